@@ -1,0 +1,114 @@
+/*
+ * formats.h - what a trace can be turned into, and what can be turned into a trace.
+ *
+ * Everything here stands on the public library (gotrace.h) alone. A format is one row of
+ * `formats` (formats.c) and one or more files named after it.
+ */
+#ifndef FORMATS_H
+#define FORMATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "gotrace.h"
+
+/* ---- out: buffered output with one sticky error -------------------------------------------- */
+
+/* Where bytes go. Writers need not check each call: after the first failure everything is
+ * dropped, and out_flush tells. */
+typedef struct out {
+    gotrace_write_fn write;
+    void *ctx;
+    char *buffer;
+    size_t used, capacity;
+    uint64_t written; /* bytes handed to write so far */
+    bool failed;
+} out;
+
+bool out_init(out *o, gotrace_write_fn write, void *ctx);
+/* Write out what is buffered; false if this or any earlier write failed. */
+bool out_flush(out *o);
+void out_free(out *o);
+
+void out_bytes(out *o, const void *bytes, size_t size);
+void out_str(out *o, const char *s);
+void out_char(out *o, char c);
+void out_u64(out *o, uint64_t v);
+void out_i64(out *o, int64_t v);
+void out_hex(out *o, uint64_t v);
+void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD: see script_json.c for
+ * what needs to be exact. */
+void out_json_string(out *o, const char *s, size_t size);
+/* A Go string literal, as fmt's %q writes it. */
+void out_go_quoted(out *o, const char *s, size_t size);
+
+/* ---- converting: an ordered trace into something else -------------------------------------- */
+
+typedef struct convert_job {
+    gotrace_reader *reader; /* opened; indexed by the format */
+    out *out;
+    const char *name;       /* what to call the program where the trace does not tell */
+} convert_job;
+
+/* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,
+ * GOTRACE_ERROR when reading failed (gotrace_reader_error; what was read is written and the
+ * output is well-formed all the same). A failed write is found by the caller in out_flush. */
+typedef struct format {
+    const char *name;       /* "perfetto" */
+    const char *const *extensions; /* ".pftrace", ..., NULL at the end */
+    const char *summary;
+    bool binary;            /* not for terminals */
+    gotrace_status (*run)(const convert_job *job);
+} format;
+
+extern const format *const formats[]; /* NULL at the end */
+const format *format_by_name(const char *name);
+const format *format_by_path(const char *path);
+
+extern const format format_perfetto, format_chrome;
+
+/* ---- printing: ordered events for people and programs -------------------------------------- */
+
+typedef struct printer {
+    const char *name; /* "text", "go", "jsonl" */
+    const char *summary;
+    void (*event)(out *o, gotrace_reader *reader, const gotrace_event *event);
+} printer;
+
+extern const printer *const printers[]; /* NULL at the end */
+const printer *printer_by_name(const char *name);
+
+/* ---- scripts: the records of a file as text, and back -------------------------------------- */
+
+/* A dress that event scripts come in: text, json, jsonl. All carry the same raw records. */
+typedef struct script_format {
+    const char *name;
+    const char *const *extensions;
+    const char *summary;
+    /* Write a script. begin, then record for each, then end. Nothing but out is kept. */
+    void (*begin)(out *o, int version);
+    void (*record)(out *o, int version, const gotrace_record *record, bool first);
+    void (*end)(out *o);
+} script_format;
+
+extern const script_format *const script_formats[]; /* NULL at the end */
+const script_format *script_by_name(const char *name);
+
+/* A script's error: where in the script. */
+typedef struct script_error {
+    uint64_t line;    /* from 1; 0 where there is none */
+    uint64_t event;   /* index of the event, from 0 */
+    gotrace_error error; /* rule usage, or the encoder's, or the system's; message without place */
+} script_error;
+
+/* Read a script from input (text, JSON or JSON Lines: recognised by its first bytes) and write
+ * the trace it describes. Text and JSON Lines are read a line at a time, in bounded memory; a
+ * JSON document is read whole, by jansson. */
+gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
+                                 const gotrace_config *config, script_error *error);
+
+#endif

@@ -1,0 +1,626 @@
+/*
+ * gotrace.h - read, check, order and write Go execution traces.
+ *
+ * This is the only installed header of libgotrace. Three layers, each usable alone:
+ *
+ *   records   gotrace_decoder / gotrace_encoder: what stands in the file, in file order, byte-exact
+ *   events    gotrace_reader: one total order, states followed, one meaning for every version
+ *   tables    gotrace_event_spec, gotrace_rule: the format and the rules, as data
+ *
+ * Conventions that hold for everything below:
+ *
+ * Ownership   Pointers handed out belong to the handle that handed them out and live until the
+ *             next call on that handle unless a function says otherwise. What is passed in is
+ *             copied or used before the call returns, unless a function says that it is borrowed.
+ * Errors      A function that can fail returns a gotrace_status below zero and fills the
+ *             gotrace_error it was given (NULL: not wanted). Nothing prints, exits or aborts.
+ * Threads     Handles share nothing: different handles may be used by different threads at the
+ *             same time; one handle by one thread at a time. There is no global state.
+ * Memory      Every handle allocates through the allocator of its gotrace_config and within its
+ *             limits, and frees all of it when it is closed.
+ * Units       Times are nanoseconds since the first event of the trace, as Go's own readers
+ *             compute them. Ticks are the tracer's clock, at gotrace_summary.frequency a second.
+ * Versions    A trace version is the N of its header "go 1.N trace": 5, 7, 8, ... 21.
+ */
+#ifndef GOTRACE_H
+#define GOTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GOTRACE_VERSION_MAJOR 0
+#define GOTRACE_VERSION_MINOR 1
+#define GOTRACE_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define GOTRACE_API __attribute__((visibility("default")))
+#else
+#define GOTRACE_API
+#endif
+
+/* The library's version, "MAJOR.MINOR.PATCH". */
+GOTRACE_API const char *gotrace_version(void);
+
+/* The trace versions that this library reads, ascending; *count is set to their number. */
+GOTRACE_API const int *gotrace_versions(size_t *count);
+
+/* What "no such thing" is where an id is asked for. */
+#define GOTRACE_NO_OFFSET UINT64_MAX
+#define GOTRACE_NO_PROC INT64_MIN   /* not on any proc (proc -1 is a real one: the tracer's global buffer) */
+#define GOTRACE_NO_THREAD INT64_MIN /* the thread is not known */
+
+/* ---------------------------------------------------------------------------------------------
+ * Status, rules and errors
+ */
+
+typedef enum gotrace_status {
+    GOTRACE_OK = 0,
+    GOTRACE_EVENT = 1,      /* a record or an event was delivered */
+    GOTRACE_NEED_INPUT = 2, /* all input was consumed; feed more, or say that there is no more */
+    GOTRACE_END = 3,        /* the trace is complete; every further call says so again */
+    GOTRACE_ERROR = -1,     /* see the gotrace_error; every further call says so again */
+} gotrace_status;
+
+/* What kind of trouble a problem is: the verdict of `gotrace validate` rests on it. */
+typedef enum gotrace_class {
+    GOTRACE_CLASS_NONE = 0,
+    GOTRACE_CLASS_MALFORMED,    /* the bytes do not follow the format */
+    GOTRACE_CLASS_INCONSISTENT, /* well-formed, but tells of something that cannot have happened */
+    GOTRACE_CLASS_CLOCKS,       /* time stamps contradict the order of the events */
+    GOTRACE_CLASS_UNFINISHED,   /* the trace simply stops: no footer, or cut off */
+    GOTRACE_CLASS_UNSUPPORTED,  /* a version that this library does not read */
+    GOTRACE_CLASS_SYSTEM,       /* input/output, memory, limits: not the trace's fault */
+    GOTRACE_CLASS_USAGE,        /* the caller's or the script's mistake */
+} gotrace_class;
+
+typedef enum gotrace_severity {
+    GOTRACE_NOTE = 0,
+    GOTRACE_WARNING, /* worth knowing; the trace is still sound */
+    GOTRACE_PROBLEM, /* the trace is not sound; reading goes on after it */
+    GOTRACE_FATAL,   /* nothing more can be read */
+} gotrace_severity;
+
+/* Every rule that a problem can name, one row each: enum name, stable id, class, severity, what
+ * the rule wants, and where it comes from ("Go" is Go 1.21's internal/trace, the reference reader
+ * of these versions). The row drives the enum, the messages of `validate` and the man page. */
+/* clang-format off */
+#define GOTRACE_RULES(X) \
+    X(NONE, "none", NONE, NOTE, "nothing", "") \
+    X(SYSTEM_OPEN, "system.open", SYSTEM, FATAL, "the file can be opened", "the system") \
+    X(SYSTEM_READ, "system.read", SYSTEM, FATAL, "the file can be read", "the system") \
+    X(SYSTEM_WRITE, "system.write", SYSTEM, FATAL, "the output can be written", "the system") \
+    X(SYSTEM_MEMORY, "system.memory", SYSTEM, FATAL, "there is memory", "the system") \
+    X(SYSTEM_LIMIT, "system.limit", SYSTEM, FATAL, "the trace stays within the limits set for this reader", "gotrace_limits") \
+    X(SYSTEM_ZSTD, "system.zstd", MALFORMED, FATAL, "compressed input is intact zstd", "zstd") \
+    X(USAGE, "usage", USAGE, FATAL, "the call or the script is as documented", "gotrace") \
+    X(HEADER_SHORT, "header.short", MALFORMED, FATAL, "a trace starts with a header of 16 bytes", "Go readTrace") \
+    X(HEADER_MAGIC, "header.magic", MALFORMED, FATAL, "the header reads \"go 1.N trace\", padded with NUL", "Go parseHeader") \
+    X(HEADER_VERSION, "header.version", UNSUPPORTED, FATAL, "the version is one that exists", "Go readTrace") \
+    X(HEADER_V2, "header.v2", UNSUPPORTED, FATAL, "the version is 1.5 to 1.21", "gotrace") \
+    X(TRACE_EMPTY, "trace.empty", UNFINISHED, PROBLEM, "a trace holds at least one event", "Go parseEvents") \
+    X(WIRE_TYPE, "wire.type", MALFORMED, FATAL, "the low six bits of a record's first byte are an event type of this version", "Go readTrace") \
+    X(WIRE_VARINT, "wire.varint", MALFORMED, FATAL, "a number takes at most ten bytes and 64 bits", "Go readVal; the tracers' traceBytesPerNumber") \
+    X(WIRE_LENGTH, "wire.length", MALFORMED, FATAL, "a record's values end where its length says", "Go readTrace") \
+    X(WIRE_TRUNCATED, "wire.truncated", UNFINISHED, FATAL, "the last record is complete", "Go readTrace") \
+    X(EVENT_ARITY, "event.arity", MALFORMED, PROBLEM, "a record has as many values as its type has in this version", "Go argNum") \
+    X(STRING_ID, "string.id", MALFORMED, PROBLEM, "a string's id is not 0", "Go readTrace") \
+    X(STRING_DUPLICATE, "string.duplicate", MALFORMED, PROBLEM, "a string's id is defined once", "Go readTrace") \
+    X(STRING_LENGTH, "string.length", MALFORMED, FATAL, "a string is 1 to 1000000 bytes long", "Go readTrace") \
+    X(STRING_MISSING, "string.missing", INCONSISTENT, WARNING, "a string that is referred to is defined", "gotrace; Go shows it as empty") \
+    X(LOG_LENGTH, "log.length", MALFORMED, FATAL, "a log message is at most 1000000 bytes long", "Go readStr") \
+    X(STACK_FRAMES, "stack.frames", MALFORMED, PROBLEM, "a stack has at most 1000 frames, and as many as it says", "Go parseEvents") \
+    X(STACK_DUPLICATE, "stack.duplicate", MALFORMED, WARNING, "a stack's id is defined once", "gotrace; Go takes the last one") \
+    X(STACK_MISSING, "stack.missing", INCONSISTENT, WARNING, "a stack that is referred to is defined", "gotrace; Go shows it as empty") \
+    X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
+    X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
+    X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines allow an order of all events", "Go order1007") \
+    X(ORDER_GLOBAL, "order.global", INCONSISTENT, PROBLEM, "sequence numbers rise within a proc", "the seed of 1.5, tracestamp") \
+    X(TIME_ORDER, "time.order", CLOCKS, PROBLEM, "time stamps do not fall in the order that the sequence numbers give", "Go order1005, order1007") \
+    X(TIME_SYSCALL, "time.syscall", CLOCKS, PROBLEM, "a system call ends after it began to block", "Go order1007") \
+    X(PROC_START, "proc.start", INCONSISTENT, PROBLEM, "a proc is stopped before it starts", "Go postProcessTrace") \
+    X(PROC_STOP, "proc.stop", INCONSISTENT, PROBLEM, "a proc that stops was started and runs no goroutine", "Go postProcessTrace") \
+    X(GC_START, "gc.start", INCONSISTENT, PROBLEM, "a GC cycle ends before the next starts", "Go postProcessTrace") \
+    X(GC_DONE, "gc.done", INCONSISTENT, PROBLEM, "a GC cycle that ends was started", "Go postProcessTrace") \
+    X(STW_START, "stw.start", INCONSISTENT, PROBLEM, "a stop-the-world ends before the next starts", "Go postProcessTrace") \
+    X(STW_DONE, "stw.done", INCONSISTENT, PROBLEM, "a stop-the-world that ends was started", "Go postProcessTrace") \
+    X(STW_KIND, "stw.kind", INCONSISTENT, PROBLEM, "until 1.20 a stop-the-world is of kind 0 or 1", "Go parseEvents") \
+    X(SWEEP_START, "sweep.start", INCONSISTENT, PROBLEM, "a proc's sweep ends before its next starts", "Go postProcessTrace") \
+    X(SWEEP_DONE, "sweep.done", INCONSISTENT, PROBLEM, "a proc's sweep that ends was started", "Go postProcessTrace") \
+    X(ASSIST_START, "assist.start", INCONSISTENT, PROBLEM, "a goroutine's mark assist ends before its next starts", "Go postProcessTrace") \
+    X(GO_CREATE, "goroutine.create", INCONSISTENT, PROBLEM, "a goroutine that is created did not exist", "Go postProcessTrace") \
+    X(GO_INITIAL, "goroutine.initial", INCONSISTENT, PROBLEM, "a goroutine found waiting or in a system call was just created", "Go postProcessTrace") \
+    X(GO_START, "goroutine.start", INCONSISTENT, PROBLEM, "a goroutine that starts was runnable, and its proc free", "Go postProcessTrace") \
+    X(GO_RUNNING, "goroutine.running", INCONSISTENT, PROBLEM, "what a goroutine does, it does while it runs on that proc", "Go checkRunning") \
+    X(GO_UNBLOCK, "goroutine.unblock", INCONSISTENT, PROBLEM, "a goroutine that is unblocked was waiting, and who unblocks it was running", "Go postProcessTrace") \
+    X(GO_SYSEXIT, "goroutine.sysexit", INCONSISTENT, PROBLEM, "a goroutine that leaves a system call was in one", "Go postProcessTrace, order1007") \
+    X(TASK_CREATE, "task.create", INCONSISTENT, PROBLEM, "a task's id is not that of a task going on", "Go postProcessTrace") \
+    X(REGION_END, "region.end", INCONSISTENT, PROBLEM, "a region that ends is the innermost one of its goroutine", "Go postProcessTrace") \
+    X(REGION_MODE, "region.mode", INCONSISTENT, PROBLEM, "a region's mode is 0 (start) or 1 (end)", "Go postProcessTrace")
+/* clang-format on */
+
+typedef enum gotrace_rule {
+#define GOTRACE_RULE_NUMBER(name, id, class, severity, wants, source) GOTRACE_RULE_##name,
+    GOTRACE_RULES(GOTRACE_RULE_NUMBER)
+#undef GOTRACE_RULE_NUMBER
+    GOTRACE_RULE_COUNT
+} gotrace_rule;
+
+typedef struct gotrace_rule_info {
+    const char *id;     /* stable name, "wire.varint" */
+    const char *wants;  /* what the rule demands, a sentence */
+    const char *source; /* where the rule comes from: a tracer, or Go's reader */
+    gotrace_class class_;
+    gotrace_severity severity;
+} gotrace_rule_info;
+
+/* The row of a rule; never NULL (an unknown number gives the row of GOTRACE_RULE_NONE). */
+GOTRACE_API const gotrace_rule_info *gotrace_rule_describe(gotrace_rule rule);
+
+/* The name of a class: "malformed", "inconsistent", "broken clocks", ... */
+GOTRACE_API const char *gotrace_class_name(gotrace_class class_);
+
+/* A problem found, or the reason why a call failed. Plain data: copy it freely. */
+typedef struct gotrace_error {
+    gotrace_rule rule;         /* what was broken; GOTRACE_RULE_NONE when there is no error */
+    gotrace_severity severity; /* the rule's */
+    gotrace_class class_;      /* the rule's */
+    uint64_t offset;           /* byte in the trace (after decompression), or GOTRACE_NO_OFFSET */
+    uint64_t batch;            /* index of the batch in file order, or GOTRACE_NO_OFFSET */
+    uint64_t event;            /* index of the record in file order, or GOTRACE_NO_OFFSET */
+    int os_error;              /* errno where the system said no, else 0 */
+    char message[232];         /* what was found, and what was expected; UTF-8, no newline */
+} gotrace_error;
+
+/* ---------------------------------------------------------------------------------------------
+ * Configuration: allocator, limits, callbacks
+ */
+
+/* Like realloc, but told the old size: resize(ctx, NULL, 0, n) allocates, resize(ctx, p, n, 0)
+ * frees and returns NULL. On failure it returns NULL and leaves the old block as it was. */
+typedef struct gotrace_allocator {
+    void *(*resize)(void *ctx, void *block, size_t old_size, size_t new_size);
+    void *ctx;
+} gotrace_allocator;
+
+/* Bounds on what one handle may come to hold. Zero means: the default named here. */
+typedef struct gotrace_limits {
+    uint64_t memory;       /* bytes allocated in all; default 1 GiB */
+    uint64_t strings;      /* entries of the string table; default 2^24 */
+    uint64_t string_bytes; /* length of one string; default 10^6, as Go's reader has it */
+    uint64_t stacks;       /* entries of the stack table; default 2^24 */
+    uint64_t frames;       /* frames of one stack; default 1000, as Go's reader has it */
+    uint64_t goroutines;   /* goroutines alive at the same time; default 2^24 */
+    uint64_t batches;      /* batches in the trace; default 2^28 */
+    uint64_t procs;        /* different procs in the trace; default 2^20 */
+} gotrace_limits;
+
+/* Called for each problem as it is found. Return false to stop reading (the call in progress then
+ * returns GOTRACE_ERROR with this problem). The error is valid during the call. */
+typedef bool (*gotrace_problem_fn)(void *ctx, const gotrace_error *problem);
+
+/* Called now and then during long work: bytes done of all bytes, in all passes together. */
+typedef void (*gotrace_progress_fn)(void *ctx, uint64_t done, uint64_t total);
+
+typedef struct gotrace_config {
+    gotrace_allocator allocator; /* resize NULL: malloc and free */
+    gotrace_limits limits;
+    gotrace_problem_fn on_problem;   /* NULL: problems are counted, reading goes on */
+    gotrace_progress_fn on_progress; /* NULL: none */
+    void *callback_ctx;              /* passed to both */
+    size_t window;                   /* bytes read at a time and per proc; 0: default 64 KiB */
+    const char *spool_dir;           /* where temporary files go; NULL: $TMPDIR, else /var/tmp */
+} gotrace_config;
+
+/* Fill with defaults (all zero is the same). A NULL config is accepted everywhere. */
+GOTRACE_API void gotrace_config_init(gotrace_config *config);
+
+/* ---------------------------------------------------------------------------------------------
+ * The format as data: one row an event type (lib/v1_events.def)
+ */
+
+typedef enum gotrace_arg_kind {
+    GOTRACE_ARG_VALUE = 0, /* a plain number */
+    GOTRACE_ARG_DSEQ,      /* difference to the previous sequence number (1.5) */
+    GOTRACE_ARG_DT,        /* difference to the previous time stamp, in ticks */
+    GOTRACE_ARG_TICKS,     /* a time stamp, in ticks */
+    GOTRACE_ARG_SEQ,       /* a sequence number */
+    GOTRACE_ARG_GOROUTINE, /* a goroutine's id */
+    GOTRACE_ARG_PROC,      /* a proc's id */
+    GOTRACE_ARG_THREAD,    /* a thread's id */
+    GOTRACE_ARG_STRING,    /* a string's id, 0 for the empty string */
+    GOTRACE_ARG_STACK,     /* a stack's id, 0 for none */
+    GOTRACE_ARG_TASK,      /* a user task's id */
+    GOTRACE_ARG_START,     /* where a goroutine starts: a stack's id; until 1.6 a PC */
+    GOTRACE_ARG_BYTES,     /* a number of bytes */
+    GOTRACE_ARG_ID,        /* the id being defined (String, Stack) */
+    GOTRACE_ARG_COUNT,     /* how many elements follow (Stack) */
+} gotrace_arg_kind;
+
+typedef struct gotrace_arg_spec {
+    const char *name;
+    uint8_t kind;  /* gotrace_arg_kind */
+    uint8_t since; /* first version that has the argument */
+    uint8_t until; /* last version that has it, 255 for all */
+} gotrace_arg_spec;
+
+enum {
+    GOTRACE_SPEC_TIMED = 1,  /* happens at a time, on a proc; starts with (dseq,) dt */
+    GOTRACE_SPEC_STACK = 2,  /* its last argument is the stack of where it happened */
+    GOTRACE_SPEC_DATA = 4,   /* a length and bytes follow the arguments */
+    GOTRACE_SPEC_FRAMES = 8, /* frames follow the arguments (Stack) */
+};
+
+#define GOTRACE_MAX_ARGS 8
+
+typedef struct gotrace_event_spec {
+    const char *name;    /* as Go's readers print it: "GoCreate" */
+    const char *summary; /* what it says, a phrase */
+    uint8_t code;        /* type on the wire */
+    uint8_t since;       /* first version that has it */
+    uint8_t flags;       /* GOTRACE_SPEC_* */
+    uint8_t arg_count;
+    gotrace_arg_spec args[GOTRACE_MAX_ARGS]; /* wire order, all versions together */
+} gotrace_event_spec;
+
+/* The row of an event type, or NULL where that version has none. */
+GOTRACE_API const gotrace_event_spec *gotrace_event_spec_of(int version, unsigned code);
+
+/* The same by name (exact), for scripts. */
+GOTRACE_API const gotrace_event_spec *gotrace_event_spec_named(int version, const char *name);
+
+/* The arguments that the event has in that version, in wire order, into args[GOTRACE_MAX_ARGS];
+ * returns their number. Frames and data are not among them. */
+GOTRACE_API size_t gotrace_event_args(const gotrace_event_spec *spec, int version,
+                                      const gotrace_arg_spec **args);
+
+/* Values a stack frame has on the wire: 1 (PC) before 1.7, 4 (PC, function, file, line) since. */
+GOTRACE_API size_t gotrace_frame_values(int version);
+
+/* ---------------------------------------------------------------------------------------------
+ * Sources: where bytes come from
+ *
+ * A source is read at random. Regular files and memory are read where they are; a pipe, a
+ * terminal or zstd-compressed data (known by its magic) is first spooled to a temporary file that
+ * has no name and vanishes with the source.
+ */
+
+typedef struct gotrace_source gotrace_source;
+
+/* Open a file by name. */
+GOTRACE_API gotrace_status gotrace_source_open(const char *path, const gotrace_config *config,
+                                               gotrace_source **source, gotrace_error *error);
+
+/* Read a descriptor, which stays the caller's and is borrowed until gotrace_source_close. */
+GOTRACE_API gotrace_status gotrace_source_fd(int fd, const gotrace_config *config,
+                                             gotrace_source **source, gotrace_error *error);
+
+/* Read memory, which is borrowed until gotrace_source_close. */
+GOTRACE_API gotrace_status gotrace_source_memory(const void *data, size_t size,
+                                                 const gotrace_config *config,
+                                                 gotrace_source **source, gotrace_error *error);
+
+/* Bytes of the trace (after decompression). */
+GOTRACE_API uint64_t gotrace_source_size(const gotrace_source *source);
+
+/* Bytes of the compressed input, or 0 where it was not compressed. */
+GOTRACE_API uint64_t gotrace_source_compressed_size(const gotrace_source *source);
+
+/* Copy up to size bytes from offset; *got is less than size only at the end of the source. */
+GOTRACE_API gotrace_status gotrace_source_read(gotrace_source *source, uint64_t offset,
+                                               void *buffer, size_t size, size_t *got,
+                                               gotrace_error *error);
+
+GOTRACE_API void gotrace_source_close(gotrace_source *source);
+
+/* ---------------------------------------------------------------------------------------------
+ * Records: the file as it stands
+ */
+
+/* One record of the file. Pointers live until the next call on the decoder. */
+typedef struct gotrace_record {
+    const gotrace_event_spec *spec; /* its row */
+    uint64_t offset;                /* of its first byte in the trace */
+    uint64_t size;                  /* bytes it occupies */
+    uint64_t index;                 /* number of records before it */
+    const uint64_t *args;           /* all values in wire order: arguments, then frames */
+    size_t arg_count;
+    const char *data;               /* String: its bytes; UserLog: the message; else NULL */
+    size_t data_size;
+    uint8_t form;                   /* high two bits of the first byte, as found */
+    const uint8_t *widths;          /* bytes of each varint in wire order: the record's length
+                                       where form is 3, each value, the data's length; NULL when
+                                       encoding: as the version's own tracer writes them */
+    size_t width_count;
+} gotrace_record;
+
+/* How a version's tracer writes a record: the two high bits of its first byte, and the bytes its
+ * n-th varint takes (value v) where that is more than v needs, else 0. Anything else found in a
+ * file is a deviation, to be kept for a byte-exact round trip. Source: the seeds' traceEventLocked
+ * and traceStackTable.dump (in 1.21 the length of a Stack record always takes ten bytes). */
+GOTRACE_API uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version);
+GOTRACE_API uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t n);
+
+typedef struct gotrace_decoder gotrace_decoder;
+
+/* A streaming decoder. The contract:
+ *
+ *   gotrace_decoder_feed    hands over bytes, of any number; they are borrowed until
+ *                           gotrace_decoder_next has returned GOTRACE_NEED_INPUT.
+ *                           Legal at the start and after GOTRACE_NEED_INPUT.
+ *   gotrace_decoder_finish  says that no more bytes come. Legal where feed is.
+ *   gotrace_decoder_next    returns GOTRACE_EVENT with a record, GOTRACE_NEED_INPUT when all that
+ *                           was fed is used up (an unfinished record is kept inside),
+ *                           GOTRACE_END when finished at a record's end, or GOTRACE_ERROR.
+ *
+ * However the same bytes are cut into pieces, the same records and the same error come out.
+ * The header is read by the decoder; gotrace_decoder_version is 0 until it was seen.
+ * Arity is checked against the event table (rule event.arity): such a record is reported through
+ * on_problem and skipped, because its end is known; all other errors are final. */
+GOTRACE_API gotrace_status gotrace_decoder_new(const gotrace_config *config,
+                                               gotrace_decoder **decoder, gotrace_error *error);
+GOTRACE_API gotrace_status gotrace_decoder_feed(gotrace_decoder *decoder, const void *bytes,
+                                                size_t size);
+GOTRACE_API void gotrace_decoder_finish(gotrace_decoder *decoder);
+GOTRACE_API gotrace_status gotrace_decoder_next(gotrace_decoder *decoder, gotrace_record *record);
+GOTRACE_API int gotrace_decoder_version(const gotrace_decoder *decoder);
+GOTRACE_API const gotrace_error *gotrace_decoder_error(const gotrace_decoder *decoder);
+GOTRACE_API void gotrace_decoder_free(gotrace_decoder *decoder);
+
+/* ---------------------------------------------------------------------------------------------
+ * Events: one total order, one meaning
+ */
+
+/* What an event means, whatever version wrote it. */
+typedef enum gotrace_kind {
+    GOTRACE_KIND_NONE = 0,     /* nothing above the wire (FutileWakeup) */
+    GOTRACE_KIND_TRANSITION,   /* a goroutine or proc went from one state to another */
+    GOTRACE_KIND_SYSCALL,      /* a system call that did not block: an instant (v1 GoSysCall) */
+    GOTRACE_KIND_METRIC,       /* a number changed: text names it, value is the new one */
+    GOTRACE_KIND_LABEL,        /* text labels the goroutine from here on */
+    GOTRACE_KIND_RANGE_BEGIN,  /* something lasting began: range says what */
+    GOTRACE_KIND_RANGE_END,
+    GOTRACE_KIND_TASK_BEGIN,   /* subject: the task, value: its parent (0 none), text: its name */
+    GOTRACE_KIND_TASK_END,
+    GOTRACE_KIND_REGION_BEGIN, /* subject: the task (0 none), text: the region's name */
+    GOTRACE_KIND_REGION_END,
+    GOTRACE_KIND_LOG,          /* subject: the task, text: the category, message: the message */
+    GOTRACE_KIND_SAMPLE,       /* a CPU profile sample: goroutine, proc and stack it hit */
+} gotrace_kind;
+
+typedef enum gotrace_state {
+    GOTRACE_STATE_UNDETERMINED = 0, /* before the trace first tells */
+    GOTRACE_STATE_NOT_EXIST,
+    GOTRACE_STATE_RUNNABLE,
+    GOTRACE_STATE_RUNNING,
+    GOTRACE_STATE_SYSCALL,
+    GOTRACE_STATE_WAITING,
+    GOTRACE_STATE_IDLE, /* of a proc */
+} gotrace_state;
+
+typedef enum gotrace_resource {
+    GOTRACE_RESOURCE_NONE = 0,
+    GOTRACE_RESOURCE_GOROUTINE,
+    GOTRACE_RESOURCE_PROC,
+} gotrace_resource;
+
+typedef enum gotrace_range {
+    GOTRACE_RANGE_NONE = 0,
+    GOTRACE_RANGE_GC,          /* whole program */
+    GOTRACE_RANGE_STW,         /* whole program (until 1.9: one a proc); reason says why */
+    GOTRACE_RANGE_SWEEP,       /* on a proc; at its end args[0] swept and args[1] reclaimed bytes */
+    GOTRACE_RANGE_MARK_ASSIST, /* on a goroutine */
+} gotrace_range;
+
+enum {
+    /* Part of a futile wake-up (unblocked, started and blocked again with nothing gained). Go's
+     * readers leave these out; the states told here pass over them too. */
+    GOTRACE_EVENT_FUTILE = 1,
+    /* Tells of what was there when tracing started, not of something that happened. */
+    GOTRACE_EVENT_INITIAL = 2,
+    /* An event that the rules reject: it was reported as a problem and its claim was believed. */
+    GOTRACE_EVENT_SUSPECT = 4,
+    /* A GoSysExit whose time is when the call returned, before the goroutine could say so. */
+    GOTRACE_EVENT_MOVED = 8,
+};
+
+/* An event in its place in the total order. Pointers live until the next call on the reader,
+ * those of constant names (reason) for ever. */
+typedef struct gotrace_event {
+    int64_t time;      /* ns since the first event */
+    uint64_t ticks;    /* the same in ticks, absolute */
+    uint64_t offset;   /* of the record that told it */
+    uint8_t type;      /* the record's code, local variants already replaced by the full ones */
+    uint8_t kind;      /* gotrace_kind */
+    uint8_t resource;  /* gotrace_resource, of a transition */
+    uint8_t from, to;  /* gotrace_state, of a transition */
+    uint8_t range;     /* gotrace_range */
+    uint8_t flags;     /* GOTRACE_EVENT_* */
+    uint8_t arg_count; /* args that mean something for this type and version */
+    int64_t proc;      /* the proc it happened on, or GOTRACE_NO_PROC */
+    int64_t lane;      /* the proc as Go's v1 reader shows it: 1000001 timers, 1000002 network,
+                          1000003 system calls, 1000004 GC, else proc; scripts want it */
+    int64_t thread;    /* the thread that runs the proc, or GOTRACE_NO_THREAD */
+    uint64_t goroutine; /* the goroutine in whose context it happened, 0 for none */
+    uint64_t subject;  /* id of the goroutine, proc or task that it is about */
+    uint64_t value;    /* of a metric; parent of a task */
+    uint64_t stack;    /* where it happened: a stack's id, 0 for none */
+    uint64_t start_stack; /* GoCreate: where the new goroutine starts (1.5: a PC instead) */
+    uint64_t cause;    /* offset of the event that made a run possible, on the transition to
+                          running: the unblock, creation or end of system call; else 0 */
+    uint64_t args[4];  /* the record's own arguments, without time and stack */
+    const char *reason; /* why a goroutine waits or stopped running, or the world was stopped;
+                           NULL where the trace does not tell */
+    const char *text;  /* a name, see kind; NULL if there is none; not NUL-terminated */
+    size_t text_size;
+    const char *message; /* of a log; not NUL-terminated */
+    size_t message_size;
+} gotrace_event;
+
+/* A frame of a stack. Strings are not NUL-terminated and live as long as the reader. In traces of
+ * Go 1.5 and 1.6 there is only the program counter. */
+typedef struct gotrace_frame {
+    uint64_t pc;
+    uint64_t line;
+    uint64_t function_id, file_id; /* string ids */
+    const char *function;
+    size_t function_size;
+    const char *file;
+    size_t file_size;
+} gotrace_frame;
+
+/* What the whole trace is; the parts marked (o) are complete only after GOTRACE_END. */
+typedef struct gotrace_summary {
+    int version;
+    const char *writer;      /* "Go", "gccgo", or NULL where that cannot be told */
+    uint64_t size;           /* bytes of the trace */
+    uint64_t frequency;      /* ticks a second, 0 when the footer is missing */
+    uint64_t records;        /* all records */
+    uint64_t events;         /* timed ones */
+    uint64_t batches;
+    uint64_t procs;          /* different procs that have events, the global buffer (-1) aside */
+    uint64_t strings, string_bytes;
+    uint64_t stacks, stack_frames;
+    uint64_t samples;        /* CPU profile samples */
+    uint64_t header_bytes;   /* of the file header */
+    uint64_t unread_bytes;   /* after a point from which nothing could be read */
+    uint64_t type_records[64], type_bytes[64]; /* by record code; with the two above they sum to size */
+    uint64_t goroutines_created; /* (o) while tracing */
+    uint64_t goroutines_initial; /* (o) that were there when tracing started */
+    uint64_t goroutines_ended;   /* (o) */
+    uint64_t tasks, regions, logs; /* (o) tasks created, regions begun, messages logged */
+    int64_t duration;        /* (o) ns from the first to the last event */
+    uint64_t notes, warnings, problems;     /* found so far, by severity (problems: fatal too) */
+    uint64_t problems_by_class[8];          /* by gotrace_class */
+} gotrace_summary;
+
+/* What lies in the batches of one proc. */
+typedef struct gotrace_proc_summary {
+    int64_t proc; /* -1: the tracer's global buffer */
+    uint64_t batches, bytes, events;
+} gotrace_proc_summary;
+
+/* What is known of a goroutine that is alive at this point of the reading. */
+typedef struct gotrace_goroutine {
+    uint64_t id;
+    uint64_t start_stack; /* its start function's stack (1.5: a PC), 0 if not known */
+    uint64_t creator;     /* the goroutine that created it, 0 if not known */
+    int64_t created;      /* ns */
+    int64_t since;        /* ns: when it came into its state */
+    uint8_t state;        /* gotrace_state */
+} gotrace_goroutine;
+
+typedef struct gotrace_reader gotrace_reader;
+
+/* Start reading a source, which is borrowed until gotrace_reader_close. The header is read here:
+ * a file that is no trace, or of an unknown version, is refused now. */
+GOTRACE_API gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
+                                               gotrace_reader **reader, gotrace_error *error);
+
+/* The first pass: skim the file and index its batches, strings, stacks and frequency. Happens by
+ * itself at the first gotrace_reader_next or _check; calling it again does nothing. After it the
+ * tables and the summary (except what is marked (o)) can be asked for. Even if it fails the
+ * summary tells what was read. */
+GOTRACE_API gotrace_status gotrace_reader_index(gotrace_reader *reader);
+
+/* The next event in order: GOTRACE_EVENT, GOTRACE_END, or GOTRACE_ERROR (a fatal problem, or
+ * on_problem asked to stop). A trace that is damaged in a way that can be passed over goes on
+ * after the problem was reported. A cut-off trace delivers what stands before the cut. */
+GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event);
+
+/* Read to the end without delivering events, which is faster: GOTRACE_END or GOTRACE_ERROR. */
+GOTRACE_API gotrace_status gotrace_reader_check(gotrace_reader *reader);
+
+/* The last error of this reader. */
+GOTRACE_API const gotrace_error *gotrace_reader_error(const gotrace_reader *reader);
+
+GOTRACE_API const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader);
+
+/* Procs in ascending order; false past the last one. */
+GOTRACE_API bool gotrace_reader_proc(const gotrace_reader *reader, size_t n,
+                                     gotrace_proc_summary *proc);
+
+/* The string with that id (id 0: the empty string), or NULL if the trace has none. Not
+ * NUL-terminated; lives as long as the reader. */
+GOTRACE_API const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id,
+                                              size_t *size);
+
+/* Number of frames of a stack, 0 if the trace has no stack of that id. */
+GOTRACE_API size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint64_t id);
+
+/* The frames of a stack, innermost first, at most max of them; returns how many were written. */
+GOTRACE_API size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id,
+                                        gotrace_frame *frames, size_t max);
+
+/* A goroutine alive now; false if there is none of that id. */
+GOTRACE_API bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
+                                          gotrace_goroutine *goroutine);
+
+GOTRACE_API void gotrace_reader_close(gotrace_reader *reader);
+
+/* Names for people: "runnable", "GC mark assist", ... Never NULL. */
+GOTRACE_API const char *gotrace_state_name(gotrace_state state);
+GOTRACE_API const char *gotrace_range_name(gotrace_range range);
+GOTRACE_API const char *gotrace_kind_name(gotrace_kind kind);
+
+/* ---------------------------------------------------------------------------------------------
+ * Writing
+ */
+
+/* Takes bytes; returns false when they could not be written (the encoder then fails for good with
+ * rule system.write, and os_error from errno). */
+typedef bool (*gotrace_write_fn)(void *ctx, const void *bytes, size_t size);
+
+typedef struct gotrace_encoder gotrace_encoder;
+
+/* Write a trace of that version: the header goes out at once. */
+GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ctx,
+                                               const gotrace_config *config,
+                                               gotrace_encoder **encoder, gotrace_error *error);
+
+/* Raw: write one record exactly as told. spec, args, data and (optional) form and widths count,
+ * the rest is ignored; form 0xff means: as the version's tracer has it. Arity must fit the table. */
+GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
+                                                  const gotrace_record *record);
+
+/* By event: the tracer's own way. Events of a proc (in the order of their ticks) go into that
+ * proc's buffer, which is written as one batch when it has no room for a further event, exactly
+ * where that version's tracer flushes (64 KiB less the buffer's header).
+ *
+ * args are the record's arguments without sequence and time differences and without the final
+ * stack id, which is given apart. seq counts in 1.5 only. ticks must not fall (they are raised
+ * where that version's tracer raises them: from 1.19 to one more than the last). */
+GOTRACE_API gotrace_status gotrace_encoder_event(gotrace_encoder *encoder, int64_t proc,
+                                                 const gotrace_event_spec *spec, uint64_t ticks,
+                                                 uint64_t seq, const uint64_t *args,
+                                                 size_t arg_count, uint64_t stack,
+                                                 const char *data, size_t data_size);
+
+/* A string's id: its record goes into proc's buffer the first time it is seen (from 1.7). */
+GOTRACE_API gotrace_status gotrace_encoder_string(gotrace_encoder *encoder, int64_t proc,
+                                                  uint64_t ticks, const char *bytes, size_t size,
+                                                  uint64_t *id);
+
+/* A stack's id: frames innermost first, of gotrace_frame only pc, line, function and file count.
+ * Stacks are written when the encoder finishes, as the tracers do. */
+GOTRACE_API gotrace_status gotrace_encoder_stack(gotrace_encoder *encoder,
+                                                 const gotrace_frame *frames, size_t count,
+                                                 uint64_t *id);
+
+/* Write what is buffered, then (frequency not 0) the footer: frequency, and the stack table in
+ * batches of proc 0 that begin at ticks. */
+GOTRACE_API gotrace_status gotrace_encoder_finish(gotrace_encoder *encoder, uint64_t frequency,
+                                                  uint64_t ticks);
+
+GOTRACE_API const gotrace_error *gotrace_encoder_error(const gotrace_encoder *encoder);
+GOTRACE_API void gotrace_encoder_free(gotrace_encoder *encoder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
