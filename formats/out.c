@@ -1,0 +1,252 @@
+/* out.c - buffered output with one sticky error. */
+#include "formats.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+enum {
+    OUT_CAPACITY = 256 * 1024,
+    /* No number takes more; so much is made free before one is put into the buffer. */
+    OUT_NUMBER = 32,
+};
+
+static const char hex_digits[] = "0123456789abcdef";
+
+bool out_init(out *o, gotrace_write_fn write, void *ctx)
+{
+    *o = (out){.write = write, .ctx = ctx, .buffer = malloc(OUT_CAPACITY)};
+    o->capacity = o->buffer ? OUT_CAPACITY : 0;
+    o->failed = !o->buffer;
+    return !o->failed;
+}
+
+static void out_pass(out *o, const char *bytes, size_t size)
+{
+    if (size == 0 || o->failed)
+        return;
+    if (o->write(o->ctx, bytes, size))
+        o->written += size;
+    else
+        o->failed = true;
+}
+
+bool out_flush(out *o)
+{
+    out_pass(o, o->buffer, o->used);
+    o->used = 0;
+    return !o->failed;
+}
+
+void out_free(out *o)
+{
+    free(o->buffer);
+    *o = (out){.failed = true};
+}
+
+/* Room for size bytes in the buffer (size is far below its capacity); false when all is dropped. */
+static inline bool out_room(out *o, size_t size)
+{
+    if (o->capacity - o->used >= size)
+        return true;
+    return out_flush(o) && o->capacity >= size;
+}
+
+void out_bytes(out *o, const void *bytes, size_t size)
+{
+    if (size <= o->capacity - o->used) {
+        if (size > 0) {
+            memcpy(o->buffer + o->used, bytes, size);
+            o->used += size;
+        }
+        return;
+    }
+    if (!out_flush(o))
+        return;
+    if (size >= o->capacity) {
+        out_pass(o, bytes, size);
+    } else {
+        memcpy(o->buffer, bytes, size);
+        o->used = size;
+    }
+}
+
+void out_str(out *o, const char *s)
+{
+    out_bytes(o, s, strlen(s));
+}
+
+void out_char(out *o, char c)
+{
+    if (out_room(o, 1))
+        o->buffer[o->used++] = c;
+}
+
+void out_u64(out *o, uint64_t v)
+{
+    char digits[OUT_NUMBER];
+    size_t at = sizeof digits;
+
+    /* Two digits a division: numbers are most of what is printed. */
+    while (v >= 100) {
+        unsigned two = (unsigned)(v % 100);
+        v /= 100;
+        digits[--at] = (char)('0' + two % 10);
+        digits[--at] = (char)('0' + two / 10);
+    }
+    if (v >= 10) {
+        digits[--at] = (char)('0' + v % 10);
+        v /= 10;
+    }
+    digits[--at] = (char)('0' + v);
+    out_bytes(o, digits + at, sizeof digits - at);
+}
+
+void out_i64(out *o, int64_t v)
+{
+    if (v < 0)
+        out_char(o, '-');
+    out_u64(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void out_hex(out *o, uint64_t v)
+{
+    char digits[OUT_NUMBER];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = hex_digits[v & 15];
+        v >>= 4;
+    } while (v != 0);
+    out_bytes(o, digits + at, sizeof digits - at);
+}
+
+void out_printf(out *o, const char *template, ...)
+{
+    char small[512];
+    va_list list, again;
+
+    va_start(list, template);
+    va_copy(again, list);
+    int size = vsnprintf(small, sizeof small, template, list);
+    va_end(list);
+    if (size < 0) {
+        o->failed = true;
+    } else if ((size_t)size < sizeof small) {
+        out_bytes(o, small, (size_t)size);
+    } else {
+        char *large = malloc((size_t)size + 1);
+        if (large && vsnprintf(large, (size_t)size + 1, template, again) == size)
+            out_bytes(o, large, (size_t)size);
+        else
+            o->failed = true;
+        free(large);
+    }
+    va_end(again);
+}
+
+/* An escape of one letter after the backslash. */
+static void out_escape(out *o, char letter)
+{
+    char escape[2] = {'\\', letter};
+    out_bytes(o, escape, sizeof escape);
+}
+
+/* An escape with its code in that many hexadecimal digits. */
+static void out_escape_hex(out *o, char letter, uint32_t code, int digits)
+{
+    out_escape(o, letter);
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+        out_char(o, hex_digits[code >> shift & 15]);
+}
+
+static void out_json_control(out *o, unsigned char c)
+{
+    switch (c) {
+    case '\b': out_escape(o, 'b'); break;
+    case '\f': out_escape(o, 'f'); break;
+    case '\n': out_escape(o, 'n'); break;
+    case '\r': out_escape(o, 'r'); break;
+    case '\t': out_escape(o, 't'); break;
+    case '"': out_escape(o, '"'); break;
+    case '\\': out_escape(o, '\\'); break;
+    default: out_escape_hex(o, 'u', c, 4); break;
+    }
+}
+
+void out_json_string(out *o, const char *s, size_t size)
+{
+    size_t start = 0, at = 0;
+
+    out_char(o, '"');
+    while (at < size) {
+        unsigned char c = (unsigned char)s[at];
+        uint32_t rune;
+        size_t length = 1;
+        if (c >= 0x80)
+            length = utf8_decode(s + at, size - at, &rune);
+        if (length > 0 && c >= 0x20 && c != '"' && c != '\\') {
+            at += length;
+            continue;
+        }
+        out_bytes(o, s + start, at - start);
+        if (length == 0)
+            out_str(o, "\xef\xbf\xbd");
+        else
+            out_json_control(o, c);
+        start = ++at;
+    }
+    out_bytes(o, s + start, size - start);
+    out_char(o, '"');
+}
+
+static void out_go_escaped(out *o, uint32_t rune)
+{
+    switch (rune) {
+    case '\a': out_escape(o, 'a'); break;
+    case '\b': out_escape(o, 'b'); break;
+    case '\f': out_escape(o, 'f'); break;
+    case '\n': out_escape(o, 'n'); break;
+    case '\r': out_escape(o, 'r'); break;
+    case '\t': out_escape(o, 't'); break;
+    case '\v': out_escape(o, 'v'); break;
+    case '"': out_escape(o, '"'); break;
+    case '\\': out_escape(o, '\\'); break;
+    default:
+        if (rune < ' ' || rune == 0x7f)
+            out_escape_hex(o, 'x', rune, 2);
+        else if (rune < 0x10000)
+            out_escape_hex(o, 'u', rune, 4);
+        else
+            out_escape_hex(o, 'U', rune, 8);
+        break;
+    }
+}
+
+void out_go_quoted(out *o, const char *s, size_t size)
+{
+    size_t start = 0, at = 0;
+
+    out_char(o, '"');
+    while (at < size) {
+        uint32_t rune = 0;
+        size_t length = utf8_decode(s + at, size - at, &rune);
+        if (length > 0 && rune != '"' && rune != '\\' && utf8_printable(rune)) {
+            at += length;
+            continue;
+        }
+        out_bytes(o, s + start, at - start);
+        if (length == 0) {
+            out_escape_hex(o, 'x', (unsigned char)s[at], 2);
+            length = 1;
+        } else {
+            out_go_escaped(o, rune);
+        }
+        at += length;
+        start = at;
+    }
+    out_bytes(o, s + start, size - start);
+    out_char(o, '"');
+}
