@@ -428,7 +428,18 @@ enum {
     GOTRACE_EVENT_MOVED = 8,
 };
 
-/* An event in its place in the total order. Pointers live until the next call on the reader,
+/* How the v1 events map to transitions. Goroutines: GoCreate NOT_EXIST (UNDETERMINED with _INITIAL)
+ * to RUNNABLE, of subject, by goroutine; GoWaiting RUNNABLE to WAITING and GoInSyscall RUNNABLE to
+ * SYSCALL, both _INITIAL; GoStart (text: the label of GoStartLabel) RUNNABLE to RUNNING; GoEnd
+ * RUNNING to NOT_EXIST; GoStop, GoSleep, GoBlock* RUNNING to WAITING; GoSched, GoPreempt RUNNING to
+ * RUNNABLE; GoUnblock WAITING to RUNNABLE, of subject, by goroutine; GoSysCall RUNNING to SYSCALL
+ * if it blocks (else it is a GOTRACE_KIND_SYSCALL); GoSysBlock SYSCALL to SYSCALL: there the
+ * goroutine loses its proc (RUNNING to SYSCALL where no GoSysCall told of the call); GoSysExit
+ * SYSCALL to RUNNABLE. A run on a proc thus lasts from a transition to RUNNING to the next
+ * transition of that goroutine, a GoSysCall aside. Procs: ProcStart IDLE (UNDETERMINED the first
+ * time) to RUNNING, ProcStop RUNNING to IDLE.
+ *
+ * An event in its place in the total order. Pointers live until the next call on the reader,
  * those of constant names (reason) for ever. */
 typedef struct gotrace_event {
     int64_t time;      /* ns since the first event */

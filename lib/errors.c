@@ -1,0 +1,98 @@
+#include "errors.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const gotrace_rule_info rules[] = {
+#define RULE_ROW(name, id, class, severity, wants, source) \
+    {id, wants, source, GOTRACE_CLASS_##class, GOTRACE_##severity},
+    GOTRACE_RULES(RULE_ROW)
+#undef RULE_ROW
+};
+
+const gotrace_rule_info *gotrace_rule_describe(gotrace_rule rule)
+{
+    return (unsigned)rule < GOTRACE_RULE_COUNT ? &rules[rule] : &rules[GOTRACE_RULE_NONE];
+}
+
+const char *gotrace_class_name(gotrace_class class_)
+{
+    switch (class_) {
+    case GOTRACE_CLASS_NONE: return "sound";
+    case GOTRACE_CLASS_MALFORMED: return "malformed";
+    case GOTRACE_CLASS_INCONSISTENT: return "inconsistent";
+    case GOTRACE_CLASS_CLOCKS: return "broken clocks";
+    case GOTRACE_CLASS_UNFINISHED: return "unfinished";
+    case GOTRACE_CLASS_UNSUPPORTED: return "unsupported";
+    case GOTRACE_CLASS_SYSTEM: return "unreadable";
+    case GOTRACE_CLASS_USAGE: return "misused";
+    }
+    return "unknown";
+}
+
+/* Cut a message that did not fit before the character that was split. */
+static void end_at_character(char *message, size_t size)
+{
+    size_t end = size - 1;
+    if (strlen(message) < end)
+        return;
+    while (end > 0 && ((unsigned char)message[end - 1] & 0xc0) == 0x80)
+        end--;
+    if (end > 0 && ((unsigned char)message[end - 1] & 0x80))
+        end--;
+    message[end] = '\0';
+}
+
+static void fill(gotrace_error *error, gotrace_rule rule, gt_place place, const char *format,
+                 va_list args)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    *error = (gotrace_error){.rule = rule,
+                             .severity = info->severity,
+                             .class_ = info->class_,
+                             .offset = place.offset,
+                             .batch = place.batch,
+                             .event = place.event};
+    vsnprintf(error->message, sizeof error->message, format, args);
+    end_at_character(error->message, sizeof error->message);
+}
+
+gotrace_status gt_error_set(gotrace_error *error, gotrace_rule rule, gt_place place,
+                            const char *format, ...)
+{
+    if (error) {
+        va_list args;
+        va_start(args, format);
+        fill(error, rule, place, format, args);
+        va_end(args);
+    }
+    return GOTRACE_ERROR;
+}
+
+gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_error,
+                               const char *format, ...)
+{
+    if (error) {
+        va_list args;
+        va_start(args, format);
+        fill(error, rule, GT_NOWHERE, format, args);
+        va_end(args);
+        error->os_error = os_error;
+        size_t used = strlen(error->message);
+        char text[96] = "unknown error";
+        /* The GNU strerror_r returns the text, wherever it put it. */
+        const char *said = strerror_r(os_error, text, sizeof text);
+        snprintf(error->message + used, sizeof error->message - used, ": %s", said);
+    }
+    return GOTRACE_ERROR;
+}
+
+gotrace_status gt_error_memory(gotrace_error *error, const gt_heap *heap)
+{
+    if (heap->limited)
+        return gt_error_set(error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+                            "more than %llu bytes of memory would be needed, the limit set",
+                            (unsigned long long)heap->limit);
+    return gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NOWHERE, "out of memory");
+}

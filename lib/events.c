@@ -1,0 +1,170 @@
+/*
+ * events.c - the event table (events_v1.def) as data, and the names of the common model.
+ */
+#include <string.h>
+
+#include "events.h"
+
+#define A(kind, name) {#name, GOTRACE_ARG_##kind, 5, 255}
+#define A_SINCE(kind, name, version) {#name, GOTRACE_ARG_##kind, version, 255}
+#define A_UNTIL(kind, name, version) {#name, GOTRACE_ARG_##kind, 5, version}
+#define STRIP(...) __VA_ARGS__
+#define TIME A_UNTIL(DSEQ, dseq, 6), A(DT, dt)
+#define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
+
+static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
+#define E(code, name, since, flags, args, summary) \
+    [code] = {#name, summary, code, since, flags, COUNT_ARGS(STRIP args), {STRIP args}},
+#define T(code, name, since, flags, args, summary)                                        \
+    [code] = {#name, summary, code, since, GOTRACE_SPEC_TIMED | (flags), \
+              COUNT_ARGS(TIME, STRIP args), {TIME, STRIP args}},
+#include "events_v1.def"
+#undef E
+#undef T
+};
+
+static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21};
+
+const int *gotrace_versions(size_t *count)
+{
+    *count = sizeof versions / sizeof versions[0];
+    return versions;
+}
+
+const char *gotrace_version(void)
+{
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+    return TEXT(GOTRACE_VERSION_MAJOR) "." TEXT(GOTRACE_VERSION_MINOR) "." TEXT(
+        GOTRACE_VERSION_PATCH);
+#undef TEXT
+#undef TEXT_OF
+}
+
+static bool is_v1(int version)
+{
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
+        if (versions[i] == version)
+            return true;
+    return false;
+}
+
+const gotrace_event_spec *gotrace_event_spec_of(int version, unsigned code)
+{
+    if (!is_v1(version) || code >= GT_V1_EVENT_COUNT || !specs[code].name ||
+        specs[code].since > version)
+        return NULL;
+    return &specs[code];
+}
+
+const gotrace_event_spec *gotrace_event_spec_named(int version, const char *name)
+{
+    for (unsigned code = 0; code < GT_V1_EVENT_COUNT; code++) {
+        const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
+        if (spec && strcmp(spec->name, name) == 0)
+            return spec;
+    }
+    return NULL;
+}
+
+static bool arg_exists(const gotrace_arg_spec *arg, int version)
+{
+    return arg->since <= version && version <= arg->until;
+}
+
+size_t gotrace_event_args(const gotrace_event_spec *spec, int version,
+                          const gotrace_arg_spec **args)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < spec->arg_count; i++)
+        if (arg_exists(&spec->args[i], version))
+            args[n++] = &spec->args[i];
+    return n;
+}
+
+size_t gotrace_frame_values(int version)
+{
+    return version < 7 ? 1 : 4;
+}
+
+/* Values that stand inline are counted from 1 (until 1.6: from 2) in the two high bits. */
+static gt_v1_shape shape_of(int version, unsigned code)
+{
+    gt_v1_shape shape = {0};
+    const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
+    if (!spec)
+        return shape;
+    shape.flags = spec->flags;
+    uint8_t place = 0;
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const gotrace_arg_spec *arg = &spec->args[i];
+        bool own = !(spec->flags & GOTRACE_SPEC_TIMED) ||
+                   (arg->kind != GOTRACE_ARG_DSEQ && arg->kind != GOTRACE_ARG_DT &&
+                    !((spec->flags & GOTRACE_SPEC_STACK) && i + 1u == spec->arg_count));
+        if (arg_exists(arg, version)) {
+            shape.values++;
+            if (own && shape.slots < 3)
+                shape.slot[shape.slots++] = place;
+        }
+        if (own)
+            place++;
+    }
+    unsigned least = version < 7 ? 2 : 1;
+    unsigned above = shape.values >= least ? shape.values - least : 0;
+    shape.inlined = (uint8_t)(above < 3 && !(spec->flags & GOTRACE_SPEC_FRAMES) ? above : 3);
+    if (spec->code == GT_V1_String)
+        shape.inlined = 0;
+    return shape;
+}
+
+void gt_v1_shapes_init(gt_v1_shape shapes[64], int version)
+{
+    for (unsigned code = 0; code < 64; code++)
+        shapes[code] = shape_of(version, code);
+}
+
+const char *gotrace_state_name(gotrace_state state)
+{
+    switch (state) {
+    case GOTRACE_STATE_UNDETERMINED: return "undetermined";
+    case GOTRACE_STATE_NOT_EXIST: return "not-exist";
+    case GOTRACE_STATE_RUNNABLE: return "runnable";
+    case GOTRACE_STATE_RUNNING: return "running";
+    case GOTRACE_STATE_SYSCALL: return "syscall";
+    case GOTRACE_STATE_WAITING: return "waiting";
+    case GOTRACE_STATE_IDLE: return "idle";
+    }
+    return "unknown";
+}
+
+const char *gotrace_range_name(gotrace_range range)
+{
+    switch (range) {
+    case GOTRACE_RANGE_NONE: return "none";
+    case GOTRACE_RANGE_GC: return "GC";
+    case GOTRACE_RANGE_STW: return "stop-the-world";
+    case GOTRACE_RANGE_SWEEP: return "GC sweep";
+    case GOTRACE_RANGE_MARK_ASSIST: return "GC mark assist";
+    }
+    return "unknown";
+}
+
+const char *gotrace_kind_name(gotrace_kind kind)
+{
+    switch (kind) {
+    case GOTRACE_KIND_NONE: return "none";
+    case GOTRACE_KIND_TRANSITION: return "transition";
+    case GOTRACE_KIND_SYSCALL: return "syscall";
+    case GOTRACE_KIND_METRIC: return "metric";
+    case GOTRACE_KIND_LABEL: return "label";
+    case GOTRACE_KIND_RANGE_BEGIN: return "range-begin";
+    case GOTRACE_KIND_RANGE_END: return "range-end";
+    case GOTRACE_KIND_TASK_BEGIN: return "task-begin";
+    case GOTRACE_KIND_TASK_END: return "task-end";
+    case GOTRACE_KIND_REGION_BEGIN: return "region-begin";
+    case GOTRACE_KIND_REGION_END: return "region-end";
+    case GOTRACE_KIND_LOG: return "log";
+    case GOTRACE_KIND_SAMPLE: return "sample";
+    }
+    return "unknown";
+}

@@ -1,0 +1,30 @@
+/*
+ * events.h - codes of the v1 events, and fast look-ups into their table.
+ */
+#ifndef GT_EVENTS_H
+#define GT_EVENTS_H
+
+#include "gotrace.h"
+
+enum {
+#define E(code, name, since, flags, args, summary) GT_V1_##name = (code),
+#define T(code, name, since, flags, args, summary) GT_V1_##name = (code),
+#include "events_v1.def"
+#undef E
+#undef T
+    GT_V1_EVENT_COUNT
+};
+
+/* Per version and code: what the hot loops need of a row, worked out once. */
+typedef struct gt_v1_shape {
+    uint8_t values;  /* values a record has (without frames); 0: no such event in this version */
+    uint8_t inlined; /* the first byte's high bits where these values fit inline, else 3 */
+    uint8_t flags;   /* GOTRACE_SPEC_* */
+    uint8_t slots;   /* arguments between time stamp and stack, in this version */
+    uint8_t slot[3]; /* for each of them, its place in gotrace_event.args (all versions together) */
+} gt_v1_shape;
+
+/* The shapes of all 64 codes in that version. */
+void gt_v1_shapes_init(gt_v1_shape shapes[64], int version);
+
+#endif
