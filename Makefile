@@ -1,0 +1,272 @@
+# gotrace: `make help` lists the targets.
+#
+# Sources are found by wildcard: lib/*.c is libgotrace, formats/*.c and cmd/*.c are the program,
+# tests/unit/test_*.c one test program each, fuzz/fuzz_*.c one fuzz target each. Everything that is
+# built lies under $(BUILD). V=1 shows the commands.
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+DESTDIR ?=
+
+CFLAGS ?= -O2 -g
+SANITIZE ?=
+FUZZ_SECONDS ?= 30
+BUILD ?= build
+B := $(BUILD)
+
+ifdef V
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+MAKEFLAGS += --no-print-directory
+endif
+
+# The version stands in the header and nowhere else.
+version_part = $(shell sed -n 's/^.define GOTRACE_VERSION_$(1) //p' lib/gotrace.h)
+MAJOR := $(call version_part,MAJOR)
+VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
+SONAME := libgotrace.so.$(MAJOR)
+
+# ---- flags -------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wvla
+LANGUAGE := -std=c11 -D_GNU_SOURCE -ffp-contract=off
+HARDENING := -fstack-protector-strong
+LINKING := -Wl,-z,relro,-z,now
+ifdef SANITIZE
+# A fortified libc hides accesses from the sanitizers; their runtime is linked to programs alone, so
+# a library cannot insist on having every symbol.
+HARDENING += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LINKING += -fsanitize=$(SANITIZE)
+else
+HARDENING += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+LINKING_SO := -Wl,-z,defs
+endif
+
+override ALL_CFLAGS = $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) $(HARDENING) $(CFLAGS)
+LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
+PROGRAM_CFLAGS := -fPIE -Ilib -Iformats
+LIB_LIBS := -lzstd
+PROGRAM_LIBS := -ljansson -lzstd
+CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
+
+# ---- what there is -----------------------------------------------------------------------------
+
+object = $(patsubst %.c,$(B)/obj/%.o,$(1))
+LIB_SRC := $(wildcard lib/*.c)
+FORMATS_SRC := $(wildcard formats/*.c)
+CMD_SRC := $(wildcard cmd/*.c)
+UNIT_SRC := $(wildcard tests/unit/*.c)
+FUZZ_SRC := $(wildcard fuzz/*.c)
+MAN := $(wildcard man/*.[1-8])
+
+LIB_OBJ := $(call object,$(LIB_SRC))
+FORMATS_OBJ := $(call object,$(FORMATS_SRC))
+CMD_OBJ := $(call object,$(CMD_SRC))
+UNIT_OBJ := $(call object,$(UNIT_SRC))
+FUZZ_OBJ := $(call object,$(FUZZ_SRC))
+
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_HELPERS := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SRC)))
+# Every fuzz target is also a plain program that replays files: it is linked with the driver.
+FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
+FUZZ_HELPERS := $(call object,$(filter-out fuzz/fuzz_% fuzz/driver.c,$(FUZZ_SRC)))
+FUZZ_REPLAYS := $(addprefix $(B)/fuzz/replay_,$(FUZZ_TARGETS:fuzz_%=%))
+
+.PHONY: all
+all: $(B)/gotrace $(B)/libgotrace.so $(B)/libgotrace.a ## build the program and the library (the default)
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+# ---- compiling ---------------------------------------------------------------------------------
+
+# Other flags or another compiler: everything is built anew.
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(LINKING) $(LDFLAGS)
+$(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLAGS_NOW)' >$(B)/.flags)
+
+# Says what to do, once, where a needed library is not installed.
+$(B)/.needs: $(B)/.flags
+	@printf '#include <zstd.h>\n#include <jansson.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd and jansson: run "make deps" (Debian)' >&2; exit 1; }
+	@touch $@
+
+$(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
+$(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
+$(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS) -Icmd
+
+$(B)/obj/%.o: %.c $(B)/.flags | $(B)/.needs
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(KIND_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(FORMATS_OBJ) $(CMD_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ))
+
+# ---- linking -----------------------------------------------------------------------------------
+
+$(B)/$(SONAME): $(LIB_OBJ) lib/gotrace.map
+	$(say) LINK $@
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,lib/gotrace.map \
+		-Wl,-Bsymbolic-functions $(LINKING) $(LINKING_SO) $(CFLAGS) $(LDFLAGS) \
+		-o $@ $(LIB_OBJ) $(LIB_LIBS)
+
+$(B)/libgotrace.so: $(B)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $@
+
+$(B)/libgotrace.a: $(LIB_OBJ)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+# $(call link_program,RUNPATH): the program, which finds the library there.
+link_program = $(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $(CMD_OBJ) $(FORMATS_OBJ) \
+	-L$(B) -lgotrace $(PROGRAM_LIBS) $(1)
+
+$(B)/gotrace: $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.so
+	$(say) LINK $@
+	$(Q)$(call link_program,-Wl$(comma)-rpath$(comma)'$$ORIGIN')
+comma := ,
+
+# Tests see private headers, so they are linked with the static library, and with all of the
+# program but its main.
+$(B)/libprogram.a: $(FORMATS_OBJ) $(filter-out %/main.o,$(CMD_OBJ))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_HELPERS) $(B)/libprogram.a $(B)/libgotrace.a
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(CHECK_LIBS)
+
+$(B)/fuzz/replay_%: $(B)/obj/fuzz/fuzz_%.o $(B)/obj/fuzz/driver.o $(FUZZ_HELPERS) \
+		$(B)/libprogram.a $(B)/libgotrace.a
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+
+$(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(B)/libprogram.a $(B)/libgotrace.a
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pie $(LINKING) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+
+.SECONDARY: $(UNIT_OBJ) $(FUZZ_OBJ)
+
+# ---- tests -------------------------------------------------------------------------------------
+
+.PHONY: tests check conformance bench fuzz coverage lint
+tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) ## build the test programs
+
+check: tests ## run every test that needs no Go toolchain
+	@BUILD=$(B) tests/run.sh
+
+conformance: tests ## compare with Go's own readers (GOTRACE_PEERS, GOTRACE_INSTALL=1)
+	@BUILD=$(B) tests/conformance/run.sh
+
+bench: all ## measure, beside the peers where they are there
+	@BUILD=$(B) bench/run.sh
+
+# libFuzzer comes with clang.
+FUZZ_MAKE = $(MAKE) BUILD=build/fuzz CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined
+fuzz: ## fuzz each target for FUZZ_SECONDS (30)
+	@$(FUZZ_MAKE) fuzz-targets
+	@BUILD=build/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
+
+.PHONY: fuzz-targets
+fuzz-targets: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
+
+# $(1): name, $(2): what -fsanitize takes
+define sanitizer
+.PHONY: $(1) check-$(1)
+$(1):
+	@$$(MAKE) BUILD=build/$(1) SANITIZE=$(2) tests
+check-$(1):
+	@$$(MAKE) BUILD=build/$(1) SANITIZE=$(2) check
+endef
+## asan, ubsan, tsan: build all, tests too, with that sanitizer, under build/asan ...
+$(eval $(call sanitizer,asan,address))
+$(eval $(call sanitizer,ubsan,undefined))
+$(eval $(call sanitizer,tsan,thread))
+## check-asan, check-ubsan, check-tsan: run the tests with that sanitizer
+
+coverage: ## run the tests and say how much of each file they run
+	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-O0 -g --coverage' check
+	@tests/coverage.sh build/coverage
+
+lint: ## shellcheck, mandoc and (where installed) clang-format over the tree
+	@tests/house/lint.sh
+
+# ---- installing --------------------------------------------------------------------------------
+
+.PHONY: install uninstall
+RUNPATH := $(shell realpath -ms --relative-to=$(BINDIR) $(LIBDIR))
+STANDARD_LIBDIR := $(filter /usr/lib /usr/lib/% /lib /lib/%,$(LIBDIR))
+
+$(B)/install/gotrace: $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.so FORCE
+	@mkdir -p $(@D)
+	$(Q)$(call link_program,$(if $(STANDARD_LIBDIR),,-Wl$(comma)-rpath$(comma)'$$ORIGIN/$(RUNPATH)'))
+.PHONY: FORCE
+
+$(B)/install/gotrace.pc: lib/gotrace.pc.in lib/gotrace.h FORCE
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+
+D := $(DESTDIR)
+install: all $(B)/install/gotrace $(B)/install/gotrace.pc ## install to PREFIX (/usr/local), DESTDIR in front
+	$(say) INSTALL $(D)$(PREFIX)
+	$(Q)$(B)/gotrace help --completion bash >$(B)/install/gotrace.bash
+	$(Q)$(B)/gotrace help --completion zsh >$(B)/install/_gotrace
+	$(Q)install -D -m 755 $(B)/install/gotrace $(D)$(BINDIR)/gotrace
+	$(Q)install -D -m 644 lib/gotrace.h $(D)$(INCLUDEDIR)/gotrace.h
+	$(Q)install -D -m 644 $(B)/libgotrace.a $(D)$(LIBDIR)/libgotrace.a
+	$(Q)install -D -m 755 $(B)/$(SONAME) $(D)$(LIBDIR)/libgotrace.so.$(VERSION)
+	$(Q)ln -sf libgotrace.so.$(VERSION) $(D)$(LIBDIR)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $(D)$(LIBDIR)/libgotrace.so
+	$(Q)install -D -m 644 $(B)/install/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
+	$(Q)for page in $(MAN); do \
+		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
+	$(Q)install -D -m 644 $(B)/install/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
+	$(Q)install -D -m 644 $(B)/install/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
+
+uninstall: ## remove what install put there
+	$(Q)rm -f $(D)$(BINDIR)/gotrace $(D)$(INCLUDEDIR)/gotrace.h $(D)$(LIBDIR)/libgotrace.a \
+		$(D)$(LIBDIR)/libgotrace.so $(D)$(LIBDIR)/$(SONAME) \
+		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
+		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
+	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
+
+# ---- the rest ----------------------------------------------------------------------------------
+
+.PHONY: deps deps-test compile_commands clean dist-clean help
+deps: ## install what building needs (Debian; as root or with sudo)
+	@tests/house/deps.sh build
+
+deps-test: ## install what the tests, lint and fuzzing need
+	@tests/house/deps.sh build test
+
+# One entry a source, with the flags that its rule uses.
+json_entry = {"directory":"$(CURDIR)","file":"$(1)","command":"$(CC) $(ALL_CFLAGS) $(2) -c $(1)"}
+json_entries = $(foreach source,$(1),$(call json_entry,$(source),$(2))@)
+compile_commands: ## write build/compile_commands.json for editors and clang tools
+	@mkdir -p $(B)
+	@echo '[$(call json_entries,$(LIB_SRC),$(LIB_CFLAGS))$(call \
+		json_entries,$(FORMATS_SRC) $(CMD_SRC),$(PROGRAM_CFLAGS))$(call \
+		json_entries,$(UNIT_SRC) $(FUZZ_SRC),$(PROGRAM_CFLAGS) -Icmd)]' | \
+		sed -e 's/@]/\n]/' -e 's/@ */,\n/g' >$(B)/compile_commands.json
+
+clean: ## remove what was built in BUILD
+	$(Q)rm -rf $(B)
+
+dist-clean: ## remove everything that was built
+	$(Q)rm -rf build
+
+help: ## this list
+	@echo 'make [TARGET] [V=1] [CC=clang-14] [BUILD=build]'
+	@sed -n -e 's/^\([a-z_-]*\):.*## \(.*\)/  \1|\2/p' -e 's/^## \(.*\): \(.*\)/  \1|\2/p' Makefile | \
+		awk -F'|' '{ if (length($$1) > 20) print $$1 "\n" sprintf("%20s", "") $$2; else printf "%-20s%s\n", $$1, $$2 }'
