@@ -109,6 +109,20 @@ static int refuse_version(int major, int minor, gotrace_error *error)
     return 0;
 }
 
+/* "go M.NN trace", then NULs to the end: no other spelling is one. */
+static bool parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, int *minor)
+{
+    char spelled[32] = "";
+    *major = header[3] - '0';
+    *minor = 0;
+    for (int i = 5; i < 8 && header[i] >= '0' && header[i] <= '9'; i++)
+        *minor = *minor * 10 + header[i] - '0';
+    if (*major < 1 || *major > 9)
+        return false;
+    snprintf(spelled, sizeof spelled, "go %d.%d trace", *major, *minor);
+    return memcmp(spelled, header, GT_HEADER_SIZE) == 0;
+}
+
 int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
 {
     if (n < GT_HEADER_SIZE) {
@@ -122,21 +136,12 @@ int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
                          "the header is cut off after %zu of %d bytes", n, GT_HEADER_SIZE);
         return 0;
     }
-    int major = 0, minor = 0, used = 0;
-    char text[GT_HEADER_SIZE + 1] = {0};
-    memcpy(text, p, GT_HEADER_SIZE);
-    if (text[3] < '1' || text[3] > '9' || text[5] < '0' || text[5] > '9' ||
-        sscanf(text, "go %1d.%3d trace%n", &major, &minor, &used) != 2 || used == 0) {
+    int major, minor;
+    if (!parse_version(p, &major, &minor)) {
         gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0),
                      "this is not a Go trace: it does not start with \"go 1.N trace\"");
         return 0;
     }
-    for (int i = used; i < GT_HEADER_SIZE; i++)
-        if (p[i] != 0) {
-            gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT((uint64_t)i),
-                         "the header has byte 0x%02x where NUL padding is expected", p[i]);
-            return 0;
-        }
     size_t count;
     const int *versions = gotrace_versions(&count);
     for (size_t i = 0; major == 1 && i < count; i++)
