@@ -1,9 +1,40 @@
-/* print.h - the printers, each in a file print_NAME.c. */
+/* print.h - the printers, each in a file print_NAME.c, and what they share. */
 #ifndef PRINT_H
 #define PRINT_H
+
+#include <string.h>
 
 #include "formats.h"
 
 extern const printer printer_text, printer_go, printer_jsonl;
+
+/* Walks an event's arguments as gotrace_event.args has them: the table's, without the differences
+ * of sequence and time at the start and the stack at the end. */
+typedef struct print_args {
+    const gotrace_event_spec *spec;
+    const gotrace_event *event;
+    size_t next;  /* of spec->args */
+    size_t value; /* of event->args */
+} print_args;
+
+/* The next argument, or NULL after the last one; *value is set. Absent ones are told as 0. */
+static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t *value)
+{
+    size_t count = args->spec->arg_count;
+
+    if (args->spec->flags & GOTRACE_SPEC_STACK)
+        count--;
+    while (args->next < count) {
+        const gotrace_arg_spec *arg = &args->spec->args[args->next++];
+        if (arg->kind == GOTRACE_ARG_DSEQ || arg->kind == GOTRACE_ARG_DT)
+            continue;
+        size_t at = args->value++;
+        if (at >= sizeof args->event->args / sizeof args->event->args[0])
+            return NULL;
+        *value = args->event->args[at];
+        return arg;
+    }
+    return NULL;
+}
 
 #endif
