@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# record.sh [--big] [--scale N] [--only SCENARIO,...] OUTDIR [TOOLCHAIN...]
+#
+# Builds the recorder programs of this folder with each toolchain and records every scenario to
+# OUTDIR/TOOLCHAIN-SCENARIO.trace. A toolchain is gccgo, or goX (go1.19) below
+# $GOTRACE_PEERS/usr/lib; without any named, all that are there. With --big only the big
+# scenario is recorded ($BIG_BYTES, default 110 MiB). Exit 1 if anything could not be recorded.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
+big=no
+scale=1
+only=
+
+usage() {
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --big) big=yes ;;
+    --scale) scale=${2:?}; shift ;;
+    --only) only=${2:?}; shift ;;
+    -*) usage ;;
+    *) break ;;
+    esac
+    shift
+done
+[ $# -ge 1 ] || usage
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+
+if [ $# -eq 0 ]; then
+    command -v gccgo-12 >/dev/null && set -- gccgo
+    for go in "$peers"/usr/lib/go-1.*; do
+        [ -x "$go/bin/go" ] && set -- "$@" "go${go##*/go-}"
+    done
+fi
+[ $# -gt 0 ] || { echo "record.sh: no toolchain: neither gccgo-12 nor $peers/usr/lib/go-*" >&2; exit 1; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+build() { # TOOLCHAIN: leaves the program in $work/recorder
+    local sources=(main.go sched.go system.go user.go)
+    if [ "$1" = gccgo ]; then
+        # gccgo alone cannot build cgo, and heeds no build tags.
+        (cd "$here" && gccgo-12 -O1 -g -o "$work/recorder" "${sources[@]}")
+    else
+        (cd "$here" && GOCACHE=$work/cache GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' CGO_ENABLED=1 \
+            "$peers/usr/lib/go-${1#go}/bin/go" build -o "$work/recorder" "${sources[@]}" cgo.go)
+    fi
+}
+
+record() { # TOOLCHAIN SCENARIO [FLAG...]
+    local name=$1-$2 scenario=$2
+    shift 2
+    rm -f "$out/$name.trace" "$out/$name"-[0-9]*.trace
+    if ! (cd "$work" && timeout 300 ./recorder "$@" "$scenario" "$out/$name.trace"); then
+        echo "record.sh: $name: the recorder failed" >&2
+        failed=1
+    fi
+}
+
+for toolchain; do
+    if ! build "$toolchain"; then
+        echo "record.sh: $toolchain: does not build" >&2
+        failed=1
+        continue
+    fi
+    if [ $big = yes ]; then
+        record "$toolchain" big -stats -bytes "${BIG_BYTES:-115343360}"
+        continue
+    fi
+    for scenario in $("$work/recorder" -list); do
+        [ "$scenario" != big ] || continue
+        case ,$only, in
+        ,, | *,"$scenario",*) record "$toolchain" "$scenario" -scale "$scale" ;;
+        esac
+    done
+done
+exit $failed
