@@ -1,0 +1,156 @@
+#include "diag.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "utf8.h"
+
+enum {
+    DIAG_LINE = 8192, /* a path of PATH_MAX bytes and a message */
+};
+
+static struct {
+    bool colour, quiet;
+} state;
+
+void diag_init(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    state.colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour) && term &&
+                   strcmp(term, "dumb") != 0;
+}
+
+void diag_quiet(bool quiet)
+{
+    state.quiet = quiet;
+}
+
+void diag_escape(char *dst, size_t size, const char *s)
+{
+    size_t used = 0, left = strlen(s);
+    while (left > 0) {
+        uint32_t rune = 0;
+        size_t length = utf8_decode(s, left, &rune);
+        bool plain = length > 0 && utf8_printable(rune);
+        size_t need = plain ? length : 4;
+        if (length == 0)
+            length = 1;
+        if (used + need >= size)
+            break;
+        if (plain) {
+            memcpy(dst + used, s, length);
+            used += length;
+        } else {
+            /* Each byte as \xNN; what does not fit any more is cut. */
+            for (size_t i = 0; i < length && used + 4 < size; i++)
+                used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned char)s[i]);
+        }
+        s += length;
+        left -= length;
+    }
+    dst[used] = '\0';
+}
+
+static const char *severity_name(gotrace_severity severity)
+{
+    switch (severity) {
+    case GOTRACE_NOTE: return "note";
+    case GOTRACE_WARNING: return "warning";
+    case GOTRACE_PROBLEM:
+    case GOTRACE_FATAL: break;
+    }
+    return "error";
+}
+
+static const char *severity_colour(gotrace_severity severity)
+{
+    switch (severity) {
+    case GOTRACE_NOTE: return "\033[1;36m";
+    case GOTRACE_WARNING: return "\033[1;35m";
+    case GOTRACE_PROBLEM:
+    case GOTRACE_FATAL: break;
+    }
+    return "\033[1;31m";
+}
+
+/* One line in one write, so that lines of several processes do not mix. */
+static void say(const char *place, gotrace_severity severity, const char *message,
+                const char *rule)
+{
+    if (state.quiet && severity < GOTRACE_PROBLEM)
+        return;
+    char text[DIAG_LINE / 2], where[DIAG_LINE / 2], line[DIAG_LINE + 256];
+    diag_escape(text, sizeof text, message);
+    diag_escape(where, sizeof where, place);
+    bool c = state.colour;
+    int size = snprintf(line, sizeof line, "%s%s:%s %s%s:%s %s%s%s%s\n", c ? "\033[1m" : "", where,
+                        c ? "\033[0m" : "", c ? severity_colour(severity) : "",
+                        severity_name(severity), c ? "\033[0m" : "", text, rule ? " [" : "",
+                        rule ? rule : "", rule ? "]" : "");
+    progress_clear();
+    if (size > 0)
+        fwrite(line, 1, (size_t)size, stderr);
+}
+
+static void say_list(const char *place, gotrace_severity severity, const char *message,
+                     va_list list)
+{
+    char text[DIAG_LINE / 2];
+    vsnprintf(text, sizeof text, message, list);
+    say(place, severity, text, NULL);
+}
+
+void diag_error(const char *message, ...)
+{
+    va_list list;
+    va_start(list, message);
+    say_list("gotrace", GOTRACE_FATAL, message, list);
+    va_end(list);
+}
+
+void diag_note(const char *message, ...)
+{
+    va_list list;
+    va_start(list, message);
+    say_list("gotrace", GOTRACE_NOTE, message, list);
+    va_end(list);
+}
+
+static void place_of(char *place, size_t size, const char *file, uint64_t offset)
+{
+    if (offset == GOTRACE_NO_OFFSET)
+        snprintf(place, size, "%s", file);
+    else
+        snprintf(place, size, "%s:0x%" PRIx64, file, offset);
+}
+
+void diag_problem(const char *file, const gotrace_error *error)
+{
+    char place[DIAG_LINE / 2];
+    place_of(place, sizeof place, file, error->offset);
+    say(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
+}
+
+void diag_script(const char *file, uint64_t line, const gotrace_error *error)
+{
+    char place[DIAG_LINE / 2];
+    if (line == 0)
+        snprintf(place, sizeof place, "%s", file);
+    else
+        snprintf(place, sizeof place, "%s:%" PRIu64, file, line);
+    say(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
+}
+
+void diag_problem_note(const char *file, uint64_t offset, const char *message, ...)
+{
+    char place[DIAG_LINE / 2];
+    va_list list;
+    place_of(place, sizeof place, file, offset);
+    va_start(list, message);
+    say_list(place, GOTRACE_NOTE, message, list);
+    va_end(list);
+}

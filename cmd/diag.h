@@ -1,0 +1,37 @@
+/*
+ * diag.h - what the program says on standard error, one line each, as compilers do.
+ *
+ *   gotrace: error: MESSAGE
+ *   FILE:0xOFFSET: warning: MESSAGE [rule-id]
+ *
+ * Colours are for terminals only (and never with NO_COLOR set); control characters and bytes that
+ * are not UTF-8 are shown escaped, so that no file name and no string of a trace can act on the
+ * terminal.
+ */
+#ifndef DIAG_H
+#define DIAG_H
+
+#include "formats.h"
+
+/* Look at the terminal and the environment. quiet: errors only. */
+void diag_init(void);
+void diag_quiet(bool quiet);
+
+/* About the program's work, without a file. */
+void diag_error(const char *message, ...) __attribute__((format(printf, 1, 2)));
+void diag_note(const char *message, ...) __attribute__((format(printf, 1, 2)));
+
+/* About a file: severity, message and rule are the error's, the place is its offset. */
+void diag_problem(const char *file, const gotrace_error *error);
+
+/* About a line of a script (line 0: about all of it). */
+void diag_script(const char *file, uint64_t line, const gotrace_error *error);
+
+/* A remark that belongs to the problem before it. */
+void diag_problem_note(const char *file, uint64_t offset, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Copy s, made fit for a terminal, to dst (always terminated; cut at size). */
+void diag_escape(char *dst, size_t size, const char *s);
+
+#endif

@@ -1,0 +1,75 @@
+#include "input.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "diag.h"
+#include "progress.h"
+
+static bool on_problem(void *ctx, const gotrace_error *problem)
+{
+    findings_add(&((input *)ctx)->found, problem);
+    return true;
+}
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    (void)ctx;
+    progress_update(done, total);
+}
+
+const char *input_path(const session *s)
+{
+    return s->file_count > 0 ? s->files[0] : NULL;
+}
+
+bool input_open(input *in, session *s, const char *path)
+{
+    bool standard = !path || strcmp(path, "-") == 0;
+    *in = (input){.name = standard ? "<stdin>" : path};
+    in->found = (findings){.file = in->name,
+                           .json = s->set.json ? &s->output.out : NULL,
+                           .limit = s->set.max_errors,
+                           .explain = s->explain,
+                           .verbose = s->set.verbose};
+    gotrace_config_init(&in->config);
+    in->config.on_problem = on_problem;
+    in->config.on_progress = on_progress;
+    in->config.callback_ctx = in;
+    progress_begin(in->name);
+    if (standard && isatty(STDIN_FILENO)) {
+        findings_misuse(&in->found, "standard input is a terminal; name a FILE");
+        return false;
+    }
+
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    gotrace_status status;
+    if (standard)
+        status = gotrace_source_fd(STDIN_FILENO, &in->config, &in->source, &error);
+    else
+        status = gotrace_source_open(path, &in->config, &in->source, &error);
+    if (status < 0)
+        findings_add(&in->found, &error);
+    return status >= 0;
+}
+
+bool input_open_reader(input *in, session *s, const char *path)
+{
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    if (!input_open(in, s, path))
+        return false;
+    if (gotrace_reader_open(in->source, &in->config, &in->reader, &error) < 0) {
+        findings_add(&in->found, &error);
+        return false;
+    }
+    return true;
+}
+
+int input_close(input *in)
+{
+    progress_end();
+    gotrace_reader_close(in->reader);
+    gotrace_source_close(in->source);
+    findings_end(&in->found);
+    return findings_status(&in->found);
+}

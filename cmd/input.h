@@ -1,0 +1,58 @@
+/* input.h - a trace to be read, and what was found wrong with it. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include "verb.h"
+
+/* What was found in one file, and how it is told. */
+typedef struct findings {
+    const char *file;
+    out *json;      /* problems go here as JSON Lines; NULL: to standard error */
+    uint64_t limit; /* at most so many of a severity are told; 0: all */
+    bool explain;   /* say for each rule, once, what it wants */
+    bool verbose;
+    uint64_t errors, warnings, notes; /* found, told or not */
+    uint64_t by_class[8];             /* of the errors */
+    bool explained[GOTRACE_RULE_COUNT];
+    gotrace_error last;  /* what was added last */
+    gotrace_error fatal; /* the first that ended the reading, if rule is not NONE */
+} findings;
+
+/* Add a problem and tell of it; twice the same in a row counts once (a handle's last error may
+ * have been reported as a problem already). */
+void findings_add(findings *f, const gotrace_error *problem);
+
+/* Add a mistake of the caller's. */
+void findings_misuse(findings *f, const char *message);
+
+/* Say how many were not told. */
+void findings_end(const findings *f);
+
+/* The exit status that the findings ask for. */
+int findings_status(const findings *f);
+
+/* The verdict on the trace in a word or three. */
+const char *findings_verdict(const findings *f);
+
+typedef struct input {
+    const char *name; /* for messages */
+    findings found;
+    gotrace_config config;
+    gotrace_source *source;
+    gotrace_reader *reader;
+} input;
+
+/* Open the file (NULL or "-": standard input). False after the reason was added to found; close
+ * it all the same. */
+bool input_open(input *in, session *s, const char *path);
+
+/* Open the file as input_open does, and a reader on it. */
+bool input_open_reader(input *in, session *s, const char *path);
+
+/* Close, and end the findings. Returns the exit status that they ask for. */
+int input_close(input *in);
+
+/* The one FILE of a verb that takes at most one, or NULL. */
+const char *input_path(const session *s);
+
+#endif

@@ -1,0 +1,80 @@
+/* main.c - from the command line to a verb, and what is common to all of them at the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "diag.h"
+#include "options.h"
+#include "progress.h"
+#include "verb.h"
+
+enum { TOLD_BY_DEFAULT = 20 }; /* problems of a file */
+
+static const char *verb_name(size_t n)
+{
+    return verbs[n] ? verbs[n]->name : NULL;
+}
+
+/* A descriptor that is closed at the start would be given to the next file opened: what is meant
+ * for standard output would then end up in it. The wrong direction makes its use fail. */
+static void occupy_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static const verb *find_verb(const char *name)
+{
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return verb_by_name("help");
+    if (strcmp(name, "--version") == 0)
+        return verb_by_name("version");
+    const verb *found = verb_by_name(name);
+    if (found)
+        return found;
+    const char *near = nearest(name, verb_name);
+    if (near)
+        diag_error("unknown verb '%s'; did you mean '%s'?", name, near);
+    else
+        diag_error("unknown verb '%s'; 'gotrace help' lists them", name);
+    return NULL;
+}
+
+static int run(session *s, int argc, char **argv)
+{
+    if (!options_parse(s, argc, argv)) {
+        diag_note("'gotrace help %s' tells more", s->verb->name);
+        return EXIT_USAGE;
+    }
+    diag_quiet(s->set.quiet);
+    if (s->set.quiet)
+        progress_off();
+    if (s->set.help) {
+        s->files = (const char *const[]){s->verb->name, NULL};
+        s->file_count = 1;
+        s->verb = verb_by_name("help");
+    }
+    int status = s->verb->run(s);
+    /* A damaged trace still gives what could be had of it; failed work leaves no file. */
+    int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
+    return written == EXIT_SOUND ? status : written;
+}
+
+int main(int argc, char **argv)
+{
+    occupy_standard_descriptors();
+    /* A reader that goes away is a failed write, told like any other. */
+    signal(SIGPIPE, SIG_IGN);
+    diag_init();
+    if (argc < 2) {
+        diag_error("a verb is missing; 'gotrace help' lists them");
+        return EXIT_USAGE;
+    }
+    session s = {.verb = find_verb(argv[1]), .set = {.max_errors = TOLD_BY_DEFAULT}};
+    if (!s.verb)
+        return EXIT_USAGE;
+    return run(&s, argc - 2, argv + 2);
+}

@@ -1,0 +1,251 @@
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+
+const option_spec common_options[] = {
+    {'o', "output", OPTION_TEXT, "OUT", offsetof(settings, output), NULL,
+     "write to OUT, which appears whole or not at all"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL,
+     "compress the output (so does an OUT that ends in .zst)"},
+    {'q', "quiet", OPTION_FLAG, NULL, offsetof(settings, quiet), NULL,
+     "no warnings, notes or progress"},
+    {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL, "tell more"},
+    {'h', "help", OPTION_FLAG, NULL, offsetof(settings, help), NULL, "show this help"},
+    {.name = NULL},
+};
+
+const option_spec *option_at(const verb *v, size_t n)
+{
+    size_t own = 0;
+    while (v->options && v->options[own].name)
+        own++;
+    if (n < own)
+        return &v->options[n];
+    const option_spec *common = common_options;
+    for (n -= own; n > 0 && common->name; n--)
+        common++;
+    return common->name ? common : NULL;
+}
+
+/* The Levenshtein distance of two short words, at most limit. */
+static size_t distance(const char *a, const char *b, size_t limit)
+{
+    enum { LONGEST = 32 };
+    size_t row[LONGEST + 1], length = strlen(b);
+    if (length > LONGEST)
+        return limit;
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t either = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < either ? change : either;
+        }
+    }
+    return row[length] < limit ? row[length] : limit;
+}
+
+const char *nearest(const char *written, const char *(*at)(size_t n))
+{
+    /* Half of a word changed is another word. */
+    size_t best = strlen(written) / 2 + 1;
+    const char *found = NULL;
+    for (size_t n = 0; at(n); n++) {
+        size_t d = distance(written, at(n), best);
+        if (d < best) {
+            best = d;
+            found = at(n);
+        }
+    }
+    return found;
+}
+
+static const option_spec *option_by_letter(const verb *v, char letter)
+{
+    const option_spec *o;
+    for (size_t n = 0; (o = option_at(v, n)); n++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
+}
+
+static const option_spec *option_by_name(const verb *v, const char *name, size_t size)
+{
+    const option_spec *o;
+    for (size_t n = 0; (o = option_at(v, n)); n++)
+        if (strlen(o->name) == size && strncmp(o->name, name, size) == 0)
+            return o;
+    return NULL;
+}
+
+static bool set_number(const option_spec *o, const char *value, uint64_t *field)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || errno == ERANGE) {
+        diag_error("--%s takes a number, not '%s'", o->name, value);
+        return false;
+    }
+    *field = number;
+    return true;
+}
+
+static bool set_choice(const option_spec *o, const char *value, const char **field)
+{
+    char known[256] = "";
+    for (size_t n = 0; o->choice(n); n++) {
+        if (strcmp(o->choice(n), value) == 0) {
+            *field = value;
+            return true;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", n ? ", " : "", o->choice(n));
+    }
+    const char *near = nearest(value, o->choice);
+    if (near)
+        diag_error("--%s: unknown '%s'; did you mean '%s'? Known are: %s", o->name, value, near,
+                   known);
+    else
+        diag_error("--%s: unknown '%s'; known are: %s", o->name, value, known);
+    return false;
+}
+
+static bool set_option(session *s, const option_spec *o, const char *value)
+{
+    void *field = (char *)&s->set + o->field;
+    switch (o->type) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_NUMBER:
+        return set_number(o, value, field);
+    case OPTION_TEXT:
+        *(const char **)field = value;
+        return true;
+    case OPTION_CHOICE:
+        return set_choice(o, value, field);
+    }
+    return false;
+}
+
+static const char *nearest_option(const verb *v, const char *written)
+{
+    const char *found = NULL;
+    size_t best = strlen(written) / 2 + 1;
+    const option_spec *o;
+    for (size_t n = 0; (o = option_at(v, n)); n++) {
+        size_t d = distance(written, o->name, best);
+        if (d < best) {
+            best = d;
+            found = o->name;
+        }
+    }
+    return found;
+}
+
+/* One "--name", "--name=value" or "--name value"; returns how many arguments it took, 0 if it was
+ * not understood. */
+static int parse_long(session *s, char **arg)
+{
+    const char *name = arg[0] + 2, *equals = strchr(name, '=');
+    size_t size = equals ? (size_t)(equals - name) : strlen(name);
+    const option_spec *o = option_by_name(s->verb, name, size);
+    if (!o) {
+        char written[64];
+        snprintf(written, sizeof written, "%.*s", (int)(size < 60 ? size : 60), name);
+        const char *near = nearest_option(s->verb, written);
+        if (near)
+            diag_error("unknown option '--%s'; did you mean '--%s'?", written, near);
+        else
+            diag_error("unknown option '--%s'", written);
+        return 0;
+    }
+    if (o->type == OPTION_FLAG) {
+        if (equals) {
+            diag_error("option '--%s' takes no value", o->name);
+            return 0;
+        }
+        return set_option(s, o, NULL) ? 1 : 0;
+    }
+    if (equals)
+        return set_option(s, o, equals + 1) ? 1 : 0;
+    if (!arg[1]) {
+        diag_error("option '--%s' needs a value: %s", o->name, o->value);
+        return 0;
+    }
+    return set_option(s, o, arg[1]) ? 2 : 0;
+}
+
+/* The same for a bunch of short ones: "-q", "-qv", "-oOUT", "-o OUT". */
+static int parse_short(session *s, char **arg)
+{
+    for (const char *letter = arg[0] + 1; *letter; letter++) {
+        const option_spec *o = option_by_letter(s->verb, *letter);
+        if (!o) {
+            diag_error("unknown option '-%.*s'", (*letter & 0x80) ? 8 : 1, letter);
+            return 0;
+        }
+        if (o->type == OPTION_FLAG) {
+            set_option(s, o, NULL);
+            continue;
+        }
+        if (letter[1])
+            return set_option(s, o, letter + 1) ? 1 : 0;
+        if (!arg[1]) {
+            diag_error("option '-%c' needs a value: %s", o->letter, o->value);
+            return 0;
+        }
+        return set_option(s, o, arg[1]) ? 2 : 0;
+    }
+    return 1;
+}
+
+bool options_parse(session *s, int argc, char **argv)
+{
+    bool only_files = false;
+    s->files = (const char *const *)argv;
+    for (int i = 0; i < argc;) {
+        char *arg = argv[i];
+        int taken = 1;
+        if (only_files || arg[0] != '-' || !arg[1])
+            argv[s->file_count++] = arg;
+        else if (strcmp(arg, "--") == 0)
+            only_files = true;
+        else
+            taken = arg[1] == '-' ? parse_long(s, argv + i) : parse_short(s, argv + i);
+        if (taken == 0)
+            return false;
+        i += taken;
+    }
+    argv[s->file_count] = NULL;
+    if (s->file_count > s->verb->max_args && !s->set.help) {
+        diag_error("'%s' is one argument too many: %s takes %s", argv[s->verb->max_args],
+                   s->verb->name, s->verb->args[0] ? s->verb->args : "none");
+        return false;
+    }
+    return true;
+}
+
+void options_help(out *o, const verb *v)
+{
+    const option_spec *row;
+    for (size_t n = 0; (row = option_at(v, n)); n++) {
+        char left[64];
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
+                 row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
+                 row->value ? " " : "", row->value ? row->value : "");
+        out_printf(o, "  %-24s  %s", left, row->summary);
+        for (size_t i = 0; row->choice && row->choice(i); i++)
+            out_printf(o, "%s%s", i ? ", " : ": ", row->choice(i));
+        out_char(o, '\n');
+    }
+}

@@ -1,0 +1,27 @@
+/*
+ * output.h - where a result goes: standard output, or a file that appears whole or not at all.
+ *
+ * A file is written beside its place under a temporary name and renamed when all went well; on
+ * failure, and when a signal ends the program, the temporary file is removed. What is no regular
+ * file (/dev/null, a named pipe) is written to where it is. Every write is checked; the first one
+ * that fails is told when the output is closed.
+ */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include "formats.h"
+
+typedef struct output {
+    out out;
+    struct output_file *file; /* NULL until output_open */
+} output;
+
+/* Open path (NULL or "-": standard output). binary data, and what is compressed, is refused to a
+ * terminal. Returns EXIT_SOUND, or an exit status after a diagnostic. */
+int output_open(output *o, const char *path, bool zstd, bool binary);
+
+/* Write what is left, close, and put the file in its place if keep. Returns EXIT_SOUND, or
+ * EXIT_SYSTEM after a diagnostic. Does nothing where nothing was opened. */
+int output_close(output *o, bool keep);
+
+#endif

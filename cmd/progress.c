@@ -1,0 +1,74 @@
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "diag.h"
+#include "human.h"
+
+static const double first_after = 1.0, again_after = 0.1; /* seconds */
+
+static struct {
+    bool off, active, shown;
+    const char *name;
+    double begun, drawn;
+} state;
+
+void progress_off(void)
+{
+    state.off = true;
+}
+
+void progress_begin(const char *name)
+{
+    state.active = !state.off && isatty(STDERR_FILENO);
+    state.name = name;
+    state.begun = state.drawn = human_clock();
+    state.shown = false;
+}
+
+static void draw(double elapsed, uint64_t done, uint64_t total)
+{
+    char name[32], bytes[24], all[24], rate[24], line[160];
+    diag_escape(name, sizeof name, state.name);
+    human_bytes(bytes, sizeof bytes, done);
+    human_bytes(all, sizeof all, total);
+    human_bytes(rate, sizeof rate, (uint64_t)((double)done / elapsed));
+    if (total == 0 || done == 0 || done > total)
+        snprintf(line, sizeof line, "%s: %s, %s/s", name, bytes, rate);
+    else
+        snprintf(line, sizeof line, "%s: %2.0f%%, %s of %s, %s/s, %.0f s left", name,
+                 100.0 * (double)done / (double)total, bytes, all, rate,
+                 elapsed * ((double)total / (double)done - 1.0));
+    fprintf(stderr, "\r%.79s\033[K", line);
+    fflush(stderr);
+    state.shown = true;
+}
+
+void progress_update(uint64_t done, uint64_t total)
+{
+    if (!state.active)
+        return;
+    double now = human_clock();
+    if (now - state.begun < first_after || (state.shown && now - state.drawn < again_after))
+        return;
+    state.drawn = now;
+    draw(now - state.begun, done, total);
+}
+
+void progress_clear(void)
+{
+    if (!state.shown)
+        return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    state.shown = false;
+}
+
+void progress_end(void)
+{
+    progress_clear();
+    state.active = false;
+}

@@ -1,0 +1,82 @@
+/*
+ * verb.h - what a verb of the program is: one constant row that tells all about itself.
+ *
+ * Dispatch, --help, completion and the test that compares man pages with --help read these rows,
+ * so that nothing about a verb stands anywhere else. To add a verb, write cmd/verb_NAME.c with its
+ * row, declare it below and list it in verbs.c.
+ */
+#ifndef VERB_H
+#define VERB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "output.h"
+
+/* Exit statuses, the same for every verb. */
+enum {
+    EXIT_SOUND = 0,   /* done, and the trace is sound */
+    EXIT_DAMAGED = 1, /* the trace is damaged or invalid; what could be done was done */
+    EXIT_USAGE = 2,   /* the command line or the script is wrong */
+    EXIT_SYSTEM = 3,  /* a file could not be read or written, or memory ran out */
+};
+
+/* What the options of a command line say. */
+typedef struct settings {
+    bool help, quiet, verbose, json, zstd;
+    uint64_t max_errors;
+    const char *output;     /* -o; NULL: standard output */
+    const char *format;     /* --format; NULL: the verb's first */
+    const char *to;         /* --to */
+    const char *completion; /* --completion */
+} settings;
+
+typedef enum option_type {
+    OPTION_FLAG,   /* bool */
+    OPTION_NUMBER, /* uint64_t */
+    OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* const char *, one of the row's choices */
+} option_type;
+
+/* An option, as data. */
+typedef struct option_spec {
+    char letter;      /* short form, or 0 */
+    const char *name; /* long form, without dashes; NULL ends a table */
+    option_type type;
+    const char *value;           /* what its value is called, "N"; NULL for a flag */
+    size_t field;                /* offset in settings */
+    const char *(*choice)(size_t n); /* of a choice: the n-th, NULL past the last */
+    const char *summary;
+} option_spec;
+
+/* One run of the program. */
+typedef struct session {
+    const struct verb *verb;
+    settings set;
+    const char *const *files; /* what stands on the command line beside options, NULL at the end */
+    size_t file_count;
+    bool explain;  /* tell with each problem what its rule wants */
+    output output; /* opened by the verb, closed and checked by main */
+} session;
+
+typedef struct verb {
+    const char *name;
+    const char *args; /* beside options, as in the synopsis: "[FILE ...]" */
+    size_t max_args;
+    const char *summary; /* a phrase */
+    const char *details; /* sentences, in lines of at most 78 columns; NULL for none */
+    const option_spec *options; /* its own; common_options are understood too */
+    int (*run)(session *s);     /* returns an exit status */
+} verb;
+
+extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
+    verb_version, verb_help;
+
+extern const verb *const verbs[]; /* NULL at the end */
+const verb *verb_by_name(const char *name);
+
+/* The options that every verb has. */
+extern const option_spec common_options[];
+
+#endif

@@ -1,0 +1,103 @@
+/* verb_convert.c - a trace as something else: another tool's format, or an event script. */
+#include <string.h>
+#include <strings.h>
+
+#include "diag.h"
+#include "options.h"
+#include "records.h"
+
+/* Everything that --to takes: formats first, then scripts. */
+static const char *target_name(size_t n)
+{
+    size_t count = 0;
+    while (formats[count])
+        count++;
+    return n < count ? formats[n]->name : script_name(n - count);
+}
+
+static void list_targets(char *dst, size_t size)
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    for (size_t n = 0; target_name(n) && used < size; n++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%s", n ? ", " : "", target_name(n));
+}
+
+static const script_format *script_by_path(const char *path)
+{
+    size_t size = strlen(path);
+    if (size > 4 && strcasecmp(path + size - 4, ".zst") == 0)
+        size -= 4;
+    for (size_t i = 0; script_formats[i]; i++)
+        for (const char *const *e = script_formats[i]->extensions; e && *e; e++)
+            if (size > strlen(*e) && strncasecmp(path + size - strlen(*e), *e, strlen(*e)) == 0)
+                return script_formats[i];
+    return NULL;
+}
+
+/* Find what to convert to among formats, else among scripts; false after a diagnostic. */
+static bool choose(const session *s, const format **target, const script_format **script)
+{
+    const char *to = s->set.to, *path = s->set.output;
+    char known[256];
+    list_targets(known, sizeof known);
+    *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
+    *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
+    if (*target || *script)
+        return true;
+    if (to && strncmp(to, "go1.", 4) == 0) {
+        diag_error("--to %s: writing another version of the trace is not available; --to takes: %s",
+                   to, known);
+    } else if (to) {
+        const char *near = nearest(to, target_name);
+        diag_error("--to: unknown '%s'%s%s%s; known are: %s", to, near ? "; did you mean '" : "",
+                   near ? near : "", near ? "'?" : "", known);
+    } else if (path) {
+        diag_error("'%s' does not tell by its ending what to convert to; --to takes: %s", path,
+                   known);
+    } else {
+        diag_error("what to convert to is missing: give --to (%s) or -o OUT", known);
+    }
+    return false;
+}
+
+static int convert(session *s, const format *target)
+{
+    int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
+    if (status != EXIT_SOUND)
+        return status;
+    input in;
+    if (input_open_reader(&in, s, input_path(s))) {
+        const char *slash = strrchr(in.name, '/');
+        convert_job job = {in.reader, &s->output.out, slash ? slash + 1 : in.name};
+        if (target->run(&job) == GOTRACE_ERROR)
+            findings_add(&in.found, gotrace_reader_error(in.reader));
+    }
+    return input_close(&in);
+}
+
+static int run(session *s)
+{
+    const format *target;
+    const script_format *script;
+    if (!choose(s, &target, &script))
+        return EXIT_USAGE;
+    return target ? convert(s, target) : records_dump(s, script);
+}
+
+static const option_spec options[] = {
+    {0, "to", OPTION_TEXT, "NAME", offsetof(settings, to), target_name,
+     "what to convert to; without it, by OUT's ending"},
+    {.name = NULL},
+};
+
+const verb verb_convert = {
+    .name = "convert",
+    .args = "[FILE]",
+    .max_args = 1,
+    .summary = "convert a trace to what other programs read",
+    .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
+               "are event scripts, as dump writes them.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+/* verb_info.c - what a trace holds, in figures that sum to the size of the file. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+#include "human.h"
+#include "input.h"
+
+enum { TYPES = 64 };
+
+/* The figures about the trace as a whole: name, value and whether it needs the whole trace read. */
+typedef struct figure {
+    const char *label, *member; /* for people, for programs */
+    size_t field;               /* a uint64_t of gotrace_summary */
+} figure;
+
+static const figure figures[] = {
+    {"events", "events", offsetof(gotrace_summary, events)},
+    {"records", "records", offsetof(gotrace_summary, records)},
+    {"batches", "batches", offsetof(gotrace_summary, batches)},
+    {"procs", "procs", offsetof(gotrace_summary, procs)},
+    {"goroutines created", "goroutines_created", offsetof(gotrace_summary, goroutines_created)},
+    {"  there at the start", "goroutines_initial", offsetof(gotrace_summary, goroutines_initial)},
+    {"  ended", "goroutines_ended", offsetof(gotrace_summary, goroutines_ended)},
+    {"strings", "strings", offsetof(gotrace_summary, strings)},
+    {"  bytes of them", "string_bytes", offsetof(gotrace_summary, string_bytes)},
+    {"stacks", "stacks", offsetof(gotrace_summary, stacks)},
+    {"  frames of them", "stack_frames", offsetof(gotrace_summary, stack_frames)},
+    {"tasks", "tasks", offsetof(gotrace_summary, tasks)},
+    {"regions", "regions", offsetof(gotrace_summary, regions)},
+    {"logs", "logs", offsetof(gotrace_summary, logs)},
+    {"CPU samples", "samples", offsetof(gotrace_summary, samples)},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static uint64_t figure_of(const gotrace_summary *sum, const figure *f)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)sum + f->field, sizeof value);
+    return value;
+}
+
+static const char *type_name(const gotrace_summary *sum, unsigned code)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(sum->version, code);
+    return spec ? spec->name : "(unknown)";
+}
+
+/* The codes that occur, most bytes first, into codes[TYPES]; returns their number. */
+static size_t sort_types(const gotrace_summary *sum, unsigned *codes)
+{
+    size_t count = 0;
+    for (unsigned code = 0; code < TYPES; code++) {
+        if (sum->type_records[code] == 0 && sum->type_bytes[code] == 0)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && sum->type_bytes[codes[at - 1]] < sum->type_bytes[code]; at--)
+            codes[at] = codes[at - 1];
+        codes[at] = code;
+    }
+    return count;
+}
+
+static void text_type(out *o, const gotrace_summary *sum, const char *name, uint64_t records,
+                      uint64_t bytes)
+{
+    out_printf(o, "%-20s %12" PRIu64 " %14" PRIu64 " %6.2f%%\n", name, records, bytes,
+               sum->size ? 100.0 * (double)bytes / (double)sum->size : 0.0);
+}
+
+static void text_types(out *o, const gotrace_summary *sum)
+{
+    unsigned codes[TYPES];
+    size_t count = sort_types(sum, codes);
+    uint64_t records = 0, bytes = sum->header_bytes + sum->unread_bytes;
+    out_printf(o, "\n%-20s %12s %14s %7s\n", "type", "records", "bytes", "share");
+    for (size_t i = 0; i < count; i++) {
+        records += sum->type_records[codes[i]];
+        bytes += sum->type_bytes[codes[i]];
+        text_type(o, sum, type_name(sum, codes[i]), sum->type_records[codes[i]],
+                  sum->type_bytes[codes[i]]);
+    }
+    text_type(o, sum, "(header)", 0, sum->header_bytes);
+    if (sum->unread_bytes)
+        text_type(o, sum, "(not readable)", 0, sum->unread_bytes);
+    text_type(o, sum, "all of the file", records, bytes);
+}
+
+static void text_procs(out *o, const gotrace_reader *reader)
+{
+    gotrace_proc_summary p;
+    out_printf(o, "\n%-20s %12s %14s %12s\n", "proc", "batches", "bytes", "events");
+    for (size_t n = 0; gotrace_reader_proc(reader, n, &p); n++) {
+        char name[32];
+        snprintf(name, sizeof name, "%" PRId64 "%s", p.proc, p.proc == -1 ? " (global)" : "");
+        out_printf(o, "%-20s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", name, p.batches,
+                   p.bytes, p.events);
+    }
+}
+
+static void print_text(out *o, const input *in)
+{
+    const gotrace_summary *sum = gotrace_reader_summary(in->reader);
+    uint64_t packed = gotrace_source_compressed_size(in->source);
+    char name[4096], duration[32];
+    diag_escape(name, sizeof name, in->name);
+    human_duration(duration, sizeof duration, sum->duration);
+    out_printf(o, "%-20s %s\n", "file", name);
+    out_printf(o, "%-20s %" PRIu64 " bytes", "size", sum->size);
+    if (packed)
+        out_printf(o, " (compressed: %" PRIu64 ")", packed);
+    out_printf(o, "\n%-20s %s\n", "verdict", findings_verdict(&in->found));
+    out_printf(o, "%-20s go 1.%d\n", "version", sum->version);
+    out_printf(o, "%-20s %s\n", "writer", sum->writer ? sum->writer : "cannot be told");
+    out_printf(o, "%-20s %s\n", "duration", duration);
+    if (sum->frequency)
+        out_printf(o, "%-20s %" PRIu64 " ticks a second\n", "frequency", sum->frequency);
+    else
+        out_printf(o, "%-20s missing\n", "frequency");
+    for (size_t i = 0; i < FIGURES; i++)
+        out_printf(o, "%-20s %" PRIu64 "\n", figures[i].label, figure_of(sum, &figures[i]));
+    text_types(o, sum);
+    text_procs(o, in->reader);
+}
+
+static void json_types(out *o, const gotrace_summary *sum)
+{
+    unsigned codes[TYPES];
+    size_t count = sort_types(sum, codes);
+    out_printf(o, ",\"header_bytes\":%" PRIu64 ",\"unread_bytes\":%" PRIu64 ",\"types\":[",
+               sum->header_bytes, sum->unread_bytes);
+    for (size_t i = 0; i < count; i++)
+        out_printf(o,
+                   "%s{\"name\":\"%s\",\"code\":%u,\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+                   i ? "," : "", type_name(sum, codes[i]), codes[i], sum->type_records[codes[i]],
+                   sum->type_bytes[codes[i]]);
+    out_char(o, ']');
+}
+
+static void json_procs(out *o, const gotrace_reader *reader)
+{
+    gotrace_proc_summary p;
+    out_str(o, ",\"batches_by_proc\":[");
+    for (size_t n = 0; gotrace_reader_proc(reader, n, &p); n++)
+        out_printf(o,
+                   "%s{\"proc\":%" PRId64 ",\"batches\":%" PRIu64 ",\"bytes\":%" PRIu64
+                   ",\"events\":%" PRIu64 "}",
+                   n ? "," : "", p.proc, p.batches, p.bytes, p.events);
+    out_char(o, ']');
+}
+
+static void print_json(out *o, const input *in)
+{
+    const gotrace_summary *sum = gotrace_reader_summary(in->reader);
+    out_str(o, "{\"type\":\"info\",\"file\":");
+    out_json_string(o, in->name, strlen(in->name));
+    out_printf(o,
+               ",\"size\":%" PRIu64 ",\"compressed_size\":%" PRIu64 ",\"verdict\":\"%s\""
+               ",\"version\":\"1.%d\",\"writer\":",
+               sum->size, gotrace_source_compressed_size(in->source),
+               findings_verdict(&in->found), sum->version);
+    if (sum->writer)
+        out_json_string(o, sum->writer, strlen(sum->writer));
+    else
+        out_str(o, "null");
+    out_printf(o, ",\"duration_ns\":%" PRId64 ",\"frequency\":%" PRIu64, sum->duration,
+               sum->frequency);
+    for (size_t i = 0; i < FIGURES; i++)
+        out_printf(o, ",\"%s\":%" PRIu64, figures[i].member, figure_of(sum, &figures[i]));
+    json_types(o, sum);
+    json_procs(o, in->reader);
+    out_str(o, "}\n");
+}
+
+static int run(session *s)
+{
+    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    if (status != EXIT_SOUND)
+        return status;
+    input in;
+    if (input_open_reader(&in, s, input_path(s))) {
+        if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
+            findings_add(&in.found, gotrace_reader_error(in.reader));
+        if (s->set.json)
+            print_json(&s->output.out, &in);
+        else
+            print_text(&s->output.out, &in);
+    }
+    return input_close(&in);
+}
+
+static const option_spec options[] = {
+    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+     "as JSON Lines on standard output: problems, then the figures"},
+    {.name = NULL},
+};
+
+const verb verb_info = {
+    .name = "info",
+    .args = "[FILE]",
+    .max_args = 1,
+    .summary = "tell what a trace holds: version, writer, counts, bytes by type",
+    .details = "The bytes by type, with those of the header and those that could not be read, sum\n"
+               "to the size of the trace.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,15 @@
+/* verbs.c - the verbs that there are, in the order in which help lists them. */
+#include <string.h>
+
+#include "verb.h"
+
+const verb *const verbs[] = {&verb_validate, &verb_info,    &verb_print, &verb_convert, &verb_dump,
+                             &verb_synth,    &verb_version, &verb_help,  NULL};
+
+const verb *verb_by_name(const char *name)
+{
+    for (size_t i = 0; verbs[i]; i++)
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    return NULL;
+}
