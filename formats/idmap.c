@@ -1,0 +1,158 @@
+/* idmap.c - a hash table with linear probing. */
+#include "idmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+typedef struct slot {
+    uint64_t key;
+    uint64_t used;
+} slot;
+
+enum { FIRST_CAPACITY = 64 };
+
+void idmap_init(idmap *map, size_t value_size)
+{
+    *map = (idmap){.value_size = value_size};
+    map->stride = sizeof(slot) + (value_size + 7) / 8 * 8;
+    /* Without a random seed the map is as right, only not proof against chosen ids. */
+    if (getrandom(&map->seed, sizeof map->seed, GRND_NONBLOCK) != (ssize_t)sizeof map->seed)
+        map->seed = (uint64_t)(uintptr_t)map;
+}
+
+static slot *slot_at(const idmap *map, size_t i)
+{
+    return (slot *)(void *)(map->slots + i * map->stride);
+}
+
+static void *value_of(slot *s)
+{
+    return s + 1;
+}
+
+/* Where a key would stand if nothing were in its way. The mixing is that of splitmix64. */
+static size_t home_of(const idmap *map, uint64_t key)
+{
+    uint64_t h = key ^ map->seed;
+
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9U;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebU;
+    return (size_t)(h ^ h >> 31) & (map->capacity - 1);
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static slot *slot_of(const idmap *map, uint64_t key)
+{
+    size_t i = home_of(map, key);
+
+    for (;;) {
+        slot *s = slot_at(map, i);
+        if (!s->used || s->key == key)
+            return s;
+        i = (i + 1) & (map->capacity - 1);
+    }
+}
+
+void *idmap_find(const idmap *map, uint64_t key)
+{
+    if (map->capacity == 0)
+        return NULL;
+    slot *s = slot_of(map, key);
+    return s->used ? value_of(s) : NULL;
+}
+
+static bool grow(idmap *map)
+{
+    idmap larger = *map;
+
+    larger.capacity = map->capacity ? 2 * map->capacity : FIRST_CAPACITY;
+    larger.slots = calloc(larger.capacity, map->stride);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < map->capacity; i++) {
+        slot *from = slot_at(map, i);
+        if (from->used)
+            memcpy(slot_of(&larger, from->key), from, map->stride);
+    }
+    free(map->slots);
+    *map = larger;
+    return true;
+}
+
+void *idmap_insert(idmap *map, uint64_t key)
+{
+    /* At most three quarters are filled: beyond that probing gets long. */
+    if (map->count >= map->capacity - map->capacity / 4 && !idmap_find(map, key) && !grow(map))
+        return NULL;
+    slot *s = slot_of(map, key);
+    if (!s->used) {
+        memset(value_of(s), 0, map->value_size);
+        s->key = key;
+        s->used = 1;
+        map->count++;
+    }
+    return value_of(s);
+}
+
+void idmap_remove(idmap *map, uint64_t key)
+{
+    if (!idmap_find(map, key))
+        return;
+    size_t mask = map->capacity - 1;
+    slot *gap = slot_of(map, key);
+    size_t hole = (size_t)((unsigned char *)gap - map->slots) / map->stride;
+
+    /* Move up what would no longer be found behind the gap. */
+    for (size_t i = (hole + 1) & mask; slot_at(map, i)->used; i = (i + 1) & mask) {
+        size_t home = home_of(map, slot_at(map, i)->key);
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        memcpy(slot_at(map, hole), slot_at(map, i), map->stride);
+        hole = i;
+    }
+    slot_at(map, hole)->used = 0;
+    map->count--;
+}
+
+bool idmap_next(const idmap *map, size_t *cursor, uint64_t *key, void **value)
+{
+    while (*cursor < map->capacity) {
+        slot *s = slot_at(map, (*cursor)++);
+        if (s->used) {
+            *key = s->key;
+            *value = value_of(s);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint64_t *idmap_sorted_keys(const idmap *map)
+{
+    if (map->count == 0)
+        return NULL;
+    uint64_t *keys = malloc(map->count * sizeof *keys);
+    if (!keys)
+        return NULL;
+    size_t cursor = 0, n = 0;
+    void *value;
+    while (idmap_next(map, &cursor, &keys[n], &value))
+        if (++n == map->count)
+            break;
+    qsort(keys, n, sizeof *keys, compare_keys);
+    return keys;
+}
+
+void idmap_free(idmap *map)
+{
+    free(map->slots);
+    map->slots = NULL;
+    map->capacity = map->count = 0;
+}

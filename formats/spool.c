@@ -1,0 +1,214 @@
+/* spool.c - see spool.h. */
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_AHEAD = 256 * 1024 };
+
+bool spool_init(spool *s, size_t window)
+{
+    *s = (spool){.window = window, .young_capacity = window, .fd = -1, .young = malloc(window)};
+    if (!s->young)
+        s->error = ENOMEM;
+    return s->young != NULL;
+}
+
+void spool_free(spool *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->young);
+    free(s->old);
+    *s = (spool){.fd = -1, .error = EINVAL};
+}
+
+static bool fail(spool *s, int error)
+{
+    if (s->error == 0)
+        s->error = error;
+    return false;
+}
+
+static bool open_file(spool *s)
+{
+    const char *dir = getenv("TMPDIR");
+    char path[4096];
+
+    if (!dir || !*dir)
+        dir = "/var/tmp";
+    int length = snprintf(path, sizeof path, "%s/gotrace.XXXXXX", dir);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return fail(s, ENAMETOOLONG);
+    s->fd = mkostemp(path, O_CLOEXEC);
+    if (s->fd < 0)
+        return fail(s, errno);
+    if (unlink(path) != 0)
+        return fail(s, errno);
+    return true;
+}
+
+static bool write_at(spool *s, const unsigned char *bytes, size_t size, uint64_t position)
+{
+    while (size > 0) {
+        ssize_t n = pwrite(s->fd, bytes, size, (off_t)(position - s->file_start));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail(s, n < 0 ? errno : EIO);
+        bytes += n;
+        size -= (size_t)n;
+        position += (uint64_t)n;
+    }
+    return true;
+}
+
+/* Move what is in memory to the file. */
+static bool store(spool *s)
+{
+    if (s->fd < 0 && !open_file(s))
+        return false;
+    if (s->front == s->stored)
+        s->file_start = s->stored;
+    if (!write_at(s, s->young, (size_t)(s->end - s->stored), s->stored))
+        return false;
+    s->stored = s->end;
+    return true;
+}
+
+/* Make room in memory for size bytes more. */
+static bool make_room(spool *s, size_t size)
+{
+    /* Bytes already taken from the front, if that lies in memory. */
+    size_t taken = s->front > s->stored ? (size_t)(s->front - s->stored) : 0;
+    size_t used = (size_t)(s->end - s->stored);
+
+    if (taken >= s->window / 4 || taken == used) {
+        memmove(s->young, s->young + taken, used - taken);
+        s->stored += taken;
+        used -= taken;
+        if (s->young_capacity - used >= size)
+            return true;
+    }
+    if (used > 0) {
+        /* The taken bytes at its start go to the file too, which is simpler and does no harm. */
+        uint64_t front = s->front;
+        if (front > s->stored)
+            s->front = s->stored;
+        bool stored = store(s);
+        s->front = front;
+        if (!stored)
+            return false;
+    }
+    if (size > s->young_capacity) {
+        unsigned char *larger = realloc(s->young, size);
+        if (!larger)
+            return fail(s, ENOMEM);
+        s->young = larger;
+        s->young_capacity = size;
+    }
+    return true;
+}
+
+uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size)
+{
+    if (s->error != 0)
+        return SPOOL_NONE;
+    if (s->young_capacity - (size_t)(s->end - s->stored) < size + more_size &&
+        !make_room(s, size + more_size))
+        return SPOOL_NONE;
+    uint64_t position = s->end;
+    unsigned char *at = s->young + (s->end - s->stored);
+    memcpy(at, bytes, size);
+    if (more_size > 0)
+        memcpy(at + size, more, more_size);
+    s->end += size + more_size;
+    return position;
+}
+
+/* Copy to buffer, which holds [start, start + length), what of bytes at position falls into it. */
+static void overlay(unsigned char *buffer, uint64_t start, uint64_t length, uint64_t position,
+                    const unsigned char *bytes, size_t size)
+{
+    uint64_t from = position > start ? position : start;
+    uint64_t to = position + size < start + length ? position + size : start + length;
+
+    if (from < to)
+        memcpy(buffer + (from - start), bytes + (from - position), (size_t)(to - from));
+}
+
+void spool_patch(spool *s, uint64_t position, const void *bytes, size_t size)
+{
+    if (s->error != 0 || position < s->front || position + size > s->end)
+        return;
+    overlay(s->young, s->stored, s->end - s->stored, position, bytes, size);
+    if (position < s->stored) {
+        /* Pushes are stored whole, and a patch never reaches beyond one. */
+        write_at(s, bytes, size, position);
+        overlay(s->old, s->old_start, s->old_size, position, bytes, size);
+    }
+}
+
+/* Read ahead in the file from the front on, size bytes at least. */
+static bool read_old(spool *s, size_t size)
+{
+    size_t want = size > READ_AHEAD ? size : READ_AHEAD;
+
+    if (want > s->old_capacity) {
+        unsigned char *larger = realloc(s->old, want);
+        if (!larger)
+            return fail(s, ENOMEM);
+        s->old = larger;
+        s->old_capacity = want;
+    }
+    if (want > s->stored - s->front)
+        want = (size_t)(s->stored - s->front);
+    s->old_start = s->front;
+    s->old_size = 0;
+    while (s->old_size < want) {
+        ssize_t n = pread(s->fd, s->old + s->old_size, want - s->old_size,
+                          (off_t)(s->front + s->old_size - s->file_start));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail(s, n < 0 ? errno : EIO);
+        s->old_size += (size_t)n;
+    }
+    return true;
+}
+
+const void *spool_front(spool *s, size_t size)
+{
+    if (s->error != 0 || s->end - s->front < size)
+        return NULL;
+    if (s->front >= s->stored)
+        return s->young + (s->front - s->stored);
+    if (s->stored - s->front < size)
+        return NULL;
+    if (s->front < s->old_start || s->front + size > s->old_start + s->old_size)
+        if (!read_old(s, size))
+            return NULL;
+    return s->old + (s->front - s->old_start);
+}
+
+void spool_pop(spool *s, size_t size)
+{
+    s->front += size;
+    /* When all that was stored is gone its place on the disk is used again. */
+    if (s->fd >= 0 && s->front == s->stored) {
+        s->file_start = s->stored;
+        s->old_size = 0;
+        if (ftruncate(s->fd, 0) != 0)
+            fail(s, errno);
+    }
+}
+
+bool spool_crowded(const spool *s)
+{
+    uint64_t used = s->end - (s->front > s->stored ? s->front : s->stored);
+    return used > s->window / 2;
+}

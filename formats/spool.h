@@ -1,0 +1,55 @@
+/*
+ * spool.h - a queue of bytes that may be longer than memory, and whose contents can be changed
+ * while they wait.
+ *
+ * A timeline is written in the order in which things begin, but much of what is to be written is
+ * known only when they end. So it waits here, each thing at its beginning, and the ends are
+ * filled in. What lies in the queue is kept in memory up to a window; the older part of more than
+ * that goes to a temporary file without a name.
+ */
+#ifndef SPOOL_H
+#define SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPOOL_NONE UINT64_MAX
+
+/* Positions count the bytes ever pushed. [front, stored) lies in the file, [stored, end) in
+ * memory at young. */
+typedef struct spool {
+    size_t window;
+    unsigned char *young;
+    size_t young_capacity;
+    uint64_t stored, end, front;
+    int fd;              /* -1 until the file is needed */
+    uint64_t file_start; /* position of the file's first byte */
+    unsigned char *old;  /* a piece of the file, read ahead */
+    size_t old_capacity, old_size;
+    uint64_t old_start; /* position of old's first byte */
+    int error;          /* errno of the first failure; nothing more is done after it */
+} spool;
+
+/* False when memory is refused. */
+bool spool_init(spool *s, size_t window);
+
+/* Append some bytes and then some more; the position of the first, or SPOOL_NONE on failure. */
+uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size);
+
+/* Overwrite bytes that are still in the queue. */
+void spool_patch(spool *s, uint64_t position, const void *bytes, size_t size);
+
+/* The first bytes of the queue, size of them at least; NULL if it has fewer, or on failure. Valid
+ * until the next call other than spool_patch. */
+const void *spool_front(spool *s, size_t size);
+
+/* Take away bytes that spool_front gave. */
+void spool_pop(spool *s, size_t size);
+
+/* Whether half the window is full: what can be taken away should be taken now. */
+bool spool_crowded(const spool *s);
+
+void spool_free(spool *s);
+
+#endif
