@@ -53,10 +53,16 @@ static size_t distance(const char *a, const char *b, size_t limit)
     return row[length] < limit ? row[length] : limit;
 }
 
+/* One more than the changes that leave a word recognisable: one, or a third of its letters. */
+static size_t too_far(const char *written)
+{
+    size_t third = strlen(written) / 3;
+    return third > 1 ? third + 1 : 2;
+}
+
 const char *nearest(const char *written, const char *(*at)(size_t n))
 {
-    /* Half of a word changed is another word. */
-    size_t best = strlen(written) / 2 + 1;
+    size_t best = too_far(written);
     const char *found = NULL;
     for (size_t n = 0; at(n); n++) {
         size_t d = distance(written, at(n), best);
@@ -99,23 +105,35 @@ static bool set_number(const option_spec *o, const char *value, uint64_t *field)
     return true;
 }
 
+void options_join(char *dst, size_t size, const char *(*at)(size_t n))
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    for (size_t n = 0; at(n) && used < size; n++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%s", n ? ", " : "", at(n));
+}
+
+void options_unknown(const char *option, const char *value, const char *(*at)(size_t n))
+{
+    char known[256];
+    options_join(known, sizeof known, at);
+    const char *near = nearest(value, at);
+    if (near)
+        diag_error("--%s: unknown '%s'; did you mean '%s'? Known are: %s", option, value, near,
+                   known);
+    else
+        diag_error("--%s: unknown '%s'; known are: %s", option, value, known);
+}
+
 static bool set_choice(const option_spec *o, const char *value, const char **field)
 {
-    char known[256] = "";
     for (size_t n = 0; o->choice(n); n++) {
         if (strcmp(o->choice(n), value) == 0) {
             *field = value;
             return true;
         }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", n ? ", " : "", o->choice(n));
     }
-    const char *near = nearest(value, o->choice);
-    if (near)
-        diag_error("--%s: unknown '%s'; did you mean '%s'? Known are: %s", o->name, value, near,
-                   known);
-    else
-        diag_error("--%s: unknown '%s'; known are: %s", o->name, value, known);
+    options_unknown(o->name, value, o->choice);
     return false;
 }
 
@@ -140,7 +158,7 @@ static bool set_option(session *s, const option_spec *o, const char *value)
 static const char *nearest_option(const verb *v, const char *written)
 {
     const char *found = NULL;
-    size_t best = strlen(written) / 2 + 1;
+    size_t best = too_far(written);
     const option_spec *o;
     for (size_t n = 0; (o = option_at(v, n)); n++) {
         size_t d = distance(written, o->name, best);

@@ -12,6 +12,12 @@ bool options_parse(session *s, int argc, char **argv);
  * NULL past the last. */
 const char *nearest(const char *written, const char *(*at)(size_t n));
 
+/* What there is to choose from, joined by commas. */
+void options_join(char *dst, size_t size, const char *(*at)(size_t n));
+
+/* Say that an option's value is none of those, which there are, and which is near. */
+void options_unknown(const char *option, const char *value, const char *(*at)(size_t n));
+
 /* Print the table of a verb's options for people. */
 void options_help(out *o, const verb *v);
 

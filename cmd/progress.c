@@ -32,7 +32,8 @@ void progress_begin(const char *name)
 static void draw(double elapsed, uint64_t done, uint64_t total)
 {
     char name[32], bytes[24], all[24], rate[24], line[160];
-    diag_escape(name, sizeof name, state.name);
+    const char *slash = strrchr(state.name, '/');
+    diag_escape(name, sizeof name, slash ? slash + 1 : state.name);
     human_bytes(bytes, sizeof bytes, done);
     human_bytes(all, sizeof all, total);
     human_bytes(rate, sizeof rate, (uint64_t)((double)done / elapsed));

@@ -15,14 +15,6 @@ static const char *target_name(size_t n)
     return n < count ? formats[n]->name : script_name(n - count);
 }
 
-static void list_targets(char *dst, size_t size)
-{
-    size_t used = 0;
-    dst[0] = '\0';
-    for (size_t n = 0; target_name(n) && used < size; n++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%s", n ? ", " : "", target_name(n));
-}
-
 static const script_format *script_by_path(const char *path)
 {
     size_t size = strlen(path);
@@ -40,7 +32,7 @@ static bool choose(const session *s, const format **target, const script_format 
 {
     const char *to = s->set.to, *path = s->set.output;
     char known[256];
-    list_targets(known, sizeof known);
+    options_join(known, sizeof known, target_name);
     *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
     *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
     if (*target || *script)
@@ -49,9 +41,7 @@ static bool choose(const session *s, const format **target, const script_format 
         diag_error("--to %s: writing another version of the trace is not available; --to takes: %s",
                    to, known);
     } else if (to) {
-        const char *near = nearest(to, target_name);
-        diag_error("--to: unknown '%s'%s%s%s; known are: %s", to, near ? "; did you mean '" : "",
-                   near ? near : "", near ? "'?" : "", known);
+        options_unknown("to", to, target_name);
     } else if (path) {
         diag_error("'%s' does not tell by its ending what to convert to; --to takes: %s", path,
                    known);
