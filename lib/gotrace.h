@@ -333,8 +333,9 @@ typedef struct gotrace_record {
     size_t data_size;
     uint8_t form;                   /* high two bits of the first byte, as found */
     const uint8_t *widths;          /* bytes of each varint in wire order: the record's length
-                                       where form is 3, each value, the data's length; NULL when
-                                       encoding: as the version's own tracer writes them */
+                                       where form is 3 (a String has none), each value, the data's
+                                       length; when encoding, NULL, or 0 for one of them: as the
+                                       version's own tracer writes it */
     size_t width_count;
 } gotrace_record;
 
@@ -611,6 +612,31 @@ GOTRACE_API gotrace_status gotrace_encoder_event(gotrace_encoder *encoder, int64
                                                  size_t arg_count, uint64_t stack,
                                                  const char *data, size_t data_size);
 
+/* Whose tracer the by-event calls imitate, where several wrote the same version. */
+typedef enum gotrace_tracer {
+    GOTRACE_TRACER_GO = 0, /* the Go that was released with that version; the default */
+    GOTRACE_TRACER_GCCGO,  /* gccgo's, which writes version 11: its buffers hold less, because
+                              their headers hold a stack with names */
+    GOTRACE_TRACER_GO_2023, /* Go's between 1.20 and 1.21, which still says version 19: its footer
+                               and the lengths of its stacks are those of 1.21 */
+} gotrace_tracer;
+
+/* Choose among tracers; legal before the first by-event call, for a version that it wrote. */
+GOTRACE_API gotrace_status gotrace_encoder_tracer(gotrace_encoder *encoder, gotrace_tracer tracer);
+
+/* In place of a proc: the tracers' buffer of CPU samples, whose batches say proc 0. Events of type
+ * CPUSample go there whatever proc is told. */
+#define GOTRACE_PROC_SAMPLES (INT64_MIN + 1)
+
+/* From 1.11 a batch begins at a time of its own, shortly before its first event. Say which, for the
+ * batch that a coming call opens for that proc. Not told, it is the time of what opens the batch
+ * (from 1.19 one tick before it, because stamps must differ). */
+GOTRACE_API gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *encoder, int64_t proc,
+                                                       uint64_t ticks);
+
+/* Write a proc's buffer now, as tracers do when a proc goes away or tracing stops. */
+GOTRACE_API gotrace_status gotrace_encoder_flush(gotrace_encoder *encoder, int64_t proc);
+
 /* A string's id: its record goes into proc's buffer the first time it is seen (from 1.7). */
 GOTRACE_API gotrace_status gotrace_encoder_string(gotrace_encoder *encoder, int64_t proc,
                                                   uint64_t ticks, const char *bytes, size_t size,
@@ -622,8 +648,9 @@ GOTRACE_API gotrace_status gotrace_encoder_stack(gotrace_encoder *encoder,
                                                  const gotrace_frame *frames, size_t count,
                                                  uint64_t *id);
 
-/* Write what is buffered, then (frequency not 0) the footer: frequency, and the stack table in
- * batches of proc 0 that begin at ticks. */
+/* Write what is buffered, then (frequency not 0) the footer in the version's order: frequency,
+ * timer goroutines (told by event TimerGoroutine) and the stack table, from 1.11 in batches of proc
+ * 0 that begin at ticks. The encoder can only be freed after that. */
 GOTRACE_API gotrace_status gotrace_encoder_finish(gotrace_encoder *encoder, uint64_t frequency,
                                                   uint64_t ticks);
 

@@ -1,0 +1,138 @@
+/*
+ * encoder.h - what the parts of the encoder share: encoder.c (records, output), encoder_events.c
+ * (the tracers' buffers and footer) and encoder_tables.c (strings and stacks by content).
+ */
+#ifndef GT_ENCODER_H
+#define GT_ENCODER_H
+
+#include "errors.h"
+#include "wire.h"
+
+/* ---- a table of different byte strings, numbered in the order they were first seen ------------- */
+
+typedef struct gt_entry {
+    uint64_t hash;
+    size_t offset, size; /* in the pool */
+    uint64_t id;         /* for its owner; 0 until set */
+} gt_entry;
+
+typedef struct gt_intern {
+    gt_entry *entries;
+    size_t count, capacity;
+    uint32_t *slots; /* index of an entry plus one, 0 for none; slot_count is a power of two */
+    size_t slot_count;
+    uint8_t *pool;
+    size_t pool_size, pool_capacity;
+} gt_intern;
+
+/* The number of those bytes, which are added if they are new; false when memory is refused. */
+bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t size, size_t *number);
+/* Whether they are there already. */
+bool gt_intern_find(const gt_intern *table, const void *bytes, size_t size, size_t *number);
+void gt_intern_free(gt_heap *heap, gt_intern *table);
+
+static inline const uint8_t *gt_intern_bytes(const gt_intern *table, const gt_entry *entry)
+{
+    return table->pool + entry->offset;
+}
+
+/* ---- the encoder ------------------------------------------------------------------------------- */
+
+/* When a tracer writes the frequency. */
+typedef enum gt_footer {
+    GT_FOOTER_LAST,     /* bare, after the stacks (1.5) */
+    GT_FOOTER_FIRST,    /* bare, before the batches of the stacks */
+    GT_FOOTER_IN_BATCH, /* in the first of these batches (1.21) */
+} gt_footer;
+
+/* How a tracer differs from the others: one row of encoder_events.c. */
+typedef struct gt_tracer {
+    uint8_t tracer;          /* gotrace_tracer */
+    uint8_t since;           /* the first version whose traces it writes so */
+    uint32_t capacity;       /* bytes of a buffer: 64 KiB less its header */
+    bool header_with_event;  /* a batch's header takes the time of its first event */
+    bool raises;             /* no two stamps of a buffer are equal */
+    bool stacks_in_batches;  /* the stacks' buffers begin with a batch header */
+    bool stacks_estimated;   /* room for a stack is asked for before its size is known */
+    uint8_t footer;          /* gt_footer */
+} gt_tracer;
+
+/* The buffer of a proc. */
+typedef struct gt_buffer {
+    int64_t proc; /* GOTRACE_PROC_SAMPLES: that of the samples, which says proc 0 */
+    uint8_t *bytes;
+    size_t used, capacity;
+    uint64_t last_ticks, last_seq;
+    uint64_t header_ticks; /* where header_given: what the next header says */
+    bool header_given;
+} gt_buffer;
+
+/* The tracers keep up to 64 goroutines that run timers. */
+#define GT_TIMERS_MAX 64
+
+struct gotrace_encoder {
+    gt_heap heap;
+    gotrace_write_fn write;
+    void *ctx;
+    int version;
+    gt_v1_shape shapes[64];
+    uint64_t max_string, max_frames, max_strings, max_stacks, max_procs;
+    gotrace_status status; /* GOTRACE_ERROR stays */
+    gotrace_error error;
+    bool finished;
+    uint64_t records; /* written by gotrace_encoder_record */
+
+    uint8_t *out; /* records and footer on their way to write */
+    size_t out_used, out_capacity;
+
+    const gt_tracer *tracer;
+    gt_intern procs; /* numbers are indexes of buffers */
+    gt_buffer *buffers;
+    size_t buffer_capacity;
+    gt_intern strings; /* an entry's id is set when its record was written */
+    uint64_t last_string;
+    gt_intern stacks;  /* an entry's id is its number plus one; its bytes are the frames */
+    uint64_t *frames;  /* of the stack being looked up: gt_stack_frame each */
+    size_t frame_capacity;
+    uint64_t timers[GT_TIMERS_MAX];
+    size_t timer_count;
+};
+
+/* Bytes that v takes. */
+static inline unsigned gt_varint_size(uint64_t v)
+{
+    return (unsigned)(70 - __builtin_clzll(v | 1)) / 7;
+}
+
+/* Write v at p in as few bytes as it takes; returns the end. */
+static inline uint8_t *gt_put(uint8_t *p, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *p++ = (uint8_t)(0x80 | v);
+    *p++ = (uint8_t)v;
+    return p;
+}
+
+/* Write v at p in that many bytes, which are enough; returns the end. */
+static inline uint8_t *gt_put_wide(uint8_t *p, uint64_t v, unsigned width)
+{
+    for (; width > 1; width--, v >>= 7)
+        *p++ = (uint8_t)(0x80 | v);
+    *p++ = (uint8_t)v;
+    return p;
+}
+
+gotrace_status gt_encoder_fail_memory(gotrace_encoder *encoder);
+
+/* Room for size bytes behind what is in out; false (and the error is set) if there is none. */
+bool gt_encoder_room(gotrace_encoder *encoder, size_t size);
+/* Hand over what is in out. */
+gotrace_status gt_encoder_flush_out(gotrace_encoder *encoder);
+/* Hand over bytes, after what is in out. */
+gotrace_status gt_encoder_pass(gotrace_encoder *encoder, const void *bytes, size_t size);
+
+/* Called by gotrace_encoder_new and _free. */
+void gt_encoder_init_events(gotrace_encoder *encoder);
+void gt_encoder_free_events(gotrace_encoder *encoder);
+
+#endif

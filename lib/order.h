@@ -1,0 +1,34 @@
+/*
+ * order.h - one total order of the events of all procs.
+ *
+ * Until 1.6 every event has a global sequence number, and that is the order. Later versions have
+ * none: an event is ready when its goroutine stands at the sequence number and in the status that
+ * the event needs, and among the procs' first events that are ready the earliest comes next, so
+ * that the order holds even where the clocks of the CPUs are not in step. Then the ends of system
+ * calls, which are written when the goroutine gets to run again, go to their real time.
+ * Source: Go 1.21, internal/trace/order.go.
+ */
+#ifndef GT_ORDER_H
+#define GT_ORDER_H
+
+#include "cursor.h"
+#include "goroutines.h"
+
+enum {
+    /* In gt_event.flags, besides GOTRACE_EVENT_*: a GoSysCall that the proc's next event says
+     * blocks. */
+    GT_EVENT_BLOCKS = 128,
+};
+
+/* Start at the beginning, with no goroutine known. */
+gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines);
+
+/* The next event; *got is false at the end. Returns false when reading cannot go on. */
+bool gt_order_next(gotrace_reader *reader, gt_order *order, gt_event *event, bool *got);
+
+void gt_order_free(gotrace_reader *reader, gt_order *order);
+
+/* Read in order what `futile` needs to tell the events of futile wake-ups: rows by position. */
+bool gt_order_find_futile(gotrace_reader *reader, gt_spill *futile);
+
+#endif
