@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# record.sh [--big] [--scale N] [--only SCENARIO,...] OUTDIR [TOOLCHAIN...]
+# record.sh [--big] [--scale N] [--procs N] [--only SCENARIO,...] OUTDIR [TOOLCHAIN...]
 #
 # Builds the recorder programs of this folder with each toolchain and records every scenario to
 # OUTDIR/TOOLCHAIN-SCENARIO.trace. A toolchain is gccgo, or goX (go1.19) below
@@ -11,6 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 big=no
 scale=1
+procs=4
 only=
 
 usage() {
@@ -22,6 +23,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --big) big=yes ;;
     --scale) scale=${2:?}; shift ;;
+    --procs) procs=${2:?}; shift ;;
     --only) only=${2:?}; shift ;;
     -*) usage ;;
     *) break ;;
@@ -49,10 +51,10 @@ build() { # TOOLCHAIN: leaves the program in $work/recorder
     local sources=(main.go sched.go system.go user.go)
     if [ "$1" = gccgo ]; then
         # gccgo alone cannot build cgo, and heeds no build tags.
-        (cd "$here" && gccgo-12 -O1 -g -o "$work/recorder" "${sources[@]}")
+        (cd "$here" && gccgo-12 -O1 -g "-fdebug-prefix-map=$here=recorder" -o "$work/recorder" "${sources[@]}")
     else
         (cd "$here" && GOCACHE=$work/cache GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' CGO_ENABLED=1 \
-            "$peers/usr/lib/go-${1#go}/bin/go" build -o "$work/recorder" "${sources[@]}" cgo.go)
+            "$peers/usr/lib/go-${1#go}/bin/go" build -trimpath -o "$work/recorder" "${sources[@]}" cgo.go)
     fi
 }
 
@@ -79,7 +81,7 @@ for toolchain; do
     for scenario in $("$work/recorder" -list); do
         [ "$scenario" != big ] || continue
         case ,$only, in
-        ,, | *,"$scenario",*) record "$toolchain" "$scenario" -scale "$scale" ;;
+        ,, | *,"$scenario",*) record "$toolchain" "$scenario" -scale "$scale" -procs "$procs" ;;
         esac
     done
 done

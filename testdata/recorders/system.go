@@ -162,7 +162,7 @@ var keep [8]*node
 
 func garbage(n int) {
 	old := debug.SetGCPercent(5)
-	together(8, func(i int) {
+	together(4, func(i int) {
 		for k := 0; k < n; k++ {
 			keep[i] = tree(12)
 			_ = make([]byte, 1<<18)
