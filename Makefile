@@ -24,7 +24,7 @@ Q :=
 say = @:
 else
 Q := @
-say = @printf '  %-7s %s\n'
+say = @$(if $(filter -%s,$(firstword -$(MAKEFLAGS))),:,printf '  %-7s %s\n')
 MAKEFLAGS += --no-print-directory
 endif
 
@@ -163,7 +163,7 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(B)/libprogram.a $(B)/
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
-	@BUILD=$(B) tests/run.sh
+	@BUILD=$(B) MAKE="$(MAKE)" tests/run.sh
 
 conformance: tests ## compare with Go's own readers (GOTRACE_PEERS, GOTRACE_INSTALL=1)
 	@BUILD=$(B) tests/conformance/run.sh
@@ -195,8 +195,8 @@ $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan: run the tests with that sanitizer
 
 coverage: ## run the tests and say how much of each file they run
-	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-O0 -g --coverage' check
-	@tests/coverage.sh build/coverage
+	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check
+	@tests/house/coverage.sh build/coverage
 
 lint: ## shellcheck, mandoc and (where installed) clang-format over the tree
 	@tests/house/lint.sh
@@ -207,32 +207,32 @@ lint: ## shellcheck, mandoc and (where installed) clang-format over the tree
 RUNPATH := $(shell realpath -ms --relative-to=$(BINDIR) $(LIBDIR))
 STANDARD_LIBDIR := $(filter /usr/lib /usr/lib/% /lib /lib/%,$(LIBDIR))
 
-$(B)/install/gotrace: $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.so FORCE
+$(B)/staged/gotrace: $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.so FORCE
 	@mkdir -p $(@D)
 	$(Q)$(call link_program,$(if $(STANDARD_LIBDIR),,-Wl$(comma)-rpath$(comma)'$$ORIGIN/$(RUNPATH)'))
 .PHONY: FORCE
 
-$(B)/install/gotrace.pc: lib/gotrace.pc.in lib/gotrace.h FORCE
+$(B)/staged/gotrace.pc: lib/gotrace.pc.in lib/gotrace.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 D := $(DESTDIR)
-install: all $(B)/install/gotrace $(B)/install/gotrace.pc ## install to PREFIX (/usr/local), DESTDIR in front
+install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/usr/local), DESTDIR in front
 	$(say) INSTALL $(D)$(PREFIX)
-	$(Q)$(B)/gotrace help --completion bash >$(B)/install/gotrace.bash
-	$(Q)$(B)/gotrace help --completion zsh >$(B)/install/_gotrace
-	$(Q)install -D -m 755 $(B)/install/gotrace $(D)$(BINDIR)/gotrace
+	$(Q)$(B)/gotrace help --completion bash >$(B)/staged/gotrace.bash
+	$(Q)$(B)/gotrace help --completion zsh >$(B)/staged/_gotrace
+	$(Q)install -D -m 755 $(B)/staged/gotrace $(D)$(BINDIR)/gotrace
 	$(Q)install -D -m 644 lib/gotrace.h $(D)$(INCLUDEDIR)/gotrace.h
 	$(Q)install -D -m 644 $(B)/libgotrace.a $(D)$(LIBDIR)/libgotrace.a
 	$(Q)install -D -m 755 $(B)/$(SONAME) $(D)$(LIBDIR)/libgotrace.so.$(VERSION)
 	$(Q)ln -sf libgotrace.so.$(VERSION) $(D)$(LIBDIR)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $(D)$(LIBDIR)/libgotrace.so
-	$(Q)install -D -m 644 $(B)/install/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
+	$(Q)install -D -m 644 $(B)/staged/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
 	$(Q)for page in $(MAN); do \
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
-	$(Q)install -D -m 644 $(B)/install/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
-	$(Q)install -D -m 644 $(B)/install/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
+	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
+	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(D)$(BINDIR)/gotrace $(D)$(INCLUDEDIR)/gotrace.h $(D)$(LIBDIR)/libgotrace.a \

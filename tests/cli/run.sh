@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Golden tests of the program. A test is NAME.sh; what it must print stands in NAME.stdout.exact
+# and NAME.stderr.exact, its exit status in NAME.exit (a missing file: nothing, nothing, 0). It
+# runs in an empty directory, with `gotrace` on the PATH, $TRACES naming the sample traces, and the
+# functions of prelude.bash.
+#
+#   tests/cli/run.sh [NAME...]     UPDATE=1 writes what was printed into the golden files
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+here=$PWD/tests/cli
+export TRACES=$PWD/testdata/traces
+PATH=$PWD/${BUILD:-build}:$PATH
+export LC_ALL=C.UTF-8 TZ=UTC
+unset NO_COLOR
+
+[ $# -gt 0 ] || for test in "$here"/*.sh; do
+    [ "$test" = "$here/run.sh" ] || set -- "$@" "$(basename "$test" .sh)"
+done
+
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# check NAME KIND: compare $work/KIND with the golden file.
+check() {
+    local golden="$here/$1.$2.exact"
+    if [ -n "${UPDATE:-}" ]; then
+        if [ -s "$work/$2" ]; then cp "$work/$2" "$golden"; else rm -f "$golden"; fi
+    fi
+    [ -e "$golden" ] || golden=/dev/null
+    diff -u --label "$1.$2.exact" --label "$1 now" "$golden" "$work/$2"
+}
+
+for name in "$@"; do
+    mkdir "$work/$name"
+    (cd "$work/$name" && exec timeout 300 bash -c ". '$here/prelude.bash'; . '$here/$name.sh'") \
+        >"$work/stdout" 2>"$work/stderr" </dev/null
+    status=$?
+    expected=$(cat "$here/$name.exit" 2>/dev/null || echo 0)
+    if [ "$status" -eq 77 ]; then
+        echo "SKIP $name: $(tail -n 1 "$work/stderr")"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    bad=
+    check "$name" stdout || bad=1
+    check "$name" stderr || bad=1
+    if [ "$status" -ne "$expected" ]; then
+        echo "exit status $status, expected $expected"
+        bad=1
+    fi
+    if [ -n "$bad" ]; then
+        echo "FAIL $name"
+        failed=$((failed + 1))
+    else
+        passed=$((passed + 1))
+    fi
+    rm -rf "${work:?}/$name"
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Lints what compilers do not: shell, manual pages, and with FORMAT=1 the layout of C.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+status=0
+
+mapfile -t scripts < <(git ls-files '*.sh' '*.bash' .ci/run)
+if command -v shellcheck >/dev/null; then
+    shellcheck -x "${scripts[@]}" || status=1
+else
+    echo "lint: shellcheck is not installed (make deps-test)" >&2
+    status=1
+fi
+
+mapfile -t pages < <(git ls-files 'man/*')
+if [ ${#pages[@]} -gt 0 ]; then
+    mandoc -T lint -W warning "${pages[@]}" || status=1
+fi
+
+if [ -n "${FORMAT:-}" ]; then
+    mapfile -t sources < <(git ls-files '*.c' '*.h')
+    clang-format --dry-run -Werror "${sources[@]}" || status=1
+fi
+exit $status

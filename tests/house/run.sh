@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# Checks of the house itself: what is exported, who includes what, manual pages, installation.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD="${BUILD:-build}"
+gotrace() { "$BUILD/gotrace" "$@"; }
+
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# check NAME COMMAND...: passes if the command does; what it printed is shown if not.
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "FAIL $name"
+        sed 's/^/  /' "$work/log"
+        failed=$((failed + 1))
+    fi
+}
+
+skip() {
+    echo "SKIP $1: $2"
+    skipped=$((skipped + 1))
+}
+
+have() { command -v "$1" >/dev/null; }
+
+# ---- the library -------------------------------------------------------------------------------
+
+api_functions() {
+    tr '\n' ' ' <lib/gotrace.h | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
+        tr -d '(' | sort
+}
+map_functions() { sed -n 's/^ *\(gotrace_[a-z0-9_]*\);$/\1/p' lib/gotrace.map | sort; }
+so_functions() {
+    nm -D --defined-only "$BUILD/libgotrace.so" |
+        sed -n 's/.* [TDBRVW] \([^@]*\).*/\1/p' | grep -v '^__\(asan\|odr\|tsan\|ubsan\)' | sort
+}
+
+exports() {
+    diff <(api_functions) <(map_functions) && diff <(api_functions) <(so_functions)
+}
+
+soname() {
+    local major
+    major=$(sed -n 's/^#define GOTRACE_VERSION_MAJOR //p' lib/gotrace.h)
+    readelf -d "$BUILD/libgotrace.so" | grep -q "SONAME.*\[libgotrace\.so\.$major\]" &&
+        readelf -d "$BUILD/gotrace" | grep -q "NEEDED.*\[libgotrace\.so\.$major\]"
+}
+
+# The compiler's own list of what each object includes: of lib, gotrace.h alone.
+private_headers() {
+    ! grep -HoE '(^|[ /])lib/[a-z0-9_]+\.(h|def|c)' "$BUILD"/obj/cmd/*.d "$BUILD"/obj/formats/*.d |
+        grep -v 'lib/gotrace\.h'
+}
+
+one_way() {
+    ! grep -HE '(^|[ /])(cmd|formats)/' "$BUILD"/obj/lib/*.d &&
+        ! grep -HE '(^|[ /])cmd/' "$BUILD"/obj/formats/*.d
+}
+
+# Nothing in the library prints, exits or aborts (the sanitizers' runtimes aside).
+no_output() {
+    [ "$BUILD" = build ] || return 0
+    ! nm -D --undefined-only "$BUILD/libgotrace.so" |
+        grep -wE 'printf|puts|putchar|perror|stdout|stderr|exit|abort|fprintf|__printf_chk|__fprintf_chk'
+}
+
+header_alone() {
+    echo '#include "gotrace.h"' >"$work/a.c"
+    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
+    ! have c++ || c++ -std=c++11 -Wall -Wextra -Werror -Ilib -fsyntax-only -x c++ "$work/a.c"
+}
+
+check 'gotrace.h, gotrace.map and libgotrace.so agree' exports
+check 'soname' soname
+check 'program includes no private header' private_headers
+check 'cmd -> formats -> lib' one_way
+check 'the library does not print or exit' no_output
+check 'gotrace.h stands alone' header_alone
+
+# ---- manual pages ------------------------------------------------------------------------------
+
+# The long options that a page or --help names, sorted.
+page_options() { grep -oE '^\.(It|Op|Op Ar)? *Fl.*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/^Fl -/--/' | sort -u; }
+help_options() { gotrace help "$1" | sed -n '/^options:/,$p' | grep -oE '^ .{4}--[a-z-]+' | grep -oE '\-\-.*' | sort -u; }
+
+page_agrees() {
+    local page="man/gotrace-$1.1" arguments
+    diff <(help_options "$1") <(page_options "$page") || return 1
+    # What stands beside options is the same in the synopsis.
+    arguments=$(gotrace help "$1" | sed -n "1s/^usage: gotrace $1 \[OPTION \.\.\.\] *//p")
+    mandoc -T ascii "$page" | sed 's,.\x08,,g' | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | tr -s ' \n' ' ' |
+        grep -qF "${arguments:-gotrace}"
+}
+
+if have mandoc; then
+    for page in man/*.[1-8]; do
+        [ -e "$page" ] || continue
+        check "mandoc -T lint $page" mandoc -T lint -W warning "$page"
+    done
+    for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        check "man/gotrace-$verb.1 agrees with --help" page_agrees "$verb"
+    done
+else
+    skip 'manual pages' 'mandoc is not installed'
+fi
+
+# ---- completion --------------------------------------------------------------------------------
+
+# What bash offers for the last of these words.
+complete_words() {
+    # shellcheck disable=SC2016
+    bash -c '
+        . "$1"
+        shift
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _gotrace 2>/dev/null
+        printf "%s\n" "${COMPREPLY[@]}"' - "$work/bash" "$@"
+}
+
+completion_bash() {
+    gotrace help --completion bash >"$work/bash" && bash -n "$work/bash" || return 1
+    [ "$(complete_words gotrace val)" = validate ] || return 1
+    [ "$(complete_words gotrace validate --max)" = --max-errors ] || return 1
+    [ "$(complete_words gotrace print --format js)" = jsonl ] || return 1
+    [ "$(complete_words gotrace help inf)" = info ] || return 1
+    [ "$(complete_words gotrace info Makef)" = Makefile ]
+}
+
+completion_zsh() {
+    gotrace help --completion zsh >"$work/zsh" && zsh -n "$work/zsh"
+}
+
+check 'bash completion' completion_bash
+if have zsh; then
+    check 'zsh completion' completion_zsh
+else
+    skip 'zsh completion' 'zsh is not installed'
+fi
+
+# ---- installation ------------------------------------------------------------------------------
+
+to_make() { "${MAKE:-make}" -s --no-print-directory "$@" DESTDIR="$work/root" PREFIX=/opt/gotrace; }
+
+installs() {
+    local root=$work/root/opt/gotrace
+    to_make install || return 1
+    env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
+    for file in include/gotrace.h lib/libgotrace.a lib/libgotrace.so lib/pkgconfig/gotrace.pc \
+        share/bash-completion/completions/gotrace share/zsh/site-functions/_gotrace; do
+        [ -s "$root/$file" ] || { echo "missing: $file"; return 1; }
+    done
+    for page in man/*.[1-8]; do
+        [ -e "$page" ] || continue
+        [ -s "$root/share/man/man${page##*.}/${page#man/}" ] || { echo "missing: $page"; return 1; }
+    done
+}
+
+# A program of somebody else's, with what pkg-config says, shared and static.
+links() {
+    local root=$work/root flags
+    cat >"$work/user.c" <<'END'
+#include <gotrace.h>
+#include <stdio.h>
+int main(void)
+{
+    return puts(gotrace_version()) < 0;
+}
+END
+    export PKG_CONFIG_PATH="$root/opt/gotrace/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
+    flags=$(pkg-config --cflags --libs gotrace) || return 1
+    # shellcheck disable=SC2086
+    cc -o "$work/user" "$work/user.c" $flags || return 1
+    [ "$(LD_LIBRARY_PATH=$root/opt/gotrace/lib "$work/user")" = "$(pkg-config --modversion gotrace)" ] ||
+        return 1
+    cc -o "$work/user" "$work/user.c" "-I$root/opt/gotrace/include" \
+        "$root/opt/gotrace/lib/libgotrace.a" -lzstd && "$work/user"
+}
+
+uninstalls() {
+    to_make uninstall || return 1
+    [ -z "$(find "$work/root" -type f -o -type l)" ] || { find "$work/root" -type f; return 1; }
+}
+
+check 'make install' installs
+if [ "$BUILD" != build ]; then
+    skip 'linking with the installed library' "$BUILD wants its sanitizer's flags"
+elif have pkg-config; then
+    check 'linking with the installed library' links
+else
+    skip 'linking with the installed library' 'pkg-config is not installed'
+fi
+check 'make uninstall' uninstalls
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
