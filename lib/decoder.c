@@ -59,9 +59,10 @@ gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder
         d->max_string = DEFAULT_STRING_BYTES;
     if (d->max_frames == 0)
         d->max_frames = DEFAULT_FRAMES;
+    if (d->max_frames > UINT32_MAX)
+        d->max_frames = UINT32_MAX;
     /* Id, count and four values a frame, none of more than ten bytes. */
-    d->max_length = d->max_frames < UINT32_MAX ? (2 + 4 * d->max_frames) * GT_VARINT_MAX
-                                               : UINT64_MAX;
+    d->max_length = (2 + 4 * d->max_frames) * GT_VARINT_MAX;
     d->place = (gt_place){0, GOTRACE_NO_OFFSET, 0};
     d->at = d->end = (const uint8_t *)"";
     *decoder = d;
@@ -111,7 +112,7 @@ void gotrace_decoder_finish(gotrace_decoder *d)
     d->finished = true;
 }
 
-/* ---- keeping what is cut ----------------------------------------------------------------------- */
+/* ---- keeping what is cut -------------------------------------------------------------------- */
 
 /* Move bytes into held until it has `size` of them, or all that was fed is used. */
 static bool hold(gotrace_decoder *d, uint64_t size)
@@ -168,7 +169,7 @@ static gotrace_status read_header(gotrace_decoder *d)
     return make_room(d, SMALL_RECORD) ? GOTRACE_OK : fail_memory(d);
 }
 
-/* ---- what is wrong ----------------------------------------------------------------------------- */
+/* ---- what is wrong -------------------------------------------------------------------------- */
 
 static gotrace_status fail_wire(gotrace_decoder *d, gt_wire_status status, const gt_frame *frame,
                                 const uint8_t *start)
@@ -230,7 +231,7 @@ static bool pass_over(gotrace_decoder *d)
     return false;
 }
 
-/* ---- values ------------------------------------------------------------------------------------ */
+/* ---- values --------------------------------------------------------------------------------- */
 
 /* Decode the values from *p to end into args and the widths behind *width. Returns NULL, or the
  * varint that does not end there: *status says whether it is too long or goes on beyond. */
@@ -398,7 +399,7 @@ static bool decode_small(gotrace_decoder *d, gotrace_record *record)
     return true;
 }
 
-/* ---- the next record --------------------------------------------------------------------------- */
+/* ---- the next record ------------------------------------------------------------------------ */
 
 /* Find the next record: GOTRACE_OK and its parts, which start at *start. */
 static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame *frame)

@@ -12,7 +12,7 @@
  * included. */
 #define SMALL_RECORD (2 + GOTRACE_MAX_ARGS * GT_VARINT_MAX)
 
-/* ---- what is canonical ------------------------------------------------------------------------- */
+/* ---- what is canonical ---------------------------------------------------------------------- */
 
 uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version)
 {
@@ -32,7 +32,7 @@ uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t
     return padded ? GT_VARINT_MAX : 0;
 }
 
-/* ---- errors and output ------------------------------------------------------------------------- */
+/* ---- errors and output ---------------------------------------------------------------------- */
 
 gotrace_status gt_encoder_fail_memory(gotrace_encoder *e)
 {
@@ -51,11 +51,11 @@ static gotrace_status pass(gotrace_encoder *e, const void *bytes, size_t size)
     errno = 0;
     if (e->write(e->ctx, bytes, size))
         return GOTRACE_OK;
-    int os_error = errno;
-    if (os_error)
-        gt_error_system(&e->error, GOTRACE_RULE_SYSTEM_WRITE, os_error, "the trace was not written");
+    static const char said[] = "the trace was not written";
+    if (errno)
+        gt_error_system(&e->error, GOTRACE_RULE_SYSTEM_WRITE, errno, "%s", said);
     else
-        gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_WRITE, GT_NOWHERE, "the trace was not written");
+        gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_WRITE, GT_NOWHERE, "%s", said);
     return e->status = GOTRACE_ERROR;
 }
 
@@ -81,14 +81,16 @@ bool gt_encoder_room(gotrace_encoder *e, size_t size)
     if (size <= e->out_capacity)
         return true;
     void *out = e->out;
-    bool grown = gt_grow(&e->heap, &out, &e->out_capacity, size > OUT_CAPACITY ? size : OUT_CAPACITY, 1);
+    if (size < OUT_CAPACITY)
+        size = OUT_CAPACITY;
+    bool grown = gt_grow(&e->heap, &out, &e->out_capacity, size, 1);
     e->out = out;
     if (!grown)
         gt_encoder_fail_memory(e);
     return grown;
 }
 
-/* ---- opening and closing ----------------------------------------------------------------------- */
+/* ---- opening and closing -------------------------------------------------------------------- */
 
 static uint64_t limit_or(uint64_t limit, uint64_t fallback)
 {
@@ -127,6 +129,8 @@ gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ct
     e->version = version;
     e->max_string = limit_or(limits.string_bytes, 1000000);
     e->max_frames = limit_or(limits.frames, 1000);
+    if (e->max_frames > UINT32_MAX)
+        e->max_frames = UINT32_MAX;
     e->max_strings = limit_or(limits.strings, 1u << 24);
     e->max_stacks = limit_or(limits.stacks, 1u << 24);
     e->max_procs = limit_or(limits.procs, 1u << 20);
@@ -152,7 +156,7 @@ void gotrace_encoder_free(gotrace_encoder *encoder)
     gt_free(&heap, encoder, sizeof *encoder);
 }
 
-/* ---- single records ---------------------------------------------------------------------------- */
+/* ---- single records ------------------------------------------------------------------------- */
 
 static gotrace_status fail_record(gotrace_encoder *e, gotrace_rule rule, const char *name,
                                   const char *format, unsigned long long found,
@@ -172,11 +176,12 @@ static gotrace_status check_record(gotrace_encoder *e, const gotrace_record *rec
     bool is_string = spec->code == GT_V1_String;
     if (spec->flags & GOTRACE_SPEC_FRAMES) {
         size_t per_frame = gotrace_frame_values(e->version);
-        if (count < want || record->args[1] > e->max_frames)
+        if (count >= want && record->args[1] > e->max_frames)
             return fail_record(e, GOTRACE_RULE_STACK_FRAMES, spec->name,
-                               "has %llu frames; at most %llu are allowed",
-                               count < want ? 0 : record->args[1], e->max_frames);
-        want += (size_t)record->args[1] * per_frame;
+                               "has %llu frames; at most %llu are allowed", record->args[1],
+                               e->max_frames);
+        if (count >= want)
+            want += (size_t)record->args[1] * per_frame;
     }
     if (count != want)
         return fail_record(e, GOTRACE_RULE_EVENT_ARITY, spec->name,

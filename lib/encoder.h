@@ -8,7 +8,7 @@
 #include "errors.h"
 #include "wire.h"
 
-/* ---- a table of different byte strings, numbered in the order they were first seen ------------- */
+/* ---- a table of different byte strings, numbered in the order they were first seen ---------- */
 
 typedef struct gt_entry {
     uint64_t hash;
@@ -36,26 +36,33 @@ static inline const uint8_t *gt_intern_bytes(const gt_intern *table, const gt_en
     return table->pool + entry->offset;
 }
 
-/* ---- the encoder ------------------------------------------------------------------------------- */
-
-/* When a tracer writes the frequency. */
-typedef enum gt_footer {
-    GT_FOOTER_LAST,     /* bare, after the stacks (1.5) */
-    GT_FOOTER_FIRST,    /* bare, before the batches of the stacks */
-    GT_FOOTER_IN_BATCH, /* in the first of these batches (1.21) */
-} gt_footer;
+/* ---- the encoder ---------------------------------------------------------------------------- */
 
 /* How a tracer differs from the others: one row of encoder_events.c. */
 typedef struct gt_tracer {
-    uint8_t tracer;          /* gotrace_tracer */
-    uint8_t since;           /* the first version whose traces it writes so */
-    uint32_t capacity;       /* bytes of a buffer: 64 KiB less its header */
-    bool header_with_event;  /* a batch's header takes the time of its first event */
-    bool raises;             /* no two stamps of a buffer are equal */
-    bool stacks_in_batches;  /* the stacks' buffers begin with a batch header */
-    bool stacks_estimated;   /* room for a stack is asked for before its size is known */
-    uint8_t footer;          /* gt_footer */
+    uint8_t tracer;    /* gotrace_tracer */
+    uint8_t since;     /* the first version whose traces it writes so */
+    uint8_t flags;     /* GT_TRACER_* */
+    uint32_t capacity; /* bytes of a buffer: 64 KiB less its header */
 } gt_tracer;
+
+enum {
+    GT_TRACER_HEADER_WITH_EVENT = 1, /* a batch's header has the time of its first event */
+    GT_TRACER_RAISES = 2,            /* no two stamps of a buffer are equal */
+    GT_TRACER_FREQUENCY_LAST = 4,    /* frequency after the stacks, else before them */
+    GT_TRACER_STACK_BATCHES = 8,     /* the stacks' buffers begin with a batch header */
+    GT_TRACER_FREQUENCY_BATCHED = 16, /* the frequency is in the first of these batches */
+    GT_TRACER_STACK_ESTIMATE = 32,   /* room for a stack is asked for before its size is known */
+    GT_TRACER_STACK_PAD = 64,        /* the length of a stack takes ten bytes */
+};
+
+/* What a buffer's next batch header says. */
+typedef enum gt_header {
+    GT_HEADER_OF_EVENT = 0, /* the time of what opens it, or shortly before */
+    GT_HEADER_TOLD,         /* header_ticks, this time */
+    GT_HEADER_FIXED,        /* header_ticks, each time */
+    GT_HEADER_NONE,         /* there is no header */
+} gt_header;
 
 /* The buffer of a proc. */
 typedef struct gt_buffer {
@@ -63,8 +70,8 @@ typedef struct gt_buffer {
     uint8_t *bytes;
     size_t used, capacity;
     uint64_t last_ticks, last_seq;
-    uint64_t header_ticks; /* where header_given: what the next header says */
-    bool header_given;
+    uint64_t header_ticks;
+    gt_header header;
 } gt_buffer;
 
 /* The tracers keep up to 64 goroutines that run timers. */
