@@ -86,7 +86,7 @@ check 'gotrace.h stands alone' header_alone
 # ---- manual pages ------------------------------------------------------------------------------
 
 # The long options that a page or --help names, sorted.
-page_options() { grep -oE '^\.(It|Op|Op Ar)? *Fl.*' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/^Fl -/--/' | sort -u; }
+page_options() { grep -E '^\.(It|Op) +Fl' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/^Fl -/--/' | sort -u; }
 help_options() { gotrace help "$1" | sed -n '/^options:/,$p' | grep -oE '^ .{4}--[a-z-]+' | grep -oE '\-\-.*' | sort -u; }
 
 page_agrees() {
