@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=$PWD/tests/cli
 export TRACES=$PWD/testdata/traces
-PATH=$PWD/${BUILD:-build}:$PATH
+PATH=$(realpath "${BUILD:-build}"):$PATH
 export LC_ALL=C.UTF-8 TZ=UTC
 unset NO_COLOR
 

@@ -1,0 +1,245 @@
+/* test_cmd.c - parts of the program: options, figures for people, findings. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+#include "human.h"
+#include "input.h"
+#include "options.h"
+
+static const char *fruit(size_t n)
+{
+    static const char *const fruits[] = {"apple", "pear", "quince", NULL};
+    return fruits[n];
+}
+
+static const option_spec own_options[] = {
+    {'n', "number", OPTION_NUMBER, "N", offsetof(settings, max_errors), NULL, "a number"},
+    {0, "fruit", OPTION_CHOICE, "FRUIT", offsetof(settings, format), fruit, "a fruit"},
+    {.name = NULL},
+};
+static const verb fake = {.name = "fake", .args = "[FILE ...]", .max_args = 3, .options = own_options};
+
+/* Parse words that end with NULL; they must outlive the session's use. */
+static bool parse(session *s, char **words)
+{
+    int count = 0;
+    while (words[count])
+        count++;
+    *s = (session){.verb = &fake};
+    return options_parse(s, count, words);
+}
+
+#define WORDS(...) ((char *[]){__VA_ARGS__, NULL})
+
+START_TEST(options_long_and_short)
+{
+    session s;
+    ck_assert(parse(&s, WORDS("a", "--number=7", "--fruit", "pear", "-qv", "-o", "x", "b")));
+    ck_assert_uint_eq(s.set.max_errors, 7);
+    ck_assert_str_eq(s.set.format, "pear");
+    ck_assert(s.set.quiet && s.set.verbose && !s.set.zstd);
+    ck_assert_str_eq(s.set.output, "x");
+    ck_assert_uint_eq(s.file_count, 2);
+    ck_assert_str_eq(s.files[0], "a");
+    ck_assert_str_eq(s.files[1], "b");
+    ck_assert_ptr_null(s.files[2]);
+}
+END_TEST
+
+START_TEST(options_joined_and_dashes)
+{
+    session s;
+    ck_assert(parse(&s, WORDS("-qn12", "-", "--", "-v", "--fruit=x")));
+    ck_assert_uint_eq(s.set.max_errors, 12);
+    ck_assert(s.set.quiet && !s.set.verbose);
+    ck_assert_uint_eq(s.file_count, 3);
+    ck_assert_str_eq(s.files[0], "-");
+    ck_assert_str_eq(s.files[1], "-v");
+    ck_assert_str_eq(s.files[2], "--fruit=x");
+}
+END_TEST
+
+START_TEST(options_refused)
+{
+    session s;
+    char **const bad[] = {
+        WORDS("--nothing"),         WORDS("-x"),           WORDS("--number"),
+        WORDS("--number="),         WORDS("--number=-1"),  WORDS("--number=1x"),
+        WORDS("--fruit=plum"),      WORDS("--quiet=yes"),  WORDS("-n"),
+        WORDS("a", "b", "c", "d"),  WORDS("--number= 1"),  WORDS("-q\xff"),
+        WORDS("--number=18446744073709551616"),
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!parse(&s, bad[i]), "%s was understood", bad[i][0]);
+    ck_assert(parse(&s, WORDS("--number=18446744073709551615")));
+    ck_assert_uint_eq(s.set.max_errors, UINT64_MAX);
+}
+END_TEST
+
+START_TEST(options_nearest)
+{
+    ck_assert_str_eq(nearest("aple", fruit), "apple");
+    ck_assert_str_eq(nearest("paar", fruit), "pear");
+    ck_assert_str_eq(nearest("quinces", fruit), "quince");
+    ck_assert_ptr_null(nearest("banana", fruit));
+    ck_assert_ptr_null(nearest("", fruit));
+    ck_assert_ptr_null(nearest("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", fruit));
+}
+END_TEST
+
+/* Each verb's table: names are unique, and every choice has what to choose from. */
+START_TEST(options_tables)
+{
+    for (size_t i = 0; verbs[i]; i++) {
+        const option_spec *a, *b;
+        ck_assert_ptr_eq(verb_by_name(verbs[i]->name), verbs[i]);
+        for (size_t n = 0; (a = option_at(verbs[i], n)); n++) {
+            ck_assert(a->summary && (a->value != NULL) == (a->type != OPTION_FLAG));
+            ck_assert(a->type != OPTION_CHOICE || (a->choice && a->choice(0)));
+            for (size_t m = 0; m < n && (b = option_at(verbs[i], m)); m++) {
+                ck_assert_str_ne(a->name, b->name);
+                ck_assert(a->letter == 0 || a->letter != b->letter);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(escape)
+{
+    char text[64];
+    diag_escape(text, sizeof text, "plain grün €");
+    ck_assert_str_eq(text, "plain grün €");
+    diag_escape(text, sizeof text, "a\033[1mb\nc\x7f");
+    ck_assert_str_eq(text, "a\\x1b[1mb\\x0ac\\x7f");
+    diag_escape(text, sizeof text, "\xff\xc3");
+    ck_assert_str_eq(text, "\\xff\\xc3");
+    /* C1 control characters are control characters, in UTF-8 too. */
+    diag_escape(text, sizeof text, "\xc2\x9b");
+    ck_assert_str_eq(text, "\\xc2\\x9b");
+    for (size_t size = 1; size < 16; size++) {
+        char exact[16];
+        diag_escape(exact, size, "ab\xe2\x82\xac\033z\xff");
+        ck_assert_uint_lt(strlen(exact), size);
+    }
+}
+END_TEST
+
+START_TEST(figures)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {
+        {0, "0 B"},          {999, "999 B"},       {1000, "1.0 kB"},   {9949, "9.9 kB"},
+        {9950, "10 kB"},     {999499, "999 kB"},   {999500, "1.0 MB"}, {137000000, "137 MB"},
+        {UINT64_MAX, "18 EB"},
+    };
+    static const struct {
+        int64_t ns;
+        const char *text;
+    } durations[] = {
+        {0, "0 ns"},
+        {-5, "-5 ns"},
+        {999, "999 ns"},
+        {1500, "1.500 us"},
+        {12345678, "12.346 ms"},
+        {61000000000, "61.000 s"},
+        {INT64_MAX, "9223372036.855 s"},
+    };
+    char text[32];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        human_bytes(text, sizeof text, sizes[i].bytes);
+        ck_assert_str_eq(text, sizes[i].text);
+    }
+    for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
+        human_duration(text, sizeof text, durations[i].ns);
+        ck_assert_str_eq(text, durations[i].text);
+    }
+}
+END_TEST
+
+static gotrace_error problem(gotrace_rule rule, uint64_t offset)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    gotrace_error e = {.rule = rule, .severity = info->severity, .class_ = info->class_};
+    e.offset = offset;
+    e.batch = e.event = GOTRACE_NO_OFFSET;
+    return e;
+}
+
+static void find(findings *f, gotrace_rule rule, uint64_t offset)
+{
+    gotrace_error e = problem(rule, offset);
+    findings_add(f, &e);
+}
+
+START_TEST(verdicts)
+{
+    findings f = {.file = "f", .limit = 1};
+    diag_quiet(true);
+    ck_assert_str_eq(findings_verdict(&f), "sound");
+    ck_assert_int_eq(findings_status(&f), EXIT_SOUND);
+    find(&f, GOTRACE_RULE_STACK_MISSING, 1);
+    ck_assert_str_eq(findings_verdict(&f), "sound");
+    ck_assert_int_eq(findings_status(&f), EXIT_SOUND);
+    static const struct {
+        gotrace_rule rule;
+        const char *verdict;
+        int status;
+    } worse[] = {
+        {GOTRACE_RULE_FOOTER_MISSING, "unfinished", EXIT_DAMAGED},
+        {GOTRACE_RULE_TIME_ORDER, "broken clocks", EXIT_DAMAGED},
+        {GOTRACE_RULE_GO_START, "inconsistent", EXIT_DAMAGED},
+        {GOTRACE_RULE_EVENT_ARITY, "malformed", EXIT_DAMAGED},
+        {GOTRACE_RULE_HEADER_V2, "unsupported", EXIT_DAMAGED},
+        {GOTRACE_RULE_HEADER_MAGIC, "unsupported", EXIT_DAMAGED},
+        {GOTRACE_RULE_SYSTEM_LIMIT, "unreadable", EXIT_SYSTEM},
+    };
+    for (size_t i = 0; i < sizeof worse / sizeof *worse; i++) {
+        find(&f, worse[i].rule, i);
+        ck_assert_str_eq(findings_verdict(&f), worse[i].verdict);
+        ck_assert_int_eq(findings_status(&f), worse[i].status);
+    }
+    findings g = {.file = "g", .limit = 1};
+    find(&g, GOTRACE_RULE_HEADER_MAGIC, 0);
+    ck_assert_str_eq(findings_verdict(&g), "not a trace");
+    ck_assert_int_eq(findings_status(&g), EXIT_DAMAGED);
+}
+END_TEST
+
+START_TEST(problems_counted_once)
+{
+    findings f = {.file = "f", .limit = 1};
+    find(&f, GOTRACE_RULE_GO_START, 1);
+    find(&f, GOTRACE_RULE_GO_START, 1);
+    ck_assert_uint_eq(f.errors, 1);
+    find(&f, GOTRACE_RULE_GO_START, 2);
+    find(&f, GOTRACE_RULE_STACK_MISSING, 2);
+    ck_assert_uint_eq(f.errors, 2);
+    ck_assert_uint_eq(f.warnings, 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cmd");
+    TCase *cases = tcase_create("all");
+    tcase_add_test(cases, options_long_and_short);
+    tcase_add_test(cases, options_joined_and_dashes);
+    tcase_add_test(cases, options_refused);
+    tcase_add_test(cases, options_nearest);
+    tcase_add_test(cases, options_tables);
+    tcase_add_test(cases, escape);
+    tcase_add_test(cases, figures);
+    tcase_add_test(cases, verdicts);
+    tcase_add_test(cases, problems_counted_once);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
