@@ -5,6 +5,7 @@
  * most strings) stands at the end. So the whole file is skimmed once, record by record, without
  * decoding what need not be: a record's end is found, its type is counted.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "reader.h"
@@ -493,6 +494,32 @@ static void fill_summary(skim *s)
     summary->frequency = index->frequency;
 }
 
+static int compare_ids(const void *x, const void *y)
+{
+    int64_t a = ((const gt_proc_index *)x)->id, b = ((const gt_proc_index *)y)->id;
+    return a < b ? -1 : a > b;
+}
+
+/* Procs in the order of their ids, for those who list them. */
+static bool rank_procs(gotrace_reader *reader)
+{
+    gt_index *index = &reader->index;
+    size_t bytes = index->proc_count * sizeof *index->procs;
+    if (index->proc_count == 0)
+        return true;
+    gt_proc_index *sorted = gt_resize(&reader->heap, NULL, 0, bytes);
+    index->by_id = gt_calloc(&reader->heap, index->proc_count, sizeof *index->by_id);
+    if (sorted && index->by_id) {
+        memcpy(sorted, index->procs, bytes);
+        qsort(sorted, index->proc_count, sizeof *sorted, compare_ids);
+        for (size_t i = 0; i < index->proc_count; i++)
+            index->by_id[i] = gt_table_find(&index->proc_by_id, (uint64_t)sorted[i].id)->count;
+    }
+    bool ok = sorted && index->by_id;
+    gt_free(&reader->heap, sorted, bytes);
+    return ok || gt_fail_memory(reader);
+}
+
 static bool check_whole(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
@@ -561,7 +588,7 @@ bool gt_index_build(gotrace_reader *reader)
     bool ok = skim_all(&s);
     gt_free(&reader->heap, s.window, s.capacity);
     fill_summary(&s);
-    if (!ok || !check_whole(&s))
+    if (!ok || !check_whole(&s) || !rank_procs(reader))
         return false;
     if (version != 11)
         reader->summary.writer = "Go"; /* gccgo only ever wrote 1.11 */
@@ -579,6 +606,7 @@ void gt_index_free(gt_index *index)
         return;
     gt_free(heap, index->runs, index->run_capacity * sizeof *index->runs);
     gt_free(heap, index->procs, index->proc_capacity * sizeof *index->procs);
+    gt_free(heap, index->by_id, index->proc_count * sizeof *index->by_id);
     gt_table_free(&index->proc_by_id);
     gt_table_free(&index->strings);
     gt_table_free(&index->stacks);

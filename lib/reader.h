@@ -42,6 +42,7 @@ typedef struct gt_index {
     gt_proc_index *procs;
     size_t proc_count, proc_capacity;
     gt_table proc_by_id; /* entry.count: index in procs */
+    uint32_t *by_id;     /* indices in procs by ascending id; NULL until the pass is complete */
     gt_table strings, stacks;
     gt_table timers; /* goroutines that run timers (until 1.13) */
     gt_spill exits;  /* ends of system calls by their real time (until 1.6: by sequence number) */
@@ -70,6 +71,7 @@ struct gotrace_reader {
     int64_t first_ticks, last_ticks;
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     bool stopped; /* on_problem said so */
+    bool quiet;   /* a preparing pass: problems are not reported */
 };
 
 /* Report a problem: count it, and tell on_problem. Returns false when reading is to stop. */

@@ -1,0 +1,352 @@
+#include "reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model.h"
+
+/* What reading in order needs besides the index. */
+typedef struct gt_reading {
+    gt_goroutines goroutines;
+    gt_spill futile; /* rows: positions in the order */
+    bool any_futile;
+    uint64_t position;
+} gt_reading;
+
+struct reader_whole {
+    gotrace_reader reader;
+    gt_reading reading;
+};
+
+static gt_reading *reading_of(gotrace_reader *reader)
+{
+    return &((struct reader_whole *)(void *)reader)->reading;
+}
+
+/* ---- problems, failures, progress ---------------------------------------------------------- */
+
+static void count_problem(gotrace_summary *summary, const gotrace_error *problem)
+{
+    if (problem->severity == GOTRACE_NOTE)
+        summary->notes++;
+    else if (problem->severity == GOTRACE_WARNING)
+        summary->warnings++;
+    else
+        summary->problems++;
+    if (problem->severity >= GOTRACE_PROBLEM)
+        summary->problems_by_class[problem->class_]++;
+}
+
+bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
+{
+    if (reader->quiet)
+        return true;
+    gotrace_error problem;
+    char message[sizeof problem.message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    gt_error_set(&problem, rule, place, "%s", message);
+    count_problem(&reader->summary, &problem);
+    if (reader->config.on_problem &&
+        !reader->config.on_problem(reader->config.callback_ctx, &problem)) {
+        reader->error = problem;
+        reader->stopped = true;
+        reader->stage = GT_FAILED;
+        return false;
+    }
+    return true;
+}
+
+bool gt_fail(gotrace_reader *reader)
+{
+    if (reader->stage != GT_FAILED) {
+        reader->stage = GT_FAILED;
+        count_problem(&reader->summary, &reader->error);
+    }
+    return false;
+}
+
+bool gt_fail_memory(gotrace_reader *reader)
+{
+    gt_error_memory(&reader->error, &reader->heap);
+    return gt_fail(reader);
+}
+
+void gt_progress(gotrace_reader *reader, uint64_t bytes)
+{
+    enum { STEP = 1 << 20 };
+    uint64_t before = reader->progress_done;
+    reader->progress_done += bytes;
+    if (reader->config.on_progress && before / STEP != reader->progress_done / STEP)
+        reader->config.on_progress(reader->config.callback_ctx, reader->progress_done,
+                                   reader->progress_total);
+}
+
+/* ---- opening and closing ------------------------------------------------------------------- */
+
+void gotrace_config_init(gotrace_config *config)
+{
+    memset(config, 0, sizeof *config);
+}
+
+static uint64_t or_default(uint64_t set, uint64_t usual)
+{
+    return set ? set : usual;
+}
+
+static gotrace_limits limits_of(const gotrace_limits *l)
+{
+    return (gotrace_limits){.memory = or_default(l->memory, (uint64_t)1 << 30),
+                            .strings = or_default(l->strings, 1 << 24),
+                            .string_bytes = or_default(l->string_bytes, 1000000),
+                            .stacks = or_default(l->stacks, 1 << 24),
+                            .frames = or_default(l->frames, 1000),
+                            .goroutines = or_default(l->goroutines, 1 << 24),
+                            .batches = or_default(l->batches, 1 << 28),
+                            .procs = or_default(l->procs, 1 << 20)};
+}
+
+gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
+                                   gotrace_reader **made, gotrace_error *error)
+{
+    uint8_t header[GT_HEADER_SIZE];
+    size_t got;
+    gt_heap heap;
+    *made = NULL;
+    gt_heap_init(&heap, config);
+    if (gotrace_source_read(source, 0, header, sizeof header, &got, error) < 0)
+        return GOTRACE_ERROR;
+    int version = gt_wire_header(header, got, error);
+    if (version == 0)
+        return GOTRACE_ERROR;
+    struct reader_whole *whole = gt_calloc(&heap, 1, sizeof *whole);
+    if (!whole)
+        return gt_error_memory(error, &heap);
+    gotrace_reader *reader = &whole->reader;
+    reader->heap = heap;
+    reader->source = source;
+    if (config)
+        reader->config = *config;
+    reader->limits = limits_of(&reader->config.limits);
+    reader->summary.version = version;
+    reader->summary.size = gotrace_source_size(source);
+    reader->summary.header_bytes = GT_HEADER_SIZE;
+    reader->progress_total = 2 * reader->summary.size;
+    *made = reader;
+    return GOTRACE_OK;
+}
+
+static void end_reading(gotrace_reader *reader)
+{
+    gt_reading *reading = reading_of(reader);
+    gt_order_free(reader, reader->order);
+    gt_states_free(reader, reader->states);
+    reader->order = NULL;
+    reader->states = NULL;
+    if (reading->goroutines.heap)
+        gt_goroutines_free(&reading->goroutines);
+    gt_spill_free(&reading->futile);
+}
+
+void gotrace_reader_close(gotrace_reader *reader)
+{
+    if (!reader)
+        return;
+    end_reading(reader);
+    gt_index_free(&reader->index);
+    gt_free(&reader->heap, reader->message, reader->message_capacity);
+    gt_heap heap = reader->heap;
+    gt_free(&heap, reader, sizeof(struct reader_whole));
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+gotrace_status gotrace_reader_index(gotrace_reader *reader)
+{
+    if (reader->stage == GT_FAILED)
+        return GOTRACE_ERROR;
+    if (reader->stage != GT_FRESH)
+        return GOTRACE_OK;
+    if (!gt_index_build(reader))
+        return GOTRACE_ERROR;
+    /* Floating point, as Go's reader has it, so that times agree to the unit. */
+    uint64_t frequency = reader->index.frequency;
+    reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
+    if (reader->summary.type_records[GT_V1_FutileWakeup])
+        reader->progress_total += reader->summary.size;
+    reader->stage = GT_INDEXED;
+    return GOTRACE_OK;
+}
+
+static bool start_reading(gotrace_reader *reader)
+{
+    gt_reading *reading = reading_of(reader);
+    gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
+    gt_spill_init(&reading->futile, &reader->heap, &reader->config);
+    reading->any_futile = reader->summary.type_records[GT_V1_FutileWakeup] > 0;
+    if (reading->any_futile && !gt_order_find_futile(reader, &reading->futile))
+        return false;
+    reader->order = gt_order_new(reader, &reading->goroutines);
+    reader->states = reader->order ? gt_states_new(reader, &reading->goroutines) : NULL;
+    if (!reader->states)
+        return false;
+    reader->stage = GT_READING;
+    return true;
+}
+
+/* The next event in order, with its state followed. */
+static bool step(gotrace_reader *reader, gt_event *e, gt_effect *effect, bool *got)
+{
+    gt_reading *reading = reading_of(reader);
+    if (!gt_order_next(reader, reader->order, e, got))
+        return false;
+    if (!*got)
+        return true;
+    if (reading->position == 0)
+        reader->first_ticks = e->ticks;
+    reader->last_ticks = e->ticks;
+    const gt_row *futile = reading->any_futile ? gt_spill_peek(&reading->futile) : NULL;
+    if (futile && futile->key == (int64_t)reading->position++) {
+        e->flags |= GOTRACE_EVENT_FUTILE;
+        gt_states_pass(reader, reader->states, e, effect);
+        return gt_spill_advance(&reading->futile, &reader->error) || gt_fail(reader);
+    }
+    reading->position += !futile;
+    return gt_states_step(reader, reader->states, e, effect);
+}
+
+static gotrace_status finish(gotrace_reader *reader)
+{
+    reader->summary.duration = gt_time_of(reader, reader->last_ticks);
+    end_reading(reader);
+    reader->stage = GT_ENDED;
+    return GOTRACE_END;
+}
+
+/* Get to where events can be read; GOTRACE_EVENT when there. */
+static gotrace_status prepare(gotrace_reader *reader)
+{
+    if (reader->stage == GT_FRESH && gotrace_reader_index(reader) < 0)
+        return GOTRACE_ERROR;
+    if (reader->stage == GT_INDEXED && !start_reading(reader))
+        return GOTRACE_ERROR;
+    if (reader->stage == GT_FAILED)
+        return GOTRACE_ERROR;
+    return reader->stage == GT_ENDED ? GOTRACE_END : GOTRACE_EVENT;
+}
+
+gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
+{
+    gt_event e;
+    gt_effect effect;
+    bool got;
+    gotrace_status status = prepare(reader);
+    if (status != GOTRACE_EVENT)
+        return status;
+    if (!step(reader, &e, &effect, &got))
+        return GOTRACE_ERROR;
+    if (!got)
+        return finish(reader);
+    if (!gt_model_fill(reader, &e, &effect, event) ||
+        !gt_states_settle(reader, reader->states, &e, &effect))
+        return GOTRACE_ERROR;
+    return GOTRACE_EVENT;
+}
+
+gotrace_status gotrace_reader_check(gotrace_reader *reader)
+{
+    gt_event e;
+    gt_effect effect;
+    bool got = true;
+    gotrace_status status = prepare(reader);
+    if (status != GOTRACE_EVENT)
+        return status;
+    while (got)
+        if (!step(reader, &e, &effect, &got) ||
+            (got && !gt_states_settle(reader, reader->states, &e, &effect)))
+            return GOTRACE_ERROR;
+    return finish(reader);
+}
+
+/* ---- what is known ------------------------------------------------------------------------- */
+
+const gotrace_error *gotrace_reader_error(const gotrace_reader *reader)
+{
+    return &reader->error;
+}
+
+const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader)
+{
+    return &reader->summary;
+}
+
+bool gotrace_reader_proc(const gotrace_reader *reader, size_t n, gotrace_proc_summary *proc)
+{
+    const gt_index *index = &reader->index;
+    if (n >= index->proc_count)
+        return false;
+    const gt_proc_index *found = &index->procs[index->by_id ? index->by_id[n] : n];
+    *proc = (gotrace_proc_summary){found->id, found->batches, found->bytes, found->events};
+    return true;
+}
+
+const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, size_t *size)
+{
+    *size = 0;
+    if (id == 0)
+        return "";
+    const gt_entry *entry = gt_table_find(&reader->index.strings, id);
+    if (!entry)
+        return NULL;
+    *size = entry->size;
+    return (const char *)entry->bytes;
+}
+
+size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint64_t id)
+{
+    const gt_entry *entry = gt_table_find(&reader->index.stacks, id);
+    return entry ? entry->count : 0;
+}
+
+size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_frame *frames,
+                            size_t max)
+{
+    const gt_entry *entry = gt_table_find(&reader->index.stacks, id);
+    if (!entry)
+        return 0;
+    const uint8_t *p = entry->bytes, *end = p + entry->size;
+    size_t n = 0;
+    for (; n < entry->count && n < max; n++) {
+        gotrace_frame *f = &frames[n];
+        *f = (gotrace_frame){0};
+        gt_varint(&p, end, &f->pc);
+        if (reader->summary.version < 7)
+            continue;
+        gt_varint(&p, end, &f->function_id);
+        gt_varint(&p, end, &f->file_id);
+        gt_varint(&p, end, &f->line);
+        f->function = gotrace_reader_string(reader, f->function_id, &f->function_size);
+        f->file = gotrace_reader_string(reader, f->file_id, &f->file_size);
+    }
+    return n;
+}
+
+bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
+                              gotrace_goroutine *goroutine)
+{
+    const gt_reading *reading = &((const struct reader_whole *)(const void *)reader)->reading;
+    const gt_goroutine *g =
+        reading->goroutines.heap ? gt_goroutine_find(&reading->goroutines, id) : NULL;
+    if (!g || !g->known || id == 0)
+        return false;
+    *goroutine = (gotrace_goroutine){.id = id,
+                                     .start_stack = g->start_stack,
+                                     .creator = g->creator,
+                                     .created = gt_time_of(reader, g->created),
+                                     .since = gt_time_of(reader, g->since),
+                                     .state = g->shown};
+    return true;
+}
