@@ -176,11 +176,10 @@ static void out_json_control(out *o, unsigned char c)
     }
 }
 
-void out_json_string(out *o, const char *s, size_t size)
+void out_json_text(out *o, const char *s, size_t size)
 {
     size_t start = 0, at = 0;
 
-    out_char(o, '"');
     while (at < size) {
         unsigned char c = (unsigned char)s[at];
         uint32_t rune;
@@ -199,6 +198,12 @@ void out_json_string(out *o, const char *s, size_t size)
         start = ++at;
     }
     out_bytes(o, s + start, size - start);
+}
+
+void out_json_string(out *o, const char *s, size_t size)
+{
+    out_char(o, '"');
+    out_json_text(o, s, size);
     out_char(o, '"');
 }
 

@@ -116,17 +116,19 @@ static bool make_room(spool *s, size_t size)
 
 uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size)
 {
+    size_t whole = (size + more_size + 7) / 8 * 8;
+
     if (s->error != 0)
         return SPOOL_NONE;
-    if (s->young_capacity - (size_t)(s->end - s->stored) < size + more_size &&
-        !make_room(s, size + more_size))
+    if (s->young_capacity - (size_t)(s->end - s->stored) < whole && !make_room(s, whole))
         return SPOOL_NONE;
     uint64_t position = s->end;
     unsigned char *at = s->young + (s->end - s->stored);
     memcpy(at, bytes, size);
     if (more_size > 0)
         memcpy(at + size, more, more_size);
-    s->end += size + more_size;
+    memset(at + size + more_size, 0, whole - size - more_size);
+    s->end += whole;
     return position;
 }
 
@@ -147,7 +149,7 @@ void spool_patch(spool *s, uint64_t position, const void *bytes, size_t size)
         return;
     overlay(s->young, s->stored, s->end - s->stored, position, bytes, size);
     if (position < s->stored) {
-        /* Pushes are stored whole, and a patch never reaches beyond one. */
+        /* Entries are stored whole, so that nothing of it is in memory. */
         write_at(s, bytes, size, position);
         overlay(s->old, s->old_start, s->old_size, position, bytes, size);
     }

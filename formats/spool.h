@@ -34,17 +34,18 @@ typedef struct spool {
 /* False when memory is refused. */
 bool spool_init(spool *s, size_t window);
 
-/* Append some bytes and then some more; the position of the first, or SPOOL_NONE on failure. */
+/* Append some bytes and then some more, filled up to a multiple of 8: an entry. Returns the
+ * position of its first byte, or SPOOL_NONE on failure. */
 uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size);
 
-/* Overwrite bytes that are still in the queue. */
+/* Overwrite bytes of an entry that is still in the queue. */
 void spool_patch(spool *s, uint64_t position, const void *bytes, size_t size);
 
-/* The first bytes of the queue, size of them at least; NULL if it has fewer, or on failure. Valid
+/* The first size bytes of the queue, at most an entry; NULL if it is empty, or on failure. Valid
  * until the next call other than spool_patch. */
 const void *spool_front(spool *s, size_t size);
 
-/* Take away bytes that spool_front gave. */
+/* Take away a whole entry. */
 void spool_pop(spool *s, size_t size);
 
 /* Whether half the window is full: what can be taken away should be taken now. */

@@ -1,0 +1,528 @@
+/*
+ * chrome.c - `convert --to chrome`: the Trace Event Format, in the shape that `go tool trace`
+ * gives it, for chrome://tracing, Perfetto's JSON importer, speedscope and scripts.
+ *
+ * Section 0 (PROCS) has a row a proc with what ran on it, and rows for GC, network, timers and
+ * system calls; section 1 (STATS) counters; section 2 (TASKS) a row a task. Unlike Go's tool this
+ * writes events in order of time, an arrow's end behind the slice that it ends in, an instant
+ * where an arrow would begin in nothing, and only frames that are referred to.
+ */
+#include "chrome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A heap goal above this means that there is none (GOGC=off). */
+#define NO_HEAP_GOAL ((uint64_t)1 << 50)
+
+/* How a goroutine is counted. */
+typedef enum census {
+    CENSUS_NONE,
+    CENSUS_RUNNING, /* has a proc, be it in a system call */
+    CENSUS_RUNNABLE,
+    CENSUS_GC_WAITING, /* until GC can be assisted */
+    CENSUS_IN_SYSCALL, /* without a proc */
+    CENSUS_SYSTEM_IN_SYSCALL,
+    CENSUS_COUNT
+} census;
+
+typedef struct goroutine {
+    uint64_t start;     /* where it starts: a stack, until 1.6 a PC */
+    uint64_t stopped;   /* the stack where it stopped last */
+    uint64_t row;       /* where it runs */
+    chrome_arrow arrow; /* from what made it runnable */
+    const char *waits_for;
+    chrome_region *regions;
+    uint8_t census;
+    bool running; /* has a row */
+    bool assists; /* marks for the GC */
+    bool system;  /* of the runtime */
+} goroutine;
+
+typedef struct chrome {
+    chrome_timeline timeline;
+    chrome_user user;
+    gotrace_reader *reader;
+    idmap goroutines;
+    int sys_block;    /* code of the event that takes the proc from a system call */
+    uint64_t stw_row; /* where the last stop-the-world began */
+    uint64_t counts[CENSUS_COUNT];
+    uint64_t heap_alloc, heap_goal, procs_running;
+    /* The counters as they were shown last. */
+    uint64_t heap[2], goroutine_counts[3], thread_counts[2];
+} chrome;
+
+static goroutine *goroutine_of(chrome *c, uint64_t id)
+{
+    goroutine *g = idmap_insert(&c->goroutines, id);
+
+    if (!g) {
+        c->timeline.failed = true;
+        errno = ENOMEM;
+    }
+    return g;
+}
+
+static uint64_t row_of(const gotrace_event *event)
+{
+    return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NOWHERE;
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static void count_as(chrome *c, goroutine *g, census as)
+{
+    c->counts[g->census]--;
+    c->counts[as]++;
+    g->census = (uint8_t)as;
+}
+
+static void show_counter(chrome *c, chrome_op op, uint64_t *shown, const uint64_t *values,
+                         size_t count)
+{
+    if (memcmp(shown, values, count * sizeof *values) == 0)
+        return;
+    memcpy(shown, values, count * sizeof *values);
+    chrome_push(&c->timeline, op, CHROME_NAME_TEXT, CHROME_DONE, values, count, NULL, 0);
+}
+
+static void show_counters(chrome *c)
+{
+    /* The goal is drawn on top of what is allocated: it is what is left. */
+    uint64_t goal = c->heap_goal < NO_HEAP_GOAL ? c->heap_goal : 0;
+    uint64_t heap[] = {c->heap_alloc, goal > c->heap_alloc ? goal - c->heap_alloc : 0};
+    uint64_t goroutines[] = {c->counts[CENSUS_RUNNING], c->counts[CENSUS_RUNNABLE],
+                             c->counts[CENSUS_GC_WAITING]};
+    uint64_t threads[] = {c->procs_running, c->counts[CENSUS_IN_SYSCALL]};
+
+    show_counter(c, CHROME_THREADS, c->thread_counts, threads, 2);
+    show_counter(c, CHROME_HEAP, c->heap, heap, 2);
+    show_counter(c, CHROME_GOROUTINES, c->goroutine_counts, goroutines, 3);
+}
+
+/* ---- runs ---------------------------------------------------------------------------------- */
+
+/* End a goroutine's run, and what it does meanwhile. */
+static void leave_row(chrome *c, goroutine *g, uint64_t stack)
+{
+    chrome_timeline *t = &c->timeline;
+
+    if (!g->running)
+        return;
+    g->running = false;
+    g->stopped = stack;
+    chrome_end_slice(t, g->row, CHROME_SYSCALL, 0, 0, 0);
+    chrome_end_slice(t, g->row, CHROME_ASSIST, 0, 0, 0);
+    chrome_end_slice(t, g->row, CHROME_RUN, stack, 0, 0);
+    chrome_row *row = chrome_row_of(t, g->row);
+    if (row)
+        row->goroutine = 0;
+}
+
+static void begin_assist(chrome *c, const goroutine *g, uint64_t stack)
+{
+    chrome_label label = {.name = CHROME_NAME_ASSIST, .stack = stack};
+    chrome_begin_slice(&c->timeline, g->row, CHROME_ASSIST, &label);
+}
+
+static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
+                      const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    chrome_row *row = chrome_row_of(t, number);
+
+    if (!row)
+        return;
+    leave_row(c, g, 0);
+    /* In a trace that contradicts itself another one may still be there. */
+    goroutine *other = row->goroutine ? idmap_find(&c->goroutines, row->goroutine) : NULL;
+    if (other)
+        leave_row(c, other, 0);
+    row->goroutine = id;
+    g->running = true;
+    g->row = number;
+    bool first = g->stopped == 0 && c->timeline.writer.version >= 7;
+    chrome_label label = {.name = CHROME_NAME_RUN,
+                          .stack = first ? g->start : g->stopped,
+                          .subject = id,
+                          .start = g->start,
+                          .text = event->text,
+                          .text_size = event->text_size};
+    chrome_begin_slice(t, number, CHROME_RUN, &label);
+    if (g->assists)
+        begin_assist(c, g, 0);
+    chrome_finish_arrow(t, &g->arrow, number);
+}
+
+/* ---- transitions --------------------------------------------------------------------------- */
+
+static bool is_system(chrome *c, uint64_t start)
+{
+    static const char prefix[] = "runtime.", program[] = "runtime.main";
+    gotrace_frame frame;
+
+    if (c->timeline.writer.version < 7 || start == 0 ||
+        gotrace_reader_stack(c->reader, start, &frame, 1) != 1)
+        return false;
+    return frame.function_size >= sizeof prefix - 1 &&
+           memcmp(frame.function, prefix, sizeof prefix - 1) == 0 &&
+           (frame.function_size != sizeof program - 1 ||
+            memcmp(frame.function, program, sizeof program - 1) != 0);
+}
+
+static void created(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    leave_row(c, g, 0);
+    g->start = event->start_stack;
+    g->stopped = 0;
+    g->assists = false;
+    g->system = is_system(c, event->start_stack);
+    count_as(c, g, CENSUS_RUNNABLE);
+    if (!(event->flags & GOTRACE_EVENT_INITIAL))
+        chrome_begin_arrow(&c->timeline, &g->arrow, row_of(event), CHROME_NAME_GO, NULL,
+                           event->stack);
+}
+
+/* A goroutine became runnable, though it did not run. */
+static void readied(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    uint64_t row = row_of(event);
+
+    if (event->from == GOTRACE_STATE_SYSCALL) {
+        chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_SYSEXIT, NULL, event->stack);
+    } else if (event->from == GOTRACE_STATE_WAITING) {
+        chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
+        g->waits_for = NULL;
+    }
+    count_as(c, g, CENSUS_RUNNABLE);
+}
+
+static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    bool took_proc = event->from == GOTRACE_STATE_SYSCALL || event->type == c->sys_block ||
+                     !g->running;
+
+    if (took_proc) {
+        leave_row(c, g, event->stack);
+        count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
+    } else {
+        chrome_label label = {.name = CHROME_NAME_SYSCALL, .stack = event->stack};
+        chrome_begin_slice(&c->timeline, g->row, CHROME_SYSCALL, &label);
+    }
+}
+
+static void waits(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    static const char assist[] = "GC mark assist";
+    const char *reason = event->reason ? event->reason : "";
+
+    leave_row(c, g, event->stack);
+    g->waits_for = event->reason;
+    bool for_gc = strncmp(reason, assist, sizeof assist - 1) == 0;
+    count_as(c, g, for_gc ? CENSUS_GC_WAITING : CENSUS_NONE);
+}
+
+static void ended(chrome *c, goroutine *g, uint64_t id, const gotrace_event *event)
+{
+    leave_row(c, g, event->stack);
+    count_as(c, g, CENSUS_NONE);
+    chrome_drop_arrow(&c->timeline, &g->arrow);
+    chrome_end_regions(&c->user, &g->regions);
+    idmap_remove(&c->goroutines, id);
+}
+
+static void goroutine_changed(chrome *c, const gotrace_event *event)
+{
+    goroutine *g = goroutine_of(c, event->subject);
+
+    if (!g)
+        return;
+    switch ((gotrace_state)event->to) {
+    case GOTRACE_STATE_RUNNABLE:
+        if (event->from == GOTRACE_STATE_NOT_EXIST || event->from == GOTRACE_STATE_UNDETERMINED) {
+            created(c, g, event);
+        } else {
+            leave_row(c, g, event->stack);
+            readied(c, g, event);
+        }
+        break;
+    case GOTRACE_STATE_RUNNING:
+        count_as(c, g, CENSUS_RUNNING);
+        /* A system call that did not take the proc ends within the run. */
+        if (event->from == GOTRACE_STATE_SYSCALL && g->running)
+            chrome_end_slice(&c->timeline, g->row, CHROME_SYSCALL, 0, 0, 0);
+        else
+            enter_row(c, g, event->subject, row_of(event), event);
+        break;
+    case GOTRACE_STATE_SYSCALL:
+        entered_syscall(c, g, event);
+        break;
+    case GOTRACE_STATE_WAITING:
+        waits(c, g, event);
+        break;
+    case GOTRACE_STATE_NOT_EXIST:
+        ended(c, g, event->subject, event);
+        break;
+    case GOTRACE_STATE_UNDETERMINED:
+    case GOTRACE_STATE_IDLE:
+        break;
+    }
+}
+
+static void proc_changed(chrome *c, const gotrace_event *event)
+{
+    bool runs = event->to == GOTRACE_STATE_RUNNING;
+    uint64_t number = row_of(event);
+    chrome_row *row = chrome_row_of(&c->timeline, number);
+
+    if (!row)
+        return;
+    if (row->proc_running != runs)
+        c->procs_running += runs ? 1 : UINT64_MAX;
+    row->proc_running = runs;
+    uint64_t values[] = {number, event->stack, (uint64_t)event->thread};
+    chrome_push(&c->timeline, CHROME_INSTANT,
+                runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP, CHROME_DONE, values,
+                runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
+}
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+static void assist_changed(chrome *c, const gotrace_event *event)
+{
+    goroutine *g = goroutine_of(c, event->goroutine);
+
+    if (!g)
+        return;
+    g->assists = event->kind == GOTRACE_KIND_RANGE_BEGIN;
+    if (!g->running)
+        return;
+    if (g->assists)
+        begin_assist(c, g, event->stack);
+    else
+        chrome_end_slice(&c->timeline, g->row, CHROME_ASSIST, event->stack, 0, 0);
+}
+
+static void stw_changed(chrome *c, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    uint64_t number = row_of(event);
+    chrome_row *row = chrome_row_of(t, number);
+
+    if (!row)
+        return;
+    if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        chrome_label label = {.name = CHROME_NAME_STW,
+                              .stack = event->stack,
+                              .text = event->reason,
+                              .text_size = event->reason ? strlen(event->reason) : 0};
+        c->stw_row = number;
+        chrome_begin_slice(t, number, CHROME_STW, &label);
+    } else {
+        /* The world may be started from another proc than it was stopped from. */
+        if (!chrome_has_slice(row, CHROME_STW))
+            number = c->stw_row;
+        chrome_end_slice(t, number, CHROME_STW, event->stack, 0, 0);
+    }
+}
+
+static void range_changed(chrome *c, const gotrace_event *event)
+{
+    bool begins = event->kind == GOTRACE_KIND_RANGE_BEGIN;
+    chrome_label label = {.stack = event->stack};
+
+    switch ((gotrace_range)event->range) {
+    case GOTRACE_RANGE_NONE:
+        break;
+    case GOTRACE_RANGE_MARK_ASSIST:
+        assist_changed(c, event);
+        break;
+    case GOTRACE_RANGE_STW:
+        stw_changed(c, event);
+        break;
+    case GOTRACE_RANGE_GC:
+        label.name = CHROME_NAME_GC;
+        if (begins)
+            chrome_begin_slice(&c->timeline, CHROME_LANE_GC, CHROME_GC, &label);
+        else
+            chrome_end_slice(&c->timeline, CHROME_LANE_GC, CHROME_GC, event->stack, 0, 0);
+        break;
+    case GOTRACE_RANGE_SWEEP:
+        label.name = CHROME_NAME_SWEEP;
+        if (begins)
+            chrome_begin_slice(&c->timeline, row_of(event), CHROME_SWEEP, &label);
+        else
+            chrome_end_slice(&c->timeline, row_of(event), CHROME_SWEEP, event->stack,
+                             event->args[0], event->args[1]);
+        break;
+    }
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static void metric_changed(chrome *c, const gotrace_event *event)
+{
+    static const char alloc[] = "/memory/classes/heap/objects:bytes";
+    static const char goal[] = "/gc/heap/goal:bytes";
+
+    if (event->text_size == sizeof alloc - 1 && memcmp(event->text, alloc, sizeof alloc - 1) == 0)
+        c->heap_alloc = event->value;
+    if (event->text_size == sizeof goal - 1 && memcmp(event->text, goal, sizeof goal - 1) == 0)
+        c->heap_goal = event->value;
+}
+
+static void take_event(chrome *c, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    goroutine *g;
+
+    if (event->flags & GOTRACE_EVENT_FUTILE)
+        return;
+    /* Time stands still where a damaged trace would turn it back. */
+    if (event->time > t->now)
+        t->now = event->time;
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_LABEL:
+        break;
+    case GOTRACE_KIND_TRANSITION:
+        if (event->resource == GOTRACE_RESOURCE_GOROUTINE)
+            goroutine_changed(c, event);
+        else if (event->resource == GOTRACE_RESOURCE_PROC)
+            proc_changed(c, event);
+        break;
+    case GOTRACE_KIND_SYSCALL:
+        chrome_instant(t, row_of(event), CHROME_NAME_SYSCALL, event->stack, NULL, 0);
+        break;
+    case GOTRACE_KIND_METRIC:
+        metric_changed(c, event);
+        break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+        range_changed(c, event);
+        break;
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG:
+        g = goroutine_of(c, event->goroutine);
+        if (g)
+            chrome_user_event(&c->user, &g->regions, row_of(event), event);
+        break;
+    case GOTRACE_KIND_SAMPLE:
+        if (event->proc >= 0)
+            chrome_instant(t, row_of(event), CHROME_NAME_SAMPLE, event->stack, NULL, 0);
+        break;
+    }
+    show_counters(c);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void name_section(chrome_timeline *t, uint64_t pid, uint64_t place, const char *name)
+{
+    uint64_t values[] = {0, place, 0, pid};
+    chrome_push(t, CHROME_SECTION, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, strlen(name));
+}
+
+static void name_row(chrome_timeline *t, uint64_t number, int64_t place, const char *name)
+{
+    uint64_t values[] = {number, (uint64_t)place, 0, CHROME_PID_PROCS};
+    chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, strlen(name));
+}
+
+/* Name what every trace has, and its procs. */
+static void name_rows(chrome *c)
+{
+    chrome_timeline *t = &c->timeline;
+    gotrace_proc_summary proc;
+    char name[32];
+
+    name_section(t, CHROME_PID_STATS, 0, "STATS");
+    name_section(t, CHROME_PID_PROCS, 2, "PROCS");
+    name_row(t, CHROME_LANE_GC, -6, "GC");
+    name_row(t, CHROME_LANE_NETWORK, -5, "Network");
+    name_row(t, CHROME_LANE_TIMERS, -4, "Timers");
+    name_row(t, CHROME_LANE_SYSCALLS, -3, "Syscalls");
+    for (size_t i = 0; gotrace_reader_proc(c->reader, i, &proc) && !t->failed; i++) {
+        if (proc.proc < 0)
+            continue;
+        snprintf(name, sizeof name, "Proc %lld", (long long)proc.proc);
+        name_row(t, (uint64_t)proc.proc, proc.proc, name);
+        chrome_drain(t);
+    }
+}
+
+/* End what goes on when the trace stops. */
+static void finish(chrome *c)
+{
+    uint64_t *ids = idmap_sorted_keys(&c->goroutines);
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+
+    for (size_t i = 0; ids && i < c->goroutines.count; i++) {
+        goroutine *g = idmap_find(&c->goroutines, ids[i]);
+        chrome_end_regions(&c->user, &g->regions);
+    }
+    free(ids);
+    if (!ids && c->goroutines.count > 0) {
+        c->timeline.failed = true;
+        errno = ENOMEM;
+    }
+    while (idmap_next(&c->goroutines, &cursor, &id, &value)) {
+        goroutine *g = value;
+        chrome_drop_arrow(&c->timeline, &g->arrow);
+        /* Some are left only where there was no memory to do it in order. */
+        chrome_end_regions(&c->user, &g->regions);
+    }
+    chrome_user_finish(&c->user);
+    chrome_timeline_finish(&c->timeline);
+}
+
+static gotrace_status run(const convert_job *job)
+{
+    chrome c = {.reader = job->reader};
+    gotrace_event event;
+    /* What the index could not read shows again when the events are asked for. */
+    gotrace_status status = gotrace_reader_index(job->reader);
+
+    if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
+        job->out->failed = true;
+        return GOTRACE_END;
+    }
+    chrome_user_init(&c.user, &c.timeline);
+    idmap_init(&c.goroutines, sizeof(goroutine));
+    const gotrace_event_spec *block =
+        gotrace_event_spec_named(c.timeline.writer.version, "GoSysBlock");
+    c.sys_block = block ? block->code : -1;
+
+    chrome_write_begin(&c.timeline.writer);
+    name_rows(&c);
+    while (!c.timeline.failed && !job->out->failed &&
+           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
+        take_event(&c, &event);
+        chrome_drain(&c.timeline);
+    }
+    finish(&c);
+    chrome_write_end(&c.timeline.writer);
+    /* Without memory or disk the output is not whole: that is for the caller to tell. */
+    if (c.timeline.failed)
+        job->out->failed = true;
+    chrome_user_free(&c.user);
+    chrome_timeline_free(&c.timeline);
+    idmap_free(&c.goroutines);
+    return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
+}
+
+static const char *const extensions[] = {".json", NULL};
+
+const format format_chrome = {
+    .name = "chrome",
+    .extensions = extensions,
+    .summary = "JSON for chrome://tracing, as go tool trace shows it",
+    .run = run,
+};

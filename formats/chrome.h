@@ -1,0 +1,273 @@
+/*
+ * chrome.h - the parts of the Chrome exporter.
+ *
+ *   chrome.c          follows the events: what begins, what ends, what caused what
+ *   chrome_user.c     tasks, regions and logs among them
+ *   chrome_timeline.c records in order of time, and slices on rows, properly nested
+ *   chrome_write.c    records to JSON
+ *   chrome_frames.c   the tree of stack frames that records refer to
+ *
+ * Records wait in a spool until all of them that began earlier are complete: a record whose end
+ * is not known yet is open, and is completed in its place.
+ */
+#ifndef CHROME_H
+#define CHROME_H
+
+#include "formats.h"
+#include "idmap.h"
+#include "spool.h"
+
+/* The rows and sections that scripts written for Go's tool know by number. */
+enum {
+    CHROME_PID_PROCS = 0,
+    CHROME_PID_STATS = 1,
+    CHROME_PID_TASKS = 2,
+    CHROME_LANE_NOWHERE = 1000000, /* what happened on no proc */
+    CHROME_LANE_TIMERS = 1000001,
+    CHROME_LANE_NETWORK = 1000002,
+    CHROME_LANE_SYSCALLS = 1000003,
+    CHROME_LANE_GC = 1000004,
+};
+
+/* What a record becomes. The comment names its values beyond CHROME_TID and CHROME_STACK. */
+typedef enum chrome_op {
+    CHROME_SLICE,        /* X: END, END_STACK, SUBJECT, START, A, B */
+    CHROME_TASK,         /* X in the tasks' section: END, END_STACK, SUBJECT, START, A, B */
+    CHROME_ROW,          /* M: names a row; PLACE among the rows instead of STACK */
+    CHROME_SECTION,      /* M: names a section: PLACE, PID */
+    CHROME_INSTANT,      /* I: THREAD, where a proc starts */
+    CHROME_ARROW_START,  /* s: ID, PID */
+    CHROME_ARROW_END,    /* t: ID, PID */
+    CHROME_REGION_BEGIN, /* b: ID, REGION_TASK */
+    CHROME_REGION_END,   /* e: ID, REGION_TASK */
+    CHROME_HEAP,         /* C: the values are the counters */
+    CHROME_GOROUTINES,
+    CHROME_THREADS,
+} chrome_op;
+
+/* What a record is called. */
+typedef enum chrome_name {
+    CHROME_NAME_TEXT,     /* its text */
+    CHROME_NAME_RUN,      /* "G7 main.worker", with its text, a label, in parentheses */
+    CHROME_NAME_STW,      /* "stop-the-world (text)" */
+    CHROME_NAME_UNBLOCK,  /* "unblock (text)" */
+    CHROME_NAME_GC,
+    CHROME_NAME_SWEEP,
+    CHROME_NAME_ASSIST,
+    CHROME_NAME_SYSCALL,
+    CHROME_NAME_SYSEXIT,
+    CHROME_NAME_GO,
+    CHROME_NAME_NEW_TASK,
+    CHROME_NAME_PROC_START,
+    CHROME_NAME_PROC_STOP,
+    CHROME_NAME_TASK_START,
+    CHROME_NAME_TASK_END,
+    CHROME_NAME_SAMPLE,
+} chrome_name;
+
+/* Where a record's values stand: some are common to all, the rest depends on its op. */
+enum {
+    CHROME_TID = 0, /* the row */
+    CHROME_STACK = 1,
+    CHROME_PLACE = 1,
+
+    CHROME_END = 2, /* ns */
+    CHROME_END_STACK = 3,
+    CHROME_SUBJECT = 4, /* the goroutine or task */
+    CHROME_START = 5,   /* the stack, until 1.6 the PC, where the goroutine starts */
+    CHROME_A = 6,       /* sweep: bytes swept; task: the goroutine that started it */
+    CHROME_B = 7,       /* sweep: bytes reclaimed; task: the goroutine that ended it */
+
+    CHROME_THREAD = 2,
+    CHROME_ID = 2,
+    CHROME_PID = 3,
+    CHROME_REGION_TASK = 3,
+    CHROME_VALUES = 8,
+};
+
+typedef enum chrome_state {
+    CHROME_DONE,
+    CHROME_OPEN,    /* waits for what is still to come */
+    CHROME_DROPPED, /* turned out to be nothing */
+} chrome_state;
+
+/* In the spool: this much of it as there are values, then the text, filled up to 8 bytes. */
+typedef struct chrome_record {
+    uint8_t op, name, state;
+    uint8_t count; /* of values */
+    uint32_t text_size;
+    int64_t time;
+    uint64_t values[CHROME_VALUES];
+} chrome_record;
+
+#define CHROME_HEAD_SIZE offsetof(chrome_record, values)
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+typedef struct chrome_node chrome_node;
+
+typedef struct chrome_frames {
+    gotrace_reader *reader;
+    idmap stacks; /* stack id to number of its innermost frame's node */
+    chrome_node *nodes;
+    size_t count, capacity;
+    uint32_t *table; /* nodes by parent and frame; 0 is a free place */
+    size_t table_size;
+    gotrace_frame *buffer; /* of one stack */
+    size_t buffer_size;
+    bool failed; /* memory was refused */
+} chrome_frames;
+
+void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
+
+/* The number of a stack's innermost frame, from 1; 0 if the stack has none. */
+uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack);
+
+/* The members of "stackFrames", each on a line. */
+void chrome_frames_write(const chrome_frames *frames, out *o);
+
+void chrome_frames_free(chrome_frames *frames);
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+typedef struct chrome_writer {
+    out *o;
+    gotrace_reader *reader;
+    int version;
+    bool started; /* something was written, so that a comma is needed */
+    chrome_frames frames;
+} chrome_writer;
+
+/* The part before the events. */
+void chrome_write_begin(chrome_writer *w);
+
+void chrome_write_record(chrome_writer *w, const chrome_record *record, const char *text);
+
+/* The part behind the events. */
+void chrome_write_end(chrome_writer *w);
+
+/* ---- the timeline -------------------------------------------------------------------------- */
+
+/* What a row can show at the same time, one of each. */
+typedef enum chrome_slice {
+    CHROME_RUN,
+    CHROME_ASSIST,
+    CHROME_SYSCALL,
+    CHROME_SWEEP,
+    CHROME_STW,
+    CHROME_GC,
+    CHROME_SLICES
+} chrome_slice;
+
+/* What a slice shows at its beginning. */
+typedef struct chrome_label {
+    chrome_name name;
+    uint64_t stack;
+    uint64_t subject, start; /* of a run, which is never cut */
+    const char *text;        /* of what may be cut: constant */
+    size_t text_size;
+} chrome_label;
+
+typedef struct chrome_open {
+    uint64_t position; /* of its record */
+    int64_t begin;
+    uint64_t stack;
+    const char *text; /* NUL-terminated, or NULL */
+    uint8_t slice; /* chrome_slice */
+    uint8_t name;  /* chrome_name */
+} chrome_open;
+
+typedef struct chrome_row {
+    chrome_open *open; /* outermost first */
+    uint8_t depth, capacity;
+    bool proc_running;
+    uint64_t goroutine; /* that runs there, 0 for none */
+} chrome_row;
+
+typedef struct chrome_timeline {
+    spool spool;
+    chrome_writer writer;
+    idmap rows;      /* chrome_row by number */
+    int64_t now;     /* time of the event at hand, never less than that of the one before */
+    uint64_t arrows; /* the last one's id */
+    bool failed;     /* memory or the disk was refused; errno tells */
+} chrome_timeline;
+
+bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader);
+
+/* Append a record at the present time, its values and text; the position, or SPOOL_NONE. */
+uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_state state,
+                     const uint64_t *values, size_t count, const char *text, size_t text_size);
+
+/* Change the state of a record, and count of its values from first on. */
+void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
+                   const uint64_t *values, size_t count);
+
+/* The row of that number; NULL when memory is refused. Valid until the next one is asked for. */
+chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number);
+
+/* Begin a slice now, ending one of the same kind. A run is always outermost: what goes on on the
+ * row is cut where it begins and continued inside it. */
+void chrome_begin_slice(chrome_timeline *t, uint64_t row, chrome_slice slice,
+                        const chrome_label *label);
+
+bool chrome_has_slice(const chrome_row *row, chrome_slice slice);
+
+/* End a slice now, if there is one. What began inside it and goes on is cut, and continued
+ * behind it. a and b: see CHROME_A and CHROME_B. */
+void chrome_end_slice(chrome_timeline *t, uint64_t row, chrome_slice slice, uint64_t stack,
+                      uint64_t a, uint64_t b);
+
+void chrome_instant(chrome_timeline *t, uint64_t row, chrome_name name, uint64_t stack,
+                    const char *text, size_t text_size);
+
+/* The beginning of an arrow, which shows only if it is finished. All zero is no arrow. */
+typedef struct chrome_arrow {
+    uint64_t position;  /* of its record */
+    const char *reason; /* constant */
+    uint8_t name;       /* chrome_name */
+    bool pending;
+} chrome_arrow;
+
+void chrome_begin_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row, chrome_name name,
+                        const char *reason, uint64_t stack);
+
+/* Let the arrow end at what began last on that row, or drop it. */
+void chrome_finish_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row);
+void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow);
+
+/* Write what is complete, if the spool has grown long enough. */
+void chrome_drain(chrome_timeline *t);
+
+/* End what is open on all rows, and write everything. */
+void chrome_timeline_finish(chrome_timeline *t);
+
+void chrome_timeline_free(chrome_timeline *t);
+
+/* ---- tasks, regions and logs --------------------------------------------------------------- */
+
+typedef struct chrome_user {
+    chrome_timeline *timeline;
+    idmap tasks; /* those going on: position of the slice */
+    idmap names; /* of regions going on, by hash */
+    uint64_t regions, rows;
+} chrome_user;
+
+/* A region going on, and the one around it. */
+typedef struct chrome_region chrome_region;
+
+void chrome_user_init(chrome_user *u, chrome_timeline *t);
+
+/* Take an event of a task, region or log that happened on that row. */
+void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
+                       const gotrace_event *event);
+
+/* End all of a goroutine's regions. */
+void chrome_end_regions(chrome_user *u, chrome_region **regions);
+
+/* End the tasks that go on. */
+void chrome_user_finish(chrome_user *u);
+
+void chrome_user_free(chrome_user *u);
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * chrome_frames.c - the tree of stack frames that records refer to.
+ *
+ * A stack is named by its innermost frame; the frames around it are that one's parents, so that
+ * stacks share what they have in common. Only stacks that a record shows get into the tree.
+ */
+#include "chrome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame with its callers. line is the PC in traces that tell nothing else. */
+struct chrome_node {
+    uint64_t function_id, line;
+    const char *function;
+    uint32_t function_size;
+    uint32_t parent; /* its number, 0 for an outermost frame */
+};
+
+enum { FIRST_NODES = 256, NODES_MAX = 1 << 30 };
+
+void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
+{
+    *frames = (chrome_frames){.reader = reader};
+    idmap_init(&frames->stacks, sizeof(uint32_t));
+}
+
+void chrome_frames_free(chrome_frames *frames)
+{
+    idmap_free(&frames->stacks);
+    free(frames->nodes);
+    free(frames->table);
+    free(frames->buffer);
+}
+
+static bool same(const chrome_node *a, const chrome_node *b)
+{
+    return a->parent == b->parent && a->function_id == b->function_id && a->line == b->line;
+}
+
+/* The place in the table of a node, or the free one where it belongs. */
+static size_t place_of(const chrome_frames *frames, const chrome_node *node)
+{
+    /* What the file chooses is mixed with what it cannot know, as in idmap. */
+    uint64_t h = (node->function_id ^ frames->stacks.seed) * 0x9e3779b97f4a7c15U;
+    h = (h ^ h >> 29 ^ node->line) * 0xbf58476d1ce4e5b9U;
+    h = (h ^ h >> 32 ^ node->parent) * 0x94d049bb133111ebU;
+    size_t i = (size_t)(h ^ h >> 31) & (frames->table_size - 1);
+
+    while (frames->table[i] != 0 && !same(&frames->nodes[frames->table[i] - 1], node))
+        i = (i + 1) & (frames->table_size - 1);
+    return i;
+}
+
+/* Room for one node more; the table is twice as long as the nodes. */
+static bool grow(chrome_frames *frames)
+{
+    if (frames->count < frames->capacity)
+        return true;
+    size_t capacity = frames->capacity ? 2 * frames->capacity : FIRST_NODES;
+    if (capacity > NODES_MAX)
+        return false;
+    chrome_node *nodes = realloc(frames->nodes, capacity * sizeof *nodes);
+    if (!nodes)
+        return false;
+    frames->nodes = nodes;
+    uint32_t *table = calloc(2 * capacity, sizeof *table);
+    if (!table)
+        return false;
+    free(frames->table);
+    frames->table = table;
+    frames->table_size = 2 * capacity;
+    frames->capacity = capacity;
+    for (size_t i = 0; i < frames->count; i++)
+        table[place_of(frames, &nodes[i])] = (uint32_t)(i + 1);
+    return true;
+}
+
+static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
+{
+    if (!grow(frames)) {
+        frames->failed = true;
+        return 0;
+    }
+    size_t place = place_of(frames, node);
+    if (frames->table[place] == 0) {
+        frames->nodes[frames->count++] = *node;
+        frames->table[place] = (uint32_t)frames->count;
+    }
+    return frames->table[place];
+}
+
+/* A stack's frames into the buffer; how many. */
+static size_t read_stack(chrome_frames *frames, uint64_t stack)
+{
+    size_t depth = gotrace_reader_stack_depth(frames->reader, stack);
+
+    if (depth > frames->buffer_size) {
+        gotrace_frame *larger = realloc(frames->buffer, depth * sizeof *larger);
+        if (!larger) {
+            frames->failed = true;
+            return 0;
+        }
+        frames->buffer = larger;
+        frames->buffer_size = depth;
+    }
+    return depth > 0 ? gotrace_reader_stack(frames->reader, stack, frames->buffer, depth) : 0;
+}
+
+uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
+{
+    uint32_t number = 0;
+
+    if (stack == 0)
+        return 0;
+    uint32_t *known = idmap_find(&frames->stacks, stack);
+    if (known)
+        return *known;
+    for (size_t i = read_stack(frames, stack); i-- > 0;) {
+        const gotrace_frame *frame = &frames->buffer[i];
+        bool bare = frame->function_size == 0;
+        chrome_node node = {.function_id = bare ? 0 : frame->function_id,
+                            .line = bare ? frame->pc : frame->line,
+                            .function = bare ? NULL : frame->function,
+                            .function_size = (uint32_t)frame->function_size,
+                            .parent = number};
+        number = number_of(frames, &node);
+    }
+    known = idmap_insert(&frames->stacks, stack);
+    if (known)
+        *known = number;
+    else
+        frames->failed = true;
+    return number;
+}
+
+void chrome_frames_write(const chrome_frames *frames, out *o)
+{
+    for (size_t i = 0; i < frames->count; i++) {
+        const chrome_node *node = &frames->nodes[i];
+        out_str(o, i > 0 ? ",\n\"" : "\n\"");
+        out_u64(o, i + 1);
+        out_str(o, "\":{\"name\":\"");
+        if (node->function) {
+            out_json_text(o, node->function, node->function_size);
+            out_char(o, ':');
+            out_u64(o, node->line);
+        } else {
+            out_str(o, "0x");
+            out_hex(o, node->line);
+        }
+        out_char(o, '"');
+        if (node->parent != 0) {
+            out_str(o, ",\"parent\":");
+            out_u64(o, node->parent);
+        }
+        out_char(o, '}');
+    }
+}

@@ -1,0 +1,317 @@
+/* chrome_timeline.c - records in order of time, and slices on rows, properly nested. */
+#include "chrome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* Enough for the few thousand things that are open at the same time as a rule; what waits
+     * longer goes to the disk. */
+    SPOOL_WINDOW = 8 * 1024 * 1024,
+};
+
+bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
+{
+    *t = (chrome_timeline){
+        .writer = {.o = o,
+                   .reader = reader,
+                   .version = gotrace_reader_summary(reader)->version}};
+    chrome_frames_init(&t->writer.frames, reader);
+    idmap_init(&t->rows, sizeof(chrome_row));
+    t->failed = !spool_init(&t->spool, SPOOL_WINDOW);
+    if (t->failed)
+        errno = ENOMEM;
+    return !t->failed;
+}
+
+static void refuse(chrome_timeline *t, int error)
+{
+    t->failed = true;
+    errno = error;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+static size_t record_size(const chrome_record *record)
+{
+    size_t size = CHROME_HEAD_SIZE + record->count * sizeof record->values[0];
+    return (size + record->text_size + 7) / 8 * 8;
+}
+
+uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_state state,
+                     const uint64_t *values, size_t count, const char *text, size_t text_size)
+{
+    chrome_record record = {.op = (uint8_t)op,
+                            .name = (uint8_t)name,
+                            .state = (uint8_t)state,
+                            .count = (uint8_t)count,
+                            .time = t->now};
+
+    if (t->failed)
+        return SPOOL_NONE;
+    if (text_size > UINT32_MAX)
+        text_size = UINT32_MAX;
+    record.text_size = (uint32_t)text_size;
+    memcpy(record.values, values, count * sizeof values[0]);
+    uint64_t position = spool_push(&t->spool, &record,
+                                   CHROME_HEAD_SIZE + count * sizeof values[0], text, text_size);
+    if (position == SPOOL_NONE)
+        refuse(t, t->spool.error);
+    return position;
+}
+
+void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
+                   const uint64_t *values, size_t count)
+{
+    uint8_t byte = (uint8_t)state;
+
+    if (position == SPOOL_NONE)
+        return;
+    if (count > 0)
+        spool_patch(&t->spool, position + CHROME_HEAD_SIZE + first * sizeof values[0], values,
+                    count * sizeof values[0]);
+    spool_patch(&t->spool, position + offsetof(chrome_record, state), &byte, 1);
+}
+
+/* Write from the front of the spool to the first record that is still open. */
+static void write_complete(chrome_timeline *t)
+{
+    for (;;) {
+        chrome_record record = {0};
+        const char *bytes = spool_front(&t->spool, CHROME_HEAD_SIZE);
+        if (!bytes)
+            break;
+        memcpy(&record, bytes, CHROME_HEAD_SIZE);
+        if (record.state == CHROME_OPEN)
+            break;
+        size_t size = record_size(&record);
+        if (record.state == CHROME_DONE) {
+            bytes = spool_front(&t->spool, size);
+            if (!bytes)
+                break;
+            size_t values = record.count * sizeof record.values[0];
+            memcpy(record.values, bytes + CHROME_HEAD_SIZE, values);
+            chrome_write_record(&t->writer, &record, bytes + CHROME_HEAD_SIZE + values);
+        }
+        spool_pop(&t->spool, size);
+    }
+    if (t->spool.error != 0 && !t->failed)
+        refuse(t, t->spool.error);
+    if (t->writer.frames.failed && !t->failed)
+        refuse(t, ENOMEM);
+}
+
+void chrome_drain(chrome_timeline *t)
+{
+    if (spool_crowded(&t->spool))
+        write_complete(t);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
+{
+    chrome_row *row = idmap_find(&t->rows, number);
+
+    if (row)
+        return row;
+    row = idmap_insert(&t->rows, number);
+    if (!row) {
+        refuse(t, ENOMEM);
+        return NULL;
+    }
+    if (number == CHROME_LANE_NOWHERE) {
+        static const char name[] = "No proc";
+        uint64_t values[] = {number, (uint64_t)-2, 0, CHROME_PID_PROCS};
+        chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name,
+                    sizeof name - 1);
+    }
+    return row;
+}
+
+static bool push_open(chrome_timeline *t, chrome_row *row, const chrome_open *open)
+{
+    if (row->depth == row->capacity) {
+        unsigned capacity = row->capacity ? 2U * row->capacity : 2;
+        chrome_open *larger = realloc(row->open, capacity * sizeof *larger);
+        if (!larger) {
+            refuse(t, ENOMEM);
+            return false;
+        }
+        row->open = larger;
+        row->capacity = (uint8_t)capacity;
+    }
+    row->open[row->depth++] = *open;
+    return true;
+}
+
+/* Put a slice's record into the spool, to be completed when it ends. */
+static void start(chrome_timeline *t, chrome_row *row, uint64_t number, const chrome_open *what,
+                  uint64_t subject, uint64_t start_at, size_t text_size)
+{
+    chrome_open open = *what;
+    uint64_t values[CHROME_VALUES] = {[CHROME_TID] = number,
+                                      [CHROME_STACK] = open.stack,
+                                      [CHROME_SUBJECT] = subject,
+                                      [CHROME_START] = start_at};
+
+    open.begin = t->now;
+    open.position = chrome_push(t, CHROME_SLICE, (chrome_name)open.name, CHROME_OPEN, values,
+                                CHROME_VALUES, open.text, text_size);
+    push_open(t, row, &open);
+}
+
+static void restart(chrome_timeline *t, chrome_row *row, uint64_t number, const chrome_open *cut)
+{
+    start(t, row, number, cut, 0, 0, cut->text ? strlen(cut->text) : 0);
+}
+
+/* Complete the record of a slice that is cut, or leave it out if it has no length yet. */
+static void cut(chrome_timeline *t, const chrome_open *open)
+{
+    uint64_t values[] = {(uint64_t)t->now, 0};
+    chrome_settle(t, open->position, open->begin < t->now ? CHROME_DONE : CHROME_DROPPED,
+                  CHROME_END, values, 2);
+}
+
+bool chrome_has_slice(const chrome_row *row, chrome_slice slice)
+{
+    for (unsigned i = 0; i < row->depth; i++)
+        if (row->open[i].slice == slice)
+            return true;
+    return false;
+}
+
+void chrome_begin_slice(chrome_timeline *t, uint64_t number, chrome_slice slice,
+                        const chrome_label *label)
+{
+    chrome_row *row = chrome_row_of(t, number);
+    chrome_open around[CHROME_SLICES];
+    unsigned count = 0;
+
+    if (!row)
+        return;
+    if (chrome_has_slice(row, slice))
+        chrome_end_slice(t, number, slice, 0, 0, 0);
+    if (slice == CHROME_RUN) {
+        count = row->depth;
+        memcpy(around, row->open, count * sizeof *around);
+        for (unsigned i = 0; i < count; i++)
+            cut(t, &around[i]);
+        row->depth = 0;
+    }
+    chrome_open open = {.stack = label->stack,
+                        .text = label->text,
+                        .slice = (uint8_t)slice,
+                        .name = (uint8_t)label->name};
+    start(t, row, number, &open, label->subject, label->start, label->text_size);
+    for (unsigned i = 0; i < count; i++)
+        restart(t, row, number, &around[i]);
+}
+
+void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
+                      uint64_t a, uint64_t b)
+{
+    chrome_row *row = chrome_row_of(t, number);
+    unsigned at = 0;
+
+    while (row && at < row->depth && row->open[at].slice != slice)
+        at++;
+    if (!row || at >= row->depth)
+        return;
+    chrome_open inside[CHROME_SLICES];
+    unsigned count = row->depth - at - 1;
+    memcpy(inside, row->open + at + 1, count * sizeof *inside);
+    for (unsigned i = 0; i < count; i++)
+        cut(t, &inside[i]);
+    uint64_t end[] = {(uint64_t)t->now, stack};
+    uint64_t bytes[] = {a, b};
+    chrome_settle(t, row->open[at].position, CHROME_OPEN, CHROME_A, bytes, 2);
+    chrome_settle(t, row->open[at].position, CHROME_DONE, CHROME_END, end, 2);
+    row->depth = (uint8_t)at;
+    for (unsigned i = 0; i < count; i++)
+        restart(t, row, number, &inside[i]);
+}
+
+void chrome_instant(chrome_timeline *t, uint64_t row, chrome_name name, uint64_t stack,
+                    const char *text, size_t text_size)
+{
+    uint64_t values[] = {row, stack};
+
+    if (chrome_row_of(t, row))
+        chrome_push(t, CHROME_INSTANT, name, CHROME_DONE, values, 2, text, text_size);
+}
+
+/* ---- arrows -------------------------------------------------------------------------------- */
+
+void chrome_begin_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t number, chrome_name name,
+                        const char *reason, uint64_t stack)
+{
+    const chrome_row *row = chrome_row_of(t, number);
+    size_t size = reason ? strlen(reason) : 0;
+    uint64_t values[] = {number, stack, 0, CHROME_PID_PROCS};
+
+    chrome_drop_arrow(t, arrow);
+    if (!row)
+        return;
+    /* An arrow needs something to start at. */
+    if (row->depth == 0)
+        chrome_instant(t, number, name, stack, reason, size);
+    arrow->position =
+        chrome_push(t, CHROME_ARROW_START, name, CHROME_OPEN, values, 4, reason, size);
+    arrow->reason = reason;
+    arrow->name = (uint8_t)name;
+    arrow->pending = true;
+}
+
+void chrome_finish_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row)
+{
+    if (!arrow->pending)
+        return;
+    uint64_t values[] = {row, 0, ++t->arrows, CHROME_PID_PROCS};
+    size_t size = arrow->reason ? strlen(arrow->reason) : 0;
+    chrome_settle(t, arrow->position, CHROME_DONE, CHROME_ID, &values[CHROME_ID], 1);
+    chrome_push(t, CHROME_ARROW_END, (chrome_name)arrow->name, CHROME_DONE, values, 4,
+                arrow->reason, size);
+    *arrow = (chrome_arrow){0};
+}
+
+void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow)
+{
+    if (arrow->pending)
+        chrome_settle(t, arrow->position, CHROME_DROPPED, 0, NULL, 0);
+    *arrow = (chrome_arrow){0};
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void chrome_timeline_finish(chrome_timeline *t)
+{
+    size_t cursor = 0;
+    uint64_t number;
+    void *value;
+
+    /* Records stand in their places already: the order of rows does not matter here. */
+    while (idmap_next(&t->rows, &cursor, &number, &value)) {
+        chrome_row *row = value;
+        uint64_t end[] = {(uint64_t)t->now, 0};
+        for (unsigned i = 0; i < row->depth; i++)
+            chrome_settle(t, row->open[i].position, CHROME_DONE, CHROME_END, end, 2);
+        row->depth = 0;
+    }
+    write_complete(t);
+}
+
+void chrome_timeline_free(chrome_timeline *t)
+{
+    size_t cursor = 0;
+    uint64_t number;
+    void *value;
+
+    while (idmap_next(&t->rows, &cursor, &number, &value))
+        free(((chrome_row *)value)->open);
+    idmap_free(&t->rows);
+    chrome_frames_free(&t->writer.frames);
+    spool_free(&t->spool);
+}

@@ -1,0 +1,295 @@
+/*
+ * chrome_write.c - records to the JSON of the Trace Event Format.
+ *
+ * The members of an event stand in the order in which Go's tool writes them. An event has one
+ * line, so that a large file can be handled with line-oriented tools too.
+ */
+#include "chrome.h"
+
+#include <string.h>
+
+/* Times are microseconds, with three decimals for the ns. */
+static void write_time(out *o, uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+
+    out_u64(o, ns / 1000);
+    if (rest > 0) {
+        char decimals[4] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                            (char)('0' + rest % 10)};
+        out_bytes(o, decimals, sizeof decimals);
+    }
+}
+
+static const char *fixed_name(chrome_name name)
+{
+    switch (name) {
+    case CHROME_NAME_TEXT:
+    case CHROME_NAME_RUN: return "";
+    case CHROME_NAME_STW: return gotrace_range_name(GOTRACE_RANGE_STW);
+    case CHROME_NAME_UNBLOCK: return "unblock";
+    case CHROME_NAME_GC: return gotrace_range_name(GOTRACE_RANGE_GC);
+    case CHROME_NAME_SWEEP: return gotrace_range_name(GOTRACE_RANGE_SWEEP);
+    case CHROME_NAME_ASSIST: return gotrace_range_name(GOTRACE_RANGE_MARK_ASSIST);
+    case CHROME_NAME_SYSCALL: return "syscall";
+    case CHROME_NAME_SYSEXIT: return "exit blocked syscall";
+    case CHROME_NAME_GO: return "go";
+    case CHROME_NAME_NEW_TASK: return "newTask";
+    case CHROME_NAME_PROC_START: return "proc start";
+    case CHROME_NAME_PROC_STOP: return "proc stop";
+    case CHROME_NAME_TASK_START: return "task start";
+    case CHROME_NAME_TASK_END: return "task end";
+    case CHROME_NAME_SAMPLE: return "CPU profile sample";
+    }
+    return "";
+}
+
+/* "G7 main.worker": a goroutine by its number and the function that it started with. */
+static void write_goroutine(chrome_writer *w, uint64_t id, uint64_t start)
+{
+    gotrace_frame frame;
+
+    out_char(w->o, 'G');
+    out_u64(w->o, id);
+    if (start == 0)
+        return;
+    if (w->version < 7) {
+        out_str(w->o, " 0x");
+        out_hex(w->o, start);
+    } else if (gotrace_reader_stack(w->reader, start, &frame, 1) == 1) {
+        out_char(w->o, ' ');
+        out_json_text(w->o, frame.function, frame.function_size);
+    }
+}
+
+/* The name of a record without quotes. */
+static void write_name(chrome_writer *w, const chrome_record *record, const char *text)
+{
+    bool task = record->op == CHROME_TASK ||
+                (record->op == CHROME_ROW && record->values[CHROME_PID] == CHROME_PID_TASKS);
+
+    if (record->name == CHROME_NAME_TEXT) {
+        /* A task without a name goes by its number. */
+        if (record->op == CHROME_ROW && task) {
+            out_char(w->o, 'T');
+            out_u64(w->o, record->values[CHROME_TID]);
+            out_char(w->o, ' ');
+        } else if (task && record->text_size == 0) {
+            out_char(w->o, 'T');
+            out_u64(w->o, record->values[CHROME_SUBJECT]);
+        }
+        out_json_text(w->o, text, record->text_size);
+        return;
+    }
+    if (record->name == CHROME_NAME_RUN)
+        write_goroutine(w, record->values[CHROME_SUBJECT], record->values[CHROME_START]);
+    else
+        out_str(w->o, fixed_name((chrome_name)record->name));
+    if (record->text_size > 0) {
+        out_str(w->o, " (");
+        out_json_text(w->o, text, record->text_size);
+        out_char(w->o, ')');
+    }
+}
+
+static void write_key(out *o, const char *key, uint64_t value)
+{
+    out_str(o, ",\"");
+    out_str(o, key);
+    out_str(o, "\":");
+    out_u64(o, value);
+}
+
+static void write_stack(chrome_writer *w, const char *key, uint64_t stack)
+{
+    uint32_t frame = chrome_frames_of(&w->frames, stack);
+
+    if (frame != 0)
+        write_key(w->o, key, frame);
+}
+
+static void write_place(out *o, uint64_t pid, uint64_t tid)
+{
+    write_key(o, "pid", pid);
+    write_key(o, "tid", tid);
+}
+
+/* The start of an event: a new line, name, phase, scope (NULL: none) and time. */
+static void write_head(chrome_writer *w, const chrome_record *record, const char *text, char phase,
+                       const char *scope)
+{
+    out *o = w->o;
+
+    out_str(o, w->started ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+    w->started = true;
+    write_name(w, record, text);
+    out_str(o, "\",\"ph\":\"");
+    out_char(o, phase);
+    if (scope) {
+        out_str(o, "\",\"s\":\"");
+        out_str(o, scope);
+    }
+    out_str(o, "\",\"ts\":");
+    write_time(o, (uint64_t)record->time);
+}
+
+static void write_slice(chrome_writer *w, const chrome_record *record, const char *text)
+{
+    const uint64_t *v = record->values;
+    out *o = w->o;
+
+    write_head(w, record, text, 'X', NULL);
+    out_str(o, ",\"dur\":");
+    write_time(o, v[CHROME_END] - (uint64_t)record->time);
+    write_place(o, record->op == CHROME_TASK ? CHROME_PID_TASKS : CHROME_PID_PROCS, v[CHROME_TID]);
+    write_stack(w, "sf", v[CHROME_STACK]);
+    write_stack(w, "esf", v[CHROME_END_STACK]);
+    if (record->op == CHROME_TASK) {
+        out_str(o, ",\"args\":{\"id\":");
+        out_u64(o, v[CHROME_SUBJECT]);
+        if (v[CHROME_A] != 0)
+            write_key(o, "start_g", v[CHROME_A]);
+        if (v[CHROME_B] != 0)
+            write_key(o, "end_g", v[CHROME_B]);
+        out_char(o, '}');
+    } else if (record->name == CHROME_NAME_SWEEP && v[CHROME_A] != 0) {
+        out_str(o, ",\"args\":{\"Swept bytes\":");
+        out_u64(o, v[CHROME_A]);
+        write_key(o, "Reclaimed bytes", v[CHROME_B]);
+        out_char(o, '}');
+    } else if (record->name == CHROME_NAME_SYSCALL) {
+        out_str(o, ",\"args\":{\"blocked\":\"yes\"}");
+    }
+    out_char(o, '}');
+}
+
+static void write_instant(chrome_writer *w, const chrome_record *record, const char *text)
+{
+    bool user = record->name == CHROME_NAME_TEXT || record->name == CHROME_NAME_TASK_START ||
+                record->name == CHROME_NAME_TASK_END;
+
+    write_head(w, record, text, 'I', "t");
+    write_place(w->o, CHROME_PID_PROCS, record->values[CHROME_TID]);
+    write_stack(w, "sf", record->values[CHROME_STACK]);
+    if (record->count > CHROME_THREAD) {
+        out_str(w->o, ",\"args\":{\"thread\":");
+        out_u64(w->o, record->values[CHROME_THREAD]);
+        out_char(w->o, '}');
+    }
+    out_str(w->o, user ? ",\"cat\":\"user event\"}" : "}");
+}
+
+static void write_arrow(chrome_writer *w, const chrome_record *record, const char *text, char phase)
+{
+    const uint64_t *v = record->values;
+
+    write_head(w, record, text, phase, NULL);
+    write_place(w->o, v[CHROME_PID], v[CHROME_TID]);
+    write_key(w->o, "id", v[CHROME_ID]);
+    write_stack(w, "sf", v[CHROME_STACK]);
+    out_char(w->o, '}');
+}
+
+static void write_region(chrome_writer *w, const chrome_record *record, const char *text, char phase)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint64_t *v = record->values;
+    char scope[17];
+    size_t at = sizeof scope - 1;
+
+    /* Go's tool tells regions apart by task, in hexadecimal, and number. */
+    scope[at] = '\0';
+    for (uint64_t task = v[CHROME_REGION_TASK]; at == sizeof scope - 1 || task != 0; task >>= 4)
+        scope[--at] = digits[task & 15];
+    write_head(w, record, text, phase, scope + at);
+    write_place(w->o, CHROME_PID_PROCS, v[CHROME_TID]);
+    write_key(w->o, "id", v[CHROME_ID]);
+    write_stack(w, "sf", v[CHROME_STACK]);
+    if (phase == 'e' && v[CHROME_REGION_TASK] != 0) {
+        out_str(w->o, ",\"args\":{\"taskid\":");
+        out_u64(w->o, v[CHROME_REGION_TASK]);
+        out_char(w->o, '}');
+    }
+    out_str(w->o, ",\"cat\":\"Region\"}");
+}
+
+static void write_counters(chrome_writer *w, const chrome_record *record, const char *title,
+                           const char *const *names)
+{
+    out *o = w->o;
+
+    out_str(o, w->started ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+    w->started = true;
+    out_str(o, title);
+    out_str(o, "\",\"ph\":\"C\",\"ts\":");
+    write_time(o, (uint64_t)record->time);
+    write_place(o, CHROME_PID_STATS, 0);
+    for (size_t i = 0; i < record->count; i++) {
+        out_str(o, i == 0 ? ",\"args\":{\"" : ",\"");
+        out_str(o, names[i]);
+        out_str(o, "\":");
+        out_u64(o, record->values[i]);
+    }
+    out_str(o, "}}");
+}
+
+/* Two metadata events: how a row or a section is called, and where it stands. */
+static void write_metadata(chrome_writer *w, const chrome_record *record, const char *text)
+{
+    bool section = record->op == CHROME_SECTION;
+    const uint64_t *v = record->values;
+    out *o = w->o;
+
+    for (int part = 0; part < 2; part++) {
+        out_str(o, w->started ? ",\n{\"name\":\"" : "\n{\"name\":\"");
+        w->started = true;
+        out_str(o, section ? "process" : "thread");
+        out_str(o, part == 0 ? "_name" : "_sort_index");
+        out_str(o, "\",\"ph\":\"M\",\"ts\":");
+        write_time(o, (uint64_t)record->time);
+        write_place(o, v[CHROME_PID], v[CHROME_TID]);
+        if (part == 0) {
+            out_str(o, ",\"args\":{\"name\":\"");
+            write_name(w, record, text);
+            out_str(o, "\"}}");
+        } else {
+            out_str(o, ",\"args\":{\"sort_index\":");
+            out_i64(o, (int64_t)v[CHROME_PLACE]);
+            out_str(o, "}}");
+        }
+    }
+}
+
+void chrome_write_record(chrome_writer *w, const chrome_record *record, const char *text)
+{
+    static const char *const heap[] = {"Allocated", "NextGC"};
+    static const char *const goroutines[] = {"Running", "Runnable", "GCWaiting"};
+    static const char *const threads[] = {"Running", "InSyscall"};
+
+    switch ((chrome_op)record->op) {
+    case CHROME_SLICE:
+    case CHROME_TASK: write_slice(w, record, text); break;
+    case CHROME_ROW:
+    case CHROME_SECTION: write_metadata(w, record, text); break;
+    case CHROME_INSTANT: write_instant(w, record, text); break;
+    case CHROME_ARROW_START: write_arrow(w, record, text, 's'); break;
+    case CHROME_ARROW_END: write_arrow(w, record, text, 't'); break;
+    case CHROME_REGION_BEGIN: write_region(w, record, text, 'b'); break;
+    case CHROME_REGION_END: write_region(w, record, text, 'e'); break;
+    case CHROME_HEAP: write_counters(w, record, "Heap", heap); break;
+    case CHROME_GOROUTINES: write_counters(w, record, "Goroutines", goroutines); break;
+    case CHROME_THREADS: write_counters(w, record, "Threads", threads); break;
+    }
+}
+
+void chrome_write_begin(chrome_writer *w)
+{
+    out_str(w->o, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+}
+
+void chrome_write_end(chrome_writer *w)
+{
+    out_str(w->o, "\n],\"stackFrames\":{");
+    chrome_frames_write(&w->frames, w->o);
+    out_str(w->o, "\n}}\n");
+}
