@@ -1,0 +1,271 @@
+/*
+ * perfetto.c - a trace as a Perfetto file, for https://ui.perfetto.dev and trace_processor.
+ *
+ * What comes out: one process, named after the program (perfetto_program.c), with these tracks.
+ *
+ *   Procs               a group; under it, ordered by id:
+ *     P0, P1, ...       a slice "G12 main.worker" (category run) for each run of a goroutine, from
+ *                       where it went on to where it stopped (begin and end stack; annotation
+ *                       label where the runtime gave one); "GC sweep" (gc; annotations
+ *                       swept_bytes, reclaimed_bytes) in it; instants "unblock", "create
+ *                       goroutine", "proc start" (annotation thread), "proc stop" (sched) and
+ *                       "syscall" (syscall) for calls that did not block. What happened on no proc
+ *                       stands on the track "no proc".
+ *   Goroutines          a group; under it, ordered by id:
+ *     G12 main.worker   its states one after the other without gaps (category state): "running",
+ *                       "runnable", "waiting", "in syscall", with the reason in brackets where the
+ *                       trace tells it ("waiting (chan receive)"), and the stack where the
+ *                       goroutine stopped
+ *       regions and logs  its regions (category region) nested, its logs as instants "[category]
+ *                       message" (log; annotations category, message)
+ *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
+ *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
+ *     mark assists      "GC mark assist" (annotation goroutine)
+ *   Tasks               a group; under it a track for each task, named after its type and merged
+ *                       by that name, those of its child tasks below it; on each one slice (task;
+ *                       annotations task, parent_task, goroutine)
+ *   Stats               counters: "goroutines runnable", "... running", "... waiting", "... in
+ *                       syscall", "heap allocated", "heap goal" (bytes), "GOMAXPROCS"
+ *
+ * What belongs to a task (regions, logs, the task) has its id as annotation task and as
+ * correlation id. Flows lead from "unblock" and "create goroutine", and from the end of a system
+ * call (the "runnable" after it), to the run that came of it. CPU samples are perf samples: cpu is
+ * the proc, the thread is the runtime's M; v1 does not tell the operating system's ids, so that
+ * those of the process and its threads are made up.
+ *
+ * Times are nanoseconds since the trace's first event. Clocks that run back are held: no packet is
+ * earlier than the one before. What is open when the trace ends is closed there.
+ */
+#include "perfetto.h"
+
+/* The incremental state is cleared after so much output, so that a reader can start there. */
+static const uint64_t EPOCH_BYTES = 64 << 20;
+
+void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)
+{
+    size_t annotation = protobuf_open(&p->w, EVENT_DEBUG_ANNOTATIONS);
+
+    protobuf_uint(&p->w, ANNOTATION_NAME_IID, name);
+    protobuf_uint(&p->w, ANNOTATION_UINT, value);
+    protobuf_close(&p->w, annotation);
+}
+
+void event_annotate_string(perfetto *p, unsigned name, const char *s, size_t size)
+{
+    size_t annotation = protobuf_open(&p->w, EVENT_DEBUG_ANNOTATIONS);
+
+    protobuf_uint(&p->w, ANNOTATION_NAME_IID, name);
+    protobuf_string(&p->w, ANNOTATION_STRING, s, size);
+    protobuf_close(&p->w, annotation);
+}
+
+void event_name(perfetto *p, perfetto_name name)
+{
+    if (name.iid)
+        protobuf_uint(&p->w, EVENT_NAME_IID, name.iid);
+    else
+        protobuf_string(&p->w, EVENT_NAME, name.text, name.size);
+}
+
+/* ---- epochs -------------------------------------------------------------------------------- */
+
+static void write_defaults(perfetto *p)
+{
+    enum {
+        TIMESTAMP_CLOCK_ID = 58,
+        TRACK_EVENT_DEFAULTS = 11,
+        PERF_SAMPLE_DEFAULTS = 12,
+        TIMEBASE = 1,
+        TIMEBASE_COUNTER = 4,
+        COUNTER_CPU_CLOCK = 1,
+        TIMEBASE_NAME = 10,
+    };
+    static const char timebase[] = "CPU time";
+    size_t defaults = protobuf_open(&p->w, PACKET_DEFAULTS);
+
+    protobuf_uint(&p->w, TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE);
+    size_t events = protobuf_open(&p->w, TRACK_EVENT_DEFAULTS);
+    for (uint64_t track = TRACK_RUNNABLE; track <= TRACK_SYSCALL; track++)
+        protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_TRACK_UUIDS, track);
+    protobuf_close(&p->w, events);
+    size_t samples = protobuf_open(&p->w, PERF_SAMPLE_DEFAULTS);
+    size_t clock = protobuf_open(&p->w, TIMEBASE);
+    protobuf_uint(&p->w, TIMEBASE_COUNTER, COUNTER_CPU_CLOCK);
+    protobuf_string(&p->w, TIMEBASE_NAME, timebase, sizeof timebase - 1);
+    protobuf_close(&p->w, clock);
+    protobuf_close(&p->w, samples);
+    protobuf_close(&p->w, defaults);
+}
+
+/* The sequence's clock, whose time stamps are differences, goes on from the present time. */
+static void write_clocks(perfetto *p)
+{
+    enum { CLOCKS = 1, PRIMARY_TRACE_CLOCK = 2, CLOCK_ID = 1, TIMESTAMP = 2, IS_INCREMENTAL = 3 };
+    size_t snapshot = protobuf_open(&p->w, PACKET_CLOCK_SNAPSHOT);
+
+    size_t clock = protobuf_open(&p->w, CLOCKS);
+    protobuf_uint(&p->w, CLOCK_ID, CLOCK_BOOTTIME);
+    protobuf_uint(&p->w, TIMESTAMP, (uint64_t)p->time);
+    protobuf_close(&p->w, clock);
+    clock = protobuf_open(&p->w, CLOCKS);
+    protobuf_uint(&p->w, CLOCK_ID, CLOCK_SEQUENCE);
+    protobuf_uint(&p->w, TIMESTAMP, (uint64_t)p->time);
+    protobuf_uint(&p->w, IS_INCREMENTAL, true);
+    protobuf_close(&p->w, clock);
+    protobuf_uint(&p->w, PRIMARY_TRACE_CLOCK, CLOCK_BOOTTIME);
+    protobuf_close(&p->w, snapshot);
+    p->written = p->time;
+}
+
+/* Clear the incremental state, and write what everything after refers to. */
+static void restart(perfetto *p)
+{
+    p->epoch++;
+    p->epoch_start = p->w.out->written;
+    p->crowded = false;
+    packet_open(p, SEQUENCE_EVENTS, FLAG_STATE_CLEARED);
+    write_defaults(p);
+    write_clocks(p);
+    packet_close(p);
+    intern_restart(p);
+    tracks_restart(p);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static void metric_event(perfetto *p, const gotrace_event *e)
+{
+    static const struct {
+        const char *name;
+        uint64_t track;
+    } metrics[] = {
+        {"/memory/classes/heap/objects:bytes", TRACK_HEAP_ALLOCATED},
+        {"/gc/heap/goal:bytes", TRACK_HEAP_GOAL},
+        {"/sched/gomaxprocs:threads", TRACK_GOMAXPROCS},
+    };
+
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (strlen(metrics[i].name) != e->text_size ||
+            memcmp(metrics[i].name, e->text, e->text_size) != 0)
+            continue;
+        event_open(p, COUNTER, metrics[i].track);
+        /* A counter is signed. */
+        if (e->value <= INT64_MAX)
+            protobuf_uint(&p->w, EVENT_COUNTER_VALUE, e->value);
+        else
+            protobuf_double(&p->w, EVENT_DOUBLE_COUNTER_VALUE, (double)e->value);
+        event_close(p);
+        return;
+    }
+}
+
+/* A system call that did not block. */
+static void syscall_event(perfetto *p, const gotrace_event *e)
+{
+    const perfetto_proc *proc = proc_get(p, e->proc);
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (!proc)
+        return;
+    event_open_named(p, INSTANT, proc->track, CATEGORY_CALL, NAME_CALL, stack);
+    event_close(p);
+}
+
+static void sample_event(perfetto *p, const gotrace_event *e)
+{
+    enum { CPU = 1, SAMPLE_PID, TID, CALLSTACK_IID, CPU_MODE, TIMEBASE_COUNT, MODE_USER = 2 };
+    perfetto_proc *proc = proc_get(p, e->proc);
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (!proc)
+        return;
+    uint64_t tid = track_thread(p, proc->thread, e->proc);
+    packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+    packet_timestamp(p);
+    size_t sample = protobuf_open(&p->w, PACKET_PERF_SAMPLE);
+    if (e->proc >= 0 && e->proc <= INT32_MAX)
+        protobuf_uint(&p->w, CPU, (uint64_t)e->proc);
+    protobuf_uint(&p->w, SAMPLE_PID, PERFETTO_PID);
+    protobuf_uint(&p->w, TID, tid);
+    if (stack)
+        protobuf_uint(&p->w, CALLSTACK_IID, stack);
+    protobuf_uint(&p->w, CPU_MODE, MODE_USER);
+    protobuf_uint(&p->w, TIMEBASE_COUNT, ++proc->samples);
+    protobuf_close(&p->w, sample);
+    packet_close(p);
+}
+
+static void write_event(perfetto *p, const gotrace_event *e)
+{
+    if (e->time > p->time)
+        p->time = e->time;
+    if (e->flags & GOTRACE_EVENT_FUTILE)
+        return;
+    if (p->crowded || p->w.out->written - p->epoch_start >= EPOCH_BYTES)
+        restart(p);
+    switch (e->kind) {
+    case GOTRACE_KIND_TRANSITION:
+        if (e->resource == GOTRACE_RESOURCE_GOROUTINE)
+            goroutine_transition(p, e);
+        else if (e->resource == GOTRACE_RESOURCE_PROC)
+            proc_transition(p, e);
+        break;
+    case GOTRACE_KIND_SYSCALL: syscall_event(p, e); break;
+    case GOTRACE_KIND_METRIC: metric_event(p, e); break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END: range_event(p, e); break;
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END: task_event(p, e); break;
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END: region_event(p, e); break;
+    case GOTRACE_KIND_LOG: log_event(p, e); break;
+    case GOTRACE_KIND_SAMPLE: sample_event(p, e); break;
+    default: break;
+    }
+}
+
+static gotrace_status write_events(perfetto *p)
+{
+    gotrace_event event;
+    gotrace_status status;
+
+    while ((status = gotrace_reader_next(p->reader, &event)) == GOTRACE_EVENT) {
+        write_event(p, &event);
+        /* Nobody would see the rest; the caller asks the output for the reason. */
+        if (p->w.out->failed)
+            return GOTRACE_END;
+    }
+    return status;
+}
+
+static gotrace_status run(const convert_job *job)
+{
+    perfetto p = {.reader = job->reader};
+    gotrace_status status = GOTRACE_END;
+
+    /* Should indexing fail, reading says so again. */
+    gotrace_reader_index(p.reader);
+    p.version = gotrace_reader_summary(p.reader)->version;
+    program_name(p.reader, job->name, p.program, sizeof p.program);
+    intern_init(&p);
+    state_init(&p);
+    if (protobuf_init(&p.w, job->out)) {
+        restart(&p);
+        status = write_events(&p);
+        state_end(&p);
+        tasks_end(&p);
+        protobuf_flush(&p.w);
+    }
+    protobuf_free(&p.w);
+    state_free(&p);
+    intern_free(&p);
+    return status;
+}
+
+const format format_perfetto = {
+    .name = "perfetto",
+    .extensions = (const char *const[]){".pftrace", ".perfetto-trace", ".perfetto", NULL},
+    .summary = "timeline for ui.perfetto.dev and trace_processor",
+    .binary = true,
+    .run = run,
+};

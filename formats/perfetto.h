@@ -1,0 +1,375 @@
+/*
+ * perfetto.h - the parts of the Perfetto exporter among themselves. See perfetto.c for what comes
+ * out.
+ *
+ *   perfetto.c         the driver: each event of the trace becomes actions
+ *   perfetto_state.c   what is open now: goroutines, procs, their slices
+ *   perfetto_user.c    tasks, regions and logs
+ *   perfetto_tracks.c  tracks: their ids, names and order
+ *   perfetto_program.c what the program is called
+ *   perfetto_intern.c  names, frames and stacks, written once and then referred to
+ *   protobuf.c         the wire
+ */
+#ifndef PERFETTO_H
+#define PERFETTO_H
+
+#include "formats.h"
+#include "idmap.h"
+#include "protobuf.h"
+
+/* Field numbers of Perfetto's protobuf messages, as of v55. */
+enum {
+    TRACE_PACKET = 1,
+
+    PACKET_CLOCK_SNAPSHOT = 6,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE_ID = 10,
+    PACKET_TRACK_EVENT = 11,
+    PACKET_INTERNED_DATA = 12,
+    PACKET_SEQUENCE_FLAGS = 13,
+    PACKET_DEFAULTS = 59,
+    PACKET_TRACK_DESCRIPTOR = 60,
+    PACKET_PERF_SAMPLE = 66,
+
+    EVENT_CATEGORY_IIDS = 3,
+    EVENT_DEBUG_ANNOTATIONS = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME_IID = 10,
+    EVENT_TRACK_UUID = 11,
+    EVENT_EXTRA_COUNTER_VALUES = 12,
+    EVENT_NAME = 23,
+    EVENT_COUNTER_VALUE = 30,
+    EVENT_EXTRA_COUNTER_TRACK_UUIDS = 31,
+    EVENT_DOUBLE_COUNTER_VALUE = 44,
+    EVENT_FLOW_IDS = 47,
+    EVENT_TERMINATING_FLOW_IDS = 48,
+    EVENT_CORRELATION_ID = 52,
+    EVENT_CALLSTACK_IID = 56,
+
+    ANNOTATION_NAME_IID = 1,
+    ANNOTATION_UINT = 3,
+    ANNOTATION_INT = 4,
+    ANNOTATION_STRING = 6,
+
+    INTERNED_EVENT_CATEGORIES = 1,
+    INTERNED_EVENT_NAMES = 2,
+    INTERNED_ANNOTATION_NAMES = 3,
+    INTERNED_FUNCTION_NAMES = 5,
+    INTERNED_FRAMES = 6,
+    INTERNED_CALLSTACKS = 7,
+    INTERNED_MAPPING_PATHS = 17,
+    INTERNED_SOURCE_PATHS = 18,
+    INTERNED_MAPPINGS = 19,
+    INTERNED_IID = 1,
+    INTERNED_TEXT = 2,
+};
+
+/* Types of track events. */
+enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
+
+/* Packets on a sequence refer to what earlier ones of the same sequence interned. Descriptors of
+ * threads stand on a sequence of their own: the viewer would take the other's events to belong to
+ * the thread that was described last. */
+enum { SEQUENCE_EVENTS = 1, SEQUENCE_THREADS = 2 };
+enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
+
+/* Clocks. Time stamps are differences to the one before, on a clock of the sequence's own. */
+enum { CLOCK_BOOTTIME = 6, CLOCK_SEQUENCE = 64 };
+
+/* The process's id, which v1 does not tell. */
+enum { PERFETTO_PID = 1000000 };
+
+/* Before that one, where a goroutine starts is told by an address instead of a stack. */
+enum { VERSION_WITH_FUNCTIONS = 7 };
+
+/* Tracks that every file has; the others are numbered as they appear. */
+enum {
+    TRACK_PROCESS = 1,
+    TRACK_PROCS,
+    TRACK_GOROUTINES,
+    TRACK_GC,
+    TRACK_TASKS,
+    TRACK_STATS,
+    TRACK_RUNNABLE, /* four counters: goroutines in that state */
+    TRACK_RUNNING,
+    TRACK_WAITING,
+    TRACK_SYSCALL,
+    TRACK_HEAP_ALLOCATED,
+    TRACK_HEAP_GOAL,
+    TRACK_GOMAXPROCS,
+    TRACK_LAST,
+};
+
+/* Names of slices and instants that do not depend on the trace. */
+#define PERFETTO_NAMES(X) \
+    X(RUNNABLE, "runnable") \
+    X(RUNNING, "running") \
+    X(WAITING, "waiting") \
+    X(SYSCALL, "in syscall") \
+    X(UNBLOCK, "unblock") \
+    X(CREATE, "create goroutine") \
+    X(CALL, "syscall") \
+    X(PROC_START, "proc start") \
+    X(PROC_STOP, "proc stop") \
+    X(SWEEP, "GC sweep") \
+    X(GC, "GC") \
+    X(ASSIST, "GC mark assist") \
+    X(TASK_END, "end of a task that began before the trace")
+
+#define PERFETTO_CATEGORIES(X) \
+    X(RUN, "run") \
+    X(STATE, "state") \
+    X(SCHED, "sched") \
+    X(CALL, "syscall") \
+    X(GC, "gc") \
+    X(TASK, "task") \
+    X(REGION, "region") \
+    X(LOG, "log")
+
+#define PERFETTO_ANNOTATIONS(X) \
+    X(GOROUTINE, "goroutine") \
+    X(THREAD, "thread") \
+    X(LABEL, "label") \
+    X(SWEPT, "swept_bytes") \
+    X(RECLAIMED, "reclaimed_bytes") \
+    X(TASK, "task") \
+    X(PARENT, "parent_task") \
+    X(LOG_CATEGORY, "category") \
+    X(LOG_MESSAGE, "message")
+
+enum {
+    NAME_NONE = 0,
+#define PERFETTO_NUMBER(name, text) NAME_##name,
+    PERFETTO_NAMES(PERFETTO_NUMBER) NAME_FIRST_FREE,
+#undef PERFETTO_NUMBER
+    CATEGORY_NONE = 0,
+#define PERFETTO_NUMBER(name, text) CATEGORY_##name,
+    PERFETTO_CATEGORIES(PERFETTO_NUMBER)
+#undef PERFETTO_NUMBER
+    ANNOTATE_NONE = 0,
+#define PERFETTO_NUMBER(name, text) ANNOTATE_##name,
+    PERFETTO_ANNOTATIONS(PERFETTO_NUMBER)
+#undef PERFETTO_NUMBER
+};
+
+/* Names of states with a reason that are found without hashing their text. */
+enum { STATE_NAMES = 64 };
+
+/* What was written in the sequence's present incremental state. All of it is forgotten when that
+ * is cleared, which also happens when there is too much of it to remember. */
+typedef struct perfetto_interned {
+    idmap names;            /* hash of a text to its iid and itself */
+    size_t name_bytes;      /* of the texts in names */
+    uint64_t next_name;     /* iid */
+    idmap functions, files; /* sets of string ids */
+    idmap frames;           /* hash of a frame to its iid and itself */
+    uint64_t next_frame;    /* iid */
+    idmap stacks;           /* a set of stack ids */
+    gotrace_frame *buffer;  /* for the frames of one stack */
+    size_t buffer_size;
+    struct {
+        const char *reason;
+        uint64_t iid;
+        uint8_t state;
+    } states[STATE_NAMES]; /* names of states with a reason, by the reason's address */
+} perfetto_interned;
+
+/* A name as an event refers to it: by iid, or in full where it is too long to be worth keeping. */
+typedef struct perfetto_name {
+    uint64_t iid;
+    const char *text;
+    size_t size;
+} perfetto_name;
+
+/* Tracks for things that do not nest: each begins on a track that is free. */
+typedef struct perfetto_lanes {
+    const char *name;
+    unsigned rank;
+    uint64_t *free;
+    size_t count, capacity;
+} perfetto_lanes;
+
+/* A goroutine that is alive. */
+typedef struct perfetto_goroutine {
+    uint64_t track;
+    uint64_t user_track;  /* regions and logs; 0 while there were none */
+    uint64_t name;        /* iid of "G12 main.worker" */
+    uint64_t start_stack;
+    uint64_t stack;       /* where its next run starts: where it last stopped */
+    uint64_t cause;       /* a flow starts at the event of that offset; 0 for none */
+    int64_t proc;         /* whose track its run is open on, or GOTRACE_NO_PROC */
+    uint64_t assist;      /* lane of its mark assist, 0 for none */
+    uint32_t regions;     /* open ones */
+    uint32_t epoch;       /* in which its tracks and its name were last written */
+    uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
+} perfetto_goroutine;
+
+typedef struct perfetto_proc {
+    uint64_t track;
+    uint64_t goroutine; /* whose run is open, if running */
+    uint64_t stw;       /* lane of its own stop-the-world (until 1.9), 0 for none */
+    uint64_t samples;   /* CPU samples so far */
+    int64_t thread;
+    uint32_t epoch;
+    bool running, sweeping;
+} perfetto_proc;
+
+typedef struct perfetto_task {
+    uint64_t track;
+    uint32_t epoch;
+    uint32_t depth;
+} perfetto_task;
+
+typedef struct perfetto {
+    gotrace_reader *reader;
+    char program[256]; /* its name; UTF-8 or not */
+    int version;
+    protobuf w;
+    size_t packet, event, entry; /* marks of the open ones */
+
+    int64_t time;    /* of the present event, never less than the one before */
+    int64_t written; /* time of the last packet that has one */
+
+    uint32_t epoch;        /* counts how often the incremental state was cleared */
+    uint64_t epoch_start;  /* bytes of output when it was last cleared */
+    bool crowded;          /* too much is interned: clear soon */
+    perfetto_interned interned;
+
+    uint64_t tracks;      /* the last uuid given */
+    uint64_t epoch_track; /* the last uuid given in earlier epochs */
+    idmap threads;        /* tid to the epoch in which it was described */
+    perfetto_lanes assists, stops;
+
+    idmap goroutines, procs, tasks;
+    uint64_t states[4];   /* goroutines by state, in the order of the counter tracks */
+    unsigned changed;     /* how many of the counters, from the first, are to be written */
+    bool collecting;      /* a GC cycle is open */
+    uint64_t stw;         /* lane of the stop-the-world, 0 for none */
+} perfetto;
+
+/* ---- packets and events ---------------------------------------------------------------------
+ * One packet is open at a time, and in it at most one event. */
+
+static inline void packet_open(perfetto *p, unsigned sequence, unsigned flags)
+{
+    p->packet = protobuf_open(&p->w, TRACE_PACKET);
+    protobuf_uint(&p->w, PACKET_SEQUENCE_ID, sequence);
+    if (flags)
+        protobuf_uint(&p->w, PACKET_SEQUENCE_FLAGS, flags);
+}
+
+static inline void packet_timestamp(perfetto *p)
+{
+    protobuf_uint(&p->w, PACKET_TIMESTAMP, (uint64_t)(p->time - p->written));
+    p->written = p->time;
+}
+
+static inline void packet_close(perfetto *p)
+{
+    enum { ENOUGH = 32 * 1024 };
+
+    protobuf_close(&p->w, p->packet);
+    if (p->w.used >= ENOUGH)
+        protobuf_flush(&p->w);
+}
+
+/* An event that happens now. Whatever is interned for it must be so before. */
+static inline void event_open(perfetto *p, unsigned type, uint64_t track)
+{
+    packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+    packet_timestamp(p);
+    p->event = protobuf_open(&p->w, PACKET_TRACK_EVENT);
+    protobuf_uint(&p->w, EVENT_TYPE, type);
+    protobuf_uint(&p->w, EVENT_TRACK_UUID, track);
+}
+
+static inline void event_close(perfetto *p)
+{
+    protobuf_close(&p->w, p->event);
+    packet_close(p);
+}
+
+/* The same with what nearly all events have: category, name and (unless 0) stack. */
+static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, unsigned category,
+                                    uint64_t name, uint64_t stack)
+{
+    event_open(p, type, track);
+    protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, category);
+    if (name)
+        protobuf_uint(&p->w, EVENT_NAME_IID, name);
+    if (stack)
+        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+}
+
+static inline void slice_end(perfetto *p, uint64_t track)
+{
+    event_open(p, SLICE_END, track);
+    event_close(p);
+}
+
+/* Into the open event. */
+void event_annotate_uint(perfetto *p, unsigned name, uint64_t value);
+void event_annotate_string(perfetto *p, unsigned name, const char *s, size_t size);
+/* The name of the open event, as intern_name gave it. */
+void event_name(perfetto *p, perfetto_name name);
+
+/* ---- perfetto_program.c --------------------------------------------------------------------- */
+
+/* The traced program's name: that of the file that has main.main, or of its directory where the
+ * file is called main.go; otherwise what the caller says. */
+void program_name(gotrace_reader *reader, const char *otherwise, char *name, size_t size);
+
+/* ---- perfetto_intern.c ---------------------------------------------------------------------- */
+
+void intern_init(perfetto *p);
+void intern_free(perfetto *p);
+/* Forget what was interned, and write what every epoch starts with. */
+void intern_restart(perfetto *p);
+perfetto_name intern_name(perfetto *p, const char *text, size_t size);
+/* An event name that nobody else will ask for. */
+uint64_t intern_new_name(perfetto *p, const char *text, size_t size);
+/* "waiting (chan receive)" */
+uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason);
+/* The iid of a stack of the trace; 0 if it has no frames. */
+uint64_t intern_stack(perfetto *p, uint64_t id);
+
+/* ---- perfetto_tracks.c ---------------------------------------------------------------------- */
+
+/* The process, the groups and the counters. */
+void tracks_restart(perfetto *p);
+/* The goroutine's tracks, and the name of its runs. */
+void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g);
+void track_user(perfetto *p, perfetto_goroutine *g);
+void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
+void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
+/* Describe the thread that a sample hit, once an epoch; its tid. */
+uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc);
+uint64_t lane_take(perfetto *p, perfetto_lanes *lanes);
+void lane_give(perfetto *p, perfetto_lanes *lanes, uint64_t track);
+
+/* ---- perfetto_state.c ----------------------------------------------------------------------- */
+
+void state_init(perfetto *p);
+void state_free(perfetto *p);
+/* NULL when memory is refused. Either is valid until the next one of its kind is got. */
+perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack);
+perfetto_proc *proc_get(perfetto *p, int64_t id);
+void goroutine_transition(perfetto *p, const gotrace_event *e);
+void proc_transition(perfetto *p, const gotrace_event *e);
+void range_event(perfetto *p, const gotrace_event *e);
+/* All ids of a map, ascending, so that the output does not depend on the map's order; to be freed.
+ * NULL when there are none or memory is refused. */
+uint64_t *sorted_ids(perfetto *p, const idmap *map);
+/* Close what is open. */
+void state_end(perfetto *p);
+
+/* ---- perfetto_user.c ------------------------------------------------------------------------ */
+
+void task_event(perfetto *p, const gotrace_event *e);
+void region_event(perfetto *p, const gotrace_event *e);
+void log_event(perfetto *p, const gotrace_event *e);
+/* End the goroutine's regions. */
+void regions_end(perfetto *p, perfetto_goroutine *g);
+void tasks_end(perfetto *p);
+
+#endif

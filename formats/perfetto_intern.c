@@ -1,0 +1,310 @@
+/* perfetto_intern.c - names, frames and stacks: written once, then referred to by number.
+ *
+ * Ids of the trace's strings and stacks are used as they are wherever they can be; what is kept
+ * of them is only whether they were written.
+ */
+#include <stdlib.h>
+
+#include "perfetto.h"
+
+enum {
+    /* When one table has so many entries, or the names so many bytes, all is cleared. */
+    MOST_ENTRIES = 1 << 18,
+    MOST_NAME_BYTES = 1 << 20,
+    /* Names longer than this are written in full each time. */
+    LONGEST_NAME = 1024,
+    MAPPING = 1, /* the only one: there is one program */
+};
+
+typedef struct kept_name {
+    char *text;
+    size_t size;
+    uint64_t iid;
+} kept_name;
+
+typedef struct kept_frame {
+    uint64_t pc, line, function, file, iid;
+} kept_frame;
+
+void intern_init(perfetto *p)
+{
+    perfetto_interned *in = &p->interned;
+
+    idmap_init(&in->names, sizeof(kept_name));
+    idmap_init(&in->functions, 0);
+    idmap_init(&in->files, 0);
+    idmap_init(&in->frames, sizeof(kept_frame));
+    idmap_init(&in->stacks, 0);
+}
+
+void intern_free(perfetto *p)
+{
+    perfetto_interned *in = &p->interned;
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idmap_next(&in->names, &cursor, &key, &value))
+        free(((kept_name *)value)->text);
+    idmap_free(&in->names);
+    idmap_free(&in->functions);
+    idmap_free(&in->files);
+    idmap_free(&in->frames);
+    idmap_free(&in->stacks);
+    free(in->buffer);
+    *in = (perfetto_interned){0};
+}
+
+/* Open a packet of interned data, and in it one entry. */
+static void entry_open(perfetto *p, unsigned field, uint64_t iid)
+{
+    packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+    p->event = protobuf_open(&p->w, PACKET_INTERNED_DATA);
+    p->entry = protobuf_open(&p->w, field);
+    protobuf_uint(&p->w, INTERNED_IID, iid);
+}
+
+static void entry_close(perfetto *p)
+{
+    protobuf_close(&p->w, p->entry);
+    protobuf_close(&p->w, p->event);
+    packet_close(p);
+}
+
+static void entry_text(perfetto *p, unsigned field, uint64_t iid, const char *text, size_t size)
+{
+    entry_open(p, field, iid);
+    protobuf_string(&p->w, INTERNED_TEXT, text, size);
+    entry_close(p);
+}
+
+static void entry_word(perfetto *p, unsigned field, uint64_t iid, const char *word)
+{
+    entry_text(p, field, iid, word, strlen(word));
+}
+
+void intern_restart(perfetto *p)
+{
+    enum { MAPPING_PATH_STRING_IDS = 7 };
+
+    intern_free(p);
+    intern_init(p);
+    p->interned.next_name = NAME_FIRST_FREE;
+    p->interned.next_frame = 1;
+#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_NAMES, NAME_##name, text);
+    PERFETTO_NAMES(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_CATEGORIES, CATEGORY_##name, text);
+    PERFETTO_CATEGORIES(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_ANNOTATION_NAMES, ANNOTATE_##name, text);
+    PERFETTO_ANNOTATIONS(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+    entry_word(p, INTERNED_MAPPING_PATHS, MAPPING, p->program);
+    entry_open(p, INTERNED_MAPPINGS, MAPPING);
+    protobuf_uint(&p->w, MAPPING_PATH_STRING_IDS, MAPPING);
+    entry_close(p);
+}
+
+/* Add to a set or map; NULL, with the export failed, when memory is refused. */
+static void *add(perfetto *p, idmap *map, uint64_t key)
+{
+    void *value = idmap_insert(map, key);
+
+    if (!value)
+        protobuf_fail(&p->w);
+    if (map->count > MOST_ENTRIES)
+        p->crowded = true;
+    return value;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15U;
+    return h ^ h >> 32;
+}
+
+uint64_t intern_new_name(perfetto *p, const char *text, size_t size)
+{
+    uint64_t iid = p->interned.next_name++;
+
+    entry_text(p, INTERNED_EVENT_NAMES, iid, text, size);
+    return iid;
+}
+
+/* The entry of a text, new ones without iid; NULL when memory is refused. */
+static kept_name *keep(perfetto *p, const char *text, size_t size)
+{
+    uint64_t key = size;
+
+    for (size_t i = 0; i < size; i++)
+        key = mix(key, (unsigned char)text[i]);
+    for (;; key++) {
+        kept_name *name = idmap_find(&p->interned.names, key);
+        if (!name)
+            break;
+        if (name->size == size && memcmp(name->text, text, size) == 0)
+            return name;
+    }
+    char *copy = malloc(size + 1);
+    kept_name *name = copy ? add(p, &p->interned.names, key) : NULL;
+    if (!name) {
+        free(copy);
+        protobuf_fail(&p->w);
+        return NULL;
+    }
+    if (size > 0)
+        memcpy(copy, text, size);
+    *name = (kept_name){copy, size, 0};
+    p->interned.name_bytes += size;
+    if (p->interned.name_bytes > MOST_NAME_BYTES)
+        p->crowded = true;
+    return name;
+}
+
+perfetto_name intern_name(perfetto *p, const char *text, size_t size)
+{
+    kept_name *name = size <= LONGEST_NAME ? keep(p, text, size) : NULL;
+
+    if (!name)
+        return (perfetto_name){0, text, size};
+    if (!name->iid)
+        name->iid = intern_new_name(p, text, size);
+    return (perfetto_name){name->iid, text, size};
+}
+
+/* The iid of what a state is called without a reason. */
+static uint64_t plain_state_name(unsigned state)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNABLE: return NAME_RUNNABLE;
+    case GOTRACE_STATE_RUNNING: return NAME_RUNNING;
+    case GOTRACE_STATE_SYSCALL: return NAME_SYSCALL;
+    default: return NAME_WAITING;
+    }
+}
+
+uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
+{
+    static const char *const words[] = {
+#define PERFETTO_WORD(name, text) [NAME_##name] = text,
+        PERFETTO_NAMES(PERFETTO_WORD)
+#undef PERFETTO_WORD
+    };
+    uint64_t plain = plain_state_name(state);
+
+    if (!reason)
+        return plain;
+    /* Reasons are constants: their addresses tell them apart. */
+    size_t slot = (size_t)mix((uintptr_t)reason, state) % STATE_NAMES;
+    if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
+        char text[256];
+        int size = snprintf(text, sizeof text, "%s (%.200s)", words[plain], reason);
+        p->interned.states[slot].reason = reason;
+        p->interned.states[slot].state = (uint8_t)state;
+        p->interned.states[slot].iid = intern_name(p, text, (size_t)size).iid;
+    }
+    return p->interned.states[slot].iid;
+}
+
+/* Write a string of the trace unless that was done: a function's name or a file's. */
+static void intern_string(perfetto *p, idmap *set, unsigned field, uint64_t iid, const char *s,
+                          size_t size)
+{
+    if (!idmap_find(set, iid) && add(p, set, iid))
+        entry_text(p, field, iid, s, size);
+}
+
+/* The iid of a frame's function: its string's id, or a number beyond those for a frame that has
+ * only an address (Go 1.5 and 1.6). */
+static uint64_t intern_function(perfetto *p, const gotrace_frame *frame, uint64_t frame_iid)
+{
+    if (frame->function_size > 0) {
+        intern_string(p, &p->interned.functions, INTERNED_FUNCTION_NAMES, frame->function_id,
+                      frame->function, frame->function_size);
+        return frame->function_id;
+    }
+    uint64_t iid = frame_iid | (uint64_t)1 << 63;
+    char text[32];
+    int size = snprintf(text, sizeof text, "0x%llx", (unsigned long long)frame->pc);
+    entry_text(p, INTERNED_FUNCTION_NAMES, iid, text, (size_t)size);
+    return iid;
+}
+
+static void write_frame(perfetto *p, const gotrace_frame *frame, uint64_t iid)
+{
+    enum { FUNCTION_NAME_ID = 2, MAPPING_ID, REL_PC, SOURCE_PATH_IID, LINE_NUMBER };
+    uint64_t function = intern_function(p, frame, iid);
+
+    if (frame->file_size > 0)
+        intern_string(p, &p->interned.files, INTERNED_SOURCE_PATHS, frame->file_id, frame->file,
+                      frame->file_size);
+    entry_open(p, INTERNED_FRAMES, iid);
+    protobuf_uint(&p->w, FUNCTION_NAME_ID, function);
+    protobuf_uint(&p->w, MAPPING_ID, MAPPING);
+    protobuf_uint(&p->w, REL_PC, frame->pc);
+    if (frame->file_size > 0) {
+        protobuf_uint(&p->w, SOURCE_PATH_IID, frame->file_id);
+        protobuf_uint(&p->w, LINE_NUMBER, frame->line);
+    }
+    entry_close(p);
+}
+
+static uint64_t intern_frame(perfetto *p, const gotrace_frame *frame)
+{
+    uint64_t key = mix(mix(mix(frame->pc, frame->line), frame->function_id), frame->file_id);
+
+    for (;; key++) {
+        const kept_frame *f = idmap_find(&p->interned.frames, key);
+        if (!f)
+            break;
+        if (f->pc == frame->pc && f->line == frame->line && f->function == frame->function_id &&
+            f->file == frame->file_id)
+            return f->iid;
+    }
+    kept_frame *f = add(p, &p->interned.frames, key);
+    if (!f)
+        return 0;
+    uint64_t iid = p->interned.next_frame++;
+    *f = (kept_frame){frame->pc, frame->line, frame->function_id, frame->file_id, iid};
+    write_frame(p, frame, iid);
+    return iid;
+}
+
+/* The frames of a stack; NULL when memory is refused. */
+static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
+{
+    perfetto_interned *in = &p->interned;
+
+    if (depth > in->buffer_size) {
+        gotrace_frame *larger = reallocarray(in->buffer, depth, sizeof *larger);
+        if (!larger) {
+            protobuf_fail(&p->w);
+            return NULL;
+        }
+        in->buffer = larger;
+        in->buffer_size = depth;
+    }
+    gotrace_reader_stack(p->reader, id, in->buffer, depth);
+    return in->buffer;
+}
+
+uint64_t intern_stack(perfetto *p, uint64_t id)
+{
+    enum { FRAME_IDS = 2 };
+
+    if (id == 0 || idmap_find(&p->interned.stacks, id))
+        return id;
+    size_t depth = gotrace_reader_stack_depth(p->reader, id);
+    gotrace_frame *frames = depth > 0 ? stack_frames(p, id, depth) : NULL;
+    if (!frames || !add(p, &p->interned.stacks, id))
+        return 0;
+    /* Frames first: their iids take the place of their addresses. */
+    for (size_t i = 0; i < depth; i++)
+        frames[i].pc = intern_frame(p, &frames[i]);
+    entry_open(p, INTERNED_CALLSTACKS, id);
+    while (depth > 0)
+        protobuf_uint(&p->w, FRAME_IDS, frames[--depth].pc);
+    entry_close(p);
+    return id;
+}

@@ -1,0 +1,376 @@
+/* perfetto_state.c - what is open now: goroutines and procs, and their slices. */
+#include <stdlib.h>
+
+#include "perfetto.h"
+
+/* The record of a system call that may block: until it does, the goroutine keeps its proc. */
+enum { TYPE_GO_SYSCALL = 28 };
+
+/* Until then the world was stopped by each proc for itself. */
+enum { VERSION_WITH_GLOBAL_STW = 10 };
+
+void state_init(perfetto *p)
+{
+    idmap_init(&p->goroutines, sizeof(perfetto_goroutine));
+    idmap_init(&p->procs, sizeof(perfetto_proc));
+    idmap_init(&p->tasks, sizeof(perfetto_task));
+    idmap_init(&p->threads, sizeof(uint32_t));
+}
+
+void state_free(perfetto *p)
+{
+    idmap_free(&p->goroutines);
+    idmap_free(&p->procs);
+    idmap_free(&p->tasks);
+    idmap_free(&p->threads);
+    free(p->assists.free);
+    free(p->stops.free);
+}
+
+perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack)
+{
+    perfetto_goroutine *g = idmap_find(&p->goroutines, id);
+
+    if (g && g->epoch == p->epoch)
+        return g;
+    if (!g) {
+        g = idmap_insert(&p->goroutines, id);
+        if (!g) {
+            protobuf_fail(&p->w);
+            return NULL;
+        }
+        g->proc = GOTRACE_NO_PROC;
+        g->start_stack = start_stack;
+        if (p->version >= VERSION_WITH_FUNCTIONS)
+            g->stack = start_stack;
+    }
+    g->epoch = p->epoch;
+    track_goroutine(p, id, g);
+    return g;
+}
+
+perfetto_proc *proc_get(perfetto *p, int64_t id)
+{
+    perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)id);
+
+    if (proc && proc->epoch == p->epoch)
+        return proc;
+    if (!proc) {
+        proc = idmap_insert(&p->procs, (uint64_t)id);
+        if (!proc) {
+            protobuf_fail(&p->w);
+            return NULL;
+        }
+        proc->thread = GOTRACE_NO_THREAD;
+    }
+    proc->epoch = p->epoch;
+    track_proc(p, id, proc);
+    return proc;
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static void count_state(perfetto *p, unsigned state, bool more)
+{
+    static const uint8_t places[] = {
+        [GOTRACE_STATE_RUNNABLE] = TRACK_RUNNABLE - TRACK_RUNNABLE + 1,
+        [GOTRACE_STATE_RUNNING] = TRACK_RUNNING - TRACK_RUNNABLE + 1,
+        [GOTRACE_STATE_WAITING] = TRACK_WAITING - TRACK_RUNNABLE + 1,
+        [GOTRACE_STATE_SYSCALL] = TRACK_SYSCALL - TRACK_RUNNABLE + 1,
+    };
+    unsigned place = places[state];
+
+    if (place == 0)
+        return;
+    p->states[place - 1] += more ? 1 : (uint64_t)-1;
+    if (p->changed < place)
+        p->changed = place;
+}
+
+/* Into the open event: the counters that changed, and those that come before them. */
+static void write_counters(perfetto *p)
+{
+    for (unsigned i = 0; i < p->changed; i++)
+        protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
+    p->changed = 0;
+}
+
+/* ---- runs on procs ------------------------------------------------------------------------- */
+
+static void sweep_end(perfetto *p, perfetto_proc *proc)
+{
+    if (proc->sweeping)
+        slice_end(p, proc->track);
+    proc->sweeping = false;
+}
+
+/* End a goroutine's run; stack is where it stopped. */
+static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
+{
+    perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)g->proc);
+
+    g->proc = GOTRACE_NO_PROC;
+    if (!proc)
+        return;
+    sweep_end(p, proc);
+    proc->running = false;
+    stack = intern_stack(p, stack);
+    event_open(p, SLICE_END, proc->track);
+    if (stack)
+        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+    event_close(p);
+}
+
+static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    perfetto_proc *proc = proc_get(p, e->proc);
+
+    if (!proc)
+        return;
+    /* In a sound trace the proc is free. */
+    if (proc->running) {
+        perfetto_goroutine *other = idmap_find(&p->goroutines, proc->goroutine);
+        if (other)
+            run_end(p, other, 0);
+    }
+    sweep_end(p, proc);
+    uint64_t stack = intern_stack(p, g->stack);
+    event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
+    if (g->cause && g->cause == e->cause)
+        protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, g->cause);
+    if (e->text_size > 0)
+        event_annotate_string(p, ANNOTATE_LABEL, e->text, e->text_size);
+    event_close(p);
+    proc->running = true;
+    proc->goroutine = e->subject;
+    g->proc = e->proc;
+    g->cause = 0;
+}
+
+/* ---- goroutines ---------------------------------------------------------------------------- */
+
+/* Show on the proc's track that it made the goroutine runnable; the arrow starts there. */
+static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *e, uint64_t name)
+{
+    perfetto_proc *proc = proc_get(p, e->proc);
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (!proc)
+        return;
+    event_open_named(p, INSTANT, proc->track, CATEGORY_SCHED, name, stack);
+    protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
+    event_close(p);
+    g->cause = e->offset;
+}
+
+static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    regions_end(p, g);
+    if (g->assist) {
+        slice_end(p, g->assist);
+        lane_give(p, &p->assists, g->assist);
+    }
+    if (g->state != GOTRACE_STATE_UNDETERMINED) {
+        event_open(p, SLICE_END, g->track);
+        write_counters(p);
+        event_close(p);
+    }
+    idmap_remove(&p->goroutines, id);
+}
+
+/* Close the slice of the goroutine's state and open that of the next. */
+static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    /* Who is unblocked or created was not there when that happened. */
+    bool own = e->from == GOTRACE_STATE_RUNNING || e->from == GOTRACE_STATE_SYSCALL;
+    bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
+    uint64_t stack = own ? intern_stack(p, e->stack) : 0;
+    uint64_t name = intern_state_name(p, e->to, e->reason);
+
+    if (g->state != GOTRACE_STATE_UNDETERMINED)
+        slice_end(p, g->track);
+    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_STATE, name, stack);
+    if (returns) {
+        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
+        g->cause = e->offset;
+    }
+    write_counters(p);
+    event_close(p);
+    if (stack)
+        g->stack = stack;
+    g->state = e->to;
+}
+
+void goroutine_transition(perfetto *p, const gotrace_event *e)
+{
+    perfetto_goroutine *g = goroutine_get(p, e->subject, e->start_stack);
+
+    if (!g)
+        return;
+    if (g->proc != GOTRACE_NO_PROC && e->type != TYPE_GO_SYSCALL)
+        run_end(p, g, e->stack);
+    /* It lost its proc, no more. */
+    if (e->to == GOTRACE_STATE_SYSCALL && g->state == GOTRACE_STATE_SYSCALL)
+        return;
+    count_state(p, g->state, false);
+    count_state(p, e->to, true);
+    if (e->to == GOTRACE_STATE_NOT_EXIST) {
+        goroutine_end(p, e->subject, g);
+        return;
+    }
+    if (e->to == GOTRACE_STATE_RUNNABLE && !(e->flags & GOTRACE_EVENT_INITIAL)) {
+        if (e->from == GOTRACE_STATE_WAITING)
+            show_cause(p, g, e, NAME_UNBLOCK);
+        else if (e->from == GOTRACE_STATE_NOT_EXIST)
+            show_cause(p, g, e, NAME_CREATE);
+    }
+    show_state(p, g, e);
+    if (e->to == GOTRACE_STATE_RUNNING)
+        run_begin(p, g, e);
+}
+
+/* ---- procs --------------------------------------------------------------------------------- */
+
+void proc_transition(perfetto *p, const gotrace_event *e)
+{
+    perfetto_proc *proc = proc_get(p, (int64_t)e->subject);
+    bool starts = e->to == GOTRACE_STATE_RUNNING;
+
+    if (!proc)
+        return;
+    if (starts)
+        proc->thread = e->thread;
+    event_open_named(p, INSTANT, proc->track, CATEGORY_SCHED,
+                     starts ? NAME_PROC_START : NAME_PROC_STOP, 0);
+    if (starts && e->thread != GOTRACE_NO_THREAD)
+        event_annotate_uint(p, ANNOTATE_THREAD, (uint64_t)e->thread);
+    event_close(p);
+}
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+static void gc_range(perfetto *p, const gotrace_event *e, bool begins)
+{
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (p->collecting)
+        slice_end(p, TRACK_GC);
+    p->collecting = begins;
+    if (!begins)
+        return;
+    event_open_named(p, SLICE_BEGIN, TRACK_GC, CATEGORY_GC, NAME_GC, stack);
+    event_close(p);
+}
+
+/* A range on a track of its own, of a kind that *lane tells whether it is open. */
+static void lane_range(perfetto *p, perfetto_lanes *lanes, uint64_t *lane, uint64_t name,
+                       const gotrace_event *e, bool begins)
+{
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (*lane) {
+        slice_end(p, *lane);
+        lane_give(p, lanes, *lane);
+        *lane = 0;
+    }
+    if (!begins)
+        return;
+    *lane = lane_take(p, lanes);
+    event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, name, stack);
+    if (e->goroutine)
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
+    event_close(p);
+}
+
+static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
+{
+    perfetto_proc *proc = proc_get(p, e->proc);
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (!proc)
+        return;
+    if (begins) {
+        sweep_end(p, proc);
+        event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_GC, NAME_SWEEP, stack);
+        event_close(p);
+        proc->sweeping = true;
+    } else if (proc->sweeping) {
+        event_open(p, SLICE_END, proc->track);
+        if (e->arg_count >= 2) {
+            event_annotate_uint(p, ANNOTATE_SWEPT, e->args[0]);
+            event_annotate_uint(p, ANNOTATE_RECLAIMED, e->args[1]);
+        }
+        event_close(p);
+        proc->sweeping = false;
+    }
+}
+
+static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
+{
+    perfetto_proc *proc = p->version < VERSION_WITH_GLOBAL_STW ? proc_get(p, e->proc) : NULL;
+    uint64_t name = NAME_NONE;
+
+    if (begins) {
+        char text[256];
+        int size = snprintf(text, sizeof text, e->reason ? "stop-the-world (%.200s)"
+                                                         : "stop-the-world", e->reason);
+        name = intern_name(p, text, (size_t)size).iid;
+    }
+    lane_range(p, &p->stops, proc ? &proc->stw : &p->stw, name, e, begins);
+}
+
+void range_event(perfetto *p, const gotrace_event *e)
+{
+    bool begins = e->kind == GOTRACE_KIND_RANGE_BEGIN;
+    perfetto_goroutine *g;
+
+    switch (e->range) {
+    case GOTRACE_RANGE_GC: gc_range(p, e, begins); break;
+    case GOTRACE_RANGE_STW: stw_range(p, e, begins); break;
+    case GOTRACE_RANGE_SWEEP: sweep_range(p, e, begins); break;
+    case GOTRACE_RANGE_MARK_ASSIST:
+        g = goroutine_get(p, e->goroutine, 0);
+        if (g)
+            lane_range(p, &p->assists, &g->assist, NAME_ASSIST, e, begins);
+        break;
+    default: break;
+    }
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static void proc_end(perfetto *p, perfetto_proc *proc)
+{
+    sweep_end(p, proc);
+    if (proc->running)
+        slice_end(p, proc->track);
+    if (proc->stw)
+        slice_end(p, proc->stw);
+}
+
+uint64_t *sorted_ids(perfetto *p, const idmap *map)
+{
+    uint64_t *ids = idmap_sorted_keys(map);
+
+    if (!ids && map->count > 0)
+        protobuf_fail(&p->w);
+    return ids;
+}
+
+void state_end(perfetto *p)
+{
+    size_t goroutines = p->goroutines.count, procs = p->procs.count;
+    uint64_t *ids = sorted_ids(p, &p->goroutines);
+
+    for (size_t i = 0; ids && i < goroutines; i++)
+        goroutine_end(p, ids[i], idmap_find(&p->goroutines, ids[i]));
+    free(ids);
+    ids = sorted_ids(p, &p->procs);
+    for (size_t i = 0; ids && i < procs; i++)
+        proc_end(p, idmap_find(&p->procs, ids[i]));
+    free(ids);
+    if (p->collecting)
+        slice_end(p, TRACK_GC);
+    if (p->stw)
+        slice_end(p, p->stw);
+}

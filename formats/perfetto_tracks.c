@@ -1,0 +1,283 @@
+/* perfetto_tracks.c - tracks: their ids, names and order. */
+#include <stdlib.h>
+
+#include "perfetto.h"
+
+/* Threads are numbered from the pid on: v1 tells neither it nor theirs. */
+enum { PID = PERFETTO_PID, THREAD_IDS = 500000 };
+
+/* Where groups stand under the process. */
+enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
+
+enum { ORDER_LEXICOGRAPHIC = 1, ORDER_CHRONOLOGICAL, ORDER_EXPLICIT };
+enum { MERGE_BY_NAME = 1, MERGE_NONE };
+enum { UNIT_COUNT = 2, UNIT_BYTES = 3 };
+
+enum {
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS_DESCRIPTOR = 3,
+    TRACK_THREAD_DESCRIPTOR = 4,
+    TRACK_PARENT_UUID = 5,
+    TRACK_COUNTER_DESCRIPTOR = 8,
+    TRACK_CHILD_ORDERING = 11,
+    TRACK_SIBLING_ORDER_RANK = 12,
+    TRACK_SIBLING_MERGE_BEHAVIOR = 15,
+
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5,
+    COUNTER_UNIT = 3,
+};
+
+/* A name made of a number and the shortened name of a function. */
+typedef struct label {
+    char text[1024];
+    size_t size;
+} label;
+
+/* "net/http.(*conn).serve" as people say it: "http.(*conn).serve". Slashes in type arguments do
+ * not count. */
+static const char *short_function(const char *name, size_t *size)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i < *size && name[i] != '['; i++)
+        if (name[i] == '/')
+            start = i + 1;
+    *size -= start;
+    return name + start;
+}
+
+/* "G12 main.worker"; a name too long is cut, at the start of a rune. Until Go 1.6 there is only the
+ * address of where a goroutine starts. */
+static label goroutine_label(const perfetto *p, uint64_t id, uint64_t start_stack)
+{
+    label l;
+    gotrace_frame frame = {0};
+
+    l.size = (size_t)snprintf(l.text, sizeof l.text, "G%llu", (unsigned long long)id);
+    if (p->version < VERSION_WITH_FUNCTIONS && start_stack)
+        l.size += (size_t)snprintf(l.text + l.size, sizeof l.text - l.size, " 0x%llx",
+                                   (unsigned long long)start_stack);
+    if (p->version < VERSION_WITH_FUNCTIONS ||
+        gotrace_reader_stack(p->reader, start_stack, &frame, 1) == 0 ||
+        frame.function_size == 0)
+        return l;
+    size_t size = frame.function_size;
+    const char *name = short_function(frame.function, &size);
+    size_t room = sizeof l.text - l.size - 1;
+    if (size > room) {
+        size = room;
+        while (size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80)
+            size--;
+    }
+    l.text[l.size++] = ' ';
+    memcpy(l.text + l.size, name, size);
+    l.size += size;
+    return l;
+}
+
+static void descriptor_open(perfetto *p, unsigned sequence, uint64_t uuid, uint64_t parent)
+{
+    packet_open(p, sequence, 0);
+    p->event = protobuf_open(&p->w, PACKET_TRACK_DESCRIPTOR);
+    protobuf_uint(&p->w, TRACK_UUID, uuid);
+    if (parent)
+        protobuf_uint(&p->w, TRACK_PARENT_UUID, parent);
+}
+
+static void descriptor_close(perfetto *p)
+{
+    protobuf_close(&p->w, p->event);
+    packet_close(p);
+}
+
+/* Ranks are 32 bits and not negative: what is beyond comes last. */
+static void descriptor_rank(perfetto *p, uint64_t rank)
+{
+    protobuf_uint(&p->w, TRACK_SIBLING_ORDER_RANK, rank < INT32_MAX ? rank : INT32_MAX);
+}
+
+static void describe_group(perfetto *p, uint64_t uuid, const char *name, unsigned rank,
+                           unsigned ordering)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, TRACK_PROCESS);
+    protobuf_string(&p->w, TRACK_NAME, name, strlen(name));
+    descriptor_rank(p, rank);
+    protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ordering);
+    descriptor_close(p);
+}
+
+static void describe_counter(perfetto *p, uint64_t uuid, const char *name, unsigned unit)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, TRACK_STATS);
+    protobuf_string(&p->w, TRACK_NAME, name, strlen(name));
+    size_t counter = protobuf_open(&p->w, TRACK_COUNTER_DESCRIPTOR);
+    protobuf_uint(&p->w, COUNTER_UNIT, unit);
+    protobuf_close(&p->w, counter);
+    descriptor_rank(p, uuid);
+    descriptor_close(p);
+}
+
+void tracks_restart(perfetto *p)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
+    size_t process = protobuf_open(&p->w, TRACK_PROCESS_DESCRIPTOR);
+    protobuf_uint(&p->w, PROCESS_PID, PID);
+    protobuf_string(&p->w, PROCESS_NAME, p->program, strlen(p->program));
+    protobuf_close(&p->w, process);
+    protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
+    descriptor_close(p);
+
+    describe_group(p, TRACK_PROCS, "Procs", RANK_PROCS, ORDER_EXPLICIT);
+    describe_group(p, TRACK_GOROUTINES, "Goroutines", RANK_GOROUTINES, ORDER_EXPLICIT);
+    describe_group(p, TRACK_GC, "GC", RANK_GC, ORDER_EXPLICIT);
+    describe_group(p, TRACK_TASKS, "Tasks", RANK_TASKS, ORDER_CHRONOLOGICAL);
+    describe_group(p, TRACK_STATS, "Stats", RANK_STATS, ORDER_EXPLICIT);
+
+    describe_counter(p, TRACK_RUNNABLE, "goroutines runnable", UNIT_COUNT);
+    describe_counter(p, TRACK_RUNNING, "goroutines running", UNIT_COUNT);
+    describe_counter(p, TRACK_WAITING, "goroutines waiting", UNIT_COUNT);
+    describe_counter(p, TRACK_SYSCALL, "goroutines in syscall", UNIT_COUNT);
+    describe_counter(p, TRACK_HEAP_ALLOCATED, "heap allocated", UNIT_BYTES);
+    describe_counter(p, TRACK_HEAP_GOAL, "heap goal", UNIT_BYTES);
+    describe_counter(p, TRACK_GOMAXPROCS, "GOMAXPROCS", UNIT_COUNT);
+
+    p->assists.name = "mark assists";
+    p->assists.rank = 2;
+    p->stops.name = "stop-the-world";
+    p->stops.rank = 1;
+    p->assists.count = p->stops.count = 0;
+    if (p->tracks < TRACK_LAST)
+        p->tracks = TRACK_LAST;
+    p->epoch_track = p->tracks;
+}
+
+/* A track that is not merged with others of its name. */
+static void describe_single(perfetto *p, uint64_t uuid, uint64_t parent, const char *name,
+                            size_t size, uint64_t rank)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, parent);
+    protobuf_string(&p->w, TRACK_NAME, name, size);
+    descriptor_rank(p, rank);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_NONE);
+    descriptor_close(p);
+}
+
+static void describe_user(perfetto *p, const perfetto_goroutine *g)
+{
+    static const char name[] = "regions and logs";
+
+    describe_single(p, g->user_track, g->track, name, sizeof name - 1, 0);
+}
+
+void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    label l = goroutine_label(p, id, g->start_stack);
+
+    if (!g->track)
+        g->track = ++p->tracks;
+    describe_single(p, g->track, TRACK_GOROUTINES, l.text, l.size, id);
+    if (g->user_track)
+        describe_user(p, g);
+    g->name = intern_new_name(p, l.text, l.size);
+}
+
+void track_user(perfetto *p, perfetto_goroutine *g)
+{
+    if (g->user_track)
+        return;
+    g->user_track = ++p->tracks;
+    describe_user(p, g);
+}
+
+void track_proc(perfetto *p, int64_t id, perfetto_proc *proc)
+{
+    char name[32] = "no proc";
+
+    if (!proc->track)
+        proc->track = ++p->tracks;
+    if (id >= 0)
+        snprintf(name, sizeof name, "P%lld", (long long)id);
+    describe_single(p, proc->track, TRACK_PROCS, name, strlen(name),
+                    id >= 0 ? (uint64_t)id : INT32_MAX);
+}
+
+void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size)
+{
+    enum { LONGEST = 1024 };
+
+    task->track = ++p->tracks;
+    descriptor_open(p, SEQUENCE_EVENTS, task->track, parent);
+    protobuf_string(&p->w, TRACK_NAME, name, size < LONGEST ? size : LONGEST);
+    protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_CHRONOLOGICAL);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
+    descriptor_close(p);
+}
+
+static void describe_thread(perfetto *p, uint64_t tid, const char *name)
+{
+    descriptor_open(p, SEQUENCE_THREADS, ++p->tracks, TRACK_PROCESS);
+    size_t thread = protobuf_open(&p->w, TRACK_THREAD_DESCRIPTOR);
+    protobuf_uint(&p->w, THREAD_PID, PID);
+    protobuf_uint(&p->w, THREAD_TID, tid);
+    protobuf_string(&p->w, THREAD_NAME, name, strlen(name));
+    protobuf_close(&p->w, thread);
+    descriptor_close(p);
+}
+
+uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc)
+{
+    char name[32] = "no proc";
+    uint64_t tid = PID + 2 * THREAD_IDS - 1;
+
+    if (thread >= 0 && thread < THREAD_IDS) {
+        tid = PID + (uint64_t)thread;
+        snprintf(name, sizeof name, "M%lld", (long long)thread);
+    } else if (proc >= 0 && proc < THREAD_IDS - 1) {
+        tid = PID + THREAD_IDS + (uint64_t)proc;
+        snprintf(name, sizeof name, "thread of P%lld", (long long)proc);
+    }
+    uint32_t *epoch = idmap_insert(&p->threads, tid);
+    if (!epoch) {
+        protobuf_fail(&p->w);
+    } else if (*epoch != p->epoch) {
+        *epoch = p->epoch;
+        describe_thread(p, tid, name);
+    }
+    return tid;
+}
+
+uint64_t lane_take(perfetto *p, perfetto_lanes *lanes)
+{
+    if (lanes->count > 0)
+        return lanes->free[--lanes->count];
+    uint64_t track = ++p->tracks;
+    descriptor_open(p, SEQUENCE_EVENTS, track, TRACK_GC);
+    protobuf_string(&p->w, TRACK_NAME, lanes->name, strlen(lanes->name));
+    descriptor_rank(p, lanes->rank);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
+    descriptor_close(p);
+    return track;
+}
+
+void lane_give(perfetto *p, perfetto_lanes *lanes, uint64_t track)
+{
+    /* A reader that starts late does not know tracks of an earlier epoch. */
+    if (track <= p->epoch_track)
+        return;
+    if (lanes->count == lanes->capacity) {
+        size_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;
+        uint64_t *larger = reallocarray(lanes->free, capacity, sizeof *larger);
+        if (!larger) {
+            protobuf_fail(&p->w);
+            return;
+        }
+        lanes->free = larger;
+        lanes->capacity = capacity;
+    }
+    lanes->free[lanes->count++] = track;
+}

@@ -1,0 +1,183 @@
+/* perfetto_user.c - what the program says about itself: tasks, regions and logs. */
+#include <stdlib.h>
+
+#include "perfetto.h"
+
+enum {
+    /* Slices nested deeper than that the viewer does not show (it stops at 512). */
+    MOST_REGIONS = 400,
+    /* Tasks nested deeper stand beside their parents (the viewer allows 100 tracks above one). */
+    MOST_TASK_DEPTH = 50,
+};
+
+/* What belongs to a task carries its id: the viewer then highlights all of it together. */
+static void annotate_task(perfetto *p, uint64_t task)
+{
+    if (!task)
+        return;
+    protobuf_uint(&p->w, EVENT_CORRELATION_ID, task);
+    event_annotate_uint(p, ANNOTATE_TASK, task);
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+static void task_begin(perfetto *p, const gotrace_event *e)
+{
+    uint64_t parent_track = TRACK_TASKS;
+    uint32_t depth = 0;
+    const perfetto_task *parent = idmap_find(&p->tasks, e->value);
+
+    /* A track of an earlier epoch would be unknown to a reader that starts late. */
+    if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
+        parent_track = parent->track;
+        depth = parent->depth + 1;
+    }
+    perfetto_task *task = idmap_insert(&p->tasks, e->subject);
+    if (!task) {
+        protobuf_fail(&p->w);
+        return;
+    }
+    /* In a sound trace the id is new. */
+    if (task->track)
+        slice_end(p, task->track);
+    task->epoch = p->epoch;
+    task->depth = depth;
+    track_task(p, task, parent_track, e->text, e->text_size);
+    perfetto_name name = intern_name(p, e->text, e->text_size);
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, SLICE_BEGIN, task->track, CATEGORY_TASK, NAME_NONE, stack);
+    event_name(p, name);
+    annotate_task(p, e->subject);
+    if (e->value)
+        event_annotate_uint(p, ANNOTATE_PARENT, e->value);
+    if (e->goroutine)
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
+    event_close(p);
+}
+
+static void task_end(perfetto *p, const gotrace_event *e)
+{
+    const perfetto_task *task = idmap_find(&p->tasks, e->subject);
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (!task) {
+        event_open_named(p, INSTANT, TRACK_TASKS, CATEGORY_TASK, NAME_TASK_END, stack);
+        annotate_task(p, e->subject);
+        event_close(p);
+        return;
+    }
+    event_open(p, SLICE_END, task->track);
+    if (stack)
+        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+    event_close(p);
+    idmap_remove(&p->tasks, e->subject);
+}
+
+void task_event(perfetto *p, const gotrace_event *e)
+{
+    if (e->kind == GOTRACE_KIND_TASK_BEGIN)
+        task_begin(p, e);
+    else
+        task_end(p, e);
+}
+
+void tasks_end(perfetto *p)
+{
+    size_t count = p->tasks.count;
+    uint64_t *ids = sorted_ids(p, &p->tasks);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        const perfetto_task *task = idmap_find(&p->tasks, ids[i]);
+        slice_end(p, task->track);
+    }
+    free(ids);
+}
+
+/* ---- regions and logs ---------------------------------------------------------------------- */
+
+static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    if (++g->regions > MOST_REGIONS)
+        return;
+    track_user(p, g);
+    perfetto_name name = intern_name(p, e->text, e->text_size);
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, SLICE_BEGIN, g->user_track, CATEGORY_REGION, NAME_NONE, stack);
+    event_name(p, name);
+    annotate_task(p, e->subject);
+    event_close(p);
+}
+
+static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
+{
+    /* One that began before the trace has no slice to end. */
+    if (g->regions == 0 || g->regions-- > MOST_REGIONS)
+        return;
+    stack = intern_stack(p, stack);
+    event_open(p, SLICE_END, g->user_track);
+    if (stack)
+        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+    event_close(p);
+}
+
+void region_event(perfetto *p, const gotrace_event *e)
+{
+    perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);
+
+    if (!g)
+        return;
+    if (e->kind == GOTRACE_KIND_REGION_BEGIN)
+        region_begin(p, g, e);
+    else
+        region_end(p, g, e->stack);
+}
+
+void regions_end(perfetto *p, perfetto_goroutine *g)
+{
+    while (g->regions > 0)
+        region_end(p, g, 0);
+}
+
+/* "[category] message", as Go's own viewer shows it; to be freed. NULL when memory is refused. */
+static char *log_text(const gotrace_event *e, size_t *size)
+{
+    char *text = malloc(e->text_size + e->message_size + 4);
+    size_t used = 0;
+
+    if (text && e->text_size > 0) {
+        text[used++] = '[';
+        memcpy(text + used, e->text, e->text_size);
+        used += e->text_size;
+        text[used++] = ']';
+        text[used++] = ' ';
+    }
+    if (text && e->message_size > 0) {
+        memcpy(text + used, e->message, e->message_size);
+        used += e->message_size;
+    }
+    *size = used;
+    return text;
+}
+
+void log_event(perfetto *p, const gotrace_event *e)
+{
+    perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);
+    size_t size;
+    char *text = log_text(e, &size);
+
+    if (!g || !text) {
+        free(text);
+        protobuf_fail(&p->w);
+        return;
+    }
+    track_user(p, g);
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, INSTANT, g->user_track, CATEGORY_LOG, NAME_NONE, stack);
+    event_name(p, (perfetto_name){0, text, size});
+    if (e->text_size > 0)
+        event_annotate_string(p, ANNOTATE_LOG_CATEGORY, e->text, e->text_size);
+    event_annotate_string(p, ANNOTATE_LOG_MESSAGE, e->message, e->message_size);
+    annotate_task(p, e->subject);
+    event_close(p);
+    free(text);
+}
