@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# run.sh [FILE...]: measure gotrace on large traces, beside Go's reader where that is there.
+#
+#   GOTRACE         the program (default $BUILD/gotrace, build/gotrace)
+#   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
+#   GOTRACE_BENCH   where the large traces are kept (default $HOME/.cache/gotrace-bench); those that
+#                   are missing are recorded, 110 MiB each (BIG_BYTES)
+#   RUNS            each figure is the best of so many runs (default 3)
+#
+# Exit 1 if a target was missed, or something could not be measured.
+set -u
+export LC_ALL=C
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${BUILD:-$root/build}
+gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
+peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
+store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
+runs=${RUNS:-3}
+goread_v2=$peers/bin/goread-v2
+
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+missed=0
+
+[ -x "$gotrace" ] || { echo "bench: no $gotrace: run make" >&2; exit 1; }
+mkdir -p "$build/bench"
+"${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -o "$build/bench/measure" \
+    "$root/bench/measure.c" || exit 1
+
+record_missing() {
+    local toolchain
+    for toolchain in gccgo go1.19 go1.21; do
+        [ ! -s "$store/$toolchain-big.trace" ] || continue
+        if { [ $toolchain = gccgo ] && command -v gccgo-12 >/dev/null; } ||
+            [ -x "$peers/usr/lib/go-${toolchain#go}/bin/go" ]; then
+            GOTRACE_PEERS=$peers "$root/testdata/recorders/record.sh" --big "$store" $toolchain
+        else
+            echo "bench: SKIPPED: no trace of $toolchain, and no $toolchain to record one with" >&2
+        fi
+    done
+}
+
+# best OUTPUT COMMAND...: sets seconds and kib, of the fastest and of the largest of all runs.
+best() {
+    local output=$1 run s k status
+    shift
+    seconds='' kib=0
+    : >"$work/err"
+    for ((run = 0; run < runs; run++)); do
+        "$build/bench/measure" "$work/report" "$@" >"$output" 2>>"$work/err"
+        status=$?
+        if [ $status -ne 0 ]; then
+            echo "bench: status $status: $*" >&2
+            head -n 5 "$work/err" >&2
+            missed=$((missed + 1))
+            return 1
+        fi
+        read -r s k <"$work/report"
+        seconds=$(awk -v a="${seconds:-$s}" -v b="$s" 'BEGIN { print (b < a ? b : a) }')
+        [ "$k" -le "$kib" ] || kib=$k
+    done
+}
+
+calc() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+# row WHAT FIGURE [TARGET CONDITION]: a line of the table, the target checked.
+row() {
+    local verdict=
+    if [ $# -gt 2 ]; then
+        if awk "BEGIN { exit !($4) }"; then
+            verdict='met'
+        else
+            verdict='MISSED'
+            missed=$((missed + 1))
+        fi
+    fi
+    printf '  %-34s %16s   %-22s %s\n' "$1" "$2" "${3:-}" "$verdict"
+}
+
+memory_row() { # WHAT LIMIT-MIB
+    row "$1, peak memory" "$(calc '%.1f MiB' "$kib / 1024")" "< $2 MiB" "$kib < $2 * 1024"
+}
+
+bench_validate() { # FILE SIZE
+    local own go
+    best /dev/null "$gotrace" validate "$1" || return
+    own=$seconds
+    row 'validate, time' "$own s"
+    row 'validate, speed' "$(calc '%.0f MB/s' "$2 / 1e6 / $own")"
+    memory_row validate 32
+    if [ ! -x "$goread_v2" ]; then
+        echo "  SKIPPED: the comparison with goread-v2: no $goread_v2"
+        return
+    fi
+    best /dev/null "$goread_v2" "$1" || return
+    # Its own figure, which leaves out starting and reading the file.
+    go=$(sed -n 's/.*seconds=//p' "$work/err" | sort -g | head -n 1)
+    row "goread-v2, seconds=" "$go s"
+    row 'goread-v2, peak memory' "$(calc '%.0f MiB' "$kib / 1024")"
+    row 'validate : goread-v2' "$(calc '1/%.1f' "$go / $own")" '<= 1/10' "$own * 10 <= $go"
+}
+
+bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
+    local bytes
+    best /dev/null "$gotrace" convert --to "$3" -o "$work/out.$3" "$1" || return
+    bytes=$(stat -c %s "$work/out.$3")
+    rm -f "$work/out.$3"
+    row "convert --to $3, time" "$seconds s"
+    memory_row "convert --to $3" "$4"
+    if [ -n "$5" ]; then
+        row 'output per byte of input' "$(calc '%.1f' "$bytes / $2")" "< $5" "$bytes < $5 * $2"
+    else
+        row 'output per byte of input' "$(calc '%.1f' "$bytes / $2")"
+    fi
+}
+
+bench_script() { # FILE SIZE FORMAT
+    best "$work/script" "$gotrace" dump --format "$3" "$1" || return
+    row "dump --format $3" "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")"
+    best "$work/again" "$gotrace" synth "$work/script" || return
+    row "synth of that" "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")"
+    row 'synth, peak memory' "$(calc '%.1f MiB' "$kib / 1024")"
+    if ! cmp -s "$1" "$work/again"; then
+        echo '  MISSED: what synth wrote is not the same trace'
+        missed=$((missed + 1))
+    fi
+    rm -f "$work/script" "$work/again"
+}
+
+bench_file() {
+    local size events
+    size=$(stat -c %s "$1")
+    events=$("$gotrace" info --json "$1" | sed -n 's/.*"type":"info".*"events":\([0-9]*\),.*/\1/p')
+    echo "$(basename "$1"): $(calc '%.1f MB' "$size / 1e6"), $(calc '%.1f M events' "${events:-0} / 1e6")"
+    bench_validate "$1" "$size"
+    bench_convert "$1" "$size" perfetto 64 8
+    bench_convert "$1" "$size" chrome 64 ''
+    bench_script "$1" "$size" text
+    bench_script "$1" "$size" jsonl
+    echo
+}
+
+if [ $# -eq 0 ]; then
+    record_missing
+    for file in "$store"/*-big.trace; do
+        [ ! -s "$file" ] || set -- "$@" "$file"
+    done
+fi
+if [ $# -eq 0 ]; then
+    echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
+    exit 0
+fi
+
+echo "speeds are bytes of trace a second, times the best of $runs, memory the most of $runs"
+printf '  %-34s %16s   %-22s\n' what figure target
+for file; do
+    bench_file "$file"
+done
+echo "$missed targets missed"
+[ "$missed" -eq 0 ]

@@ -1,0 +1,60 @@
+# expected.awk - what a timeline has to show, computed from what Go's own reader prints
+# (goread-v1 -print). One fact a line:
+#
+#   runs P N          goroutines were started N times on proc P
+#   running G NS      goroutine G had a proc for so long: from a start to the next stop
+#   heap BYTES        a last value of the heap counter (several lines where times are equal)
+#   tasks N, regions N, logs N, gc N, samples N
+#
+# Starts and stops of the same time may come in any order: the sums do not depend on it.
+
+# The lines of a log message's text are none of ours.
+!/^[0-9]+ [A-Z][A-Za-z]+ p=-?[0-9]+ g=[0-9]+ off=[0-9]+/ { next }
+
+{
+    time = $1
+    type = $2
+    proc = substr($3, 3)
+    g = substr($4, 3)
+    if (time > end)
+        end = time
+}
+
+type == "GoStart" || type == "GoStartLabel" {
+    g = substr($6, 3)
+    runs[proc]++
+    open[g]++
+    running[g] -= time
+}
+
+type ~ /^(GoEnd|GoStop|GoSched|GoPreempt|GoSleep|GoBlock.*|GoSysBlock)$/ {
+    open[g]--
+    running[g] += time
+}
+
+type == "HeapAlloc" {
+    if (time > heap_time || heaps == 0)
+        heaps = 0
+    heap_time = time
+    heap[heaps++] = substr($6, 5)
+}
+
+type == "UserTaskCreate" { tasks++ }
+type == "UserRegion" && / mode=0 / { regions++ }
+type == "UserLog" { logs++ }
+type == "GCStart" { gcs++ }
+type == "CPUSample" { samples++ }
+
+END {
+    for (p in runs)
+        print "runs", p, runs[p]
+    for (g in running)
+        printf "running %s %.0f\n", g, running[g] + open[g] * end
+    for (i = 0; i < heaps; i++)
+        print "heap", heap[i]
+    print "tasks", tasks + 0
+    print "regions", regions + 0
+    print "logs", logs + 0
+    print "gc", gcs + 0
+    print "samples", samples + 0
+}

