@@ -186,7 +186,9 @@ static void forget(output *o)
 
 static void say_failed(const output_file *f)
 {
-    diag_error("cannot write %s: %s [system.write]", f->name, strerror(f->error));
+    const char *quote = f->fd == STDOUT_FILENO ? "" : "'";
+    diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote,
+               strerror(f->error));
 }
 
 /* Take the temporary file away, or (rename_to) put it in its place. */

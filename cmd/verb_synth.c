@@ -9,23 +9,39 @@
 #include "progress.h"
 #include "script_input.h"
 
-/* Open the script; -1 after a diagnostic. */
-static int open_script(const char *path, const char *name, int *status)
+/* Say why the script could not be opened; returns the exit status. */
+static int no_script(const char *name, gotrace_rule rule, const char *why)
 {
-    *status = EXIT_SYSTEM;
-    int fd;
-    if (path && strcmp(path, "-") != 0) {
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    } else if (isatty(STDIN_FILENO)) {
-        diag_error("standard input is a terminal; name a SCRIPT");
-        *status = EXIT_USAGE;
-        return -1;
-    } else {
-        fd = dup(STDIN_FILENO);
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    gotrace_error error = {.rule = rule, .severity = info->severity, .class_ = info->class_};
+    snprintf(error.message, sizeof error.message, "%s", why);
+    diag_script(name, 0, &error);
+    return rule == GOTRACE_RULE_USAGE ? EXIT_USAGE : EXIT_SYSTEM;
+}
+
+/* Open the script (NULL or "-": standard input); NULL after a diagnostic, with *status set. */
+static FILE *open_script(const char *path, const char **name, int *status)
+{
+    bool standard = !path || strcmp(path, "-") == 0;
+    *name = standard ? "<stdin>" : path;
+    if (standard && isatty(STDIN_FILENO)) {
+        *status = no_script(*name, GOTRACE_RULE_USAGE,
+                            "standard input is a terminal; name a SCRIPT");
+        return NULL;
     }
-    if (fd < 0)
-        diag_error("cannot read %s: %s [system.open]", name, strerror(errno));
-    return fd;
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        char why[128];
+        snprintf(why, sizeof why, "cannot open: %s", strerror(errno));
+        *status = no_script(*name, GOTRACE_RULE_SYSTEM_OPEN, why);
+        return NULL;
+    }
+    FILE *script = script_input_open(fd);
+    if (!script) {
+        close(fd);
+        *status = no_script(*name, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
+    }
+    return script;
 }
 
 /* A raw encoder writes record by record: they are gathered first. */
@@ -45,17 +61,11 @@ static int status_of(const gotrace_error *error)
 
 static int run(session *s)
 {
-    const char *path = input_path(s);
-    const char *name = path && strcmp(path, "-") != 0 ? path : "<stdin>";
+    const char *name;
     int status;
-    int fd = open_script(path, name, &status);
-    if (fd < 0)
+    FILE *script = open_script(input_path(s), &name, &status);
+    if (!script)
         return status;
-    FILE *script = script_input_open(fd);
-    if (!script) {
-        diag_error("out of memory [system.memory]");
-        return EXIT_SYSTEM;
-    }
     status = output_open(&s->output, s->set.output, s->set.zstd, true);
     if (status == EXIT_SOUND) {
         script_error error = {.line = 0};

@@ -1,0 +1,19 @@
+# shellcheck shell=bash
+# The target is named by --to, or by the ending of OUT, whatever its case.
+trace=go1.19-user.trace
+sample $trace
+for target in perfetto chrome text json jsonl; do
+    gotrace convert --to $target -o $target "$trace" || echo "=> $?"
+    [ -s $target ] || echo "$target: nothing"
+done
+gotrace convert -o a.pftrace "$trace" && cmp perfetto a.pftrace
+gotrace convert -o a.PERFETTO-TRACE "$trace" && cmp perfetto a.PERFETTO-TRACE
+gotrace convert -o a.json "$trace" && cmp chrome a.json
+gotrace convert -o a.jsonl "$trace" && cmp jsonl a.jsonl
+gotrace convert -o a.json.zst "$trace" && [ "$(head -c 4 a.json.zst | od -An -tx1)" = ' 28 b5 2f fd' ]
+# --to wins over the ending.
+gotrace convert --to perfetto -o b.json "$trace" && cmp perfetto b.json
+# Scripts are what dump writes.
+for how in text json jsonl; do
+    gotrace dump --format $how "$trace" | cmp - $how
+done

@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# What is damaged gives status 1, what could be had, and where it broke.
+trace=go1.19-chan.trace
+sample $trace
+gotrace dump "$trace" >whole
+head -c 2000 "$trace" >cut.trace
+{ head -c 1000 "$trace"; printf '\377\377\377\377'; tail -c +1005 "$trace"; } >overwritten
+for file in cut.trace overwritten; do
+    run gotrace validate $file
+    run gotrace validate -v --json $file
+    run gotrace info $file
+    for verb in print dump 'convert --to chrome'; do
+        # shellcheck disable=SC2086
+        gotrace $verb -o part $file
+        echo "$verb $file: $?, $([ -s part ] && echo something) of $(wc -c <"$trace")"
+    done
+    gotrace dump -q $file 2>/dev/null | cmp - whole 2>&1 | grep -o '^cmp: EOF on -'
+done

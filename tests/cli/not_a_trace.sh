@@ -1,0 +1,17 @@
+# shellcheck shell=bash
+# What is no trace is told apart, by every verb that reads one.
+: >empty
+echo 'Hello, this is no trace, but long enough to hold a header.' >text
+printf '\377\330\377\340\000\020JFIF\000\001\001\000\000\001\000\001\000\000\377\333' >photo.jpg
+mkdir directory
+for verb in validate info print dump 'convert --to perfetto' 'convert --to chrome'; do
+    for file in empty text photo.jpg directory missing; do
+        # shellcheck disable=SC2086
+        run gotrace $verb $file
+    done
+done
+run gotrace synth directory
+run gotrace synth missing
+run gotrace validate --json empty text directory missing
+run gotrace validate -q empty text directory missing
+run gotrace info --json empty

@@ -1,0 +1,22 @@
+# shellcheck shell=bash
+# Every way to write an option.
+trace=go1.19-chan.trace
+sample $trace
+gotrace print --format=jsonl "$trace" >one
+gotrace print --format jsonl "$trace" >two
+gotrace print "$trace" --format jsonl >three
+gotrace print --format text --format jsonl -- "$trace" >four
+gotrace print --format jsonl -ofive "$trace"
+gotrace print --format jsonl -o six "$trace"
+gotrace print --format jsonl --output=seven "$trace"
+gotrace print -qv --format jsonl --output eight "$trace"
+gotrace print --format jsonl --output - "$trace" >nine
+for other in two three four five six seven eight nine; do
+    cmp one $other
+done
+# Behind -- everything is a file; a lone - is standard input.
+run gotrace validate -- --json
+cp "$trace" ./-q
+run gotrace validate -- -q
+run gotrace validate - <"$trace"
+run gotrace validate <"$trace"
