@@ -7,7 +7,7 @@
 #include "diag.h"
 #include "input.h"
 #include "progress.h"
-#include "script_input.h"
+#include "script_file.h"
 
 /* Say why the script could not be opened; returns the exit status. */
 static int no_script(const char *name, gotrace_rule rule, const char *why)
@@ -36,7 +36,7 @@ static FILE *open_script(const char *path, const char **name, int *status)
         *status = no_script(*name, GOTRACE_RULE_SYSTEM_OPEN, why);
         return NULL;
     }
-    FILE *script = script_input_open(fd);
+    FILE *script = script_file_open(fd);
     if (!script) {
         close(fd);
         *status = no_script(*name, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");

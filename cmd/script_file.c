@@ -1,4 +1,4 @@
-#include "script_input.h"
+#include "script_file.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { PIECE = 128 * 1024 };
 
-typedef struct script_input {
+typedef struct script_file {
     int fd;
     bool begun, ended; /* the magic was looked at; the file came to its end */
     ZSTD_DStream *zstd; /* NULL: not compressed */
@@ -20,10 +20,10 @@ typedef struct script_input {
     ZSTD_inBuffer in;   /* what was read of the file and is not used yet */
     uint64_t done, total;
     char piece[PIECE];
-} script_input;
+} script_file;
 
 /* Read more of the file behind what is there. */
-static bool fill(script_input *s)
+static bool fill(script_file *s)
 {
     if (s->in.pos > 0) {
         memmove(s->piece, s->piece + s->in.pos, s->in.size - s->in.pos);
@@ -43,7 +43,7 @@ static bool fill(script_input *s)
     return true;
 }
 
-static bool begin(script_input *s)
+static bool begin(script_file *s)
 {
     static const unsigned char magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
     s->begun = true;
@@ -58,7 +58,7 @@ static bool begin(script_input *s)
     return s->zstd != NULL;
 }
 
-static ssize_t read_plain(script_input *s, char *buffer, size_t size)
+static ssize_t read_plain(script_file *s, char *buffer, size_t size)
 {
     if (s->in.pos == s->in.size && !s->ended && !fill(s))
         return -1;
@@ -69,7 +69,7 @@ static ssize_t read_plain(script_input *s, char *buffer, size_t size)
     return (ssize_t)n;
 }
 
-static ssize_t read_zstd(script_input *s, char *buffer, size_t size)
+static ssize_t read_zstd(script_file *s, char *buffer, size_t size)
 {
     ZSTD_outBuffer plain = {buffer, size, 0};
     while (plain.pos == 0) {
@@ -91,7 +91,7 @@ static ssize_t read_zstd(script_input *s, char *buffer, size_t size)
 
 static ssize_t input_read(void *cookie, char *buffer, size_t size)
 {
-    script_input *s = cookie;
+    script_file *s = cookie;
     if (!s->begun && !begin(s))
         return -1;
     return s->zstd ? read_zstd(s, buffer, size) : read_plain(s, buffer, size);
@@ -99,20 +99,20 @@ static ssize_t input_read(void *cookie, char *buffer, size_t size)
 
 static int input_close(void *cookie)
 {
-    script_input *s = cookie;
+    script_file *s = cookie;
     ZSTD_freeDStream(s->zstd);
     int closed = close(s->fd);
     free(s);
     return closed;
 }
 
-FILE *script_input_open(int fd)
+FILE *script_file_open(int fd)
 {
     struct stat file;
-    script_input *s = malloc(sizeof *s);
+    script_file *s = malloc(sizeof *s);
     if (!s)
         return NULL;
-    *s = (script_input){.fd = fd};
+    *s = (script_file){.fd = fd};
     s->in.src = s->piece;
     if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode))
         s->total = (uint64_t)file.st_size;

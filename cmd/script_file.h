@@ -1,12 +1,12 @@
-/* script_input.h - an event script as a stream, compressed or not. */
-#ifndef SCRIPT_INPUT_H
-#define SCRIPT_INPUT_H
+/* script_file.h - an event script as a stream, compressed or not. */
+#ifndef SCRIPT_FILE_H
+#define SCRIPT_FILE_H
 
 #include <stdint.h>
 #include <stdio.h>
 
 /* A stream over descriptor fd, which it closes. zstd is known by its magic and decompressed on
  * the fly. A read that fails leaves the reason in errno. NULL when out of memory. */
-FILE *script_input_open(int fd);
+FILE *script_file_open(int fd);
 
 #endif
