@@ -170,6 +170,17 @@ size_t utf8_decode(const char *s, size_t size, uint32_t *rune)
     return length;
 }
 
+size_t utf8_encode(char *dst, uint32_t rune)
+{
+    static const uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    size_t rest = rune < 0x80 ? 0 : rune < 0x800 ? 1 : rune < 0x10000 ? 2 : 3;
+
+    dst[0] = (char)(lead[rest] | rune >> (6 * rest));
+    for (size_t i = 1; i <= rest; i++)
+        dst[i] = (char)(0x80 | (rune >> (6 * (rest - i)) & 0x3f));
+    return rest + 1;
+}
+
 size_t utf8_valid_prefix(const char *s, size_t size)
 {
     size_t at = 0;

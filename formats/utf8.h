@@ -15,6 +15,10 @@
  * forms, surrogates and what lies above U+10FFFF are not), or if size is 0. */
 size_t utf8_decode(const char *s, size_t size, uint32_t *rune);
 
+/* Write a rune (not a surrogate, at most U+10FFFF) to dst, which has room for four bytes; returns
+ * how many it takes. */
+size_t utf8_encode(char *dst, uint32_t rune);
+
 /* Leading bytes of s that are UTF-8: size if all of it is. */
 size_t utf8_valid_prefix(const char *s, size_t size);
 

@@ -1,0 +1,375 @@
+/*
+ * script_text.c - event scripts as text, in the style of Go's own raw text of later traces:
+ *
+ *   Trace Go1.19
+ *   Batch p=0 ticks=4401266346462
+ *   ProcStart dt=7 thread=5
+ *   String id=1
+ *           data="main.main"
+ *   Stack id=1 nframes=1
+ *           pc=4943680 func=1 file=2 line=12
+ */
+#include <string.h>
+
+#include "script.h"
+#include "utf8.h"
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static const char *const frame_names_all[] = {"pc=", " func=", " file=", " line="};
+
+static void text_begin(out *o, int version)
+{
+    out_str(o, "Trace Go1.");
+    out_i64(o, version);
+    out_char(o, '\n');
+}
+
+static void write_deviations(out *o, int version, const gotrace_record *record)
+{
+    if (script_odd_form(record, version)) {
+        out_str(o, " form=");
+        out_u64(o, record->form);
+    }
+    const char *before = " pad=";
+    for (size_t n = 0; script_odd_width(record, version, &n); n++) {
+        out_str(o, before);
+        out_u64(o, n);
+        out_char(o, ':');
+        out_u64(o, record->widths[n]);
+        before = ",";
+    }
+}
+
+static void text_record(out *o, int version, const gotrace_record *record, bool first)
+{
+    (void)first;
+    const gotrace_event_spec *spec = record->spec;
+    size_t n = 0;
+    out_str(o, spec->name);
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (version < spec->args[i].since || version > spec->args[i].until)
+            continue;
+        out_char(o, ' ');
+        out_str(o, spec->args[i].name);
+        out_char(o, '=');
+        out_u64(o, record->args[n++]);
+    }
+    write_deviations(o, version, record);
+    size_t per_frame = gotrace_frame_values(version);
+    for (size_t i = 0; n < record->arg_count; n++, i = (i + 1) % per_frame) {
+        if (i == 0)
+            out_bytes(o, "\n\t", 2);
+        out_str(o, frame_names_all[i]);
+        out_u64(o, record->args[n]);
+    }
+    if (spec->flags & GOTRACE_SPEC_DATA) {
+        out_str(o, "\n\tdata=");
+        out_go_quoted(o, record->data, record->data_size);
+    }
+    out_char(o, '\n');
+}
+
+static void text_end(out *o)
+{
+    (void)o;
+}
+
+static const char *const text_extensions[] = {".txt", ".script", NULL};
+
+const script_format script_text = {
+    .name = "text",
+    .extensions = text_extensions,
+    .summary = "one event a line, in the style of Go's raw text",
+    .begin = text_begin,
+    .record = text_record,
+    .end = text_end,
+};
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* What is left of a line. */
+typedef struct text_line {
+    const char *at, *end;
+    uint64_t number;
+} text_line;
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+/* Pass over blanks and a comment; false at the line's end. */
+static bool more_in(text_line *line)
+{
+    while (line->at < line->end && is_space(*line->at))
+        line->at++;
+    if (line->at < line->end && *line->at == '#')
+        line->at = line->end;
+    return line->at < line->end;
+}
+
+/* Where the token at hand ends. */
+static const char *token_end(const text_line *line)
+{
+    const char *p = line->at;
+    while (p < line->end && !is_space(*p) && *p != '#')
+        p++;
+    return p;
+}
+
+/* The value of an escape's digits, in that base, exactly that many; false if they are not. */
+static bool escape_digits(text_line *line, unsigned base, unsigned count, uint32_t *value)
+{
+    if ((size_t)(line->end - line->at) < count)
+        return false;
+    *value = 0;
+    for (; count > 0; count--) {
+        unsigned c = (unsigned char)*line->at++, digit = c - '0';
+        if (digit > 9)
+            digit = (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : base;
+        if (digit >= base)
+            return false;
+        *value = *value * base + digit;
+    }
+    return true;
+}
+
+/* What follows a backslash. Bytes come from \x and \nnn, runes from \u and \U. */
+static gotrace_status read_escape(script_job *job, text_line *line)
+{
+    static const char letters[] = "abfnrtv\\\"'", meant[] = "\a\b\f\n\r\t\v\\\"'";
+    const char *start = line->at;
+    char c = line->at < line->end ? *line->at++ : '\0';
+    const char *letter = c ? strchr(letters, c) : NULL;
+    uint32_t value = 0;
+    bool ok = true, is_rune = false;
+    if (letter) {
+        value = (unsigned char)meant[letter - letters];
+    } else if (c == 'x') {
+        ok = escape_digits(line, 16, 2, &value);
+    } else if (c >= '0' && c <= '7') {
+        line->at--;
+        ok = escape_digits(line, 8, 3, &value) && value < 256;
+    } else {
+        is_rune = true;
+        ok = (c == 'u' && escape_digits(line, 16, 4, &value)) ||
+             (c == 'U' && escape_digits(line, 16, 8, &value));
+        ok = ok && value < 0x110000 && (value < 0xd800 || value > 0xdfff);
+    }
+    if (!ok)
+        return script_fail(job, line->number, "\"\\%s\" is not an escape of a Go string",
+                           script_show(start, (size_t)(line->end - start)).text);
+    char bytes[4];
+    size_t size = 1;
+    if (is_rune)
+        size = utf8_encode(bytes, value);
+    else
+        bytes[0] = (char)value;
+    return script_record_bytes(job, bytes, size);
+}
+
+/* A Go string in double quotes, into the record's data. */
+static gotrace_status read_quoted(script_job *job, text_line *line)
+{
+    script_record *record = &job->record;
+    if (record->has_data)
+        return script_fail(job, line->number, "a record has data twice");
+    if (line->at == line->end || *line->at != '"')
+        return script_fail(job, line->number, "\"%s\" found, a string in double quotes expected",
+                           script_show(line->at, (size_t)(line->end - line->at)).text);
+    record->has_data = true;
+    line->at++;
+    while (line->at < line->end && *line->at != '"') {
+        const char *plain = line->at;
+        while (line->at < line->end && *line->at != '"' && *line->at != '\\')
+            line->at++;
+        gotrace_status status = script_record_bytes(job, plain, (size_t)(line->at - plain));
+        if (status == GOTRACE_OK && line->at < line->end && *line->at == '\\') {
+            line->at++;
+            status = read_escape(job, line);
+        }
+        if (status != GOTRACE_OK)
+            return status;
+    }
+    if (line->at == line->end)
+        return script_fail(job, line->number, "a string that does not end on its line");
+    line->at++;
+    return GOTRACE_OK;
+}
+
+/* "I:W,I:W": varint I of the record takes W bytes. */
+static gotrace_status read_pads(script_job *job, uint64_t line, const char *s, const char *end)
+{
+    while (s <= end) {
+        const char *stop = memchr(s, ',', (size_t)(end - s));
+        if (!stop)
+            stop = end;
+        const char *colon = memchr(s, ':', (size_t)(stop - s));
+        uint64_t index, width;
+        if (!colon)
+            return script_fail(job, line, "\"%s\" found, I:W expected (varint I takes W bytes)",
+                               script_show(s, (size_t)(stop - s)).text);
+        if (script_number(job, line, s, (size_t)(colon - s), &index) != GOTRACE_OK ||
+            script_number(job, line, colon + 1, (size_t)(stop - colon - 1), &width) != GOTRACE_OK ||
+            script_record_pad(job, index, width) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        s = stop + 1;
+    }
+    return GOTRACE_OK;
+}
+
+/* An attribute "name=value" of the event's own line. */
+static gotrace_status read_attribute(script_job *job, text_line *line)
+{
+    script_record *record = &job->record;
+    const char *name = line->at, *end = token_end(line);
+    const char *equals = memchr(name, '=', (size_t)(end - name));
+    if (!equals)
+        return script_fail(job, line->number, "%s: \"%s\" found, an argument name=value expected",
+                           record->shape->spec->name,
+                           script_show(name, (size_t)(end - name)).text);
+    size_t size = (size_t)(equals - name), value_size = (size_t)(end - equals - 1);
+    line->at = equals + 1;
+    if (size == 4 && memcmp(name, "data", 4) == 0)
+        return read_quoted(job, line);
+    line->at = end;
+    if (size == 3 && memcmp(name, "pad", 3) == 0)
+        return read_pads(job, line->number, equals + 1, end);
+    uint64_t value;
+    if (script_number(job, line->number, equals + 1, value_size, &value) != GOTRACE_OK) {
+        script_shown found = script_show(equals + 1, value_size);
+        script_shown arg = script_show(name, size);
+        return script_fail(job, line->number,
+                           "%s: %s=%s found, a whole number from 0 to 18446744073709551615 "
+                           "expected",
+                           record->shape->spec->name, arg.text, found.text);
+    }
+    if (size == 4 && memcmp(name, "form", 4) == 0) {
+        if (record->has_form)
+            return script_fail(job, line->number, "a record has its form twice");
+        record->has_form = true;
+        record->form = value;
+        return GOTRACE_OK;
+    }
+    return script_record_arg(job, name, size, value);
+}
+
+/* A line that goes on with a Stack: its frame's values, in any order. */
+static gotrace_status read_frame(script_job *job, text_line *line)
+{
+    static const char *const names[] = {"pc", "func", "file", "line"};
+    uint64_t values[4];
+    unsigned seen = 0, all = (1u << job->frame_values) - 1;
+    while (more_in(line)) {
+        const char *name = line->at, *end = token_end(line);
+        const char *equals = memchr(name, '=', (size_t)(end - name));
+        size_t size = equals ? (size_t)(equals - name) : 0, i = 0;
+        while (i < job->frame_values &&
+               (strlen(names[i]) != size || memcmp(names[i], name, size) != 0))
+            i++;
+        if (i == job->frame_values || seen & 1u << i)
+            return script_fail(job, line->number, "\"%s\" found, %s of a frame expected",
+                               script_show(name, (size_t)(end - name)).text,
+                               job->frame_values == 1 ? "pc" : "pc, func, file and line");
+        if (script_number(job, line->number, equals + 1, (size_t)(end - equals - 1), &values[i]) !=
+            GOTRACE_OK)
+            return GOTRACE_ERROR;
+        seen |= 1u << i;
+        line->at = end;
+    }
+    if (seen != all)
+        return script_fail(job, line->number, "a frame lacks one of %s",
+                           job->frame_values == 1 ? "pc" : "pc, func, file and line");
+    job->record.has_frames = true;
+    for (size_t i = 0; i < job->frame_values; i++)
+        if (script_record_value(job, values[i]) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    return GOTRACE_OK;
+}
+
+/* Whether the line goes on with the record before it: it starts with an attribute. */
+static bool is_continuation(const text_line *line)
+{
+    return memchr(line->at, '=', (size_t)(token_end(line) - line->at)) != NULL;
+}
+
+static gotrace_status read_continuation(script_job *job, text_line *line)
+{
+    script_record *record = &job->record;
+    if (!record->shape)
+        return script_fail(job, line->number, "\"%s\" found, an event's name expected",
+                           script_show(line->at, (size_t)(token_end(line) - line->at)).text);
+    if (record->shape->spec->flags & GOTRACE_SPEC_FRAMES)
+        return read_frame(job, line);
+    while (more_in(line))
+        if (read_attribute(job, line) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    return GOTRACE_OK;
+}
+
+static gotrace_status read_event(script_job *job, text_line *line)
+{
+    const char *end = token_end(line);
+    script_record_reset(job, line->number);
+    if (script_record_name(job, line->at, (size_t)(end - line->at)) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    line->at = end;
+    while (more_in(line))
+        if (read_attribute(job, line) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    return GOTRACE_OK;
+}
+
+/* "Trace Go1.N" */
+static gotrace_status read_header(script_job *job, text_line *line)
+{
+    static const char trace[] = "Trace", go[] = "Go1.";
+    const char *start = line->at, *end = token_end(line);
+    bool ok = (size_t)(end - start) == strlen(trace) && memcmp(start, trace, strlen(trace)) == 0;
+    line->at = end;
+    if (!ok || !more_in(line))
+        return script_fail(job, line->number,
+                           "\"%s\" found, \"Trace Go1.N\" expected: a script starts with it",
+                           script_show(start, (size_t)(line->end - start)).text);
+    const char *version = line->at;
+    end = token_end(line);
+    line->at = end;
+    if ((size_t)(end - version) <= strlen(go) || memcmp(version, go, strlen(go)) != 0 ||
+        more_in(line))
+        return script_fail(job, line->number, "\"%s\" found, \"Trace Go1.N\" expected",
+                           script_show(start, (size_t)(line->end - start)).text);
+    return script_version(job, line->number, version + strlen(go),
+                          (size_t)(end - version) - strlen(go));
+}
+
+gotrace_status script_text_read(script_job *job)
+{
+    text_line line;
+    char *start;
+    size_t size;
+    gotrace_status status;
+    script_record_reset(job, 0);
+    while ((status = script_line(job, &start, &size, &line.number)) == GOTRACE_EVENT) {
+        line.at = start;
+        line.end = start + size;
+        if (!more_in(&line))
+            continue;
+        if (!job->encoder) {
+            status = read_header(job, &line);
+        } else if (is_continuation(&line)) {
+            status = read_continuation(job, &line);
+        } else {
+            status = job->record.shape ? script_record_end(job) : GOTRACE_OK;
+            if (status == GOTRACE_OK)
+                status = read_event(job, &line);
+        }
+        if (status != GOTRACE_OK)
+            return status;
+    }
+    if (status != GOTRACE_END)
+        return status;
+    if (!job->encoder)
+        return script_fail(job, line.number, "the script says nothing: \"Trace Go1.N\" expected");
+    return job->record.shape ? script_record_end(job) : GOTRACE_OK;
+}
