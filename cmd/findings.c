@@ -78,19 +78,6 @@ void findings_add(findings *f, const gotrace_error *problem)
         tell(f, problem);
 }
 
-void findings_misuse(findings *f, const char *message)
-{
-    const gotrace_rule_info *rule = gotrace_rule_describe(GOTRACE_RULE_USAGE);
-    gotrace_error error = {.rule = GOTRACE_RULE_USAGE,
-                           .severity = rule->severity,
-                           .class_ = rule->class_,
-                           .offset = GOTRACE_NO_OFFSET,
-                           .batch = GOTRACE_NO_OFFSET,
-                           .event = GOTRACE_NO_OFFSET};
-    snprintf(error.message, sizeof error.message, "%s", message);
-    findings_add(f, &error);
-}
-
 static uint64_t beyond(uint64_t count, uint64_t limit)
 {
     return limit && count > limit ? count - limit : 0;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "diag.h"
+#include "human.h"
 #include "progress.h"
 
 static bool on_problem(void *ctx, const gotrace_error *problem)
@@ -36,12 +37,8 @@ bool input_open(input *in, session *s, const char *path)
     in->config.on_problem = on_problem;
     in->config.on_progress = on_progress;
     in->config.callback_ctx = in;
+    in->begun = human_clock();
     progress_begin(in->name);
-    if (standard && isatty(STDIN_FILENO)) {
-        findings_misuse(&in->found, "standard input is a terminal; name a FILE");
-        return false;
-    }
-
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     gotrace_status status;
     if (standard)
@@ -65,9 +62,21 @@ bool input_open_reader(input *in, session *s, const char *path)
     return true;
 }
 
+static void note_speed(const input *in)
+{
+    char bytes[24], rate[24];
+    uint64_t size = gotrace_source_size(in->source);
+    double seconds = human_clock() - in->begun;
+    human_bytes(bytes, sizeof bytes, size);
+    human_bytes(rate, sizeof rate, (uint64_t)((double)size / seconds));
+    diag_problem_note(in->name, GOTRACE_NO_OFFSET, "%s in %.3f s, %s/s", bytes, seconds, rate);
+}
+
 int input_close(input *in)
 {
     progress_end();
+    if (in->found.verbose && in->source)
+        note_speed(in);
     gotrace_reader_close(in->reader);
     gotrace_source_close(in->source);
     findings_end(&in->found);

@@ -22,9 +22,6 @@ typedef struct findings {
  * have been reported as a problem already). */
 void findings_add(findings *f, const gotrace_error *problem);
 
-/* Add a mistake of the caller's. */
-void findings_misuse(findings *f, const char *message);
-
 /* Say how many were not told. */
 void findings_end(const findings *f);
 
@@ -40,6 +37,7 @@ typedef struct input {
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
+    double begun; /* human_clock */
 } input;
 
 /* Open the file (NULL or "-": standard input). False after the reason was added to found; close

@@ -43,6 +43,17 @@ static const verb *find_verb(const char *name)
     return NULL;
 }
 
+/* A terminal for input is rarely meant, and looks like a program that hangs. */
+static bool reads_terminal(const session *s)
+{
+    if (!s->verb->input || !isatty(STDIN_FILENO))
+        return false;
+    for (size_t i = 0; i < s->file_count; i++)
+        if (strcmp(s->files[i], "-") == 0)
+            return true;
+    return s->file_count == 0;
+}
+
 static int run(session *s, int argc, char **argv)
 {
     if (!options_parse(s, argc, argv)) {
@@ -56,6 +67,10 @@ static int run(session *s, int argc, char **argv)
         s->files = (const char *const[]){s->verb->name, NULL};
         s->file_count = 1;
         s->verb = verb_by_name("help");
+    }
+    if (reads_terminal(s)) {
+        diag_error("standard input is a terminal; name a %s", s->verb->input);
+        return EXIT_USAGE;
     }
     int status = s->verb->run(s);
     /* A damaged trace still gives what could be had of it; failed work leaves no file. */

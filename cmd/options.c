@@ -6,6 +6,8 @@
 
 #include "diag.h"
 
+enum { HELP_INDENT = 28, HELP_WIDTH = 80 };
+
 const option_spec common_options[] = {
     {'o', "output", OPTION_TEXT, "OUT", offsetof(settings, output), NULL,
      "write to OUT, which appears whole or not at all"},
@@ -13,7 +15,7 @@ const option_spec common_options[] = {
      "compress the output (so does an OUT that ends in .zst)"},
     {'q', "quiet", OPTION_FLAG, NULL, offsetof(settings, quiet), NULL,
      "no warnings, notes or progress"},
-    {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL, "tell more"},
+    {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL, "more about problems and work"},
     {'h', "help", OPTION_FLAG, NULL, offsetof(settings, help), NULL, "show this help"},
     {.name = NULL},
 };
@@ -257,13 +259,18 @@ void options_help(out *o, const verb *v)
 {
     const option_spec *row;
     for (size_t n = 0; (row = option_at(v, n)); n++) {
-        char left[64];
+        char left[64], choices[256] = "";
         snprintf(left, sizeof left, "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
                  row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
                  row->value ? " " : "", row->value ? row->value : "");
+        if (row->choice)
+            options_join(choices, sizeof choices, row->choice);
+        bool fits = HELP_INDENT + strlen(row->summary) + 2 + strlen(choices) < HELP_WIDTH;
         out_printf(o, "  %-24s  %s", left, row->summary);
-        for (size_t i = 0; row->choice && row->choice(i); i++)
-            out_printf(o, "%s%s", i ? ", " : ": ", row->choice(i));
+        if (row->choice && fits)
+            out_printf(o, ": %s", choices);
+        else if (row->choice)
+            out_printf(o, ":\n%*s%s", HELP_INDENT, "", choices);
         out_char(o, '\n');
     }
 }

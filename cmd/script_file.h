@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* A stream over descriptor fd, which it closes. zstd is known by its magic and decompressed on
- * the fly. A read that fails leaves the reason in errno. NULL when out of memory. */
+ * the fly; where it is damaged, reading fails with EBADMSG. NULL when out of memory. */
 FILE *script_file_open(int fd);
 
 #endif

@@ -64,6 +64,7 @@ typedef struct verb {
     const char *name;
     const char *args; /* beside options, as in the synopsis: "[FILE ...]" */
     size_t max_args;
+    const char *input; /* which of them is read, standard input without it; NULL: none */
     const char *summary; /* a phrase */
     const char *details; /* sentences, in lines of at most 78 columns; NULL for none */
     const option_spec *options; /* its own; common_options are understood too */

@@ -85,6 +85,7 @@ const verb verb_convert = {
     .name = "convert",
     .args = "[FILE]",
     .max_args = 1,
+    .input = "FILE",
     .summary = "convert a trace to what other programs read",
     .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
                "are event scripts, as dump writes them.",

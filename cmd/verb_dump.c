@@ -101,6 +101,7 @@ const verb verb_dump = {
     .name = "dump",
     .args = "[FILE]",
     .max_args = 1,
+    .input = "FILE",
     .summary = "write the records of a trace as an event script",
     .details = "The records come in the order of the file, with all that 'gotrace synth' needs to\n"
                "write the same file again, byte for byte.",

@@ -16,10 +16,10 @@ static void print_verb(out *o, const verb *v)
         out_printf(o, "\n%s\n", v->details);
     out_str(o, "\noptions:\n");
     options_help(o, v);
-    if (v->max_args > 0 && v != &verb_help)
-        out_printf(o, "\nWithout %s, or where it is -, standard input is read; it may be compressed"
-                      " with zstd.\n",
-                   v == &verb_synth ? "SCRIPT" : "FILE");
+    if (v->input)
+        out_printf(o, "\nWithout %s, or where it is -, standard input is read. It may be compressed"
+                      " with\nzstd.\n",
+                   v->input);
     out_printf(o, "See also: man gotrace-%s\n", v->name);
 }
 

@@ -200,6 +200,7 @@ const verb verb_info = {
     .name = "info",
     .args = "[FILE]",
     .max_args = 1,
+    .input = "FILE",
     .summary = "tell what a trace holds: version, writer, counts, bytes by type",
     .details = "The bytes by type, with those of the header and those that could not be read, sum\n"
                "to the size of the trace.",

@@ -41,6 +41,7 @@ const verb verb_print = {
     .name = "print",
     .args = "[FILE]",
     .max_args = 1,
+    .input = "FILE",
     .summary = "print the events of a trace in their order",
     .details = "text is for people, jsonl for programs, and go what Go's own 'go tool trace -d'\n"
                "prints.",

@@ -9,14 +9,20 @@
 #include "progress.h"
 #include "script_file.h"
 
+static void set_error(gotrace_error *error, gotrace_rule rule, const char *message)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    *error = (gotrace_error){.rule = rule, .severity = info->severity, .class_ = info->class_};
+    snprintf(error->message, sizeof error->message, "%s", message);
+}
+
 /* Say why the script could not be opened; returns the exit status. */
 static int no_script(const char *name, gotrace_rule rule, const char *why)
 {
-    const gotrace_rule_info *info = gotrace_rule_describe(rule);
-    gotrace_error error = {.rule = rule, .severity = info->severity, .class_ = info->class_};
-    snprintf(error.message, sizeof error.message, "%s", why);
+    gotrace_error error;
+    set_error(&error, rule, why);
     diag_script(name, 0, &error);
-    return rule == GOTRACE_RULE_USAGE ? EXIT_USAGE : EXIT_SYSTEM;
+    return EXIT_SYSTEM;
 }
 
 /* Open the script (NULL or "-": standard input); NULL after a diagnostic, with *status set. */
@@ -24,11 +30,6 @@ static FILE *open_script(const char *path, const char **name, int *status)
 {
     bool standard = !path || strcmp(path, "-") == 0;
     *name = standard ? "<stdin>" : path;
-    if (standard && isatty(STDIN_FILENO)) {
-        *status = no_script(*name, GOTRACE_RULE_USAGE,
-                            "standard input is a terminal; name a SCRIPT");
-        return NULL;
-    }
     int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         char why[128];
@@ -73,6 +74,9 @@ static int run(session *s)
         gotrace_config_init(&config);
         progress_begin(name);
         if (script_synthesize(script, write_buffered, &s->output.out, &config, &error) < 0) {
+            if (error.error.os_error == EBADMSG)
+                set_error(&error.error, GOTRACE_RULE_SYSTEM_ZSTD,
+                          "compressed data is damaged or cut off");
             status = status_of(&error.error);
             /* A failed write is told when the output is closed. */
             if (!s->output.out.failed)
@@ -88,6 +92,7 @@ const verb verb_synth = {
     .name = "synth",
     .args = "[SCRIPT]",
     .max_args = 1,
+    .input = "SCRIPT",
     .summary = "write the trace that an event script describes",
     .details = "Reads what dump writes, in any of its formats: which one is seen by the script's\n"
                "first bytes.",

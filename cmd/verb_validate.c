@@ -49,26 +49,13 @@ static void print_json(out *o, const input *in)
     out_str(o, "}\n");
 }
 
-static void note_speed(const input *in, double seconds)
-{
-    char bytes[24], rate[24];
-    uint64_t size = gotrace_source_size(in->source);
-    human_bytes(bytes, sizeof bytes, size);
-    human_bytes(rate, sizeof rate, (uint64_t)((double)size / seconds));
-    diag_problem_note(in->name, GOTRACE_NO_OFFSET, "checked %s in %.3f s, %s/s", bytes, seconds,
-                      rate);
-}
-
 static int validate_file(session *s, const char *path)
 {
     input in;
     out *o = &s->output.out;
-    double begun = human_clock();
     if (input_open_reader(&in, s, path)) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
-        if (s->set.verbose)
-            note_speed(&in, human_clock() - begun);
     }
     if (s->set.json)
         print_json(o, &in);
@@ -107,6 +94,7 @@ const verb verb_validate = {
     .name = "validate",
     .args = "[FILE ...]",
     .max_args = SIZE_MAX,
+    .input = "FILE",
     .summary = "tell whether traces are sound, and what is wrong where",
     .details = "Prints a line for each FILE: its verdict (sound, unfinished, broken clocks,\n"
                "inconsistent, malformed, unsupported, not a trace, unreadable), version, events,\n"
