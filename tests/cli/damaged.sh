@@ -17,3 +17,4 @@ for file in cut.trace overwritten; do
     done
     gotrace dump -q $file 2>/dev/null | cmp - whole 2>&1 | grep -o '^cmp: EOF on -'
 done
+true
