@@ -63,8 +63,9 @@ static int run(session *s, int argc, char **argv)
     diag_quiet(s->set.quiet);
     if (s->set.quiet)
         progress_off();
+    const char *const about[] = {s->verb->name, NULL};
     if (s->set.help) {
-        s->files = (const char *const[]){s->verb->name, NULL};
+        s->files = about;
         s->file_count = 1;
         s->verb = verb_by_name("help");
     }
