@@ -20,6 +20,12 @@ static uint64_t offset_of(const gt_cursor *c, const uint8_t *p)
     return c->base + (uint64_t)(p - c->window);
 }
 
+static void set_limit(gt_cursor *c, size_t have)
+{
+    c->limit = c->window + have;
+    c->safe = have >= SLACK ? c->limit - SLACK + 1 : c->window;
+}
+
 /* Make at least `need` bytes of the current run available from p on, or all that are left. */
 static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 {
@@ -47,7 +53,7 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
         return gt_fail(reader);
     }
     c->p = c->window;
-    c->limit = c->window + left + got;
+    set_limit(c, left + got);
     memset(c->window + left + got, 0, SLACK);
     gt_progress(reader, got);
     return true;
@@ -57,40 +63,43 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 static bool next_run(gotrace_reader *reader, gt_cursor *c)
 {
     if (c->next_run == GT_NONE) {
-        c->reading = false;
+        c->has_head = false;
         return true;
     }
     const gt_run *run = &reader->index.runs[c->next_run];
     c->next_run = run->next;
-    c->p = c->limit = c->window;
+    c->p = c->window;
+    set_limit(c, 0);
     c->base = run->offset;
     c->run_end = run->end;
     return refill(reader, c, 0);
 }
 
-/* Decode a varint of at most ten bytes; the window's slack makes the bytes readable. NULL when it
- * does not end there. */
-static inline const uint8_t *value(const uint8_t *p, uint64_t *v)
+/* Decode a varint whose ten bytes can be read. *bad is set when it does not end there or has more
+ * than 64 bits. */
+static uint64_t long_value(const uint8_t **p, bool *bad)
 {
-    uint64_t result = *p++;
-    if (result < 0x80) {
-        *v = result;
-        return p;
-    }
-    result &= 0x7f;
-    for (unsigned shift = 7; shift < 63; shift += 7) {
-        uint64_t byte = *p++;
-        result |= (byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *v = result;
-            return p;
-        }
-    }
-    uint64_t last = *p++;
-    if (last > 1)
-        return NULL;
-    *v = result | last << 63;
-    return p;
+    uint64_t result = 0;
+    if (gt_varint(p, *p + GT_VARINT_MAX, &result) <= 0)
+        *bad = true;
+    return result;
+}
+
+/* The same, for the usual lengths first: lengths of one to four bytes mix so evenly that a branch
+ * on each byte would be mispredicted again and again. The seven bits of four bytes are moved
+ * together without one. */
+static inline uint64_t value(const uint8_t **p, bool *bad)
+{
+    uint32_t word;
+    memcpy(&word, *p, sizeof word);
+    uint32_t stops = ~word & 0x80808080u;
+    if (__builtin_expect(stops == 0, 0))
+        return long_value(p, bad);
+    unsigned bits = (unsigned)__builtin_ctz(stops);
+    *p += (bits + 1) >> 3;
+    word &= 0x7f7f7f7fu & (0xffffffffu >> (31 - bits));
+    word = (word & 0x007f007fu) | (word & 0x7f007f00u) >> 1;
+    return (word & 0x3fffu) | (word & 0x3fff0000u) >> 2;
 }
 
 static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame)
@@ -118,58 +127,54 @@ static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *f
                      reader->summary.version);
 }
 
-static void start_batch(gt_cursor *c, const uint64_t *v, bool with_seq)
+static void start_batch(gt_cursor *c, const uint64_t *v)
 {
-    if (with_seq)
+    if (c->with_seq)
         c->seq = v[1];
-    c->ticks = (int64_t)v[with_seq ? 2 : 1];
+    c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
+}
+
+/* In whose context an event happened, and who runs on the proc after it. */
+static inline void set_context(gt_cursor *c, gt_event *e, uint8_t context)
+{
+    e->goroutine = c->goroutine;
+    switch (context) {
+    case GT_CONTEXT_KEEP: break;
+    case GT_CONTEXT_ENTER: e->goroutine = c->goroutine = e->args[0]; break;
+    case GT_CONTEXT_LEAVE: c->goroutine = 0; break;
+    case GT_CONTEXT_NONE: e->goroutine = 0; break;
+    default: e->goroutine = e->args[0]; break;
+    }
+}
+
+/* The other head, to be filled with the record at p. */
+static inline gt_event *next_head(gt_cursor *c, uint8_t type)
+{
+    c->head ^= 1;
+    gt_event *e = &c->heads[c->head];
+    e->offset = offset_of(c, c->p);
+    e->type = type;
+    e->flags = 0;
+    e->ticks = c->ticks;
+    e->seq = c->seq;
+    c->key = c->with_seq ? (int64_t)c->seq : c->ticks;
+    return e;
 }
 
 /* Turn the values of a timed record into the head. */
-static void make_head(gt_cursor *c, const gt_v1_shape *shape, uint8_t type, const uint64_t *v,
-                      bool with_seq)
+static void make_head(gt_cursor *c, const gt_frame *frame, const uint64_t *v)
 {
-    gt_event *e = &c->head;
-    if (with_seq)
+    const gt_v1_shape *shape = &c->shapes[frame->type];
+    if (c->with_seq)
         c->seq += *v++;
     c->ticks = (int64_t)((uint64_t)c->ticks + *v++);
-    e->ticks = c->ticks;
-    e->seq = c->seq;
-    e->type = type;
-    e->flags = 0;
-    e->goroutine = c->goroutine;
-    e->args[0] = e->args[1] = e->args[2] = 0;
-    for (unsigned i = 0; i < shape->slots; i++)
-        e->args[shape->slot[i]] = *v++;
+    gt_event *e = next_head(c, frame->type);
+    for (unsigned i = 0; i < 3; i++)
+        e->args[i] = i < shape->slots ? *v++ : 0;
     e->stack = shape->flags & GOTRACE_SPEC_STACK ? *v : 0;
-    switch (type) {
-    case GT_V1_GoStart:
-    case GT_V1_GoStartLocal:
-    case GT_V1_GoStartLabel: e->goroutine = c->goroutine = e->args[0]; break;
-    case GT_V1_STWStart:
-    case GT_V1_STWDone:
-    case GT_V1_GCStart:
-    case GT_V1_GCDone: e->goroutine = 0; break;
-    case GT_V1_GoEnd:
-    case GT_V1_GoStop:
-    case GT_V1_GoSched:
-    case GT_V1_GoPreempt:
-    case GT_V1_GoSleep:
-    case GT_V1_GoBlock:
-    case GT_V1_GoBlockSend:
-    case GT_V1_GoBlockRecv:
-    case GT_V1_GoBlockSelect:
-    case GT_V1_GoBlockSync:
-    case GT_V1_GoBlockCond:
-    case GT_V1_GoBlockNet:
-    case GT_V1_GoSysBlock:
-    case GT_V1_GoBlockGC: c->goroutine = 0; break;
-    case GT_V1_GoSysExit:
-    case GT_V1_GoSysExitLocal:
-    case GT_V1_GoWaiting:
-    case GT_V1_GoInSyscall: e->goroutine = e->args[0]; break;
-    default: break;
-    }
+    e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
+    e->data_size = (uint32_t)frame->data_size;
+    set_context(c, e, shape->context);
 }
 
 /* A record that the fast path leaves: tables, logs, samples, what is malformed, and what lies at
@@ -177,7 +182,7 @@ static void make_head(gt_cursor *c, const gt_v1_shape *shape, uint8_t type, cons
 static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
 {
     gt_frame frame;
-    const gt_v1_shape *shapes = reader->index.shapes;
+    const gt_v1_shape *shapes = c->shapes;
     int version = reader->summary.version;
     *made = false;
     while (gt_wire_frame(shapes, version, reader->limits.string_bytes, c->p,
@@ -187,7 +192,8 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
             return next_run(reader, c);
         if (shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) { /* only passed over, however long */
             c->base = at + frame.size;
-            c->p = c->limit = c->window;
+            c->p = c->window;
+            set_limit(c, 0);
             return refill(reader, c, 0);
         }
         if (!refill(reader, c, (size_t)frame.size))
@@ -201,21 +207,17 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
         bool fits = true;
         while (p < frame.values_end && fits && count < shape->values)
             fits = gt_varint(&p, frame.values_end, &v[count++]) > 0;
-        bool with_seq = version < 7;
         if (!fits || p != frame.values_end || count != shape->values) {
             /* Of batches the first pass has said it. */
             if (frame.type != GT_V1_Batch && !report_arity(reader, c, &frame))
                 return false;
         } else if (frame.type == GT_V1_Batch) {
-            start_batch(c, v, with_seq);
+            start_batch(c, v);
         } else if (frame.type == GT_V1_CPUSample) {
             /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
             c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
         } else {
-            c->head.offset = offset_of(c, c->p);
-            c->head.data_at = frame.data ? (uint32_t)(frame.data - c->p) : 0;
-            c->head.data_size = (uint32_t)frame.data_size;
-            make_head(c, shape, frame.type, v, with_seq);
+            make_head(c, &frame, v);
             *made = true;
         }
     }
@@ -223,15 +225,13 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
     return true;
 }
 
-/* A record of a common kind that lies wholly in the window: straight to its values. */
-static inline bool decode_fast(gt_cursor *c, const gt_v1_shape *shapes, bool with_seq)
+/* A plain event well inside the window: straight to its values. */
+static inline bool decode_fast(gt_cursor *c)
 {
-    uint64_t v[GOTRACE_MAX_ARGS];
     const uint8_t *p = c->p, *end = NULL;
-    uint8_t first = *p++, type = first & 0x3f;
-    const gt_v1_shape *shape = &shapes[type];
-    if (first >> 6 != shape->inlined || !(shape->flags & GOTRACE_SPEC_TIMED) ||
-        type == GT_V1_UserLog || type == GT_V1_CPUSample)
+    uint8_t first = *p++;
+    const gt_v1_shape *shape = &c->shapes[first & 0x3f];
+    if (first >> 6 != shape->inlined || !shape->plain)
         return false;
     if (shape->inlined == 3) {
         if (*p >= 0x80)
@@ -239,40 +239,55 @@ static inline bool decode_fast(gt_cursor *c, const gt_v1_shape *shapes, bool wit
         end = p + 1 + *p;
         p++;
     }
-    for (unsigned i = 0; i < shape->values; i++)
-        if (!(p = value(p, &v[i])))
-            return false;
-    if (p > c->limit || (end && p != end))
+    bool bad = false;
+    uint64_t dseq = c->with_seq ? value(&p, &bad) : 0;
+    uint64_t dt = value(&p, &bad);
+    uint64_t args[3] = {0}, stack = 0;
+    switch (shape->plain) {
+    case 8: args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad);
+        stack = value(&p, &bad);
+        break;
+    case 7: args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad); break;
+    case 6: args[0] = value(&p, &bad), args[1] = value(&p, &bad), stack = value(&p, &bad); break;
+    case 5: args[0] = value(&p, &bad), args[1] = value(&p, &bad); break;
+    case 4: args[0] = value(&p, &bad), stack = value(&p, &bad); break;
+    case 3: args[0] = value(&p, &bad); break;
+    case 2: stack = value(&p, &bad); break;
+    default: break;
+    }
+    if (bad || (end && p != end))
         return false;
-    c->head.offset = offset_of(c, c->p);
-    c->head.data_at = c->head.data_size = 0;
-    make_head(c, shape, type, v, with_seq);
+    c->seq += dseq;
+    c->ticks = (int64_t)((uint64_t)c->ticks + dt);
+    gt_event *e = next_head(c, first & 0x3f);
+    memcpy(e->args, args, sizeof args);
+    e->stack = stack;
+    set_context(c, e, shape->context);
     c->p = p;
     return true;
 }
 
 bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *c)
 {
-    const gt_v1_shape *shapes = reader->index.shapes;
-    bool with_seq = reader->summary.version < 7;
-    while (c->reading) {
-        if (c->limit - c->p < SLACK && offset_of(c, c->limit) < c->run_end &&
-            !refill(reader, c, 0))
+    while (c->has_head) {
+        if (c->p < c->safe && decode_fast(c))
+            return true;
+        if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end && !refill(reader, c, 0))
             return false;
         if (c->p == c->limit) {
             if (!next_run(reader, c))
                 return false;
             continue;
         }
-        if (decode_fast(c, shapes, with_seq))
-            return true;
         bool made;
-        if (!decode_slowly(reader, c, &made))
-            return false;
-        if (made)
-            return true;
+        if (c->p >= c->safe || !decode_fast(c)) {
+            if (!decode_slowly(reader, c, &made))
+                return false;
+            if (!made)
+                continue;
+        }
+        return true;
     }
-    c->has_head = false;
     gt_cursor_close(reader, c);
     return true;
 }
@@ -280,13 +295,18 @@ bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *c)
 bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t window)
 {
     const gt_proc_index *index = &reader->index.procs[proc];
-    *c = (gt_cursor){.has_head = true, .reading = true, .proc = proc, .next_run = index->first_run};
-    c->head.proc = proc;
+    *c = (gt_cursor){.has_head = true,
+                     .with_seq = reader->summary.version < 7,
+                     .shapes = reader->index.shapes,
+                     .proc = proc,
+                     .next_run = index->first_run};
+    c->heads[0].proc = c->heads[1].proc = proc;
     c->window_size = index->bytes < window ? (size_t)index->bytes : window;
     c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!c->window)
         return gt_fail_memory(reader);
-    c->p = c->limit = c->window;
+    c->p = c->window;
+    set_limit(c, 0);
     return next_run(reader, c) && gt_cursor_advance(reader, c);
 }
 
@@ -294,5 +314,5 @@ void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)
 {
     gt_free(&reader->heap, c->window, c->window_size + SLACK);
     c->window = NULL;
-    c->p = c->limit = NULL;
+    c->p = c->limit = c->safe = NULL;
 }

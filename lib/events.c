@@ -87,33 +87,66 @@ size_t gotrace_frame_values(int version)
     return version < 7 ? 1 : 4;
 }
 
+static uint8_t context_of(unsigned code)
+{
+    switch (code) {
+    case GT_V1_GoStart:
+    case GT_V1_GoStartLocal:
+    case GT_V1_GoStartLabel: return GT_CONTEXT_ENTER;
+    case GT_V1_GoEnd:
+    case GT_V1_GoStop:
+    case GT_V1_GoSched:
+    case GT_V1_GoPreempt:
+    case GT_V1_GoSleep:
+    case GT_V1_GoBlock:
+    case GT_V1_GoBlockSend:
+    case GT_V1_GoBlockRecv:
+    case GT_V1_GoBlockSelect:
+    case GT_V1_GoBlockSync:
+    case GT_V1_GoBlockCond:
+    case GT_V1_GoBlockNet:
+    case GT_V1_GoSysBlock:
+    case GT_V1_GoBlockGC: return GT_CONTEXT_LEAVE;
+    case GT_V1_STWStart:
+    case GT_V1_STWDone:
+    case GT_V1_GCStart:
+    case GT_V1_GCDone: return GT_CONTEXT_NONE;
+    case GT_V1_GoSysExit:
+    case GT_V1_GoSysExitLocal:
+    case GT_V1_GoWaiting:
+    case GT_V1_GoInSyscall: return GT_CONTEXT_ARG;
+    default: return GT_CONTEXT_KEEP;
+    }
+}
+
 /* Values that stand inline are counted from 1 (until 1.6: from 2) in the two high bits. */
+static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t flags)
+{
+    unsigned least = version < 7 ? 2 : 1;
+    if (code == GT_V1_String)
+        return 0;
+    if (flags & GOTRACE_SPEC_FRAMES || values < least || values - least > 2)
+        return 3;
+    return (uint8_t)(values - least);
+}
+
 static gt_v1_shape shape_of(int version, unsigned code)
 {
-    gt_v1_shape shape = {0};
     const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
     if (!spec)
+        return (gt_v1_shape){0};
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
+    gt_v1_shape shape = {.values = values,
+                         .inlined = inlined_of(version, code, values, spec->flags),
+                         .flags = spec->flags,
+                         .context = context_of(code)};
+    if (!(spec->flags & GOTRACE_SPEC_TIMED))
         return shape;
-    shape.flags = spec->flags;
-    uint8_t place = 0;
-    for (size_t i = 0; i < spec->arg_count; i++) {
-        const gotrace_arg_spec *arg = &spec->args[i];
-        bool own = !(spec->flags & GOTRACE_SPEC_TIMED) ||
-                   (arg->kind != GOTRACE_ARG_DSEQ && arg->kind != GOTRACE_ARG_DT &&
-                    !((spec->flags & GOTRACE_SPEC_STACK) && i + 1u == spec->arg_count));
-        if (arg_exists(arg, version)) {
-            shape.values++;
-            if (own && shape.slots < 3)
-                shape.slot[shape.slots++] = place;
-        }
-        if (own)
-            place++;
-    }
-    unsigned least = version < 7 ? 2 : 1;
-    unsigned above = shape.values >= least ? shape.values - least : 0;
-    shape.inlined = (uint8_t)(above < 3 && !(spec->flags & GOTRACE_SPEC_FRAMES) ? above : 3);
-    if (spec->code == GT_V1_String)
-        shape.inlined = 0;
+    bool stack = spec->flags & GOTRACE_SPEC_STACK;
+    shape.slots = (uint8_t)(values - (version < 7 ? 2 : 1) - stack);
+    if (!(spec->flags & GOTRACE_SPEC_DATA) && code != GT_V1_CPUSample)
+        shape.plain = (uint8_t)(1 + 2 * shape.slots + stack);
     return shape;
 }
 

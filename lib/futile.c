@@ -58,7 +58,8 @@ static bool follow(gotrace_reader *reader, gt_goroutines *goroutines, gt_spill *
     case GT_V1_GoEnd: break;
     default: return true;
     }
-    gt_goroutine *g = gt_goroutine_get(goroutines, id);
+    gt_goroutine *g = e->subject && e->subject->id == id ? e->subject
+                                                         : gt_goroutine_get(goroutines, id);
     if (!g)
         return gt_fail_memory(reader);
     switch (e->type) {
@@ -76,13 +77,14 @@ bool gt_order_find_futile(gotrace_reader *reader, gt_spill *futile)
     gt_goroutines goroutines;
     gt_goroutines_init(&goroutines, &reader->heap, reader->limits.goroutines);
     gt_order *order = gt_order_new(reader, &goroutines);
-    bool ok = order != NULL, got = true;
+    bool ok = order != NULL;
+    gt_event *e;
     reader->quiet = true; /* what is wrong is said when the events are delivered */
-    for (uint64_t position = 0; ok && got; position++) {
-        gt_event e;
-        ok = gt_order_next(reader, order, &e, &got);
-        if (ok && got)
-            ok = follow(reader, &goroutines, futile, &e, position);
+    for (uint64_t position = 0; ok; position++) {
+        ok = gt_order_next(reader, order, &e);
+        if (!ok || !e)
+            break;
+        ok = follow(reader, &goroutines, futile, e, position);
     }
     reader->quiet = false;
     gt_order_free(reader, order);

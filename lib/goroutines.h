@@ -16,26 +16,28 @@ typedef struct gt_region {
     uint64_t task, name;
 } gt_region;
 
+/* What every event needs comes first, in one cache line. */
 typedef struct gt_goroutine {
     uint64_t id;
-    /* order.c */
-    uint64_t seq;     /* as the order stands */
-    int64_t blocked;  /* ticks of its last blocking system call */
-    uint64_t *wakeup; /* positions of the events of its last wake-up, to tell futile ones */
-    uint32_t wakeup_count, wakeup_capacity;
-    uint32_t parked; /* cursors that wait for it to change */
-    uint8_t status;  /* GT_DEAD ..., as the order stands */
-    bool futile;
-    /* state.c */
-    uint8_t state;     /* GT_DEAD ..., in the final order */
-    uint8_t shown;     /* gotrace_state */
-    uint8_t last_type; /* the event that stopped it or made it runnable, 0 if none */
-    bool known;        /* it has been created, or has done something */
+    uint64_t seq;       /* order.c: as the order stands */
+    uint32_t parked;    /* order.c: cursors that wait for it to change */
+    uint8_t status;     /* order.c: GT_DEAD ..., as the order stands */
+    uint8_t state;      /* state.c: GT_DEAD ..., in the final order */
+    uint8_t shown;      /* gotrace_state */
+    uint8_t last_type;  /* the event that stopped it or made it runnable, 0 if none */
+    uint64_t cause;     /* offset of what made it runnable */
+    int64_t since;      /* ticks: when it came into its state */
+    int64_t blocked;    /* order.c: ticks of its last blocking system call */
+    bool known;         /* it has been created, or has done something */
     bool assisting;
+    bool futile;
+    /* The rest is needed now and then. */
     uint32_t region_count, region_capacity;
     gt_region *regions; /* going on, innermost last */
-    uint64_t start_stack, creator, cause;
-    int64_t created, since; /* ticks */
+    uint64_t start_stack, creator;
+    int64_t created;  /* ticks */
+    uint64_t *wakeup; /* futile.c: positions of the events of its last wake-up */
+    uint32_t wakeup_count, wakeup_capacity;
 } gt_goroutine;
 
 typedef struct gt_goroutines {

@@ -381,7 +381,8 @@ typedef enum gotrace_kind {
     GOTRACE_KIND_NONE = 0,     /* nothing above the wire (FutileWakeup) */
     GOTRACE_KIND_TRANSITION,   /* a goroutine or proc went from one state to another */
     GOTRACE_KIND_SYSCALL,      /* a system call that did not block: an instant (v1 GoSysCall) */
-    GOTRACE_KIND_METRIC,       /* a number changed: text names it, value is the new one */
+    GOTRACE_KIND_METRIC,       /* a number changed: text names it ("GOMAXPROCS", "heap allocated",
+                                  "heap goal", the latter in bytes), value is the new one */
     GOTRACE_KIND_LABEL,        /* text labels the goroutine from here on */
     GOTRACE_KIND_RANGE_BEGIN,  /* something lasting began: range says what */
     GOTRACE_KIND_RANGE_END,

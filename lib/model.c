@@ -123,16 +123,17 @@ static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_even
     return true;
 }
 
-static bool fill_transition(const gt_event *e, const gt_effect *effect, gotrace_event *out)
+static void fill_transition(const gt_event *e, const gt_effect *effect, gotrace_event *out)
 {
     out->from = effect->from;
     out->to = effect->to;
     if (out->resource == GOTRACE_RESOURCE_PROC) {
         out->subject = (uint64_t)out->proc;
-        return true;
+        return;
     }
     out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
-    out->cause = effect->cause;
+    if (out->to == GOTRACE_STATE_RUNNING && out->from != GOTRACE_STATE_RUNNING)
+        out->cause = effect->cause;
     switch (e->type) {
     case GT_V1_GoCreate:
         out->start_stack = e->args[1];
@@ -143,7 +144,6 @@ static bool fill_transition(const gt_event *e, const gt_effect *effect, gotrace_
     case GT_V1_GoInSyscall: out->flags |= GOTRACE_EVENT_INITIAL; break;
     default: break;
     }
-    return true;
 }
 
 /* What depends on more than the type. */
@@ -191,6 +191,8 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
 {
     const meaning *m = &meanings[e->type];
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
+    int64_t proc, thread;
+    gt_states_place(reader->states, e, &proc, &thread);
     *out = (gotrace_event){.time = gt_time_of(reader, e->ticks),
                            .ticks = (uint64_t)e->ticks,
                            .offset = e->offset,
@@ -200,9 +202,9 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                            .range = m->range,
                            .flags = e->flags & (uint8_t)~GT_EVENT_BLOCKS,
                            .arg_count = shape->slots,
-                           .proc = effect->proc,
-                           .lane = effect->lane,
-                           .thread = effect->thread,
+                           .proc = proc,
+                           .lane = effect->lane ? (int64_t)effect->lane : proc,
+                           .thread = thread,
                            .goroutine = e->goroutine,
                            .stack = e->stack,
                            .args = {e->args[0], e->args[1], e->args[2]},

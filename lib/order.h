@@ -12,7 +12,6 @@
 #define GT_ORDER_H
 
 #include "cursor.h"
-#include "goroutines.h"
 
 enum {
     /* In gt_event.flags, besides GOTRACE_EVENT_*: a GoSysCall that the proc's next event says
@@ -23,8 +22,9 @@ enum {
 /* Start at the beginning, with no goroutine known. */
 gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines);
 
-/* The next event; *got is false at the end. Returns false when reading cannot go on. */
-bool gt_order_next(gotrace_reader *reader, gt_order *order, gt_event *event, bool *got);
+/* The next event, which may be written to and stays until the next call; NULL at the end. Returns
+ * false when reading cannot go on. */
+bool gt_order_next(gotrace_reader *reader, gt_order *order, gt_event **event);
 
 void gt_order_free(gotrace_reader *reader, gt_order *order);
 

@@ -10,8 +10,7 @@
 typedef struct gt_reading {
     gt_goroutines goroutines;
     gt_spill futile; /* rows: positions in the order */
-    bool any_futile;
-    uint64_t position;
+    uint64_t position, next_futile; /* UINT64_MAX when there is none */
 } gt_reading;
 
 struct reader_whole {
@@ -181,14 +180,21 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     return GOTRACE_OK;
 }
 
+static void peek_futile(gt_reading *reading)
+{
+    const gt_row *row = gt_spill_peek(&reading->futile);
+    reading->next_futile = row ? (uint64_t)row->key : UINT64_MAX;
+}
+
 static bool start_reading(gotrace_reader *reader)
 {
     gt_reading *reading = reading_of(reader);
     gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
     gt_spill_init(&reading->futile, &reader->heap, &reader->config);
-    reading->any_futile = reader->summary.type_records[GT_V1_FutileWakeup] > 0;
-    if (reading->any_futile && !gt_order_find_futile(reader, &reading->futile))
+    if (reader->summary.type_records[GT_V1_FutileWakeup] &&
+        !gt_order_find_futile(reader, &reading->futile))
         return false;
+    peek_futile(reading);
     reader->order = gt_order_new(reader, &reading->goroutines);
     reader->states = reader->order ? gt_states_new(reader, &reading->goroutines) : NULL;
     if (!reader->states)
@@ -197,25 +203,40 @@ static bool start_reading(gotrace_reader *reader)
     return true;
 }
 
-/* The next event in order, with its state followed. */
-static bool step(gotrace_reader *reader, gt_event *e, gt_effect *effect, bool *got)
+/* An event of a futile wake-up changes nothing. */
+static bool pass_over(gotrace_reader *reader, gt_event *e, gt_effect *effect)
 {
     gt_reading *reading = reading_of(reader);
-    if (!gt_order_next(reader, reader->order, e, got))
+    e->flags |= GOTRACE_EVENT_FUTILE;
+    *effect = (gt_effect){0};
+    if (!gt_spill_advance(&reading->futile, &reader->error))
+        return gt_fail(reader);
+    peek_futile(reading);
+    return true;
+}
+
+/* The next event in order, with its state followed; NULL at the end. */
+static inline bool step(gotrace_reader *reader, gt_event **e, gt_effect *effect)
+{
+    gt_reading *reading = reading_of(reader);
+    if (!gt_order_next(reader, reader->order, e))
         return false;
-    if (!*got)
+    if (!*e)
         return true;
     if (reading->position == 0)
-        reader->first_ticks = e->ticks;
-    reader->last_ticks = e->ticks;
-    const gt_row *futile = reading->any_futile ? gt_spill_peek(&reading->futile) : NULL;
-    if (futile && futile->key == (int64_t)reading->position++) {
-        e->flags |= GOTRACE_EVENT_FUTILE;
-        gt_states_pass(reader, reader->states, e, effect);
-        return gt_spill_advance(&reading->futile, &reader->error) || gt_fail(reader);
-    }
-    reading->position += !futile;
-    return gt_states_step(reader, reader->states, e, effect);
+        reader->first_ticks = (*e)->ticks;
+    reader->last_ticks = (*e)->ticks;
+    if (reading->position++ == reading->next_futile)
+        return pass_over(reader, *e, effect);
+    return gt_states_step(reader, reader->states, *e, effect);
+}
+
+/* The event has been dealt with: a goroutine that it ended can be forgotten. */
+static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+{
+    return e->type != GT_V1_GoEnd || !effect->goroutine ||
+           gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
+           gt_fail_memory(reader);
 }
 
 static gotrace_status finish(gotrace_reader *reader)
@@ -240,34 +261,31 @@ static gotrace_status prepare(gotrace_reader *reader)
 
 gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
 {
-    gt_event e;
+    gt_event *e;
     gt_effect effect;
-    bool got;
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    if (!step(reader, &e, &effect, &got))
+    if (!step(reader, &e, &effect))
         return GOTRACE_ERROR;
-    if (!got)
+    if (!e)
         return finish(reader);
-    if (!gt_model_fill(reader, &e, &effect, event) ||
-        !gt_states_settle(reader, reader->states, &e, &effect))
+    if (!gt_model_fill(reader, e, &effect, event) || !settle(reader, e, &effect))
         return GOTRACE_ERROR;
     return GOTRACE_EVENT;
 }
 
 gotrace_status gotrace_reader_check(gotrace_reader *reader)
 {
-    gt_event e;
+    gt_event *e;
     gt_effect effect;
-    bool got = true;
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    while (got)
-        if (!step(reader, &e, &effect, &got) ||
-            (got && !gt_states_settle(reader, reader->states, &e, &effect)))
+    do {
+        if (!step(reader, &e, &effect) || (e && !settle(reader, e, &effect)))
             return GOTRACE_ERROR;
+    } while (e);
     return finish(reader);
 }
 

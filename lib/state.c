@@ -89,6 +89,7 @@ static bool check(step *s, bool good, gotrace_rule rule, const char *what)
     return good || BROKEN(s, rule, "%s: %s", name_of(s), what);
 }
 
+/* For %llu. */
 static unsigned long long id(uint64_t n)
 {
     return n;
@@ -96,11 +97,8 @@ static unsigned long long id(uint64_t n)
 
 /* ---- goroutines ---------------------------------------------------------------------------- */
 
-static gt_goroutine *find(step *s, uint64_t goroutine)
+static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
 {
-    proc_state *p = s->p;
-    if (p->running && p->running->id == goroutine && goroutine != UINT64_MAX)
-        return p->running;
     gt_goroutine *g = gt_goroutine_get(s->states->goroutines, goroutine);
     if (!g && s->states->goroutines->limited) {
         gt_error_set(&s->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_AT(s->e->offset),
@@ -113,7 +111,19 @@ static gt_goroutine *find(step *s, uint64_t goroutine)
     return g;
 }
 
-static void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
+/* Mostly it is the one that the proc runs, or that the order has found already. */
+static inline gt_goroutine *find(step *s, uint64_t goroutine)
+{
+    gt_goroutine *g = s->p->running;
+    if (g && g->id == goroutine && goroutine != UINT64_MAX)
+        return g;
+    g = s->e->subject;
+    if (g && g->id == goroutine && goroutine != UINT64_MAX)
+        return g;
+    return find_slowly(s, goroutine);
+}
+
+static inline void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
 {
     s->effect->goroutine = g;
     s->effect->from = g->shown;
@@ -123,13 +133,10 @@ static void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
     g->since = s->e->ticks;
 }
 
-/* What a goroutine does, it does while it runs, on its proc. Source: checkRunning. */
-static bool check_running(step *s, bool scheduler_may)
+/* What a goroutine does, it does while it runs, on its proc. Source: Go's checkRunning. */
+static bool report_running(step *s)
 {
     const gt_event *e = s->e;
-    if (s->g->state == GT_RUNNING && s->p->goroutine == e->goroutine &&
-        (scheduler_may || e->goroutine != 0))
-        return true;
     if (s->g->state != GT_RUNNING)
         return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be running",
                       name_of(s), id(e->goroutine), state_name(s->g->state));
@@ -140,8 +147,15 @@ static bool check_running(step *s, bool scheduler_may)
     return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s outside of any goroutine", name_of(s));
 }
 
+static inline bool check_running(step *s, bool scheduler_may)
+{
+    return (s->g->state == GT_RUNNING && s->p->goroutine == s->e->goroutine &&
+            (scheduler_may || s->e->goroutine != 0)) ||
+           report_running(s);
+}
+
 /* The goroutine stops running: the proc is free. */
-static bool leave(step *s, uint8_t state, uint8_t shown)
+static inline bool leave(step *s, uint8_t state, uint8_t shown)
 {
     if (!check_running(s, false))
         return false;
@@ -445,10 +459,10 @@ static bool region(step *s)
 
 /* ---- references to tables ------------------------------------------------------------------ */
 
-static bool refer(step *s, const gt_table *table, uint64_t wanted, uint64_t bit)
+static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
 {
-    if (wanted == 0 || gt_table_find(table, wanted) || !s->reader->index.has_frequency)
-        return true; /* an unfinished trace lacks its tables anyway */
+    if (!s->reader->index.has_frequency) /* an unfinished trace lacks its tables anyway */
+        return true;
     uint64_t seen = gt_map_get(&s->states->missing, wanted);
     if (seen & bit)
         return true;
@@ -460,31 +474,22 @@ static bool refer(step *s, const gt_table *table, uint64_t wanted, uint64_t bit)
                      name_of(s), bit == 1 ? "string" : "stack", id(wanted));
 }
 
-static bool check_references(step *s)
+static inline bool refer(step *s, const gt_table *table, uint64_t wanted, uint64_t bit)
 {
-    const gt_event *e = s->e;
-    const gt_index *index = &s->reader->index;
-    if (!refer(s, &index->stacks, e->stack, 2))
-        return false;
-    switch (e->type) {
-    case GT_V1_GoCreate:
-        return s->reader->summary.version < 7 || refer(s, &index->stacks, e->args[1], 2);
-    case GT_V1_GoStartLabel:
-    case GT_V1_UserTaskCreate:
-    case GT_V1_UserRegion: return refer(s, &index->strings, e->args[2], 1);
-    case GT_V1_UserLog: return refer(s, &index->strings, e->args[1], 1);
-    default: return true;
-    }
+    return wanted == 0 || gt_table_find(table, wanted) || report_missing(s, wanted, bit);
 }
 
 /* ---- one event ----------------------------------------------------------------------------- */
 
-static bool dispatch(step *s)
+static inline bool dispatch(step *s)
 {
+    const gt_index *index = &s->reader->index;
+    const uint64_t *args = s->e->args;
     switch (s->e->type) {
-    case GT_V1_GoCreate: return create(s);
-    case GT_V1_GoStart:
-    case GT_V1_GoStartLabel: return start(s);
+    case GT_V1_GoCreate:
+        return create(s) && (s->reader->summary.version < 7 || refer(s, &index->stacks, args[1], 2));
+    case GT_V1_GoStart: return start(s);
+    case GT_V1_GoStartLabel: return start(s) && refer(s, &index->strings, args[2], 1);
     case GT_V1_GoEnd:
         s->reader->summary.goroutines_ended++;
         return leave(s, GT_DEAD, GOTRACE_STATE_NOT_EXIST);
@@ -517,40 +522,38 @@ static bool dispatch(step *s)
     case GT_V1_GCSweepDone: return sweep(s, false);
     case GT_V1_GCMarkAssistStart: return assist(s, true);
     case GT_V1_GCMarkAssistDone: return assist(s, false);
-    case GT_V1_UserTaskCreate: return task_create(s);
+    case GT_V1_UserTaskCreate: return task_create(s) && refer(s, &index->strings, args[2], 1);
     case GT_V1_UserTaskEnd: return task_end(s);
-    case GT_V1_UserRegion: return region(s);
-    case GT_V1_UserLog: s->reader->summary.logs++; return true;
+    case GT_V1_UserRegion: return region(s) && refer(s, &index->strings, args[2], 1);
+    case GT_V1_UserLog:
+        s->reader->summary.logs++;
+        return refer(s, &index->strings, args[1], 1);
     default: return true;
     }
 }
 
-void gt_states_pass(gotrace_reader *reader, gt_states *states, const gt_event *e,
-                    gt_effect *effect)
+static proc_state *proc_of(const gt_states *states, const gt_event *e)
 {
-    (void)reader;
-    const proc_state *p = &states->procs[e->proc < states->count ? e->proc : states->count - 1];
-    *effect = (gt_effect){.lane = p->id, .proc = p->id, .thread = p->thread};
+    return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
+}
+
+void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, int64_t *thread)
+{
+    *proc = proc_of(states, e)->id;
+    *thread = proc_of(states, e)->thread;
 }
 
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e,
                     gt_effect *effect)
 {
     step s = {.reader = reader, .states = states, .e = e, .effect = effect};
-    gt_states_pass(reader, states, e, effect);
-    s.p = &states->procs[e->proc < states->count ? e->proc : states->count - 1];
+    effect->goroutine = NULL;
+    effect->lane = 0;
+    effect->suspect = false;
+    s.p = proc_of(states, e);
     s.g = find(&s, e->goroutine);
     if (!s.g)
         return false;
-    bool ok = dispatch(&s) && check_references(&s);
     s.g->known = true;
-    return ok;
-}
-
-bool gt_states_settle(gotrace_reader *reader, gt_states *states, const gt_event *e,
-                      const gt_effect *effect)
-{
-    if (e->type != GT_V1_GoEnd || !effect->goroutine)
-        return true;
-    return gt_goroutine_end(states->goroutines, effect->goroutine) || gt_fail_memory(reader);
+    return dispatch(&s) && (e->stack == 0 || refer(&s, &reader->index.stacks, e->stack, 2));
 }

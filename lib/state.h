@@ -12,13 +12,11 @@
 /* What an event did, for model.c. */
 typedef struct gt_effect {
     gt_goroutine *goroutine; /* the one that changed; NULL if none */
-    uint8_t from, to;        /* gotrace_state; equal where nothing changed */
-    int64_t lane;
-    int64_t proc;   /* id, GOTRACE_NO_PROC */
-    int64_t thread;
-    uint64_t cause; /* offset of what made a run possible */
-    uint64_t ended_name; /* UserTaskEnd: the task's name, a string's id */
+    uint8_t from, to;        /* gotrace_state; set for transitions alone */
     bool suspect;
+    uint32_t lane;       /* where Go's reader shows it, 0: on its proc */
+    uint64_t cause;      /* of a run: offset of what made it possible */
+    uint64_t ended_name; /* UserTaskEnd: the task's name, a string's id */
 } gt_effect;
 
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines);
@@ -27,13 +25,9 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines);
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *event,
                     gt_effect *effect);
 
-/* The same for an event of a futile wake-up, which changes nothing: only where it happened. */
-void gt_states_pass(gotrace_reader *reader, gt_states *states, const gt_event *event,
-                    gt_effect *effect);
-
-/* The event has been delivered: a goroutine that it ended can be forgotten. */
-bool gt_states_settle(gotrace_reader *reader, gt_states *states, const gt_event *event,
-                      const gt_effect *effect);
+/* The proc and thread that an event happened on, as they are now. */
+void gt_states_place(const gt_states *states, const gt_event *event, int64_t *proc,
+                     int64_t *thread);
 
 void gt_states_free(gotrace_reader *reader, gt_states *states);
 

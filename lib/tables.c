@@ -51,12 +51,8 @@ static size_t hash_of(uint64_t id)
     return (size_t)(id ^ (id >> 29));
 }
 
-const gt_entry *gt_table_find(const gt_table *table, uint64_t id)
+const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id)
 {
-    if (id < table->dense_count)
-        return table->dense[id].bytes ? &table->dense[id] : NULL;
-    if (!table->hashed_count)
-        return NULL;
     size_t mask = table->hashed_capacity - 1;
     for (size_t i = hash_of(id) & mask; table->hashed[i].bytes; i = (i + 1) & mask)
         if (table->hashed[i].id == id)

@@ -40,8 +40,15 @@ typedef struct gt_table {
 
 void gt_table_init(gt_table *table, gt_heap *heap);
 
+const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id);
+
 /* The entry with that id, or NULL. */
-const gt_entry *gt_table_find(const gt_table *table, uint64_t id);
+static inline const gt_entry *gt_table_find(const gt_table *table, uint64_t id)
+{
+    if (id < table->dense_count)
+        return table->dense[id].bytes ? &table->dense[id] : NULL;
+    return table->hashed_count ? gt_table_find_hashed(table, id) : NULL;
+}
 
 /* Copy an entry in; one of the same id is replaced. False when memory is refused. */
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count);
