@@ -157,6 +157,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
+/* By the function it starts with, as Go's tool tells; threads of other languages have none. */
 static bool is_system(chrome *c, uint64_t start)
 {
     static const char prefix[] = "runtime.", program[] = "runtime.main";
@@ -165,6 +166,8 @@ static bool is_system(chrome *c, uint64_t start)
     if (c->timeline.writer.version < 7 || start == 0 ||
         gotrace_reader_stack(c->reader, start, &frame, 1) != 1)
         return false;
+    if (frame.function_size == 0)
+        return true;
     return frame.function_size >= sizeof prefix - 1 &&
            memcmp(frame.function, prefix, sizeof prefix - 1) == 0 &&
            (frame.function_size != sizeof program - 1 ||
@@ -364,8 +367,8 @@ static void range_changed(chrome *c, const gotrace_event *event)
 
 static void metric_changed(chrome *c, const gotrace_event *event)
 {
-    static const char alloc[] = "/memory/classes/heap/objects:bytes";
-    static const char goal[] = "/gc/heap/goal:bytes";
+    static const char alloc[] = "heap allocated";
+    static const char goal[] = "heap goal";
 
     if (event->text_size == sizeof alloc - 1 && memcmp(event->text, alloc, sizeof alloc - 1) == 0)
         c->heap_alloc = event->value;

@@ -195,10 +195,10 @@ void chrome_begin_slice(chrome_timeline *t, uint64_t number, chrome_slice slice,
     if (chrome_has_slice(row, slice))
         chrome_end_slice(t, number, slice, 0, 0, 0);
     if (slice == CHROME_RUN) {
-        count = row->depth;
-        memcpy(around, row->open, count * sizeof *around);
-        for (unsigned i = 0; i < count; i++)
-            cut(t, &around[i]);
+        for (; count < row->depth; count++) {
+            around[count] = row->open[count];
+            cut(t, &around[count]);
+        }
         row->depth = 0;
     }
     chrome_open open = {.stack = label->stack,
@@ -221,10 +221,11 @@ void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, u
     if (!row || at >= row->depth)
         return;
     chrome_open inside[CHROME_SLICES];
-    unsigned count = row->depth - at - 1;
-    memcpy(inside, row->open + at + 1, count * sizeof *inside);
-    for (unsigned i = 0; i < count; i++)
-        cut(t, &inside[i]);
+    unsigned count = 0;
+    for (unsigned i = at + 1; i < row->depth; i++) {
+        inside[count] = row->open[i];
+        cut(t, &inside[count++]);
+    }
     uint64_t end[] = {(uint64_t)t->now, stack};
     uint64_t bytes[] = {a, b};
     chrome_settle(t, row->open[at].position, CHROME_OPEN, CHROME_A, bytes, 2);

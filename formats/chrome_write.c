@@ -56,7 +56,7 @@ static void write_goroutine(chrome_writer *w, uint64_t id, uint64_t start)
     if (w->version < 7) {
         out_str(w->o, " 0x");
         out_hex(w->o, start);
-    } else if (gotrace_reader_stack(w->reader, start, &frame, 1) == 1) {
+    } else if (gotrace_reader_stack(w->reader, start, &frame, 1) == 1 && frame.function_size > 0) {
         out_char(w->o, ' ');
         out_json_text(w->o, frame.function, frame.function_size);
     }

@@ -27,6 +27,7 @@ typedef struct line {
     uint64_t start;
     gotrace_reader *reader;
     int version;
+    bool detailed; /* something stands behind the event's name */
 } line;
 
 static uint64_t position(const out *o)
@@ -41,6 +42,16 @@ static void pad_to(const line *l, uint64_t column)
     do
         out_char(l->o, ' ');
     while (!l->o->failed && ++at < column);
+}
+
+/* Begin a further detail, in its column or a space behind the one before. */
+static void next_detail(line *l)
+{
+    if (l->detailed)
+        out_char(l->o, ' ');
+    else
+        pad_to(l, COLUMN_DETAIL);
+    l->detailed = true;
 }
 
 static void print_time(const line *l, int64_t time)
@@ -85,12 +96,14 @@ static void print_name(const line *l, const char *name, size_t size)
 }
 
 /* The innermost function of a stack, after a word; nothing if the trace does not tell. */
-static void print_function(const line *l, const char *word, uint64_t stack)
+static void print_function(line *l, const char *word, uint64_t stack)
 {
     gotrace_frame frame;
 
-    if (stack == 0 || gotrace_reader_stack(l->reader, stack, &frame, 1) != 1)
+    if (stack == 0 || gotrace_reader_stack(l->reader, stack, &frame, 1) != 1 ||
+        (frame.function_size == 0 && frame.pc == 0))
         return;
+    next_detail(l);
     out_str(l->o, word);
     if (frame.function_size > 0) {
         print_name(l, frame.function, frame.function_size);
@@ -100,14 +113,15 @@ static void print_function(const line *l, const char *word, uint64_t stack)
     }
 }
 
-static void print_start(const line *l, uint64_t start)
+static void print_start(line *l, uint64_t start)
 {
     if (start == 0)
         return;
     if (l->version >= 7) {
-        print_function(l, " start=", start);
+        print_function(l, "start=", start);
     } else {
-        out_str(l->o, " start=0x");
+        next_detail(l);
+        out_str(l->o, "start=0x");
         out_hex(l->o, start);
     }
 }
@@ -121,11 +135,12 @@ static void print_reason(const line *l, const char *reason)
     }
 }
 
-static void print_transition(const line *l, const gotrace_event *event)
+static void print_transition(line *l, const gotrace_event *event)
 {
     bool of_proc = event->resource == GOTRACE_RESOURCE_PROC;
     bool waited = event->from == GOTRACE_STATE_WAITING && event->to != GOTRACE_STATE_WAITING;
 
+    next_detail(l);
     print_id(l, of_proc ? 'P' : 'G', event->subject);
     out_char(l->o, ' ');
     out_str(l->o, gotrace_state_name((gotrace_state)event->from));
@@ -134,14 +149,16 @@ static void print_transition(const line *l, const gotrace_event *event)
     out_str(l->o, gotrace_state_name((gotrace_state)event->to));
     print_reason(l, waited ? NULL : event->reason);
     if (event->text) {
-        out_str(l->o, " label=");
+        next_detail(l);
+        out_str(l->o, "label=");
         out_go_quoted(l->o, event->text, event->text_size);
     }
     print_start(l, event->start_stack);
 }
 
-static void print_annotation(const line *l, const gotrace_event *event, const char *what)
+static void print_annotation(line *l, const gotrace_event *event, const char *what)
 {
+    next_detail(l);
     out_str(l->o, what);
     if (event->subject != 0) {
         out_char(l->o, ' ');
@@ -158,7 +175,7 @@ static void print_annotation(const line *l, const gotrace_event *event, const ch
 }
 
 /* Those of the record's own numbers that nothing else on the line tells. */
-static void print_numbers(const line *l, const gotrace_event_spec *spec,
+static void print_numbers(line *l, const gotrace_event_spec *spec,
                           const gotrace_event *event)
 {
     print_args args = {.spec = spec, .event = event};
@@ -170,14 +187,14 @@ static void print_numbers(const line *l, const gotrace_event_spec *spec,
             continue;
         if (l->version < arg->since || l->version > arg->until)
             continue;
-        out_char(l->o, ' ');
+        next_detail(l);
         out_str(l->o, arg->name);
         out_char(l->o, '=');
         out_u64(l->o, value);
     }
 }
 
-static void print_detail(const line *l, const gotrace_event *event)
+static void print_detail(line *l, const gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_NONE:
@@ -193,6 +210,7 @@ static void print_detail(const line *l, const gotrace_event *event)
         break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
+        next_detail(l);
         out_str(l->o, gotrace_range_name((gotrace_range)event->range));
         print_reason(l, event->reason);
         out_str(l->o, event->kind == GOTRACE_KIND_RANGE_BEGIN ? " begins" : " ends");
@@ -200,7 +218,8 @@ static void print_detail(const line *l, const gotrace_event *event)
     case GOTRACE_KIND_TASK_BEGIN:
         print_annotation(l, event, "task begins");
         if (event->value != 0) {
-            out_str(l->o, " parent=");
+            next_detail(l);
+            out_str(l->o, "parent=");
             print_id(l, 'T', event->value);
         }
         break;
@@ -219,20 +238,22 @@ static void print_detail(const line *l, const gotrace_event *event)
     }
 }
 
-static void print_flags(const line *l, unsigned flags)
+static void print_flags(line *l, unsigned flags)
 {
     static const struct {
         unsigned flag;
         const char *text;
     } texts[] = {
-        {GOTRACE_EVENT_FUTILE, " [futile]"},
-        {GOTRACE_EVENT_INITIAL, " [initial]"},
-        {GOTRACE_EVENT_SUSPECT, " [suspect]"},
-        {GOTRACE_EVENT_MOVED, " [moved]"},
+        {GOTRACE_EVENT_FUTILE, "[futile]"},
+        {GOTRACE_EVENT_INITIAL, "[initial]"},
+        {GOTRACE_EVENT_SUSPECT, "[suspect]"},
+        {GOTRACE_EVENT_MOVED, "[moved]"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (flags & texts[i].flag)
+        if (flags & texts[i].flag) {
+            next_detail(l);
             out_str(l->o, texts[i].text);
+        }
 }
 
 static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event *event)
@@ -257,11 +278,10 @@ static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event
         out_char(o, '-');
     pad_to(&l, COLUMN_EVENT);
     out_str(o, spec ? spec->name : "unknown");
-    pad_to(&l, COLUMN_DETAIL);
     print_detail(&l, event);
     if (spec)
         print_numbers(&l, spec, event);
-    print_function(&l, " at ", event->stack);
+    print_function(&l, "at ", event->stack);
     print_flags(&l, event->flags);
     out_char(o, '\n');
 }
