@@ -225,8 +225,8 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
     return true;
 }
 
-/* A plain event well inside the window: straight to its values. */
-static inline bool decode_fast(gt_cursor *c)
+/* Straight to the values. */
+bool gt_cursor_decode(gt_cursor *c)
 {
     const uint8_t *p = c->p, *end = NULL;
     uint8_t first = *p++;
@@ -267,11 +267,9 @@ static inline bool decode_fast(gt_cursor *c)
     return true;
 }
 
-bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *c)
+bool gt_cursor_advance_slowly(gotrace_reader *reader, gt_cursor *c)
 {
     while (c->has_head) {
-        if (c->p < c->safe && decode_fast(c))
-            return true;
         if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end && !refill(reader, c, 0))
             return false;
         if (c->p == c->limit) {
@@ -279,14 +277,13 @@ bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *c)
                 return false;
             continue;
         }
+        if (c->p < c->safe && gt_cursor_decode(c))
+            return true;
         bool made;
-        if (c->p >= c->safe || !decode_fast(c)) {
-            if (!decode_slowly(reader, c, &made))
-                return false;
-            if (!made)
-                continue;
-        }
-        return true;
+        if (!decode_slowly(reader, c, &made))
+            return false;
+        if (made)
+            return true;
     }
     gt_cursor_close(reader, c);
     return true;

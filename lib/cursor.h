@@ -37,6 +37,7 @@ typedef struct gt_cursor {
     uint8_t head;         /* which is the head */
     bool has_head;
     bool with_seq;        /* until 1.6 */
+    bool forced;          /* order.c: take the head though it is not ready */
     uint32_t proc;
     uint64_t seq;         /* of the last event decoded (until 1.6) */
     const uint8_t *limit; /* end of what the window holds of the current run */
@@ -48,9 +49,17 @@ typedef struct gt_cursor {
 /* Start at the proc's first event and decode it. window is the most bytes to hold. */
 bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, size_t window);
 
+/* A plain event at p, before safe: decode it into the other head, or leave all as it is. */
+bool gt_cursor_decode(gt_cursor *cursor);
+bool gt_cursor_advance_slowly(gotrace_reader *reader, gt_cursor *cursor);
+
 /* Decode the next event into the other head, or clear has_head. The event that was head before
  * stays until the next call. False when reading cannot go on. */
-bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *cursor);
+static inline bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *cursor)
+{
+    return (cursor->p < cursor->safe && gt_cursor_decode(cursor)) ||
+           gt_cursor_advance_slowly(reader, cursor);
+}
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *cursor);
 

@@ -23,7 +23,6 @@ struct gt_order {
     uint64_t gc_seq;
     uint32_t gc_parked;
     uint32_t count, sorted; /* sorted: the cursor that reads from the spill */
-    bool *forced;           /* by cursor: take its event though it is not ready */
     gt_spill *rows;
     gt_waits waits;
     gt_event exit;     /* an end of a system call that was given out of its place */
@@ -218,9 +217,8 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     o->last_ticks = INT64_MIN;
     gt_table_init(&o->in_place, &reader->heap);
     o->cursors = gt_calloc(&reader->heap, o->count, sizeof *o->cursors);
-    o->forced = gt_calloc(&reader->heap, o->count, sizeof *o->forced);
     o->heap = gt_calloc(&reader->heap, o->count + (size_t)1, sizeof *o->heap);
-    if (!o->cursors || !o->forced || !o->heap ||
+    if (!o->cursors || !o->heap ||
         !gt_waits_init(&o->waits, &reader->heap, o->count)) {
         gt_fail_memory(reader);
     } else {
@@ -247,7 +245,6 @@ void gt_order_free(gotrace_reader *reader, gt_order *o)
         if (o->cursors[i].window)
             gt_cursor_close(reader, &o->cursors[i]);
     gt_free(&reader->heap, o->cursors, o->count * sizeof *o->cursors);
-    gt_free(&reader->heap, o->forced, o->count * sizeof *o->forced);
     gt_free(&reader->heap, o->heap, (o->count + (size_t)1) * sizeof *o->heap);
     gt_waits_free(&o->waits);
     gt_table_free(&o->in_place);
@@ -302,7 +299,7 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     const gt_event *e = gt_cursor_head(c);
     if (e->args[0] != o->gc_seq) {
-        if (!o->forced[number_of(o, c)]) {
+        if (!c->forced) {
             if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, UINT64_MAX, e->args[0],
                                GT_DEAD))
                 return gt_fail_memory(reader), FAILED;
@@ -325,7 +322,7 @@ static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, g
                             const rule_row *row, uint64_t want)
 {
     const gt_event *e = gt_cursor_head(c);
-    if (o->forced[number_of(o, c)])
+    if (c->forced)
         return report_order(reader, e, row, want, g) ? TAKEN : FAILED;
     if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, g->id, row->any ? GT_ANY_SEQ : want,
                        row->status))
@@ -382,7 +379,7 @@ static void force_all(gt_order *o)
             rule == GC ? NULL : gt_goroutine_find(o->goroutines, subject_of(&rule_rows[rule], e));
         if (g)
             g->parked = 0;
-        o->forced[i] = true;
+        c->forced = true;
         heap_push(o, c);
     }
     o->gc_parked = 0;
@@ -438,7 +435,7 @@ static inline bool pop(gotrace_reader *reader, gt_order *o, gt_event *e)
     gt_cursor *c = o->current;
     if (full_types[e->type])
         e->type = full_types[e->type];
-    o->forced[number_of(o, c)] = false;
+    c->forced = false;
     if (!advance(reader, o, c))
         return false;
     if (!c->has_head)
