@@ -8,14 +8,13 @@
  *                       where it went on to where it stopped (begin and end stack; annotation
  *                       label where the runtime gave one); "GC sweep" (gc; annotations
  *                       swept_bytes, reclaimed_bytes) in it; instants "unblock", "create
- *                       goroutine", "proc start" (annotation thread), "proc stop" (sched) and
- *                       "syscall" (syscall) for calls that did not block. What happened on no proc
- *                       stands on the track "no proc".
+ *                       goroutine", and "syscall" for calls that did not block. What happened on
+ *                       no proc stands on the track "no proc".
  *   Goroutines          a group; under it, ordered by id:
- *     G12 main.worker   its states one after the other without gaps (category state): "running",
- *                       "runnable", "waiting", "in syscall", with the reason in brackets where the
- *                       trace tells it ("waiting (chan receive)"), and the stack where the
- *                       goroutine stopped
+ *     G12 main.worker   its states one after the other without gaps: "running", "runnable",
+ *                       "waiting", "in syscall", with the reason in brackets where the trace
+ *                       tells it ("waiting (chan receive)"), and the stack where the goroutine
+ *                       stopped
  *       regions and logs  its regions (category region) nested, its logs as instants "[category]
  *                       message" (log; annotations category, message)
  *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
@@ -25,7 +24,8 @@
  *                       by that name, those of its child tasks below it; on each one slice (task;
  *                       annotations task, parent_task, goroutine)
  *   Stats               counters: "goroutines runnable", "... running", "... waiting", "... in
- *                       syscall", "heap allocated", "heap goal" (bytes), "GOMAXPROCS"
+ *                       syscall" (in bursts written once in 0.2 ms); "heap allocated", "heap
+ *                       goal" (bytes), "GOMAXPROCS"
  *
  * What belongs to a task (regions, logs, the task) has its id as annotation task and as
  * correlation id. Flows lead from "unblock" and "create goroutine", and from the end of a system
@@ -50,12 +50,15 @@ void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)
     protobuf_close(&p->w, annotation);
 }
 
-void event_annotate_string(perfetto *p, unsigned name, const char *s, size_t size)
+void event_annotate_string(perfetto *p, unsigned name, perfetto_name value)
 {
     size_t annotation = protobuf_open(&p->w, EVENT_DEBUG_ANNOTATIONS);
 
     protobuf_uint(&p->w, ANNOTATION_NAME_IID, name);
-    protobuf_string(&p->w, ANNOTATION_STRING, s, size);
+    if (value.iid)
+        protobuf_uint(&p->w, ANNOTATION_STRING_VALUE_IID, value.iid);
+    else
+        protobuf_string(&p->w, ANNOTATION_STRING, value.text, value.size);
     protobuf_close(&p->w, annotation);
 }
 
@@ -139,9 +142,9 @@ static void metric_event(perfetto *p, const gotrace_event *e)
         const char *name;
         uint64_t track;
     } metrics[] = {
-        {"/memory/classes/heap/objects:bytes", TRACK_HEAP_ALLOCATED},
-        {"/gc/heap/goal:bytes", TRACK_HEAP_GOAL},
-        {"/sched/gomaxprocs:threads", TRACK_GOMAXPROCS},
+        {"heap allocated", TRACK_HEAP_ALLOCATED},
+        {"heap goal", TRACK_HEAP_GOAL},
+        {"GOMAXPROCS", TRACK_GOMAXPROCS},
     };
 
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
@@ -167,7 +170,7 @@ static void syscall_event(perfetto *p, const gotrace_event *e)
 
     if (!proc)
         return;
-    event_open_named(p, INSTANT, proc->track, CATEGORY_CALL, NAME_CALL, stack);
+    event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, NAME_CALL, stack);
     event_close(p);
 }
 
@@ -197,8 +200,10 @@ static void sample_event(perfetto *p, const gotrace_event *e)
 
 static void write_event(perfetto *p, const gotrace_event *e)
 {
-    if (e->time > p->time)
+    if (e->time > p->time) {
+        state_advance(p, e->time);
         p->time = e->time;
+    }
     if (e->flags & GOTRACE_EVENT_FUTILE)
         return;
     if (p->crowded || p->w.out->written - p->epoch_start >= EPOCH_BYTES)

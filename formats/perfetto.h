@@ -50,6 +50,7 @@ enum {
     ANNOTATION_UINT = 3,
     ANNOTATION_INT = 4,
     ANNOTATION_STRING = 6,
+    ANNOTATION_STRING_VALUE_IID = 17,
 
     INTERNED_EVENT_CATEGORIES = 1,
     INTERNED_EVENT_NAMES = 2,
@@ -60,6 +61,7 @@ enum {
     INTERNED_MAPPING_PATHS = 17,
     INTERNED_SOURCE_PATHS = 18,
     INTERNED_MAPPINGS = 19,
+    INTERNED_ANNOTATION_STRINGS = 29,
     INTERNED_IID = 1,
     INTERNED_TEXT = 2,
 };
@@ -109,8 +111,6 @@ enum {
     X(UNBLOCK, "unblock") \
     X(CREATE, "create goroutine") \
     X(CALL, "syscall") \
-    X(PROC_START, "proc start") \
-    X(PROC_STOP, "proc stop") \
     X(SWEEP, "GC sweep") \
     X(GC, "GC") \
     X(ASSIST, "GC mark assist") \
@@ -118,9 +118,6 @@ enum {
 
 #define PERFETTO_CATEGORIES(X) \
     X(RUN, "run") \
-    X(STATE, "state") \
-    X(SCHED, "sched") \
-    X(CALL, "syscall") \
     X(GC, "gc") \
     X(TASK, "task") \
     X(REGION, "region") \
@@ -128,7 +125,6 @@ enum {
 
 #define PERFETTO_ANNOTATIONS(X) \
     X(GOROUTINE, "goroutine") \
-    X(THREAD, "thread") \
     X(LABEL, "label") \
     X(SWEPT, "swept_bytes") \
     X(RECLAIMED, "reclaimed_bytes") \
@@ -160,7 +156,7 @@ enum { STATE_NAMES = 64 };
 typedef struct perfetto_interned {
     idmap names;            /* hash of a text to its iid and itself */
     size_t name_bytes;      /* of the texts in names */
-    uint64_t next_name;     /* iid */
+    uint64_t next_name;     /* iid; also of annotations' values */
     idmap functions, files; /* sets of string ids */
     idmap frames;           /* hash of a frame to its iid and itself */
     uint64_t next_frame;    /* iid */
@@ -242,7 +238,8 @@ typedef struct perfetto {
 
     idmap goroutines, procs, tasks;
     uint64_t states[4];   /* goroutines by state, in the order of the counter tracks */
-    unsigned changed;     /* how many of the counters, from the first, are to be written */
+    unsigned changed;     /* how many of these, from the first, are to be written */
+    int64_t counted;      /* when they were last written */
     bool collecting;      /* a GC cycle is open */
     uint64_t stw;         /* lane of the stop-the-world, 0 for none */
 } perfetto;
@@ -289,12 +286,13 @@ static inline void event_close(perfetto *p)
     packet_close(p);
 }
 
-/* The same with what nearly all events have: category, name and (unless 0) stack. */
+/* The same with what most events have, each unless 0: category, name and stack. */
 static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, unsigned category,
                                     uint64_t name, uint64_t stack)
 {
     event_open(p, type, track);
-    protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, category);
+    if (category)
+        protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, category);
     if (name)
         protobuf_uint(&p->w, EVENT_NAME_IID, name);
     if (stack)
@@ -309,8 +307,8 @@ static inline void slice_end(perfetto *p, uint64_t track)
 
 /* Into the open event. */
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value);
-void event_annotate_string(perfetto *p, unsigned name, const char *s, size_t size);
-/* The name of the open event, as intern_name gave it. */
+void event_annotate_string(perfetto *p, unsigned name, perfetto_name value);
+/* The name of the open event. */
 void event_name(perfetto *p, perfetto_name name);
 
 /* ---- perfetto_program.c --------------------------------------------------------------------- */
@@ -326,6 +324,8 @@ void intern_free(perfetto *p);
 /* Forget what was interned, and write what every epoch starts with. */
 void intern_restart(perfetto *p);
 perfetto_name intern_name(perfetto *p, const char *text, size_t size);
+/* The same for the value of an annotation. */
+perfetto_name intern_value(perfetto *p, const char *text, size_t size);
 /* An event name that nobody else will ask for. */
 uint64_t intern_new_name(perfetto *p, const char *text, size_t size);
 /* "waiting (chan receive)" */
@@ -357,6 +357,8 @@ perfetto_proc *proc_get(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
 void proc_transition(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
+/* Time goes on to that: write the counters of goroutines if it is time to. */
+void state_advance(perfetto *p, int64_t time);
 /* All ids of a map, ascending, so that the output does not depend on the map's order; to be freed.
  * NULL when there are none or memory is refused. */
 uint64_t *sorted_ids(perfetto *p, const idmap *map);

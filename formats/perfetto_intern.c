@@ -19,7 +19,7 @@ enum {
 typedef struct kept_name {
     char *text;
     size_t size;
-    uint64_t iid;
+    uint64_t iid, value_iid; /* as an event's name, as an annotation's value; 0 if not written */
 } kept_name;
 
 typedef struct kept_frame {
@@ -155,7 +155,7 @@ static kept_name *keep(perfetto *p, const char *text, size_t size)
     }
     if (size > 0)
         memcpy(copy, text, size);
-    *name = (kept_name){copy, size, 0};
+    *name = (kept_name){copy, size, 0, 0};
     p->interned.name_bytes += size;
     if (p->interned.name_bytes > MOST_NAME_BYTES)
         p->crowded = true;
@@ -171,6 +171,19 @@ perfetto_name intern_name(perfetto *p, const char *text, size_t size)
     if (!name->iid)
         name->iid = intern_new_name(p, text, size);
     return (perfetto_name){name->iid, text, size};
+}
+
+perfetto_name intern_value(perfetto *p, const char *text, size_t size)
+{
+    kept_name *name = size > 0 && size <= LONGEST_NAME ? keep(p, text, size) : NULL;
+
+    if (!name)
+        return (perfetto_name){0, text, size};
+    if (!name->value_iid) {
+        name->value_iid = p->interned.next_name++;
+        entry_text(p, INTERNED_ANNOTATION_STRINGS, name->value_iid, text, size);
+    }
+    return (perfetto_name){name->value_iid, text, size};
 }
 
 /* The iid of what a state is called without a reason. */

@@ -49,8 +49,16 @@ perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack
     return g;
 }
 
+/* What happened on no proc (GOTRACE_NO_PROC) and what the tracer wrote outside any (-1) share one
+ * entry. */
+static int64_t proc_id(int64_t id)
+{
+    return id < 0 ? -1 : id;
+}
+
 perfetto_proc *proc_get(perfetto *p, int64_t id)
 {
+    id = proc_id(id);
     perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)id);
 
     if (proc && proc->epoch == p->epoch)
@@ -87,12 +95,33 @@ static void count_state(perfetto *p, unsigned state, bool more)
         p->changed = place;
 }
 
-/* Into the open event: the counters that changed, and those that come before them. */
+/* Goroutines change their states so often that the counters, written each time, would be a good
+ * part of the file and most of the viewer's rows. So in a burst they are written once in so many
+ * ns, with what changed last always among it; outside bursts they are exact. */
+enum { COUNTER_STEP = 200000 };
+
+/* Into the open event, if it is time to: the counters that changed, and those before them. */
 static void write_counters(perfetto *p)
 {
+    if (p->time - p->counted < COUNTER_STEP)
+        return;
     for (unsigned i = 0; i < p->changed; i++)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
     p->changed = 0;
+    p->counted = p->time;
+}
+
+void state_advance(perfetto *p, int64_t time)
+{
+    if (p->changed == 0 || time - p->counted < COUNTER_STEP)
+        return;
+    for (unsigned i = 0; i < p->changed; i++) {
+        event_open(p, COUNTER, TRACK_RUNNABLE + i);
+        protobuf_uint(&p->w, EVENT_COUNTER_VALUE, p->states[i]);
+        event_close(p);
+    }
+    p->changed = 0;
+    p->counted = p->time;
 }
 
 /* ---- runs on procs ------------------------------------------------------------------------- */
@@ -134,16 +163,17 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
             run_end(p, other, 0);
     }
     sweep_end(p, proc);
+    perfetto_name label = intern_value(p, e->text, e->text_size);
     uint64_t stack = intern_stack(p, g->stack);
     event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
     if (g->cause && g->cause == e->cause)
         protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, g->cause);
-    if (e->text_size > 0)
-        event_annotate_string(p, ANNOTATE_LABEL, e->text, e->text_size);
+    if (label.size > 0)
+        event_annotate_string(p, ANNOTATE_LABEL, label);
     event_close(p);
     proc->running = true;
     proc->goroutine = e->subject;
-    g->proc = e->proc;
+    g->proc = proc_id(e->proc);
     g->cause = 0;
 }
 
@@ -157,7 +187,7 @@ static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 
     if (!proc)
         return;
-    event_open_named(p, INSTANT, proc->track, CATEGORY_SCHED, name, stack);
+    event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, name, stack);
     protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
     event_close(p);
     g->cause = e->offset;
@@ -189,7 +219,7 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 
     if (g->state != GOTRACE_STATE_UNDETERMINED)
         slice_end(p, g->track);
-    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_STATE, name, stack);
+    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
     if (returns) {
         protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
         g->cause = e->offset;
@@ -234,17 +264,9 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
 void proc_transition(perfetto *p, const gotrace_event *e)
 {
     perfetto_proc *proc = proc_get(p, (int64_t)e->subject);
-    bool starts = e->to == GOTRACE_STATE_RUNNING;
 
-    if (!proc)
-        return;
-    if (starts)
+    if (proc && e->to == GOTRACE_STATE_RUNNING)
         proc->thread = e->thread;
-    event_open_named(p, INSTANT, proc->track, CATEGORY_SCHED,
-                     starts ? NAME_PROC_START : NAME_PROC_STOP, 0);
-    if (starts && e->thread != GOTRACE_NO_THREAD)
-        event_annotate_uint(p, ANNOTATE_THREAD, (uint64_t)e->thread);
-    event_close(p);
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
@@ -362,6 +384,7 @@ void state_end(perfetto *p)
     size_t goroutines = p->goroutines.count, procs = p->procs.count;
     uint64_t *ids = sorted_ids(p, &p->goroutines);
 
+    state_advance(p, INT64_MAX);
     for (size_t i = 0; ids && i < goroutines; i++)
         goroutine_end(p, ids[i], idmap_find(&p->goroutines, ids[i]));
     free(ids);

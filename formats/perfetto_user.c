@@ -171,12 +171,14 @@ void log_event(perfetto *p, const gotrace_event *e)
         return;
     }
     track_user(p, g);
+    perfetto_name category = intern_value(p, e->text, e->text_size);
     uint64_t stack = intern_stack(p, e->stack);
     event_open_named(p, INSTANT, g->user_track, CATEGORY_LOG, NAME_NONE, stack);
     event_name(p, (perfetto_name){0, text, size});
-    if (e->text_size > 0)
-        event_annotate_string(p, ANNOTATE_LOG_CATEGORY, e->text, e->text_size);
-    event_annotate_string(p, ANNOTATE_LOG_MESSAGE, e->message, e->message_size);
+    if (category.size > 0)
+        event_annotate_string(p, ANNOTATE_LOG_CATEGORY, category);
+    event_annotate_string(p, ANNOTATE_LOG_MESSAGE,
+                          (perfetto_name){0, e->message, e->message_size});
     annotate_task(p, e->subject);
     event_close(p);
     free(text);
