@@ -14,8 +14,9 @@ for file in cut.trace overwritten; do
     for verb in print dump 'convert --to chrome'; do
         # shellcheck disable=SC2086
         gotrace $verb -q -o part $file 2>told
+        status=$?
         [ -s told ] || [ "$verb" = dump ] || echo 'nothing was told'
-        echo "$verb $file: $?, $([ -s part ] && echo something) of $(wc -c <"$trace")"
+        echo "$verb $file: $status, $([ -s part ] && echo something) of $(wc -c <"$trace")"
     done
     gotrace dump -q $file 2>/dev/null | cmp - whole 2>&1 | grep -o '^cmp: EOF on -'
 done
