@@ -47,7 +47,8 @@ ifdef SANITIZE
 HARDENING += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LINKING += -fsanitize=$(SANITIZE)
 else
-HARDENING += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+# A fortified libc insists on optimization.
+HARDENING += $(if $(filter -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 LINKING_SO := -Wl,-z,defs
 endif
 
