@@ -5,7 +5,7 @@ truncate -s 10G nothing
 cp header behind
 truncate -s 10G behind
 begun=$SECONDS
-for verb in validate info print dump 'convert --to perfetto'; do
+for verb in validate info print dump 'convert --to perfetto -o out'; do
     # shellcheck disable=SC2086
     run gotrace $verb nothing
     # shellcheck disable=SC2086
