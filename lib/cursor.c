@@ -134,17 +134,10 @@ static void start_batch(gt_cursor *c, const uint64_t *v)
     c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
 }
 
-/* In whose context an event happened, and who runs on the proc after it. */
-static inline void set_context(gt_cursor *c, gt_event *e, uint8_t context)
+static inline void set_context(gt_cursor *c, gt_event *e, const gt_v1_shape *shape)
 {
-    e->goroutine = c->goroutine;
-    switch (context) {
-    case GT_CONTEXT_KEEP: break;
-    case GT_CONTEXT_ENTER: e->goroutine = c->goroutine = e->args[0]; break;
-    case GT_CONTEXT_LEAVE: c->goroutine = 0; break;
-    case GT_CONTEXT_NONE: e->goroutine = 0; break;
-    default: e->goroutine = e->args[0]; break;
-    }
+    e->goroutine = (c->goroutine & shape->context_running) | (e->args[0] & shape->context_arg);
+    c->goroutine = (c->goroutine & shape->after_running) | (e->args[0] & shape->after_arg);
 }
 
 /* The other head, to be filled with the record at p. */
@@ -174,7 +167,7 @@ static void make_head(gt_cursor *c, const gt_frame *frame, const uint64_t *v)
     e->stack = shape->flags & GOTRACE_SPEC_STACK ? *v : 0;
     e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
     e->data_size = (uint32_t)frame->data_size;
-    set_context(c, e, shape->context);
+    set_context(c, e, shape);
 }
 
 /* A record that the fast path leaves: tables, logs, samples, what is malformed, and what lies at
@@ -262,7 +255,7 @@ bool gt_cursor_decode(gt_cursor *c)
     gt_event *e = next_head(c, first & 0x3f);
     memcpy(e->args, args, sizeof args);
     e->stack = stack;
-    set_context(c, e, shape->context);
+    set_context(c, e, shape);
     c->p = p;
     return true;
 }

@@ -87,12 +87,16 @@ size_t gotrace_frame_values(int version)
     return version < 7 ? 1 : 4;
 }
 
-static uint8_t context_of(unsigned code)
+static void set_context(gt_v1_shape *shape, unsigned code)
 {
+    shape->context_running = shape->after_running = UINT64_MAX;
     switch (code) {
     case GT_V1_GoStart:
     case GT_V1_GoStartLocal:
-    case GT_V1_GoStartLabel: return GT_CONTEXT_ENTER;
+    case GT_V1_GoStartLabel:
+        shape->context_running = shape->after_running = 0;
+        shape->context_arg = shape->after_arg = UINT64_MAX;
+        break;
     case GT_V1_GoEnd:
     case GT_V1_GoStop:
     case GT_V1_GoSched:
@@ -106,16 +110,19 @@ static uint8_t context_of(unsigned code)
     case GT_V1_GoBlockCond:
     case GT_V1_GoBlockNet:
     case GT_V1_GoSysBlock:
-    case GT_V1_GoBlockGC: return GT_CONTEXT_LEAVE;
+    case GT_V1_GoBlockGC: shape->after_running = 0; break;
     case GT_V1_STWStart:
     case GT_V1_STWDone:
     case GT_V1_GCStart:
-    case GT_V1_GCDone: return GT_CONTEXT_NONE;
+    case GT_V1_GCDone: shape->context_running = 0; break;
     case GT_V1_GoSysExit:
     case GT_V1_GoSysExitLocal:
     case GT_V1_GoWaiting:
-    case GT_V1_GoInSyscall: return GT_CONTEXT_ARG;
-    default: return GT_CONTEXT_KEEP;
+    case GT_V1_GoInSyscall:
+        shape->context_running = 0;
+        shape->context_arg = UINT64_MAX;
+        break;
+    default: break;
     }
 }
 
@@ -139,8 +146,8 @@ static gt_v1_shape shape_of(int version, unsigned code)
     uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
     gt_v1_shape shape = {.values = values,
                          .inlined = inlined_of(version, code, values, spec->flags),
-                         .flags = spec->flags,
-                         .context = context_of(code)};
+                         .flags = spec->flags};
+    set_context(&shape, code);
     if (!(spec->flags & GOTRACE_SPEC_TIMED))
         return shape;
     bool stack = spec->flags & GOTRACE_SPEC_STACK;

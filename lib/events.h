@@ -15,15 +15,6 @@ enum {
     GT_V1_EVENT_COUNT
 };
 
-/* What happens to the goroutine that a proc runs, as far as the wire tells it. */
-enum {
-    GT_CONTEXT_KEEP = 0, /* the event is in the context of the one running, which goes on */
-    GT_CONTEXT_ENTER,    /* its first argument starts to run, and is the context */
-    GT_CONTEXT_LEAVE,    /* the one running stops after it */
-    GT_CONTEXT_NONE,     /* it has no context */
-    GT_CONTEXT_ARG,      /* its first argument is the context */
-};
-
 /* Per version and code: what the hot loops need of a row, worked out once. */
 typedef struct gt_v1_shape {
     uint8_t values;  /* values a record has (without frames); 0: no such event in this version */
@@ -31,9 +22,12 @@ typedef struct gt_v1_shape {
     uint8_t flags;   /* GOTRACE_SPEC_* */
     uint8_t slots;   /* arguments between time stamp and stack; those that this version lacks are
                         always the last ones */
-    uint8_t context; /* GT_CONTEXT_* */
     uint8_t plain;   /* a timed event without bytes of its own that is not sorted apart: 1 + what
                         to decode, twice the slots plus one for a stack; else 0 */
+    /* In whose context the event is, and who runs on the proc after it: each the goroutine that
+     * runs there, or the event's first argument, or none. Masks, to choose without a branch. */
+    uint64_t context_running, context_arg;
+    uint64_t after_running, after_arg;
 } gt_v1_shape;
 
 /* The shapes of all 64 codes in that version. */
