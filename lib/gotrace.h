@@ -82,7 +82,7 @@ typedef enum gotrace_severity {
     GOTRACE_NOTE = 0,
     GOTRACE_WARNING, /* worth knowing; the trace is still sound */
     GOTRACE_PROBLEM, /* the trace is not sound; reading goes on after it */
-    GOTRACE_FATAL,   /* nothing more can be read */
+    GOTRACE_FATAL,   /* nothing can be read from there on */
 } gotrace_severity;
 
 /* Every rule that a problem can name, one row each: enum name, stable id, class, severity, what
@@ -540,9 +540,11 @@ GOTRACE_API gotrace_status gotrace_reader_open(gotrace_source *source, const got
  * summary tells what was read. */
 GOTRACE_API gotrace_status gotrace_reader_index(gotrace_reader *reader);
 
-/* The next event in order: GOTRACE_EVENT, GOTRACE_END, or GOTRACE_ERROR (a fatal problem, or
- * on_problem asked to stop). A trace that is damaged in a way that can be passed over goes on
- * after the problem was reported. A cut-off trace delivers what stands before the cut. */
+/* The next event in order: GOTRACE_EVENT, GOTRACE_END, or GOTRACE_ERROR (the system or a limit said
+ * no, or on_problem asked to stop). Damage in the trace does not end the reading: it is reported as
+ * a problem, the event is believed (GOTRACE_EVENT_SUSPECT) and the next one follows; where nothing
+ * more can be read (GOTRACE_FATAL), what stands before is delivered. Whether the trace is sound is
+ * told by gotrace_summary.problems after the end. */
 GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event);
 
 /* Read to the end without delivering events, which is faster: GOTRACE_END or GOTRACE_ERROR. */

@@ -550,10 +550,10 @@ static bool skim_all(skim *s)
     return run_close(s, offset_of(s, s->p));
 }
 
+/* libgo's runtime frames come from source files below a folder libgo/; its tracer leaves no other
+ * mark in a trace. */
 static bool is_gccgo(const gt_index *index)
 {
-    /* libgo's stacks carry no inlined frames' marks to go by, but its functions do: the names of
-     * package paths are those of Go, while runtime frames come from files of libgo. */
     for (uint64_t id = 1; id <= index->strings.entries; id++) {
         const gt_entry *entry = gt_table_find(&index->strings, id);
         if (entry && memmem(entry->bytes, entry->size, "/libgo/", 7))
