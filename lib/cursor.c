@@ -72,6 +72,9 @@ static bool next_run(gotrace_reader *reader, gt_cursor *c)
     set_limit(c, 0);
     c->base = run->offset;
     c->run_end = run->end;
+    c->record = run->record;
+    /* The run starts with the record of that batch, or (of the first events) with none. */
+    c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
     return refill(reader, c, 0);
 }
 
@@ -107,7 +110,7 @@ static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *f
     uint64_t ignored;
     unsigned count = 0;
     const gotrace_event_spec *spec = gotrace_event_spec_of(reader->summary.version, frame->type);
-    gt_place place = GT_AT(offset_of(c, c->p));
+    gt_place place = {offset_of(c, c->p), c->batch, c->record};
     for (const uint8_t *p = frame->values; p < frame->values_end; count++) {
         int used = gt_varint(&p, frame->values_end, &ignored);
         if (used < 0)
@@ -129,6 +132,7 @@ static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *f
 
 static void start_batch(gt_cursor *c, const uint64_t *v)
 {
+    c->batch++;
     if (c->with_seq)
         c->seq = v[1];
     c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
@@ -146,6 +150,8 @@ static inline gt_event *next_head(gt_cursor *c, uint8_t type)
     c->head ^= 1;
     gt_event *e = &c->heads[c->head];
     e->offset = offset_of(c, c->p);
+    e->record = c->record++;
+    e->batch = c->batch;
     e->type = type;
     e->flags = 0;
     e->ticks = c->ticks;
@@ -185,6 +191,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
             return next_run(reader, c);
         if (shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) { /* only passed over, however long */
             c->base = at + frame.size;
+            c->record++;
             c->p = c->window;
             set_limit(c, 0);
             return refill(reader, c, 0);
@@ -214,6 +221,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
             *made = true;
         }
     }
+    c->record += !*made;
     c->p += frame.size;
     return true;
 }
@@ -237,7 +245,8 @@ bool gt_cursor_decode(gt_cursor *c)
     uint64_t dt = value(&p, &bad);
     uint64_t args[3] = {0}, stack = 0;
     switch (shape->plain) {
-    case 8: args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad);
+    case 8:
+        args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad);
         stack = value(&p, &bad);
         break;
     case 7: args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad); break;

@@ -11,7 +11,7 @@
 #include "wire.h"
 
 #define DEFAULT_STRING_BYTES 1000000u
-#define DEFAULT_FRAMES 1000u
+#define DEFAULT_FRAMES       1000u
 
 /* The bytes of a record of at most five values, first byte and length included. */
 #define SMALL_RECORD (2 + 5 * GT_VARINT_MAX)
@@ -21,7 +21,7 @@ struct gotrace_decoder {
     gotrace_problem_fn on_problem;
     void *callback_ctx;
     uint64_t max_string, max_frames;
-    uint64_t max_length; /* bytes that the values of one record can take */
+    uint64_t max_length;     /* bytes that the values of one record can take */
     const uint8_t *at, *end; /* what was fed and not yet used */
     bool finished;           /* no more will be fed */
     bool delivered_held;     /* the record handed out lies in held */
@@ -34,7 +34,7 @@ struct gotrace_decoder {
     int version; /* 0 until the header was read */
     gt_v1_shape shapes[64];
     const gotrace_event_spec *specs[64];
-    gt_place place; /* of the next record */
+    gt_place place;        /* of the next record */
     gotrace_status status; /* GOTRACE_END and GOTRACE_ERROR stay */
     gotrace_error error;
 };
@@ -95,9 +95,9 @@ gotrace_status gotrace_decoder_feed(gotrace_decoder *d, const void *bytes, size_
     if (d->status < 0)
         return d->status;
     if (d->finished || d->at != d->end)
-        return d->status = gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s",
-                                        d->finished
-                                            ? "bytes fed to a decoder that was told of the end"
+        return d->status =
+                   gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s",
+                                d->finished ? "bytes fed to a decoder that was told of the end"
                                             : "bytes fed to a decoder that has not used up the "
                                               "last ones");
     if (size > 0) {
@@ -195,8 +195,8 @@ static gotrace_status fail_wire(gotrace_decoder *d, gt_wire_status status, const
     default:
         place.offset += (uint64_t)(frame->bad - start);
         gt_error_set(&d->error, GOTRACE_RULE_WIRE_VARINT, place,
-                     "a number of the %s record at 0x%llx has more than ten bytes or 64 bits",
-                     name, (unsigned long long)d->place.offset);
+                     "a number of the %s record at 0x%llx has more than ten bytes or 64 bits", name,
+                     (unsigned long long)d->place.offset);
         break;
     }
     return d->status = GOTRACE_ERROR;
@@ -287,8 +287,8 @@ static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
     uint64_t frames = record->args[1];
     if (frames > d->max_frames) {
         gt_error_set(&d->error, GOTRACE_RULE_STACK_FRAMES, d->place,
-                     "a stack of %llu frames; at most %llu are allowed",
-                     (unsigned long long)frames, (unsigned long long)d->max_frames);
+                     "a stack of %llu frames; at most %llu are allowed", (unsigned long long)frames,
+                     (unsigned long long)d->max_frames);
         return false;
     }
     size_t per_frame = gotrace_frame_values(d->version);
@@ -328,8 +328,8 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
         *width++ = width_between(start + 1, frame->values);
     size_t arg_count = 0;
     int status = 0;
-    const uint8_t *bad = read_values(d, frame->values, frame->values_end, &arg_count, &width,
-                                     &status);
+    const uint8_t *bad =
+        read_values(d, frame->values, frame->values_end, &arg_count, &width, &status);
     if (bad && status < 0) {
         gt_frame at = *frame;
         at.bad = bad;

@@ -5,7 +5,7 @@
 
 #include "encoder.h"
 
-#define OUT_CAPACITY ((size_t)64 << 10)
+#define OUT_CAPACITY   ((size_t)64 << 10)
 #define FORM_OF_TRACER 0xff
 
 /* Bytes of a record without data whose values are no more than the table's, first byte and length

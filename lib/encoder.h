@@ -47,13 +47,13 @@ typedef struct gt_tracer {
 } gt_tracer;
 
 enum {
-    GT_TRACER_HEADER_WITH_EVENT = 1, /* a batch's header has the time of its first event */
-    GT_TRACER_RAISES = 2,            /* no two stamps of a buffer are equal */
-    GT_TRACER_FREQUENCY_LAST = 4,    /* frequency after the stacks, else before them */
-    GT_TRACER_STACK_BATCHES = 8,     /* the stacks' buffers begin with a batch header */
+    GT_TRACER_HEADER_WITH_EVENT = 1,  /* a batch's header has the time of its first event */
+    GT_TRACER_RAISES = 2,             /* no two stamps of a buffer are equal */
+    GT_TRACER_FREQUENCY_LAST = 4,     /* frequency after the stacks, else before them */
+    GT_TRACER_STACK_BATCHES = 8,      /* the stacks' buffers begin with a batch header */
     GT_TRACER_FREQUENCY_BATCHED = 16, /* the frequency is in the first of these batches */
-    GT_TRACER_STACK_ESTIMATE = 32,   /* room for a stack is asked for before its size is known */
-    GT_TRACER_STACK_PAD = 64,        /* the length of a stack takes ten bytes */
+    GT_TRACER_STACK_ESTIMATE = 32,    /* room for a stack is asked for before its size is known */
+    GT_TRACER_STACK_PAD = 64,         /* the length of a stack takes ten bytes */
 };
 
 /* What a buffer's next batch header says. */
@@ -98,8 +98,8 @@ struct gotrace_encoder {
     size_t buffer_capacity;
     gt_intern strings; /* an entry's id is set when its record was written */
     uint64_t last_string;
-    gt_intern stacks;  /* an entry's id is its number plus one; its bytes are the frames */
-    uint64_t *frames;  /* of the stack being looked up: gt_stack_frame each */
+    gt_intern stacks; /* an entry's id is its number plus one; its bytes are the frames */
+    uint64_t *frames; /* of the stack being looked up: gt_stack_frame each */
     size_t frame_capacity;
     uint64_t timers[GT_TIMERS_MAX];
     size_t timer_count;

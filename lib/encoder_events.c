@@ -20,14 +20,14 @@
 
 /* Bytes of a buffer's header: link, last ticks, position (1.5: link, last sequence, last ticks,
  * slice), and room for a stack of 128 PCs (gccgo: of 128 locations of 48 bytes). */
-#define CAPACITY_1_5 (65536 - 48 - 128 * 8)
-#define CAPACITY_GO (65536 - 24 - 128 * 8)
+#define CAPACITY_1_5   (65536 - 48 - 128 * 8)
+#define CAPACITY_GO    (65536 - 24 - 128 * 8)
 #define CAPACITY_GCCGO (65536 - 24 - 128 * 48)
 
-#define EARLY GT_TRACER_HEADER_WITH_EVENT
+#define EARLY   GT_TRACER_HEADER_WITH_EVENT
 #define BATCHED GT_TRACER_STACK_BATCHES
-#define LATE                                                                               \
-    (GT_TRACER_STACK_BATCHES | GT_TRACER_RAISES | GT_TRACER_FREQUENCY_BATCHED |            \
+#define LATE                                                                                       \
+    (GT_TRACER_STACK_BATCHES | GT_TRACER_RAISES | GT_TRACER_FREQUENCY_BATCHED |                    \
      GT_TRACER_STACK_ESTIMATE | GT_TRACER_STACK_PAD)
 
 static const gt_tracer tracers[] = {
@@ -124,8 +124,8 @@ static gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
         return NULL;
     }
     void *buffers = e->buffers;
-    bool ok = gt_grow(&e->heap, &buffers, &e->buffer_capacity, e->procs.count + 1,
-                      sizeof *e->buffers);
+    bool ok =
+        gt_grow(&e->heap, &buffers, &e->buffer_capacity, e->procs.count + 1, sizeof *e->buffers);
     e->buffers = buffers;
     if (!ok || !gt_intern_put(&e->heap, &e->procs, &proc, sizeof proc, &number)) {
         gt_encoder_fail_memory(e);
@@ -155,8 +155,8 @@ static bool extend(gotrace_encoder *e, gt_buffer *buffer, size_t size)
 {
     size_t room = room_in(e, buffer);
     void *bytes = buffer->bytes;
-    bool ok = gt_grow(&e->heap, &bytes, &buffer->capacity,
-                      buffer->used + (size < room ? size : room), 1);
+    bool ok =
+        gt_grow(&e->heap, &bytes, &buffer->capacity, buffer->used + (size < room ? size : room), 1);
     buffer->bytes = bytes;
     if (!ok)
         gt_encoder_fail_memory(e);
@@ -465,8 +465,7 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
         return e->status;
     p = buffer->bytes + buffer->used;
     *p++ = GT_V1_Stack | 3 << 6;
-    p = gt_put_wide(p, size,
-                    does(e, GT_TRACER_STACK_PAD) ? GT_VARINT_MAX : gt_varint_size(size));
+    p = gt_put_wide(p, size, does(e, GT_TRACER_STACK_PAD) ? GT_VARINT_MAX : gt_varint_size(size));
     memcpy(p, body, size);
     buffer->used = (size_t)(p - buffer->bytes) + size;
     return GOTRACE_OK;
@@ -554,8 +553,8 @@ gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, ui
         };
         size_t size = (2 + 4 * FRAMES_MAX) * GT_VARINT_MAX;
         uint8_t *body = gt_calloc(&e->heap, 1, size);
-        gotrace_status status = body ? write_footer(e, frequency, &buffer, body)
-                                     : gt_encoder_fail_memory(e);
+        gotrace_status status =
+            body ? write_footer(e, frequency, &buffer, body) : gt_encoder_fail_memory(e);
         gt_free(&e->heap, body, size);
         gt_free(&e->heap, buffer.bytes, buffer.capacity);
         if (status != GOTRACE_OK)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const gotrace_rule_info rules[] = {
-#define RULE_ROW(name, id, class, severity, wants, source) \
+#define RULE_ROW(name, id, class, severity, wants, source)                                         \
     {id, wants, source, GOTRACE_CLASS_##class, GOTRACE_##severity},
     GOTRACE_RULES(RULE_ROW)
 #undef RULE_ROW

@@ -5,19 +5,33 @@
 
 #include "events.h"
 
-#define A(kind, name) {#name, GOTRACE_ARG_##kind, 5, 255}
-#define A_SINCE(kind, name, version) {#name, GOTRACE_ARG_##kind, version, 255}
-#define A_UNTIL(kind, name, version) {#name, GOTRACE_ARG_##kind, 5, version}
-#define STRIP(...) __VA_ARGS__
-#define TIME A_UNTIL(DSEQ, dseq, 6), A(DT, dt)
+#define A(kind, name)                                                                              \
+    {                                                                                              \
+#name, GOTRACE_ARG_##kind, 5, 255                                                          \
+    }
+#define A_SINCE(kind, name, version)                                                               \
+    {                                                                                              \
+#name, GOTRACE_ARG_##kind, version, 255                                                    \
+    }
+#define A_UNTIL(kind, name, version)                                                               \
+    {                                                                                              \
+#name, GOTRACE_ARG_##kind, 5, version                                                      \
+    }
+#define STRIP(...)      __VA_ARGS__
+#define TIME            A_UNTIL(DSEQ, dseq, 6), A(DT, dt)
 #define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
 
 static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
-#define E(code, name, since, flags, args, summary) \
+#define E(code, name, since, flags, args, summary)                                                 \
     [code] = {#name, summary, code, since, flags, COUNT_ARGS(STRIP args), {STRIP args}},
-#define T(code, name, since, flags, args, summary)                                        \
-    [code] = {#name, summary, code, since, GOTRACE_SPEC_TIMED | (flags), \
-              COUNT_ARGS(TIME, STRIP args), {TIME, STRIP args}},
+#define T(code, name, since, flags, args, summary)                                                 \
+    [code] = {#name,                                                                               \
+              summary,                                                                             \
+              code,                                                                                \
+              since,                                                                               \
+              GOTRACE_SPEC_TIMED | (flags),                                                        \
+              COUNT_ARGS(TIME, STRIP args),                                                        \
+              {TIME, STRIP args}},
 #include "events_v1.def"
 #undef E
 #undef T
@@ -34,7 +48,7 @@ const int *gotrace_versions(size_t *count)
 const char *gotrace_version(void)
 {
 #define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#define TEXT(x)    TEXT_OF(x)
     return TEXT(GOTRACE_VERSION_MAJOR) "." TEXT(GOTRACE_VERSION_MINOR) "." TEXT(
         GOTRACE_VERSION_PATCH);
 #undef TEXT

@@ -51,7 +51,8 @@ GOTRACE_API const int *gotrace_versions(size_t *count);
 
 /* What "no such thing" is where an id is asked for. */
 #define GOTRACE_NO_OFFSET UINT64_MAX
-#define GOTRACE_NO_PROC INT64_MIN   /* not on any proc (proc -1 is a real one: the tracer's global buffer) */
+#define GOTRACE_NO_PROC                                                                            \
+    INT64_MIN /* not on any proc (proc -1 is a real one: the tracer's global buffer) */
 #define GOTRACE_NO_THREAD INT64_MIN /* the thread is not known */
 
 /* ---------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ typedef enum gotrace_rule {
 #define GOTRACE_RULE_NUMBER(name, id, class, severity, wants, source) GOTRACE_RULE_##name,
     GOTRACE_RULES(GOTRACE_RULE_NUMBER)
 #undef GOTRACE_RULE_NUMBER
-    GOTRACE_RULE_COUNT
+        GOTRACE_RULE_COUNT
 } gotrace_rule;
 
 typedef struct gotrace_rule_info {
@@ -329,13 +330,13 @@ typedef struct gotrace_record {
     uint64_t index;                 /* number of records before it */
     const uint64_t *args;           /* all values in wire order: arguments, then frames */
     size_t arg_count;
-    const char *data;               /* String: its bytes; UserLog: the message; else NULL */
+    const char *data; /* String: its bytes; UserLog: the message; else NULL */
     size_t data_size;
-    uint8_t form;                   /* high two bits of the first byte, as found */
-    const uint8_t *widths;          /* bytes of each varint in wire order: the record's length
-                                       where form is 3 (a String has none), each value, the data's
-                                       length; when encoding, NULL, or 0 for one of them: as the
-                                       version's own tracer writes it */
+    uint8_t form;          /* high two bits of the first byte, as found */
+    const uint8_t *widths; /* bytes of each varint in wire order: the record's length
+                              where form is 3 (a String has none), each value, the data's
+                              length; when encoding, NULL, or 0 for one of them: as the
+                              version's own tracer writes it */
     size_t width_count;
 } gotrace_record;
 
@@ -378,20 +379,20 @@ GOTRACE_API void gotrace_decoder_free(gotrace_decoder *decoder);
 
 /* What an event means, whatever version wrote it. */
 typedef enum gotrace_kind {
-    GOTRACE_KIND_NONE = 0,     /* nothing above the wire (FutileWakeup) */
-    GOTRACE_KIND_TRANSITION,   /* a goroutine or proc went from one state to another */
-    GOTRACE_KIND_SYSCALL,      /* a system call that did not block: an instant (v1 GoSysCall) */
-    GOTRACE_KIND_METRIC,       /* a number changed: text names it ("GOMAXPROCS", "heap allocated",
-                                  "heap goal", the latter in bytes), value is the new one */
-    GOTRACE_KIND_LABEL,        /* text labels the goroutine from here on */
-    GOTRACE_KIND_RANGE_BEGIN,  /* something lasting began: range says what */
+    GOTRACE_KIND_NONE = 0,    /* nothing above the wire (FutileWakeup) */
+    GOTRACE_KIND_TRANSITION,  /* a goroutine or proc went from one state to another */
+    GOTRACE_KIND_SYSCALL,     /* a system call that did not block: an instant (v1 GoSysCall) */
+    GOTRACE_KIND_METRIC,      /* a number changed: text names it ("GOMAXPROCS", "heap allocated",
+                                 "heap goal", the latter in bytes), value is the new one */
+    GOTRACE_KIND_LABEL,       /* text labels the goroutine from here on */
+    GOTRACE_KIND_RANGE_BEGIN, /* something lasting began: range says what */
     GOTRACE_KIND_RANGE_END,
-    GOTRACE_KIND_TASK_BEGIN,   /* subject: the task, value: its parent (0 none), text: its name */
+    GOTRACE_KIND_TASK_BEGIN, /* subject: the task, value: its parent (0 none), text: its name */
     GOTRACE_KIND_TASK_END,
     GOTRACE_KIND_REGION_BEGIN, /* subject: the task (0 none), text: the region's name */
     GOTRACE_KIND_REGION_END,
-    GOTRACE_KIND_LOG,          /* subject: the task, text: the category, message: the message */
-    GOTRACE_KIND_SAMPLE,       /* a CPU profile sample: goroutine, proc and stack it hit */
+    GOTRACE_KIND_LOG,    /* subject: the task, text: the category, message: the message */
+    GOTRACE_KIND_SAMPLE, /* a CPU profile sample: goroutine, proc and stack it hit */
 } gotrace_kind;
 
 typedef enum gotrace_state {
@@ -444,31 +445,31 @@ enum {
  * An event in its place in the total order. Pointers live until the next call on the reader,
  * those of constant names (reason) for ever. */
 typedef struct gotrace_event {
-    int64_t time;      /* ns since the first event */
-    uint64_t ticks;    /* the same in ticks, absolute */
-    uint64_t offset;   /* of the record that told it */
-    uint8_t type;      /* the record's code, local variants already replaced by the full ones */
-    uint8_t kind;      /* gotrace_kind */
-    uint8_t resource;  /* gotrace_resource, of a transition */
-    uint8_t from, to;  /* gotrace_state, of a transition */
-    uint8_t range;     /* gotrace_range */
-    uint8_t flags;     /* GOTRACE_EVENT_* */
-    uint8_t arg_count; /* args that mean something for this type and version */
-    int64_t proc;      /* the proc it happened on, or GOTRACE_NO_PROC */
-    int64_t lane;      /* the proc as Go's v1 reader shows it: 1000001 timers, 1000002 network,
-                          1000003 system calls, 1000004 GC, else proc; scripts want it */
-    int64_t thread;    /* the thread that runs the proc, or GOTRACE_NO_THREAD */
-    uint64_t goroutine; /* the goroutine in whose context it happened, 0 for none */
-    uint64_t subject;  /* id of the goroutine, proc or task that it is about */
-    uint64_t value;    /* of a metric; parent of a task */
-    uint64_t stack;    /* where it happened: a stack's id, 0 for none */
+    int64_t time;         /* ns since the first event */
+    uint64_t ticks;       /* the same in ticks, absolute */
+    uint64_t offset;      /* of the record that told it */
+    uint8_t type;         /* the record's code, local variants already replaced by the full ones */
+    uint8_t kind;         /* gotrace_kind */
+    uint8_t resource;     /* gotrace_resource, of a transition */
+    uint8_t from, to;     /* gotrace_state, of a transition */
+    uint8_t range;        /* gotrace_range */
+    uint8_t flags;        /* GOTRACE_EVENT_* */
+    uint8_t arg_count;    /* args that mean something for this type and version */
+    int64_t proc;         /* the proc it happened on, or GOTRACE_NO_PROC */
+    int64_t lane;         /* the proc as Go's v1 reader shows it: 1000001 timers, 1000002 network,
+                             1000003 system calls, 1000004 GC, else proc; scripts want it */
+    int64_t thread;       /* the thread that runs the proc, or GOTRACE_NO_THREAD */
+    uint64_t goroutine;   /* the goroutine in whose context it happened, 0 for none */
+    uint64_t subject;     /* id of the goroutine, proc or task that it is about */
+    uint64_t value;       /* of a metric; parent of a task */
+    uint64_t stack;       /* where it happened: a stack's id, 0 for none */
     uint64_t start_stack; /* GoCreate: where the new goroutine starts (1.5: a PC instead) */
-    uint64_t cause;    /* offset of the event that made a run possible, on the transition to
-                          running: the unblock, creation or end of system call; else 0 */
-    uint64_t args[4];  /* the record's own arguments, without time and stack */
-    const char *reason; /* why a goroutine waits or stopped running, or the world was stopped;
-                           NULL where the trace does not tell */
-    const char *text;  /* a name, see kind; NULL if there is none; not NUL-terminated */
+    uint64_t cause;       /* offset of the event that made a run possible, on the transition to
+                             running: the unblock, creation or end of system call; else 0 */
+    uint64_t args[4];     /* the record's own arguments, without time and stack */
+    const char *reason;   /* why a goroutine waits or stopped running, or the world was stopped;
+                             NULL where the trace does not tell */
+    const char *text;     /* a name, see kind; NULL if there is none; not NUL-terminated */
     size_t text_size;
     const char *message; /* of a log; not NUL-terminated */
     size_t message_size;
@@ -489,26 +490,27 @@ typedef struct gotrace_frame {
 /* What the whole trace is; the parts marked (o) are complete only after GOTRACE_END. */
 typedef struct gotrace_summary {
     int version;
-    const char *writer;      /* "Go", "gccgo", or NULL where that cannot be told */
-    uint64_t size;           /* bytes of the trace */
-    uint64_t frequency;      /* ticks a second, 0 when the footer is missing */
-    uint64_t records;        /* all records */
-    uint64_t events;         /* timed ones */
+    const char *writer; /* "Go", "gccgo", or NULL where that cannot be told */
+    uint64_t size;      /* bytes of the trace */
+    uint64_t frequency; /* ticks a second, 0 when the footer is missing */
+    uint64_t records;   /* all records */
+    uint64_t events;    /* timed ones */
     uint64_t batches;
-    uint64_t procs;          /* different procs that have events, the global buffer (-1) aside */
+    uint64_t procs; /* different procs that have events, the global buffer (-1) aside */
     uint64_t strings, string_bytes;
     uint64_t stacks, stack_frames;
-    uint64_t samples;        /* CPU profile samples */
-    uint64_t header_bytes;   /* of the file header */
-    uint64_t unread_bytes;   /* after a point from which nothing could be read */
-    uint64_t type_records[64], type_bytes[64]; /* by record code; with the two above they sum to size */
-    uint64_t goroutines_created; /* (o) while tracing */
-    uint64_t goroutines_initial; /* (o) that were there when tracing started */
-    uint64_t goroutines_ended;   /* (o) */
-    uint64_t tasks, regions, logs; /* (o) tasks created, regions begun, messages logged */
-    int64_t duration;        /* (o) ns from the first to the last event */
-    uint64_t notes, warnings, problems;     /* found so far, by severity (problems: fatal too) */
-    uint64_t problems_by_class[8];          /* by gotrace_class */
+    uint64_t samples;      /* CPU profile samples */
+    uint64_t header_bytes; /* of the file header */
+    uint64_t unread_bytes; /* after a point from which nothing could be read */
+    uint64_t type_records[64],
+        type_bytes[64];                 /* by record code; with the two above they sum to size */
+    uint64_t goroutines_created;        /* (o) while tracing */
+    uint64_t goroutines_initial;        /* (o) that were there when tracing started */
+    uint64_t goroutines_ended;          /* (o) */
+    uint64_t tasks, regions, logs;      /* (o) tasks created, regions begun, messages logged */
+    int64_t duration;                   /* (o) ns from the first to the last event */
+    uint64_t notes, warnings, problems; /* found so far, by severity (problems: fatal too) */
+    uint64_t problems_by_class[8];      /* by gotrace_class */
 } gotrace_summary;
 
 /* What lies in the batches of one proc. */
@@ -598,7 +600,8 @@ GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn wri
                                                gotrace_encoder **encoder, gotrace_error *error);
 
 /* Raw: write one record exactly as told. spec, args, data and (optional) form and widths count,
- * the rest is ignored; form 0xff means: as the version's tracer has it. Arity must fit the table. */
+ * the rest is ignored; form 0xff means: as the version's tracer has it. Arity must fit the table.
+ */
 GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
@@ -612,14 +615,14 @@ GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
 GOTRACE_API gotrace_status gotrace_encoder_event(gotrace_encoder *encoder, int64_t proc,
                                                  const gotrace_event_spec *spec, uint64_t ticks,
                                                  uint64_t seq, const uint64_t *args,
-                                                 size_t arg_count, uint64_t stack,
-                                                 const char *data, size_t data_size);
+                                                 size_t arg_count, uint64_t stack, const char *data,
+                                                 size_t data_size);
 
 /* Whose tracer the by-event calls imitate, where several wrote the same version. */
 typedef enum gotrace_tracer {
-    GOTRACE_TRACER_GO = 0, /* the Go that was released with that version; the default */
-    GOTRACE_TRACER_GCCGO,  /* gccgo's, which writes version 11: its buffers hold less, because
-                              their headers hold a stack with names */
+    GOTRACE_TRACER_GO = 0,  /* the Go that was released with that version; the default */
+    GOTRACE_TRACER_GCCGO,   /* gccgo's, which writes version 11: its buffers hold less, because
+                               their headers hold a stack with names */
     GOTRACE_TRACER_GO_2023, /* Go's between 1.20 and 1.21, which still says version 19: its footer
                                and the lengths of its stacks are those of 1.21 */
 } gotrace_tracer;

@@ -24,15 +24,15 @@ typedef struct skim {
     size_t capacity, have; /* bytes of window, bytes of the file in it */
     uint64_t base;         /* offset in the file of window[0] */
     const uint8_t *p, *end;
-    bool at_end;           /* the window reaches the end of the file */
-    bool ended;            /* by damage */
+    bool at_end; /* the window reaches the end of the file */
+    bool ended;  /* by damage */
     unsigned inline_least;
     uint64_t longest; /* bytes the values of any record can take */
     uint64_t record;
     uint64_t batches;
     uint32_t proc;      /* whose batch this is, GT_NONE before the first */
     uint64_t run_start; /* where the current stretch of that proc began */
-    uint64_t run_batch;
+    uint64_t run_batch, run_record;
     uint64_t run_events; /* timed events in it so far */
 } skim;
 
@@ -47,7 +47,7 @@ static gt_place place_of(const skim *s, const uint8_t *p)
 }
 
 /* Nothing after p can be read: say so and end the pass in good order. */
-#define DAMAGED(s, at, rule, ...) \
+#define DAMAGED(s, at, rule, ...)                                                                  \
     (damage_at(s, at), gt_report((s)->reader, rule, place_of(s, at), __VA_ARGS__))
 
 static void damage_at(skim *s, const uint8_t *p)
@@ -100,7 +100,11 @@ static bool run_close(skim *s, uint64_t end)
         return gt_fail_memory(s->reader);
     index->runs = runs;
     uint32_t n = (uint32_t)index->run_count++;
-    index->runs[n] = (gt_run){s->run_start, end, s->run_batch, GT_NONE};
+    index->runs[n] = (gt_run){.offset = s->run_start,
+                              .end = end,
+                              .batch = s->run_batch,
+                              .record = s->run_record,
+                              .next = GT_NONE};
     if (proc->last_run == GT_NONE)
         proc->first_run = n;
     else
@@ -157,6 +161,7 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
         s->proc = proc;
         s->run_start = offset;
         s->run_batch = s->batches;
+        s->run_record = s->record;
     }
     s->index->procs[proc].batches++;
     s->batches++;
@@ -334,11 +339,11 @@ static bool special(skim *s, const gt_frame *frame)
 
 static bool is_special(uint8_t type)
 {
-    static const uint64_t set =
-        (uint64_t)1 << GT_V1_Batch | (uint64_t)1 << GT_V1_Frequency | (uint64_t)1 << GT_V1_Stack |
-        (uint64_t)1 << GT_V1_String | (uint64_t)1 << GT_V1_TimerGoroutine |
-        (uint64_t)1 << GT_V1_GoSysExit | (uint64_t)1 << GT_V1_CPUSample |
-        (uint64_t)1 << GT_V1_UserLog;
+    static const uint64_t set = (uint64_t)1 << GT_V1_Batch | (uint64_t)1 << GT_V1_Frequency |
+                                (uint64_t)1 << GT_V1_Stack | (uint64_t)1 << GT_V1_String |
+                                (uint64_t)1 << GT_V1_TimerGoroutine |
+                                (uint64_t)1 << GT_V1_GoSysExit | (uint64_t)1 << GT_V1_CPUSample |
+                                (uint64_t)1 << GT_V1_UserLog;
     return set >> type & 1;
 }
 
@@ -351,6 +356,8 @@ static bool count_event(skim *s, uint8_t type)
         if (!find_proc(s, 0, &s->proc))
             return false;
         s->run_start = offset_of(s, s->p);
+        s->run_record = s->record;
+        s->run_batch = GOTRACE_NO_OFFSET;
     }
     s->run_events += type != GT_V1_CPUSample;
     return true;
@@ -392,7 +399,8 @@ static bool jump(skim *s, const gt_frame *frame)
     gotrace_reader *reader = s->reader;
     gotrace_rule rule =
         frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES : GOTRACE_RULE_EVENT_ARITY;
-    if (!gt_report(reader, rule, place_of(s, s->p), "%s says it is %llu bytes long, at most %llu expected",
+    if (!gt_report(reader, rule, place_of(s, s->p),
+                   "%s says it is %llu bytes long, at most %llu expected",
                    gotrace_event_spec_of(reader->summary.version, frame->type)->name,
                    (unsigned long long)frame->length, (unsigned long long)s->longest))
         return false;
@@ -526,10 +534,12 @@ static bool check_whole(skim *s)
     gt_place end = GT_AT(summary->size - summary->unread_bytes);
     if (summary->events == 0)
         return gt_report(s->reader, GOTRACE_RULE_TRACE_EMPTY, end, "the trace holds no event");
-    if (!s->index->has_frequency && !s->ended)
+    if (!s->index->has_frequency)
         return gt_report(s->reader, GOTRACE_RULE_FOOTER_MISSING, end,
-                         "the trace stops without its footer: the program ended before tracing "
-                         "was stopped, or the file is cut off; times are given in ticks");
+                         "%s; times are given in ticks",
+                         s->ended ? "what could be read does not reach the footer"
+                                  : "the trace stops without its footer: the program ended before "
+                                    "tracing was stopped, or the file is cut off");
     return true;
 }
 
@@ -578,7 +588,8 @@ bool gt_index_build(gotrace_reader *reader)
               .index = index,
               .base = GT_HEADER_SIZE,
               .inline_least = version < 7 ? 2 : 1,
-              .longest = GT_VARINT_MAX * (2 + reader->limits.frames * gotrace_frame_values(version)),
+              .longest =
+                  GT_VARINT_MAX * (2 + reader->limits.frames * gotrace_frame_values(version)),
               .proc = GT_NONE};
     s.capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
     s.window = gt_resize(&reader->heap, NULL, 0, s.capacity);

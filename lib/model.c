@@ -32,8 +32,8 @@ static const char *stw_reason(int version, uint64_t kind)
 
 int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
 {
-    double ns = (double)(int64_t)((uint64_t)ticks - (uint64_t)reader->first_ticks) *
-                reader->ns_per_tick;
+    double ns =
+        (double)(int64_t)((uint64_t)ticks - (uint64_t)reader->first_ticks) * reader->ns_per_tick;
     /* Beyond 64 bits: what the conversion gives on the machines that Go's reader runs on. */
     if (!(ns >= -9223372036854775808.0 && ns < 9223372036854775808.0))
         return INT64_MIN;
@@ -46,10 +46,22 @@ typedef struct meaning {
     const char *reason;
 } meaning;
 
-#define GOROUTINE(why) {GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0, why}
-#define PROC {GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0, NULL}
-#define RANGE(what, which) {GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which, NULL}
-#define PLAIN(what) {GOTRACE_KIND_##what, 0, 0, NULL}
+#define GOROUTINE(why)                                                                             \
+    {                                                                                              \
+        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0, why                                \
+    }
+#define PROC                                                                                       \
+    {                                                                                              \
+        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0, NULL                                    \
+    }
+#define RANGE(what, which)                                                                         \
+    {                                                                                              \
+        GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which, NULL                                  \
+    }
+#define PLAIN(what)                                                                                \
+    {                                                                                              \
+        GOTRACE_KIND_##what, 0, 0, NULL                                                            \
+    }
 
 static const meaning meanings[64] = {
     [GT_V1_Gomaxprocs] = PLAIN(METRIC),

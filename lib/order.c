@@ -34,17 +34,28 @@ struct gt_order {
 enum { FREE = 0, CREATE, FOUND, START, START_LOCAL, BLOCK, YIELD, WAKE, WAKE_LOCAL, GC };
 
 static const uint8_t rule_of[64] = {
-    [GT_V1_GoCreate] = CREATE,           [GT_V1_GoWaiting] = FOUND,
-    [GT_V1_GoInSyscall] = FOUND,         [GT_V1_GoStart] = START,
-    [GT_V1_GoStartLabel] = START,        [GT_V1_GoStartLocal] = START_LOCAL,
-    [GT_V1_GoBlock] = BLOCK,             [GT_V1_GoBlockSend] = BLOCK,
-    [GT_V1_GoBlockRecv] = BLOCK,         [GT_V1_GoBlockSelect] = BLOCK,
-    [GT_V1_GoBlockSync] = BLOCK,         [GT_V1_GoBlockCond] = BLOCK,
-    [GT_V1_GoBlockNet] = BLOCK,          [GT_V1_GoSleep] = BLOCK,
-    [GT_V1_GoSysBlock] = BLOCK,          [GT_V1_GoBlockGC] = BLOCK,
-    [GT_V1_GoSched] = YIELD,             [GT_V1_GoPreempt] = YIELD,
-    [GT_V1_GoUnblock] = WAKE,            [GT_V1_GoSysExit] = WAKE,
-    [GT_V1_GoUnblockLocal] = WAKE_LOCAL, [GT_V1_GoSysExitLocal] = WAKE_LOCAL,
+    [GT_V1_GoCreate] = CREATE,
+    [GT_V1_GoWaiting] = FOUND,
+    [GT_V1_GoInSyscall] = FOUND,
+    [GT_V1_GoStart] = START,
+    [GT_V1_GoStartLabel] = START,
+    [GT_V1_GoStartLocal] = START_LOCAL,
+    [GT_V1_GoBlock] = BLOCK,
+    [GT_V1_GoBlockSend] = BLOCK,
+    [GT_V1_GoBlockRecv] = BLOCK,
+    [GT_V1_GoBlockSelect] = BLOCK,
+    [GT_V1_GoBlockSync] = BLOCK,
+    [GT_V1_GoBlockCond] = BLOCK,
+    [GT_V1_GoBlockNet] = BLOCK,
+    [GT_V1_GoSleep] = BLOCK,
+    [GT_V1_GoSysBlock] = BLOCK,
+    [GT_V1_GoBlockGC] = BLOCK,
+    [GT_V1_GoSched] = YIELD,
+    [GT_V1_GoPreempt] = YIELD,
+    [GT_V1_GoUnblock] = WAKE,
+    [GT_V1_GoSysExit] = WAKE,
+    [GT_V1_GoUnblockLocal] = WAKE_LOCAL,
+    [GT_V1_GoSysExitLocal] = WAKE_LOCAL,
     [GT_V1_GCStart] = GC,
 };
 
@@ -134,6 +145,8 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
         c->heads[c->head] = (gt_event){.ticks = (int64_t)row->b,
                                        .seq = (uint64_t)row->key,
                                        .offset = row->offset,
+                                       .record = GOTRACE_NO_OFFSET,
+                                       .batch = GOTRACE_NO_OFFSET,
                                        .goroutine = row->a,
                                        .args = {row->a, (uint64_t)row->key, row->b},
                                        .proc = (uint32_t)row->c,
@@ -142,6 +155,8 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     else
         c->heads[c->head] = (gt_event){.ticks = row->key,
                                        .offset = row->offset,
+                                       .record = GOTRACE_NO_OFFSET,
+                                       .batch = GOTRACE_NO_OFFSET,
                                        .goroutine = row->b,
                                        .args = {(uint64_t)row->key, row->a, row->b},
                                        .stack = row->c,
@@ -218,8 +233,7 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     gt_table_init(&o->in_place, &reader->heap);
     o->cursors = gt_calloc(&reader->heap, o->count, sizeof *o->cursors);
     o->heap = gt_calloc(&reader->heap, o->count + (size_t)1, sizeof *o->heap);
-    if (!o->cursors || !o->heap ||
-        !gt_waits_init(&o->waits, &reader->heap, o->count)) {
+    if (!o->cursors || !o->heap || !gt_waits_init(&o->waits, &reader->heap, o->count)) {
         gt_fail_memory(reader);
     } else {
         o->heap[0].key = INT64_MAX;
@@ -281,11 +295,11 @@ static bool report_order(gotrace_reader *reader, const gt_event *e, const rule_r
     const char *name = gotrace_event_spec_of(reader->summary.version, e->type)->name;
     unsigned long long id = g->id;
     if (row->any)
-        return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, GT_AT(e->offset),
+        return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
                          "%s needs goroutine %llu %s, but it is %s and nothing is left that "
                          "could change that",
                          name, id, status_names[row->status], status_names[g->status]);
-    return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, GT_AT(e->offset),
+    return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
                      "%s needs goroutine %llu %s at sequence number %llu, but it is %s at %llu "
                      "and nothing is left that could change that",
                      name, id, status_names[row->status], (unsigned long long)want,
@@ -306,7 +320,7 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
             o->gc_parked++;
             return PARKED;
         }
-        if (!gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, GT_AT(e->offset),
+        if (!gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
                        "GCStart has sequence number %llu, but %llu is the next and nothing is "
                        "left that could change that",
                        (unsigned long long)e->args[0], (unsigned long long)o->gc_seq))
@@ -389,7 +403,7 @@ static void force_all(gt_order *o)
 static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_event *e)
 {
     uint64_t by = (uint64_t)o->last_ticks - (uint64_t)e->ticks;
-    return gt_report(reader, GOTRACE_RULE_TIME_ORDER, GT_AT(e->offset),
+    return gt_report(reader, GOTRACE_RULE_TIME_ORDER, gt_event_place(e),
                      "%s has a time stamp %llu ticks (%.0f ns) before that of the event that the "
                      "sequence puts before it, at 0x%llx",
                      gotrace_event_spec_of(reader->summary.version, e->type)->name,
@@ -457,7 +471,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     if (!pop(reader, o, e))
         return false;
     if (c->has_head && c->key < (int64_t)e->seq &&
-        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, GT_AT(gt_cursor_head(c)->offset),
+        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(gt_cursor_head(c)),
                    "sequence number %lld comes after %lld on the same proc", (long long)c->key,
                    (long long)e->seq))
         return false;
@@ -475,11 +489,11 @@ static bool check_exit(gotrace_reader *reader, const gt_event *e)
     if (e->args[2] == 0)
         return true;
     if (g->blocked == 0)
-        return gt_report(reader, GOTRACE_RULE_GO_SYSEXIT, GT_AT(e->offset),
+        return gt_report(reader, GOTRACE_RULE_GO_SYSEXIT, gt_event_place(e),
                          "goroutine %llu leaves a system call that it never entered",
                          (unsigned long long)g->id);
     if ((int64_t)e->args[2] < g->blocked)
-        return gt_report(reader, GOTRACE_RULE_TIME_SYSCALL, GT_AT(e->offset),
+        return gt_report(reader, GOTRACE_RULE_TIME_SYSCALL, gt_event_place(e),
                          "goroutine %llu left its system call %llu ticks before it blocked in it",
                          (unsigned long long)g->id,
                          (unsigned long long)((uint64_t)g->blocked - e->args[2]));
@@ -529,6 +543,8 @@ static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
         if (!o->in_place.entries || !gt_table_find(&o->in_place, row->offset)) {
             o->exit = (gt_event){.ticks = row->key,
                                  .offset = row->offset,
+                                 .record = GOTRACE_NO_OFFSET,
+                                 .batch = GOTRACE_NO_OFFSET,
                                  .goroutine = row->a,
                                  .args = {row->a, row->b, (uint64_t)row->key},
                                  .proc = (uint32_t)row->c,

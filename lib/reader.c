@@ -9,7 +9,7 @@
 /* What reading in order needs besides the index. */
 typedef struct gt_reading {
     gt_goroutines goroutines;
-    gt_spill futile; /* rows: positions in the order */
+    gt_spill futile;                /* rows: positions in the order */
     uint64_t position, next_futile; /* UINT64_MAX when there is none */
 } gt_reading;
 

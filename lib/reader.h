@@ -24,8 +24,9 @@
 /* A stretch of the file that holds batches of one proc and nothing of another's. */
 typedef struct gt_run {
     uint64_t offset, end;
-    uint64_t batch; /* index of its first batch in file order */
-    uint32_t next;  /* the proc's next run, or GT_NONE */
+    uint64_t batch;  /* index of its first batch in file order */
+    uint64_t record; /* index of its first record */
+    uint32_t next;   /* the proc's next run, or GT_NONE */
 } gt_run;
 
 typedef struct gt_proc_index {
@@ -44,8 +45,8 @@ typedef struct gt_index {
     gt_table proc_by_id; /* entry.count: index in procs */
     uint32_t *by_id;     /* indices in procs by ascending id; NULL until the pass is complete */
     gt_table strings, stacks;
-    gt_table timers; /* goroutines that run timers (until 1.13) */
-    gt_spill exits;  /* ends of system calls by their real time (until 1.6: by sequence number) */
+    gt_table timers;  /* goroutines that run timers (until 1.13) */
+    gt_spill exits;   /* ends of system calls by their real time (until 1.6: by sequence number) */
     gt_spill samples; /* CPU samples by their own time */
     uint64_t frequency;
     bool has_frequency;
@@ -85,7 +86,8 @@ bool gt_fail_memory(gotrace_reader *reader);
 /* Count bytes as read and tell on_progress now and then. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);
 
-/* First pass. False when reading cannot go on at all; a damaged file is indexed up to the damage. */
+/* First pass. False when reading cannot go on at all; a damaged file is indexed up to the damage.
+ */
 bool gt_index_build(gotrace_reader *reader);
 void gt_index_free(gt_index *index);
 

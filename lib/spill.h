@@ -11,7 +11,7 @@
 #include "errors.h"
 
 typedef struct gt_row {
-    int64_t key;   /* rows come out by key, then by offset */
+    int64_t key; /* rows come out by key, then by offset */
     uint64_t offset;
     uint64_t a, b, c;
 } gt_row;

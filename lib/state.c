@@ -51,8 +51,7 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
     }
     for (size_t i = 0; i < s->count; i++) {
         s->procs[i].thread = GOTRACE_NO_THREAD;
-        s->procs[i].id =
-            i < reader->index.proc_count ? reader->index.procs[i].id : GOTRACE_NO_PROC;
+        s->procs[i].id = i < reader->index.proc_count ? reader->index.procs[i].id : GOTRACE_NO_PROC;
     }
     return s;
 }
@@ -69,9 +68,8 @@ void gt_states_free(gotrace_reader *reader, gt_states *s)
 
 /* ---- reporting ----------------------------------------------------------------------------- */
 
-#define BROKEN(s, rule, ...) \
-    ((s)->effect->suspect = true, \
-     gt_report((s)->reader, rule, GT_AT((s)->e->offset), __VA_ARGS__))
+#define BROKEN(s, rule, ...)                                                                       \
+    ((s)->effect->suspect = true, gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
 
 static const char *name_of(const step *s)
 {
@@ -101,7 +99,7 @@ static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
 {
     gt_goroutine *g = gt_goroutine_get(s->states->goroutines, goroutine);
     if (!g && s->states->goroutines->limited) {
-        gt_error_set(&s->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_AT(s->e->offset),
+        gt_error_set(&s->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, gt_event_place(s->e),
                      "more than %llu goroutines at a time, the limit set",
                      id(s->reader->limits.goroutines));
         gt_fail(s->reader);
@@ -174,10 +172,9 @@ static bool create(step *s)
     gt_goroutine *made = find(s, e->args[0]);
     if (!made)
         return false;
-    if (made->known && !BROKEN(s, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but %s",
-                               id(made->id),
-                               made->state == GT_DEAD ? "there was one of that id"
-                                                      : "there is one of that id"))
+    if (made->known &&
+        !BROKEN(s, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but %s", id(made->id),
+                made->state == GT_DEAD ? "there was one of that id" : "there is one of that id"))
         return false;
     bool initial = !s->states->started && e->goroutine == 0;
     made->shown = initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
@@ -218,8 +215,8 @@ static bool start(step *s)
 static bool unblock(step *s)
 {
     const gt_event *e = s->e;
-    bool timer = s->reader->index.timers.entries &&
-                 gt_table_find(&s->reader->index.timers, e->goroutine);
+    bool timer =
+        s->reader->index.timers.entries && gt_table_find(&s->reader->index.timers, e->goroutine);
     if (timer)
         s->effect->lane = LANE_TIMER;
     if (s->g->state != GT_RUNNING &&
@@ -468,9 +465,8 @@ static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
         return true;
     if (!gt_map_put(&s->states->missing, wanted, seen | bit))
         return gt_fail_memory(s->reader);
-    return gt_report(s->reader,
-                     bit == 1 ? GOTRACE_RULE_STRING_MISSING : GOTRACE_RULE_STACK_MISSING,
-                     GT_AT(s->e->offset), "%s refers to %s %llu, which is not in the trace",
+    return gt_report(s->reader, bit == 1 ? GOTRACE_RULE_STRING_MISSING : GOTRACE_RULE_STACK_MISSING,
+                     gt_event_place(s->e), "%s refers to %s %llu, which is not in the trace",
                      name_of(s), bit == 1 ? "string" : "stack", id(wanted));
 }
 
@@ -487,7 +483,8 @@ static inline bool dispatch(step *s)
     const uint64_t *args = s->e->args;
     switch (s->e->type) {
     case GT_V1_GoCreate:
-        return create(s) && (s->reader->summary.version < 7 || refer(s, &index->stacks, args[1], 2));
+        return create(s) &&
+               (s->reader->summary.version < 7 || refer(s, &index->stacks, args[1], 2));
     case GT_V1_GoStart: return start(s);
     case GT_V1_GoStartLabel: return start(s) && refer(s, &index->strings, args[2], 1);
     case GT_V1_GoEnd:
@@ -525,9 +522,7 @@ static inline bool dispatch(step *s)
     case GT_V1_UserTaskCreate: return task_create(s) && refer(s, &index->strings, args[2], 1);
     case GT_V1_UserTaskEnd: return task_end(s);
     case GT_V1_UserRegion: return region(s) && refer(s, &index->strings, args[2], 1);
-    case GT_V1_UserLog:
-        s->reader->summary.logs++;
-        return refer(s, &index->strings, args[1], 1);
+    case GT_V1_UserLog: s->reader->summary.logs++; return refer(s, &index->strings, args[1], 1);
     default: return true;
     }
 }
@@ -543,8 +538,7 @@ void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, 
     *thread = proc_of(states, e)->thread;
 }
 
-bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e,
-                    gt_effect *effect)
+bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e, gt_effect *effect)
 {
     step s = {.reader = reader, .states = states, .e = e, .effect = effect};
     effect->goroutine = NULL;

@@ -125,8 +125,8 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
         table->frames -= entry->count;
     } else {
         /* The array may still grow over ids that went into the hash before; look there first. */
-        bool dense = id < table->dense_count ||
-                     (id < dense_bound(table) && table->hashed_count == 0);
+        bool dense =
+            id < table->dense_count || (id < dense_bound(table) && table->hashed_count == 0);
         entry = dense ? dense_slot(table, id) : hashed_slot(table, id);
         if (!entry)
             return false;

@@ -68,8 +68,7 @@ bool gt_waits_park(gt_waits *w, uint32_t cursor, int64_t ticks, uint64_t gorouti
     return true;
 }
 
-bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status,
-                   uint32_t *cursor)
+bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status, uint32_t *cursor)
 {
     uint64_t key = key_of(goroutine, seq, status);
     uint32_t root = (uint32_t)gt_map_get(&w->queues, key);

@@ -72,9 +72,9 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
     frame->values_end = p;
 
     if (shapes[frame->type].flags & GOTRACE_SPEC_DATA) {
-        status = read_data(p, end, max_string,
-                           is_string ? GT_WIRE_STRING_LENGTH : GT_WIRE_LOG_LENGTH, !is_string,
-                           frame);
+        status =
+            read_data(p, end, max_string, is_string ? GT_WIRE_STRING_LENGTH : GT_WIRE_LOG_LENGTH,
+                      !is_string, frame);
         if (status != GT_WIRE_OK)
             return status;
         if (frame->data_size > (uint64_t)(end - frame->data)) {
@@ -100,9 +100,10 @@ static int refuse_version(int major, int minor, gotrace_error *error)
     char known[96];
     version_text(known, sizeof known);
     if (major == 1 && minor >= 22)
-        gt_error_set(error, GOTRACE_RULE_HEADER_V2, GT_AT(0),
-                     "version is go 1.%d: traces of Go 1.22 and later are not read yet; known are %s",
-                     minor, known);
+        gt_error_set(
+            error, GOTRACE_RULE_HEADER_V2, GT_AT(0),
+            "version is go 1.%d: traces of Go 1.22 and later are not read yet; known are %s", minor,
+            known);
     else
         gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_AT(0),
                      "unknown version go %d.%d; known are %s", major, minor, known);

@@ -55,9 +55,9 @@ typedef struct gt_frame {
     uint64_t length;           /* form 3: what the length says */
     const uint8_t *data;       /* String, UserLog: the bytes; else NULL */
     uint64_t data_size;
-    uint64_t size;             /* of the whole record; with GT_WIRE_MORE: at least this many are
-                                  needed to say more */
-    const uint8_t *bad;        /* GT_WIRE_VARINT: the varint */
+    uint64_t size;      /* of the whole record; with GT_WIRE_MORE: at least this many are
+                           needed to say more */
+    const uint8_t *bad; /* GT_WIRE_VARINT: the varint */
 } gt_frame;
 
 /* Find the parts of the record at p, of which n bytes are at hand. Values are not decoded: inline
