@@ -3,6 +3,8 @@
 #
 #   runs P N          goroutines were started N times on proc P
 #   running G NS      goroutine G had a proc for so long: from a start to the next stop
+#   onproc G NS       as running, less the time in system calls that blocked, until they did
+#   arrows N          runs whose cause is known: created, unblocked or back from a system call
 #   heap BYTES        a last value of the heap counter (several lines where times are equal)
 #   tasks N, regions N, logs N, gc N, samples N
 #
@@ -20,8 +22,16 @@
         end = time
 }
 
+# What is there when tracing starts is told before the first proc starts.
+type == "ProcStart" { started = 1 }
+(type == "GoCreate" && started) || type == "GoUnblock" || type == "GoSysExit" {
+    cause[substr($6, 3)] = 1
+}
+
 type == "GoStart" || type == "GoStartLabel" {
     g = substr($6, 3)
+    arrows += cause[g]
+    cause[g] = 0
     runs[proc]++
     open[g]++
     running[g] -= time
@@ -31,6 +41,11 @@ type ~ /^(GoEnd|GoStop|GoSched|GoPreempt|GoSleep|GoBlock.*|GoSysBlock)$/ {
     open[g]--
     running[g] += time
 }
+
+# A system call blocks if nothing else of its goroutine comes before it does.
+type == "GoSysBlock" && (g in call) { calling[g] += time - call[g] }
+{ delete call[g] }
+type == "GoSysCall" { call[g] = time }
 
 type == "HeapAlloc" {
     if (time > heap_time || heaps == 0)
@@ -48,8 +63,11 @@ type == "CPUSample" { samples++ }
 END {
     for (p in runs)
         print "runs", p, runs[p]
-    for (g in running)
+    for (g in running) {
         printf "running %s %.0f\n", g, running[g] + open[g] * end
+        printf "onproc %s %.0f\n", g, running[g] + open[g] * end - calling[g]
+    }
+    print "arrows", arrows + 0
     for (i = 0; i < heaps; i++)
         print "heap", heap[i]
     print "tasks", tasks + 0
