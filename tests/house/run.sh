@@ -85,17 +85,26 @@ check 'gotrace.h stands alone' header_alone
 
 # ---- manual pages ------------------------------------------------------------------------------
 
-# The long options that a page or --help names, sorted.
-page_options() { grep -E '^\.(It|Op) +Fl' "$1" | grep -oE 'Fl -[a-z-]+' | sed 's/^Fl -/--/' | sort -u; }
-help_options() { gotrace help "$1" | sed -n '/^options:/,$p' | grep -oE '^ .{4}--[a-z-]+' | grep -oE '\-\-.*' | sort -u; }
+# A page as a terminal of 78 columns would show it, without bold.
+page() { mandoc -T ascii -O width=78 "man/gotrace-$1.1" | sed 's,.\x08,,g'; }
+synopsis() { page "$1" | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | tr -s ' \n' ' '; }
+
+# The long options that --help, and that the page's synopsis and lists name, sorted.
+help_options() {
+    gotrace help "$1" | sed -n '/^options:/,$p' | grep -oE '^ {2}.{4}--[a-z-]+' |
+        grep -oE -e '--[a-z-]+' | sort -u
+}
+page_options() {
+    { synopsis "$1"; page "$1" | grep -E '^ {5}-'; } | grep -oE -e '--[a-z][a-z-]*' | sort -u
+}
 
 page_agrees() {
-    local page="man/gotrace-$1.1" arguments
-    diff <(help_options "$1") <(page_options "$page") || return 1
+    local arguments
+    [ -f "man/gotrace-$1.1" ] || { echo "there is no such page"; return 1; }
+    diff --label help --label page <(help_options "$1") <(page_options "$1") || return 1
     # What stands beside options is the same in the synopsis.
     arguments=$(gotrace help "$1" | sed -n "1s/^usage: gotrace $1 \[OPTION \.\.\.\] *//p")
-    mandoc -T ascii "$page" | sed 's,.\x08,,g' | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | tr -s ' \n' ' ' |
-        grep -qF "${arguments:-gotrace}"
+    synopsis "$1" | grep -qiF "${arguments:-gotrace}" || { echo "synopsis: $arguments"; return 1; }
 }
 
 if have mandoc; then
