@@ -1,8 +1,9 @@
 # gotrace: `make help` lists the targets.
 #
 # Sources are found by wildcard: lib/*.c is libgotrace, formats/*.c and cmd/*.c are the program,
-# tests/unit/test_*.c one test program each, fuzz/fuzz_*.c one fuzz target each. Everything that is
-# built lies under $(BUILD). V=1 shows the commands.
+# tests/unit/test_*.c one test program each, tests/examples/*.c programs of a user of the library,
+# fuzz/fuzz_*.c one fuzz target each. Everything that is built lies under $(BUILD). V=1 shows the
+# commands.
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -67,6 +68,7 @@ FORMATS_SRC := $(wildcard formats/*.c)
 CMD_SRC := $(wildcard cmd/*.c)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
+EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
 
 LIB_OBJ := $(call object,$(LIB_SRC))
@@ -74,8 +76,10 @@ FORMATS_OBJ := $(call object,$(FORMATS_SRC))
 CMD_OBJ := $(call object,$(CMD_SRC))
 UNIT_OBJ := $(call object,$(UNIT_SRC))
 FUZZ_OBJ := $(call object,$(FUZZ_SRC))
+EXAMPLE_OBJ := $(call object,$(EXAMPLE_SRC))
 
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+EXAMPLES := $(patsubst tests/examples/%.c,$(B)/examples/%,$(EXAMPLE_SRC))
 UNIT_HELPERS := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SRC)))
 # Every fuzz target is also a plain program that replays files: it is linked with the driver.
 FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
@@ -103,13 +107,14 @@ $(B)/.needs: $(B)/.flags
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
 $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS) -Icmd
+$(EXAMPLE_OBJ): KIND_CFLAGS := -fPIE -Ilib
 
 $(B)/obj/%.o: %.c $(B)/.flags | $(B)/.needs
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(KIND_CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(FORMATS_OBJ) $(CMD_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(FORMATS_OBJ) $(CMD_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) $(EXAMPLE_OBJ))
 
 # ---- linking -----------------------------------------------------------------------------------
 
@@ -145,6 +150,13 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_HELPERS) $(B)/libprogram.a $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(CHECK_LIBS)
 
+# Programs as a user of the library writes them: with the installed header and the shared library.
+$(B)/examples/%: $(B)/obj/tests/examples/%.o $(B)/libgotrace.so
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $< -L$(B) -lgotrace \
+		-Wl,-rpath,'$$ORIGIN/..'
+
 $(B)/fuzz/replay_%: $(B)/obj/fuzz/fuzz_%.o $(B)/obj/fuzz/driver.o $(FUZZ_HELPERS) \
 		$(B)/libprogram.a $(B)/libgotrace.a
 	$(say) LINK $@
@@ -156,12 +168,12 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(B)/libprogram.a $(B)/
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
-.SECONDARY: $(UNIT_OBJ) $(FUZZ_OBJ)
+.SECONDARY: $(UNIT_OBJ) $(FUZZ_OBJ) $(EXAMPLE_OBJ)
 
 # ---- tests -------------------------------------------------------------------------------------
 
 .PHONY: tests check conformance bench fuzz coverage lint
-tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) ## build the test programs
+tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
 	@BUILD=$(B) MAKE="$(MAKE)" tests/run.sh
@@ -244,7 +256,17 @@ uninstall: ## remove what install put there
 
 # ---- the rest ----------------------------------------------------------------------------------
 
-.PHONY: deps deps-test compile_commands clean dist-clean help
+.PHONY: demo deps deps-test compile_commands clean dist-clean help
+# Sample of the demo, and what it becomes.
+DEMO := testdata/traces/go1.19-http.trace
+DEMO_OUT := $(B)/demo/$(basename $(notdir $(DEMO))).pftrace
+demo: deps ## install what is missing, build, check and convert a sample trace
+	@$(MAKE) all
+	@mkdir -p $(dir $(DEMO_OUT))
+	$(B)/gotrace validate $(DEMO)
+	$(B)/gotrace convert -o $(DEMO_OUT) $(DEMO)
+	@echo 'Now open $(DEMO_OUT) in a browser: at https://ui.perfetto.dev, "Open trace file".'
+
 deps: ## install what building needs (Debian; as root or with sudo)
 	@tests/house/deps.sh build
 
@@ -258,7 +280,8 @@ compile_commands: ## write build/compile_commands.json for editors and clang too
 	@mkdir -p $(B)
 	@echo '[$(call json_entries,$(LIB_SRC),$(LIB_CFLAGS))$(call \
 		json_entries,$(FORMATS_SRC) $(CMD_SRC),$(PROGRAM_CFLAGS))$(call \
-		json_entries,$(UNIT_SRC) $(FUZZ_SRC),$(PROGRAM_CFLAGS) -Icmd)]' | \
+		json_entries,$(UNIT_SRC) $(FUZZ_SRC),$(PROGRAM_CFLAGS) -Icmd)$(call \
+		json_entries,$(EXAMPLE_SRC),-Ilib)]' | \
 		sed -e 's/@]/\n]/' -e 's/@ */,\n/g' >$(B)/compile_commands.json
 
 clean: ## remove what was built in BUILD

@@ -1,0 +1,112 @@
+/*
+ * running.c - how long each goroutine of a trace ran.
+ *
+ *   cc -o running running.c $(pkg-config --cflags --libs gotrace)
+ *   ./running app.trace
+ */
+#include <gotrace.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What is known of a goroutine. */
+typedef struct goroutine {
+    uint64_t id;
+    uint64_t total;      /* ns that it ran */
+    int64_t since;       /* when it went on running */
+    gotrace_frame start; /* its texts are the reader's, and live as long as that */
+} goroutine;
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = ((const goroutine *)a)->id, y = ((const goroutine *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* The goroutine of that id, made if need be; NULL when memory ran out. */
+static goroutine *find(void **tree, uint64_t id)
+{
+    goroutine wanted = {.id = id};
+    void *found = tfind(&wanted, tree, compare);
+    if (found)
+        return *(goroutine **)found;
+    goroutine *made = malloc(sizeof *made);
+    if (!made)
+        return NULL;
+    *made = wanted;
+    if (!tsearch(made, tree, compare)) {
+        free(made);
+        return NULL;
+    }
+    return made;
+}
+
+static bool follow(gotrace_reader *reader, const gotrace_event *e, void **tree)
+{
+    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE)
+        return true;
+    goroutine *g = find(tree, e->subject);
+    if (!g)
+        return false;
+    if (e->from == GOTRACE_STATE_RUNNING)
+        g->total += (uint64_t)e->time - (uint64_t)g->since;
+    if (e->to == GOTRACE_STATE_RUNNING)
+        g->since = e->time;
+    /* Until Go 1.6 a trace has a program counter here, and no names. */
+    if (e->start_stack && gotrace_reader_summary(reader)->version >= 7)
+        gotrace_reader_stack(reader, e->start_stack, &g->start, 1);
+    return true;
+}
+
+static void print(const void *node, VISIT visit, int depth)
+{
+    (void)depth;
+    if (visit != postorder && visit != leaf)
+        return;
+    const goroutine *g = *(goroutine *const *)node;
+    printf("G%-5llu %9.3f ms  %.*s\n", (unsigned long long)g->id, (double)g->total / 1e6,
+           (int)g->start.function_size, g->start.function_size ? g->start.function : "");
+}
+
+/* Called for each problem; what can be read all the same is. */
+static bool tell(void *file, const gotrace_error *problem)
+{
+    fprintf(stderr, "%s: %s\n", (const char *)file, problem->message);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    gotrace_source *source = NULL;
+    gotrace_reader *reader = NULL;
+    gotrace_config config;
+    gotrace_error error;
+    gotrace_event event;
+    gotrace_status status;
+    void *tree = NULL;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: running TRACE\n");
+        return 2;
+    }
+    gotrace_config_init(&config);
+    config.on_problem = tell;
+    config.callback_ctx = argv[1];
+    if (gotrace_source_open(argv[1], &config, &source, &error) < 0 ||
+        gotrace_reader_open(source, &config, &reader, &error) < 0) {
+        tell(argv[1], &error);
+        gotrace_source_close(source);
+        return 1;
+    }
+    while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
+        if (!follow(reader, &event, &tree))
+            break;
+    if (status == GOTRACE_ERROR)
+        tell(argv[1], gotrace_reader_error(reader));
+    twalk(tree, print);
+
+    tdestroy(tree, free);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    return status != GOTRACE_END;
+}

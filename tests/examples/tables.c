@@ -1,0 +1,84 @@
+/*
+ * tables.c - the format and the rules, which the library has as data, in the language of manual
+ * pages (mdoc):
+ *
+ *   tables events    the event table of gotrace-format(5)
+ *   tables rules     the section RULES of gotrace(1)
+ */
+#include <gotrace.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The versions that have something, where those are not all. */
+static void print_versions(int since, int until)
+{
+    if (since > 5)
+        printf(" Pq from 1.%d", since);
+    if (until < 255)
+        printf(" Pq until 1.%d", until);
+}
+
+/* What stands on the wire behind the differences of sequence numbers and times. */
+static void print_args(const gotrace_event_spec *spec)
+{
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const gotrace_arg_spec *arg = &spec->args[i];
+        if (arg->kind == GOTRACE_ARG_DSEQ || arg->kind == GOTRACE_ARG_DT)
+            continue;
+        printf(" Ar %s", arg->name);
+        print_versions(arg->since > spec->since ? arg->since : 5, arg->until);
+    }
+    if (spec->flags & GOTRACE_SPEC_FRAMES)
+        printf(" Ar frames");
+    if (spec->flags & GOTRACE_SPEC_DATA)
+        printf(" Ar data");
+}
+
+static void print_events(void)
+{
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    for (unsigned code = 0; code < 64; code++) {
+        const gotrace_event_spec *spec = gotrace_event_spec_of(versions[count - 1], code);
+        if (!spec)
+            continue;
+        printf(".It %u Sy %s", code, spec->name);
+        print_args(spec);
+        if (spec->since > 5)
+            printf(" No \\(em from 1.%d", spec->since);
+        printf("\n%s\n", spec->summary);
+    }
+}
+
+static const char *severity_name(gotrace_severity severity)
+{
+    switch (severity) {
+    case GOTRACE_NOTE: return "note";
+    case GOTRACE_WARNING: return "warning";
+    case GOTRACE_PROBLEM: return "error";
+    case GOTRACE_FATAL: return "fatal";
+    }
+    return "";
+}
+
+static void print_rules(void)
+{
+    for (int rule = GOTRACE_RULE_NONE + 1; rule < GOTRACE_RULE_COUNT; rule++) {
+        const gotrace_rule_info *info = gotrace_rule_describe((gotrace_rule)rule);
+        printf(".It Sy %s Pq %s, %s\n%s\n(%s)\n", info->id, gotrace_class_name(info->class_),
+               severity_name(info->severity), info->wants, info->source);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "events") == 0) {
+        print_events();
+    } else if (argc == 2 && strcmp(argv[1], "rules") == 0) {
+        print_rules();
+    } else {
+        fprintf(stderr, "usage: tables events|rules\n");
+        return 2;
+    }
+    return fflush(stdout) != 0;
+}
