@@ -63,7 +63,7 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 static bool next_run(gotrace_reader *reader, gt_cursor *c)
 {
     if (c->next_run == GT_NONE) {
-        c->has_head = false;
+        c->run_end = 0;
         return true;
     }
     const gt_run *run = &reader->index.runs[c->next_run];
@@ -138,47 +138,83 @@ static void start_batch(gt_cursor *c, const uint64_t *v)
     c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
 }
 
-static inline void set_context(gt_cursor *c, gt_event *e, const gt_v1_shape *shape)
+/* In whose context an event happened, and who runs on the proc after it. */
+static inline void set_context(gt_event *e, uint64_t *running, const gt_v1_shape *shape)
 {
-    e->goroutine = (c->goroutine & shape->context_running) | (e->args[0] & shape->context_arg);
-    c->goroutine = (c->goroutine & shape->after_running) | (e->args[0] & shape->after_arg);
+    e->goroutine = (*running & shape->context_running) | (e->args[0] & shape->context_arg);
+    *running = (*running & shape->after_running) | (e->args[0] & shape->after_arg);
 }
 
-/* The other head, to be filled with the record at p. */
-static inline gt_event *next_head(gt_cursor *c, uint8_t type)
+/* A call that blocks says so with the proc's next event. */
+static inline void note_block(gt_event *e, gt_event *last)
 {
-    c->head ^= 1;
-    gt_event *e = &c->heads[c->head];
-    e->offset = offset_of(c, c->p);
-    e->record = c->record++;
-    e->batch = c->batch;
-    e->type = type;
-    e->flags = 0;
-    e->ticks = c->ticks;
-    e->seq = c->seq;
-    c->key = c->with_seq ? (int64_t)c->seq : c->ticks;
-    return e;
+    if (e->type == GT_V1_GoSysBlock && last && last->type == GT_V1_GoSysCall)
+        last->flags |= GT_EVENT_BLOCKS;
 }
 
-/* Turn the values of a timed record into the head. */
-static void make_head(gt_cursor *c, const gt_frame *frame, const uint64_t *v)
+/* Until 1.6 the ends of system calls come in their order from the index's list of them. */
+static inline bool is_apart(const gt_event *e, bool with_seq)
+{
+    return with_seq && e->type == GT_V1_GoSysExit;
+}
+
+/* Turn the values of a timed record into an event. */
+static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, gt_event *e)
 {
     const gt_v1_shape *shape = &c->shapes[frame->type];
     if (c->with_seq)
         c->seq += *v++;
     c->ticks = (int64_t)((uint64_t)c->ticks + *v++);
-    gt_event *e = next_head(c, frame->type);
+    e->ticks = c->ticks;
+    e->seq = c->seq;
+    e->offset = offset_of(c, c->p);
+    e->record = c->record;
+    e->batch = c->batch;
+    e->proc = c->proc;
+    e->type = frame->type;
+    e->flags = 0;
     for (unsigned i = 0; i < 3; i++)
         e->args[i] = i < shape->slots ? *v++ : 0;
     e->stack = shape->flags & GOTRACE_SPEC_STACK ? *v : 0;
     e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
     e->data_size = (uint32_t)frame->data_size;
-    set_context(c, e, shape);
+    set_context(e, &c->goroutine, shape);
+    if (is_apart(e, c->with_seq))
+        return;
+    note_block(e, c->last);
+    c->last = e;
+}
+
+/* The values of a timed record or a batch's header, which lies wholly in the window: act on them.
+ * *made says whether an event came of it. */
+static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame, gt_event *e,
+                          bool *made)
+{
+    uint64_t v[GOTRACE_MAX_ARGS];
+    unsigned count = 0, expected = c->shapes[frame->type].values;
+    const uint8_t *p = frame->values;
+    bool fits = true;
+    while (p < frame->values_end && fits && count < expected)
+        fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
+    if (!fits || p != frame->values_end || count != expected) {
+        /* Of batches the first pass has said it. */
+        return frame->type == GT_V1_Batch || report_arity(reader, c, frame);
+    }
+    if (frame->type == GT_V1_Batch) {
+        start_batch(c, v);
+    } else if (frame->type == GT_V1_CPUSample) {
+        /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
+        c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
+    } else {
+        make_event(c, frame, v, e);
+        *made = !is_apart(e, c->with_seq);
+    }
+    return true;
 }
 
 /* A record that the fast path leaves: tables, logs, samples, what is malformed, and what lies at
- * the window's end. *made says whether head was set. */
-static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
+ * the window's end. */
+static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, bool *made)
 {
     gt_frame frame;
     const gt_v1_shape *shapes = c->shapes;
@@ -199,39 +235,27 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, bool *made)
         if (!refill(reader, c, (size_t)frame.size))
             return false;
     }
-    const gt_v1_shape *shape = &shapes[frame.type];
-    if ((shape->flags & GOTRACE_SPEC_TIMED) || frame.type == GT_V1_Batch) {
-        uint64_t v[GOTRACE_MAX_ARGS];
-        unsigned count = 0;
-        const uint8_t *p = frame.values;
-        bool fits = true;
-        while (p < frame.values_end && fits && count < shape->values)
-            fits = gt_varint(&p, frame.values_end, &v[count++]) > 0;
-        if (!fits || p != frame.values_end || count != shape->values) {
-            /* Of batches the first pass has said it. */
-            if (frame.type != GT_V1_Batch && !report_arity(reader, c, &frame))
-                return false;
-        } else if (frame.type == GT_V1_Batch) {
-            start_batch(c, v);
-        } else if (frame.type == GT_V1_CPUSample) {
-            /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
-            c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
-        } else {
-            make_head(c, &frame, v);
-            *made = true;
-        }
-    }
-    c->record += !*made;
+    if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GT_V1_Batch) &&
+        !decode_values(reader, c, &frame, e, made))
+        return false;
+    c->record++;
     c->p += frame.size;
     return true;
 }
 
-/* Straight to the values. */
-bool gt_cursor_decode(gt_cursor *c)
+/* What the loop over plain events keeps in registers. */
+typedef struct tight {
+    const uint8_t *p;
+    int64_t ticks;
+    uint64_t goroutine, seq;
+} tight;
+
+/* A plain event well inside the window, straight to its values. False leaves all as it was. */
+static inline bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_seq, gt_event *e)
 {
-    const uint8_t *p = c->p, *end = NULL;
+    const uint8_t *p = t->p, *end = NULL;
     uint8_t first = *p++;
-    const gt_v1_shape *shape = &c->shapes[first & 0x3f];
+    const gt_v1_shape *shape = &shapes[first & 0x3f];
     if (first >> 6 != shape->inlined || !shape->plain)
         return false;
     if (shape->inlined == 3) {
@@ -241,72 +265,113 @@ bool gt_cursor_decode(gt_cursor *c)
         p++;
     }
     bool bad = false;
-    uint64_t dseq = c->with_seq ? value(&p, &bad) : 0;
+    uint64_t dseq = with_seq ? value(&p, &bad) : 0;
     uint64_t dt = value(&p, &bad);
-    uint64_t args[3] = {0}, stack = 0;
+    uint64_t a = 0, b = 0, d = 0, stack = 0;
     switch (shape->plain) {
     case 8:
-        args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad);
-        stack = value(&p, &bad);
+        a = value(&p, &bad), b = value(&p, &bad), d = value(&p, &bad), stack = value(&p, &bad);
         break;
-    case 7: args[0] = value(&p, &bad), args[1] = value(&p, &bad), args[2] = value(&p, &bad); break;
-    case 6: args[0] = value(&p, &bad), args[1] = value(&p, &bad), stack = value(&p, &bad); break;
-    case 5: args[0] = value(&p, &bad), args[1] = value(&p, &bad); break;
-    case 4: args[0] = value(&p, &bad), stack = value(&p, &bad); break;
-    case 3: args[0] = value(&p, &bad); break;
+    case 7: a = value(&p, &bad), b = value(&p, &bad), d = value(&p, &bad); break;
+    case 6: a = value(&p, &bad), b = value(&p, &bad), stack = value(&p, &bad); break;
+    case 5: a = value(&p, &bad), b = value(&p, &bad); break;
+    case 4: a = value(&p, &bad), stack = value(&p, &bad); break;
+    case 3: a = value(&p, &bad); break;
     case 2: stack = value(&p, &bad); break;
     default: break;
     }
     if (bad || (end && p != end))
         return false;
-    c->seq += dseq;
-    c->ticks = (int64_t)((uint64_t)c->ticks + dt);
-    gt_event *e = next_head(c, first & 0x3f);
-    memcpy(e->args, args, sizeof args);
+    e->args[0] = a;
+    e->args[1] = b;
+    e->args[2] = d;
     e->stack = stack;
-    set_context(c, e, shape);
-    c->p = p;
+    e->type = first & 0x3f;
+    e->flags = 0;
+    e->seq = t->seq += dseq;
+    e->ticks = t->ticks = (int64_t)((uint64_t)t->ticks + dt);
+    set_context(e, &t->goroutine, shape);
+    t->p = p;
     return true;
 }
 
-bool gt_cursor_advance_slowly(gotrace_reader *reader, gt_cursor *c)
+/* Decode plain events from p on, at most `room`; returns how many. */
+static uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room)
 {
-    while (c->has_head) {
-        if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end && !refill(reader, c, 0))
-            return false;
-        if (c->p == c->limit) {
-            if (!next_run(reader, c))
-                return false;
+    tight t = {c->p, c->ticks, c->goroutine, c->seq};
+    const uint8_t *safe = c->safe;
+    const gt_v1_shape *shapes = c->shapes;
+    gt_event *last = c->last, *first = e, *end = e + room;
+    uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window, record = c->record;
+    bool with_seq = c->with_seq;
+    while (e < end && t.p < safe) {
+        e->offset = shift + (uint64_t)(uintptr_t)t.p;
+        if (!decode_fast(&t, shapes, with_seq, e))
+            break;
+        e->record = record++;
+        e->batch = c->batch;
+        e->proc = c->proc;
+        if (is_apart(e, with_seq))
             continue;
-        }
-        if (c->p < c->safe && gt_cursor_decode(c))
+        note_block(e, last);
+        last = e++;
+    }
+    c->p = t.p;
+    c->ticks = t.ticks;
+    c->goroutine = t.goroutine;
+    c->seq = t.seq;
+    c->record = record;
+    c->last = last;
+    return (uint32_t)(e - first);
+}
+
+bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
+{
+    uint32_t start = c->next > c->half ? 0 : c->half;
+    c->next = c->have = start;
+    while (c->run_end) {
+        c->have += decode_plain(c, &c->events[c->have], start + c->half - c->have);
+        if (c->have == start + c->half)
             return true;
-        bool made;
-        if (!decode_slowly(reader, c, &made))
+        if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {
+            if (!refill(reader, c, 0))
+                return false;
+            if (c->p < c->safe)
+                continue;
+        }
+        bool made = false;
+        if (c->p == c->limit ? !next_run(reader, c)
+                             : !decode_slowly(reader, c, &c->events[c->have], &made))
             return false;
-        if (made)
+        c->have += made;
+        if (c->have == start + c->half)
             return true;
     }
+    if (c->have > start)
+        return true;
+    c->has_head = false;
     gt_cursor_close(reader, c);
     return true;
 }
 
-bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t window)
+bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t window,
+                    gt_event *events, uint32_t half)
 {
     const gt_proc_index *index = &reader->index.procs[proc];
     *c = (gt_cursor){.has_head = true,
                      .with_seq = reader->summary.version < 7,
                      .shapes = reader->index.shapes,
+                     .events = events,
+                     .half = half,
                      .proc = proc,
                      .next_run = index->first_run};
-    c->heads[0].proc = c->heads[1].proc = proc;
     c->window_size = index->bytes < window ? (size_t)index->bytes : window;
     c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!c->window)
         return gt_fail_memory(reader);
     c->p = c->window;
     set_limit(c, 0);
-    return next_run(reader, c) && gt_cursor_advance(reader, c);
+    return next_run(reader, c) && gt_cursor_fill(reader, c);
 }
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)

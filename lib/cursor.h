@@ -7,6 +7,12 @@
 #include "goroutines.h"
 #include "reader.h"
 
+enum {
+    /* In gt_event.flags, besides GOTRACE_EVENT_*: a GoSysCall that the proc's next event says
+     * blocks. */
+    GT_EVENT_BLOCKS = 128,
+};
+
 /* A timed event as a proc wrote it, with what follows from the events before it on that proc. */
 typedef struct gt_event {
     int64_t ticks;
@@ -31,51 +37,65 @@ static inline gt_place gt_event_place(const gt_event *event)
     return (gt_place){event->offset, event->batch, event->record};
 }
 
+/*
+ * A cursor decodes a stretch of events at a time, into one half of its buffer by turns: decoding
+ * in a tight loop is a third faster than an event at a time, and an event that was handed out
+ * stays whole while the next stretch is decoded.
+ */
 typedef struct gt_cursor {
-    int64_t key;         /* what its head is merged by */
-    const uint8_t *p;    /* in the window */
-    const uint8_t *safe; /* before this, a record's values can be read without looking */
-    const gt_v1_shape *shapes;
-    int64_t ticks;      /* of the last event decoded */
-    uint64_t goroutine; /* running on the proc as of that event */
-    uint64_t base;      /* offset in the file of window[0] */
-    uint64_t record;    /* index of the record at p */
-    uint64_t batch;     /* index of the batch that p is in; one less at its very start */
-    uint8_t *window;
-    gt_goroutine *running; /* order.c: the goroutine it found last */
-    gt_event heads[2];     /* the head, and the event before it, by turns */
-    uint8_t head;          /* which is the head */
+    gt_event *events; /* two halves */
+    uint32_t next;    /* the head */
+    uint32_t have;    /* end of the stretch that the head is in */
+    uint32_t half;    /* events in a half */
     bool has_head;
     bool with_seq; /* until 1.6 */
     bool forced;   /* order.c: take the head though it is not ready */
     uint32_t proc;
-    uint64_t seq;         /* of the last event decoded (until 1.6) */
+    gt_goroutine *running; /* order.c: the goroutine it found last */
+    /* Decoding. */
+    const uint8_t *p;    /* in the window */
+    const uint8_t *safe; /* before this, a record's values can be read without looking */
+    const gt_v1_shape *shapes;
+    gt_event *last;       /* the last event decoded */
+    int64_t ticks;        /* of that event */
+    uint64_t goroutine;   /* running on the proc as of that event */
+    uint64_t seq;         /* of that event (until 1.6) */
+    uint64_t record;      /* index of the record at p */
+    uint64_t batch;       /* index of the batch that p is in */
+    uint64_t base;        /* offset in the file of window[0] */
     const uint8_t *limit; /* end of what the window holds of the current run */
     uint64_t run_end;     /* of the current run */
     uint32_t next_run;    /* or GT_NONE */
+    uint8_t *window;
     size_t window_size;
 } gt_cursor;
 
-/* Start at the proc's first event and decode it. window is the most bytes to hold. */
-bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, size_t window);
+/* Start at the proc's first event. The cursor holds at most `window` bytes of the file and
+ * 2 * half events, for which `events` has room. */
+bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, size_t window,
+                    gt_event *events, uint32_t half);
 
-/* A plain event at p, before safe: decode it into the other head, or leave all as it is. */
-bool gt_cursor_decode(gt_cursor *cursor);
-bool gt_cursor_advance_slowly(gotrace_reader *reader, gt_cursor *cursor);
-
-/* Decode the next event into the other head, or clear has_head. The event that was head before
- * stays until the next call. False when reading cannot go on. */
-static inline bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *cursor)
-{
-    return (cursor->p < cursor->safe && gt_cursor_decode(cursor)) ||
-           gt_cursor_advance_slowly(reader, cursor);
-}
+/* Decode the next stretch, or clear has_head. False when reading cannot go on. */
+bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *cursor);
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *cursor);
 
-static inline gt_event *gt_cursor_head(gt_cursor *cursor)
+static inline gt_event *gt_cursor_head(const gt_cursor *cursor)
 {
-    return &cursor->heads[cursor->head];
+    return &cursor->events[cursor->next];
+}
+
+/* What the head is merged by. */
+static inline int64_t gt_cursor_key(const gt_cursor *cursor)
+{
+    const gt_event *e = gt_cursor_head(cursor);
+    return cursor->with_seq ? (int64_t)e->seq : e->ticks;
+}
+
+/* Go on to the next event. The one that was the head stays until the call after the next. */
+static inline bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *cursor)
+{
+    return ++cursor->next < cursor->have || gt_cursor_fill(reader, cursor);
 }
 
 #endif

@@ -12,6 +12,8 @@ typedef struct heap_entry {
 
 struct gt_order {
     gt_goroutines *goroutines;
+    gt_event *events; /* of all cursors */
+    size_t event_count;
     gt_cursor *cursors; /* one a proc, then one of samples or (until 1.6) ends of system calls */
     heap_entry *heap;   /* [0] is the earliest; a last entry is there always, with key INT64_MAX */
     size_t heap_count;
@@ -92,7 +94,7 @@ static uint64_t subject_of(const rule_row *row, const gt_event *e)
 static void heap_push(gt_order *o, gt_cursor *c)
 {
     size_t i = o->heap_count++;
-    int64_t key = c->key;
+    int64_t key = gt_cursor_key(c);
     o->heap[o->heap_count].key = INT64_MAX;
     while (i > 0 && key < o->heap[(i - 1) / 2].key) {
         o->heap[i] = o->heap[(i - 1) / 2];
@@ -139,71 +141,65 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     c->has_head = row != NULL;
     if (!row)
         return true;
-    c->head ^= 1;
-    c->key = row->key;
+    c->next ^= 1;
     if (reader->summary.version < 7)
-        c->heads[c->head] = (gt_event){.ticks = (int64_t)row->b,
-                                       .seq = (uint64_t)row->key,
-                                       .offset = row->offset,
-                                       .record = GOTRACE_NO_OFFSET,
-                                       .batch = GOTRACE_NO_OFFSET,
-                                       .goroutine = row->a,
-                                       .args = {row->a, (uint64_t)row->key, row->b},
-                                       .proc = (uint32_t)row->c,
-                                       .type = GT_V1_GoSysExit,
-                                       .flags = GOTRACE_EVENT_MOVED};
+        *gt_cursor_head(c) = (gt_event){.ticks = (int64_t)row->b,
+                                        .seq = (uint64_t)row->key,
+                                        .offset = row->offset,
+                                        .record = GOTRACE_NO_OFFSET,
+                                        .batch = GOTRACE_NO_OFFSET,
+                                        .goroutine = row->a,
+                                        .args = {row->a, (uint64_t)row->key, row->b},
+                                        .proc = (uint32_t)row->c,
+                                        .type = GT_V1_GoSysExit,
+                                        .flags = GOTRACE_EVENT_MOVED};
     else
-        c->heads[c->head] = (gt_event){.ticks = row->key,
-                                       .offset = row->offset,
-                                       .record = GOTRACE_NO_OFFSET,
-                                       .batch = GOTRACE_NO_OFFSET,
-                                       .goroutine = row->b,
-                                       .args = {(uint64_t)row->key, row->a, row->b},
-                                       .stack = row->c,
-                                       .proc = GT_NONE,
-                                       .type = GT_V1_CPUSample};
+        *gt_cursor_head(c) = (gt_event){.ticks = row->key,
+                                        .offset = row->offset,
+                                        .record = GOTRACE_NO_OFFSET,
+                                        .batch = GOTRACE_NO_OFFSET,
+                                        .goroutine = row->b,
+                                        .args = {(uint64_t)row->key, row->a, row->b},
+                                        .stack = row->c,
+                                        .proc = GT_NONE,
+                                        .type = GT_V1_CPUSample};
     return gt_spill_advance(o->rows, &reader->error) || gt_fail(reader);
 }
 
-static bool advance(gotrace_reader *reader, gt_order *o, gt_cursor *c)
+static inline bool advance(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
-    if (c->proc == GT_NONE)
-        return advance_rows(reader, o, c);
-    if (!gt_cursor_advance(reader, c))
-        return false;
-    /* Until 1.6 the ends of system calls come from the spill. The other head is still in use. */
-    while (c->with_seq && c->has_head && gt_cursor_head(c)->type == GT_V1_GoSysExit) {
-        c->head ^= 1;
-        if (!gt_cursor_advance(reader, c))
-            return false;
-    }
-    return true;
+    return c->proc == GT_NONE ? advance_rows(reader, o, c) : gt_cursor_advance(reader, c);
 }
 
-static bool open_cursors(gotrace_reader *reader, gt_order *o)
+/* Share out a bounded memory among the procs' cursors. */
+static void share_out(const gotrace_reader *reader, size_t *window, uint32_t *half)
 {
-    enum { ALL_WINDOWS = 8 << 20, LEAST = 1024 };
-    size_t procs = reader->index.proc_count, window = reader->config.window;
-    if (window == 0)
-        window = 64 * 1024;
-    if (procs && window > ALL_WINDOWS / procs)
-        window = ALL_WINDOWS / procs;
-    if (window < LEAST)
-        window = LEAST;
+    enum { ALL_WINDOWS = 8 << 20, LEAST_WINDOW = 1024, ALL_EVENTS = 2 << 20, MOST_EVENTS = 64 };
+    size_t procs = reader->index.proc_count + 1;
+    size_t events = ALL_EVENTS / (2 * sizeof(gt_event)) / procs;
+    *half = events < 1 ? 1 : events > MOST_EVENTS ? MOST_EVENTS : (uint32_t)events;
+    *window = reader->config.window ? reader->config.window : 64 * 1024;
+    if (*window > ALL_WINDOWS / procs)
+        *window = ALL_WINDOWS / procs;
+    if (*window < LEAST_WINDOW)
+        *window = LEAST_WINDOW;
+}
+
+static bool open_cursors(gotrace_reader *reader, gt_order *o, size_t window, uint32_t half)
+{
     for (uint32_t i = 0; i < o->count; i++) {
         gt_cursor *c = &o->cursors[i];
+        gt_event *events = &o->events[(size_t)i * 2 * half];
         if (i == o->sorted) {
             if (!gt_spill_rewind(o->rows, &reader->error))
                 return gt_fail(reader);
-            c->proc = GT_NONE;
+            *c = (gt_cursor){
+                .events = events, .with_seq = reader->summary.version < 7, .proc = GT_NONE};
             if (!advance_rows(reader, o, c))
                 return false;
-        } else if (reader->index.procs[i].first_run != GT_NONE) {
-            if (!gt_cursor_open(reader, c, i, window))
-                return false;
-            if (c->with_seq && c->has_head && gt_cursor_head(c)->type == GT_V1_GoSysExit &&
-                !advance(reader, o, c))
-                return false;
+        } else if (reader->index.procs[i].first_run != GT_NONE &&
+                   !gt_cursor_open(reader, c, i, window, events, half)) {
+            return false;
         }
         if (c->has_head)
             heap_push(o, c);
@@ -231,13 +227,19 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     o->rows = old ? &reader->index.exits : &reader->index.samples;
     o->last_ticks = INT64_MIN;
     gt_table_init(&o->in_place, &reader->heap);
+    size_t window;
+    uint32_t half;
+    share_out(reader, &window, &half);
+    o->event_count = (size_t)o->count * 2 * half;
+    o->events = gt_calloc(&reader->heap, o->event_count, sizeof *o->events);
     o->cursors = gt_calloc(&reader->heap, o->count, sizeof *o->cursors);
     o->heap = gt_calloc(&reader->heap, o->count + (size_t)1, sizeof *o->heap);
-    if (!o->cursors || !o->heap || !gt_waits_init(&o->waits, &reader->heap, o->count)) {
+    if (!o->events || !o->cursors || !o->heap ||
+        !gt_waits_init(&o->waits, &reader->heap, o->count)) {
         gt_fail_memory(reader);
     } else {
         o->heap[0].key = INT64_MAX;
-        if (open_cursors(reader, o)) {
+        if (open_cursors(reader, o, window, half)) {
             if (old)
                 return o;
             if (gt_spill_rewind(&reader->index.exits, &reader->error)) {
@@ -258,6 +260,7 @@ void gt_order_free(gotrace_reader *reader, gt_order *o)
     for (uint32_t i = 0; o->cursors && i < o->count; i++)
         if (o->cursors[i].window)
             gt_cursor_close(reader, &o->cursors[i]);
+    gt_free(&reader->heap, o->events, o->event_count * sizeof *o->events);
     gt_free(&reader->heap, o->cursors, o->count * sizeof *o->cursors);
     gt_free(&reader->heap, o->heap, (o->count + (size_t)1) * sizeof *o->heap);
     gt_waits_free(&o->waits);
@@ -425,10 +428,11 @@ static inline bool choose(gt_order *o)
 {
     gt_cursor *c = o->current;
     if (c) {
-        if (c->key <= o->heap[0].key)
+        int64_t key = gt_cursor_key(c);
+        if (key <= o->heap[0].key)
             return true;
         o->current = o->heap[0].cursor;
-        heap_sink(o, (heap_entry){c->key, c});
+        heap_sink(o, (heap_entry){key, c});
         return true;
     }
     if (o->heap_count == 0) {
@@ -454,8 +458,6 @@ static inline bool pop(gotrace_reader *reader, gt_order *o, gt_event *e)
         return false;
     if (!c->has_head)
         o->current = NULL;
-    else if (e->type == GT_V1_GoSysCall && gt_cursor_head(c)->type == GT_V1_GoSysBlock)
-        e->flags |= GT_EVENT_BLOCKS;
     return true;
 }
 
@@ -470,10 +472,10 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     e->subject = NULL;
     if (!pop(reader, o, e))
         return false;
-    if (c->has_head && c->key < (int64_t)e->seq &&
+    if (c->has_head && gt_cursor_key(c) < (int64_t)e->seq &&
         !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(gt_cursor_head(c)),
-                   "sequence number %lld comes after %lld on the same proc", (long long)c->key,
-                   (long long)e->seq))
+                   "sequence number %lld comes after %lld on the same proc",
+                   (long long)gt_cursor_key(c), (long long)e->seq))
         return false;
     return check_time(reader, o, e);
 }

@@ -13,12 +13,6 @@
 
 #include "cursor.h"
 
-enum {
-    /* In gt_event.flags, besides GOTRACE_EVENT_*: a GoSysCall that the proc's next event says
-     * blocks. */
-    GT_EVENT_BLOCKS = 128,
-};
-
 /* Start at the beginning, with no goroutine known. */
 gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines);
 
