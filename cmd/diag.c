@@ -78,8 +78,7 @@ static const char *severity_colour(gotrace_severity severity)
 }
 
 /* One line in one write, so that lines of several processes do not mix. */
-static void say(const char *place, gotrace_severity severity, const char *message,
-                const char *rule)
+static void say(const char *place, gotrace_severity severity, const char *message, const char *rule)
 {
     if (state.quiet && severity < GOTRACE_PROBLEM)
         return;

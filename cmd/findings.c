@@ -107,9 +107,9 @@ const char *findings_verdict(const findings *f)
 {
     /* The worst first. */
     static const gotrace_class classes[] = {
-        GOTRACE_CLASS_SYSTEM,       GOTRACE_CLASS_USAGE,  GOTRACE_CLASS_UNSUPPORTED,
-        GOTRACE_CLASS_MALFORMED,    GOTRACE_CLASS_INCONSISTENT,
-        GOTRACE_CLASS_CLOCKS,       GOTRACE_CLASS_UNFINISHED,
+        GOTRACE_CLASS_SYSTEM,     GOTRACE_CLASS_USAGE,        GOTRACE_CLASS_UNSUPPORTED,
+        GOTRACE_CLASS_MALFORMED,  GOTRACE_CLASS_INCONSISTENT, GOTRACE_CLASS_CLOCKS,
+        GOTRACE_CLASS_UNFINISHED,
     };
     if (f->fatal.rule == GOTRACE_RULE_HEADER_MAGIC || f->fatal.rule == GOTRACE_RULE_HEADER_SHORT)
         return "not a trace";

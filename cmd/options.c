@@ -15,7 +15,8 @@ const option_spec common_options[] = {
      "compress the output (so does an OUT that ends in .zst)"},
     {'q', "quiet", OPTION_FLAG, NULL, offsetof(settings, quiet), NULL,
      "no warnings, notes or progress"},
-    {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL, "more about problems and work"},
+    {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL,
+     "more about problems and work"},
     {'h', "help", OPTION_FLAG, NULL, offsetof(settings, help), NULL, "show this help"},
     {.name = NULL},
 };
@@ -143,16 +144,10 @@ static bool set_option(session *s, const option_spec *o, const char *value)
 {
     void *field = (char *)&s->set + o->field;
     switch (o->type) {
-    case OPTION_FLAG:
-        *(bool *)field = true;
-        return true;
-    case OPTION_NUMBER:
-        return set_number(o, value, field);
-    case OPTION_TEXT:
-        *(const char **)field = value;
-        return true;
-    case OPTION_CHOICE:
-        return set_choice(o, value, field);
+    case OPTION_FLAG: *(bool *)field = true; return true;
+    case OPTION_NUMBER: return set_number(o, value, field);
+    case OPTION_TEXT: *(const char **)field = value; return true;
+    case OPTION_CHOICE: return set_choice(o, value, field);
     }
     return false;
 }

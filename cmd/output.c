@@ -17,9 +17,9 @@
 
 typedef struct output_file {
     int fd;
-    int error;         /* errno of the first write that failed */
-    const char *name;  /* for messages */
-    char *final;       /* where the file is to appear; NULL when written in place */
+    int error;        /* errno of the first write that failed */
+    const char *name; /* for messages */
+    char *final;      /* where the file is to appear; NULL when written in place */
     ZSTD_CStream *zstd;
     char *packed; /* what zstd gave */
     size_t packed_size;
@@ -187,8 +187,7 @@ static void forget(output *o)
 static void say_failed(const output_file *f)
 {
     const char *quote = f->fd == STDOUT_FILENO ? "" : "'";
-    diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote,
-               strerror(f->error));
+    diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote, strerror(f->error));
 }
 
 /* Take the temporary file away, or (rename_to) put it in its place. */

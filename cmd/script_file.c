@@ -14,7 +14,7 @@ enum { PIECE = 128 * 1024 };
 
 typedef struct script_file {
     int fd;
-    bool begun, ended; /* the magic was looked at; the file came to its end */
+    bool begun, ended;  /* the magic was looked at; the file came to its end */
     ZSTD_DStream *zstd; /* NULL: not compressed */
     bool frame_open;    /* zstd wants more of the frame */
     ZSTD_inBuffer in;   /* what was read of the file and is not used yet */
@@ -116,8 +116,8 @@ FILE *script_file_open(int fd)
     s->in.src = s->piece;
     if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode))
         s->total = (uint64_t)file.st_size;
-    FILE *stream = fopencookie(
-        s, "r", (cookie_io_functions_t){.read = input_read, .close = input_close});
+    FILE *stream = fopencookie(s, "r",
+                               (cookie_io_functions_t){.read = input_read, .close = input_close});
     if (!stream)
         free(s);
     return stream;

@@ -44,8 +44,8 @@ typedef struct option_spec {
     char letter;      /* short form, or 0 */
     const char *name; /* long form, without dashes; NULL ends a table */
     option_type type;
-    const char *value;           /* what its value is called, "N"; NULL for a flag */
-    size_t field;                /* offset in settings */
+    const char *value;               /* what its value is called, "N"; NULL for a flag */
+    size_t field;                    /* offset in settings */
     const char *(*choice)(size_t n); /* of a choice: the n-th, NULL past the last */
     const char *summary;
 } option_spec;
@@ -64,9 +64,9 @@ typedef struct verb {
     const char *name;
     const char *args; /* beside options, as in the synopsis: "[FILE ...]" */
     size_t max_args;
-    const char *input; /* which of them is read, standard input without it; NULL: none */
-    const char *summary; /* a phrase */
-    const char *details; /* sentences, in lines of at most 78 columns; NULL for none */
+    const char *input;          /* which of them is read, standard input without it; NULL: none */
+    const char *summary;        /* a phrase */
+    const char *details;        /* sentences, in lines of at most 78 columns; NULL for none */
     const option_spec *options; /* its own; common_options are understood too */
     int (*run)(session *s);     /* returns an exit status */
 } verb;

@@ -87,8 +87,9 @@ const verb verb_convert = {
     .max_args = 1,
     .input = "FILE",
     .summary = "convert a trace to what other programs read",
-    .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
-               "are event scripts, as dump writes them.",
+    .details =
+        "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
+        "are event scripts, as dump writes them.",
     .options = options,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* verb_dump.c - the records of a trace as they stand in the file, as an event script. */
 #include <stdlib.h>
 
+#include "diag.h"
 #include "input.h"
 #include "progress.h"
 #include "records.h"
@@ -75,8 +76,10 @@ int records_dump(session *s, const script_format *how)
         return status;
     dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    if (!d.piece)
+    if (!d.piece) {
+        diag_error("out of memory [system.memory]");
         return EXIT_SYSTEM;
+    }
     if (input_open(&d.in, s, input_path(s)) &&
         (gotrace_decoder_new(&d.in.config, &d.decoder, &error) < 0 || decode(&d, &error) < 0))
         findings_add(&d.in.found, &error);

@@ -17,8 +17,9 @@ static void print_verb(out *o, const verb *v)
     out_str(o, "\noptions:\n");
     options_help(o, v);
     if (v->input)
-        out_printf(o, "\nWithout %s, or where it is -, standard input is read. It may be compressed"
-                      " with\nzstd.\n",
+        out_printf(o,
+                   "\nWithout %s, or where it is -, standard input is read. It may be compressed"
+                   " with\nzstd.\n",
                    v->input);
     out_printf(o, "See also: man gotrace-%s\n", v->name);
 }

@@ -94,8 +94,8 @@ static void text_procs(out *o, const gotrace_reader *reader)
     for (size_t n = 0; gotrace_reader_proc(reader, n, &p); n++) {
         char name[32];
         snprintf(name, sizeof name, "%" PRId64 "%s", p.proc, p.proc == -1 ? " (global)" : "");
-        out_printf(o, "%-20s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", name, p.batches,
-                   p.bytes, p.events);
+        out_printf(o, "%-20s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", name, p.batches, p.bytes,
+                   p.events);
     }
 }
 
@@ -158,8 +158,8 @@ static void print_json(out *o, const input *in)
     out_printf(o,
                ",\"size\":%" PRIu64 ",\"compressed_size\":%" PRIu64 ",\"verdict\":\"%s\""
                ",\"version\":\"1.%d\",\"writer\":",
-               sum->size, gotrace_source_compressed_size(in->source),
-               findings_verdict(&in->found), sum->version);
+               sum->size, gotrace_source_compressed_size(in->source), findings_verdict(&in->found),
+               sum->version);
     if (sum->writer)
         out_json_string(o, sum->writer, strlen(sum->writer));
     else

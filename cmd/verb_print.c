@@ -32,8 +32,7 @@ static int run(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name,
-     "how (text)"},
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name, "how (text)"},
     {.name = NULL},
 };
 

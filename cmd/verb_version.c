@@ -2,8 +2,8 @@
 #include "verb.h"
 
 #define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
-#define PROGRAM_VERSION \
+#define TEXT(x)  TEXT_(x)
+#define PROGRAM_VERSION                                                                            \
     TEXT(GOTRACE_VERSION_MAJOR) "." TEXT(GOTRACE_VERSION_MINOR) "." TEXT(GOTRACE_VERSION_PATCH)
 
 static int run(session *s)

@@ -19,7 +19,8 @@ static const option_spec own_options[] = {
     {0, "fruit", OPTION_CHOICE, "FRUIT", offsetof(settings, format), fruit, "a fruit"},
     {.name = NULL},
 };
-static const verb fake = {.name = "fake", .args = "[FILE ...]", .max_args = 3, .options = own_options};
+static const verb fake = {
+    .name = "fake", .args = "[FILE ...]", .max_args = 3, .options = own_options};
 
 /* Parse words that end with NULL; they must outlive the session's use. */
 static bool parse(session *s, char **words)
@@ -65,10 +66,18 @@ START_TEST(options_refused)
 {
     session s;
     char **const bad[] = {
-        WORDS("--nothing"),         WORDS("-x"),           WORDS("--number"),
-        WORDS("--number="),         WORDS("--number=-1"),  WORDS("--number=1x"),
-        WORDS("--fruit=plum"),      WORDS("--quiet=yes"),  WORDS("-n"),
-        WORDS("a", "b", "c", "d"),  WORDS("--number= 1"),  WORDS("-q\xff"),
+        WORDS("--nothing"),
+        WORDS("-x"),
+        WORDS("--number"),
+        WORDS("--number="),
+        WORDS("--number=-1"),
+        WORDS("--number=1x"),
+        WORDS("--fruit=plum"),
+        WORDS("--quiet=yes"),
+        WORDS("-n"),
+        WORDS("a", "b", "c", "d"),
+        WORDS("--number= 1"),
+        WORDS("-q\xff"),
         WORDS("--number=18446744073709551616"),
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -133,9 +142,9 @@ START_TEST(figures)
         uint64_t bytes;
         const char *text;
     } sizes[] = {
-        {0, "0 B"},          {999, "999 B"},       {1000, "1.0 kB"},   {9949, "9.9 kB"},
-        {9950, "10 kB"},     {999499, "999 kB"},   {999500, "1.0 MB"}, {137000000, "137 MB"},
-        {UINT64_MAX, "18 EB"},
+        {0, "0 B"},         {999, "999 B"},        {1000, "1.0 kB"},
+        {9949, "9.9 kB"},   {9950, "10 kB"},       {999499, "999 kB"},
+        {999500, "1.0 MB"}, {137000000, "137 MB"}, {UINT64_MAX, "18 EB"},
     };
     static const struct {
         int64_t ns;
