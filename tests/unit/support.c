@@ -1,0 +1,146 @@
+/* support.c - see support.h. */
+#include "support.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool blob_write(void *ctx, const void *bytes, size_t size)
+{
+    blob *b = ctx;
+    if (b->size + size > b->capacity) {
+        b->capacity = 2 * (b->size + size);
+        b->bytes = realloc(b->bytes, b->capacity);
+        ck_assert_ptr_nonnull(b->bytes);
+    }
+    if (size > 0)
+        memcpy(b->bytes + b->size, bytes, size);
+    b->size += size;
+    return true;
+}
+
+void blob_free(blob *b)
+{
+    free(b->bytes);
+    *b = (blob){NULL, 0, 0};
+}
+
+void blob_read(blob *b, const char *path)
+{
+    char chunk[16384];
+    size_t got;
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "%s cannot be opened", path);
+    while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
+        blob_write(b, chunk, got);
+    fclose(file);
+}
+
+typedef struct trace_list {
+    trace_file *files;
+    size_t count, capacity;
+    size_t max_size;
+} trace_list;
+
+static void add_file(trace_list *list, const char *folder, const char *name)
+{
+    struct stat status;
+    trace_file file = {.gccgo = strncmp(name, "gccgo", 5) == 0};
+    snprintf(file.path, sizeof file.path, "%s/%s", folder, name);
+    if (stat(file.path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        (size_t)status.st_size > list->max_size)
+        return;
+    blob_read(&file.content, file.path);
+    if (list->count + 2 > list->capacity) {
+        list->capacity = 2 * list->capacity + 16;
+        list->files = realloc(list->files, list->capacity * sizeof *list->files);
+        ck_assert_ptr_nonnull(list->files);
+    }
+    list->files[list->count++] = file;
+    list->files[list->count] = (trace_file){.path = ""};
+}
+
+static void add_folder(trace_list *list, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (entries[i]->d_name[0] != '.')
+            add_file(list, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
+
+trace_file *traces_load(size_t max_size)
+{
+    char canned[512];
+    trace_list list = {.max_size = max_size};
+    const char *peers = getenv("GOTRACE_PEERS"), *home = getenv("HOME");
+    const char *more = getenv("GOTRACE_TRACES");
+    snprintf(canned, sizeof canned, "%s%s/usr/share/go-1.21/src/internal/trace/testdata",
+             peers ? peers : home ? home : "", peers ? "" : "/.cache/gotrace-peers");
+    add_folder(&list, "testdata/traces");
+    add_folder(&list, "testdata/traces/unsound");
+    add_folder(&list, canned);
+    if (more)
+        add_folder(&list, more);
+    ck_assert_msg(list.count > 0, "no trace found: tests run in the project's root");
+    return list.files;
+}
+
+void traces_free(trace_file *files)
+{
+    for (size_t i = 0; files[i].path[0]; i++)
+        blob_free(&files[i].content);
+    free(files);
+}
+
+static void *failing_resize(void *ctx, void *block, size_t old_size, size_t new_size)
+{
+    failing_allocator *a = ctx;
+    if (new_size == 0) {
+        free(block);
+        a->bytes -= (int64_t)old_size;
+        return NULL;
+    }
+    uint64_t call = a->calls++;
+    if (call == a->fail_at || (a->for_good && call > a->fail_at))
+        return NULL;
+    /* Always moved, so that a pointer kept too long is found. */
+    void *moved = malloc(new_size);
+    if (moved && block)
+        memcpy(moved, block, old_size < new_size ? old_size : new_size);
+    free(block);
+    a->bytes += (int64_t)new_size - (int64_t)old_size;
+    return moved;
+}
+
+gotrace_config failing_config(failing_allocator *a)
+{
+    gotrace_config config;
+    memset(&config, 0, sizeof config);
+    config.allocator.resize = failing_resize;
+    config.allocator.ctx = a;
+    return config;
+}
+
+uint64_t random_next(uint64_t *state)
+{
+    uint64_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+int run_suite(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
