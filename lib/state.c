@@ -215,8 +215,8 @@ static bool start(step *s)
 static bool unblock(step *s)
 {
     const gt_event *e = s->e;
-    bool timer =
-        s->reader->index.timers.entries && gt_table_find(&s->reader->index.timers, e->goroutine);
+    bool timer = s->reader->index.timers.entries &&
+                 gt_table_find(&s->reader->index.timers, e->goroutine);
     if (timer)
         s->effect->lane = LANE_TIMER;
     if (s->g->state != GT_RUNNING &&
@@ -458,7 +458,8 @@ static bool region(step *s)
 
 static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
 {
-    if (!s->reader->index.has_frequency) /* an unfinished trace lacks its tables anyway */
+    /* Tables come last: a trace that is cut off lacks them anyway. */
+    if (!s->reader->index.has_frequency || s->reader->summary.unread_bytes)
         return true;
     uint64_t seen = gt_map_get(&s->states->missing, wanted);
     if (seen & bit)

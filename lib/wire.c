@@ -72,9 +72,9 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
     frame->values_end = p;
 
     if (shapes[frame->type].flags & GOTRACE_SPEC_DATA) {
-        status =
-            read_data(p, end, max_string, is_string ? GT_WIRE_STRING_LENGTH : GT_WIRE_LOG_LENGTH,
-                      !is_string, frame);
+        status = read_data(p, end, max_string,
+                           is_string ? GT_WIRE_STRING_LENGTH : GT_WIRE_LOG_LENGTH, !is_string,
+                           frame);
         if (status != GT_WIRE_OK)
             return status;
         if (frame->data_size > (uint64_t)(end - frame->data)) {
@@ -95,23 +95,29 @@ static void version_text(char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s1.%d", i ? ", " : "", versions[i]);
 }
 
+/* Versions of the v2 format: 1.24 writes 1.23, 1.27 writes 1.26. */
+static bool is_v2(int major, int minor)
+{
+    return major == 1 && (minor == 22 || minor == 23 || minor == 25 || minor == 26);
+}
+
 static int refuse_version(int major, int minor, gotrace_error *error)
 {
     char known[96];
     version_text(known, sizeof known);
-    if (major == 1 && minor >= 22)
-        gt_error_set(
-            error, GOTRACE_RULE_HEADER_V2, GT_AT(0),
-            "version is go 1.%d: traces of Go 1.22 and later are not read yet; known are %s", minor,
-            known);
+    if (is_v2(major, minor))
+        gt_error_set(error, GOTRACE_RULE_HEADER_V2, GT_AT(0),
+                     "version is go 1.%d: traces of Go 1.22 and later are not read yet; "
+                     "known are %s",
+                     minor, known);
     else
         gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_AT(0),
                      "unknown version go %d.%d; known are %s", major, minor, known);
     return 0;
 }
 
-/* "go M.NN trace", then NULs to the end: no other spelling is one. */
-static bool parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, int *minor)
+/* "go M.NN trace": no other spelling is one. Returns its length, 0 where it is none. */
+static size_t parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, int *minor)
 {
     char spelled[32] = "";
     *major = header[3] - '0';
@@ -119,9 +125,9 @@ static bool parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, int 
     for (int i = 5; i < 8 && header[i] >= '0' && header[i] <= '9'; i++)
         *minor = *minor * 10 + header[i] - '0';
     if (*major < 1 || *major > 9)
-        return false;
-    snprintf(spelled, sizeof spelled, "go %d.%d trace", *major, *minor);
-    return memcmp(spelled, header, GT_HEADER_SIZE) == 0;
+        return 0;
+    int length = snprintf(spelled, sizeof spelled, "go %d.%d trace", *major, *minor);
+    return memcmp(spelled, header, (size_t)length) == 0 ? (size_t)length : 0;
 }
 
 int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
@@ -138,11 +144,18 @@ int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
         return 0;
     }
     int major, minor;
-    if (!parse_version(p, &major, &minor)) {
+    size_t spelled = parse_version(p, &major, &minor);
+    if (spelled == 0) {
         gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0),
                      "this is not a Go trace: it does not start with \"go 1.N trace\"");
         return 0;
     }
+    for (size_t i = spelled; i < GT_HEADER_SIZE; i++)
+        if (p[i] != 0) {
+            gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(i),
+                         "the header has byte 0x%02x where NUL is expected", p[i]);
+            return 0;
+        }
     size_t count;
     const int *versions = gotrace_versions(&count);
     for (size_t i = 0; major == 1 && i < count; i++)
