@@ -1,0 +1,994 @@
+/*
+ * test_encoder.c - the encoder: records exactly as told, and by event as the tracers write them.
+ *
+ * The by-event way is checked against real traces: their records, sorted by buffer, are told to the
+ * encoder as events, strings and stacks, and what it writes must be the same bytes in the same
+ * batches. What it cannot know is told: when a buffer was flushed early, and at what time a batch
+ * began.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder.h"
+#include "support.h"
+
+/* Traces that no healthy tracer wrote: clocks that fall, and (overlong) strings and messages that
+ * did not fit their buffers, which the tracers write with wrong lengths. */
+static bool is_odd(const trace_file *file)
+{
+    return strstr(file->path, "unordered") || strstr(file->path, "overlong");
+}
+
+/* ---- records ----------------------------------------------------------------------------------- */
+
+/* Write the records of a trace again. Without widths the tracer's own are to be the same. */
+static void rewrite(const blob *content, bool with_widths, blob *written)
+{
+    gotrace_decoder *d;
+    gotrace_encoder *e = NULL;
+    gotrace_record record;
+    gotrace_status status;
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_decoder_feed(d, content->bytes, content->size), GOTRACE_OK);
+    gotrace_decoder_finish(d);
+    while ((status = gotrace_decoder_next(d, &record)) == GOTRACE_EVENT) {
+        if (!e)
+            ck_assert_int_eq(gotrace_encoder_new(gotrace_decoder_version(d), blob_write, written,
+                                                 NULL, &e, NULL),
+                             GOTRACE_OK);
+        if (!with_widths) {
+            record.widths = NULL;
+            record.form = 0xff;
+        }
+        status = gotrace_encoder_record(e, &record);
+        ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_encoder_error(e)->message);
+    }
+    ck_assert_int_eq(status, GOTRACE_END);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    gotrace_decoder_free(d);
+}
+
+START_TEST(records_are_exact)
+{
+    trace_file *files = traces_load(500000);
+    for (trace_file *f = files; f->path[0]; f++)
+        for (int with_widths = 0; with_widths <= 1 && !strstr(f->path, "overlong"); with_widths++) {
+            blob written = {0};
+            rewrite(&f->content, with_widths, &written);
+            ck_assert_msg(written.size == f->content.size &&
+                              memcmp(written.bytes, f->content.bytes, written.size) == 0,
+                          "%s: not the same, widths %d", f->path, with_widths);
+            blob_free(&written);
+        }
+    traces_free(files);
+}
+END_TEST
+
+/* Forms and widths that no tracer writes come back as they were. */
+START_TEST(deviations_are_exact)
+{
+    static const uint8_t odd[] = "go 1.19 trace\0\0\0"
+                                 "\x41\x80\x80\x00\x85\x00"     /* Batch, padded */
+                                 "\xc1\x03\x01\x85\x00"         /* Batch with a length */
+                                 "\xc6\x81\x80\x00\x01"         /* ProcStop with a long length */
+                                 "\xe5\x81\x00\x82\x00hi"       /* String in another form */
+                                 "\x43\x01\x00"                 /* Stack inline, no frames */
+                                 "\xf0\x05\x81\x00\x01\x02\x00\x83\x00log";
+    blob content = {0}, written = {0};
+    blob_write(&content, odd, sizeof odd - 1);
+    rewrite(&content, true, &written);
+    ck_assert_uint_eq(written.size, content.size);
+    ck_assert_mem_eq(written.bytes, content.bytes, content.size);
+    blob_free(&content);
+    blob_free(&written);
+}
+END_TEST
+
+static gotrace_rule try_record(int version, const char *name, const uint64_t *args, size_t count,
+                               size_t data_size, uint8_t form, const uint8_t *widths,
+                               size_t width_count)
+{
+    blob written = {0};
+    gotrace_encoder *e;
+    static char data[1000001];
+    gotrace_record record = {
+        .spec = gotrace_event_spec_named(version, name),
+        .args = args,
+        .arg_count = count,
+        .data = data,
+        .data_size = data_size,
+        .form = form,
+        .widths = widths,
+        .width_count = width_count,
+    };
+    ck_assert_int_eq(gotrace_encoder_new(version, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
+    gotrace_status status = gotrace_encoder_record(e, &record);
+    gotrace_rule rule = gotrace_encoder_error(e)->rule;
+    ck_assert_int_eq(status, rule == GOTRACE_RULE_NONE ? GOTRACE_OK : GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), status);
+    gotrace_encoder_free(e);
+    blob_free(&written);
+    return rule;
+}
+
+START_TEST(records_are_checked)
+{
+    uint64_t args[4100] = {300, 0, 0};
+    uint8_t widths[3] = {0, 1, 0};
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 0xff, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 3, 0, 0xff, NULL, 0), GOTRACE_RULE_EVENT_ARITY);
+    ck_assert_int_eq(try_record(5, "Batch", args, 3, 0, 0xff, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 2, NULL, 0), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 3, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 7, NULL, 0), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 3, 0xff, NULL, 0), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 1, widths, 3), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 1, widths, 2), GOTRACE_RULE_NONE);
+    widths[0] = 1;
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 1, widths, 2), GOTRACE_RULE_USAGE);
+    widths[0] = 11;
+    ck_assert_int_eq(try_record(19, "Batch", args, 2, 0, 1, widths, 2), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(19, "String", args, 1, 0, 0, NULL, 0), GOTRACE_RULE_STRING_LENGTH);
+    ck_assert_int_eq(try_record(19, "String", args, 1, 1000000, 0, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(19, "String", args, 1, 1000001, 0, NULL, 0),
+                     GOTRACE_RULE_STRING_LENGTH);
+    ck_assert_int_eq(try_record(19, "UserLog", args, 4, 0, 3, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(19, "UserLog", args, 4, 1000001, 3, NULL, 0),
+                     GOTRACE_RULE_LOG_LENGTH);
+    ck_assert_int_eq(try_record(19, "Stack", args, 2, 0, 3, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(19, "Stack", args, 1, 0, 3, NULL, 0), GOTRACE_RULE_EVENT_ARITY);
+    ck_assert_int_eq(try_record(19, "Stack", args, 6, 0, 3, NULL, 0), GOTRACE_RULE_EVENT_ARITY);
+    args[1] = 1000;
+    ck_assert_int_eq(try_record(19, "Stack", args, 4002, 0, 3, NULL, 0), GOTRACE_RULE_NONE);
+    args[1] = 1001;
+    ck_assert_int_eq(try_record(19, "Stack", args, 4006, 0, 3, NULL, 0), GOTRACE_RULE_STACK_FRAMES);
+    /* CPUSample is not of 1.11: its row exists, its version does not. */
+    ck_assert_ptr_null(gotrace_event_spec_named(11, "CPUSample"));
+}
+END_TEST
+
+START_TEST(versions_are_checked)
+{
+    blob written = {0};
+    gotrace_encoder *e;
+    gotrace_error error;
+    ck_assert_int_eq(gotrace_encoder_new(6, blob_write, &written, NULL, &e, &error), GOTRACE_ERROR);
+    ck_assert_int_eq(error.rule, GOTRACE_RULE_HEADER_VERSION);
+    ck_assert_ptr_null(e);
+    ck_assert_uint_eq(written.size, 0);
+    gotrace_encoder_free(NULL);
+}
+END_TEST
+
+/* ---- a failing write --------------------------------------------------------------------------- */
+
+/* Takes so many bytes, then says that the disk is full. */
+static bool write_some(void *ctx, const void *bytes, size_t size)
+{
+    size_t *left = ctx;
+    (void)bytes;
+    if (size > *left) {
+        errno = ENOSPC;
+        return false;
+    }
+    *left -= size;
+    return true;
+}
+
+START_TEST(a_failed_write_stays)
+{
+    gotrace_encoder *e;
+    gotrace_error error;
+    size_t left = 15;
+    ck_assert_int_eq(gotrace_encoder_new(19, write_some, &left, NULL, &e, &error), GOTRACE_ERROR);
+    ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_WRITE);
+    ck_assert_int_eq(error.os_error, ENOSPC);
+
+    left = 100000;
+    uint64_t args[2] = {1, UINT64_MAX};
+    gotrace_record record = {.spec = gotrace_event_spec_named(19, "Batch"), .args = args,
+                             .arg_count = 2, .form = 0xff};
+    ck_assert_int_eq(gotrace_encoder_new(19, write_some, &left, NULL, &e, &error), GOTRACE_OK);
+    int written = 0;
+    while (gotrace_encoder_record(e, &record) == GOTRACE_OK)
+        ck_assert_int_lt(written++, 20000);
+    ck_assert_int_eq(gotrace_encoder_error(e)->os_error, ENOSPC);
+    ck_assert_int_eq(gotrace_encoder_record(e, &record), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 1, 1), GOTRACE_ERROR);
+    gotrace_encoder_free(e);
+}
+END_TEST
+
+/* ---- a trace as its tracer's buffers ----------------------------------------------------------- */
+
+/* A record, copied. */
+typedef struct item {
+    const gotrace_event_spec *spec;
+    uint64_t *args;
+    size_t arg_count;
+    const char *data; /* in the file */
+    size_t data_size;
+    uint64_t offset, size;
+} item;
+
+/* The batches of one buffer; its records are items[first[i]] to before items[last[i]]. */
+typedef struct lane {
+    int64_t proc;
+    size_t *first, *last, count;
+    size_t batch, at; /* where the telling stands */
+    uint64_t ticks, seq;
+} lane;
+
+typedef struct layout {
+    const trace_file *file;
+    int version;
+    item *items;
+    size_t count;
+    size_t footer; /* the first record of the footer */
+    lane lanes[64];
+    size_t lane_count;
+    const item **strings; /* by id */
+    size_t string_count;
+} layout;
+
+static lane *lane_of(layout *l, int64_t proc)
+{
+    for (size_t i = 0; i < l->lane_count; i++)
+        if (l->lanes[i].proc == proc)
+            return &l->lanes[i];
+    ck_assert_uint_lt(l->lane_count, 64);
+    l->lanes[l->lane_count] = (lane){.proc = proc};
+    return &l->lanes[l->lane_count++];
+}
+
+static void read_items(layout *l)
+{
+    gotrace_decoder *d;
+    gotrace_record r;
+    size_t capacity = 0;
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_decoder_feed(d, l->file->content.bytes, l->file->content.size);
+    gotrace_decoder_finish(d);
+    while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT) {
+        if (l->count == capacity) {
+            capacity = 2 * capacity + 256;
+            l->items = realloc(l->items, capacity * sizeof *l->items);
+        }
+        item *it = &l->items[l->count++];
+        *it = (item){.spec = r.spec, .arg_count = r.arg_count, .data_size = r.data_size,
+                     .offset = r.offset, .size = r.size};
+        it->args = malloc(r.arg_count * sizeof *it->args);
+        memcpy(it->args, r.args, r.arg_count * sizeof *it->args);
+        it->data = (const char *)l->file->content.bytes + r.offset + r.size - r.data_size;
+    }
+    l->version = gotrace_decoder_version(d);
+    gotrace_decoder_free(d);
+}
+
+static bool is(const item *it, unsigned code)
+{
+    return it->spec->code == code;
+}
+
+/* From where on everything belongs to the footer. */
+static size_t find_footer(const layout *l)
+{
+    size_t at = 0;
+    while (at < l->count && !is(&l->items[at], GT_V1_Frequency) && !is(&l->items[at], GT_V1_Stack))
+        at++;
+    if (l->version >= 21 && at > 0 && is(&l->items[at - 1], GT_V1_Batch))
+        at--;
+    return at;
+}
+
+static void read_lanes(layout *l)
+{
+    l->footer = find_footer(l);
+    for (size_t i = 0; i < l->footer;) {
+        size_t first = i++;
+        bool samples = false;
+        for (; i < l->footer && !is(&l->items[i], GT_V1_Batch); i++)
+            samples |= is(&l->items[i], GT_V1_CPUSample);
+        lane *to = lane_of(l, samples ? GOTRACE_PROC_SAMPLES : (int64_t)l->items[first].args[0]);
+        to->first = realloc(to->first, (to->count + 1) * sizeof *to->first);
+        to->last = realloc(to->last, (to->count + 1) * sizeof *to->last);
+        to->first[to->count] = first;
+        to->last[to->count++] = i;
+    }
+}
+
+static void read_strings(layout *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const item *it = &l->items[i];
+        if (!is(it, GT_V1_String))
+            continue;
+        ck_assert_uint_lt(it->args[0], 1000000);
+        while (it->args[0] >= l->string_count) {
+            l->strings = realloc(l->strings, (l->string_count + 1) * sizeof *l->strings);
+            l->strings[l->string_count++] = NULL;
+        }
+        l->strings[it->args[0]] = it;
+    }
+}
+
+static layout layout_of(const trace_file *file)
+{
+    layout l = {.file = file};
+    read_items(&l);
+    read_lanes(&l);
+    read_strings(&l);
+    return l;
+}
+
+static void layout_free(layout *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        free(l->items[i].args);
+    for (size_t i = 0; i < l->lane_count; i++) {
+        free(l->lanes[i].first);
+        free(l->lanes[i].last);
+    }
+    free(l->items);
+    free(l->strings);
+}
+
+/* ---- telling it to an encoder ------------------------------------------------------------------ */
+
+typedef struct boundaries {
+    size_t full, early; /* batches that ended for lack of room, and before that */
+} boundaries;
+
+/* Whether the tracer still had room for that record in the batch before: the seeds' rules, told
+ * once more. */
+static bool had_room(const layout *l, const lane *of, const item *next)
+{
+    size_t header = l->version < 7 ? 48 + 128 * 8 : l->file->gccgo ? 24 + 128 * 48 : 24 + 128 * 8;
+    const item *begin = &l->items[of->first[of->batch - 1]];
+    const item *end = &l->items[of->last[of->batch - 1] - 1];
+    size_t room = 65536 - header - (size_t)(end->offset + end->size - begin->offset);
+    size_t need = 2 + 5 * 10;
+    if (is(next, GT_V1_String))
+        need = 1 + 2 * 10 + next->data_size;
+    else if (is(next, GT_V1_UserLog))
+        need += 10 + next->data_size;
+    return room >= need;
+}
+
+static void begin_batch(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
+{
+    const item *batch = &l->items[of->at++];
+    of->ticks = batch->args[batch->arg_count - 1];
+    of->seq = l->version < 7 ? batch->args[1] : 0;
+    if (of->batch > 0 && of->at < of->last[of->batch]) {
+        if (had_room(l, of, &l->items[of->at])) {
+            ck_assert_int_eq(gotrace_encoder_flush(e, of->proc), GOTRACE_OK);
+            seen->early++;
+        } else {
+            seen->full++;
+        }
+    }
+    ck_assert_int_eq(gotrace_encoder_batch_ticks(e, of->proc, of->ticks), GOTRACE_OK);
+}
+
+static void tell_event(const layout *l, lane *of, gotrace_encoder *e, const item *it)
+{
+    size_t differences = l->version < 7 ? 2 : 1;
+    bool has_stack = it->spec->flags & GOTRACE_SPEC_STACK;
+    size_t count = it->arg_count - differences - has_stack;
+    of->ticks += it->args[differences - 1];
+    of->seq += l->version < 7 ? it->args[0] : 0;
+    int64_t proc = of->proc == GOTRACE_PROC_SAMPLES ? 0 : of->proc;
+    gotrace_status status = gotrace_encoder_event(
+        e, proc, it->spec, of->ticks, of->seq, it->args + differences, count,
+        has_stack ? it->args[it->arg_count - 1] : 0, it->data_size ? it->data : NULL,
+        it->data_size);
+    ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
+}
+
+/* Tell a lane's records up to the end or to a string whose turn it is not; false if there was
+ * nothing to tell. */
+static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
+{
+    bool told = false;
+    for (; of->batch < of->count; of->batch++) {
+        if (of->at < of->first[of->batch])
+            of->at = of->first[of->batch];
+        while (of->at < of->last[of->batch]) {
+            const item *it = &l->items[of->at];
+            /* A batch that begins with a string is begun when the string's turn has come. */
+            const item *string = is(it, GT_V1_Batch) && of->at + 1 < of->last[of->batch] ? it + 1
+                                                                                        : it;
+            if (is(string, GT_V1_String) && string->args[0] != e->last_string + 1)
+                return told;
+            told = true;
+            if (is(it, GT_V1_Batch)) {
+                begin_batch(l, of, e, seen);
+                continue;
+            }
+            if (is(it, GT_V1_String)) {
+                uint64_t id;
+                ck_assert_int_eq(gotrace_encoder_string(e, of->proc, of->ticks, it->data,
+                                                        it->data_size, &id),
+                                 GOTRACE_OK);
+                ck_assert_uint_eq(id, it->args[0]);
+            } else {
+                tell_event(l, of, e, it);
+            }
+            of->at++;
+        }
+    }
+    return told;
+}
+
+/* A stack as the footer has it, under the id and at the place that it has there. Two stacks of the
+ * tracer's table may have been the same after symbols were found: then a PC is changed, here and
+ * in the item. */
+static void tell_stack(const layout *l, gotrace_encoder *e, item *it)
+{
+    size_t per_frame = gotrace_frame_values(l->version), depth = (size_t)it->args[1];
+    gotrace_frame *frames = calloc(depth + 1, sizeof *frames);
+    uint64_t id, *values = it->args + 2;
+    for (size_t i = 0; i < depth; i++, values += per_frame) {
+        frames[i].pc = values[0];
+        if (per_frame == 1)
+            continue;
+        const item *function = l->strings[values[1]], *file = l->strings[values[2]];
+        frames[i].function = values[1] ? function->data : NULL;
+        frames[i].function_size = values[1] ? function->data_size : 0;
+        frames[i].file = values[2] ? file->data : NULL;
+        frames[i].file_size = values[2] ? file->data_size : 0;
+        frames[i].line = values[3];
+    }
+    size_t before = e->stacks.count;
+    for (uint64_t other = 1;; other++) {
+        ck_assert_int_eq(gotrace_encoder_stack(e, frames, depth, &id), GOTRACE_OK);
+        if (e->stacks.count > before)
+            break;
+        frames[0].pc ^= other % 64;
+        it->args[2] = frames[0].pc;
+    }
+    e->stacks.entries[before].id = it->args[0];
+    free(frames);
+}
+
+/* Tell the whole trace; false if it has no footer. */
+static bool tell(layout *l, gotrace_encoder *e, boundaries *seen)
+{
+    for (bool told = true; told;) {
+        told = false;
+        for (size_t i = 0; i < l->lane_count; i++)
+            told |= tell_lane(l, &l->lanes[i], e, seen);
+    }
+    for (size_t i = 0; i < l->lane_count; i++)
+        ck_assert_msg(l->lanes[i].batch == l->lanes[i].count, "%s: strings out of turn",
+                      l->file->path);
+    uint64_t frequency = 0, ticks = 0;
+    for (size_t i = l->footer; i < l->count; i++) {
+        item *it = &l->items[i];
+        if (is(it, GT_V1_Stack))
+            tell_stack(l, e, it);
+        else if (is(it, GT_V1_Frequency))
+            frequency = it->args[0];
+        else if (is(it, GT_V1_Batch) && ticks == 0)
+            ticks = it->args[1];
+        else if (is(it, GT_V1_TimerGoroutine))
+            ck_assert_int_eq(gotrace_encoder_event(e, 0, it->spec, 0, 0, it->args, 1, 0, NULL, 0),
+                             GOTRACE_OK);
+    }
+    gotrace_status status = gotrace_encoder_finish(e, frequency, ticks);
+    ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
+    return frequency != 0;
+}
+
+static void same_lane(const layout *a, const lane *x, const layout *b, const lane *y)
+{
+    ck_assert_msg(x->count == y->count, "%s: proc %lld has %zu batches, not %zu", a->file->path,
+                  (long long)x->proc, y->count, x->count);
+    for (size_t i = 0; i < x->count; i++) {
+        const item *p = &a->items[x->first[i]], *p_end = &a->items[x->last[i] - 1];
+        const item *q = &b->items[y->first[i]], *q_end = &b->items[y->last[i] - 1];
+        uint64_t size = p_end->offset + p_end->size - p->offset;
+        ck_assert_msg(q_end->offset + q_end->size - q->offset == size &&
+                          memcmp(a->file->content.bytes + p->offset,
+                                 b->file->content.bytes + q->offset, (size_t)size) == 0,
+                      "%s: batch %zu of proc %lld differs", a->file->path, i, (long long)x->proc);
+    }
+}
+
+/* The footers are the same record by record; only when each of its batches began was not told. */
+static void same_footer(const layout *a, const layout *b)
+{
+    ck_assert_msg(a->count - a->footer == b->count - b->footer, "%s: footers differ in length",
+                  a->file->path);
+    for (size_t i = 0; i < a->count - a->footer; i++) {
+        const item *p = &a->items[a->footer + i], *q = &b->items[b->footer + i];
+        size_t args = is(p, GT_V1_Batch) ? 1 : p->arg_count;
+        ck_assert_msg(p->spec == q->spec && p->size == q->size && p->arg_count == q->arg_count &&
+                          memcmp(p->args, q->args, args * sizeof *p->args) == 0,
+                      "%s: record %zu of the footer differs (%s, %s)", a->file->path, i,
+                      p->spec->name, q->spec->name);
+        ck_assert(p->data_size == q->data_size && memcmp(p->data, q->data, p->data_size) == 0);
+    }
+}
+
+static void check_by_event(const trace_file *file, boundaries *seen)
+{
+    layout l = layout_of(file);
+    trace_file again = {.gccgo = file->gccgo};
+    gotrace_encoder *e;
+    ck_assert_int_eq(gotrace_encoder_new(l.version, blob_write, &again.content, NULL, &e, NULL),
+                     GOTRACE_OK);
+    if (file->gccgo)
+        ck_assert_int_eq(gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO), GOTRACE_OK);
+    bool whole = tell(&l, e, seen);
+    gotrace_encoder_free(e);
+    snprintf(again.path, sizeof again.path, "what was made of %.400s", file->path);
+    layout m = layout_of(&again);
+    ck_assert_msg(l.lane_count == m.lane_count, "%s: other procs", file->path);
+    for (size_t i = 0; i < l.lane_count; i++)
+        same_lane(&l, &l.lanes[i], &m, lane_of(&m, l.lanes[i].proc));
+    if (whole)
+        same_footer(&l, &m);
+    layout_free(&l);
+    layout_free(&m);
+    blob_free(&again.content);
+}
+
+START_TEST(by_event_as_the_tracers)
+{
+    trace_file *files = traces_load((size_t)8 << 20);
+    boundaries seen = {0};
+    for (trace_file *f = files; f->path[0]; f++)
+        if (!is_odd(f))
+            check_by_event(f, &seen);
+    /* Few procs go away while they have events. */
+    ck_assert_uint_le(seen.early, 8 + seen.full / 4);
+    traces_free(files);
+}
+END_TEST
+/* ---- what the encoder decides by itself -------------------------------------------------------- */
+
+static gotrace_encoder *new_encoder(int version, gotrace_tracer tracer, blob *written,
+                                    const gotrace_config *config)
+{
+    gotrace_encoder *e;
+    ck_assert_int_eq(gotrace_encoder_new(version, blob_write, written, config, &e, NULL),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_tracer(e, tracer), GOTRACE_OK);
+    return e;
+}
+
+/* An event without arguments but its stack, if it has one. */
+static gotrace_status event(gotrace_encoder *e, int64_t proc, const char *name, uint64_t ticks)
+{
+    return gotrace_encoder_event(e, proc, gotrace_event_spec_named(e->version, name), ticks, ticks,
+                                 NULL, 0, 0, NULL, 0);
+}
+
+/* The names of the records of what was written, a space after each; Batch says its proc and ticks. */
+static void names_of(const blob *written, blob *names)
+{
+    trace_file file = {.content = *written};
+    layout l = layout_of(&file);
+    for (size_t i = 0; i < l.count; i++) {
+        char text[80];
+        const item *it = &l.items[i];
+        if (is(it, GT_V1_Batch))
+            snprintf(text, sizeof text, "Batch:%lld@%llu ", (long long)it->args[0],
+                     (unsigned long long)it->args[it->arg_count - 1]);
+        else
+            snprintf(text, sizeof text, "%s ", it->spec->name);
+        blob_write(names, text, strlen(text));
+    }
+    blob_write(names, "", 1);
+    layout_free(&l);
+}
+
+typedef struct tracer_case {
+    int version;
+    gotrace_tracer tracer;
+    size_t capacity; /* of a buffer's bytes */
+    const char *footer;
+} tracer_case;
+
+#define STACK_1_7 "String String Stack String Stack "
+
+static const tracer_case tracer_cases[] = {
+    {5, GOTRACE_TRACER_GO, 64464, "Stack Stack Frequency TimerGoroutine "},
+    {7, GOTRACE_TRACER_GO, 64488, "Frequency TimerGoroutine " STACK_1_7},
+    {8, GOTRACE_TRACER_GO, 64488, "Frequency TimerGoroutine " STACK_1_7},
+    {9, GOTRACE_TRACER_GO, 64488, "Frequency TimerGoroutine " STACK_1_7},
+    {10, GOTRACE_TRACER_GO, 64488, "Frequency TimerGoroutine " STACK_1_7},
+    {11, GOTRACE_TRACER_GO, 64488, "Frequency TimerGoroutine Batch:0@9000 " STACK_1_7},
+    {11, GOTRACE_TRACER_GCCGO, 59368, "Frequency TimerGoroutine Batch:0@9000 " STACK_1_7},
+    {19, GOTRACE_TRACER_GO, 64488, "Frequency TimerGoroutine Batch:0@9000 " STACK_1_7},
+    {19, GOTRACE_TRACER_GO_2023, 64488, "Batch:0@9000 Frequency TimerGoroutine " STACK_1_7},
+    {21, GOTRACE_TRACER_GO, 64488, "Batch:0@9000 Frequency TimerGoroutine " STACK_1_7},
+};
+
+START_TEST(footers)
+{
+    const tracer_case *c = &tracer_cases[_i];
+    blob written = {0}, names = {0};
+    char wanted[256];
+    uint64_t id, timer = 7;
+    gotrace_encoder *e = new_encoder(c->version, c->tracer, &written, NULL);
+    gotrace_frame frames[2] = {
+        {.pc = 1, .line = 2, .function = "f", .function_size = 1, .file = "a.go", .file_size = 4},
+        {.pc = 3, .line = 4, .function = "g", .function_size = 1, .file = "a.go", .file_size = 4},
+    };
+    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 1, &id), GOTRACE_OK);
+    ck_assert_uint_eq(id, 1);
+    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 2, &id), GOTRACE_OK);
+    ck_assert_uint_eq(id, 2);
+    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 1, &id), GOTRACE_OK);
+    ck_assert_uint_eq(id, 1);
+    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 0, &id), GOTRACE_OK);
+    ck_assert_uint_eq(id, 0);
+    ck_assert_int_eq(event(e, -1, "ProcStop", 50), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 1, "ProcStop", 60), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 70), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_event(e, 0, gotrace_event_spec_named(c->version,
+                                                                          "TimerGoroutine"),
+                                           0, 0, &timer, 1, 0, NULL, 0),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 1000, 9000), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    names_of(&written, &names);
+    /* From 1.19 a header is one tick before its first event. */
+    unsigned d = c->version >= 19;
+    snprintf(wanted, sizeof wanted,
+             "Batch:0@%u ProcStop Batch:1@%u ProcStop Batch:-1@%u ProcStop %s", 70 - d, 60 - d,
+             50 - d, c->footer);
+    ck_assert_str_eq((char *)names.bytes, wanted);
+    blob_free(&written);
+    blob_free(&names);
+}
+END_TEST
+
+/* A batch ends where less room is left than the tracer asks for, and not before. */
+START_TEST(buffers_fill)
+{
+    const tracer_case *c = &tracer_cases[_i];
+    blob written = {0};
+    uint64_t args[1] = {3}, ticks = 1000;
+    gotrace_encoder *e = new_encoder(c->version, c->tracer, &written, NULL);
+    const gotrace_event_spec *spec = gotrace_event_spec_named(c->version, "GoWaiting");
+    for (int i = 0; i < 60000; i++) {
+        ticks += (uint64_t)i % 300;
+        args[0] = (uint64_t)i * (uint64_t)i;
+        ck_assert_int_eq(gotrace_encoder_event(e, 4, spec, ticks, (uint64_t)i, args, 1, 0, NULL, 0),
+                         GOTRACE_OK);
+    }
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    trace_file file = {.content = written};
+    layout l = layout_of(&file);
+    ck_assert_uint_eq(l.lane_count, 1);
+    ck_assert_uint_ge(l.lanes[0].count, 5);
+    for (size_t i = 0; i + 1 < l.lanes[0].count; i++) {
+        uint64_t size = l.items[l.lanes[0].first[i + 1]].offset -
+                        l.items[l.lanes[0].first[i]].offset;
+        const item *last = &l.items[l.lanes[0].last[i] - 1];
+        ck_assert_uint_le(size, c->capacity);
+        ck_assert_uint_gt(size, c->capacity - 52);
+        ck_assert_uint_le(size - last->size, c->capacity - 52);
+    }
+    layout_free(&l);
+    blob_free(&written);
+}
+END_TEST
+
+/* Strings and messages that a buffer cannot hold are cut so that the trace stays sound. */
+START_TEST(what_does_not_fit_is_cut)
+{
+    enum { LONG = 70000 };
+    char *text = malloc(LONG);
+    memset(text, 'x', LONG);
+    for (size_t c = 5; c < sizeof tracer_cases / sizeof tracer_cases[0]; c++) {
+        blob written = {0};
+        uint64_t id, args[2] = {1, 0};
+        int version = tracer_cases[c].version;
+        gotrace_encoder *e = new_encoder(version, tracer_cases[c].tracer, &written, NULL);
+        for (uint64_t size = 40000; size <= LONG; size += 1000) {
+            ck_assert_int_eq(gotrace_encoder_string(e, 0, size, text, size, &id), GOTRACE_OK);
+            ck_assert_int_eq(gotrace_encoder_event(e, 0,
+                                                   gotrace_event_spec_named(version, "UserLog"),
+                                                   size, 0, args, 2, 0, text, size),
+                             GOTRACE_OK);
+        }
+        ck_assert_int_eq(gotrace_encoder_finish(e, 1, 80000), GOTRACE_OK);
+        gotrace_encoder_free(e);
+        trace_file file = {.content = written};
+        layout l = layout_of(&file);
+        size_t texts = 0;
+        for (size_t i = 0; i < l.count; i++) {
+            const item *it = &l.items[i];
+            if (!(it->spec->flags & GOTRACE_SPEC_DATA))
+                continue;
+            uint64_t size = 40000 + texts++ / 2 * 1000;
+            ck_assert(it->data_size == size || (size > 59000 && it->data_size > 59000));
+            ck_assert_uint_le(it->size, tracer_cases[c].capacity);
+        }
+        ck_assert_uint_eq(texts, 62);
+        layout_free(&l);
+        blob_free(&written);
+    }
+    free(text);
+}
+END_TEST
+
+START_TEST(names_keep_their_end)
+{
+    char name[3000];
+    uint64_t id;
+    blob written = {0};
+    gotrace_encoder *e = new_encoder(19, GOTRACE_TRACER_GO, &written, NULL);
+    for (size_t i = 0; i < sizeof name; i++)
+        name[i] = (char)('a' + i % 26);
+    gotrace_frame frame = {.pc = 1, .function = name, .function_size = sizeof name};
+    ck_assert_int_eq(gotrace_encoder_stack(e, &frame, 1, &id), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 1, 1), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    trace_file file = {.content = written};
+    layout l = layout_of(&file);
+    ck_assert_uint_eq(l.strings[1]->data_size, 1024);
+    ck_assert_mem_eq(l.strings[1]->data, name + sizeof name - 1024, 1024);
+    ck_assert_uint_eq(l.items[l.count - 1].args[4], 0); /* no file */
+    layout_free(&l);
+    blob_free(&written);
+}
+END_TEST
+
+START_TEST(ticks_are_raised)
+{
+    blob written = {0}, names = {0};
+    gotrace_encoder *e = new_encoder(19, GOTRACE_TRACER_GO, &written, NULL);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 10), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 10), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 5), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_flush(e, 0), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 12), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 7, "ProcStop", 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    static const uint8_t bytes[] = {0x41, 0, 9,  0x06, 1, 0x06, 1, 0x06, 1,
+                                    0x41, 0, 12, 0x06, 1, 0x41, 7, 0,    0x06, 1};
+    ck_assert_uint_eq(written.size, 16 + sizeof bytes);
+    ck_assert_mem_eq(written.bytes + 16, bytes, sizeof bytes);
+    blob_free(&written);
+    blob_free(&names);
+
+    e = new_encoder(11, GOTRACE_TRACER_GO, &written, NULL);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 10), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 10), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 9), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
+    gotrace_encoder_free(e);
+    blob_free(&written);
+}
+END_TEST
+
+START_TEST(samples_have_a_buffer)
+{
+    blob written = {0}, names = {0};
+    uint64_t sample[3] = {5, 1, 2};
+    gotrace_encoder *e = new_encoder(21, GOTRACE_TRACER_GO, &written, NULL);
+    ck_assert_int_eq(gotrace_encoder_batch_ticks(e, GOTRACE_PROC_SAMPLES, 3), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_event(e, 0, gotrace_event_spec_named(21, "CPUSample"), 9, 0,
+                                           sample, 3, 1, NULL, 0),
+                     GOTRACE_OK);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 20), GOTRACE_OK);
+    ck_assert_int_eq(event(e, 2, "ProcStop", 20), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    names_of(&written, &names);
+    ck_assert_str_eq((char *)names.bytes,
+                     "Batch:0@19 ProcStop Batch:2@19 ProcStop Batch:0@3 CPUSample ");
+    blob_free(&written);
+    blob_free(&names);
+}
+END_TEST
+
+/* ---- misuse and limits ------------------------------------------------------------------------- */
+
+/* Each of them fails with rule usage, and the encoder stays failed. */
+static gotrace_status misuse(gotrace_encoder *e, int n)
+{
+    uint64_t args[4] = {1, 2, 3, 4}, id;
+    const gotrace_event_spec *create = gotrace_event_spec_named(11, "GoCreate");
+    const gotrace_event_spec *stop = gotrace_event_spec_named(11, "ProcStop");
+    switch (n) {
+    case 0: return gotrace_encoder_event(e, 0, create, 1, 0, args, 1, 0, NULL, 0);
+    case 1: return gotrace_encoder_event(e, 0, create, 1, 0, args, 3, 0, NULL, 0);
+    case 2: return gotrace_encoder_event(e, 0, stop, 1, 0, args, 0, 5, NULL, 0);
+    case 3: return gotrace_encoder_event(e, 0, stop, 1, 0, args, 0, 0, "x", 1);
+    case 4: return gotrace_encoder_event(e, 0, NULL, 1, 0, args, 0, 0, NULL, 0);
+    case 5: return gotrace_encoder_event(e, 0, gotrace_event_spec_named(19, "CPUSample"), 1, 0,
+                                         args, 3, 0, NULL, 0);
+    case 6: return event(e, 0, "Batch", 1);
+    case 7: return event(e, 0, "String", 1);
+    case 8: return gotrace_encoder_tracer(e, GOTRACE_TRACER_GO_2023);
+    case 9:
+        event(e, 0, "ProcStop", 1);
+        return gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO);
+    case 10:
+        gotrace_encoder_finish(e, 1, 1);
+        return event(e, 0, "ProcStop", 1);
+    case 11:
+        gotrace_encoder_finish(e, 1, 1);
+        return gotrace_encoder_finish(e, 1, 1);
+    default:
+        gotrace_encoder_finish(e, 1, 1);
+        return gotrace_encoder_string(e, 0, 1, "x", 1, &id);
+    }
+}
+
+START_TEST(misuse_is_refused)
+{
+    blob written = {0};
+    gotrace_encoder *e = new_encoder(11, GOTRACE_TRACER_GO, &written, NULL);
+    ck_assert_int_eq(misuse(e, _i), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(event(e, 0, "ProcStop", 100), GOTRACE_ERROR);
+    gotrace_encoder_free(e);
+    blob_free(&written);
+}
+END_TEST
+
+START_TEST(no_strings_in_1_5)
+{
+    uint64_t id;
+    blob written = {0};
+    gotrace_encoder *e = new_encoder(5, GOTRACE_TRACER_GO, &written, NULL);
+    ck_assert_int_eq(gotrace_encoder_string(e, 0, 1, "x", 1, &id), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
+    gotrace_encoder_free(e);
+    blob_free(&written);
+}
+END_TEST
+
+static gotrace_status exceed(gotrace_encoder *e, int n)
+{
+    uint64_t id;
+    gotrace_status status = GOTRACE_OK;
+    gotrace_frame frames[5] = {{.pc = 1}, {.pc = 2}, {.pc = 3}, {.pc = 4}, {.pc = 5}};
+    for (int i = 0; i < 4 && status == GOTRACE_OK; i++)
+        switch (n) {
+        case 0: status = event(e, i, "ProcStop", 1); break;
+        case 1: status = gotrace_encoder_string(e, 0, 1, &"abcd"[i], 1, &id); break;
+        case 2: status = gotrace_encoder_stack(e, frames + i, 1, &id); break;
+        case 3: status = gotrace_encoder_stack(e, frames, (size_t)i + 1, &id); break;
+        default: status = gotrace_encoder_string(e, 0, 1, "abcd", (size_t)i + 1, &id); break;
+        }
+    return status;
+}
+
+START_TEST(limits_hold)
+{
+    blob written = {0};
+    gotrace_config config;
+    memset(&config, 0, sizeof config);
+    config.limits.procs = _i == 0 ? 3 : 0;
+    config.limits.strings = _i == 1 ? 3 : 0;
+    config.limits.stacks = _i == 2 ? 3 : 0;
+    config.limits.frames = _i == 3 ? 3 : 0;
+    config.limits.string_bytes = _i == 4 ? 3 : 0;
+    gotrace_encoder *e = new_encoder(19, GOTRACE_TRACER_GO, &written, &config);
+    ck_assert_int_eq(exceed(e, _i), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_SYSTEM_LIMIT);
+    gotrace_encoder_free(e);
+    blob_free(&written);
+}
+END_TEST
+
+/* Many strings and stacks: each is found again, none takes another's id. */
+START_TEST(tables_grow)
+{
+    enum { MANY = 20000 };
+    blob written = {0};
+    gotrace_encoder *e = new_encoder(21, GOTRACE_TRACER_GO, &written, NULL);
+    for (int round = 0; round < 2; round++)
+        for (uint64_t i = 1; i <= MANY; i++) {
+            char text[32];
+            uint64_t id;
+            int size = snprintf(text, sizeof text, "string %llu", (unsigned long long)i);
+            ck_assert_int_eq(gotrace_encoder_string(e, (int64_t)i % 5, i, text, (size_t)size, &id),
+                             GOTRACE_OK);
+            ck_assert_uint_eq(id, i);
+            gotrace_frame frames[2] = {{.pc = i, .line = i % 7}, {.pc = i / 100}};
+            ck_assert_int_eq(gotrace_encoder_stack(e, frames, 2, &id), GOTRACE_OK);
+            ck_assert_uint_eq(id, i);
+        }
+    ck_assert_int_eq(gotrace_encoder_finish(e, 1, 1), GOTRACE_OK);
+    gotrace_encoder_free(e);
+    trace_file file = {.content = written};
+    layout l = layout_of(&file);
+    size_t stacks = 0;
+    for (size_t i = 0; i < l.count; i++)
+        stacks += is(&l.items[i], GT_V1_Stack);
+    ck_assert_uint_eq(stacks, MANY);
+    ck_assert_uint_eq(l.string_count, MANY + 1);
+    layout_free(&l);
+    blob_free(&written);
+}
+END_TEST
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/* Write a bit of everything; GOTRACE_ERROR where memory was refused. */
+static gotrace_status write_all(failing_allocator *a, blob *written)
+{
+    gotrace_config config = failing_config(a);
+    gotrace_encoder *e;
+    gotrace_error error;
+    uint64_t id = 0, args[2] = {1, 2};
+    gotrace_frame frame = {.pc = 9, .function = "main.main", .function_size = 9};
+    if (gotrace_encoder_new(21, blob_write, written, &config, &e, &error) != GOTRACE_OK) {
+        ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
+        return GOTRACE_ERROR;
+    }
+    gotrace_record record = {.spec = gotrace_event_spec_named(21, "ProcStop"), .args = args,
+                             .arg_count = 1, .form = 0xff};
+    const gotrace_event_spec *create = gotrace_event_spec_named(21, "GoCreate");
+    gotrace_status status = gotrace_encoder_record(e, &record);
+    for (int64_t i = 0; i < 40 && status == GOTRACE_OK; i++) {
+        frame.pc = (uint64_t)i;
+        status = gotrace_encoder_stack(e, &frame, 1, &id);
+        for (int k = 0; k < 60 && status == GOTRACE_OK; k++)
+            status = gotrace_encoder_event(e, i, create, 1, 0, args, 2, id, NULL, 0);
+        if (status == GOTRACE_OK)
+            status = gotrace_encoder_string(e, i, 1, "abcdefghijklmnopqrstuvwxyz", (size_t)i % 26,
+                                            &id);
+    }
+    if (status == GOTRACE_OK)
+        status = gotrace_encoder_finish(e, 1, 1);
+    if (status != GOTRACE_OK)
+        ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_SYSTEM_MEMORY);
+    gotrace_encoder_free(e);
+    return status;
+}
+
+START_TEST(memory_refused)
+{
+    for (uint64_t n = 0;; n++) {
+        failing_allocator a = {.fail_at = n};
+        blob written = {0};
+        gotrace_status status = write_all(&a, &written);
+        ck_assert_int_eq(a.bytes, 0);
+        blob_free(&written);
+        if (status == GOTRACE_OK)
+            break;
+        ck_assert_uint_lt(n, 1000);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    int tracers = (int)(sizeof tracer_cases / sizeof tracer_cases[0]);
+    Suite *suite = suite_create("encoder");
+    TCase *cases = tcase_create("encoder");
+    tcase_add_test(cases, records_are_exact);
+    tcase_add_test(cases, deviations_are_exact);
+    tcase_add_test(cases, records_are_checked);
+    tcase_add_test(cases, versions_are_checked);
+    tcase_add_test(cases, a_failed_write_stays);
+    tcase_add_test(cases, by_event_as_the_tracers);
+    tcase_add_loop_test(cases, footers, 0, tracers);
+    tcase_add_loop_test(cases, buffers_fill, 0, tracers);
+    tcase_add_test(cases, what_does_not_fit_is_cut);
+    tcase_add_test(cases, names_keep_their_end);
+    tcase_add_test(cases, ticks_are_raised);
+    tcase_add_test(cases, samples_have_a_buffer);
+    tcase_add_loop_test(cases, misuse_is_refused, 0, 13);
+    tcase_add_test(cases, no_strings_in_1_5);
+    tcase_add_loop_test(cases, limits_hold, 0, 5);
+    tcase_add_test(cases, tables_grow);
+    tcase_add_test(cases, memory_refused);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
