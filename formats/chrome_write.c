@@ -92,7 +92,8 @@ static void write_name(chrome_writer *w, const chrome_record *record, const char
     }
 }
 
-static void write_key(out *o, const char *key, uint64_t value)
+/* Inline, so that the length of the key is known where it is copied. */
+static inline void write_key(out *o, const char *key, uint64_t value)
 {
     out_str(o, ",\"");
     out_str(o, key);
@@ -100,7 +101,7 @@ static void write_key(out *o, const char *key, uint64_t value)
     out_u64(o, value);
 }
 
-static void write_stack(chrome_writer *w, const char *key, uint64_t stack)
+static inline void write_stack(chrome_writer *w, const char *key, uint64_t stack)
 {
     uint32_t frame = chrome_frames_of(&w->frames, stack);
 

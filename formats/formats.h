@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "gotrace.h"
 
@@ -32,9 +33,31 @@ bool out_init(out *o, gotrace_write_fn write, void *ctx);
 bool out_flush(out *o);
 void out_free(out *o);
 
-void out_bytes(out *o, const void *bytes, size_t size);
-void out_str(out *o, const char *s);
-void out_char(out *o, char c);
+/* What does not fit into the buffer any more. */
+void out_overflow(out *o, const void *bytes, size_t size);
+
+/* These are inline because most of what is written is constant and short: then copying it takes a
+ * move or two. */
+static inline void out_bytes(out *o, const void *bytes, size_t size)
+{
+    if (size > o->capacity - o->used) {
+        out_overflow(o, bytes, size);
+    } else if (size > 0) {
+        memcpy(o->buffer + o->used, bytes, size);
+        o->used += size;
+    }
+}
+
+static inline void out_str(out *o, const char *s)
+{
+    out_bytes(o, s, strlen(s));
+}
+
+static inline void out_char(out *o, char c)
+{
+    out_bytes(o, &c, 1);
+}
+
 void out_u64(out *o, uint64_t v);
 void out_i64(out *o, int64_t v);
 void out_hex(out *o, uint64_t v);

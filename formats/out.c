@@ -9,8 +9,7 @@
 
 enum {
     OUT_CAPACITY = 256 * 1024,
-    /* No number takes more; so much is made free before one is put into the buffer. */
-    OUT_NUMBER = 32,
+    OUT_NUMBER = 32, /* no number takes more */
 };
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -46,23 +45,8 @@ void out_free(out *o)
     *o = (out){.failed = true};
 }
 
-/* Room for size bytes in the buffer (size is far below its capacity); false when all is dropped. */
-static inline bool out_room(out *o, size_t size)
+void out_overflow(out *o, const void *bytes, size_t size)
 {
-    if (o->capacity - o->used >= size)
-        return true;
-    return out_flush(o) && o->capacity >= size;
-}
-
-void out_bytes(out *o, const void *bytes, size_t size)
-{
-    if (size <= o->capacity - o->used) {
-        if (size > 0) {
-            memcpy(o->buffer + o->used, bytes, size);
-            o->used += size;
-        }
-        return;
-    }
     if (!out_flush(o))
         return;
     if (size >= o->capacity) {
@@ -73,35 +57,53 @@ void out_bytes(out *o, const void *bytes, size_t size)
     }
 }
 
-void out_str(out *o, const char *s)
+/* Decimal digits of v. */
+static unsigned decimal_length(uint64_t v)
 {
-    out_bytes(o, s, strlen(s));
+    unsigned length = 1;
+
+    for (;; length += 4, v /= 10000) {
+        if (v < 10)
+            return length;
+        if (v < 100)
+            return length + 1;
+        if (v < 1000)
+            return length + 2;
+        if (v < 10000)
+            return length + 3;
+    }
 }
 
-void out_char(out *o, char c)
+/* Write v so that it ends before end; two digits a division, for numbers are most of what is
+ * printed. */
+static void put_decimal(char *end, uint64_t v)
 {
-    if (out_room(o, 1))
-        o->buffer[o->used++] = c;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                                "34353637383940414243444546474849505152535455565758596061626364656667"
+                                "6869707172737475767778798081828384858687888990919293949596979899";
+    while (v >= 100) {
+        end -= 2;
+        memcpy(end, pairs + 2 * (v % 100), 2);
+        v /= 100;
+    }
+    if (v >= 10)
+        memcpy(end - 2, pairs + 2 * v, 2);
+    else
+        end[-1] = (char)('0' + v);
 }
 
 void out_u64(out *o, uint64_t v)
 {
     char digits[OUT_NUMBER];
-    size_t at = sizeof digits;
+    unsigned length = decimal_length(v);
 
-    /* Two digits a division: numbers are most of what is printed. */
-    while (v >= 100) {
-        unsigned two = (unsigned)(v % 100);
-        v /= 100;
-        digits[--at] = (char)('0' + two % 10);
-        digits[--at] = (char)('0' + two / 10);
+    if (o->capacity - o->used >= length) {
+        o->used += length;
+        put_decimal(o->buffer + o->used, v);
+    } else {
+        put_decimal(digits + length, v);
+        out_overflow(o, digits, length);
     }
-    if (v >= 10) {
-        digits[--at] = (char)('0' + v % 10);
-        v /= 10;
-    }
-    digits[--at] = (char)('0' + v);
-    out_bytes(o, digits + at, sizeof digits - at);
 }
 
 void out_i64(out *o, int64_t v)

@@ -34,7 +34,7 @@
  */
 #include "print.h"
 
-static void key(out *o, const char *name)
+static inline void key(out *o, const char *name)
 {
     out_str(o, ",\"");
     out_str(o, name);
@@ -52,19 +52,19 @@ static void value_u64(out *o, uint64_t v)
     out_char(o, '"');
 }
 
-static void field_u64(out *o, const char *name, uint64_t v)
+static inline void field_u64(out *o, const char *name, uint64_t v)
 {
     key(o, name);
     value_u64(o, v);
 }
 
-static void field_i64(out *o, const char *name, int64_t v)
+static inline void field_i64(out *o, const char *name, int64_t v)
 {
     key(o, name);
     out_i64(o, v);
 }
 
-static void field_string(out *o, const char *name, const char *s, size_t size)
+static inline void field_string(out *o, const char *name, const char *s, size_t size)
 {
     if (!s)
         return;
@@ -72,7 +72,7 @@ static void field_string(out *o, const char *name, const char *s, size_t size)
     out_json_string(o, s, size);
 }
 
-static void field_name(out *o, const char *name, const char *s)
+static inline void field_name(out *o, const char *name, const char *s)
 {
     if (s)
         field_string(o, name, s, strlen(s));
