@@ -89,20 +89,21 @@ static uint64_t long_value(const uint8_t **p, bool *bad)
 }
 
 /* The same, for the usual lengths first: lengths of one to four bytes mix so evenly that a branch
- * on each byte would be mispredicted again and again. The seven bits of four bytes are moved
- * together without one. */
+ * on each byte would be mispredicted again and again. So all four are decoded, and what lies
+ * beyond the end is masked away. */
 static inline uint64_t value(const uint8_t **p, bool *bad)
 {
+    static const uint32_t masks[4] = {0x7f, 0x3fff, 0x1fffff, 0xfffffff};
     uint32_t word;
     memcpy(&word, *p, sizeof word);
     uint32_t stops = ~word & 0x80808080u;
     if (__builtin_expect(stops == 0, 0))
         return long_value(p, bad);
-    unsigned bits = (unsigned)__builtin_ctz(stops);
-    *p += (bits + 1) >> 3;
-    word &= 0x7f7f7f7fu & (0xffffffffu >> (31 - bits));
-    word = (word & 0x007f007fu) | (word & 0x7f007f00u) >> 1;
-    return (word & 0x3fffu) | (word & 0x3fff0000u) >> 2;
+    unsigned last = (unsigned)__builtin_ctz(stops) >> 3;
+    *p += last + 1;
+    return ((word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000) |
+            (word >> 3 & 0xfe00000)) &
+           masks[last];
 }
 
 static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame)
@@ -170,8 +171,8 @@ static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, g
     e->offset = offset_of(c, c->p);
     e->record = c->record;
     e->batch = c->batch;
-    e->proc = c->proc;
-    e->type = frame->type;
+    e->type = shape->full;
+    e->rule = shape->rule;
     e->flags = 0;
     for (unsigned i = 0; i < 3; i++)
         e->args[i] = i < shape->slots ? *v++ : 0;
@@ -251,7 +252,8 @@ typedef struct tight {
 } tight;
 
 /* A plain event well inside the window, straight to its values. False leaves all as it was. */
-static inline bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_seq, gt_event *e)
+__attribute__((always_inline)) static inline bool decode_fast(tight *t, const gt_v1_shape *shapes,
+                                                              bool with_seq, gt_event *e)
 {
     const uint8_t *p = t->p, *end = NULL;
     uint8_t first = *p++;
@@ -286,31 +288,33 @@ static inline bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_se
     e->args[1] = b;
     e->args[2] = d;
     e->stack = stack;
-    e->type = first & 0x3f;
+    e->type = shape->full;
+    e->rule = shape->rule;
     e->flags = 0;
-    e->seq = t->seq += dseq;
+    if (with_seq)
+        e->seq = t->seq += dseq;
     e->ticks = t->ticks = (int64_t)((uint64_t)t->ticks + dt);
     set_context(e, &t->goroutine, shape);
     t->p = p;
     return true;
 }
 
-/* Decode plain events from p on, at most `room`; returns how many. */
-static uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room)
+/* Decode plain events from p on, at most `room`; returns how many. Made twice, for with_seq is
+ * known when it is compiled. */
+__attribute__((always_inline)) static inline uint32_t decode_plain(gt_cursor *c, gt_event *e,
+                                                                   uint32_t room, bool with_seq)
 {
     tight t = {c->p, c->ticks, c->goroutine, c->seq};
     const uint8_t *safe = c->safe;
     const gt_v1_shape *shapes = c->shapes;
     gt_event *last = c->last, *first = e, *end = e + room;
     uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window, record = c->record;
-    bool with_seq = c->with_seq;
     while (e < end && t.p < safe) {
         e->offset = shift + (uint64_t)(uintptr_t)t.p;
         if (!decode_fast(&t, shapes, with_seq, e))
             break;
         e->record = record++;
         e->batch = c->batch;
-        e->proc = c->proc;
         if (is_apart(e, with_seq))
             continue;
         note_block(e, last);
@@ -325,12 +329,18 @@ static uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room)
     return (uint32_t)(e - first);
 }
 
+static uint32_t decode_stretch(gt_cursor *c, uint32_t room)
+{
+    gt_event *e = &c->events[c->have];
+    return c->with_seq ? decode_plain(c, e, room, true) : decode_plain(c, e, room, false);
+}
+
 bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
 {
     uint32_t start = c->next > c->half ? 0 : c->half;
     c->next = c->have = start;
     while (c->run_end) {
-        c->have += decode_plain(c, &c->events[c->have], start + c->half - c->have);
+        c->have += decode_stretch(c, start + c->half - c->have);
         if (c->have == start + c->half)
             return true;
         if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {
@@ -371,6 +381,8 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t 
         return gt_fail_memory(reader);
     c->p = c->window;
     set_limit(c, 0);
+    for (uint32_t i = 0; i < 2 * half; i++)
+        events[i].proc = proc;
     return next_run(reader, c) && gt_cursor_fill(reader, c);
 }
 

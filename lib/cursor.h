@@ -22,8 +22,9 @@ typedef struct gt_event {
     uint64_t goroutine; /* in whose context it happened */
     uint64_t args[3];   /* as gotrace_event has them */
     uint64_t stack;
-    uint32_t proc; /* index in gt_index.procs, GT_NONE for none */
-    uint8_t type;
+    uint32_t proc;         /* index in gt_index.procs, GT_NONE for none */
+    uint8_t type;          /* the full event's, where a local variant was written */
+    uint8_t rule;          /* gt_v1_shape.rule */
     uint8_t flags;         /* GOTRACE_EVENT_*, GT_EVENT_BLOCKS */
     gt_goroutine *subject; /* the one whose state orders it, where the order has found it */
     uint64_t seq;          /* global sequence number (until 1.6) */

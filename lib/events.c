@@ -140,6 +140,46 @@ static void set_context(gt_v1_shape *shape, unsigned code)
     }
 }
 
+static uint8_t rule_of(unsigned code)
+{
+    static const uint8_t rules[64] = {
+        [GT_V1_GoCreate] = GT_CREATE,
+        [GT_V1_GoWaiting] = GT_FOUND,
+        [GT_V1_GoInSyscall] = GT_FOUND | GT_SYSCALL,
+        [GT_V1_GoStart] = GT_START,
+        [GT_V1_GoStartLabel] = GT_START,
+        [GT_V1_GoStartLocal] = GT_START_LOCAL,
+        [GT_V1_GoBlock] = GT_BLOCK,
+        [GT_V1_GoBlockSend] = GT_BLOCK,
+        [GT_V1_GoBlockRecv] = GT_BLOCK,
+        [GT_V1_GoBlockSelect] = GT_BLOCK,
+        [GT_V1_GoBlockSync] = GT_BLOCK,
+        [GT_V1_GoBlockCond] = GT_BLOCK,
+        [GT_V1_GoBlockNet] = GT_BLOCK,
+        [GT_V1_GoSleep] = GT_BLOCK,
+        [GT_V1_GoSysBlock] = GT_BLOCK | GT_SYSCALL,
+        [GT_V1_GoBlockGC] = GT_BLOCK,
+        [GT_V1_GoSched] = GT_YIELD,
+        [GT_V1_GoPreempt] = GT_YIELD,
+        [GT_V1_GoUnblock] = GT_WAKE,
+        [GT_V1_GoSysExit] = GT_WAKE | GT_SYSCALL,
+        [GT_V1_GoUnblockLocal] = GT_WAKE_LOCAL,
+        [GT_V1_GoSysExitLocal] = GT_WAKE_LOCAL | GT_SYSCALL,
+        [GT_V1_GCStart] = GT_GC,
+    };
+    return rules[code];
+}
+
+static uint8_t full_of(unsigned code)
+{
+    switch (code) {
+    case GT_V1_GoStartLocal: return GT_V1_GoStart;
+    case GT_V1_GoUnblockLocal: return GT_V1_GoUnblock;
+    case GT_V1_GoSysExitLocal: return GT_V1_GoSysExit;
+    default: return (uint8_t)code;
+    }
+}
+
 /* Values that stand inline are counted from 1 (until 1.6: from 2) in the two high bits. */
 static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t flags)
 {
@@ -160,7 +200,9 @@ static gt_v1_shape shape_of(int version, unsigned code)
     uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
     gt_v1_shape shape = {.values = values,
                          .inlined = inlined_of(version, code, values, spec->flags),
-                         .flags = spec->flags};
+                         .flags = spec->flags,
+                         .rule = rule_of(code),
+                         .full = full_of(code)};
     set_context(&shape, code);
     if (!(spec->flags & GOTRACE_SPEC_TIMED))
         return shape;

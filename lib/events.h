@@ -15,15 +15,33 @@ enum {
     GT_V1_EVENT_COUNT
 };
 
+/* What an event needs of a goroutine to be ready, see order.c. */
+enum {
+    GT_FREE = 0,
+    GT_CREATE,
+    GT_FOUND,
+    GT_START,
+    GT_START_LOCAL,
+    GT_BLOCK,
+    GT_YIELD,
+    GT_WAKE,
+    GT_WAKE_LOCAL,
+    GT_GC,
+    GT_SYSCALL = 0x80, /* besides: it tells when a blocking system call began or ended */
+};
+
 /* Per version and code: what the hot loops need of a row, worked out once. */
 typedef struct gt_v1_shape {
-    uint8_t values;  /* values a record has (without frames); 0: no such event in this version */
-    uint8_t inlined; /* the first byte's high bits where these values fit inline, else 3 */
-    uint8_t flags;   /* GOTRACE_SPEC_* */
-    uint8_t slots;   /* arguments between time stamp and stack; those that this version lacks are
-                        always the last ones */
-    uint8_t plain;   /* a timed event without bytes of its own that is not sorted apart: 1 + what
-                        to decode, twice the slots plus one for a stack; else 0 */
+    _Alignas(64)        /* found by a shift */
+        uint8_t values; /* values a record has (without frames); 0: no such event in this version */
+    uint8_t inlined;    /* the first byte's high bits where these values fit inline, else 3 */
+    uint8_t flags;      /* GOTRACE_SPEC_* */
+    uint8_t slots;      /* arguments between time stamp and stack; those that this version lacks are
+                           always the last ones */
+    uint8_t plain;      /* a timed event without bytes of its own that is not sorted apart: 1 + what
+                           to decode, twice the slots plus one for a stack; else 0 */
+    uint8_t rule;       /* GT_FREE ... */
+    uint8_t full;       /* the code of the full event where this is a local variant, else its own */
     /* In whose context the event is, and who runs on the proc after it: each the goroutine that
      * runs there, or the event's first argument, or none. Masks, to choose without a branch. */
     uint64_t context_running, context_arg;

@@ -33,34 +33,6 @@ struct gt_order {
 
 /* ---- what an event needs, and what it does ------------------------------------------------- */
 
-enum { FREE = 0, CREATE, FOUND, START, START_LOCAL, BLOCK, YIELD, WAKE, WAKE_LOCAL, GC };
-
-static const uint8_t rule_of[64] = {
-    [GT_V1_GoCreate] = CREATE,
-    [GT_V1_GoWaiting] = FOUND,
-    [GT_V1_GoInSyscall] = FOUND,
-    [GT_V1_GoStart] = START,
-    [GT_V1_GoStartLabel] = START,
-    [GT_V1_GoStartLocal] = START_LOCAL,
-    [GT_V1_GoBlock] = BLOCK,
-    [GT_V1_GoBlockSend] = BLOCK,
-    [GT_V1_GoBlockRecv] = BLOCK,
-    [GT_V1_GoBlockSelect] = BLOCK,
-    [GT_V1_GoBlockSync] = BLOCK,
-    [GT_V1_GoBlockCond] = BLOCK,
-    [GT_V1_GoBlockNet] = BLOCK,
-    [GT_V1_GoSleep] = BLOCK,
-    [GT_V1_GoSysBlock] = BLOCK,
-    [GT_V1_GoBlockGC] = BLOCK,
-    [GT_V1_GoSched] = YIELD,
-    [GT_V1_GoPreempt] = YIELD,
-    [GT_V1_GoUnblock] = WAKE,
-    [GT_V1_GoSysExit] = WAKE,
-    [GT_V1_GoUnblockLocal] = WAKE_LOCAL,
-    [GT_V1_GoSysExitLocal] = WAKE_LOCAL,
-    [GT_V1_GCStart] = GC,
-};
-
 /* What a rule asks of the goroutine, and what it makes of it. The sequence number wanted is that
  * which it has, where any will do, or an argument, or a constant: masks choose without branches. */
 typedef struct rule_row {
@@ -72,14 +44,14 @@ typedef struct rule_row {
 } rule_row;
 
 static const rule_row rule_rows[] = {
-    [CREATE] = {0, 0, 0, GT_DEAD, GT_RUNNABLE, 1, true},
-    [FOUND] = {0, 0, 1, GT_RUNNABLE, GT_WAITING, 1, false},
-    [START] = {0, UINT64_MAX, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
-    [START_LOCAL] = {UINT64_MAX, 0, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
-    [BLOCK] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_WAITING, 0, false},
-    [YIELD] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_RUNNABLE, 0, false},
-    [WAKE] = {0, UINT64_MAX, 0, GT_WAITING, GT_RUNNABLE, 1, true},
-    [WAKE_LOCAL] = {UINT64_MAX, 0, 0, GT_WAITING, GT_RUNNABLE, 1, true},
+    [GT_CREATE] = {0, 0, 0, GT_DEAD, GT_RUNNABLE, 1, true},
+    [GT_FOUND] = {0, 0, 1, GT_RUNNABLE, GT_WAITING, 1, false},
+    [GT_START] = {0, UINT64_MAX, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
+    [GT_START_LOCAL] = {UINT64_MAX, 0, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
+    [GT_BLOCK] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_WAITING, 0, false},
+    [GT_YIELD] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_RUNNABLE, 0, false},
+    [GT_WAKE] = {0, UINT64_MAX, 0, GT_WAITING, GT_RUNNABLE, 1, true},
+    [GT_WAKE_LOCAL] = {UINT64_MAX, 0, 0, GT_WAITING, GT_RUNNABLE, 1, true},
 };
 
 static const char *const status_names[] = {"not there", "runnable", "running", "waiting"};
@@ -352,11 +324,11 @@ static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, g
 static inline enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     gt_event *e = gt_cursor_head(c);
-    uint8_t rule = rule_of[e->type];
+    uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
     e->subject = NULL;
-    if (rule == FREE)
+    if (rule == GT_FREE)
         return TAKEN;
-    if (rule == GC)
+    if (rule == GT_GC)
         return take_gc(reader, o, c);
     const rule_row *row = &rule_rows[rule];
     uint64_t id = subject_of(row, e);
@@ -391,9 +363,10 @@ static void force_all(gt_order *o)
             continue;
         gt_cursor *c = &o->cursors[i];
         const gt_event *e = gt_cursor_head(c);
-        uint8_t rule = rule_of[e->type];
-        gt_goroutine *g =
-            rule == GC ? NULL : gt_goroutine_find(o->goroutines, subject_of(&rule_rows[rule], e));
+        uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
+        gt_goroutine *g = rule == GT_GC
+                              ? NULL
+                              : gt_goroutine_find(o->goroutines, subject_of(&rule_rows[rule], e));
         if (g)
             g->parked = 0;
         c->forced = true;
@@ -445,14 +418,9 @@ static inline bool choose(gt_order *o)
 }
 
 /* Hand over the head of the current cursor and decode its next one. */
-static inline bool pop(gotrace_reader *reader, gt_order *o, gt_event *e)
+static inline bool pop(gotrace_reader *reader, gt_order *o)
 {
-    static const uint8_t full_types[64] = {[GT_V1_GoStartLocal] = GT_V1_GoStart,
-                                           [GT_V1_GoUnblockLocal] = GT_V1_GoUnblock,
-                                           [GT_V1_GoSysExitLocal] = GT_V1_GoSysExit};
     gt_cursor *c = o->current;
-    if (full_types[e->type])
-        e->type = full_types[e->type];
     c->forced = false;
     if (!advance(reader, o, c))
         return false;
@@ -470,7 +438,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     gt_cursor *c = o->current;
     gt_event *e = *event = gt_cursor_head(c);
     e->subject = NULL;
-    if (!pop(reader, o, e))
+    if (!pop(reader, o))
         return false;
     if (c->has_head && gt_cursor_key(c) < (int64_t)e->seq &&
         !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(gt_cursor_head(c)),
@@ -515,11 +483,9 @@ static inline bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
         case TAKEN: break;
         }
         *event = e;
-        if (!pop(reader, o, e) || !check_time(reader, o, e))
+        if (!pop(reader, o) || !check_time(reader, o, e))
             return false;
-        bool syscall = e->type == GT_V1_GoSysBlock || e->type == GT_V1_GoInSyscall ||
-                       e->type == GT_V1_GoSysExit;
-        return !syscall || check_exit(reader, e);
+        return !(e->rule & GT_SYSCALL) || check_exit(reader, e);
     }
 }
 
