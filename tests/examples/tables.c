@@ -13,9 +13,9 @@
 static void print_versions(int since, int until)
 {
     if (since > 5)
-        printf(" Pq from 1.%d", since);
+        printf(" Po from 1.%d Pc", since);
     if (until < 255)
-        printf(" Pq until 1.%d", until);
+        printf(" Po until 1.%d Pc", until);
 }
 
 /* What stands on the wire behind the differences of sequence numbers and times. */

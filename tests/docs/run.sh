@@ -1,0 +1,213 @@
+#!/usr/bin/env bash
+# Checks that what README, CONTRIBUTING and the manual pages say is so: tables that the library has
+# as data, the example program, the transcripts of terminals, and the files that are named.
+#
+#   tests/docs/run.sh     UPDATE=1 writes tables and example into the pages
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(realpath "${BUILD:-build}")
+here=$PWD
+export LC_ALL=C.UTF-8 TZ=UTC
+unset NO_COLOR
+PATH=$build:$build/examples:$PATH
+
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# check NAME COMMAND...: passes if the command does; what it printed is shown if not.
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "FAIL $name"
+        sed 's/^/  /' "$work/log"
+        failed=$((failed + 1))
+    fi
+}
+
+skip() {
+    echo "SKIP $1: $2"
+    skipped=$((skipped + 1))
+}
+
+# ---- what pages repeat -------------------------------------------------------------------------
+
+# Text as roff takes it literally.
+roff() { sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/"; }
+
+# repeats PAGE NAME COMMAND...: between `.\" BEGIN NAME` and `.\" END NAME` the page has what the
+# command prints.
+repeats() {
+    local page=$1 name=$2
+    shift 2
+    "$@" >"$work/part" || return 1
+    grep -qF ".\\\" BEGIN $name" "$page" || { echo "$page has no part $name"; return 1; }
+    awk -v name="$name" -v part="$work/part" '
+        $0 == ".\\\" END " name { inside = 0 }
+        !inside { print }
+        $0 == ".\\\" BEGIN " name { inside = 1; while ((getline line <part) > 0) print line }
+    ' "$page" >"$work/page"
+    [ -z "${UPDATE:-}" ] || cp "$work/page" "$page"
+    diff -u --label "$page" --label 'as it should be' "$page" "$work/page"
+}
+
+example() { roff <tests/examples/running.c; }
+
+# The functions of the header, in the language of manual pages.
+prototypes() {
+    sed -n '/^GOTRACE_API/,/;/p' lib/gotrace.h | tr -s '\n ' ' ' | tr ';' '\n' | awk '
+        /GOTRACE_API/ {
+            sub(/.*GOTRACE_API /, "")
+            open = index($0, "(")
+            head = substr($0, 1, open - 1)
+            match(head, /gotrace_[a-z0-9_]+$/)
+            printf ".Ft \"%s\"\n.Fo %s\n", substr(head, 1, RSTART - 1), substr(head, RSTART)
+            count = split(substr($0, open + 1, length($0) - open - 1), args, ", *")
+            for (i = 1; i <= count; i++)
+                printf ".Fa \"%s\"\n", args[i]
+            print ".Fc"
+        }' | sed 's/^\(.Ft ".*[^ ]\) "$/\1"/'
+}
+
+check 'gotrace.1 has the rules' repeats man/gotrace.1 rules tables rules
+check 'gotrace-format.5 has the event table' repeats man/gotrace-format.5 events tables events
+check 'libgotrace.3 has the example' repeats man/libgotrace.3 running.c example
+check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
+
+# Examples are what a user writes: they include the installed header alone.
+examples_include() {
+    ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
+        grep -v 'lib/gotrace\.h'
+}
+check 'examples include no private header' examples_include
+
+# ---- transcripts -------------------------------------------------------------------------------
+
+# The literal blocks of a page, or of Markdown, that begin with a prompt.
+transcripts() {
+    awk '
+        /^\.Bd -literal/ || /^```console$/ { first = 1; inside = 1; next }
+        /^\.Ed$/ || /^```$/ { inside = 0 }
+        inside && first { first = 0; inside = /^\$ / }
+        inside { sub(/^\\&/, ""); gsub(/\\e/, "\\"); print }
+    ' "$1"
+}
+
+# From a transcript (standard input) the commands, each behind a line that numbers it, and in
+# $1.N what the N-th is to print.
+split_transcript() {
+    awk -v expected="$1" '
+        /^\$ / { n++; printf "echo @@%d\n%s\n", n, substr($0, 3); printf "" >(expected "." n); next }
+        /^> / { print substr($0, 3); next }
+        { print >(expected "." n) }'
+}
+
+# agrees EXPECTED GOT: where "[...]" stands, anything may be; on a line of its own, any lines.
+agrees() {
+    awk '
+        function pattern(s,   parts, n, i, p) {
+            gsub(/[][\\.^$*+?(){}|]/, "\\\\&", s)
+            n = split(s, parts, /\\\[\\\.\\\.\\\.\\\]/)
+            p = parts[1]
+            for (i = 2; i <= n; i++)
+                p = p ".*" parts[i]
+            return "^" p "$"
+        }
+        FNR == NR { want[++wants] = $0; next }
+        { got[++gots] = $0 }
+        END {
+            for (i = j = 1; i <= wants; i++) {
+                if (want[i] == "[...]") {
+                    any = 1
+                    continue
+                }
+                while (any && j <= gots && got[j] !~ pattern(want[i]))
+                    j++
+                any = 0
+                if (j > gots || got[j] !~ pattern(want[i])) {
+                    print "expected: " want[i] "\n     got: " (j > gots ? "nothing more" : got[j])
+                    exit 1
+                }
+                j++
+            }
+            if (!any && j <= gots) {
+                print "not expected: " got[j]
+                exit 1
+            }
+        }' "$1" "$2"
+}
+
+# Run what a document shows, in a folder of its own.
+transcript_holds() {
+    local folder count n bad=0
+    folder=$work/$(basename "$1")
+    mkdir "$folder"
+    ln -s "$here/testdata" "$folder/testdata"
+    cp testdata/traces/go1.19-http.trace "$folder/app.trace"
+    cp testdata/traces/go1.19-gc.trace "$folder/gc.trace"
+    transcripts "$1" >"$work/transcript"
+    # Files that a transcript shows with cat are there before.
+    awk -v folder="$folder/" '
+        /^\$ / { file = "" }
+        file { print >(folder file) }
+        /^\$ cat [a-z.]+$/ { file = $3 }' "$work/transcript"
+    split_transcript "$work/expected" <"$work/transcript" >"$work/commands"
+    count=$(grep -c '^echo @@' "$work/commands")
+    (cd "$folder" && timeout 120 bash "$work/commands") >"$work/output" 2>&1 </dev/null
+    awk -v got="$work/got" '/^@@/ { n = substr($0, 3); printf "" >(got "." n); next }
+        { print >(got "." n) }' "$work/output"
+    for ((n = 1; n <= count; n++)); do
+        agrees "$work/expected.$n" "$work/got.$n" && continue
+        echo "    from: $(sed -n "/^echo @@$n\$/,/^echo @@/{//!p}" "$work/commands" | head -n 1)"
+        bad=1
+    done
+    rm -f "$work"/expected.* "$work"/got.*
+    return $bad
+}
+
+if command -v jq >/dev/null; then
+    for document in README.md man/*.[1-8]; do
+        [ -n "$(transcripts "$document")" ] || continue
+        check "$document: transcripts" transcript_holds "$document"
+    done
+else
+    skip 'transcripts' 'jq is not installed'
+fi
+
+# ---- README and CONTRIBUTING -------------------------------------------------------------------
+
+demo_works() { "${MAKE:-make}" -s --no-print-directory demo && [ -s "$build/demo/go1.19-http.pftrace" ]; }
+check 'make demo' demo_works
+
+verbs_are_told() {
+    local verb
+    for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        grep -q "^| \`$verb\`" README.md || { echo "README.md does not list $verb"; return 1; }
+        grep -q "^\.It Cm $verb\$" man/gotrace.1 || { echo "gotrace.1 does not list $verb"; return 1; }
+    done
+}
+check 'README.md and gotrace.1 list the verbs' verbs_are_told
+
+# Names between backquotes that look like paths of the tree, and the targets of links.
+paths_exist() {
+    local path status=0
+    while read -r path; do
+        case $path in
+        lib/* | cmd/* | formats/* | tests/* | testdata/* | man/* | bench/* | fuzz/* | .ci/* | *.md) ;;
+        *) continue ;;
+        esac
+        case $path in *[A-Z]*.c | *[A-Z]*.h | *VERB* | *FORMAT*) continue ;; esac
+        compgen -G "$path" >/dev/null || { echo "$1: there is no $path"; status=1; }
+    # shellcheck disable=SC2016
+    done < <(grep -oE '[`][A-Za-z.][A-Za-z0-9_.*/-]*[`]|\]\([^):]*\)' "$1" | tr -d '`])(')
+    return $status
+}
+for document in README.md CONTRIBUTING.md testdata/README.md; do
+    check "$document: paths" paths_exist "$document"
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
