@@ -244,7 +244,7 @@ static gotrace_status fail_event_name(script_job *job, const char *name, size_t 
                        script_show(name, size).text, job->version, best);
 }
 
-static gotrace_status fail_arg_name(script_job *job, const char *name, size_t size)
+static gotrace_status fail_arg_name(script_job *job, uint64_t line, const char *name, size_t size)
 {
     const script_shape *shape = job->record.shape;
     char list[128] = "";
@@ -255,7 +255,7 @@ static gotrace_status fail_arg_name(script_job *job, const char *name, size_t si
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  shape->args[i]->name);
     }
-    return script_fail(job, job->record.line,
+    return script_fail(job, line,
                        "%s has no argument \"%s\"; the nearest is %s (it has %s)",
                        shape->spec->name, script_show(name, size).text, best, list);
 }
@@ -337,7 +337,8 @@ gotrace_status script_record_name(script_job *job, const char *name, size_t size
     return fail_event_name(job, name, size);
 }
 
-gotrace_status script_record_arg(script_job *job, const char *name, size_t size, uint64_t value)
+gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
+                                 uint64_t value)
 {
     script_record *record = &job->record;
     const script_shape *shape = record->shape;
@@ -345,13 +346,13 @@ gotrace_status script_record_arg(script_job *job, const char *name, size_t size,
         if (!is_name(shape->args[i]->name, name, size))
             continue;
         if (record->seen & 1u << i)
-            return script_fail(job, record->line, "%s has its argument %s twice",
-                               shape->spec->name, shape->args[i]->name);
+            return script_fail(job, line, "%s has its argument %s twice", shape->spec->name,
+                               shape->args[i]->name);
         record->seen |= 1u << i;
         record->values[GOTRACE_MAX_ARGS - shape->arg_count + i] = value;
         return GOTRACE_OK;
     }
-    return fail_arg_name(job, name, size);
+    return fail_arg_name(job, line, name, size);
 }
 
 gotrace_status script_record_value(script_job *job, uint64_t value)

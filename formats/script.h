@@ -103,7 +103,8 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
 /* A record: reset, then in any order what it holds (arguments after the name), then end. */
 void script_record_reset(script_job *job, uint64_t line);
 gotrace_status script_record_name(script_job *job, const char *name, size_t size);
-gotrace_status script_record_arg(script_job *job, const char *name, size_t size, uint64_t value);
+gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
+                                 uint64_t value);
 gotrace_status script_record_value(script_job *job, uint64_t value);
 gotrace_status script_record_bytes(script_job *job, const char *bytes, size_t size);
 gotrace_status script_record_pad(script_job *job, uint64_t index, uint64_t width);

@@ -541,8 +541,8 @@ static gotrace_status read_record(script_job *job)
     if (script_record_name(job, members.event.text, members.event.size) != GOTRACE_OK)
         return GOTRACE_ERROR;
     for (size_t i = 0; i < members.count; i++)
-        if (script_record_arg(job, members.name[i].text, members.name[i].size, members.value[i]) !=
-            GOTRACE_OK)
+        if (script_record_arg(job, job->record.line, members.name[i].text, members.name[i].size,
+                              members.value[i]) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return script_record_end(job);
 }

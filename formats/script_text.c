@@ -252,7 +252,7 @@ static gotrace_status read_attribute(script_job *job, text_line *line)
         record->form = value;
         return GOTRACE_OK;
     }
-    return script_record_arg(job, name, size, value);
+    return script_record_arg(job, line->number, name, size, value);
 }
 
 /* A line that goes on with a Stack: its frame's values, in any order. */

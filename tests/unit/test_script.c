@@ -1,0 +1,550 @@
+/* test_script.c - event scripts: written, read back, written by people, and wrong. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats.h"
+#include "support.h"
+
+/* ---- there and back ---------------------------------------------------------------------------- */
+
+/* The script of a trace. */
+static void dump(const uint8_t *bytes, size_t size, const script_format *as, blob *script)
+{
+    out o;
+    gotrace_decoder *d;
+    gotrace_record record;
+    gotrace_status status;
+    bool first = true;
+    ck_assert(out_init(&o, blob_write, script));
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_decoder_feed(d, bytes, size);
+    gotrace_decoder_finish(d);
+    while ((status = gotrace_decoder_next(d, &record)) == GOTRACE_EVENT) {
+        if (first)
+            as->begin(&o, gotrace_decoder_version(d));
+        as->record(&o, gotrace_decoder_version(d), &record, first);
+        first = false;
+    }
+    ck_assert_msg(status == GOTRACE_END, "%s", gotrace_decoder_error(d)->message);
+    if (first)
+        as->begin(&o, gotrace_decoder_version(d));
+    as->end(&o);
+    ck_assert(out_flush(&o));
+    out_free(&o);
+    gotrace_decoder_free(d);
+}
+
+static gotrace_status synth(const void *script, size_t size, blob *trace,
+                            const gotrace_config *config, script_error *error)
+{
+    FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
+    ck_assert_ptr_nonnull(input);
+    gotrace_status status = script_synthesize(input, blob_write, trace, config, error);
+    fclose(input);
+    return status;
+}
+
+static void same_after(const uint8_t *bytes, size_t size, const char *path)
+{
+    for (size_t i = 0; script_formats[i]; i++) {
+        blob script = {0}, trace = {0};
+        script_error error;
+        dump(bytes, size, script_formats[i], &script);
+        gotrace_status status = synth(script.bytes, script.size, &trace, NULL, &error);
+        ck_assert_msg(status == GOTRACE_OK, "%s, %s: line %llu: %s", path, script_formats[i]->name,
+                      (unsigned long long)error.line, error.error.message);
+        ck_assert_msg(trace.size == size && memcmp(trace.bytes, bytes, size) == 0,
+                      "%s: not the same after %s", path, script_formats[i]->name);
+        blob_free(&script);
+        blob_free(&trace);
+    }
+}
+
+START_TEST(traces_come_back)
+{
+    trace_file *files = traces_load(500000);
+    for (trace_file *f = files; f->path[0]; f++)
+        if (!strstr(f->path, "overlong"))
+            same_after(f->content.bytes, f->content.size, f->path);
+    traces_free(files);
+}
+END_TEST
+
+/* What no tracer writes: forms, padded numbers, all of 64 bits, bytes of any kind. */
+static const uint8_t odd[] = "go 1.19 trace\0\0\0"
+                             "\x41\x80\x80\x00\x85\x00"
+                             "\xc1\x03\x01\x85\x00"
+                             "\xc6\x81\x80\x00\x01"
+                             "\xe5\x81\x00\x87\x00hi\xff\x00\"\\\n"
+                             "\x25\x02\x03\xe2\x82\xac"
+                             "\x43\x01\x00"
+                             "\xf0\x05\x81\x00\x01\x02\x00\x83\x00log"
+                             "\xf0\x04\x01\x01\x02\x00\x00"
+                             "\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+                             "\x02\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+                             "\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"
+                             "\xc3\x0c\x07\x02\x81\x80\x00\x02\x03\x04\x05\x06\x07\x08";
+
+static const char odd_text[] =
+    "Trace Go1.19\n"
+    "Batch p=0 ticks=5 pad=0:3,1:2\n"
+    "Batch p=1 ticks=5 form=3 pad=2:2\n"
+    "ProcStop dt=1 form=3 pad=0:3\n"
+    "String id=1 form=3 pad=0:2,1:2\n"
+    "\tdata=\"hi\\xff\\x00\\\"\\\\\\n\"\n"
+    "String id=2\n"
+    "\tdata=\"\xe2\x82\xac\"\n"
+    "Stack id=1 nframes=0 form=1\n"
+    "UserLog dt=1 id=1 keyid=2 stk=0 pad=1:2,5:2\n"
+    "\tdata=\"log\"\n"
+    "UserLog dt=1 id=1 keyid=2 stk=0\n"
+    "\tdata=\"\"\n"
+    "Frequency freq=18446744073709551615\n"
+    "Frequency freq=9223372036854775807\n"
+    "Frequency freq=9223372036854775808\n"
+    "Stack id=7 nframes=2 pad=3:3\n"
+    "\tpc=1 func=2 file=3 line=4\n"
+    "\tpc=5 func=6 file=7 line=8\n";
+
+static const char odd_jsonl[] =
+    "{\"trace\":\"go 1.19\"}\n"
+    "{\"event\":\"Batch\",\"p\":0,\"ticks\":5,\"pad\":[[0,3],[1,2]]}\n"
+    "{\"event\":\"Batch\",\"p\":1,\"ticks\":5,\"form\":3,\"pad\":[[2,2]]}\n"
+    "{\"event\":\"ProcStop\",\"dt\":1,\"form\":3,\"pad\":[[0,3]]}\n"
+    "{\"event\":\"String\",\"id\":1,\"data_hex\":\"6869ff00225c0a\",\"form\":3,"
+    "\"pad\":[[0,2],[1,2]]}\n"
+    "{\"event\":\"String\",\"id\":2,\"data\":\"\xe2\x82\xac\"}\n"
+    "{\"event\":\"Stack\",\"id\":1,\"frames\":[],\"form\":1}\n"
+    "{\"event\":\"UserLog\",\"dt\":1,\"id\":1,\"keyid\":2,\"stk\":0,\"data\":\"log\","
+    "\"pad\":[[1,2],[5,2]]}\n"
+    "{\"event\":\"UserLog\",\"dt\":1,\"id\":1,\"keyid\":2,\"stk\":0,\"data\":\"\"}\n"
+    "{\"event\":\"Frequency\",\"freq\":\"18446744073709551615\"}\n"
+    "{\"event\":\"Frequency\",\"freq\":9223372036854775807}\n"
+    "{\"event\":\"Frequency\",\"freq\":\"9223372036854775808\"}\n"
+    "{\"event\":\"Stack\",\"id\":7,\"frames\":[[1,2,3,4],[5,6,7,8]],\"pad\":[[3,3]]}\n";
+
+static const char odd_json_end[] = "\n]}\n";
+
+START_TEST(odd_records_come_back)
+{
+    blob text = {0}, jsonl = {0}, json = {0};
+    dump(odd, sizeof odd - 1, script_by_name("text"), &text);
+    blob_write(&text, "", 1);
+    ck_assert_str_eq((char *)text.bytes, odd_text);
+    dump(odd, sizeof odd - 1, script_by_name("jsonl"), &jsonl);
+    blob_write(&jsonl, "", 1);
+    ck_assert_str_eq((char *)jsonl.bytes, odd_jsonl);
+    dump(odd, sizeof odd - 1, script_by_name("json"), &json);
+    ck_assert_mem_eq(json.bytes, "{\"trace\":\"go 1.19\",\"records\":[\n{", 33);
+    ck_assert_mem_eq(json.bytes + json.size - strlen(odd_json_end), odd_json_end,
+                     strlen(odd_json_end));
+    same_after(odd, sizeof odd - 1, "odd records");
+    same_after(odd, 16, "no records");
+    blob_free(&text);
+    blob_free(&jsonl);
+    blob_free(&json);
+    ck_assert_ptr_null(script_by_name("yaml"));
+}
+END_TEST
+
+/* 1.5: sequence numbers, an unused value, stacks of bare PCs. */
+START_TEST(version_1_5)
+{
+    static const uint8_t bytes[] = "go 1.5 trace\0\0\0\0"
+                                   "\x41\x00\x07\x08"
+                                   "\xcd\x05\x00\x00\x01\x02\x03"
+                                   "\xc3\x04\x01\x02\x0a\x0b"
+                                   "\x02\x09\x00";
+    blob text = {0};
+    dump(bytes, sizeof bytes - 1, script_by_name("text"), &text);
+    blob_write(&text, "", 1);
+    ck_assert_str_eq((char *)text.bytes, "Trace Go1.5\n"
+                                         "Batch p=0 seq=7 ticks=8\n"
+                                         "GoCreate dseq=0 dt=0 g=1 stack=2 stk=3\n"
+                                         "Stack id=1 nframes=2\n"
+                                         "\tpc=10\n"
+                                         "\tpc=11\n"
+                                         "Frequency freq=9 unused=0\n");
+    same_after(bytes, sizeof bytes - 1, "1.5");
+    blob_free(&text);
+}
+END_TEST
+
+/* Every rune of a kind, and bytes that are none. */
+START_TEST(data_of_any_bytes)
+{
+    uint64_t state = 7;
+    for (int round = 0; round < 300; round++) {
+        uint8_t bytes[300] = "go 1.11 trace\0\0\0\x25\x01";
+        size_t size = 1 + random_next(&state) % 100, at = 18;
+        bytes[at++] = (uint8_t)size;
+        for (size_t i = 0; i < size; i++)
+            bytes[at + i] = (uint8_t)(round % 2 ? random_next(&state) >> 40
+                                                : random_next(&state) % 96 + 32);
+        if (round % 3 == 0 && size > 8)
+            memcpy(bytes + at, "\xf0\x9f\x98\x80\xe2\x80\xa8\x00", 8);
+        same_after(bytes, at + size, "random data");
+    }
+}
+END_TEST
+
+/* ---- what people write ------------------------------------------------------------------------- */
+
+static const uint8_t small_trace[] = "go 1.19 trace\0\0\0"
+                                     "\x41\x00\x80\x01"
+                                     "\x25\x01\x06x \xe2\x82\xac="
+                                     "\xcd\x04\x05\x01\x02\x03"
+                                     "\xc3\x06\x03\x01\x10\x01\x00\x02"
+                                     "\x02\x7f";
+
+static const char *const same_scripts[] = {
+    "Trace Go1.19\nBatch p=0 ticks=128\nString id=1\n\tdata=\"x \xe2\x82\xac=\"\n"
+    "GoCreate dt=5 g=1 stack=2 stk=3\nStack id=3 nframes=1\n\tpc=16 func=1 file=0 line=2\n"
+    "Frequency freq=127\n",
+    /* comments, blanks, other order, hexadecimal, no count, CR, no last newline */
+    "\xef\xbb\xbf# a script\r\n\r\n  Trace   Go1.19 # version\r\n\r\n"
+    "\tBatch ticks=0x80 p=0\r\n"
+    "String data=\"x \\u20ac=\" id=1 # text\r\n"
+    "GoCreate stk=3 # its stack\r\n"
+    "   g=1 stack=2\r\n"
+    "# between\r\n"
+    "   dt=5\r\n"
+    "Stack id=3\r\n"
+    "    line=2 file=0   pc=0x10 func=1#\r\n"
+    "Frequency freq=127",
+    "Trace Go1.19\nBatch p=0 ticks=128\nString id=1\n\tdata=\"x\\x20\\342\\x82\\254\\u003d\"\n"
+    "GoCreate dt=5 g=1 stack=2 stk=3 form=3 pad=0:1,4:1\n"
+    "Stack id=3\n\tpc=16 func=1 file=0 line=2\nFrequency freq=127\n",
+    "{\"trace\":\"go 1.19\",\"records\":[{\"event\":\"Batch\",\"p\":0,\"ticks\":128},"
+    "{\"event\":\"String\",\"id\":1,\"data\":\"x \xe2\x82\xac=\"},"
+    "{\"event\":\"GoCreate\",\"dt\":5,\"g\":1,\"stack\":2,\"stk\":3},"
+    "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]},{\"event\":\"Frequency\",\"freq\":127}]}",
+    /* other order, spaces, escapes, numbers in strings, a count */
+    " \n{ \"records\" : [ { \"ticks\" : \"128\" , \"p\":\"0\" , \"event\" :\"B\\u0061tch\" } ,\n"
+    "{\"data\":\"\\u0078\\u0020\\u20AC\\u003d\",\"event\":\"String\",\"id\":1},\r\n"
+    "{\"g\":1,\"stk\":3,\"stack\":2,\"dt\":\"0x5\",\"event\":\"GoCreate\",\"form\":3,\"pad\":[]},"
+    "{\"frames\" : [ [ 16 , 1 , 0 , 2 ] ] , \"nframes\":1, \"event\":\"Stack\",\"id\":3},"
+    "{\"event\":\"Frequency\",\"freq\":127}\n]\t,\n\"trace\":\"go 1.19\"}\n\n",
+    "{\"trace\":\"go 1.19\"}\n\n{\"event\":\"Batch\",\"p\":0,\"ticks\":128}\r\n"
+    "{\"event\":\"String\",\"id\":1,\"data_hex\":\"7820E282ac3d\"}\n"
+    "{\"event\":\"GoCreate\",\"dt\":5,\"g\":1,\"stack\":2,\"stk\":3}\n"
+    "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]}\n{\"event\":\"Frequency\",\"freq\":127}",
+};
+
+START_TEST(scripts_by_people)
+{
+    blob trace = {0};
+    script_error error;
+    gotrace_status status = synth(same_scripts[_i], strlen(same_scripts[_i]), &trace, NULL, &error);
+    ck_assert_msg(status == GOTRACE_OK, "line %llu: %s", (unsigned long long)error.line,
+                  error.error.message);
+    ck_assert_uint_eq(trace.size, sizeof small_trace - 1);
+    ck_assert_mem_eq(trace.bytes, small_trace, trace.size);
+    blob_free(&trace);
+}
+END_TEST
+
+START_TEST(surrogates)
+{
+    static const char script[] = "{\"trace\":\"go 1.19\"}\n"
+                                 "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud83d\\ude00\\u0000/"
+                                 "\\/\\b\\f\\n\\r\\t\\\"\\\\\"}\n";
+    blob trace = {0};
+    script_error error;
+    ck_assert_int_eq(synth(script, strlen(script), &trace, NULL, &error), GOTRACE_OK);
+    ck_assert_uint_eq(trace.size, 16 + 3 + 14);
+    ck_assert_mem_eq(trace.bytes + 19, "\xf0\x9f\x98\x80\0//\b\f\n\r\t\"\\", 14);
+    blob_free(&trace);
+}
+END_TEST
+
+/* ---- what is wrong ----------------------------------------------------------------------------- */
+
+typedef struct wrong_case {
+    const char *script;
+    uint64_t line, event;
+    const char *says[3]; /* parts of the message */
+} wrong_case;
+
+#define T "Trace Go1.19\n"
+#define J "{\"trace\":\"go 1.19\"}\n"
+
+static const wrong_case wrong_cases[] = {
+    {"", 1, 0, {"empty"}},
+    {" \n\n \t", 1, 0, {"empty"}},
+    {"# only a comment\n", 1, 0, {"Trace Go1.N"}},
+    {"Batch p=0\n", 1, 0, {"Batch p=0", "Trace Go1.N"}},
+    {"Trace\n", 1, 0, {"Trace Go1.N"}},
+    {"Trace 1.19\n", 1, 0, {"1.19", "Go1.N"}},
+    {"Trace Go1.19 really\n", 1, 0, {"Go1.N"}},
+    {"Trace Go1.6\n", 1, 0, {"1.6", "1.5, 1.7", "1.21"}},
+    {"\nTrace Go1.x\n", 2, 0, {"\"x\""}},
+    {T "GoCreat dt=1\n", 2, 0, {"\"GoCreat\"", "go 1.19", "nearest name is GoCreate"}},
+    {T "gocreate dt=1\n", 2, 0, {"nearest name is GoCreate"}},
+    {"Trace Go1.5\nString id=1\n", 2, 0, {"\"String\"", "go 1.5"}},
+    {T "GoEnd dt=1\nGoEnd\n\nGoEnd dt=2", 3, 1, {"GoEnd lacks its argument dt"}},
+    {T "GoEnd dt=1 x=2\n", 2, 0, {"no argument \"x\"", "it has dt"}},
+    {T "GoStart dt=1 g=1 sec=1\n", 2, 0, {"\"sec\"", "nearest is seq", "dt, g, seq"}},
+    {T "GoEnd dt=1 dt=2\n", 2, 0, {"dt twice"}},
+    {T "GoEnd dt=-1\n", 2, 0, {"dt=-1", "from 0 to"}},
+    {T "GoEnd dt=1.5\n", 2, 0, {"dt=1.5", "whole number"}},
+    {T "GoEnd dt=NaN\n", 2, 0, {"NaN"}},
+    {T "GoEnd dt=\n", 2, 0, {"dt="}},
+    {T "GoEnd dt=18446744073709551616\n", 2, 0, {"18446744073709551616", "18446744073709551615"}},
+    {T "GoEnd dt=0x10000000000000000\n", 2, 0, {"0x10000000000000000"}},
+    {T "GoEnd dt\n", 2, 0, {"\"dt\"", "name=value"}},
+    {T "GoEnd dt=1 data=\"x\"\n", 2, 0, {"GoEnd has data"}},
+    {T "GoEnd dt=1 form=4\n", 2, 0, {"form 4"}},
+    {T "GoEnd dt=1 form=1\n", 2, 0, {"GoEnd"}},
+    {T "GoEnd dt=1 form=3 form=3\n", 2, 0, {"form twice"}},
+    {T "GoEnd dt=1 pad=1:2\n", 2, 0, {"pad 1:2", "1 numbers"}},
+    {T "GoEnd dt=1 pad=0:11\n", 2, 0, {"1 to 10"}},
+    {T "GoEnd dt=1 pad=0\n", 2, 0, {"I:W"}},
+    {T "GoEnd dt=300 pad=0:1\n", 2, 0, {"1 bytes", "2 to 10"}},
+    {T "pc=1\n", 2, 0, {"\"pc=1\"", "event's name"}},
+    {T "GoEnd dt=1\n\tpc=1 func=1\n", 3, 0, {"GoEnd has no argument \"pc\""}},
+    {T "String id=1\n", 2, 0, {"String lacks its data"}},
+    {T "String id=1\n\tdata=\"\"\n", 2, 0, {"String"}},
+    {T "String id=1\n\tdata=x\n", 3, 0, {"double quotes"}},
+    {T "String id=1\n\tdata=\"x\n", 3, 0, {"does not end"}},
+    {T "String id=1\n\tdata=\"\\q\"\n", 3, 0, {"\\q", "escape"}},
+    {T "String id=1\n\tdata=\"\\ud800\"\n", 3, 0, {"escape"}},
+    {T "String id=1\n\tdata=\"\\400\"\n", 3, 0, {"escape"}},
+    {T "String id=1\n\tdata=\"\\", 3, 0, {"escape"}},
+    {T "String id=1\n\tdata=\"x\" data=\"y\"\n", 3, 0, {"twice"}},
+    {T "Stack id=1 nframes=2\n\tpc=1 func=1 file=1 line=1\nGoEnd dt=1\n", 2, 0,
+     {"says 2 frames, but has 1"}},
+    {T "Stack id=1 nframes=1\n\tpc=1 func=1 line=1\n", 3, 0, {"pc, func, file and line"}},
+    {T "Stack id=1 nframes=1\n\tpc=1 func=1 file=1 line=1 col=1\n", 3, 0, {"col=1"}},
+    {T "Stack id=1 nframes=1\n\tpc=1 pc=1 file=1 line=1\n", 3, 0, {"pc=1"}},
+    {"Trace Go1.5\nStack id=1 nframes=1\n\tpc=1 func=1\n", 3, 0, {"func=1", "pc of a frame"}},
+    {"{", 1, 0, {"ends where", "trace"}},
+    {"{}", 1, 0, {"}", "trace"}},
+    {"{\"trace\":5}", 1, 0, {"5}", "go 1.N"}},
+    {"{\"trace\":\"1.19\"}", 1, 0, {"\"1.19\"", "go 1.N"}},
+    {"{\"trace\":\"go 1.19\",\"trace\":\"go 1.19\"}", 1, 0, {"twice"}},
+    {"{\"version\":1}", 1, 0, {"\"version\"", "records"}},
+    {"{\"records\":[]}", 1, 0, {"lacks"}},
+    {"{\"records\":[", 1, 0, {"ends where"}},
+    {"{\"trace\":\"go 1.19\",\"records\":{}}", 1, 0, {"array of events"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[],\"records\":[]}", 1, 0, {"twice"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[]} x", 1, 0, {"\"x\"", "nothing"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n1]}", 2, 0, {"an event"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1}\n{}]}", 3, 1, {"comma"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 1, {"an event"}},
+    {"{\"records\":[\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}", 2, 0, {"lacks its argument dt"}},
+    {J "{}\n", 2, 0, {"without \"event\""}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,}\n", 2, 0, {"name in quotes"}},
+    {J "{\"event\":\"GoEnd\" \"dt\":1}\n", 2, 0, {"comma"}},
+    {J "{\"event\":\"GoEnd\",\"dt\" 1}\n", 2, 0, {"colon"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1\n", 3, 0, {"ends where"}},
+    {J "{\"event\":7}\n", 2, 0, {"event's name"}},
+    {J "{\"event\":\"GoEnd\",\"event\":\"GoEnd\"}\n", 2, 0, {"\"event\" twice"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":-1}\n", 2, 0, {"dt: -1 found"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1.0}\n", 2, 0, {"dt: 1.0 found"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1e3}\n", 2, 0, {"dt: 1e3 found"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":007}\n", 2, 0, {"dt: 007 found"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":NaN}\n", 2, 0, {"NaN", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":null}\n", 2, 0, {"null", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":[[[[[1]]]]]}\n", 2, 0, {"[[[[[1]]]]]", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":\"\"}\n", 2, 0, {"dt"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":18446744073709551616}\n", 2, 0, {"18446744073709551616 found"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":\"000000000000000000000000000000000000000000000000007\"}\n", 2, 0,
+     {"0000"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"dt\":1}\n", 2, 0, {"dt twice"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
+       "\"h\":1,\"i\":1}\n", 2, 0, {"more than 8"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"frames\":[]}\n", 2, 0, {"GoEnd has frames"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3]]}\n", 2, 0, {"further number"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3,4,5]]}\n", 2, 0, {"end of an array"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[1]}\n", 2, 0, {"array of numbers"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":7}\n", 2, 0, {"array of arrays"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"nframes\":2,\"frames\":[]}\n", 2, 0, {"says 2 frames"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\xff\"}\n", 2, 0, {"UTF-8", "data_hex"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"a\nb\"}\n", 2, 0, {"end of a string"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\x\"}\n", 2, 0, {"escape"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\u12g4\"}\n", 2, 0, {"hexadecimal"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud800x\"}\n", 2, 0, {"surrogate"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud800\\u0041\"}\n", 2, 0, {"surrogate"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\udc00\"}\n", 2, 0, {"surrogate"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data_hex\":\"abc\"}\n", 2, 0, {"hexadecimal"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data_hex\":\"zz\"}\n", 2, 0, {"hexadecimal"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"a\",\"data_hex\":\"00\"}\n", 2, 0, {"twice"}},
+};
+
+START_TEST(wrong_scripts)
+{
+    const wrong_case *c = &wrong_cases[_i];
+    blob trace = {0};
+    script_error error;
+    ck_assert_int_eq(synth(c->script, strlen(c->script), &trace, NULL, &error), GOTRACE_ERROR);
+    ck_assert_int_ne(error.error.rule, GOTRACE_RULE_NONE);
+    for (size_t i = 0; i < 3 && c->says[i]; i++)
+        ck_assert_msg(strstr(error.error.message, c->says[i]), "case %d: \"%s\" does not say %s", _i,
+                      error.error.message, c->says[i]);
+    ck_assert_msg(error.line == c->line, "case %d: line %llu: %s", _i,
+                  (unsigned long long)error.line, error.error.message);
+    ck_assert_uint_eq(error.event, c->event);
+    ck_assert_ptr_null(strchr(error.error.message, '\n'));
+    blob_free(&trace);
+}
+END_TEST
+
+/* ---- hostile ones ------------------------------------------------------------------------------ */
+
+/* Cut off at every byte, and each byte changed: an error or a trace, never a crash. */
+START_TEST(damaged_scripts)
+{
+    const char *script = same_scripts[_i];
+    size_t size = strlen(script);
+    uint64_t state = 3;
+    char *copy = malloc(size + 1);
+    for (size_t at = 0; at < size; at++)
+        for (int change = 0; change < 6; change++) {
+            blob trace = {0};
+            script_error error;
+            memcpy(copy, script, size);
+            if (change > 0)
+                copy[at] = change < 3 ? "\"\n"[change - 1] : (char)(random_next(&state) >> 32);
+            gotrace_status status = synth(copy, change ? size : at, &trace, NULL, &error);
+            ck_assert(status == GOTRACE_OK || status == GOTRACE_ERROR);
+            if (status == GOTRACE_ERROR)
+                ck_assert_uint_gt(strlen(error.error.message), 0);
+            blob_free(&trace);
+        }
+    free(copy);
+}
+END_TEST
+
+/* `count` times `unit` between `before` and `after`. */
+static gotrace_status synth_repeated(const char *before, const char *unit, size_t count,
+                                     const char *after, uint64_t memory, script_error *error)
+{
+    blob script = {0}, trace = {0};
+    gotrace_config config;
+    memset(&config, 0, sizeof config);
+    config.limits.memory = memory;
+    blob_write(&script, before, strlen(before));
+    for (size_t i = 0; i < count; i++)
+        blob_write(&script, unit, strlen(unit));
+    blob_write(&script, after, strlen(after));
+    gotrace_status status = synth(script.bytes, script.size, &trace, &config, error);
+    blob_free(&script);
+    blob_free(&trace);
+    return status;
+}
+
+START_TEST(large_scripts)
+{
+    const uint64_t mib = (uint64_t)1 << 20;
+    script_error e;
+    ck_assert_int_eq(synth_repeated("", "x", 20 * mib, "", 0, &e), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "line of more than"));
+    ck_assert_int_eq(synth_repeated(T "GoEnd dt=", "1", 6 * mib, "", mib, &e), GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
+    ck_assert_int_eq(synth_repeated(J, "[", 10 * mib, "", 2 * mib, &e), GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(synth_repeated("{\"records\":", "[", 10 * mib, "", 2 * mib, &e),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
+    ck_assert_int_eq(synth_repeated(J "{\"", "x", 10 * mib, "\":1}", 2 * mib, &e), GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":", "9", 10 * mib, "}", 2 * mib,
+                                    &e),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data\":\"", "x", 1000001,
+                                    "\"}", 0, &e),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data\":\"", "\\u0078",
+                                    1000000, "\"}", 0, &e),
+                     GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data_hex\":\"", "78",
+                                    1000000, "\"}", 0, &e),
+                     GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(T "String id=1\n\tdata=\"", "\\u0078", 1000000, "\"\n", 0, &e),
+                     GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(T "Stack id=1\n", "pc=1 func=0 file=0 line=0\n", 1000, "", 0,
+                                    &e),
+                     GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(T "Stack id=1\n", "pc=1 func=0 file=0 line=0\n", 1001, "", 0,
+                                    &e),
+                     GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "more than 1000 frames"));
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":1,\"pad\":[[0,1]", ",[0,1]",
+                                    10000, "]}", 0, &e),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(synth_repeated(T, "\n", 3 * mib, "GoEnd dt=1\nGoEnd", mib, &e),
+                     GOTRACE_ERROR);
+    ck_assert_uint_eq(e.line, 3 * mib + 3);
+}
+END_TEST
+
+static bool write_nothing(void *ctx, const void *bytes, size_t size)
+{
+    (void)bytes;
+    errno = ENOSPC;
+    return size <= 16 && (*(int *)ctx)++ == 0;
+}
+
+START_TEST(system_errors)
+{
+    int headers = 0;
+    script_error error;
+    FILE *folder = fopen("testdata", "rb");
+    ck_assert_ptr_nonnull(folder);
+    ck_assert_int_eq(script_synthesize(folder, write_nothing, &headers, NULL, &error),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_READ);
+    ck_assert_int_eq(error.error.os_error, EISDIR);
+    fclose(folder);
+
+    static const char script[] = T "GoEnd dt=1\n";
+    FILE *input = fmemopen((void *)(uintptr_t)script, strlen(script), "rb");
+    ck_assert_int_eq(script_synthesize(input, write_nothing, &headers, NULL, &error),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_WRITE);
+    ck_assert_int_eq(error.error.os_error, ENOSPC);
+    fclose(input);
+}
+END_TEST
+
+START_TEST(memory_refused)
+{
+    for (uint64_t n = 0;; n++) {
+        failing_allocator a = {.fail_at = n};
+        gotrace_config config = failing_config(&a);
+        blob trace = {0};
+        script_error error;
+        const char *script = same_scripts[_i];
+        gotrace_status status = synth(script, strlen(script), &trace, &config, &error);
+        ck_assert_int_eq(a.bytes, 0);
+        blob_free(&trace);
+        if (status == GOTRACE_OK)
+            break;
+        ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
+        ck_assert_uint_lt(n, 200);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    int people = (int)(sizeof same_scripts / sizeof same_scripts[0]);
+    Suite *suite = suite_create("script");
+    TCase *cases = tcase_create("script");
+    tcase_add_test(cases, traces_come_back);
+    tcase_add_test(cases, odd_records_come_back);
+    tcase_add_test(cases, version_1_5);
+    tcase_add_test(cases, data_of_any_bytes);
+    tcase_add_loop_test(cases, scripts_by_people, 0, people);
+    tcase_add_test(cases, surrogates);
+    tcase_add_loop_test(cases, wrong_scripts, 0, sizeof wrong_cases / sizeof wrong_cases[0]);
+    tcase_add_loop_test(cases, damaged_scripts, 0, people);
+    tcase_add_test(cases, large_scripts);
+    tcase_add_test(cases, system_errors);
+    tcase_add_loop_test(cases, memory_refused, 0, people);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
