@@ -216,7 +216,7 @@ static void finish(output *o, bool keep)
     output_file *f = o->file;
     if (keep || !f->final) {
         if (!out_flush(&o->out) && !f->error)
-            f->error = ENOMEM; /* dropped before it came to us */
+            f->error = o->out.error ? o->out.error : ENOMEM; /* dropped before it came to us */
         if (f->zstd && !f->error)
             write_zstd(f, NULL, 0, ZSTD_e_end);
     }

@@ -57,10 +57,8 @@ static goroutine *goroutine_of(chrome *c, uint64_t id)
 {
     goroutine *g = idmap_insert(&c->goroutines, id);
 
-    if (!g) {
-        c->timeline.failed = true;
-        errno = ENOMEM;
-    }
+    if (!g)
+        c->timeline.error = ENOMEM;
     return g;
 }
 
@@ -450,7 +448,7 @@ static void name_rows(chrome *c)
     name_row(t, CHROME_LANE_NETWORK, -5, "Network");
     name_row(t, CHROME_LANE_TIMERS, -4, "Timers");
     name_row(t, CHROME_LANE_SYSCALLS, -3, "Syscalls");
-    for (size_t i = 0; gotrace_reader_proc(c->reader, i, &proc) && !t->failed; i++) {
+    for (size_t i = 0; gotrace_reader_proc(c->reader, i, &proc) && t->error == 0; i++) {
         if (proc.proc < 0)
             continue;
         snprintf(name, sizeof name, "Proc %lld", (long long)proc.proc);
@@ -472,10 +470,8 @@ static void finish(chrome *c)
         chrome_end_regions(&c->user, &g->regions);
     }
     free(ids);
-    if (!ids && c->goroutines.count > 0) {
-        c->timeline.failed = true;
-        errno = ENOMEM;
-    }
+    if (!ids && c->goroutines.count > 0)
+        c->timeline.error = ENOMEM;
     while (idmap_next(&c->goroutines, &cursor, &id, &value)) {
         goroutine *g = value;
         chrome_drop_arrow(&c->timeline, &g->arrow);
@@ -494,7 +490,7 @@ static gotrace_status run(const convert_job *job)
     gotrace_status status = gotrace_reader_index(job->reader);
 
     if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
-        job->out->failed = true;
+        out_fail(job->out, c.timeline.error);
         return GOTRACE_END;
     }
     chrome_user_init(&c.user, &c.timeline);
@@ -505,7 +501,7 @@ static gotrace_status run(const convert_job *job)
 
     chrome_write_begin(&c.timeline.writer);
     name_rows(&c);
-    while (!c.timeline.failed && !job->out->failed &&
+    while (c.timeline.error == 0 && !job->out->failed &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
         take_event(&c, &event);
         chrome_drain(&c.timeline);
@@ -513,8 +509,8 @@ static gotrace_status run(const convert_job *job)
     finish(&c);
     chrome_write_end(&c.timeline.writer);
     /* Without memory or disk the output is not whole: that is for the caller to tell. */
-    if (c.timeline.failed)
-        job->out->failed = true;
+    if (c.timeline.error != 0)
+        out_fail(job->out, c.timeline.error);
     chrome_user_free(&c.user);
     chrome_timeline_free(&c.timeline);
     idmap_free(&c.goroutines);

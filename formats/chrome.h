@@ -190,7 +190,7 @@ typedef struct chrome_timeline {
     idmap rows;      /* chrome_row by number */
     int64_t now;     /* time of the event at hand, never less than that of the one before */
     uint64_t arrows; /* the last one's id */
-    bool failed;     /* memory or the disk was refused; errno tells */
+    int error;       /* errno, when memory or the disk was refused */
 } chrome_timeline;
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader);

@@ -19,16 +19,16 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
                    .version = gotrace_reader_summary(reader)->version}};
     chrome_frames_init(&t->writer.frames, reader);
     idmap_init(&t->rows, sizeof(chrome_row));
-    t->failed = !spool_init(&t->spool, SPOOL_WINDOW);
-    if (t->failed)
-        errno = ENOMEM;
-    return !t->failed;
+    if (!spool_init(&t->spool, SPOOL_WINDOW))
+        t->error = t->spool.error;
+    return t->error == 0;
 }
 
+/* Keep the first failure. */
 static void refuse(chrome_timeline *t, int error)
 {
-    t->failed = true;
-    errno = error;
+    if (t->error == 0)
+        t->error = error;
 }
 
 /* ---- records ------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
                             .count = (uint8_t)count,
                             .time = t->now};
 
-    if (t->failed)
+    if (t->error != 0)
         return SPOOL_NONE;
     if (text_size > UINT32_MAX)
         text_size = UINT32_MAX;
@@ -96,9 +96,9 @@ static void write_complete(chrome_timeline *t)
         }
         spool_pop(&t->spool, size);
     }
-    if (t->spool.error != 0 && !t->failed)
+    if (t->spool.error != 0)
         refuse(t, t->spool.error);
-    if (t->writer.frames.failed && !t->failed)
+    if (t->writer.frames.failed)
         refuse(t, ENOMEM);
 }
 

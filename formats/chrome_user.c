@@ -44,8 +44,7 @@ void chrome_user_free(chrome_user *u)
 
 static void refuse(chrome_user *u)
 {
-    u->timeline->failed = true;
-    errno = ENOMEM;
+    u->timeline->error = ENOMEM;
 }
 
 /* ---- tasks --------------------------------------------------------------------------------- */

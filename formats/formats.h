@@ -26,12 +26,15 @@ typedef struct out {
     size_t used, capacity;
     uint64_t written; /* bytes handed to write so far */
     bool failed;
+    int error; /* errno of a failure that was not write's: of memory, or a temporary file */
 } out;
 
 bool out_init(out *o, gotrace_write_fn write, void *ctx);
 /* Write out what is buffered; false if this or any earlier write failed. */
 bool out_flush(out *o);
 void out_free(out *o);
+/* Say that the output cannot be completed for another reason than a failed write. */
+void out_fail(out *o, int error);
 
 /* What does not fit into the buffer any more. */
 void out_overflow(out *o, const void *bytes, size_t size);

@@ -1,6 +1,7 @@
 /* out.c - buffered output with one sticky error. */
 #include "formats.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,16 @@ bool out_init(out *o, gotrace_write_fn write, void *ctx)
 {
     *o = (out){.write = write, .ctx = ctx, .buffer = malloc(OUT_CAPACITY)};
     o->capacity = o->buffer ? OUT_CAPACITY : 0;
-    o->failed = !o->buffer;
+    if (!o->buffer)
+        out_fail(o, ENOMEM);
     return !o->failed;
+}
+
+void out_fail(out *o, int error)
+{
+    o->failed = true;
+    if (o->error == 0)
+        o->error = error;
 }
 
 static void out_pass(out *o, const char *bytes, size_t size)
@@ -135,7 +144,7 @@ void out_printf(out *o, const char *template, ...)
     int size = vsnprintf(small, sizeof small, template, list);
     va_end(list);
     if (size < 0) {
-        o->failed = true;
+        out_fail(o, EINVAL);
     } else if ((size_t)size < sizeof small) {
         out_bytes(o, small, (size_t)size);
     } else {
@@ -143,7 +152,7 @@ void out_printf(out *o, const char *template, ...)
         if (large && vsnprintf(large, (size_t)size + 1, template, again) == size)
             out_bytes(o, large, (size_t)size);
         else
-            o->failed = true;
+            out_fail(o, ENOMEM);
         free(large);
     }
     va_end(again);
