@@ -124,6 +124,7 @@ static const char odd_jsonl[] =
     "{\"event\":\"Frequency\",\"freq\":\"9223372036854775808\"}\n"
     "{\"event\":\"Stack\",\"id\":7,\"frames\":[[1,2,3,4],[5,6,7,8]],\"pad\":[[3,3]]}\n";
 
+static const char odd_json_start[] = "{\"trace\":\"go 1.19\",\"records\":[\n{";
 static const char odd_json_end[] = "\n]}\n";
 
 START_TEST(odd_records_come_back)
@@ -136,7 +137,7 @@ START_TEST(odd_records_come_back)
     blob_write(&jsonl, "", 1);
     ck_assert_str_eq((char *)jsonl.bytes, odd_jsonl);
     dump(odd, sizeof odd - 1, script_by_name("json"), &json);
-    ck_assert_mem_eq(json.bytes, "{\"trace\":\"go 1.19\",\"records\":[\n{", 33);
+    ck_assert_mem_eq(json.bytes, odd_json_start, strlen(odd_json_start));
     ck_assert_mem_eq(json.bytes + json.size - strlen(odd_json_end), odd_json_end,
                      strlen(odd_json_end));
     same_after(odd, sizeof odd - 1, "odd records");
