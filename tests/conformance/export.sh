@@ -8,11 +8,12 @@ COMPLAINTS="select name || ' ' || value as line from stats where value > 0 and
     union all select 'slice without end: ' || name from slice where dur < 0"
 
 # The states of a goroutine follow on each other without gaps.
+STATES="(select slice.*, track.name as track_name from slice join track on slice.track_id = track.id
+    join track as parent on track.parent_id = parent.id where parent.name = 'Goroutines')"
 PERFETTO_COMPLAINTS="$COMPLAINTS
-    union all select 'gap of ' || gap || ' ns at ' || ts || ' on ' || track from
-        (select slice.ts as ts, track.name as track, slice.ts - lag(slice.ts + slice.dur)
-            over (partition by track_id order by slice.ts, slice.id) as gap
-        from slice join track on slice.track_id = track.id where category = 'state')
+    union all select 'gap of ' || gap || ' ns at ' || ts || ' on ' || track_name from
+        (select ts, track_name, ts - lag(ts + dur)
+            over (partition by track_id order by ts, id) as gap from $STATES)
         where gap <> 0"
 
 # The facts of expected.awk, as the timeline shows them.
@@ -21,9 +22,8 @@ PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as li
         where slice.category = 'run' group by track.name
     union all select 'running ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
         from slice where category = 'run' group by cast(substr(name, 2) as int)
-    union all select 'onproc ' || cast(substr(track.name, 2) as int) || ' ' || sum(slice.dur)
-        from slice join track on slice.track_id = track.id
-        where slice.category = 'state' and slice.name = 'running' group by track.name
+    union all select 'onproc ' || cast(substr(track_name, 2) as int) || ' ' || sum(dur)
+        from $STATES where name = 'running' group by track_name
     union all select 'arrows ' || count(*) from flow
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
@@ -32,7 +32,7 @@ PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as li
         where category = 'task' and name not glob 'end of a task*'
     union all select 'regions ' || count(*) from slice where category = 'region'
     union all select 'logs ' || count(*) from slice where category = 'log'
-    union all select 'gc ' || count(*) from slice where category = 'gc' and name = 'GC'
+    union all select 'gc ' || count(*) from slice where name = 'GC'
     union all select 'samples ' || count(*) from perf_sample"
 
 CHROME_FACTS="with run as (select slice.*, thread.name as thread_name from slice
@@ -43,6 +43,7 @@ CHROME_FACTS="with run as (select slice.*, thread.name as thread_name from slice
     union all select 'running ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
         from run group by cast(substr(name, 2) as int)
     union all select 'arrows ' || count(*) from flow
+        where extract_arg(arg_set_id, 'name') <> 'newTask'
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
         where counter_track.name glob 'Heap*Allocated' order by ts desc, counter.id desc limit 1)
