@@ -5,6 +5,7 @@
 #define GT_MAP_H
 
 #include "alloc.h"
+#include "hash.h"
 
 typedef struct gt_slot {
     uint64_t key, value; /* value 0: free */
@@ -14,13 +15,12 @@ typedef struct gt_map {
     gt_heap *heap;
     gt_slot *slots;
     size_t count, capacity; /* capacity a power of two, at most half full */
+    uint64_t seed;          /* of the hash, where capacity is not 0 */
 } gt_map;
 
-static inline size_t gt_map_hash(uint64_t key)
+static inline size_t gt_map_home(const gt_map *map, uint64_t key)
 {
-    key ^= key >> 32;
-    key *= 0x9e3779b97f4a7c15u;
-    return (size_t)(key ^ (key >> 32));
+    return (size_t)gt_hash(map->seed, key) & (map->capacity - 1);
 }
 
 /* The value of a key, 0 if it has none. */
@@ -29,7 +29,7 @@ static inline uint64_t gt_map_get(const gt_map *map, uint64_t key)
     if (map->count == 0)
         return 0;
     size_t mask = map->capacity - 1;
-    for (size_t i = gt_map_hash(key) & mask; map->slots[i].value; i = (i + 1) & mask)
+    for (size_t i = gt_map_home(map, key); map->slots[i].value; i = (i + 1) & mask)
         if (map->slots[i].key == key)
             return map->slots[i].value;
     return 0;

@@ -283,6 +283,9 @@ static bool report_order(gotrace_reader *reader, const gt_event *e, const rule_r
 
 enum taken { TAKEN, PARKED, FAILED };
 
+/* Beside the states of goroutines: what GCStart waits for. */
+enum { GC_CYCLE = GT_WAITING + 1 };
+
 /* GC cycles are numbered through. */
 static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
@@ -290,7 +293,7 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     if (e->args[0] != o->gc_seq) {
         if (!c->forced) {
             if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, UINT64_MAX, e->args[0],
-                               GT_DEAD))
+                               GC_CYCLE))
                 return gt_fail_memory(reader), FAILED;
             o->gc_parked++;
             return PARKED;
@@ -302,7 +305,7 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
             return FAILED;
     }
     o->gc_seq = e->args[0] + 1;
-    wake(o, UINT64_MAX, &o->gc_parked, o->gc_seq, GT_DEAD);
+    wake(o, UINT64_MAX, &o->gc_parked, o->gc_seq, GC_CYCLE);
     return TAKEN;
 }
 
@@ -358,10 +361,10 @@ static inline enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
  * all cursors that wait, in the order of their time. */
 static void force_all(gt_order *o)
 {
-    for (uint32_t i = 0; i < o->count; i++) {
-        if (!o->waits.waits[i].parked)
-            continue;
-        gt_cursor *c = &o->cursors[i];
+    size_t count;
+    const uint32_t *waiting = gt_waits_clear(&o->waits, &count);
+    for (size_t i = 0; i < count; i++) {
+        gt_cursor *c = &o->cursors[waiting[i]];
         const gt_event *e = gt_cursor_head(c);
         uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
         gt_goroutine *g = rule == GT_GC
@@ -373,7 +376,6 @@ static void force_all(gt_order *o)
         heap_push(o, c);
     }
     o->gc_parked = 0;
-    gt_waits_clear(&o->waits);
 }
 
 static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_event *e)
@@ -409,7 +411,7 @@ static inline bool choose(gt_order *o)
         return true;
     }
     if (o->heap_count == 0) {
-        if (o->waits.parked == 0)
+        if (o->waits.parked_count == 0)
             return false;
         force_all(o);
     }

@@ -41,20 +41,13 @@ void gt_arena_free(gt_arena *arena)
 
 void gt_table_init(gt_table *table, gt_heap *heap)
 {
-    *table = (gt_table){.heap = heap, .arena = {.heap = heap}};
-}
-
-static size_t hash_of(uint64_t id)
-{
-    id ^= id >> 31;
-    id *= 0x9e3779b97f4a7c15u;
-    return (size_t)(id ^ (id >> 29));
+    *table = (gt_table){.heap = heap, .arena = {.heap = heap}, .seed = gt_hash_seed()};
 }
 
 const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id)
 {
     size_t mask = table->hashed_capacity - 1;
-    for (size_t i = hash_of(id) & mask; table->hashed[i].bytes; i = (i + 1) & mask)
+    for (size_t i = (size_t)gt_hash(table->seed, id) & mask; table->hashed[i].bytes; i = (i + 1) & mask)
         if (table->hashed[i].id == id)
             return &table->hashed[i];
     return NULL;
@@ -80,12 +73,12 @@ static gt_entry *dense_slot(gt_table *table, uint64_t id)
     return &table->dense[id];
 }
 
-static void hashed_place(gt_entry *slots, size_t capacity, const gt_entry *entry)
+static gt_entry *free_slot(gt_entry *slots, size_t capacity, uint64_t hash)
 {
-    size_t mask = capacity - 1, i = hash_of(entry->id) & mask;
+    size_t mask = capacity - 1, i = (size_t)hash & mask;
     while (slots[i].bytes)
         i = (i + 1) & mask;
-    slots[i] = *entry;
+    return &slots[i];
 }
 
 /* A free slot of the hash, which is kept at most half full. */
@@ -98,16 +91,14 @@ static gt_entry *hashed_slot(gt_table *table, uint64_t id)
             return NULL;
         for (size_t i = 0; i < table->hashed_capacity; i++)
             if (table->hashed[i].bytes)
-                hashed_place(slots, capacity, &table->hashed[i]);
+                *free_slot(slots, capacity, gt_hash(table->seed, table->hashed[i].id)) =
+                    table->hashed[i];
         gt_free(table->heap, table->hashed, table->hashed_capacity * sizeof *slots);
         table->hashed = slots;
         table->hashed_capacity = capacity;
     }
-    size_t mask = table->hashed_capacity - 1, i = hash_of(id) & mask;
-    while (table->hashed[i].bytes)
-        i = (i + 1) & mask;
     table->hashed_count++;
-    return &table->hashed[i];
+    return free_slot(table->hashed, table->hashed_capacity, gt_hash(table->seed, id));
 }
 
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count)

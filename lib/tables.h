@@ -8,6 +8,7 @@
 #define GT_TABLES_H
 
 #include "alloc.h"
+#include "hash.h"
 
 typedef struct gt_arena_block gt_arena_block;
 
@@ -35,6 +36,7 @@ typedef struct gt_table {
     size_t dense_count;
     gt_entry *hashed; /* by hash of id, open addressing */
     size_t hashed_count, hashed_capacity;
+    uint64_t seed;
     uint64_t entries, bytes, frames;
 } gt_table;
 

@@ -2,20 +2,18 @@
 
 bool gt_waits_init(gt_waits *waits, gt_heap *heap, size_t cursors)
 {
-    *waits = (gt_waits){.queues.heap = heap, .count = cursors};
+    *waits = (gt_waits){.queues.heap = heap, .count = cursors, .seed = gt_hash_seed()};
     waits->waits = gt_calloc(heap, cursors, sizeof *waits->waits);
-    return waits->waits != NULL;
+    waits->parked = gt_calloc(heap, cursors, sizeof *waits->parked);
+    return waits->waits && waits->parked;
 }
 
-/* What is waited for, as one number. Should two things get the same number, a cursor may be woken
- * too early, finds that it has to wait on, and parks again. */
-static uint64_t key_of(uint64_t goroutine, uint64_t seq, uint8_t status)
+/* What is waited for, as one number. No file can hold two things that are sure to get the same one,
+ * for it depends on this process's seed: who waits for the other would not be woken in its time. */
+static uint64_t key_of(const gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status)
 {
-    uint64_t key = (goroutine + 1) * 0xbf58476d1ce4e5b9u;
-    key ^= key >> 29;
-    key = (key + seq) * 0x94d049bb133111ebu;
-    key ^= key >> 31;
-    return (key << 2) + status;
+    uint64_t key = gt_hash(w->seed, goroutine ^ 0xbf58476d1ce4e5b9u);
+    return gt_hash(w->seed, key + seq * 0x94d049bb133111ebu) * 8 + status;
 }
 
 static uint32_t meld(gt_waits *w, uint32_t a, uint32_t b)
@@ -59,24 +57,25 @@ static uint32_t meld_children(gt_waits *w, uint32_t child)
 bool gt_waits_park(gt_waits *w, uint32_t cursor, int64_t ticks, uint64_t goroutine, uint64_t seq,
                    uint8_t status)
 {
-    uint64_t key = key_of(goroutine, seq, status);
+    uint64_t key = key_of(w, goroutine, seq, status);
     uint32_t root = (uint32_t)gt_map_get(&w->queues, key);
-    w->waits[cursor] = (gt_wait){.ticks = ticks, .parked = true};
+    w->waits[cursor] = (gt_wait){.ticks = ticks, .place = (uint32_t)w->parked_count};
     if (!gt_map_put(&w->queues, key, meld(w, root, cursor + 1)))
         return false;
-    w->parked++;
+    w->parked[w->parked_count++] = cursor;
     return true;
 }
 
 bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status, uint32_t *cursor)
 {
-    uint64_t key = key_of(goroutine, seq, status);
+    uint64_t key = key_of(w, goroutine, seq, status);
     uint32_t root = (uint32_t)gt_map_get(&w->queues, key);
     if (!root)
         return false;
     *cursor = root - 1;
-    w->waits[*cursor].parked = false;
-    w->parked--;
+    uint32_t last = w->parked[--w->parked_count], place = w->waits[*cursor].place;
+    w->parked[place] = last;
+    w->waits[last].place = place;
     root = meld_children(w, w->waits[*cursor].child);
     if (root)
         gt_map_put(&w->queues, key, root); /* the key is there: this takes no memory */
@@ -85,18 +84,19 @@ bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status
     return true;
 }
 
-void gt_waits_clear(gt_waits *w)
+const uint32_t *gt_waits_clear(gt_waits *w, size_t *count)
 {
-    for (size_t i = 0; i < w->count; i++)
-        w->waits[i].parked = false;
-    w->parked = 0;
+    *count = w->parked_count;
+    w->parked_count = 0;
     gt_map_free(&w->queues);
+    return w->parked;
 }
 
 void gt_waits_free(gt_waits *w)
 {
     if (!w->queues.heap)
         return;
-    gt_free(w->queues.heap, w->waits, w->waits ? w->count * sizeof *w->waits : 0);
+    gt_free(w->queues.heap, w->waits, w->count * sizeof *w->waits);
+    gt_free(w->queues.heap, w->parked, w->count * sizeof *w->parked);
     gt_map_free(&w->queues);
 }

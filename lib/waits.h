@@ -15,19 +15,20 @@
 typedef struct gt_wait {
     int64_t ticks;
     uint32_t child, sibling; /* in the heap: index + 1 of another wait, 0 for none */
-    bool parked;
+    uint32_t place;          /* in gt_waits.parked */
 } gt_wait;
 
 typedef struct gt_waits {
     gt_map queues;  /* value: index + 1 of the root */
-    gt_wait *waits; /* one a cursor */
-    size_t count;
-    size_t parked;
+    gt_wait *waits;   /* one a cursor */
+    uint32_t *parked; /* the cursors that wait, in no order */
+    size_t count, parked_count;
+    uint64_t seed;
 } gt_waits;
 
 bool gt_waits_init(gt_waits *waits, gt_heap *heap, size_t cursors);
 
-/* Let a cursor wait. */
+/* Let a cursor wait, which does not yet. */
 bool gt_waits_park(gt_waits *waits, uint32_t cursor, int64_t ticks, uint64_t goroutine,
                    uint64_t seq, uint8_t status);
 
@@ -35,8 +36,8 @@ bool gt_waits_park(gt_waits *waits, uint32_t cursor, int64_t ticks, uint64_t gor
 bool gt_waits_wake(gt_waits *waits, uint64_t goroutine, uint64_t seq, uint8_t status,
                    uint32_t *cursor);
 
-/* Nobody waits any longer. */
-void gt_waits_clear(gt_waits *waits);
+/* Nobody waits any longer. Returns those who did, until the next call. */
+const uint32_t *gt_waits_clear(gt_waits *waits, size_t *count);
 void gt_waits_free(gt_waits *waits);
 
 #endif
