@@ -212,8 +212,6 @@ static void write_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE)
             goroutine_transition(p, e);
-        else if (e->resource == GOTRACE_RESOURCE_PROC)
-            proc_transition(p, e);
         break;
     case GOTRACE_KIND_SYSCALL: syscall_event(p, e); break;
     case GOTRACE_KIND_METRIC: metric_event(p, e); break;

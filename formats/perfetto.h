@@ -205,7 +205,7 @@ typedef struct perfetto_proc {
     uint64_t goroutine; /* whose run is open, if running */
     uint64_t stw;       /* lane of its own stop-the-world (until 1.9), 0 for none */
     uint64_t samples;   /* CPU samples so far */
-    int64_t thread;
+    int64_t thread;     /* that ran its last goroutine */
     uint32_t epoch;
     bool running, sweeping;
 } perfetto_proc;
@@ -355,7 +355,6 @@ void state_free(perfetto *p);
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack);
 perfetto_proc *proc_get(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
-void proc_transition(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
 /* Time goes on to that: write the counters of goroutines if it is time to. */
 void state_advance(perfetto *p, int64_t time);

@@ -172,6 +172,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
         event_annotate_string(p, ANNOTATE_LABEL, label);
     event_close(p);
     proc->running = true;
+    proc->thread = e->thread;
     proc->goroutine = e->subject;
     g->proc = proc_id(e->proc);
     g->cause = 0;
@@ -257,16 +258,6 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
     show_state(p, g, e);
     if (e->to == GOTRACE_STATE_RUNNING)
         run_begin(p, g, e);
-}
-
-/* ---- procs --------------------------------------------------------------------------------- */
-
-void proc_transition(perfetto *p, const gotrace_event *e)
-{
-    perfetto_proc *proc = proc_get(p, (int64_t)e->subject);
-
-    if (proc && e->to == GOTRACE_STATE_RUNNING)
-        proc->thread = e->thread;
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
