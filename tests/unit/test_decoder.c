@@ -5,7 +5,7 @@
 #include "support.h"
 #include "wire.h"
 
-/* ---- what a decoder said, as bytes that can be compared ---------------------------------------- */
+/* ---- what a decoder said, as bytes that can be compared ------------------------------------- */
 
 static void note(blob *log, uint64_t v)
 {
@@ -102,7 +102,7 @@ static void same_logs(const blob *a, const blob *b, const char *what, size_t at)
                   "%s, %zu: another cut says otherwise", what, at);
 }
 
-/* ---- varints ----------------------------------------------------------------------------------- */
+/* ---- varints -------------------------------------------------------------------------------- */
 
 /* A Frequency record of that varint, after a header. */
 static gotrace_status decode_number(const uint8_t *varint, size_t size, uint64_t *value,
@@ -175,7 +175,7 @@ START_TEST(varint_too_long)
 }
 END_TEST
 
-/* ---- cuts -------------------------------------------------------------------------------------- */
+/* ---- cuts ----------------------------------------------------------------------------------- */
 
 START_TEST(every_cut_says_the_same)
 {
@@ -256,7 +256,7 @@ START_TEST(random_bytes)
 }
 END_TEST
 
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules ---------------------------------------------------------------------------------- */
 
 typedef struct bad_case {
     const char *bytes; /* after a header of go 1.19 */
@@ -421,7 +421,7 @@ START_TEST(feeding_out_of_turn)
 }
 END_TEST
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 /* Decode in pieces of 5 bytes; true if memory was never refused. */
 static bool decode_with(const trace_file *f, failing_allocator *a)

@@ -6,7 +6,7 @@
 #include "formats.h"
 #include "support.h"
 
-/* ---- there and back ---------------------------------------------------------------------------- */
+/* ---- there and back ------------------------------------------------------------------------- */
 
 /* The script of a trace. */
 static void dump(const uint8_t *bytes, size_t size, const script_format *as, blob *script)
@@ -190,7 +190,7 @@ START_TEST(data_of_any_bytes)
 }
 END_TEST
 
-/* ---- what people write ------------------------------------------------------------------------- */
+/* ---- what people write ---------------------------------------------------------------------- */
 
 static const uint8_t small_trace[] = "go 1.19 trace\0\0\0"
                                      "\x41\x00\x80\x01"
@@ -220,7 +220,8 @@ static const char *const same_scripts[] = {
     "{\"trace\":\"go 1.19\",\"records\":[{\"event\":\"Batch\",\"p\":0,\"ticks\":128},"
     "{\"event\":\"String\",\"id\":1,\"data\":\"x \xe2\x82\xac=\"},"
     "{\"event\":\"GoCreate\",\"dt\":5,\"g\":1,\"stack\":2,\"stk\":3},"
-    "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]},{\"event\":\"Frequency\",\"freq\":127}]}",
+    "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]},"
+    "{\"event\":\"Frequency\",\"freq\":127}]}",
     /* other order, spaces, escapes, numbers in strings, a count */
     " \n{ \"records\" : [ { \"ticks\" : \"128\" , \"p\":\"0\" , \"event\" :\"B\\u0061tch\" } ,\n"
     "{\"data\":\"\\u0078\\u0020\\u20AC\\u003d\",\"event\":\"String\",\"id\":1},\r\n"
@@ -230,7 +231,8 @@ static const char *const same_scripts[] = {
     "{\"trace\":\"go 1.19\"}\n\n{\"event\":\"Batch\",\"p\":0,\"ticks\":128}\r\n"
     "{\"event\":\"String\",\"id\":1,\"data_hex\":\"7820E282ac3d\"}\n"
     "{\"event\":\"GoCreate\",\"dt\":5,\"g\":1,\"stack\":2,\"stk\":3}\n"
-    "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]}\n{\"event\":\"Frequency\",\"freq\":127}",
+    "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]}\n"
+    "{\"event\":\"Frequency\",\"freq\":127}",
 };
 
 START_TEST(scripts_by_people)
@@ -260,7 +262,7 @@ START_TEST(surrogates)
 }
 END_TEST
 
-/* ---- what is wrong ----------------------------------------------------------------------------- */
+/* ---- what is wrong -------------------------------------------------------------------------- */
 
 typedef struct wrong_case {
     const char *script;
@@ -333,8 +335,10 @@ static const wrong_case wrong_cases[] = {
     {"{\"trace\":\"go 1.19\",\"records\":[]} x", 1, 0, {"\"x\"", "nothing"}},
     {"{\"trace\":\"go 1.19\",\"records\":[\n1]}", 2, 0, {"an event"}},
     {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1}\n{}]}", 3, 1, {"comma"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 1, {"an event"}},
-    {"{\"records\":[\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}", 2, 0, {"lacks its argument dt"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 1,
+     {"an event"}},
+    {"{\"records\":[\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}", 2, 0,
+     {"lacks its argument dt"}},
     {J "{}\n", 2, 0, {"without \"event\""}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,}\n", 2, 0, {"name in quotes"}},
     {J "{\"event\":\"GoEnd\" \"dt\":1}\n", 2, 0, {"comma"}},
@@ -351,7 +355,7 @@ static const wrong_case wrong_cases[] = {
     {J "{\"event\":\"GoEnd\",\"dt\":[[[[[1]]]]]}\n", 2, 0, {"[[[[[1]]]]]", "whole number"}},
     {J "{\"event\":\"GoEnd\",\"dt\":\"\"}\n", 2, 0, {"dt"}},
     {J "{\"event\":\"GoEnd\",\"dt\":18446744073709551616}\n", 2, 0, {"18446744073709551616 found"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":\"000000000000000000000000000000000000000000000000007\"}\n", 2, 0,
+    {J "{\"event\":\"GoEnd\",\"dt\":\"0000000000000000000000000000000000000000000007\"}\n", 2, 0,
      {"0000"}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,\"dt\":1}\n", 2, 0, {"dt twice"}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
@@ -382,8 +386,8 @@ START_TEST(wrong_scripts)
     ck_assert_int_eq(synth(c->script, strlen(c->script), &trace, NULL, &error), GOTRACE_ERROR);
     ck_assert_int_ne(error.error.rule, GOTRACE_RULE_NONE);
     for (size_t i = 0; i < 3 && c->says[i]; i++)
-        ck_assert_msg(strstr(error.error.message, c->says[i]), "case %d: \"%s\" does not say %s", _i,
-                      error.error.message, c->says[i]);
+        ck_assert_msg(strstr(error.error.message, c->says[i]),
+                      "case %d: \"%s\" does not say %s", _i, error.error.message, c->says[i]);
     ck_assert_msg(error.line == c->line, "case %d: line %llu: %s", _i,
                   (unsigned long long)error.line, error.error.message);
     ck_assert_uint_eq(error.event, c->event);
@@ -392,7 +396,7 @@ START_TEST(wrong_scripts)
 }
 END_TEST
 
-/* ---- hostile ones ------------------------------------------------------------------------------ */
+/* ---- hostile ones --------------------------------------------------------------------------- */
 
 /* Cut off at every byte, and each byte changed: an error or a trace, never a crash. */
 START_TEST(damaged_scripts)

@@ -1,0 +1,244 @@
+/*
+ * test_tracers.c - the encoder by event, against real traces.
+ *
+ * The records of a trace, sorted by buffer, are told to the encoder as events, strings and stacks,
+ * and what it writes must be the same bytes in the same batches. What it cannot know is told: when
+ * a buffer was flushed early, and at what time a batch began. Buffers fill only in traces of some
+ * length: those of GOTRACE_PEERS, and of the folder that GOTRACE_TRACES names.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder.h"
+#include "layout.h"
+
+/* Traces that no healthy tracer wrote: clocks that fall, and (overlong) strings and messages that
+ * did not fit their buffers, which the tracers write with wrong lengths. */
+static bool is_odd(const trace_file *file)
+{
+    return strstr(file->path, "unordered") || strstr(file->path, "overlong");
+}
+
+/* ---- telling it to an encoder --------------------------------------------------------------- */
+
+typedef struct boundaries {
+    size_t full, early; /* batches that ended for lack of room, and before that */
+} boundaries;
+
+/* Whether the tracer still had room for that record in the batch before: the seeds' rules, told
+ * once more. */
+static bool had_room(const layout *l, const lane *of, const item *next)
+{
+    size_t header = l->version < 7 ? 48 + 128 * 8 : l->file->gccgo ? 24 + 128 * 48 : 24 + 128 * 8;
+    const item *begin = &l->items[of->first[of->batch - 1]];
+    const item *end = &l->items[of->last[of->batch - 1] - 1];
+    size_t room = 65536 - header - (size_t)(end->offset + end->size - begin->offset);
+    size_t need = 2 + 5 * 10;
+    if (item_is(next, GT_V1_String))
+        need = 1 + 2 * 10 + next->data_size;
+    else if (item_is(next, GT_V1_UserLog))
+        need += 10 + next->data_size;
+    return room >= need;
+}
+
+static void begin_batch(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
+{
+    const item *batch = &l->items[of->at++];
+    of->ticks = batch->args[batch->arg_count - 1];
+    of->seq = l->version < 7 ? batch->args[1] : 0;
+    if (of->batch > 0 && of->at < of->last[of->batch]) {
+        if (had_room(l, of, &l->items[of->at])) {
+            ck_assert_int_eq(gotrace_encoder_flush(e, of->proc), GOTRACE_OK);
+            seen->early++;
+        } else {
+            seen->full++;
+        }
+    }
+    ck_assert_int_eq(gotrace_encoder_batch_ticks(e, of->proc, of->ticks), GOTRACE_OK);
+}
+
+static void tell_event(const layout *l, lane *of, gotrace_encoder *e, const item *it)
+{
+    size_t differences = l->version < 7 ? 2 : 1;
+    bool has_stack = it->spec->flags & GOTRACE_SPEC_STACK;
+    size_t count = it->arg_count - differences - has_stack;
+    of->ticks += it->args[differences - 1];
+    of->seq += l->version < 7 ? it->args[0] : 0;
+    int64_t proc = of->proc == GOTRACE_PROC_SAMPLES ? 0 : of->proc;
+    gotrace_status status = gotrace_encoder_event(
+        e, proc, it->spec, of->ticks, of->seq, it->args + differences, count,
+        has_stack ? it->args[it->arg_count - 1] : 0, it->data_size ? it->data : NULL,
+        it->data_size);
+    ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
+}
+
+/* Tell a lane's records up to the end or to a string whose turn it is not; false if there was
+ * nothing to tell. */
+static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
+{
+    bool told = false;
+    for (; of->batch < of->count; of->batch++) {
+        if (of->at < of->first[of->batch])
+            of->at = of->first[of->batch];
+        while (of->at < of->last[of->batch]) {
+            const item *it = &l->items[of->at];
+            /* A batch that begins with a string is begun when the string's turn has come. */
+            bool begins = item_is(it, GT_V1_Batch) && of->at + 1 < of->last[of->batch];
+            const item *string = begins ? it + 1 : it;
+            if (item_is(string, GT_V1_String) && string->args[0] != e->last_string + 1)
+                return told;
+            told = true;
+            if (item_is(it, GT_V1_Batch)) {
+                begin_batch(l, of, e, seen);
+                continue;
+            }
+            if (item_is(it, GT_V1_String)) {
+                uint64_t id;
+                ck_assert_int_eq(gotrace_encoder_string(e, of->proc, of->ticks, it->data,
+                                                        it->data_size, &id),
+                                 GOTRACE_OK);
+                ck_assert_uint_eq(id, it->args[0]);
+            } else {
+                tell_event(l, of, e, it);
+            }
+            of->at++;
+        }
+    }
+    return told;
+}
+
+/* A stack as the footer has it, under the id and at the place that it has there. Two stacks of the
+ * tracer's table may have been the same after symbols were found: then a PC is changed, here and
+ * in the item. */
+static void tell_stack(const layout *l, gotrace_encoder *e, item *it)
+{
+    size_t per_frame = gotrace_frame_values(l->version), depth = (size_t)it->args[1];
+    gotrace_frame *frames = calloc(depth + 1, sizeof *frames);
+    uint64_t id, *values = it->args + 2;
+    for (size_t i = 0; i < depth; i++, values += per_frame) {
+        frames[i].pc = values[0];
+        if (per_frame == 1)
+            continue;
+        const item *function = l->strings[values[1]], *file = l->strings[values[2]];
+        frames[i].function = values[1] ? function->data : NULL;
+        frames[i].function_size = values[1] ? function->data_size : 0;
+        frames[i].file = values[2] ? file->data : NULL;
+        frames[i].file_size = values[2] ? file->data_size : 0;
+        frames[i].line = values[3];
+    }
+    size_t before = e->stacks.count;
+    for (uint64_t other = 1;; other++) {
+        ck_assert_int_eq(gotrace_encoder_stack(e, frames, depth, &id), GOTRACE_OK);
+        if (e->stacks.count > before)
+            break;
+        frames[0].pc ^= other % 64;
+        it->args[2] = frames[0].pc;
+    }
+    e->stacks.entries[before].id = it->args[0];
+    free(frames);
+}
+
+/* Tell the whole trace; false if it has no footer. */
+static bool tell(layout *l, gotrace_encoder *e, boundaries *seen)
+{
+    for (bool told = true; told;) {
+        told = false;
+        for (size_t i = 0; i < l->lane_count; i++)
+            told |= tell_lane(l, &l->lanes[i], e, seen);
+    }
+    for (size_t i = 0; i < l->lane_count; i++)
+        ck_assert_msg(l->lanes[i].batch == l->lanes[i].count, "%s: strings out of turn",
+                      l->file->path);
+    uint64_t frequency = 0, ticks = 0;
+    for (size_t i = l->footer; i < l->count; i++) {
+        item *it = &l->items[i];
+        if (item_is(it, GT_V1_Stack))
+            tell_stack(l, e, it);
+        else if (item_is(it, GT_V1_Frequency))
+            frequency = it->args[0];
+        else if (item_is(it, GT_V1_Batch) && ticks == 0)
+            ticks = it->args[1];
+        else if (item_is(it, GT_V1_TimerGoroutine))
+            ck_assert_int_eq(gotrace_encoder_event(e, 0, it->spec, 0, 0, it->args, 1, 0, NULL, 0),
+                             GOTRACE_OK);
+    }
+    gotrace_status status = gotrace_encoder_finish(e, frequency, ticks);
+    ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
+    return frequency != 0;
+}
+
+static void same_lane(const layout *a, const lane *x, const layout *b, const lane *y)
+{
+    ck_assert_msg(x->count == y->count, "%s: proc %lld has %zu batches, not %zu", a->file->path,
+                  (long long)x->proc, y->count, x->count);
+    for (size_t i = 0; i < x->count; i++) {
+        const item *p = &a->items[x->first[i]], *p_end = &a->items[x->last[i] - 1];
+        const item *q = &b->items[y->first[i]], *q_end = &b->items[y->last[i] - 1];
+        uint64_t size = p_end->offset + p_end->size - p->offset;
+        ck_assert_msg(q_end->offset + q_end->size - q->offset == size &&
+                          memcmp(a->file->content.bytes + p->offset,
+                                 b->file->content.bytes + q->offset, (size_t)size) == 0,
+                      "%s: batch %zu of proc %lld differs", a->file->path, i, (long long)x->proc);
+    }
+}
+
+/* The footers are the same record by record; only when each of its batches began was not told. */
+static void same_footer(const layout *a, const layout *b)
+{
+    ck_assert_msg(a->count - a->footer == b->count - b->footer, "%s: footers differ in length",
+                  a->file->path);
+    for (size_t i = 0; i < a->count - a->footer; i++) {
+        const item *p = &a->items[a->footer + i], *q = &b->items[b->footer + i];
+        size_t args = item_is(p, GT_V1_Batch) ? 1 : p->arg_count;
+        ck_assert_msg(p->spec == q->spec && p->size == q->size && p->arg_count == q->arg_count &&
+                          memcmp(p->args, q->args, args * sizeof *p->args) == 0,
+                      "%s: record %zu of the footer differs (%s, %s)", a->file->path, i,
+                      p->spec->name, q->spec->name);
+        ck_assert(p->data_size == q->data_size && memcmp(p->data, q->data, p->data_size) == 0);
+    }
+}
+
+static void check_by_event(const trace_file *file, boundaries *seen)
+{
+    layout l = layout_of(file);
+    trace_file again = {.gccgo = file->gccgo};
+    gotrace_encoder *e;
+    ck_assert_int_eq(gotrace_encoder_new(l.version, blob_write, &again.content, NULL, &e, NULL),
+                     GOTRACE_OK);
+    if (file->gccgo)
+        ck_assert_int_eq(gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO), GOTRACE_OK);
+    bool whole = tell(&l, e, seen);
+    gotrace_encoder_free(e);
+    snprintf(again.path, sizeof again.path, "what was made of %.400s", file->path);
+    layout m = layout_of(&again);
+    ck_assert_msg(l.lane_count == m.lane_count, "%s: other procs", file->path);
+    for (size_t i = 0; i < l.lane_count; i++)
+        same_lane(&l, &l.lanes[i], &m, layout_lane(&m, l.lanes[i].proc));
+    if (whole)
+        same_footer(&l, &m);
+    layout_free(&l);
+    layout_free(&m);
+    blob_free(&again.content);
+}
+
+START_TEST(by_event_as_the_tracers)
+{
+    trace_file *files = traces_load((size_t)8 << 20);
+    boundaries seen = {0};
+    for (trace_file *f = files; f->path[0]; f++)
+        if (!is_odd(f))
+            check_by_event(f, &seen);
+    /* Few procs go away while they have events. */
+    ck_assert_uint_le(seen.early, 8 + seen.full / 4);
+    traces_free(files);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tracers");
+    TCase *cases = tcase_create("tracers");
+    tcase_add_test(cases, by_event_as_the_tracers);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
