@@ -134,8 +134,8 @@ typedef struct script_error {
 } script_error;
 
 /* Read a script from input (text, JSON or JSON Lines: recognised by its first bytes) and write
- * the trace it describes. Text and JSON Lines are read a line at a time, in bounded memory; a
- * JSON document is read whole, by jansson. */
+ * the trace it describes. All are read piece by piece, in bounded memory; only of a JSON document
+ * that tells its version after its events these are held until then. */
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error);
 
