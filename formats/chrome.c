@@ -257,18 +257,11 @@ static void goroutine_changed(chrome *c, const gotrace_event *event)
         else
             enter_row(c, g, event->subject, row_of(event), event);
         break;
-    case GOTRACE_STATE_SYSCALL:
-        entered_syscall(c, g, event);
-        break;
-    case GOTRACE_STATE_WAITING:
-        waits(c, g, event);
-        break;
-    case GOTRACE_STATE_NOT_EXIST:
-        ended(c, g, event->subject, event);
-        break;
+    case GOTRACE_STATE_SYSCALL: entered_syscall(c, g, event); break;
+    case GOTRACE_STATE_WAITING: waits(c, g, event); break;
+    case GOTRACE_STATE_NOT_EXIST: ended(c, g, event->subject, event); break;
     case GOTRACE_STATE_UNDETERMINED:
-    case GOTRACE_STATE_IDLE:
-        break;
+    case GOTRACE_STATE_IDLE: break;
     }
 }
 
@@ -284,9 +277,8 @@ static void proc_changed(chrome *c, const gotrace_event *event)
         c->procs_running += runs ? 1 : UINT64_MAX;
     row->proc_running = runs;
     uint64_t values[] = {number, event->stack, (uint64_t)event->thread};
-    chrome_push(&c->timeline, CHROME_INSTANT,
-                runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP, CHROME_DONE, values,
-                runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
+    chrome_push(&c->timeline, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
+                CHROME_DONE, values, runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
@@ -335,14 +327,9 @@ static void range_changed(chrome *c, const gotrace_event *event)
     chrome_label label = {.stack = event->stack};
 
     switch ((gotrace_range)event->range) {
-    case GOTRACE_RANGE_NONE:
-        break;
-    case GOTRACE_RANGE_MARK_ASSIST:
-        assist_changed(c, event);
-        break;
-    case GOTRACE_RANGE_STW:
-        stw_changed(c, event);
-        break;
+    case GOTRACE_RANGE_NONE: break;
+    case GOTRACE_RANGE_MARK_ASSIST: assist_changed(c, event); break;
+    case GOTRACE_RANGE_STW: stw_changed(c, event); break;
     case GOTRACE_RANGE_GC:
         label.name = CHROME_NAME_GC;
         if (begins)
@@ -386,8 +373,7 @@ static void take_event(chrome *c, const gotrace_event *event)
         t->now = event->time;
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_NONE:
-    case GOTRACE_KIND_LABEL:
-        break;
+    case GOTRACE_KIND_LABEL: break;
     case GOTRACE_KIND_TRANSITION:
         if (event->resource == GOTRACE_RESOURCE_GOROUTINE)
             goroutine_changed(c, event);
@@ -397,13 +383,9 @@ static void take_event(chrome *c, const gotrace_event *event)
     case GOTRACE_KIND_SYSCALL:
         chrome_instant(t, row_of(event), CHROME_NAME_SYSCALL, event->stack, NULL, 0);
         break;
-    case GOTRACE_KIND_METRIC:
-        metric_changed(c, event);
-        break;
+    case GOTRACE_KIND_METRIC: metric_changed(c, event); break;
     case GOTRACE_KIND_RANGE_BEGIN:
-    case GOTRACE_KIND_RANGE_END:
-        range_changed(c, event);
-        break;
+    case GOTRACE_KIND_RANGE_END: range_changed(c, event); break;
     case GOTRACE_KIND_TASK_BEGIN:
     case GOTRACE_KIND_TASK_END:
     case GOTRACE_KIND_REGION_BEGIN:
@@ -495,8 +477,8 @@ static gotrace_status run(const convert_job *job)
     }
     chrome_user_init(&c.user, &c.timeline);
     idmap_init(&c.goroutines, sizeof(goroutine));
-    const gotrace_event_spec *block =
-        gotrace_event_spec_named(c.timeline.writer.version, "GoSysBlock");
+    const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
+                                                               "GoSysBlock");
     c.sys_block = block ? block->code : -1;
 
     chrome_write_begin(&c.timeline.writer);

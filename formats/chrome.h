@@ -47,10 +47,10 @@ typedef enum chrome_op {
 
 /* What a record is called. */
 typedef enum chrome_name {
-    CHROME_NAME_TEXT,     /* its text */
-    CHROME_NAME_RUN,      /* "G7 main.worker", with its text, a label, in parentheses */
-    CHROME_NAME_STW,      /* "stop-the-world (text)" */
-    CHROME_NAME_UNBLOCK,  /* "unblock (text)" */
+    CHROME_NAME_TEXT,    /* its text */
+    CHROME_NAME_RUN,     /* "G7 main.worker", with its text, a label, in parentheses */
+    CHROME_NAME_STW,     /* "stop-the-world (text)" */
+    CHROME_NAME_UNBLOCK, /* "unblock (text)" */
     CHROME_NAME_GC,
     CHROME_NAME_SWEEP,
     CHROME_NAME_ASSIST,
@@ -173,8 +173,8 @@ typedef struct chrome_open {
     int64_t begin;
     uint64_t stack;
     const char *text; /* NUL-terminated, or NULL */
-    uint8_t slice; /* chrome_slice */
-    uint8_t name;  /* chrome_name */
+    uint8_t slice;    /* chrome_slice */
+    uint8_t name;     /* chrome_name */
 } chrome_open;
 
 typedef struct chrome_row {

@@ -14,9 +14,7 @@ enum {
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
 {
     *t = (chrome_timeline){
-        .writer = {.o = o,
-                   .reader = reader,
-                   .version = gotrace_reader_summary(reader)->version}};
+        .writer = {.o = o, .reader = reader, .version = gotrace_reader_summary(reader)->version}};
     chrome_frames_init(&t->writer.frames, reader);
     idmap_init(&t->rows, sizeof(chrome_row));
     if (!spool_init(&t->spool, SPOOL_WINDOW))
@@ -54,8 +52,8 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
         text_size = UINT32_MAX;
     record.text_size = (uint32_t)text_size;
     memcpy(record.values, values, count * sizeof values[0]);
-    uint64_t position = spool_push(&t->spool, &record,
-                                   CHROME_HEAD_SIZE + count * sizeof values[0], text, text_size);
+    uint64_t position = spool_push(&t->spool, &record, CHROME_HEAD_SIZE + count * sizeof values[0],
+                                   text, text_size);
     if (position == SPOOL_NONE)
         refuse(t, t->spool.error);
     return position;
@@ -124,8 +122,7 @@ chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
     if (number == CHROME_LANE_NOWHERE) {
         static const char name[] = "No proc";
         uint64_t values[] = {number, (uint64_t)-2, 0, CHROME_PID_PROCS};
-        chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name,
-                    sizeof name - 1);
+        chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, sizeof name - 1);
     }
     return row;
 }
@@ -259,8 +256,8 @@ void chrome_begin_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t number
     /* An arrow needs something to start at. */
     if (row->depth == 0)
         chrome_instant(t, number, name, stack, reason, size);
-    arrow->position =
-        chrome_push(t, CHROME_ARROW_START, name, CHROME_OPEN, values, 4, reason, size);
+    arrow->position = chrome_push(t, CHROME_ARROW_START, name, CHROME_OPEN, values, 4, reason,
+                                  size);
     arrow->reason = reason;
     arrow->name = (uint8_t)name;
     arrow->pending = true;

@@ -237,15 +237,9 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
                        const gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
-    case GOTRACE_KIND_TASK_BEGIN:
-        task_began(u, row, event);
-        break;
-    case GOTRACE_KIND_TASK_END:
-        task_ended(u, row, event);
-        break;
-    case GOTRACE_KIND_REGION_BEGIN:
-        region_began(u, regions, row, event);
-        break;
+    case GOTRACE_KIND_TASK_BEGIN: task_began(u, row, event); break;
+    case GOTRACE_KIND_TASK_END: task_ended(u, row, event); break;
+    case GOTRACE_KIND_REGION_BEGIN: region_began(u, regions, row, event); break;
     case GOTRACE_KIND_REGION_END:
         /* A region from before the trace has no beginning to be matched with. */
         if (!*regions)
@@ -253,10 +247,7 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
         if (*regions)
             end_region(u, regions, event->stack);
         break;
-    case GOTRACE_KIND_LOG:
-        logged(u, row, event);
-        break;
-    default:
-        break;
+    case GOTRACE_KIND_LOG: logged(u, row, event); break;
+    default: break;
     }
 }

@@ -191,7 +191,8 @@ static void write_arrow(chrome_writer *w, const chrome_record *record, const cha
     out_char(w->o, '}');
 }
 
-static void write_region(chrome_writer *w, const chrome_record *record, const char *text, char phase)
+static void write_region(chrome_writer *w, const chrome_record *record, const char *text,
+                         char phase)
 {
     static const char digits[] = "0123456789abcdef";
     const uint64_t *v = record->values;

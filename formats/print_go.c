@@ -19,10 +19,8 @@ typedef struct go_texts {
 static const go_texts *texts_of(const char *name)
 {
     static const go_texts texts[] = {
-        {"STWStart", NULL, NULL, "kind"},
-        {"GoStartLabel", "label", NULL, NULL},
-        {"UserTaskCreate", "name", NULL, NULL},
-        {"UserRegion", "name", NULL, NULL},
+        {"STWStart", NULL, NULL, "kind"},         {"GoStartLabel", "label", NULL, NULL},
+        {"UserTaskCreate", "name", NULL, NULL},   {"UserRegion", "name", NULL, NULL},
         {"UserLog", "category", "message", NULL},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

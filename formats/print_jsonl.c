@@ -90,8 +90,7 @@ static void print_subject(out *o, const gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_TRANSITION:
-        field_name(o, "resource",
-                   event->resource == GOTRACE_RESOURCE_PROC ? "proc" : "goroutine");
+        field_name(o, "resource", event->resource == GOTRACE_RESOURCE_PROC ? "proc" : "goroutine");
         field_u64(o, "subject", event->subject);
         field_name(o, "from", gotrace_state_name((gotrace_state)event->from));
         field_name(o, "to", gotrace_state_name((gotrace_state)event->to));
@@ -119,8 +118,7 @@ static void print_subject(out *o, const gotrace_event *event)
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_LABEL:
-    case GOTRACE_KIND_SAMPLE:
-        break;
+    case GOTRACE_KIND_SAMPLE: break;
     }
     field_name(o, "reason", event->reason);
     field_string(o, "text", event->text, event->text_size);

@@ -175,8 +175,7 @@ static void print_annotation(line *l, const gotrace_event *event, const char *wh
 }
 
 /* Those of the record's own numbers that nothing else on the line tells. */
-static void print_numbers(line *l, const gotrace_event_spec *spec,
-                          const gotrace_event *event)
+static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace_event *event)
 {
     print_args args = {.spec = spec, .event = event};
     uint64_t value;
@@ -200,14 +199,9 @@ static void print_detail(line *l, const gotrace_event *event)
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_METRIC:
-    case GOTRACE_KIND_SAMPLE:
-        break;
-    case GOTRACE_KIND_TRANSITION:
-        print_transition(l, event);
-        break;
-    case GOTRACE_KIND_LABEL:
-        print_annotation(l, event, "label");
-        break;
+    case GOTRACE_KIND_SAMPLE: break;
+    case GOTRACE_KIND_TRANSITION: print_transition(l, event); break;
+    case GOTRACE_KIND_LABEL: print_annotation(l, event, "label"); break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
         next_detail(l);
@@ -223,18 +217,10 @@ static void print_detail(line *l, const gotrace_event *event)
             print_id(l, 'T', event->value);
         }
         break;
-    case GOTRACE_KIND_TASK_END:
-        print_annotation(l, event, "task ends");
-        break;
-    case GOTRACE_KIND_REGION_BEGIN:
-        print_annotation(l, event, "region begins");
-        break;
-    case GOTRACE_KIND_REGION_END:
-        print_annotation(l, event, "region ends");
-        break;
-    case GOTRACE_KIND_LOG:
-        print_annotation(l, event, "log");
-        break;
+    case GOTRACE_KIND_TASK_END: print_annotation(l, event, "task ends"); break;
+    case GOTRACE_KIND_REGION_BEGIN: print_annotation(l, event, "region begins"); break;
+    case GOTRACE_KIND_REGION_END: print_annotation(l, event, "region ends"); break;
+    case GOTRACE_KIND_LOG: print_annotation(l, event, "log"); break;
     }
 }
 

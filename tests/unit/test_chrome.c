@@ -1,0 +1,263 @@
+/*
+ * test_chrome.c - what `convert --to chrome` promises, for every trace of the corpora, whole and
+ * cut off: events in order of time, slices nested, arrows and regions in pairs, arrows that begin
+ * and end in something, no frame that nothing refers to.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats.h"
+#include "idmap.h"
+#include "support.h"
+
+enum { DEPTH = 16 };
+
+/* What is known of a row while its events are read. */
+typedef struct row {
+    int64_t end[DEPTH]; /* of the slices that are open, outermost first */
+    int64_t begin;      /* of the last slice or instant */
+    int depth;
+} row;
+
+typedef struct checker {
+    json_t *frames;  /* the file's */
+    json_t *used;    /* numbers of those that events refer to */
+    idmap rows;      /* row by pid and tid */
+    json_t *arrows;  /* names by id */
+    json_t *regions; /* names by "scope id" */
+} checker;
+
+static int64_t ns(json_t *event, const char *key)
+{
+    json_t *value = json_object_get(event, key);
+    ck_assert(json_is_number(value));
+    return (int64_t)(json_number_value(value) * 1000 + 0.5);
+}
+
+static const char *string(json_t *event, const char *key)
+{
+    const char *value = json_string_value(json_object_get(event, key));
+    ck_assert_ptr_nonnull(value);
+    return value;
+}
+
+static row *row_of(checker *c, json_t *event)
+{
+    json_int_t pid = json_integer_value(json_object_get(event, "pid"));
+    json_int_t tid = json_integer_value(json_object_get(event, "tid"));
+    uint64_t key = (uint64_t)tid * 4 + (uint64_t)pid;
+    bool known = idmap_find(&c->rows, key) != NULL;
+    row *r = idmap_insert(&c->rows, key);
+
+    ck_assert_ptr_nonnull(r);
+    if (!known)
+        r->begin = -1;
+    return r;
+}
+
+/* Mark a frame and its callers as referred to. */
+static void use_frame(checker *c, json_t *event, const char *key)
+{
+    json_int_t id = json_integer_value(json_object_get(event, key));
+    char name[32];
+
+    while (id != 0) {
+        snprintf(name, sizeof name, "%lld", (long long)id);
+        json_t *frame = json_object_get(c->frames, name);
+        ck_assert_msg(frame != NULL, "frame %s is missing", name);
+        ck_assert(json_is_string(json_object_get(frame, "name")));
+        if (json_object_get(c->used, name))
+            return;
+        json_object_set_new(c->used, name, json_true());
+        id = json_integer_value(json_object_get(frame, "parent"));
+    }
+}
+
+static void check_slice(checker *c, json_t *event, int64_t time)
+{
+    row *r = row_of(c, event);
+    int64_t end = time + ns(event, "dur");
+
+    ck_assert_int_ge(end, time);
+    while (r->depth > 0 && r->end[r->depth - 1] <= time)
+        r->depth--;
+    if (r->depth > 0)
+        ck_assert_int_le(end, r->end[r->depth - 1]);
+    ck_assert_int_lt(r->depth, DEPTH);
+    r->end[r->depth++] = end;
+    r->begin = time;
+}
+
+static void check_arrow(checker *c, json_t *event, int64_t time, bool begins)
+{
+    const row *r = row_of(c, event);
+    char id[32];
+
+    snprintf(id, sizeof id, "%lld", (long long)json_integer_value(json_object_get(event, "id")));
+    json_t *name = json_object_get(c->arrows, id);
+    if (begins) {
+        /* Within a slice, or at an instant. */
+        ck_assert_ptr_null(name);
+        ck_assert((r->depth > 0 && r->end[0] >= time) || r->begin == time);
+        json_object_set(c->arrows, id, json_object_get(event, "name"));
+    } else {
+        ck_assert_ptr_nonnull(name);
+        ck_assert_str_eq(json_string_value(name), string(event, "name"));
+        ck_assert_int_eq(r->begin, time);
+        json_object_del(c->arrows, id);
+    }
+}
+
+static void check_region(checker *c, json_t *event, bool begins)
+{
+    char id[64];
+
+    snprintf(id, sizeof id, "%s %lld", string(event, "s"),
+             (long long)json_integer_value(json_object_get(event, "id")));
+    json_t *name = json_object_get(c->regions, id);
+    if (begins) {
+        ck_assert_ptr_null(name);
+        json_object_set(c->regions, id, json_object_get(event, "name"));
+    } else {
+        ck_assert_ptr_nonnull(name);
+        ck_assert_str_eq(json_string_value(name), string(event, "name"));
+        json_object_del(c->regions, id);
+    }
+}
+
+static void check_event(checker *c, json_t *event)
+{
+    int64_t time = ns(event, "ts");
+
+    use_frame(c, event, "sf");
+    use_frame(c, event, "esf");
+    ck_assert_ptr_nonnull(string(event, "name"));
+    switch (string(event, "ph")[0]) {
+    case 'X': check_slice(c, event, time); break;
+    case 'I': row_of(c, event)->begin = time; break;
+    case 's':
+    case 't': check_arrow(c, event, time, string(event, "ph")[0] == 's'); break;
+    case 'b':
+    case 'e': check_region(c, event, string(event, "ph")[0] == 'b'); break;
+    case 'C':
+    case 'M': ck_assert(json_object_size(json_object_get(event, "args")) > 0); break;
+    default: ck_abort_msg("an event of phase %s", string(event, "ph"));
+    }
+}
+
+static void check_document(checker *c, const blob *text)
+{
+    json_error_t error;
+    json_t *document = json_loadb((const char *)text->bytes, text->size,
+                                  JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    ck_assert_msg(document != NULL, "line %d: %s", error.line, error.text);
+    ck_assert_str_eq(string(document, "displayTimeUnit"), "ns");
+    c->frames = json_object_get(document, "stackFrames");
+    c->used = json_object();
+    idmap_init(&c->rows, sizeof(row));
+    c->arrows = json_object();
+    c->regions = json_object();
+
+    int64_t last = 0;
+    size_t i;
+    json_t *event;
+    json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+    {
+        ck_assert_int_ge(ns(event, "ts"), last);
+        last = ns(event, "ts");
+        check_event(c, event);
+    }
+    ck_assert_uint_eq(json_object_size(c->arrows), 0);
+    ck_assert_uint_eq(json_object_size(c->regions), 0);
+    ck_assert_uint_eq(json_object_size(c->used), json_object_size(c->frames));
+
+    json_decref(c->used);
+    idmap_free(&c->rows);
+    json_decref(c->arrows);
+    json_decref(c->regions);
+    json_decref(document);
+}
+
+/* Convert the first size bytes; false where even the header is refused. */
+static bool convert(const blob *trace, size_t size, blob *text)
+{
+    gotrace_source *source;
+    gotrace_reader *reader;
+    out o;
+
+    if (gotrace_source_memory(trace->bytes, size, NULL, &source, NULL) != GOTRACE_OK)
+        return false;
+    bool readable = gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK;
+    if (readable) {
+        ck_assert(out_init(&o, blob_write, text));
+        convert_job job = {.reader = reader, .out = &o, .name = "test"};
+        format_chrome.run(&job);
+        ck_assert(out_flush(&o));
+        ck_assert_uint_eq(o.written, text->size);
+        out_free(&o);
+        gotrace_reader_close(reader);
+    }
+    gotrace_source_close(source);
+    return readable;
+}
+
+static void check_prefix(const trace_file *file, size_t size)
+{
+    checker c = {0};
+    blob text = {0};
+
+    if (convert(&file->content, size, &text))
+        check_document(&c, &text);
+    blob_free(&text);
+}
+
+START_TEST(whole_traces)
+{
+    trace_file *files = traces_load(200 * 1024);
+    for (trace_file *f = files; f->path[0]; f++)
+        check_prefix(f, f->content.size);
+    traces_free(files);
+}
+END_TEST
+
+START_TEST(cut_traces)
+{
+    trace_file *files = traces_load(8 * 1024);
+    for (trace_file *f = files; f->path[0]; f++)
+        for (size_t size = 16; size < f->content.size; size += 1 + f->content.size / 20)
+            check_prefix(f, size);
+    traces_free(files);
+}
+END_TEST
+
+/* The same input gives the same bytes. */
+START_TEST(deterministic)
+{
+    trace_file *files = traces_load(60 * 1024);
+    for (trace_file *f = files; f->path[0]; f++) {
+        blob one = {0}, two = {0};
+        if (convert(&f->content, f->content.size, &one) &&
+            convert(&f->content, f->content.size, &two)) {
+            ck_assert_uint_eq(one.size, two.size);
+            ck_assert_mem_eq(one.bytes, two.bytes, one.size);
+        }
+        blob_free(&one);
+        blob_free(&two);
+    }
+    traces_free(files);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("chrome");
+    TCase *cases = tcase_create("all");
+
+    tcase_set_timeout(cases, 300);
+    tcase_add_test(cases, whole_traces);
+    tcase_add_test(cases, cut_traces);
+    tcase_add_test(cases, deterministic);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}

@@ -1,0 +1,222 @@
+/* test_out.c - buffered output, and text made fit for formats. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats.h"
+#include "support.h"
+#include "utf8.h"
+
+/* What was written, NUL-terminated. */
+static const char *text_of(out *o, blob *b)
+{
+    ck_assert(out_flush(o));
+    ck_assert(blob_write(b, "", 1));
+    return (const char *)b->bytes;
+}
+
+static void expect(void (*print)(out *o, const char *s, size_t size), const char *s, size_t size,
+                   const char *wanted)
+{
+    blob b = {0};
+    out o;
+
+    ck_assert(out_init(&o, blob_write, &b));
+    print(&o, s, size);
+    ck_assert_str_eq(text_of(&o, &b), wanted);
+    out_free(&o);
+    blob_free(&b);
+}
+
+START_TEST(numbers)
+{
+    uint64_t values[200] = {0, 1, 9, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
+    size_t count = 6;
+    for (uint64_t power = 10; count < 60; power *= 10) {
+        values[count++] = power - 1;
+        values[count++] = power;
+        values[count++] = power + 9;
+        if (power > UINT64_MAX / 10)
+            break;
+    }
+    blob b = {0}, wanted = {0};
+    out o;
+    ck_assert(out_init(&o, blob_write, &b));
+    /* So many that they cross the end of the buffer at every place. */
+    for (size_t round = 0; round < 2000; round++) {
+        for (size_t i = 0; i < count; i++) {
+            char line[100];
+            out_u64(&o, values[i]);
+            out_char(&o, ' ');
+            out_i64(&o, (int64_t)values[i]);
+            out_str(&o, " 0x");
+            out_hex(&o, values[i]);
+            out_printf(&o, "%s", "\n");
+            int size = snprintf(line, sizeof line, "%llu %lld 0x%llx\n",
+                                (unsigned long long)values[i], (long long)values[i],
+                                (unsigned long long)values[i]);
+            ck_assert(blob_write(&wanted, line, (size_t)size));
+        }
+    }
+    ck_assert(out_flush(&o));
+    ck_assert_uint_eq(b.size, wanted.size);
+    ck_assert_mem_eq(b.bytes, wanted.bytes, wanted.size);
+    ck_assert_uint_eq(o.written, wanted.size);
+    out_free(&o);
+    blob_free(&b);
+    blob_free(&wanted);
+}
+END_TEST
+
+START_TEST(pieces_larger_than_the_buffer)
+{
+    size_t size = 1 << 20;
+    char *large = malloc(size + 1);
+    blob b = {0};
+    out o;
+
+    memset(large, 'x', size);
+    large[size] = '\0';
+    ck_assert(out_init(&o, blob_write, &b));
+    out_str(&o, "a");
+    out_bytes(&o, large, size);
+    out_printf(&o, "%s|", large);
+    ck_assert(out_flush(&o));
+    ck_assert_uint_eq(b.size, 2 * size + 2);
+    ck_assert_int_eq(b.bytes[0], 'a');
+    ck_assert_int_eq(b.bytes[b.size - 1], '|');
+    out_free(&o);
+    blob_free(&b);
+    free(large);
+}
+END_TEST
+
+/* Takes as many calls as ctx says, and then none. */
+static bool write_some(void *ctx, const void *bytes, size_t size)
+{
+    int *left = ctx;
+    (void)bytes;
+    (void)size;
+    return (*left)-- > 0;
+}
+
+START_TEST(first_failure_sticks)
+{
+    int left = 1;
+    out o;
+
+    ck_assert(out_init(&o, write_some, &left));
+    out_str(&o, "one");
+    ck_assert(out_flush(&o));
+    out_str(&o, "two");
+    ck_assert(!out_flush(&o));
+    left = 10;
+    out_str(&o, "three");
+    ck_assert(!out_flush(&o));
+    ck_assert_int_eq(left, 10);
+    ck_assert_uint_eq(o.written, 3);
+    ck_assert_int_eq(o.error, 0);
+    out_free(&o);
+
+    ck_assert(out_init(&o, write_some, &left));
+    out_fail(&o, 28);
+    out_fail(&o, 12);
+    ck_assert(!out_flush(&o));
+    ck_assert_int_eq(o.error, 28);
+    out_free(&o);
+    out_str(&o, "after the end");
+    ck_assert(!out_flush(&o));
+}
+END_TEST
+
+START_TEST(json_strings)
+{
+    expect(out_json_string, "", 0, "\"\"");
+    expect(out_json_string, "a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
+    expect(out_json_string, "\b\f\n\r\t\x01\x1f\x7f\0", 9,
+           "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000\"");
+    expect(out_json_string, "h\xc3\xa9\xf0\x9f\x99\x82", 7, "\"h\xc3\xa9\xf0\x9f\x99\x82\"");
+    /* Each byte that is not text for itself. */
+    expect(out_json_string, "\xff\xc3(\xed\xa0\x80", 6,
+           "\"\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+    expect(out_json_text, "a\"", 2, "a\\\"");
+}
+END_TEST
+
+/* What Go 1.27's strconv.Quote says. */
+START_TEST(go_strings)
+{
+    expect(out_go_quoted, "", 0, "\"\"");
+    expect(out_go_quoted, "a\"b\\c'", 6, "\"a\\\"b\\\\c'\"");
+    expect(out_go_quoted, "\a\b\f\n\r\t\v\0\x1f\x7f", 10,
+           "\"\\a\\b\\f\\n\\r\\t\\v\\x00\\x1f\\x7f\"");
+    expect(out_go_quoted, "\xff\xc3(", 3, "\"\\xff\\xc3(\"");
+    expect(out_go_quoted, "h\xc3\xa9\xe6\x97\xa5\xf0\x9f\x99\x82", 10,
+           "\"h\xc3\xa9\xe6\x97\xa5\xf0\x9f\x99\x82\"");
+    /* No-break space, soft hyphen, zero-width space, a surrogate, private use, the last rune. */
+    expect(out_go_quoted, "\xc2\xa0", 2, "\"\\u00a0\"");
+    expect(out_go_quoted, "\xc2\xad", 2, "\"\\u00ad\"");
+    expect(out_go_quoted, "\xe2\x80\x8b", 3, "\"\\u200b\"");
+    expect(out_go_quoted, "\xed\xa0\x80", 3, "\"\\xed\\xa0\\x80\"");
+    expect(out_go_quoted, "\xee\x80\x80", 3, "\"\\ue000\"");
+    expect(out_go_quoted, "\xf4\x8f\xbf\xbf", 4, "\"\\U0010ffff\"");
+    expect(out_go_quoted, "\xef\xbf\xbd", 3, "\"\xef\xbf\xbd\"");
+}
+END_TEST
+
+START_TEST(utf8)
+{
+    static const char mixed[] = "all is ASCII here, then \xc3\xa9 and \xe2\x82 cut";
+    char clean[UTF8_CLEAN_MAX(sizeof mixed)];
+    uint32_t rune = 0;
+
+    ck_assert_uint_eq(utf8_decode("\xf0\x9f\x99\x82", 4, &rune), 4);
+    ck_assert_uint_eq(rune, 0x1f642);
+    ck_assert_uint_eq(utf8_decode("\xf0\x9f\x99\x82", 3, &rune), 0);
+    ck_assert_uint_eq(utf8_decode("\xc0\x80", 2, &rune), 0);         /* overlong */
+    ck_assert_uint_eq(utf8_decode("\xe0\x9f\xbf", 3, &rune), 0);     /* overlong */
+    ck_assert_uint_eq(utf8_decode("\xf0\x8f\xbf\xbf", 4, &rune), 0); /* overlong */
+    ck_assert_uint_eq(utf8_decode("\xf4\x90\x80\x80", 4, &rune), 0); /* above U+10FFFF */
+    ck_assert_uint_eq(utf8_decode("\x80", 1, &rune), 0);
+    ck_assert_uint_eq(utf8_decode("", 0, &rune), 0);
+
+    ck_assert_uint_eq(utf8_valid_prefix(mixed, sizeof mixed - 1), 31);
+    size_t size = utf8_clean(clean, mixed, sizeof mixed - 1);
+    ck_assert_uint_eq(size, sizeof mixed - 1 - 2 + 6);
+    ck_assert_uint_eq(utf8_valid_prefix(clean, size), size);
+
+    ck_assert(utf8_printable(' ') && utf8_printable('~') && utf8_printable(0xa1));
+    ck_assert(!utf8_printable('\n') && !utf8_printable(0x7f) && !utf8_printable(0xa0));
+    ck_assert(utf8_printable(0x1f642) && !utf8_printable(0xe000) && !utf8_printable(0x10ffff));
+}
+END_TEST
+
+START_TEST(names_and_endings)
+{
+    ck_assert_ptr_eq(format_by_name("chrome"), &format_chrome);
+    ck_assert_ptr_null(format_by_name("Chrome"));
+    ck_assert_ptr_eq(format_by_path("dir.pftrace/x.JSON"), &format_chrome);
+    ck_assert_ptr_eq(format_by_path("x.json.zst"), &format_chrome);
+    ck_assert_ptr_null(format_by_path(".json"));
+    ck_assert_ptr_null(format_by_path("x.jsonl"));
+    ck_assert_ptr_null(format_by_path(""));
+    for (size_t i = 0; printers[i]; i++)
+        ck_assert_ptr_eq(printer_by_name(printers[i]->name), printers[i]);
+    ck_assert_ptr_null(printer_by_name(""));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("out");
+    TCase *cases = tcase_create("all");
+
+    tcase_add_test(cases, numbers);
+    tcase_add_test(cases, pieces_larger_than_the_buffer);
+    tcase_add_test(cases, first_failure_sticks);
+    tcase_add_test(cases, json_strings);
+    tcase_add_test(cases, go_strings);
+    tcase_add_test(cases, utf8);
+    tcase_add_test(cases, names_and_endings);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
