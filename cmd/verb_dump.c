@@ -15,6 +15,7 @@ typedef struct dump {
     const script_format *how;
     out *out;
     int version; /* 0 until the script was begun */
+    bool has_records;
     char *piece;
 } dump;
 
@@ -28,17 +29,15 @@ static gotrace_status write_records(dump *d)
 {
     gotrace_record record;
     gotrace_status status;
-    bool first = false;
     do {
         status = gotrace_decoder_next(d->decoder, &record);
         if (d->version == 0 && gotrace_decoder_version(d->decoder) != 0) {
             d->version = gotrace_decoder_version(d->decoder);
             d->how->begin(d->out, d->version);
-            first = true;
         }
         if (status == GOTRACE_EVENT) {
-            d->how->record(d->out, d->version, &record, first);
-            first = false;
+            d->how->record(d->out, d->version, &record, !d->has_records);
+            d->has_records = true;
         }
     } while (status == GOTRACE_EVENT && !d->out->failed);
     return status;
