@@ -1,0 +1,11 @@
+# shellcheck shell=bash
+# A first record that is longer than what is read at a time.
+{
+    echo 'Trace Go1.19'
+    printf 'String id=1\n\tdata="%*s"\n' 600000 x
+    echo 'Frequency freq=7'
+} | gotrace synth -o long.trace
+for how in text json jsonl; do
+    gotrace dump --format $how long.trace | gotrace synth | cmp - long.trace
+done
+gotrace dump --format json long.trace | cut -c1-60
