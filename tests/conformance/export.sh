@@ -85,7 +85,7 @@ check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
         return
     fi
     if ! have_engine; then
-        skip "convert --to $3, in the engine" "no engine: node, $TPQ, $TPQ_HOME/node_modules"
+        skip "convert --to $3, in the engine" "no engine (needs node, $TPQ and $TPQ_HOME/node_modules)"
         return
     fi
     if ! engine "$WORK/timeline" "$4" "$5"; then
