@@ -43,7 +43,8 @@ static goroutine *find(void **tree, uint64_t id)
 
 static bool follow(gotrace_reader *reader, const gotrace_event *e, void **tree)
 {
-    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE)
+    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE ||
+        e->flags & GOTRACE_EVENT_FUTILE)
         return true;
     goroutine *g = find(tree, e->subject);
     if (!g)
