@@ -198,8 +198,9 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
     while (p < frame->values_end && fits && count < expected)
         fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
     if (!fits || p != frame->values_end || count != expected) {
-        /* Of batches the first pass has said it. */
-        return frame->type == GT_V1_Batch || report_arity(reader, c, frame);
+        /* Of batches and samples the first pass has said it. */
+        return frame->type == GT_V1_Batch || frame->type == GT_V1_CPUSample ||
+               report_arity(reader, c, frame);
     }
     if (frame->type == GT_V1_Batch) {
         start_batch(c, v);
@@ -226,7 +227,8 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
         uint64_t at = offset_of(c, c->p);
         if (frame.size > c->run_end - at) /* the first pass stopped inside this record */
             return next_run(reader, c);
-        if (shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) { /* only passed over, however long */
+        if ((shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) ||
+            frame.length > reader->index.longest_record) { /* only passed over, however long */
             c->base = at + frame.size;
             c->record++;
             c->p = c->window;
@@ -237,6 +239,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
             return false;
     }
     if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GT_V1_Batch) &&
+        frame.length <= reader->index.longest_record && /* else the first pass has said it */
         !decode_values(reader, c, &frame, e, made))
         return false;
     c->record++;
@@ -329,19 +332,21 @@ __attribute__((always_inline)) static inline uint32_t decode_plain(gt_cursor *c,
     return (uint32_t)(e - first);
 }
 
-static uint32_t decode_stretch(gt_cursor *c, uint32_t room)
+static void decode_stretch(gt_cursor *c, const gt_event *end)
 {
-    gt_event *e = &c->events[c->have];
-    return c->with_seq ? decode_plain(c, e, room, true) : decode_plain(c, e, room, false);
+    uint32_t room = (uint32_t)(end - c->end);
+    c->end += c->with_seq ? decode_plain(c, c->end, room, true)
+                          : decode_plain(c, c->end, room, false);
 }
 
 bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
 {
-    uint32_t start = c->next > c->half ? 0 : c->half;
-    c->next = c->have = start;
+    gt_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
+    const gt_event *end = start + c->half;
+    c->head = c->end = start;
     while (c->run_end) {
-        c->have += decode_stretch(c, start + c->half - c->have);
-        if (c->have == start + c->half)
+        decode_stretch(c, end);
+        if (c->end == end)
             return true;
         if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {
             if (!refill(reader, c, 0))
@@ -350,14 +355,13 @@ bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
                 continue;
         }
         bool made = false;
-        if (c->p == c->limit ? !next_run(reader, c)
-                             : !decode_slowly(reader, c, &c->events[c->have], &made))
+        if (c->p == c->limit ? !next_run(reader, c) : !decode_slowly(reader, c, c->end, &made))
             return false;
-        c->have += made;
-        if (c->have == start + c->half)
+        c->end += made;
+        if (c->end == end)
             return true;
     }
-    if (c->have > start)
+    if (c->end > start)
         return true;
     c->has_head = false;
     gt_cursor_close(reader, c);
@@ -371,6 +375,7 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t 
     *c = (gt_cursor){.has_head = true,
                      .with_seq = reader->summary.version < 7,
                      .shapes = reader->index.shapes,
+                     .head = events,
                      .events = events,
                      .half = half,
                      .proc = proc,

@@ -27,7 +27,6 @@ typedef struct skim {
     bool at_end; /* the window reaches the end of the file */
     bool ended;  /* by damage */
     unsigned inline_least;
-    uint64_t longest; /* bytes the values of any record can take */
     uint64_t record;
     uint64_t batches;
     uint32_t proc;      /* whose batch this is, GT_NONE before the first */
@@ -172,8 +171,15 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
 
 enum { KEEP = 5 };
 
+/* What a timed event holds is checked in the second pass, which comes past samples only where they
+ * stand beside other events. */
+static bool is_checked_later(const skim *s, uint8_t type)
+{
+    return (s->index->shapes[type].flags & GOTRACE_SPEC_TIMED) && type != GT_V1_CPUSample;
+}
+
 /* Decode the values of a record that is wholly at hand: the first KEEP of them, and how many there
- * are. False, reported, when they do not end where they should. */
+ * are. *fits says whether they end where they should; what is wrong with them is reported. */
 static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP], size_t *count,
                           bool *fits)
 {
@@ -186,6 +192,8 @@ static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP],
         int used = gt_varint(&p, frame->values_end, &value);
         if (used <= 0) {
             *fits = false;
+            if (is_checked_later(s, frame->type))
+                return true;
             return used < 0 ? gt_report(s->reader, GOTRACE_RULE_WIRE_VARINT, place_of(s, at),
                                         "a number runs over ten bytes or 64 bits")
                             : gt_report(s->reader, GOTRACE_RULE_WIRE_LENGTH, place_of(s, s->p),
@@ -318,8 +326,7 @@ static bool special(skim *s, const gt_frame *frame)
     if (frame->type == GT_V1_Stack)
         return put_stack(s, frame, v, count);
     if (count != shape->values) {
-        /* Of timed events the second pass says so. */
-        if (shape->flags & GOTRACE_SPEC_TIMED)
+        if (is_checked_later(s, frame->type))
             return true;
         return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
                          "%s has %zu values, %u expected in version 1.%d",
@@ -393,20 +400,32 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
     }
 }
 
-/* A record that says it is longer than any can be: pass over it without reading it in. */
+/* A record that says it is longer than any can be: pass over it without reading it in. A log's
+ * message stands behind, where it is not worth looking for it. */
 static bool jump(skim *s, const gt_frame *frame)
 {
     gotrace_reader *reader = s->reader;
-    gotrace_rule rule =
-        frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES : GOTRACE_RULE_EVENT_ARITY;
+    bool is_log = frame->type == GT_V1_UserLog;
+    gotrace_rule rule = is_log                         ? GOTRACE_RULE_WIRE_LENGTH
+                        : frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
+                                                     : GOTRACE_RULE_EVENT_ARITY;
+    if (is_log)
+        damage_at(s, s->p);
     if (!gt_report(reader, rule, place_of(s, s->p),
                    "%s says it is %llu bytes long, at most %llu expected",
                    gotrace_event_spec_of(reader->summary.version, frame->type)->name,
-                   (unsigned long long)frame->length, (unsigned long long)s->longest))
+                   (unsigned long long)frame->length,
+                   (unsigned long long)s->index->longest_record))
         return false;
+    if (is_log)
+        return true;
     reader->summary.type_records[frame->type]++;
     reader->summary.type_bytes[frame->type] += frame->size;
     s->record++;
+    if (frame->size <= (uint64_t)(s->end - s->p)) {
+        s->p += frame->size;
+        return true;
+    }
     s->base = offset_of(s, s->p) + frame->size;
     s->p = s->end = s->window;
     return refill(s, NEAR_END);
@@ -426,13 +445,13 @@ static bool skim_slowly(skim *s)
         uint64_t left = reader->summary.size - offset_of(s, s->p);
         if (status != GT_WIRE_MORE || s->at_end || frame.size > left)
             return bad_frame(s, status, &frame);
-        if (frame.length > s->longest && frame.type != GT_V1_UserLog)
+        if (frame.length > s->index->longest_record)
             return jump(s, &frame);
-        if (frame.length > s->longest)
-            return bad_frame(s, GT_WIRE_LOG_LENGTH, &frame);
         if (!refill(s, (size_t)frame.size > NEAR_END ? (size_t)frame.size : NEAR_END))
             return false;
     }
+    if (frame.length > s->index->longest_record)
+        return jump(s, &frame);
     uint8_t flags = s->index->shapes[frame.type].flags;
     if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
         return false;
@@ -584,12 +603,12 @@ bool gt_index_build(gotrace_reader *reader)
     gt_spill_init(&index->exits, &reader->heap, &reader->config);
     gt_spill_init(&index->samples, &reader->heap, &reader->config);
 
+    index->longest_record =
+        GT_VARINT_MAX * (2 + reader->limits.frames * gotrace_frame_values(version));
     skim s = {.reader = reader,
               .index = index,
               .base = GT_HEADER_SIZE,
               .inline_least = version < 7 ? 2 : 1,
-              .longest =
-                  GT_VARINT_MAX * (2 + reader->limits.frames * gotrace_frame_values(version)),
               .proc = GT_NONE};
     s.capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
     s.window = gt_resize(&reader->heap, NULL, 0, s.capacity);

@@ -96,16 +96,23 @@ static uint64_t or_default(uint64_t set, uint64_t usual)
     return set ? set : usual;
 }
 
+/* The same for what is counted in 32 bits, some of whose values mean "none". */
+static uint64_t narrow(uint64_t set, uint64_t usual)
+{
+    const uint64_t most = UINT32_MAX - 1024;
+    return or_default(set, usual) < most ? or_default(set, usual) : most;
+}
+
 static gotrace_limits limits_of(const gotrace_limits *l)
 {
     return (gotrace_limits){.memory = or_default(l->memory, (uint64_t)1 << 30),
                             .strings = or_default(l->strings, 1 << 24),
-                            .string_bytes = or_default(l->string_bytes, 1000000),
+                            .string_bytes = narrow(l->string_bytes, 1000000),
                             .stacks = or_default(l->stacks, 1 << 24),
-                            .frames = or_default(l->frames, 1000),
+                            .frames = narrow(l->frames, 1000),
                             .goroutines = or_default(l->goroutines, 1 << 24),
-                            .batches = or_default(l->batches, 1 << 28),
-                            .procs = or_default(l->procs, 1 << 20)};
+                            .batches = narrow(l->batches, 1 << 28),
+                            .procs = narrow(l->procs, 1 << 20)};
 }
 
 gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,

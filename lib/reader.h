@@ -48,6 +48,7 @@ typedef struct gt_index {
     gt_table timers;  /* goroutines that run timers (until 1.13) */
     gt_spill exits;   /* ends of system calls by their real time (until 1.6: by sequence number) */
     gt_spill samples; /* CPU samples by their own time */
+    uint64_t longest_record; /* bytes that the values of any record can take */
     uint64_t frequency;
     bool has_frequency;
 } gt_index;
