@@ -255,8 +255,7 @@ typedef struct tight {
 } tight;
 
 /* A plain event well inside the window, straight to its values. False leaves all as it was. */
-__attribute__((always_inline)) static inline bool decode_fast(tight *t, const gt_v1_shape *shapes,
-                                                              bool with_seq, gt_event *e)
+GT_INLINE bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_seq, gt_event *e)
 {
     const uint8_t *p = t->p, *end = NULL;
     uint8_t first = *p++;
@@ -304,8 +303,7 @@ __attribute__((always_inline)) static inline bool decode_fast(tight *t, const gt
 
 /* Decode plain events from p on, at most `room`; returns how many. Made twice, for with_seq is
  * known when it is compiled. */
-__attribute__((always_inline)) static inline uint32_t decode_plain(gt_cursor *c, gt_event *e,
-                                                                   uint32_t room, bool with_seq)
+GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool with_seq)
 {
     tight t = {c->p, c->ticks, c->goroutine, c->seq};
     const uint8_t *safe = c->safe;

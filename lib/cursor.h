@@ -44,9 +44,9 @@ static inline gt_place gt_event_place(const gt_event *event)
  * stays whole while the next stretch is decoded.
  */
 typedef struct gt_cursor {
+    gt_event *head;
+    gt_event *end;    /* of the stretch that the head is in */
     gt_event *events; /* two halves */
-    uint32_t next;    /* the head */
-    uint32_t have;    /* end of the stretch that the head is in */
     uint32_t half;    /* events in a half */
     bool has_head;
     bool with_seq; /* until 1.6 */
@@ -81,22 +81,16 @@ bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *cursor);
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *cursor);
 
-static inline gt_event *gt_cursor_head(const gt_cursor *cursor)
-{
-    return &cursor->events[cursor->next];
-}
-
 /* What the head is merged by. */
 static inline int64_t gt_cursor_key(const gt_cursor *cursor)
 {
-    const gt_event *e = gt_cursor_head(cursor);
-    return cursor->with_seq ? (int64_t)e->seq : e->ticks;
+    return cursor->with_seq ? (int64_t)cursor->head->seq : cursor->head->ticks;
 }
 
 /* Go on to the next event. The one that was the head stays until the call after the next. */
 static inline bool gt_cursor_advance(gotrace_reader *reader, gt_cursor *cursor)
 {
-    return ++cursor->next < cursor->have || gt_cursor_fill(reader, cursor);
+    return ++cursor->head < cursor->end || gt_cursor_fill(reader, cursor);
 }
 
 #endif

@@ -15,6 +15,9 @@ enum {
     GT_V1_EVENT_COUNT
 };
 
+/* For what is called from more than one hot loop, which the compiler would then not inline. */
+#define GT_INLINE __attribute__((always_inline)) static inline
+
 /* What an event needs of a goroutine to be ready, see order.c. */
 enum {
     GT_FREE = 0,

@@ -113,28 +113,28 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     c->has_head = row != NULL;
     if (!row)
         return true;
-    c->next ^= 1;
+    c->head = c->head == c->events ? c->events + 1 : c->events;
     if (reader->summary.version < 7)
-        *gt_cursor_head(c) = (gt_event){.ticks = (int64_t)row->b,
-                                        .seq = (uint64_t)row->key,
-                                        .offset = row->offset,
-                                        .record = GOTRACE_NO_OFFSET,
-                                        .batch = GOTRACE_NO_OFFSET,
-                                        .goroutine = row->a,
-                                        .args = {row->a, (uint64_t)row->key, row->b},
-                                        .proc = (uint32_t)row->c,
-                                        .type = GT_V1_GoSysExit,
-                                        .flags = GOTRACE_EVENT_MOVED};
+        *c->head = (gt_event){.ticks = (int64_t)row->b,
+                              .seq = (uint64_t)row->key,
+                              .offset = row->offset,
+                              .record = GOTRACE_NO_OFFSET,
+                              .batch = GOTRACE_NO_OFFSET,
+                              .goroutine = row->a,
+                              .args = {row->a, (uint64_t)row->key, row->b},
+                              .proc = (uint32_t)row->c,
+                              .type = GT_V1_GoSysExit,
+                              .flags = GOTRACE_EVENT_MOVED};
     else
-        *gt_cursor_head(c) = (gt_event){.ticks = row->key,
-                                        .offset = row->offset,
-                                        .record = GOTRACE_NO_OFFSET,
-                                        .batch = GOTRACE_NO_OFFSET,
-                                        .goroutine = row->b,
-                                        .args = {(uint64_t)row->key, row->a, row->b},
-                                        .stack = row->c,
-                                        .proc = GT_NONE,
-                                        .type = GT_V1_CPUSample};
+        *c->head = (gt_event){.ticks = row->key,
+                              .offset = row->offset,
+                              .record = GOTRACE_NO_OFFSET,
+                              .batch = GOTRACE_NO_OFFSET,
+                              .goroutine = row->b,
+                              .args = {(uint64_t)row->key, row->a, row->b},
+                              .stack = row->c,
+                              .proc = GT_NONE,
+                              .type = GT_V1_CPUSample};
     return gt_spill_advance(o->rows, &reader->error) || gt_fail(reader);
 }
 
@@ -289,7 +289,7 @@ enum { GC_CYCLE = GT_WAITING + 1 };
 /* GC cycles are numbered through. */
 static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
-    const gt_event *e = gt_cursor_head(c);
+    const gt_event *e = c->head;
     if (e->args[0] != o->gc_seq) {
         if (!c->forced) {
             if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, UINT64_MAX, e->args[0],
@@ -313,7 +313,7 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, gt_goroutine *g,
                             const rule_row *row, uint64_t want)
 {
-    const gt_event *e = gt_cursor_head(c);
+    const gt_event *e = c->head;
     if (c->forced)
         return report_order(reader, e, row, want, g) ? TAKEN : FAILED;
     if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, g->id, row->any ? GT_ANY_SEQ : want,
@@ -324,9 +324,9 @@ static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, g
 }
 
 /* Take the cursor's first event if it is ready, else let the cursor wait. */
-static inline enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
+GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
-    gt_event *e = gt_cursor_head(c);
+    gt_event *e = c->head;
     uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
     e->subject = NULL;
     if (rule == GT_FREE)
@@ -365,7 +365,7 @@ static void force_all(gt_order *o)
     const uint32_t *waiting = gt_waits_clear(&o->waits, &count);
     for (size_t i = 0; i < count; i++) {
         gt_cursor *c = &o->cursors[waiting[i]];
-        const gt_event *e = gt_cursor_head(c);
+        const gt_event *e = c->head;
         uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
         gt_goroutine *g = rule == GT_GC
                               ? NULL
@@ -399,7 +399,7 @@ static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_even
 }
 
 /* The cursor to look at next: the current one as long as it is the earliest. False at the end. */
-static inline bool choose(gt_order *o)
+GT_INLINE bool choose(gt_order *o)
 {
     gt_cursor *c = o->current;
     if (c) {
@@ -420,7 +420,7 @@ static inline bool choose(gt_order *o)
 }
 
 /* Hand over the head of the current cursor and decode its next one. */
-static inline bool pop(gotrace_reader *reader, gt_order *o)
+GT_INLINE bool pop(gotrace_reader *reader, gt_order *o)
 {
     gt_cursor *c = o->current;
     c->forced = false;
@@ -438,12 +438,12 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     if (!choose(o))
         return true;
     gt_cursor *c = o->current;
-    gt_event *e = *event = gt_cursor_head(c);
+    gt_event *e = *event = c->head;
     e->subject = NULL;
     if (!pop(reader, o))
         return false;
     if (c->has_head && gt_cursor_key(c) < (int64_t)e->seq &&
-        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(gt_cursor_head(c)),
+        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(c->head),
                    "sequence number %lld comes after %lld on the same proc",
                    (long long)gt_cursor_key(c), (long long)e->seq))
         return false;
@@ -472,13 +472,13 @@ static bool check_exit(gotrace_reader *reader, const gt_event *e)
     return true;
 }
 
-static inline bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
+GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     for (;;) {
         *event = NULL;
         if (!choose(o))
             return true;
-        gt_event *e = gt_cursor_head(o->current);
+        gt_event *e = o->current->head;
         switch (take(reader, o, o->current)) {
         case FAILED: return false;
         case PARKED: o->current = NULL; continue;
@@ -533,30 +533,50 @@ static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
     return true;
 }
 
-bool gt_order_next(gotrace_reader *reader, gt_order *o, gt_event **event)
+GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
-    if (reader->summary.version < 7)
-        return merge_by_number(reader, o, event);
-    while (!o->ahead) {
+    gt_event *ahead = o->ahead;
+    while (!ahead) {
         bool elsewhere = false;
-        if (!merge(reader, o, &o->ahead))
+        if (!merge(reader, o, &ahead))
             return false;
-        if (!o->ahead)
+        if (!ahead)
             break;
-        if (o->ahead->type != GT_V1_GoSysExit)
-            continue;
-        if (!is_elsewhere(reader, o, o->ahead, &elsewhere))
+        if (ahead->type != GT_V1_GoSysExit)
+            break;
+        if (!is_elsewhere(reader, o, ahead, &elsewhere))
             return false;
         if (elsewhere)
-            o->ahead = NULL;
+            ahead = NULL;
     }
-    if (o->next_exit != INT64_MAX && (!o->ahead || o->next_exit < o->ahead->ticks)) {
+    if (o->next_exit != INT64_MAX && (!ahead || o->next_exit < ahead->ticks)) {
+        o->ahead = ahead;
         if (!earlier_exit(reader, o, event))
             return false;
         if (*event)
             return true;
     }
-    *event = o->ahead;
+    *event = ahead;
     o->ahead = NULL;
     return true;
+}
+
+bool gt_order_next(gotrace_reader *reader, gt_order *o, gt_event **event)
+{
+    return reader->summary.version < 7 ? merge_by_number(reader, o, event) : next(reader, o, event);
+}
+
+bool gt_order_each(gotrace_reader *reader, gt_order *o, gt_each_fn *each, void *ctx)
+{
+    gt_event *e;
+    if (reader->summary.version < 7) {
+        while (merge_by_number(reader, o, &e))
+            if (!e || !each(reader, e, ctx))
+                return !e;
+        return false;
+    }
+    while (next(reader, o, &e))
+        if (!e || !each(reader, e, ctx))
+            return !e;
+    return false;
 }

@@ -20,6 +20,11 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines);
  * false when reading cannot go on. */
 bool gt_order_next(gotrace_reader *reader, gt_order *order, gt_event **event);
 
+/* The same for all events from here to the end, in one tight loop. Stops when `each` says false;
+ * false then, and when reading cannot go on. */
+typedef bool gt_each_fn(gotrace_reader *reader, gt_event *event, void *ctx);
+bool gt_order_each(gotrace_reader *reader, gt_order *order, gt_each_fn *each, void *ctx);
+
 void gt_order_free(gotrace_reader *reader, gt_order *order);
 
 /* Read in order what `futile` needs to tell the events of futile wake-ups: rows by position. */

@@ -222,20 +222,16 @@ static bool pass_over(gotrace_reader *reader, gt_event *e, gt_effect *effect)
     return true;
 }
 
-/* The next event in order, with its state followed; NULL at the end. */
-static inline bool step(gotrace_reader *reader, gt_event **e, gt_effect *effect)
+/* Follow what an event does, in its place in the order. */
+static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect)
 {
     gt_reading *reading = reading_of(reader);
-    if (!gt_order_next(reader, reader->order, e))
-        return false;
-    if (!*e)
-        return true;
     if (reading->position == 0)
-        reader->first_ticks = (*e)->ticks;
-    reader->last_ticks = (*e)->ticks;
+        reader->first_ticks = e->ticks;
+    reader->last_ticks = e->ticks;
     if (reading->position++ == reading->next_futile)
-        return pass_over(reader, *e, effect);
-    return gt_states_step(reader, reader->states, *e, effect);
+        return pass_over(reader, e, effect);
+    return gt_states_step(reader, reader->states, e, effect);
 }
 
 /* The event has been dealt with: a goroutine that it ended can be forgotten. */
@@ -273,27 +269,29 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    if (!step(reader, &e, &effect))
+    if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)
         return finish(reader);
-    if (!gt_model_fill(reader, e, &effect, event) || !settle(reader, e, &effect))
+    if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, event) ||
+        !settle(reader, e, &effect))
         return GOTRACE_ERROR;
     return GOTRACE_EVENT;
 }
 
+static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
+{
+    gt_effect effect;
+    (void)ctx;
+    return follow(reader, e, &effect) && settle(reader, e, &effect);
+}
+
 gotrace_status gotrace_reader_check(gotrace_reader *reader)
 {
-    gt_event *e;
-    gt_effect effect;
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    do {
-        if (!step(reader, &e, &effect) || (e && !settle(reader, e, &effect)))
-            return GOTRACE_ERROR;
-    } while (e);
-    return finish(reader);
+    return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
 }
 
 /* ---- what is known ------------------------------------------------------------------------- */
@@ -363,8 +361,8 @@ bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
                               gotrace_goroutine *goroutine)
 {
     const gt_reading *reading = &((const struct reader_whole *)(const void *)reader)->reading;
-    const gt_goroutine *g =
-        reading->goroutines.heap ? gt_goroutine_find(&reading->goroutines, id) : NULL;
+    const gt_goroutine *g = reading->goroutines.heap ? gt_goroutine_find(&reading->goroutines, id)
+                                                     : NULL;
     if (!g || !g->known || id == 0)
         return false;
     *goroutine = (gotrace_goroutine){.id = id,

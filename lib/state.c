@@ -11,6 +11,7 @@ typedef struct proc_state {
     int64_t id, thread;
     uint8_t shown; /* gotrace_state */
     bool is_running, sweeping, stopping;
+    uint64_t unused[3]; /* found by a shift */
 } proc_state;
 
 struct gt_states {
@@ -110,7 +111,7 @@ static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
 }
 
 /* Mostly it is the one that the proc runs, or that the order has found already. */
-static inline gt_goroutine *find(step *s, uint64_t goroutine)
+GT_INLINE gt_goroutine *find(step *s, uint64_t goroutine)
 {
     gt_goroutine *g = s->p->running;
     if (g && g->id == goroutine && goroutine != UINT64_MAX)
@@ -121,7 +122,7 @@ static inline gt_goroutine *find(step *s, uint64_t goroutine)
     return find_slowly(s, goroutine);
 }
 
-static inline void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
+GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
 {
     s->effect->goroutine = g;
     s->effect->from = g->shown;
@@ -153,7 +154,7 @@ static inline bool check_running(step *s, bool scheduler_may)
 }
 
 /* The goroutine stops running: the proc is free. */
-static inline bool leave(step *s, uint8_t state, uint8_t shown)
+GT_INLINE bool leave(step *s, uint8_t state, uint8_t shown)
 {
     if (!check_running(s, false))
         return false;
@@ -190,7 +191,7 @@ static bool create(step *s)
     return true;
 }
 
-static bool start(step *s)
+GT_INLINE bool start(step *s)
 {
     const gt_event *e = s->e;
     if (s->g->state != GT_RUNNABLE &&
@@ -212,7 +213,7 @@ static bool start(step *s)
     return true;
 }
 
-static bool unblock(step *s)
+GT_INLINE bool unblock(step *s)
 {
     const gt_event *e = s->e;
     bool timer = s->reader->index.timers.entries &&
@@ -478,7 +479,7 @@ static inline bool refer(step *s, const gt_table *table, uint64_t wanted, uint64
 
 /* ---- one event ----------------------------------------------------------------------------- */
 
-static inline bool dispatch(step *s)
+GT_INLINE bool dispatch(step *s)
 {
     const gt_index *index = &s->reader->index;
     const uint64_t *args = s->e->args;
