@@ -156,7 +156,7 @@ enum { STATE_NAMES = 64 };
 typedef struct perfetto_interned {
     idmap names;            /* hash of a text to its iid and itself */
     size_t name_bytes;      /* of the texts in names */
-    uint64_t next_name;     /* iid; also of annotations' values */
+    uint32_t next_name;     /* iid; also of annotations' values */
     idmap functions, files; /* sets of string ids */
     idmap frames;           /* hash of a frame to its iid and itself */
     uint64_t next_frame;    /* iid */
@@ -181,39 +181,39 @@ typedef struct perfetto_name {
 typedef struct perfetto_lanes {
     const char *name;
     unsigned rank;
-    uint64_t *free;
+    uint32_t *free;
     size_t count, capacity;
 } perfetto_lanes;
 
-/* A goroutine that is alive. */
+/* A goroutine that is alive. There may be millions: small numbers have small types. */
 typedef struct perfetto_goroutine {
-    uint64_t track;
-    uint64_t user_track;  /* regions and logs; 0 while there were none */
-    uint64_t name;        /* iid of "G12 main.worker" */
     uint64_t start_stack;
-    uint64_t stack;       /* where its next run starts: where it last stopped */
-    uint64_t cause;       /* a flow starts at the event of that offset; 0 for none */
-    int64_t proc;         /* whose track its run is open on, or GOTRACE_NO_PROC */
-    uint64_t assist;      /* lane of its mark assist, 0 for none */
-    uint32_t regions;     /* open ones */
-    uint32_t epoch;       /* in which its tracks and its name were last written */
-    uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
+    uint64_t stack;      /* where its next run starts: where it last stopped */
+    uint64_t cause;      /* a flow starts at the event of that offset; 0 for none */
+    int64_t proc;        /* whose track its run is open on, or GOTRACE_NO_PROC */
+    uint32_t track;
+    uint32_t user_track; /* regions and logs; 0 while there were none */
+    uint32_t name;       /* iid of "G12 main.worker" */
+    uint32_t assist;     /* lane of its mark assist, 0 for none */
+    uint32_t regions;    /* open ones */
+    uint16_t epoch;      /* in which its tracks and its name were last written */
+    uint8_t state;       /* gotrace_state; UNDETERMINED while no slice is open */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
-    uint64_t track;
     uint64_t goroutine; /* whose run is open, if running */
-    uint64_t stw;       /* lane of its own stop-the-world (until 1.9), 0 for none */
     uint64_t samples;   /* CPU samples so far */
     int64_t thread;     /* that ran its last goroutine */
-    uint32_t epoch;
+    uint32_t track;
+    uint32_t stw;       /* lane of its own stop-the-world (until 1.9), 0 for none */
+    uint16_t epoch;
     bool running, sweeping;
 } perfetto_proc;
 
 typedef struct perfetto_task {
-    uint64_t track;
-    uint32_t epoch;
-    uint32_t depth;
+    uint32_t track;
+    uint16_t epoch;
+    uint16_t depth;
 } perfetto_task;
 
 typedef struct perfetto {
@@ -226,13 +226,13 @@ typedef struct perfetto {
     int64_t time;    /* of the present event, never less than the one before */
     int64_t written; /* time of the last packet that has one */
 
-    uint32_t epoch;        /* counts how often the incremental state was cleared */
+    uint16_t epoch;        /* counts how often the incremental state was cleared */
     uint64_t epoch_start;  /* bytes of output when it was last cleared */
     bool crowded;          /* too much is interned: clear soon */
     perfetto_interned interned;
 
-    uint64_t tracks;      /* the last uuid given */
-    uint64_t epoch_track; /* the last uuid given in earlier epochs */
+    uint32_t tracks;      /* the last uuid given */
+    uint32_t epoch_track; /* the last uuid given in earlier epochs */
     idmap threads;        /* tid to the epoch in which it was described */
     perfetto_lanes assists, stops;
 
@@ -241,7 +241,7 @@ typedef struct perfetto {
     unsigned changed;     /* how many of these, from the first, are to be written */
     int64_t counted;      /* when they were last written */
     bool collecting;      /* a GC cycle is open */
-    uint64_t stw;         /* lane of the stop-the-world, 0 for none */
+    uint32_t stw;         /* lane of the stop-the-world, 0 for none */
 } perfetto;
 
 /* ---- packets and events ---------------------------------------------------------------------
@@ -327,7 +327,7 @@ perfetto_name intern_name(perfetto *p, const char *text, size_t size);
 /* The same for the value of an annotation. */
 perfetto_name intern_value(perfetto *p, const char *text, size_t size);
 /* An event name that nobody else will ask for. */
-uint64_t intern_new_name(perfetto *p, const char *text, size_t size);
+uint32_t intern_new_name(perfetto *p, const char *text, size_t size);
 /* "waiting (chan receive)" */
 uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason);
 /* The iid of a stack of the trace; 0 if it has no frames. */
@@ -344,8 +344,8 @@ void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
 /* Describe the thread that a sample hit, once an epoch; its tid. */
 uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc);
-uint64_t lane_take(perfetto *p, perfetto_lanes *lanes);
-void lane_give(perfetto *p, perfetto_lanes *lanes, uint64_t track);
+uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
+void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
 
 /* ---- perfetto_state.c ----------------------------------------------------------------------- */
 

@@ -124,9 +124,9 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 32;
 }
 
-uint64_t intern_new_name(perfetto *p, const char *text, size_t size)
+uint32_t intern_new_name(perfetto *p, const char *text, size_t size)
 {
-    uint64_t iid = p->interned.next_name++;
+    uint32_t iid = p->interned.next_name++;
 
     entry_text(p, INTERNED_EVENT_NAMES, iid, text, size);
     return iid;

@@ -14,7 +14,7 @@ void state_init(perfetto *p)
     idmap_init(&p->goroutines, sizeof(perfetto_goroutine));
     idmap_init(&p->procs, sizeof(perfetto_proc));
     idmap_init(&p->tasks, sizeof(perfetto_task));
-    idmap_init(&p->threads, sizeof(uint32_t));
+    idmap_init(&p->threads, sizeof(uint16_t));
 }
 
 void state_free(perfetto *p)
@@ -232,13 +232,19 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     g->state = e->to;
 }
 
+/* Whether the goroutine keeps its proc, so that its run goes on. */
+static bool keeps_proc(const gotrace_event *e)
+{
+    return e->to == GOTRACE_STATE_SYSCALL && e->type == TYPE_GO_SYSCALL;
+}
+
 void goroutine_transition(perfetto *p, const gotrace_event *e)
 {
     perfetto_goroutine *g = goroutine_get(p, e->subject, e->start_stack);
 
     if (!g)
         return;
-    if (g->proc != GOTRACE_NO_PROC && e->type != TYPE_GO_SYSCALL)
+    if (g->proc != GOTRACE_NO_PROC && !keeps_proc(e))
         run_end(p, g, e->stack);
     /* It lost its proc, no more. */
     if (e->to == GOTRACE_STATE_SYSCALL && g->state == GOTRACE_STATE_SYSCALL)
@@ -276,7 +282,7 @@ static void gc_range(perfetto *p, const gotrace_event *e, bool begins)
 }
 
 /* A range on a track of its own, of a kind that *lane tells whether it is open. */
-static void lane_range(perfetto *p, perfetto_lanes *lanes, uint64_t *lane, uint64_t name,
+static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint64_t name,
                        const gotrace_event *e, bool begins)
 {
     uint64_t stack = intern_stack(p, e->stack);

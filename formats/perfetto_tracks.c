@@ -241,7 +241,7 @@ uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc)
         tid = PID + THREAD_IDS + (uint64_t)proc;
         snprintf(name, sizeof name, "thread of P%lld", (long long)proc);
     }
-    uint32_t *epoch = idmap_insert(&p->threads, tid);
+    uint16_t *epoch = idmap_insert(&p->threads, tid);
     if (!epoch) {
         protobuf_fail(&p->w);
     } else if (*epoch != p->epoch) {
@@ -251,11 +251,11 @@ uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc)
     return tid;
 }
 
-uint64_t lane_take(perfetto *p, perfetto_lanes *lanes)
+uint32_t lane_take(perfetto *p, perfetto_lanes *lanes)
 {
     if (lanes->count > 0)
         return lanes->free[--lanes->count];
-    uint64_t track = ++p->tracks;
+    uint32_t track = ++p->tracks;
     descriptor_open(p, SEQUENCE_EVENTS, track, TRACK_GC);
     protobuf_string(&p->w, TRACK_NAME, lanes->name, strlen(lanes->name));
     descriptor_rank(p, lanes->rank);
@@ -264,14 +264,14 @@ uint64_t lane_take(perfetto *p, perfetto_lanes *lanes)
     return track;
 }
 
-void lane_give(perfetto *p, perfetto_lanes *lanes, uint64_t track)
+void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track)
 {
     /* A reader that starts late does not know tracks of an earlier epoch. */
     if (track <= p->epoch_track)
         return;
     if (lanes->count == lanes->capacity) {
         size_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;
-        uint64_t *larger = reallocarray(lanes->free, capacity, sizeof *larger);
+        uint32_t *larger = reallocarray(lanes->free, capacity, sizeof *larger);
         if (!larger) {
             protobuf_fail(&p->w);
             return;

@@ -23,14 +23,14 @@ static void annotate_task(perfetto *p, uint64_t task)
 
 static void task_begin(perfetto *p, const gotrace_event *e)
 {
-    uint64_t parent_track = TRACK_TASKS;
-    uint32_t depth = 0;
+    uint32_t parent_track = TRACK_TASKS;
+    uint16_t depth = 0;
     const perfetto_task *parent = idmap_find(&p->tasks, e->value);
 
     /* A track of an earlier epoch would be unknown to a reader that starts late. */
     if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
         parent_track = parent->track;
-        depth = parent->depth + 1;
+        depth = (uint16_t)(parent->depth + 1);
     }
     perfetto_task *task = idmap_insert(&p->tasks, e->subject);
     if (!task) {
