@@ -268,12 +268,14 @@ static bool report_order(gotrace_reader *reader, const gt_event *e, const rule_r
                          uint64_t want, const gt_goroutine *g)
 {
     const char *name = gotrace_event_spec_of(reader->summary.version, e->type)->name;
+    bool is_local = row == &rule_rows[GT_START_LOCAL] || row == &rule_rows[GT_WAKE_LOCAL];
+    const char *local = is_local ? "Local" : "";
     unsigned long long id = g->id;
     if (row->any)
         return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
-                         "%s needs goroutine %llu %s, but it is %s and nothing is left that "
+                         "%s%s needs goroutine %llu %s, but it is %s and nothing is left that "
                          "could change that",
-                         name, id, status_names[row->status], status_names[g->status]);
+                         name, local, id, status_names[row->status], status_names[g->status]);
     return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
                      "%s needs goroutine %llu %s at sequence number %llu, but it is %s at %llu "
                      "and nothing is left that could change that",
