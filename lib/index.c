@@ -136,8 +136,8 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
     index->procs = procs;
     if (!gt_table_put(&index->proc_by_id, (uint64_t)id, NULL, 0, n))
         return gt_fail_memory(reader);
-    index->procs[index->proc_count++] =
-        (gt_proc_index){.id = id, .first_run = GT_NONE, .last_run = GT_NONE};
+    index->procs[index->proc_count++] = (gt_proc_index){
+        .id = id, .first_run = GT_NONE, .last_run = GT_NONE};
     *found = n;
     return true;
 }
@@ -406,7 +406,7 @@ static bool jump(skim *s, const gt_frame *frame)
 {
     gotrace_reader *reader = s->reader;
     bool is_log = frame->type == GT_V1_UserLog;
-    gotrace_rule rule = is_log                         ? GOTRACE_RULE_WIRE_LENGTH
+    gotrace_rule rule = is_log                       ? GOTRACE_RULE_WIRE_LENGTH
                         : frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
                                                      : GOTRACE_RULE_EVENT_ARITY;
     if (is_log)
@@ -414,8 +414,7 @@ static bool jump(skim *s, const gt_frame *frame)
     if (!gt_report(reader, rule, place_of(s, s->p),
                    "%s says it is %llu bytes long, at most %llu expected",
                    gotrace_event_spec_of(reader->summary.version, frame->type)->name,
-                   (unsigned long long)frame->length,
-                   (unsigned long long)s->index->longest_record))
+                   (unsigned long long)frame->length, (unsigned long long)s->index->longest_record))
         return false;
     if (is_log)
         return true;
@@ -437,9 +436,9 @@ static bool skim_slowly(skim *s)
     gt_frame frame;
     gotrace_reader *reader = s->reader;
     for (;;) {
-        gt_wire_status status =
-            gt_wire_frame(s->index->shapes, reader->summary.version, reader->limits.string_bytes,
-                          s->p, (size_t)(s->end - s->p), &frame);
+        gt_wire_status status = gt_wire_frame(s->index->shapes, reader->summary.version,
+                                              reader->limits.string_bytes, s->p,
+                                              (size_t)(s->end - s->p), &frame);
         if (status == GT_WIRE_OK)
             break;
         uint64_t left = reader->summary.size - offset_of(s, s->p);
@@ -603,8 +602,8 @@ bool gt_index_build(gotrace_reader *reader)
     gt_spill_init(&index->exits, &reader->heap, &reader->config);
     gt_spill_init(&index->samples, &reader->heap, &reader->config);
 
-    index->longest_record =
-        GT_VARINT_MAX * (2 + reader->limits.frames * gotrace_frame_values(version));
+    index->longest_record = GT_VARINT_MAX *
+                            (2 + reader->limits.frames * gotrace_frame_values(version));
     skim s = {.reader = reader,
               .index = index,
               .base = GT_HEADER_SIZE,
