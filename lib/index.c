@@ -27,6 +27,7 @@ typedef struct skim {
     bool at_end; /* the window reaches the end of the file */
     bool ended;  /* by damage */
     unsigned inline_least;
+    uint8_t skips[256]; /* see skim_fast */
     uint64_t record;
     uint64_t batches;
     uint32_t proc;      /* whose batch this is, GT_NONE before the first */
@@ -463,27 +464,40 @@ static bool skim_slowly(skim *s)
     return true;
 }
 
-/* The common records, as long as they lie well inside the window: find the end of one to four
- * varints by the first clear high bits of the next eight bytes. Stops before any other record. */
+/* How skim_fast gets past a record, by its first byte: by counting varints, by its length, or not
+ * at all. */
+enum { STOP = 0, LONG = 5 };
+
+static void init_skips(skim *s)
+{
+    for (unsigned first = 0; first < 256; first++) {
+        unsigned type = first & 0x3f, form = first >> 6;
+        if (is_special((uint8_t)type) || s->index->shapes[type].values == 0)
+            s->skips[first] = STOP;
+        else
+            s->skips[first] = (uint8_t)(form < 3 ? form + s->inline_least : LONG);
+    }
+}
+
+/* The common records, as long as they lie well inside the window: the end of one to four varints
+ * is found by the clear high bits of the next eight bytes. Stops before any other record. */
 static void skim_fast(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
-    const gt_v1_shape *shapes = s->index->shapes;
     const uint8_t *p = s->p, *safe = s->end - NEAR_END;
     uint64_t records = 0;
     while (p < safe) {
-        uint8_t first = *p, type = first & 0x3f;
-        unsigned form = first >> 6;
+        uint8_t skip = s->skips[*p], type = *p & 0x3f;
         size_t size;
-        if (is_special(type) || shapes[type].values == 0)
-            break;
-        if (form < 3) {
-            uint64_t next, stops;
+        if (skip < LONG) {
+            uint64_t next;
             memcpy(&next, p + 1, sizeof next);
-            stops = ~next & 0x8080808080808080u;
-            for (unsigned n = form + s->inline_least; n > 1; n--)
+            uint64_t stops = ~next & 0x8080808080808080u;
+            uint64_t second = stops & (stops - 1), third = second & (second - 1);
+            stops = skip == 1 ? stops : skip == 2 ? second : third;
+            if (skip == 4)
                 stops &= stops - 1;
-            if (stops == 0)
+            if (skip == STOP || stops == 0)
                 break;
             size = 2 + ((size_t)__builtin_ctzll(stops) >> 3);
         } else {
@@ -614,6 +628,7 @@ bool gt_index_build(gotrace_reader *reader)
     if (!s.window)
         return gt_fail_memory(reader);
     s.p = s.end = s.window;
+    init_skips(&s);
     bool ok = skim_all(&s);
     gt_free(&reader->heap, s.window, s.capacity);
     fill_summary(&s);
