@@ -39,7 +39,7 @@ void traces_free(trace_file *files);
 typedef struct failing_allocator {
     uint64_t calls, fail_at;
     bool for_good;
-    int64_t bytes; /* handed out now */
+    int64_t bytes, peak; /* handed out now, and at most so far */
 } failing_allocator;
 
 /* A config whose allocator that is. */
