@@ -275,7 +275,7 @@ static unsigned name_hash(const char *name, size_t size)
 
 static bool is_name(const char *name, const char *s, size_t size)
 {
-    return strncmp(name, s, size) == 0 && name[size] == '\0';
+    return strlen(name) == size && memcmp(name, s, size) == 0;
 }
 
 static void make_shapes(script_job *job)
