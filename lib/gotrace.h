@@ -103,7 +103,6 @@ typedef enum gotrace_severity {
     X(HEADER_SHORT, "header.short", MALFORMED, FATAL, "a trace starts with a header of 16 bytes", "Go readTrace") \
     X(HEADER_MAGIC, "header.magic", MALFORMED, FATAL, "the header reads \"go 1.N trace\", padded with NUL", "Go parseHeader") \
     X(HEADER_VERSION, "header.version", UNSUPPORTED, FATAL, "the version is one that exists", "Go readTrace") \
-    X(HEADER_V2, "header.v2", UNSUPPORTED, FATAL, "the version is one that is read", "gotrace") \
     X(TRACE_EMPTY, "trace.empty", UNFINISHED, PROBLEM, "a trace holds at least one event", "Go parseEvents") \
     X(WIRE_TYPE, "wire.type", MALFORMED, FATAL, "the low six bits of a record's first byte are an event type of this version", "Go readTrace") \
     X(WIRE_VARINT, "wire.varint", MALFORMED, FATAL, "a number takes at most ten bytes and 64 bits", "Go readVal; the tracers' traceBytesPerNumber") \
