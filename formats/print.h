@@ -8,12 +8,6 @@
 
 extern const printer printer_text, printer_go, printer_jsonl;
 
-/* Whether that version is of the v2 format. */
-static inline bool print_is_v2(int version)
-{
-    return version >= 22;
-}
-
 /* What the record is called; a sync event is told by no record of its own. */
 static inline const char *print_type_name(const gotrace_event_spec *spec,
                                           const gotrace_event *event)
