@@ -16,7 +16,7 @@
  * did not fit their buffers, which the tracers write with wrong lengths. */
 static bool is_odd(const trace_file *file)
 {
-    return strstr(file->path, "unordered") || strstr(file->path, "overlong");
+    return trace_version(&file->content) >= 22 || strstr(file->path, "unordered") || strstr(file->path, "overlong");
 }
 
 /* ---- telling it to an encoder --------------------------------------------------------------- */
