@@ -73,7 +73,9 @@ prototypes() {
 }
 
 check 'gotrace.1 has the rules' repeats man/gotrace.1 rules tables rules
-check 'gotrace-format.5 has the event table' repeats man/gotrace-format.5 events tables events
+check 'gotrace-format.5 has the events of v1' repeats man/gotrace-format.5 events tables events
+check 'gotrace-format.5 has the events of v2' \
+    repeats man/gotrace-format.5 events-v2 tables events-v2
 check 'libgotrace.3 has the example' repeats man/libgotrace.3 running.c example
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
 
