@@ -249,10 +249,10 @@ static gotrace_status run(const convert_job *job)
     /* Should indexing fail, reading says so again. */
     gotrace_reader_index(p.reader);
     p.version = gotrace_reader_summary(p.reader)->version;
-    program_name(p.reader, job->name, p.program, sizeof p.program);
     intern_init(&p);
     state_init(&p);
     if (protobuf_init(&p.w, job->out)) {
+        program_name(&p, job->name);
         restart(&p);
         status = write_events(&p);
         state_end(&p);

@@ -313,9 +313,10 @@ void event_name(perfetto *p, perfetto_name name);
 
 /* ---- perfetto_program.c --------------------------------------------------------------------- */
 
-/* The traced program's name: that of the file that has main.main, or of its directory where the
- * file is called main.go; otherwise what the caller says. */
-void program_name(gotrace_reader *reader, const char *otherwise, char *name, size_t size);
+/* Find the traced program's name: that of the file that has main.main, or of its folder where the
+ * file is called main.go or only other files of package main are known; otherwise what the caller
+ * says. */
+void program_name(perfetto *p, const char *otherwise);
 
 /* ---- perfetto_intern.c ---------------------------------------------------------------------- */
 

@@ -20,39 +20,62 @@ static const char *last_element(const char *path, size_t *size, size_t *length)
     return path + start;
 }
 
-/* The program's name from the file of its main function; NULL if that says nothing: a test's main
- * function is generated, into _testmain.go. */
-static const char *name_of_file(const char *file, size_t size, size_t *length)
+/* A file of package main, and whether it is the one with the main function. */
+typedef struct main_file {
+    const char *path;
+    size_t size;
+    bool has_main;
+} main_file;
+
+/* The program's name as far as the file tells: a file that has the main function is called like
+ * the program, unless it is called main.go; then, as of any other file of the package, the folder
+ * is. NULL if that says nothing: a test's main function is generated, into _testmain.go. */
+static const char *name_of_file(const main_file *file, size_t *length)
 {
-    const char *base = last_element(file, &size, length);
+    size_t size = file->size;
+    const char *base = last_element(file->path, &size, length);
 
     if (is(base, *length, "_testmain.go"))
         return NULL;
-    if (is(base, *length, "main.go"))
-        base = last_element(file, &size, length);
+    if (!file->has_main || is(base, *length, "main.go"))
+        base = last_element(file->path, &size, length);
     else if (*length > 3 && memcmp(base + *length - 3, ".go", 3) == 0)
         *length -= 3;
     return *length > 0 ? base : NULL;
 }
 
-void program_name(gotrace_reader *reader, const char *otherwise, char *name, size_t size)
+/* See whether a frame lies in package main; the main function itself counts more. */
+static void look_at(const gotrace_frame *frame, main_file *file)
 {
-    /* Tracers number stacks from 1; the main goroutine's are among the first. */
+    static const char package[] = "main.";
+    size_t size = sizeof package - 1;
+
+    if (frame->function_size <= size || memcmp(frame->function, package, size) != 0 ||
+        frame->file_size == 0)
+        return;
+    bool has_main = is(frame->function, frame->function_size, "main.main");
+    if (has_main || !file->path)
+        *file = (main_file){frame->file, frame->file_size, has_main};
+}
+
+void program_name(perfetto *p, const char *otherwise)
+{
+    /* Tracers number stacks from 1. */
     enum { STACKS = 100000, FRAMES = 1000 };
     gotrace_frame *frames = calloc(FRAMES, sizeof *frames);
-    const char *found = NULL;
-    size_t length = 0;
-    uint64_t stacks = gotrace_reader_summary(reader)->stacks;
+    uint64_t stacks = gotrace_reader_summary(p->reader)->stacks;
+    main_file file = {0};
 
-    for (uint64_t id = 1; frames && !found && id <= stacks && id <= STACKS; id++) {
-        size_t count = gotrace_reader_stack(reader, id, frames, FRAMES);
-        /* main.main is called by runtime.main, which older tracers leave out. */
-        for (size_t i = count > 2 ? count - 2 : 0; i < count; i++)
-            if (frames[i].function && is(frames[i].function, frames[i].function_size, "main.main")
-                && frames[i].file)
-                found = name_of_file(frames[i].file, frames[i].file_size, &length);
+    if (!frames)
+        protobuf_fail(&p->w);
+    for (uint64_t id = 1; frames && !file.has_main && id <= stacks && id <= STACKS; id++) {
+        size_t count = gotrace_reader_stack(p->reader, id, frames, FRAMES);
+        for (size_t i = 0; i < count && !file.has_main; i++)
+            look_at(&frames[i], &file);
     }
-    snprintf(name, size, "%.*s", found ? (int)length : (int)strlen(otherwise),
+    size_t length = 0;
+    const char *found = file.path ? name_of_file(&file, &length) : NULL;
+    snprintf(p->program, sizeof p->program, "%.*s", found ? (int)length : (int)strlen(otherwise),
              found ? found : otherwise);
     free(frames);
 }

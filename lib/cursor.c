@@ -88,22 +88,23 @@ static uint64_t long_value(const uint8_t **p, bool *bad)
     return result;
 }
 
-/* The same, for the usual lengths first: lengths of one to four bytes mix so evenly that a branch
- * on each byte would be mispredicted again and again. So all four are decoded, and what lies
- * beyond the end is masked away. */
+/* The same, for the usual lengths first. One and two bytes mix so evenly that a branch between them
+ * would be mispredicted again and again; more than two go with the kind of value (ids of many
+ * goroutines), so that a branch there is not. */
 static inline uint64_t value(const uint8_t **p, bool *bad)
 {
-    static const uint32_t masks[4] = {0x7f, 0x3fff, 0x1fffff, 0xfffffff};
     uint32_t word;
     memcpy(&word, *p, sizeof word);
-    uint32_t stops = ~word & 0x80808080u;
-    if (__builtin_expect(stops == 0, 0))
-        return long_value(p, bad);
-    unsigned last = (unsigned)__builtin_ctz(stops) >> 3;
-    *p += last + 1;
-    return ((word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000) |
-            (word >> 3 & 0xfe00000)) &
-           masks[last];
+    if ((word & 0x8080) != 0x8080) {
+        uint32_t second = word >> 7 & 1;
+        *p += 1 + second;
+        return (word & 0x7f) | ((word >> 1 & 0x3f80) & (0 - second));
+    }
+    if (!(word & 0x800000)) {
+        *p += 3;
+        return (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000);
+    }
+    return long_value(p, bad);
 }
 
 static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame)

@@ -99,9 +99,9 @@ gotrace_status gotrace_decoder_feed(gotrace_decoder *d, const void *bytes, size_
     if (d->status < 0)
         return d->status;
     if (d->finished || d->at != d->end)
-        return d->status =
-                   gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s",
-                                d->finished ? "bytes fed to a decoder that was told of the end"
+        return d->status = gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s",
+                                        d->finished
+                                            ? "bytes fed to a decoder that was told of the end"
                                             : "bytes fed to a decoder that has not used up the "
                                               "last ones");
     if (size > 0) {
@@ -348,8 +348,8 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
         *width++ = width_between(start + 1, frame->values);
     size_t arg_count = 0;
     int status = 0;
-    const uint8_t *bad =
-        read_values(d, frame->values, frame->values_end, &arg_count, &width, &status);
+    const uint8_t *bad = read_values(d, frame->values, frame->values_end, &arg_count, &width,
+                                     &status);
     if (bad && status < 0) {
         gt_frame at = *frame;
         at.bad = bad;

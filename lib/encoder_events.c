@@ -131,8 +131,8 @@ static gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
         return NULL;
     }
     void *buffers = e->buffers;
-    bool ok =
-        gt_grow(&e->heap, &buffers, &e->buffer_capacity, e->procs.count + 1, sizeof *e->buffers);
+    bool ok = gt_grow(&e->heap, &buffers, &e->buffer_capacity, e->procs.count + 1,
+                      sizeof *e->buffers);
     e->buffers = buffers;
     if (!ok || !gt_intern_put(&e->heap, &e->procs, &proc, sizeof proc, &number)) {
         gt_encoder_fail_memory(e);
@@ -162,8 +162,8 @@ static bool extend(gotrace_encoder *e, gt_buffer *buffer, size_t size)
 {
     size_t room = room_in(e, buffer);
     void *bytes = buffer->bytes;
-    bool ok =
-        gt_grow(&e->heap, &bytes, &buffer->capacity, buffer->used + (size < room ? size : room), 1);
+    bool ok = gt_grow(&e->heap, &bytes, &buffer->capacity,
+                      buffer->used + (size < room ? size : room), 1);
     buffer->bytes = bytes;
     if (!ok)
         gt_encoder_fail_memory(e);
@@ -560,8 +560,8 @@ gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, ui
         };
         size_t size = (2 + 4 * FRAMES_MAX) * GT_VARINT_MAX;
         uint8_t *body = gt_calloc(&e->heap, 1, size);
-        gotrace_status status =
-            body ? write_footer(e, frequency, &buffer, body) : gt_encoder_fail_memory(e);
+        gotrace_status status = body ? write_footer(e, frequency, &buffer, body)
+                                     : gt_encoder_fail_memory(e);
         gt_free(&e->heap, body, size);
         gt_free(&e->heap, buffer.bytes, buffer.capacity);
         if (status != GOTRACE_OK)

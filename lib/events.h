@@ -55,20 +55,20 @@ enum {
 
 /* Per version and code: what the hot loops need of a row, worked out once. */
 typedef struct gt_v1_shape {
-    _Alignas(64)        /* found by a shift */
-        uint8_t values; /* values a record has (without frames); 0: no such event in this version */
-    uint8_t inlined;    /* the first byte's high bits where these values fit inline, else 3 */
-    uint8_t flags;      /* GOTRACE_SPEC_* */
-    uint8_t slots;      /* arguments between time stamp and stack; those that this version lacks are
-                           always the last ones */
-    uint8_t plain;      /* a timed event without bytes of its own that is not sorted apart: 1 + what
-                           to decode, twice the slots plus one for a stack; else 0 */
-    uint8_t rule;       /* GT_FREE ... */
-    uint8_t full;       /* the code of the full event where this is a local variant, else its own */
+    uint8_t values;  /* values a record has (without frames); 0: no such event in this version */
+    uint8_t inlined; /* the first byte's high bits where these values fit inline, else 3 */
+    uint8_t flags;   /* GOTRACE_SPEC_* */
+    uint8_t slots;   /* arguments between time stamp and stack; those that this version lacks are
+                        always the last ones */
+    uint8_t plain;   /* a timed event without bytes of its own that is not sorted apart: 1 + what
+                        to decode, twice the slots plus one for a stack; else 0 */
+    uint8_t rule;    /* GT_FREE ... */
+    uint8_t full;    /* the code of the full event where this is a local variant, else its own */
     /* In whose context the event is, and who runs on the proc after it: each the goroutine that
      * runs there, or the event's first argument, or none. Masks, to choose without a branch. */
     uint64_t context_running, context_arg;
     uint64_t after_running, after_arg;
+    uint64_t unused[3]; /* 64 bytes in all: found by a shift */
 } gt_v1_shape;
 
 /* The shapes of all 64 codes in that version; none of them exists in one of v2. */

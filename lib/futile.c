@@ -58,8 +58,8 @@ static bool follow(gotrace_reader *reader, gt_goroutines *goroutines, gt_spill *
     case GT_V1_GoEnd: break;
     default: return true;
     }
-    gt_goroutine *g =
-        e->subject && e->subject->id == id ? e->subject : gt_goroutine_get(goroutines, id);
+    gt_goroutine *g = e->subject && e->subject->id == id ? e->subject
+                                                         : gt_goroutine_get(goroutines, id);
     if (!g)
         return gt_fail_memory(reader);
     switch (e->type) {

@@ -127,6 +127,7 @@ typedef enum gotrace_severity {
     X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
     X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines allow an order of all events", "Go order1007") \
     X(ORDER_GLOBAL, "order.global", INCONSISTENT, PROBLEM, "sequence numbers rise within a proc", "the seed of 1.5, tracestamp") \
+    X(ORDER_CUT, "order.cut", UNFINISHED, PROBLEM, "what an event waits for is in the trace", "gotrace; Go reads no trace that is cut off") \
     X(TIME_ORDER, "time.order", CLOCKS, PROBLEM, "time stamps do not fall in the order that the sequence numbers give", "Go order1005, order1007") \
     X(TIME_SYSCALL, "time.syscall", CLOCKS, PROBLEM, "a system call ends after it began to block", "Go order1007") \
     X(PROC_START, "proc.start", INCONSISTENT, PROBLEM, "a proc is stopped before it starts", "Go postProcessTrace") \
@@ -232,7 +233,7 @@ typedef struct gotrace_config {
 GOTRACE_API void gotrace_config_init(gotrace_config *config);
 
 /* ---------------------------------------------------------------------------------------------
- * The format as data: one row an event type (lib/v1_events.def)
+ * The format as data: one row an event type (lib/events_v1.def)
  */
 
 typedef enum gotrace_arg_kind {
@@ -438,7 +439,8 @@ typedef enum gotrace_range {
 
 enum {
     /* Part of a futile wake-up (unblocked, started and blocked again with nothing gained). Go's
-     * readers leave these out; the states told here pass over them too. */
+     * readers leave these out; here their kind is GOTRACE_KIND_NONE and the states told pass over
+     * them. */
     GOTRACE_EVENT_FUTILE = 1,
     /* Tells of what was there when tracing started, not of something that happened. */
     GOTRACE_EVENT_INITIAL = 2,

@@ -27,6 +27,7 @@ typedef struct skim {
     bool at_end; /* the window reaches the end of the file */
     bool ended;  /* by damage */
     unsigned inline_least;
+    uint8_t skips[256]; /* see skim_fast */
     uint64_t record;
     uint64_t batches;
     uint32_t proc;      /* whose batch this is, GT_NONE before the first */
@@ -136,8 +137,8 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
     index->procs = procs;
     if (!gt_table_put(&index->proc_by_id, (uint64_t)id, NULL, 0, n))
         return gt_fail_memory(reader);
-    index->procs[index->proc_count++] =
-        (gt_proc_index){.id = id, .first_run = GT_NONE, .last_run = GT_NONE};
+    index->procs[index->proc_count++] = (gt_proc_index){
+        .id = id, .first_run = GT_NONE, .last_run = GT_NONE};
     *found = n;
     return true;
 }
@@ -406,7 +407,7 @@ static bool jump(skim *s, const gt_frame *frame)
 {
     gotrace_reader *reader = s->reader;
     bool is_log = frame->type == GT_V1_UserLog;
-    gotrace_rule rule = is_log                         ? GOTRACE_RULE_WIRE_LENGTH
+    gotrace_rule rule = is_log                       ? GOTRACE_RULE_WIRE_LENGTH
                         : frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
                                                      : GOTRACE_RULE_EVENT_ARITY;
     if (is_log)
@@ -414,8 +415,7 @@ static bool jump(skim *s, const gt_frame *frame)
     if (!gt_report(reader, rule, place_of(s, s->p),
                    "%s says it is %llu bytes long, at most %llu expected",
                    gotrace_event_spec_of(reader->summary.version, frame->type)->name,
-                   (unsigned long long)frame->length,
-                   (unsigned long long)s->index->longest_record))
+                   (unsigned long long)frame->length, (unsigned long long)s->index->longest_record))
         return false;
     if (is_log)
         return true;
@@ -437,9 +437,9 @@ static bool skim_slowly(skim *s)
     gt_frame frame;
     gotrace_reader *reader = s->reader;
     for (;;) {
-        gt_wire_status status =
-            gt_wire_frame(s->index->shapes, reader->summary.version, reader->limits.string_bytes,
-                          s->p, (size_t)(s->end - s->p), &frame);
+        gt_wire_status status = gt_wire_frame(s->index->shapes, reader->summary.version,
+                                              reader->limits.string_bytes, s->p,
+                                              (size_t)(s->end - s->p), &frame);
         if (status == GT_WIRE_OK)
             break;
         uint64_t left = reader->summary.size - offset_of(s, s->p);
@@ -464,27 +464,40 @@ static bool skim_slowly(skim *s)
     return true;
 }
 
-/* The common records, as long as they lie well inside the window: find the end of one to four
- * varints by the first clear high bits of the next eight bytes. Stops before any other record. */
+/* How skim_fast gets past a record, by its first byte: by counting varints, by its length, or not
+ * at all. */
+enum { STOP = 0, LONG = 5 };
+
+static void init_skips(skim *s)
+{
+    for (unsigned first = 0; first < 256; first++) {
+        unsigned type = first & 0x3f, form = first >> 6;
+        if (is_special((uint8_t)type) || s->index->shapes[type].values == 0)
+            s->skips[first] = STOP;
+        else
+            s->skips[first] = (uint8_t)(form < 3 ? form + s->inline_least : LONG);
+    }
+}
+
+/* The common records, as long as they lie well inside the window: the end of one to four varints
+ * is found by the clear high bits of the next eight bytes. Stops before any other record. */
 static void skim_fast(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
-    const gt_v1_shape *shapes = s->index->shapes;
     const uint8_t *p = s->p, *safe = s->end - NEAR_END;
     uint64_t records = 0;
     while (p < safe) {
-        uint8_t first = *p, type = first & 0x3f;
-        unsigned form = first >> 6;
+        uint8_t skip = s->skips[*p], type = *p & 0x3f;
         size_t size;
-        if (is_special(type) || shapes[type].values == 0)
-            break;
-        if (form < 3) {
-            uint64_t next, stops;
+        if (skip < LONG) {
+            uint64_t next;
             memcpy(&next, p + 1, sizeof next);
-            stops = ~next & 0x8080808080808080u;
-            for (unsigned n = form + s->inline_least; n > 1; n--)
+            uint64_t stops = ~next & 0x8080808080808080u;
+            uint64_t second = stops & (stops - 1), third = second & (second - 1);
+            stops = skip == 1 ? stops : skip == 2 ? second : third;
+            if (skip == 4)
                 stops &= stops - 1;
-            if (stops == 0)
+            if (skip == STOP || stops == 0)
                 break;
             size = 2 + ((size_t)__builtin_ctzll(stops) >> 3);
         } else {
@@ -603,8 +616,8 @@ bool gt_index_build(gotrace_reader *reader)
     gt_spill_init(&index->exits, &reader->heap, &reader->config);
     gt_spill_init(&index->samples, &reader->heap, &reader->config);
 
-    index->longest_record =
-        GT_VARINT_MAX * (2 + reader->limits.frames * gotrace_frame_values(version));
+    index->longest_record = GT_VARINT_MAX *
+                            (2 + reader->limits.frames * gotrace_frame_values(version));
     skim s = {.reader = reader,
               .index = index,
               .base = GT_HEADER_SIZE,
@@ -615,6 +628,7 @@ bool gt_index_build(gotrace_reader *reader)
     if (!s.window)
         return gt_fail_memory(reader);
     s.p = s.end = s.window;
+    init_skips(&s);
     bool ok = skim_all(&s);
     gt_free(&reader->heap, s.window, s.capacity);
     fill_summary(&s);

@@ -32,8 +32,8 @@ static const char *stw_reason(int version, uint64_t kind)
 
 int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
 {
-    double ns =
-        (double)(int64_t)((uint64_t)ticks - (uint64_t)reader->first_ticks) * reader->ns_per_tick;
+    double ns = (double)(int64_t)((uint64_t)ticks - (uint64_t)reader->first_ticks) *
+                reader->ns_per_tick;
     /* Beyond 64 bits: what the conversion gives on the machines that Go's reader runs on. */
     if (!(ns >= -9223372036854775808.0 && ns < 9223372036854775808.0))
         return INT64_MIN;
@@ -226,6 +226,13 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     if (e->type == GT_V1_GoSysCall && (e->flags & GT_EVENT_BLOCKS)) {
         out->kind = GOTRACE_KIND_TRANSITION;
         out->resource = GOTRACE_RESOURCE_GOROUTINE;
+    }
+    if (out->flags & GOTRACE_EVENT_FUTILE) {
+        /* It changed nothing, and means nothing above the wire. */
+        out->kind = GOTRACE_KIND_NONE;
+        out->resource = GOTRACE_RESOURCE_NONE;
+        out->reason = NULL;
+        return true;
     }
     if (out->kind == GOTRACE_KIND_TRANSITION)
         fill_transition(e, effect, out);

@@ -264,9 +264,23 @@ static void wake(gt_order *o, uint64_t id, uint32_t *parked, uint64_t seq, uint8
         }
 }
 
+/* In a trace that is cut off the other procs' last events are missing: that is one fault, whatever
+ * else follows from it. */
+static bool report_cut(gotrace_reader *reader, const gt_event *e)
+{
+    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT, gt_event_place(e),
+                           "%s waits for an event that was cut off; from here on events are taken "
+                           "in the order of their time, and what does not fit is not told",
+                           gotrace_event_spec_of(reader->summary.version, e->type)->name);
+    reader->quiet = true;
+    return go_on;
+}
+
 static bool report_order(gotrace_reader *reader, const gt_event *e, const rule_row *row,
                          uint64_t want, const gt_goroutine *g)
 {
+    if (reader->summary.unread_bytes || !reader->index.has_frequency)
+        return report_cut(reader, e);
     const char *name = gotrace_event_spec_of(reader->summary.version, e->type)->name;
     bool is_local = row == &rule_rows[GT_START_LOCAL] || row == &rule_rows[GT_WAKE_LOCAL];
     const char *local = is_local ? "Local" : "";

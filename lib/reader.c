@@ -11,6 +11,7 @@ typedef struct gt_reading {
     gt_goroutines goroutines;
     gt_spill futile;                /* rows: positions in the order */
     uint64_t position, next_futile; /* UINT64_MAX when there is none */
+    gt_effect effect;               /* of the last event */
 } gt_reading;
 
 struct reader_whole {
@@ -281,9 +282,9 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
 
 static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 {
-    gt_effect effect;
+    gt_effect *effect = &reading_of(reader)->effect;
     (void)ctx;
-    return follow(reader, e, &effect) && settle(reader, e, &effect);
+    return follow(reader, e, effect) && settle(reader, e, effect);
 }
 
 gotrace_status gotrace_reader_check(gotrace_reader *reader)

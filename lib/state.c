@@ -14,7 +14,19 @@ typedef struct proc_state {
     uint64_t unused[3]; /* found by a shift */
 } proc_state;
 
+/* An event being followed. There is one of it, kept with the states: made anew on the stack for
+ * each event it would cost more than what is done with it. */
+typedef struct step {
+    gotrace_reader *reader;
+    struct gt_states *states;
+    const gt_event *e;
+    gt_effect *effect;
+    gt_goroutine *g;
+    proc_state *p;
+} step;
+
 struct gt_states {
+    step current;
     gt_goroutines *goroutines;
     proc_state *procs; /* by index, then one for what happens on no proc */
     size_t count;
@@ -24,16 +36,6 @@ struct gt_states {
     bool started; /* the events that tell of the time before tracing are over */
 };
 
-/* An event being followed. */
-typedef struct step {
-    gotrace_reader *reader;
-    gt_states *states;
-    const gt_event *e;
-    gt_effect *effect;
-    gt_goroutine *g;
-    proc_state *p;
-} step;
-
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
 {
     gt_states *s = gt_calloc(&reader->heap, 1, sizeof *s);
@@ -41,6 +43,8 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
         gt_fail_memory(reader);
         return NULL;
     }
+    s->current.reader = reader;
+    s->current.states = s;
     s->goroutines = goroutines;
     s->count = reader->index.proc_count + 1;
     s->tasks.heap = s->missing.heap = &reader->heap;
@@ -542,14 +546,16 @@ void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, 
 
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e, gt_effect *effect)
 {
-    step s = {.reader = reader, .states = states, .e = e, .effect = effect};
+    step *s = &states->current;
+    s->e = e;
+    s->effect = effect;
     effect->goroutine = NULL;
     effect->lane = 0;
     effect->suspect = false;
-    s.p = proc_of(states, e);
-    s.g = find(&s, e->goroutine);
-    if (!s.g)
+    s->p = proc_of(states, e);
+    s->g = find(s, e->goroutine);
+    if (!s->g)
         return false;
-    s.g->known = true;
-    return dispatch(&s) && (e->stack == 0 || refer(&s, &reader->index.stacks, e->stack, 2));
+    s->g->known = true;
+    return dispatch(s) && (e->stack == 0 || refer(s, &reader->index.stacks, e->stack, 2));
 }

@@ -47,7 +47,8 @@ void gt_table_init(gt_table *table, gt_heap *heap)
 const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id)
 {
     size_t mask = table->hashed_capacity - 1;
-    for (size_t i = (size_t)gt_hash(table->seed, id) & mask; table->hashed[i].bytes; i = (i + 1) & mask)
+    for (size_t i = (size_t)gt_hash(table->seed, id) & mask; table->hashed[i].bytes;
+         i = (i + 1) & mask)
         if (table->hashed[i].id == id)
             return &table->hashed[i];
     return NULL;
@@ -91,8 +92,8 @@ static gt_entry *hashed_slot(gt_table *table, uint64_t id)
             return NULL;
         for (size_t i = 0; i < table->hashed_capacity; i++)
             if (table->hashed[i].bytes)
-                *free_slot(slots, capacity, gt_hash(table->seed, table->hashed[i].id)) =
-                    table->hashed[i];
+                *free_slot(slots, capacity,
+                           gt_hash(table->seed, table->hashed[i].id)) = table->hashed[i];
         gt_free(table->heap, table->hashed, table->hashed_capacity * sizeof *slots);
         table->hashed = slots;
         table->hashed_capacity = capacity;
@@ -116,8 +117,8 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
         table->frames -= entry->count;
     } else {
         /* The array may still grow over ids that went into the hash before; look there first. */
-        bool dense =
-            id < table->dense_count || (id < dense_bound(table) && table->hashed_count == 0);
+        bool dense = id < table->dense_count ||
+                     (id < dense_bound(table) && table->hashed_count == 0);
         entry = dense ? dense_slot(table, id) : hashed_slot(table, id);
         if (!entry)
             return false;

@@ -1,0 +1,433 @@
+/*
+ * test_perfetto.c - the protobuf writer, and what `convert --to perfetto` promises on the wire, for
+ * every trace of the corpora, whole and cut off: packets in order of time, nothing referred to that
+ * the sequence has not told before, slices that end, states without gaps, arrows that begin.
+ * Whether the viewer understands it is what make conformance asks the real engine.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfetto.h"
+#include "support.h"
+#include "utf8.h"
+
+/* An assertion for what is asked a million times: Check writes a record for each of its own. */
+#define MUST(what) \
+    do { \
+        if (!(what)) \
+            ck_abort_msg("%s", #what); \
+    } while (0)
+
+/* ---- reading protobuf ---------------------------------------------------------------------- */
+
+typedef struct message {
+    const uint8_t *at, *end;
+} message;
+
+typedef struct field {
+    unsigned number, type;
+    uint64_t value;
+    message content;
+} field;
+
+static uint64_t take_varint(message *m)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0;; shift += 7) {
+        MUST(m->at < m->end && shift < 70);
+        value |= (uint64_t)(*m->at & 0x7f) << shift;
+        if (*m->at++ < 0x80)
+            return value;
+    }
+}
+
+static bool take(message *m, field *f)
+{
+    if (m->at == m->end)
+        return false;
+    uint64_t tag = take_varint(m);
+    *f = (field){.number = (unsigned)(tag >> 3), .type = (unsigned)tag & 7};
+    if (f->type == PROTOBUF_VARINT) {
+        f->value = take_varint(m);
+        return true;
+    }
+    MUST(f->type == PROTOBUF_FIXED64 || f->type == PROTOBUF_BYTES);
+    uint64_t size = f->type == PROTOBUF_FIXED64 ? 8 : take_varint(m);
+    MUST(size <= (uint64_t)(m->end - m->at));
+    f->content = (message){m->at, m->at + size};
+    if (f->type == PROTOBUF_FIXED64)
+        memcpy(&f->value, m->at, sizeof f->value);
+    m->at += size;
+    return true;
+}
+
+/* ---- the writer ---------------------------------------------------------------------------- */
+
+/* What was written, as one message. */
+static message written(protobuf *w, out *o, blob *b)
+{
+    protobuf_flush(w);
+    ck_assert(out_flush(o));
+    return (message){b->bytes, b->bytes + b->size};
+}
+
+/* Messages nested in messages, of lengths around those where their length takes a byte more. */
+START_TEST(nesting)
+{
+    static const size_t sizes[] = {0, 1, 125, 126, 127, 128, 16380, 16381, 16384, 3000000};
+    char *text = malloc(3000000);
+    memset(text, 'x', 3000000);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        blob b = {0};
+        out o;
+        protobuf w;
+        ck_assert(out_init(&o, blob_write, &b) && protobuf_init(&w, &o));
+        size_t outer = protobuf_open(&w, 1000), inner = protobuf_open(&w, 2);
+        protobuf_string(&w, 3, text, sizes[i]);
+        protobuf_close(&w, inner);
+        protobuf_uint(&w, 15, UINT64_MAX);
+        protobuf_close(&w, outer);
+
+        message m = written(&w, &o, &b);
+        field f, g, h;
+        ck_assert(take(&m, &f) && f.number == 1000 && m.at == m.end);
+        ck_assert(take(&f.content, &g) && g.number == 2);
+        ck_assert(take(&g.content, &h) && h.number == 3 && g.content.at == g.content.end);
+        ck_assert_uint_eq((size_t)(h.content.end - h.content.at), sizes[i]);
+        ck_assert(take(&f.content, &g) && g.number == 15 && g.value == UINT64_MAX);
+        protobuf_free(&w);
+        out_free(&o);
+        blob_free(&b);
+    }
+    free(text);
+}
+END_TEST
+
+START_TEST(strings)
+{
+    blob b = {0};
+    out o;
+    protobuf w;
+    ck_assert(out_init(&o, blob_write, &b) && protobuf_init(&w, &o));
+    protobuf_string(&w, 1, "a\xff\xc3z", 4);
+    protobuf_double(&w, 2, 1.5);
+
+    message m = written(&w, &o, &b);
+    field f;
+    double value;
+    ck_assert(take(&m, &f));
+    ck_assert_uint_eq((size_t)(f.content.end - f.content.at), 8);
+    ck_assert_mem_eq(f.content.at, "a\xef\xbf\xbd\xef\xbf\xbdz", 8);
+    ck_assert(take(&m, &f) && f.type == PROTOBUF_FIXED64);
+    memcpy(&value, &f.value, sizeof value);
+    ck_assert(value == 1.5);
+    protobuf_free(&w);
+    out_free(&o);
+    blob_free(&b);
+}
+END_TEST
+
+/* After a failure everything is dropped, and the output knows. */
+START_TEST(failure)
+{
+    blob b = {0};
+    out o;
+    protobuf w;
+    ck_assert(out_init(&o, blob_write, &b) && protobuf_init(&w, &o));
+    size_t mark = protobuf_open(&w, 1);
+    protobuf_string(&w, 2, "lost", 4);
+    protobuf_fail(&w);
+    ck_assert_int_eq(errno, ENOMEM);
+    protobuf_close(&w, mark);
+    for (int i = 0; i < 100000; i++) {
+        mark = protobuf_open(&w, 1);
+        protobuf_fixed64(&w, 2, 3);
+        protobuf_close(&w, mark);
+    }
+    protobuf_flush(&w);
+    ck_assert(!out_flush(&o));
+    ck_assert_uint_eq(b.size, 0);
+    protobuf_free(&w);
+    out_free(&o);
+    blob_free(&b);
+}
+END_TEST
+
+/* ---- the export ---------------------------------------------------------------------------- */
+
+typedef struct track {
+    uint64_t parent;
+    int64_t ended; /* when its last slice ended, -1 for none */
+    uint32_t open; /* slices */
+} track;
+
+typedef struct checker {
+    int64_t time;
+    bool cleared;             /* the sequence has begun */
+    idmap tracks;             /* by uuid */
+    idmap flows;              /* a set of those that began */
+    idmap interned[32];       /* sets of iids, by field of InternedData */
+    uint64_t samples, events;
+} checker;
+
+static void check_text(message text)
+{
+    size_t size = (size_t)(text.end - text.at);
+    MUST(utf8_valid_prefix((const char *)text.at, size) == size);
+}
+
+static void check_known(const checker *c, unsigned table, uint64_t iid)
+{
+    if (!idmap_find(&c->interned[table], iid))
+        ck_abort_msg("entry %llu of interned data %u is not told before", (unsigned long long)iid,
+                     table);
+}
+
+static void check_entry(checker *c, unsigned table, message entry)
+{
+    enum { FRAME_FUNCTION = 2, FRAME_MAPPING = 3, FRAME_SOURCE = 5, MAPPING_PATH = 7 };
+    uint64_t iid = 0;
+    field f;
+
+    while (take(&entry, &f)) {
+        if (f.number == INTERNED_IID)
+            iid = f.value;
+        else if (table == INTERNED_CALLSTACKS)
+            check_known(c, INTERNED_FRAMES, f.value);
+        else if (table == INTERNED_FRAMES && f.number == FRAME_FUNCTION)
+            check_known(c, INTERNED_FUNCTION_NAMES, f.value);
+        else if (table == INTERNED_FRAMES && f.number == FRAME_MAPPING)
+            check_known(c, INTERNED_MAPPINGS, f.value);
+        else if (table == INTERNED_FRAMES && f.number == FRAME_SOURCE)
+            check_known(c, INTERNED_SOURCE_PATHS, f.value);
+        else if (table == INTERNED_MAPPINGS && f.number == MAPPING_PATH)
+            check_known(c, INTERNED_MAPPING_PATHS, f.value);
+        else if (f.type == PROTOBUF_BYTES)
+            check_text(f.content);
+    }
+    MUST(iid != 0);
+    /* Nothing is told twice. */
+    MUST(!idmap_find(&c->interned[table], iid));
+    MUST(idmap_insert(&c->interned[table], iid));
+}
+
+static void check_track(checker *c, message descriptor)
+{
+    enum { UUID = 1, NAME = 2, PARENT = 5 };
+    uint64_t uuid = 0, parent = 0;
+    field f;
+
+    while (take(&descriptor, &f)) {
+        if (f.number == UUID)
+            uuid = f.value;
+        else if (f.number == PARENT)
+            parent = f.value;
+        else if (f.number == NAME)
+            check_text(f.content);
+    }
+    MUST(uuid != 0 && !idmap_find(&c->tracks, uuid));
+    MUST(parent == 0 || idmap_find(&c->tracks, parent));
+    track *t = idmap_insert(&c->tracks, uuid);
+    *t = (track){.parent = parent, .ended = -1};
+}
+
+static void check_slice(checker *c, unsigned type, track *t)
+{
+    /* A goroutine's state begins when the one before ends. */
+    if (type == SLICE_BEGIN && t->parent == TRACK_GOROUTINES && t->ended >= 0)
+        MUST(t->ended == c->time);
+    if (type == SLICE_BEGIN) {
+        t->open++;
+    } else if (type == SLICE_END) {
+        MUST(t->open > 0);
+        t->open--;
+        t->ended = c->time;
+    }
+    if (t->parent == TRACK_GOROUTINES)
+        MUST(t->open <= 1);
+}
+
+static void check_event(checker *c, message event)
+{
+    unsigned type = 0;
+    uint64_t uuid = 0;
+    field f;
+
+    while (take(&event, &f)) {
+        switch (f.number) {
+        case EVENT_TYPE: type = (unsigned)f.value; break;
+        case EVENT_TRACK_UUID: uuid = f.value; break;
+        case EVENT_NAME_IID: check_known(c, INTERNED_EVENT_NAMES, f.value); break;
+        case EVENT_CATEGORY_IIDS: check_known(c, INTERNED_EVENT_CATEGORIES, f.value); break;
+        case EVENT_CALLSTACK_IID: check_known(c, INTERNED_CALLSTACKS, f.value); break;
+        case EVENT_NAME: check_text(f.content); break;
+        case EVENT_FLOW_IDS:
+            MUST(!idmap_find(&c->flows, f.value));
+            idmap_insert(&c->flows, f.value);
+            break;
+        case EVENT_TERMINATING_FLOW_IDS:
+            MUST(idmap_find(&c->flows, f.value));
+            idmap_remove(&c->flows, f.value);
+            break;
+        default: break;
+        }
+    }
+    track *t = idmap_find(&c->tracks, uuid);
+    if (!t)
+        ck_abort_msg("track %llu is not described", (unsigned long long)uuid);
+    check_slice(c, type, t);
+    c->events++;
+}
+
+static void check_packet(checker *c, message packet)
+{
+    uint64_t flags = 0, sequence = 0;
+    bool timed = false, event = false;
+    field f, entry;
+
+    for (message m = packet; take(&m, &f);) {
+        if (f.number == PACKET_SEQUENCE_FLAGS)
+            flags = f.value;
+        else if (f.number == PACKET_SEQUENCE_ID)
+            sequence = f.value;
+        else if (f.number == PACKET_TIMESTAMP)
+            c->time += (int64_t)f.value, timed = true;
+    }
+    MUST(sequence != 0);
+    MUST(c->cleared || flags == FLAG_STATE_CLEARED);
+    c->cleared = true;
+    while (take(&packet, &f)) {
+        if (f.number == PACKET_TRACK_DESCRIPTOR) {
+            check_track(c, f.content);
+        } else if (f.number == PACKET_INTERNED_DATA) {
+            while (take(&f.content, &entry))
+                check_entry(c, entry.number, entry.content);
+        } else if (f.number == PACKET_TRACK_EVENT) {
+            check_event(c, f.content);
+            event = true;
+        } else if (f.number == PACKET_PERF_SAMPLE) {
+            c->samples++;
+            event = true;
+        }
+    }
+    MUST(event == timed && (!event || flags == FLAG_NEEDS_STATE));
+}
+
+static void check_trace(checker *c, const blob *b)
+{
+    message m = {b->bytes, b->bytes + b->size};
+    field f;
+    size_t cursor = 0;
+    uint64_t uuid;
+    void *t;
+
+    idmap_init(&c->tracks, sizeof(track));
+    idmap_init(&c->flows, 0);
+    for (int i = 0; i < 32; i++)
+        idmap_init(&c->interned[i], 0);
+    while (take(&m, &f)) {
+        MUST(f.number == TRACE_PACKET);
+        check_packet(c, f.content);
+    }
+    while (idmap_next(&c->tracks, &cursor, &uuid, &t))
+        MUST(((track *)t)->open == 0);
+    idmap_free(&c->tracks);
+    idmap_free(&c->flows);
+    for (int i = 0; i < 32; i++)
+        idmap_free(&c->interned[i]);
+}
+
+/* Convert the first size bytes; false where even the header is refused. */
+static bool convert(const blob *trace, size_t size, blob *b, uint64_t *samples)
+{
+    gotrace_source *source;
+    gotrace_reader *reader;
+    out o;
+
+    if (gotrace_source_memory(trace->bytes, size, NULL, &source, NULL) != GOTRACE_OK)
+        return false;
+    bool readable = gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK;
+    if (readable) {
+        ck_assert(out_init(&o, blob_write, b));
+        convert_job job = {.reader = reader, .out = &o, .name = "test"};
+        format_perfetto.run(&job);
+        ck_assert(out_flush(&o));
+        *samples = gotrace_reader_summary(reader)->samples;
+        out_free(&o);
+        gotrace_reader_close(reader);
+    }
+    gotrace_source_close(source);
+    return readable;
+}
+
+static void check_prefix(const trace_file *file, size_t size)
+{
+    checker c = {0};
+    blob b = {0};
+    uint64_t samples;
+
+    if (convert(&file->content, size, &b, &samples)) {
+        check_trace(&c, &b);
+        if (size == file->content.size) {
+            ck_assert_uint_eq(c.samples, samples);
+            ck_assert_uint_gt(c.events, 0);
+        }
+    }
+    blob_free(&b);
+}
+
+START_TEST(whole_traces)
+{
+    trace_file *files = traces_load(400 * 1024);
+    for (trace_file *f = files; f->path[0]; f++)
+        check_prefix(f, f->content.size);
+    traces_free(files);
+}
+END_TEST
+
+START_TEST(cut_traces)
+{
+    trace_file *files = traces_load(8 * 1024);
+    for (trace_file *f = files; f->path[0]; f++)
+        for (size_t size = 16; size < f->content.size; size += 1 + f->content.size / 20)
+            check_prefix(f, size);
+    traces_free(files);
+}
+END_TEST
+
+/* The same input gives the same bytes. */
+START_TEST(deterministic)
+{
+    trace_file *files = traces_load(400 * 1024);
+    for (trace_file *f = files; f->path[0]; f++) {
+        blob one = {0}, two = {0};
+        uint64_t samples;
+        if (convert(&f->content, f->content.size, &one, &samples) &&
+            convert(&f->content, f->content.size, &two, &samples)) {
+            ck_assert_uint_eq(one.size, two.size);
+            ck_assert_mem_eq(one.bytes, two.bytes, one.size);
+        }
+        blob_free(&one);
+        blob_free(&two);
+    }
+    traces_free(files);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("perfetto");
+    TCase *cases = tcase_create("all");
+
+    tcase_set_timeout(cases, 300);
+    tcase_add_test(cases, nesting);
+    tcase_add_test(cases, strings);
+    tcase_add_test(cases, failure);
+    tcase_add_test(cases, whole_traces);
+    tcase_add_test(cases, cut_traces);
+    tcase_add_test(cases, deterministic);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
