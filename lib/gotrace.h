@@ -123,6 +123,7 @@ typedef enum gotrace_severity {
     X(STACK_FRAMES, "stack.frames", MALFORMED, PROBLEM, "a stack has at most 1000 frames, and as many as it says", "Go parseEvents") \
     X(STACK_DUPLICATE, "stack.duplicate", MALFORMED, WARNING, "a stack's id is defined once", "gotrace; Go takes the last one") \
     X(STACK_MISSING, "stack.missing", INCONSISTENT, WARNING, "a stack that is referred to is defined", "gotrace; Go shows it as empty") \
+    X(TABLE_REFERENCE, "table.reference", INCONSISTENT, PROBLEM, "every string and stack that a generation refers to is in its tables", "Go validateTableIDs, validateStackStrings") \
     X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
     X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
     X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines allow an order of all events", "Go order1007") \

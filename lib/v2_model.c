@@ -10,10 +10,22 @@ typedef struct meaning {
     uint8_t kind, resource, range;
 } meaning;
 
-#define GOROUTINE          {GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0}
-#define PROC               {GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0}
-#define RANGE(what, which) {GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which}
-#define PLAIN(what)        {GOTRACE_KIND_##what, 0, 0}
+#define GOROUTINE                                                                                  \
+    {                                                                                              \
+        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0                                     \
+    }
+#define PROC                                                                                       \
+    {                                                                                              \
+        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0                                          \
+    }
+#define RANGE(what, which)                                                                         \
+    {                                                                                              \
+        GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which                                        \
+    }
+#define PLAIN(what)                                                                                \
+    {                                                                                              \
+        GOTRACE_KIND_##what, 0, 0                                                                  \
+    }
 
 static const meaning meanings[GT_V2_EVENT_COUNT] = {
     [0] = PLAIN(SYNC),
@@ -128,29 +140,29 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     const meaning *m = &meanings[out->type];
     const gt_v2_shape *shape = &v2->shapes[out->type];
     bool stack = shape->flags & GOTRACE_SPEC_STACK;
-    *event = (gotrace_event){.time = out->time - reader->first_ticks,
-                             .ticks = (uint64_t)out->time,
-                             .offset = out->offset,
-                             .type = out->type,
-                             .kind = m->kind,
-                             .resource = m->resource,
-                             .range = m->range,
-                             .from = out->from,
-                             .to = out->to,
-                             .flags = out->flags,
-                             .arg_count = (uint8_t)(shape->values > 1 ? shape->values - 1 - stack
-                                                                      : 0),
-                             .proc = out->proc,
-                             .lane = out->proc,
-                             .thread = out->thread,
-                             .generation = v2->current < v2->generation_count
-                                               ? v2->generations[v2->current].summary.generation
-                                               : 0,
-                             .goroutine = out->goroutine,
-                             .subject = out->subject,
-                             .stack = out->stack,
-                             .cause = out->cause,
-                             .args = {out->args[0], out->args[1], out->args[2], out->args[3]}};
+    *event = (gotrace_event){
+        .time = out->time - reader->first_ticks,
+        .ticks = (uint64_t)out->time,
+        .offset = out->offset,
+        .type = out->type,
+        .kind = m->kind,
+        .resource = m->resource,
+        .range = m->range,
+        .from = out->from,
+        .to = out->to,
+        .flags = out->flags,
+        .arg_count = (uint8_t)(shape->values > 1 ? shape->values - 1 - stack : 0),
+        .proc = out->proc,
+        .lane = out->proc,
+        .thread = out->thread,
+        .generation = v2->current < v2->generation_count
+                          ? v2->generations[v2->current].summary.generation
+                          : 0,
+        .goroutine = out->goroutine,
+        .subject = out->subject,
+        .stack = out->stack,
+        .cause = out->cause,
+        .args = {out->args[0], out->args[1], out->args[2], out->args[3]}};
     if (out->type == 0)
         event->arg_count = out->flags & GOTRACE_EVENT_CLOCKS ? 4 : 0;
     fill_details(reader, out, event);
@@ -247,8 +259,7 @@ void gt_v2_end(gotrace_reader *reader)
     gt_free(&reader->heap, v2->buffer, v2->buffer ? GT_V2_MAX_BATCH : 0);
     for (size_t i = 0; i < v2->tasks.capacity; i++)
         if (v2->tasks.slots[i].value)
-            gt_free(&reader->heap, (void *)(uintptr_t)v2->tasks.slots[i].value,
-                    sizeof(gt_v2_task));
+            gt_free(&reader->heap, (void *)(uintptr_t)v2->tasks.slots[i].value, sizeof(gt_v2_task));
     if (v2->goroutines.heap)
         gt_goroutines_free(&v2->goroutines);
     gt_map_free(&v2->procs);

@@ -171,7 +171,7 @@ gt_followed gt_v2_gc(gt_follow *f)
     struct gt_v2 *v2 = f->v2;
     uint64_t seq = f->e->args[0];
     uint8_t type = f->e->type;
-    bool first = type == GT_V2_GCActive ? f->initial
+    bool first = type == GT_V2_GCActive  ? f->initial
                  : type == GT_V2_GCBegin ? v2->gc == GT_GC_UNDETERMINED
                                          : false;
     if (!first && seq != v2->gc_seq + 1) {
