@@ -346,9 +346,10 @@ typedef struct gotrace_record {
     uint64_t index;                 /* number of records before it */
     const uint64_t *args;           /* all values in wire order: arguments, then frames */
     size_t arg_count;
-    const char *data; /* String: its bytes; UserLog: the message; else NULL */
+    const char *data; /* String: its bytes; v1 UserLog: the message; ExperimentalBatch: what it
+                         holds; else NULL */
     size_t data_size;
-    uint8_t form;          /* high two bits of the first byte, as found */
+    uint8_t form;          /* v1: high two bits of the first byte, as found; v2: 0 */
     const uint8_t *widths; /* bytes of each varint in wire order: the record's length
                               where form is 3 (a String has none), each value, the data's
                               length; when encoding, NULL, or 0 for one of them: as the
@@ -359,7 +360,8 @@ typedef struct gotrace_record {
 /* How a version's tracer writes a record: the two high bits of its first byte, and the bytes its
  * n-th varint takes (value v) where that is more than v needs, else 0. Anything else found in a
  * file is a deviation, to be kept for a byte-exact round trip. Source: the seeds' traceEventLocked
- * and traceStackTable.dump (in 1.21 the length of a Stack record always takes ten bytes). */
+ * and traceStackTable.dump (in 1.21 the length of a Stack record always takes ten bytes); for v2
+ * Go's traceWriter.refill (the size of a batch takes ten bytes). */
 GOTRACE_API uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version);
 GOTRACE_API uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t n);
 
@@ -378,7 +380,8 @@ typedef struct gotrace_decoder gotrace_decoder;
  * However the same bytes are cut into pieces, the same records and the same error come out.
  * The header is read by the decoder; gotrace_decoder_version is 0 until it was seen.
  * Arity is checked against the event table (rule event.arity): such a record is reported through
- * on_problem and skipped, because its end is known; all other errors are final. */
+ * on_problem and skipped, because its end is known; all other errors are final. (v2 records say
+ * nowhere how long they are: theirs all are.) An ExperimentalBatch holds at most 64 KiB. */
 GOTRACE_API gotrace_status gotrace_decoder_new(const gotrace_config *config,
                                                gotrace_decoder **decoder, gotrace_error *error);
 GOTRACE_API gotrace_status gotrace_decoder_feed(gotrace_decoder *decoder, const void *bytes,
@@ -653,7 +656,8 @@ GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn wri
 GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
-/* By event: the tracer's own way. Events of a proc (in the order of their ticks) go into that
+/* By event: the tracer's own way, until 1.21 (later versions are written record by record, and
+ * these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
  * proc's buffer, which is written as one batch when it has no room for a further event, exactly
  * where that version's tracer flushes (64 KiB less the buffer's header).
  *
