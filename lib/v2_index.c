@@ -145,6 +145,7 @@ static bool read_batch(look *l)
         gt_generation *g = last_generation(l);
         g->summary.complete = true;
         g->summary.bytes++;
+        summary->records++;
         summary->type_records[type]++;
         summary->type_bytes[type]++;
         l->open = false;
@@ -190,6 +191,7 @@ static bool read_batch(look *l)
         .next = GT_NONE,
         .kind = (uint8_t)kind_of(summary->version, experiment, first, (uint32_t)v[4])};
     uint64_t header = experiment ? end - l->at : data - l->at;
+    summary->records++;
     summary->type_records[type]++;
     summary->type_bytes[type] += header;
     summary->batches++;

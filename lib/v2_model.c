@@ -141,7 +141,8 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     const gt_v2_shape *shape = &v2->shapes[out->type];
     bool stack = shape->flags & GOTRACE_SPEC_STACK;
     *event = (gotrace_event){
-        .time = out->time - reader->first_ticks,
+        /* The sync event before the first one is told at its time. */
+        .time = reader->first_ticks != 0 ? out->time - reader->first_ticks : 0,
         .ticks = (uint64_t)out->time,
         .offset = out->offset,
         .type = out->type,
