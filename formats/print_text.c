@@ -185,8 +185,8 @@ static bool is_untold(const gotrace_event *event, const gotrace_arg_spec *arg, u
     case GOTRACE_ARG_VALUE:
         return event->kind == GOTRACE_KIND_METRIC || event->kind == GOTRACE_KIND_EXPERIMENT;
     case GOTRACE_ARG_ID: return event->kind == GOTRACE_KIND_EXPERIMENT;
-    /* Not if it is none. */
-    case GOTRACE_ARG_THREAD: return event->kind != GOTRACE_KIND_SAMPLE && value != UINT64_MAX;
+    /* Whose proc it is; of a goroutine or a sample the column of threads tells. */
+    case GOTRACE_ARG_THREAD: return event->resource == GOTRACE_RESOURCE_PROC && value != UINT64_MAX;
     default: return false;
     }
 }
