@@ -75,7 +75,8 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
                              const uint8_t *p, size_t n, gt_frame *frame);
 
 /* The same for v2, where all values are looked at and so are known to be sound. max_frames, at
- * most UINT32_MAX, bounds a Stack's frames; an experimental batch has at most GT_BATCH_MAX bytes. */
+ * most UINT32_MAX, bounds a Stack's frames; an experimental batch has at most GT_BATCH_MAX bytes.
+ */
 gt_wire_status gt_wire_frame_v2(const gt_v2_shape shapes[GT_CODES], uint64_t max_string,
                                 uint64_t max_frames, const uint8_t *p, size_t n, gt_frame *frame);
 
