@@ -54,15 +54,27 @@ void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
         heap_push(v2, &v2->cursors[cursor]);
 }
 
-/* Nothing is ready, yet events are left: believe the first events of all that wait. */
-static void force_all(struct gt_v2 *v2)
+/* Nothing is ready, yet events are left: believe the first events of all that wait. In a generation
+ * that is cut off that is one fault, whatever else follows from it. */
+static bool force_all(gotrace_reader *reader, struct gt_v2 *v2)
 {
     size_t count;
     const uint32_t *waiting = gt_waits_clear(&v2->waits, &count);
+    const gt_generation *g = &v2->generations[v2->current];
     for (size_t i = 0; i < count; i++) {
         v2->cursors[waiting[i]].forced = true;
         heap_push(v2, &v2->cursors[waiting[i]]);
     }
+    if (g->summary.complete)
+        return true;
+    const gt_v2_event *e = v2->heap[0].cursor->head;
+    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
+                           (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
+                           "%s waits for an event that was cut off; from here on events are taken "
+                           "in the order of their time, and what does not fit is not told",
+                           gt_v2_spec(reader->summary.version, e->type)->name);
+    reader->quiet = true;
+    return go_on;
 }
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -147,10 +159,12 @@ static bool put_sample(struct gt_v2 *v2)
 
 /* ---- the next event ------------------------------------------------------------------------ */
 
-/* The cursor whose turn it is: the same as before while it is the earliest. NULL at the end. */
-static gt_v2_cursor *choose(struct gt_v2 *v2)
+/* The cursor whose turn it is: the same as before while it is the earliest. NULL at the end, and
+ * (*ok false) when reading is to stop. */
+static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
 {
     gt_v2_cursor *c = v2->turn;
+    *ok = true;
     if (c) {
         int64_t key = c->head->time;
         if (v2->heap_count && v2->heap[0].key < key) {
@@ -158,8 +172,10 @@ static gt_v2_cursor *choose(struct gt_v2 *v2)
             heap_sink(v2, (struct gt_v2_entry){key, c});
         }
     } else if (v2->heap_count || v2->waits.parked_count) {
-        if (v2->heap_count == 0)
-            force_all(v2);
+        if (v2->heap_count == 0 && !force_all(reader, v2)) {
+            *ok = false;
+            return NULL;
+        }
         v2->turn = heap_pop(v2);
     }
     return v2->turn;
@@ -170,8 +186,9 @@ static gt_v2_cursor *choose(struct gt_v2 *v2)
 static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 {
     gt_v2_cursor *c;
+    bool ok;
     *none = false;
-    while ((c = choose(v2))) {
+    while ((c = choose(reader, v2, &ok))) {
         gt_followed followed = gt_v2_follow(reader, v2, c);
         if (followed == GT_FOLLOW_FAILED)
             return false;
@@ -187,12 +204,15 @@ static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
         return true;
     }
     *none = true;
-    return true;
+    return ok;
 }
 
 /* Source: validateTableIDs. */
 static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out)
 {
+    /* Tables come last: a generation that is cut off lacks them anyway. */
+    if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
+        return true;
     const gotrace_event_spec *spec = gt_v2_spec(reader->summary.version, out->type);
     for (size_t i = 0; spec && i + 1 < spec->arg_count; i++) {
         const gt_table *table = spec->args[i + 1].kind == GOTRACE_ARG_STRING  ? &v2->strings
