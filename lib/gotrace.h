@@ -111,7 +111,7 @@ typedef enum gotrace_severity {
     X(BATCH_HEADER, "batch.header", MALFORMED, FATAL, "a batch starts with a batch record, and is at most 64 KiB long", "Go readBatch") \
     X(BATCH_EVENT, "batch.event", MALFORMED, PROBLEM, "a batch holds records of its own kind, whole ones", "Go readTimedBaseEvent, addStrings, addStacks, addCPUSamples, setSyncBatch") \
     X(GENERATION_NUMBER, "generation.number", MALFORMED, PROBLEM, "generations are numbered from 1 on, one after another, and not mixed", "Go readGeneration") \
-    X(GENERATION_END, "generation.end", UNFINISHED, PROBLEM, "from 1.26 on a generation ends with its end record", "Go readGeneration") \
+    X(GENERATION_END, "generation.end", UNFINISHED, PROBLEM, "a generation is whole: it has its tables, and from 1.26 on its end record", "Go readGeneration") \
     X(GENERATION_CLOCK, "generation.clock", UNFINISHED, PROBLEM, "a generation tells its frequency, and from 1.25 on the clocks, once", "Go setSyncBatch") \
     X(TRACE_AFTER, "trace.after", MALFORMED, WARNING, "nothing follows the end of the trace", "gotrace; Go does not read it") \
     X(EVENT_ARITY, "event.arity", MALFORMED, PROBLEM, "a record has as many values as its type has in this version", "Go argNum") \

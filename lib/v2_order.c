@@ -207,6 +207,17 @@ static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
     return ok;
 }
 
+/* Tables are written last: until 1.25 nothing else tells that a generation is cut off. */
+static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out,
+                            const char *what)
+{
+    gt_generation *g = &v2->generations[v2->current];
+    g->summary.complete = false;
+    return gt_report(reader, GOTRACE_RULE_GENERATION_END, GT_AT(out->offset),
+                     "generation %llu has no %s, though its events refer to them: it is cut off",
+                     (unsigned long long)g->summary.generation, what);
+}
+
 /* Source: validateTableIDs. */
 static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out)
 {
@@ -221,6 +232,8 @@ static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_
                                                                               : NULL;
         if (!table || out->args[i] == 0 || gt_table_find(table, out->args[i]))
             continue;
+        if (table->entries == 0)
+            return report_no_table(reader, v2, out, table == &v2->strings ? "strings" : "stacks");
         if (!gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(out->offset),
                        "%s refers to %s %llu, which is not in the generation", spec->name,
                        table == &v2->strings ? "string" : "stack",
