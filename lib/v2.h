@@ -140,6 +140,7 @@ struct gt_v2 {
     gt_map procs, threads, tasks; /* values: pointers */
     gt_arena arena;               /* procs and threads, for good */
     gt_names *names;
+    gt_map reasons; /* of this generation: a string's id to the name kept of it */
     struct gt_v2_entry {
         int64_t key;
         gt_v2_cursor *cursor;

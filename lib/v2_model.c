@@ -86,6 +86,21 @@ static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t stri
     event->text = gotrace_reader_string(reader, string, &event->text_size);
 }
 
+/* Why a goroutine stops running. Whoever is told may remember it: it outlives the generation. */
+static const char *reason_of(gotrace_reader *reader, uint64_t string)
+{
+    struct gt_v2 *v2 = reader->v2;
+    const char *kept = (const char *)(uintptr_t)gt_map_get(&v2->reasons, string);
+    if (kept)
+        return kept;
+    size_t size;
+    const char *bytes = gotrace_reader_string(reader, string, &size);
+    kept = bytes ? gt_names_keep(reader, v2, bytes, size) : NULL;
+    if (kept)
+        gt_map_put(&v2->reasons, string, (uint64_t)(uintptr_t)kept); /* else asked for again */
+    return kept;
+}
+
 static void set_metric(gotrace_event *event, const char *name)
 {
     event->text = name;
@@ -96,7 +111,6 @@ static void set_metric(gotrace_event *event, const char *name)
 /* What depends on more than the type. */
 static void fill_details(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
 {
-    size_t size;
     switch (out->type) {
     case 0: event->value = out->subject; break;
     case GT_V2_ProcsChange: set_metric(event, "GOMAXPROCS"); break;
@@ -105,7 +119,7 @@ static void fill_details(gotrace_reader *reader, const gt_v2_out *out, gotrace_e
     case GT_V2_GoCreate:
     case GT_V2_GoCreateBlocked: event->start_stack = out->args[1]; break;
     case GT_V2_GoStop:
-    case GT_V2_GoBlock: event->reason = gotrace_reader_string(reader, out->args[0], &size); break;
+    case GT_V2_GoBlock: event->reason = reason_of(reader, out->args[0]); break;
     case GT_V2_STWBegin:
     case GT_V2_STWEnd: event->reason = out->text; break;
     case GT_V2_GoLabel: set_text(reader, event, out->args[0]); break;
@@ -232,7 +246,8 @@ bool gt_v2_start(gotrace_reader *reader)
     struct gt_v2 *v2 = reader->v2;
     gt_goroutines_init(&v2->goroutines, &reader->heap, reader->limits.goroutines);
     v2->goroutines.forgets = true;
-    v2->procs.heap = v2->threads.heap = v2->tasks.heap = v2->arena.heap = &reader->heap;
+    v2->procs.heap = v2->threads.heap = v2->tasks.heap = &reader->heap;
+    v2->reasons.heap = v2->arena.heap = &reader->heap;
     return true;
 }
 
@@ -266,6 +281,7 @@ void gt_v2_end(gotrace_reader *reader)
     gt_map_free(&v2->procs);
     gt_map_free(&v2->threads);
     gt_map_free(&v2->tasks);
+    gt_map_free(&v2->reasons);
     gt_arena_free(&v2->arena);
     gt_names_free(reader, v2);
     v2->cursors = NULL;
