@@ -150,6 +150,7 @@ transcript_holds() {
     ln -s "$here/testdata" "$folder/testdata"
     cp testdata/traces/go1.19-http.trace "$folder/app.trace"
     cp testdata/traces/go1.19-gc.trace "$folder/gc.trace"
+    cp testdata/traces/go1.26-gens.trace "$folder/new.trace"
     transcripts "$1" >"$work/transcript"
     # Files that a transcript shows with cat are there before.
     awk -v folder="$folder/" '
