@@ -21,15 +21,18 @@ static void write_time(out *o, uint64_t ns)
     }
 }
 
-static const char *fixed_name(chrome_name name)
+/* Go's tools for v1 and for v2 name the same things differently. */
+static const char *fixed_name(chrome_name name, bool v2)
 {
     switch (name) {
     case CHROME_NAME_TEXT:
     case CHROME_NAME_RUN: return "";
     case CHROME_NAME_STW: return gotrace_range_name(GOTRACE_RANGE_STW);
     case CHROME_NAME_UNBLOCK: return "unblock";
-    case CHROME_NAME_GC: return gotrace_range_name(GOTRACE_RANGE_GC);
-    case CHROME_NAME_SWEEP: return gotrace_range_name(GOTRACE_RANGE_SWEEP);
+    case CHROME_NAME_GC:
+        return v2 ? "GC concurrent mark phase" : gotrace_range_name(GOTRACE_RANGE_GC);
+    case CHROME_NAME_SWEEP:
+        return v2 ? "GC incremental sweep" : gotrace_range_name(GOTRACE_RANGE_SWEEP);
     case CHROME_NAME_ASSIST: return gotrace_range_name(GOTRACE_RANGE_MARK_ASSIST);
     case CHROME_NAME_SYSCALL: return "syscall";
     case CHROME_NAME_SYSEXIT: return "exit blocked syscall";
@@ -108,7 +111,7 @@ static void write_name(chrome_writer *w, const chrome_record *record, const char
     else if (record->name == CHROME_NAME_RUN)
         write_goroutine(w, record->values[CHROME_SUBJECT], record->values[CHROME_START]);
     else
-        out_str(w->o, fixed_name((chrome_name)record->name));
+        out_str(w->o, fixed_name((chrome_name)record->name, w->frames.by_generation));
     if (record->text_size > 0) {
         out_str(w->o, " (");
         out_json_text(w->o, text, record->text_size);
