@@ -9,7 +9,8 @@
  *                       label where the runtime gave one); "GC sweep" (gc; annotations
  *                       swept_bytes, reclaimed_bytes) in it; instants "unblock", "create
  *                       goroutine", and "syscall" for calls that did not block. What happened on
- *                       no proc stands on the track "no proc".
+ *                       no proc stands on the track "no proc". In v2 a run lasts through system
+ *                       calls for as long as the goroutine keeps the proc.
  *   Goroutines          a group; under it, ordered by id:
  *     G12 main.worker   its states one after the other without gaps: "running", "runnable",
  *                       "waiting", "in syscall", with the reason in brackets where the trace
@@ -17,6 +18,9 @@
  *                       stopped
  *       regions and logs  its regions (category region) nested, its logs as instants "[category]
  *                       message" (log; annotations category, message)
+ *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)
+ *                       for as long as the goroutine is on the thread: runs, and system calls to
+ *                       their ends
  *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
  *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
  *     mark assists      "GC mark assist" (annotation goroutine)
@@ -30,11 +34,13 @@
  * What belongs to a task (regions, logs, the task) has its id as annotation task and as
  * correlation id. Flows lead from "unblock" and "create goroutine", and from the end of a system
  * call (the "runnable" after it), to the run that came of it. CPU samples are perf samples: cpu is
- * the proc, the thread is the runtime's M; v1 does not tell the operating system's ids, so that
- * those of the process and its threads are made up.
+ * the proc, the thread is the runtime's M. No trace tells the process's id, and v1 not the threads'
+ * either, so that those are made up.
  *
- * Times are nanoseconds since the trace's first event. Clocks that run back are held: no packet is
- * earlier than the one before. What is open when the trace ends is closed there.
+ * Times are nanoseconds since the trace's first event; where the trace tells the clocks (from 1.25
+ * on), they are those of the monotonic clock, with the real time known, so that the trace lines up
+ * with a kernel's. Clocks that run back are held: no packet is earlier than the one before. What is
+ * open when the trace ends is closed there.
  */
 #include "perfetto.h"
 
