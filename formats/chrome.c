@@ -70,6 +70,12 @@ static uint64_t row_of(const gotrace_event *event)
     return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NOWHERE;
 }
 
+/* v2: the row of a proc that an event is about. */
+static uint64_t proc_row(const gotrace_event *event)
+{
+    return event->subject <= INT64_MAX ? event->subject : (uint64_t)CHROME_LANE_NOWHERE;
+}
+
 /* ---- counters ------------------------------------------------------------------------------ */
 
 static void count_as(chrome *c, goroutine *g, census as)
@@ -350,6 +356,9 @@ static void goroutine_changed_v2(chrome *c, goroutine *g, const gotrace_event *e
         enter_row(c, g, event->subject, row_of(event), event);
         chrome_come_back(t);
     } else {
+        /* A call from C returns to where the trace does not follow. */
+        if (event->from == GOTRACE_STATE_SYSCALL && event->to == GOTRACE_STATE_NOT_EXIST)
+            chrome_instant(t, CHROME_LANE_SYSCALLS, CHROME_NAME_SYSEXIT, event->stack, NULL, 0);
         goroutine_changed(c, g, event);
     }
 }
@@ -358,7 +367,8 @@ static void proc_changed_v2(chrome *c, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     bool runs = event->to == GOTRACE_STATE_RUNNING;
-    chrome_row *row = chrome_row_of(t, event->subject);
+    uint64_t number = proc_row(event);
+    chrome_row *row = chrome_row_of(t, number);
 
     if (!row || event->from == event->to)
         return;
@@ -373,9 +383,9 @@ static void proc_changed_v2(chrome *c, const gotrace_event *event)
         leave_row(c, g, g->stopped);
         count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
     }
-    uint64_t values[] = {event->subject, event->stack, (uint64_t)event->thread};
+    uint64_t values[] = {number, event->stack, (uint64_t)event->thread};
     if (runs)
-        go_back(c, event, event->subject);
+        go_back(c, event, number);
     chrome_push(t, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
                 CHROME_DONE, values, runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
     chrome_come_back(t);
@@ -393,7 +403,7 @@ static void range_goes_on(chrome *c, const gotrace_event *event)
     if (event->range == GOTRACE_RANGE_SWEEP) {
         label.name = CHROME_NAME_SWEEP;
         slice = CHROME_SWEEP;
-        number = event->subject;
+        number = proc_row(event);
     } else if (event->range == GOTRACE_RANGE_MARK_ASSIST) {
         goroutine *g = goroutine_of(c, event->subject);
         if (!g)
@@ -512,7 +522,7 @@ static void range_changed(chrome *c, const gotrace_event *event)
 {
     bool begins = event->kind == GOTRACE_KIND_RANGE_BEGIN;
     chrome_label label = {.stack = event->stack};
-    uint64_t proc = c->v2 ? event->subject : row_of(event);
+    uint64_t proc = c->v2 ? proc_row(event) : row_of(event);
 
     switch ((gotrace_range)event->range) {
     case GOTRACE_RANGE_NONE: break;
