@@ -79,8 +79,8 @@ void out_json_text(out *o, const char *s, size_t size);
 void out_go_quoted(out *o, const char *s, size_t size);
 /* The same without the quotes, for strings that are put together. */
 void out_go_text(out *o, const char *s, size_t size);
-/* A time of the wall clock, counted from 1970, in the time zone of whoever reads it: what Go's layout
- * RFC3339Nano makes of time.Unix. */
+/* A time of the wall clock, counted from 1970, in the time zone of whoever reads it: what Go's
+ * layout RFC3339Nano makes of time.Unix. */
 void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
 
 /* ---- converting: an ordered trace into something else -------------------------------------- */
