@@ -106,3 +106,8 @@ check_export() { # FILE SOUND
         'runs|running|onproc|arrows|heap|tasks|regions|logs|gc|samples'
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS" 'runs|running|arrows|heap|gc'
 }
+
+check_export_v2() { # FILE SOUND
+    check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" 'select 1 as line where 0' ''
+    check_convert "$1" "$2" chrome "$COMPLAINTS" 'select 1 as line where 0' ''
+}
