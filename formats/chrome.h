@@ -207,7 +207,7 @@ typedef struct chrome_row {
     chrome_open *open; /* outermost first */
     uint8_t depth, capacity;
     bool proc_running;
-    bool used;          /* a goroutine has run there */
+    bool used;          /* a goroutine has run there, or something has ended */
     uint64_t goroutine; /* that runs there, 0 for none */
 } chrome_row;
 

@@ -287,6 +287,7 @@ void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, u
     chrome_settle(t, row->open[at].position, CHROME_OPEN, CHROME_A, bytes, 2);
     chrome_settle(t, row->open[at].position, CHROME_DONE, CHROME_END, end, 2);
     row->depth = (uint8_t)at;
+    row->used = true;
     for (unsigned i = 0; i < count; i++)
         restart(t, row, number, &inside[i]);
 }
