@@ -267,6 +267,9 @@ static void write_event(perfetto *p, const gotrace_event *e)
         restart(p);
     switch (e->kind) {
     case GOTRACE_KIND_TRANSITION:
+        /* A status that there is none of tells nothing. */
+        if (e->to == GOTRACE_STATE_UNDETERMINED)
+            break;
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE)
             goroutine_transition(p, e);
         else if (e->resource == GOTRACE_RESOURCE_PROC)

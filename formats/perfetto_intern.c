@@ -165,7 +165,7 @@ static kept_name *keep(perfetto *p, const char *text, size_t size)
         kept_name *name = idmap_find(&p->interned.names, key);
         if (!name)
             break;
-        if (name->size == size && memcmp(name->text, text, size) == 0)
+        if (name->size == size && (size == 0 || memcmp(name->text, text, size) == 0))
             return name;
     }
     char *copy = malloc(size + 1);
