@@ -263,7 +263,7 @@ static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_ef
 static gotrace_status finish(gotrace_reader *reader)
 {
     if (reader->v2) {
-        reader->summary.duration = reader->last_ticks - reader->first_ticks;
+        reader->summary.duration = gt_v2_since_start(reader, reader->last_ticks);
         gt_v2_end(reader);
     } else {
         reader->summary.duration = gt_time_of(reader, reader->last_ticks);
@@ -418,7 +418,7 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
 
 static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
 {
-    return reader->v2 ? ticks - reader->first_ticks : gt_time_of(reader, ticks);
+    return reader->v2 ? gt_v2_since_start(reader, ticks) : gt_time_of(reader, ticks);
 }
 
 bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,

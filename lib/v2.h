@@ -162,6 +162,14 @@ enum { GT_G_RUNNABLE = 1, GT_G_RUNNING, GT_G_SYSCALL, GT_G_WAITING };
 
 #define GT_V2_NO_ID UINT64_MAX /* no thread, no proc, no task */
 
+/* Ticks to nanoseconds, cut to an integer as Go's reader does it; what goes beyond 64 bits is what
+ * the conversion gives on the machines that Go's reader runs on. */
+static inline int64_t gt_v2_ns(uint64_t ticks, double ns_per_tick)
+{
+    double ns = (double)ticks * ns_per_tick;
+    return ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
+}
+
 /* Skim the file. False when reading cannot go on. */
 bool gt_v2_index(gotrace_reader *reader);
 
@@ -184,6 +192,9 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 
 /* The next event in order, NULL at the end. False when reading cannot go on. */
 bool gt_v2_next(gotrace_reader *reader, gt_v2_out **out);
+
+/* A time on the trace's clock as gotrace_event.time has it. */
+int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time);
 
 /* Say what it means. */
 void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event);

@@ -103,8 +103,8 @@ static inline bool decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *
         return false;
     }
     if (c->time == 0)
-        c->time = (int64_t)((double)c->start * v2->ns_per_tick);
-    c->time = (int64_t)((uint64_t)c->time + (uint64_t)(int64_t)((double)dt * v2->ns_per_tick));
+        c->time = gt_v2_ns(c->start, v2->ns_per_tick);
+    c->time = (int64_t)((uint64_t)c->time + (uint64_t)gt_v2_ns(dt, v2->ns_per_tick));
     e->time = c->time;
     e->offset = offset_of(c, c->p);
     e->batch = c->batch;

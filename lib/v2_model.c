@@ -148,6 +148,11 @@ static void fill_details(gotrace_reader *reader, const gt_v2_out *out, gotrace_e
     }
 }
 
+int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time)
+{
+    return (int64_t)((uint64_t)time - (uint64_t)reader->first_ticks);
+}
+
 void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
 {
     const struct gt_v2 *v2 = reader->v2;
@@ -156,7 +161,7 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     bool stack = shape->flags & GOTRACE_SPEC_STACK;
     *event = (gotrace_event){
         /* The sync event before the first one is told at its time. */
-        .time = reader->first_ticks != 0 ? out->time - reader->first_ticks : 0,
+        .time = reader->first_ticks != 0 ? gt_v2_since_start(reader, out->time) : 0,
         .ticks = (uint64_t)out->time,
         .offset = out->offset,
         .type = out->type,

@@ -89,7 +89,7 @@ static void put_sync(struct gt_v2 *v2, int64_t time, const gt_generation *g)
                        .thread = GOTRACE_NO_THREAD};
     if (g && g->summary.has_clocks) {
         out->flags = GOTRACE_EVENT_CLOCKS;
-        out->args[0] = (uint64_t)(int64_t)((double)g->summary.clock_ticks * v2->ns_per_tick);
+        out->args[0] = (uint64_t)gt_v2_ns(g->summary.clock_ticks, v2->ns_per_tick);
         out->args[1] = g->summary.monotonic_ns;
         out->args[2] = g->summary.wall_seconds;
         out->args[3] = g->summary.wall_nanoseconds;
@@ -118,7 +118,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);
-    put_sync(v2, (int64_t)((double)g->summary.begin * v2->ns_per_tick), g);
+    put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
     return true;
 }
 
@@ -265,7 +265,7 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     gt_v2_out *out = &v2->out[v2->out_next++];
     /* Two events do not happen at the same time, in Go's reader. */
     if (out->time <= v2->last_time)
-        out->time = v2->last_time + 1;
+        out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
     v2->last_time = out->time;
     *next = out;
     return out->type == GT_V2_CPUSample || check_references(reader, v2, out);

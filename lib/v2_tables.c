@@ -308,7 +308,7 @@ bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
     if (!check_clock(reader, v2, g) || (g->summary.complete && !check_stacks(reader, v2, g)))
         return false;
     for (size_t i = 0; i < v2->sample_count; i++)
-        v2->samples[i].time = (int64_t)((double)(uint64_t)v2->samples[i].time * v2->ns_per_tick);
+        v2->samples[i].time = gt_v2_ns((uint64_t)v2->samples[i].time, v2->ns_per_tick);
     if (v2->sample_count)
         qsort(v2->samples, v2->sample_count, sizeof *v2->samples, compare_samples);
     return true;
