@@ -3,7 +3,7 @@
  *
  *   measure REPORT PROGRAM [ARGUMENT...]
  *
- * Writes "SECONDS MAXRSS_KIB" to the file REPORT; ends with the program's exit status, or 127 if it
+ * Writes "SECONDS CPU_SECONDS MAXRSS_KIB" to the file REPORT; ends with the program's exit status, or 127 if it
  * could not be run, or 128 and the signal that ended it.
  */
 #include <stdio.h>
@@ -17,6 +17,11 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
 int main(int argc, char **argv)
@@ -43,7 +48,9 @@ int main(int argc, char **argv)
         return 127;
     }
     report = fopen(argv[1], "w");
-    if (!report || fprintf(report, "%.3f %ld\n", now() - start, usage.ru_maxrss) < 0 ||
+    if (!report ||
+        fprintf(report, "%.3f %.3f %ld\n", now() - start,
+                seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime), usage.ru_maxrss) < 0 ||
         fclose(report) != 0) {
         perror(argv[1]);
         return 127;

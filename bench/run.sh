@@ -5,6 +5,7 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   where the large traces are kept (default $HOME/.cache/gotrace-bench); those that
 #                   are missing are recorded, 110 MiB each (BIG_BYTES)
+#   PARTS           what to measure (default "validate perfetto chrome script")
 #   RUNS            each figure is the best of so many runs (default 3)
 #
 # Exit 1 if a target was missed, or something could not be measured.
@@ -17,6 +18,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
+parts=${PARTS:-validate perfetto chrome script}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -41,24 +43,39 @@ record_missing() {
     done
 }
 
-# best OUTPUT COMMAND...: sets seconds and kib, of the fastest and of the largest of all runs.
-best() {
-    local output=$1 run s k status
+# fresh: forget the figures of what was measured before.
+fresh() {
+    seconds='' cpu='' kib=0
+}
+
+less() { awk -v a="${1:-$2}" -v b="$2" 'BEGIN { print (b < a ? b : a) }'; }
+
+# once OUTPUT COMMAND...: run it, and keep the best seconds and cpu since fresh, the most kib. What
+# it says on standard error is added to $work/err.
+once() {
+    local output=$1 s c k status
     shift
-    seconds='' kib=0
+    "$build/bench/measure" "$work/report" "$@" >"$output" 2>>"$work/err"
+    status=$?
+    if [ $status -ne 0 ]; then
+        echo "bench: status $status: $*" >&2
+        tail -n 5 "$work/err" >&2
+        missed=$((missed + 1))
+        return 1
+    fi
+    read -r s c k <"$work/report"
+    seconds=$(less "$seconds" "$s")
+    cpu=$(less "$cpu" "$c")
+    [ "$k" -le "$kib" ] || kib=$k
+}
+
+# best OUTPUT COMMAND...: the best of all runs.
+best() {
+    local run
+    fresh
     : >"$work/err"
     for ((run = 0; run < runs; run++)); do
-        "$build/bench/measure" "$work/report" "$@" >"$output" 2>>"$work/err"
-        status=$?
-        if [ $status -ne 0 ]; then
-            echo "bench: status $status: $*" >&2
-            head -n 5 "$work/err" >&2
-            missed=$((missed + 1))
-            return 1
-        fi
-        read -r s k <"$work/report"
-        seconds=$(awk -v a="${seconds:-$s}" -v b="$s" 'BEGIN { print (b < a ? b : a) }')
-        [ "$k" -le "$kib" ] || kib=$k
+        once "$@" || return 1
     done
 }
 
@@ -82,23 +99,37 @@ memory_row() { # WHAT LIMIT-MIB
     row "$1, peak memory" "$(calc '%.1f MiB' "$kib / 1024")" "< $2 MiB" "$kib < $2 * 1024"
 }
 
-bench_validate() { # FILE SIZE
-    local own go
-    best /dev/null "$gotrace" validate "$1" || return
-    own=$seconds
-    row 'validate, time' "$own s"
-    row 'validate, speed' "$(calc '%.0f MB/s' "$2 / 1e6 / $own")"
-    memory_row validate 32
-    if [ ! -x "$goread_v2" ]; then
-        echo "  SKIPPED: the comparison with goread-v2: no $goread_v2"
-        return
-    fi
-    best /dev/null "$goread_v2" "$1" || return
+compare_validate() { # FILE
+    local own='' go='' most=0 run
+    : >"$work/err"
+    # By turns, so that what else the machine does hits both.
+    for ((run = 0; run < runs; run++)); do
+        fresh
+        once /dev/null "$gotrace" validate "$1" || return
+        own=$(less "$own" "$seconds")
+        fresh
+        once /dev/null "$goread_v2" "$1" || return
+        [ "$kib" -le "$most" ] || most=$kib
+    done
     # Its own figure, which leaves out starting and reading the file.
     go=$(sed -n 's/.*seconds=//p' "$work/err" | sort -g | head -n 1)
     row "goread-v2, seconds=" "$go s"
-    row 'goread-v2, peak memory' "$(calc '%.0f MiB' "$kib / 1024")"
+    row 'goread-v2, peak memory' "$(calc '%.0f MiB' "$most / 1024")"
+    row 'validate, time, by turns with it' "$own s"
     row 'validate : goread-v2' "$(calc '1/%.1f' "$go / $own")" '<= 1/10' "$own * 10 <= $go"
+}
+
+bench_validate() { # FILE SIZE
+    best /dev/null "$gotrace" validate "$1" || return
+    row 'validate, time' "$seconds s"
+    row 'validate, processor time' "$cpu s"
+    row 'validate, speed' "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")"
+    memory_row validate 32
+    if [ -x "$goread_v2" ]; then
+        compare_validate "$1"
+    else
+        echo "  SKIPPED: the comparison with goread-v2: no $goread_v2"
+    fi
 }
 
 bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
@@ -107,6 +138,7 @@ bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
     bytes=$(stat -c %s "$work/out.$3")
     rm -f "$work/out.$3"
     row "convert --to $3, time" "$seconds s"
+    row "convert --to $3, processor time" "$cpu s"
     memory_row "convert --to $3" "$4"
     if [ -n "$5" ]; then
         row 'output per byte of input' "$(calc '%.1f' "$bytes / $2")" "< $5" "$bytes < $5 * $2"
@@ -129,15 +161,21 @@ bench_script() { # FILE SIZE FORMAT
 }
 
 bench_file() {
-    local size events
+    local size events part
     size=$(stat -c %s "$1")
     events=$("$gotrace" info --json "$1" | sed -n 's/.*"type":"info".*"events":\([0-9]*\),.*/\1/p')
     echo "$(basename "$1"): $(calc '%.1f MB' "$size / 1e6"), $(calc '%.1f M events' "${events:-0} / 1e6")"
-    bench_validate "$1" "$size"
-    bench_convert "$1" "$size" perfetto 64 8
-    bench_convert "$1" "$size" chrome 64 ''
-    bench_script "$1" "$size" text
-    bench_script "$1" "$size" jsonl
+    for part in $parts; do
+        case $part in
+        validate) bench_validate "$1" "$size" ;;
+        perfetto) bench_convert "$1" "$size" perfetto 64 8 ;;
+        chrome) bench_convert "$1" "$size" chrome 64 '' ;;
+        script)
+            bench_script "$1" "$size" text
+            bench_script "$1" "$size" jsonl
+            ;;
+        esac
+    done
     echo
 }
 
@@ -153,6 +191,8 @@ if [ $# -eq 0 ]; then
 fi
 
 echo "speeds are bytes of trace a second, times the best of $runs, memory the most of $runs"
+read -r load _ </proc/loadavg
+echo "load of the machine at the start: $load on $(nproc) processors"
 printf '  %-34s %16s   %-22s\n' what figure target
 for file; do
     bench_file "$file"

@@ -134,13 +134,16 @@ void diag_problem(const char *file, const gotrace_error *error)
     say(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
 }
 
-void diag_script(const char *file, uint64_t line, const gotrace_error *error)
+void diag_script(const char *file, const script_error *where)
 {
     char place[DIAG_LINE / 2];
-    if (line == 0)
+    const gotrace_error *error = &where->error;
+    if (where->line == 0)
         snprintf(place, sizeof place, "%s", file);
+    else if (where->column == 0)
+        snprintf(place, sizeof place, "%s:%" PRIu64, file, where->line);
     else
-        snprintf(place, sizeof place, "%s:%" PRIu64, file, line);
+        snprintf(place, sizeof place, "%s:%" PRIu64 ":%" PRIu64, file, where->line, where->column);
     say(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
 }
 

@@ -3,6 +3,7 @@
  *
  *   gotrace: error: MESSAGE
  *   FILE:0xOFFSET: warning: MESSAGE [rule-id]
+ *   SCRIPT:LINE:COLUMN: error: MESSAGE [rule-id]
  *
  * Colours are for terminals only (and never with NO_COLOR set); control characters and bytes that
  * are not UTF-8 are shown escaped, so that no file name and no string of a trace can act on the
@@ -24,8 +25,9 @@ void diag_note(const char *message, ...) __attribute__((format(printf, 1, 2)));
 /* About a file: severity, message and rule are the error's, the place is its offset. */
 void diag_problem(const char *file, const gotrace_error *error);
 
-/* About a line of a script (line 0: about all of it). */
-void diag_script(const char *file, uint64_t line, const gotrace_error *error);
+/* About a line of a script, or a character of it (line or column 0: about all of the script, or of
+ * the line). */
+void diag_script(const char *file, const script_error *where);
 
 /* A remark that belongs to the problem before it. */
 void diag_problem_note(const char *file, uint64_t offset, const char *message, ...)

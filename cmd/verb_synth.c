@@ -19,9 +19,9 @@ static void set_error(gotrace_error *error, gotrace_rule rule, const char *messa
 /* Say why the script could not be opened; returns the exit status. */
 static int no_script(const char *name, gotrace_rule rule, const char *why)
 {
-    gotrace_error error;
-    set_error(&error, rule, why);
-    diag_script(name, 0, &error);
+    script_error error = {.line = 0};
+    set_error(&error.error, rule, why);
+    diag_script(name, &error);
     return EXIT_SYSTEM;
 }
 
@@ -80,7 +80,7 @@ static int run(session *s)
             status = status_of(&error.error);
             /* A failed write is told when the output is closed. */
             if (!s->output.out.failed)
-                diag_script(name, error.line, &error.error);
+                diag_script(name, &error);
         }
         progress_end();
     }

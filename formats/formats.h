@@ -138,13 +138,14 @@ const script_format *script_by_name(const char *name);
 /* A script's error: where in the script. */
 typedef struct script_error {
     uint64_t line;    /* from 1; 0 where there is none */
+    uint64_t column;  /* from 1; 0 where it is not known */
     uint64_t event;   /* index of the event, from 0 */
     gotrace_error error; /* rule usage, or the encoder's, or the system's; message without place */
 } script_error;
 
 /* Read a script from input (text, JSON or JSON Lines: recognised by its first bytes) and write
- * the trace it describes. All are read piece by piece, in bounded memory; only of a JSON document
- * that tells its version after its events these are held until then. */
+ * the trace it describes. Text and JSON Lines are read line by line, in bounded memory; a JSON
+ * document is read whole, if it has no more bytes than the config's limit of memory. */
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error);
 

@@ -31,6 +31,7 @@ static gotrace_error *error_of(script_job *job, gotrace_rule rule, uint64_t line
 {
     const gotrace_rule_info *info = gotrace_rule_describe(rule);
     job->error->line = line;
+    job->error->column = 0;
     job->error->event = job->events;
     job->error->error = (gotrace_error){
         .rule = rule,
@@ -43,12 +44,27 @@ static gotrace_error *error_of(script_job *job, gotrace_rule rule, uint64_t line
     return &job->error->error;
 }
 
+static void fail_list(script_job *job, gotrace_rule rule, uint64_t line, const char *message,
+                      va_list list)
+{
+    gotrace_error *error = error_of(job, rule, line);
+    vsnprintf(error->message, sizeof error->message, message, list);
+}
+
 gotrace_status script_fail(script_job *job, uint64_t line, const char *message, ...)
 {
-    gotrace_error *error = error_of(job, GOTRACE_RULE_USAGE, line);
     va_list list;
     va_start(list, message);
-    vsnprintf(error->message, sizeof error->message, message, list);
+    fail_list(job, GOTRACE_RULE_USAGE, line, message, list);
+    va_end(list);
+    return GOTRACE_ERROR;
+}
+
+gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char *message, ...)
+{
+    va_list list;
+    va_start(list, message);
+    fail_list(job, rule, job->in.line, message, list);
     va_end(list);
     return GOTRACE_ERROR;
 }
@@ -84,20 +100,14 @@ gotrace_status script_grow(script_job *job, void **array, size_t *capacity, size
     if (wanted < need)
         wanted = need;
     uint64_t more = (uint64_t)(wanted - *capacity) * element;
-    if (more > job->memory_limit - job->memory_used) {
-        gotrace_error *error = error_of(job, GOTRACE_RULE_SYSTEM_LIMIT, job->in.line);
-        snprintf(error->message, sizeof error->message,
-                 "more than %llu bytes of memory would be needed, the limit set",
-                 (unsigned long long)job->memory_limit);
-        return GOTRACE_ERROR;
-    }
+    if (more > job->memory_limit - job->memory_used)
+        return script_fail_system(job, GOTRACE_RULE_SYSTEM_LIMIT,
+                                  "more than %llu bytes of memory would be needed, the limit set",
+                                  (unsigned long long)job->memory_limit);
     void *moved = job->allocator.resize(job->allocator.ctx, *array, *capacity * element,
                                         wanted * element);
-    if (!moved) {
-        gotrace_error *error = error_of(job, GOTRACE_RULE_SYSTEM_MEMORY, job->in.line);
-        snprintf(error->message, sizeof error->message, "out of memory");
-        return GOTRACE_ERROR;
-    }
+    if (!moved)
+        return script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
     job->memory_used += more;
     *array = moved;
     *capacity = wanted;
@@ -115,10 +125,8 @@ static void release(script_job *job, void *array, size_t capacity, size_t elemen
 gotrace_status script_fill(script_job *job)
 {
     script_input *in = &job->in;
-    if (in->ended || !in->file) {
-        in->ended = true;
+    if (in->ended)
         return GOTRACE_END;
-    }
     if (in->at > 0) {
         memmove(in->buffer, in->buffer + in->at, in->end - in->at);
         in->end -= in->at;
@@ -138,10 +146,10 @@ gotrace_status script_fill(script_job *job)
     in->ended = true;
     if (!ferror(in->file))
         return GOTRACE_END;
-    gotrace_error *error = error_of(job, GOTRACE_RULE_SYSTEM_READ, in->line);
-    error->os_error = errno;
-    snprintf(error->message, sizeof error->message, "the script cannot be read: %s",
-             strerror(error->os_error));
+    int os_error = errno;
+    script_fail_system(job, GOTRACE_RULE_SYSTEM_READ, "the script cannot be read: %s",
+                       strerror(os_error));
+    job->error->error.os_error = os_error;
     return GOTRACE_ERROR;
 }
 
@@ -181,9 +189,7 @@ gotrace_status script_number(script_job *job, uint64_t line, const char *s, size
     size_t i = base == 16 ? 2 : 0;
     uint64_t v = 0;
     for (; i < size; i++) {
-        unsigned c = (unsigned char)s[i], digit = c - '0';
-        if (digit > 9)
-            digit = base == 16 && (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99;
+        unsigned digit = script_digit(s[i]);
         if (digit >= base)
             break;
         if (v > (UINT64_MAX - digit) / base)
@@ -255,8 +261,7 @@ static gotrace_status fail_arg_name(script_job *job, uint64_t line, const char *
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  shape->args[i]->name);
     }
-    return script_fail(job, line,
-                       "%s has no argument \"%s\"; the nearest is %s (it has %s)",
+    return script_fail(job, line, "%s has no argument \"%s\"; the nearest is %s (it has %s)",
                        shape->spec->name, script_show(name, size).text, best, list);
 }
 
@@ -270,7 +275,7 @@ static unsigned name_hash(const char *name, size_t size)
 
 static bool is_name(const char *name, const char *s, size_t size)
 {
-    return strncmp(name, s, size) == 0 && name[size] == '\0';
+    return strlen(name) == size && memcmp(name, s, size) == 0;
 }
 
 static void make_shapes(script_job *job)
@@ -350,7 +355,7 @@ gotrace_status script_record_name(script_job *job, const char *name, size_t size
 }
 
 gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
-                                 uint64_t value)
+                                 uint64_t **slot)
 {
     script_record *record = &job->record;
     const script_shape *shape = record->shape;
@@ -361,18 +366,18 @@ gotrace_status script_record_arg(script_job *job, uint64_t line, const char *nam
             return script_fail(job, line, "%s has its argument %s twice", shape->spec->name,
                                shape->args[i]->name);
         record->seen |= 1u << i;
-        record->values[GOTRACE_MAX_ARGS - shape->arg_count + i] = value;
+        *slot = &record->values[GOTRACE_MAX_ARGS - shape->arg_count + i];
         return GOTRACE_OK;
     }
     return fail_arg_name(job, line, name, size);
 }
 
-gotrace_status script_record_value(script_job *job, uint64_t value)
+gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value)
 {
     script_record *record = &job->record;
     size_t most = GOTRACE_MAX_ARGS + (size_t)job->frame_limit * job->frame_values;
     if (record->value_count >= most)
-        return script_fail(job, job->in.line, "a stack of more than %llu frames",
+        return script_fail(job, line, "a stack of more than %llu frames",
                            (unsigned long long)job->frame_limit);
     void *values = record->values;
     gotrace_status status = script_grow(job, &values, &record->value_capacity,
@@ -383,11 +388,11 @@ gotrace_status script_record_value(script_job *job, uint64_t value)
     return status;
 }
 
-gotrace_status script_record_bytes(script_job *job, const char *bytes, size_t size)
+gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *bytes, size_t size)
 {
     script_record *record = &job->record;
     if (size > job->string_limit - record->data_size)
-        return script_fail(job, job->in.line, "data of more than %llu bytes",
+        return script_fail(job, line, "data of more than %llu bytes",
                            (unsigned long long)job->string_limit);
     void *data = record->data;
     gotrace_status status = script_grow(job, &data, &record->data_capacity,
@@ -450,8 +455,9 @@ static gotrace_status check_args(script_job *job)
             return script_fail(job, record->line, "%s lacks its argument %s", spec->name,
                                shape->args[i]->name);
     if (!(spec->flags & GOTRACE_SPEC_DATA) == record->has_data)
-        return script_fail(job, record->line, record->has_data ? "%s has data, which it cannot have"
-                                                               : "%s lacks its data",
+        return script_fail(job, record->line,
+                           record->has_data ? "%s has data, which it cannot have"
+                                            : "%s lacks its data",
                            spec->name);
     if (record->has_form && record->form > 3)
         return script_fail(job, record->line, "%s has form %llu; 0 to 3 are possible", spec->name,
@@ -564,8 +570,8 @@ static gotrace_status begin(script_job *job)
     job->string_limit = limits.string_bytes ? limits.string_bytes : STRING_DEFAULT;
     job->in.line = 1;
     void *values = NULL;
-    gotrace_status status = script_grow(job, &values, &job->record.value_capacity,
-                                        GOTRACE_MAX_ARGS, sizeof *job->record.values);
+    gotrace_status status = script_grow(job, &values, &job->record.value_capacity, GOTRACE_MAX_ARGS,
+                                        sizeof *job->record.values);
     job->record.values = values;
     return status;
 }
@@ -612,8 +618,8 @@ gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
         error_of(&none, GOTRACE_RULE_SYSTEM_MEMORY, 0);
         return GOTRACE_ERROR;
     }
-    *job = (script_job){.in.file = input, .config = config, .write = write, .ctx = ctx,
-                        .error = error};
+    *job = (script_job){
+        .in.file = input, .config = config, .write = write, .ctx = ctx, .error = error};
     error_of(job, GOTRACE_RULE_NONE, 0);
     gotrace_status status = begin(job);
     if (status == GOTRACE_OK)

@@ -9,8 +9,8 @@
 
 #include "formats.h"
 
-/* No line of text and no string of JSON may be longer: a string of the trace has at most 10^6
- * bytes, and no escape takes more than six characters for one. */
+/* No line of text or of JSON Lines may be longer: a string of the trace has at most 10^6 bytes, and
+ * no escape takes more than six characters for one. */
 #define SCRIPT_TEXT_MAX ((size_t)8 << 20)
 
 /* The first version of the v2 format. */
@@ -20,9 +20,9 @@
 #define SCRIPT_CODES 256
 
 /* Bytes of a script, read ahead. `line` is the number of the line that starts at, or holds, the
- * byte at `at`. */
+ * byte at `at`; 0 while what is read has no lines. */
 typedef struct script_input {
-    FILE *file; /* NULL: all there is lies in the buffer */
+    FILE *file;
     char *buffer;
     size_t at, end, capacity;
     uint64_t line;
@@ -43,9 +43,9 @@ typedef struct script_pad {
 
 /* The record being put together. */
 typedef struct script_record {
-    uint64_t line; /* where it starts */
+    uint64_t line; /* where it starts; 0 where there are no lines */
     const script_shape *shape;
-    unsigned seen;    /* a bit for each argument that was given */
+    unsigned seen; /* a bit for each argument that was given */
     bool has_data;
     bool has_frames;
     bool has_form;
@@ -82,6 +82,10 @@ typedef struct script_job {
 gotrace_status script_fail(script_job *job, uint64_t line, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same where not the script is at fault: system.memory, system.limit, system.read. */
+gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Characters of a script as a message may show them: short, printable, on one line. */
 typedef struct script_shown {
     char text[48];
@@ -99,6 +103,15 @@ gotrace_status script_fill(script_job *job);
  * *number is its number. */
 gotrace_status script_line(script_job *job, char **line, size_t *size, uint64_t *number);
 
+/* What a digit counts, in decimal and hexadecimal; 16 of other characters. */
+static inline unsigned script_digit(char digit)
+{
+    unsigned c = (unsigned char)digit;
+    if (c - '0' <= 9)
+        return c - '0';
+    return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 16;
+}
+
 /* A number in decimal or, with 0x, hexadecimal. */
 gotrace_status script_number(script_job *job, uint64_t line, const char *s, size_t size,
                              uint64_t *value);
@@ -106,13 +119,14 @@ gotrace_status script_number(script_job *job, uint64_t line, const char *s, size
 /* The script's version is known: open the encoder. */
 gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size);
 
-/* A record: reset, then in any order what it holds (arguments after the name), then end. */
+/* A record: reset, then in any order what it holds (arguments after the name), then end. *slot is
+ * where the value of the argument goes. */
 void script_record_reset(script_job *job, uint64_t line);
 gotrace_status script_record_name(script_job *job, const char *name, size_t size);
 gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
-                                 uint64_t value);
-gotrace_status script_record_value(script_job *job, uint64_t value);
-gotrace_status script_record_bytes(script_job *job, const char *bytes, size_t size);
+                                 uint64_t **slot);
+gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value);
+gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *bytes, size_t size);
 gotrace_status script_record_pad(script_job *job, uint64_t index, uint64_t width);
 gotrace_status script_record_end(script_job *job);
 

@@ -6,10 +6,10 @@
  *   {"event":"String","id":1,"data":"main.main"},
  *   {"event":"Stack","id":1,"frames":[[4943680,1,2,12]]}]}
  *
- * JSON Lines are the same without "records" and its brackets. What is read is taken character by
- * character, without a tree of values: a script can be longer than memory, and all 64 bits of a
- * number count. Members may come in any order.
+ * JSON Lines are the same without "records" and its brackets. Jansson reads both: a document as one
+ * tree of values, JSON Lines as a small tree a line, so that these can be longer than memory.
  */
+#include <jansson.h>
 #include <string.h>
 
 #include "script.h"
@@ -153,281 +153,109 @@ const script_format script_jsonl = {
     .end = jsonl_end,
 };
 
-/* ---- reading: characters ------------------------------------------------------------------- */
+/* ---- reading: values ----------------------------------------------------------------------- */
 
-/* A short string: a name or a number. A longer one is none of those that are known. */
-typedef struct json_text {
-    char text[40];
-    size_t size;
-} json_text;
+enum { JSON_FLAGS = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES };
 
-/* Make at least one character available: GOTRACE_END if there is none. */
-static inline gotrace_status want_char(script_job *job)
+/* What jansson found wrong, in a line of its own or in a document. Where it says nothing, memory
+ * was refused. */
+static gotrace_status fail_json(script_job *job, uint64_t line, bool is_line,
+                                const json_error_t *error)
 {
-    return job->in.at < job->in.end ? GOTRACE_OK : script_fill(job);
+    enum json_error_code code = json_error_code(error);
+    if (code == json_error_out_of_memory || error->text[0] == '\0')
+        return script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
+    char text[JSON_ERROR_TEXT_LENGTH];
+    size_t size = 0;
+    for (; error->text[size]; size++)
+        text[size] = error->text[size] < ' ' || error->text[size] > '~' ? '?' : error->text[size];
+    text[size] = '\0';
+    if (code == json_error_premature_end_of_input && is_line)
+        script_fail(job, line, "the line ends within an event; JSON Lines have each on one line");
+    else if (code == json_error_numeric_overflow && strncmp(text, "too big integer", 15) == 0)
+        script_fail(job, line, "%s: write numbers above %lld as strings", text,
+                    (long long)INT64_MAX);
+    else if (code == json_error_invalid_utf8)
+        script_fail(job, line, "%s: bytes that are not UTF-8 go into \"data_hex\"", text);
+    else
+        script_fail(job, line, "%s", text);
+    job->error->column = error->column > 0 ? (uint64_t)error->column : 0;
+    return GOTRACE_ERROR;
 }
 
-/* Pass over white space; GOTRACE_END if nothing follows. */
-static gotrace_status skip_space(script_job *job)
+/* A value as a message may show it: what is short as it stands, otherwise its kind. */
+typedef struct json_shown {
+    char text[64];
+} json_shown;
+
+static json_shown show_value(const json_t *value)
 {
-    script_input *in = &job->in;
-    gotrace_status status;
-    while ((status = want_char(job)) == GOTRACE_OK) {
-        char c = in->buffer[in->at];
-        if (c == '\n')
-            in->line++;
-        else if (c != ' ' && c != '\t' && c != '\r')
-            break;
-        in->at++;
-    }
-    return status;
+    static const char *const kinds[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
+    };
+    json_shown shown = {""};
+    json_type type = json_typeof(value);
+    if (type == JSON_STRING)
+        snprintf(shown.text, sizeof shown.text, "\"%s\"",
+                 script_show(json_string_value(value), json_string_length(value)).text);
+    else if (type == JSON_INTEGER || type == JSON_REAL)
+        json_dumpb(value, shown.text, sizeof shown.text - 1, JSON_ENCODE_ANY);
+    else
+        snprintf(shown.text, sizeof shown.text, "%s", kinds[type]);
+    return shown;
 }
 
-static gotrace_status fail_found(script_job *job, const char *expected)
+static gotrace_status fail_value(script_job *job, const char *name, const json_t *value,
+                                 const char *expected)
 {
-    script_input *in = &job->in;
-    if (in->at == in->end)
-        return script_fail(job, in->line, "the script ends where %s was expected", expected);
-    size_t size = in->end - in->at;
-    const char *end = memchr(in->buffer + in->at, '\n', size);
-    if (end)
-        size = (size_t)(end - (in->buffer + in->at));
-    return script_fail(job, in->line, "\"%s\" found, %s expected",
-                       script_show(in->buffer + in->at, size).text, expected);
+    return script_fail(job, job->record.line, "%s: %s found, %s expected",
+                       script_show(name, strlen(name)).text, show_value(value).text, expected);
 }
 
-/* The next character but white space, which stays; '\0' at the end. */
-static gotrace_status peek(script_job *job, char *c)
+/* A whole number, as it is or in a string. */
+static gotrace_status read_number(script_job *job, const char *name, const json_t *value,
+                                  uint64_t *number)
 {
-    gotrace_status status = skip_space(job);
-    *c = status == GOTRACE_OK ? job->in.buffer[job->in.at] : '\0';
-    return status == GOTRACE_END ? GOTRACE_OK : status;
-}
-
-static gotrace_status expect(script_job *job, char c, const char *what)
-{
-    char found;
-    gotrace_status status = peek(job, &found);
-    if (status != GOTRACE_OK)
-        return status;
-    if (found != c)
-        return fail_found(job, what);
-    job->in.at++;
-    return GOTRACE_OK;
-}
-
-/* After a value: GOTRACE_EVENT where a comma says that another follows, GOTRACE_OK at the end. */
-static gotrace_status next_or(script_job *job, char close, const char *what)
-{
-    char c;
-    gotrace_status status = peek(job, &c);
-    if (status != GOTRACE_OK)
-        return status;
-    if (c != ',' && c != close)
-        return fail_found(job, what);
-    job->in.at++;
-    return c == ',' ? GOTRACE_EVENT : GOTRACE_OK;
-}
-
-/* ---- reading: strings and numbers ---------------------------------------------------------- */
-
-/* Into *text, or where that is NULL into the record's data. */
-static gotrace_status put_bytes(script_job *job, json_text *text, const char *bytes, size_t size)
-{
-    if (!text)
-        return script_record_bytes(job, bytes, size);
-    size_t room = sizeof text->text - text->size;
-    if (size > room)
-        size = room;
-    memcpy(text->text + text->size, bytes, size);
-    text->size += size;
-    return GOTRACE_OK;
-}
-
-static gotrace_status read_hex4(script_job *job, uint32_t *value)
-{
-    *value = 0;
-    for (int i = 0; i < 4; i++) {
-        gotrace_status status = want_char(job);
-        if (status < 0)
-            return status;
-        unsigned c = status == GOTRACE_OK ? (unsigned char)job->in.buffer[job->in.at] : 0;
-        unsigned digit = c - '0';
-        if (digit > 9)
-            digit = (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 16;
-        if (digit > 15)
-            return fail_found(job, "four hexadecimal digits after \\u");
-        *value = *value << 4 | digit;
-        job->in.at++;
-    }
-    return GOTRACE_OK;
-}
-
-/* The second half of a pair of surrogates. */
-static gotrace_status read_low_surrogate(script_job *job, uint32_t *rune)
-{
-    uint32_t low = 0;
-    for (const char *c = "\\u"; *c; c++) {
-        gotrace_status status = want_char(job);
-        if (status < 0)
-            return status;
-        if (status == GOTRACE_END || job->in.buffer[job->in.at] != *c)
-            return fail_found(job, "the second half of a surrogate pair");
-        job->in.at++;
-    }
-    gotrace_status status = read_hex4(job, &low);
-    if (status == GOTRACE_OK && (low < 0xdc00 || low > 0xdfff))
-        return fail_found(job, "the second half of a surrogate pair");
-    *rune = 0x10000 + ((*rune - 0xd800) << 10) + (low - 0xdc00);
-    return status;
-}
-
-static gotrace_status read_unicode(script_job *job, json_text *text)
-{
-    uint32_t rune;
-    gotrace_status status = read_hex4(job, &rune);
-    if (status == GOTRACE_OK && rune >= 0xdc00 && rune <= 0xdfff)
-        return fail_found(job, "the first half of a surrogate pair before this");
-    if (status == GOTRACE_OK && rune >= 0xd800 && rune <= 0xdbff)
-        status = read_low_surrogate(job, &rune);
-    if (status != GOTRACE_OK)
-        return status;
-    char utf8[4];
-    return put_bytes(job, text, utf8, utf8_encode(utf8, rune));
-}
-
-/* What follows a backslash. */
-static gotrace_status read_escape(script_job *job, json_text *text)
-{
-    static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-    gotrace_status status = want_char(job);
-    if (status < 0)
-        return status;
-    char c = status == GOTRACE_OK ? job->in.buffer[job->in.at] : '\0';
-    const char *letter = c ? strchr(letters, c) : NULL;
-    if (!letter && c != 'u')
-        return fail_found(job, "an escape of a JSON string");
-    job->in.at++;
-    return letter ? put_bytes(job, text, &bytes[letter - letters], 1) : read_unicode(job, text);
-}
-
-static gotrace_status read_string(script_job *job, json_text *text, const char *what)
-{
-    script_input *in = &job->in;
-    if (expect(job, '"', what) != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    if (text)
-        text->size = 0;
-    for (;;) {
-        gotrace_status status = want_char(job);
-        if (status < 0)
-            return status;
-        size_t start = in->at;
-        while (in->at < in->end && (unsigned char)in->buffer[in->at] >= ' ' &&
-               in->buffer[in->at] != '"' && in->buffer[in->at] != '\\')
-            in->at++;
-        status = put_bytes(job, text, in->buffer + start, in->at - start);
-        if (status != GOTRACE_OK)
-            return status;
-        if (in->at == in->end && !in->ended)
-            continue;
-        char c = in->at < in->end ? in->buffer[in->at] : '\0';
-        if (c != '"' && c != '\\')
-            return fail_found(job, "the end of a string");
-        in->at++;
-        if (c == '"')
-            return GOTRACE_OK;
-        if (read_escape(job, text) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    }
-}
-
-static bool is_number_char(char c)
-{
-    return (c >= '0' && c <= '9') || (c | 32) == 'e' || c == '.' || c == '-' || c == '+';
-}
-
-/* A whole number, as it is or in a string; `name` is what it is for. */
-static gotrace_status read_number(script_job *job, const char *name, size_t name_size,
-                                  uint64_t *value)
-{
-    script_input *in = &job->in;
-    json_text text = {.size = 0};
-    char c;
-    gotrace_status status = peek(job, &c);
-    if (status != GOTRACE_OK)
-        return status;
-    if (c == '"') {
-        status = read_string(job, &text, "a number");
-    } else {
-        while ((status = want_char(job)) == GOTRACE_OK && is_number_char(in->buffer[in->at])) {
-            status = put_bytes(job, &text, in->buffer + in->at, 1);
-            in->at++;
-        }
-        if (text.size == 0 && status >= 0)
-            return fail_found(job, "a whole number from 0 to 18446744073709551615");
-    }
-    if (status < 0)
-        return status;
-    /* JSON has neither 007 nor 0x7; of what was too long only the start was kept. */
-    bool odd = (c != '"' && text.size > 1 && text.text[0] == '0') || text.size == sizeof text.text;
-    if (!odd && script_number(job, in->line, text.text, text.size, value) == GOTRACE_OK)
+    if (json_is_integer(value) && json_integer_value(value) >= 0) {
+        *number = (uint64_t)json_integer_value(value);
         return GOTRACE_OK;
-    return script_fail(job, in->line,
-                       "%s: %s found, a whole number from 0 to 18446744073709551615 expected",
-                       script_show(name, name_size).text, script_show(text.text, text.size).text);
+    }
+    if (json_is_string(value) && script_number(job, job->record.line, json_string_value(value),
+                                               json_string_length(value), number) == GOTRACE_OK)
+        return GOTRACE_OK;
+    return fail_value(job, name, value, "a whole number from 0 to 18446744073709551615");
 }
 
-/* ---- reading: a record --------------------------------------------------------------------- */
-
-/* The members of an object that are arguments: whose, is known when all were read. */
-typedef struct json_members {
-    json_text name[GOTRACE_MAX_ARGS + 1];
-    uint64_t value[GOTRACE_MAX_ARGS + 1];
-    size_t count;
-    json_text event;
-    bool has_event, has_pad;
-} json_members;
-
-static bool is_text(const json_text *text, const char *s)
-{
-    return text->size == strlen(s) && memcmp(text->text, s, text->size) == 0;
-}
-
-/* Arrays of `width` numbers each, in an array: each number goes to `take`. */
-static gotrace_status read_rows(script_job *job, const char *name, size_t width,
+/* Arrays of `width` numbers each, in an array: each row goes to `take`. */
+static gotrace_status read_rows(script_job *job, const char *name, const json_t *rows, size_t width,
                                 gotrace_status (*take)(script_job *job, const uint64_t *row))
 {
-    uint64_t row[4];
-    char c;
-    if (expect(job, '[', "an array of arrays") != GOTRACE_OK || peek(job, &c) != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    if (c == ']') {
-        job->in.at++;
-        return GOTRACE_OK;
+    uint64_t numbers[4];
+    size_t i;
+    const json_t *row;
+    if (!json_is_array(rows))
+        return fail_value(job, name, rows, "an array of arrays");
+    json_array_foreach(rows, i, row)
+    {
+        if (!json_is_array(row))
+            return fail_value(job, name, row, "an array of numbers");
+        if (json_array_size(row) != width)
+            return script_fail(job, job->record.line, "%s: an array of %zu found, of %zu expected",
+                               name, json_array_size(row), width);
+        for (size_t j = 0; j < width; j++)
+            if (read_number(job, name, json_array_get(row, j), &numbers[j]) != GOTRACE_OK)
+                return GOTRACE_ERROR;
+        if (take(job, numbers) != GOTRACE_OK)
+            return GOTRACE_ERROR;
     }
-    gotrace_status more;
-    do {
-        if (expect(job, '[', "an array of numbers") != GOTRACE_OK)
-            return GOTRACE_ERROR;
-        for (size_t i = 0; i < width; i++) {
-            if (read_number(job, name, strlen(name), &row[i]) != GOTRACE_OK)
-                return GOTRACE_ERROR;
-            if (i + 1 < width && expect(job, ',', "a comma and a further number") != GOTRACE_OK)
-                return GOTRACE_ERROR;
-        }
-        if (expect(job, ']', "the end of an array of numbers") != GOTRACE_OK ||
-            take(job, row) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-        more = next_or(job, ']', "a comma, or the end of the array");
-    } while (more == GOTRACE_EVENT);
-    return more;
+    return GOTRACE_OK;
 }
 
 static gotrace_status take_frame(script_job *job, const uint64_t *row)
 {
     for (size_t i = 0; i < job->frame_values; i++)
-        if (script_record_value(job, row[i]) != GOTRACE_OK)
+        if (script_record_value(job, job->record.line, row[i]) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return GOTRACE_OK;
 }
@@ -437,252 +265,257 @@ static gotrace_status take_pad(script_job *job, const uint64_t *row)
     return script_record_pad(job, row[0], row[1]);
 }
 
-static gotrace_status fail_twice(script_job *job, const char *name)
+/* Pairs of hexadecimal digits. */
+static gotrace_status read_hex(script_job *job, const char *digits, size_t size)
 {
-    return script_fail(job, job->in.line, "a record has \"%s\" twice", name);
-}
-
-/* Text as it stands, or in hexadecimal digits, which are turned into bytes in place. */
-static gotrace_status read_data(script_job *job, bool hex)
-{
-    script_record *record = &job->record;
-    if (record->has_data)
-        return fail_twice(job, "data");
-    record->has_data = true;
-    uint64_t string_limit = job->string_limit;
-    job->string_limit = hex ? 2 * string_limit : string_limit;
-    gotrace_status status = read_string(job, NULL, "a string");
-    job->string_limit = string_limit;
-    if (status != GOTRACE_OK)
-        return status;
-    size_t size = record->data_size;
-    if (!hex) {
-        if (utf8_valid_prefix(record->data, size) == size)
-            return GOTRACE_OK;
-        return script_fail(job, job->in.line, "\"data\" is not UTF-8; bytes go into \"data_hex\"");
+    uint64_t line = job->record.line;
+    char bytes[256];
+    for (size_t i = 0, used = 0; i < size; i += 2) {
+        unsigned high = script_digit(digits[i]), low = script_digit(digits[i + 1]);
+        if (high > 15 || low > 15)
+            return script_fail(job, line, "\"data_hex\" is not pairs of hexadecimal digits");
+        bytes[used++] = (char)(high << 4 | low);
+        if (used < sizeof bytes && i + 2 < size)
+            continue;
+        if (script_record_bytes(job, line, bytes, used) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        used = 0;
     }
-    for (size_t i = 0; i < size; i++) {
-        unsigned c = (unsigned char)record->data[i], digit = c - '0';
-        if (digit > 9)
-            digit = (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 16;
-        if (digit > 15 || size % 2 != 0)
-            return script_fail(job, job->in.line,
-                               "\"data_hex\" is not pairs of hexadecimal digits");
-        char *byte = &record->data[i / 2];
-        *byte = (char)(i % 2 == 0 ? digit << 4 : (unsigned char)*byte | digit);
-    }
-    record->data_size = size / 2;
     return GOTRACE_OK;
 }
 
-static gotrace_status read_member(script_job *job, const json_text *name, json_members *members)
+static gotrace_status read_data(script_job *job, const char *name, const json_t *value)
 {
     script_record *record = &job->record;
-    if (is_text(name, "event")) {
-        if (members->has_event)
-            return fail_twice(job, "event");
-        members->has_event = true;
-        return read_string(job, &members->event, "an event's name");
-    }
-    if (is_text(name, "frames")) {
-        if (record->has_frames)
-            return fail_twice(job, "frames");
-        record->has_frames = true;
-        return read_rows(job, "frames", job->frame_values, take_frame);
-    }
-    if (is_text(name, "pad")) {
-        if (members->has_pad)
-            return fail_twice(job, "pad");
-        members->has_pad = true;
-        return read_rows(job, "pad", 2, take_pad);
-    }
-    if (is_text(name, "form")) {
-        if (record->has_form)
-            return fail_twice(job, "form");
-        record->has_form = true;
-        return read_number(job, "form", 4, &record->form);
-    }
-    if (is_text(name, "data") || is_text(name, "data_hex"))
-        return read_data(job, name->size > 4);
-    if (members->count > GOTRACE_MAX_ARGS)
-        return script_fail(job, job->in.line, "no event has more than %d arguments",
-                           GOTRACE_MAX_ARGS);
-    members->name[members->count] = *name;
-    return read_number(job, name->text, name->size, &members->value[members->count++]);
+    if (!json_is_string(value))
+        return fail_value(job, name, value, "a string");
+    if (record->has_data)
+        return script_fail(job, record->line, "a record has both \"data\" and \"data_hex\"");
+    record->has_data = true;
+    const char *data = json_string_value(value);
+    size_t size = json_string_length(value);
+    return strcmp(name, "data") == 0 ? script_record_bytes(job, record->line, data, size)
+                                     : read_hex(job, data, size);
 }
 
-/* One object. */
-static gotrace_status read_record(script_job *job)
+/* ---- reading: a record --------------------------------------------------------------------- */
+
+static gotrace_status read_member(script_job *job, const char *name, const json_t *value)
 {
-    json_members members = {.count = 0};
-    char c;
-    if (expect(job, '{', "an event, {\"event\":...}") != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    script_record_reset(job, job->in.line);
-    if (peek(job, &c) != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    gotrace_status more = GOTRACE_EVENT;
-    if (c == '}') {
-        job->in.at++;
-        more = GOTRACE_OK;
+    script_record *record = &job->record;
+    if (strcmp(name, "event") == 0)
+        return GOTRACE_OK;
+    if (strcmp(name, "data") == 0 || strcmp(name, "data_hex") == 0)
+        return read_data(job, name, value);
+    if (strcmp(name, "frames") == 0) {
+        record->has_frames = true;
+        return read_rows(job, name, value, job->frame_values, take_frame);
     }
-    while (more == GOTRACE_EVENT) {
-        json_text name;
-        if (read_string(job, &name, "a member's name in quotes") != GOTRACE_OK ||
-            expect(job, ':', "a colon") != GOTRACE_OK ||
-            read_member(job, &name, &members) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-        more = next_or(job, '}', "a comma, or the end of the event");
+    if (strcmp(name, "pad") == 0)
+        return read_rows(job, name, value, 2, take_pad);
+    if (strcmp(name, "form") == 0) {
+        record->has_form = true;
+        return read_number(job, name, value, &record->form);
     }
-    if (more != GOTRACE_OK)
-        return more;
-    if (!members.has_event)
-        return script_fail(job, job->record.line, "an object without \"event\"");
-    if (script_record_name(job, members.event.text, members.event.size) != GOTRACE_OK)
+    uint64_t *slot;
+    if (script_record_arg(job, record->line, name, strlen(name), &slot) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    for (size_t i = 0; i < members.count; i++)
-        if (script_record_arg(job, job->record.line, members.name[i].text, members.name[i].size,
-                              members.value[i]) != GOTRACE_OK)
-            return GOTRACE_ERROR;
+    return read_number(job, name, value, slot);
+}
+
+static gotrace_status read_record(script_job *job, uint64_t line, json_t *object)
+{
+    const char *name;
+    json_t *value;
+    script_record_reset(job, line);
+    if (!json_is_object(object))
+        return script_fail(job, line, "%s found, an event expected: {\"event\":...}",
+                           show_value(object).text);
+    const json_t *event = json_object_get(object, "event");
+    if (!event)
+        return script_fail(job, line, "an object without \"event\"");
+    if (!json_is_string(event))
+        return fail_value(job, "event", event, "an event's name");
+    if (script_record_name(job, json_string_value(event), json_string_length(event)) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    json_object_foreach(object, name, value) if (read_member(job, name, value) !=
+                                                 GOTRACE_OK) return GOTRACE_ERROR;
     return script_record_end(job);
 }
 
 /* ---- reading: the whole -------------------------------------------------------------------- */
 
-static gotrace_status read_records(script_job *job)
+/* The first object of the script on its way to jansson. What was given last stays in the input
+ * until more is wanted: the object can end within it. */
+typedef struct json_source {
+    script_job *job;
+    size_t given;    /* bytes given last */
+    uint64_t before; /* bytes given before those */
+    bool failed;     /* the job's error tells */
+} json_source;
+
+/* Pass over bytes of the input. */
+static void pass(script_input *in, size_t size)
 {
-    char c;
-    if (expect(job, '[', "an array of events") != GOTRACE_OK || peek(job, &c) != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    if (c == ']') {
-        job->in.at++;
-        return GOTRACE_OK;
+    const char *end = in->buffer + in->at + size;
+    for (const char *p = in->buffer + in->at; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        in->line++;
+    in->at += size;
+}
+
+static size_t give(void *buffer, size_t size, void *ctx)
+{
+    json_source *source = ctx;
+    script_job *job = source->job;
+    script_input *in = &job->in;
+    pass(in, source->given);
+    source->before += source->given;
+    source->given = 0;
+    gotrace_status status = in->at < in->end ? GOTRACE_OK : script_fill(job);
+    if (size > in->end - in->at)
+        size = in->end - in->at;
+    if (status == GOTRACE_OK && source->before + size > job->memory_limit)
+        status = script_fail_system(job, GOTRACE_RULE_SYSTEM_LIMIT,
+                                    "a JSON document of more than %llu bytes, the limit set; JSON "
+                                    "Lines can be longer",
+                                    (unsigned long long)job->memory_limit);
+    /* Jansson can pass over a zero byte without counting it. */
+    else if (status == GOTRACE_OK && memchr(in->buffer + in->at, '\0', size))
+        status = script_fail(job, in->line, "a zero byte, which JSON cannot hold");
+    source->failed = status < 0;
+    if (status != GOTRACE_OK)
+        return 0;
+    memcpy(buffer, in->buffer + in->at, size);
+    source->given = size;
+    return size;
+}
+
+/* The first object: a document, or the first of JSON Lines. NULL after an error. */
+static json_t *read_first(script_job *job)
+{
+    json_source source = {.job = job};
+    json_error_t error;
+    json_t *first = json_load_callback(give, &source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
+    if (first) {
+        /* Jansson counts in an int. */
+        uint32_t used = (uint32_t)error.position - (uint32_t)source.before;
+        pass(&job->in, used < source.given ? used : source.given);
+    } else if (!source.failed) {
+        fail_json(job, (uint64_t)(error.line > 0 ? error.line : 0), false, &error);
     }
-    gotrace_status more;
-    do {
-        if (read_record(job) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-        more = next_or(job, ']', "a comma, or the end of the events");
-    } while (more == GOTRACE_EVENT);
-    return more;
+    return first;
 }
 
-/* "go 1.N" */
-static gotrace_status read_version(script_job *job)
-{
-    static const char go[] = "go 1.";
-    json_text text;
-    uint64_t line = job->in.line;
-    if (read_string(job, &text, "\"go 1.N\"") != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    if (text.size <= strlen(go) || memcmp(text.text, go, strlen(go)) != 0)
-        return script_fail(job, line, "\"trace\" is \"%s\", \"go 1.N\" expected",
-                           script_show(text.text, text.size).text);
-    return script_version(job, line, text.text + strlen(go), text.size - strlen(go));
-}
-
-/* Events that come before the version is known: kept as they are, up to the bracket that closes
- * them. Whether they are sound JSON is seen when they are read. */
-static gotrace_status keep_records(script_job *job, script_input *kept)
+/* That nothing but white space follows, on the line or in the whole script. */
+static gotrace_status read_blank(script_job *job, bool whole)
 {
     script_input *in = &job->in;
-    uint64_t depth = 0;
-    bool in_string = false, escaped = false;
-    if (skip_space(job) < 0)
+    gotrace_status status = GOTRACE_OK;
+    while (in->at < in->end || (status = script_fill(job)) == GOTRACE_OK) {
+        const char *found = in->buffer + in->at;
+        if (!strchr(" \t\r\n", *found) || *found == '\0')
+            return script_fail(job, in->line, "\"%s\" found, nothing expected after %s",
+                               script_show(found, 1).text,
+                               whole ? "the document" : "the first object of JSON Lines");
+        pass(in, 1);
+        if (*found == '\n' && !whole)
+            return GOTRACE_OK;
+    }
+    return status == GOTRACE_END ? GOTRACE_OK : status;
+}
+
+/* {"trace":"go 1.N"}, which can hold records too. */
+static gotrace_status read_header(script_job *job, uint64_t line, json_t *first)
+{
+    static const char go[] = "go 1.";
+    const char *name;
+    json_t *value;
+    script_record_reset(job, line);
+    json_object_foreach(
+        first, name, value) if (strcmp(name, "trace") != 0 &&
+                                strcmp(name, "records") !=
+                                    0) return script_fail(job, line,
+                                                          "\"%s\" found, \"trace\" or \"records\" "
+                                                          "expected: a script starts "
+                                                          "with {\"trace\":\"go 1.N\"",
+                                                          script_show(name, strlen(name)).text);
+    const json_t *trace = json_object_get(first, "trace");
+    if (!trace)
+        return script_fail(job, line, "the script lacks \"trace\":\"go 1.N\"");
+    const char *version = json_string_value(trace);
+    if (!version || strncmp(version, go, strlen(go)) != 0)
+        return fail_value(job, "trace", trace, "\"go 1.N\"");
+    return script_version(job, line, version + strlen(go), json_string_length(trace) - strlen(go));
+}
+
+/* In front of the message of an error that a record is at fault for: which one. */
+static void name_record(script_job *job, size_t index)
+{
+    gotrace_error *error = &job->error->error;
+    char message[sizeof error->message];
+    if (error->class_ == GOTRACE_CLASS_SYSTEM)
+        return;
+    memcpy(message, error->message, sizeof message);
+    int size = snprintf(error->message, sizeof error->message, "records[%zu]: ", index);
+    snprintf(error->message + size, sizeof error->message - (size_t)size, "%s", message);
+}
+
+static gotrace_status read_document(script_job *job, json_t *document, const json_t *records)
+{
+    size_t i;
+    json_t *record;
+    if (read_blank(job, true) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    *kept = (script_input){.line = in->line, .ended = true};
-    do {
-        gotrace_status status = want_char(job);
-        if (status == GOTRACE_END)
-            return fail_found(job, "the end of the events");
-        void *buffer = kept->buffer;
-        if (status == GOTRACE_OK)
-            status = script_grow(job, &buffer, &kept->capacity, kept->end + 1, 1);
-        kept->buffer = buffer;
-        if (status != GOTRACE_OK)
-            return status;
-        char c = in->buffer[in->at++];
-        kept->buffer[kept->end++] = c;
-        in->line += c == '\n';
-        if (in_string) {
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '[' || c == '{') {
-            depth++;
-        } else if ((c == ']' || c == '}') && depth > 0) {
-            depth--;
-        }
-    } while (depth > 0);
+    job->in.line = 0;
+    if (read_header(job, 0, document) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    if (!json_is_array(records))
+        return fail_value(job, "records", records, "an array of events");
+    json_array_foreach(records, i, record) if (read_record(job, 0, record) != GOTRACE_OK)
+    {
+        name_record(job, i);
+        return GOTRACE_ERROR;
+    }
     return GOTRACE_OK;
 }
 
-static gotrace_status read_kept(script_job *job, script_input *kept)
+static bool is_blank(const char *s, size_t size)
 {
-    script_input rest = job->in;
-    job->in = *kept;
-    gotrace_status status = read_records(job);
-    *kept = job->in;
-    job->in = rest;
-    return status;
+    while (size > 0 && (*s == ' ' || *s == '\t' || *s == '\r'))
+        s++, size--;
+    return size == 0;
 }
 
-typedef struct json_document {
-    script_input kept; /* events that came before the version */
-    bool has_records;
-} json_document;
-
-static gotrace_status read_top_member(script_job *job, json_document *document)
+static gotrace_status read_lines(script_job *job, json_t *header)
 {
-    json_text name;
-    if (read_string(job, &name, "\"trace\" or \"records\"") != GOTRACE_OK ||
-        expect(job, ':', "a colon") != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    if (is_text(&name, "trace"))
-        return read_version(job);
-    if (!is_text(&name, "records"))
-        return script_fail(job, job->in.line,
-                           "\"%s\" found, \"trace\" or \"records\" expected: a script starts with "
-                           "{\"trace\":\"go 1.N\"",
-                           script_show(name.text, name.size).text);
-    if (document->has_records)
-        return script_fail(job, job->in.line, "the script has \"records\" twice");
-    document->has_records = true;
-    return job->encoder ? read_records(job) : keep_records(job, &document->kept);
-}
-
-static gotrace_status read_document(script_job *job, json_document *document)
-{
-    if (expect(job, '{', "a JSON object") != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    gotrace_status more;
-    do {
-        if (read_top_member(job, document) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-        more = next_or(job, '}', "a comma, or the end of the object");
-    } while (more == GOTRACE_EVENT);
-    if (more != GOTRACE_OK)
-        return more;
-    if (!job->encoder)
-        return script_fail(job, job->in.line, "the script lacks \"trace\":\"go 1.N\"");
-    if (document->kept.buffer && read_kept(job, &document->kept) != GOTRACE_OK)
+    char *line;
+    size_t size;
+    uint64_t number = job->in.line;
+    if (read_blank(job, false) != GOTRACE_OK || read_header(job, number, header) != GOTRACE_OK)
         return GOTRACE_ERROR;
     gotrace_status status;
-    while ((status = skip_space(job)) == GOTRACE_OK) {
-        if (document->has_records)
-            return fail_found(job, "nothing after the events");
-        if (read_record(job) != GOTRACE_OK)
-            return GOTRACE_ERROR;
+    while ((status = script_line(job, &line, &size, &number)) == GOTRACE_EVENT) {
+        if (is_blank(line, size))
+            continue;
+        json_error_t error;
+        json_t *record = json_loadb(line, size, JSON_FLAGS, &error);
+        if (!record)
+            return fail_json(job, number, true, &error);
+        status = read_record(job, number, record);
+        json_decref(record);
+        if (status != GOTRACE_OK)
+            return status;
     }
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
 gotrace_status script_json_read(script_job *job)
 {
-    json_document document = {.has_records = false};
-    gotrace_status status = read_document(job, &document);
-    if (document.kept.buffer)
-        job->allocator.resize(job->allocator.ctx, document.kept.buffer, document.kept.capacity, 0);
+    json_t *first = read_first(job);
+    if (!first)
+        return GOTRACE_ERROR;
+    const json_t *records = json_object_get(first, "records");
+    gotrace_status status = records ? read_document(job, first, records) : read_lines(job, first);
+    json_decref(first);
     return status;
 }

@@ -128,9 +128,7 @@ static bool escape_digits(text_line *line, unsigned base, unsigned count, uint32
         return false;
     *value = 0;
     for (; count > 0; count--) {
-        unsigned c = (unsigned char)*line->at++, digit = c - '0';
-        if (digit > 9)
-            digit = (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : base;
+        unsigned digit = script_digit(*line->at++);
         if (digit >= base)
             return false;
         *value = *value * base + digit;
@@ -169,7 +167,7 @@ static gotrace_status read_escape(script_job *job, text_line *line)
         size = utf8_encode(bytes, value);
     else
         bytes[0] = (char)value;
-    return script_record_bytes(job, bytes, size);
+    return script_record_bytes(job, line->number, bytes, size);
 }
 
 /* A Go string in double quotes, into the record's data. */
@@ -187,7 +185,8 @@ static gotrace_status read_quoted(script_job *job, text_line *line)
         const char *plain = line->at;
         while (line->at < line->end && *line->at != '"' && *line->at != '\\')
             line->at++;
-        gotrace_status status = script_record_bytes(job, plain, (size_t)(line->at - plain));
+        gotrace_status status = script_record_bytes(job, line->number, plain,
+                                                    (size_t)(line->at - plain));
         if (status == GOTRACE_OK && line->at < line->end && *line->at == '\\') {
             line->at++;
             status = read_escape(job, line);
@@ -230,8 +229,7 @@ static gotrace_status read_attribute(script_job *job, text_line *line)
     const char *equals = memchr(name, '=', (size_t)(end - name));
     if (!equals)
         return script_fail(job, line->number, "%s: \"%s\" found, an argument name=value expected",
-                           record->shape->spec->name,
-                           script_show(name, (size_t)(end - name)).text);
+                           record->shape->spec->name, script_show(name, (size_t)(end - name)).text);
     size_t size = (size_t)(equals - name), value_size = (size_t)(end - equals - 1);
     line->at = equals + 1;
     if (size == 4 && memcmp(name, "data", 4) == 0)
@@ -239,23 +237,21 @@ static gotrace_status read_attribute(script_job *job, text_line *line)
     line->at = end;
     if (size == 3 && memcmp(name, "pad", 3) == 0)
         return read_pads(job, line->number, equals + 1, end);
-    uint64_t value;
-    if (script_number(job, line->number, equals + 1, value_size, &value) != GOTRACE_OK) {
-        script_shown found = script_show(equals + 1, value_size);
-        script_shown arg = script_show(name, size);
-        return script_fail(job, line->number,
-                           "%s: %s=%s found, a whole number from 0 to 18446744073709551615 "
-                           "expected",
-                           record->shape->spec->name, arg.text, found.text);
-    }
+    uint64_t *slot = &record->form;
     if (size == 4 && memcmp(name, "form", 4) == 0) {
         if (record->has_form)
             return script_fail(job, line->number, "a record has its form twice");
         record->has_form = true;
-        record->form = value;
-        return GOTRACE_OK;
+    } else if (script_record_arg(job, line->number, name, size, &slot) != GOTRACE_OK) {
+        return GOTRACE_ERROR;
     }
-    return script_record_arg(job, line->number, name, size, value);
+    if (script_number(job, line->number, equals + 1, value_size, slot) == GOTRACE_OK)
+        return GOTRACE_OK;
+    script_shown found = script_show(equals + 1, value_size);
+    script_shown arg = script_show(name, size);
+    return script_fail(job, line->number,
+                       "%s: %s=%s found, a whole number from 0 to 18446744073709551615 expected",
+                       record->shape->spec->name, arg.text, found.text);
 }
 
 /* A line that goes on with a Stack: its frame's values, in any order. */
@@ -286,7 +282,7 @@ static gotrace_status read_frame(script_job *job, text_line *line)
                            job->frame_values == 1 ? "pc" : "pc, func, file and line");
     job->record.has_frames = true;
     for (size_t i = 0; i < job->frame_values; i++)
-        if (script_record_value(job, values[i]) != GOTRACE_OK)
+        if (script_record_value(job, line->number, values[i]) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return GOTRACE_OK;
 }

@@ -12,20 +12,22 @@
 /* This process's seed: odd. */
 uint64_t gt_hash_seed(void);
 
-/* Multiply by the seed, and fold the product's upper half into the lower: ids that follow each
- * other go to different places, for an odd factor permutes the low bits, and ids that differ in
- * their high bits alone meet those in the upper half. */
+/* Multiply by the seed and fold the product's upper half into the lower, which nobody can undo who
+ * does not know the seed. Then mix once more, so that no seed is a bad one for ids that follow each
+ * other. */
 static inline uint64_t gt_hash(uint64_t seed, uint64_t id)
 {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)id * seed;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+    uint64_t folded = (uint64_t)product ^ (uint64_t)(product >> 64);
 #else
     uint64_t low = (uint32_t)id * (seed & UINT32_MAX), high = (id >> 32) * (seed >> 32);
     uint64_t middle = (uint32_t)id * (seed >> 32) ^ (id >> 32) * (seed & UINT32_MAX);
-    return low ^ high ^ middle << 32 ^ middle >> 32;
+    uint64_t folded = low ^ high ^ middle << 32 ^ middle >> 32;
 #endif
+    folded = (folded ^ folded >> 32) * 0x9e3779b97f4a7c15u;
+    return folded ^ folded >> 32;
 }
 
 #endif

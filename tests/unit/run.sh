@@ -38,7 +38,7 @@ for source in fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
     name=${name#fuzz_}
     corpus=()
-    for folder in "fuzz/corpus/$name" testdata/traces; do
+    for folder in "fuzz/corpus/$name" fuzz/corpus/traces testdata/traces; do
         [ ! -d "$folder" ] || corpus+=("$folder")
     done
     if timeout 600 "$BUILD/fuzz/replay_$name" "${corpus[@]}" >"$work/log" 2>&1; then

@@ -174,6 +174,8 @@ static void *failing_resize(void *ctx, void *block, size_t old_size, size_t new_
         memcpy(moved, block, old_size < new_size ? old_size : new_size);
     free(block);
     a->bytes += (int64_t)new_size - (int64_t)old_size;
+    if (a->bytes > a->peak)
+        a->peak = a->bytes;
     return moved;
 }
 

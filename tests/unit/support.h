@@ -48,7 +48,7 @@ extern const int v2_versions[];
 typedef struct failing_allocator {
     uint64_t calls, fail_at;
     bool for_good;
-    int64_t bytes; /* handed out now */
+    int64_t bytes, peak; /* handed out now, and at most so far */
 } failing_allocator;
 
 /* A config whose allocator that is. */

@@ -401,60 +401,86 @@ static const wrong_case wrong_cases[] = {
     {T "Stack id=1 nframes=1\n\tpc=1 func=1 file=1 line=1 col=1\n", 3, 0, {"col=1"}},
     {T "Stack id=1 nframes=1\n\tpc=1 pc=1 file=1 line=1\n", 3, 0, {"pc=1"}},
     {"Trace Go1.5\nStack id=1 nframes=1\n\tpc=1 func=1\n", 3, 0, {"func=1", "pc of a frame"}},
-    {"{", 1, 0, {"ends where", "trace"}},
-    {"{}", 1, 0, {"}", "trace"}},
-    {"{\"trace\":5}", 1, 0, {"5}", "go 1.N"}},
+    {"{", 1, 0, {"end of file"}},
+    {"{}", 1, 0, {"lacks", "trace"}},
+    {"{\"trace\":5}", 1, 0, {"trace: 5 found", "go 1.N"}},
     {"{\"trace\":\"1.19\"}", 1, 0, {"\"1.19\"", "go 1.N"}},
-    {"{\"trace\":\"go 1.19\",\"trace\":\"go 1.19\"}", 1, 0, {"twice"}},
+    {"{\"trace\":\"go 1.\"}", 1, 0, {"whole number"}},
+    {"{\"trace\":\"go 1.6\"}", 1, 0, {"1.6", "1.5, 1.7", "1.21"}},
+    {"{\"trace\":\"go 1.19\",\n\"trace\":\"go 1.19\"}", 2, 0, {"duplicate", "\"trace\""}},
     {"{\"version\":1}", 1, 0, {"\"version\"", "records"}},
-    {"{\"records\":[]}", 1, 0, {"lacks"}},
-    {"{\"records\":[", 1, 0, {"ends where"}},
-    {"{\"trace\":\"go 1.19\",\"records\":{}}", 1, 0, {"array of events"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[],\"records\":[]}", 1, 0, {"twice"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[]} x", 1, 0, {"\"x\"", "nothing"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n1]}", 2, 0, {"an event"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1}\n{}]}", 3, 1, {"comma"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 1,
-     {"an event"}},
-    {"{\"records\":[\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}", 2, 0,
-     {"lacks its argument dt"}},
+    {"{\"records\":[]}", 0, 0, {"lacks", "trace"}},
+    {"{\"records\":[", 1, 0, {"end of file"}},
+    {"{\"trace\":\"go 1.19\",\"records\":{}}", 0, 0, {"records: an object", "array of events"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[],\"records\":[]}", 1, 0, {"duplicate"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[]}\n\n x", 3, 0, {"\"x\"", "nothing", "document"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n1]}", 0, 0, {"records[0]: 1 found", "an event"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1}\n{}]}", 3, 0, {"']'"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 0, {"']'"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1", 2, 0, {"end of file"}},
+    {"{\"records\":[{\"event\":\"GoEnd\",\"dt\":1},\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}",
+     0, 1, {"records[1]: ", "lacks its argument dt"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":9223372036854775808}]}", 2,
+     0, {"too big integer", "9223372036854775808", "as strings"}},
     {J "{}\n", 2, 0, {"without \"event\""}},
-    {J "{\"event\":\"GoEnd\",\"dt\":1,}\n", 2, 0, {"name in quotes"}},
-    {J "{\"event\":\"GoEnd\" \"dt\":1}\n", 2, 0, {"comma"}},
-    {J "{\"event\":\"GoEnd\",\"dt\" 1}\n", 2, 0, {"colon"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":1\n", 3, 0, {"ends where"}},
-    {J "{\"event\":7}\n", 2, 0, {"event's name"}},
-    {J "{\"event\":\"GoEnd\",\"event\":\"GoEnd\"}\n", 2, 0, {"\"event\" twice"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":-1}\n", 2, 0, {"dt: -1 found"}},
+    {J "[]\n", 2, 0, {"an array found", "an event"}},
+    {J "7\n", 2, 0, {"near '7'"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1} {}\n", 2, 0, {"end of file expected", "'{'"}},
+    {"{\"trace\":\"go 1.19\"} {}\n", 1, 0, {"\"{\"", "nothing", "first object"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,}\n", 2, 0, {"'}'"}},
+    {J "{\"event\":\"GoEnd\" \"dt\":1}\n", 2, 0, {"'}' expected", "dt"}},
+    {J "{\"event\":\"GoEnd\",\"dt\" 1}\n", 2, 0, {"':' expected"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1\n", 2, 0, {"ends within", "on one line"}},
+    {J "\n{\"event\":\"GoEnd\",\n\"dt\":1}\n", 3, 0, {"ends within", "on one line"}},
+    {J "{\"event\":7}\n", 2, 0, {"event: 7 found", "event's name"}},
+    {J "{\"event\":\"GoStrat\",\"dt\":1}\n", 2, 0, {"\"GoStrat\"", "nearest name is GoStart"}},
+    {J "{\"event\":\"GoEnd\\u0000\",\"dt\":1}\n", 2, 0, {"\"GoEnd?\""}},
+    {J "{\"event\":\"GoEnd\",\"event\":\"GoEnd\"}\n", 2, 0, {"duplicate", "\"event\""}},
+    {J "{\"event\":\"GoEnd\",\"dt\":-1}\n", 2, 0, {"dt: -1 found", "whole number"}},
     {J "{\"event\":\"GoEnd\",\"dt\":1.0}\n", 2, 0, {"dt: 1.0 found"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":1e3}\n", 2, 0, {"dt: 1e3 found"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":007}\n", 2, 0, {"dt: 007 found"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":NaN}\n", 2, 0, {"NaN", "whole number"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":null}\n", 2, 0, {"null", "whole number"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":[[[[[1]]]]]}\n", 2, 0, {"[[[[[1]]]]]", "whole number"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":\"\"}\n", 2, 0, {"dt"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":18446744073709551616}\n", 2, 0, {"18446744073709551616 found"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":\"0000000000000000000000000000000000000000000007\"}\n", 2, 0,
-     {"0000"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":1,\"dt\":1}\n", 2, 0, {"dt twice"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":1,\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,"
-       "\"h\":1,\"i\":1}\n", 2, 0, {"more than 8"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1e3}\n", 2, 0, {"dt: 1000.0 found"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1e999}\n", 2, 0, {"real number overflow"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":007}\n", 2, 0, {"invalid token", "0"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":NaN}\n", 2, 0, {"invalid token", "NaN"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":null}\n", 2, 0, {"dt: null", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":true}\n", 2, 0, {"dt: true", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":{}}\n", 2, 0, {"dt: an object", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":[[[[[1]]]]]}\n", 2, 0, {"dt: an array", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":\"\"}\n", 2, 0, {"dt: \"\" found", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":\"1\\u0000\"}\n", 2, 0, {"dt: \"1?\" found", "whole number"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":9223372036854775808}\n", 2, 0,
+     {"too big integer near '9223372036854775808'", "above 9223372036854775807", "strings"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":-9223372036854775809}\n", 2, 0, {"too big negative integer"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":\"18446744073709551616\"}\n", 2, 0,
+     {"dt: \"18446744073709551616\" found", "18446744073709551615"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"dt\":1}\n", 2, 0, {"duplicate", "\"dt\""}},
+    {J "{\"event\":\"GoStart\",\"dt\":1,\"g\":1,\"sec\":\"x\"}\n", 2, 0,
+     {"\"sec\"", "nearest is seq"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"a\":1,\"b\":1}\n", 2, 0, {"no argument \"a\""}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"data\":\"x\"}\n", 2, 0, {"GoEnd has data"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"form\":4}\n", 2, 0, {"form 4"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"pad\":[[1,2]]}\n", 2, 0, {"pad 1:2", "1 numbers"}},
+    {J "{\"event\":\"GoEnd\",\"dt\":1,\"pad\":[[1]]}\n", 2, 0, {"pad: an array of 1", "of 2"}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,\"frames\":[]}\n", 2, 0, {"GoEnd has frames"}},
-    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3]]}\n", 2, 0, {"further number"}},
-    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3,4,5]]}\n", 2, 0, {"end of an array"}},
-    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[1]}\n", 2, 0, {"array of numbers"}},
-    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":7}\n", 2, 0, {"array of arrays"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3]]}\n", 2, 0, {"array of 3", "of 4"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3,4,5]]}\n", 2, 0, {"array of 5", "of 4"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,2,3,-4]]}\n", 2, 0, {"frames: -4 found"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":[1]}\n", 2, 0, {"frames: 1", "array of numbers"}},
+    {J "{\"event\":\"Stack\",\"id\":1,\"frames\":7}\n", 2, 0, {"frames: 7", "array of arrays"}},
     {J "{\"event\":\"Stack\",\"id\":1,\"nframes\":2,\"frames\":[]}\n", 2, 0, {"says 2 frames"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\xff\"}\n", 2, 0, {"UTF-8", "data_hex"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"a\nb\"}\n", 2, 0, {"end of a string"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":1}\n", 2, 0, {"data: 1 found", "a string"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\xff\"}\n", 2, 0, {"0xff", "UTF-8", "data_hex"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\xed\xa0\x80\"}\n", 2, 0, {"UTF-8", "data_hex"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"a\tb\"}\n", 2, 0, {"control character 0x9"}},
     {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\x\"}\n", 2, 0, {"escape"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\u12g4\"}\n", 2, 0, {"hexadecimal"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud800x\"}\n", 2, 0, {"surrogate"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud800\\u0041\"}\n", 2, 0, {"surrogate"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\udc00\"}\n", 2, 0, {"surrogate"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\u12g4\"}\n", 2, 0, {"invalid escape"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud800x\"}\n", 2, 0, {"invalid Unicode"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\ud800\\u0041\"}\n", 2, 0, {"invalid Unicode"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\\udc00\"}\n", 2, 0, {"invalid Unicode"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"\"}\n", 2, 0, {"String has 0 bytes"}},
     {J "{\"event\":\"String\",\"id\":1,\"data_hex\":\"abc\"}\n", 2, 0, {"hexadecimal"}},
     {J "{\"event\":\"String\",\"id\":1,\"data_hex\":\"zz\"}\n", 2, 0, {"hexadecimal"}},
-    {J "{\"event\":\"String\",\"id\":1,\"data\":\"a\",\"data_hex\":\"00\"}\n", 2, 0, {"twice"}},
+    {J "{\"event\":\"String\",\"id\":1,\"data\":\"a\",\"data_hex\":\"00\"}\n", 2, 0, {"both"}},
 };
 
 START_TEST(wrong_scripts)
@@ -472,6 +498,64 @@ START_TEST(wrong_scripts)
     ck_assert_uint_eq(error.event, c->event);
     ck_assert_ptr_null(strchr(error.error.message, '\n'));
     blob_free(&trace);
+}
+END_TEST
+
+/* Where jansson says that JSON is at fault, in characters; what JSON says has a line alone. */
+static const struct {
+    const char *script;
+    uint64_t line, column;
+} places[] = {
+    {"\xef\xbb\xbf \n{\"trace\" \"go 1.19\"}", 2, 18},
+    {J "\r\n{\"event\":\"\u20ac\" x}", 3, 14},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n\n x]}", 3, 2},
+    {J "{\"event\":\"GoEnd\",\"dt\":-1}", 2, 0},
+};
+
+START_TEST(places_in_json)
+{
+    blob trace = {0};
+    script_error error;
+    ck_assert_int_eq(synth(places[_i].script, strlen(places[_i].script), &trace, NULL, &error),
+                     GOTRACE_ERROR);
+    ck_assert_uint_eq(error.line, places[_i].line);
+    ck_assert_uint_eq(error.column, places[_i].column);
+    blob_free(&trace);
+}
+END_TEST
+
+START_TEST(zero_bytes)
+{
+    static const char script[] = "{\"trace\":\"go 1.19\",\"records\":[\n1\0]}";
+    blob trace = {0};
+    script_error error;
+    ck_assert_int_eq(synth(script, sizeof script - 1, &trace, NULL, &error), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(error.error.message, "zero byte"));
+    blob_free(&trace);
+}
+END_TEST
+
+/* A document longer than what is read, and given to jansson, at a time: what follows it is seen. */
+START_TEST(ends_of_documents)
+{
+    static const char start[] = "{\"trace\":\"go 1.19\",\"records\":[\n";
+    static const char record[] = "{\"event\":\"GoEnd\",\"dt\":1}";
+    for (size_t size = 900; size < 2200; size++)
+        for (int wrong = 0; wrong < 2; wrong++) {
+            blob script = {0}, trace = {0};
+            script_error error;
+            blob_write(&script, start, strlen(start));
+            for (size_t i = 0; i < size; i++)
+                blob_write(&script, i % 50 ? " " : "\n", 1);
+            blob_write(&script, record, strlen(record));
+            blob_write(&script, "\n]}\n\n\n]\n", wrong ? 8 : 6);
+            gotrace_status status = synth(script.bytes, script.size, &trace, NULL, &error);
+            ck_assert_int_eq(status, wrong ? GOTRACE_ERROR : GOTRACE_OK);
+            if (wrong)
+                ck_assert_uint_eq(error.line, 2 + (size + 49) / 50 + 4);
+            blob_free(&script);
+            blob_free(&trace);
+        }
 }
 END_TEST
 
@@ -527,17 +611,29 @@ START_TEST(large_scripts)
     ck_assert_ptr_nonnull(strstr(e.error.message, "line of more than"));
     ck_assert_int_eq(synth_repeated(T "GoEnd dt=", "1", 6 * mib, "", mib, &e), GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
+    ck_assert_int_eq(synth_repeated(J, "[", 10 * mib, "", 0, &e), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "line of more than"));
     ck_assert_int_eq(synth_repeated(J, "[", 10 * mib, "", 2 * mib, &e), GOTRACE_ERROR);
-    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
-    ck_assert_int_eq(synth_repeated("{\"records\":", "[", 10 * mib, "", 2 * mib, &e),
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
+    ck_assert_int_eq(synth_repeated(J, "[", mib, "", 0, &e), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "depth"));
+    ck_assert_int_eq(synth_repeated("{\"records\":", "[", 10 * mib, "", 0, &e), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "depth"));
+    ck_assert_int_eq(synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}",
+                                    2 * mib, &e),
                      GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
-    ck_assert_int_eq(synth_repeated(J "{\"", "x", 10 * mib, "\":1}", 2 * mib, &e), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "JSON Lines"));
+    ck_assert_int_eq(synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}",
+                                    4 * mib, &e),
+                     GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(J "{\"", "x", 2 * mib, "\":1}", 0, &e), GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
-    ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":", "9", 10 * mib, "}", 2 * mib,
-                                    &e),
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":", "9", 2 * mib, "}", 0, &e),
                      GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":\"", "0", mib, "7\"}", 0, &e),
+                     GOTRACE_OK);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data\":\"", "x", 1000001,
                                     "\"}", 0, &e),
                      GOTRACE_ERROR);
@@ -556,6 +652,12 @@ START_TEST(large_scripts)
                                     &e),
                      GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "more than 1000 frames"));
+    ck_assert_uint_eq(e.line, 1003);
+    ck_assert_int_eq(synth_repeated(J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,0,0,0]",
+                                    ",[1,0,0,0]", 1000, "]}", 0, &e),
+                     GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(e.error.message, "more than 1000 frames"));
+    ck_assert_uint_eq(e.line, 2);
     static const char batch[] = "Trace Go1.23\nExperimentalBatch exp=1 gen=1 m=0 time=0 data=\"";
     ck_assert_int_eq(synth_repeated(batch, "\\x00", 65536, "\"", 0, &e), GOTRACE_OK);
     ck_assert_int_eq(synth_repeated(batch, "\\x00", 65537, "\"", 0, &e), GOTRACE_ERROR);
@@ -631,6 +733,9 @@ int main(void)
     tcase_add_loop_test(cases, scripts_by_people, 0, people);
     tcase_add_test(cases, surrogates);
     tcase_add_loop_test(cases, wrong_scripts, 0, sizeof wrong_cases / sizeof wrong_cases[0]);
+    tcase_add_loop_test(cases, places_in_json, 0, sizeof places / sizeof places[0]);
+    tcase_add_test(cases, zero_bytes);
+    tcase_add_test(cases, ends_of_documents);
     tcase_add_loop_test(cases, damaged_scripts, 0, people);
     tcase_add_test(cases, large_scripts);
     tcase_add_test(cases, system_errors);

@@ -1,0 +1,119 @@
+/* common.c - see common.h. */
+#include "common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fuzz_broken(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: broken: %s\n", file, line, condition);
+    abort();
+}
+
+bool bytes_write(void *ctx, const void *data, size_t size)
+{
+    bytes *b = ctx;
+    if (size > b->capacity - b->size) {
+        b->capacity = 2 * (b->size + size);
+        b->data = realloc(b->data, b->capacity);
+        REQUIRE(b->data != NULL);
+    }
+    if (size > 0)
+        memcpy(b->data + b->size, data, size);
+    b->size += size;
+    return true;
+}
+
+void bytes_free(bytes *b)
+{
+    free(b->data);
+    *b = (bytes){NULL, 0, 0};
+}
+
+bool digest_write(void *ctx, const void *data, size_t size)
+{
+    uint64_t *digest = ctx;
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++)
+        *digest = (*digest ^ p[i]) * 1099511628211u;
+    return true;
+}
+
+uint64_t fuzz_seed(const uint8_t *data, size_t size)
+{
+    uint64_t seed = 14695981039346656037u;
+    digest_write(&seed, data, size);
+    return seed | 1;
+}
+
+uint64_t fuzz_random(uint64_t *state)
+{
+    uint64_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+static bool count_problem(void *ctx, const gotrace_error *problem)
+{
+    uint64_t *problems = ctx;
+    REQUIRE(problem->rule != GOTRACE_RULE_NONE && problem->rule < GOTRACE_RULE_COUNT);
+    REQUIRE(problem->message[0] != '\0' && !strchr(problem->message, '\n'));
+    REQUIRE(memchr(problem->message, '\0', sizeof problem->message));
+    ++*problems;
+    return true;
+}
+
+gotrace_config fuzz_config(uint64_t *problems)
+{
+    gotrace_config config;
+    gotrace_config_init(&config);
+    config.limits.memory = 256 << 20;
+    config.on_problem = count_problem;
+    config.callback_ctx = problems;
+    *problems = 0;
+    return config;
+}
+
+bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, bytes *script)
+{
+    uint64_t problems;
+    gotrace_config config = fuzz_config(&problems);
+    gotrace_decoder *decoder;
+    gotrace_record record;
+    gotrace_status status;
+    out o;
+    bool first = true;
+    REQUIRE(gotrace_decoder_new(&config, &decoder, NULL) == GOTRACE_OK);
+    REQUIRE(out_init(&o, bytes_write, script));
+    REQUIRE(gotrace_decoder_feed(decoder, data, size) == GOTRACE_OK);
+    gotrace_decoder_finish(decoder);
+    while ((status = gotrace_decoder_next(decoder, &record)) == GOTRACE_EVENT) {
+        int version = gotrace_decoder_version(decoder);
+        if (first)
+            dress->begin(&o, version);
+        dress->record(&o, version, &record, first);
+        first = false;
+    }
+    if (first && gotrace_decoder_version(decoder))
+        dress->begin(&o, gotrace_decoder_version(decoder));
+    dress->end(&o);
+    REQUIRE(out_flush(&o));
+    out_free(&o);
+    gotrace_decoder_free(decoder);
+    return status == GOTRACE_END && problems == 0;
+}
+
+gotrace_status fuzz_synthesize(const uint8_t *script, size_t size, bytes *trace,
+                               script_error *error)
+{
+    uint64_t problems;
+    gotrace_config config = fuzz_config(&problems);
+    /* A stream of no bytes is not one that fmemopen makes. */
+    FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
+    REQUIRE(input != NULL);
+    gotrace_status status = script_synthesize(input, bytes_write, trace, &config, error);
+    fclose(input);
+    return status;
+}

@@ -1,0 +1,127 @@
+/* reading.c - see reading.h. */
+#include "reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool keep_problem(void *ctx, const gotrace_error *problem)
+{
+    reading *r = ctx;
+    if (r->problem_count < READING_PROBLEMS)
+        r->problems[r->problem_count] = *problem;
+    r->problem_count++;
+    ck_assert(problem->message[0] != '\0');
+    ck_assert_int_ne(problem->rule, GOTRACE_RULE_NONE);
+    return true;
+}
+
+static void add(reading *r, const void *bytes, size_t size)
+{
+    const uint8_t *p = bytes;
+    for (size_t i = 0; i < size; i++)
+        r->digest = (r->digest ^ p[i]) * 1099511628211u;
+}
+
+static void add_number(reading *r, uint64_t n)
+{
+    r->digest = (r->digest ^ n) * 0x9e3779b97f4a7c15u;
+    r->digest ^= r->digest >> 29;
+}
+
+static void add_stack(reading *r, const gotrace_reader *reader, uint64_t id)
+{
+    gotrace_frame frames[8];
+    size_t depth = gotrace_reader_stack_depth(reader, id);
+    size_t count = gotrace_reader_stack(reader, id, frames, 8);
+    ck_assert_uint_eq(count, depth < 8 ? depth : 8);
+    add_number(r, depth);
+    for (size_t i = 0; i < count; i++) {
+        add_number(r, frames[i].pc + frames[i].line);
+        add(r, frames[i].function, frames[i].function_size);
+        add(r, frames[i].file, frames[i].file_size);
+    }
+}
+
+/* Read all of it, so that what is not there is found. */
+static void add_event(reading *r, const gotrace_reader *reader, const gotrace_event *e)
+{
+    const uint64_t numbers[] = {
+        (uint64_t)e->time, e->ticks,          e->offset,         e->type,           e->kind,
+        e->resource,       e->from,           e->to,             e->range,          e->flags,
+        e->arg_count,      (uint64_t)e->proc, (uint64_t)e->lane, (uint64_t)e->thread,
+        e->goroutine,      e->subject,        e->value,          e->stack,          e->start_stack,
+        e->cause,          e->args[0],        e->args[1],        e->args[2],        e->args[3],
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        add_number(r, numbers[i]);
+    if (e->reason)
+        add(r, e->reason, strlen(e->reason));
+    add(r, e->text, e->text_size);
+    add(r, e->message, e->message_size);
+    add_stack(r, reader, e->stack);
+    r->events++;
+    gotrace_goroutine g;
+    if (gotrace_reader_goroutine(reader, e->goroutine, &g))
+        add_number(r, g.state + (uint64_t)g.since + g.creator);
+}
+
+reading reading_of_source(gotrace_source *source, const gotrace_config *config,
+                          enum reading_way way)
+{
+    reading r = {.digest = 14695981039346656037u};
+    gotrace_reader *reader;
+    gotrace_event event;
+    gotrace_config own;
+    gotrace_config_init(&own);
+    if (config)
+        own = *config;
+    own.on_problem = keep_problem;
+    own.callback_ctx = &r;
+    r.opened = r.status = gotrace_reader_open(source, &own, &reader, &r.error);
+    if (r.opened < 0) {
+        ck_assert_ptr_null(reader);
+        ck_assert_int_ne(r.error.rule, GOTRACE_RULE_NONE);
+        return r;
+    }
+    if (way == READING_CHECK)
+        r.status = gotrace_reader_check(reader);
+    else
+        while ((r.status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
+            add_event(&r, reader, &event);
+    /* The end is the end. */
+    ck_assert_int_eq(gotrace_reader_next(reader, &event), r.status);
+    ck_assert_int_eq(gotrace_reader_check(reader), r.status);
+    r.summary = *gotrace_reader_summary(reader);
+    if (r.status < 0)
+        r.error = *gotrace_reader_error(reader);
+    gotrace_reader_close(reader);
+    return r;
+}
+
+reading reading_of(const void *bytes, size_t size, const gotrace_config *config,
+                   enum reading_way way)
+{
+    gotrace_source *source;
+    reading r = {.opened = GOTRACE_ERROR, .status = GOTRACE_ERROR};
+    if (gotrace_source_memory(bytes, size, config, &source, &r.error) < 0)
+        return r;
+    r = reading_of_source(source, config, way);
+    gotrace_source_close(source);
+    return r;
+}
+
+bool reading_has(const reading *r, gotrace_rule rule)
+{
+    for (size_t i = 0; i < r->problem_count && i < READING_PROBLEMS; i++)
+        if (r->problems[i].rule == rule)
+            return true;
+    return r->status < 0 && r->error.rule == rule;
+}
+
+void reading_check_sum(const reading *r)
+{
+    uint64_t sum = r->summary.header_bytes + r->summary.unread_bytes;
+    for (unsigned type = 0; type < 64; type++)
+        sum += r->summary.type_bytes[type];
+    ck_assert_uint_eq(sum, r->summary.size);
+}

@@ -1,0 +1,366 @@
+/* test_tables.c - the reader's own tables: maps, id tables, sorted rows, cursors that wait. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "map.h"
+#include "spill.h"
+#include "support.h"
+#include "tables.h"
+#include "waits.h"
+
+static gt_heap heap_of(failing_allocator *a)
+{
+    gotrace_config config = failing_config(a);
+    gt_heap heap;
+    gt_heap_init(&heap, &config);
+    return heap;
+}
+
+static failing_allocator never_failing(void)
+{
+    return (failing_allocator){.fail_at = UINT64_MAX};
+}
+
+/* ---- hashes -------------------------------------------------------------------------------- */
+
+/* The most ids of a kind that share one of as many places. */
+static unsigned worst_place(uint64_t (*id)(uint64_t n))
+{
+    enum { PLACES = 4096 };
+    unsigned count[PLACES] = {0}, worst = 0;
+    uint64_t seed = gt_hash_seed();
+    for (uint64_t n = 0; n < PLACES; n++) {
+        unsigned *place = &count[gt_hash(seed, id(n)) % PLACES];
+        if (++*place > worst)
+            worst = *place;
+    }
+    return worst;
+}
+
+static uint64_t id_plain(uint64_t n)
+{
+    return n;
+}
+
+static uint64_t id_high(uint64_t n)
+{
+    return n << 52;
+}
+
+static uint64_t id_middle(uint64_t n)
+{
+    return n << 20;
+}
+
+static uint64_t id_reversed(uint64_t n)
+{
+    uint64_t id = 0;
+    for (int bit = 0; bit < 64; bit++)
+        id |= (n >> bit & 1) << (63 - bit);
+    return id;
+}
+
+static uint64_t id_golden(uint64_t n)
+{
+    return n * 0xf1de83e19937733du;
+}
+
+START_TEST(hashes_spread)
+{
+    ck_assert_uint_eq(gt_hash_seed() & 1, 1);
+    ck_assert_uint_eq(gt_hash_seed(), gt_hash_seed());
+    /* Were they thrown at random, about 7 would share the fullest place. */
+    ck_assert_uint_le(worst_place(id_plain), 20);
+    ck_assert_uint_le(worst_place(id_high), 20);
+    ck_assert_uint_le(worst_place(id_middle), 20);
+    ck_assert_uint_le(worst_place(id_reversed), 20);
+    ck_assert_uint_le(worst_place(id_golden), 20);
+}
+END_TEST
+
+/* ---- maps ---------------------------------------------------------------------------------- */
+
+START_TEST(map_as_an_array)
+{
+    enum { KEYS = 3000, STEPS = 200000 };
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    gt_map map = {.heap = &heap};
+    uint64_t *values = calloc(KEYS, sizeof *values), random = 1234567;
+    size_t count = 0;
+    ck_assert_ptr_nonnull(values);
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t n = random_next(&random) % KEYS, key = n * (n % 3 ? 1 : 0x100000001);
+        uint64_t value = random_next(&random) % 3 ? random_next(&random) | 1 : 0;
+        ck_assert_uint_eq(gt_map_get(&map, key), values[n]);
+        if (value)
+            ck_assert(gt_map_put(&map, key, value));
+        else
+            gt_map_remove(&map, key);
+        count += (value != 0) - (size_t)(values[n] != 0);
+        values[n] = value;
+        ck_assert_uint_eq(map.count, count);
+    }
+    for (uint64_t n = 0; n < KEYS; n++)
+        ck_assert_uint_eq(gt_map_get(&map, n * (n % 3 ? 1 : 0x100000001)), values[n]);
+    gt_map_free(&map);
+    ck_assert_uint_eq(gt_map_get(&map, 1), 0);
+    ck_assert_int_eq(a.bytes, 0);
+    free(values);
+}
+END_TEST
+
+/* A refused growth leaves the map as it was, and a key that is there can still be set. */
+START_TEST(map_that_may_not_grow)
+{
+    failing_allocator a = {.fail_at = 1};
+    gt_heap heap = heap_of(&a);
+    gt_map map = {.heap = &heap};
+    for (uint64_t key = 0; key < 32; key++)
+        ck_assert(gt_map_put(&map, key, key + 1));
+    ck_assert(!gt_map_put(&map, 99, 1));
+    ck_assert(gt_map_put(&map, 31, 77));
+    ck_assert_uint_eq(gt_map_get(&map, 31), 77);
+    ck_assert_uint_eq(gt_map_get(&map, 99), 0);
+    ck_assert_uint_eq(map.count, 32);
+    ck_assert(gt_map_put(&map, 99, 1));
+    gt_map_free(&map);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+/* ---- tables of ids ------------------------------------------------------------------------- */
+
+START_TEST(table_of_all_ids)
+{
+    enum { IDS = 5000 };
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    gt_table table;
+    uint64_t random = 42, *ids = malloc(IDS * sizeof *ids);
+    ck_assert_ptr_nonnull(ids);
+    gt_table_init(&table, &heap);
+    ck_assert_ptr_null(gt_table_find(&table, 0));
+    for (uint64_t i = 0; i < IDS; i++) {
+        /* Small ones, which the array takes, then all kinds. */
+        ids[i] = i < 1000 || i % 4 == 0 ? i : random_next(&random) >> (i % 60);
+        if (gt_table_find(&table, ids[i]))
+            ids[i] = (uint64_t)1 << 63 | i << 20;
+        uint8_t bytes[8];
+        memcpy(bytes, &ids[i], sizeof bytes);
+        ck_assert(gt_table_put(&table, ids[i], bytes, i % 9, i));
+        ck_assert_uint_eq(table.entries, i + 1);
+    }
+    for (uint64_t i = 0; i < IDS; i++) {
+        const gt_entry *entry = gt_table_find(&table, ids[i]);
+        ck_assert_ptr_nonnull(entry);
+        ck_assert_uint_eq(entry->id, ids[i]);
+        ck_assert_uint_eq(entry->count, i);
+        ck_assert_uint_eq(entry->size, i % 9);
+        ck_assert_mem_eq(entry->bytes, &ids[i], i % 9);
+    }
+    /* Another entry of the same id takes its place. */
+    uint64_t bytes = table.bytes;
+    for (uint64_t i = 0; i < IDS; i++)
+        ck_assert(gt_table_put(&table, ids[i], (const uint8_t *)"again", 5, 1));
+    ck_assert_uint_eq(table.entries, IDS);
+    ck_assert_uint_eq(table.bytes, 5 * IDS);
+    ck_assert_uint_ne(table.bytes, bytes);
+    ck_assert_uint_eq(table.frames, IDS);
+    ck_assert_mem_eq(gt_table_find(&table, ids[7])->bytes, "again", 5);
+    gt_table_free(&table);
+    ck_assert_int_eq(a.bytes, 0);
+    free(ids);
+}
+END_TEST
+
+START_TEST(table_of_large_and_small)
+{
+    static const uint8_t large[200000] = {1};
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    gt_table table;
+    gt_table_init(&table, &heap);
+    for (uint64_t id = 0; id < 20; id++)
+        ck_assert(gt_table_put(&table, id, large, id % 2 ? sizeof large : 1, 0));
+    for (uint64_t id = 0; id < 20; id++)
+        ck_assert_uint_eq(gt_table_find(&table, id)->size, id % 2 ? sizeof large : 1);
+    ck_assert_int_lt(a.peak, 20 * 200000);
+    gt_table_free(&table);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static int compare_rows(const void *x, const void *y)
+{
+    const gt_row *a = x, *b = y;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void read_rows(gt_spill *spill, const gt_row *rows, size_t count, size_t most)
+{
+    gotrace_error error;
+    ck_assert(gt_spill_rewind(spill, &error));
+    for (size_t i = 0; i < count && i < most; i++) {
+        const gt_row *row = gt_spill_peek(spill);
+        ck_assert_ptr_nonnull(row);
+        ck_assert_mem_eq(row, &rows[i], sizeof *row);
+        ck_assert(gt_spill_advance(spill, &error));
+    }
+    if (count <= most)
+        ck_assert_ptr_null(gt_spill_peek(spill));
+}
+
+/* Numbers of rows about those that a run in memory holds. */
+static const size_t row_counts[] = {0, 1, 2, 16383, 16384, 16385, 32768, 100000};
+
+START_TEST(rows_in_order)
+{
+    size_t count = row_counts[_i];
+    failing_allocator a = never_failing();
+    gotrace_config config = failing_config(&a);
+    gt_heap heap = heap_of(&a);
+    gt_spill spill;
+    gotrace_error error;
+    gt_row *rows = calloc(count + 1, sizeof *rows);
+    uint64_t random = 99;
+    ck_assert_ptr_nonnull(rows);
+    gt_spill_init(&spill, &heap, &config);
+    for (size_t i = 0; i < count; i++) {
+        /* Few keys, so that offsets decide, negative ones too. */
+        rows[i] = (gt_row){.key = (int64_t)(random_next(&random) % 1000) - 500,
+                           .offset = random_next(&random) % 100000 * 100000 + i,
+                           .a = i,
+                           .b = ~(uint64_t)i,
+                           .c = random};
+        ck_assert(gt_spill_add(&spill, &rows[i], &error));
+    }
+    qsort(rows, count, sizeof *rows, compare_rows);
+    read_rows(&spill, rows, count, 100);
+    read_rows(&spill, rows, count, SIZE_MAX);
+    read_rows(&spill, rows, count, SIZE_MAX);
+    ck_assert_int_lt(a.peak, 2 << 20);
+    gt_spill_free(&spill);
+    ck_assert_int_eq(a.bytes, 0);
+    free(rows);
+}
+END_TEST
+
+/* A disk that is full, here by the size that a file may have. */
+START_TEST(rows_without_room)
+{
+    failing_allocator a = never_failing();
+    gotrace_config config = failing_config(&a);
+    gt_heap heap = heap_of(&a);
+    gt_spill spill;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    struct rlimit limit = {100000, 100000};
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0); /* of this test's own process */
+    config.spool_dir = "/tmp";
+    gt_spill_init(&spill, &heap, &config);
+    bool ok = true;
+    for (uint64_t i = 0; i < 40000 && ok; i++)
+        ok = gt_spill_add(&spill, &(gt_row){.key = (int64_t)i}, &error);
+    ck_assert(!ok);
+    ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_WRITE);
+    ck_assert_int_eq(error.os_error, EFBIG);
+    gt_spill_free(&spill);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+/* ---- cursors that wait --------------------------------------------------------------------- */
+
+/* What one cursor waits for, kept the plain way. */
+typedef struct wish {
+    int64_t ticks;
+    uint64_t goroutine, seq;
+    uint8_t status;
+    bool waits;
+} wish;
+
+static size_t earliest(const wish *wishes, size_t count, const wish *what)
+{
+    size_t found = count;
+    for (size_t i = 0; i < count; i++)
+        if (wishes[i].waits && wishes[i].goroutine == what->goroutine &&
+            wishes[i].seq == what->seq && wishes[i].status == what->status &&
+            (found == count || wishes[i].ticks < wishes[found].ticks))
+            found = i;
+    return found;
+}
+
+START_TEST(waits_as_a_list)
+{
+    enum { CURSORS = 200, STEPS = 20000 };
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    gt_waits waits;
+    wish wishes[CURSORS] = {{0}};
+    uint64_t random = 7;
+    size_t parked = 0;
+    ck_assert(gt_waits_init(&waits, &heap, CURSORS));
+    for (int step = 0; step < STEPS; step++) {
+        wish w = {.ticks = step * 7919 % 100003, /* all different */
+                  .goroutine = random_next(&random) % 3,
+                  .seq = random_next(&random) % 3 ? random % 4 : GT_ANY_SEQ,
+                  .status = (uint8_t)(random_next(&random) % 2),
+                  .waits = true};
+        uint32_t cursor = (uint32_t)(random_next(&random) % CURSORS);
+        if (!wishes[cursor].waits) {
+            ck_assert(gt_waits_park(&waits, cursor, w.ticks, w.goroutine, w.seq, w.status));
+            wishes[cursor] = w;
+            parked++;
+        } else {
+            size_t expected = earliest(wishes, CURSORS, &w);
+            uint32_t woken;
+            bool any = gt_waits_wake(&waits, w.goroutine, w.seq, w.status, &woken);
+            ck_assert_int_eq(any, expected < CURSORS);
+            if (any) {
+                ck_assert_uint_eq(woken, expected);
+                wishes[woken].waits = false;
+                parked--;
+            }
+        }
+        ck_assert_uint_eq(waits.parked_count, parked);
+    }
+    size_t count;
+    const uint32_t *left = gt_waits_clear(&waits, &count);
+    ck_assert_uint_eq(count, parked);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert(wishes[left[i]].waits);
+        wishes[left[i]].waits = false;
+    }
+    ck_assert_uint_eq(waits.parked_count, 0);
+    gt_waits_free(&waits);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tables");
+    TCase *maps = tcase_create("maps");
+    tcase_add_test(maps, hashes_spread);
+    tcase_add_test(maps, map_as_an_array);
+    tcase_add_test(maps, map_that_may_not_grow);
+    tcase_add_test(maps, table_of_all_ids);
+    tcase_add_test(maps, table_of_large_and_small);
+    suite_add_tcase(suite, maps);
+    TCase *rows = tcase_create("rows");
+    tcase_add_loop_test(rows, rows_in_order, 0, sizeof row_counts / sizeof *row_counts);
+    tcase_add_test(rows, rows_without_room);
+    suite_add_tcase(suite, rows);
+    TCase *waits = tcase_create("waits");
+    tcase_add_test(waits, waits_as_a_list);
+    suite_add_tcase(suite, waits);
+    return run_suite(suite);
+}
