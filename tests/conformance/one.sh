@@ -51,13 +51,17 @@ checks_of_v2() {
         check_jsonl "$file"
         check_states "$file"
     fi
-    [ -n "${NO_EXPORT:-}" ] || check_export_v2 "$file" $sound
+    check_export_v2 "$file" $sound
 }
 
 all_checks() {
     case $TRACE_NAME in
     gotests/*) check_go_test "$file" ;;
-    corpus/*) check_verdict_v2 "$file" ;;
+    corpus/*)
+        # Of v1 traces Go 1.21's reader is the judge: that of 1.27 converts them, and gives up on
+        # one of the corpus because it knows no FutileWakeup.
+        if [ $v2 = yes ]; then check_verdict_v2 "$file"; else check_verdict "$file"; fi
+        ;;
     *)
         judge
         if [ $v2 = yes ]; then checks_of_v2; else checks_of_v1; fi
