@@ -96,8 +96,8 @@ static const char *reason_of(gotrace_reader *reader, uint64_t string)
     size_t size;
     const char *bytes = gotrace_reader_string(reader, string, &size);
     kept = bytes ? gt_names_keep(reader, v2, bytes, size) : NULL;
-    if (kept)
-        gt_map_put(&v2->reasons, string, (uint64_t)(uintptr_t)kept); /* else asked for again */
+    if (kept && !gt_map_put(&v2->reasons, string, (uint64_t)(uintptr_t)kept))
+        gt_fail_memory(reader);
     return kept;
 }
 

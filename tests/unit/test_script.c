@@ -289,7 +289,7 @@ static const char *const same_scripts[] = {
     "-- trace --\nTrace Go1.22\n" V2_RECORDS "-- trace --\nwhatever",
     "{\"trace\":\"go 1.22\"}\n"
     "{\"event\":\"EventBatch\",\"gen\":1,\"m\":\"18446744073709551615\",\"time\":0,\"size\":3}\n"
-    "{\"event\":\"Strings\"}{\"event\":\"String\",\"id\":1,\"data\":\"\"}",
+    "{\"event\":\"Strings\"}\n{\"event\":\"String\",\"id\":1,\"data\":\"\"}",
 };
 
 static const uint8_t small_v2_trace[] =
