@@ -3,7 +3,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip mutations export; do . "$here/$part.sh"; done
+for part in lib verdict print roundtrip export; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -30,7 +30,6 @@ all_checks() {
         check_print "$file"
         check_jsonl "$file"
     fi
-    case $TRACE_NAME in fresh*) ;; *) check_mutations "$file" ;; esac
     check_export "$file" $sound
 }
 
