@@ -1,0 +1,730 @@
+/* test_reader.c - the ordered reader: order, states, meaning, tables, and its contract. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "forge.h"
+#include "reading.h"
+
+/* A reader over a made-up trace, with the problems it told of. */
+typedef struct open_trace {
+    gotrace_source *source;
+    gotrace_reader *reader;
+    uint64_t problems;
+    gotrace_error problem; /* the first */
+} open_trace;
+
+static bool note_problem(void *ctx, const gotrace_error *problem)
+{
+    open_trace *t = ctx;
+    if (t->problems++ == 0)
+        t->problem = *problem;
+    return true;
+}
+
+static void open_forged(open_trace *t, const forge *f)
+{
+    gotrace_error error;
+    gotrace_config config;
+    memset(t, 0, sizeof *t);
+    gotrace_config_init(&config);
+    config.on_problem = note_problem;
+    config.callback_ctx = t;
+    ck_assert_int_eq(
+        gotrace_source_memory(f->out.bytes, f->out.size, NULL, &t->source, &error), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(t->source, &config, &t->reader, &error), GOTRACE_OK);
+}
+
+static void close_forged(open_trace *t, forge *f)
+{
+    gotrace_reader_close(t->reader);
+    gotrace_source_close(t->source);
+    blob_free(&f->out);
+}
+
+static gotrace_event next(open_trace *t)
+{
+    gotrace_event event;
+    ck_assert_int_eq(gotrace_reader_next(t->reader, &event), GOTRACE_EVENT);
+    return event;
+}
+
+static void end(open_trace *t)
+{
+    gotrace_event event;
+    ck_assert_int_eq(gotrace_reader_next(t->reader, &event), GOTRACE_END);
+    ck_assert_msg(t->problems == 0, "%s", t->problem.message);
+}
+
+/* The next event is of that type, on that proc, at that tick, in the context of that goroutine. */
+static gotrace_event expect(open_trace *t, unsigned type, int64_t proc, uint64_t ticks, uint64_t g)
+{
+    gotrace_event e = next(t);
+    ck_assert_uint_eq(e.type, type);
+    ck_assert_int_eq(e.proc, proc);
+    ck_assert_uint_eq(e.ticks, ticks);
+    ck_assert_uint_eq(e.goroutine, g);
+    return e;
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+/* Proc 1 starts what proc 0 wakes; its batch stands first in the file. */
+START_TEST(sequence_numbers_order)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 1, 10);
+    FORGE(&f, GoStart, 5, 7, 3);
+    FORGE(&f, GoEnd, 1);
+    FORGE(&f, Batch, 0, 1);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GoStart, 1, 7, 1);
+    FORGE(&f, GoBlock, 1, 0);
+    FORGE(&f, GoUnblock, 1, 7, 2, 0);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GT_V1_GoCreate, 0, 2, 0);
+    expect(&t, GT_V1_GoStart, 0, 3, 7);
+    expect(&t, GT_V1_GoBlock, 0, 4, 7);
+    expect(&t, GT_V1_GoUnblock, 0, 5, 0);
+    gotrace_event e = expect(&t, GT_V1_GoStart, 1, 15, 7);
+    ck_assert_int_eq(e.time, 13);
+    expect(&t, GT_V1_GoEnd, 1, 16, 7);
+    end(&t);
+    ck_assert_int_eq(gotrace_reader_summary(t.reader)->duration, 14);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* The same, where the clock of proc 1 runs late: the order holds, and the clocks are told of. */
+START_TEST(sequence_numbers_against_clocks)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 1, 1);
+    FORGE(&f, GoStart, 1, 7, 1);
+    FORGE(&f, Batch, 0, 100);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GT_V1_GoCreate, 0, 101, 0);
+    expect(&t, GT_V1_GoStart, 1, 2, 7);
+    ck_assert_uint_eq(t.problems, 1);
+    ck_assert_int_eq(t.problem.rule, GOTRACE_RULE_TIME_ORDER);
+    ck_assert_int_eq(t.problem.class_, GOTRACE_CLASS_CLOCKS);
+    ck_assert_ptr_nonnull(strstr(t.problem.message, "99 ticks"));
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* Local variants are the full ones, without a number of their own. */
+START_TEST(local_variants)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 1);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GoStartLocal, 1, 7);
+    FORGE(&f, GoBlock, 1, 0);
+    FORGE(&f, GoUnblockLocal, 1, 7, 0);
+    FORGE(&f, GoStartLocal, 1, 7);
+    FORGE(&f, GoSysCall, 1, 0);
+    FORGE(&f, GoSysBlock, 1);
+    FORGE(&f, GoSysExitLocal, 1, 7, 0);
+    FORGE(&f, GoStart, 1, 7, 5);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GT_V1_GoCreate, 0, 2, 0);
+    expect(&t, GT_V1_GoStart, 0, 3, 7);
+    expect(&t, GT_V1_GoBlock, 0, 4, 7);
+    expect(&t, GT_V1_GoUnblock, 0, 5, 0);
+    expect(&t, GT_V1_GoStart, 0, 6, 7);
+    expect(&t, GT_V1_GoSysCall, 0, 7, 7);
+    expect(&t, GT_V1_GoSysBlock, 0, 8, 7);
+    expect(&t, GT_V1_GoSysExit, 0, 9, 7);
+    expect(&t, GT_V1_GoStart, 0, 10, 7);
+    end(&t);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* The end of a system call goes to when the call returned. */
+START_TEST(system_calls_end_when_they_ended)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, GoCreate, 10, 7, 0, 0);
+    FORGE(&f, GoStart, 10, 7, 1);
+    FORGE(&f, GoSysCall, 10, 0);
+    FORGE(&f, GoSysBlock, 10);          /* 40 */
+    FORGE(&f, HeapAlloc, 10, 1);        /* 50 */
+    FORGE(&f, HeapAlloc, 10, 2);        /* 60 */
+    FORGE(&f, GoSysExit, 40, 7, 2, 55); /* 100 */
+    FORGE(&f, GoStart, 10, 7, 3);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GT_V1_GoCreate, 0, 10, 0);
+    expect(&t, GT_V1_GoStart, 0, 20, 7);
+    gotrace_event e = expect(&t, GT_V1_GoSysCall, 0, 30, 7);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_TRANSITION);
+    ck_assert_int_eq(e.to, GOTRACE_STATE_SYSCALL);
+    expect(&t, GT_V1_GoSysBlock, 0, 40, 7);
+    expect(&t, GT_V1_HeapAlloc, 0, 50, 0);
+    e = expect(&t, GT_V1_GoSysExit, 0, 55, 7);
+    ck_assert_uint_ne(e.flags & GOTRACE_EVENT_MOVED, 0);
+    ck_assert_int_eq(e.from, GOTRACE_STATE_SYSCALL);
+    ck_assert_int_eq(e.to, GOTRACE_STATE_RUNNABLE);
+    ck_assert_int_eq(e.lane, 1000003);
+    expect(&t, GT_V1_HeapAlloc, 0, 60, 0);
+    e = expect(&t, GT_V1_GoStart, 0, 110, 7);
+    ck_assert_uint_ne(e.cause, 0);
+    end(&t);
+    close_forged(&t, &f);
+}
+END_TEST
+
+START_TEST(system_calls_that_do_not_block)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GoStart, 1, 7, 1);
+    FORGE(&f, GoSysCall, 1, 0);
+    FORGE(&f, GoSched, 1, 0);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    next(&t);
+    next(&t);
+    gotrace_event e = expect(&t, GT_V1_GoSysCall, 0, 3, 7);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_SYSCALL);
+    e = expect(&t, GT_V1_GoSched, 0, 4, 7);
+    ck_assert_int_eq(e.from, GOTRACE_STATE_RUNNING);
+    end(&t);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* Samples come by their own time, whatever batch they stand in. */
+START_TEST(samples_by_their_own_time)
+{
+    open_trace t;
+    forge f = forge_new(19);
+    FORGE(&f, Batch, 0, 1000);
+    FORGE(&f, CPUSample, 1, 25, 3, 7, 0);
+    FORGE(&f, CPUSample, 1, 15, (uint64_t)-1, 0, 0);
+    FORGE(&f, Batch, 1, 0);
+    FORGE(&f, HeapAlloc, 10, 1);
+    FORGE(&f, HeapAlloc, 10, 2);
+    FORGE(&f, HeapAlloc, 10, 3);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GT_V1_HeapAlloc, 1, 10, 0);
+    gotrace_event e = expect(&t, GT_V1_CPUSample, GOTRACE_NO_PROC, 15, 0);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_SAMPLE);
+    ck_assert_int_eq(e.lane, -1);
+    expect(&t, GT_V1_HeapAlloc, 1, 20, 0);
+    expect(&t, GT_V1_CPUSample, 3, 25, 7);
+    expect(&t, GT_V1_HeapAlloc, 1, 30, 0);
+    end(&t);
+    ck_assert_uint_eq(gotrace_reader_summary(t.reader)->samples, 2);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* Until 1.6 the global number is the order. */
+START_TEST(global_numbers_order)
+{
+    open_trace t;
+    forge f = forge_new(5);
+    FORGE(&f, Batch, 1, 2, 100);
+    FORGE(&f, GoStart, 1, 20, 7); /* 3 at 120 */
+    FORGE(&f, Batch, 0, 0, 50);
+    FORGE(&f, GoCreate, 1, 10, 7, 0, 0); /* 1 at 60 */
+    FORGE(&f, HeapAlloc, 1, 10, 5);      /* 2 at 70 */
+    FORGE(&f, HeapAlloc, 2, 100, 6);     /* 4 at 170 */
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GT_V1_GoCreate, 0, 60, 0);
+    expect(&t, GT_V1_HeapAlloc, 0, 70, 0);
+    expect(&t, GT_V1_GoStart, 1, 120, 7);
+    expect(&t, GT_V1_HeapAlloc, 0, 170, 0);
+    end(&t);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* Batches of a proc are one stream, wherever they stand. */
+START_TEST(batches_of_a_proc_follow_each_other)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    for (uint64_t i = 0; i < 100; i++) {
+        FORGE(&f, Batch, i % 3, 10 * i);
+        FORGE(&f, HeapAlloc, 1, i);
+    }
+    forge_finish(&f);
+    open_forged(&t, &f);
+    for (uint64_t i = 0; i < 100; i++)
+        ck_assert_uint_eq(expect(&t, GT_V1_HeapAlloc, (int64_t)(i % 3), 10 * i + 1, 0).value, i);
+    end(&t);
+    gotrace_proc_summary proc;
+    ck_assert(gotrace_reader_proc(t.reader, 0, &proc));
+    ck_assert_int_eq(proc.proc, 0);
+    ck_assert_uint_eq(proc.batches, 34);
+    ck_assert_uint_eq(proc.events, 34);
+    ck_assert(gotrace_reader_proc(t.reader, 2, &proc));
+    ck_assert_int_eq(proc.proc, 2);
+    ck_assert(!gotrace_reader_proc(t.reader, 3, &proc));
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* ---- futile wake-ups ----------------------------------------------------------------------- */
+
+START_TEST(futile_wakeups_change_nothing)
+{
+    static const bool futile[] = {false, false, false, true, true, true, true, false, false};
+    open_trace t;
+    forge f = forge_new(10);
+    FORGE(&f, Batch, 0, 1);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GoStart, 1, 7, 1);
+    FORGE(&f, GoBlockSync, 1, 0);
+    FORGE(&f, GoUnblockLocal, 1, 7, 0); /* for nothing, from here */
+    FORGE(&f, GoStartLocal, 1, 7);
+    FORGE(&f, FutileWakeup, 1);
+    FORGE(&f, GoBlockSync, 1, 0); /* to here */
+    FORGE(&f, GoUnblockLocal, 1, 7, 0);
+    FORGE(&f, GoStartLocal, 1, 7);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    for (size_t i = 0; i < sizeof futile; i++) {
+        gotrace_event e = next(&t);
+        gotrace_goroutine g;
+        ck_assert_int_eq((e.flags & GOTRACE_EVENT_FUTILE) != 0, futile[i]);
+        ck_assert(gotrace_reader_goroutine(t.reader, 7, &g));
+        if (futile[i]) {
+            ck_assert_int_eq(g.state, GOTRACE_STATE_WAITING);
+            ck_assert_int_eq(e.kind, GOTRACE_KIND_NONE);
+        }
+    }
+    end(&t);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* ---- states and meaning -------------------------------------------------------------------- */
+
+START_TEST(what_was_there_before)
+{
+    open_trace t;
+    gotrace_goroutine g;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, GoCreate, 1, 7, 11, 0);
+    FORGE(&f, GoWaiting, 1, 7);
+    FORGE(&f, GoCreate, 1, 8, 12, 0);
+    FORGE(&f, GoInSyscall, 1, 8);
+    FORGE(&f, ProcStart, 1, 77);
+    FORGE(&f, Gomaxprocs, 1, 4, 0);
+    FORGE(&f, GoCreate, 1, 9, 13, 0);
+    forge_finish(&f);
+    FORGE(&f, Stack, 11, 1, 1, 0, 0, 1);
+    FORGE(&f, Stack, 12, 1, 1, 0, 0, 1);
+    FORGE(&f, Stack, 13, 1, 1, 0, 0, 1);
+    open_forged(&t, &f);
+    gotrace_event e = next(&t);
+    ck_assert_int_eq(e.from, GOTRACE_STATE_UNDETERMINED);
+    ck_assert_uint_ne(e.flags & GOTRACE_EVENT_INITIAL, 0);
+    ck_assert_uint_eq(e.subject, 7);
+    ck_assert_uint_eq(e.start_stack, 11);
+    e = next(&t);
+    ck_assert_int_eq(e.to, GOTRACE_STATE_WAITING);
+    ck_assert_uint_ne(e.flags & GOTRACE_EVENT_INITIAL, 0);
+    next(&t);
+    ck_assert_int_eq(next(&t).to, GOTRACE_STATE_SYSCALL);
+    e = next(&t);
+    ck_assert_int_eq(e.resource, GOTRACE_RESOURCE_PROC);
+    ck_assert_int_eq(e.thread, 77);
+    e = next(&t);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_METRIC);
+    ck_assert_uint_eq(e.value, 4);
+    ck_assert_int_eq(strncmp(e.text, "GOMAXPROCS", e.text_size), 0);
+    e = next(&t);
+    ck_assert_int_eq(e.from, GOTRACE_STATE_NOT_EXIST);
+    ck_assert_uint_eq(e.flags & GOTRACE_EVENT_INITIAL, 0);
+    ck_assert(gotrace_reader_goroutine(t.reader, 9, &g));
+    ck_assert_uint_eq(g.start_stack, 13);
+    ck_assert_int_eq(g.state, GOTRACE_STATE_RUNNABLE);
+    ck_assert_int_eq(g.created, 6);
+    ck_assert(!gotrace_reader_goroutine(t.reader, 10, &g));
+    ck_assert(!gotrace_reader_goroutine(t.reader, 0, &g));
+    end(&t);
+    const gotrace_summary *s = gotrace_reader_summary(t.reader);
+    ck_assert_uint_eq(s->goroutines_initial, 2);
+    ck_assert_uint_eq(s->goroutines_created, 1);
+    close_forged(&t, &f);
+}
+END_TEST
+
+START_TEST(user_annotations)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    forge_string(&f, 1, "task name", 9);
+    forge_string(&f, 2, "region \xc3\xa9", 9);
+    forge_string(&f, 3, "key", 3);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, UserTaskCreate, 1, 50, 49, 1, 0);
+    FORGE(&f, UserRegion, 1, 50, 0, 2, 0);
+    FORGE(&f, UserLog, 1, 50, 3, 0);
+    forge_varint(&f, 7);
+    blob_write(&f.out, "message", 7);
+    FORGE(&f, UserLog, 1, 50, 3, 0);
+    forge_varint(&f, 0);
+    FORGE(&f, UserRegion, 1, 50, 1, 2, 0);
+    FORGE(&f, UserTaskEnd, 1, 50, 0);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    gotrace_event e = next(&t);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_TASK_BEGIN);
+    ck_assert_uint_eq(e.subject, 50);
+    ck_assert_uint_eq(e.value, 49);
+    ck_assert_uint_eq(e.text_size, 9);
+    ck_assert_mem_eq(e.text, "task name", 9);
+    e = next(&t);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_REGION_BEGIN);
+    ck_assert_mem_eq(e.text, "region \xc3\xa9", 9);
+    e = next(&t);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_LOG);
+    ck_assert_mem_eq(e.text, "key", 3);
+    ck_assert_uint_eq(e.message_size, 7);
+    ck_assert_mem_eq(e.message, "message", 7);
+    ck_assert_uint_eq(next(&t).message_size, 0);
+    ck_assert_int_eq(next(&t).kind, GOTRACE_KIND_REGION_END);
+    e = next(&t);
+    ck_assert_int_eq(e.kind, GOTRACE_KIND_TASK_END);
+    ck_assert_uint_eq(e.text_size, 9);
+    ck_assert_mem_eq(e.text, "task name", 9);
+    end(&t);
+    const gotrace_summary *s = gotrace_reader_summary(t.reader);
+    ck_assert_uint_eq(s->tasks, 1);
+    ck_assert_uint_eq(s->regions, 1);
+    ck_assert_uint_eq(s->logs, 2);
+    close_forged(&t, &f);
+}
+END_TEST
+
+START_TEST(tables)
+{
+    open_trace t;
+    gotrace_frame frames[4];
+    size_t size;
+    forge f = forge_new(21);
+    forge_string(&f, 1, "main.main", 9);
+    forge_string(&f, 9999999, "main.go", 7);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, HeapAlloc, 1, 1);
+    forge_finish(&f);
+    FORGE(&f, Stack, 5, 2, 100, 1, 9999999, 12, 200, 1, 4, 13);
+    open_forged(&t, &f);
+    ck_assert_int_eq(gotrace_reader_index(t.reader), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_index(t.reader), GOTRACE_OK);
+    ck_assert_uint_eq(gotrace_reader_stack_depth(t.reader, 5), 2);
+    ck_assert_uint_eq(gotrace_reader_stack_depth(t.reader, 6), 0);
+    ck_assert_uint_eq(gotrace_reader_stack(t.reader, 5, frames, 4), 2);
+    ck_assert_uint_eq(gotrace_reader_stack(t.reader, 5, frames, 1), 1);
+    ck_assert_uint_eq(frames[0].pc, 100);
+    ck_assert_uint_eq(frames[0].line, 12);
+    ck_assert_uint_eq(frames[0].function_size, 9);
+    ck_assert_mem_eq(frames[0].function, "main.main", 9);
+    ck_assert_mem_eq(frames[0].file, "main.go", 7);
+    ck_assert_ptr_null(frames[1].file); /* there is no string 4 */
+    ck_assert_ptr_nonnull(gotrace_reader_string(t.reader, 0, &size));
+    ck_assert_uint_eq(size, 0);
+    ck_assert_ptr_null(gotrace_reader_string(t.reader, 2, &size));
+    ck_assert_mem_eq(gotrace_reader_string(t.reader, 9999999, &size), "main.go", 7);
+    ck_assert_uint_eq(size, 7);
+    next(&t);
+    end(&t);
+    close_forged(&t, &f);
+}
+END_TEST
+
+START_TEST(events_tell_of_damage)
+{
+    open_trace t;
+    gotrace_event e;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, ProcStop, 1);
+    FORGE(&f, HeapAlloc, 1, 1);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    e = next(&t);
+    ck_assert_uint_ne(e.flags & GOTRACE_EVENT_SUSPECT, 0);
+    ck_assert_int_eq(t.problem.rule, GOTRACE_RULE_PROC_STOP);
+    ck_assert_uint_eq(t.problem.offset, e.offset);
+    ck_assert_uint_eq(t.problem.batch, 0);
+    ck_assert_uint_eq(t.problem.event, 1);
+    e = next(&t);
+    ck_assert_uint_eq(e.flags, 0);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* ---- the contract -------------------------------------------------------------------------- */
+
+static bool stop_at_once(void *ctx, const gotrace_error *problem)
+{
+    (void)problem;
+    ++*(int *)ctx;
+    return false;
+}
+
+START_TEST(stopping_at_a_problem)
+{
+    int told = 0;
+    gotrace_config config;
+    gotrace_source *source;
+    gotrace_reader *reader;
+    gotrace_event e;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    for (int i = 0; i < 10; i++)
+        FORGE(&f, ProcStop, 1);
+    forge_finish(&f);
+    gotrace_config_init(&config);
+    config.on_problem = stop_at_once;
+    config.callback_ctx = &told;
+    gotrace_source_memory(f.out.bytes, f.out.size, NULL, &source, NULL);
+    ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_next(reader, &e), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_reader_error(reader)->rule, GOTRACE_RULE_PROC_STOP);
+    ck_assert_int_eq(gotrace_reader_next(reader, &e), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_reader_check(reader), GOTRACE_ERROR);
+    ck_assert_int_eq(told, 1);
+    ck_assert_uint_eq(gotrace_reader_summary(reader)->problems, 1);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&f.out);
+}
+END_TEST
+
+typedef struct progress {
+    uint64_t done, total, calls;
+} progress;
+
+static void note_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    progress *p = ctx;
+    ck_assert_uint_ge(done, p->done);
+    *p = (progress){done, total, p->calls + 1};
+}
+
+START_TEST(progress_rises)
+{
+    progress p = {0, 0, 0};
+    gotrace_config config;
+    gotrace_source *source;
+    gotrace_reader *reader;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    while (f.out.size < 5 << 20)
+        FORGE(&f, HeapAlloc, 1, 1000000);
+    forge_finish(&f);
+    gotrace_config_init(&config);
+    config.on_progress = note_progress;
+    config.callback_ctx = &p;
+    gotrace_source_memory(f.out.bytes, f.out.size, NULL, &source, NULL);
+    ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_check(reader), GOTRACE_END);
+    ck_assert_uint_ge(p.calls, 8);
+    ck_assert_uint_eq(p.total, 2 * f.out.size);
+    ck_assert_uint_le(p.done, p.total);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&f.out);
+}
+END_TEST
+
+START_TEST(closing_early)
+{
+    open_trace t;
+    blob content = {NULL, 0, 0};
+    blob_read(&content, "testdata/traces/go1.21-user.trace");
+    for (int events = -1; events < 3; events++) {
+        failing_allocator a = {.fail_at = UINT64_MAX};
+        gotrace_config config = failing_config(&a);
+        gotrace_source_memory(content.bytes, content.size, &config, &t.source, NULL);
+        gotrace_reader_open(t.source, &config, &t.reader, NULL);
+        gotrace_event e;
+        for (int i = 0; i < events; i++)
+            gotrace_reader_next(t.reader, &e);
+        if (events == 0)
+            gotrace_reader_index(t.reader);
+        gotrace_reader_close(t.reader);
+        gotrace_source_close(t.source);
+        ck_assert_int_eq(a.bytes, 0);
+    }
+    gotrace_reader_close(NULL);
+    gotrace_source_close(NULL);
+    blob_free(&content);
+}
+END_TEST
+
+static bool same(const reading *a, const reading *b)
+{
+    return a->status == b->status && a->problem_count == b->problem_count &&
+           a->events == b->events && a->digest == b->digest;
+}
+
+/* However little is read at a time, and whether events are delivered or only checked. */
+START_TEST(any_window)
+{
+    static const size_t windows[] = {1, 1024, 4096, 1 << 20};
+    trace_file *files = traces_load(60000);
+    for (trace_file *file = files; file->path[0]; file++) {
+        const blob *b = &file->content;
+        reading usual = reading_of(b->bytes, b->size, NULL, READING_NEXT);
+        reading checked = reading_of(b->bytes, b->size, NULL, READING_CHECK);
+        ck_assert_int_eq(usual.status, GOTRACE_END);
+        ck_assert_uint_eq(usual.problem_count, checked.problem_count);
+        ck_assert_uint_eq(usual.events, usual.summary.events);
+        ck_assert_mem_eq(&usual.summary, &checked.summary, sizeof usual.summary);
+        reading_check_sum(&usual);
+        for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+            gotrace_config config;
+            gotrace_config_init(&config);
+            config.window = windows[i];
+            reading r = reading_of(b->bytes, b->size, &config, READING_NEXT);
+            ck_assert_msg(same(&r, &usual), "%s with a window of %zu", file->path, windows[i]);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
+static reading read_file(const blob *content, bool by_pipe)
+{
+    gotrace_source *source;
+    gotrace_error error;
+    int ends[2] = {-1, -1};
+    char path[] = "/tmp/gotrace-test-XXXXXX";
+    if (by_pipe) {
+        ck_assert_int_eq(pipe(ends), 0);
+        ck_assert_int_eq(write(ends[1], content->bytes, content->size), (ssize_t)content->size);
+        close(ends[1]);
+    } else {
+        ends[0] = mkstemp(path);
+        ck_assert_int_ge(ends[0], 0);
+        ck_assert_int_eq(pwrite(ends[0], content->bytes, content->size, 0),
+                         (ssize_t)content->size);
+        unlink(path);
+    }
+    ck_assert_int_eq(gotrace_source_fd(ends[0], NULL, &source, &error), GOTRACE_OK);
+    reading r = reading_of_source(source, NULL, READING_NEXT);
+    gotrace_source_close(source);
+    ck_assert_int_ge(fcntl(ends[0], F_GETFD), 0); /* it stays the caller's */
+    close(ends[0]);
+    return r;
+}
+
+START_TEST(any_source)
+{
+    blob content = {NULL, 0, 0}, packed = {NULL, 0, 0};
+    blob_read(&content, "testdata/traces/go1.19-user.trace");
+    packed.capacity = ZSTD_compressBound(content.size);
+    packed.bytes = malloc(packed.capacity);
+    packed.size = ZSTD_compress(packed.bytes, packed.capacity, content.bytes, content.size, 3);
+    reading memory = reading_of(content.bytes, content.size, NULL, READING_NEXT);
+    ck_assert_uint_gt(memory.summary.logs, 0);
+    for (int by_pipe = 0; by_pipe < 2; by_pipe++) {
+        reading plain = read_file(&content, by_pipe), compressed = read_file(&packed, by_pipe);
+        ck_assert(same(&plain, &memory));
+        ck_assert(same(&compressed, &memory));
+    }
+    blob_free(&content);
+    blob_free(&packed);
+}
+END_TEST
+
+/* A file that becomes shorter while it is read. */
+START_TEST(file_that_shrinks)
+{
+    blob content = {NULL, 0, 0};
+    char path[] = "/tmp/gotrace-test-XXXXXX";
+    gotrace_source *source;
+    gotrace_reader *reader;
+    gotrace_error error;
+    blob_read(&content, "testdata/traces/go1.21-gc.trace");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(pwrite(fd, content.bytes, content.size, 0), (ssize_t)content.size);
+    ck_assert_int_eq(gotrace_source_open(path, NULL, &source, &error), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, &error), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_index(reader), GOTRACE_OK);
+    ck_assert_int_eq(ftruncate(fd, 100), 0);
+    ck_assert_int_eq(gotrace_reader_check(reader), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_reader_error(reader)->rule, GOTRACE_RULE_SYSTEM_READ);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    close(fd);
+    unlink(path);
+    blob_free(&content);
+}
+END_TEST
+
+static const char *const refused_headers[] = {"go 1.6 trace",  "go 1.99 trace", "go 2.0 trace",
+                                              "go 1.22 trace", "go 1.12 trace", "go 1.20 trace"};
+
+START_TEST(versions_that_are_refused)
+{
+    char header[17] = "";
+    snprintf(header, sizeof header, "%s", refused_headers[_i]);
+    reading r = reading_of(header, 16, NULL, READING_CHECK);
+    ck_assert_int_lt(r.opened, 0);
+    ck_assert_int_eq(r.error.class_, GOTRACE_CLASS_UNSUPPORTED);
+    ck_assert_int_eq(r.error.severity, GOTRACE_FATAL);
+    if (_i != 3)
+        ck_assert_int_eq(r.error.rule, GOTRACE_RULE_HEADER_VERSION);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("reader");
+    TCase *order = tcase_create("order");
+    tcase_add_test(order, sequence_numbers_order);
+    tcase_add_test(order, sequence_numbers_against_clocks);
+    tcase_add_test(order, local_variants);
+    tcase_add_test(order, system_calls_end_when_they_ended);
+    tcase_add_test(order, system_calls_that_do_not_block);
+    tcase_add_test(order, samples_by_their_own_time);
+    tcase_add_test(order, global_numbers_order);
+    tcase_add_test(order, batches_of_a_proc_follow_each_other);
+    tcase_add_test(order, futile_wakeups_change_nothing);
+    suite_add_tcase(suite, order);
+    TCase *meaning = tcase_create("meaning");
+    tcase_add_test(meaning, what_was_there_before);
+    tcase_add_test(meaning, user_annotations);
+    tcase_add_test(meaning, tables);
+    tcase_add_test(meaning, events_tell_of_damage);
+    suite_add_tcase(suite, meaning);
+    TCase *contract = tcase_create("contract");
+    tcase_add_test(contract, stopping_at_a_problem);
+    tcase_add_test(contract, progress_rises);
+    tcase_add_test(contract, closing_early);
+    tcase_add_test(contract, any_window);
+    tcase_add_test(contract, any_source);
+    tcase_add_test(contract, file_that_shrinks);
+    tcase_add_loop_test(contract, versions_that_are_refused, 0,
+                        sizeof refused_headers / sizeof *refused_headers);
+    suite_add_tcase(suite, contract);
+    return run_suite(suite);
+}
