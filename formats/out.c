@@ -211,7 +211,8 @@ void out_json_text(out *o, const char *s, size_t size)
             out_json_control(o, c);
         start = ++at;
     }
-    out_bytes(o, s + start, size - start);
+    if (start < size)
+        out_bytes(o, s + start, size - start);
 }
 
 void out_json_string(out *o, const char *s, size_t size)
@@ -265,7 +266,8 @@ void out_go_text(out *o, const char *s, size_t size)
         at += length;
         start = at;
     }
-    out_bytes(o, s + start, size - start);
+    if (start < size)
+        out_bytes(o, s + start, size - start);
 }
 
 void out_go_quoted(out *o, const char *s, size_t size)
