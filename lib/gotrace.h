@@ -127,7 +127,7 @@ typedef enum gotrace_severity {
     X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
     X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
     X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines allow an order of all events", "Go order1007") \
-    X(ORDER_GLOBAL, "order.global", INCONSISTENT, PROBLEM, "sequence numbers rise within a proc", "the seed of 1.5, tracestamp") \
+    X(ORDER_GLOBAL, "order.global", INCONSISTENT, PROBLEM, "sequence numbers rise within a proc, and no two events have the same", "the seed of 1.5, tracestamp") \
     X(ORDER_CUT, "order.cut", UNFINISHED, PROBLEM, "what an event waits for is in the trace", "gotrace; Go reads no trace that is cut off") \
     X(TIME_ORDER, "time.order", CLOCKS, PROBLEM, "time stamps do not fall in the order that the sequence numbers give", "Go order1005, order1007") \
     X(TIME_SYSCALL, "time.syscall", CLOCKS, PROBLEM, "a system call ends after it began to block", "Go order1007") \

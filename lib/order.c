@@ -21,7 +21,7 @@ struct gt_order {
     gt_event *ahead;    /* merged, waiting for earlier ends of system calls */
     int64_t next_exit;  /* the earliest of those, INT64_MAX when there is none */
     int64_t last_ticks;
-    uint64_t last_offset;
+    uint64_t last_offset, last_seq;
     uint64_t gc_seq;
     uint32_t gc_parked;
     uint32_t count, sorted; /* sorted: the cursor that reads from the spill */
@@ -458,6 +458,13 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     e->subject = NULL;
     if (!pop(reader, o))
         return false;
+    /* Equal ones leave the order to chance, and with it what else is found. */
+    if (o->last_offset != 0 && e->seq == o->last_seq &&
+        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(e),
+                   "sequence number %lld is that of the event at 0x%llx too", (long long)e->seq,
+                   (unsigned long long)o->last_offset))
+        return false;
+    o->last_seq = e->seq;
     if (c->has_head && gt_cursor_key(c) < (int64_t)e->seq &&
         !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(c->head),
                    "sequence number %lld comes after %lld on the same proc",

@@ -258,6 +258,27 @@ START_TEST(global_numbers_order)
 }
 END_TEST
 
+/* Two events with one number have no order. */
+START_TEST(global_numbers_are_different)
+{
+    open_trace t;
+    forge f = forge_new(5);
+    FORGE(&f, Batch, 0, 1, 1);
+    FORGE(&f, HeapAlloc, 1, 10, 5); /* 2 at 11 */
+    FORGE(&f, Batch, 1, 1, 1);
+    FORGE(&f, HeapAlloc, 1, 10, 6); /* 2 at 11 */
+    FORGE(&f, HeapAlloc, 1, 10, 7);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    for (int i = 0; i < 3; i++)
+        next(&t);
+    ck_assert_uint_eq(t.problems, 1);
+    ck_assert_int_eq(t.problem.rule, GOTRACE_RULE_ORDER_GLOBAL);
+    ck_assert_ptr_nonnull(strstr(t.problem.message, "sequence number 2 is that of"));
+    close_forged(&t, &f);
+}
+END_TEST
+
 /* Batches of a proc are one stream, wherever they stand. */
 START_TEST(batches_of_a_proc_follow_each_other)
 {
@@ -707,6 +728,7 @@ int main(void)
     tcase_add_test(order, system_calls_that_do_not_block);
     tcase_add_test(order, samples_by_their_own_time);
     tcase_add_test(order, global_numbers_order);
+    tcase_add_test(order, global_numbers_are_different);
     tcase_add_test(order, batches_of_a_proc_follow_each_other);
     tcase_add_test(order, futile_wakeups_change_nothing);
     suite_add_tcase(suite, order);
