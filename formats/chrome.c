@@ -32,6 +32,7 @@ typedef struct goroutine {
     uint64_t stopped;   /* the stack where it stopped last */
     uint64_t row;       /* where it runs */
     uint64_t label;     /* v2: a kept text, 0 for none */
+    uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
     chrome_arrow arrow; /* from what made it runnable */
     const char *waits_for;
     chrome_region *regions;
@@ -121,6 +122,8 @@ static void leave_row(chrome *c, goroutine *g, uint64_t stack)
     g->stopped = stack;
     chrome_end_slice(t, g->row, CHROME_SYSCALL, 0, 0, 0);
     chrome_end_slice(t, g->row, CHROME_ASSIST, 0, 0, 0);
+    if (g->stops_for != 0)
+        chrome_end_slice(t, g->row, CHROME_STW, 0, 0, 0);
     chrome_end_slice(t, g->row, CHROME_RUN, stack, g->start, g->label);
     chrome_row *row = chrome_row_of(t, g->row);
     if (row)
@@ -131,6 +134,17 @@ static void begin_assist(chrome *c, const goroutine *g, uint64_t stack)
 {
     chrome_label label = {.name = CHROME_NAME_ASSIST, .stack = stack};
     chrome_begin_slice(&c->timeline, g->row, CHROME_ASSIST, &label);
+}
+
+/* It stops the world wherever it runs, and may be moved to another proc while it does. */
+static void begin_stw(chrome *c, const goroutine *g, uint64_t stack)
+{
+    chrome_label label = {.name = CHROME_NAME_STW, .stack = stack};
+    size_t size;
+
+    label.text = chrome_frames_kept(&c->timeline.writer.frames, g->stops_for, &size);
+    label.text_size = size;
+    chrome_begin_slice(&c->timeline, g->row, CHROME_STW, &label);
 }
 
 static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
@@ -160,6 +174,8 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     chrome_begin_slice(t, number, CHROME_RUN, &label);
     if (g->assists)
         begin_assist(c, g, 0);
+    if (g->stops_for != 0)
+        begin_stw(c, g, 0);
     chrome_finish_arrow(t, &g->arrow, number);
 }
 
@@ -518,6 +534,25 @@ static void stw_changed(chrome *c, const gotrace_event *event)
     }
 }
 
+static void stw_changed_v2(chrome *c, const gotrace_event *event)
+{
+    chrome_frames *frames = &c->timeline.writer.frames;
+    const char *reason = event->reason ? event->reason : "";
+    goroutine *g = goroutine_of(c, event->subject);
+
+    if (!g)
+        return;
+    if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        g->stops_for = chrome_frames_keep(frames, reason, strlen(reason));
+        if (g->running)
+            begin_stw(c, g, event->stack);
+        return;
+    }
+    if (g->running && g->stops_for != 0)
+        chrome_end_slice(&c->timeline, g->row, CHROME_STW, event->stack, 0, 0);
+    g->stops_for = 0;
+}
+
 static void range_changed(chrome *c, const gotrace_event *event)
 {
     bool begins = event->kind == GOTRACE_KIND_RANGE_BEGIN;
@@ -527,7 +562,12 @@ static void range_changed(chrome *c, const gotrace_event *event)
     switch ((gotrace_range)event->range) {
     case GOTRACE_RANGE_NONE: break;
     case GOTRACE_RANGE_MARK_ASSIST: assist_changed(c, event); break;
-    case GOTRACE_RANGE_STW: stw_changed(c, event); break;
+    case GOTRACE_RANGE_STW:
+        if (c->v2)
+            stw_changed_v2(c, event);
+        else
+            stw_changed(c, event);
+        break;
     case GOTRACE_RANGE_GC:
         label.name = CHROME_NAME_GC;
         if (begins)

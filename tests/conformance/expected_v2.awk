@@ -11,6 +11,7 @@
 #   runs P N          goroutines came to run on proc P so often
 #   heap BYTES        a last value of the heap counter
 #   tasks N, regions N, logs N, stw N, gc N, samples N
+#   stops N           stop-the-world, once for every time on a proc
 #
 # Durations of 0 are left out.
 
@@ -76,7 +77,17 @@ $4 == "Log" { logs++ }
 $4 == "StackSample" { samples++ }
 /^M=[^ ]+ P=[^ ]+ G=[^ ]+ Range(Begin|Active) [^ ]+ Name="GC concurrent mark phase"/ && !gc { gc = 1; gcs++ }
 /^M=[^ ]+ P=[^ ]+ G=[^ ]+ RangeEnd [^ ]+ Name="GC concurrent mark phase"/ { gc = 0 }
-$4 == "RangeBegin" && $6 ~ /^Name="stop-the-world/ { stws++ }
+/^M=[^ ]+ P=[^ ]+ G=[^ ]+ Range(Begin|End) [^ ]+ Name="stop-the-world/ {
+    match($0, / Scope=Goroutine\([0-9]+\)/)
+    g = substr($0, RSTART + 17, RLENGTH - 18)
+    if ($4 == "RangeBegin") {
+        stws++
+        stops++
+        stopping[g] = 1
+    } else
+        delete stopping[g]
+}
+$4 == "StateTransition" && /->Running / && $6 ~ /^GoID=/ && substr($6, 6) in stopping { stops++ }
 
 function fact(name, value) {
     if (value > 0)
@@ -110,6 +121,7 @@ END {
     print "regions", regions + 0
     print "logs", logs + 0
     print "stw", stws + 0
+    print "stops", stops + 0
     print "gc", gcs + 0
     print "samples", samples + 0
 }

@@ -57,7 +57,7 @@ CHROME_FACTS_V2="with proc_slice as (select slice.*, thread.name as thread_name 
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
         where counter_track.name glob 'Heap*Allocated' order by ts desc, counter.id desc limit 1)
-    union all select 'stw ' || count(*) from slice where name glob 'stop-the-world*'
+    union all select 'stops ' || count(*) from slice where name glob 'stop-the-world*'
     union all select 'gc ' || count(*) from slice where name = 'GC concurrent mark phase'"
 
 compare_facts() { # FORMAT KINDS: $WORK/rows against what Go prints
@@ -151,5 +151,5 @@ check_export_v2() { # FILE SOUND
     awk -f "$CONFORMANCE/expected_v2.awk" "$WORK/go.events" >"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS_V2" \
         'state|thread|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
-    check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS_V2" 'viewed|heap|stw|gc'
+    check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS_V2" 'viewed|heap|stops|gc'
 }

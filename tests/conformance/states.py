@@ -5,7 +5,9 @@ GOTRACE.jsonl is what `gotrace print --format jsonl` says of a trace of Go 1.11 
 what `goread-v2 -print` does, which is Go 1.27's reader. Every goroutine and proc has to go through
 the same states in both, for the same reasons, at the same times, and so spend the same time in each.
 
-Of v2 traces (1.22 and later) both tell exactly the same. v1 traces Go converts to events of v2; there
+Of v2 traces (1.22 and later) both tell exactly the same, but that two threads may have events of the same
+tick: either may be told first, and the other a nanosecond later. Such a row of events counts as one
+time here, that of its first. v1 traces Go converts to events of v2; there
 they differ in what follows, and in nothing else. `expected` makes of ours what Go's has to be:
 
   initial   What was there when tracing started is told by GoCreate, and GoWaiting, GoInSyscall or
@@ -40,9 +42,22 @@ NAMES = {'undetermined': 'Undetermined', 'not-exist': 'NotExist', 'runnable': 'R
 Step = collections.namedtuple('Step', 'source target reason time')
 
 
+class Rows(dict):
+    """The time of the first event of the row that an event is in, by the event's time."""
+
+    def __init__(self):
+        self.last = self.first = -2
+
+    def add(self, time):
+        if time != self.last + 1:
+            self.first = time
+        self.last = time
+        self[time] = self.first
+
+
 def go_steps(path):
-    """What Go tells: steps by subject; the time of any event before each; the last time of all."""
-    steps, before, previous = collections.defaultdict(list), {}, -1
+    """What Go tells: steps by subject; the time of any event before each; its times; the last."""
+    steps, before, previous, rows = collections.defaultdict(list), {}, -1, Rows()
     with open(path, encoding='utf-8', errors='surrogateescape', newline='\n') as lines:
         for line in lines:
             timed = TIMED.match(line)
@@ -54,13 +69,14 @@ def go_steps(path):
                 key = (kind, int(subject))
                 before[key, len(steps[key])] = previous
                 steps[key].append(Step(source, target, reason, int(time)))
+            rows.add(int(timed.group(1)))
             previous = max(previous, int(timed.group(1)))
-    return steps, before, previous
+    return steps, before, rows, previous
 
 
 def expected(path):
-    """What Go has to tell, made of our events."""
-    steps = collections.defaultdict(list)
+    """What Go has to tell, made of our events; the rows of their times, of a v2 trace."""
+    steps, rows = collections.defaultdict(list), Rows()
     found = {}          # goroutines that were there, of which no state was told
     tracing = False     # the first Gomaxprocs was seen
     end = 0
@@ -72,6 +88,8 @@ def expected(path):
             # Go's times of v2 events are on the trace's own clock.
             time, kind = event['ticks' if v2 else 'time'], event['kind']
             end = max(end, time)
+            if v2:
+                rows.add(time)
             if event['type'] == 'Gomaxprocs' and not tracing:
                 tracing = True
                 for key in found:
@@ -93,7 +111,7 @@ def expected(path):
                 found.pop(key)
                 source = 'Undetermined'
             steps[key].append(Step(source, target, event.get('reason', ''), time))
-    return steps, end
+    return steps, rows, end
 
 
 def times_in_states(steps, end):
@@ -103,7 +121,7 @@ def times_in_states(steps, end):
     return total
 
 
-def compare(key, ours, theirs, before):
+def compare(key, ours, theirs, same_time):
     name = f"{'G' if key[0] == 'Go' else 'P'}{key[1]}"
     for n in range(max(len(ours), len(theirs))):
         mine = ours[n] if n < len(ours) else None
@@ -111,17 +129,23 @@ def compare(key, ours, theirs, before):
         if mine is None or his is None or mine[:3] != his[:3]:
             yield f'{name}, transition {n}: Go {his}, gotrace {mine}'
             return
-        if his.time not in (mine.time, max(mine.time, before[key, n] + 1)):
+        if not same_time(mine.time, his.time, (key, n)):
             yield (f'{name}, transition {n}: {his.source}->{his.target} at {his.time} with Go, '
                    f'at {mine.time} with gotrace')
 
 
 def main():
-    ours, our_end = expected(sys.argv[1])
-    theirs, before, their_end = go_steps(sys.argv[2])
+    ours, our_rows, our_end = expected(sys.argv[1])
+    theirs, before, their_rows, their_end = go_steps(sys.argv[2])
     differences = []
+
+    def same_time(mine, his, step):
+        if our_rows:
+            return our_rows[mine] == their_rows[his]
+        return his in (mine, max(mine, before[step] + 1))
+
     for key in sorted(set(ours) | set(theirs)):
-        found = list(compare(key, ours[key], theirs[key], before))
+        found = list(compare(key, ours[key], theirs[key], same_time))
         if found:
             differences += found
             differences.append(f'    time in each state: Go {dict(times_in_states(theirs[key], their_end))}, '
