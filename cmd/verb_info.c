@@ -7,38 +7,48 @@
 #include "human.h"
 #include "input.h"
 
-enum { TYPES = 64 };
+enum { TYPES = 256 };
 
-/* The figures about the trace as a whole: name, value and whether it needs the whole trace read. */
+/* The figures about the trace as a whole. */
 typedef struct figure {
     const char *label, *member; /* for people, for programs */
     size_t field;               /* a uint64_t of gotrace_summary */
+    int since;                  /* the version from which on there is such a thing */
 } figure;
 
 static const figure figures[] = {
-    {"events", "events", offsetof(gotrace_summary, events)},
-    {"records", "records", offsetof(gotrace_summary, records)},
-    {"batches", "batches", offsetof(gotrace_summary, batches)},
-    {"procs", "procs", offsetof(gotrace_summary, procs)},
-    {"goroutines created", "goroutines_created", offsetof(gotrace_summary, goroutines_created)},
-    {"  there at the start", "goroutines_initial", offsetof(gotrace_summary, goroutines_initial)},
-    {"  ended", "goroutines_ended", offsetof(gotrace_summary, goroutines_ended)},
-    {"strings", "strings", offsetof(gotrace_summary, strings)},
-    {"  bytes of them", "string_bytes", offsetof(gotrace_summary, string_bytes)},
-    {"stacks", "stacks", offsetof(gotrace_summary, stacks)},
-    {"  frames of them", "stack_frames", offsetof(gotrace_summary, stack_frames)},
-    {"tasks", "tasks", offsetof(gotrace_summary, tasks)},
-    {"regions", "regions", offsetof(gotrace_summary, regions)},
-    {"logs", "logs", offsetof(gotrace_summary, logs)},
-    {"CPU samples", "samples", offsetof(gotrace_summary, samples)},
+    {"events", "events", offsetof(gotrace_summary, events), 0},
+    {"records", "records", offsetof(gotrace_summary, records), 0},
+    {"batches", "batches", offsetof(gotrace_summary, batches), 0},
+    {"generations", "generations", offsetof(gotrace_summary, generations), VERSION_V2},
+    {"threads", "threads", offsetof(gotrace_summary, threads), VERSION_V2},
+    {"procs", "procs", offsetof(gotrace_summary, procs), 0},
+    {"goroutines created", "goroutines_created", offsetof(gotrace_summary, goroutines_created), 0},
+    {"  there at the start", "goroutines_initial", offsetof(gotrace_summary, goroutines_initial),
+     0},
+    {"  ended", "goroutines_ended", offsetof(gotrace_summary, goroutines_ended), 0},
+    {"strings", "strings", offsetof(gotrace_summary, strings), 0},
+    {"  bytes of them", "string_bytes", offsetof(gotrace_summary, string_bytes), 0},
+    {"stacks", "stacks", offsetof(gotrace_summary, stacks), 0},
+    {"  frames of them", "stack_frames", offsetof(gotrace_summary, stack_frames), 0},
+    {"tasks", "tasks", offsetof(gotrace_summary, tasks), 0},
+    {"regions", "regions", offsetof(gotrace_summary, regions), 0},
+    {"logs", "logs", offsetof(gotrace_summary, logs), 0},
+    {"CPU samples", "samples", offsetof(gotrace_summary, samples), 0},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
-static uint64_t figure_of(const gotrace_summary *sum, const figure *f)
+/* The next figure that a trace of that version has, from the n-th on; NULL past the last one. */
+static const figure *next_figure(const gotrace_summary *sum, size_t *n, uint64_t *value)
 {
-    uint64_t value;
-    memcpy(&value, (const char *)sum + f->field, sizeof value);
-    return value;
+    while (*n < FIGURES) {
+        const figure *f = &figures[(*n)++];
+        if (sum->version < f->since)
+            continue;
+        memcpy(value, (const char *)sum + f->field, sizeof *value);
+        return f;
+    }
+    return NULL;
 }
 
 static const char *type_name(const gotrace_summary *sum, unsigned code)
@@ -99,6 +109,47 @@ static void text_procs(out *o, const gotrace_reader *reader)
     }
 }
 
+/* How long a generation lasts: until the next one begins, or the trace ends. */
+static int64_t generation_duration(const gotrace_reader *reader, size_t n,
+                                   const gotrace_generation_summary *g)
+{
+    const gotrace_summary *sum = gotrace_reader_summary(reader);
+    gotrace_generation_summary other;
+    double second = (double)g->frequency, ns;
+
+    if (g->frequency == 0)
+        return 0;
+    if (gotrace_reader_generation(reader, n + 1, &other)) {
+        ns = ((double)other.begin - (double)g->begin) / second * 1e9;
+    } else {
+        gotrace_reader_generation(reader, 0, &other);
+        ns = (double)sum->duration - ((double)g->begin - (double)other.begin) / second * 1e9;
+    }
+    /* Clocks of a damaged trace may say anything. */
+    return ns > 0 && ns < (double)INT64_MAX ? (int64_t)ns : 0;
+}
+
+static void text_generations(out *o, const gotrace_reader *reader)
+{
+    gotrace_generation_summary g;
+    out_printf(o, "\n%-10s %8s %12s %11s %8s %7s %7s %12s  %s\n", "generation", "batches", "bytes",
+               "events", "strings", "stacks", "samples", "duration", "clocks");
+    for (size_t n = 0; gotrace_reader_generation(reader, n, &g); n++) {
+        char duration[32];
+        human_duration(duration, sizeof duration, generation_duration(reader, n, &g));
+        out_printf(o,
+                   "%-10" PRIu64 " %8" PRIu64 " %12" PRIu64 " %11" PRIu64 " %8" PRIu64 " %7" PRIu64
+                   " %7" PRIu64 " %12s  ",
+                   g.generation, g.batches, g.bytes, g.events, g.strings, g.stacks, g.samples,
+                   duration);
+        if (g.has_clocks)
+            out_wall_clock(o, g.wall_seconds, g.wall_nanoseconds);
+        else
+            out_char(o, '-');
+        out_str(o, g.complete ? "\n" : " (unfinished)\n");
+    }
+}
+
 static void print_text(out *o, const input *in)
 {
     const gotrace_summary *sum = gotrace_reader_summary(in->reader);
@@ -118,10 +169,15 @@ static void print_text(out *o, const input *in)
         out_printf(o, "%-20s %" PRIu64 " ticks a second\n", "frequency", sum->frequency);
     else
         out_printf(o, "%-20s missing\n", "frequency");
-    for (size_t i = 0; i < FIGURES; i++)
-        out_printf(o, "%-20s %" PRIu64 "\n", figures[i].label, figure_of(sum, &figures[i]));
+    size_t n = 0;
+    uint64_t value;
+    for (const figure *f; (f = next_figure(sum, &n, &value)) != NULL;)
+        out_printf(o, "%-20s %" PRIu64 "\n", f->label, value);
     text_types(o, sum);
-    text_procs(o, in->reader);
+    if (sum->version < VERSION_V2)
+        text_procs(o, in->reader);
+    else
+        text_generations(o, in->reader);
 }
 
 static void json_types(out *o, const gotrace_summary *sum)
@@ -150,6 +206,37 @@ static void json_procs(out *o, const gotrace_reader *reader)
     out_char(o, ']');
 }
 
+static void json_generation(out *o, const gotrace_generation_summary *g, int64_t duration)
+{
+    out_printf(o,
+               "{\"generation\":%" PRIu64 ",\"offset\":%" PRIu64 ",\"batches\":%" PRIu64
+               ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64 ",\"strings\":%" PRIu64
+               ",\"stacks\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"complete\":%s"
+               ",\"frequency\":%" PRIu64 ",\"begin\":%" PRIu64 ",\"duration_ns\":%" PRId64,
+               g->generation, g->offset, g->batches, g->bytes, g->events, g->strings, g->stacks,
+               g->samples, g->complete ? "true" : "false", g->frequency, g->begin, duration);
+    if (g->has_clocks) {
+        out_printf(o, ",\"clocks\":{\"ticks\":%" PRIu64 ",\"monotonic\":%" PRIu64 ",\"wall\":\"",
+                   g->clock_ticks, g->monotonic_ns);
+        out_wall_clock(o, g->wall_seconds, g->wall_nanoseconds);
+        out_printf(o, "\",\"wall_seconds\":%" PRIu64 ",\"wall_nanoseconds\":%" PRIu64 "}",
+                   g->wall_seconds, g->wall_nanoseconds);
+    }
+    out_char(o, '}');
+}
+
+static void json_generations(out *o, const gotrace_reader *reader)
+{
+    gotrace_generation_summary g;
+    out_str(o, ",\"by_generation\":[");
+    for (size_t n = 0; gotrace_reader_generation(reader, n, &g); n++) {
+        if (n)
+            out_char(o, ',');
+        json_generation(o, &g, generation_duration(reader, n, &g));
+    }
+    out_char(o, ']');
+}
+
 static void print_json(out *o, const input *in)
 {
     const gotrace_summary *sum = gotrace_reader_summary(in->reader);
@@ -166,10 +253,15 @@ static void print_json(out *o, const input *in)
         out_str(o, "null");
     out_printf(o, ",\"duration_ns\":%" PRId64 ",\"frequency\":%" PRIu64, sum->duration,
                sum->frequency);
-    for (size_t i = 0; i < FIGURES; i++)
-        out_printf(o, ",\"%s\":%" PRIu64, figures[i].member, figure_of(sum, &figures[i]));
+    size_t n = 0;
+    uint64_t value;
+    for (const figure *f; (f = next_figure(sum, &n, &value)) != NULL;)
+        out_printf(o, ",\"%s\":%" PRIu64, f->member, value);
     json_types(o, sum);
-    json_procs(o, in->reader);
+    if (sum->version < VERSION_V2)
+        json_procs(o, in->reader);
+    else
+        json_generations(o, in->reader);
     out_str(o, "}\n");
 }
 

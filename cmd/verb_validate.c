@@ -11,8 +11,10 @@ static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
 {
     char duration[32];
     human_duration(duration, sizeof duration, sum->duration);
-    out_printf(o, " (go 1.%d, %" PRIu64 " events, %" PRIu64 " procs, %" PRIu64 " goroutines, %s",
-               sum->version, sum->events, sum->procs,
+    out_printf(o, " (go 1.%d, %" PRIu64 " events", sum->version, sum->events);
+    if (sum->version >= VERSION_V2)
+        out_printf(o, ", %" PRIu64 " threads", sum->threads);
+    out_printf(o, ", %" PRIu64 " procs, %" PRIu64 " goroutines, %s", sum->procs,
                sum->goroutines_created + sum->goroutines_initial, duration);
     if (f->errors)
         out_printf(o, "; %" PRIu64 " error%s", f->errors, f->errors == 1 ? "" : "s");
@@ -40,11 +42,11 @@ static void print_json(out *o, const input *in)
                findings_verdict(&in->found), in->found.errors, in->found.warnings);
     if (in->reader) {
         const gotrace_summary *sum = gotrace_reader_summary(in->reader);
-        out_printf(o,
-                   ",\"version\":\"1.%d\",\"events\":%" PRIu64 ",\"procs\":%" PRIu64
-                   ",\"goroutines\":%" PRIu64 ",\"duration_ns\":%" PRId64,
-                   sum->version, sum->events, sum->procs,
-                   sum->goroutines_created + sum->goroutines_initial, sum->duration);
+        out_printf(o, ",\"version\":\"1.%d\",\"events\":%" PRIu64, sum->version, sum->events);
+        if (sum->version >= VERSION_V2)
+            out_printf(o, ",\"threads\":%" PRIu64, sum->threads);
+        out_printf(o, ",\"procs\":%" PRIu64 ",\"goroutines\":%" PRIu64 ",\"duration_ns\":%" PRId64,
+                   sum->procs, sum->goroutines_created + sum->goroutines_initial, sum->duration);
     }
     out_str(o, "}\n");
 }
@@ -98,8 +100,9 @@ const verb verb_validate = {
     .summary = "tell whether traces are sound, and what is wrong where",
     .details = "Prints a line for each FILE: its verdict (sound, unfinished, broken clocks,\n"
                "inconsistent, malformed, unsupported, not a trace, unreadable), version, events,\n"
-               "procs, goroutines and duration. What is wrong is told on standard error. With -q\n"
-               "only errors are told, and the exit status tells the verdict.",
+               "threads (from 1.22), procs, goroutines and duration. What is wrong is told on\n"
+               "standard error. With -q only errors are told, and the exit status tells the\n"
+               "verdict.",
     .options = options,
     .run = run,
 };

@@ -28,9 +28,11 @@ typedef enum census {
 } census;
 
 typedef struct goroutine {
-    uint64_t start;     /* where it starts: a stack, until 1.6 a PC */
+    uint64_t start;     /* where it starts: a stack, until 1.6 a PC, in v2 a frame */
     uint64_t stopped;   /* the stack where it stopped last */
     uint64_t row;       /* where it runs */
+    uint64_t label;     /* v2: a kept text, 0 for none */
+    uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
     chrome_arrow arrow; /* from what made it runnable */
     const char *waits_for;
     chrome_region *regions;
@@ -45,8 +47,10 @@ typedef struct chrome {
     chrome_user user;
     gotrace_reader *reader;
     idmap goroutines;
-    int sys_block;    /* code of the event that takes the proc from a system call */
-    uint64_t stw_row; /* where the last stop-the-world began */
+    bool v2;
+    int sys_block;       /* v1: code of the event that takes the proc from a system call */
+    uint64_t generation; /* v2: of the last event */
+    uint64_t stw_row;    /* where the last stop-the-world began */
     uint64_t counts[CENSUS_COUNT];
     uint64_t heap_alloc, heap_goal, procs_running;
     /* The counters as they were shown last. */
@@ -65,6 +69,12 @@ static goroutine *goroutine_of(chrome *c, uint64_t id)
 static uint64_t row_of(const gotrace_event *event)
 {
     return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NOWHERE;
+}
+
+/* v2: the row of a proc that an event is about. */
+static uint64_t proc_row(const gotrace_event *event)
+{
+    return event->subject <= INT64_MAX ? event->subject : (uint64_t)CHROME_LANE_NOWHERE;
 }
 
 /* ---- counters ------------------------------------------------------------------------------ */
@@ -112,7 +122,9 @@ static void leave_row(chrome *c, goroutine *g, uint64_t stack)
     g->stopped = stack;
     chrome_end_slice(t, g->row, CHROME_SYSCALL, 0, 0, 0);
     chrome_end_slice(t, g->row, CHROME_ASSIST, 0, 0, 0);
-    chrome_end_slice(t, g->row, CHROME_RUN, stack, 0, 0);
+    if (g->stops_for != 0)
+        chrome_end_slice(t, g->row, CHROME_STW, 0, 0, 0);
+    chrome_end_slice(t, g->row, CHROME_RUN, stack, g->start, g->label);
     chrome_row *row = chrome_row_of(t, g->row);
     if (row)
         row->goroutine = 0;
@@ -122,6 +134,17 @@ static void begin_assist(chrome *c, const goroutine *g, uint64_t stack)
 {
     chrome_label label = {.name = CHROME_NAME_ASSIST, .stack = stack};
     chrome_begin_slice(&c->timeline, g->row, CHROME_ASSIST, &label);
+}
+
+/* It stops the world wherever it runs, and may be moved to another proc while it does. */
+static void begin_stw(chrome *c, const goroutine *g, uint64_t stack)
+{
+    chrome_label label = {.name = CHROME_NAME_STW, .stack = stack};
+    size_t size;
+
+    label.text = chrome_frames_kept(&c->timeline.writer.frames, g->stops_for, &size);
+    label.text_size = size;
+    chrome_begin_slice(&c->timeline, g->row, CHROME_STW, &label);
 }
 
 static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
@@ -138,6 +161,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     if (other)
         leave_row(c, other, 0);
     row->goroutine = id;
+    row->used = true;
     g->running = true;
     g->row = number;
     bool first = g->stopped == 0 && c->timeline.writer.version >= 7;
@@ -150,15 +174,25 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     chrome_begin_slice(t, number, CHROME_RUN, &label);
     if (g->assists)
         begin_assist(c, g, 0);
+    if (g->stops_for != 0)
+        begin_stw(c, g, 0);
     chrome_finish_arrow(t, &g->arrow, number);
 }
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
-/* By the function it starts with, as Go's tool tells; threads of other languages have none. */
-static bool is_system(chrome *c, uint64_t start)
+/* By the function it starts with, as Go's tool tells. */
+static bool is_system_function(const char *function, size_t size)
 {
     static const char prefix[] = "runtime.", program[] = "runtime.main";
+
+    return size >= sizeof prefix - 1 && memcmp(function, prefix, sizeof prefix - 1) == 0 &&
+           (size != sizeof program - 1 || memcmp(function, program, sizeof program - 1) != 0);
+}
+
+/* Threads of other languages have no function. */
+static bool is_system(chrome *c, uint64_t start)
+{
     gotrace_frame frame;
 
     if (c->timeline.writer.version < 7 || start == 0 ||
@@ -166,19 +200,18 @@ static bool is_system(chrome *c, uint64_t start)
         return false;
     if (frame.function_size == 0)
         return true;
-    return frame.function_size >= sizeof prefix - 1 &&
-           memcmp(frame.function, prefix, sizeof prefix - 1) == 0 &&
-           (frame.function_size != sizeof program - 1 ||
-            memcmp(frame.function, program, sizeof program - 1) != 0);
+    return is_system_function(frame.function, frame.function_size);
 }
 
 static void created(chrome *c, goroutine *g, const gotrace_event *event)
 {
     leave_row(c, g, 0);
-    g->start = event->start_stack;
-    g->stopped = 0;
+    if (!c->v2) {
+        g->start = event->start_stack;
+        g->system = is_system(c, event->start_stack);
+        g->stopped = 0;
+    }
     g->assists = false;
-    g->system = is_system(c, event->start_stack);
     count_as(c, g, CENSUS_RUNNABLE);
     if (!(event->flags & GOTRACE_EVENT_INITIAL))
         chrome_begin_arrow(&c->timeline, &g->arrow, row_of(event), CHROME_NAME_GO, NULL,
@@ -192,8 +225,12 @@ static void readied(chrome *c, goroutine *g, const gotrace_event *event)
     uint64_t row = row_of(event);
 
     if (event->from == GOTRACE_STATE_SYSCALL) {
+        if (c->v2)
+            row = CHROME_LANE_SYSCALLS;
         chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_SYSEXIT, NULL, event->stack);
     } else if (event->from == GOTRACE_STATE_WAITING) {
+        if (c->v2 && g->waits_for && strstr(g->waits_for, "network"))
+            row = CHROME_LANE_NETWORK;
         chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
         g->waits_for = NULL;
     }
@@ -221,7 +258,7 @@ static void waits(chrome *c, goroutine *g, const gotrace_event *event)
 
     leave_row(c, g, event->stack);
     g->waits_for = event->reason;
-    bool for_gc = strncmp(reason, assist, sizeof assist - 1) == 0;
+    bool for_gc = strncmp(reason, assist, sizeof assist - 1) == 0 || (c->v2 && g->assists);
     count_as(c, g, for_gc ? CENSUS_GC_WAITING : CENSUS_NONE);
 }
 
@@ -234,12 +271,8 @@ static void ended(chrome *c, goroutine *g, uint64_t id, const gotrace_event *eve
     idmap_remove(&c->goroutines, id);
 }
 
-static void goroutine_changed(chrome *c, const gotrace_event *event)
+static void goroutine_changed(chrome *c, goroutine *g, const gotrace_event *event)
 {
-    goroutine *g = goroutine_of(c, event->subject);
-
-    if (!g)
-        return;
     switch ((gotrace_state)event->to) {
     case GOTRACE_STATE_RUNNABLE:
         if (event->from == GOTRACE_STATE_NOT_EXIST || event->from == GOTRACE_STATE_UNDETERMINED) {
@@ -264,6 +297,186 @@ static void goroutine_changed(chrome *c, const gotrace_event *event)
     case GOTRACE_STATE_IDLE: break;
     }
 }
+
+/* ---- v2: the same where statuses and procs are told ---------------------------------------- */
+
+/* Go back to the beginning for what is known to have lasted since then, if the row was free. */
+static void go_back(chrome *c, const gotrace_event *event, uint64_t number)
+{
+    const chrome_row *row = chrome_row_of(&c->timeline, number);
+
+    if (event->from != GOTRACE_STATE_UNDETERMINED || !row || row->used)
+        return;
+    for (unsigned i = 0; i < row->depth; i++)
+        if (row->open[i].begin > 0)
+            return;
+    chrome_go_back(&c->timeline);
+}
+
+/* A goroutine goes by its outermost function, which any of its stacks tells. */
+static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    const chrome_frames *frames = &c->timeline.writer.frames;
+    bool own = event->goroutine == event->subject || event->flags & GOTRACE_EVENT_INITIAL;
+    uint64_t stack = event->start_stack != 0 ? event->start_stack : own ? event->stack : 0;
+    size_t size;
+
+    if (event->from == GOTRACE_STATE_NOT_EXIST)
+        g->start = g->stopped = 0;
+    if (g->start != 0 || stack == 0)
+        return;
+    g->start = chrome_frames_outermost(frames, (uint32_t)stack);
+    const char *function = chrome_frames_function(frames, (uint32_t)g->start, &size);
+    g->system = is_system_function(function, size);
+}
+
+/* The goroutine keeps its proc, if it has one, until that is taken from it. */
+static void entered_syscall_v2(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    chrome_label label = {.name = CHROME_NAME_SYSCALL, .stack = event->stack};
+
+    if (event->proc < 0) {
+        leave_row(c, g, event->stack);
+        count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
+        return;
+    }
+    count_as(c, g, CENSUS_RUNNING);
+    go_back(c, event, row_of(event));
+    if (!g->running)
+        enter_row(c, g, event->subject, row_of(event), event);
+    if (g->running)
+        chrome_begin_slice(t, g->row, CHROME_SYSCALL, &label);
+    chrome_come_back(t);
+    /* Where it is when it goes on. */
+    g->stopped = event->stack;
+}
+
+static void goroutine_changed_v2(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+
+    learn_start(c, g, event);
+    if (event->from == event->to)
+        return;
+    if (event->from == GOTRACE_STATE_UNDETERMINED)
+        g->stopped = event->stack;
+    /* A system call that ends by itself did not block. */
+    if (event->from == GOTRACE_STATE_SYSCALL && g->running)
+        chrome_end_slice(t, g->row, CHROME_SYSCALL, 0, 1, 0);
+    if (event->to == GOTRACE_STATE_SYSCALL) {
+        entered_syscall_v2(c, g, event);
+    } else if (event->to == GOTRACE_STATE_RUNNING && event->from == GOTRACE_STATE_UNDETERMINED) {
+        count_as(c, g, CENSUS_RUNNING);
+        go_back(c, event, row_of(event));
+        enter_row(c, g, event->subject, row_of(event), event);
+        chrome_come_back(t);
+    } else {
+        /* A call from C returns to where the trace does not follow. */
+        if (event->from == GOTRACE_STATE_SYSCALL && event->to == GOTRACE_STATE_NOT_EXIST)
+            chrome_instant(t, CHROME_LANE_SYSCALLS, CHROME_NAME_SYSEXIT, event->stack, NULL, 0);
+        goroutine_changed(c, g, event);
+    }
+}
+
+static void proc_changed_v2(chrome *c, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    bool runs = event->to == GOTRACE_STATE_RUNNING;
+    uint64_t number = proc_row(event);
+    chrome_row *row = chrome_row_of(t, number);
+
+    if (!row || event->from == event->to)
+        return;
+    if (row->proc_running != runs)
+        c->procs_running += runs ? 1 : UINT64_MAX;
+    row->proc_running = runs;
+    if (!runs && event->from != GOTRACE_STATE_RUNNING)
+        return;
+    /* Whoever is still there is in a system call, which goes on without the proc. */
+    goroutine *g = row->goroutine ? idmap_find(&c->goroutines, row->goroutine) : NULL;
+    if (!runs && g) {
+        leave_row(c, g, g->stopped);
+        count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
+    }
+    uint64_t values[] = {number, event->stack, (uint64_t)event->thread};
+    if (runs)
+        go_back(c, event, number);
+    chrome_push(t, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
+                CHROME_DONE, values, runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
+    chrome_come_back(t);
+}
+
+/* A range is told of again as each generation begins. One that was not seen to begin has lasted
+ * since the trace began. */
+static void range_goes_on(chrome *c, const gotrace_event *event)
+{
+    chrome_timeline *t = &c->timeline;
+    chrome_label label = {.name = CHROME_NAME_GC};
+    chrome_slice slice = CHROME_GC;
+    uint64_t number = CHROME_LANE_GC;
+
+    if (event->range == GOTRACE_RANGE_SWEEP) {
+        label.name = CHROME_NAME_SWEEP;
+        slice = CHROME_SWEEP;
+        number = proc_row(event);
+    } else if (event->range == GOTRACE_RANGE_MARK_ASSIST) {
+        goroutine *g = goroutine_of(c, event->subject);
+        if (!g)
+            return;
+        g->assists = true;
+        if (!g->running)
+            return;
+        label.name = CHROME_NAME_ASSIST;
+        slice = CHROME_ASSIST;
+        number = g->row;
+    } else if (event->range != GOTRACE_RANGE_GC) {
+        return;
+    }
+    const chrome_row *row = chrome_row_of(t, number);
+    if (!row || chrome_has_slice(row, slice))
+        return;
+    /* Nothing on the row may have begun since. */
+    bool old = slice != CHROME_ASSIST || row->depth > 0;
+    for (unsigned i = 0; i < row->depth; i++)
+        old = old && row->open[i].begin == 0;
+    if (old && (row->depth > 0 || !row->used))
+        chrome_go_back(t);
+    chrome_begin_slice(t, number, slice, &label);
+    chrome_come_back(t);
+}
+
+static void label_changed(chrome *c, const gotrace_event *event)
+{
+    goroutine *g = goroutine_of(c, event->goroutine);
+
+    if (g && event->text_size > 0)
+        g->label = chrome_frames_keep(&c->timeline.writer.frames, event->text, event->text_size);
+    else if (g)
+        g->label = 0;
+}
+
+/* What an event refers to by ids that hold for its generation only, by what holds for ever. */
+static void keep_references(chrome *c, gotrace_event *event)
+{
+    chrome_frames *frames = &c->timeline.writer.frames;
+    size_t size;
+
+    if (event->generation != c->generation) {
+        /* What is from before the trace is told of in its first generation. */
+        if (c->generation != 0)
+            c->timeline.held = false;
+        c->generation = event->generation;
+        chrome_frames_forget(frames);
+    }
+    event->stack = chrome_frames_of(frames, event->stack);
+    event->start_stack = chrome_frames_of(frames, event->start_stack);
+    if (event->reason)
+        event->reason = chrome_frames_kept(
+            frames, chrome_frames_keep(frames, event->reason, strlen(event->reason)), &size);
+}
+
+/* ---- procs --------------------------------------------------------------------------------- */
 
 static void proc_changed(chrome *c, const gotrace_event *event)
 {
@@ -321,15 +534,40 @@ static void stw_changed(chrome *c, const gotrace_event *event)
     }
 }
 
+static void stw_changed_v2(chrome *c, const gotrace_event *event)
+{
+    chrome_frames *frames = &c->timeline.writer.frames;
+    const char *reason = event->reason ? event->reason : "";
+    goroutine *g = goroutine_of(c, event->subject);
+
+    if (!g)
+        return;
+    if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        g->stops_for = chrome_frames_keep(frames, reason, strlen(reason));
+        if (g->running)
+            begin_stw(c, g, event->stack);
+        return;
+    }
+    if (g->running && g->stops_for != 0)
+        chrome_end_slice(&c->timeline, g->row, CHROME_STW, event->stack, 0, 0);
+    g->stops_for = 0;
+}
+
 static void range_changed(chrome *c, const gotrace_event *event)
 {
     bool begins = event->kind == GOTRACE_KIND_RANGE_BEGIN;
     chrome_label label = {.stack = event->stack};
+    uint64_t proc = c->v2 ? proc_row(event) : row_of(event);
 
     switch ((gotrace_range)event->range) {
     case GOTRACE_RANGE_NONE: break;
     case GOTRACE_RANGE_MARK_ASSIST: assist_changed(c, event); break;
-    case GOTRACE_RANGE_STW: stw_changed(c, event); break;
+    case GOTRACE_RANGE_STW:
+        if (c->v2)
+            stw_changed_v2(c, event);
+        else
+            stw_changed(c, event);
+        break;
     case GOTRACE_RANGE_GC:
         label.name = CHROME_NAME_GC;
         if (begins)
@@ -340,10 +578,10 @@ static void range_changed(chrome *c, const gotrace_event *event)
     case GOTRACE_RANGE_SWEEP:
         label.name = CHROME_NAME_SWEEP;
         if (begins)
-            chrome_begin_slice(&c->timeline, row_of(event), CHROME_SWEEP, &label);
+            chrome_begin_slice(&c->timeline, proc, CHROME_SWEEP, &label);
         else
-            chrome_end_slice(&c->timeline, row_of(event), CHROME_SWEEP, event->stack,
-                             event->args[0], event->args[1]);
+            chrome_end_slice(&c->timeline, proc, CHROME_SWEEP, event->stack, event->args[0],
+                             event->args[1]);
         break;
     }
 }
@@ -361,7 +599,23 @@ static void metric_changed(chrome *c, const gotrace_event *event)
         c->heap_goal = event->value;
 }
 
-static void take_event(chrome *c, const gotrace_event *event)
+static void state_changed(chrome *c, const gotrace_event *event)
+{
+    if (event->resource == GOTRACE_RESOURCE_PROC) {
+        if (c->v2)
+            proc_changed_v2(c, event);
+        else
+            proc_changed(c, event);
+    } else if (event->resource == GOTRACE_RESOURCE_GOROUTINE) {
+        goroutine *g = goroutine_of(c, event->subject);
+        if (g && c->v2)
+            goroutine_changed_v2(c, g, event);
+        else if (g)
+            goroutine_changed(c, g, event);
+    }
+}
+
+static void take_event(chrome *c, gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     goroutine *g;
@@ -371,21 +625,21 @@ static void take_event(chrome *c, const gotrace_event *event)
     /* Time stands still where a damaged trace would turn it back. */
     if (event->time > t->now)
         t->now = event->time;
+    if (c->v2)
+        keep_references(c, event);
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_NONE:
-    case GOTRACE_KIND_LABEL: break;
-    case GOTRACE_KIND_TRANSITION:
-        if (event->resource == GOTRACE_RESOURCE_GOROUTINE)
-            goroutine_changed(c, event);
-        else if (event->resource == GOTRACE_RESOURCE_PROC)
-            proc_changed(c, event);
-        break;
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT: break;
+    case GOTRACE_KIND_LABEL: label_changed(c, event); break;
+    case GOTRACE_KIND_TRANSITION: state_changed(c, event); break;
     case GOTRACE_KIND_SYSCALL:
         chrome_instant(t, row_of(event), CHROME_NAME_SYSCALL, event->stack, NULL, 0);
         break;
     case GOTRACE_KIND_METRIC: metric_changed(c, event); break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END: range_changed(c, event); break;
+    case GOTRACE_KIND_RANGE_ACTIVE: range_goes_on(c, event); break;
     case GOTRACE_KIND_TASK_BEGIN:
     case GOTRACE_KIND_TASK_END:
     case GOTRACE_KIND_REGION_BEGIN:
@@ -457,6 +711,10 @@ static void finish(chrome *c)
     while (idmap_next(&c->goroutines, &cursor, &id, &value)) {
         goroutine *g = value;
         chrome_drop_arrow(&c->timeline, &g->arrow);
+        if (c->v2 && g->running) {
+            chrome_mark_slice(&c->timeline, g->row, CHROME_RUN, g->start, g->label);
+            chrome_mark_slice(&c->timeline, g->row, CHROME_SYSCALL, 1, 0);
+        }
         /* Some are left only where there was no memory to do it in order. */
         chrome_end_regions(&c->user, &g->regions);
     }
@@ -473,12 +731,14 @@ static gotrace_status run(const convert_job *job)
 
     if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
         out_fail(job->out, c.timeline.error);
+        chrome_timeline_free(&c.timeline);
         return GOTRACE_END;
     }
     chrome_user_init(&c.user, &c.timeline);
     idmap_init(&c.goroutines, sizeof(goroutine));
     const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
                                                                "GoSysBlock");
+    c.v2 = c.timeline.writer.version >= CHROME_V2;
     c.sys_block = block ? block->code : -1;
 
     chrome_write_begin(&c.timeline.writer);

@@ -17,6 +17,9 @@
 #include "idmap.h"
 #include "spool.h"
 
+/* The version from which traces have generations and tell statuses and procs of system calls. */
+enum { CHROME_V2 = 22 };
+
 /* The rows and sections that scripts written for Go's tool know by number. */
 enum {
     CHROME_PID_PROCS = 0,
@@ -75,8 +78,10 @@ enum {
     CHROME_END_STACK = 3,
     CHROME_SUBJECT = 4, /* the goroutine or task */
     CHROME_START = 5,   /* the stack, until 1.6 the PC, where the goroutine starts */
-    CHROME_A = 6,       /* sweep: bytes swept; task: the goroutine that started it */
-    CHROME_B = 7,       /* sweep: bytes reclaimed; task: the goroutine that ended it */
+    CHROME_A = 6,       /* sweep: bytes swept; task: the goroutine that started it; system call:
+                           1 if it kept the proc; v2 run: the frame that names the goroutine */
+    CHROME_B = 7,       /* sweep: bytes reclaimed; task: the goroutine that ended it; v2 run: the
+                           goroutine's label, a kept text */
 
     CHROME_THREAD = 2,
     CHROME_ID = 2,
@@ -109,6 +114,9 @@ typedef struct chrome_node chrome_node;
 typedef struct chrome_frames {
     gotrace_reader *reader;
     idmap stacks; /* stack id to number of its innermost frame's node */
+    idmap texts;  /* kept, by key */
+    uint64_t seed;
+    bool by_generation; /* ids change their meaning */
     chrome_node *nodes;
     size_t count, capacity;
     uint32_t *table; /* nodes by parent and frame; 0 is a free place */
@@ -122,6 +130,24 @@ void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
 
 /* The number of a stack's innermost frame, from 1; 0 if the stack has none. */
 uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack);
+
+/* A new generation: ids mean something else. */
+void chrome_frames_forget(chrome_frames *frames);
+
+/* Keep a copy of a text until the end; its key, 0 when memory is refused. */
+uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size);
+
+/* A text that was kept, NUL-terminated; NULL if there is none. */
+const char *chrome_frames_kept(const chrome_frames *frames, uint64_t key, size_t *size);
+
+/* The outermost caller of a frame; 0 of 0. */
+uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number);
+
+/* The name of a frame's function; size 0 if there is none. */
+const char *chrome_frames_function(const chrome_frames *frames, uint32_t number, size_t *size);
+
+/* A record shows this frame, so that it and its callers are to be written. */
+void chrome_frames_use(chrome_frames *frames, uint32_t number);
 
 /* The members of "stackFrames", each on a line. */
 void chrome_frames_write(const chrome_frames *frames, out *o);
@@ -181,15 +207,20 @@ typedef struct chrome_row {
     chrome_open *open; /* outermost first */
     uint8_t depth, capacity;
     bool proc_running;
+    bool used;          /* a goroutine has run there, or something has ended */
     uint64_t goroutine; /* that runs there, 0 for none */
 } chrome_row;
 
 typedef struct chrome_timeline {
     spool spool;
+    spool head; /* what began with the trace, but was told of later */
     chrome_writer writer;
     idmap rows;      /* chrome_row by number */
     int64_t now;     /* time of the event at hand, never less than that of the one before */
     uint64_t arrows; /* the last one's id */
+    int64_t present; /* the time to come back to */
+    bool held;       /* nothing is written yet, so that one can go back to the beginning */
+    bool back;       /* now is the beginning */
     int error;       /* errno, when memory or the disk was refused */
 } chrome_timeline;
 
@@ -203,6 +234,13 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
 void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
                    const uint64_t *values, size_t count);
 
+/* Go back to the beginning of the trace, for something that has lasted since then. False where
+ * that cannot be done any more: then it is shown from now on. */
+bool chrome_go_back(chrome_timeline *t);
+
+/* Undo that, if it was done. */
+void chrome_come_back(chrome_timeline *t);
+
 /* The row of that number; NULL when memory is refused. Valid until the next one is asked for. */
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number);
 
@@ -212,6 +250,10 @@ void chrome_begin_slice(chrome_timeline *t, uint64_t row, chrome_slice slice,
                         const chrome_label *label);
 
 bool chrome_has_slice(const chrome_row *row, chrome_slice slice);
+
+/* Set CHROME_A and CHROME_B of a slice that goes on. */
+void chrome_mark_slice(chrome_timeline *t, uint64_t row, chrome_slice slice, uint64_t a,
+                       uint64_t b);
 
 /* End a slice now, if there is one. What began inside it and goes on is cut, and continued
  * behind it. a and b: see CHROME_A and CHROME_B. */

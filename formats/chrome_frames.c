@@ -2,7 +2,11 @@
  * chrome_frames.c - the tree of stack frames that records refer to.
  *
  * A stack is named by its innermost frame; the frames around it are that one's parents, so that
- * stacks share what they have in common. Only stacks that a record shows get into the tree.
+ * stacks share what they have in common. Only frames that a record shows are written.
+ *
+ * Where ids hold for a generation only (v2), stacks are looked up while their event is at hand,
+ * names are copied, and frames are told apart by them. Else the tables outlive the reading, and a
+ * stack is looked up when a record that shows it is written.
  */
 #include "chrome.h"
 
@@ -14,23 +18,80 @@ struct chrome_node {
     uint64_t function_id, line;
     const char *function;
     uint32_t function_size;
-    uint32_t parent; /* its number, 0 for an outermost frame */
+    uint32_t parent : 31; /* its number, 0 for an outermost frame */
+    uint32_t used : 1;    /* a record shows it */
 };
 
-enum { FIRST_NODES = 256, NODES_MAX = 1 << 30 };
+/* A name that outlives its generation. */
+typedef struct kept_text {
+    char *bytes; /* with a NUL behind them */
+    size_t size;
+} kept_text;
+
+enum { FIRST_NODES = 256, NODES_MAX = 1 << 30, NODE_NUMBER = 0x7fffffff };
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
 {
-    *frames = (chrome_frames){.reader = reader};
+    *frames = (chrome_frames){
+        .reader = reader, .by_generation = gotrace_reader_summary(reader)->version >= CHROME_V2};
+    idmap_init(&frames->stacks, sizeof(uint32_t));
+    idmap_init(&frames->texts, sizeof(kept_text));
+    frames->seed = frames->stacks.seed;
+}
+
+void chrome_frames_forget(chrome_frames *frames)
+{
+    idmap_free(&frames->stacks);
     idmap_init(&frames->stacks, sizeof(uint32_t));
 }
 
 void chrome_frames_free(chrome_frames *frames)
 {
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idmap_next(&frames->texts, &cursor, &key, &value))
+        free(((kept_text *)value)->bytes);
+    idmap_free(&frames->texts);
     idmap_free(&frames->stacks);
     free(frames->nodes);
     free(frames->table);
     free(frames->buffer);
+}
+
+uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
+{
+    uint64_t key = frames->seed ^ 0xcbf29ce484222325U;
+    kept_text *text;
+
+    for (size_t i = 0; i < size; i++)
+        key = (key ^ (unsigned char)bytes[i]) * 0x100000001b3U;
+    while (key == 0 || ((text = idmap_find(&frames->texts, key)) != NULL &&
+                        (text->size != size || memcmp(text->bytes, bytes, size) != 0)))
+        key++;
+    if (text)
+        return key;
+    char *copy = malloc(size + 1);
+    text = copy ? idmap_insert(&frames->texts, key) : NULL;
+    if (!text) {
+        free(copy);
+        frames->failed = true;
+        return 0;
+    }
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    *text = (kept_text){copy, size};
+    return key;
+}
+
+const char *chrome_frames_kept(const chrome_frames *frames, uint64_t key, size_t *size)
+{
+    const kept_text *text = key != 0 ? idmap_find(&frames->texts, key) : NULL;
+
+    *size = text ? text->size : 0;
+    return text ? text->bytes : NULL;
 }
 
 static bool same(const chrome_node *a, const chrome_node *b)
@@ -42,7 +103,7 @@ static bool same(const chrome_node *a, const chrome_node *b)
 static size_t place_of(const chrome_frames *frames, const chrome_node *node)
 {
     /* What the file chooses is mixed with what it cannot know, as in idmap. */
-    uint64_t h = (node->function_id ^ frames->stacks.seed) * 0x9e3779b97f4a7c15U;
+    uint64_t h = (node->function_id ^ frames->seed) * 0x9e3779b97f4a7c15U;
     h = (h ^ h >> 29 ^ node->line) * 0xbf58476d1ce4e5b9U;
     h = (h ^ h >> 32 ^ node->parent) * 0x94d049bb133111ebU;
     size_t i = (size_t)(h ^ h >> 31) & (frames->table_size - 1);
@@ -123,7 +184,13 @@ uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
                             .line = bare ? frame->pc : frame->line,
                             .function = bare ? NULL : frame->function,
                             .function_size = (uint32_t)frame->function_size,
-                            .parent = number};
+                            .parent = number & NODE_NUMBER};
+        if (frames->by_generation && !bare) {
+            size_t size;
+            node.function_id = chrome_frames_keep(frames, frame->function, frame->function_size);
+            node.function = chrome_frames_kept(frames, node.function_id, &size);
+            node.function_size = (uint32_t)size;
+        }
         number = number_of(frames, &node);
     }
     known = idmap_insert(&frames->stacks, stack);
@@ -134,11 +201,39 @@ uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
     return number;
 }
 
+uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number)
+{
+    while (number != 0 && frames->nodes[number - 1].parent != 0)
+        number = frames->nodes[number - 1].parent;
+    return number;
+}
+
+const char *chrome_frames_function(const chrome_frames *frames, uint32_t number, size_t *size)
+{
+    const chrome_node *node = number != 0 ? &frames->nodes[number - 1] : NULL;
+
+    *size = node && node->function ? node->function_size : 0;
+    return node ? node->function : NULL;
+}
+
+void chrome_frames_use(chrome_frames *frames, uint32_t number)
+{
+    while (number != 0 && !frames->nodes[number - 1].used) {
+        frames->nodes[number - 1].used = 1;
+        number = frames->nodes[number - 1].parent;
+    }
+}
+
 void chrome_frames_write(const chrome_frames *frames, out *o)
 {
+    const char *before = "\n\"";
+
     for (size_t i = 0; i < frames->count; i++) {
         const chrome_node *node = &frames->nodes[i];
-        out_str(o, i > 0 ? ",\n\"" : "\n\"");
+        if (!node->used)
+            continue;
+        out_str(o, before);
+        before = ",\n\"";
         out_u64(o, i + 1);
         out_str(o, "\":{\"name\":\"");
         if (node->function) {

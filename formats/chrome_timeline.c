@@ -9,7 +9,11 @@ enum {
     /* Enough for the few thousand things that are open at the same time as a rule; what waits
      * longer goes to the disk. */
     SPOOL_WINDOW = 8 * 1024 * 1024,
+    HEAD_WINDOW = 1024 * 1024,
 };
+
+/* In a position: it is one in the head. */
+#define IN_HEAD ((uint64_t)1 << 63)
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
 {
@@ -17,8 +21,11 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
         .writer = {.o = o, .reader = reader, .version = gotrace_reader_summary(reader)->version}};
     chrome_frames_init(&t->writer.frames, reader);
     idmap_init(&t->rows, sizeof(chrome_row));
+    t->held = t->writer.version >= CHROME_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW))
         t->error = t->spool.error;
+    if (!spool_init(&t->head, HEAD_WINDOW))
+        t->error = t->head.error;
     return t->error == 0;
 }
 
@@ -52,11 +59,14 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
         text_size = UINT32_MAX;
     record.text_size = (uint32_t)text_size;
     memcpy(record.values, values, count * sizeof values[0]);
-    uint64_t position = spool_push(&t->spool, &record, CHROME_HEAD_SIZE + count * sizeof values[0],
-                                   text, text_size);
-    if (position == SPOOL_NONE)
-        refuse(t, t->spool.error);
-    return position;
+    spool *s = t->back ? &t->head : &t->spool;
+    uint64_t position = spool_push(s, &record, CHROME_HEAD_SIZE + count * sizeof values[0], text,
+                                   text_size);
+    if (position == SPOOL_NONE) {
+        refuse(t, s->error);
+        return SPOOL_NONE;
+    }
+    return t->back ? position | IN_HEAD : position;
 }
 
 void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
@@ -66,34 +76,63 @@ void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, si
 
     if (position == SPOOL_NONE)
         return;
+    spool *s = position & IN_HEAD ? &t->head : &t->spool;
+    position &= ~IN_HEAD;
     if (count > 0)
-        spool_patch(&t->spool, position + CHROME_HEAD_SIZE + first * sizeof values[0], values,
+        spool_patch(s, position + CHROME_HEAD_SIZE + first * sizeof values[0], values,
                     count * sizeof values[0]);
-    spool_patch(&t->spool, position + offsetof(chrome_record, state), &byte, 1);
+    spool_patch(s, position + offsetof(chrome_record, state), &byte, 1);
 }
 
-/* Write from the front of the spool to the first record that is still open. */
-static void write_complete(chrome_timeline *t)
+bool chrome_go_back(chrome_timeline *t)
+{
+    if (!t->held || t->back)
+        return false;
+    t->present = t->now;
+    t->now = 0;
+    t->back = true;
+    return true;
+}
+
+void chrome_come_back(chrome_timeline *t)
+{
+    if (t->back)
+        t->now = t->present;
+    t->back = false;
+}
+
+/* Write from the front of a spool to the first record that is still open; false if there is one. */
+static bool write_front(chrome_timeline *t, spool *s)
 {
     for (;;) {
         chrome_record record = {0};
-        const char *bytes = spool_front(&t->spool, CHROME_HEAD_SIZE);
+        const char *bytes = spool_front(s, CHROME_HEAD_SIZE);
         if (!bytes)
-            break;
+            return true;
         memcpy(&record, bytes, CHROME_HEAD_SIZE);
         if (record.state == CHROME_OPEN)
-            break;
+            return false;
         size_t size = record_size(&record);
         if (record.state == CHROME_DONE) {
-            bytes = spool_front(&t->spool, size);
+            bytes = spool_front(s, size);
             if (!bytes)
-                break;
+                return true;
             size_t values = record.count * sizeof record.values[0];
             memcpy(record.values, bytes + CHROME_HEAD_SIZE, values);
             chrome_write_record(&t->writer, &record, bytes + CHROME_HEAD_SIZE + values);
         }
-        spool_pop(&t->spool, size);
+        spool_pop(s, size);
     }
+}
+
+static void write_complete(chrome_timeline *t)
+{
+    if (t->held)
+        return;
+    if (write_front(t, &t->head))
+        write_front(t, &t->spool);
+    if (t->head.error != 0)
+        refuse(t, t->head.error);
     if (t->spool.error != 0)
         refuse(t, t->spool.error);
     if (t->writer.frames.failed)
@@ -108,6 +147,12 @@ void chrome_drain(chrome_timeline *t)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+static void name_row(chrome_timeline *t, uint64_t number, uint64_t place, const char *name)
+{
+    uint64_t values[] = {number, place, 0, CHROME_PID_PROCS};
+    chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, strlen(name));
+}
+
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
 {
     chrome_row *row = idmap_find(&t->rows, number);
@@ -119,10 +164,13 @@ chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
         refuse(t, ENOMEM);
         return NULL;
     }
-    if (number == CHROME_LANE_NOWHERE) {
-        static const char name[] = "No proc";
-        uint64_t values[] = {number, (uint64_t)-2, 0, CHROME_PID_PROCS};
-        chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, sizeof name - 1);
+    if (number == CHROME_LANE_NOWHERE)
+        name_row(t, number, (uint64_t)-2, "No proc");
+    /* Which procs there are is not known beforehand. */
+    if (t->writer.version >= CHROME_V2 && number < CHROME_LANE_NOWHERE) {
+        char name[32];
+        snprintf(name, sizeof name, "Proc %llu", (unsigned long long)number);
+        name_row(t, number, number, name);
     }
     return row;
 }
@@ -207,6 +255,17 @@ void chrome_begin_slice(chrome_timeline *t, uint64_t number, chrome_slice slice,
         restart(t, row, number, &around[i]);
 }
 
+void chrome_mark_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t a,
+                       uint64_t b)
+{
+    const chrome_row *row = chrome_row_of(t, number);
+    uint64_t values[] = {a, b};
+
+    for (unsigned i = 0; row && i < row->depth; i++)
+        if (row->open[i].slice == slice)
+            chrome_settle(t, row->open[i].position, CHROME_OPEN, CHROME_A, values, 2);
+}
+
 void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
                       uint64_t a, uint64_t b)
 {
@@ -228,6 +287,7 @@ void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, u
     chrome_settle(t, row->open[at].position, CHROME_OPEN, CHROME_A, bytes, 2);
     chrome_settle(t, row->open[at].position, CHROME_DONE, CHROME_END, end, 2);
     row->depth = (uint8_t)at;
+    row->used = true;
     for (unsigned i = 0; i < count; i++)
         restart(t, row, number, &inside[i]);
 }
@@ -298,6 +358,7 @@ void chrome_timeline_finish(chrome_timeline *t)
             chrome_settle(t, row->open[i].position, CHROME_DONE, CHROME_END, end, 2);
         row->depth = 0;
     }
+    t->held = false;
     write_complete(t);
 }
 
@@ -311,5 +372,6 @@ void chrome_timeline_free(chrome_timeline *t)
         free(((chrome_row *)value)->open);
     idmap_free(&t->rows);
     chrome_frames_free(&t->writer.frames);
+    spool_free(&t->head);
     spool_free(&t->spool);
 }

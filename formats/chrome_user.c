@@ -110,9 +110,12 @@ static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
 
 static void task_ended(chrome_user *u, uint64_t row, const gotrace_event *event)
 {
-    /* A task from before the trace shows only here: what came earlier is written already. */
-    if (!idmap_find(&u->tasks, event->subject))
+    /* A task from before the trace shows only here, when what came earlier may be written. */
+    if (!idmap_find(&u->tasks, event->subject)) {
+        chrome_go_back(u->timeline);
         begin_task(u, event->subject, 0, 0, NULL, 0);
+        chrome_come_back(u->timeline);
+    }
     const uint64_t *position = idmap_find(&u->tasks, event->subject);
     if (position)
         end_task(u, *position, event->stack, event->goroutine);

@@ -21,15 +21,18 @@ static void write_time(out *o, uint64_t ns)
     }
 }
 
-static const char *fixed_name(chrome_name name)
+/* Go's tools for v1 and for v2 name the same things differently. */
+static const char *fixed_name(chrome_name name, bool v2)
 {
     switch (name) {
     case CHROME_NAME_TEXT:
     case CHROME_NAME_RUN: return "";
     case CHROME_NAME_STW: return gotrace_range_name(GOTRACE_RANGE_STW);
     case CHROME_NAME_UNBLOCK: return "unblock";
-    case CHROME_NAME_GC: return gotrace_range_name(GOTRACE_RANGE_GC);
-    case CHROME_NAME_SWEEP: return gotrace_range_name(GOTRACE_RANGE_SWEEP);
+    case CHROME_NAME_GC:
+        return v2 ? "GC concurrent mark phase" : gotrace_range_name(GOTRACE_RANGE_GC);
+    case CHROME_NAME_SWEEP:
+        return v2 ? "GC incremental sweep" : gotrace_range_name(GOTRACE_RANGE_SWEEP);
     case CHROME_NAME_ASSIST: return gotrace_range_name(GOTRACE_RANGE_MARK_ASSIST);
     case CHROME_NAME_SYSCALL: return "syscall";
     case CHROME_NAME_SYSEXIT: return "exit blocked syscall";
@@ -62,6 +65,28 @@ static void write_goroutine(chrome_writer *w, uint64_t id, uint64_t start)
     }
 }
 
+/* A v2 run, named by what was known at its end: the function that the goroutine started with, and
+ * its label. */
+static void write_run(chrome_writer *w, const chrome_record *record)
+{
+    const uint64_t *v = record->values;
+    size_t size, label_size;
+    const char *function = chrome_frames_function(&w->frames, (uint32_t)v[CHROME_A], &size);
+    const char *label = chrome_frames_kept(&w->frames, v[CHROME_B], &label_size);
+
+    out_char(w->o, 'G');
+    out_u64(w->o, v[CHROME_SUBJECT]);
+    if (size > 0) {
+        out_char(w->o, ' ');
+        out_json_text(w->o, function, size);
+    }
+    if (label_size > 0) {
+        out_str(w->o, " (");
+        out_json_text(w->o, label, label_size);
+        out_char(w->o, ')');
+    }
+}
+
 /* The name of a record without quotes. */
 static void write_name(chrome_writer *w, const chrome_record *record, const char *text)
 {
@@ -81,10 +106,12 @@ static void write_name(chrome_writer *w, const chrome_record *record, const char
         out_json_text(w->o, text, record->text_size);
         return;
     }
-    if (record->name == CHROME_NAME_RUN)
+    if (record->name == CHROME_NAME_RUN && w->frames.by_generation)
+        write_run(w, record);
+    else if (record->name == CHROME_NAME_RUN)
         write_goroutine(w, record->values[CHROME_SUBJECT], record->values[CHROME_START]);
     else
-        out_str(w->o, fixed_name((chrome_name)record->name));
+        out_str(w->o, fixed_name((chrome_name)record->name, w->frames.by_generation));
     if (record->text_size > 0) {
         out_str(w->o, " (");
         out_json_text(w->o, text, record->text_size);
@@ -103,10 +130,13 @@ static inline void write_key(out *o, const char *key, uint64_t value)
 
 static inline void write_stack(chrome_writer *w, const char *key, uint64_t stack)
 {
-    uint32_t frame = chrome_frames_of(&w->frames, stack);
+    uint32_t frame = w->frames.by_generation ? (uint32_t)stack
+                                             : chrome_frames_of(&w->frames, stack);
 
-    if (frame != 0)
+    if (frame != 0) {
+        chrome_frames_use(&w->frames, frame);
         write_key(w->o, key, frame);
+    }
 }
 
 static void write_place(out *o, uint64_t pid, uint64_t tid)
@@ -159,7 +189,8 @@ static void write_slice(chrome_writer *w, const chrome_record *record, const cha
         write_key(o, "Reclaimed bytes", v[CHROME_B]);
         out_char(o, '}');
     } else if (record->name == CHROME_NAME_SYSCALL) {
-        out_str(o, ",\"args\":{\"blocked\":\"yes\"}");
+        out_str(o, v[CHROME_A] != 0 ? ",\"args\":{\"blocked\":\"no\"}"
+                                    : ",\"args\":{\"blocked\":\"yes\"}");
     }
     out_char(o, '}');
 }

@@ -15,6 +15,10 @@
 
 #include "gotrace.h"
 
+/* The first version of the v2 format: from here on a trace has generations, and tells on which
+ * thread things happen. */
+enum { VERSION_V2 = 22 };
+
 /* ---- out: buffered output with one sticky error -------------------------------------------- */
 
 /* Where bytes go. Writers need not check each call: after the first failure everything is
@@ -73,6 +77,11 @@ void out_json_string(out *o, const char *s, size_t size);
 void out_json_text(out *o, const char *s, size_t size);
 /* A Go string literal, as fmt's %q writes it. */
 void out_go_quoted(out *o, const char *s, size_t size);
+/* The same without the quotes, for strings that are put together. */
+void out_go_text(out *o, const char *s, size_t size);
+/* A time of the wall clock, counted from 1970, in the time zone of whoever reads it: what Go's
+ * layout RFC3339Nano makes of time.Unix. */
+void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
 
 /* ---- converting: an ordered trace into something else -------------------------------------- */
 

@@ -2,9 +2,11 @@
 #include "formats.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "utf8.h"
 
@@ -243,11 +245,10 @@ static void out_go_escaped(out *o, uint32_t rune)
     }
 }
 
-void out_go_quoted(out *o, const char *s, size_t size)
+void out_go_text(out *o, const char *s, size_t size)
 {
     size_t start = 0, at = 0;
 
-    out_char(o, '"');
     while (at < size) {
         uint32_t rune = 0;
         size_t length = utf8_decode(s + at, size - at, &rune);
@@ -267,5 +268,43 @@ void out_go_quoted(out *o, const char *s, size_t size)
     }
     if (start < size)
         out_bytes(o, s + start, size - start);
+}
+
+void out_go_quoted(out *o, const char *s, size_t size)
+{
     out_char(o, '"');
+    out_go_text(o, s, size);
+    out_char(o, '"');
+}
+
+void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds)
+{
+    const int64_t second = 1000000000;
+    int64_t ns = (int64_t)nanoseconds % second;
+    uint64_t carried = (uint64_t)((int64_t)nanoseconds / second);
+
+    if (ns < 0) {
+        ns += second;
+        carried--;
+    }
+    /* Unsigned, for what a damaged trace says may go round. */
+    time_t at = (time_t)(seconds + carried);
+    struct tm tm;
+    if (!localtime_r(&at, &tm)) {
+        out_printf(o, "%" PRId64 "s", (int64_t)at);
+        return;
+    }
+    out_printf(o, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", (int64_t)tm.tm_year + 1900,
+               tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    if (ns > 0) {
+        int digits = 9;
+        for (; ns % 10 == 0; ns /= 10)
+            digits--;
+        out_printf(o, ".%0*" PRId64, digits, ns);
+    }
+    long minutes = labs(tm.tm_gmtoff / 60);
+    if (tm.tm_gmtoff == 0)
+        out_char(o, 'Z');
+    else
+        out_printf(o, "%c%02ld:%02ld", tm.tm_gmtoff <= -60 ? '-' : '+', minutes / 60, minutes % 60);
 }

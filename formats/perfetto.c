@@ -9,7 +9,8 @@
  *                       label where the runtime gave one); "GC sweep" (gc; annotations
  *                       swept_bytes, reclaimed_bytes) in it; instants "unblock", "create
  *                       goroutine", and "syscall" for calls that did not block. What happened on
- *                       no proc stands on the track "no proc".
+ *                       no proc stands on the track "no proc". In v2 a run lasts through system
+ *                       calls for as long as the goroutine keeps the proc.
  *   Goroutines          a group; under it, ordered by id:
  *     G12 main.worker   its states one after the other without gaps: "running", "runnable",
  *                       "waiting", "in syscall", with the reason in brackets where the trace
@@ -17,6 +18,9 @@
  *                       stopped
  *       regions and logs  its regions (category region) nested, its logs as instants "[category]
  *                       message" (log; annotations category, message)
+ *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)
+ *                       for as long as the goroutine is on the thread: runs, and system calls to
+ *                       their ends
  *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
  *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
  *     mark assists      "GC mark assist" (annotation goroutine)
@@ -30,11 +34,13 @@
  * What belongs to a task (regions, logs, the task) has its id as annotation task and as
  * correlation id. Flows lead from "unblock" and "create goroutine", and from the end of a system
  * call (the "runnable" after it), to the run that came of it. CPU samples are perf samples: cpu is
- * the proc, the thread is the runtime's M; v1 does not tell the operating system's ids, so that
- * those of the process and its threads are made up.
+ * the proc, the thread is the runtime's M. No trace tells the process's id, and v1 not the threads'
+ * either, so that those are made up.
  *
- * Times are nanoseconds since the trace's first event. Clocks that run back are held: no packet is
- * earlier than the one before. What is open when the trace ends is closed there.
+ * Times are nanoseconds since the trace's first event; where the trace tells the clocks (from 1.25
+ * on), they are those of the monotonic clock, with the real time known, so that the trace lines up
+ * with a kernel's. Clocks that run back are held: no packet is earlier than the one before. What is
+ * open when the trace ends is closed there.
  */
 #include "perfetto.h"
 
@@ -100,24 +106,51 @@ static void write_defaults(perfetto *p)
     protobuf_close(&p->w, defaults);
 }
 
+static void write_clock(perfetto *p, unsigned id, uint64_t zero)
+{
+    enum { CLOCKS = 1, CLOCK_ID = 1, TIMESTAMP = 2, IS_INCREMENTAL = 3 };
+    size_t clock = protobuf_open(&p->w, CLOCKS);
+
+    protobuf_uint(&p->w, CLOCK_ID, id);
+    protobuf_uint(&p->w, TIMESTAMP, zero + (uint64_t)p->time);
+    if (id == CLOCK_SEQUENCE)
+        protobuf_uint(&p->w, IS_INCREMENTAL, true);
+    protobuf_close(&p->w, clock);
+}
+
 /* The sequence's clock, whose time stamps are differences, goes on from the present time. */
 static void write_clocks(perfetto *p)
 {
-    enum { CLOCKS = 1, PRIMARY_TRACE_CLOCK = 2, CLOCK_ID = 1, TIMESTAMP = 2, IS_INCREMENTAL = 3 };
+    enum { PRIMARY_TRACE_CLOCK = 2 };
     size_t snapshot = protobuf_open(&p->w, PACKET_CLOCK_SNAPSHOT);
 
-    size_t clock = protobuf_open(&p->w, CLOCKS);
-    protobuf_uint(&p->w, CLOCK_ID, CLOCK_BOOTTIME);
-    protobuf_uint(&p->w, TIMESTAMP, (uint64_t)p->time);
-    protobuf_close(&p->w, clock);
-    clock = protobuf_open(&p->w, CLOCKS);
-    protobuf_uint(&p->w, CLOCK_ID, CLOCK_SEQUENCE);
-    protobuf_uint(&p->w, TIMESTAMP, (uint64_t)p->time);
-    protobuf_uint(&p->w, IS_INCREMENTAL, true);
-    protobuf_close(&p->w, clock);
-    protobuf_uint(&p->w, PRIMARY_TRACE_CLOCK, CLOCK_BOOTTIME);
+    write_clock(p, p->clock, p->zero);
+    write_clock(p, CLOCK_SEQUENCE, 0);
+    if (p->wall)
+        write_clock(p, CLOCK_REALTIME_ID, p->wall);
+    protobuf_uint(&p->w, PRIMARY_TRACE_CLOCK, p->clock);
     protobuf_close(&p->w, snapshot);
     p->written = p->time;
+}
+
+/* Find time 0 on the system's clocks. Their snapshot tells them at some time of the trace's own
+ * clock, and so does the event. What cannot be is left. */
+static void find_zero(perfetto *p, const gotrace_event *e)
+{
+    enum { MOST_SECONDS = 1 << 30, NANO = 1000000000 };
+    static const uint64_t most = (uint64_t)MOST_SECONDS * NANO;
+    const uint64_t *c = p->clocks;
+    uint64_t zero = e->ticks - (uint64_t)e->time;
+
+    if (!p->has_clocks || zero > most || c[0] > most || c[1] > most)
+        return;
+    if (zero + c[1] < c[0])
+        return;
+    p->clock = CLOCK_MONOTONIC_ID;
+    p->zero = zero + c[1] - c[0];
+    uint64_t wall = c[2] < 4 * (uint64_t)MOST_SECONDS && c[3] < NANO ? c[2] * NANO + c[3] : 0;
+    if (zero + wall > c[0])
+        p->wall = wall ? zero + wall - c[0] : 0;
 }
 
 /* Clear the incremental state, and write what everything after refers to. */
@@ -182,20 +215,41 @@ static void sample_event(perfetto *p, const gotrace_event *e)
 
     if (!proc)
         return;
-    uint64_t tid = track_thread(p, proc->thread, e->proc);
+    bool told = p->version >= VERSION_WITH_GENERATIONS;
+    const perfetto_thread *thread = thread_get(p, told ? e->thread : proc->thread, e->proc);
+    if (!thread)
+        return;
     packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
     packet_timestamp(p);
     size_t sample = protobuf_open(&p->w, PACKET_PERF_SAMPLE);
     if (e->proc >= 0 && e->proc <= INT32_MAX)
         protobuf_uint(&p->w, CPU, (uint64_t)e->proc);
     protobuf_uint(&p->w, SAMPLE_PID, PERFETTO_PID);
-    protobuf_uint(&p->w, TID, tid);
+    protobuf_uint(&p->w, TID, thread->tid);
     if (stack)
         protobuf_uint(&p->w, CALLSTACK_IID, stack);
     protobuf_uint(&p->w, CPU_MODE, MODE_USER);
     protobuf_uint(&p->w, TIMEBASE_COUNT, ++proc->samples);
     protobuf_close(&p->w, sample);
     packet_close(p);
+}
+
+/* The file starts with its first event: then the stacks that name the program are known. */
+static void start(perfetto *p, const char *name)
+{
+    if (p->started)
+        return;
+    program_name(p, name);
+    restart(p);
+    p->started = true;
+}
+
+static void sync_event(perfetto *p, const gotrace_event *e)
+{
+    if (!(e->flags & GOTRACE_EVENT_CLOCKS) || p->has_clocks)
+        return;
+    memcpy(p->clocks, e->args, sizeof p->clocks);
+    p->has_clocks = true;
 }
 
 static void write_event(perfetto *p, const gotrace_event *e)
@@ -206,16 +260,26 @@ static void write_event(perfetto *p, const gotrace_event *e)
     }
     if (e->flags & GOTRACE_EVENT_FUTILE)
         return;
+    if (e->generation != p->generation)
+        intern_generation(p);
+    p->generation = e->generation;
     if (p->crowded || p->w.out->written - p->epoch_start >= EPOCH_BYTES)
         restart(p);
     switch (e->kind) {
     case GOTRACE_KIND_TRANSITION:
+        /* A status that there is none of tells nothing. */
+        if (e->to == GOTRACE_STATE_UNDETERMINED)
+            break;
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE)
             goroutine_transition(p, e);
+        else if (e->resource == GOTRACE_RESOURCE_PROC)
+            proc_transition(p, e);
         break;
+    case GOTRACE_KIND_LABEL: label_event(p, e); break;
     case GOTRACE_KIND_SYSCALL: syscall_event(p, e); break;
     case GOTRACE_KIND_METRIC: metric_event(p, e); break;
     case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_RANGE_END: range_event(p, e); break;
     case GOTRACE_KIND_TASK_BEGIN:
     case GOTRACE_KIND_TASK_END: task_event(p, e); break;
@@ -225,14 +289,24 @@ static void write_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_KIND_SAMPLE: sample_event(p, e); break;
     default: break;
     }
+    if (e->stack && p->version >= VERSION_WITH_GENERATIONS && e->kind != GOTRACE_KIND_SAMPLE)
+        goroutine_name(p, e);
 }
 
-static gotrace_status write_events(perfetto *p)
+static gotrace_status write_events(perfetto *p, const char *name)
 {
     gotrace_event event;
     gotrace_status status;
 
     while ((status = gotrace_reader_next(p->reader, &event)) == GOTRACE_EVENT) {
+        if (event.kind == GOTRACE_KIND_SYNC) {
+            sync_event(p, &event);
+            continue;
+        }
+        if (!p->started) {
+            find_zero(p, &event);
+            start(p, name);
+        }
         write_event(p, &event);
         /* Nobody would see the rest; the caller asks the output for the reason. */
         if (p->w.out->failed)
@@ -243,7 +317,7 @@ static gotrace_status write_events(perfetto *p)
 
 static gotrace_status run(const convert_job *job)
 {
-    perfetto p = {.reader = job->reader};
+    perfetto p = {.reader = job->reader, .clock = CLOCK_BOOTTIME_ID};
     gotrace_status status = GOTRACE_END;
 
     /* Should indexing fail, reading says so again. */
@@ -252,9 +326,8 @@ static gotrace_status run(const convert_job *job)
     intern_init(&p);
     state_init(&p);
     if (protobuf_init(&p.w, job->out)) {
-        program_name(&p, job->name);
-        restart(&p);
-        status = write_events(&p);
+        status = write_events(&p, job->name);
+        start(&p, job->name);
         state_end(&p);
         tasks_end(&p);
         protobuf_flush(&p.w);

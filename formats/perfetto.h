@@ -6,6 +6,7 @@
  *   perfetto_state.c   what is open now: goroutines, procs, their slices
  *   perfetto_user.c    tasks, regions and logs
  *   perfetto_tracks.c  tracks: their ids, names and order
+ *   perfetto_threads.c threads, and what each runs
  *   perfetto_program.c what the program is called
  *   perfetto_intern.c  names, frames and stacks, written once and then referred to
  *   protobuf.c         the wire
@@ -76,13 +77,17 @@ enum { SEQUENCE_EVENTS = 1, SEQUENCE_THREADS = 2 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
 /* Clocks. Time stamps are differences to the one before, on a clock of the sequence's own. */
-enum { CLOCK_BOOTTIME = 6, CLOCK_SEQUENCE = 64 };
+enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE = 64 };
 
-/* The process's id, which v1 does not tell. */
+/* The process's id, which no trace tells. */
 enum { PERFETTO_PID = 1000000 };
 
 /* Before that one, where a goroutine starts is told by an address instead of a stack. */
 enum { VERSION_WITH_FUNCTIONS = 7 };
+
+/* From that one on threads have the operating system's ids, and ids of strings and stacks are valid
+ * within a generation only: what lasts longer is kept by content. */
+enum { VERSION_WITH_GENERATIONS = 22 };
 
 /* Tracks that every file has; the others are numbered as they appear. */
 enum {
@@ -103,34 +108,34 @@ enum {
 };
 
 /* Names of slices and instants that do not depend on the trace. */
-#define PERFETTO_NAMES(X) \
-    X(RUNNABLE, "runnable") \
-    X(RUNNING, "running") \
-    X(WAITING, "waiting") \
-    X(SYSCALL, "in syscall") \
-    X(UNBLOCK, "unblock") \
-    X(CREATE, "create goroutine") \
-    X(CALL, "syscall") \
-    X(SWEEP, "GC sweep") \
-    X(GC, "GC") \
-    X(ASSIST, "GC mark assist") \
+#define PERFETTO_NAMES(X)                                                                          \
+    X(RUNNABLE, "runnable")                                                                        \
+    X(RUNNING, "running")                                                                          \
+    X(WAITING, "waiting")                                                                          \
+    X(SYSCALL, "in syscall")                                                                       \
+    X(UNBLOCK, "unblock")                                                                          \
+    X(CREATE, "create goroutine")                                                                  \
+    X(CALL, "syscall")                                                                             \
+    X(SWEEP, "GC sweep")                                                                           \
+    X(GC, "GC")                                                                                    \
+    X(ASSIST, "GC mark assist")                                                                    \
     X(TASK_END, "end of a task that began before the trace")
 
-#define PERFETTO_CATEGORIES(X) \
-    X(RUN, "run") \
-    X(GC, "gc") \
-    X(TASK, "task") \
-    X(REGION, "region") \
+#define PERFETTO_CATEGORIES(X)                                                                     \
+    X(RUN, "run")                                                                                  \
+    X(GC, "gc")                                                                                    \
+    X(TASK, "task")                                                                                \
+    X(REGION, "region")                                                                            \
     X(LOG, "log")
 
-#define PERFETTO_ANNOTATIONS(X) \
-    X(GOROUTINE, "goroutine") \
-    X(LABEL, "label") \
-    X(SWEPT, "swept_bytes") \
-    X(RECLAIMED, "reclaimed_bytes") \
-    X(TASK, "task") \
-    X(PARENT, "parent_task") \
-    X(LOG_CATEGORY, "category") \
+#define PERFETTO_ANNOTATIONS(X)                                                                    \
+    X(GOROUTINE, "goroutine")                                                                      \
+    X(LABEL, "label")                                                                              \
+    X(SWEPT, "swept_bytes")                                                                        \
+    X(RECLAIMED, "reclaimed_bytes")                                                                \
+    X(TASK, "task")                                                                                \
+    X(PARENT, "parent_task")                                                                       \
+    X(LOG_CATEGORY, "category")                                                                    \
     X(LOG_MESSAGE, "message")
 
 enum {
@@ -142,7 +147,7 @@ enum {
 #define PERFETTO_NUMBER(name, text) CATEGORY_##name,
     PERFETTO_CATEGORIES(PERFETTO_NUMBER)
 #undef PERFETTO_NUMBER
-    ANNOTATE_NONE = 0,
+        ANNOTATE_NONE = 0,
 #define PERFETTO_NUMBER(name, text) ANNOTATE_##name,
     PERFETTO_ANNOTATIONS(PERFETTO_NUMBER)
 #undef PERFETTO_NUMBER
@@ -154,13 +159,16 @@ enum { STATE_NAMES = 64 };
 /* What was written in the sequence's present incremental state. All of it is forgotten when that
  * is cleared, which also happens when there is too much of it to remember. */
 typedef struct perfetto_interned {
-    idmap names;            /* hash of a text to its iid and itself */
+    idmap names;            /* hash of a text to its iids and itself */
     size_t name_bytes;      /* of the texts in names */
     uint32_t next_name;     /* iid; also of annotations' values */
-    idmap functions, files; /* sets of string ids */
+    idmap functions, files; /* string ids to iids */
+    uint64_t next_string;   /* iid of a function or file, if its id is none */
     idmap frames;           /* hash of a frame to its iid and itself */
     uint64_t next_frame;    /* iid */
-    idmap stacks;           /* a set of stack ids */
+    idmap stacks;           /* stack ids to iids */
+    idmap calls;            /* hash of a frame and the stack that called it to what both make */
+    uint64_t next_stack;    /* iid, if its id is none */
     gotrace_frame *buffer;  /* for the frames of one stack */
     size_t buffer_size;
     struct {
@@ -185,30 +193,49 @@ typedef struct perfetto_lanes {
     size_t count, capacity;
 } perfetto_lanes;
 
+/* The name of a function where goroutines start, kept beyond its generation. */
+typedef struct perfetto_function {
+    size_t size;
+    char text[];
+} perfetto_function;
+
 /* A goroutine that is alive. There may be millions: small numbers have small types. */
 typedef struct perfetto_goroutine {
-    uint64_t start_stack;
-    uint64_t stack;      /* where its next run starts: where it last stopped */
-    uint64_t cause;      /* a flow starts at the event of that offset; 0 for none */
-    int64_t proc;        /* whose track its run is open on, or GOTRACE_NO_PROC */
+    uint64_t start_stack;              /* v1 */
+    const perfetto_function *function; /* v2; NULL while it is not known */
+    uint64_t stack; /* where its next run starts: where it last stopped. v2: the iid */
+    uint64_t cause; /* a flow starts at the event of that offset; 0 for none */
+    int64_t proc;   /* whose track its run is open on, or GOTRACE_NO_PROC */
+    int64_t thread; /* v2: whose track it is open on, or GOTRACE_NO_THREAD */
     uint32_t track;
-    uint32_t user_track; /* regions and logs; 0 while there were none */
-    uint32_t name;       /* iid of "G12 main.worker" */
-    uint32_t assist;     /* lane of its mark assist, 0 for none */
-    uint32_t regions;    /* open ones */
-    uint16_t epoch;      /* in which its tracks and its name were last written */
-    uint8_t state;       /* gotrace_state; UNDETERMINED while no slice is open */
+    uint32_t user_track;  /* regions and logs; 0 while there were none */
+    uint32_t name;        /* iid of "G12 main.worker" */
+    uint32_t assist;      /* lane of its mark assist, 0 for none */
+    uint32_t regions;     /* open ones */
+    uint16_t epoch;       /* in which its tracks and its name were last written */
+    uint16_t stack_epoch; /* v2: in which the stack was written */
+    uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
     uint64_t goroutine; /* whose run is open, if running */
     uint64_t samples;   /* CPU samples so far */
-    int64_t thread;     /* that ran its last goroutine */
+    int64_t thread;     /* v1: that ran its last goroutine */
+    uint64_t label;     /* v2: iid of the run's label, 0 for none */
     uint32_t track;
-    uint32_t stw;       /* lane of its own stop-the-world (until 1.9), 0 for none */
+    uint32_t stw; /* lane of its own stop-the-world (until 1.9), 0 for none */
     uint16_t epoch;
+    uint16_t label_epoch; /* in which the label was written */
     bool running, sweeping;
 } perfetto_proc;
+
+typedef struct perfetto_thread {
+    uint64_t goroutine; /* whose slice is open, if busy */
+    uint64_t tid;
+    uint32_t track;
+    uint16_t epoch;
+    bool busy;
+} perfetto_thread;
 
 typedef struct perfetto_task {
     uint32_t track;
@@ -226,22 +253,30 @@ typedef struct perfetto {
     int64_t time;    /* of the present event, never less than the one before */
     int64_t written; /* time of the last packet that has one */
 
-    uint16_t epoch;        /* counts how often the incremental state was cleared */
-    uint64_t epoch_start;  /* bytes of output when it was last cleared */
-    bool crowded;          /* too much is interned: clear soon */
+    unsigned clock;      /* that time is told on */
+    uint64_t zero, wall; /* time 0 on that clock and, if not 0, on the real-time clock */
+    uint64_t clocks[4];  /* arguments of the first snapshot of the clocks */
+    bool has_clocks, started;
+    uint64_t generation; /* whose strings and stacks the ids are */
+
+    uint16_t epoch;       /* counts how often the incremental state was cleared */
+    uint64_t epoch_start; /* bytes of output when it was last cleared */
+    bool crowded;         /* too much is interned: clear soon */
     perfetto_interned interned;
 
     uint32_t tracks;      /* the last uuid given */
     uint32_t epoch_track; /* the last uuid given in earlier epochs */
-    idmap threads;        /* tid to the epoch in which it was described */
+    idmap threads;        /* v1: by tid */
+    uint64_t made_tids;   /* threads whose ids are too large for a tid */
+    idmap functions;      /* v2: hash of a name to a perfetto_function */
     perfetto_lanes assists, stops;
 
     idmap goroutines, procs, tasks;
-    uint64_t states[4];   /* goroutines by state, in the order of the counter tracks */
-    unsigned changed;     /* how many of these, from the first, are to be written */
-    int64_t counted;      /* when they were last written */
-    bool collecting;      /* a GC cycle is open */
-    uint32_t stw;         /* lane of the stop-the-world, 0 for none */
+    uint64_t states[4]; /* goroutines by state, in the order of the counter tracks */
+    unsigned changed;   /* how many of these, from the first, are to be written */
+    int64_t counted;    /* when they were last written */
+    bool collecting;    /* a GC cycle is open */
+    uint32_t stw;       /* lane of the stop-the-world, 0 for none */
 } perfetto;
 
 /* ---- packets and events ---------------------------------------------------------------------
@@ -324,6 +359,8 @@ void intern_init(perfetto *p);
 void intern_free(perfetto *p);
 /* Forget what was interned, and write what every epoch starts with. */
 void intern_restart(perfetto *p);
+/* From here on ids of strings and stacks are others. */
+void intern_generation(perfetto *p);
 perfetto_name intern_name(perfetto *p, const char *text, size_t size);
 /* The same for the value of an annotation. */
 perfetto_name intern_value(perfetto *p, const char *text, size_t size);
@@ -343,10 +380,24 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g);
 void track_user(perfetto *p, perfetto_goroutine *g);
 void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
-/* Describe the thread that a sample hit, once an epoch; its tid. */
-uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc);
+void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
+/* v2: remember where the goroutine starts: at a frame of that stack. */
+void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool outermost);
+void functions_free(perfetto *p);
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
 void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
+
+/* ---- perfetto_threads.c --------------------------------------------------------------------- */
+
+/* The thread of an event that has that proc (v1: the thread that ran its last goroutine). NULL when
+ * memory is refused; valid until the next one is got. */
+perfetto_thread *thread_get(perfetto *p, int64_t thread, int64_t proc);
+/* v2: show on the threads' tracks where the goroutine is after a transition of it. */
+void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e);
+/* The goroutine is on no thread any more. */
+void thread_leave(perfetto *p, perfetto_goroutine *g);
+/* Close what is open. */
+void threads_end(perfetto *p);
 
 /* ---- perfetto_state.c ----------------------------------------------------------------------- */
 
@@ -356,6 +407,10 @@ void state_free(perfetto *p);
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack);
 perfetto_proc *proc_get(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
+void proc_transition(perfetto *p, const gotrace_event *e);
+/* v2: a goroutine that was there before the trace is named after the stack of what it does. */
+void goroutine_name(perfetto *p, const gotrace_event *e);
+void label_event(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
 /* Time goes on to that: write the counters of goroutines if it is time to. */
 void state_advance(perfetto *p, int64_t time);

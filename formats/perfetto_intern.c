@@ -1,7 +1,7 @@
 /* perfetto_intern.c - names, frames and stacks: written once, then referred to by number.
  *
- * Ids of the trace's strings and stacks are used as they are wherever they can be; what is kept
- * of them is only whether they were written.
+ * In v1 the trace's ids of strings and stacks are used as they are. In v2 each generation has ids
+ * of its own; iids go by what they stand for, so that nothing is written twice.
  */
 #include <stdlib.h>
 
@@ -20,21 +20,44 @@ typedef struct kept_name {
     char *text;
     size_t size;
     uint64_t iid, value_iid; /* as an event's name, as an annotation's value; 0 if not written */
+    uint64_t function_iid, file_iid;
 } kept_name;
 
 typedef struct kept_frame {
     uint64_t pc, line, function, file, iid;
 } kept_frame;
 
+/* A stack: a frame, and the stack that called it. */
+typedef struct kept_call {
+    uint64_t caller, frame, iid;
+    bool written;
+} kept_call;
+
 void intern_init(perfetto *p)
 {
     perfetto_interned *in = &p->interned;
 
     idmap_init(&in->names, sizeof(kept_name));
-    idmap_init(&in->functions, 0);
-    idmap_init(&in->files, 0);
+    idmap_init(&in->functions, sizeof(uint64_t));
+    idmap_init(&in->files, sizeof(uint64_t));
     idmap_init(&in->frames, sizeof(kept_frame));
-    idmap_init(&in->stacks, 0);
+    idmap_init(&in->stacks, sizeof(uint64_t));
+    idmap_init(&in->calls, sizeof(kept_call));
+    in->next_name = NAME_FIRST_FREE;
+    in->next_string = in->next_frame = in->next_stack = 1;
+}
+
+void intern_generation(perfetto *p)
+{
+    perfetto_interned *in = &p->interned;
+
+    idmap_free(&in->functions);
+    idmap_free(&in->files);
+    idmap_free(&in->stacks);
+    idmap_init(&in->functions, sizeof(uint64_t));
+    idmap_init(&in->files, sizeof(uint64_t));
+    idmap_init(&in->stacks, sizeof(uint64_t));
+    memset(in->states, 0, sizeof in->states);
 }
 
 void intern_free(perfetto *p)
@@ -51,6 +74,7 @@ void intern_free(perfetto *p)
     idmap_free(&in->files);
     idmap_free(&in->frames);
     idmap_free(&in->stacks);
+    idmap_free(&in->calls);
     free(in->buffer);
     *in = (perfetto_interned){0};
 }
@@ -89,8 +113,6 @@ void intern_restart(perfetto *p)
 
     intern_free(p);
     intern_init(p);
-    p->interned.next_name = NAME_FIRST_FREE;
-    p->interned.next_frame = 1;
 #define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_NAMES, NAME_##name, text);
     PERFETTO_NAMES(PERFETTO_WRITE)
 #undef PERFETTO_WRITE
@@ -155,7 +177,7 @@ static kept_name *keep(perfetto *p, const char *text, size_t size)
     }
     if (size > 0)
         memcpy(copy, text, size);
-    *name = (kept_name){copy, size, 0, 0};
+    *name = (kept_name){.text = copy, .size = size};
     p->interned.name_bytes += size;
     if (p->interned.name_bytes > MOST_NAME_BYTES)
         p->crowded = true;
@@ -206,9 +228,9 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
     };
     uint64_t plain = plain_state_name(state);
 
-    if (!reason)
+    if (!reason || !*reason)
         return plain;
-    /* Reasons are constants: their addresses tell them apart. */
+    /* Within a generation their addresses tell reasons apart. */
     size_t slot = (size_t)mix((uintptr_t)reason, state) % STATE_NAMES;
     if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
         char text[256];
@@ -220,44 +242,63 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
     return p->interned.states[slot].iid;
 }
 
-/* Write a string of the trace unless that was done: a function's name or a file's. */
-static void intern_string(perfetto *p, idmap *set, unsigned field, uint64_t iid, const char *s,
-                          size_t size)
+/* Write a string of the trace that has no iid as a function's name or a file's, under its own id
+ * or, if that is valid for a generation only, one by content. */
+static uint64_t write_string(perfetto *p, bool file, uint64_t id, const char *s, size_t size)
 {
-    if (!idmap_find(set, iid) && add(p, set, iid))
-        entry_text(p, field, iid, s, size);
+    unsigned field = file ? INTERNED_SOURCE_PATHS : INTERNED_FUNCTION_NAMES;
+
+    if (p->version >= VERSION_WITH_GENERATIONS) {
+        kept_name *name = size <= LONGEST_NAME ? keep(p, s, size) : NULL;
+        uint64_t *iid = !name ? NULL : file ? &name->file_iid : &name->function_iid;
+        if (iid && *iid)
+            return *iid;
+        id = p->interned.next_string++;
+        if (iid)
+            *iid = id;
+    }
+    entry_text(p, field, id, s, size);
+    return id;
 }
 
-/* The iid of a frame's function: its string's id, or a number beyond those for a frame that has
- * only an address (Go 1.5 and 1.6). */
-static uint64_t intern_function(perfetto *p, const gotrace_frame *frame, uint64_t frame_iid)
+/* The iid of a string of the trace; 0 for the empty one, or when memory is refused. */
+static uint64_t intern_string(perfetto *p, bool file, uint64_t id, const char *s, size_t size)
 {
-    if (frame->function_size > 0) {
-        intern_string(p, &p->interned.functions, INTERNED_FUNCTION_NAMES, frame->function_id,
-                      frame->function, frame->function_size);
-        return frame->function_id;
-    }
+    idmap *map = file ? &p->interned.files : &p->interned.functions;
+    uint64_t *known = size > 0 ? idmap_find(map, id) : NULL;
+
+    if (size == 0 || known)
+        return known ? *known : 0;
+    known = add(p, map, id);
+    if (!known)
+        return 0;
+    return *known = write_string(p, file, id, s, size);
+}
+
+/* A number beyond those of strings for the function of a frame that has only an address (Go 1.5
+ * and 1.6). */
+static uint64_t intern_address(perfetto *p, uint64_t pc, uint64_t frame_iid)
+{
     uint64_t iid = frame_iid | (uint64_t)1 << 63;
     char text[32];
-    int size = snprintf(text, sizeof text, "0x%llx", (unsigned long long)frame->pc);
+    int size = snprintf(text, sizeof text, "0x%llx", (unsigned long long)pc);
+
     entry_text(p, INTERNED_FUNCTION_NAMES, iid, text, (size_t)size);
     return iid;
 }
 
-static void write_frame(perfetto *p, const gotrace_frame *frame, uint64_t iid)
+static void write_frame(perfetto *p, const kept_frame *frame)
 {
     enum { FUNCTION_NAME_ID = 2, MAPPING_ID, REL_PC, SOURCE_PATH_IID, LINE_NUMBER };
-    uint64_t function = intern_function(p, frame, iid);
+    uint64_t function = frame->function ? frame->function
+                                        : intern_address(p, frame->pc, frame->iid);
 
-    if (frame->file_size > 0)
-        intern_string(p, &p->interned.files, INTERNED_SOURCE_PATHS, frame->file_id, frame->file,
-                      frame->file_size);
-    entry_open(p, INTERNED_FRAMES, iid);
+    entry_open(p, INTERNED_FRAMES, frame->iid);
     protobuf_uint(&p->w, FUNCTION_NAME_ID, function);
     protobuf_uint(&p->w, MAPPING_ID, MAPPING);
     protobuf_uint(&p->w, REL_PC, frame->pc);
-    if (frame->file_size > 0) {
-        protobuf_uint(&p->w, SOURCE_PATH_IID, frame->file_id);
+    if (frame->file) {
+        protobuf_uint(&p->w, SOURCE_PATH_IID, frame->file);
         protobuf_uint(&p->w, LINE_NUMBER, frame->line);
     }
     entry_close(p);
@@ -265,23 +306,25 @@ static void write_frame(perfetto *p, const gotrace_frame *frame, uint64_t iid)
 
 static uint64_t intern_frame(perfetto *p, const gotrace_frame *frame)
 {
-    uint64_t key = mix(mix(mix(frame->pc, frame->line), frame->function_id), frame->file_id);
+    uint64_t function = intern_string(p, false, frame->function_id, frame->function,
+                                      frame->function_size);
+    uint64_t file = intern_string(p, true, frame->file_id, frame->file, frame->file_size);
+    uint64_t key = mix(mix(mix(frame->pc, frame->line), function), file);
 
     for (;; key++) {
         const kept_frame *f = idmap_find(&p->interned.frames, key);
         if (!f)
             break;
-        if (f->pc == frame->pc && f->line == frame->line && f->function == frame->function_id &&
-            f->file == frame->file_id)
+        if (f->pc == frame->pc && f->line == frame->line && f->function == function &&
+            f->file == file)
             return f->iid;
     }
     kept_frame *f = add(p, &p->interned.frames, key);
     if (!f)
         return 0;
-    uint64_t iid = p->interned.next_frame++;
-    *f = (kept_frame){frame->pc, frame->line, frame->function_id, frame->file_id, iid};
-    write_frame(p, frame, iid);
-    return iid;
+    *f = (kept_frame){frame->pc, frame->line, function, file, p->interned.next_frame++};
+    write_frame(p, f);
+    return f->iid;
 }
 
 /* The frames of a stack; NULL when memory is refused. */
@@ -302,22 +345,65 @@ static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
     return in->buffer;
 }
 
+/* The stack that is made of a frame and what called it; NULL when memory is refused. */
+static kept_call *intern_call(perfetto *p, uint64_t caller, uint64_t frame)
+{
+    uint64_t key = mix(mix(1, caller), frame);
+
+    for (;; key++) {
+        kept_call *call = idmap_find(&p->interned.calls, key);
+        if (!call)
+            break;
+        if (call->caller == caller && call->frame == frame)
+            return call;
+    }
+    kept_call *call = add(p, &p->interned.calls, key);
+    if (call)
+        *call = (kept_call){caller, frame, p->interned.next_stack++, false};
+    return call;
+}
+
+/* The iid of a stack whose frames' iids stand in the place of their addresses, outermost last;
+ * *written tells whether it was written. 0 when memory is refused. */
+static uint64_t stack_iid(perfetto *p, const gotrace_frame *frames, size_t depth, bool *written)
+{
+    uint64_t iid = 0;
+    kept_call *call = NULL;
+
+    while (depth > 0) {
+        call = intern_call(p, iid, frames[--depth].pc);
+        if (!call)
+            return 0;
+        iid = call->iid;
+    }
+    *written = call && call->written;
+    if (call)
+        call->written = true;
+    return iid;
+}
+
 uint64_t intern_stack(perfetto *p, uint64_t id)
 {
     enum { FRAME_IDS = 2 };
+    uint64_t *known = id ? idmap_find(&p->interned.stacks, id) : NULL;
 
-    if (id == 0 || idmap_find(&p->interned.stacks, id))
-        return id;
+    if (id == 0 || known)
+        return known ? *known : 0;
     size_t depth = gotrace_reader_stack_depth(p->reader, id);
     gotrace_frame *frames = depth > 0 ? stack_frames(p, id, depth) : NULL;
-    if (!frames || !add(p, &p->interned.stacks, id))
+    if (!frames || !(known = add(p, &p->interned.stacks, id)))
         return 0;
     /* Frames first: their iids take the place of their addresses. */
     for (size_t i = 0; i < depth; i++)
         frames[i].pc = intern_frame(p, &frames[i]);
-    entry_open(p, INTERNED_CALLSTACKS, id);
+    bool written = false;
+    *known = p->version < VERSION_WITH_GENERATIONS ? id : stack_iid(p, frames, depth, &written);
+    uint64_t iid = *known;
+    if (!iid || written)
+        return iid;
+    entry_open(p, INTERNED_CALLSTACKS, iid);
     while (depth > 0)
         protobuf_uint(&p->w, FRAME_IDS, frames[--depth].pc);
     entry_close(p);
-    return id;
+    return iid;
 }

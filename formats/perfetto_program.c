@@ -41,7 +41,8 @@ static const char *name_of_file(const main_file *file, size_t *length)
         base = last_element(file->path, &size, length);
     else if (*length > 3 && memcmp(base + *length - 3, ".go", 3) == 0)
         *length -= 3;
-    return *length > 0 ? base : NULL;
+    /* Paths may be cut short to "./main.go" when the program is built. */
+    return *length > 0 && !is(base, *length, ".") ? base : NULL;
 }
 
 /* See whether a frame lies in package main; the main function itself counts more. */
@@ -63,7 +64,10 @@ void program_name(perfetto *p, const char *otherwise)
     /* Tracers number stacks from 1. */
     enum { STACKS = 100000, FRAMES = 1000 };
     gotrace_frame *frames = calloc(FRAMES, sizeof *frames);
-    uint64_t stacks = gotrace_reader_summary(p->reader)->stacks;
+    /* v2 counts them a generation at a time, as they are read. */
+    uint64_t stacks = p->version < VERSION_WITH_GENERATIONS
+                          ? gotrace_reader_summary(p->reader)->stacks
+                          : STACKS;
     main_file file = {0};
 
     if (!frames)

@@ -3,7 +3,7 @@
 
 #include "perfetto.h"
 
-/* The record of a system call that may block: until it does, the goroutine keeps its proc. */
+/* v1's record of a system call that may block: until it does, the goroutine keeps its proc. */
 enum { TYPE_GO_SYSCALL = 28 };
 
 /* Until then the world was stopped by each proc for itself. */
@@ -14,7 +14,8 @@ void state_init(perfetto *p)
     idmap_init(&p->goroutines, sizeof(perfetto_goroutine));
     idmap_init(&p->procs, sizeof(perfetto_proc));
     idmap_init(&p->tasks, sizeof(perfetto_task));
-    idmap_init(&p->threads, sizeof(uint16_t));
+    idmap_init(&p->threads, sizeof(perfetto_thread));
+    idmap_init(&p->functions, sizeof(perfetto_function *));
 }
 
 void state_free(perfetto *p)
@@ -23,8 +24,37 @@ void state_free(perfetto *p)
     idmap_free(&p->procs);
     idmap_free(&p->tasks);
     idmap_free(&p->threads);
+    functions_free(p);
     free(p->assists.free);
     free(p->stops.free);
+}
+
+/* Where the goroutine goes on when it runs next. In v2 the trace's id of it may be gone. */
+static uint64_t remembered_stack(perfetto *p, const perfetto_goroutine *g)
+{
+    if (p->version < VERSION_WITH_GENERATIONS)
+        return intern_stack(p, g->stack);
+    return g->stack_epoch == p->epoch ? g->stack : 0;
+}
+
+static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t iid)
+{
+    g->stack = iid;
+    g->stack_epoch = p->epoch;
+}
+
+static void goroutine_init(perfetto *p, perfetto_goroutine *g, uint64_t start_stack)
+{
+    g->proc = GOTRACE_NO_PROC;
+    g->thread = GOTRACE_NO_THREAD;
+    if (p->version >= VERSION_WITH_GENERATIONS) {
+        goroutine_starts(p, g, start_stack, false);
+        remember_stack(p, g, intern_stack(p, start_stack));
+        return;
+    }
+    g->start_stack = start_stack;
+    if (p->version >= VERSION_WITH_FUNCTIONS)
+        g->stack = start_stack;
 }
 
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack)
@@ -39,10 +69,7 @@ perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack
             protobuf_fail(&p->w);
             return NULL;
         }
-        g->proc = GOTRACE_NO_PROC;
-        g->start_stack = start_stack;
-        if (p->version >= VERSION_WITH_FUNCTIONS)
-            g->stack = start_stack;
+        goroutine_init(p, g, start_stack);
     }
     g->epoch = p->epoch;
     track_goroutine(p, id, g);
@@ -147,7 +174,17 @@ static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
     event_open(p, SLICE_END, proc->track);
     if (stack)
         protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+    if (proc->label && proc->label_epoch == p->epoch)
+        event_annotate_string(p, ANNOTATE_LABEL, (perfetto_name){proc->label, NULL, 0});
     event_close(p);
+    proc->label = 0;
+}
+
+static void sweep_begin(perfetto *p, perfetto_proc *proc, uint64_t stack)
+{
+    event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_GC, NAME_SWEEP, stack);
+    event_close(p);
+    proc->sweeping = true;
 }
 
 static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
@@ -162,20 +199,48 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
         if (other)
             run_end(p, other, 0);
     }
+    /* A sweep that goes on as a generation begins is told before whose it is. */
+    bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
     perfetto_name label = intern_value(p, e->text, e->text_size);
-    uint64_t stack = intern_stack(p, g->stack);
+    uint64_t stack = remembered_stack(p, g);
     event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
     if (g->cause && g->cause == e->cause)
         protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, g->cause);
     if (label.size > 0)
         event_annotate_string(p, ANNOTATE_LABEL, label);
     event_close(p);
+    if (sweeps)
+        sweep_begin(p, proc, 0);
     proc->running = true;
     proc->thread = e->thread;
     proc->goroutine = e->subject;
     g->proc = proc_id(e->proc);
     g->cause = 0;
+}
+
+/* A proc that stops or is taken, from a goroutine in a system call, runs nothing any more. */
+void proc_transition(perfetto *p, const gotrace_event *e)
+{
+    perfetto_proc *proc = idmap_find(&p->procs, e->subject);
+
+    if (!proc || e->to == GOTRACE_STATE_RUNNING)
+        return;
+    perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine) : NULL;
+    if (g)
+        run_end(p, g, 0);
+}
+
+/* It is told after the run began, so it is written where that ends. */
+void label_event(perfetto *p, const gotrace_event *e)
+{
+    const perfetto_goroutine *g = idmap_find(&p->goroutines, e->goroutine);
+    perfetto_proc *proc = g ? idmap_find(&p->procs, (uint64_t)g->proc) : NULL;
+
+    if (!proc || g->proc == GOTRACE_NO_PROC)
+        return;
+    proc->label = intern_value(p, e->text, e->text_size).iid;
+    proc->label_epoch = p->epoch;
 }
 
 /* ---- goroutines ---------------------------------------------------------------------------- */
@@ -197,6 +262,7 @@ static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
 {
     regions_end(p, g);
+    thread_leave(p, g);
     if (g->assist) {
         slice_end(p, g->assist);
         lane_give(p, &p->assists, g->assist);
@@ -209,11 +275,18 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
     idmap_remove(&p->goroutines, id);
 }
 
+/* v2: whether the event tells the state that a goroutine is in as a generation begins. */
+static bool tells_status(const perfetto *p, const gotrace_event *e)
+{
+    return p->version >= VERSION_WITH_GENERATIONS && (e->flags & GOTRACE_EVENT_INITIAL);
+}
+
 /* Close the slice of the goroutine's state and open that of the next. */
 static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
     /* Who is unblocked or created was not there when that happened. */
-    bool own = e->from == GOTRACE_STATE_RUNNING || e->from == GOTRACE_STATE_SYSCALL;
+    bool own = e->from == GOTRACE_STATE_RUNNING || e->from == GOTRACE_STATE_SYSCALL ||
+               tells_status(p, e);
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
     uint64_t stack = own ? intern_stack(p, e->stack) : 0;
     uint64_t name = intern_state_name(p, e->to, e->reason);
@@ -228,14 +301,36 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     write_counters(p);
     event_close(p);
     if (stack)
-        g->stack = stack;
+        remember_stack(p, g, stack);
     g->state = e->to;
 }
 
-/* Whether the goroutine keeps its proc, so that its run goes on. */
-static bool keeps_proc(const gotrace_event *e)
+/* Whether the goroutine keeps its proc, so that its run goes on. In v2 it does so through system
+ * calls, until the proc is taken. */
+static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
-    return e->to == GOTRACE_STATE_SYSCALL && e->type == TYPE_GO_SYSCALL;
+    if (p->version < VERSION_WITH_GENERATIONS)
+        return e->to == GOTRACE_STATE_SYSCALL && e->type == TYPE_GO_SYSCALL;
+    return e->to == GOTRACE_STATE_SYSCALL ||
+           (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
+}
+
+/* Whether the goroutine's state is only told again: it lost its proc, or a generation begins. */
+static bool told_again(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
+{
+    return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || tells_status(p, e));
+}
+
+void goroutine_name(perfetto *p, const gotrace_event *e)
+{
+    uint64_t id = tells_status(p, e) ? e->subject : e->goroutine;
+    perfetto_goroutine *g = idmap_find(&p->goroutines, id);
+
+    if (!g || g->function)
+        return;
+    goroutine_starts(p, g, e->stack, true);
+    if (g->function)
+        track_goroutine(p, id, g);
 }
 
 void goroutine_transition(perfetto *p, const gotrace_event *e)
@@ -244,10 +339,11 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
 
     if (!g)
         return;
-    if (g->proc != GOTRACE_NO_PROC && !keeps_proc(e))
+    if (g->proc != GOTRACE_NO_PROC && !keeps_proc(p, g, e))
         run_end(p, g, e->stack);
-    /* It lost its proc, no more. */
-    if (e->to == GOTRACE_STATE_SYSCALL && g->state == GOTRACE_STATE_SYSCALL)
+    if (p->version >= VERSION_WITH_GENERATIONS)
+        thread_transition(p, g, e);
+    if (told_again(p, g, e))
         return;
     count_state(p, g->state, false);
     count_state(p, e->to, true);
@@ -262,7 +358,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
             show_cause(p, g, e, NAME_CREATE);
     }
     show_state(p, g, e);
-    if (e->to == GOTRACE_STATE_RUNNING)
+    if (e->to == GOTRACE_STATE_RUNNING && g->proc == GOTRACE_NO_PROC)
         run_begin(p, g, e);
 }
 
@@ -272,6 +368,8 @@ static void gc_range(perfetto *p, const gotrace_event *e, bool begins)
 {
     uint64_t stack = intern_stack(p, e->stack);
 
+    if (p->collecting && e->kind == GOTRACE_KIND_RANGE_ACTIVE)
+        return;
     if (p->collecting)
         slice_end(p, TRACK_GC);
     p->collecting = begins;
@@ -286,7 +384,11 @@ static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint6
                        const gotrace_event *e, bool begins)
 {
     uint64_t stack = intern_stack(p, e->stack);
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    uint64_t goroutine = active ? e->subject : e->goroutine;
 
+    if (*lane && active)
+        return;
     if (*lane) {
         slice_end(p, *lane);
         lane_give(p, lanes, *lane);
@@ -296,23 +398,22 @@ static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint6
         return;
     *lane = lane_take(p, lanes);
     event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, name, stack);
-    if (e->goroutine)
-        event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
+    if (goroutine)
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, goroutine);
     event_close(p);
 }
 
 static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
 {
-    perfetto_proc *proc = proc_get(p, e->proc);
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    perfetto_proc *proc = proc_get(p, active ? (int64_t)e->subject : e->proc);
     uint64_t stack = intern_stack(p, e->stack);
 
-    if (!proc)
+    if (!proc || (active && proc->sweeping))
         return;
     if (begins) {
         sweep_end(p, proc);
-        event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_GC, NAME_SWEEP, stack);
-        event_close(p);
-        proc->sweeping = true;
+        sweep_begin(p, proc, stack);
     } else if (proc->sweeping) {
         event_open(p, SLICE_END, proc->track);
         if (e->arg_count >= 2) {
@@ -331,8 +432,8 @@ static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
 
     if (begins) {
         char text[256];
-        int size = snprintf(text, sizeof text, e->reason ? "stop-the-world (%.200s)"
-                                                         : "stop-the-world", e->reason);
+        int size = snprintf(text, sizeof text,
+                            e->reason ? "stop-the-world (%.200s)" : "stop-the-world", e->reason);
         name = intern_name(p, text, (size_t)size).iid;
     }
     lane_range(p, &p->stops, proc ? &proc->stw : &p->stw, name, e, begins);
@@ -340,7 +441,8 @@ static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
 
 void range_event(perfetto *p, const gotrace_event *e)
 {
-    bool begins = e->kind == GOTRACE_KIND_RANGE_BEGIN;
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    bool begins = active || e->kind == GOTRACE_KIND_RANGE_BEGIN;
     perfetto_goroutine *g;
 
     switch (e->range) {
@@ -348,7 +450,7 @@ void range_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_RANGE_STW: stw_range(p, e, begins); break;
     case GOTRACE_RANGE_SWEEP: sweep_range(p, e, begins); break;
     case GOTRACE_RANGE_MARK_ASSIST:
-        g = goroutine_get(p, e->goroutine, 0);
+        g = goroutine_get(p, active ? e->subject : e->goroutine, 0);
         if (g)
             lane_range(p, &p->assists, &g->assist, NAME_ASSIST, e, begins);
         break;
@@ -389,6 +491,7 @@ void state_end(perfetto *p)
     for (size_t i = 0; ids && i < procs; i++)
         proc_end(p, idmap_find(&p->procs, ids[i]));
     free(ids);
+    threads_end(p);
     if (p->collecting)
         slice_end(p, TRACK_GC);
     if (p->stw)

@@ -3,9 +3,6 @@
 
 #include "perfetto.h"
 
-/* Threads are numbered from the pid on: v1 tells neither it nor theirs. */
-enum { PID = PERFETTO_PID, THREAD_IDS = 500000 };
-
 /* Where groups stand under the process. */
 enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
 
@@ -51,23 +48,36 @@ static const char *short_function(const char *name, size_t *size)
     return name + start;
 }
 
-/* "G12 main.worker"; a name too long is cut, at the start of a rune. Until Go 1.6 there is only the
- * address of where a goroutine starts. */
-static label goroutine_label(const perfetto *p, uint64_t id, uint64_t start_stack)
+/* The name of the function where a goroutine starts, NULL if that is not known. */
+static const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
 {
-    label l;
     gotrace_frame frame = {0};
 
+    *size = g->function ? g->function->size : 0;
+    if (g->function || p->version >= VERSION_WITH_GENERATIONS ||
+        gotrace_reader_stack(p->reader, g->start_stack, &frame, 1) == 0)
+        return g->function ? g->function->text : NULL;
+    *size = frame.function_size;
+    return frame.function;
+}
+
+/* "G12 main.worker"; a name too long is cut, at the start of a rune. Until Go 1.6 there is only the
+ * address of where a goroutine starts. */
+static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goroutine *g)
+{
+    label l;
+    size_t size = 0;
+
     l.size = (size_t)snprintf(l.text, sizeof l.text, "G%llu", (unsigned long long)id);
-    if (p->version < VERSION_WITH_FUNCTIONS && start_stack)
+    if (p->version < VERSION_WITH_FUNCTIONS && g->start_stack)
         l.size += (size_t)snprintf(l.text + l.size, sizeof l.text - l.size, " 0x%llx",
-                                   (unsigned long long)start_stack);
-    if (p->version < VERSION_WITH_FUNCTIONS ||
-        gotrace_reader_stack(p->reader, start_stack, &frame, 1) == 0 ||
-        frame.function_size == 0)
+                                   (unsigned long long)g->start_stack);
+    if (p->version < VERSION_WITH_FUNCTIONS)
         return l;
-    size_t size = frame.function_size;
-    const char *name = short_function(frame.function, &size);
+    const char *name = start_function(p, g, &size);
+    if (size == 0)
+        return l;
+    name = short_function(name, &size);
     size_t room = sizeof l.text - l.size - 1;
     if (size > room) {
         size = room;
@@ -78,6 +88,69 @@ static label goroutine_label(const perfetto *p, uint64_t id, uint64_t start_stac
     memcpy(l.text + l.size, name, size);
     l.size += size;
     return l;
+}
+
+/* The same text at one address, kept for good; NULL when memory is refused. */
+static const perfetto_function *keep_function(perfetto *p, const char *text, size_t size)
+{
+    uint64_t key = 0;
+
+    for (size_t i = 0; i < size; i++)
+        key = (key ^ (unsigned char)text[i]) * 0x100000001b3U;
+    for (;; key++) {
+        perfetto_function *const *kept = idmap_find(&p->functions, key);
+        if (!kept)
+            break;
+        if ((*kept)->size == size && memcmp((*kept)->text, text, size) == 0)
+            return *kept;
+    }
+    perfetto_function *function = malloc(sizeof *function + size);
+    perfetto_function **slot = function ? idmap_insert(&p->functions, key) : NULL;
+    if (!slot) {
+        free(function);
+        protobuf_fail(&p->w);
+        return NULL;
+    }
+    function->size = size;
+    memcpy(function->text, text, size);
+    return *slot = function;
+}
+
+void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool outermost)
+{
+    enum { FRAMES = 1000, LONGEST = 1024 };
+    size_t depth = gotrace_reader_stack_depth(p->reader, stack);
+    gotrace_frame frame = {0};
+
+    if (depth == 0 || depth > FRAMES)
+        return;
+    if (outermost && depth > 1) {
+        gotrace_frame *frames = calloc(depth, sizeof *frames);
+        if (!frames) {
+            protobuf_fail(&p->w);
+            return;
+        }
+        depth = gotrace_reader_stack(p->reader, stack, frames, depth);
+        if (depth > 0)
+            frame = frames[depth - 1];
+        free(frames);
+    } else {
+        gotrace_reader_stack(p->reader, stack, &frame, 1);
+    }
+    size_t size = frame.function_size < LONGEST ? frame.function_size : LONGEST;
+    if (size > 0)
+        g->function = keep_function(p, frame.function, size);
+}
+
+void functions_free(perfetto *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idmap_next(&p->functions, &cursor, &key, &value))
+        free(*(perfetto_function **)value);
+    idmap_free(&p->functions);
 }
 
 static void descriptor_open(perfetto *p, unsigned sequence, uint64_t uuid, uint64_t parent)
@@ -126,7 +199,7 @@ void tracks_restart(perfetto *p)
 {
     descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
     size_t process = protobuf_open(&p->w, TRACK_PROCESS_DESCRIPTOR);
-    protobuf_uint(&p->w, PROCESS_PID, PID);
+    protobuf_uint(&p->w, PROCESS_PID, PERFETTO_PID);
     protobuf_string(&p->w, PROCESS_NAME, p->program, strlen(p->program));
     protobuf_close(&p->w, process);
     protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
@@ -176,7 +249,7 @@ static void describe_user(perfetto *p, const perfetto_goroutine *g)
 
 void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
 {
-    label l = goroutine_label(p, id, g->start_stack);
+    label l = goroutine_label(p, id, g);
 
     if (!g->track)
         g->track = ++p->tracks;
@@ -218,37 +291,17 @@ void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *n
     descriptor_close(p);
 }
 
-static void describe_thread(perfetto *p, uint64_t tid, const char *name)
+void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
 {
-    descriptor_open(p, SEQUENCE_THREADS, ++p->tracks, TRACK_PROCESS);
-    size_t thread = protobuf_open(&p->w, TRACK_THREAD_DESCRIPTOR);
-    protobuf_uint(&p->w, THREAD_PID, PID);
-    protobuf_uint(&p->w, THREAD_TID, tid);
+    if (!thread->track)
+        thread->track = ++p->tracks;
+    descriptor_open(p, SEQUENCE_THREADS, thread->track, TRACK_PROCESS);
+    size_t descriptor = protobuf_open(&p->w, TRACK_THREAD_DESCRIPTOR);
+    protobuf_uint(&p->w, THREAD_PID, PERFETTO_PID);
+    protobuf_uint(&p->w, THREAD_TID, thread->tid);
     protobuf_string(&p->w, THREAD_NAME, name, strlen(name));
-    protobuf_close(&p->w, thread);
+    protobuf_close(&p->w, descriptor);
     descriptor_close(p);
-}
-
-uint64_t track_thread(perfetto *p, int64_t thread, int64_t proc)
-{
-    char name[32] = "no proc";
-    uint64_t tid = PID + 2 * THREAD_IDS - 1;
-
-    if (thread >= 0 && thread < THREAD_IDS) {
-        tid = PID + (uint64_t)thread;
-        snprintf(name, sizeof name, "M%lld", (long long)thread);
-    } else if (proc >= 0 && proc < THREAD_IDS - 1) {
-        tid = PID + THREAD_IDS + (uint64_t)proc;
-        snprintf(name, sizeof name, "thread of P%lld", (long long)proc);
-    }
-    uint16_t *epoch = idmap_insert(&p->threads, tid);
-    if (!epoch) {
-        protobuf_fail(&p->w);
-    } else if (*epoch != p->epoch) {
-        *epoch = p->epoch;
-        describe_thread(p, tid, name);
-    }
-    return tid;
 }
 
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes)

@@ -177,8 +177,7 @@ void log_event(perfetto *p, const gotrace_event *e)
     event_name(p, (perfetto_name){0, text, size});
     if (category.size > 0)
         event_annotate_string(p, ANNOTATE_LOG_CATEGORY, category);
-    event_annotate_string(p, ANNOTATE_LOG_MESSAGE,
-                          (perfetto_name){0, e->message, e->message_size});
+    event_annotate_string(p, ANNOTATE_LOG_MESSAGE, (perfetto_name){0, e->message, e->message_size});
     annotate_task(p, e->subject);
     event_close(p);
     free(text);

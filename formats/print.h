@@ -8,6 +8,37 @@
 
 extern const printer printer_text, printer_go, printer_jsonl;
 
+/* What the record is called; a sync event is told by no record of its own. */
+static inline const char *print_type_name(const gotrace_event_spec *spec,
+                                          const gotrace_event *event)
+{
+    if (event->kind == GOTRACE_KIND_SYNC)
+        return "Sync";
+    return spec ? spec->name : "unknown";
+}
+
+/* What a range belongs to, whose id is the event's subject; NONE for the whole program. */
+static inline gotrace_resource print_range_scope(gotrace_range range)
+{
+    switch (range) {
+    case GOTRACE_RANGE_STW:
+    case GOTRACE_RANGE_MARK_ASSIST: return GOTRACE_RESOURCE_GOROUTINE;
+    case GOTRACE_RANGE_SWEEP: return GOTRACE_RESOURCE_PROC;
+    case GOTRACE_RANGE_GC:
+    case GOTRACE_RANGE_NONE: break;
+    }
+    return GOTRACE_RESOURCE_NONE;
+}
+
+/* Whether a task has a parent: none is 0, or what Go calls NoTask. */
+static inline bool print_has_parent(const gotrace_event *event)
+{
+    return event->value != 0 && event->value != UINT64_MAX;
+}
+
+/* What printer_go prints of an event of a v2 trace. */
+void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *event);
+
 /* Walks an event's arguments as gotrace_event.args has them: the table's, without the differences
  * of sequence and time at the start and the stack at the end. */
 typedef struct print_args {

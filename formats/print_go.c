@@ -1,5 +1,6 @@
 /*
- * print_go.c - events exactly as `go tool trace -d` of Go 1.21 prints them:
+ * print_go.c - events exactly as Go's own debug printers have them: v2 traces as those of Go 1.27
+ * (print_go_v2.c), v1 traces as `go tool trace -d` of Go 1.21 prints them:
  *
  *   TIME NAME p=PROC g=GOROUTINE off=OFFSET ARGUMENT=VALUE... STRING=TEXT...
  *
@@ -43,9 +44,8 @@ static void print_texts(out *o, const go_texts *texts, const gotrace_event *even
         out_printf(o, " %s=%s", texts->reason, event->reason ? event->reason : "unknown");
 }
 
-static void print_go_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+static void print_v1_event(out *o, int version, const gotrace_event *event)
 {
-    int version = gotrace_reader_summary(reader)->version;
     const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
 
     if (!spec || (event->flags & GOTRACE_EVENT_FUTILE))
@@ -76,8 +76,18 @@ static void print_go_event(out *o, gotrace_reader *reader, const gotrace_event *
     out_char(o, '\n');
 }
 
+static void print_go_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+{
+    int version = gotrace_reader_summary(reader)->version;
+
+    if (version >= VERSION_V2)
+        print_go_v2_event(o, reader, event);
+    else
+        print_v1_event(o, version, event);
+}
+
 const printer printer_go = {
     .name = "go",
-    .summary = "the lines of `go tool trace -d` of Go 1.21",
+    .summary = "the lines of `go tool trace -d` (1.5 to 1.21), or `-d=parsed`",
     .event = print_go_event,
 };

@@ -3,26 +3,32 @@
  * something for the event.
  *
  *   time      ns since the first event; always there
- *   ticks     the same by the tracer's clock, absolute; always there
+ *   ticks     the same by the tracer's clock, absolute (from Go 1.22 in ns); always there
  *   offset    byte in the trace of the record that told it; always there
- *   type      name of the record, "GoBlockRecv"; always there
- *   kind      what it means: transition, syscall, metric, label, range-begin, range-end,
- *             task-begin, task-end, region-begin, region-end, log, sample; always there
+ *   type      name of the record, "GoBlockRecv", or "Sync", of which there is none; always there
+ *   kind      what it means: transition, syscall, metric, label, range-begin, range-active,
+ *             range-end, task-begin, task-end, region-begin, region-end, log, sync, experiment,
+ *             sample; always there
+ *   generation  from Go 1.22: ids of strings and stacks are those of this generation
  *   proc      where it happened
  *   lane      the proc that Go's viewers show it on, if that is another one: 1000001 timers,
  *             1000002 network, 1000003 system calls, 1000004 GC
- *   thread    the thread that runs the proc
+ *   thread    the thread that it happened on (until Go 1.21 the one that runs the proc)
  *   g         the goroutine in whose context it happened
  *   resource  of a transition: "goroutine" or "proc", whose id is subject, and whose state goes
  *   from, to  from one to the other: undetermined, not-exist, runnable, running, syscall,
  *             waiting, idle
  *   task      the task that a task, region or log is about
  *   parent    the task that a beginning task belongs to
- *   range     what begins or ends: "GC", "stop-the-world", "GC sweep", "GC mark assist"
+ *   range     what begins, goes on or ends: "GC", "stop-the-world", "GC sweep", "GC mark assist";
+ *             from Go 1.22 with the resource and subject that it belongs to, if that is not the
+ *             whole program
  *   reason    why a goroutine waits or stopped running, or why the world was stopped
  *   metric, value  what changed, and its new value
  *   text      name of a task or region, label of a goroutine, category of a log
  *   message   of a log
+ *   clocks    of a sync, from Go 1.25: the same moment as trace (like ticks), monotonic (ns), and
+ *             wall (text; also as wall_seconds and wall_nanoseconds)
  *   stack, func    where it happened: the stack's id and its innermost function
  *   start, start_func  where a new goroutine starts, likewise (until Go 1.6 start is a PC)
  *   cause     offset of the record that made this run possible
@@ -86,18 +92,44 @@ static void field_function(out *o, gotrace_reader *reader, const char *name, uin
         field_string(o, name, frame.function, frame.function_size);
 }
 
+static void print_resource(out *o, gotrace_resource resource, uint64_t subject)
+{
+    field_name(o, "resource", resource == GOTRACE_RESOURCE_PROC ? "proc" : "goroutine");
+    field_u64(o, "subject", subject);
+}
+
+static void print_clocks(out *o, const gotrace_event *event)
+{
+    if (!(event->flags & GOTRACE_EVENT_CLOCKS))
+        return;
+    out_str(o, ",\"clocks\":{\"trace\":");
+    value_u64(o, event->args[0]);
+    field_u64(o, "monotonic", event->args[1]);
+    key(o, "wall");
+    out_char(o, '"');
+    out_wall_clock(o, event->args[2], event->args[3]);
+    out_char(o, '"');
+    field_u64(o, "wall_seconds", event->args[2]);
+    field_u64(o, "wall_nanoseconds", event->args[3]);
+    out_char(o, '}');
+}
+
 static void print_subject(out *o, const gotrace_event *event)
 {
+    gotrace_resource scope = print_range_scope((gotrace_range)event->range);
+
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_TRANSITION:
-        field_name(o, "resource", event->resource == GOTRACE_RESOURCE_PROC ? "proc" : "goroutine");
-        field_u64(o, "subject", event->subject);
+        print_resource(o, (gotrace_resource)event->resource, event->subject);
         field_name(o, "from", gotrace_state_name((gotrace_state)event->from));
         field_name(o, "to", gotrace_state_name((gotrace_state)event->to));
         break;
     case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_RANGE_END:
         field_name(o, "range", gotrace_range_name((gotrace_range)event->range));
+        if (event->generation != 0 && scope != GOTRACE_RESOURCE_NONE)
+            print_resource(o, scope, event->subject);
         break;
     case GOTRACE_KIND_METRIC:
         field_string(o, "metric", event->text, event->text_size);
@@ -105,9 +137,10 @@ static void print_subject(out *o, const gotrace_event *event)
         return;
     case GOTRACE_KIND_TASK_BEGIN:
         field_u64(o, "task", event->subject);
-        if (event->value != 0)
+        if (print_has_parent(event))
             field_u64(o, "parent", event->value);
         break;
+    case GOTRACE_KIND_SYNC: print_clocks(o, event); break;
     case GOTRACE_KIND_TASK_END:
     case GOTRACE_KIND_REGION_BEGIN:
     case GOTRACE_KIND_REGION_END:
@@ -118,6 +151,7 @@ static void print_subject(out *o, const gotrace_event *event)
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;
     }
     field_name(o, "reason", event->reason);
@@ -188,8 +222,10 @@ static void print_jsonl_event(out *o, gotrace_reader *reader, const gotrace_even
     out_i64(o, event->time);
     field_u64(o, "ticks", event->ticks);
     field_u64(o, "offset", event->offset);
-    field_name(o, "type", spec ? spec->name : "unknown");
+    field_name(o, "type", print_type_name(spec, event));
     field_name(o, "kind", gotrace_kind_name((gotrace_kind)event->kind));
+    if (event->generation != 0)
+        field_u64(o, "generation", event->generation);
     if (event->proc != GOTRACE_NO_PROC)
         field_i64(o, "proc", event->proc);
     if (event->lane != event->proc && event->lane != GOTRACE_NO_PROC)

@@ -1,14 +1,15 @@
 /*
  * print_text.c - events for people: one a line, in columns.
  *
- *   SECONDS  PROC  GOROUTINE  EVENT  WHAT HAPPENED  "at" FUNCTION  [FLAGS]
+ *   SECONDS  [THREAD]  PROC  GOROUTINE  EVENT  WHAT HAPPENED  "at" FUNCTION  [FLAGS]
  *
- * Goroutines, procs and tasks are written G7, P0 and T3 wherever they occur, so that a search for
- * one of them finds all its events; "-" stands for none. A change of state reads
- * "G7 waiting -> runnable", with the reason in parentheses behind the state that it explains.
- * FUNCTION is the innermost one of the event's stack (in traces of Go 1.5 and 1.6 a PC). Text of
- * the traced program is quoted as Go quotes strings where it is free text, or holds what could be
- * mistaken for something else.
+ * Goroutines, procs, threads and tasks are written G7, P0, M42 and T3 wherever they occur, so that
+ * a search for one of them finds all its events; "-" stands for none. There is a column of threads
+ * from Go 1.22 on; before, a trace tells a proc's thread alone (thread=42 where the proc starts). A
+ * change of state reads "G7 waiting -> runnable", with the reason in parentheses behind the state
+ * that it explains. FUNCTION is the innermost one of the event's stack (in traces of Go 1.5 and 1.6
+ * a PC). Text of the traced program is quoted as Go quotes strings where it is free text, or holds
+ * what could be mistaken for something else.
  */
 #include "print.h"
 
@@ -19,12 +20,14 @@ enum {
     COLUMN_GOROUTINE = COLUMN_PROC + 5,
     COLUMN_EVENT = COLUMN_GOROUTINE + 8,
     COLUMN_DETAIL = COLUMN_EVENT + 18,
+    THREAD_WIDTH = 9, /* all columns are so much farther where there is one of threads */
 };
 
 /* A line in the making: where in the output it starts. */
 typedef struct line {
     out *o;
     uint64_t start;
+    uint64_t shift; /* of the columns */
     gotrace_reader *reader;
     int version;
     bool detailed; /* something stands behind the event's name */
@@ -41,7 +44,7 @@ static void pad_to(const line *l, uint64_t column)
     uint64_t at = position(l->o) - l->start;
     do
         out_char(l->o, ' ');
-    while (!l->o->failed && ++at < column);
+    while (!l->o->failed && ++at < column + l->shift);
 }
 
 /* Begin a further detail, in its column or a space behind the one before. */
@@ -174,23 +177,77 @@ static void print_annotation(line *l, const gotrace_event *event, const char *wh
     }
 }
 
-/* Those of the record's own numbers that nothing else on the line tells. */
+/* Whether nothing else on the line tells that number of the record. */
+static bool is_untold(const gotrace_event *event, const gotrace_arg_spec *arg, uint64_t value)
+{
+    switch ((gotrace_arg_kind)arg->kind) {
+    case GOTRACE_ARG_BYTES: return true;
+    case GOTRACE_ARG_VALUE:
+        return event->kind == GOTRACE_KIND_METRIC || event->kind == GOTRACE_KIND_EXPERIMENT;
+    case GOTRACE_ARG_ID: return event->kind == GOTRACE_KIND_EXPERIMENT;
+    /* Whose proc it is; of a goroutine or a sample the column of threads tells. */
+    case GOTRACE_ARG_THREAD: return event->resource == GOTRACE_RESOURCE_PROC && value != UINT64_MAX;
+    default: return false;
+    }
+}
+
 static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace_event *event)
 {
     print_args args = {.spec = spec, .event = event};
     uint64_t value;
 
     for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
-        bool metric = arg->kind == GOTRACE_ARG_VALUE && event->kind == GOTRACE_KIND_METRIC;
-        if (!metric && arg->kind != GOTRACE_ARG_BYTES && arg->kind != GOTRACE_ARG_THREAD)
-            continue;
-        if (l->version < arg->since || l->version > arg->until)
+        if (l->version < arg->since || l->version > arg->until || !is_untold(event, arg, value))
             continue;
         next_detail(l);
         out_str(l->o, arg->name);
         out_char(l->o, '=');
-        out_u64(l->o, value);
+        if (arg->kind == GOTRACE_ARG_THREAD && l->version >= VERSION_V2)
+            print_id(l, 'M', value);
+        else
+            out_u64(l->o, value);
     }
+}
+
+static void print_range(line *l, const gotrace_event *event)
+{
+    next_detail(l);
+    out_str(l->o, gotrace_range_name((gotrace_range)event->range));
+    print_reason(l, event->reason);
+    if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        out_str(l->o, " begins");
+    } else if (event->kind == GOTRACE_KIND_RANGE_END) {
+        out_str(l->o, " ends");
+    } else {
+        out_str(l->o, " goes on");
+        /* Another proc or goroutine may tell it. */
+        gotrace_resource scope = print_range_scope((gotrace_range)event->range);
+        if (scope != GOTRACE_RESOURCE_NONE) {
+            out_char(l->o, ' ');
+            print_id(l, scope == GOTRACE_RESOURCE_PROC ? 'P' : 'G', event->subject);
+        }
+    }
+}
+
+static void print_sync(line *l, const gotrace_event *event)
+{
+    next_detail(l);
+    if (event->generation != 0) {
+        out_str(l->o, "generation ");
+        out_u64(l->o, event->generation);
+        out_str(l->o, " begins");
+    } else {
+        out_str(l->o, "the trace ends");
+    }
+    if (!(event->flags & GOTRACE_EVENT_CLOCKS))
+        return;
+    next_detail(l);
+    out_str(l->o, "trace=");
+    out_u64(l->o, event->args[0]);
+    out_str(l->o, " monotonic=");
+    out_u64(l->o, event->args[1]);
+    out_str(l->o, " wall=");
+    out_wall_clock(l->o, event->args[2], event->args[3]);
 }
 
 static void print_detail(line *l, const gotrace_event *event)
@@ -199,19 +256,17 @@ static void print_detail(line *l, const gotrace_event *event)
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;
+    case GOTRACE_KIND_SYNC: print_sync(l, event); break;
     case GOTRACE_KIND_TRANSITION: print_transition(l, event); break;
     case GOTRACE_KIND_LABEL: print_annotation(l, event, "label"); break;
     case GOTRACE_KIND_RANGE_BEGIN:
-    case GOTRACE_KIND_RANGE_END:
-        next_detail(l);
-        out_str(l->o, gotrace_range_name((gotrace_range)event->range));
-        print_reason(l, event->reason);
-        out_str(l->o, event->kind == GOTRACE_KIND_RANGE_BEGIN ? " begins" : " ends");
-        break;
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_RANGE_END: print_range(l, event); break;
     case GOTRACE_KIND_TASK_BEGIN:
         print_annotation(l, event, "task begins");
-        if (event->value != 0) {
+        if (print_has_parent(event)) {
             next_detail(l);
             out_str(l->o, "parent=");
             print_id(l, 'T', event->value);
@@ -252,6 +307,14 @@ static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event
 
     print_time(&l, event->time);
     pad_to(&l, COLUMN_PROC);
+    if (l.version >= VERSION_V2) {
+        if (event->thread != GOTRACE_NO_THREAD)
+            print_id(&l, 'M', (uint64_t)event->thread);
+        else
+            out_char(o, '-');
+        l.shift = THREAD_WIDTH;
+        pad_to(&l, COLUMN_PROC);
+    }
     /* Below zero is the tracer's buffer for what happens on no proc. */
     if (event->proc >= 0)
         print_id(&l, 'P', (uint64_t)event->proc);
@@ -263,7 +326,7 @@ static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event
     else
         out_char(o, '-');
     pad_to(&l, COLUMN_EVENT);
-    out_str(o, spec ? spec->name : "unknown");
+    out_str(o, print_type_name(spec, event));
     print_detail(&l, event);
     if (spec)
         print_numbers(&l, spec, event);

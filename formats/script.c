@@ -242,7 +242,7 @@ static const char *nearer(const char *found, size_t size, const char *best, cons
 static gotrace_status fail_event_name(script_job *job, const char *name, size_t size)
 {
     const char *best = NULL;
-    for (unsigned code = 0; code < 64; code++)
+    for (unsigned code = 0; code < SCRIPT_CODES; code++)
         if (job->shapes[code].spec)
             best = nearer(name, size, best, job->shapes[code].spec->name);
     return script_fail(job, job->record.line,
@@ -280,7 +280,7 @@ static bool is_name(const char *name, const char *s, size_t size)
 
 static void make_shapes(script_job *job)
 {
-    for (unsigned code = 0; code < 64; code++) {
+    for (unsigned code = 0; code < SCRIPT_CODES; code++) {
         script_shape *shape = &job->shapes[code];
         shape->spec = gotrace_event_spec_of(job->version, code);
         if (!shape->spec)
@@ -291,6 +291,21 @@ static void make_shapes(script_job *job)
             slot = (slot + 1) % 256;
         job->names[slot] = shape;
     }
+}
+
+static gotrace_status fail_version(script_job *job, uint64_t line, uint64_t found)
+{
+    char known[128] = "";
+    size_t count, used = 0;
+    const int *versions = gotrace_versions(&count);
+    for (size_t i = 0; i < count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s1.%d",
+                                 i == 0          ? ""
+                                 : i + 1 < count ? ", "
+                                                 : " and ",
+                                 versions[i]);
+    return script_fail(job, line, "go 1.%llu found; known trace versions are %s",
+                       (unsigned long long)found, known);
 }
 
 gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size)
@@ -307,10 +322,7 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
         if (minor == (unsigned)versions[i])
             job->version = versions[i];
     if (job->version == 0)
-        return script_fail(job, line,
-                           "go 1.%llu found; known trace versions are 1.5, 1.7, 1.8, 1.9, 1.10, "
-                           "1.11, 1.19 and 1.21",
-                           (unsigned long long)minor);
+        return fail_version(job, line, minor);
     job->frame_values = gotrace_frame_values(job->version);
     make_shapes(job);
     gotrace_error *error = error_of(job, GOTRACE_RULE_NONE, line);

@@ -13,6 +13,12 @@
  * no escape takes more than six characters for one. */
 #define SCRIPT_TEXT_MAX ((size_t)8 << 20)
 
+/* The first version of the v2 format. */
+#define SCRIPT_V2 22
+
+/* No event of any version has this code or a larger one. */
+#define SCRIPT_CODES 256
+
 /* Bytes of a script, read ahead. `line` is the number of the line that starts at, or holds, the
  * byte at `at`; 0 while what is read has no lines. */
 typedef struct script_input {
@@ -63,7 +69,7 @@ typedef struct script_job {
     int version;
     size_t frame_values;
     uint64_t frame_limit, string_limit;
-    script_shape shapes[64];
+    script_shape shapes[SCRIPT_CODES];
     const script_shape *names[256]; /* the shapes by a hash of their names */
     script_record record;
     uint8_t *widths;

@@ -8,6 +8,8 @@
  *           data="main.main"
  *   Stack id=1 nframes=1
  *           pc=4943680 func=1 file=2 line=12
+ *
+ * From 1.22 on it is that raw text, as `go tool trace -d=wire` prints it.
  */
 #include <string.h>
 
@@ -63,7 +65,8 @@ static void text_record(out *o, int version, const gotrace_record *record, bool 
         out_str(o, frame_names_all[i]);
         out_u64(o, record->args[n]);
     }
-    if (spec->flags & GOTRACE_SPEC_DATA) {
+    /* Go shows that there is no data by not showing it. */
+    if (spec->flags & GOTRACE_SPEC_DATA && (version < SCRIPT_V2 || record->data_size > 0)) {
         out_str(o, "\n\tdata=");
         out_go_quoted(o, record->data, record->data_size);
     }
@@ -339,9 +342,72 @@ static gotrace_status read_header(script_job *job, text_line *line)
                           (size_t)(end - version) - strlen(go));
 }
 
+/* The record being put together is complete. */
+static gotrace_status end_record(script_job *job)
+{
+    script_record *record = &job->record;
+    if (!record->shape)
+        return GOTRACE_OK;
+    if (job->version >= SCRIPT_V2 && record->shape->spec->flags & GOTRACE_SPEC_DATA)
+        record->has_data = true; /* what is not shown is empty */
+    return script_record_end(job);
+}
+
+/* Whether the line begins a file of an archive of text files (txtar), "-- NAME --"; of any name, or
+ * of that one. Go keeps its traces for tests in such archives. */
+static bool is_marker(const text_line *line, const char *name)
+{
+    static const char begin[] = "-- ", end[] = " --";
+    size_t size = (size_t)(line->end - line->at), around = strlen(begin) + strlen(end);
+    if (size <= around || memcmp(line->at, begin, strlen(begin)) != 0 ||
+        memcmp(line->end - strlen(end), end, strlen(end)) != 0)
+        return false;
+    text_line inside = {line->at + strlen(begin), line->end - strlen(end), line->number};
+    while (inside.at < inside.end && is_space(*inside.at))
+        inside.at++;
+    while (inside.at < inside.end && is_space(inside.end[-1]))
+        inside.end--;
+    size = (size_t)(inside.end - inside.at);
+    return !name || (size == strlen(name) && memcmp(inside.at, name, size) == 0);
+}
+
+/* What a line of an archive is. */
+typedef enum text_place {
+    TEXT_ALONE = 0, /* there is no archive */
+    TEXT_BEFORE,    /* in a file before the trace */
+    TEXT_TRACE,     /* in the trace */
+    TEXT_AFTER,     /* behind it */
+} text_place;
+
+/* Where this line is, given where the one before it was: a marker is in none of the files. */
+static text_place place_of(const script_job *job, const text_line *line, text_place place,
+                           bool *marker)
+{
+    *marker = is_marker(line, NULL) && (place != TEXT_ALONE || !job->encoder);
+    if (!*marker)
+        return place;
+    if (place == TEXT_TRACE)
+        return TEXT_AFTER;
+    return is_marker(line, "trace") ? TEXT_TRACE : TEXT_BEFORE;
+}
+
+static gotrace_status read_line(script_job *job, text_line *line)
+{
+    if (!more_in(line))
+        return GOTRACE_OK;
+    if (!job->encoder)
+        return read_header(job, line);
+    if (is_continuation(line))
+        return read_continuation(job, line);
+    gotrace_status status = end_record(job);
+    return status == GOTRACE_OK ? read_event(job, line) : status;
+}
+
 gotrace_status script_text_read(script_job *job)
 {
     text_line line;
+    text_place place = TEXT_ALONE;
+    bool marker;
     char *start;
     size_t size;
     gotrace_status status;
@@ -349,23 +415,20 @@ gotrace_status script_text_read(script_job *job)
     while ((status = script_line(job, &start, &size, &line.number)) == GOTRACE_EVENT) {
         line.at = start;
         line.end = start + size;
-        if (!more_in(&line))
+        place = place_of(job, &line, place, &marker);
+        if (place == TEXT_AFTER)
+            break;
+        if (marker || place == TEXT_BEFORE)
             continue;
-        if (!job->encoder) {
-            status = read_header(job, &line);
-        } else if (is_continuation(&line)) {
-            status = read_continuation(job, &line);
-        } else {
-            status = job->record.shape ? script_record_end(job) : GOTRACE_OK;
-            if (status == GOTRACE_OK)
-                status = read_event(job, &line);
-        }
+        status = read_line(job, &line);
         if (status != GOTRACE_OK)
             return status;
     }
-    if (status != GOTRACE_END)
+    if (status < 0)
         return status;
+    if (place == TEXT_BEFORE)
+        return script_fail(job, line.number, "an archive of files, but none is named \"trace\"");
     if (!job->encoder)
         return script_fail(job, line.number, "the script says nothing: \"Trace Go1.N\" expected");
-    return job->record.shape ? script_record_end(job) : GOTRACE_OK;
+    return end_record(job);
 }

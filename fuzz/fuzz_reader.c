@@ -41,7 +41,7 @@ typedef struct outcome {
 static void check_summary(const gotrace_summary *s)
 {
     uint64_t sum = s->header_bytes + s->unread_bytes;
-    for (unsigned type = 0; type < 64; type++)
+    for (unsigned type = 0; type < 256; type++)
         sum += s->type_bytes[type];
     REQUIRE(sum == s->size);
 }
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     REQUIRE(read.status == GOTRACE_END);
     if (decodes(data, size))
-        REQUIRE(read.events == read.summary.events);
+        REQUIRE(read.events >= read.summary.events); /* v2: more are told than recorded */
     else
         REQUIRE(read.summary.problems > 0);
     uint64_t state = fuzz_seed(data, size);

@@ -13,27 +13,31 @@
 #define DEFAULT_STRING_BYTES 1000000u
 #define DEFAULT_FRAMES       1000u
 
-/* The bytes of a record of at most five values, first byte and length included. */
-#define SMALL_RECORD (2 + 5 * GT_VARINT_MAX)
+/* The bytes of a record of at most so many values, first byte and length included. */
+#define SMALL_VALUES 5
+#define SMALL_RECORD (2 + SMALL_VALUES * GT_VARINT_MAX)
 
 struct gotrace_decoder {
     gt_heap heap;
     gotrace_problem_fn on_problem;
     void *callback_ctx;
     uint64_t max_string, max_frames;
-    uint64_t max_length;     /* bytes that the values of one record can take */
+    uint64_t max_length;     /* bytes that the values of one v1 record can take */
     const uint8_t *at, *end; /* what was fed and not yet used */
     bool finished;           /* no more will be fed */
     bool delivered_held;     /* the record handed out lies in held */
     uint8_t *held;
     size_t held_size, held_capacity;
+    uint64_t wanted; /* bytes in held without which nothing more can be said of the record */
     uint64_t *args;
     size_t args_capacity;
     uint8_t *widths;
     size_t widths_capacity;
     int version; /* 0 until the header was read */
+    bool is_v2;
     gt_v1_shape shapes[64];
-    const gotrace_event_spec *specs[64];
+    gt_v2_shape v2_shapes[GT_CODES];
+    const gotrace_event_spec *specs[GT_CODES];
     gt_place place;        /* of the next record */
     gotrace_status status; /* GOTRACE_END and GOTRACE_ERROR stay */
     gotrace_error error;
@@ -161,8 +165,11 @@ static gotrace_status read_header(gotrace_decoder *d)
     if (version == 0)
         return d->status = GOTRACE_ERROR;
     d->version = version;
+    d->is_v2 = gt_is_v2(version);
     gt_v1_shapes_init(d->shapes, version);
-    for (unsigned code = 0; code < 64; code++)
+    if (d->is_v2)
+        gt_v2_shapes_init(d->v2_shapes, version);
+    for (unsigned code = 0; code < GT_CODES; code++)
         d->specs[code] = gotrace_event_spec_of(version, code);
     d->held_size = 0;
     d->place.offset = GT_HEADER_SIZE;
@@ -184,13 +191,24 @@ static gotrace_status fail_wire(gotrace_decoder *d, gt_wire_status status, const
         break;
     case GT_WIRE_STRING_LENGTH:
         gt_error_set(&d->error, GOTRACE_RULE_STRING_LENGTH, place,
-                     "a string of %llu bytes; 1 to %llu are allowed",
-                     (unsigned long long)frame->data_size, (unsigned long long)d->max_string);
+                     "a string of %llu bytes; %d to %llu are allowed",
+                     (unsigned long long)frame->data_size, d->is_v2 ? 0 : 1,
+                     (unsigned long long)d->max_string);
         break;
     case GT_WIRE_LOG_LENGTH:
         gt_error_set(&d->error, GOTRACE_RULE_LOG_LENGTH, place,
                      "a log message of %llu bytes; at most %llu are allowed",
                      (unsigned long long)frame->data_size, (unsigned long long)d->max_string);
+        break;
+    case GT_WIRE_BATCH_LENGTH:
+        gt_error_set(&d->error, GOTRACE_RULE_BATCH_HEADER, place,
+                     "a batch of an experiment of %llu bytes; at most %d are allowed",
+                     (unsigned long long)frame->data_size, GT_BATCH_MAX);
+        break;
+    case GT_WIRE_FRAMES:
+        gt_error_set(&d->error, GOTRACE_RULE_STACK_FRAMES, place,
+                     "a stack of %llu frames; at most %llu are allowed",
+                     (unsigned long long)frame->frames, (unsigned long long)d->max_frames);
         break;
     default:
         place.offset += (uint64_t)(frame->bad - start);
@@ -269,6 +287,8 @@ static uint8_t width_between(const uint8_t *from, const uint8_t *to)
 /* Whether the record has as many values as its type takes; else the error is set. */
 static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
 {
+    if (d->is_v2)
+        return true; /* it was read by its type's arity */
     size_t want = d->shapes[record->spec->code].values;
     if (!(record->spec->flags & GOTRACE_SPEC_FRAMES)) {
         if (record->arg_count == want)
@@ -324,7 +344,7 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
         return fail_memory(d);
 
     uint8_t *width = d->widths;
-    if (frame->form == 3 && frame->type != GT_V1_String)
+    if (frame->form == 3 && frame->type != GT_V1_String) /* never in v2 */
         *width++ = width_between(start + 1, frame->values);
     size_t arg_count = 0;
     int status = 0;
@@ -352,17 +372,55 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
     return check_arity(d, record) ? GOTRACE_EVENT : GOTRACE_OK;
 }
 
+/* So many values from p on, of which all of the longest possible are there, into args and the
+ * widths from *width on. Returns where they end, or NULL if one is too long. */
+static inline const uint8_t *read_small(const gotrace_decoder *d, const uint8_t *p, unsigned count,
+                                        uint8_t **width)
+{
+    uint64_t *arg = d->args;
+    uint8_t *w = *width;
+    for (; count > 0; count--) {
+        if (*p < 0x80) {
+            *arg++ = *p++;
+            *w++ = 1;
+            continue;
+        }
+        int used = gt_varint(&p, d->end, arg++);
+        if (used < 0)
+            return NULL;
+        *w++ = (uint8_t)used;
+    }
+    *width = w;
+    return p;
+}
+
+/* Hand out the record from d->at to end. */
+static inline bool deliver_small(gotrace_decoder *d, gotrace_record *record, const uint8_t *end,
+                                 unsigned type, unsigned form, unsigned values,
+                                 const uint8_t *widths_end)
+{
+    record->size = (uint64_t)(end - d->at);
+    deliver(d, record, type, form, widths_end);
+    record->arg_count = values;
+    record->data = NULL;
+    record->data_size = 0;
+    d->at = end;
+    d->place.offset += record->size;
+    d->place.event++;
+    return true;
+}
+
 /* What a trace mostly consists of, read in one go because that takes half the time: a record
  * without data or frames, in the form its tracer writes, whole in what was fed. Anything else, and
  * anything wrong, is left to the general way: false, and nothing was changed. */
 static bool decode_small(gotrace_decoder *d, gotrace_record *record)
 {
-    const uint8_t *start = d->at, *p = start;
+    const uint8_t *p = d->at;
     if (d->end - p < SMALL_RECORD || d->held_size > 0)
         return false;
     unsigned type = *p & 0x3f, form = *p >> 6;
     const gt_v1_shape *shape = &d->shapes[type];
-    if (shape->values == 0 || shape->values > 5 || form != shape->inlined ||
+    if (shape->values == 0 || shape->values > SMALL_VALUES || form != shape->inlined ||
         (shape->flags & (GOTRACE_SPEC_DATA | GOTRACE_SPEC_FRAMES)))
         return false;
     p++;
@@ -373,33 +431,41 @@ static bool decode_small(gotrace_decoder *d, gotrace_record *record)
         end = p + 1 + *p;
         p++;
     }
-    uint64_t *arg = d->args;
-    for (unsigned left = shape->values; left > 0; left--) {
-        if (*p < 0x80) {
-            *arg++ = *p++;
-            *width++ = 1;
-            continue;
-        }
-        int used = gt_varint(&p, d->end, arg++);
-        if (used < 0)
-            return false;
-        *width++ = (uint8_t)used;
-    }
-    if (end && p != end)
+    p = read_small(d, p, shape->values, &width);
+    if (!p || (end && p != end))
         return false;
-    d->at = p;
-    record->size = (uint64_t)(p - start);
-    deliver(d, record, type, form, width);
-    record->arg_count = shape->values;
-    record->data = NULL;
-    record->data_size = 0;
-    d->place.offset += record->size;
-    d->place.event++;
     d->place.batch += type == GT_V1_Batch; /* from none, which is UINT64_MAX, to 0 */
-    return true;
+    return deliver_small(d, record, p, type, form, shape->values, width);
+}
+
+/* The same for v2. */
+static bool decode_small_v2(gotrace_decoder *d, gotrace_record *record)
+{
+    const uint8_t *p = d->at;
+    if (d->end - p < SMALL_RECORD || d->held_size > 0)
+        return false;
+    unsigned type = *p++;
+    const gt_v2_shape *shape = &d->v2_shapes[type];
+    if (!shape->exists || shape->values > SMALL_VALUES ||
+        (shape->flags & (GOTRACE_SPEC_DATA | GOTRACE_SPEC_FRAMES)))
+        return false;
+    uint8_t *width = d->widths;
+    p = read_small(d, p, shape->values, &width);
+    if (!p)
+        return false;
+    d->place.batch += type == GT_V2_EventBatch;
+    return deliver_small(d, record, p, type, 0, shape->values, width);
 }
 
 /* ---- the next record ------------------------------------------------------------------------ */
+
+static gt_wire_status frame_of(const gotrace_decoder *d, const uint8_t *p, size_t n,
+                               gt_frame *frame)
+{
+    if (d->is_v2)
+        return gt_wire_frame_v2(d->v2_shapes, d->max_string, d->max_frames, p, n, frame);
+    return gt_wire_frame(d->shapes, d->version, d->max_string, p, n, frame);
+}
 
 /* Find the next record: GOTRACE_OK and its parts, which start at *start. */
 static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame *frame)
@@ -407,8 +473,7 @@ static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame
     gt_wire_status status = GT_WIRE_MORE;
     if (d->held_size == 0) {
         *start = d->at;
-        status = gt_wire_frame(d->shapes, d->version, d->max_string, d->at,
-                               (size_t)(d->end - d->at), frame);
+        status = frame_of(d, d->at, (size_t)(d->end - d->at), frame);
         if (status == GT_WIRE_OK && frame->length <= d->max_length) {
             d->at += frame->size;
             return GOTRACE_OK;
@@ -416,16 +481,20 @@ static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame
         if (d->at == d->end)
             return d->finished ? (d->status = GOTRACE_END) : GOTRACE_NEED_INPUT;
     } else {
-        *frame = (gt_frame){.size = d->held_size + 1};
+        *frame = (gt_frame){.size = d->wanted};
     }
     while (status == GT_WIRE_MORE && frame->length <= d->max_length) {
         if (!hold(d, frame->size))
             return fail_memory(d);
         *start = d->held;
         bool complete = d->held_size == frame->size;
-        status = gt_wire_frame(d->shapes, d->version, d->max_string, d->held, d->held_size, frame);
+        if (!complete && !d->finished) {
+            d->wanted = frame->size;
+            return GOTRACE_NEED_INPUT;
+        }
+        status = frame_of(d, d->held, d->held_size, frame);
         if (!complete && status == GT_WIRE_MORE)
-            return d->finished ? fail_truncated(d, frame) : GOTRACE_NEED_INPUT;
+            return fail_truncated(d, frame);
     }
     if (status != GT_WIRE_OK && status != GT_WIRE_MORE)
         return fail_wire(d, status, frame, *start);
@@ -433,6 +502,13 @@ static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame
         return fail_length(d, frame);
     d->delivered_held = true;
     return GOTRACE_OK;
+}
+
+/* Whether the record opens a batch. */
+static bool is_batch(const gotrace_decoder *d, unsigned type)
+{
+    return d->is_v2 ? type == GT_V2_EventBatch || type == GT_V2_ExperimentalBatch
+                    : type == GT_V1_Batch;
 }
 
 gotrace_status gotrace_decoder_next(gotrace_decoder *d, gotrace_record *record)
@@ -449,14 +525,14 @@ gotrace_status gotrace_decoder_next(gotrace_decoder *d, gotrace_record *record)
             d->held_size = 0;
             d->delivered_held = false;
         }
-        if (decode_small(d, record))
+        if (d->is_v2 ? decode_small_v2(d, record) : decode_small(d, record))
             return GOTRACE_EVENT;
         const uint8_t *start = d->at;
         gt_frame frame;
         gotrace_status status = locate(d, &start, &frame);
         if (status != GOTRACE_OK)
             return status;
-        if (frame.type == GT_V1_Batch)
+        if (is_batch(d, frame.type))
             d->place.batch++;
         status = decode(d, start, &frame, record);
         if (status < 0 || (status == GOTRACE_OK && !pass_over(d)))

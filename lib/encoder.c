@@ -16,6 +16,8 @@
 
 uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version)
 {
+    if (gt_is_v2(version))
+        return 0;
     if (spec->flags & GOTRACE_SPEC_FRAMES)
         return 3;
     if ((spec->flags & GOTRACE_SPEC_DATA) && !(spec->flags & GOTRACE_SPEC_TIMED))
@@ -28,7 +30,12 @@ uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version)
 
 uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t n)
 {
-    bool padded = version >= 21 && (spec->flags & GOTRACE_SPEC_FRAMES) && n == 0;
+    bool padded;
+    if (gt_is_v2(version))
+        padded = (spec->code == GT_V2_EventBatch && n == 3) ||
+                 (spec->code == GT_V2_ExperimentalBatch && n == 4);
+    else
+        padded = version >= 21 && (spec->flags & GOTRACE_SPEC_FRAMES) && n == 0;
     return padded ? GT_VARINT_MAX : 0;
 }
 
@@ -104,6 +111,18 @@ static gotrace_status write_header(gotrace_encoder *e)
     return pass(e, header, GT_HEADER_SIZE);
 }
 
+static void init_table(gotrace_encoder *e)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    gt_v1_shapes_init(e->shapes, e->version);
+    for (unsigned code = 0; code < GT_CODES; code++) {
+        e->specs[code] = gotrace_event_spec_of(e->version, code);
+        if (e->specs[code])
+            e->values[code] = (uint8_t)gotrace_event_args(e->specs[code], e->version, args);
+    }
+}
+
+/* Code 1 begins a batch in every version. */
 static bool is_written(int version)
 {
     return gotrace_event_spec_of(version, GT_V1_Batch) != NULL;
@@ -134,7 +153,7 @@ gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ct
     e->max_strings = limit_or(limits.strings, 1u << 24);
     e->max_stacks = limit_or(limits.stacks, 1u << 24);
     e->max_procs = limit_or(limits.procs, 1u << 20);
-    gt_v1_shapes_init(e->shapes, version);
+    init_table(e);
     gt_encoder_init_events(e);
     if (write_header(e) != GOTRACE_OK) {
         if (error)
@@ -168,12 +187,11 @@ static gotrace_status fail_record(gotrace_encoder *e, gotrace_rule rule, const c
     return e->status = gt_error_set(&e->error, rule, place, "%s %s", name, text);
 }
 
-/* As many values as the type has, in a form that can hold them, and data of an allowed length. */
-static gotrace_status check_record(gotrace_encoder *e, const gotrace_record *record, unsigned form)
+/* As many values as the type has, and as the frames need. */
+static gotrace_status check_count(gotrace_encoder *e, const gotrace_record *record)
 {
     const gotrace_event_spec *spec = record->spec;
-    size_t count = record->arg_count, want = e->shapes[spec->code].values;
-    bool is_string = spec->code == GT_V1_String;
+    size_t count = record->arg_count, want = e->values[spec->code];
     if (spec->flags & GOTRACE_SPEC_FRAMES) {
         size_t per_frame = gotrace_frame_values(e->version);
         if (count >= want && record->args[1] > e->max_frames)
@@ -186,24 +204,53 @@ static gotrace_status check_record(gotrace_encoder *e, const gotrace_record *rec
     if (count != want)
         return fail_record(e, GOTRACE_RULE_EVENT_ARITY, spec->name,
                            "has %llu values; %llu are expected", count, want);
+    return GOTRACE_OK;
+}
+
+/* Data of an allowed length. */
+static gotrace_status check_data(gotrace_encoder *e, const gotrace_record *record)
+{
+    const gotrace_event_spec *spec = record->spec;
+    bool v2 = gt_is_v2(e->version);
+    size_t size = record->data_size;
+    if (!(spec->flags & GOTRACE_SPEC_DATA))
+        return size == 0 ? GOTRACE_OK
+                         : fail_record(e, GOTRACE_RULE_USAGE, spec->name,
+                                       "has data of %llu bytes; %llu are expected", size, 0);
+    if (v2 && spec->code == GT_V2_ExperimentalBatch) {
+        if (size > GT_BATCH_MAX)
+            return fail_record(e, GOTRACE_RULE_BATCH_HEADER, spec->name,
+                               "has %llu bytes; at most %llu are allowed", size, GT_BATCH_MAX);
+    } else if (spec->flags & GOTRACE_SPEC_TIMED) {
+        if (size > e->max_string)
+            return fail_record(e, GOTRACE_RULE_LOG_LENGTH, spec->name,
+                               "has a message of %llu bytes; at most %llu are allowed", size,
+                               e->max_string);
+    } else if (size > e->max_string || (size == 0 && !v2)) {
+        return fail_record(e, GOTRACE_RULE_STRING_LENGTH, spec->name,
+                           v2 ? "has %llu bytes; at most %llu are allowed"
+                              : "has %llu bytes; 1 to %llu are allowed",
+                           size, e->max_string);
+    }
+    return GOTRACE_OK;
+}
+
+/* A form that the version has, and that can hold the values. */
+static gotrace_status check_form(gotrace_encoder *e, const gotrace_record *record, unsigned form)
+{
+    const gotrace_event_spec *spec = record->spec;
+    if (gt_is_v2(e->version))
+        return form == 0
+                   ? GOTRACE_OK
+                   : fail_record(e, GOTRACE_RULE_USAGE, spec->name,
+                                 "has form %llu; from go 1.%llu on there is none but 0", form, 22);
     unsigned least = e->version < 7 ? 2 : 1;
     if (form > 3)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name,
                            "has form %llu; 0 to %llu are possible", form, 3);
-    if (form < 3 && !is_string && count != form + least)
+    if (form < 3 && spec->code != GT_V1_String && record->arg_count != form + least)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name,
-                           "has %llu values; its form holds %llu", count, form + least);
-    if (!(spec->flags & GOTRACE_SPEC_DATA) && record->data_size > 0)
-        return fail_record(e, GOTRACE_RULE_USAGE, spec->name,
-                           "has data of %llu bytes; %llu are expected", record->data_size, 0);
-    if (is_string && (record->data_size == 0 || record->data_size > e->max_string))
-        return fail_record(e, GOTRACE_RULE_STRING_LENGTH, spec->name,
-                           "has %llu bytes; 1 to %llu are allowed", record->data_size,
-                           e->max_string);
-    if (record->data_size > e->max_string)
-        return fail_record(e, GOTRACE_RULE_LOG_LENGTH, spec->name,
-                           "has a message of %llu bytes; at most %llu are allowed",
-                           record->data_size, e->max_string);
+                           "has %llu values; its form holds %llu", record->arg_count, form + least);
     return GOTRACE_OK;
 }
 
@@ -226,7 +273,7 @@ static unsigned width_of(gotrace_encoder *e, const gotrace_record *record, size_
 static gotrace_status write_record(gotrace_encoder *e, const gotrace_record *record, unsigned form)
 {
     const gotrace_event_spec *spec = record->spec;
-    bool has_length = form == 3 && spec->code != GT_V1_String;
+    bool has_length = form == 3 && spec->code != GT_V1_String; /* never in v2 */
     bool has_data = spec->flags & GOTRACE_SPEC_DATA;
     size_t varints = record->arg_count + has_length + has_data;
     if (record->widths && record->width_count != varints)
@@ -284,23 +331,30 @@ static void write_small(gotrace_encoder *e, const gotrace_record *record, unsign
     e->out_used = (size_t)(p - e->out);
 }
 
+/* Whether the tracer writes each number of such a record in as few bytes as it takes. */
+static bool is_small(const gotrace_encoder *e, const gotrace_event_spec *spec)
+{
+    return !(spec->flags & (GOTRACE_SPEC_DATA | GOTRACE_SPEC_FRAMES)) &&
+           !(gt_is_v2(e->version) && spec->code == GT_V2_EventBatch);
+}
+
 gotrace_status gotrace_encoder_record(gotrace_encoder *e, const gotrace_record *record)
 {
     if (e->status < 0)
         return e->status;
     const gotrace_event_spec *spec = record->spec;
-    if (e->finished || !spec || e->shapes[spec->code & 63].values == 0)
+    if (e->finished || !spec || e->specs[spec->code] != spec)
         return fail_record(e, GOTRACE_RULE_USAGE, spec ? spec->name : "a record",
                            e->finished ? "comes after the trace was finished"
                                        : "is not of a type that version 1.%llu has",
                            (unsigned long long)e->version, 0);
-    unsigned usual = e->shapes[spec->code].inlined;
+    unsigned usual = gt_is_v2(e->version) ? 0 : e->shapes[spec->code].inlined;
     unsigned form = record->form == FORM_OF_TRACER ? usual : record->form;
-    gotrace_status status = check_record(e, record, form);
-    if (status != GOTRACE_OK)
-        return status;
-    if (!record->widths && form == usual &&
-        !(spec->flags & (GOTRACE_SPEC_DATA | GOTRACE_SPEC_FRAMES))) {
+    if (check_count(e, record) != GOTRACE_OK || check_form(e, record, form) != GOTRACE_OK ||
+        check_data(e, record) != GOTRACE_OK)
+        return e->status;
+    gotrace_status status = GOTRACE_OK;
+    if (!record->widths && form == usual && is_small(e, spec)) {
         if (!gt_encoder_room(e, SMALL_RECORD))
             return e->status;
         write_small(e, record, form);

@@ -83,6 +83,8 @@ struct gotrace_encoder {
     void *ctx;
     int version;
     gt_v1_shape shapes[64];
+    const gotrace_event_spec *specs[GT_CODES];
+    uint8_t values[GT_CODES]; /* that a record has, frames aside */
     uint64_t max_string, max_frames, max_strings, max_stacks, max_procs;
     gotrace_status status; /* GOTRACE_ERROR stays */
     gotrace_error error;
@@ -92,8 +94,8 @@ struct gotrace_encoder {
     uint8_t *out; /* records and footer on their way to write */
     size_t out_used, out_capacity;
 
-    const gt_tracer *tracer;
-    gt_intern procs; /* numbers are indexes of buffers */
+    const gt_tracer *tracer; /* NULL in v2, which is not written by event */
+    gt_intern procs;         /* numbers are indexes of buffers */
     gt_buffer *buffers;
     size_t buffer_capacity;
     gt_intern strings; /* an entry's id is set when its record was written */

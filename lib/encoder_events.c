@@ -59,7 +59,7 @@ static const gt_tracer *find_tracer(int version, unsigned tracer)
 
 void gt_encoder_init_events(gotrace_encoder *e)
 {
-    e->tracer = find_tracer(e->version, GOTRACE_TRACER_GO);
+    e->tracer = gt_is_v2(e->version) ? NULL : find_tracer(e->version, GOTRACE_TRACER_GO);
 }
 
 void gt_encoder_free_events(gotrace_encoder *e)
@@ -90,7 +90,6 @@ static gotrace_status fail_limit(gotrace_encoder *e, uint64_t limit, const char 
                                     (unsigned long long)limit, what);
 }
 
-/* Every by-event call starts with this. */
 static gotrace_status check_open(gotrace_encoder *e)
 {
     if (e->status == GOTRACE_OK && e->finished)
@@ -98,9 +97,17 @@ static gotrace_status check_open(gotrace_encoder *e)
     return e->status;
 }
 
+/* Every by-event call starts with this. */
+static gotrace_status check_by_event(gotrace_encoder *e)
+{
+    if (check_open(e) == GOTRACE_OK && !e->tracer)
+        fail_usage(e, "traces of go 1.22 and later can only be written record by record");
+    return e->status;
+}
+
 gotrace_status gotrace_encoder_tracer(gotrace_encoder *e, gotrace_tracer tracer)
 {
-    if (check_open(e) != GOTRACE_OK)
+    if (check_by_event(e) != GOTRACE_OK)
         return e->status;
     const gt_tracer *found = find_tracer(e->version, tracer);
     if (!found)
@@ -203,7 +210,7 @@ static gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size_t size
 
 gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uint64_t ticks)
 {
-    if (check_open(e) != GOTRACE_OK)
+    if (check_by_event(e) != GOTRACE_OK)
         return e->status;
     gt_buffer *buffer = buffer_of(e, proc);
     if (!buffer)
@@ -217,7 +224,7 @@ gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uin
 gotrace_status gotrace_encoder_flush(gotrace_encoder *e, int64_t proc)
 {
     size_t number;
-    if (check_open(e) != GOTRACE_OK || !gt_intern_find(&e->procs, &proc, sizeof proc, &number))
+    if (check_by_event(e) != GOTRACE_OK || !gt_intern_find(&e->procs, &proc, sizeof proc, &number))
         return e->status;
     return flush_buffer(e, &e->buffers[number]);
 }
@@ -291,7 +298,7 @@ gotrace_status gotrace_encoder_event(gotrace_encoder *e, int64_t proc,
                                      const uint64_t *args, size_t arg_count, uint64_t stack,
                                      const char *data, size_t data_size)
 {
-    if (check_open(e) != GOTRACE_OK ||
+    if (check_by_event(e) != GOTRACE_OK ||
         check_event(e, spec, arg_count, stack, data_size) != GOTRACE_OK)
         return e->status;
     if (spec->code == GT_V1_TimerGoroutine)
@@ -365,7 +372,7 @@ gotrace_status gotrace_encoder_string(gotrace_encoder *e, int64_t proc, uint64_t
                                       const char *bytes, size_t size, uint64_t *id)
 {
     *id = 0;
-    if (check_open(e) != GOTRACE_OK || size == 0)
+    if (check_by_event(e) != GOTRACE_OK || size == 0)
         return e->status;
     if (e->version < 7)
         return fail_usage(e, "traces of go 1.5 have no strings");
@@ -395,7 +402,7 @@ gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *fr
                                      uint64_t *id)
 {
     *id = 0;
-    if (check_open(e) != GOTRACE_OK || count == 0)
+    if (check_by_event(e) != GOTRACE_OK || count == 0)
         return e->status;
     uint64_t limit = e->max_frames < FRAMES_MAX ? e->max_frames : FRAMES_MAX;
     if (count > limit)
@@ -539,7 +546,7 @@ static void sort_buffers(gt_buffer *buffers, size_t count)
 
 gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, uint64_t ticks)
 {
-    if (check_open(e) != GOTRACE_OK)
+    if ((frequency == 0 ? check_open(e) : check_by_event(e)) != GOTRACE_OK)
         return e->status;
     sort_buffers(e->buffers, e->procs.count);
     e->finished = true; /* the order of the buffers is no longer that of their table */

@@ -1,5 +1,6 @@
 /*
- * events.c - the event table (events_v1.def) as data, and the names of the common model.
+ * events.c - the table of the v1 events (events_v1.def) as data, what both tables are asked, and
+ * the names of the common model.
  */
 #include <string.h>
 
@@ -37,7 +38,7 @@ static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
 #undef T
 };
 
-static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21};
+static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
 
 const int *gotrace_versions(size_t *count)
 {
@@ -55,7 +56,7 @@ const char *gotrace_version(void)
 #undef TEXT_OF
 }
 
-static bool is_v1(int version)
+static bool exists(int version)
 {
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
         if (versions[i] == version)
@@ -65,15 +66,18 @@ static bool is_v1(int version)
 
 const gotrace_event_spec *gotrace_event_spec_of(int version, unsigned code)
 {
-    if (!is_v1(version) || code >= GT_V1_EVENT_COUNT || !specs[code].name ||
-        specs[code].since > version)
+    if (!exists(version))
+        return NULL;
+    if (gt_is_v2(version))
+        return gt_v2_spec(version, code);
+    if (code >= GT_V1_EVENT_COUNT || !specs[code].name || specs[code].since > version)
         return NULL;
     return &specs[code];
 }
 
 const gotrace_event_spec *gotrace_event_spec_named(int version, const char *name)
 {
-    for (unsigned code = 0; code < GT_V1_EVENT_COUNT; code++) {
+    for (unsigned code = 0; code < GT_CODES; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
         if (spec && strcmp(spec->name, name) == 0)
             return spec;
@@ -194,7 +198,7 @@ static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t fl
 static gt_v1_shape shape_of(int version, unsigned code)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
-    if (!spec)
+    if (!spec || gt_is_v2(version))
         return (gt_v1_shape){0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
@@ -260,6 +264,9 @@ const char *gotrace_kind_name(gotrace_kind kind)
     case GOTRACE_KIND_REGION_BEGIN: return "region-begin";
     case GOTRACE_KIND_REGION_END: return "region-end";
     case GOTRACE_KIND_LOG: return "log";
+    case GOTRACE_KIND_RANGE_ACTIVE: return "range-active";
+    case GOTRACE_KIND_SYNC: return "sync";
+    case GOTRACE_KIND_EXPERIMENT: return "experiment";
     case GOTRACE_KIND_SAMPLE: return "sample";
     }
     return "unknown";

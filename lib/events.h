@@ -1,5 +1,5 @@
 /*
- * events.h - codes of the v1 events, and fast look-ups into their table.
+ * events.h - codes of the events of both formats, and fast look-ups into their tables.
  */
 #ifndef GT_EVENTS_H
 #define GT_EVENTS_H
@@ -14,6 +14,26 @@ enum {
 #undef T
     GT_V1_EVENT_COUNT
 };
+
+enum {
+#define N(code, name, since, summary)              GT_V2_##name = (code),
+#define E(code, name, since, flags, args, summary) GT_V2_##name = (code),
+#define T(code, name, since, flags, args, summary) GT_V2_##name = (code),
+#include "events_v2.def"
+#undef N
+#undef E
+#undef T
+    GT_V2_EVENT_COUNT
+};
+
+/* No code of either format is larger. */
+#define GT_CODES 256
+
+/* Whether that version is one of the v2 format, of those that exist. */
+static inline bool gt_is_v2(int version)
+{
+    return version >= 22;
+}
 
 /* For what is called from more than one hot loop, which the compiler would then not inline. */
 #define GT_INLINE __attribute__((always_inline)) static inline
@@ -51,7 +71,19 @@ typedef struct gt_v1_shape {
     uint64_t unused[3]; /* 64 bytes in all: found by a shift */
 } gt_v1_shape;
 
-/* The shapes of all 64 codes in that version. */
+/* The shapes of all 64 codes in that version; none of them exists in one of v2. */
 void gt_v1_shapes_init(gt_v1_shape shapes[64], int version);
+
+/* The same for v2: a record is its code and so many numbers, then what the flags say. */
+typedef struct gt_v2_shape {
+    bool exists;    /* this version has such a record */
+    uint8_t values; /* numbers of a record, those of its frames and its data's length aside */
+    uint8_t flags;  /* GOTRACE_SPEC_* */
+} gt_v2_shape;
+
+void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);
+
+/* gotrace_event_spec_of for a version of v2. */
+const gotrace_event_spec *gt_v2_spec(int version, unsigned code);
 
 #endif

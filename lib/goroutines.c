@@ -53,7 +53,7 @@ bool gt_goroutine_end(gt_goroutines *table, gt_goroutine *g)
         return true;
     void *free = table->free;
     uint64_t bits = gt_map_get(&table->ended, g->id / 64) | (uint64_t)1 << (g->id % 64);
-    if (!gt_map_put(&table->ended, g->id / 64, bits) ||
+    if ((!table->forgets && !gt_map_put(&table->ended, g->id / 64, bits)) ||
         !gt_grow(table->heap, &free, &table->free_capacity, table->free_count + 1,
                  sizeof *table->free))
         return false;

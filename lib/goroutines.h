@@ -28,6 +28,7 @@ typedef struct gt_goroutine {
     uint64_t cause;    /* offset of what made it runnable */
     int64_t since;     /* ticks: when it came into its state */
     int64_t blocked;   /* order.c: ticks of its last blocking system call */
+    uint64_t generation; /* v2: that of seq */
     bool known;        /* it has been created, or has done something */
     bool assisting;
     bool futile;
@@ -35,6 +36,7 @@ typedef struct gt_goroutine {
     uint32_t region_count, region_capacity;
     gt_region *regions; /* going on, innermost last */
     uint64_t start_stack, creator;
+    const char *stopping; /* v2: why it has stopped the world, NULL if it has not */
     int64_t created;  /* ticks */
     uint64_t *wakeup; /* futile.c: positions of the events of its last wake-up */
     uint32_t wakeup_count, wakeup_capacity;
@@ -48,6 +50,7 @@ typedef struct gt_goroutines {
     gt_goroutine **free;
     size_t free_count, free_capacity;
     uint64_t limit;
+    bool forgets; /* v2: an id may come again after its end */
     bool limited; /* the last failure was the limit's */
 } gt_goroutines;
 

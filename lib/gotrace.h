@@ -20,7 +20,8 @@
  *             limits, and frees all of it when it is closed.
  * Units       Times are nanoseconds since the first event of the trace, as Go's own readers
  *             compute them. Ticks are the tracer's clock, at gotrace_summary.frequency a second.
- * Versions    A trace version is the N of its header "go 1.N trace": 5, 7, 8, ... 21.
+ * Versions    A trace version is the N of its header "go 1.N trace": 5, 7, 8, 9, 10, 11, 19, 21
+ * (the v1 format), 22, 23, 25, 26 (the v2 format).
  */
 #ifndef GOTRACE_H
 #define GOTRACE_H
@@ -102,12 +103,17 @@ typedef enum gotrace_severity {
     X(HEADER_SHORT, "header.short", MALFORMED, FATAL, "a trace starts with a header of 16 bytes", "Go readTrace") \
     X(HEADER_MAGIC, "header.magic", MALFORMED, FATAL, "the header reads \"go 1.N trace\", padded with NUL", "Go parseHeader") \
     X(HEADER_VERSION, "header.version", UNSUPPORTED, FATAL, "the version is one that exists", "Go readTrace") \
-    X(HEADER_V2, "header.v2", UNSUPPORTED, FATAL, "the version is 1.5 to 1.21", "gotrace") \
     X(TRACE_EMPTY, "trace.empty", UNFINISHED, PROBLEM, "a trace holds at least one event", "Go parseEvents") \
     X(WIRE_TYPE, "wire.type", MALFORMED, FATAL, "the low six bits of a record's first byte are an event type of this version", "Go readTrace") \
     X(WIRE_VARINT, "wire.varint", MALFORMED, FATAL, "a number takes at most ten bytes and 64 bits", "Go readVal; the tracers' traceBytesPerNumber") \
     X(WIRE_LENGTH, "wire.length", MALFORMED, FATAL, "a record's values end where its length says", "Go readTrace") \
     X(WIRE_TRUNCATED, "wire.truncated", UNFINISHED, FATAL, "the last record is complete", "Go readTrace") \
+    X(BATCH_HEADER, "batch.header", MALFORMED, FATAL, "a batch starts with a batch record, and is at most 64 KiB long", "Go readBatch") \
+    X(BATCH_EVENT, "batch.event", MALFORMED, PROBLEM, "a batch holds records of its own kind, whole ones", "Go readTimedBaseEvent, addStrings, addStacks, addCPUSamples, setSyncBatch") \
+    X(GENERATION_NUMBER, "generation.number", MALFORMED, PROBLEM, "generations are numbered from 1 on, one after another, and not mixed", "Go readGeneration") \
+    X(GENERATION_END, "generation.end", UNFINISHED, PROBLEM, "a generation is whole: it has its tables, and from 1.26 on its end record", "Go readGeneration") \
+    X(GENERATION_CLOCK, "generation.clock", UNFINISHED, PROBLEM, "a generation tells its frequency, and from 1.25 on the clocks, once", "Go setSyncBatch") \
+    X(TRACE_AFTER, "trace.after", MALFORMED, WARNING, "nothing follows the end of the trace", "gotrace; Go does not read it") \
     X(EVENT_ARITY, "event.arity", MALFORMED, PROBLEM, "a record has as many values as its type has in this version", "Go argNum") \
     X(STRING_ID, "string.id", MALFORMED, PROBLEM, "a string's id is not 0", "Go readTrace") \
     X(STRING_DUPLICATE, "string.duplicate", MALFORMED, PROBLEM, "a string's id is defined once", "Go readTrace") \
@@ -117,6 +123,7 @@ typedef enum gotrace_severity {
     X(STACK_FRAMES, "stack.frames", MALFORMED, PROBLEM, "a stack has at most 1000 frames, and as many as it says", "Go parseEvents") \
     X(STACK_DUPLICATE, "stack.duplicate", MALFORMED, WARNING, "a stack's id is defined once", "gotrace; Go takes the last one") \
     X(STACK_MISSING, "stack.missing", INCONSISTENT, WARNING, "a stack that is referred to is defined", "gotrace; Go shows it as empty") \
+    X(TABLE_REFERENCE, "table.reference", INCONSISTENT, PROBLEM, "every string and stack that a generation refers to is in its tables", "Go validateTableIDs, validateStackStrings") \
     X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
     X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
     X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines allow an order of all events", "Go order1007") \
@@ -140,6 +147,11 @@ typedef enum gotrace_severity {
     X(GO_RUNNING, "goroutine.running", INCONSISTENT, PROBLEM, "what a goroutine does, it does while it runs on that proc", "Go checkRunning") \
     X(GO_UNBLOCK, "goroutine.unblock", INCONSISTENT, PROBLEM, "a goroutine that is unblocked was waiting, and who unblocks it was running", "Go postProcessTrace") \
     X(GO_SYSEXIT, "goroutine.sysexit", INCONSISTENT, PROBLEM, "a goroutine that leaves a system call was in one", "Go postProcessTrace, order1007") \
+    X(CONTEXT, "context", INCONSISTENT, PROBLEM, "an event happens on a thread that has the proc and the goroutine that it needs", "Go validateCtx") \
+    X(STATUS_PROC, "status.proc", INCONSISTENT, PROBLEM, "a proc's status at the start of a generation is the one it was left in", "Go advanceProcStatus") \
+    X(STATUS_GOROUTINE, "status.goroutine", INCONSISTENT, PROBLEM, "a goroutine's status at the start of a generation is the one it was left in", "Go advanceGoStatus") \
+    X(PROC_STEAL, "proc.steal", INCONSISTENT, PROBLEM, "a proc is taken from the thread that it is bound to", "Go advanceProcSteal") \
+    X(RANGE, "range", INCONSISTENT, PROBLEM, "what lasts begins before it ends, and once at a time", "Go rangeState") \
     X(TASK_CREATE, "task.create", INCONSISTENT, PROBLEM, "a task's id is not that of a task going on", "Go postProcessTrace") \
     X(REGION_END, "region.end", INCONSISTENT, PROBLEM, "a region that ends is the innermost one of its goroutine", "Go postProcessTrace") \
     X(REGION_MODE, "region.mode", INCONSISTENT, PROBLEM, "a region's mode is 0 (start) or 1 (end)", "Go postProcessTrace")
@@ -226,21 +238,24 @@ GOTRACE_API void gotrace_config_init(gotrace_config *config);
  */
 
 typedef enum gotrace_arg_kind {
-    GOTRACE_ARG_VALUE = 0, /* a plain number */
-    GOTRACE_ARG_DSEQ,      /* difference to the previous sequence number (1.5) */
-    GOTRACE_ARG_DT,        /* difference to the previous time stamp, in ticks */
-    GOTRACE_ARG_TICKS,     /* a time stamp, in ticks */
-    GOTRACE_ARG_SEQ,       /* a sequence number */
-    GOTRACE_ARG_GOROUTINE, /* a goroutine's id */
-    GOTRACE_ARG_PROC,      /* a proc's id */
-    GOTRACE_ARG_THREAD,    /* a thread's id */
-    GOTRACE_ARG_STRING,    /* a string's id, 0 for the empty string */
-    GOTRACE_ARG_STACK,     /* a stack's id, 0 for none */
-    GOTRACE_ARG_TASK,      /* a user task's id */
-    GOTRACE_ARG_START,     /* where a goroutine starts: a stack's id; until 1.6 a PC */
-    GOTRACE_ARG_BYTES,     /* a number of bytes */
-    GOTRACE_ARG_ID,        /* the id being defined (String, Stack) */
-    GOTRACE_ARG_COUNT,     /* how many elements follow (Stack) */
+    GOTRACE_ARG_VALUE = 0,  /* a plain number */
+    GOTRACE_ARG_DSEQ,       /* difference to the previous sequence number (1.5) */
+    GOTRACE_ARG_DT,         /* difference to the previous time stamp, in ticks */
+    GOTRACE_ARG_TICKS,      /* a time stamp, in ticks */
+    GOTRACE_ARG_SEQ,        /* a sequence number */
+    GOTRACE_ARG_GOROUTINE,  /* a goroutine's id */
+    GOTRACE_ARG_PROC,       /* a proc's id */
+    GOTRACE_ARG_THREAD,     /* a thread's id */
+    GOTRACE_ARG_STRING,     /* a string's id, 0 for the empty string */
+    GOTRACE_ARG_STACK,      /* a stack's id, 0 for none */
+    GOTRACE_ARG_TASK,       /* a user task's id */
+    GOTRACE_ARG_START,      /* where a goroutine starts: a stack's id; until 1.6 a PC */
+    GOTRACE_ARG_BYTES,      /* a number of bytes */
+    GOTRACE_ARG_ID,         /* the id being defined (String, Stack) */
+    GOTRACE_ARG_GENERATION, /* a generation's number */
+    GOTRACE_ARG_PSTATUS, /* a proc's state: 1 running, 2 idle, 3 in a system call, 4 left in one */
+    GOTRACE_ARG_GSTATUS, /* a goroutine's: 1 runnable, 2 running, 3 in a system call, 4 waiting */
+    GOTRACE_ARG_COUNT,   /* how many elements follow (Stack) */
 } gotrace_arg_kind;
 
 typedef struct gotrace_arg_spec {
@@ -331,9 +346,10 @@ typedef struct gotrace_record {
     uint64_t index;                 /* number of records before it */
     const uint64_t *args;           /* all values in wire order: arguments, then frames */
     size_t arg_count;
-    const char *data; /* String: its bytes; UserLog: the message; else NULL */
+    const char *data; /* String: its bytes; v1 UserLog: the message; ExperimentalBatch: what it
+                         holds; else NULL */
     size_t data_size;
-    uint8_t form;          /* high two bits of the first byte, as found */
+    uint8_t form;          /* v1: high two bits of the first byte, as found; v2: 0 */
     const uint8_t *widths; /* bytes of each varint in wire order: the record's length
                               where form is 3 (a String has none), each value, the data's
                               length; when encoding, NULL, or 0 for one of them: as the
@@ -344,7 +360,8 @@ typedef struct gotrace_record {
 /* How a version's tracer writes a record: the two high bits of its first byte, and the bytes its
  * n-th varint takes (value v) where that is more than v needs, else 0. Anything else found in a
  * file is a deviation, to be kept for a byte-exact round trip. Source: the seeds' traceEventLocked
- * and traceStackTable.dump (in 1.21 the length of a Stack record always takes ten bytes). */
+ * and traceStackTable.dump (in 1.21 the length of a Stack record always takes ten bytes); for v2
+ * Go's traceWriter.refill (the size of a batch takes ten bytes). */
 GOTRACE_API uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version);
 GOTRACE_API uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t n);
 
@@ -363,7 +380,8 @@ typedef struct gotrace_decoder gotrace_decoder;
  * However the same bytes are cut into pieces, the same records and the same error come out.
  * The header is read by the decoder; gotrace_decoder_version is 0 until it was seen.
  * Arity is checked against the event table (rule event.arity): such a record is reported through
- * on_problem and skipped, because its end is known; all other errors are final. */
+ * on_problem and skipped, because its end is known; all other errors are final. (v2 records say
+ * nowhere how long they are: theirs all are.) An ExperimentalBatch holds at most 64 KiB. */
 GOTRACE_API gotrace_status gotrace_decoder_new(const gotrace_config *config,
                                                gotrace_decoder **decoder, gotrace_error *error);
 GOTRACE_API gotrace_status gotrace_decoder_feed(gotrace_decoder *decoder, const void *bytes,
@@ -392,8 +410,11 @@ typedef enum gotrace_kind {
     GOTRACE_KIND_TASK_END,
     GOTRACE_KIND_REGION_BEGIN, /* subject: the task (0 none), text: the region's name */
     GOTRACE_KIND_REGION_END,
-    GOTRACE_KIND_LOG,    /* subject: the task, text: the category, message: the message */
-    GOTRACE_KIND_SAMPLE, /* a CPU profile sample: goroutine, proc and stack it hit */
+    GOTRACE_KIND_LOG,          /* subject: the task, text: the category, message: the message */
+    GOTRACE_KIND_RANGE_ACTIVE, /* something lasting goes on as a generation begins */
+    GOTRACE_KIND_SYNC,         /* a generation begins, or (the last one) the trace ends */
+    GOTRACE_KIND_EXPERIMENT,   /* an event of an experiment: args as they are */
+    GOTRACE_KIND_SAMPLE,       /* a CPU profile sample: goroutine, proc and stack it hit */
 } gotrace_kind;
 
 typedef enum gotrace_state {
@@ -431,6 +452,9 @@ enum {
     GOTRACE_EVENT_SUSPECT = 4,
     /* A GoSysExit whose time is when the call returned, before the goroutine could say so. */
     GOTRACE_EVENT_MOVED = 8,
+    /* A sync event with a snapshot of the clocks: args are the trace's time (ns, absolute), the
+     * monotonic clock (ns), and seconds and nanoseconds of the wall clock. */
+    GOTRACE_EVENT_CLOCKS = 16,
 };
 
 /* How the v1 events map to transitions. Goroutines: GoCreate NOT_EXIST (UNDETERMINED with _INITIAL)
@@ -447,20 +471,24 @@ enum {
  * An event in its place in the total order. Pointers live until the next call on the reader,
  * those of constant names (reason) for ever. */
 typedef struct gotrace_event {
-    int64_t time;         /* ns since the first event */
-    uint64_t ticks;       /* the same in ticks, absolute */
-    uint64_t offset;      /* of the record that told it */
-    uint8_t type;         /* the record's code, local variants already replaced by the full ones */
-    uint8_t kind;         /* gotrace_kind */
-    uint8_t resource;     /* gotrace_resource, of a transition */
-    uint8_t from, to;     /* gotrace_state, of a transition */
-    uint8_t range;        /* gotrace_range */
-    uint8_t flags;        /* GOTRACE_EVENT_* */
-    uint8_t arg_count;    /* args that mean something for this type and version */
-    int64_t proc;         /* the proc it happened on, or GOTRACE_NO_PROC */
-    int64_t lane;         /* the proc as Go's v1 reader shows it: 1000001 timers, 1000002 network,
-                             1000003 system calls, 1000004 GC, else proc; scripts want it */
-    int64_t thread;       /* the thread that runs the proc, or GOTRACE_NO_THREAD */
+    int64_t time;      /* ns since the first event */
+    uint64_t ticks;    /* v1: the same in ticks, absolute. v2: in ns on the trace's own clock, as
+                          Go's reader gives it */
+    uint64_t offset;   /* of the record that told it */
+    uint8_t type;      /* the record's code, local variants already replaced by the full ones */
+    uint8_t kind;      /* gotrace_kind */
+    uint8_t resource;  /* gotrace_resource, of a transition */
+    uint8_t from, to;  /* gotrace_state, of a transition */
+    uint8_t range;     /* gotrace_range */
+    uint8_t flags;     /* GOTRACE_EVENT_* */
+    uint8_t arg_count; /* args that mean something for this type and version */
+    int64_t proc;      /* the proc it happened on, or GOTRACE_NO_PROC */
+    int64_t lane;      /* v1: the proc as Go's v1 reader shows it: 1000001 timers, 1000002 network,
+                          1000003 system calls, 1000004 GC, else proc; scripts want it */
+    int64_t thread;    /* v1: the thread that runs the proc; v2: the one it happened on; or
+                          GOTRACE_NO_THREAD */
+    uint64_t generation;  /* v2: its number; 0 in v1. Ids of strings and stacks are valid within a
+                             generation only */
     uint64_t goroutine;   /* the goroutine in whose context it happened, 0 for none */
     uint64_t subject;     /* id of the goroutine, proc or task that it is about */
     uint64_t value;       /* of a metric; parent of a task */
@@ -504,8 +532,11 @@ typedef struct gotrace_summary {
     uint64_t samples;      /* CPU profile samples */
     uint64_t header_bytes; /* of the file header */
     uint64_t unread_bytes; /* after a point from which nothing could be read */
-    uint64_t type_records[64],
-        type_bytes[64];                 /* by record code; with the two above they sum to size */
+    uint64_t threads;      /* (o) v2: different threads that have events */
+    uint64_t generations;  /* v2 */
+    uint64_t type_records[256],
+        type_bytes[256];                /* by record code (v2: complete after
+                                           GOTRACE_END); with the two above they sum to size */
     uint64_t goroutines_created;        /* (o) while tracing */
     uint64_t goroutines_initial;        /* (o) that were there when tracing started */
     uint64_t goroutines_ended;          /* (o) */
@@ -520,6 +551,19 @@ typedef struct gotrace_proc_summary {
     int64_t proc; /* -1: the tracer's global buffer */
     uint64_t batches, bytes, events;
 } gotrace_proc_summary;
+
+/* A generation of a v2 trace. */
+typedef struct gotrace_generation_summary {
+    uint64_t generation; /* its number */
+    uint64_t offset;     /* of its first batch */
+    uint64_t bytes, batches;
+    uint64_t frequency;                        /* ticks a second, 0 if not told */
+    uint64_t begin;                            /* the lowest time stamp of a batch, in ticks */
+    uint64_t events, strings, stacks, samples; /* (o) */
+    bool complete;                             /* its end is told, or another one follows */
+    bool has_clocks;                           /* the following count (from 1.25) */
+    uint64_t clock_ticks, monotonic_ns, wall_seconds, wall_nanoseconds;
+} gotrace_generation_summary;
 
 /* What is known of a goroutine that is alive at this point of the reading. */
 typedef struct gotrace_goroutine {
@@ -563,8 +607,13 @@ GOTRACE_API const gotrace_summary *gotrace_reader_summary(const gotrace_reader *
 GOTRACE_API bool gotrace_reader_proc(const gotrace_reader *reader, size_t n,
                                      gotrace_proc_summary *proc);
 
+/* Generations in the order of the file; false past the last one. */
+GOTRACE_API bool gotrace_reader_generation(const gotrace_reader *reader, size_t n,
+                                           gotrace_generation_summary *generation);
+
 /* The string with that id (id 0: the empty string), or NULL if the trace has none. Not
- * NUL-terminated; lives as long as the reader. */
+ * NUL-terminated; lives as long as the reader (v2: until the next
+ * generation begins, whose ids are others). */
 GOTRACE_API const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id,
                                               size_t *size);
 
@@ -607,7 +656,8 @@ GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn wri
 GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
-/* By event: the tracer's own way. Events of a proc (in the order of their ticks) go into that
+/* By event: the tracer's own way, until 1.21 (later versions are written record by record, and
+ * these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
  * proc's buffer, which is written as one batch when it has no room for a further event, exactly
  * where that version's tracer flushes (64 KiB less the buffer's header).
  *

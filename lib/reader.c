@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "v2.h"
 
 /* What reading in order needs besides the index. */
 typedef struct gt_reading {
@@ -141,7 +142,9 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
     reader->summary.version = version;
     reader->summary.size = gotrace_source_size(source);
     reader->summary.header_bytes = GT_HEADER_SIZE;
-    reader->progress_total = 2 * reader->summary.size;
+    reader->progress_total = gt_is_v2(version) ? reader->summary.size : 2 * reader->summary.size;
+    reader->strings = &reader->index.strings;
+    reader->stacks = &reader->index.stacks;
     *made = reader;
     return GOTRACE_OK;
 }
@@ -163,6 +166,7 @@ void gotrace_reader_close(gotrace_reader *reader)
     if (!reader)
         return;
     end_reading(reader);
+    gt_v2_free(reader);
     gt_index_free(&reader->index);
     gt_free(&reader->heap, reader->message, reader->message_capacity);
     gt_heap heap = reader->heap;
@@ -177,6 +181,14 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
         return GOTRACE_ERROR;
     if (reader->stage != GT_FRESH)
         return GOTRACE_OK;
+    if (gt_is_v2(reader->summary.version)) {
+        if (!gt_v2_index(reader))
+            return GOTRACE_ERROR;
+        reader->strings = &reader->v2->strings;
+        reader->stacks = &reader->v2->stacks;
+        reader->stage = GT_INDEXED;
+        return GOTRACE_OK;
+    }
     if (!gt_index_build(reader))
         return GOTRACE_ERROR;
     /* Floating point, as Go's reader has it, so that times agree to the unit. */
@@ -196,6 +208,11 @@ static void peek_futile(gt_reading *reading)
 
 static bool start_reading(gotrace_reader *reader)
 {
+    if (reader->v2) {
+        gt_v2_start(reader);
+        reader->stage = GT_READING;
+        return true;
+    }
     gt_reading *reading = reading_of(reader);
     gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
     gt_spill_init(&reading->futile, &reader->heap, &reader->config);
@@ -245,7 +262,12 @@ static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_ef
 
 static gotrace_status finish(gotrace_reader *reader)
 {
-    reader->summary.duration = gt_time_of(reader, reader->last_ticks);
+    if (reader->v2) {
+        reader->summary.duration = gt_v2_since_start(reader, reader->last_ticks);
+        gt_v2_end(reader);
+    } else {
+        reader->summary.duration = gt_time_of(reader, reader->last_ticks);
+    }
     end_reading(reader);
     reader->stage = GT_ENDED;
     return GOTRACE_END;
@@ -263,6 +285,21 @@ static gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_ENDED ? GOTRACE_END : GOTRACE_EVENT;
 }
 
+/* The next v2 event; GOTRACE_END at the end. */
+static gotrace_status next_v2(gotrace_reader *reader, gt_v2_out **out)
+{
+    if (!gt_v2_next(reader, out))
+        return GOTRACE_ERROR;
+    if (!*out)
+        return finish(reader);
+    if ((*out)->type != 0) { /* the events that begin and end a generation take no time */
+        if (reader->first_ticks == 0)
+            reader->first_ticks = (*out)->time;
+        reader->last_ticks = (*out)->time;
+    }
+    return GOTRACE_EVENT;
+}
+
 gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
 {
     gt_event *e;
@@ -270,6 +307,13 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
+    if (reader->v2) {
+        gt_v2_out *out;
+        status = next_v2(reader, &out);
+        if (status == GOTRACE_EVENT)
+            gt_v2_fill(reader, out, event);
+        return status;
+    }
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)
@@ -290,6 +334,11 @@ static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 gotrace_status gotrace_reader_check(gotrace_reader *reader)
 {
     gotrace_status status = prepare(reader);
+    if (reader->v2 && status == GOTRACE_EVENT) {
+        gt_v2_out *out;
+        while ((status = next_v2(reader, &out)) == GOTRACE_EVENT)
+            ;
+    }
     if (status != GOTRACE_EVENT)
         return status;
     return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
@@ -317,12 +366,21 @@ bool gotrace_reader_proc(const gotrace_reader *reader, size_t n, gotrace_proc_su
     return true;
 }
 
+bool gotrace_reader_generation(const gotrace_reader *reader, size_t n,
+                               gotrace_generation_summary *generation)
+{
+    if (!reader->v2 || n >= reader->v2->generation_count)
+        return false;
+    *generation = reader->v2->generations[n].summary;
+    return true;
+}
+
 const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, size_t *size)
 {
     *size = 0;
     if (id == 0)
         return "";
-    const gt_entry *entry = gt_table_find(&reader->index.strings, id);
+    const gt_entry *entry = gt_table_find(reader->strings, id);
     if (!entry)
         return NULL;
     *size = entry->size;
@@ -331,14 +389,14 @@ const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, siz
 
 size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint64_t id)
 {
-    const gt_entry *entry = gt_table_find(&reader->index.stacks, id);
+    const gt_entry *entry = gt_table_find(reader->stacks, id);
     return entry ? entry->count : 0;
 }
 
 size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_frame *frames,
                             size_t max)
 {
-    const gt_entry *entry = gt_table_find(&reader->index.stacks, id);
+    const gt_entry *entry = gt_table_find(reader->stacks, id);
     if (!entry)
         return 0;
     const uint8_t *p = entry->bytes, *end = p + entry->size;
@@ -358,6 +416,11 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
     return n;
 }
 
+static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
+{
+    return reader->v2 ? gt_v2_since_start(reader, ticks) : gt_time_of(reader, ticks);
+}
+
 bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
                               gotrace_goroutine *goroutine)
 {
@@ -369,8 +432,8 @@ bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
     *goroutine = (gotrace_goroutine){.id = id,
                                      .start_stack = g->start_stack,
                                      .creator = g->creator,
-                                     .created = gt_time_of(reader, g->created),
-                                     .since = gt_time_of(reader, g->since),
+                                     .created = time_of(reader, g->created),
+                                     .since = time_of(reader, g->since),
                                      .state = g->shown};
     return true;
 }

@@ -55,6 +55,7 @@ typedef struct gt_index {
 
 typedef struct gt_order gt_order;
 typedef struct gt_states gt_states;
+struct gt_v2;
 
 struct gotrace_reader {
     gt_heap heap;
@@ -63,6 +64,8 @@ struct gotrace_reader {
     gotrace_limits limits; /* with defaults filled in */
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
+    const gt_table *strings, *stacks; /* of what is being read */
+    struct gt_v2 *v2;                 /* from 1.22 on; the following is then unused */
     gt_index index;
     gt_order *order;
     gt_states *states;

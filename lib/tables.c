@@ -107,11 +107,12 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
     gt_entry *entry = (gt_entry *)gt_table_find(table, id);
     if (size > UINT32_MAX || count > UINT32_MAX)
         return false;
-    uint8_t *copy = gt_arena_alloc(&table->arena, size ? size : 1);
+    uint8_t *copy = gt_arena_alloc(&table->arena, size + 1);
     if (!copy)
         return false;
     if (size)
         memcpy(copy, bytes, size);
+    copy[size] = '\0'; /* for those who show a name */
     if (entry) {
         table->bytes -= entry->size;
         table->frames -= entry->count;

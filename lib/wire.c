@@ -5,18 +5,20 @@
 
 #include "errors.h"
 
-static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, unsigned count,
-                                   gt_frame *frame, gt_wire_status *status)
+/* Pass over so many varints, the last of which is *last. NULL if it cannot be: *status says why. */
+static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, uint64_t count,
+                                   uint64_t *last, gt_frame *frame, gt_wire_status *status)
 {
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t ignored;
+    for (uint64_t left = count; left > 0; left--) {
         const uint8_t *start = p;
-        int used = gt_varint(&p, end, &ignored);
-        if (used <= 0) {
-            frame->bad = start;
-            *status = used < 0 ? GT_WIRE_VARINT : GT_WIRE_MORE;
-            return NULL;
-        }
+        int used = gt_varint(&p, end, last);
+        if (used > 0)
+            continue;
+        frame->bad = start;
+        *status = used < 0 ? GT_WIRE_VARINT : GT_WIRE_MORE;
+        /* This one takes a further byte, those after it one at least. */
+        frame->size += left - 1;
+        return NULL;
     }
     return p;
 }
@@ -33,6 +35,13 @@ static gt_wire_status read_data(const uint8_t *p, const uint8_t *end, uint64_t m
         return too_long;
     frame->data = p;
     return GT_WIRE_OK;
+}
+
+/* The record's end, which is that of its data. */
+static gt_wire_status pass_data(const uint8_t *start, const uint8_t *end, gt_frame *frame)
+{
+    frame->size = (uint64_t)(frame->data - start) + frame->data_size;
+    return frame->data_size > (uint64_t)(end - frame->data) ? GT_WIRE_MORE : GT_WIRE_OK;
 }
 
 gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t max_string,
@@ -53,7 +62,8 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
     bool is_string = frame->type == GT_V1_String;
     if (frame->form < 3 || is_string) {
         unsigned count = is_string ? 1 : frame->form + (version < 7 ? 2u : 1u);
-        p = skip_varints(p, end, count, frame, &status);
+        uint64_t ignored;
+        p = skip_varints(p, end, count, &ignored, frame, &status);
         if (!p)
             return status;
     } else {
@@ -77,11 +87,43 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
                            frame);
         if (status != GT_WIRE_OK)
             return status;
-        if (frame->data_size > (uint64_t)(end - frame->data)) {
-            frame->size = (uint64_t)(frame->data - start) + frame->data_size;
-            return GT_WIRE_MORE;
-        }
-        p = frame->data + frame->data_size;
+        return pass_data(start, end, frame);
+    }
+    frame->size = (uint64_t)(p - start);
+    return GT_WIRE_OK;
+}
+
+gt_wire_status gt_wire_frame_v2(const gt_v2_shape shapes[GT_CODES], uint64_t max_string,
+                                uint64_t max_frames, const uint8_t *p, size_t n, gt_frame *frame)
+{
+    const uint8_t *start = p, *end = p + n;
+    gt_wire_status status = GT_WIRE_OK;
+    uint64_t last = 0;
+    *frame = (gt_frame){.size = n + 1};
+    if (n == 0)
+        return GT_WIRE_MORE;
+    frame->type = *p++;
+    frame->values = p;
+    const gt_v2_shape *shape = &shapes[frame->type];
+    if (!shape->exists)
+        return GT_WIRE_TYPE;
+    p = skip_varints(p, end, shape->values, &last, frame, &status);
+    if (p && shape->flags & GOTRACE_SPEC_FRAMES) {
+        frame->frames = last;
+        if (frame->frames > max_frames)
+            return GT_WIRE_FRAMES;
+        p = skip_varints(p, end, 4 * frame->frames, &last, frame, &status);
+    }
+    if (!p)
+        return status;
+    frame->values_end = p;
+    if (shape->flags & GOTRACE_SPEC_DATA) {
+        bool is_string = frame->type == GT_V2_String;
+        status = read_data(p, end, is_string ? max_string : GT_BATCH_MAX,
+                           is_string ? GT_WIRE_STRING_LENGTH : GT_WIRE_BATCH_LENGTH, true, frame);
+        if (status != GT_WIRE_OK)
+            return status;
+        return pass_data(start, end, frame);
     }
     frame->size = (uint64_t)(p - start);
     return GT_WIRE_OK;
@@ -95,24 +137,12 @@ static void version_text(char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s1.%d", i ? ", " : "", versions[i]);
 }
 
-/* Versions of the v2 format: 1.24 writes 1.23, 1.27 writes 1.26. */
-static bool is_v2(int major, int minor)
-{
-    return major == 1 && (minor == 22 || minor == 23 || minor == 25 || minor == 26);
-}
-
 static int refuse_version(int major, int minor, gotrace_error *error)
 {
     char known[96];
     version_text(known, sizeof known);
-    if (is_v2(major, minor))
-        gt_error_set(error, GOTRACE_RULE_HEADER_V2, GT_AT(0),
-                     "version is go 1.%d: traces of Go 1.22 and later are not read yet; "
-                     "known are %s",
-                     minor, known);
-    else
-        gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_AT(0),
-                     "unknown version go %d.%d; known are %s", major, minor, known);
+    gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_AT(0),
+                 "unknown version go %d.%d; known are %s", major, minor, known);
     return 0;
 }
 

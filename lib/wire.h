@@ -1,10 +1,14 @@
 /*
- * wire.h - the v1 wire format: varints, and where a record ends.
+ * wire.h - the wire formats: varints, and where a record ends.
  *
- * A record is a first byte (type in the low six bits, form in the high two), then values as
+ * v1: a record is a first byte (type in the low six bits, form in the high two), then values as
  * little-endian base-128 varints. Form 0 to 2 says how many values stand inline; form 3 says that
  * a length in bytes comes first. Two types carry bytes of their own: String (id, length, bytes;
  * its form means nothing) and UserLog (length and bytes after the record's values).
+ *
+ * v2: a record is its type, a byte, then as many varints as the event table says. A Stack's last
+ * one says how many frames follow, of four varints each. String and ExperimentalBatch carry bytes
+ * of their own, behind their length.
  */
 #ifndef GT_WIRE_H
 #define GT_WIRE_H
@@ -13,7 +17,8 @@
 
 enum {
     GT_HEADER_SIZE = 16,
-    GT_VARINT_MAX = 10, /* bytes of a varint, the tracers' traceBytesPerNumber */
+    GT_VARINT_MAX = 10,       /* bytes of a varint, the tracers' traceBytesPerNumber */
+    GT_BATCH_MAX = 64 * 1024, /* bytes of a v2 batch; Go's tracev2.MaxBatchSize */
 };
 
 /* Read one varint at *p. Returns the bytes it takes and moves *p past it; 0 if it does not end
@@ -45,15 +50,18 @@ typedef enum gt_wire_status {
     GT_WIRE_VARINT,        /* gotrace_rule wire.varint, at frame.bad */
     GT_WIRE_STRING_LENGTH, /* gotrace_rule string.length, frame.data_size is what it claims */
     GT_WIRE_LOG_LENGTH,    /* gotrace_rule log.length, likewise */
+    GT_WIRE_BATCH_LENGTH,  /* gotrace_rule batch.header, likewise (an experimental batch) */
+    GT_WIRE_FRAMES,        /* gotrace_rule stack.frames, frame.frames is what it claims */
 } gt_wire_status;
 
 /* The parts of a record that lie in memory. */
 typedef struct gt_frame {
-    uint8_t type, form;
+    uint8_t type, form;        /* v2: form 0 */
     const uint8_t *values;     /* the first value (of String: its id) */
     const uint8_t *values_end; /* past the last one; where form is 3, as its length says */
     uint64_t length;           /* form 3: what the length says */
-    const uint8_t *data;       /* String, UserLog: the bytes; else NULL */
+    uint64_t frames;           /* v2, Stack: how many it has */
+    const uint8_t *data;       /* bytes of its own, else NULL */
     uint64_t data_size;
     uint64_t size;      /* of the whole record; with GT_WIRE_MORE: at least this many are
                            needed to say more */
@@ -66,8 +74,14 @@ typedef struct gt_frame {
 gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t max_string,
                              const uint8_t *p, size_t n, gt_frame *frame);
 
+/* The same for v2, where all values are looked at and so are known to be sound. max_frames, at
+ * most UINT32_MAX, bounds a Stack's frames; an experimental batch has at most GT_BATCH_MAX bytes.
+ */
+gt_wire_status gt_wire_frame_v2(const gt_v2_shape shapes[GT_CODES], uint64_t max_string,
+                                uint64_t max_frames, const uint8_t *p, size_t n, gt_frame *frame);
+
 /* Read a 16-byte header, of which n bytes are at hand. Returns the version, or sets *error and
- * returns 0: rules header.short, header.magic, header.version, header.v2. */
+ * returns 0: rules header.short, header.magic, header.version. */
 int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error);
 
 #endif

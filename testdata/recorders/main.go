@@ -2,7 +2,7 @@
 
 // The recorder runs one scenario while the execution tracer is on and leaves the trace in a file.
 // It builds with gccgo 12 (Go 1.18's language) and with every Go since 1.19; each scenario
-// registers itself, so that cgo.go may be left out where cgo is not to be had.
+// registers itself, so that what a toolchain cannot do (cgo.go, generations.go, ...) is left out.
 //
 //	recorder [-scale N] [-procs N] [-bytes N] [-seconds N] [-stats] SCENARIO FILE
 //	recorder -list
@@ -17,6 +17,7 @@ import (
 	"runtime/trace"
 	"sort"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -26,6 +27,10 @@ type scenario struct {
 	run  func(n int)
 	// Scenarios that start and stop the tracer themselves are given the file's name instead.
 	traces func(n int, name string)
+	// Settings of GODEBUG that it wants; the runtime reads some of them at its start only.
+	debug string
+	// GOMAXPROCS that it wants instead of -procs.
+	procs int
 }
 
 var scenarios = map[string]scenario{}
@@ -83,6 +88,17 @@ func record(name string, f func()) {
 	current.close()
 }
 
+// want starts the program anew if GODEBUG is not as it should be.
+func want(debug string) {
+	if debug == "" || os.Getenv("GODEBUG") == debug {
+		return
+	}
+	check(os.Setenv("GODEBUG", debug))
+	self, err := os.Executable()
+	check(err)
+	check(syscall.Exec(self, os.Args, os.Environ()))
+}
+
 func main() {
 	flag.Parse()
 	if *list {
@@ -103,6 +119,10 @@ func main() {
 			fmt.Fprintf(os.Stderr, "  %-10s %s\n", name, s.what)
 		}
 		os.Exit(2)
+	}
+	want(s.debug)
+	if s.procs != 0 {
+		*procs = s.procs
 	}
 	runtime.GOMAXPROCS(*procs)
 	start := time.Now()

@@ -48,7 +48,13 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 
 build() { # TOOLCHAIN: leaves the program in $work/recorder
-    local sources=(main.go sched.go system.go user.go)
+    local sources=(main.go sched.go system.go user.go) minor=${1#go1.}
+    if [ "$1" != gccgo ]; then
+        # Files that are named are built whatever their build tags say.
+        [ "$minor" -lt 22 ] || sources+=(generations.go)
+        [ "$minor" -lt 23 ] || sources+=(coroutines.go experiment.go)
+        [ "$minor" -lt 25 ] || sources+=(flight.go)
+    fi
     if [ "$1" = gccgo ]; then
         # gccgo alone cannot build cgo, and heeds no build tags.
         (cd "$here" && gccgo-12 -O1 -g "-fdebug-prefix-map=$here=recorder" -o "$work/recorder" "${sources[@]}")

@@ -1,20 +1,37 @@
 # shellcheck shell=bash
-# All figures of two traces, and for every trace that the bytes by type sum to its size.
+# All figures of some traces, and for every trace that the bytes by type sum to its size.
 cd "$TRACES" || exit 1
 gotrace info go1.19-user.trace
 gotrace info --json gccgo-chan.trace
+gotrace info go1.22-gensgc.trace
+gotrace info go1.26-gens.trace
+gotrace info --json go1.23-iter.trace
+gotrace info --json go1.25-gensprof.trace
 for trace in *.trace; do
     gotrace info "$trace" | awk -v name="$trace" -v size="$(wc -c <"$trace")" '
-        $1 == "proc" { table = "" }
-        $1 == "all" && $2 == "of" { all = $6; table = "" }
+        $1 == "proc" || $1 == "generation" { table = "" }
+        $1 == "records" { records = $2 }
+        $1 == "all" && $2 == "of" { all = $6; all_records = $5; table = "" }
         table { sum += $(NF - 1) }
         $1 == "type" { table = "types" }
-        END { if (sum != size || all != size) print name, size, sum, all }'
+        END {
+            if (sum != size || all != size || all_records != records)
+                print name, size, sum, all, records, all_records
+        }'
     # The batches by proc hold all events; samples belong to no proc.
     gotrace info "$trace" | awk -v name="$trace" '
         table { sum += $NF }
         $1 == "events" { events = $2 }
         $2 == "samples" { sum += $3 }
         $1 == "proc" { table = 1 }
-        END { if (sum != events) print name, events, sum }'
+        $1 == "generation" { exit }
+        END { if (sum != events && $1 != "generation") print name, events, sum }'
+    # The generations are the whole file but its header, and hold everything.
+    gotrace info --json "$trace" | jq -r --arg name "$trace" '
+        select(.by_generation) | . as $all |
+        [.by_generation | length, ([.[] | .bytes] | add), ([.[] | .batches] | add),
+         ([.[] | .events] | add), ([.[] | .strings] | add), ([.[] | .stacks] | add),
+         ([.[] | .samples] | add)] as $sums |
+        [.generations, .size - .header_bytes, .batches, .events, .strings, .stacks, .samples] |
+        select(. != $sums) | "\($name): \(.), but \($sums)"'
 done

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Versions that no tracer wrote, that are not read, and all that are.
-for version in 1.0 1.4 1.6 1.12 1.20 1.22 1.23 1.25 1.26 1.99 2.0 1.256 1.1000; do
+# Versions that no tracer wrote, and all that are read.
+for version in 1.0 1.4 1.6 1.12 1.20 1.24 1.27 1.99 2.0 1.256 1.1000; do
     printf 'go %s trace\000\000\000\000\000' "$version" | head -c 16 >"$version"
     printf '\001\000\000\000' >>"$version"
     run gotrace validate "$version"
@@ -8,4 +8,8 @@ done
 for version in 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21; do
     printf 'go %s trace\000\000\000\000\000' "$version" | head -c 16 >"$version"
     run gotrace validate -q "$version"
+done
+for version in 1.22 1.23 1.25 1.26; do
+    printf 'go %s trace\000\000\000\000\000' "$version" | head -c 16 >"$version"
+    run gotrace dump "$version"
 done

@@ -22,9 +22,15 @@ for verb in validate info print 'print --format go' dump 'convert --to chrome' '
     gotrace $verb -q -o piped.out - <named_otherwise
     case $verb in
     info | validate) ;;
+    *perfetto) ;; # names the process after the file; see below
     *) cmp plain.out packed.out && cmp plain.out piped.out ;;
     esac
 done
+mkdir elsewhere
+cp named_otherwise elsewhere/"$trace"
+gotrace convert --to perfetto -q -o plain.out "$trace"
+gotrace convert --to perfetto -q -o packed.out elsewhere/"$trace"
+cmp plain.out packed.out
 run gotrace validate trace.zst
 run gotrace validate <trace.zst
 # Cut off, and changed in the middle.

@@ -13,13 +13,15 @@ SHARED=${GOTRACE_SHARED:-$ROOT/../shared}
 GOTRACE=$(realpath -m "${GOTRACE:-${BUILD:-$ROOT/build}/gotrace}")
 GOREAD_V1=$PEERS/bin/goread-v1
 GOREAD_V2=$PEERS/bin/goread-v2
+# Go 1.27's `go tool trace`; run.sh builds it.
+GO_TRACE=${GO_TRACE:-${BUILD:-$ROOT/build}/conformance/go-tool-trace}
 CANNED=$PEERS/usr/share/go-1.21/src/internal/trace/testdata
 TPQ_HOME=${TPQ_HOME:-$PEERS/tpq}
 TPQ=$SHARED/peers/tpq.mjs
 # The trace that is being checked, and a folder for what is made of it.
 TRACE_NAME=
 WORK=
-export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 CANNED TPQ_HOME TPQ TRACE_NAME WORK
+export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 GO_TRACE CANNED TPQ_HOME TPQ TRACE_NAME WORK
 
 have_engine() {
     command -v node >/dev/null && [ -f "$TPQ" ] &&
@@ -30,6 +32,11 @@ ok() { echo "ok   $TRACE_NAME: $1"; }
 fail() { # CHECK WHY [DETAILS ON STDIN]
     echo "FAIL $TRACE_NAME: $1: $2"
     [ $# -lt 3 ] || head -n 12 "$3" | cut -c 1-300 | sed 's/^/        /'
+}
+fail_if() { # STATUS CHECK WHY [DETAILS]
+    local status=$1
+    shift
+    if [ "$status" -eq 0 ]; then ok "$1"; else fail "$@"; fi
 }
 skip() { echo "SKIP $TRACE_NAME: $1: $2"; }
 

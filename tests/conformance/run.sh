@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [NAME-PATTERN]: compare gotrace with Go's own readers and with a Perfetto engine, over the
-# canned traces of Go's sources, those in testdata/traces and a freshly recorded set.
+# canned traces of Go's sources, their text tests and fuzzing corpora, those in testdata/traces and a
+# freshly recorded set.
 #
 #   GOTRACE          the program (default $BUILD/gotrace, build/gotrace)
 #   GOTRACE_PEERS    Go toolchains and readers (default $HOME/.cache/gotrace-peers)
@@ -8,7 +9,8 @@
 #   GOTRACE_SHARED   where peers/install-go.sh, build-readers.sh and tpq.mjs are (default ../shared)
 #   GOTRACE_INSTALL  1: fetch what is missing of them
 #   GOTRACE_NO_SKIP  1 (or CI=true): what is missing makes the tests fail
-#   TRACES           only these sets: canned, kept, fresh (default all)
+#   TRACES           only these sets: canned, gotests, corpus, kept, fresh (default all)
+#   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
 #   JOBS             traces checked at a time (default twice the processors: the engine waits a lot)
 set -u
 # shellcheck disable=SC1091
@@ -88,15 +90,65 @@ add_canned() {
     fi
 }
 
+# The folders in which Go's sources keep tests of their trace reader, of every version there is.
+testdata_of_go() {
+    local folder
+    for folder in "$PEERS"/usr/share/go-1.*/src/internal/trace/{,v2/}testdata; do
+        [ ! -d "$folder/$1" ] || echo "$folder/$1"
+    done
+}
+
+# Go's text tests: those of all versions, the same text once.
+add_gotests() {
+    local file version sum found=0
+    declare -A seen
+    while read -r file; do
+        version=${file#"$PEERS/usr/share/go-"}
+        found=$((found + 1))
+        sum=$(sha256sum <"$file")
+        [ -z "${seen[$sum]:-}" ] || continue
+        seen[$sum]=1
+        add "gotests/${version%%/*}-$(basename "$file" .test)" "$file"
+    done < <(testdata_of_go tests | while read -r folder; do ls "$folder"/*.test; done)
+    TRACE_NAME=gotests
+    if [ $found -eq 0 ]; then
+        skip "Go's text tests" "none below $PEERS/usr/share" | tell
+    elif [ "$(testdata_of_go tests | grep -c 'go-1\.2[37]/')" -ne 2 ]; then
+        fail 'those of Go 1.23 and 1.27 are there' "found: $(testdata_of_go tests | tr '\n' ' ')" | tell
+    else
+        ok 'those of Go 1.23 and 1.27 are there' | tell
+    fi
+}
+
+add_corpus() {
+    local folder file
+    local -a files=()
+    while read -r folder; do files+=("$folder"/*/*); done < <(testdata_of_go fuzz)
+    TRACE_NAME=corpus
+    if [ ${#files[@]} -eq 0 ]; then
+        skip 'the corpora of Go' "none below $PEERS/usr/share" | tell
+    elif ! command -v python3 >/dev/null; then
+        skip 'the corpora of Go' 'no python3' | tell
+    elif ! mkdir -p "$WORK/corpus" ||
+        ! "$CONFORMANCE/corpus.py" "$WORK/corpus" "${files[@]}" >"$WORK/log" 2>&1; then
+        fail 'decoding' "of ${#files[@]} files" "$WORK/log" | tell
+    else
+        ok "decoding ${#files[@]} files" | tell
+        for file in "$WORK/corpus"/*; do add "corpus/$(basename "$file")" "$file"; done
+    fi
+}
+
 add_fresh() {
-    local toolchain file
+    local toolchain file scale
     mkdir -p "$WORK/fresh"
-    for toolchain in gccgo go1.19 go1.21; do
+    for toolchain in gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27; do
+        # Since 1.22 what is worth having lasts for many generations already.
+        case $toolchain in gccgo | go1.19 | go1.21) scale=3 ;; *) scale=1 ;; esac
         TRACE_NAME="fresh/$toolchain"
         if { [ $toolchain = gccgo ] && ! command -v gccgo-12 >/dev/null; } ||
             { [ $toolchain != gccgo ] && [ ! -x "$PEERS/usr/lib/go-${toolchain#go}/bin/go" ]; }; then
             skip recording "no $toolchain" | tell
-        elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" --scale 3 "$WORK/fresh" \
+        elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" --scale $scale "$WORK/fresh" \
             $toolchain >"$WORK/log" 2>&1; then
             ok recording | tell
         else
@@ -106,6 +158,16 @@ add_fresh() {
     for file in "$WORK/fresh"/*.trace; do
         [ ! -f "$file" ] || add "fresh/$(basename "$file" .trace)" "$file"
     done
+}
+
+# Go 1.27's `go tool trace`, which its toolchain builds; kept for the next time.
+build_go_trace() {
+    local go=$PEERS/usr/lib/go-1.27/bin/go
+    [ ! -x "$GO_TRACE" ] && [ -x "$go" ] || return 0
+    mkdir -p "$(dirname "$GO_TRACE")" || return 0
+    GOCACHE=$WORK/gocache GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off "$go" build -o "$GO_TRACE" cmd/trace
+    chmod -R u+w "$WORK/gocache"
+    rm -rf "$WORK/gocache"
 }
 
 keep_failed() {
@@ -123,9 +185,12 @@ export TRACE_NAME=setup
 [ -x "$GOTRACE" ] || { fail 'the program is there' "no $GOTRACE: run make" | tell; finish; }
 
 : >"$WORK/list"
-for set in ${TRACES:-canned kept fresh}; do
+build_go_trace
+for set in ${TRACES:-canned gotests corpus kept fresh}; do
     case $set in
     canned) add_canned ;;
+    gotests) add_gotests ;;
+    corpus) add_corpus ;;
     kept)
         for file in "$ROOT"/testdata/traces/*.trace "$ROOT"/testdata/traces/unsound/*.trace; do
             add "kept/$(basename "$file" .trace)" "$file"

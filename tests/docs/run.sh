@@ -73,7 +73,9 @@ prototypes() {
 }
 
 check 'gotrace.1 has the rules' repeats man/gotrace.1 rules tables rules
-check 'gotrace-format.5 has the event table' repeats man/gotrace-format.5 events tables events
+check 'gotrace-format.5 has the events of v1' repeats man/gotrace-format.5 events tables events
+check 'gotrace-format.5 has the events of v2' \
+    repeats man/gotrace-format.5 events-v2 tables events-v2
 check 'libgotrace.3 has the example' repeats man/libgotrace.3 running.c example
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
 
@@ -148,6 +150,7 @@ transcript_holds() {
     ln -s "$here/testdata" "$folder/testdata"
     cp testdata/traces/go1.19-http.trace "$folder/app.trace"
     cp testdata/traces/go1.19-gc.trace "$folder/gc.trace"
+    cp testdata/traces/go1.26-gens.trace "$folder/new.trace"
     transcripts "$1" >"$work/transcript"
     # Files that a transcript shows with cat are there before.
     awk -v folder="$folder/" '

@@ -2,31 +2,35 @@
  * tables.c - the format and the rules, which the library has as data, in the language of manual
  * pages (mdoc):
  *
- *   tables events    the event table of gotrace-format(5)
- *   tables rules     the section RULES of gotrace(1)
+ *   tables events       the event table of v1 in gotrace-format(5)
+ *   tables events-v2    that of v2
+ *   tables rules        the section RULES of gotrace(1)
  */
 #include <gotrace.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The versions that have something, where those are not all. */
-static void print_versions(int since, int until)
+/* The first and the last version of each format. */
+enum { V1_FIRST = 5, V1_LAST = 21, V2_FIRST = 22, V2_LAST = 26 };
+
+/* The versions that have something, where those are not all of its format. */
+static void print_versions(int first, int since, int until)
 {
-    if (since > 5)
+    if (since > first)
         printf(" Po from 1.%d Pc", since);
     if (until < 255)
         printf(" Po until 1.%d Pc", until);
 }
 
 /* What stands on the wire behind the differences of sequence numbers and times. */
-static void print_args(const gotrace_event_spec *spec)
+static void print_args(const gotrace_event_spec *spec, int first)
 {
     for (size_t i = 0; i < spec->arg_count; i++) {
         const gotrace_arg_spec *arg = &spec->args[i];
         if (arg->kind == GOTRACE_ARG_DSEQ || arg->kind == GOTRACE_ARG_DT)
             continue;
         printf(" Ar %s", arg->name);
-        print_versions(arg->since > spec->since ? arg->since : 5, arg->until);
+        print_versions(first, arg->since > spec->since ? arg->since : first, arg->until);
     }
     if (spec->flags & GOTRACE_SPEC_FRAMES)
         printf(" Ar frames");
@@ -34,17 +38,15 @@ static void print_args(const gotrace_event_spec *spec)
         printf(" Ar data");
 }
 
-static void print_events(void)
+static void print_events(int first, int last)
 {
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    for (unsigned code = 0; code < 64; code++) {
-        const gotrace_event_spec *spec = gotrace_event_spec_of(versions[count - 1], code);
+    for (unsigned code = 0; code < 256; code++) {
+        const gotrace_event_spec *spec = gotrace_event_spec_of(last, code);
         if (!spec)
             continue;
         printf(".It %u Sy %s", code, spec->name);
-        print_args(spec);
-        if (spec->since > 5)
+        print_args(spec, first);
+        if (spec->since > first)
             printf(" No \\(em from 1.%d", spec->since);
         printf("\n%s\n", spec->summary);
     }
@@ -73,11 +75,13 @@ static void print_rules(void)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "events") == 0) {
-        print_events();
+        print_events(V1_FIRST, V1_LAST);
+    } else if (argc == 2 && strcmp(argv[1], "events-v2") == 0) {
+        print_events(V2_FIRST, V2_LAST);
     } else if (argc == 2 && strcmp(argv[1], "rules") == 0) {
         print_rules();
     } else {
-        fprintf(stderr, "usage: tables events|rules\n");
+        fprintf(stderr, "usage: tables events|events-v2|rules\n");
         return 2;
     }
     return fflush(stdout) != 0;

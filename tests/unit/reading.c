@@ -121,7 +121,7 @@ bool reading_has(const reading *r, gotrace_rule rule)
 void reading_check_sum(const reading *r)
 {
     uint64_t sum = r->summary.header_bytes + r->summary.unread_bytes;
-    for (unsigned type = 0; type < 64; type++)
+    for (unsigned type = 0; type < 256; type++)
         sum += r->summary.type_bytes[type];
     ck_assert_uint_eq(sum, r->summary.size);
 }

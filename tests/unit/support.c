@@ -98,6 +98,65 @@ void traces_free(trace_file *files)
     free(files);
 }
 
+int trace_version(const blob *content)
+{
+    gotrace_decoder *d;
+    gotrace_record record;
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_decoder_feed(d, content->bytes, content->size);
+    gotrace_decoder_next(d, &record);
+    int version = gotrace_decoder_version(d);
+    gotrace_decoder_free(d);
+    return version;
+}
+
+const int v2_versions[] = {22, 23, 25, 26, 0};
+
+/* One record of that type; a Stack has two frames. */
+static void write_record(gotrace_encoder *e, int version, const gotrace_event_spec *spec, bool odd)
+{
+    static const char data[] = "a\"\\\n\xff\xe2\x82\xac";
+    uint64_t args[GOTRACE_MAX_ARGS + 8];
+    uint8_t widths[GOTRACE_MAX_ARGS + 9];
+    const gotrace_arg_spec *specs[GOTRACE_MAX_ARGS];
+    size_t count = gotrace_event_args(spec, version, specs);
+    bool has_data = spec->flags & GOTRACE_SPEC_DATA;
+    for (size_t i = 0; i < sizeof args / sizeof args[0]; i++) {
+        args[i] = !odd ? 40 * i : i % 2 ? UINT64_MAX : (uint64_t)1 << 9 * i % 64;
+        widths[i] = (uint8_t)(i % 2 ? 10 : 0);
+    }
+    widths[sizeof widths - 1] = 0;
+    if (spec->flags & GOTRACE_SPEC_FRAMES) {
+        args[1] = 2;
+        count += 2 * gotrace_frame_values(version);
+    }
+    gotrace_record record = {.spec = spec, .args = args, .arg_count = count, .form = 0xff};
+    if (has_data && !odd) {
+        record.data = data;
+        record.data_size = sizeof data - 1;
+    }
+    if (odd) {
+        record.widths = widths;
+        record.width_count = count + has_data;
+    }
+    gotrace_status status = gotrace_encoder_record(e, &record);
+    ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_encoder_error(e)->message);
+}
+
+void trace_of_all(int version, blob *trace)
+{
+    gotrace_encoder *e;
+    ck_assert_int_eq(gotrace_encoder_new(version, blob_write, trace, NULL, &e, NULL), GOTRACE_OK);
+    for (unsigned odd = 0; odd <= 1; odd++)
+        for (unsigned code = 0; code < 256; code++) {
+            const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
+            if (spec)
+                write_record(e, version, spec, odd);
+        }
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    gotrace_encoder_free(e);
+}
+
 static void *failing_resize(void *ctx, void *block, size_t old_size, size_t new_size)
 {
     failing_allocator *a = ctx;

@@ -34,6 +34,15 @@ typedef struct trace_file {
 trace_file *traces_load(size_t max_size);
 void traces_free(trace_file *files);
 
+/* The version that the header says, 0 if it is none that is known. */
+int trace_version(const blob *content);
+
+/* A trace of that v2 version in which each record that it has stands twice: as its tracer writes
+ * it, then with large values and padded numbers. */
+void trace_of_all(int version, blob *trace);
+/* The v2 versions; ends with 0. */
+extern const int v2_versions[];
+
 /* Allocations that are counted; the one of number fail_at (from 0) is refused, and all after it
  * where `for_good`. */
 typedef struct failing_allocator {

@@ -203,7 +203,7 @@ START_TEST(verdicts)
         {GOTRACE_RULE_TIME_ORDER, "broken clocks", EXIT_DAMAGED},
         {GOTRACE_RULE_GO_START, "inconsistent", EXIT_DAMAGED},
         {GOTRACE_RULE_EVENT_ARITY, "malformed", EXIT_DAMAGED},
-        {GOTRACE_RULE_HEADER_V2, "unsupported", EXIT_DAMAGED},
+        {GOTRACE_RULE_HEADER_VERSION, "unsupported", EXIT_DAMAGED},
         {GOTRACE_RULE_HEADER_MAGIC, "unsupported", EXIT_DAMAGED},
         {GOTRACE_RULE_SYSTEM_LIMIT, "unreadable", EXIT_SYSTEM},
     };

@@ -102,6 +102,20 @@ static void same_logs(const blob *a, const blob *b, const char *what, size_t at)
                   "%s, %zu: another cut says otherwise", what, at);
 }
 
+/* Whole and in pieces, the same is said. */
+static gotrace_status same_in_pieces(const uint8_t *bytes, size_t size, unsigned mode,
+                                     const char *what, size_t at)
+{
+    blob whole = {0}, cut = {0};
+    gotrace_status status = decode(bytes, size, 0, &whole);
+    ck_assert_int_eq(decode(bytes, size, mode, &cut), status);
+    same_logs(&whole, &cut, what, at);
+    ck_assert(status == GOTRACE_END || status == GOTRACE_ERROR);
+    blob_free(&whole);
+    blob_free(&cut);
+    return status;
+}
+
 /* ---- varints -------------------------------------------------------------------------------- */
 
 /* A Frequency record of that varint, after a header. */
@@ -196,21 +210,40 @@ START_TEST(every_cut_says_the_same)
 }
 END_TEST
 
+/* The same with every record of a v2 version: cut in all ways, cut off, and each bit flipped. */
+START_TEST(v2_records)
+{
+    blob trace = {0}, whole = {0};
+    trace_of_all(v2_versions[_i], &trace);
+    ck_assert_int_eq(decode(trace.bytes, trace.size, 0, &whole), GOTRACE_END);
+    for (unsigned mode = 1; mode <= 40; mode++) {
+        blob cut = {0};
+        ck_assert_int_eq(decode(trace.bytes, trace.size, mode, &cut), GOTRACE_END);
+        same_logs(&whole, &cut, "all of v2", mode);
+        blob_free(&cut);
+    }
+    blob_free(&whole);
+    for (size_t size = GT_HEADER_SIZE; size < trace.size; size++)
+        same_in_pieces(trace.bytes, size, 3, "all of v2, cut off", size);
+    for (size_t bit = 0; bit < 8 * trace.size; bit++) {
+        trace.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        same_in_pieces(trace.bytes, trace.size, (unsigned)(bit % 18), "all of v2, a bit flipped",
+                       bit);
+        trace.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    blob_free(&trace);
+}
+END_TEST
+
 /* Where a record is cut off: the records before it, then the error, and nothing else. */
 START_TEST(truncation_at_every_byte)
 {
     trace_file *files = traces_load(1200);
     for (trace_file *f = files; f->path[0]; f++)
         for (size_t size = 0; size < f->content.size; size++) {
-            blob whole = {0}, cut = {0};
-            gotrace_status status = decode(f->content.bytes, size, 0, &whole);
-            ck_assert_int_eq(decode(f->content.bytes, size, 3, &cut), status);
-            same_logs(&whole, &cut, f->path, size);
-            ck_assert(status == GOTRACE_END || status == GOTRACE_ERROR);
+            gotrace_status status = same_in_pieces(f->content.bytes, size, 3, f->path, size);
             if (size < GT_HEADER_SIZE)
                 ck_assert_int_eq(status, GOTRACE_ERROR);
-            blob_free(&whole);
-            blob_free(&cut);
         }
     traces_free(files);
 }
@@ -221,14 +254,9 @@ START_TEST(every_bit_flipped)
     trace_file *files = traces_load(900);
     for (trace_file *f = files; f->path[0]; f++)
         for (size_t bit = 0; bit < 8 * f->content.size; bit++) {
-            blob whole = {0}, cut = {0};
             f->content.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            gotrace_status status = decode(f->content.bytes, f->content.size, 0, &whole);
-            ck_assert_int_eq(decode(f->content.bytes, f->content.size, 7, &cut), status);
-            same_logs(&whole, &cut, f->path, bit);
+            same_in_pieces(f->content.bytes, f->content.size, 7, f->path, bit);
             f->content.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            blob_free(&whole);
-            blob_free(&cut);
         }
     traces_free(files);
 }
@@ -242,16 +270,11 @@ START_TEST(random_bytes)
     const int *versions = gotrace_versions(&count);
     for (int round = 0; round < 2000; round++) {
         uint8_t bytes[160];
-        blob whole = {0}, cut = {0};
         memset(bytes, 0, GT_HEADER_SIZE);
         sprintf((char *)bytes, "go 1.%d trace", versions[(size_t)round % count]);
         for (size_t i = GT_HEADER_SIZE; i < sizeof bytes; i++)
             bytes[i] = (uint8_t)(random_next(&state) >> 32);
-        gotrace_status status = decode(bytes, sizeof bytes, 0, &whole);
-        ck_assert_int_eq(decode(bytes, sizeof bytes, 1, &cut), status);
-        same_logs(&whole, &cut, "random bytes", (size_t)round);
-        blob_free(&whole);
-        blob_free(&cut);
+        same_in_pieces(bytes, sizeof bytes, 1, "random bytes", (size_t)round);
     }
 }
 END_TEST
@@ -259,7 +282,8 @@ END_TEST
 /* ---- rules ---------------------------------------------------------------------------------- */
 
 typedef struct bad_case {
-    const char *bytes; /* after a header of go 1.19 */
+    int version;
+    const char *bytes; /* after its header */
     size_t size;
     gotrace_rule rule;
     uint64_t offset;
@@ -269,36 +293,62 @@ typedef struct bad_case {
 #define BYTES(s) (s), sizeof(s) - 1
 
 static const bad_case bad_cases[] = {
-    {BYTES("\x00"), GOTRACE_RULE_WIRE_TYPE, 16, false},
-    {BYTES("\x3f\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
-    {BYTES("\x32\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
-    {BYTES("\x41"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
-    {BYTES("\x41\x00\x80"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
+    {26, BYTES("\x00"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {19, BYTES("\x3f\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {19, BYTES("\x32\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {19, BYTES("\x41"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
+    {19, BYTES("\x41\x00\x80"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
     /* GoCreate: its length ends within a value, is longer than the trace, is longer than allowed */
-    {BYTES("\xcd\x03\x01\x02\x80\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
-    {BYTES("\xcd\x04\x01\x02"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
-    {BYTES("\xcd\xff\xff\x7f\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
-    {BYTES("\xcd\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
+    {19, BYTES("\xcd\x03\x01\x02\x80\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
+    {19, BYTES("\xcd\x04\x01\x02"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
+    {19, BYTES("\xcd\xff\xff\x7f\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
+    {19, BYTES("\xcd\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_WIRE_LENGTH, 16,
+     false},
     /* a value within a length that takes eleven bytes */
-    {BYTES("\xcd\x0c\x01\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"), GOTRACE_RULE_WIRE_VARINT,
-     19, false},
+    {19, BYTES("\xcd\x0c\x01\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"),
+     GOTRACE_RULE_WIRE_VARINT, 19, false},
     /* GoCreate with three and with five values, ProcStop with two */
-    {BYTES("\xcd\x03\x01\x02\x03"), GOTRACE_RULE_EVENT_ARITY, 16, true},
-    {BYTES("\xcd\x05\x01\x02\x03\x04\x05"), GOTRACE_RULE_EVENT_ARITY, 16, true},
-    {BYTES("\x46\x01\x02"), GOTRACE_RULE_EVENT_ARITY, 16, true},
-    {BYTES("\xc6\x00"), GOTRACE_RULE_EVENT_ARITY, 16, true},
+    {19, BYTES("\xcd\x03\x01\x02\x03"), GOTRACE_RULE_EVENT_ARITY, 16, true},
+    {19, BYTES("\xcd\x05\x01\x02\x03\x04\x05"), GOTRACE_RULE_EVENT_ARITY, 16, true},
+    {19, BYTES("\x46\x01\x02"), GOTRACE_RULE_EVENT_ARITY, 16, true},
+    {19, BYTES("\xc6\x00"), GOTRACE_RULE_EVENT_ARITY, 16, true},
     /* String: empty, too long; UserLog's message too long */
-    {BYTES("\x25\x01\x00"), GOTRACE_RULE_STRING_LENGTH, 16, false},
-    {BYTES("\x25\x01\xc1\x84\x3d"), GOTRACE_RULE_STRING_LENGTH, 16, false},
-    {BYTES("\x25\x01\xc0\x84\x3d"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
-    {BYTES("\xf0\x04\x01\x01\x01\x00\xc1\x84\x3d"), GOTRACE_RULE_LOG_LENGTH, 16, false},
+    {19, BYTES("\x25\x01\x00"), GOTRACE_RULE_STRING_LENGTH, 16, false},
+    {19, BYTES("\x25\x01\xc1\x84\x3d"), GOTRACE_RULE_STRING_LENGTH, 16, false},
+    {19, BYTES("\x25\x01\xc0\x84\x3d"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
+    {19, BYTES("\xf0\x04\x01\x01\x01\x00\xc1\x84\x3d"), GOTRACE_RULE_LOG_LENGTH, 16, false},
     /* Stack: fewer and more frames than it says, more than allowed, no count */
-    {BYTES("\xc3\x06\x01\x02\x01\x01\x01\x01"), GOTRACE_RULE_STACK_FRAMES, 16, true},
-    {BYTES("\xc3\x07\x01\x01\x01\x01\x01\x01\x01"), GOTRACE_RULE_STACK_FRAMES, 16, true},
-    {BYTES("\xc3\x04\x01\x80\x89\x7a"), GOTRACE_RULE_STACK_FRAMES, 16, true},
-    {BYTES("\xc3\x0b\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_STACK_FRAMES, 16,
-     true},
-    {BYTES("\x03\x01"), GOTRACE_RULE_EVENT_ARITY, 16, true},
+    {19, BYTES("\xc3\x06\x01\x02\x01\x01\x01\x01"), GOTRACE_RULE_STACK_FRAMES, 16, true},
+    {19, BYTES("\xc3\x07\x01\x01\x01\x01\x01\x01\x01"), GOTRACE_RULE_STACK_FRAMES, 16, true},
+    {19, BYTES("\xc3\x04\x01\x80\x89\x7a"), GOTRACE_RULE_STACK_FRAMES, 16, true},
+    {19, BYTES("\xc3\x0b\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_STACK_FRAMES,
+     16, true},
+    {19, BYTES("\x03\x01"), GOTRACE_RULE_EVENT_ARITY, 16, true},
+    /* v2: none, a later version's, between the events and those of experiments, after them */
+    {19, BYTES("\x00"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {22, BYTES("\x2d\x01\x01\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {23, BYTES("\x32"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {25, BYTES("\x34"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {26, BYTES("\x35"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {26, BYTES("\x7f"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {22, BYTES("\x80\x00\x00\x00\x00"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {26, BYTES("\x89\x00"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {26, BYTES("\xff"), GOTRACE_RULE_WIRE_TYPE, 16, false},
+    {26, BYTES("\x34\x10\x01\x80"), GOTRACE_RULE_WIRE_TRUNCATED, 17, false},
+    {22, BYTES("\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02"), GOTRACE_RULE_WIRE_VARINT, 17,
+     false},
+    /* Stack: a count that is too large, frames that are missing, one with a bad number */
+    {22, BYTES("\x03\x01\xe9\x07"), GOTRACE_RULE_STACK_FRAMES, 16, false},
+    {22, BYTES("\x03\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_STACK_FRAMES, 16,
+     false},
+    {22, BYTES("\x03\x01\x02\x01\x01\x01\x01\x01"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
+    {22, BYTES("\x03\x01\xe8\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
+     GOTRACE_RULE_WIRE_VARINT, 20, false},
+    /* String and ExperimentalBatch: too long, cut off */
+    {22, BYTES("\x05\x01\xc1\x84\x3d"), GOTRACE_RULE_STRING_LENGTH, 16, false},
+    {22, BYTES("\x05\x01\xc0\x84\x3d"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
+    {23, BYTES("\x31\x01\x01\x01\x01\x81\x80\x04"), GOTRACE_RULE_BATCH_HEADER, 16, false},
+    {23, BYTES("\x31\x01\x01\x01\x01\x80\x80\x04"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
 };
 
 START_TEST(rules)
@@ -307,7 +357,9 @@ START_TEST(rules)
     blob bytes = {0}, log = {0};
     gotrace_decoder *d;
     gotrace_record record;
-    blob_write(&bytes, "go 1.19 trace\0\0", GT_HEADER_SIZE);
+    char header[GT_HEADER_SIZE + 1] = "";
+    sprintf(header, "go 1.%d trace", c->version);
+    blob_write(&bytes, header, GT_HEADER_SIZE);
     blob_write(&bytes, c->bytes, c->size);
     if (c->goes_on)
         blob_write(&bytes, "\x02\x07", 2);
@@ -315,6 +367,8 @@ START_TEST(rules)
     ck_assert_int_eq(gotrace_decoder_feed(d, bytes.bytes, bytes.size), GOTRACE_OK);
     gotrace_decoder_finish(d);
     gotrace_status status = gotrace_decoder_next(d, &record);
+    if (c->offset > GT_HEADER_SIZE && status == GOTRACE_EVENT)
+        status = gotrace_decoder_next(d, &record);
     ck_assert_int_eq(status, c->goes_on ? GOTRACE_EVENT : GOTRACE_ERROR);
     if (c->goes_on) {
         ck_assert_str_eq(record.spec->name, "Frequency");
@@ -345,8 +399,8 @@ static const header_case header_cases[] = {
     {"go 1.6 trace\0\0\0", GOTRACE_RULE_HEADER_VERSION, "1.5, 1.7"},
     {"go 1.20 trace\0\0", GOTRACE_RULE_HEADER_VERSION, "1.20"},
     {"go 2.0 trace\0\0\0", GOTRACE_RULE_HEADER_VERSION, "2.0"},
-    {"go 1.22 trace\0\0", GOTRACE_RULE_HEADER_V2, "1.22"},
-    {"go 1.26 trace\0\0", GOTRACE_RULE_HEADER_V2, "1.26"},
+    {"go 1.24 trace\0\0", GOTRACE_RULE_HEADER_VERSION, "1.22, 1.23, 1.25, 1.26"},
+    {"go 1.27 trace\0\0", GOTRACE_RULE_HEADER_VERSION, "1.27"},
 };
 
 START_TEST(headers)
@@ -463,6 +517,49 @@ START_TEST(memory_refused)
 }
 END_TEST
 
+/* Every record of a v2 version, memory refused once in every place. */
+START_TEST(v2_memory_refused)
+{
+    trace_file file = {.path = "all of v2"};
+    trace_of_all(v2_versions[_i], &file.content);
+    for (uint64_t n = 0;; n++) {
+        failing_allocator a = {.fail_at = n};
+        bool done = decode_with(&file, &a);
+        ck_assert_int_eq(a.bytes, 0);
+        ck_assert_uint_lt(n, 100);
+        if (done)
+            break;
+    }
+    blob_free(&file.content);
+}
+END_TEST
+
+/* The longest stack, byte by byte: what is there is not looked at again with each byte. */
+START_TEST(v2_longest_stack)
+{
+    enum { FRAMES = 1000, VALUES = 4 * FRAMES };
+    gotrace_decoder *d;
+    gotrace_record record;
+    blob bytes = {0};
+    blob_write(&bytes, "go 1.22 trace\0\0\0\x03\x01\xe8\x07", 20);
+    for (int i = 0; i < VALUES; i++)
+        blob_write(&bytes, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_status status = GOTRACE_NEED_INPUT;
+    for (size_t at = 0; at < bytes.size; at++) {
+        ck_assert_int_eq(status, GOTRACE_NEED_INPUT);
+        ck_assert_int_eq(gotrace_decoder_feed(d, bytes.bytes + at, 1), GOTRACE_OK);
+        status = gotrace_decoder_next(d, &record);
+    }
+    ck_assert_int_eq(status, GOTRACE_EVENT);
+    ck_assert_uint_eq(record.arg_count, 2 + VALUES);
+    ck_assert_uint_eq(record.width_count, 2 + VALUES);
+    ck_assert_uint_eq(record.args[1 + VALUES], UINT64_MAX);
+    gotrace_decoder_free(d);
+    blob_free(&bytes);
+}
+END_TEST
+
 /* A string of the longest allowed length, byte by byte: held once, and within a set limit. */
 START_TEST(memory_limit)
 {
@@ -502,6 +599,7 @@ int main(void)
     tcase_add_test(cases, varint_padded);
     tcase_add_test(cases, varint_too_long);
     tcase_add_test(cases, every_cut_says_the_same);
+    tcase_add_loop_test(cases, v2_records, 0, 4);
     tcase_add_test(cases, truncation_at_every_byte);
     tcase_add_test(cases, every_bit_flipped);
     tcase_add_test(cases, random_bytes);
@@ -510,6 +608,8 @@ int main(void)
     tcase_add_test(cases, a_problem_can_stop);
     tcase_add_test(cases, feeding_out_of_turn);
     tcase_add_test(cases, memory_refused);
+    tcase_add_loop_test(cases, v2_memory_refused, 0, 4);
+    tcase_add_test(cases, v2_longest_stack);
     tcase_add_test(cases, memory_limit);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

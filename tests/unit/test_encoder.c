@@ -72,6 +72,19 @@ START_TEST(deviations_are_exact)
 }
 END_TEST
 
+/* Every record of a v2 version, also with padded numbers. */
+START_TEST(v2_records_are_exact)
+{
+    blob content = {0}, written = {0};
+    trace_of_all(v2_versions[_i], &content);
+    rewrite(&content, true, &written);
+    ck_assert_uint_eq(written.size, content.size);
+    ck_assert_mem_eq(written.bytes, content.bytes, content.size);
+    blob_free(&content);
+    blob_free(&written);
+}
+END_TEST
+
 static gotrace_rule try_record(int version, const char *name, const uint64_t *args, size_t count,
                                size_t data_size, uint8_t form, const uint8_t *widths,
                                size_t width_count)
@@ -133,6 +146,73 @@ START_TEST(records_are_checked)
     ck_assert_int_eq(try_record(19, "Stack", args, 4006, 0, 3, NULL, 0), GOTRACE_RULE_STACK_FRAMES);
     /* CPUSample is not of 1.11: its row exists, its version does not. */
     ck_assert_ptr_null(gotrace_event_spec_named(11, "CPUSample"));
+}
+END_TEST
+
+START_TEST(v2_records_are_checked)
+{
+    uint64_t args[4010] = {300, 0, 0};
+    uint8_t widths[5] = {0, 0, 0, 1, 0};
+    ck_assert_int_eq(try_record(22, "EventBatch", args, 4, 0, 0xff, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(22, "EventBatch", args, 4, 0, 0, widths, 4), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(22, "EventBatch", args, 4, 0, 0, widths, 5), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(22, "EventBatch", args, 4, 0, 3, NULL, 0), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(22, "EventBatch", args, 3, 0, 0, NULL, 0),
+                     GOTRACE_RULE_EVENT_ARITY);
+    ck_assert_int_eq(try_record(22, "Stacks", args, 0, 0, 0, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(22, "Stacks", args, 1, 0, 0, NULL, 0), GOTRACE_RULE_EVENT_ARITY);
+    ck_assert_int_eq(try_record(22, "Stacks", args, 0, 1, 0, NULL, 0), GOTRACE_RULE_USAGE);
+    ck_assert_int_eq(try_record(22, "String", args, 1, 0, 0, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(22, "String", args, 1, 1000000, 0, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(22, "String", args, 1, 1000001, 0, NULL, 0),
+                     GOTRACE_RULE_STRING_LENGTH);
+    ck_assert_int_eq(try_record(23, "ExperimentalBatch", args, 4, 65536, 0, NULL, 0),
+                     GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(23, "ExperimentalBatch", args, 4, 65537, 0, NULL, 0),
+                     GOTRACE_RULE_BATCH_HEADER);
+    args[1] = 1000;
+    ck_assert_int_eq(try_record(26, "Stack", args, 4002, 0, 0, NULL, 0), GOTRACE_RULE_NONE);
+    ck_assert_int_eq(try_record(26, "Stack", args, 4001, 0, 0, NULL, 0), GOTRACE_RULE_EVENT_ARITY);
+    args[1] = 1001;
+    ck_assert_int_eq(try_record(26, "Stack", args, 4006, 0, 0, NULL, 0), GOTRACE_RULE_STACK_FRAMES);
+    /* what a version lacks, and another format's record of the same code */
+    ck_assert_ptr_null(gotrace_event_spec_named(22, "GoSwitch"));
+    ck_assert_ptr_null(gotrace_event_spec_named(22, "Span"));
+    ck_assert_ptr_null(gotrace_event_spec_named(25, "EndOfGeneration"));
+    ck_assert_int_eq(try_record(23, "Span", args, 4, 0, 0, NULL, 0), GOTRACE_RULE_NONE);
+    blob written = {0};
+    gotrace_encoder *e;
+    gotrace_record batch = {.spec = gotrace_event_spec_named(19, "Batch"), .args = args,
+                            .arg_count = 2};
+    ck_assert_int_eq(gotrace_encoder_new(22, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_record(e, &batch), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
+    gotrace_encoder_free(e);
+    blob_free(&written);
+}
+END_TEST
+
+/* The tracer reserves ten bytes for the size of a batch. */
+START_TEST(v2_sizes_are_padded)
+{
+    static const uint8_t wanted[] = "go 1.26 trace\0\0\0\x01\x01\x02\x03"
+                                    "\x81\x80\x80\x80\x80\x80\x80\x80\x80\x00\x34";
+    uint64_t args[] = {1, 2, 3, 1};
+    blob written = {0};
+    gotrace_encoder *e;
+    gotrace_record batch = {.spec = gotrace_event_spec_named(26, "EventBatch"), .args = args,
+                            .arg_count = 4, .form = 0xff};
+    gotrace_record end = {.spec = gotrace_event_spec_named(26, "EndOfGeneration")};
+    ck_assert_int_eq(gotrace_encoder_new(26, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_record(e, &batch), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_record(e, &end), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_uint_eq(written.size, sizeof wanted - 1);
+    ck_assert_mem_eq(written.bytes, wanted, written.size);
+    ck_assert_uint_eq(gotrace_record_width(batch.spec, 26, 3), 10);
+    ck_assert_uint_eq(gotrace_record_width(batch.spec, 26, 2), 0);
+    gotrace_encoder_free(e);
+    blob_free(&written);
 }
 END_TEST
 
@@ -478,6 +558,35 @@ START_TEST(misuse_is_refused)
 }
 END_TEST
 
+/* Traces of v2 are written record by record alone. */
+START_TEST(no_events_in_v2)
+{
+    uint64_t id, args[4] = {1, 2, 3, 4};
+    blob written = {0};
+    gotrace_encoder *e;
+    gotrace_frame frame = {.pc = 1};
+    gotrace_status status = GOTRACE_OK;
+    ck_assert_int_eq(gotrace_encoder_new(26, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
+    switch (_i) {
+    case 0:
+        status = gotrace_encoder_event(e, 0, gotrace_event_spec_named(26, "ProcStart"), 1, 0, args,
+                                       2, 0, NULL, 0);
+        break;
+    case 1: status = gotrace_encoder_tracer(e, GOTRACE_TRACER_GO); break;
+    case 2: status = gotrace_encoder_string(e, 0, 1, "x", 1, &id); break;
+    case 3: status = gotrace_encoder_stack(e, &frame, 1, &id); break;
+    case 4: status = gotrace_encoder_flush(e, 0); break;
+    case 5: status = gotrace_encoder_batch_ticks(e, 0, 1); break;
+    default: status = gotrace_encoder_finish(e, 1, 1); break;
+    }
+    ck_assert_int_eq(status, GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
+    ck_assert_ptr_nonnull(strstr(gotrace_encoder_error(e)->message, "1.22"));
+    gotrace_encoder_free(e);
+    blob_free(&written);
+}
+END_TEST
+
 START_TEST(no_strings_in_1_5)
 {
     uint64_t id;
@@ -613,7 +722,10 @@ int main(void)
     TCase *cases = tcase_create("encoder");
     tcase_add_test(cases, records_are_exact);
     tcase_add_test(cases, deviations_are_exact);
+    tcase_add_loop_test(cases, v2_records_are_exact, 0, 4);
     tcase_add_test(cases, records_are_checked);
+    tcase_add_test(cases, v2_records_are_checked);
+    tcase_add_test(cases, v2_sizes_are_padded);
     tcase_add_test(cases, versions_are_checked);
     tcase_add_test(cases, a_failed_write_stays);
     tcase_add_loop_test(cases, footers, 0, tracers);
@@ -624,6 +736,7 @@ int main(void)
     tcase_add_test(cases, samples_have_a_buffer);
     tcase_add_loop_test(cases, misuse_is_refused, 0, 13);
     tcase_add_test(cases, no_strings_in_1_5);
+    tcase_add_loop_test(cases, no_events_in_v2, 0, 7);
     tcase_add_loop_test(cases, limits_hold, 0, 5);
     tcase_add_test(cases, tables_grow);
     tcase_add_test(cases, memory_refused);

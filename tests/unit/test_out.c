@@ -1,6 +1,7 @@
 /* test_out.c - buffered output, and text made fit for formats. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "formats.h"
 #include "support.h"
@@ -163,6 +164,41 @@ START_TEST(go_strings)
 }
 END_TEST
 
+static void expect_clock(const char *zone, uint64_t seconds, uint64_t nanoseconds,
+                         const char *wanted)
+{
+    blob b = {0};
+    out o;
+
+    ck_assert_int_eq(setenv("TZ", zone, 1), 0);
+    tzset();
+    ck_assert(out_init(&o, blob_write, &b));
+    out_wall_clock(&o, seconds, nanoseconds);
+    ck_assert_str_eq(text_of(&o, &b), wanted);
+    out_free(&o);
+    blob_free(&b);
+}
+
+/* What Go 1.27's time.Unix(seconds, nanoseconds).Format(time.RFC3339Nano) says. */
+START_TEST(wall_clock)
+{
+    expect_clock("UTC0", 1700000000, 123000000, "2023-11-14T22:13:20.123Z");
+    expect_clock("UTC0", 0, 0, "1970-01-01T00:00:00Z");
+    expect_clock("UTC0", 253402300800, 0, "10000-01-01T00:00:00Z");
+    expect_clock("IST-5:30", 1700000000, 1, "2023-11-15T03:43:20.000000001+05:30");
+    expect_clock("NST3:30", 1700000000, 0, "2023-11-14T18:43:20-03:30");
+    expect_clock("XXX-0:00:30", 0, 0, "1970-01-01T00:00:30+00:00");
+    expect_clock("XXX0:00:30", 0, 0, "1969-12-31T23:59:30+00:00");
+    /* Nanoseconds of more than a second, and below zero. */
+    expect_clock("UTC0", 1, 2500000001, "1970-01-01T00:00:03.500000001Z");
+    expect_clock("UTC0", 0, UINT64_MAX, "1969-12-31T23:59:59.999999999Z");
+    expect_clock("UTC0", 0, 0 - (uint64_t)3000000000, "1969-12-31T23:59:57Z");
+    /* No year that the C library knows. */
+    expect_clock("UTC0", (uint64_t)1 << 62, 0, "4611686018427387904s");
+    expect_clock("UTC0", INT64_MAX, INT64_MAX, "-9223372027631403773s");
+}
+END_TEST
+
 START_TEST(utf8)
 {
     static const char mixed[] = "all is ASCII here, then \xc3\xa9 and \xe2\x82 cut";
@@ -215,6 +251,7 @@ int main(void)
     tcase_add_test(cases, first_failure_sticks);
     tcase_add_test(cases, json_strings);
     tcase_add_test(cases, go_strings);
+    tcase_add_test(cases, wall_clock);
     tcase_add_test(cases, utf8);
     tcase_add_test(cases, names_and_endings);
     suite_add_tcase(suite, cases);

@@ -616,7 +616,11 @@ START_TEST(any_window)
         reading checked = reading_of(b->bytes, b->size, NULL, READING_CHECK);
         ck_assert_int_eq(usual.status, GOTRACE_END);
         ck_assert_uint_eq(usual.problem_count, checked.problem_count);
-        ck_assert_uint_eq(usual.events, usual.summary.events);
+        /* Events that a reader of v2 makes up are told beside those of the file. */
+        if (usual.summary.version < 22)
+            ck_assert_uint_eq(usual.events, usual.summary.events);
+        else
+            ck_assert_uint_ge(usual.events, usual.summary.events);
         ck_assert_mem_eq(&usual.summary, &checked.summary, sizeof usual.summary);
         reading_check_sum(&usual);
         for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
@@ -702,7 +706,7 @@ START_TEST(file_that_shrinks)
 END_TEST
 
 static const char *const refused_headers[] = {"go 1.6 trace",  "go 1.99 trace", "go 2.0 trace",
-                                              "go 1.22 trace", "go 1.12 trace", "go 1.20 trace"};
+                                              "go 1.24 trace", "go 1.12 trace", "go 1.20 trace"};
 
 START_TEST(versions_that_are_refused)
 {
@@ -712,8 +716,7 @@ START_TEST(versions_that_are_refused)
     ck_assert_int_lt(r.opened, 0);
     ck_assert_int_eq(r.error.class_, GOTRACE_CLASS_UNSUPPORTED);
     ck_assert_int_eq(r.error.severity, GOTRACE_FATAL);
-    if (_i != 3)
-        ck_assert_int_eq(r.error.rule, GOTRACE_RULE_HEADER_VERSION);
+    ck_assert_int_eq(r.error.rule, GOTRACE_RULE_HEADER_VERSION);
 }
 END_TEST
 

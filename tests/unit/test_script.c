@@ -172,6 +172,49 @@ START_TEST(version_1_5)
 }
 END_TEST
 
+/* Every record of a v2 version, also with padded numbers. */
+START_TEST(v2_records_come_back)
+{
+    blob trace = {0};
+    trace_of_all(v2_versions[_i], &trace);
+    same_after(trace.bytes, trace.size, "all of v2");
+    blob_free(&trace);
+}
+END_TEST
+
+/* As `go tool trace -d=wire` prints it, where it can: no line for no data, no frames. */
+START_TEST(v2_text)
+{
+    static const uint8_t bytes[] = "go 1.26 trace\0\0\0"
+                                   "\x01\x07\x08\x09\x8c\x80\x80\x80\x80\x80\x80\x80\x80\x00"
+                                   "\x04\x05\x01\x02\x22\x00\x05\x02\x00"
+                                   "\x01\x07\x08\x09\x01\x02\x03\x00\x00"
+                                   "\x03\x03\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x02"
+                                   "\x03\x84\x00"
+                                   "\x31\x01\x07\x08\x09\x02\xff\x00\x88\x01\x05\x34";
+    blob text = {0};
+    dump(bytes, sizeof bytes - 1, script_by_name("text"), &text);
+    blob_write(&text, "", 1);
+    ck_assert_str_eq((char *)text.bytes, "Trace Go1.26\n"
+                                         "EventBatch gen=7 m=8 time=9 size=12\n"
+                                         "Strings\n"
+                                         "String id=1\n"
+                                         "\tdata=\"\\\"\\x00\"\n"
+                                         "String id=2\n"
+                                         "EventBatch gen=7 m=8 time=9 size=1 pad=3:1\n"
+                                         "Stacks\n"
+                                         "Stack id=0 nframes=0\n"
+                                         "Stack id=3 nframes=1 pad=5:2\n"
+                                         "\tpc=18446744073709551615 func=2 file=3 line=4\n"
+                                         "ExperimentalBatch exp=1 gen=7 m=8 time=9 pad=4:1\n"
+                                         "\tdata=\"\\xff\\x00\"\n"
+                                         "GoroutineStackFree dt=1 id=5\n"
+                                         "EndOfGeneration\n");
+    same_after(bytes, sizeof bytes - 1, "v2");
+    blob_free(&text);
+}
+END_TEST
+
 /* Every rune of a kind, and bytes that are none. */
 START_TEST(data_of_any_bytes)
 {
@@ -198,6 +241,11 @@ static const uint8_t small_trace[] = "go 1.19 trace\0\0\0"
                                      "\xcd\x04\x05\x01\x02\x03"
                                      "\xc3\x06\x03\x01\x10\x01\x00\x02"
                                      "\x02\x7f";
+
+#define V2_RECORDS                                                                                 \
+    "EventBatch gen=1 m=18446744073709551615 time=0 size=3\n"                                      \
+    "Strings\n"                                                                                    \
+    "String id=1\n"
 
 static const char *const same_scripts[] = {
     "Trace Go1.19\nBatch p=0 ticks=128\nString id=1\n\tdata=\"x \xe2\x82\xac=\"\n"
@@ -233,7 +281,20 @@ static const char *const same_scripts[] = {
     "{\"event\":\"GoCreate\",\"dt\":5,\"g\":1,\"stack\":2,\"stk\":3}\n"
     "{\"event\":\"Stack\",\"id\":3,\"frames\":[[16,1,0,2]]}\n"
     "{\"event\":\"Frequency\",\"freq\":127}",
+    "Trace Go1.22\n" V2_RECORDS,
+    /* in an archive */
+    "-- expect --\nFAILURE \".*Trace Go1.99\"\n-- trace --\nTrace Go1.22\n" V2_RECORDS
+    "-- other --\nTrace Go1.23\n",
+    "-- a --\r\n--  trace\t --\r\n\r\nTrace Go1.22\r\n" V2_RECORDS,
+    "-- trace --\nTrace Go1.22\n" V2_RECORDS "-- trace --\nwhatever",
+    "{\"trace\":\"go 1.22\"}\n"
+    "{\"event\":\"EventBatch\",\"gen\":1,\"m\":\"18446744073709551615\",\"time\":0,\"size\":3}\n"
+    "{\"event\":\"Strings\"}\n{\"event\":\"String\",\"id\":1,\"data\":\"\"}",
 };
+
+static const uint8_t small_v2_trace[] =
+    "go 1.22 trace\0\0\0\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00"
+    "\x83\x80\x80\x80\x80\x80\x80\x80\x80\x00\x04\x05\x01\x00";
 
 START_TEST(scripts_by_people)
 {
@@ -242,8 +303,9 @@ START_TEST(scripts_by_people)
     gotrace_status status = synth(same_scripts[_i], strlen(same_scripts[_i]), &trace, NULL, &error);
     ck_assert_msg(status == GOTRACE_OK, "line %llu: %s", (unsigned long long)error.line,
                   error.error.message);
-    ck_assert_uint_eq(trace.size, sizeof small_trace - 1);
-    ck_assert_mem_eq(trace.bytes, small_trace, trace.size);
+    bool v2 = strstr(same_scripts[_i], "1.22");
+    ck_assert_uint_eq(trace.size, (v2 ? sizeof small_v2_trace : sizeof small_trace) - 1);
+    ck_assert_mem_eq(trace.bytes, v2 ? small_v2_trace : small_trace, trace.size);
     blob_free(&trace);
 }
 END_TEST
@@ -271,6 +333,7 @@ typedef struct wrong_case {
 } wrong_case;
 
 #define T "Trace Go1.19\n"
+#define W "Trace Go1.22\n"
 #define J "{\"trace\":\"go 1.19\"}\n"
 
 static const wrong_case wrong_cases[] = {
@@ -281,7 +344,23 @@ static const wrong_case wrong_cases[] = {
     {"Trace\n", 1, 0, {"Trace Go1.N"}},
     {"Trace 1.19\n", 1, 0, {"1.19", "Go1.N"}},
     {"Trace Go1.19 really\n", 1, 0, {"Go1.N"}},
-    {"Trace Go1.6\n", 1, 0, {"1.6", "1.5, 1.7", "1.21"}},
+    {"Trace Go1.6\n", 1, 0, {"1.6", "1.5, 1.7", "1.21, 1.22, 1.23, 1.25 and 1.26"}},
+    {"Trace Go1.24\n", 1, 0, {"1.24", "1.23"}},
+    {"-- expect --\nSUCCESS\n-- trace\n", 3, 0, {"archive", "none is named \"trace\""}},
+    {"-- expect --\nSUCCESS\n-- trace --\n\n", 4, 0, {"Trace Go1.N"}},
+    {"-- trace --\nEventBatch", 2, 0, {"EventBatch", "Trace Go1.N"}},
+    {"--  --\nTrace Go1.22\n", 1, 0, {"--  --", "Trace Go1.N"}},
+    {"----\nTrace Go1.22\n", 1, 0, {"----", "Trace Go1.N"}},
+    {"Trace Go1.22\n-- trace --\n", 2, 0, {"\"--\" is not an event"}},
+    {"-- trace --\nTrace Go1.22\nGoSwitch\n", 3, 0, {"\"GoSwitch\" is not an event of go 1.22"}},
+    {W "Batch p=0 ticks=1\n", 2, 0, {"\"Batch\"", "go 1.22"}},
+    {W "EventBatch gen=1 m=1 time=0\n", 2, 0, {"EventBatch lacks its argument size"}},
+    {W "ProcStop dt=1 form=3\n", 2, 0, {"ProcStop has form 3", "1.22"}},
+    {W "ProcStop dt=1 pad=1:2\n", 2, 0, {"pad 1:2", "1 numbers"}},
+    {W "Stacks\n\tdata=\"\"\n", 2, 0, {"Stacks has data"}},
+    {W "Stack id=1 nframes=1\n", 2, 0, {"says 1 frames, but has 0"}},
+    {W "Span dt=1 id=1 npages_value=1 kindclass=1\n", 2, 0, {"\"Span\"", "go 1.22"}},
+    {"{\"trace\":\"go 1.22\"}\n{\"event\":\"String\",\"id\":1}\n", 2, 0, {"String lacks its data"}},
     {"\nTrace Go1.x\n", 2, 0, {"\"x\""}},
     {T "GoCreat dt=1\n", 2, 0, {"\"GoCreat\"", "go 1.19", "nearest name is GoCreate"}},
     {T "gocreate dt=1\n", 2, 0, {"nearest name is GoCreate"}},
@@ -579,6 +658,10 @@ START_TEST(large_scripts)
                      GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "more than 1000 frames"));
     ck_assert_uint_eq(e.line, 2);
+    static const char batch[] = "Trace Go1.23\nExperimentalBatch exp=1 gen=1 m=0 time=0 data=\"";
+    ck_assert_int_eq(synth_repeated(batch, "\\x00", 65536, "\"", 0, &e), GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(batch, "\\x00", 65537, "\"", 0, &e), GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_BATCH_HEADER);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":1,\"pad\":[[0,1]", ",[0,1]",
                                     10000, "]}", 0, &e),
                      GOTRACE_ERROR);
@@ -644,6 +727,8 @@ int main(void)
     tcase_add_test(cases, traces_come_back);
     tcase_add_test(cases, odd_records_come_back);
     tcase_add_test(cases, version_1_5);
+    tcase_add_loop_test(cases, v2_records_come_back, 0, 4);
+    tcase_add_test(cases, v2_text);
     tcase_add_test(cases, data_of_any_bytes);
     tcase_add_loop_test(cases, scripts_by_people, 0, people);
     tcase_add_test(cases, surrogates);

@@ -12,11 +12,13 @@
 #include "encoder.h"
 #include "layout.h"
 
-/* Traces that no healthy tracer wrote: clocks that fall, and (overlong) strings and messages that
- * did not fit their buffers, which the tracers write with wrong lengths. */
+/* Traces that are not written by event (v2), or that no healthy tracer wrote: clocks that fall, and
+ * (overlong) strings and messages that did not fit their buffers, which the tracers write with
+ * wrong lengths. */
 static bool is_odd(const trace_file *file)
 {
-    return strstr(file->path, "unordered") || strstr(file->path, "overlong");
+    return trace_version(&file->content) >= 22 || strstr(file->path, "unordered") ||
+           strstr(file->path, "overlong");
 }
 
 /* ---- telling it to an encoder --------------------------------------------------------------- */

@@ -1,0 +1,272 @@
+/*
+ * v2_order.c - one order of all threads' events, and what they do to goroutines, procs and threads.
+ *
+ * The earliest event comes next if it is ready: what it starts, unblocks or steals stands in the
+ * state and at the sequence number that it says. What is not ready waits for just that. A rule that
+ * is broken is reported, and the event believed.
+ * Source: Go 1.27, internal/trace/order.go and reader.go.
+ */
+#include <string.h>
+
+#include "v2_follow.h"
+
+/* ---- the heap of cursors ------------------------------------------------------------------- */
+
+static void heap_push(struct gt_v2 *v2, gt_v2_cursor *c)
+{
+    size_t i = v2->heap_count++;
+    int64_t key = c->head->time;
+    while (i > 0 && key < v2->heap[(i - 1) / 2].key) {
+        v2->heap[i] = v2->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    v2->heap[i] = (struct gt_v2_entry){key, c};
+}
+
+static void heap_sink(struct gt_v2 *v2, struct gt_v2_entry moved)
+{
+    size_t i = 0, child;
+    while ((child = 2 * i + 1) < v2->heap_count) {
+        child += child + 1 < v2->heap_count && v2->heap[child + 1].key < v2->heap[child].key;
+        if (moved.key <= v2->heap[child].key)
+            break;
+        v2->heap[i] = v2->heap[child];
+        i = child;
+    }
+    v2->heap[i] = moved;
+}
+
+static gt_v2_cursor *heap_pop(struct gt_v2 *v2)
+{
+    gt_v2_cursor *top = v2->heap[0].cursor;
+    struct gt_v2_entry moved = v2->heap[--v2->heap_count];
+    if (v2->heap_count)
+        heap_sink(v2, moved);
+    return top;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
+{
+    uint32_t cursor;
+    if (v2->waits.parked_count && gt_waits_wake(&v2->waits, id, seq, what, &cursor))
+        heap_push(v2, &v2->cursors[cursor]);
+}
+
+/* Nothing is ready, yet events are left: believe the first events of all that wait. In a generation
+ * that is cut off that is one fault, whatever else follows from it. */
+static bool force_all(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    size_t count;
+    const uint32_t *waiting = gt_waits_clear(&v2->waits, &count);
+    const gt_generation *g = &v2->generations[v2->current];
+    for (size_t i = 0; i < count; i++) {
+        v2->cursors[waiting[i]].forced = true;
+        heap_push(v2, &v2->cursors[waiting[i]]);
+    }
+    if (g->summary.complete)
+        return true;
+    const gt_v2_event *e = v2->heap[0].cursor->head;
+    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
+                           (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
+                           "%s waits for an event that was cut off; from here on events are taken "
+                           "in the order of their time, and what does not fit is not told",
+                           gt_v2_spec(reader->summary.version, e->type)->name);
+    reader->quiet = true;
+    return go_on;
+}
+
+/* ---- generations --------------------------------------------------------------------------- */
+
+static void put_sync(struct gt_v2 *v2, int64_t time, const gt_generation *g)
+{
+    gt_v2_out *out = &v2->out[v2->out_count++];
+    *out = (gt_v2_out){.time = time,
+                       .offset = g ? g->summary.offset : 0,
+                       .subject = ++v2->syncs,
+                       .proc = GOTRACE_NO_PROC,
+                       .thread = GOTRACE_NO_THREAD};
+    if (g && g->summary.has_clocks) {
+        out->flags = GOTRACE_EVENT_CLOCKS;
+        out->args[0] = (uint64_t)gt_v2_ns(g->summary.clock_ticks, v2->ns_per_tick);
+        out->args[1] = g->summary.monotonic_ns;
+        out->args[2] = g->summary.wall_seconds;
+        out->args[3] = g->summary.wall_nanoseconds;
+    }
+}
+
+/* Go to the next generation, or to the end of the trace. */
+static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
+{
+    if (v2->entered) {
+        gt_v2_close_cursors(reader, v2);
+        v2->current++;
+    }
+    v2->entered = true;
+    *end = v2->current > v2->generation_count;
+    if (*end)
+        return true;
+    if (v2->current == v2->generation_count) {
+        put_sync(v2, v2->last_time, NULL);
+        return true;
+    }
+    gt_generation *g = &v2->generations[v2->current];
+    if (!gt_v2_load(reader, v2, g) || !gt_v2_open_cursors(reader, v2, g))
+        return false;
+    v2->heap_count = 0;
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        if (v2->cursors[i].has_head)
+            heap_push(v2, &v2->cursors[i]);
+    put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
+    return true;
+}
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+/* The earliest time of what is left, those who wait included. */
+static int64_t earliest(const struct gt_v2 *v2)
+{
+    int64_t least = v2->heap_count ? v2->heap[0].key : INT64_MAX;
+    if (v2->turn && v2->turn->head->time < least)
+        least = v2->turn->head->time;
+    for (size_t i = 0; i < v2->waits.parked_count; i++) {
+        int64_t time = v2->cursors[v2->waits.parked[i]].head->time;
+        least = time < least ? time : least;
+    }
+    return least;
+}
+
+static bool put_sample(struct gt_v2 *v2)
+{
+    if (v2->next_sample == v2->sample_count)
+        return false;
+    const gt_v2_sample *s = &v2->samples[v2->next_sample];
+    if (s->time >= earliest(v2))
+        return false;
+    v2->next_sample++;
+    v2->out[v2->out_count++] = (gt_v2_out){
+        .time = s->time,
+        .offset = s->offset,
+        .args = {s->m, s->p, s->g},
+        .goroutine = s->g,
+        .stack = s->stack,
+        .proc = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : (int64_t)s->p,
+        .thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m,
+        .type = GT_V2_CPUSample};
+    return true;
+}
+
+/* ---- the next event ------------------------------------------------------------------------ */
+
+/* The cursor whose turn it is: the same as before while it is the earliest. NULL at the end, and
+ * (*ok false) when reading is to stop. */
+static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
+{
+    gt_v2_cursor *c = v2->turn;
+    *ok = true;
+    if (c) {
+        int64_t key = c->head->time;
+        if (v2->heap_count && v2->heap[0].key < key) {
+            v2->turn = v2->heap[0].cursor;
+            heap_sink(v2, (struct gt_v2_entry){key, c});
+        }
+    } else if (v2->heap_count || v2->waits.parked_count) {
+        if (v2->heap_count == 0 && !force_all(reader, v2)) {
+            *ok = false;
+            return NULL;
+        }
+        v2->turn = heap_pop(v2);
+    }
+    return v2->turn;
+}
+
+/* Let the earliest event that is ready happen: it leaves one or more in v2->out. *none is true when
+ * nothing is left. */
+static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
+{
+    gt_v2_cursor *c;
+    bool ok;
+    *none = false;
+    while ((c = choose(reader, v2, &ok))) {
+        gt_followed followed = gt_v2_follow(reader, v2, c);
+        if (followed == GT_FOLLOW_FAILED)
+            return false;
+        if (followed == GT_FOLLOW_WAIT) {
+            v2->turn = NULL;
+            continue;
+        }
+        c->forced = false;
+        if (!gt_v2_cursor_advance(reader, c))
+            return false;
+        if (!c->has_head)
+            v2->turn = NULL;
+        return true;
+    }
+    *none = true;
+    return ok;
+}
+
+/* Tables are written last: until 1.25 nothing else tells that a generation is cut off. */
+static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out,
+                            const char *what)
+{
+    gt_generation *g = &v2->generations[v2->current];
+    g->summary.complete = false;
+    return gt_report(reader, GOTRACE_RULE_GENERATION_END, GT_AT(out->offset),
+                     "generation %llu has no %s, though its events refer to them: it is cut off",
+                     (unsigned long long)g->summary.generation, what);
+}
+
+/* Source: validateTableIDs. */
+static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out)
+{
+    /* Tables come last: a generation that is cut off lacks them anyway. */
+    if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
+        return true;
+    const gotrace_event_spec *spec = gt_v2_spec(reader->summary.version, out->type);
+    for (size_t i = 0; spec && i + 1 < spec->arg_count; i++) {
+        const gt_table *table = spec->args[i + 1].kind == GOTRACE_ARG_STRING  ? &v2->strings
+                                : spec->args[i + 1].kind == GOTRACE_ARG_STACK ? &v2->stacks
+                                : spec->args[i + 1].kind == GOTRACE_ARG_START ? &v2->stacks
+                                                                              : NULL;
+        if (!table || out->args[i] == 0 || gt_table_find(table, out->args[i]))
+            continue;
+        if (table->entries == 0)
+            return report_no_table(reader, v2, out, table == &v2->strings ? "strings" : "stacks");
+        if (!gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(out->offset),
+                       "%s refers to %s %llu, which is not in the generation", spec->name,
+                       table == &v2->strings ? "string" : "stack",
+                       (unsigned long long)out->args[i]))
+            return false;
+    }
+    return true;
+}
+
+bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool end = false;
+    *next = NULL;
+    while (v2->out_next == v2->out_count) {
+        bool none = true;
+        v2->out_next = v2->out_count = 0;
+        if (put_sample(v2))
+            break;
+        if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
+            return false;
+        if (none && v2->out_count == 0) {
+            if (!next_generation(reader, v2, &end))
+                return false;
+            if (end)
+                return true;
+        }
+    }
+    gt_v2_out *out = &v2->out[v2->out_next++];
+    /* Two events do not happen at the same time, in Go's reader. */
+    if (out->time <= v2->last_time)
+        out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
+    v2->last_time = out->time;
+    *next = out;
+    return out->type == GT_V2_CPUSample || check_references(reader, v2, out);
+}

@@ -1,0 +1,315 @@
+/*
+ * v2_tables.c - what the events of a generation refer to.
+ *
+ * Source: Go 1.27, internal/trace/generation.go: addStrings, addStacks, addCPUSamples,
+ * setSyncBatch, fixUpCPUSamples.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "v2.h"
+
+/* A table's batch in memory. */
+typedef struct table_batch {
+    gotrace_reader *reader;
+    struct gt_v2 *v2;
+    gt_generation *generation;
+    const gt_batch *batch;
+    const uint8_t *p, *end;
+} table_batch;
+
+static gt_place place_of(const table_batch *t, const uint8_t *p)
+{
+    return (gt_place){t->batch->data + (uint64_t)(p - t->v2->buffer),
+                      (uint64_t)(t->batch - t->v2->batches), GOTRACE_NO_OFFSET};
+}
+
+static void count(table_batch *t, uint8_t type, const uint8_t *start)
+{
+    gotrace_summary *s = &t->reader->summary;
+    s->type_records[type]++;
+    s->type_bytes[type] += (uint64_t)(t->p - start);
+    s->records++;
+}
+
+/* Nothing more of this batch can be read. */
+static bool spoiled(table_batch *t, const uint8_t *at, const char *what)
+{
+    bool go_on = gt_report(t->reader, GOTRACE_RULE_BATCH_EVENT, place_of(t, at), "%s", what);
+    t->reader->summary.unread_bytes += (uint64_t)(t->end - at);
+    t->p = t->end;
+    return go_on;
+}
+
+/* Read so many values; false, with *go_on set, when they are not there. */
+static bool values(table_batch *t, const uint8_t *start, uint64_t *v, unsigned n, bool *go_on)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (gt_varint(&t->p, t->end, &v[i]) <= 0) {
+            *go_on = spoiled(t, start,
+                             "a record goes on beyond its batch, or a number of it beyond "
+                             "64 bits");
+            return false;
+        }
+    return true;
+}
+
+static bool put(table_batch *t, gt_table *table, uint64_t limit, uint64_t id, const uint8_t *bytes,
+                size_t size, size_t frames)
+{
+    if (table->entries >= limit) {
+        gt_error_set(&t->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place_of(t, t->p),
+                     "more than %llu entries of a table, the limit set", (unsigned long long)limit);
+        return gt_fail(t->reader);
+    }
+    return gt_table_put(table, id, bytes, size, frames) || gt_fail_memory(t->reader);
+}
+
+static bool read_string(table_batch *t)
+{
+    const uint8_t *start = t->p;
+    uint64_t v[2];
+    bool go_on = true;
+    if (*t->p++ != GT_V2_String)
+        return spoiled(t, start, "a batch of strings holds something else");
+    if (!values(t, start, v, 2, &go_on))
+        return go_on;
+    if (v[1] > GT_V2_MAX_STRING || v[1] > (uint64_t)(t->end - t->p))
+        return spoiled(t, start,
+                       v[1] > GT_V2_MAX_STRING ? "a string is longer than 1024 bytes"
+                                               : "a string goes on beyond its batch");
+    const uint8_t *bytes = t->p;
+    t->p += v[1];
+    count(t, GT_V2_String, start);
+    gotrace_summary *s = &t->reader->summary;
+    s->strings++;
+    s->string_bytes += v[1];
+    t->generation->summary.strings++;
+    if (v[0] == 0)
+        return gt_report(t->reader, GOTRACE_RULE_STRING_ID, place_of(t, start),
+                         "a string has the id 0, which means the empty string");
+    if (gt_table_find(&t->v2->strings, v[0]))
+        return gt_report(t->reader, GOTRACE_RULE_STRING_DUPLICATE, place_of(t, start),
+                         "string %llu is defined again; the first definition is kept",
+                         (unsigned long long)v[0]);
+    return put(t, &t->v2->strings, t->reader->limits.strings, v[0], bytes, (size_t)v[1], 0);
+}
+
+static bool read_stack(table_batch *t)
+{
+    const uint8_t *start = t->p;
+    uint64_t v[2], frame[4];
+    bool go_on = true;
+    if (*t->p++ != GT_V2_Stack)
+        return spoiled(t, start, "a batch of stacks holds something else");
+    if (!values(t, start, v, 2, &go_on))
+        return go_on;
+    if (v[1] > GT_V2_MAX_FRAMES)
+        return spoiled(t, start, "a stack has more than 128 frames");
+    const uint8_t *body = t->p;
+    for (uint64_t i = 0; i < v[1]; i++)
+        if (!values(t, start, frame, 4, &go_on))
+            return go_on;
+    count(t, GT_V2_Stack, start);
+    gotrace_summary *s = &t->reader->summary;
+    s->stacks++;
+    s->stack_frames += v[1];
+    t->generation->summary.stacks++;
+    if (v[0] == 0)
+        return gt_report(t->reader, GOTRACE_RULE_BATCH_EVENT, place_of(t, start),
+                         "a stack has the id 0, which means none");
+    if (gt_table_find(&t->v2->stacks, v[0]))
+        return gt_report(t->reader, GOTRACE_RULE_BATCH_EVENT, place_of(t, start),
+                         "stack %llu is defined again; the first definition is kept",
+                         (unsigned long long)v[0]);
+    return put(t, &t->v2->stacks, t->reader->limits.stacks, v[0], body, (size_t)(t->p - body),
+               (size_t)v[1]);
+}
+
+static bool read_sample(table_batch *t)
+{
+    const uint8_t *start = t->p;
+    struct gt_v2 *v2 = t->v2;
+    uint64_t v[5];
+    bool go_on = true;
+    if (*t->p++ != GT_V2_CPUSample)
+        return spoiled(t, start, "a batch of samples holds something else");
+    if (!values(t, start, v, 5, &go_on))
+        return go_on;
+    count(t, GT_V2_CPUSample, start);
+    t->reader->summary.samples++;
+    t->generation->summary.samples++;
+    void *list = v2->samples;
+    if (!gt_grow(&t->reader->heap, &list, &v2->sample_capacity, v2->sample_count + 1,
+                 sizeof *v2->samples))
+        return gt_fail_memory(t->reader);
+    v2->samples = list;
+    v2->samples[v2->sample_count++] = (gt_v2_sample){.time = (int64_t)v[0],
+                                                     .offset = place_of(t, start).offset,
+                                                     .m = v[1],
+                                                     .p = v[2],
+                                                     .g = v[3],
+                                                     .stack = v[4]};
+    return true;
+}
+
+static bool read_sync(table_batch *t)
+{
+    const uint8_t *start = t->p;
+    gotrace_generation_summary *g = &t->generation->summary;
+    uint64_t v[4];
+    bool go_on = true;
+    uint8_t type = *t->p++;
+    if (type == GT_V2_Frequency) {
+        if (!values(t, start, v, 1, &go_on))
+            return go_on;
+        count(t, type, start);
+        if (t->generation->sync)
+            return gt_report(t->reader, GOTRACE_RULE_GENERATION_CLOCK, place_of(t, start),
+                             "the frequency is told again");
+        t->generation->sync = true;
+        g->frequency = v[0];
+        return true;
+    }
+    if (type == GT_V2_ClockSnapshot && t->reader->summary.version >= 25) {
+        if (!values(t, start, v, 4, &go_on))
+            return go_on;
+        count(t, type, start);
+        if (g->has_clocks)
+            return gt_report(t->reader, GOTRACE_RULE_GENERATION_CLOCK, place_of(t, start),
+                             "the clocks are told again");
+        g->has_clocks = true;
+        g->clock_ticks = t->batch->time + v[0];
+        g->monotonic_ns = v[1];
+        g->wall_seconds = v[2];
+        g->wall_nanoseconds = v[3];
+        return true;
+    }
+    return spoiled(t, start, "a batch of clocks holds something else");
+}
+
+static bool load_batch(table_batch *t)
+{
+    size_t got;
+    bool (*record)(table_batch *) = NULL;
+    if (gotrace_source_read(t->reader->source, t->batch->data, t->v2->buffer, t->batch->size, &got,
+                            &t->reader->error) < 0)
+        return gt_fail(t->reader);
+    t->p = t->v2->buffer;
+    t->end = t->p + got;
+    uint8_t marker = 0;
+    switch (t->batch->kind) {
+    case GT_BATCH_STRINGS:
+        record = read_string;
+        marker = GT_V2_Strings;
+        break;
+    case GT_BATCH_STACKS:
+        record = read_stack;
+        marker = GT_V2_Stacks;
+        break;
+    case GT_BATCH_SAMPLES:
+        record = read_sample;
+        marker = GT_V2_CPUSamples;
+        break;
+    default:
+        record = read_sync;
+        marker = t->reader->summary.version >= 25 ? GT_V2_Sync : 0;
+        break;
+    }
+    if (marker) { /* the batch starts with the record that says what it is */
+        const uint8_t *start = t->p++;
+        count(t, marker, start);
+    }
+    while (t->p < t->end)
+        if (!record(t))
+            return false;
+    gt_progress(t->reader, got);
+    return true;
+}
+
+static int compare_samples(const void *x, const void *y)
+{
+    const gt_v2_sample *a = x, *b = y;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
+{
+    gt_place at = GT_AT(g->summary.offset);
+    if (!g->sync || g->summary.frequency == 0) {
+        if (!gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
+                       "generation %llu does not tell its frequency",
+                       (unsigned long long)g->summary.generation))
+            return false;
+        if (v2->ns_per_tick == 0)
+            v2->ns_per_tick = 1;
+    } else {
+        v2->ns_per_tick = 1.0 / ((double)g->summary.frequency / 1e9);
+        reader->summary.frequency = g->summary.frequency;
+    }
+    return reader->summary.version < 25 || g->summary.has_clocks ||
+           gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
+                     "generation %llu does not tell the clocks",
+                     (unsigned long long)g->summary.generation);
+}
+
+/* Every string that a frame names is there. Source: validateStackStrings. */
+static bool check_stack(gotrace_reader *reader, struct gt_v2 *v2, const gt_entry *stack,
+                        uint64_t offset)
+{
+    const uint8_t *p = stack->bytes, *end = p + stack->size;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        uint64_t v[4];
+        for (int k = 0; k < 4; k++)
+            gt_varint(&p, end, &v[k]);
+        for (int k = 1; k < 3; k++)
+            if (v[k] && !gt_table_find(&v2->strings, v[k]))
+                return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(offset),
+                                 "stack %llu refers to string %llu, which is not in the generation",
+                                 (unsigned long long)stack->id, (unsigned long long)v[k]);
+    }
+    return true;
+}
+
+static bool check_stacks(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    for (size_t i = 0; i < v2->stacks.dense_count; i++)
+        if (v2->stacks.dense[i].bytes &&
+            !check_stack(reader, v2, &v2->stacks.dense[i], g->summary.offset))
+            return false;
+    for (size_t i = 0; i < v2->stacks.hashed_capacity; i++)
+        if (v2->stacks.hashed[i].bytes &&
+            !check_stack(reader, v2, &v2->stacks.hashed[i], g->summary.offset))
+            return false;
+    return true;
+}
+
+bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
+{
+    gt_table_free(&v2->strings);
+    gt_table_free(&v2->stacks);
+    gt_table_init(&v2->strings, &reader->heap);
+    gt_table_init(&v2->stacks, &reader->heap);
+    gt_map_free(&v2->reasons);
+    v2->sample_count = v2->next_sample = 0;
+    if (!v2->buffer) {
+        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH);
+        if (!v2->buffer)
+            return gt_fail_memory(reader);
+    }
+    for (size_t i = g->first; i < g->first + g->count; i++) {
+        table_batch t = {.reader = reader, .v2 = v2, .generation = g, .batch = &v2->batches[i]};
+        if (t.batch->kind != GT_BATCH_EVENTS && t.batch->kind != GT_BATCH_EXPERIMENT &&
+            !load_batch(&t))
+            return false;
+    }
+    if (!check_clock(reader, v2, g) || (g->summary.complete && !check_stacks(reader, v2, g)))
+        return false;
+    for (size_t i = 0; i < v2->sample_count; i++)
+        v2->samples[i].time = gt_v2_ns((uint64_t)v2->samples[i].time, v2->ns_per_tick);
+    if (v2->sample_count)
+        qsort(v2->samples, v2->sample_count, sizeof *v2->samples, compare_samples);
+    return true;
+}

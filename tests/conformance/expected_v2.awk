@@ -1,0 +1,127 @@
+# expected_v2.awk - what the timeline of a v2 trace has to show, computed from what Go 1.27's reader
+# prints (goread-v2 -print). One fact a line:
+#
+#   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for so long
+#   thread G NS       a thread was with goroutine G for so long: running, or in a system call
+#   onproc G NS       a proc was: from a start to the next stop, through system calls for as long as
+#                     nobody took the proc; not told of a goroutine found in a system call, because
+#                     the reader does not print whose proc that is
+#   viewed G NS       as onproc, as Go's viewer shows it: runs that were going on when tracing
+#                     started begin with the first event that is no Sync, and those that go on end with the last Sync
+#   runs P N          goroutines came to run on proc P so often
+#   heap BYTES        a last value of the heap counter
+#   tasks N, regions N, logs N, stw N, gc N, samples N
+#   stops N           stop-the-world, once for every time on a proc
+#
+# Durations of 0 are left out.
+
+!/^M=-?[0-9]+ P=-?[0-9]+ G=-?[0-9]+ [A-Z]/ { next }
+
+function close_run(p) {
+    if (p in on) {
+        onproc[on[p]] += time - since_run[p]
+        viewed[on[p]] += time - viewed_since[p]
+        delete at[on[p]]
+        delete on[p]
+    }
+}
+
+{
+    time = substr($5, 6)
+    last = time
+    # The last Sync is none of the trace: Go adds it, 1 ns after the end.
+    if (time > end && $4 != "Sync")
+        end = time
+    proc = substr($2, 3)
+    if (!first && $4 != "Sync")
+        first = time
+}
+
+$4 == "StateTransition" && $6 ~ /^ProcID=/ {
+    # What is told again as a generation begins changes nothing.
+    split($7, states, "->")
+    if (states[1] != states[2] && states[2] == "Idle")
+        close_run(substr($6, 8))
+}
+
+$4 == "StateTransition" && $6 ~ /^GoID=/ {
+    g = substr($6, 6)
+    split($7, states, "->")
+    if (states[1] == states[2])
+        next
+    if (g in state)
+        total[g, state[g]] += time - since[g]
+    state[g] = states[2]
+    since[g] = time
+    if (states[1] == "Undetermined" && states[2] == "Syscall")
+        unknown[g] = 1
+    if (states[2] == "Running" && !(g in at)) {
+        runs[proc]++
+        on[proc] = g
+        at[g] = proc
+        since_run[proc] = time
+        viewed_since[proc] = (states[1] == "Undetermined") ? first : time
+    } else if (states[2] != "Running" && states[2] != "Syscall" && (g in at))
+        close_run(at[g])
+}
+
+$4 == "Metric" && $6 == "Name=\"/memory/classes/heap/objects:bytes\"" {
+    heap = $7
+    gsub(/[^0-9]/, "", heap)
+    sub(/^64/, "", heap)
+}
+
+$4 == "TaskBegin" { tasks++ }
+$4 == "RegionBegin" { regions++ }
+$4 == "Log" { logs++ }
+$4 == "StackSample" { samples++ }
+/^M=[^ ]+ P=[^ ]+ G=[^ ]+ Range(Begin|Active) [^ ]+ Name="GC concurrent mark phase"/ && !gc { gc = 1; gcs++ }
+/^M=[^ ]+ P=[^ ]+ G=[^ ]+ RangeEnd [^ ]+ Name="GC concurrent mark phase"/ { gc = 0 }
+/^M=[^ ]+ P=[^ ]+ G=[^ ]+ Range(Begin|End) [^ ]+ Name="stop-the-world/ {
+    match($0, / Scope=Goroutine\([0-9]+\)/)
+    g = substr($0, RSTART + 17, RLENGTH - 18)
+    if ($4 == "RangeBegin") {
+        stws++
+        stops++
+        stopping[g] = 1
+    } else
+        delete stopping[g]
+}
+$4 == "StateTransition" && /->Running / && $6 ~ /^GoID=/ && substr($6, 6) in stopping { stops++ }
+
+function fact(name, value) {
+    if (value > 0)
+        printf "%s %.0f\n", name, value
+}
+
+END {
+    time = end
+    for (g in state)
+        total[g, state[g]] += end - since[g]
+    for (p in on) {
+        onproc[on[p]] += end - since_run[p]
+        viewed[on[p]] += last - viewed_since[p]
+    }
+    for (g in state) {
+        fact("state " g " running", total[g, "Running"])
+        fact("state " g " runnable", total[g, "Runnable"])
+        fact("state " g " waiting", total[g, "Waiting"])
+        fact("state " g " in", total[g, "Syscall"])
+        fact("thread " g, total[g, "Running"] + total[g, "Syscall"])
+        if (!(g in unknown)) {
+            fact("onproc " g, onproc[g])
+            fact("viewed " g, viewed[g])
+        }
+    }
+    for (p in runs)
+        print "runs", p, runs[p]
+    if (heap)
+        print "heap", heap
+    print "tasks", tasks + 0
+    print "regions", regions + 0
+    print "logs", logs + 0
+    print "stw", stws + 0
+    print "stops", stops + 0
+    print "gc", gcs + 0
+    print "samples", samples + 0
+}

@@ -1,0 +1,146 @@
+# v2.sh - traces of Go 1.22 and later, against Go 1.27's reader and its `go tool trace`.
+# shellcheck shell=bash
+
+# go_verdict FILE: what Go's reader ends with. A verdict is 0 or 1, anything else is a crash.
+go_verdict() {
+    timeout 60 "$GOREAD_V2" "$1" >/dev/null 2>"$WORK/go.err"
+}
+
+check_verdict_v2() { # FILE
+    local expected status
+
+    if [ ! -x "$GOREAD_V2" ]; then
+        skip verdict "no $GOREAD_V2"
+        return
+    fi
+    go_verdict "$1"
+    expected=$?
+    "$GOTRACE" validate "$1" >"$WORK/out" 2>"$WORK/err"
+    status=$?
+    cat "$WORK/go.err" "$WORK/out" "$WORK/err" >"$WORK/both"
+    if [ $expected -gt 1 ] && [ $status -le 1 ]; then
+        ok "verdict ($status; Go's reader has none)"
+    elif [ $expected -ne $status ]; then
+        fail verdict "Go's reader ends with $expected, gotrace with $status" "$WORK/both"
+    else
+        ok "verdict ($([ $status -eq 0 ] && echo sound || echo unsound))"
+    fi
+    # What is rejected is rejected for a reason that has a name.
+    if [ $status -eq 1 ]; then
+        grep -q '^.*: error: .* \[[a-z]*\.\{0,1\}[a-z0-9]*\]$' "$WORK/err"
+        fail_if $? 'rule of the verdict' 'no error that names a rule' "$WORK/both"
+    fi
+}
+
+# A line an event: what belongs to it (stacks, clocks) stands behind its first line.
+blocks() { awk '/^M=/ { if (NR > 1) print "" } { printf "%s\001", $0 } END { print "" }' "$1" | sort; }
+
+# Two threads may have events of the same tick. Which is first is then for the reader to say (with
+# Go's, for the history of its heap), and the second is told a nanosecond later. Here all of such a
+# row of events have the time of the first; behind them stand the times that there were.
+untied() {
+    awk '/^M=/ {
+            match($0, / Time=-?[0-9]+/)
+            time = substr($0, RSTART + 6, RLENGTH - 6)
+            if (time + 0 != last + 1) first = time
+            last = time + 0
+            print "time", time
+            $0 = substr($0, 1, RSTART + 5) first substr($0, RSTART + RLENGTH)
+        }
+        { print }' "$1" >"$1.untied"
+    blocks <(grep -v '^time ' "$1.untied")
+    grep '^time ' "$1.untied" | sort
+}
+
+check_print_v2() { # FILE: a sound one; leaves what Go prints in $WORK/go.events
+    if [ ! -x "$GOREAD_V2" ]; then
+        skip 'print --format go' "no $GOREAD_V2"
+        return
+    fi
+    if ! "$GOTRACE" print --format go "$1" >"$WORK/events" 2>"$WORK/err"; then
+        fail 'print --format go' 'gotrace failed' "$WORK/err"
+        return
+    fi
+    blocks "$WORK/go.events" >"$WORK/go.sorted"
+    blocks "$WORK/events" >"$WORK/sorted"
+    if ! cmp -s "$WORK/go.sorted" "$WORK/sorted" &&
+        cmp -s <(untied "$WORK/go.events") <(untied "$WORK/events"); then
+        ok 'print --format go, but for the order within a tick'
+        cp "$WORK/events" "$WORK/go.events" # what the timelines are compared with
+        return
+    fi
+    same 'print --format go' "$WORK/go.sorted" "$WORK/sorted"
+}
+
+# `dump` gives the lines of `go tool trace -d=wire` under the header that Go's raw text wants. The
+# events of experiments are not among those that Go 1.27 knows of versions before its own: there it
+# gives up, and what it gave until then is compared.
+check_wire() { # FILE
+    local status version whole=yes
+    if [ ! -x "$GO_TRACE" ]; then
+        skip 'dump, as go tool trace -d=wire' "no $GO_TRACE"
+        return
+    fi
+    version=$(version_of "$1")
+    echo "Trace Go1.$version" >"$WORK/wire"
+    if ! "$GO_TRACE" -d=wire "$1" >>"$WORK/wire" 2>"$WORK/err"; then
+        if [ "$version" -ge 26 ] || ! grep -q '^invalid event type: 1[23][0-9]$' "$WORK/err"; then
+            fail 'dump, as go tool trace -d=wire' 'go tool trace failed' "$WORK/err"
+            return
+        fi
+        whole=no
+    fi
+    "$GOTRACE" dump "$1" >"$WORK/dump" 2>"$WORK/err"
+    status=$?
+    fail_if $status 'dump' "status $status" "$WORK/err"
+    if [ $whole = no ]; then
+        head -n "$(wc -l <"$WORK/wire")" "$WORK/dump" >"$WORK/dump1"
+        mv "$WORK/dump1" "$WORK/dump"
+    fi
+    same 'dump, as go tool trace -d=wire' "$WORK/wire" "$WORK/dump"
+}
+
+# The states that jsonl tells of are those that Go's reader tells of.
+check_states() { # FILE: a sound one of Go 1.11 or later, which is printed in $WORK/jsonl
+    if [ ! -x "$GOREAD_V2" ]; then
+        skip 'states' "no $GOREAD_V2"
+    elif ! command -v python3 >/dev/null; then
+        skip 'states' 'no python3'
+    elif ! "$GOREAD_V2" -print "$1" >"$WORK/states.go" 2>"$WORK/err"; then
+        fail 'states' 'goread-v2 failed' "$WORK/err"
+    else
+        python3 "$CONFORMANCE/states.py" "$WORK/jsonl" "$WORK/states.go" >"$WORK/differences" 2>&1
+        fail_if $? 'states' 'not those of goread-v2' "$WORK/differences"
+    fi
+}
+
+# A test of Go's own: a trace as text, and what a reader has to say of it.
+check_go_test() { # FILE.test
+    local wanted pattern expected status
+    wanted=$(sed -n '/^-- expect --$/{n;p;q}' "$1")
+    pattern=$(sed -n 's/^FAILURE "\(.*\)"$/\1/p' <<<"$wanted")
+    case $wanted in
+    SUCCESS) expected=0 ;;
+    FAILURE*) expected=1 ;;
+    *) fail 'the test' "it expects: $wanted"; return ;;
+    esac
+    if ! "$GOTRACE" synth "$1" >"$WORK/synthesized" 2>"$WORK/err"; then
+        fail 'synth' 'gotrace failed' "$WORK/err"
+        return
+    fi
+    "$GOTRACE" validate "$WORK/synthesized" >"$WORK/out" 2>"$WORK/err"
+    status=$?
+    cat "$WORK/out" >>"$WORK/err"
+    [ $status -eq $expected ]
+    fail_if $? "verdict ($wanted)" "status $status instead of $expected" "$WORK/err"
+    # Go's reader says of it what the test wants, so this is the trace that the test means.
+    if [ -x "$GOREAD_V2" ]; then
+        go_verdict "$WORK/synthesized"
+        status=$?
+        [ $status -eq $expected ] && grep -Eq -e "$pattern" "$WORK/go.err"
+        fail_if $? 'what synth wrote, by goread-v2' "status $status instead of $wanted" "$WORK/go.err"
+    fi
+    sed '1,/^-- trace --$/d' "$1" >"$WORK/text"
+    "$GOTRACE" dump "$WORK/synthesized" >"$WORK/dump" 2>"$WORK/err"
+    same 'synth | dump' "$WORK/text" "$WORK/dump"
+}
