@@ -113,7 +113,8 @@ typedef enum gotrace_severity {
     X(GENERATION_NUMBER, "generation.number", MALFORMED, PROBLEM, "generations are numbered from 1 on, one after another, and not mixed", "Go readGeneration") \
     X(GENERATION_END, "generation.end", UNFINISHED, PROBLEM, "a generation is whole: it has its tables, and from 1.26 on its end record", "Go readGeneration") \
     X(GENERATION_CLOCK, "generation.clock", UNFINISHED, PROBLEM, "a generation tells its frequency, and from 1.25 on the clocks, once", "Go setSyncBatch") \
-    X(TRACE_AFTER, "trace.after", MALFORMED, WARNING, "nothing follows the end of the trace", "gotrace; Go does not read it") \
+    X(GENERATION_MISSING, "generation.missing", INCONSISTENT, WARNING, "no generation is left out between two others", "gotrace; from 1.26 on Go does not look") \
+    X(TRACE_AFTER, "trace.after", MALFORMED, PROBLEM, "one file holds one trace", "Go readBatch") \
     X(EVENT_ARITY, "event.arity", MALFORMED, PROBLEM, "a record has as many values as its type has in this version", "Go argNum") \
     X(STRING_ID, "string.id", MALFORMED, PROBLEM, "a string's id is not 0", "Go readTrace") \
     X(STRING_DUPLICATE, "string.duplicate", MALFORMED, PROBLEM, "a string's id is defined once", "Go readTrace") \
@@ -124,6 +125,7 @@ typedef enum gotrace_severity {
     X(STACK_DUPLICATE, "stack.duplicate", MALFORMED, WARNING, "a stack's id is defined once", "gotrace; Go takes the last one") \
     X(STACK_MISSING, "stack.missing", INCONSISTENT, WARNING, "a stack that is referred to is defined", "gotrace; Go shows it as empty") \
     X(TABLE_REFERENCE, "table.reference", INCONSISTENT, PROBLEM, "every string and stack that a generation refers to is in its tables", "Go validateTableIDs, validateStackStrings") \
+    X(TABLE_UNUSED, "table.unused", INCONSISTENT, WARNING, "every string and stack of a generation is referred to", "gotrace; Go does not look") \
     X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
     X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
     X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines allow an order of all events", "Go order1007") \
@@ -131,6 +133,7 @@ typedef enum gotrace_severity {
     X(ORDER_CUT, "order.cut", UNFINISHED, PROBLEM, "what an event waits for is in the trace", "gotrace; Go reads no trace that is cut off") \
     X(TIME_ORDER, "time.order", CLOCKS, PROBLEM, "time stamps do not fall in the order that the sequence numbers give", "Go order1005, order1007") \
     X(TIME_SYSCALL, "time.syscall", CLOCKS, PROBLEM, "a system call ends after it began to block", "Go order1007") \
+    X(CLOCK_BACK, "clock.back", CLOCKS, WARNING, "no event's time is before that of one that it follows, and no clock runs back from one generation to the next", "gotrace; Go moves the later event on") \
     X(PROC_START, "proc.start", INCONSISTENT, PROBLEM, "a proc is stopped before it starts", "Go postProcessTrace") \
     X(PROC_STOP, "proc.stop", INCONSISTENT, PROBLEM, "a proc that stops was started and runs no goroutine", "Go postProcessTrace") \
     X(GC_START, "gc.start", INCONSISTENT, PROBLEM, "a GC cycle ends before the next starts", "Go postProcessTrace") \

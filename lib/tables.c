@@ -105,7 +105,7 @@ static gt_entry *hashed_slot(gt_table *table, uint64_t id)
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count)
 {
     gt_entry *entry = (gt_entry *)gt_table_find(table, id);
-    if (size > UINT32_MAX || count > UINT32_MAX)
+    if (size > UINT32_MAX || count > INT32_MAX)
         return false;
     uint8_t *copy = gt_arena_alloc(&table->arena, size + 1);
     if (!copy)
@@ -125,10 +125,20 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
             return false;
         table->entries++;
     }
-    *entry = (gt_entry){.id = id, .bytes = copy, .size = (uint32_t)size, .count = (uint32_t)count};
+    *entry = (gt_entry){.id = id, .bytes = copy, .size = (uint32_t)size, .count = (uint32_t)count & INT32_MAX};
     table->bytes += size;
     table->frames += count;
     return true;
+}
+
+uint64_t gt_table_unused(const gt_table *table)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < table->dense_count; i++)
+        n += table->dense[i].bytes && !table->dense[i].used;
+    for (size_t i = 0; i < table->hashed_capacity; i++)
+        n += table->hashed[i].bytes && !table->hashed[i].used;
+    return n;
 }
 
 void gt_table_free(gt_table *table)

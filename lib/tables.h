@@ -26,7 +26,8 @@ typedef struct gt_entry {
     uint64_t id;
     const uint8_t *bytes; /* NULL: free slot */
     uint32_t size;
-    uint32_t count; /* of a stack: frames */
+    uint32_t count : 31; /* of a stack: frames */
+    uint32_t used : 1;   /* something refers to it */
 } gt_entry;
 
 typedef struct gt_table {
@@ -51,6 +52,18 @@ static inline const gt_entry *gt_table_find(const gt_table *table, uint64_t id)
         return table->dense[id].bytes ? &table->dense[id] : NULL;
     return table->hashed_count ? gt_table_find_hashed(table, id) : NULL;
 }
+
+/* The same for what refers to the entry, which is noted. */
+static inline const gt_entry *gt_table_use(gt_table *table, uint64_t id)
+{
+    const gt_entry *entry = gt_table_find(table, id);
+    if (entry && !entry->used)
+        ((gt_entry *)(uintptr_t)entry)->used = 1;
+    return entry;
+}
+
+/* How many entries nothing refers to. */
+uint64_t gt_table_unused(const gt_table *table);
 
 /* Copy an entry in; one of the same id is replaced. False when memory is refused. */
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count);

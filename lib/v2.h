@@ -1,12 +1,13 @@
 /*
  * v2.h - reading traces of Go 1.22 and later, a generation at a time:
  *
- *   v2_index.c    skim the batch headers of the whole file: which batch is whose, in what
- * generation v2_tables.c   load what a generation's events refer to: strings, stacks, samples,
- * clocks v2_cursor.c   decode the events of one thread, a stretch at a time v2_order.c    merge the
- * threads' events, and follow goroutines, procs and threads: in v2 order and state are one thing,
- * for an event is ready when the states fit v2_model.c    say what an event means, as a
- * gotrace_event
+ *   v2_index.c    skim the batch headers of the whole file: which batch is whose, and in what
+ *                 generation
+ *   v2_tables.c   load what a generation's events refer to: strings, stacks, samples, clocks
+ *   v2_cursor.c   decode the events of one thread, a stretch at a time
+ *   v2_order.c    merge the threads' events, and follow goroutines, procs and threads: in v2 order
+ *                 and state are one thing, for an event is ready when the states fit
+ *   v2_model.c    say what an event means, as a gotrace_event
  *
  * Memory is that of one generation's tables and of the live state, whatever the size of the file.
  */
@@ -116,6 +117,13 @@ typedef struct gt_v2_out {
     gt_v2_task ended;
 } gt_v2_out;
 
+/* Events of a generation whose times are before those of events that they follow. */
+typedef struct gt_v2_back {
+    uint64_t count, offset; /* of the first */
+    int64_t latest;         /* time of any event */
+    int64_t most;           /* ns */
+} gt_v2_back;
+
 typedef struct gt_names gt_names;
 
 struct gt_v2 {
@@ -152,7 +160,8 @@ struct gt_v2 {
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
     gt_v2_out out[4]; /* what is to be delivered */
     size_t out_count, out_next;
-    int64_t last_time;
+    int64_t last_time; /* as told: later than any before */
+    gt_v2_back back;
     uint64_t syncs;
     bool entered; /* a generation has been */
 };

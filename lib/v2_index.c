@@ -86,6 +86,12 @@ static bool place_in_generation(look *l, uint64_t number)
                            (unsigned long long)last->summary.generation))
                 return false;
             last->summary.complete = true;
+        } else if (number > last->summary.generation + 1 && !l->open &&
+                   !gt_report(l->reader, GOTRACE_RULE_GENERATION_MISSING, place(l),
+                              "generation %llu follows generation %llu",
+                              (unsigned long long)number,
+                              (unsigned long long)last->summary.generation)) {
+            return false;
         }
     }
     return open_generation(l, number);
@@ -154,11 +160,9 @@ static bool read_batch(look *l)
     }
     bool experiment = type == GT_V2_ExperimentalBatch && summary->version >= 23;
     if (type != GT_V2_EventBatch && !experiment) {
-        bool again = n >= 5 && memcmp(start, "go 1.", 5) == 0;
-        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER,
-                       again ? "another trace begins here; byte 0x%02x is not a batch's"
-                             : "byte 0x%02x where a batch is expected",
-                       type);
+        if (n >= 5 && memcmp(start, "go 1.", 5) == 0)
+            return DAMAGED(l, GOTRACE_RULE_TRACE_AFTER, "another trace begins here");
+        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "byte 0x%02x where a batch is expected", type);
     }
     for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
         int used = gt_varint(&p, start + n, &v[i]);

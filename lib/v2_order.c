@@ -96,10 +96,57 @@ static void put_sync(struct gt_v2 *v2, int64_t time, const gt_generation *g)
     }
 }
 
+static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    uint64_t strings = gt_table_unused(&v2->strings), stacks = gt_table_unused(&v2->stacks);
+    return (strings == 0 && stacks == 0) ||
+           gt_report(reader, GOTRACE_RULE_TABLE_UNUSED, GT_AT(g->summary.offset),
+                     "nothing refers to these of generation %llu: %llu strings, %llu stacks",
+                     (unsigned long long)g->summary.generation, (unsigned long long)strings,
+                     (unsigned long long)stacks);
+}
+
+/* Say of the generation that was read what Go's reader lets pass. */
+static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    gt_v2_back *b = &v2->back;
+    if (b->count &&
+        !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
+                   "events before one that they follow, by their times: %llu, by up to %lld ns; "
+                   "this is the first",
+                   (unsigned long long)b->count, (long long)b->most))
+        return false;
+    *b = (gt_v2_back){.latest = INT64_MIN}; /* generations overlap */
+    return !g->summary.complete || report_unused(reader, v2, g);
+}
+
+/* No clock runs back from one generation to the next. */
+static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
+    if (v2->current == 0 || !now->has_clocks || !before->has_clocks)
+        return true;
+    const char *clock =
+        now->clock_ticks < before->clock_ticks     ? "trace's"
+        : now->monotonic_ns < before->monotonic_ns ? "monotonic"
+        : now->wall_seconds < before->wall_seconds ||
+                (now->wall_seconds == before->wall_seconds &&
+                 now->wall_nanoseconds < before->wall_nanoseconds)
+            ? "wall"
+            : NULL;
+    return !clock || gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(now->offset),
+                               "generation %llu begins before generation %llu, by the %s clock",
+                               (unsigned long long)now->generation,
+                               (unsigned long long)before->generation, clock);
+}
+
 /* Go to the next generation, or to the end of the trace. */
 static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
     if (v2->entered) {
+        if (v2->current < v2->generation_count &&
+            !report_generation(reader, v2, &v2->generations[v2->current]))
+            return false;
         gt_v2_close_cursors(reader, v2);
         v2->current++;
     }
@@ -112,7 +159,8 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         return true;
     }
     gt_generation *g = &v2->generations[v2->current];
-    if (!gt_v2_load(reader, v2, g) || !gt_v2_open_cursors(reader, v2, g))
+    if (!gt_v2_load(reader, v2, g) || !check_clocks(reader, v2, g) ||
+        !gt_v2_open_cursors(reader, v2, g))
         return false;
     v2->heap_count = 0;
     for (size_t i = 0; i < v2->cursor_count; i++)
@@ -226,11 +274,11 @@ static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_
         return true;
     const gotrace_event_spec *spec = gt_v2_spec(reader->summary.version, out->type);
     for (size_t i = 0; spec && i + 1 < spec->arg_count; i++) {
-        const gt_table *table = spec->args[i + 1].kind == GOTRACE_ARG_STRING  ? &v2->strings
-                                : spec->args[i + 1].kind == GOTRACE_ARG_STACK ? &v2->stacks
-                                : spec->args[i + 1].kind == GOTRACE_ARG_START ? &v2->stacks
-                                                                              : NULL;
-        if (!table || out->args[i] == 0 || gt_table_find(table, out->args[i]))
+        gt_table *table = spec->args[i + 1].kind == GOTRACE_ARG_STRING  ? &v2->strings
+                          : spec->args[i + 1].kind == GOTRACE_ARG_STACK ? &v2->stacks
+                          : spec->args[i + 1].kind == GOTRACE_ARG_START ? &v2->stacks
+                                                                        : NULL;
+        if (!table || out->args[i] == 0 || gt_table_use(table, out->args[i]))
             continue;
         if (table->entries == 0)
             return report_no_table(reader, v2, out, table == &v2->strings ? "strings" : "stacks");
@@ -241,6 +289,21 @@ static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_
             return false;
     }
     return true;
+}
+
+/* Samples are taken while other things happen: their times say nothing about the clocks. */
+static inline void look_back(struct gt_v2 *v2, const gt_v2_out *out)
+{
+    gt_v2_back *b = &v2->back;
+    if (out->time >= b->latest) {
+        b->latest = out->time;
+        return;
+    }
+    int64_t by = (int64_t)((uint64_t)b->latest - (uint64_t)out->time);
+    if (b->count++ == 0)
+        b->offset = out->offset;
+    if (by > b->most || by < 0)
+        b->most = by < 0 ? INT64_MAX : by;
 }
 
 bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
@@ -263,6 +326,8 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
         }
     }
     gt_v2_out *out = &v2->out[v2->out_next++];
+    if (out->type && out->type != GT_V2_CPUSample)
+        look_back(v2, out);
     /* Two events do not happen at the same time, in Go's reader. */
     if (out->time <= v2->last_time)
         out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;

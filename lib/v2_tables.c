@@ -65,6 +65,47 @@ static bool put(table_batch *t, gt_table *table, uint64_t limit, uint64_t id, co
     return gt_table_put(table, id, bytes, size, frames) || gt_fail_memory(t->reader);
 }
 
+static int compare_names(const void *key, const void *name)
+{
+    return strcmp(key, *(const char *const *)name);
+}
+
+/* The tracer puts these into every generation's table, whether an event refers to them or not.
+ * Source: traceRegisterLabelsAndReasons. */
+static bool is_of_tracer(const uint8_t *bytes, size_t size)
+{
+    static const char *const names[] = {
+        "GC (dedicated)",
+        "GC (fractional)",
+        "GC (idle)",
+        "GC background sweeper wait",
+        "GC mark assist wait for work",
+        "GC weak to strong wait",
+        "Not worker",
+        "chan receive",
+        "chan send",
+        "forever",
+        "network",
+        "preempted",
+        "runtime.Gosched",
+        "select",
+        "sleep",
+        "sync",
+        "sync.(*Cond).Wait",
+        "synctest",
+        "system goroutine wait",
+        "unspecified",
+        "wait for debug call",
+        "wait until GC ends",
+    };
+    char name[32];
+    if (size >= sizeof name)
+        return false;
+    memcpy(name, bytes, size);
+    name[size] = '\0';
+    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names, compare_names);
+}
+
 static bool read_string(table_batch *t)
 {
     const uint8_t *start = t->p;
@@ -92,7 +133,11 @@ static bool read_string(table_batch *t)
         return gt_report(t->reader, GOTRACE_RULE_STRING_DUPLICATE, place_of(t, start),
                          "string %llu is defined again; the first definition is kept",
                          (unsigned long long)v[0]);
-    return put(t, &t->v2->strings, t->reader->limits.strings, v[0], bytes, (size_t)v[1], 0);
+    if (!put(t, &t->v2->strings, t->reader->limits.strings, v[0], bytes, (size_t)v[1], 0))
+        return false;
+    if (is_of_tracer(bytes, (size_t)v[1]))
+        gt_table_use(&t->v2->strings, v[0]);
+    return true;
 }
 
 static bool read_stack(table_batch *t)
@@ -265,7 +310,7 @@ static bool check_stack(gotrace_reader *reader, struct gt_v2 *v2, const gt_entry
         for (int k = 0; k < 4; k++)
             gt_varint(&p, end, &v[k]);
         for (int k = 1; k < 3; k++)
-            if (v[k] && !gt_table_find(&v2->strings, v[k]))
+            if (v[k] && !gt_table_use(&v2->strings, v[k]))
                 return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(offset),
                                  "stack %llu refers to string %llu, which is not in the generation",
                                  (unsigned long long)stack->id, (unsigned long long)v[k]);
@@ -283,6 +328,23 @@ static bool check_stacks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
         if (v2->stacks.hashed[i].bytes &&
             !check_stack(reader, v2, &v2->stacks.hashed[i], g->summary.offset))
             return false;
+    return true;
+}
+
+/* Go shows a sample whose stack is missing without one. */
+static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    for (size_t i = 0; i < v2->sample_count; i++) {
+        gt_v2_sample *s = &v2->samples[i];
+        s->time = gt_v2_ns((uint64_t)s->time, v2->ns_per_tick);
+        if (s->stack && !gt_table_use(&v2->stacks, s->stack) && g->summary.complete &&
+            !gt_report(reader, GOTRACE_RULE_STACK_MISSING, GT_AT(s->offset),
+                       "a CPU sample refers to stack %llu, which is not in the generation",
+                       (unsigned long long)s->stack))
+            return false;
+    }
+    if (v2->sample_count)
+        qsort(v2->samples, v2->sample_count, sizeof *v2->samples, compare_samples);
     return true;
 }
 
@@ -305,11 +367,6 @@ bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
             !load_batch(&t))
             return false;
     }
-    if (!check_clock(reader, v2, g) || (g->summary.complete && !check_stacks(reader, v2, g)))
-        return false;
-    for (size_t i = 0; i < v2->sample_count; i++)
-        v2->samples[i].time = gt_v2_ns((uint64_t)v2->samples[i].time, v2->ns_per_tick);
-    if (v2->sample_count)
-        qsort(v2->samples, v2->sample_count, sizeof *v2->samples, compare_samples);
-    return true;
+    return check_clock(reader, v2, g) && (!g->summary.complete || check_stacks(reader, v2, g)) &&
+           prepare_samples(reader, v2, g);
 }
