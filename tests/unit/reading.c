@@ -125,3 +125,36 @@ void reading_check_sum(const reading *r)
         sum += r->summary.type_bytes[type];
     ck_assert_uint_eq(sum, r->summary.size);
 }
+
+uint64_t reading_records(const uint8_t *bytes, size_t size, gotrace_status *status)
+{
+    gotrace_decoder *d;
+    gotrace_record record;
+    uint64_t count = 0;
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_decoder_feed(d, bytes, size), GOTRACE_OK);
+    gotrace_decoder_finish(d);
+    while ((*status = gotrace_decoder_next(d, &record)) == GOTRACE_EVENT)
+        count++;
+    gotrace_decoder_free(d);
+    return count;
+}
+
+void reading_check_damaged(const blob *content)
+{
+    gotrace_status decoded;
+    reading read = reading_of(content->bytes, content->size, NULL, READING_NEXT);
+    reading checked = reading_of(content->bytes, content->size, NULL, READING_CHECK);
+    reading_records(content->bytes, content->size, &decoded);
+    ck_assert_int_eq(read.opened, checked.opened);
+    ck_assert_int_eq(read.status, checked.status);
+    ck_assert_uint_eq(read.problem_count, checked.problem_count);
+    ck_assert_uint_eq(read.summary.problems, checked.summary.problems);
+    if (read.opened < 0)
+        return;
+    ck_assert_int_eq(read.status, GOTRACE_END);
+    reading_check_sum(&read);
+    /* What a decoder cannot read through is no sound trace. */
+    if (decoded < 0)
+        ck_assert_uint_gt(read.summary.problems, 0);
+}

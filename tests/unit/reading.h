@@ -34,4 +34,11 @@ bool reading_has(const reading *r, gotrace_rule rule);
 /* That every byte of the file is accounted for. */
 void reading_check_sum(const reading *r);
 
+/* What a decoder says of the same bytes: how many records are whole, and with what it ends. */
+uint64_t reading_records(const uint8_t *bytes, size_t size, gotrace_status *status);
+
+/* That what may be damaged is read to its end in both ways with the same findings, and that there
+ * are some where a decoder finds one. */
+void reading_check_damaged(const blob *content);
+
 #endif

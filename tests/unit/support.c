@@ -74,6 +74,15 @@ static void add_folder(trace_list *list, const char *folder)
         free(entries);
 }
 
+blob trace_sample(const char *name)
+{
+    char path[256];
+    blob content = {NULL, 0, 0};
+    snprintf(path, sizeof path, "testdata/traces/%s", name);
+    blob_read(&content, path);
+    return content;
+}
+
 trace_file *traces_load(size_t max_size)
 {
     char canned[512];

@@ -28,6 +28,9 @@ typedef struct trace_file {
     bool gccgo; /* written by gccgo's tracer */
 } trace_file;
 
+/* A trace of testdata/traces, to be freed. */
+blob trace_sample(const char *name);
+
 /* The traces up to max_size bytes of testdata/traces, of the folder that GOTRACE_TRACES names, and
  * of Go's own sources where GOTRACE_PEERS (or ~/.cache/gotrace-peers) has them; ends with an entry
  * without path. Freed with traces_free. */

@@ -94,15 +94,6 @@ END_TEST
 
 /* ---- damage of every kind to real traces --------------------------------------------------- */
 
-static blob load(const char *name)
-{
-    char path[256];
-    blob content = {NULL, 0, 0};
-    snprintf(path, sizeof path, "testdata/traces/%s", name);
-    blob_read(&content, path);
-    return content;
-}
-
 /* Where the footer's frequency ends: a trace that is cut after that lacks only stacks. */
 static uint64_t end_of_frequency(const blob *content)
 {
@@ -119,21 +110,6 @@ static uint64_t end_of_frequency(const blob *content)
     return end;
 }
 
-/* What a decoder says of the same bytes: the records that are whole, and whether there are more. */
-static uint64_t whole_records(const uint8_t *bytes, size_t size, gotrace_status *status)
-{
-    gotrace_decoder *d;
-    gotrace_record record;
-    uint64_t count = 0;
-    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_decoder_feed(d, bytes, size), GOTRACE_OK);
-    gotrace_decoder_finish(d);
-    while ((*status = gotrace_decoder_next(d, &record)) == GOTRACE_EVENT)
-        count++;
-    gotrace_decoder_free(d);
-    return count;
-}
-
 static void check_cut(const uint8_t *bytes, size_t size, uint64_t frequency)
 {
     gotrace_status decoded;
@@ -143,7 +119,7 @@ static void check_cut(const uint8_t *bytes, size_t size, uint64_t frequency)
     uint8_t *exact = realloc(copy, size ? size : 1);
     reading r = reading_of(exact, size, NULL, READING_NEXT);
     reading checked = reading_of(exact, size, NULL, READING_CHECK);
-    uint64_t records = whole_records(exact, size, &decoded);
+    uint64_t records = reading_records(exact, size, &decoded);
     free(exact);
     ck_assert_int_eq(checked.status, r.status);
     ck_assert_uint_eq(checked.problem_count, r.problem_count);
@@ -170,7 +146,7 @@ START_TEST(cut_at_every_byte)
 {
     static const char *const names[] = {"gccgo-empty.trace", "go1.19-select.trace",
                                         "go1.21-empty.trace"};
-    blob content = load(names[_i]);
+    blob content = trace_sample(names[_i]);
     uint64_t frequency = end_of_frequency(&content);
     for (size_t size = 0; size < content.size; size++)
         check_cut(content.bytes, size, frequency);
@@ -178,33 +154,14 @@ START_TEST(cut_at_every_byte)
 }
 END_TEST
 
-static void check_damaged(const blob *content)
-{
-    gotrace_status decoded;
-    reading read = reading_of(content->bytes, content->size, NULL, READING_NEXT);
-    reading checked = reading_of(content->bytes, content->size, NULL, READING_CHECK);
-    whole_records(content->bytes, content->size, &decoded);
-    ck_assert_int_eq(read.opened, checked.opened);
-    ck_assert_int_eq(read.status, checked.status);
-    ck_assert_uint_eq(read.problem_count, checked.problem_count);
-    ck_assert_uint_eq(read.summary.problems, checked.summary.problems);
-    if (read.opened < 0)
-        return;
-    ck_assert_int_eq(read.status, GOTRACE_END);
-    reading_check_sum(&read);
-    /* What a decoder cannot read through is no sound trace. */
-    if (decoded < 0)
-        ck_assert_uint_gt(read.summary.problems, 0);
-}
-
 START_TEST(every_bit_flipped)
 {
     static const char *const names[] = {"gccgo-empty.trace", "go1.21-empty.trace",
                                         "go1.19-select.trace"};
-    blob content = load(names[_i]);
+    blob content = trace_sample(names[_i]);
     for (size_t bit = 0; bit < 8 * content.size; bit++) {
         content.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        check_damaged(&content);
+        reading_check_damaged(&content);
         content.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     blob_free(&content);
@@ -220,7 +177,7 @@ START_TEST(bytes_replaced)
             size_t at = 16 + random_next(&random) % (file->content.size - 16);
             uint8_t was = file->content.bytes[at];
             file->content.bytes[at] = (uint8_t)random_next(&random);
-            check_damaged(&file->content);
+            reading_check_damaged(&file->content);
             file->content.bytes[at] = was;
         }
     traces_free(files);
@@ -269,7 +226,7 @@ START_TEST(absurd_values)
                     forge_varint(&f, 0);
             }
             forge_finish(&f);
-            check_damaged(&f.out);
+            reading_check_damaged(&f.out);
             blob_free(&f.out);
         }
     }
@@ -287,7 +244,7 @@ static void expect(forge *f, gotrace_rule rule, uint64_t offset)
     ck_assert_uint_eq(r.problems[0].offset, offset);
     for (size_t i = 1; i < r.problem_count && i < READING_PROBLEMS; i++)
         ck_assert_msg(r.problems[i].rule != rule || r.problems[i].offset != offset, "told twice");
-    check_damaged(&f->out);
+    reading_check_damaged(&f->out);
     blob_free(&f->out);
 }
 
@@ -520,7 +477,7 @@ START_TEST(procs_of_any_number)
     ck_assert_int_eq(r.status, GOTRACE_END);
     ck_assert_uint_eq(r.problem_count, 0);
     ck_assert_uint_eq(r.summary.procs, 7); /* the last is the global buffer */
-    check_damaged(&f.out);
+    reading_check_damaged(&f.out);
     blob_free(&f.out);
 }
 END_TEST
@@ -543,7 +500,7 @@ START_TEST(frequencies)
         forge f = running(21);
         FORGE(&f, GoSched, (uint64_t)1 << 62, 0);
         FORGE(&f, Frequency, good[i]);
-        check_damaged(&f.out);
+        reading_check_damaged(&f.out);
         blob_free(&f.out);
     }
 }
