@@ -79,6 +79,8 @@ typedef struct gt_v2_shape {
     bool exists;    /* this version has such a record */
     uint8_t values; /* numbers of a record, those of its frames and its data's length aside */
     uint8_t flags;  /* GOTRACE_SPEC_* */
+    uint8_t refers; /* which arguments behind the time refer to strings or stacks: a bit each */
+    uint8_t stacks; /* which of them to stacks */
 } gt_v2_shape;
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);

@@ -39,9 +39,16 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
 {
     for (unsigned code = 0; code < GT_CODES; code++) {
         const gotrace_event_spec *spec = gt_v2_spec(version, code);
-        shapes[code] = (gt_v2_shape){0};
-        if (spec)
-            shapes[code] = (gt_v2_shape){
-                .exists = true, .values = spec->arg_count, .flags = spec->flags};
+        gt_v2_shape *shape = &shapes[code];
+        *shape = (gt_v2_shape){0};
+        if (!spec)
+            continue;
+        *shape = (gt_v2_shape){.exists = true, .values = spec->arg_count, .flags = spec->flags};
+        for (unsigned i = 1; i < spec->arg_count; i++) {
+            uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
+            bool stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
+            shape->stacks |= stack ? bit : 0;
+            shape->refers |= stack || kind == GOTRACE_ARG_STRING ? bit : 0;
+        }
     }
 }

@@ -292,11 +292,6 @@ static gotrace_status next_v2(gotrace_reader *reader, gt_v2_out **out)
         return GOTRACE_ERROR;
     if (!*out)
         return finish(reader);
-    if ((*out)->type != 0) { /* the events that begin and end a generation take no time */
-        if (reader->first_ticks == 0)
-            reader->first_ticks = (*out)->time;
-        reader->last_ticks = (*out)->time;
-    }
     return GOTRACE_EVENT;
 }
 
@@ -334,13 +329,10 @@ static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 gotrace_status gotrace_reader_check(gotrace_reader *reader)
 {
     gotrace_status status = prepare(reader);
-    if (reader->v2 && status == GOTRACE_EVENT) {
-        gt_v2_out *out;
-        while ((status = next_v2(reader, &out)) == GOTRACE_EVENT)
-            ;
-    }
     if (status != GOTRACE_EVENT)
         return status;
+    if (reader->v2)
+        return gt_v2_check(reader) ? finish(reader) : GOTRACE_ERROR;
     return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
 }
 

@@ -54,10 +54,11 @@ const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id)
     return NULL;
 }
 
-/* Ids below this go into the array: never many more slots than entries. */
+/* Ids below this go into the array: never many more slots than entries there are or may be. */
 static uint64_t dense_bound(const gt_table *table)
 {
-    return 256 + 2 * table->entries;
+    uint64_t bound = 256 + 2 * table->entries;
+    return bound < table->expected ? table->expected : bound;
 }
 
 static gt_entry *dense_slot(gt_table *table, uint64_t id)

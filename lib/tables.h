@@ -39,6 +39,7 @@ typedef struct gt_table {
     size_t hashed_count, hashed_capacity;
     uint64_t seed;
     uint64_t entries, bytes, frames;
+    uint64_t expected; /* entries that there may be, or 0: ids up to that go into the array */
 } gt_table;
 
 void gt_table_init(gt_table *table, gt_heap *heap);

@@ -133,7 +133,8 @@ struct gt_v2 {
     gt_generation *generations;
     size_t generation_count, generation_capacity;
     /* The current generation. */
-    size_t current; /* in generations */
+    size_t current;      /* in generations */
+    uint64_t generation; /* its number */
     gt_table strings, stacks;
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
@@ -164,6 +165,7 @@ struct gt_v2 {
     gt_v2_back back;
     uint64_t syncs;
     bool entered; /* a generation has been */
+    bool silent;  /* nobody looks at what is delivered */
 };
 
 enum { GT_P_RUNNING = 1, GT_P_IDLE, GT_P_SYSCALL, GT_P_ABANDONED };
@@ -201,6 +203,8 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 
 /* The next event in order, NULL at the end. False when reading cannot go on. */
 bool gt_v2_next(gotrace_reader *reader, gt_v2_out **out);
+/* All that are left, of which nothing is told. */
+bool gt_v2_check(gotrace_reader *reader);
 
 /* A time on the trace's clock as gotrace_event.time has it. */
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time);

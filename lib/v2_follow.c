@@ -81,42 +81,13 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- what is delivered --------------------------------------------------------------------- */
 
-gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
-{
-    gt_v2_out *out = &f->v2->out[f->v2->out_count++];
-    out->time = f->e->time;
-    out->offset = f->e->offset;
-    memcpy(out->args, f->e->args, sizeof out->args);
-    out->goroutine = f->g ? f->g->id : 0;
-    out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
-    out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
-    out->subject = 0;
-    out->cause = 0;
-    out->text = NULL;
-    out->task = NULL;
-    out->type = type;
-    out->from = out->to = 0;
-    out->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
-    const gt_v2_shape *shape = &f->v2->shapes[type];
-    out->stack = shape->flags & GOTRACE_SPEC_STACK ? out->args[shape->values - 2] : 0;
-    return out;
-}
-
-gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject, uint8_t from,
-                                 uint8_t to)
-{
-    gt_v2_out *out = gt_v2_emit(f, type);
-    out->subject = subject;
-    out->from = from;
-    out->to = to;
-    return out;
-}
-
 /* An event that comes of another, with arguments of its own. */
 static gt_v2_out *emit_made(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, uint64_t subject,
                             uint8_t from, uint8_t to)
 {
     gt_v2_out *out = gt_v2_emit_transition(f, type, subject, from, to);
+    if (f->v2->silent)
+        return out;
     memset(out->args, 0, sizeof out->args);
     out->args[0] = a;
     out->args[1] = b;
@@ -211,15 +182,18 @@ static gt_followed create(gt_follow *f, uint8_t status)
     return GT_FOLLOW_DONE;
 }
 
-/* The thread's goroutine does something that only a running one can. */
-static bool check_running(gt_follow *f, uint8_t status)
+static bool running_report(gt_follow *f, uint8_t status)
 {
-    if (!gt_v2_context(f, GT_USER))
-        return false;
-    return !f->g || f->g->status == status ||
-           GT_BROKEN(f, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be %s",
+    return GT_BROKEN(f, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be %s",
                      gt_v2_name_of(f), num(f->g->id), gt_v2_status_name(f->g->status),
                      gt_v2_status_name(status));
+}
+
+/* The thread's goroutine does something that only a running one can. */
+static inline bool check_running(gt_follow *f, uint8_t status)
+{
+    return gt_v2_context(f, GT_USER) &&
+           (!f->g || f->g->status == status || running_report(f, status));
 }
 
 static bool end_goroutine(gt_follow *f)
@@ -631,7 +605,7 @@ gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor 
                    .t = t,
                    .g = gt_v2_goroutine_of(t),
                    .p = t ? t->p : NULL,
-                   .generation = v2->generations[v2->current].summary.generation,
+                   .generation = v2->generation,
                    .initial = v2->current == 0};
     if (t)
         t->seen = true;

@@ -4,6 +4,8 @@
 #ifndef GT_V2_FOLLOW_H
 #define GT_V2_FOLLOW_H
 
+#include <string.h>
+
 #include "v2.h"
 
 /* What cursors wait for, in gt_waits: a goroutine's status (GT_G_*) at a sequence number, or: */
@@ -20,7 +22,13 @@ typedef enum gt_followed { GT_FOLLOW_DONE, GT_FOLLOW_WAIT, GT_FOLLOW_FAILED } gt
 gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor *cursor);
 
 /* The earliest that waits for this is ready. */
-void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what);
+void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what);
+
+static inline void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
+{
+    if (v2->waits.parked_count)
+        gt_v2_wake_parked(v2, id, seq, what);
+}
 
 /* An event being followed, in the context of its thread as it stands before it. */
 typedef struct gt_follow {
@@ -46,13 +54,13 @@ const char *gt_v2_status_name(uint8_t status);
 const char *gt_v2_proc_status_name(uint8_t status);
 
 /* Memory, or a limit, was refused. */
-gt_followed gt_v2_refused(const gt_follow *f);
+gt_followed gt_v2_refused(const gt_follow *f) __attribute__((cold));
 
 /* What an event needs of its thread. Source: validateCtx. */
 enum { GT_WITH_PROC = 1, GT_NO_PROC = 2, GT_WITH_GOROUTINE = 4, GT_NO_GOROUTINE = 8 };
 enum { GT_USER = GT_WITH_PROC | GT_WITH_GOROUTINE };
 
-bool gt_v2_context_report(gt_follow *f, unsigned needs);
+bool gt_v2_context_report(gt_follow *f, unsigned needs) __attribute__((cold));
 
 static inline bool gt_v2_context(gt_follow *f, unsigned needs)
 {
@@ -61,10 +69,39 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
     return good || gt_v2_context_report(f, needs);
 }
 
-/* Deliver the event, in the context as it stands. */
-gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type);
-gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject, uint8_t from,
-                                 uint8_t to);
+/* Deliver the event, in the context as it stands. Where nobody looks at it, its time will do. */
+static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
+{
+    gt_v2_out *out = &f->v2->out[f->v2->out_count++];
+    out->time = f->e->time;
+    out->type = type;
+    if (f->v2->silent)
+        return out;
+    out->offset = f->e->offset;
+    memcpy(out->args, f->e->args, sizeof out->args);
+    out->goroutine = f->g ? f->g->id : 0;
+    out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
+    out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
+    out->subject = 0;
+    out->cause = 0;
+    out->text = NULL;
+    out->task = NULL;
+    out->from = out->to = 0;
+    out->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
+    const gt_v2_shape *shape = &f->v2->shapes[type];
+    out->stack = shape->flags & GOTRACE_SPEC_STACK ? out->args[shape->values - 2] : 0;
+    return out;
+}
+
+static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject,
+                                               uint8_t from, uint8_t to)
+{
+    gt_v2_out *out = gt_v2_emit(f, type);
+    out->subject = subject;
+    out->from = from;
+    out->to = to;
+    return out;
+}
 
 /* States as delivered, by the wire's GT_G_* and GT_P_*. */
 extern const uint8_t gt_v2_shown[5], gt_v2_shown_proc[5];

@@ -194,6 +194,7 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
 struct gt_names {
     gt_map by_hash; /* value: the first name with that hash */
     gt_arena arena;
+    uint64_t seed;
 };
 
 typedef struct name {
@@ -202,12 +203,17 @@ typedef struct name {
     char bytes[];
 } name;
 
-static uint64_t hash_bytes(const char *bytes, size_t size)
+static uint64_t hash_bytes(uint64_t seed, const char *bytes, size_t size)
 {
-    uint64_t hash = gt_hash_seed();
+    uint64_t hash = seed, word = 0;
+    for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = gt_hash(seed, hash ^ word);
+    }
+    word = size;
     for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3u;
-    return gt_hash(gt_hash_seed(), hash ^ size);
+        word = word << 8 | (uint8_t)bytes[i];
+    return gt_hash(seed, hash ^ word);
 }
 
 const char *gt_names_keep(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size)
@@ -217,8 +223,9 @@ const char *gt_names_keep(gotrace_reader *reader, struct gt_v2 *v2, const char *
         if (!v2->names)
             return gt_fail_memory(reader), NULL;
         v2->names->by_hash.heap = v2->names->arena.heap = &reader->heap;
+        v2->names->seed = gt_hash_seed();
     }
-    uint64_t hash = hash_bytes(bytes, size);
+    uint64_t hash = hash_bytes(v2->names->seed, bytes, size);
     name *first = (name *)(uintptr_t)gt_map_get(&v2->names->by_hash, hash);
     for (name *n = first; n; n = n->next)
         if (n->size == size && memcmp(n->bytes, bytes, size) == 0)

@@ -47,10 +47,10 @@ static gt_v2_cursor *heap_pop(struct gt_v2 *v2)
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
+void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
 {
     uint32_t cursor;
-    if (v2->waits.parked_count && gt_waits_wake(&v2->waits, id, seq, what, &cursor))
+    if (gt_waits_wake(&v2->waits, id, seq, what, &cursor))
         heap_push(v2, &v2->cursors[cursor]);
 }
 
@@ -159,6 +159,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         return true;
     }
     gt_generation *g = &v2->generations[v2->current];
+    v2->generation = g->summary.generation;
     if (!gt_v2_load(reader, v2, g) || !check_clocks(reader, v2, g) ||
         !gt_v2_open_cursors(reader, v2, g))
         return false;
@@ -229,6 +230,61 @@ static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
     return v2->turn;
 }
 
+/* Tables are written last: until 1.25 nothing else tells that a generation is cut off. */
+static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
+                            const char *what)
+{
+    gt_generation *g = &v2->generations[v2->current];
+    g->summary.complete = false;
+    return gt_report(reader, GOTRACE_RULE_GENERATION_END, GT_AT(e->offset),
+                     "generation %llu has no %s, though its events refer to them: it is cut off",
+                     (unsigned long long)g->summary.generation, what);
+}
+
+static bool report_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
+                             const gt_table *table, uint64_t id)
+{
+    /* Tables come last: a generation that is cut off lacks them anyway. */
+    if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
+        return true;
+    const char *what = table == &v2->strings ? "string" : "stack";
+    if (table->entries == 0)
+        return report_no_table(reader, v2, e, table == &v2->strings ? "strings" : "stacks");
+    return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(e->offset),
+                     "%s refers to %s %llu, which is not in the generation",
+                     gt_v2_spec(reader->summary.version, e->type)->name, what,
+                     (unsigned long long)id);
+}
+
+/* Source: validateTableIDs. */
+static inline bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e)
+{
+    const gt_v2_shape *shape = &v2->shapes[e->type];
+    for (unsigned left = shape->refers; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        gt_table *table = shape->stacks >> i & 1 ? &v2->stacks : &v2->strings;
+        if (e->args[i] && !gt_table_use(table, e->args[i]) &&
+            !report_reference(reader, v2, e, table, e->args[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Samples are taken while other things happen: their times say nothing about the clocks. */
+static inline void look_back(struct gt_v2 *v2, const gt_v2_event *e)
+{
+    gt_v2_back *b = &v2->back;
+    if (e->time >= b->latest) {
+        b->latest = e->time;
+        return;
+    }
+    int64_t by = (int64_t)((uint64_t)b->latest - (uint64_t)e->time);
+    if (b->count++ == 0)
+        b->offset = e->offset;
+    if (by > b->most || by < 0)
+        b->most = by < 0 ? INT64_MAX : by;
+}
+
 /* Let the earliest event that is ready happen: it leaves one or more in v2->out. *none is true when
  * nothing is left. */
 static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
@@ -245,7 +301,8 @@ static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
             continue;
         }
         c->forced = false;
-        if (!gt_v2_cursor_advance(reader, c))
+        look_back(v2, c->head);
+        if (!check_references(reader, v2, c->head) || !gt_v2_cursor_advance(reader, c))
             return false;
         if (!c->has_head)
             v2->turn = NULL;
@@ -255,55 +312,35 @@ static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
     return ok;
 }
 
-/* Tables are written last: until 1.25 nothing else tells that a generation is cut off. */
-static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out,
-                            const char *what)
+/* Let what comes next happen: it leaves one or more events in v2->out, or *end is true. False when
+ * reading cannot go on. */
+__attribute__((always_inline)) static inline bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
-    gt_generation *g = &v2->generations[v2->current];
-    g->summary.complete = false;
-    return gt_report(reader, GOTRACE_RULE_GENERATION_END, GT_AT(out->offset),
-                     "generation %llu has no %s, though its events refer to them: it is cut off",
-                     (unsigned long long)g->summary.generation, what);
-}
-
-/* Source: validateTableIDs. */
-static bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_out *out)
-{
-    /* Tables come last: a generation that is cut off lacks them anyway. */
-    if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
-        return true;
-    const gotrace_event_spec *spec = gt_v2_spec(reader->summary.version, out->type);
-    for (size_t i = 0; spec && i + 1 < spec->arg_count; i++) {
-        gt_table *table = spec->args[i + 1].kind == GOTRACE_ARG_STRING  ? &v2->strings
-                          : spec->args[i + 1].kind == GOTRACE_ARG_STACK ? &v2->stacks
-                          : spec->args[i + 1].kind == GOTRACE_ARG_START ? &v2->stacks
-                                                                        : NULL;
-        if (!table || out->args[i] == 0 || gt_table_use(table, out->args[i]))
-            continue;
-        if (table->entries == 0)
-            return report_no_table(reader, v2, out, table == &v2->strings ? "strings" : "stacks");
-        if (!gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(out->offset),
-                       "%s refers to %s %llu, which is not in the generation", spec->name,
-                       table == &v2->strings ? "string" : "stack",
-                       (unsigned long long)out->args[i]))
+    *end = false;
+    v2->out_next = v2->out_count = 0;
+    while (v2->out_count == 0) {
+        bool none = true;
+        if (put_sample(v2))
+            return true;
+        if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
             return false;
+        if (none && (!next_generation(reader, v2, end) || *end))
+            return *end;
     }
     return true;
 }
 
-/* Samples are taken while other things happen: their times say nothing about the clocks. */
-static inline void look_back(struct gt_v2 *v2, const gt_v2_out *out)
+/* Two events do not happen at the same time, in Go's reader. */
+static inline void stamp(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
 {
-    gt_v2_back *b = &v2->back;
-    if (out->time >= b->latest) {
-        b->latest = out->time;
+    if (out->time <= v2->last_time)
+        out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
+    v2->last_time = out->time;
+    if (out->type == 0) /* those that begin and end a generation take no time */
         return;
-    }
-    int64_t by = (int64_t)((uint64_t)b->latest - (uint64_t)out->time);
-    if (b->count++ == 0)
-        b->offset = out->offset;
-    if (by > b->most || by < 0)
-        b->most = by < 0 ? INT64_MAX : by;
+    if (reader->first_ticks == 0)
+        reader->first_ticks = out->time;
+    reader->last_ticks = out->time;
 }
 
 bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
@@ -311,27 +348,23 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     struct gt_v2 *v2 = reader->v2;
     bool end = false;
     *next = NULL;
-    while (v2->out_next == v2->out_count) {
-        bool none = true;
-        v2->out_next = v2->out_count = 0;
-        if (put_sample(v2))
-            break;
-        if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
+    if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
+        return end;
+    *next = &v2->out[v2->out_next++];
+    stamp(reader, v2, *next);
+    return true;
+}
+
+bool gt_v2_check(gotrace_reader *reader)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool end;
+    v2->silent = true;
+    do {
+        while (v2->out_next < v2->out_count)
+            stamp(reader, v2, &v2->out[v2->out_next++]);
+        if (!step(reader, v2, &end))
             return false;
-        if (none && v2->out_count == 0) {
-            if (!next_generation(reader, v2, &end))
-                return false;
-            if (end)
-                return true;
-        }
-    }
-    gt_v2_out *out = &v2->out[v2->out_next++];
-    if (out->type && out->type != GT_V2_CPUSample)
-        look_back(v2, out);
-    /* Two events do not happen at the same time, in Go's reader. */
-    if (out->time <= v2->last_time)
-        out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
-    v2->last_time = out->time;
-    *next = out;
-    return out->type == GT_V2_CPUSample || check_references(reader, v2, out);
+    } while (!end);
+    return true;
 }

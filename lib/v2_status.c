@@ -297,8 +297,10 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
     size_t size;
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->tasks, id);
     f->reader->summary.tasks++;
-    if (out->args[1] == 0)
-        out->args[1] = GT_V2_NO_ID; /* 0 is no parent, not the background task */
+    uint64_t parent = f->e->args[1];
+    if (parent == 0) /* no parent, not the background task */
+        parent = GT_V2_NO_ID;
+    out->args[1] = parent;
     if (task && !GT_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
                            "task %llu is created while one of that id goes on", num(id)))
         return false;
@@ -310,7 +312,7 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
         }
     }
     const char *name = string_of(f, f->e->args[2], &size);
-    task->parent = out->args[1];
+    task->parent = parent;
     task->name_size = size;
     task->name = gt_names_keep(f->reader, v2, name, size);
     return task->name != NULL;

@@ -348,12 +348,27 @@ static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_g
     return true;
 }
 
+/* A tracer numbers them from 1 on, and writes them in any order. */
+static void expect_entries(struct gt_v2 *v2, const gt_generation *g)
+{
+    enum { LEAST_STRING = 4, LEAST_STACK = 7 }; /* bytes of such a record */
+    uint64_t strings = 0, stacks = 0;
+    for (size_t i = g->first; i < g->first + g->count; i++) {
+        const gt_batch *b = &v2->batches[i];
+        strings += b->kind == GT_BATCH_STRINGS ? b->size : 0;
+        stacks += b->kind == GT_BATCH_STACKS ? b->size : 0;
+    }
+    v2->strings.expected = strings / LEAST_STRING;
+    v2->stacks.expected = stacks / LEAST_STACK;
+}
+
 bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
 {
     gt_table_free(&v2->strings);
     gt_table_free(&v2->stacks);
     gt_table_init(&v2->strings, &reader->heap);
     gt_table_init(&v2->stacks, &reader->heap);
+    expect_entries(v2, g);
     gt_map_free(&v2->reasons);
     v2->sample_count = v2->next_sample = 0;
     if (!v2->buffer) {
