@@ -68,51 +68,72 @@ static bool spoiled(gotrace_reader *reader, gt_v2_cursor *c, const char *what, u
     return go_on;
 }
 
-/* A varint of which ten bytes can be read. */
+/* A varint of which ten bytes can be read. Of one and two bytes which it is is computed, for that is
+ * hard to foresee. */
 static inline bool value(const uint8_t **p, uint64_t *v)
 {
-    uint16_t two;
-    memcpy(&two, *p, sizeof two);
-    if ((two & 0x8080) != 0x8080) {
-        unsigned second = two >> 7 & 1;
+    uint32_t four;
+    memcpy(&four, *p, sizeof four);
+    four = gt_le32(four);
+    if ((four & 0x8080) != 0x8080) {
+        uint32_t second = four >> 7 & 1;
         *p += 1 + second;
-        *v = (two & 0x7fu) | ((two >> 1 & 0x3f80u) & (0 - second));
+        *v = (four & 0x7f) | ((four >> 1 & 0x3f80) & (0 - second));
+        return true;
+    }
+    if (!(four & 0x800000)) {
+        *p += 3;
+        *v = (four & 0x7f) | (four >> 1 & 0x3f80) | (four >> 2 & 0x1fc000);
         return true;
     }
     return gt_varint(p, *p + GT_VARINT_MAX, v) > 0;
 }
 
-/* The event at p. False, with *bad set, when it is none. */
-static inline bool decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *e, const char **bad)
+/* Decode events from e on, until `end` or until fewer than SLACK bytes are left, one at least. The
+ * end of those that were decoded; *bad is set where the next one is none. */
+static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *e,
+                           const gt_v2_event *end, const char **bad)
 {
     const struct gt_v2 *v2 = reader->v2;
-    const uint8_t *p = c->p;
-    uint8_t type = *p++;
-    const gt_v2_shape *shape = &v2->shapes[type];
-    uint64_t dt;
-    if (!(shape->flags & GOTRACE_SPEC_TIMED)) {
-        *bad = "a record that is no event";
-        return false;
-    }
-    bool good = value(&p, &dt);
-    e->args[0] = e->args[1] = e->args[2] = e->args[3] = 0;
-    for (unsigned i = 1; good && i < shape->values; i++)
-        good = value(&p, &e->args[i - 1]);
-    if (!good || p > c->limit) {
-        *bad = "an event goes on beyond its batch, or a number of it beyond 64 bits";
-        return false;
-    }
-    if (c->time == 0)
-        c->time = gt_v2_ns(c->start, v2->ns_per_tick);
-    c->time = (int64_t)((uint64_t)c->time + (uint64_t)gt_v2_ns(dt, v2->ns_per_tick));
-    e->time = c->time;
-    e->offset = offset_of(c, c->p);
-    e->batch = c->batch;
-    e->type = type;
-    reader->summary.type_records[type]++;
-    reader->summary.type_bytes[type] += (uint64_t)(p - c->p);
+    gotrace_summary *summary = &reader->summary;
+    const double ns_per_tick = v2->ns_per_tick;
+    const uint8_t *p = c->p, *limit = c->limit;
+    const uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window;
+    const uint64_t batch = c->batch;
+    int64_t time = c->time;
+    do {
+        const uint8_t *start = p;
+        unsigned type = *p++;
+        const gt_v2_shape *shape = &v2->shapes[type];
+        uint64_t dt;
+        if (!(shape->flags & GOTRACE_SPEC_TIMED)) {
+            *bad = "a record that is no event";
+            p = start;
+            break;
+        }
+        bool good = value(&p, &dt);
+        e->args[0] = e->args[1] = e->args[2] = e->args[3] = 0;
+        for (unsigned i = 1; good && i < shape->values; i++)
+            good = value(&p, &e->args[i - 1]);
+        if (!good || p > limit) {
+            *bad = "an event goes on beyond its batch, or a number of it beyond 64 bits";
+            p = start;
+            break;
+        }
+        if (time == 0)
+            time = gt_v2_ns(c->start, ns_per_tick);
+        time = (int64_t)((uint64_t)time + (uint64_t)gt_v2_ns(dt, ns_per_tick));
+        e->time = time;
+        e->offset = shift + (uint64_t)(uintptr_t)start;
+        e->batch = batch;
+        e->type = (uint8_t)type;
+        e++;
+        summary->type_records[type]++;
+        summary->type_bytes[type] += (uint64_t)(p - start);
+    } while (e < end && limit - p >= SLACK);
     c->p = p;
-    return true;
+    c->time = time;
+    return e;
 }
 
 /* Go to where the next event can be decoded; false when there is none (or reading cannot go on:
@@ -143,11 +164,7 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     c->head = c->end = start;
     while (c->end < end && make_ready(reader, c, &ok)) {
         const char *bad = NULL;
-        while (c->end < end && decode(reader, c, c->end, &bad)) {
-            c->end++;
-            if (c->limit - c->p < SLACK)
-                break;
-        }
+        c->end = decode(reader, c, c->end, end, &bad);
         if (bad && !spoiled(reader, c, bad, *c->p))
             return false;
     }

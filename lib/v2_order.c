@@ -287,7 +287,7 @@ static inline void look_back(struct gt_v2 *v2, const gt_v2_event *e)
 
 /* Let the earliest event that is ready happen: it leaves one or more in v2->out. *none is true when
  * nothing is left. */
-static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
+__attribute__((always_inline)) static inline bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 {
     gt_v2_cursor *c;
     bool ok;
@@ -314,7 +314,7 @@ static bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
 
 /* Let what comes next happen: it leaves one or more events in v2->out, or *end is true. False when
  * reading cannot go on. */
-__attribute__((always_inline)) static inline bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
+static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
     *end = false;
     v2->out_next = v2->out_count = 0;
@@ -355,6 +355,22 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     return true;
 }
 
+/* Let a generation's events happen as far as no samples stand between them. */
+static bool drain(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    while (v2->next_sample == v2->sample_count) {
+        bool none;
+        v2->out_next = v2->out_count = 0;
+        if (!advance(reader, v2, &none))
+            return false;
+        if (none)
+            return true;
+        while (v2->out_next < v2->out_count)
+            stamp(reader, v2, &v2->out[v2->out_next++]);
+    }
+    return true;
+}
+
 bool gt_v2_check(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
@@ -363,7 +379,8 @@ bool gt_v2_check(gotrace_reader *reader)
     do {
         while (v2->out_next < v2->out_count)
             stamp(reader, v2, &v2->out[v2->out_next++]);
-        if (!step(reader, v2, &end))
+        bool within = v2->entered && v2->current < v2->generation_count;
+        if ((within && !drain(reader, v2)) || !step(reader, v2, &end))
             return false;
     } while (!end);
     return true;

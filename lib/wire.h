@@ -43,6 +43,16 @@ static inline int gt_varint(const uint8_t **p, const uint8_t *end, uint64_t *val
     return -1;
 }
 
+/* Four bytes as they lie in memory, the first one lowest. */
+static inline uint32_t gt_le32(uint32_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap32(word);
+#else
+    return word;
+#endif
+}
+
 typedef enum gt_wire_status {
     GT_WIRE_OK = 0,
     GT_WIRE_MORE,          /* the record goes on beyond the bytes given */
