@@ -18,10 +18,15 @@ GO_TRACE=${GO_TRACE:-${BUILD:-$ROOT/build}/conformance/go-tool-trace}
 CANNED=$PEERS/usr/share/go-1.21/src/internal/trace/testdata
 TPQ_HOME=${TPQ_HOME:-$PEERS/tpq}
 TPQ=$SHARED/peers/tpq.mjs
+CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
+BROWSER_HOME=${BROWSER_HOME:-$PEERS/browser}
+# The page that `go tool trace` shows timelines with.
+CATAPULT=$PEERS/usr/share/go-1.27/src/internal/trace/traceviewer/static
 # The trace that is being checked, and a folder for what is made of it.
 TRACE_NAME=
 WORK=
 export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 GO_TRACE CANNED TPQ_HOME TPQ TRACE_NAME WORK
+export CHROMIUM BROWSER_HOME CATAPULT
 
 have_engine() {
     command -v node >/dev/null && [ -f "$TPQ" ] &&

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # one.sh NAME FILE: every check of one trace; of the set gotests/ one of Go's text tests, of corpus/ a
-# file that some fuzzer came across, where only the verdict counts.
+# file that some fuzzer came across, where only the verdict counts; of browser/ how it is shown there.
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip v2 export; do . "$here/$part.sh"; done
+for part in lib verdict print roundtrip v2 export browser; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -57,6 +57,7 @@ checks_of_v2() {
 all_checks() {
     case $TRACE_NAME in
     gotests/*) check_go_test "$file" ;;
+    browser/*) check_browser "$file" ;;
     corpus/*)
         # Of v1 traces Go 1.21's reader is the judge: that of 1.27 converts them, and gives up on
         # one of the corpus because it knows no FutileWakeup.

