@@ -29,6 +29,7 @@ typedef struct settings {
     const char *output;     /* -o; NULL: standard output */
     const char *format;     /* --format; NULL: the verb's first */
     const char *to;         /* --to */
+    const char *by;         /* --by; NULL: the first */
     const char *completion; /* --completion */
 } settings;
 

@@ -51,6 +51,32 @@ static bool choose(const session *s, const format **target, const script_format 
     return false;
 }
 
+static const char *const views[] = {"proc", "goroutine", "thread", NULL};
+
+static const char *view_name(size_t n)
+{
+    return views[n];
+}
+
+/* The view that --by names; the first without it. */
+static view_by view_of(const session *s)
+{
+    view_by by = BY_PROC;
+    while (s->set.by && strcmp(views[by], s->set.by) != 0)
+        by++;
+    return by;
+}
+
+/* Whether the options suit what is converted to; false after a diagnostic. */
+static bool suits(const session *s, const format *target)
+{
+    if (s->set.by && !(target && target->views)) {
+        diag_error("--by is for --to chrome");
+        return false;
+    }
+    return true;
+}
+
 static int convert(session *s, const format *target)
 {
     int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
@@ -59,7 +85,7 @@ static int convert(session *s, const format *target)
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
         const char *slash = strrchr(in.name, '/');
-        convert_job job = {in.reader, &s->output.out, slash ? slash + 1 : in.name};
+        convert_job job = {in.reader, &s->output.out, slash ? slash + 1 : in.name, view_of(s)};
         if (target->run(&job) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }
@@ -70,7 +96,7 @@ static int run(session *s)
 {
     const format *target;
     const script_format *script;
-    if (!choose(s, &target, &script))
+    if (!choose(s, &target, &script) || !suits(s, target))
         return EXIT_USAGE;
     return target ? convert(s, target) : records_dump(s, script);
 }
@@ -78,6 +104,8 @@ static int run(session *s)
 static const option_spec options[] = {
     {0, "to", OPTION_TEXT, "NAME", offsetof(settings, to), target_name,
      "what to convert to; without it, by OUT's ending"},
+    {0, "by", OPTION_CHOICE, "VIEW", offsetof(settings, by), view_name,
+     "chrome: a row a proc, goroutine or thread (proc)"},
     {.name = NULL},
 };
 

@@ -2,10 +2,11 @@
  * chrome.c - `convert --to chrome`: the Trace Event Format, in the shape that `go tool trace`
  * gives it, for chrome://tracing, Perfetto's JSON importer, speedscope and scripts.
  *
- * Section 0 (PROCS) has a row a proc with what ran on it, and rows for GC, network, timers and
- * system calls; section 1 (STATS) counters; section 2 (TASKS) a row a task. Unlike Go's tool this
- * writes events in order of time, an arrow's end behind the slice that it ends in, an instant
- * where an arrow would begin in nothing, and only frames that are referred to.
+ * Section 0 (PROCS) has a row a proc with what ran on it (or a row a goroutine or thread), and rows
+ * for GC, network, timers and system calls; section 1 (STATS) counters; section 2 (TASKS) a row a
+ * task. Unlike Go's tool this writes events in order of time, an arrow's end behind the slice that
+ * it ends in, an instant where an arrow would begin in nothing, and only frames that are referred
+ * to.
  */
 #include "chrome.h"
 
@@ -13,48 +14,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A heap goal above this means that there is none (GOGC=off). */
-#define NO_HEAP_GOAL ((uint64_t)1 << 50)
-
-/* How a goroutine is counted. */
-typedef enum census {
-    CENSUS_NONE,
-    CENSUS_RUNNING, /* has a proc, be it in a system call */
-    CENSUS_RUNNABLE,
-    CENSUS_GC_WAITING, /* until GC can be assisted */
-    CENSUS_IN_SYSCALL, /* without a proc */
-    CENSUS_SYSTEM_IN_SYSCALL,
-    CENSUS_COUNT
-} census;
-
 typedef struct goroutine {
     uint64_t start;     /* where it starts: a stack, until 1.6 a PC, in v2 a frame */
     uint64_t stopped;   /* the stack where it stopped last */
     uint64_t row;       /* where it runs */
     uint64_t label;     /* v2: a kept text, 0 for none */
+    uint64_t proc;      /* v2: that it has */
+    uint64_t named[2];  /* start and label, as its row goes by them */
     uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
     chrome_arrow arrow; /* from what made it runnable */
     const char *waits_for;
     chrome_region *regions;
     uint8_t census;
     bool running; /* has a row */
-    bool assists; /* marks for the GC */
-    bool system;  /* of the runtime */
+    bool has_proc;
+    bool has_name; /* its row has */
+    bool assists;  /* marks for the GC */
+    bool system;   /* of the runtime */
 } goroutine;
 
 typedef struct chrome {
     chrome_timeline timeline;
     chrome_user user;
+    chrome_rows rows;
     gotrace_reader *reader;
     idmap goroutines;
     bool v2;
     int sys_block;       /* v1: code of the event that takes the proc from a system call */
     uint64_t generation; /* v2: of the last event */
     uint64_t stw_row;    /* where the last stop-the-world began */
-    uint64_t counts[CENSUS_COUNT];
-    uint64_t heap_alloc, heap_goal, procs_running;
-    /* The counters as they were shown last. */
-    uint64_t heap[2], goroutine_counts[3], thread_counts[2];
+    chrome_counts counts;
 } chrome;
 
 static goroutine *goroutine_of(chrome *c, uint64_t id)
@@ -66,47 +55,15 @@ static goroutine *goroutine_of(chrome *c, uint64_t id)
     return g;
 }
 
-static uint64_t row_of(const gotrace_event *event)
+static uint64_t row_of(const chrome *c, const gotrace_event *event)
 {
-    return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NOWHERE;
+    return chrome_row_of_event(&c->rows, event);
 }
 
-/* v2: the row of a proc that an event is about. */
-static uint64_t proc_row(const gotrace_event *event)
+/* v2: the number of the proc that an event is about. */
+static uint64_t proc_number(const gotrace_event *event)
 {
     return event->subject <= INT64_MAX ? event->subject : (uint64_t)CHROME_LANE_NOWHERE;
-}
-
-/* ---- counters ------------------------------------------------------------------------------ */
-
-static void count_as(chrome *c, goroutine *g, census as)
-{
-    c->counts[g->census]--;
-    c->counts[as]++;
-    g->census = (uint8_t)as;
-}
-
-static void show_counter(chrome *c, chrome_op op, uint64_t *shown, const uint64_t *values,
-                         size_t count)
-{
-    if (memcmp(shown, values, count * sizeof *values) == 0)
-        return;
-    memcpy(shown, values, count * sizeof *values);
-    chrome_push(&c->timeline, op, CHROME_NAME_TEXT, CHROME_DONE, values, count, NULL, 0);
-}
-
-static void show_counters(chrome *c)
-{
-    /* The goal is drawn on top of what is allocated: it is what is left. */
-    uint64_t goal = c->heap_goal < NO_HEAP_GOAL ? c->heap_goal : 0;
-    uint64_t heap[] = {c->heap_alloc, goal > c->heap_alloc ? goal - c->heap_alloc : 0};
-    uint64_t goroutines[] = {c->counts[CENSUS_RUNNING], c->counts[CENSUS_RUNNABLE],
-                             c->counts[CENSUS_GC_WAITING]};
-    uint64_t threads[] = {c->procs_running, c->counts[CENSUS_IN_SYSCALL]};
-
-    show_counter(c, CHROME_THREADS, c->thread_counts, threads, 2);
-    show_counter(c, CHROME_HEAP, c->heap, heap, 2);
-    show_counter(c, CHROME_GOROUTINES, c->goroutine_counts, goroutines, 3);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------- */
@@ -116,6 +73,7 @@ static void leave_row(chrome *c, goroutine *g, uint64_t stack)
 {
     chrome_timeline *t = &c->timeline;
 
+    g->has_proc = false;
     if (!g->running)
         return;
     g->running = false;
@@ -212,9 +170,9 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
         g->stopped = 0;
     }
     g->assists = false;
-    count_as(c, g, CENSUS_RUNNABLE);
+    chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
     if (!(event->flags & GOTRACE_EVENT_INITIAL))
-        chrome_begin_arrow(&c->timeline, &g->arrow, row_of(event), CHROME_NAME_GO, NULL,
+        chrome_begin_arrow(&c->timeline, &g->arrow, row_of(c, event), CHROME_NAME_GO, NULL,
                            event->stack);
 }
 
@@ -222,19 +180,21 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
 static void readied(chrome *c, goroutine *g, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
-    uint64_t row = row_of(event);
+    uint64_t row = row_of(c, event);
 
-    if (event->from == GOTRACE_STATE_SYSCALL) {
+    if (event->from == GOTRACE_STATE_SYSCALL && c->v2 && c->rows.by == BY_THREAD) {
+        /* The thread that was in the call made it runnable: there is no arrow to itself. */
+    } else if (event->from == GOTRACE_STATE_SYSCALL) {
         if (c->v2)
             row = CHROME_LANE_SYSCALLS;
         chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_SYSEXIT, NULL, event->stack);
     } else if (event->from == GOTRACE_STATE_WAITING) {
-        if (c->v2 && g->waits_for && strstr(g->waits_for, "network"))
+        if (c->v2 && c->rows.by != BY_THREAD && g->waits_for && strstr(g->waits_for, "network"))
             row = CHROME_LANE_NETWORK;
         chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
         g->waits_for = NULL;
     }
-    count_as(c, g, CENSUS_RUNNABLE);
+    chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
 }
 
 static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
@@ -244,7 +204,8 @@ static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
 
     if (took_proc) {
         leave_row(c, g, event->stack);
-        count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
+        chrome_count_as(&c->counts, &g->census,
+                        g->system ? CHROME_CENSUS_SYSTEM_IN_SYSCALL : CHROME_CENSUS_IN_SYSCALL);
     } else {
         chrome_label label = {.name = CHROME_NAME_SYSCALL, .stack = event->stack};
         chrome_begin_slice(&c->timeline, g->row, CHROME_SYSCALL, &label);
@@ -259,16 +220,30 @@ static void waits(chrome *c, goroutine *g, const gotrace_event *event)
     leave_row(c, g, event->stack);
     g->waits_for = event->reason;
     bool for_gc = strncmp(reason, assist, sizeof assist - 1) == 0 || (c->v2 && g->assists);
-    count_as(c, g, for_gc ? CENSUS_GC_WAITING : CENSUS_NONE);
+    chrome_count_as(&c->counts, &g->census, for_gc ? CHROME_CENSUS_GC_WAITING : CHROME_CENSUS_NONE);
 }
 
 static void ended(chrome *c, goroutine *g, uint64_t id, const gotrace_event *event)
 {
     leave_row(c, g, event->stack);
-    count_as(c, g, CENSUS_NONE);
+    chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_NONE);
     chrome_drop_arrow(&c->timeline, &g->arrow);
     chrome_end_regions(&c->user, &g->regions);
+    if (c->rows.by == BY_GOROUTINE)
+        chrome_close_row(&c->timeline, chrome_row_of_goroutine(id));
     idmap_remove(&c->goroutines, id);
+}
+
+/* A row that is a goroutine's goes by what is known of it. */
+static void name_goroutine(chrome *c, goroutine *g, uint64_t id)
+{
+    if (c->rows.by != BY_GOROUTINE ||
+        (g->has_name && g->named[0] == g->start && g->named[1] == g->label))
+        return;
+    g->has_name = true;
+    g->named[0] = g->start;
+    g->named[1] = g->label;
+    chrome_name_goroutine(&c->timeline, id, g->start, g->label);
 }
 
 static void goroutine_changed(chrome *c, goroutine *g, const gotrace_event *event)
@@ -283,12 +258,12 @@ static void goroutine_changed(chrome *c, goroutine *g, const gotrace_event *even
         }
         break;
     case GOTRACE_STATE_RUNNING:
-        count_as(c, g, CENSUS_RUNNING);
+        chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNING);
         /* A system call that did not take the proc ends within the run. */
         if (event->from == GOTRACE_STATE_SYSCALL && g->running)
             chrome_end_slice(&c->timeline, g->row, CHROME_SYSCALL, 0, 0, 0);
         else
-            enter_row(c, g, event->subject, row_of(event), event);
+            enter_row(c, g, event->subject, chrome_row_of_run(&c->rows, event), event);
         break;
     case GOTRACE_STATE_SYSCALL: entered_syscall(c, g, event); break;
     case GOTRACE_STATE_WAITING: waits(c, g, event); break;
@@ -330,24 +305,50 @@ static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
     g->system = is_system_function(function, size);
 }
 
-/* The goroutine keeps its proc, if it has one, until that is taken from it. */
+/* Remember who has the proc, for the case that it is taken away in a system call. */
+static void take_proc(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    chrome_proc *proc = event->proc >= 0 ? chrome_proc_of(&c->rows, (uint64_t)event->proc) : NULL;
+
+    if (!proc)
+        return;
+    proc->goroutine = event->subject;
+    g->proc = (uint64_t)event->proc;
+    g->has_proc = true;
+}
+
+/* Begin a run, at the beginning of the trace if it has lasted since then. */
+static void enter_row_v2(chrome *c, goroutine *g, const gotrace_event *event)
+{
+    uint64_t row = chrome_row_of_run(&c->rows, event);
+
+    go_back(c, event, row);
+    if (!g->running || event->to == GOTRACE_STATE_RUNNING)
+        enter_row(c, g, event->subject, row, event);
+}
+
+/* The goroutine keeps its proc, if it has one, until that is taken from it. On the row of a proc
+ * the run ends there, while its thread, and itself, are in the system call on and on. */
 static void entered_syscall_v2(chrome *c, goroutine *g, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     chrome_label label = {.name = CHROME_NAME_SYSCALL, .stack = event->stack};
+    bool has_proc = event->proc >= 0;
 
-    if (event->proc < 0) {
+    if (!has_proc && c->rows.by == BY_PROC)
         leave_row(c, g, event->stack);
-        count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
+    chrome_count_as(&c->counts, &g->census,
+                    has_proc    ? CHROME_CENSUS_RUNNING
+                    : g->system ? CHROME_CENSUS_SYSTEM_IN_SYSCALL
+                                : CHROME_CENSUS_IN_SYSCALL);
+    if ((!has_proc && c->rows.by == BY_PROC) ||
+        chrome_row_of_run(&c->rows, event) == CHROME_LANE_NOWHERE)
         return;
-    }
-    count_as(c, g, CENSUS_RUNNING);
-    go_back(c, event, row_of(event));
-    if (!g->running)
-        enter_row(c, g, event->subject, row_of(event), event);
+    enter_row_v2(c, g, event);
     if (g->running)
         chrome_begin_slice(t, g->row, CHROME_SYSCALL, &label);
     chrome_come_back(t);
+    take_proc(c, g, event);
     /* Where it is when it goes on. */
     g->stopped = event->stack;
 }
@@ -357,54 +358,77 @@ static void goroutine_changed_v2(chrome *c, goroutine *g, const gotrace_event *e
     chrome_timeline *t = &c->timeline;
 
     learn_start(c, g, event);
+    name_goroutine(c, g, event->subject);
     if (event->from == event->to)
         return;
     if (event->from == GOTRACE_STATE_UNDETERMINED)
         g->stopped = event->stack;
     /* A system call that ends by itself did not block. */
     if (event->from == GOTRACE_STATE_SYSCALL && g->running)
-        chrome_end_slice(t, g->row, CHROME_SYSCALL, 0, 1, 0);
+        chrome_end_slice(t, g->row, CHROME_SYSCALL, 0,
+                         c->rows.by == BY_PROC || event->to == GOTRACE_STATE_RUNNING, 0);
     if (event->to == GOTRACE_STATE_SYSCALL) {
         entered_syscall_v2(c, g, event);
     } else if (event->to == GOTRACE_STATE_RUNNING && event->from == GOTRACE_STATE_UNDETERMINED) {
-        count_as(c, g, CENSUS_RUNNING);
-        go_back(c, event, row_of(event));
-        enter_row(c, g, event->subject, row_of(event), event);
+        chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNING);
+        enter_row_v2(c, g, event);
         chrome_come_back(t);
+        take_proc(c, g, event);
     } else {
         /* A call from C returns to where the trace does not follow. */
         if (event->from == GOTRACE_STATE_SYSCALL && event->to == GOTRACE_STATE_NOT_EXIST)
             chrome_instant(t, CHROME_LANE_SYSCALLS, CHROME_NAME_SYSEXIT, event->stack, NULL, 0);
         goroutine_changed(c, g, event);
+        if (event->to == GOTRACE_STATE_RUNNING)
+            take_proc(c, g, event);
     }
+}
+
+/* Show where a proc starts or stops: on its own row, or on that of its thread. */
+static void show_proc(chrome *c, const gotrace_event *event, uint64_t row)
+{
+    bool runs = event->to == GOTRACE_STATE_RUNNING;
+    bool on_thread = c->rows.by == BY_THREAD;
+    uint64_t other = !on_thread ? (uint64_t)event->thread
+                     : c->v2    ? event->subject
+                                : (uint64_t)event->proc;
+    uint64_t values[] = {row, event->stack, other};
+    bool told = (on_thread || runs) && other <= INT64_MAX;
+
+    if (c->rows.by == BY_GOROUTINE || !chrome_row_of(&c->timeline, row))
+        return;
+    chrome_push(&c->timeline, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
+                CHROME_DONE, values, told ? 3 : 2, NULL, 0);
 }
 
 static void proc_changed_v2(chrome *c, const gotrace_event *event)
 {
-    chrome_timeline *t = &c->timeline;
     bool runs = event->to == GOTRACE_STATE_RUNNING;
-    uint64_t number = proc_row(event);
-    chrome_row *row = chrome_row_of(t, number);
+    uint64_t number = proc_number(event);
+    chrome_proc *proc = chrome_proc_of(&c->rows, number);
 
-    if (!row || event->from == event->to)
+    /* A proc that stays idle has a row too. */
+    if (c->rows.by == BY_PROC)
+        chrome_row_of(&c->timeline, number);
+    if (!proc || event->from == event->to)
         return;
-    if (row->proc_running != runs)
-        c->procs_running += runs ? 1 : UINT64_MAX;
-    row->proc_running = runs;
+    chrome_count_proc(&c->counts, &proc->running, runs);
     if (!runs && event->from != GOTRACE_STATE_RUNNING)
         return;
-    /* Whoever is still there is in a system call, which goes on without the proc. */
-    goroutine *g = row->goroutine ? idmap_find(&c->goroutines, row->goroutine) : NULL;
-    if (!runs && g) {
-        leave_row(c, g, g->stopped);
-        count_as(c, g, g->system ? CENSUS_SYSTEM_IN_SYSCALL : CENSUS_IN_SYSCALL);
+    /* Whoever still has it is in a system call, which goes on without the proc. */
+    goroutine *g = proc->goroutine ? idmap_find(&c->goroutines, proc->goroutine) : NULL;
+    if (!runs && g && g->has_proc && g->proc == number) {
+        if (c->rows.by == BY_PROC)
+            leave_row(c, g, g->stopped);
+        g->has_proc = false;
+        chrome_count_as(&c->counts, &g->census,
+                        g->system ? CHROME_CENSUS_SYSTEM_IN_SYSCALL : CHROME_CENSUS_IN_SYSCALL);
     }
-    uint64_t values[] = {number, event->stack, (uint64_t)event->thread};
-    if (runs)
-        go_back(c, event, number);
-    chrome_push(t, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
-                CHROME_DONE, values, runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
-    chrome_come_back(t);
+    uint64_t row = c->rows.by == BY_PROC ? number : row_of(c, event);
+    if (runs && c->rows.by != BY_GOROUTINE)
+        go_back(c, event, row);
+    show_proc(c, event, row);
+    chrome_come_back(&c->timeline);
 }
 
 /* A range is told of again as each generation begins. One that was not seen to begin has lasted
@@ -419,7 +443,10 @@ static void range_goes_on(chrome *c, const gotrace_event *event)
     if (event->range == GOTRACE_RANGE_SWEEP) {
         label.name = CHROME_NAME_SWEEP;
         slice = CHROME_SWEEP;
-        number = proc_row(event);
+        number = proc_number(event);
+        /* Who sweeps is told only as it begins. */
+        if (c->rows.by != BY_PROC)
+            return;
     } else if (event->range == GOTRACE_RANGE_MARK_ASSIST) {
         goroutine *g = goroutine_of(c, event->subject);
         if (!g)
@@ -454,6 +481,8 @@ static void label_changed(chrome *c, const gotrace_event *event)
         g->label = chrome_frames_keep(&c->timeline.writer.frames, event->text, event->text_size);
     else if (g)
         g->label = 0;
+    if (g)
+        name_goroutine(c, g, event->goroutine);
 }
 
 /* What an event refers to by ids that hold for its generation only, by what holds for ever. */
@@ -481,17 +510,12 @@ static void keep_references(chrome *c, gotrace_event *event)
 static void proc_changed(chrome *c, const gotrace_event *event)
 {
     bool runs = event->to == GOTRACE_STATE_RUNNING;
-    uint64_t number = row_of(event);
-    chrome_row *row = chrome_row_of(&c->timeline, number);
+    chrome_proc *proc = chrome_proc_of(&c->rows, (uint64_t)event->proc);
 
-    if (!row)
+    if (!proc)
         return;
-    if (row->proc_running != runs)
-        c->procs_running += runs ? 1 : UINT64_MAX;
-    row->proc_running = runs;
-    uint64_t values[] = {number, event->stack, (uint64_t)event->thread};
-    chrome_push(&c->timeline, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
-                CHROME_DONE, values, runs && event->thread != GOTRACE_NO_THREAD ? 3 : 2, NULL, 0);
+    chrome_count_proc(&c->counts, &proc->running, runs);
+    show_proc(c, event, row_of(c, event));
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
@@ -514,7 +538,7 @@ static void assist_changed(chrome *c, const gotrace_event *event)
 static void stw_changed(chrome *c, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
-    uint64_t number = row_of(event);
+    uint64_t number = row_of(c, event);
     chrome_row *row = chrome_row_of(t, number);
 
     if (!row)
@@ -553,11 +577,27 @@ static void stw_changed_v2(chrome *c, const gotrace_event *event)
     g->stops_for = 0;
 }
 
+/* A proc sweeps, for the goroutine and on the thread that it has then. */
+static void sweep_changed(chrome *c, const gotrace_event *event, const chrome_label *label)
+{
+    uint64_t number = c->v2 ? proc_number(event) : (uint64_t)event->proc;
+    chrome_proc *proc = chrome_proc_of(&c->rows, number);
+
+    if (!proc)
+        return;
+    if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        proc->sweep_row = c->rows.by == BY_PROC && c->v2 ? number : row_of(c, event);
+        chrome_begin_slice(&c->timeline, proc->sweep_row, CHROME_SWEEP, label);
+        return;
+    }
+    uint64_t row = c->rows.by != BY_PROC ? proc->sweep_row : c->v2 ? number : row_of(c, event);
+    chrome_end_slice(&c->timeline, row, CHROME_SWEEP, event->stack, event->args[0], event->args[1]);
+}
+
 static void range_changed(chrome *c, const gotrace_event *event)
 {
     bool begins = event->kind == GOTRACE_KIND_RANGE_BEGIN;
     chrome_label label = {.stack = event->stack};
-    uint64_t proc = c->v2 ? proc_row(event) : row_of(event);
 
     switch ((gotrace_range)event->range) {
     case GOTRACE_RANGE_NONE: break;
@@ -577,27 +617,12 @@ static void range_changed(chrome *c, const gotrace_event *event)
         break;
     case GOTRACE_RANGE_SWEEP:
         label.name = CHROME_NAME_SWEEP;
-        if (begins)
-            chrome_begin_slice(&c->timeline, proc, CHROME_SWEEP, &label);
-        else
-            chrome_end_slice(&c->timeline, proc, CHROME_SWEEP, event->stack, event->args[0],
-                             event->args[1]);
+        sweep_changed(c, event, &label);
         break;
     }
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
-
-static void metric_changed(chrome *c, const gotrace_event *event)
-{
-    static const char alloc[] = "heap allocated";
-    static const char goal[] = "heap goal";
-
-    if (event->text_size == sizeof alloc - 1 && memcmp(event->text, alloc, sizeof alloc - 1) == 0)
-        c->heap_alloc = event->value;
-    if (event->text_size == sizeof goal - 1 && memcmp(event->text, goal, sizeof goal - 1) == 0)
-        c->heap_goal = event->value;
-}
 
 static void state_changed(chrome *c, const gotrace_event *event)
 {
@@ -608,10 +633,14 @@ static void state_changed(chrome *c, const gotrace_event *event)
             proc_changed(c, event);
     } else if (event->resource == GOTRACE_RESOURCE_GOROUTINE) {
         goroutine *g = goroutine_of(c, event->subject);
-        if (g && c->v2)
+        if (g && c->v2) {
             goroutine_changed_v2(c, g, event);
-        else if (g)
+        } else if (g) {
             goroutine_changed(c, g, event);
+            /* One that has ended is not there any more. */
+            if (event->to != GOTRACE_STATE_NOT_EXIST)
+                name_goroutine(c, g, event->subject);
+        }
     }
 }
 
@@ -634,9 +663,9 @@ static void take_event(chrome *c, gotrace_event *event)
     case GOTRACE_KIND_LABEL: label_changed(c, event); break;
     case GOTRACE_KIND_TRANSITION: state_changed(c, event); break;
     case GOTRACE_KIND_SYSCALL:
-        chrome_instant(t, row_of(event), CHROME_NAME_SYSCALL, event->stack, NULL, 0);
+        chrome_instant(t, row_of(c, event), CHROME_NAME_SYSCALL, event->stack, NULL, 0);
         break;
-    case GOTRACE_KIND_METRIC: metric_changed(c, event); break;
+    case GOTRACE_KIND_METRIC: chrome_count_metric(&c->counts, event); break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END: range_changed(c, event); break;
     case GOTRACE_KIND_RANGE_ACTIVE: range_goes_on(c, event); break;
@@ -647,51 +676,17 @@ static void take_event(chrome *c, gotrace_event *event)
     case GOTRACE_KIND_LOG:
         g = goroutine_of(c, event->goroutine);
         if (g)
-            chrome_user_event(&c->user, &g->regions, row_of(event), event);
+            chrome_user_event(&c->user, &g->regions, row_of(c, event), event);
         break;
     case GOTRACE_KIND_SAMPLE:
-        if (event->proc >= 0)
-            chrome_instant(t, row_of(event), CHROME_NAME_SAMPLE, event->stack, NULL, 0);
+        if (row_of(c, event) != CHROME_LANE_NOWHERE)
+            chrome_instant(t, row_of(c, event), CHROME_NAME_SAMPLE, event->stack, NULL, 0);
         break;
     }
-    show_counters(c);
+    chrome_show_counts(&c->counts, t);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
-
-static void name_section(chrome_timeline *t, uint64_t pid, uint64_t place, const char *name)
-{
-    uint64_t values[] = {0, place, 0, pid};
-    chrome_push(t, CHROME_SECTION, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, strlen(name));
-}
-
-static void name_row(chrome_timeline *t, uint64_t number, int64_t place, const char *name)
-{
-    uint64_t values[] = {number, (uint64_t)place, 0, CHROME_PID_PROCS};
-    chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, strlen(name));
-}
-
-/* Name what every trace has, and its procs. */
-static void name_rows(chrome *c)
-{
-    chrome_timeline *t = &c->timeline;
-    gotrace_proc_summary proc;
-    char name[32];
-
-    name_section(t, CHROME_PID_STATS, 0, "STATS");
-    name_section(t, CHROME_PID_PROCS, 2, "PROCS");
-    name_row(t, CHROME_LANE_GC, -6, "GC");
-    name_row(t, CHROME_LANE_NETWORK, -5, "Network");
-    name_row(t, CHROME_LANE_TIMERS, -4, "Timers");
-    name_row(t, CHROME_LANE_SYSCALLS, -3, "Syscalls");
-    for (size_t i = 0; gotrace_reader_proc(c->reader, i, &proc) && t->error == 0; i++) {
-        if (proc.proc < 0)
-            continue;
-        snprintf(name, sizeof name, "Proc %lld", (long long)proc.proc);
-        name_row(t, (uint64_t)proc.proc, proc.proc, name);
-        chrome_drain(t);
-    }
-}
 
 /* End what goes on when the trace stops. */
 static void finish(chrome *c)
@@ -734,6 +729,7 @@ static gotrace_status run(const convert_job *job)
         chrome_timeline_free(&c.timeline);
         return GOTRACE_END;
     }
+    chrome_rows_init(&c.rows, &c.timeline, job->by);
     chrome_user_init(&c.user, &c.timeline);
     idmap_init(&c.goroutines, sizeof(goroutine));
     const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
@@ -742,7 +738,7 @@ static gotrace_status run(const convert_job *job)
     c.sys_block = block ? block->code : -1;
 
     chrome_write_begin(&c.timeline.writer);
-    name_rows(&c);
+    chrome_name_rows(&c.rows, job->reader);
     while (c.timeline.error == 0 && !job->out->failed &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
         take_event(&c, &event);
@@ -754,6 +750,7 @@ static gotrace_status run(const convert_job *job)
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
     chrome_user_free(&c.user);
+    chrome_rows_free(&c.rows);
     chrome_timeline_free(&c.timeline);
     idmap_free(&c.goroutines);
     return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
@@ -765,5 +762,6 @@ const format format_chrome = {
     .name = "chrome",
     .extensions = extensions,
     .summary = "JSON for chrome://tracing, as go tool trace shows it",
+    .views = true,
     .run = run,
 };

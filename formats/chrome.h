@@ -2,6 +2,8 @@
  * chrome.h - the parts of the Chrome exporter.
  *
  *   chrome.c          follows the events: what begins, what ends, what caused what
+ *   chrome_rows.c     which rows there are: a row a proc, a goroutine or a thread
+ *   chrome_counts.c   counters
  *   chrome_user.c     tasks, regions and logs among them
  *   chrome_timeline.c records in order of time, and slices on rows, properly nested
  *   chrome_write.c    records to JSON
@@ -36,9 +38,10 @@ enum {
 typedef enum chrome_op {
     CHROME_SLICE,        /* X: END, END_STACK, SUBJECT, START, A, B */
     CHROME_TASK,         /* X in the tasks' section: END, END_STACK, SUBJECT, START, A, B */
-    CHROME_ROW,          /* M: names a row; PLACE among the rows instead of STACK */
+    CHROME_ROW,          /* M: names a row; PLACE among the rows instead of STACK; as a run does,
+                            if it is a goroutine's */
     CHROME_SECTION,      /* M: names a section: PLACE, PID */
-    CHROME_INSTANT,      /* I: THREAD, where a proc starts */
+    CHROME_INSTANT,      /* I: THREAD, where a proc starts; on a thread's row the proc */
     CHROME_ARROW_START,  /* s: ID, PID */
     CHROME_ARROW_END,    /* t: ID, PID */
     CHROME_REGION_BEGIN, /* b: ID, REGION_TASK */
@@ -160,6 +163,7 @@ typedef struct chrome_writer {
     out *o;
     gotrace_reader *reader;
     int version;
+    view_by by;
     bool started; /* something was written, so that a comma is needed */
     chrome_frames frames;
 } chrome_writer;
@@ -206,7 +210,6 @@ typedef struct chrome_open {
 typedef struct chrome_row {
     chrome_open *open; /* outermost first */
     uint8_t depth, capacity;
-    bool proc_running;
     bool used;          /* a goroutine has run there, or something has ended */
     uint64_t goroutine; /* that runs there, 0 for none */
 } chrome_row;
@@ -214,6 +217,7 @@ typedef struct chrome_row {
 typedef struct chrome_timeline {
     spool spool;
     spool head; /* what began with the trace, but was told of later */
+    view_by by;
     chrome_writer writer;
     idmap rows;      /* chrome_row by number */
     int64_t now;     /* time of the event at hand, never less than that of the one before */
@@ -243,6 +247,9 @@ void chrome_come_back(chrome_timeline *t);
 
 /* The row of that number; NULL when memory is refused. Valid until the next one is asked for. */
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number);
+
+/* Nothing more will happen on that row: end what goes on there. */
+void chrome_close_row(chrome_timeline *t, uint64_t number);
 
 /* Begin a slice now, ending one of the same kind. A run is always outermost: what goes on on the
  * row is cut where it begins and continued inside it. */
@@ -285,6 +292,75 @@ void chrome_drain(chrome_timeline *t);
 void chrome_timeline_finish(chrome_timeline *t);
 
 void chrome_timeline_free(chrome_timeline *t);
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+/* How a goroutine is counted. */
+typedef enum chrome_census {
+    CHROME_CENSUS_NONE,
+    CHROME_CENSUS_RUNNING, /* has a proc, be it in a system call */
+    CHROME_CENSUS_RUNNABLE,
+    CHROME_CENSUS_GC_WAITING, /* until GC can be assisted */
+    CHROME_CENSUS_IN_SYSCALL, /* without a proc */
+    CHROME_CENSUS_SYSTEM_IN_SYSCALL,
+    CHROME_CENSUS_COUNT
+} chrome_census;
+
+typedef struct chrome_counts {
+    uint64_t goroutines[CHROME_CENSUS_COUNT];
+    uint64_t heap_alloc, heap_goal, procs_running;
+    /* The counters as they were shown last. */
+    uint64_t shown_heap[2], shown_goroutines[3], shown_threads[2];
+} chrome_counts;
+
+/* Count a goroutine as something else than before. */
+void chrome_count_as(chrome_counts *counts, uint8_t *census, chrome_census as);
+
+void chrome_count_proc(chrome_counts *counts, bool *running, bool runs);
+
+void chrome_count_metric(chrome_counts *counts, const gotrace_event *event);
+
+/* Show what has changed. */
+void chrome_show_counts(chrome_counts *counts, chrome_timeline *t);
+
+/* ---- the rows of section 0 ------------------------------------------------------------------ */
+
+typedef struct chrome_proc {
+    uint64_t goroutine; /* v2: that has it, be it in a system call; 0 for none */
+    uint64_t sweep_row; /* where its last sweep began */
+    bool running;
+} chrome_proc;
+
+typedef struct chrome_rows {
+    chrome_timeline *timeline;
+    view_by by;
+    idmap procs; /* chrome_proc by number */
+} chrome_rows;
+
+void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, view_by by);
+
+/* NULL when memory is refused. Valid until the next one is asked for. */
+chrome_proc *chrome_proc_of(chrome_rows *rows, uint64_t number);
+
+/* The row of whoever an event happened to. */
+uint64_t chrome_row_of_event(const chrome_rows *rows, const gotrace_event *event);
+
+/* The row on which the goroutine runs that an event is about. */
+uint64_t chrome_row_of_run(const chrome_rows *rows, const gotrace_event *event);
+
+/* Where rows are goroutines: that of this one. */
+uint64_t chrome_row_of_goroutine(uint64_t id);
+
+/* Name the sections and rows that every trace has, and those that are known beforehand. */
+void chrome_name_rows(chrome_rows *rows, gotrace_reader *reader);
+
+/* Name a row that has just come to be. */
+void chrome_name_new_row(chrome_timeline *t, uint64_t number);
+
+/* Name a goroutine's row, again where more is known. start and label: see CHROME_START. */
+void chrome_name_goroutine(chrome_timeline *t, uint64_t id, uint64_t start, uint64_t label);
+
+void chrome_rows_free(chrome_rows *rows);
 
 /* ---- tasks, regions and logs --------------------------------------------------------------- */
 

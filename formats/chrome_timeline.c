@@ -147,12 +147,6 @@ void chrome_drain(chrome_timeline *t)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static void name_row(chrome_timeline *t, uint64_t number, uint64_t place, const char *name)
-{
-    uint64_t values[] = {number, place, 0, CHROME_PID_PROCS};
-    chrome_push(t, CHROME_ROW, CHROME_NAME_TEXT, CHROME_DONE, values, 4, name, strlen(name));
-}
-
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
 {
     chrome_row *row = idmap_find(&t->rows, number);
@@ -164,15 +158,29 @@ chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
         refuse(t, ENOMEM);
         return NULL;
     }
-    if (number == CHROME_LANE_NOWHERE)
-        name_row(t, number, (uint64_t)-2, "No proc");
-    /* Which procs there are is not known beforehand. */
-    if (t->writer.version >= CHROME_V2 && number < CHROME_LANE_NOWHERE) {
-        char name[32];
-        snprintf(name, sizeof name, "Proc %llu", (unsigned long long)number);
-        name_row(t, number, number, name);
-    }
+    chrome_name_new_row(t, number);
     return row;
+}
+
+/* Complete the records of all slices that are open on a row. */
+static void end_all(chrome_timeline *t, chrome_row *row)
+{
+    uint64_t end[] = {(uint64_t)t->now, 0};
+
+    for (unsigned i = 0; i < row->depth; i++)
+        chrome_settle(t, row->open[i].position, CHROME_DONE, CHROME_END, end, 2);
+    row->depth = 0;
+}
+
+void chrome_close_row(chrome_timeline *t, uint64_t number)
+{
+    chrome_row *row = idmap_find(&t->rows, number);
+
+    if (!row)
+        return;
+    end_all(t, row);
+    free(row->open);
+    idmap_remove(&t->rows, number);
 }
 
 static bool push_open(chrome_timeline *t, chrome_row *row, const chrome_open *open)
@@ -269,7 +277,7 @@ void chrome_mark_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, 
 void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
                       uint64_t a, uint64_t b)
 {
-    chrome_row *row = chrome_row_of(t, number);
+    chrome_row *row = idmap_find(&t->rows, number);
     unsigned at = 0;
 
     while (row && at < row->depth && row->open[at].slice != slice)
@@ -351,13 +359,8 @@ void chrome_timeline_finish(chrome_timeline *t)
     void *value;
 
     /* Records stand in their places already: the order of rows does not matter here. */
-    while (idmap_next(&t->rows, &cursor, &number, &value)) {
-        chrome_row *row = value;
-        uint64_t end[] = {(uint64_t)t->now, 0};
-        for (unsigned i = 0; i < row->depth; i++)
-            chrome_settle(t, row->open[i].position, CHROME_DONE, CHROME_END, end, 2);
-        row->depth = 0;
-    }
+    while (idmap_next(&t->rows, &cursor, &number, &value))
+        end_all(t, value);
     t->held = false;
     write_complete(t);
 }

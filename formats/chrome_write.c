@@ -204,7 +204,7 @@ static void write_instant(chrome_writer *w, const chrome_record *record, const c
     write_place(w->o, CHROME_PID_PROCS, record->values[CHROME_TID]);
     write_stack(w, "sf", record->values[CHROME_STACK]);
     if (record->count > CHROME_THREAD) {
-        out_str(w->o, ",\"args\":{\"thread\":");
+        out_str(w->o, w->by == BY_THREAD ? ",\"args\":{\"proc\":" : ",\"args\":{\"thread\":");
         out_u64(w->o, record->values[CHROME_THREAD]);
         out_char(w->o, '}');
     }

@@ -85,10 +85,14 @@ void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
 
 /* ---- converting: an ordered trace into something else -------------------------------------- */
 
+/* What a timeline's rows stand for, where a format leaves the choice. */
+typedef enum view_by { BY_PROC, BY_GOROUTINE, BY_THREAD } view_by;
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
     const char *name;       /* what to call the program where the trace does not tell */
+    view_by by;
 } convert_job;
 
 /* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,
@@ -99,6 +103,7 @@ typedef struct format {
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
     bool binary;            /* not for terminals */
+    bool views;             /* leaves a choice of rows */
     gotrace_status (*run)(const convert_job *job);
 } format;
 

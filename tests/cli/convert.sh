@@ -13,6 +13,17 @@ gotrace convert -o a.jsonl "$trace" && cmp jsonl a.jsonl
 gotrace convert -o a.json.zst "$trace" && [ "$(head -c 4 a.json.zst | od -An -tx1)" = ' 28 b5 2f fd' ]
 # --to wins over the ending.
 gotrace convert --to perfetto -o b.json "$trace" && cmp perfetto b.json
+# Whose rows the timeline has.
+gotrace convert --to chrome --by proc "$trace" | cmp chrome -
+for by in proc goroutine thread; do
+    gotrace convert --to chrome --by $by -o $by "$trace" || echo "=> $?"
+    jq -r '.traceEvents[] | select(.name == "process_name" and .pid == 0) | .args.name' $by
+    jq -r '.traceEvents[] | select(.name == "thread_name" and .pid == 0) | .args.name' $by |
+        grep -v '^[A-Z][a-z]*$' | sort | head -n 2
+done
+run gotrace convert --to perfetto --by thread "$trace"
+run gotrace convert -o x.txt --by goroutine "$trace"
+run gotrace convert --to chrome --by threads "$trace"
 # Scripts are what dump writes.
 for how in text json jsonl; do
     gotrace dump --format $how "$trace" | cmp - $how

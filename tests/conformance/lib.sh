@@ -15,6 +15,8 @@ GOREAD_V1=$PEERS/bin/goread-v1
 GOREAD_V2=$PEERS/bin/goread-v2
 # Go 1.27's `go tool trace`; run.sh builds it.
 GO_TRACE=${GO_TRACE:-${BUILD:-$ROOT/build}/conformance/go-tool-trace}
+# That of Go 1.21, for v1.
+GO_TRACE_V1=$PEERS/usr/lib/go-1.21/pkg/tool/linux_$(dpkg --print-architecture 2>/dev/null || echo amd64)/trace
 CANNED=$PEERS/usr/share/go-1.21/src/internal/trace/testdata
 TPQ_HOME=${TPQ_HOME:-$PEERS/tpq}
 TPQ=$SHARED/peers/tpq.mjs
@@ -25,8 +27,8 @@ CATAPULT=$PEERS/usr/share/go-1.27/src/internal/trace/traceviewer/static
 # The trace that is being checked, and a folder for what is made of it.
 TRACE_NAME=
 WORK=
-export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 GO_TRACE CANNED TPQ_HOME TPQ TRACE_NAME WORK
-export CHROMIUM BROWSER_HOME CATAPULT
+export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 GO_TRACE GO_TRACE_V1 CANNED TPQ_HOME TPQ
+export TRACE_NAME WORK CHROMIUM BROWSER_HOME CATAPULT
 
 have_engine() {
     command -v node >/dev/null && [ -f "$TPQ" ] &&

@@ -4,7 +4,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip v2 export browser; do . "$here/$part.sh"; done
+for part in lib verdict print roundtrip v2 export chrome browser; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -39,6 +39,7 @@ checks_of_v1() {
         [ "$(version_of "$file")" -lt 11 ] || check_states "$file"
     fi
     check_export "$file" $sound
+    [ $sound = no ] || check_chrome "$file" 1.21
 }
 
 checks_of_v2() {
@@ -52,6 +53,7 @@ checks_of_v2() {
         check_states "$file"
     fi
     check_export_v2 "$file" $sound
+    [ $sound = no ] || check_chrome "$file" 1.27
 }
 
 all_checks() {

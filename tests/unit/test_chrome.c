@@ -21,6 +21,7 @@ typedef struct row {
 } row;
 
 typedef struct checker {
+    view_by by;
     json_t *frames;  /* the file's */
     json_t *used;    /* numbers of those that events refer to */
     idmap rows;      /* row by pid and tid */
@@ -128,7 +129,9 @@ static void check_region(checker *c, json_t *event, bool begins)
 
 static void check_event(checker *c, json_t *event)
 {
+    static const char *const sections[] = {"PROCS", "G", "OS THREADS"};
     int64_t time = ns(event, "ts");
+    bool stats = json_integer_value(json_object_get(event, "pid")) != 0;
 
     use_frame(c, event, "sf");
     use_frame(c, event, "esf");
@@ -140,8 +143,11 @@ static void check_event(checker *c, json_t *event)
     case 't': check_arrow(c, event, time, string(event, "ph")[0] == 's'); break;
     case 'b':
     case 'e': check_region(c, event, string(event, "ph")[0] == 'b'); break;
-    case 'C':
-    case 'M': ck_assert(json_object_size(json_object_get(event, "args")) > 0); break;
+    case 'M':
+        if (strcmp(string(event, "name"), "process_name") == 0 && !stats)
+            ck_assert_str_eq(string(json_object_get(event, "args"), "name"), sections[c->by]);
+        /* fall through */
+    case 'C': ck_assert(json_object_size(json_object_get(event, "args")) > 0); break;
     default: ck_abort_msg("an event of phase %s", string(event, "ph"));
     }
 }
@@ -180,7 +186,7 @@ static void check_document(checker *c, const blob *text)
 }
 
 /* Convert the first size bytes; false where even the header is refused. */
-static bool convert(const blob *trace, size_t size, blob *text)
+static bool convert(const blob *trace, size_t size, view_by by, blob *text)
 {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -191,7 +197,7 @@ static bool convert(const blob *trace, size_t size, blob *text)
     bool readable = gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK;
     if (readable) {
         ck_assert(out_init(&o, blob_write, text));
-        convert_job job = {.reader = reader, .out = &o, .name = "test"};
+        convert_job job = {.reader = reader, .out = &o, .name = "test", .by = by};
         format_chrome.run(&job);
         ck_assert(out_flush(&o));
         ck_assert_uint_eq(o.written, text->size);
@@ -202,12 +208,12 @@ static bool convert(const blob *trace, size_t size, blob *text)
     return readable;
 }
 
-static void check_prefix(const trace_file *file, size_t size)
+static void check_prefix(const trace_file *file, size_t size, view_by by)
 {
-    checker c = {0};
+    checker c = {.by = by};
     blob text = {0};
 
-    if (convert(&file->content, size, &text))
+    if (convert(&file->content, size, by, &text))
         check_document(&c, &text);
     blob_free(&text);
 }
@@ -216,7 +222,8 @@ START_TEST(whole_traces)
 {
     trace_file *files = traces_load(200 * 1024);
     for (trace_file *f = files; f->path[0]; f++)
-        check_prefix(f, f->content.size);
+        for (view_by by = BY_PROC; by <= BY_THREAD; by++)
+            check_prefix(f, f->content.size, by);
     traces_free(files);
 }
 END_TEST
@@ -224,9 +231,10 @@ END_TEST
 START_TEST(cut_traces)
 {
     trace_file *files = traces_load(8 * 1024);
+    unsigned n = 0;
     for (trace_file *f = files; f->path[0]; f++)
         for (size_t size = 16; size < f->content.size; size += 1 + f->content.size / 20)
-            check_prefix(f, size);
+            check_prefix(f, size, (view_by)(n++ % 3));
     traces_free(files);
 }
 END_TEST
@@ -237,8 +245,8 @@ START_TEST(deterministic)
     trace_file *files = traces_load(60 * 1024);
     for (trace_file *f = files; f->path[0]; f++) {
         blob one = {0}, two = {0};
-        if (convert(&f->content, f->content.size, &one) &&
-            convert(&f->content, f->content.size, &two)) {
+        if (convert(&f->content, f->content.size, BY_GOROUTINE, &one) &&
+            convert(&f->content, f->content.size, BY_GOROUTINE, &two)) {
             ck_assert_uint_eq(one.size, two.size);
             ck_assert_mem_eq(one.bytes, two.bytes, one.size);
         }
