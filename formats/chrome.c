@@ -181,15 +181,6 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
-/* By the function it starts with, as Go's tool tells. */
-static bool is_system_function(const char *function, size_t size)
-{
-    static const char prefix[] = "runtime.", program[] = "runtime.main";
-
-    return size >= sizeof prefix - 1 && memcmp(function, prefix, sizeof prefix - 1) == 0 &&
-           (size != sizeof program - 1 || memcmp(function, program, sizeof program - 1) != 0);
-}
-
 /* Threads of other languages have no function. */
 static bool is_system(chrome *c, uint64_t start)
 {
@@ -200,7 +191,7 @@ static bool is_system(chrome *c, uint64_t start)
         return false;
     if (frame.function_size == 0)
         return true;
-    return is_system_function(frame.function, frame.function_size);
+    return function_is_system(frame.function, frame.function_size);
 }
 
 static void created(chrome *c, goroutine *g, const gotrace_event *event)
@@ -327,7 +318,7 @@ static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
         return;
     g->start = chrome_frames_outermost(frames, (uint32_t)stack);
     const char *function = chrome_frames_function(frames, (uint32_t)g->start, &size);
-    g->system = is_system_function(function, size);
+    g->system = function_is_system(function, size);
 }
 
 /* The goroutine keeps its proc, if it has one, until that is taken from it. */

@@ -83,6 +83,17 @@ void out_go_text(out *o, const char *s, size_t size);
  * layout RFC3339Nano makes of time.Unix. */
 void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
 
+/* ---- functions: what their names tell ------------------------------------------------------- */
+
+/* Write a function's name as people say it: the last element of its package's path, not that of a
+ * module's version, and what follows: "bar.(*Server).Serve.func1" for
+ * "github.com/foo/bar/v2.(*Server).Serve.func1". Types in brackets stay as they are. At most room
+ * bytes, not terminated; returns how many. */
+size_t function_short(char *dst, size_t room, const char *name, size_t size);
+
+/* Whether goroutines that start at this function are the runtime's own, as Go's tools tell. */
+bool function_is_system(const char *name, size_t size);
+
 /* ---- converting: an ordered trace into something else -------------------------------------- */
 
 typedef struct convert_job {

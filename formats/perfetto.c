@@ -15,7 +15,8 @@
  *     G12 main.worker   its states one after the other without gaps: "running", "runnable",
  *                       "waiting", "in syscall", with the reason in brackets where the trace
  *                       tells it ("waiting (chan receive)"), and the stack where the goroutine
- *                       stopped
+ *                       stopped; the first one has, as annotation function, the full name of
+ *                       where the goroutine starts, if the track's is a shortened one
  *       regions and logs  its regions (category region) nested, its logs as instants "[category]
  *                       message" (log; annotations category, message)
  *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)

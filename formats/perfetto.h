@@ -129,6 +129,7 @@ enum {
     X(LOG, "log")
 
 #define PERFETTO_ANNOTATIONS(X)                                                                    \
+    X(FUNCTION, "function")                                                                        \
     X(GOROUTINE, "goroutine")                                                                      \
     X(LABEL, "label")                                                                              \
     X(SWEPT, "swept_bytes")                                                                        \
@@ -215,6 +216,7 @@ typedef struct perfetto_goroutine {
     uint16_t epoch;       /* in which its tracks and its name were last written */
     uint16_t stack_epoch; /* v2: in which the stack was written */
     uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
+    bool named;           /* its function's full name was told */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
@@ -383,6 +385,8 @@ void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *n
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
 /* v2: remember where the goroutine starts: at a frame of that stack. */
 void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool outermost);
+/* The name of the function where the goroutine starts, NULL if that is not known. */
+const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size);
 void functions_free(perfetto *p);
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
 void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);

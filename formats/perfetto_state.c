@@ -281,6 +281,22 @@ static bool tells_status(const perfetto *p, const gotrace_event *e)
     return p->version >= VERSION_WITH_GENERATIONS && (e->flags & GOTRACE_EVENT_INITIAL);
 }
 
+/* The full name of the function where the goroutine starts, if it is to be told: once, where the
+ * name of its track is a shortened one. */
+static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
+{
+    char text[256];
+    size_t size = 0;
+    const char *name = g->named ? NULL : start_function(p, g, &size);
+
+    if (!name)
+        return (perfetto_name){0};
+    g->named = true;
+    if (function_short(text, sizeof text, name, size) == size)
+        return (perfetto_name){0};
+    return intern_value(p, name, size);
+}
+
 /* Close the slice of the goroutine's state and open that of the next. */
 static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
@@ -290,6 +306,7 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
     uint64_t stack = own ? intern_stack(p, e->stack) : 0;
     uint64_t name = intern_state_name(p, e->to, e->reason);
+    perfetto_name function = full_name(p, g);
 
     if (g->state != GOTRACE_STATE_UNDETERMINED)
         slice_end(p, g->track);
@@ -298,6 +315,8 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
         protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
         g->cause = e->offset;
     }
+    if (function.size > 0)
+        event_annotate_string(p, ANNOTATE_FUNCTION, function);
     write_counters(p);
     event_close(p);
     if (stack)

@@ -35,21 +35,7 @@ typedef struct label {
     size_t size;
 } label;
 
-/* "net/http.(*conn).serve" as people say it: "http.(*conn).serve". Slashes in type arguments do
- * not count. */
-static const char *short_function(const char *name, size_t *size)
-{
-    size_t start = 0;
-
-    for (size_t i = 0; i < *size && name[i] != '['; i++)
-        if (name[i] == '/')
-            start = i + 1;
-    *size -= start;
-    return name + start;
-}
-
-/* The name of the function where a goroutine starts, NULL if that is not known. */
-static const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
+const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
 {
     gotrace_frame frame = {0};
 
@@ -77,16 +63,8 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
     const char *name = start_function(p, g, &size);
     if (size == 0)
         return l;
-    name = short_function(name, &size);
-    size_t room = sizeof l.text - l.size - 1;
-    if (size > room) {
-        size = room;
-        while (size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80)
-            size--;
-    }
     l.text[l.size++] = ' ';
-    memcpy(l.text + l.size, name, size);
-    l.size += size;
+    l.size += function_short(l.text + l.size, sizeof l.text - l.size, name, size);
     return l;
 }
 
