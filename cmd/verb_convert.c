@@ -59,7 +59,11 @@ static int convert(session *s, const format *target)
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
         const char *slash = strrchr(in.name, '/');
-        convert_job job = {in.reader, &s->output.out, slash ? slash + 1 : in.name};
+        convert_job job = {.reader = in.reader,
+                           .out = &s->output.out,
+                           .name = slash ? slash + 1 : in.name,
+                           .source = in.source,
+                           .no_system = s->set.no_system};
         if (target->run(&job) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }
@@ -72,12 +76,20 @@ static int run(session *s)
     const script_format *script;
     if (!choose(s, &target, &script))
         return EXIT_USAGE;
-    return target ? convert(s, target) : records_dump(s, script);
+    if (target)
+        return convert(s, target);
+    if (s->set.no_system) {
+        diag_error("--no-system is for timelines; a script tells all that is in the file");
+        return EXIT_USAGE;
+    }
+    return records_dump(s, script);
 }
 
 static const option_spec options[] = {
     {0, "to", OPTION_TEXT, "NAME", offsetof(settings, to), target_name,
      "what to convert to; without it, by OUT's ending"},
+    {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
+     "timelines: leave out the runtime's goroutines"},
     {.name = NULL},
 };
 

@@ -8,6 +8,7 @@
  * where an arrow would begin in nothing, and only frames that are referred to.
  */
 #include "chrome.h"
+#include "narrow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ typedef struct chrome {
     chrome_user user;
     gotrace_reader *reader;
     idmap goroutines;
+    system_goroutines system;
     bool v2;
     int sys_block;       /* v1: code of the event that takes the proc from a system call */
     uint64_t generation; /* v2: of the last event */
@@ -204,7 +206,7 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
     }
     g->assists = false;
     count_as(c, g, CENSUS_RUNNABLE);
-    if (!(event->flags & GOTRACE_EVENT_INITIAL))
+    if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.acts)
         chrome_begin_arrow(&c->timeline, &g->arrow, row_of(event), CHROME_NAME_GO, NULL,
                            event->stack);
 }
@@ -222,7 +224,8 @@ static void readied(chrome *c, goroutine *g, const gotrace_event *event)
     } else if (event->from == GOTRACE_STATE_WAITING) {
         if (c->v2 && g->waits_for && strstr(g->waits_for, "network"))
             row = CHROME_LANE_NETWORK;
-        chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
+        if (!c->system.acts)
+            chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
         g->waits_for = NULL;
     }
     count_as(c, g, CENSUS_RUNNABLE);
@@ -727,6 +730,7 @@ static gotrace_status run(const convert_job *job)
     }
     chrome_user_init(&c.user, &c.timeline);
     idmap_init(&c.goroutines, sizeof(goroutine));
+    system_goroutines_init(&c.system, job, false);
     const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
                                                                "GoSysBlock");
     c.v2 = c.timeline.writer.version >= CHROME_V2;
@@ -734,9 +738,12 @@ static gotrace_status run(const convert_job *job)
 
     chrome_write_begin(&c.timeline.writer);
     name_rows(&c);
+    if (c.system.failed)
+        c.timeline.error = ENOMEM;
     while (c.timeline.error == 0 && !job->out->failed &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        take_event(&c, &event);
+        if (!system_goroutines_skip(&c.system, &event))
+            take_event(&c, &event);
         chrome_drain(&c.timeline);
     }
     finish(&c);
@@ -744,6 +751,7 @@ static gotrace_status run(const convert_job *job)
     /* Without memory or disk the output is not whole: that is for the caller to tell. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
+    system_goroutines_free(&c.system);
     chrome_user_free(&c.user);
     chrome_timeline_free(&c.timeline);
     idmap_free(&c.goroutines);

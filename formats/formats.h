@@ -100,6 +100,8 @@ typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
     const char *name;       /* what to call the program where the trace does not tell */
+    gotrace_source *source; /* what the reader reads, for another look at it; NULL: none */
+    bool no_system;         /* leave out the goroutines of the runtime */
 } convert_job;
 
 /* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,

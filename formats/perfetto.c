@@ -19,6 +19,8 @@
  *                       where the goroutine starts, if the track's is a shortened one
  *       regions and logs  its regions (category region) nested, its logs as instants "[category]
  *                       message" (log; annotations category, message)
+ *   System goroutines   the same for those of the runtime, as far as that is known when they are
+ *                       first seen; left out on demand
  *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)
  *                       for as long as the goroutine is on the thread: runs, and system calls to
  *                       their ends
@@ -43,6 +45,8 @@
  * with a kernel's. Clocks that run back are held: no packet is earlier than the one before. What is
  * open when the trace ends is closed there.
  */
+#include <errno.h>
+
 #include "perfetto.h"
 
 /* The incremental state is cleared after so much output, so that a reader can start there. */
@@ -308,7 +312,8 @@ static gotrace_status write_events(perfetto *p, const char *name)
             find_zero(p, &event);
             start(p, name);
         }
-        write_event(p, &event);
+        if (!system_goroutines_skip(&p->system, &event))
+            write_event(p, &event);
         /* Nobody would see the rest; the caller asks the output for the reason. */
         if (p->w.out->failed)
             return GOTRACE_END;
@@ -326,7 +331,10 @@ static gotrace_status run(const convert_job *job)
     p.version = gotrace_reader_summary(p.reader)->version;
     intern_init(&p);
     state_init(&p);
-    if (protobuf_init(&p.w, job->out)) {
+    system_goroutines_init(&p.system, job, true);
+    if (p.system.failed) {
+        out_fail(job->out, ENOMEM);
+    } else if (protobuf_init(&p.w, job->out)) {
         status = write_events(&p, job->name);
         start(&p, job->name);
         state_end(&p);
@@ -335,6 +343,7 @@ static gotrace_status run(const convert_job *job)
     }
     protobuf_free(&p.w);
     state_free(&p);
+    system_goroutines_free(&p.system);
     intern_free(&p);
     return status;
 }

@@ -16,6 +16,7 @@
 
 #include "formats.h"
 #include "idmap.h"
+#include "narrow.h"
 #include "protobuf.h"
 
 /* Field numbers of Perfetto's protobuf messages, as of v55. */
@@ -94,6 +95,7 @@ enum {
     TRACK_PROCESS = 1,
     TRACK_PROCS,
     TRACK_GOROUTINES,
+    TRACK_SYSTEM_GOROUTINES,
     TRACK_GC,
     TRACK_TASKS,
     TRACK_STATS,
@@ -216,6 +218,7 @@ typedef struct perfetto_goroutine {
     uint16_t epoch;       /* in which its tracks and its name were last written */
     uint16_t stack_epoch; /* v2: in which the stack was written */
     uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
+    bool system;          /* of the runtime, as far as is known when its track is first told */
     bool named;           /* its function's full name was told */
 } perfetto_goroutine;
 
@@ -259,6 +262,7 @@ typedef struct perfetto {
     uint64_t zero, wall; /* time 0 on that clock and, if not 0, on the real-time clock */
     uint64_t clocks[4];  /* arguments of the first snapshot of the clocks */
     bool has_clocks, started;
+    system_goroutines system;
     uint64_t generation; /* whose strings and stacks the ids are */
 
     uint16_t epoch;       /* counts how often the incremental state was cleared */

@@ -371,7 +371,9 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         return;
     }
     if (e->to == GOTRACE_STATE_RUNNABLE && !(e->flags & GOTRACE_EVENT_INITIAL)) {
-        if (e->from == GOTRACE_STATE_WAITING)
+        if (p->system.acts)
+            g->cause = 0;
+        else if (e->from == GOTRACE_STATE_WAITING)
             show_cause(p, g, e, NAME_UNBLOCK);
         else if (e->from == GOTRACE_STATE_NOT_EXIST)
             show_cause(p, g, e, NAME_CREATE);

@@ -4,7 +4,7 @@
 #include "perfetto.h"
 
 /* Where groups stand under the process. */
-enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
+enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
 
 enum { ORDER_LEXICOGRAPHIC = 1, ORDER_CHRONOLOGICAL, ORDER_EXPLICIT };
 enum { MERGE_BY_NAME = 1, MERGE_NONE };
@@ -185,6 +185,9 @@ void tracks_restart(perfetto *p)
 
     describe_group(p, TRACK_PROCS, "Procs", RANK_PROCS, ORDER_EXPLICIT);
     describe_group(p, TRACK_GOROUTINES, "Goroutines", RANK_GOROUTINES, ORDER_EXPLICIT);
+    if (!p->system.left_out)
+        describe_group(p, TRACK_SYSTEM_GOROUTINES, "System goroutines", RANK_SYSTEM_GOROUTINES,
+                       ORDER_EXPLICIT);
     describe_group(p, TRACK_GC, "GC", RANK_GC, ORDER_EXPLICIT);
     describe_group(p, TRACK_TASKS, "Tasks", RANK_TASKS, ORDER_CHRONOLOGICAL);
     describe_group(p, TRACK_STATS, "Stats", RANK_STATS, ORDER_EXPLICIT);
@@ -229,9 +232,12 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
 {
     label l = goroutine_label(p, id, g);
 
-    if (!g->track)
+    if (!g->track) {
+        g->system = system_goroutines_is(&p->system, id);
         g->track = ++p->tracks;
-    describe_single(p, g->track, TRACK_GOROUTINES, l.text, l.size, id);
+    }
+    uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
+    describe_single(p, g->track, group, l.text, l.size, id);
     if (g->user_track)
         describe_user(p, g);
     g->name = intern_new_name(p, l.text, l.size);

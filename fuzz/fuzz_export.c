@@ -70,7 +70,7 @@ static void convert(const uint8_t *data, size_t size, const format *to)
     if (!reader)
         return;
     REQUIRE(out_init(&o, bytes_write, &written));
-    to->run(&(convert_job){reader, &o, "fuzzed"});
+    to->run(&(convert_job){.reader = reader, .out = &o, .name = "fuzzed"});
     REQUIRE(out_flush(&o));
     out_free(&o);
     if (to == &format_chrome)

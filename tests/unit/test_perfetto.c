@@ -213,6 +213,11 @@ static void check_entry(checker *c, unsigned table, message entry)
     MUST(idmap_insert(&c->interned[table], iid));
 }
 
+static bool holds_goroutines(uint64_t group)
+{
+    return group == TRACK_GOROUTINES || group == TRACK_SYSTEM_GOROUTINES;
+}
+
 static void check_track(checker *c, message descriptor)
 {
     enum { UUID = 1, NAME = 2, PARENT = 5 };
@@ -232,7 +237,7 @@ static void check_track(checker *c, message descriptor)
     /* Told again, a goroutine's track gets the name that was not known before. */
     const track *known = idmap_find(&c->tracks, uuid);
     if (known) {
-        MUST(parent == TRACK_GOROUTINES && known->parent == parent);
+        MUST(holds_goroutines(parent) && known->parent == parent);
         return;
     }
     track *t = idmap_insert(&c->tracks, uuid);
@@ -242,7 +247,7 @@ static void check_track(checker *c, message descriptor)
 static void check_slice(checker *c, unsigned type, track *t)
 {
     /* A goroutine's state begins when the one before ends. */
-    if (type == SLICE_BEGIN && t->parent == TRACK_GOROUTINES && t->ended >= 0)
+    if (type == SLICE_BEGIN && holds_goroutines(t->parent) && t->ended >= 0)
         MUST(t->ended == c->time);
     if (type == SLICE_BEGIN) {
         t->open++;
@@ -251,7 +256,7 @@ static void check_slice(checker *c, unsigned type, track *t)
         t->open--;
         t->ended = c->time;
     }
-    if (t->parent == TRACK_GOROUTINES)
+    if (holds_goroutines(t->parent))
         MUST(t->open <= 1);
 }
 
