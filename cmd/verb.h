@@ -28,7 +28,10 @@ typedef struct settings {
     uint64_t max_errors;
     const char *output;     /* -o; NULL: standard output */
     const char *format;     /* --format; NULL: the verb's first */
-    const char *to;         /* --to */
+    const char *to;         /* --to NAME */
+    const char *until;      /* --to TIME */
+    const char *from;       /* --from */
+    const char *only;       /* --only */
     const char *completion; /* --completion */
 } settings;
 
@@ -37,6 +40,8 @@ typedef enum option_type {
     OPTION_NUMBER, /* uint64_t */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *, one of the row's choices */
+    OPTION_TIME,   /* const char *, not a file's name */
+    OPTION_TARGET, /* of --to: a name or, if it starts with a digit, a time */
 } option_type;
 
 /* An option, as data. */

@@ -96,12 +96,36 @@ bool function_is_system(const char *name, size_t size);
 
 /* ---- converting: an ordered trace into something else -------------------------------------- */
 
+/* Parts of a timeline that can be asked for, as options name them. */
+#define CONVERT_PARTS(X)                                                                           \
+    X(PROCS, "procs")                                                                              \
+    X(GOROUTINES, "goroutines")                                                                    \
+    X(THREADS, "threads")                                                                          \
+    X(GC, "gc")                                                                                    \
+    X(TASKS, "tasks")                                                                              \
+    X(REGIONS, "regions")                                                                          \
+    X(LOGS, "logs")                                                                                \
+    X(COUNTERS, "counters")                                                                        \
+    X(FLOWS, "flows")                                                                              \
+    X(SAMPLES, "samples")
+
+enum {
+#define CONVERT_NUMBER(name, text) PART_##name,
+    CONVERT_PARTS(CONVERT_NUMBER) PART_COUNT
+#undef CONVERT_NUMBER
+};
+
+/* NULL past the last. */
+const char *convert_part_name(size_t n);
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
     const char *name;       /* what to call the program where the trace does not tell */
     gotrace_source *source; /* what the reader reads, for another look at it; NULL: none */
     bool no_system;         /* leave out the goroutines of the runtime */
+    unsigned parts;         /* a bit for each wanted part, 1 << PART_*; 0: all */
+    int64_t from, to;       /* ns: show what happens between; to 0: until the end */
 } convert_job;
 
 /* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,
@@ -112,6 +136,7 @@ typedef struct format {
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
     bool binary;            /* not for terminals */
+    bool narrows;           /* understands a job's parts, from and to */
     gotrace_status (*run)(const convert_job *job);
 } format;
 
