@@ -146,8 +146,12 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     switch (o->type) {
     case OPTION_FLAG: *(bool *)field = true; return true;
     case OPTION_NUMBER: return set_number(o, value, field);
+    case OPTION_TIME:
     case OPTION_TEXT: *(const char **)field = value; return true;
     case OPTION_CHOICE: return set_choice(o, value, field);
+    case OPTION_TARGET:
+        *(value[0] >= '0' && value[0] <= '9' ? &s->set.until : &s->set.to) = value;
+        return true;
     }
     return false;
 }
@@ -250,6 +254,27 @@ bool options_parse(session *s, int argc, char **argv)
     return true;
 }
 
+/* What an option takes, in lines of their own. */
+static void help_choices(out *o, const option_spec *row)
+{
+    size_t column = HELP_WIDTH;
+
+    out_char(o, ':');
+    for (size_t n = 0; row->choice(n); n++) {
+        const char *name = row->choice(n);
+        if (n > 0)
+            out_char(o, ',');
+        if (column + strlen(name) + 3 > HELP_WIDTH) {
+            out_printf(o, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        } else {
+            out_char(o, ' ');
+        }
+        out_str(o, name);
+        column += strlen(name) + 2;
+    }
+}
+
 void options_help(out *o, const verb *v)
 {
     const option_spec *row;
@@ -265,7 +290,7 @@ void options_help(out *o, const verb *v)
         if (row->choice && fits)
             out_printf(o, ": %s", choices);
         else if (row->choice)
-            out_printf(o, ":\n%*s%s", HELP_INDENT, "", choices);
+            help_choices(o, row);
         out_char(o, '\n');
     }
 }

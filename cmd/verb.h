@@ -24,11 +24,14 @@ enum {
 
 /* What the options of a command line say. */
 typedef struct settings {
-    bool help, quiet, verbose, json, zstd;
+    bool help, quiet, verbose, json, zstd, no_system;
     uint64_t max_errors;
     const char *output;     /* -o; NULL: standard output */
     const char *format;     /* --format; NULL: the verb's first */
-    const char *to;         /* --to */
+    const char *to;         /* --to NAME */
+    const char *until;      /* --to TIME */
+    const char *from;       /* --from */
+    const char *only;       /* --only */
     const char *by;         /* --by; NULL: the first */
     const char *completion; /* --completion */
 } settings;
@@ -38,6 +41,8 @@ typedef enum option_type {
     OPTION_NUMBER, /* uint64_t */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *, one of the row's choices */
+    OPTION_TIME,   /* const char *, not a file's name */
+    OPTION_TARGET, /* of --to: a name or, if it starts with a digit, a time */
 } option_type;
 
 /* An option, as data. */

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "diag.h"
+#include "narrow.h"
 #include "options.h"
 #include "records.h"
 
@@ -77,7 +78,7 @@ static bool suits(const session *s, const format *target)
     return true;
 }
 
-static int convert(session *s, const format *target)
+static int convert(session *s, const format *target, convert_job *job)
 {
     int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
     if (status != EXIT_SOUND)
@@ -85,8 +86,12 @@ static int convert(session *s, const format *target)
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
         const char *slash = strrchr(in.name, '/');
-        convert_job job = {in.reader, &s->output.out, slash ? slash + 1 : in.name, view_of(s)};
-        if (target->run(&job) == GOTRACE_ERROR)
+        job->reader = in.reader;
+        job->source = in.source;
+        job->out = &s->output.out;
+        job->name = slash ? slash + 1 : in.name;
+        job->by = view_of(s);
+        if (target->run(job) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }
     return input_close(&in);
@@ -98,14 +103,23 @@ static int run(session *s)
     const script_format *script;
     if (!choose(s, &target, &script) || !suits(s, target))
         return EXIT_USAGE;
-    return target ? convert(s, target) : records_dump(s, script);
+    convert_job job = {0};
+    if (!narrow_job(s, target, &job))
+        return EXIT_USAGE;
+    return target ? convert(s, target, &job) : records_dump(s, script);
 }
 
 static const option_spec options[] = {
-    {0, "to", OPTION_TEXT, "NAME", offsetof(settings, to), target_name,
+    {0, "to", OPTION_TARGET, "NAME", offsetof(settings, to), target_name,
      "what to convert to; without it, by OUT's ending"},
     {0, "by", OPTION_CHOICE, "VIEW", offsetof(settings, by), view_name,
      "chrome: a row a proc, goroutine or thread (proc)"},
+    {0, "only", OPTION_TEXT, "LIST", offsetof(settings, only), convert_part_name,
+     "perfetto: these parts alone, between commas"},
+    {0, "from", OPTION_TIME, "TIME", offsetof(settings, from), NULL,
+     "perfetto: from that time of the trace on"},
+    {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
+     "timelines: leave out the runtime's goroutines"},
     {.name = NULL},
 };
 
@@ -117,7 +131,10 @@ const verb verb_convert = {
     .summary = "convert a trace to what other programs read",
     .details =
         "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
-        "are event scripts, as dump writes them.",
+        "are event scripts, as dump writes them.\n"
+        "\n"
+        "For perfetto there is --to TIME too, beside --to NAME: until that time. A TIME\n"
+        "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",
     .options = options,
     .run = run,
 };

@@ -9,6 +9,7 @@
  * to.
  */
 #include "chrome.h"
+#include "narrow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ typedef struct chrome {
     chrome_rows rows;
     gotrace_reader *reader;
     idmap goroutines;
+    system_goroutines system;
     bool v2;
     int sys_block;       /* v1: code of the event that takes the proc from a system call */
     uint64_t generation; /* v2: of the last event */
@@ -139,15 +141,6 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
 
 /* ---- transitions --------------------------------------------------------------------------- */
 
-/* By the function it starts with, as Go's tool tells. */
-static bool is_system_function(const char *function, size_t size)
-{
-    static const char prefix[] = "runtime.", program[] = "runtime.main";
-
-    return size >= sizeof prefix - 1 && memcmp(function, prefix, sizeof prefix - 1) == 0 &&
-           (size != sizeof program - 1 || memcmp(function, program, sizeof program - 1) != 0);
-}
-
 /* Threads of other languages have no function. */
 static bool is_system(chrome *c, uint64_t start)
 {
@@ -158,7 +151,7 @@ static bool is_system(chrome *c, uint64_t start)
         return false;
     if (frame.function_size == 0)
         return true;
-    return is_system_function(frame.function, frame.function_size);
+    return function_is_system(frame.function, frame.function_size);
 }
 
 static void created(chrome *c, goroutine *g, const gotrace_event *event)
@@ -171,7 +164,7 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
     }
     g->assists = false;
     chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
-    if (!(event->flags & GOTRACE_EVENT_INITIAL))
+    if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.acts)
         chrome_begin_arrow(&c->timeline, &g->arrow, row_of(c, event), CHROME_NAME_GO, NULL,
                            event->stack);
 }
@@ -191,7 +184,8 @@ static void readied(chrome *c, goroutine *g, const gotrace_event *event)
     } else if (event->from == GOTRACE_STATE_WAITING) {
         if (c->v2 && c->rows.by != BY_THREAD && g->waits_for && strstr(g->waits_for, "network"))
             row = CHROME_LANE_NETWORK;
-        chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
+        if (!c->system.acts)
+            chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
         g->waits_for = NULL;
     }
     chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
@@ -302,7 +296,7 @@ static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
         return;
     g->start = chrome_frames_outermost(frames, (uint32_t)stack);
     const char *function = chrome_frames_function(frames, (uint32_t)g->start, &size);
-    g->system = is_system_function(function, size);
+    g->system = function_is_system(function, size);
 }
 
 /* Remember who has the proc, for the case that it is taken away in a system call. */
@@ -732,6 +726,7 @@ static gotrace_status run(const convert_job *job)
     chrome_rows_init(&c.rows, &c.timeline, job->by);
     chrome_user_init(&c.user, &c.timeline);
     idmap_init(&c.goroutines, sizeof(goroutine));
+    system_goroutines_init(&c.system, job, false);
     const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
                                                                "GoSysBlock");
     c.v2 = c.timeline.writer.version >= CHROME_V2;
@@ -739,9 +734,12 @@ static gotrace_status run(const convert_job *job)
 
     chrome_write_begin(&c.timeline.writer);
     chrome_name_rows(&c.rows, job->reader);
+    if (c.system.failed)
+        c.timeline.error = ENOMEM;
     while (c.timeline.error == 0 && !job->out->failed &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        take_event(&c, &event);
+        if (!system_goroutines_skip(&c.system, &event))
+            take_event(&c, &event);
         chrome_drain(&c.timeline);
     }
     finish(&c);
@@ -749,6 +747,7 @@ static gotrace_status run(const convert_job *job)
     /* Without memory or disk the output is not whole: that is for the caller to tell. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
+    system_goroutines_free(&c.system);
     chrome_user_free(&c.user);
     chrome_rows_free(&c.rows);
     chrome_timeline_free(&c.timeline);

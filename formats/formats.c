@@ -10,6 +10,17 @@ const format *const formats[] = {&format_perfetto, &format_chrome, NULL};
 
 const printer *const printers[] = {&printer_text, &printer_go, &printer_jsonl, NULL};
 
+const char *convert_part_name(size_t n)
+{
+    static const char *const names[] = {
+#define CONVERT_NAME(name, text) [PART_##name] = (text),
+        CONVERT_PARTS(CONVERT_NAME)
+#undef CONVERT_NAME
+    };
+
+    return n < PART_COUNT ? names[n] : NULL;
+}
+
 const format *format_by_name(const char *name)
 {
     for (size_t i = 0; formats[i]; i++)

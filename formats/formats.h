@@ -83,16 +83,53 @@ void out_go_text(out *o, const char *s, size_t size);
  * layout RFC3339Nano makes of time.Unix. */
 void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
 
+/* ---- functions: what their names tell ------------------------------------------------------- */
+
+/* Write a function's name as people say it: the last element of its package's path, not that of a
+ * module's version, and what follows: "bar.(*Server).Serve.func1" for
+ * "github.com/foo/bar/v2.(*Server).Serve.func1". Types in brackets stay as they are. At most room
+ * bytes, not terminated; returns how many. */
+size_t function_short(char *dst, size_t room, const char *name, size_t size);
+
+/* Whether goroutines that start at this function are the runtime's own, as Go's tools tell. */
+bool function_is_system(const char *name, size_t size);
+
 /* ---- converting: an ordered trace into something else -------------------------------------- */
 
 /* What a timeline's rows stand for, where a format leaves the choice. */
 typedef enum view_by { BY_PROC, BY_GOROUTINE, BY_THREAD } view_by;
 
+/* Parts of a timeline that can be asked for, as options name them. */
+#define CONVERT_PARTS(X)                                                                           \
+    X(PROCS, "procs")                                                                              \
+    X(GOROUTINES, "goroutines")                                                                    \
+    X(THREADS, "threads")                                                                          \
+    X(GC, "gc")                                                                                    \
+    X(TASKS, "tasks")                                                                              \
+    X(REGIONS, "regions")                                                                          \
+    X(LOGS, "logs")                                                                                \
+    X(COUNTERS, "counters")                                                                        \
+    X(FLOWS, "flows")                                                                              \
+    X(SAMPLES, "samples")
+
+enum {
+#define CONVERT_NUMBER(name, text) PART_##name,
+    CONVERT_PARTS(CONVERT_NUMBER) PART_COUNT
+#undef CONVERT_NUMBER
+};
+
+/* NULL past the last. */
+const char *convert_part_name(size_t n);
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
     const char *name;       /* what to call the program where the trace does not tell */
-    view_by by;
+    view_by by;             /* what has a row, where the format leaves the choice */
+    gotrace_source *source; /* what the reader reads, for another look at it; NULL: none */
+    bool no_system;         /* leave out the goroutines of the runtime */
+    unsigned parts;         /* a bit for each wanted part, 1 << PART_*; 0: all */
+    int64_t from, to;       /* ns: show what happens between; to 0: until the end */
 } convert_job;
 
 /* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,
@@ -104,6 +141,7 @@ typedef struct format {
     const char *summary;
     bool binary;            /* not for terminals */
     bool views;             /* leaves a choice of rows */
+    bool narrows;           /* understands a job's parts, from and to */
     gotrace_status (*run)(const convert_job *job);
 } format;
 

@@ -15,9 +15,12 @@
  *     G12 main.worker   its states one after the other without gaps: "running", "runnable",
  *                       "waiting", "in syscall", with the reason in brackets where the trace
  *                       tells it ("waiting (chan receive)"), and the stack where the goroutine
- *                       stopped
+ *                       stopped; the first one has, as annotation function, the full name of
+ *                       where the goroutine starts, if the track's is a shortened one
  *       regions and logs  its regions (category region) nested, its logs as instants "[category]
  *                       message" (log; annotations category, message)
+ *   System goroutines   the same for those of the runtime, as far as that is known when they are
+ *                       first seen; left out on demand
  *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)
  *                       for as long as the goroutine is on the thread: runs, and system calls to
  *                       their ends
@@ -29,7 +32,8 @@
  *                       annotations task, parent_task, goroutine)
  *   Stats               counters: "goroutines runnable", "... running", "... waiting", "... in
  *                       syscall" (in bursts written once in 0.2 ms); "heap allocated", "heap
- *                       goal" (bytes), "GOMAXPROCS"
+ *                       goal" (bytes), "GOMAXPROCS"; v2: "threads busy", those that have a
+ *                       goroutine, be it in a system call
  *
  * What belongs to a task (regions, logs, the task) has its id as annotation task and as
  * correlation id. Flows lead from "unblock" and "create goroutine", and from the end of a system
@@ -39,9 +43,12 @@
  *
  * Times are nanoseconds since the trace's first event; where the trace tells the clocks (from 1.25
  * on), they are those of the monotonic clock, with the real time known, so that the trace lines up
- * with a kernel's. Clocks that run back are held: no packet is earlier than the one before. What is
+ * with a kernel's. Of a part of the trace the state before is followed all the same, and what is open
+ * when the part begins or ends, begins or ends there. Clocks that run back are held: no packet is earlier than the one before. What is
  * open when the trace ends is closed there.
  */
+#include <errno.h>
+
 #include "perfetto.h"
 
 /* The incremental state is cleared after so much output, so that a reader can start there. */
@@ -94,7 +101,7 @@ static void write_defaults(perfetto *p)
 
     protobuf_uint(&p->w, TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE);
     size_t events = protobuf_open(&p->w, TRACK_EVENT_DEFAULTS);
-    for (uint64_t track = TRACK_RUNNABLE; track <= TRACK_SYSCALL; track++)
+    for (uint64_t track = TRACK_RUNNABLE; wants(p, PART_COUNTERS) && track <= TRACK_THREADS; track++)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_TRACK_UUIDS, track);
     protobuf_close(&p->w, events);
     size_t samples = protobuf_open(&p->w, PERF_SAMPLE_DEFAULTS);
@@ -153,8 +160,7 @@ static void find_zero(perfetto *p, const gotrace_event *e)
         p->wall = wall ? zero + wall - c[0] : 0;
 }
 
-/* Clear the incremental state, and write what everything after refers to. */
-static void restart(perfetto *p)
+void perfetto_restart(perfetto *p)
 {
     p->epoch++;
     p->epoch_start = p->w.out->written;
@@ -169,28 +175,30 @@ static void restart(perfetto *p)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
+void metric_write(perfetto *p, size_t metric)
+{
+    uint64_t value = p->metrics[metric].value;
+
+    event_open(p, COUNTER, TRACK_HEAP_ALLOCATED + metric);
+    /* A counter is signed. */
+    if (value <= INT64_MAX)
+        protobuf_uint(&p->w, EVENT_COUNTER_VALUE, value);
+    else
+        protobuf_double(&p->w, EVENT_DOUBLE_COUNTER_VALUE, (double)value);
+    event_close(p);
+}
+
 static void metric_event(perfetto *p, const gotrace_event *e)
 {
-    static const struct {
-        const char *name;
-        uint64_t track;
-    } metrics[] = {
-        {"heap allocated", TRACK_HEAP_ALLOCATED},
-        {"heap goal", TRACK_HEAP_GOAL},
-        {"GOMAXPROCS", TRACK_GOMAXPROCS},
-    };
+    /* In the order of their tracks. */
+    static const char *const metrics[] = {"heap allocated", "heap goal", "GOMAXPROCS"};
 
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        if (strlen(metrics[i].name) != e->text_size ||
-            memcmp(metrics[i].name, e->text, e->text_size) != 0)
+    for (size_t i = 0; wants(p, PART_COUNTERS) && i < sizeof metrics / sizeof metrics[0]; i++) {
+        if (strlen(metrics[i]) != e->text_size || memcmp(metrics[i], e->text, e->text_size) != 0)
             continue;
-        event_open(p, COUNTER, metrics[i].track);
-        /* A counter is signed. */
-        if (e->value <= INT64_MAX)
-            protobuf_uint(&p->w, EVENT_COUNTER_VALUE, e->value);
-        else
-            protobuf_double(&p->w, EVENT_DOUBLE_COUNTER_VALUE, (double)e->value);
-        event_close(p);
+        p->metrics[i].known = true;
+        p->metrics[i].value = e->value;
+        metric_write(p, i);
         return;
     }
 }
@@ -198,11 +206,11 @@ static void metric_event(perfetto *p, const gotrace_event *e)
 /* A system call that did not block. */
 static void syscall_event(perfetto *p, const gotrace_event *e)
 {
-    const perfetto_proc *proc = proc_get(p, e->proc);
-    uint64_t stack = intern_stack(p, e->stack);
+    const perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, e->proc) : NULL;
 
     if (!proc)
         return;
+    uint64_t stack = intern_stack(p, e->stack);
     event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, NAME_CALL, stack);
     event_close(p);
 }
@@ -210,11 +218,11 @@ static void syscall_event(perfetto *p, const gotrace_event *e)
 static void sample_event(perfetto *p, const gotrace_event *e)
 {
     enum { CPU = 1, SAMPLE_PID, TID, CALLSTACK_IID, CPU_MODE, TIMEBASE_COUNT, MODE_USER = 2 };
-    perfetto_proc *proc = proc_get(p, e->proc);
-    uint64_t stack = intern_stack(p, e->stack);
+    perfetto_proc *proc = wants(p, PART_SAMPLES) ? proc_get(p, e->proc) : NULL;
 
     if (!proc)
         return;
+    uint64_t stack = intern_stack(p, e->stack);
     bool told = p->version >= VERSION_WITH_GENERATIONS;
     const perfetto_thread *thread = thread_get(p, told ? e->thread : proc->thread, e->proc);
     if (!thread)
@@ -240,7 +248,7 @@ static void start(perfetto *p, const char *name)
     if (p->started)
         return;
     program_name(p, name);
-    restart(p);
+    perfetto_restart(p);
     p->started = true;
 }
 
@@ -264,7 +272,7 @@ static void write_event(perfetto *p, const gotrace_event *e)
         intern_generation(p);
     p->generation = e->generation;
     if (p->crowded || p->w.out->written - p->epoch_start >= EPOCH_BYTES)
-        restart(p);
+        perfetto_restart(p);
     switch (e->kind) {
     case GOTRACE_KIND_TRANSITION:
         /* A status that there is none of tells nothing. */
@@ -293,6 +301,21 @@ static void write_event(perfetto *p, const gotrace_event *e)
         goroutine_name(p, e);
 }
 
+/* Whether the event still belongs to what is shown, which begins with the first one that does not
+ * lie before it. */
+static bool in_window(perfetto *p, const gotrace_event *e)
+{
+    int64_t time = e->time > p->time ? e->time : p->time;
+
+    if (p->silent && time >= p->from)
+        window_begin(p);
+    if (!p->to || time < p->to)
+        return true;
+    state_advance(p, p->to);
+    p->time = p->to;
+    return false;
+}
+
 static gotrace_status write_events(perfetto *p, const char *name)
 {
     gotrace_event event;
@@ -307,7 +330,11 @@ static gotrace_status write_events(perfetto *p, const char *name)
             find_zero(p, &event);
             start(p, name);
         }
-        write_event(p, &event);
+        /* Whether the trace is sound does not depend on how much of it is shown. */
+        if (!in_window(p, &event))
+            return gotrace_reader_check(p->reader);
+        if (!system_goroutines_skip(&p->system, &event))
+            write_event(p, &event);
         /* Nobody would see the rest; the caller asks the output for the reason. */
         if (p->w.out->failed)
             return GOTRACE_END;
@@ -318,6 +345,10 @@ static gotrace_status write_events(perfetto *p, const char *name)
 static gotrace_status run(const convert_job *job)
 {
     perfetto p = {.reader = job->reader, .clock = CLOCK_BOOTTIME_ID};
+    p.parts = job->parts ? job->parts : ~0U;
+    p.from = job->from;
+    p.to = job->to;
+    p.silent = p.from > 0;
     gotrace_status status = GOTRACE_END;
 
     /* Should indexing fail, reading says so again. */
@@ -325,15 +356,25 @@ static gotrace_status run(const convert_job *job)
     p.version = gotrace_reader_summary(p.reader)->version;
     intern_init(&p);
     state_init(&p);
-    if (protobuf_init(&p.w, job->out)) {
+    system_goroutines_init(&p.system, job, true);
+    if (p.system.failed) {
+        out_fail(job->out, ENOMEM);
+    } else if (protobuf_init(&p.w, job->out)) {
         status = write_events(&p, job->name);
         start(&p, job->name);
         state_end(&p);
         tasks_end(&p);
+        /* Nothing happened since: that makes a timeline, too. */
+        if (p.silent) {
+            p.silent = false;
+            perfetto_restart(&p);
+        }
         protobuf_flush(&p.w);
     }
     protobuf_free(&p.w);
+    user_free(&p);
     state_free(&p);
+    system_goroutines_free(&p.system);
     intern_free(&p);
     return status;
 }
@@ -343,5 +384,6 @@ const format format_perfetto = {
     .extensions = (const char *const[]){".pftrace", ".perfetto-trace", ".perfetto", NULL},
     .summary = "timeline for ui.perfetto.dev and trace_processor",
     .binary = true,
+    .narrows = true,
     .run = run,
 };

@@ -5,6 +5,7 @@
  *   perfetto.c         the driver: each event of the trace becomes actions
  *   perfetto_state.c   what is open now: goroutines, procs, their slices
  *   perfetto_user.c    tasks, regions and logs
+ *   perfetto_window.c  a part of the trace's time
  *   perfetto_tracks.c  tracks: their ids, names and order
  *   perfetto_threads.c threads, and what each runs
  *   perfetto_program.c what the program is called
@@ -16,6 +17,7 @@
 
 #include "formats.h"
 #include "idmap.h"
+#include "narrow.h"
 #include "protobuf.h"
 
 /* Field numbers of Perfetto's protobuf messages, as of v55. */
@@ -94,6 +96,7 @@ enum {
     TRACK_PROCESS = 1,
     TRACK_PROCS,
     TRACK_GOROUTINES,
+    TRACK_SYSTEM_GOROUTINES,
     TRACK_GC,
     TRACK_TASKS,
     TRACK_STATS,
@@ -101,6 +104,7 @@ enum {
     TRACK_RUNNING,
     TRACK_WAITING,
     TRACK_SYSCALL,
+    TRACK_THREADS, /* v2: with a goroutine */
     TRACK_HEAP_ALLOCATED,
     TRACK_HEAP_GOAL,
     TRACK_GOMAXPROCS,
@@ -129,6 +133,7 @@ enum {
     X(LOG, "log")
 
 #define PERFETTO_ANNOTATIONS(X)                                                                    \
+    X(FUNCTION, "function")                                                                        \
     X(GOROUTINE, "goroutine")                                                                      \
     X(LABEL, "label")                                                                              \
     X(SWEPT, "swept_bytes")                                                                        \
@@ -199,12 +204,22 @@ typedef struct perfetto_function {
     char text[];
 } perfetto_function;
 
+/* A region that was opened before what is shown. */
+typedef struct perfetto_region {
+    struct perfetto_region *around;
+    uint64_t task;
+    size_t size;
+    char name[];
+} perfetto_region;
+
 /* A goroutine that is alive. There may be millions: small numbers have small types. */
 typedef struct perfetto_goroutine {
     uint64_t start_stack;              /* v1 */
     const perfetto_function *function; /* v2; NULL while it is not known */
     uint64_t stack; /* where its next run starts: where it last stopped. v2: the iid */
     uint64_t cause; /* a flow starts at the event of that offset; 0 for none */
+    const char *reason;     /* of its state */
+    perfetto_region *region; /* the innermost one open before what is shown */
     int64_t proc;   /* whose track its run is open on, or GOTRACE_NO_PROC */
     int64_t thread; /* v2: whose track it is open on, or GOTRACE_NO_THREAD */
     uint32_t track;
@@ -215,6 +230,8 @@ typedef struct perfetto_goroutine {
     uint16_t epoch;       /* in which its tracks and its name were last written */
     uint16_t stack_epoch; /* v2: in which the stack was written */
     uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
+    bool system;          /* of the runtime, as far as is known when its track is first told */
+    bool named;           /* its function's full name was told */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
@@ -241,12 +258,19 @@ typedef struct perfetto_task {
     uint32_t track;
     uint16_t epoch;
     uint16_t depth;
+    /* Of one that began before what is shown. */
+    uint64_t parent, goroutine;
+    char *name;
+    size_t name_size;
 } perfetto_task;
 
 typedef struct perfetto {
     gotrace_reader *reader;
     char program[256]; /* its name; UTF-8 or not */
     int version;
+    unsigned parts; /* wanted: 1 << PART_* */
+    int64_t from, to; /* what is shown; to 0: until the end */
+    bool silent;      /* before that: states are followed, and nothing is written */
     protobuf w;
     size_t packet, event, entry; /* marks of the open ones */
 
@@ -257,6 +281,7 @@ typedef struct perfetto {
     uint64_t zero, wall; /* time 0 on that clock and, if not 0, on the real-time clock */
     uint64_t clocks[4];  /* arguments of the first snapshot of the clocks */
     bool has_clocks, started;
+    system_goroutines system;
     uint64_t generation; /* whose strings and stacks the ids are */
 
     uint16_t epoch;       /* counts how often the incremental state was cleared */
@@ -272,12 +297,22 @@ typedef struct perfetto {
     perfetto_lanes assists, stops;
 
     idmap goroutines, procs, tasks;
-    uint64_t states[4]; /* goroutines by state, in the order of the counter tracks */
+    uint64_t states[5]; /* goroutines by state, and threads, in the order of the counter tracks */
+    struct {
+        bool known;
+        uint64_t value;
+    } metrics[TRACK_LAST - TRACK_HEAP_ALLOCATED];
     unsigned changed;   /* how many of these, from the first, are to be written */
     int64_t counted;    /* when they were last written */
     bool collecting;    /* a GC cycle is open */
     uint32_t stw;       /* lane of the stop-the-world, 0 for none */
+    const char *stw_reason;
 } perfetto;
+
+static inline bool wants(const perfetto *p, unsigned part)
+{
+    return p->parts & 1U << part;
+}
 
 /* ---- packets and events ---------------------------------------------------------------------
  * One packet is open at a time, and in it at most one event. */
@@ -301,6 +336,9 @@ static inline void packet_close(perfetto *p)
     enum { ENOUGH = 32 * 1024 };
 
     protobuf_close(&p->w, p->packet);
+    /* Its tag, too, takes a byte. */
+    if (p->silent && !p->w.failed)
+        p->w.used = p->packet - 1;
     if (p->w.used >= ENOUGH)
         protobuf_flush(&p->w);
 }
@@ -357,7 +395,8 @@ void program_name(perfetto *p, const char *otherwise);
 
 void intern_init(perfetto *p);
 void intern_free(perfetto *p);
-/* Forget what was interned, and write what every epoch starts with. */
+/* Forget what was interned, and write what every epoch starts with. What goroutines refer to is
+ * written again. */
 void intern_restart(perfetto *p);
 /* From here on ids of strings and stacks are others. */
 void intern_generation(perfetto *p);
@@ -383,6 +422,8 @@ void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *n
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
 /* v2: remember where the goroutine starts: at a frame of that stack. */
 void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool outermost);
+/* The name of the function where the goroutine starts, NULL if that is not known. */
+const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size);
 void functions_free(perfetto *p);
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
 void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
@@ -394,6 +435,7 @@ void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
 perfetto_thread *thread_get(perfetto *p, int64_t thread, int64_t proc);
 /* v2: show on the threads' tracks where the goroutine is after a transition of it. */
 void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e);
+void threads_reopen(perfetto *p);
 /* The goroutine is on no thread any more. */
 void thread_leave(perfetto *p, perfetto_goroutine *g);
 /* Close what is open. */
@@ -410,8 +452,15 @@ void goroutine_transition(perfetto *p, const gotrace_event *e);
 void proc_transition(perfetto *p, const gotrace_event *e);
 /* v2: a goroutine that was there before the trace is named after the stack of what it does. */
 void goroutine_name(perfetto *p, const gotrace_event *e);
+/* Begin the slice of the state that the goroutine is in, again. */
+void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g);
+/* Begin the run and what else is open on the proc, again. */
+void proc_reopen(perfetto *p, int64_t id);
+void ranges_reopen(perfetto *p);
 void label_event(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
+/* A thread got a goroutine, or lost it. */
+void count_thread(perfetto *p, bool more);
 /* Time goes on to that: write the counters of goroutines if it is time to. */
 void state_advance(perfetto *p, int64_t time);
 /* All ids of a map, ascending, so that the output does not depend on the map's order; to be freed.
@@ -425,8 +474,20 @@ void state_end(perfetto *p);
 void task_event(perfetto *p, const gotrace_event *e);
 void region_event(perfetto *p, const gotrace_event *e);
 void log_event(perfetto *p, const gotrace_event *e);
+/* Begin them again. */
+void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g);
+void tasks_reopen(perfetto *p);
+void user_free(perfetto *p);
 /* End the goroutine's regions. */
 void regions_end(perfetto *p, perfetto_goroutine *g);
 void tasks_end(perfetto *p);
+
+/* ---- perfetto.c, perfetto_window.c ---------------------------------------------------------- */
+
+/* Clear the incremental state, and write what everything after refers to. */
+void perfetto_restart(perfetto *p);
+void metric_write(perfetto *p, size_t metric);
+/* From here on things are shown: what is open begins. */
+void window_begin(perfetto *p);
 
 #endif

@@ -60,9 +60,8 @@ void intern_generation(perfetto *p)
     memset(in->states, 0, sizeof in->states);
 }
 
-void intern_free(perfetto *p)
+static void interned_free(perfetto_interned *in)
 {
-    perfetto_interned *in = &p->interned;
     size_t cursor = 0;
     uint64_t key;
     void *value;
@@ -77,6 +76,11 @@ void intern_free(perfetto *p)
     idmap_free(&in->calls);
     free(in->buffer);
     *in = (perfetto_interned){0};
+}
+
+void intern_free(perfetto *p)
+{
+    interned_free(&p->interned);
 }
 
 /* Open a packet of interned data, and in it one entry. */
@@ -105,27 +109,6 @@ static void entry_text(perfetto *p, unsigned field, uint64_t iid, const char *te
 static void entry_word(perfetto *p, unsigned field, uint64_t iid, const char *word)
 {
     entry_text(p, field, iid, word, strlen(word));
-}
-
-void intern_restart(perfetto *p)
-{
-    enum { MAPPING_PATH_STRING_IDS = 7 };
-
-    intern_free(p);
-    intern_init(p);
-#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_NAMES, NAME_##name, text);
-    PERFETTO_NAMES(PERFETTO_WRITE)
-#undef PERFETTO_WRITE
-#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_CATEGORIES, CATEGORY_##name, text);
-    PERFETTO_CATEGORIES(PERFETTO_WRITE)
-#undef PERFETTO_WRITE
-#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_ANNOTATION_NAMES, ANNOTATE_##name, text);
-    PERFETTO_ANNOTATIONS(PERFETTO_WRITE)
-#undef PERFETTO_WRITE
-    entry_word(p, INTERNED_MAPPING_PATHS, MAPPING, p->program);
-    entry_open(p, INTERNED_MAPPINGS, MAPPING);
-    protobuf_uint(&p->w, MAPPING_PATH_STRING_IDS, MAPPING);
-    entry_close(p);
 }
 
 /* Add to a set or map; NULL, with the export failed, when memory is refused. */
@@ -304,27 +287,34 @@ static void write_frame(perfetto *p, const kept_frame *frame)
     entry_close(p);
 }
 
-static uint64_t intern_frame(perfetto *p, const gotrace_frame *frame)
+/* The iid of a frame of these iids. */
+static uint64_t intern_frame_of(perfetto *p, uint64_t pc, uint64_t line, uint64_t function,
+                                uint64_t file)
 {
-    uint64_t function = intern_string(p, false, frame->function_id, frame->function,
-                                      frame->function_size);
-    uint64_t file = intern_string(p, true, frame->file_id, frame->file, frame->file_size);
-    uint64_t key = mix(mix(mix(frame->pc, frame->line), function), file);
+    uint64_t key = mix(mix(mix(pc, line), function), file);
 
     for (;; key++) {
         const kept_frame *f = idmap_find(&p->interned.frames, key);
         if (!f)
             break;
-        if (f->pc == frame->pc && f->line == frame->line && f->function == function &&
-            f->file == file)
+        if (f->pc == pc && f->line == line && f->function == function && f->file == file)
             return f->iid;
     }
     kept_frame *f = add(p, &p->interned.frames, key);
     if (!f)
         return 0;
-    *f = (kept_frame){frame->pc, frame->line, function, file, p->interned.next_frame++};
+    *f = (kept_frame){pc, line, function, file, p->interned.next_frame++};
     write_frame(p, f);
     return f->iid;
+}
+
+static uint64_t intern_frame(perfetto *p, const gotrace_frame *frame)
+{
+    uint64_t function = intern_string(p, false, frame->function_id, frame->function,
+                                      frame->function_size);
+    uint64_t file = intern_string(p, true, frame->file_id, frame->file, frame->file_size);
+
+    return intern_frame_of(p, frame->pc, frame->line, function, file);
 }
 
 /* The frames of a stack; NULL when memory is refused. */
@@ -382,9 +372,19 @@ static uint64_t stack_iid(perfetto *p, const gotrace_frame *frames, size_t depth
     return iid;
 }
 
-uint64_t intern_stack(perfetto *p, uint64_t id)
+/* Write a stack whose frames' iids stand in the place of their addresses. */
+static void write_stack(perfetto *p, uint64_t iid, const gotrace_frame *frames, size_t depth)
 {
     enum { FRAME_IDS = 2 };
+
+    entry_open(p, INTERNED_CALLSTACKS, iid);
+    while (depth > 0)
+        protobuf_uint(&p->w, FRAME_IDS, frames[--depth].pc);
+    entry_close(p);
+}
+
+uint64_t intern_stack(perfetto *p, uint64_t id)
+{
     uint64_t *known = id ? idmap_find(&p->interned.stacks, id) : NULL;
 
     if (id == 0 || known)
@@ -401,9 +401,124 @@ uint64_t intern_stack(perfetto *p, uint64_t id)
     uint64_t iid = *known;
     if (!iid || written)
         return iid;
-    entry_open(p, INTERNED_CALLSTACKS, iid);
-    while (depth > 0)
-        protobuf_uint(&p->w, FRAME_IDS, frames[--depth].pc);
-    entry_close(p);
+    write_stack(p, iid, frames, depth);
     return iid;
+}
+
+/* ---- from one epoch to the next ------------------------------------------------------------ */
+
+/* What was interned, by iid: in v2 the trace may not tell it any more. */
+typedef struct carried {
+    const kept_call **stacks;
+    const kept_frame **frames;
+    const kept_name **functions, **files;
+    uint64_t *iids; /* the stacks' new ones */
+} carried;
+
+static bool carried_init(carried *c, const perfetto_interned *in)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    *c = (carried){.stacks = calloc(in->next_stack, sizeof *c->stacks),
+                   .frames = calloc(in->next_frame, sizeof *c->frames),
+                   .functions = calloc(in->next_string, sizeof *c->functions),
+                   .files = calloc(in->next_string, sizeof *c->files),
+                   .iids = calloc(in->next_stack, sizeof *c->iids)};
+    if (!c->stacks || !c->frames || !c->functions || !c->files || !c->iids)
+        return false;
+    while (idmap_next(&in->calls, &cursor, &key, &value))
+        c->stacks[((kept_call *)value)->iid] = value;
+    for (cursor = 0; idmap_next(&in->frames, &cursor, &key, &value);)
+        c->frames[((kept_frame *)value)->iid] = value;
+    for (cursor = 0; idmap_next(&in->names, &cursor, &key, &value);) {
+        const kept_name *name = value;
+        c->functions[name->function_iid] = name;
+        c->files[name->file_iid] = name;
+    }
+    return true;
+}
+
+static void carried_free(carried *c)
+{
+    free(c->stacks);
+    free(c->frames);
+    free(c->functions);
+    free(c->files);
+    free(c->iids);
+}
+
+/* The same frame now; its iid. Names too long to be kept are lost. */
+static uint64_t carry_frame(perfetto *p, const carried *c, const kept_frame *frame)
+{
+    const kept_name *function = frame->function ? c->functions[frame->function] : NULL;
+    const kept_name *file = frame->file ? c->files[frame->file] : NULL;
+
+    return intern_frame_of(p, frame->pc, frame->line,
+                           function ? write_string(p, false, 0, function->text, function->size) : 0,
+                           file ? write_string(p, true, 0, file->text, file->size) : 0);
+}
+
+static uint64_t carry_stack(perfetto *p, carried *c, uint64_t stack)
+{
+    enum { FRAMES = 1000 };
+    gotrace_frame frames[FRAMES];
+    size_t depth = 0;
+    bool written = false;
+
+    if (c->iids[stack])
+        return c->iids[stack];
+    for (const kept_call *call = c->stacks[stack]; call && depth < FRAMES;
+         call = c->stacks[call->caller])
+        frames[depth++].pc = carry_frame(p, c, c->frames[call->frame]);
+    uint64_t iid = depth > 0 ? stack_iid(p, frames, depth, &written) : 0;
+    if (iid && !written)
+        write_stack(p, iid, frames, depth);
+    return c->iids[stack] = iid;
+}
+
+/* The stacks where goroutines go on, when the epoch has begun. */
+static void carry_goroutines(perfetto *p, const perfetto_interned *before)
+{
+    carried c;
+    size_t count = p->goroutines.count;
+    uint64_t *ids = sorted_ids(p, &p->goroutines);
+    bool done = carried_init(&c, before);
+
+    for (size_t i = 0; done && ids && i < count; i++) {
+        perfetto_goroutine *g = idmap_find(&p->goroutines, ids[i]);
+        bool kept = g->stack && g->stack_epoch == (uint16_t)(p->epoch - 1);
+        g->stack = kept ? carry_stack(p, &c, g->stack) : 0;
+        g->stack_epoch = p->epoch;
+    }
+    if (!done)
+        protobuf_fail(&p->w);
+    carried_free(&c);
+    free(ids);
+}
+
+void intern_restart(perfetto *p)
+{
+    enum { MAPPING_PATH_STRING_IDS = 7 };
+
+    perfetto_interned before = p->interned;
+    p->interned = (perfetto_interned){0};
+    intern_init(p);
+#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_NAMES, NAME_##name, text);
+    PERFETTO_NAMES(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_EVENT_CATEGORIES, CATEGORY_##name, text);
+    PERFETTO_CATEGORIES(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+#define PERFETTO_WRITE(name, text) entry_word(p, INTERNED_ANNOTATION_NAMES, ANNOTATE_##name, text);
+    PERFETTO_ANNOTATIONS(PERFETTO_WRITE)
+#undef PERFETTO_WRITE
+    entry_word(p, INTERNED_MAPPING_PATHS, MAPPING, p->program);
+    entry_open(p, INTERNED_MAPPINGS, MAPPING);
+    protobuf_uint(&p->w, MAPPING_PATH_STRING_IDS, MAPPING);
+    entry_close(p);
+    if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_PROCS))
+        carry_goroutines(p, &before);
+    interned_free(&before);
 }

@@ -49,7 +49,8 @@ static void goroutine_init(perfetto *p, perfetto_goroutine *g, uint64_t start_st
     g->thread = GOTRACE_NO_THREAD;
     if (p->version >= VERSION_WITH_GENERATIONS) {
         goroutine_starts(p, g, start_stack, false);
-        remember_stack(p, g, intern_stack(p, start_stack));
+        if (wants(p, PART_PROCS))
+            remember_stack(p, g, intern_stack(p, start_stack));
         return;
     }
     g->start_stack = start_stack;
@@ -115,7 +116,7 @@ static void count_state(perfetto *p, unsigned state, bool more)
     };
     unsigned place = places[state];
 
-    if (place == 0)
+    if (place == 0 || !wants(p, PART_COUNTERS))
         return;
     p->states[place - 1] += more ? 1 : (uint64_t)-1;
     if (p->changed < place)
@@ -136,6 +137,16 @@ static void write_counters(perfetto *p)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
     p->changed = 0;
     p->counted = p->time;
+}
+
+void count_thread(perfetto *p, bool more)
+{
+    enum { PLACE = TRACK_THREADS - TRACK_RUNNABLE };
+
+    if (!wants(p, PART_COUNTERS))
+        return;
+    p->states[PLACE] += more ? 1 : (uint64_t)-1;
+    p->changed = PLACE + 1;
 }
 
 void state_advance(perfetto *p, int64_t time)
@@ -193,6 +204,9 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
 
     if (!proc)
         return;
+    proc->thread = e->thread;
+    if (!wants(p, PART_PROCS))
+        return;
     /* In a sound trace the proc is free. */
     if (proc->running) {
         perfetto_goroutine *other = idmap_find(&p->goroutines, proc->goroutine);
@@ -213,7 +227,6 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     if (sweeps)
         sweep_begin(p, proc, 0);
     proc->running = true;
-    proc->thread = e->thread;
     proc->goroutine = e->subject;
     g->proc = proc_id(e->proc);
     g->cause = 0;
@@ -248,15 +261,17 @@ void label_event(perfetto *p, const gotrace_event *e)
 /* Show on the proc's track that it made the goroutine runnable; the arrow starts there. */
 static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *e, uint64_t name)
 {
-    perfetto_proc *proc = proc_get(p, e->proc);
-    uint64_t stack = intern_stack(p, e->stack);
+    perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, e->proc) : NULL;
 
     if (!proc)
         return;
+    uint64_t stack = intern_stack(p, e->stack);
     event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, name, stack);
-    protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
+    if (wants(p, PART_FLOWS)) {
+        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
+        g->cause = e->offset;
+    }
     event_close(p);
-    g->cause = e->offset;
 }
 
 static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
@@ -267,7 +282,7 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
         slice_end(p, g->assist);
         lane_give(p, &p->assists, g->assist);
     }
-    if (g->state != GOTRACE_STATE_UNDETERMINED) {
+    if (g->state != GOTRACE_STATE_UNDETERMINED && wants(p, PART_GOROUTINES)) {
         event_open(p, SLICE_END, g->track);
         write_counters(p);
         event_close(p);
@@ -281,6 +296,22 @@ static bool tells_status(const perfetto *p, const gotrace_event *e)
     return p->version >= VERSION_WITH_GENERATIONS && (e->flags & GOTRACE_EVENT_INITIAL);
 }
 
+/* The full name of the function where the goroutine starts, if it is to be told: once, where the
+ * name of its track is a shortened one. */
+static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
+{
+    char text[256];
+    size_t size = 0;
+    const char *name = g->named ? NULL : start_function(p, g, &size);
+
+    if (!name)
+        return (perfetto_name){0};
+    g->named = true;
+    if (function_short(text, sizeof text, name, size) == size)
+        return (perfetto_name){0};
+    return intern_value(p, name, size);
+}
+
 /* Close the slice of the goroutine's state and open that of the next. */
 static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
@@ -288,21 +319,54 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     bool own = e->from == GOTRACE_STATE_RUNNING || e->from == GOTRACE_STATE_SYSCALL ||
                tells_status(p, e);
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
-    uint64_t stack = own ? intern_stack(p, e->stack) : 0;
-    uint64_t name = intern_state_name(p, e->to, e->reason);
+    bool shown = wants(p, PART_GOROUTINES);
+    uint64_t stack = own && (shown || wants(p, PART_PROCS)) ? intern_stack(p, e->stack) : 0;
 
-    if (g->state != GOTRACE_STATE_UNDETERMINED)
+    if (stack)
+        remember_stack(p, g, stack);
+    uint8_t before = g->state;
+    g->state = e->to;
+    g->reason = e->reason;
+    if (!shown)
+        return;
+    uint64_t name = intern_state_name(p, e->to, e->reason);
+    perfetto_name function = full_name(p, g);
+    if (before != GOTRACE_STATE_UNDETERMINED)
         slice_end(p, g->track);
     event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
-    if (returns) {
+    if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
         protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
         g->cause = e->offset;
     }
+    if (function.size > 0)
+        event_annotate_string(p, ANNOTATE_FUNCTION, function);
     write_counters(p);
     event_close(p);
-    if (stack)
-        remember_stack(p, g, stack);
-    g->state = e->to;
+}
+
+void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    /* Arrows that come from before are not shown. */
+    g->cause = 0;
+    g->named = false;
+    g = goroutine_get(p, id, 0);
+    if (!g)
+        return;
+    if (g->assist) {
+        g->assist = lane_take(p, &p->assists);
+        event_open_named(p, SLICE_BEGIN, g->assist, CATEGORY_GC, NAME_ASSIST, 0);
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, id);
+        event_close(p);
+    }
+    if (g->state == GOTRACE_STATE_UNDETERMINED || !wants(p, PART_GOROUTINES))
+        return;
+    uint64_t stack = remembered_stack(p, g);
+    uint64_t name = intern_state_name(p, g->state, g->reason);
+    perfetto_name function = full_name(p, g);
+    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
+    if (function.size > 0)
+        event_annotate_string(p, ANNOTATE_FUNCTION, function);
+    event_close(p);
 }
 
 /* Whether the goroutine keeps its proc, so that its run goes on. In v2 it does so through system
@@ -341,7 +405,8 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         return;
     if (g->proc != GOTRACE_NO_PROC && !keeps_proc(p, g, e))
         run_end(p, g, e->stack);
-    if (p->version >= VERSION_WITH_GENERATIONS)
+    if (p->version >= VERSION_WITH_GENERATIONS &&
+        (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
         thread_transition(p, g, e);
     if (told_again(p, g, e))
         return;
@@ -352,7 +417,9 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         return;
     }
     if (e->to == GOTRACE_STATE_RUNNABLE && !(e->flags & GOTRACE_EVENT_INITIAL)) {
-        if (e->from == GOTRACE_STATE_WAITING)
+        if (p->system.acts)
+            g->cause = 0;
+        else if (e->from == GOTRACE_STATE_WAITING)
             show_cause(p, g, e, NAME_UNBLOCK);
         else if (e->from == GOTRACE_STATE_NOT_EXIST)
             show_cause(p, g, e, NAME_CREATE);
@@ -406,8 +473,9 @@ static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint6
 static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
 {
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
-    perfetto_proc *proc = proc_get(p, active ? (int64_t)e->subject : e->proc);
-    uint64_t stack = intern_stack(p, e->stack);
+    int64_t id = active ? (int64_t)e->subject : e->proc;
+    perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, id) : NULL;
+    uint64_t stack = proc ? intern_stack(p, e->stack) : 0;
 
     if (!proc || (active && proc->sweeping))
         return;
@@ -425,17 +493,21 @@ static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
     }
 }
 
+static uint64_t stw_name(perfetto *p, const char *reason)
+{
+    char text[256];
+    int size = snprintf(text, sizeof text, reason ? "stop-the-world (%.200s)" : "stop-the-world",
+                        reason);
+
+    return intern_name(p, text, (size_t)size).iid;
+}
+
 static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
 {
     perfetto_proc *proc = p->version < VERSION_WITH_GLOBAL_STW ? proc_get(p, e->proc) : NULL;
-    uint64_t name = NAME_NONE;
+    uint64_t name = begins ? stw_name(p, e->reason) : (uint64_t)NAME_NONE;
 
-    if (begins) {
-        char text[256];
-        int size = snprintf(text, sizeof text,
-                            e->reason ? "stop-the-world (%.200s)" : "stop-the-world", e->reason);
-        name = intern_name(p, text, (size_t)size).iid;
-    }
+    p->stw_reason = e->reason;
     lane_range(p, &p->stops, proc ? &proc->stw : &p->stw, name, e, begins);
 }
 
@@ -445,6 +517,8 @@ void range_event(perfetto *p, const gotrace_event *e)
     bool begins = active || e->kind == GOTRACE_KIND_RANGE_BEGIN;
     perfetto_goroutine *g;
 
+    if (!wants(p, e->range == GOTRACE_RANGE_SWEEP ? PART_PROCS : PART_GC))
+        return;
     switch (e->range) {
     case GOTRACE_RANGE_GC: gc_range(p, e, begins); break;
     case GOTRACE_RANGE_STW: stw_range(p, e, begins); break;
@@ -456,6 +530,42 @@ void range_event(perfetto *p, const gotrace_event *e)
         break;
     default: break;
     }
+}
+
+static void stw_reopen(perfetto *p, uint32_t *lane)
+{
+    if (!*lane)
+        return;
+    *lane = lane_take(p, &p->stops);
+    event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, stw_name(p, p->stw_reason), 0);
+    event_close(p);
+}
+
+void ranges_reopen(perfetto *p)
+{
+    stw_reopen(p, &p->stw);
+    if (!p->collecting)
+        return;
+    event_open_named(p, SLICE_BEGIN, TRACK_GC, CATEGORY_GC, NAME_GC, 0);
+    event_close(p);
+}
+
+void proc_reopen(perfetto *p, int64_t id)
+{
+    perfetto_proc *proc = proc_get(p, id);
+
+    if (!proc)
+        return;
+    stw_reopen(p, &proc->stw);
+    const perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine)
+                                                : NULL;
+    if (g) {
+        uint64_t stack = remembered_stack(p, g);
+        event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
+        event_close(p);
+    }
+    if (proc->sweeping)
+        sweep_begin(p, proc, 0);
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */

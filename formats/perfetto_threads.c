@@ -58,10 +58,18 @@ void thread_leave(perfetto *p, perfetto_goroutine *g)
     perfetto_thread *thread = idmap_find(&p->threads, (uint64_t)g->thread);
 
     if (g->thread != GOTRACE_NO_THREAD && thread && thread->busy) {
-        slice_end(p, thread->track);
         thread->busy = false;
+        count_thread(p, false);
+        if (wants(p, PART_THREADS))
+            slice_end(p, thread->track);
     }
     g->thread = GOTRACE_NO_THREAD;
+}
+
+static void thread_begin(perfetto *p, const perfetto_thread *thread, const perfetto_goroutine *g)
+{
+    event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_RUN, g->name, 0);
+    event_close(p);
 }
 
 void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
@@ -81,8 +89,9 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
         if (other)
             thread_leave(p, other);
     }
-    event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_RUN, g->name, 0);
-    event_close(p);
+    if (wants(p, PART_THREADS))
+        thread_begin(p, thread, g);
+    count_thread(p, true);
     thread->busy = true;
     thread->goroutine = e->subject;
     g->thread = e->thread;
@@ -95,8 +104,23 @@ void threads_end(perfetto *p)
 
     for (size_t i = 0; ids && i < count; i++) {
         const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
-        if (thread->busy)
+        if (thread->busy && wants(p, PART_THREADS))
             slice_end(p, thread->track);
+    }
+    free(ids);
+}
+
+void threads_reopen(perfetto *p)
+{
+    size_t count = wants(p, PART_THREADS) ? p->threads.count : 0;
+    uint64_t *ids = sorted_ids(p, &p->threads);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
+        const perfetto_goroutine *g = thread->busy ? idmap_find(&p->goroutines, thread->goroutine)
+                                                   : NULL;
+        if (g)
+            thread_begin(p, thread_get(p, (int64_t)ids[i], GOTRACE_NO_PROC), g);
     }
     free(ids);
 }

@@ -4,7 +4,7 @@
 #include "perfetto.h"
 
 /* Where groups stand under the process. */
-enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
+enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
 
 enum { ORDER_LEXICOGRAPHIC = 1, ORDER_CHRONOLOGICAL, ORDER_EXPLICIT };
 enum { MERGE_BY_NAME = 1, MERGE_NONE };
@@ -35,21 +35,7 @@ typedef struct label {
     size_t size;
 } label;
 
-/* "net/http.(*conn).serve" as people say it: "http.(*conn).serve". Slashes in type arguments do
- * not count. */
-static const char *short_function(const char *name, size_t *size)
-{
-    size_t start = 0;
-
-    for (size_t i = 0; i < *size && name[i] != '['; i++)
-        if (name[i] == '/')
-            start = i + 1;
-    *size -= start;
-    return name + start;
-}
-
-/* The name of the function where a goroutine starts, NULL if that is not known. */
-static const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
+const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
 {
     gotrace_frame frame = {0};
 
@@ -77,16 +63,8 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
     const char *name = start_function(p, g, &size);
     if (size == 0)
         return l;
-    name = short_function(name, &size);
-    size_t room = sizeof l.text - l.size - 1;
-    if (size > room) {
-        size = room;
-        while (size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80)
-            size--;
-    }
     l.text[l.size++] = ' ';
-    memcpy(l.text + l.size, name, size);
-    l.size += size;
+    l.size += function_short(l.text + l.size, sizeof l.text - l.size, name, size);
     return l;
 }
 
@@ -195,6 +173,26 @@ static void describe_counter(perfetto *p, uint64_t uuid, const char *name, unsig
     descriptor_close(p);
 }
 
+static void describe_counters(perfetto *p)
+{
+    describe_group(p, TRACK_STATS, "Stats", RANK_STATS, ORDER_EXPLICIT);
+    describe_counter(p, TRACK_RUNNABLE, "goroutines runnable", UNIT_COUNT);
+    describe_counter(p, TRACK_RUNNING, "goroutines running", UNIT_COUNT);
+    describe_counter(p, TRACK_WAITING, "goroutines waiting", UNIT_COUNT);
+    describe_counter(p, TRACK_SYSCALL, "goroutines in syscall", UNIT_COUNT);
+    if (p->version >= VERSION_WITH_GENERATIONS)
+        describe_counter(p, TRACK_THREADS, "threads busy", UNIT_COUNT);
+    describe_counter(p, TRACK_HEAP_ALLOCATED, "heap allocated", UNIT_BYTES);
+    describe_counter(p, TRACK_HEAP_GOAL, "heap goal", UNIT_BYTES);
+    describe_counter(p, TRACK_GOMAXPROCS, "GOMAXPROCS", UNIT_COUNT);
+}
+
+/* Regions and logs stand below the track of their goroutine. */
+static bool wants_goroutine_tracks(const perfetto *p)
+{
+    return wants(p, PART_GOROUTINES) || wants(p, PART_REGIONS) || wants(p, PART_LOGS);
+}
+
 void tracks_restart(perfetto *p)
 {
     descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
@@ -205,20 +203,19 @@ void tracks_restart(perfetto *p)
     protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
     descriptor_close(p);
 
-    describe_group(p, TRACK_PROCS, "Procs", RANK_PROCS, ORDER_EXPLICIT);
-    describe_group(p, TRACK_GOROUTINES, "Goroutines", RANK_GOROUTINES, ORDER_EXPLICIT);
-    describe_group(p, TRACK_GC, "GC", RANK_GC, ORDER_EXPLICIT);
-    describe_group(p, TRACK_TASKS, "Tasks", RANK_TASKS, ORDER_CHRONOLOGICAL);
-    describe_group(p, TRACK_STATS, "Stats", RANK_STATS, ORDER_EXPLICIT);
-
-    describe_counter(p, TRACK_RUNNABLE, "goroutines runnable", UNIT_COUNT);
-    describe_counter(p, TRACK_RUNNING, "goroutines running", UNIT_COUNT);
-    describe_counter(p, TRACK_WAITING, "goroutines waiting", UNIT_COUNT);
-    describe_counter(p, TRACK_SYSCALL, "goroutines in syscall", UNIT_COUNT);
-    describe_counter(p, TRACK_HEAP_ALLOCATED, "heap allocated", UNIT_BYTES);
-    describe_counter(p, TRACK_HEAP_GOAL, "heap goal", UNIT_BYTES);
-    describe_counter(p, TRACK_GOMAXPROCS, "GOMAXPROCS", UNIT_COUNT);
-
+    if (wants(p, PART_PROCS))
+        describe_group(p, TRACK_PROCS, "Procs", RANK_PROCS, ORDER_EXPLICIT);
+    if (wants_goroutine_tracks(p))
+        describe_group(p, TRACK_GOROUTINES, "Goroutines", RANK_GOROUTINES, ORDER_EXPLICIT);
+    if (wants_goroutine_tracks(p) && !p->system.left_out)
+        describe_group(p, TRACK_SYSTEM_GOROUTINES, "System goroutines", RANK_SYSTEM_GOROUTINES,
+                       ORDER_EXPLICIT);
+    if (wants(p, PART_GC))
+        describe_group(p, TRACK_GC, "GC", RANK_GC, ORDER_EXPLICIT);
+    if (wants(p, PART_TASKS))
+        describe_group(p, TRACK_TASKS, "Tasks", RANK_TASKS, ORDER_CHRONOLOGICAL);
+    if (wants(p, PART_COUNTERS))
+        describe_counters(p);
     p->assists.name = "mark assists";
     p->assists.rank = 2;
     p->stops.name = "stop-the-world";
@@ -251,12 +248,17 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
 {
     label l = goroutine_label(p, id, g);
 
-    if (!g->track)
+    if (!g->track) {
+        g->system = system_goroutines_is(&p->system, id);
         g->track = ++p->tracks;
-    describe_single(p, g->track, TRACK_GOROUTINES, l.text, l.size, id);
+    }
+    uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
+    if (wants_goroutine_tracks(p))
+        describe_single(p, g->track, group, l.text, l.size, id);
     if (g->user_track)
         describe_user(p, g);
-    g->name = intern_new_name(p, l.text, l.size);
+    if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
+        g->name = intern_new_name(p, l.text, l.size);
 }
 
 void track_user(perfetto *p, perfetto_goroutine *g)
@@ -275,6 +277,8 @@ void track_proc(perfetto *p, int64_t id, perfetto_proc *proc)
         proc->track = ++p->tracks;
     if (id >= 0)
         snprintf(name, sizeof name, "P%lld", (long long)id);
+    if (!wants(p, PART_PROCS))
+        return;
     describe_single(p, proc->track, TRACK_PROCS, name, strlen(name),
                     id >= 0 ? (uint64_t)id : INT32_MAX);
 }
@@ -295,6 +299,8 @@ void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
 {
     if (!thread->track)
         thread->track = ++p->tracks;
+    if (!wants(p, PART_THREADS) && !wants(p, PART_SAMPLES))
+        return;
     descriptor_open(p, SEQUENCE_THREADS, thread->track, TRACK_PROCESS);
     size_t descriptor = protobuf_open(&p->w, TRACK_THREAD_DESCRIPTOR);
     protobuf_uint(&p->w, THREAD_PID, PERFETTO_PID);

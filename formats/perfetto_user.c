@@ -19,7 +19,34 @@ static void annotate_task(perfetto *p, uint64_t task)
     event_annotate_uint(p, ANNOTATE_TASK, task);
 }
 
+/* The goroutine leaves its innermost region that is not shown; false if there is none. */
+static bool region_left(perfetto_goroutine *g)
+{
+    perfetto_region *region = g->region;
+
+    if (region)
+        g->region = region->around;
+    free(region);
+    return region;
+}
+
 /* ---- tasks --------------------------------------------------------------------------------- */
+
+/* For when it is shown. */
+static void keep_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
+{
+    free(task->name);
+    task->name = malloc(e->text_size + 1);
+    if (!task->name) {
+        protobuf_fail(&p->w);
+        return;
+    }
+    if (e->text_size > 0)
+        memcpy(task->name, e->text, e->text_size);
+    task->name_size = e->text_size;
+    task->parent = e->value;
+    task->goroutine = e->goroutine;
+}
 
 static void task_begin(perfetto *p, const gotrace_event *e)
 {
@@ -53,11 +80,13 @@ static void task_begin(perfetto *p, const gotrace_event *e)
     if (e->goroutine)
         event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
     event_close(p);
+    if (p->silent)
+        keep_task(p, task, e);
 }
 
 static void task_end(perfetto *p, const gotrace_event *e)
 {
-    const perfetto_task *task = idmap_find(&p->tasks, e->subject);
+    perfetto_task *task = idmap_find(&p->tasks, e->subject);
     uint64_t stack = intern_stack(p, e->stack);
 
     if (!task) {
@@ -70,15 +99,52 @@ static void task_end(perfetto *p, const gotrace_event *e)
     if (stack)
         protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
     event_close(p);
+    free(task->name);
     idmap_remove(&p->tasks, e->subject);
 }
 
 void task_event(perfetto *p, const gotrace_event *e)
 {
+    if (!wants(p, PART_TASKS))
+        return;
     if (e->kind == GOTRACE_KIND_TASK_BEGIN)
         task_begin(p, e);
     else
         task_end(p, e);
+}
+
+void tasks_reopen(perfetto *p)
+{
+    size_t count = p->tasks.count;
+    uint64_t *ids = sorted_ids(p, &p->tasks);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        perfetto_task *task = idmap_find(&p->tasks, ids[i]);
+        char *name = task->name;
+        gotrace_event e = {.subject = ids[i],
+                           .value = task->parent,
+                           .goroutine = task->goroutine,
+                           .text = name,
+                           .text_size = task->name_size};
+        *task = (perfetto_task){0};
+        task_begin(p, &e);
+        free(name);
+    }
+    free(ids);
+}
+
+void user_free(perfetto *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idmap_next(&p->tasks, &cursor, &key, &value))
+        free(((perfetto_task *)value)->name);
+    cursor = 0;
+    while (idmap_next(&p->goroutines, &cursor, &key, &value))
+        while (region_left(value))
+            continue;
 }
 
 void tasks_end(perfetto *p)
@@ -95,6 +161,23 @@ void tasks_end(perfetto *p)
 
 /* ---- regions and logs ---------------------------------------------------------------------- */
 
+/* For when it is shown. */
+static void keep_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    perfetto_region *region = malloc(sizeof *region + e->text_size);
+
+    if (!region) {
+        protobuf_fail(&p->w);
+        return;
+    }
+    region->around = g->region;
+    region->task = e->subject;
+    region->size = e->text_size;
+    if (e->text_size > 0)
+        memcpy(region->name, e->text, e->text_size);
+    g->region = region;
+}
+
 static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
     if (++g->regions > MOST_REGIONS)
@@ -106,6 +189,8 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
     event_name(p, name);
     annotate_task(p, e->subject);
     event_close(p);
+    if (p->silent)
+        keep_region(p, g, e);
 }
 
 static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
@@ -113,6 +198,7 @@ static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
     /* One that began before the trace has no slice to end. */
     if (g->regions == 0 || g->regions-- > MOST_REGIONS)
         return;
+    region_left(g);
     stack = intern_stack(p, stack);
     event_open(p, SLICE_END, g->user_track);
     if (stack)
@@ -122,7 +208,7 @@ static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
 
 void region_event(perfetto *p, const gotrace_event *e)
 {
-    perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);
+    perfetto_goroutine *g = wants(p, PART_REGIONS) ? goroutine_get(p, e->goroutine, 0) : NULL;
 
     if (!g)
         return;
@@ -130,6 +216,32 @@ void region_event(perfetto *p, const gotrace_event *e)
         region_begin(p, g, e);
     else
         region_end(p, g, e->stack);
+}
+
+void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    perfetto_region *outermost = NULL;
+
+    while (g->region) {
+        perfetto_region *region = g->region;
+        g->region = region->around;
+        region->around = outermost;
+        outermost = region;
+    }
+    /* Those too deep to be shown are counted all the same. */
+    uint32_t deeper = g->regions > MOST_REGIONS ? g->regions - MOST_REGIONS : 0;
+    g->regions = 0;
+    while (outermost) {
+        perfetto_region *region = outermost;
+        gotrace_event e = {.goroutine = id,
+                           .subject = region->task,
+                           .text = region->name,
+                           .text_size = region->size};
+        outermost = region->around;
+        region_begin(p, g, &e);
+        free(region);
+    }
+    g->regions += deeper;
 }
 
 void regions_end(perfetto *p, perfetto_goroutine *g)
@@ -161,6 +273,8 @@ static char *log_text(const gotrace_event *e, size_t *size)
 
 void log_event(perfetto *p, const gotrace_event *e)
 {
+    if (!wants(p, PART_LOGS))
+        return;
     perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);
     size_t size;
     char *text = log_text(e, &size);

@@ -9,7 +9,7 @@ COMPLAINTS="select name || ' ' || value as line from stats where value > 0 and
 
 # The states of a goroutine follow on each other without gaps.
 STATES="(select slice.*, track.name as track_name from slice join track on slice.track_id = track.id
-    join track as parent on track.parent_id = parent.id where parent.name = 'Goroutines')"
+    join track as parent on track.parent_id = parent.id where parent.name in ('Goroutines', 'System goroutines'))"
 PERFETTO_COMPLAINTS="$COMPLAINTS
     union all select 'gap of ' || gap || ' ns at ' || ts || ' on ' || track_name from
         (select ts, track_name, ts - lag(ts + dur)

@@ -213,6 +213,11 @@ static void check_entry(checker *c, unsigned table, message entry)
     MUST(idmap_insert(&c->interned[table], iid));
 }
 
+static bool holds_goroutines(uint64_t group)
+{
+    return group == TRACK_GOROUTINES || group == TRACK_SYSTEM_GOROUTINES;
+}
+
 static void check_track(checker *c, message descriptor)
 {
     enum { UUID = 1, NAME = 2, PARENT = 5 };
@@ -232,7 +237,7 @@ static void check_track(checker *c, message descriptor)
     /* Told again, a goroutine's track gets the name that was not known before. */
     const track *known = idmap_find(&c->tracks, uuid);
     if (known) {
-        MUST(parent == TRACK_GOROUTINES && known->parent == parent);
+        MUST(holds_goroutines(parent) && known->parent == parent);
         return;
     }
     track *t = idmap_insert(&c->tracks, uuid);
@@ -242,7 +247,7 @@ static void check_track(checker *c, message descriptor)
 static void check_slice(checker *c, unsigned type, track *t)
 {
     /* A goroutine's state begins when the one before ends. */
-    if (type == SLICE_BEGIN && t->parent == TRACK_GOROUTINES && t->ended >= 0)
+    if (type == SLICE_BEGIN && holds_goroutines(t->parent) && t->ended >= 0)
         MUST(t->ended == c->time);
     if (type == SLICE_BEGIN) {
         t->open++;
@@ -251,7 +256,7 @@ static void check_slice(checker *c, unsigned type, track *t)
         t->open--;
         t->ended = c->time;
     }
-    if (t->parent == TRACK_GOROUTINES)
+    if (holds_goroutines(t->parent))
         MUST(t->open <= 1);
 }
 
@@ -345,8 +350,8 @@ static void check_trace(checker *c, const blob *b)
         idmap_free(&c->interned[i]);
 }
 
-/* Convert the first size bytes; false where even the header is refused. */
-static bool convert(const blob *trace, size_t size, blob *b, uint64_t *samples)
+/* Convert the first size bytes as the job asks; false where even the header is refused. */
+static bool convert_as(const blob *trace, size_t size, convert_job job, blob *b, uint64_t *samples)
 {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -357,7 +362,10 @@ static bool convert(const blob *trace, size_t size, blob *b, uint64_t *samples)
     bool readable = gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK;
     if (readable) {
         ck_assert(out_init(&o, blob_write, b));
-        convert_job job = {.reader = reader, .out = &o, .name = "test"};
+        job.reader = reader;
+        job.source = source;
+        job.out = &o;
+        job.name = "test";
         format_perfetto.run(&job);
         ck_assert(out_flush(&o));
         *samples = gotrace_reader_summary(reader)->samples;
@@ -366,6 +374,11 @@ static bool convert(const blob *trace, size_t size, blob *b, uint64_t *samples)
     }
     gotrace_source_close(source);
     return readable;
+}
+
+static bool convert(const blob *trace, size_t size, blob *b, uint64_t *samples)
+{
+    return convert_as(trace, size, (convert_job){0}, b, samples);
 }
 
 static void check_prefix(const trace_file *file, size_t size)
@@ -389,6 +402,39 @@ START_TEST(whole_traces)
     trace_file *files = traces_load(400 * 1024);
     for (trace_file *f = files; f->path[0]; f++)
         check_prefix(f, f->content.size);
+    traces_free(files);
+}
+END_TEST
+
+/* Parts, a part of the time, and without the runtime's goroutines. */
+START_TEST(narrowed)
+{
+    enum { MS = 1000000, US = 1000 };
+    static const convert_job jobs[] = {
+        {.no_system = true},
+        {.from = MS},
+        {.from = 300 * US, .to = 3 * MS, .no_system = true},
+        {.to = 100 * US},
+        {.from = INT64_MAX},
+        {.from = 1, .to = 2},
+        {.parts = 1 << PART_PROCS},
+        {.parts = 1 << PART_GOROUTINES | 1 << PART_FLOWS, .from = MS},
+        {.parts = 1 << PART_REGIONS | 1 << PART_TASKS, .from = 200 * US},
+        {.parts = 1 << PART_LOGS | 1 << PART_SAMPLES | 1 << PART_COUNTERS, .from = MS},
+        {.parts = 1 << PART_THREADS | 1 << PART_GC, .from = MS},
+    };
+    trace_file *files = traces_load(64 * 1024);
+
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+            checker c = {0};
+            blob b = {0};
+            uint64_t samples;
+            if (convert_as(&f->content, f->content.size, jobs[i], &b, &samples))
+                check_trace(&c, &b);
+            blob_free(&b);
+        }
+    }
     traces_free(files);
 }
 END_TEST
@@ -432,6 +478,7 @@ int main(void)
     tcase_add_test(cases, strings);
     tcase_add_test(cases, failure);
     tcase_add_test(cases, whole_traces);
+    tcase_add_test(cases, narrowed);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
     suite_add_tcase(suite, cases);

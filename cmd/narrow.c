@@ -1,0 +1,92 @@
+#include "narrow.h"
+
+#include "diag.h"
+#include "options.h"
+
+/* Take a list of names between commas. */
+static bool take_parts(const char *list, unsigned *parts)
+{
+    for (const char *word = list; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+        size_t size = strcspn(word, ","), n = 0;
+        const char *name;
+        while ((name = convert_part_name(n)) &&
+               (strlen(name) != size || strncmp(name, word, size) != 0))
+            n++;
+        if (!name) {
+            char unknown[64];
+            snprintf(unknown, sizeof unknown, "%.*s", size < 60 ? (int)size : 60, word);
+            options_unknown("only", unknown, convert_part_name);
+            return false;
+        }
+        *parts |= 1U << n;
+    }
+    return true;
+}
+
+/* Nanoseconds of a number, which may have decimals, and the unit behind it. */
+static bool parse_time(const char *text, int64_t *time)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    const char *at = text;
+    int64_t whole = 0, part = 0, unit = 0;
+
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (__builtin_mul_overflow(whole, 10, &whole) ||
+            __builtin_add_overflow(whole, *at - '0', &whole))
+            return false;
+    const char *decimals = *at == '.' ? ++at : NULL;
+    at += decimals ? strspn(at, "0123456789") : 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(at, units[i].name) == 0)
+            unit = units[i].ns;
+    for (int64_t step = unit / 10; decimals && decimals < at && step > 0; step /= 10)
+        part += (*decimals++ - '0') * step;
+    return unit > 0 && at > text && !__builtin_mul_overflow(whole, unit, time) &&
+           !__builtin_add_overflow(*time, part, time);
+}
+
+static bool take_time(const char *option, const char *text, int64_t *time)
+{
+    if (!text || parse_time(text, time))
+        return true;
+    diag_error("--%s takes a time from the trace's start, such as 1.5s, 20ms, 7us or 0ns, not '%s'",
+               option, text);
+    return false;
+}
+
+/* Whether the options go with what is converted to. */
+static bool possible(const settings *set, const format *target)
+{
+    const char *option = set->only    ? "only"
+                         : set->from  ? "from"
+                         : set->until ? "to TIME"
+                                      : NULL;
+    if (set->no_system && !target) {
+        diag_error("--no-system is for timelines; a script tells all that is in the file");
+        return false;
+    }
+    if (option && (!target || !target->narrows)) {
+        diag_error("--%s is for --to perfetto alone", option);
+        return false;
+    }
+    return true;
+}
+
+bool narrow_job(const session *s, const format *target, convert_job *job)
+{
+    const settings *set = &s->set;
+
+    job->no_system = set->no_system;
+    if (!possible(set, target) || !take_time("from", set->from, &job->from) ||
+        !take_time("to", set->until, &job->to) ||
+        (set->only && !take_parts(set->only, &job->parts)))
+        return false;
+    if (set->until && job->to <= job->from) {
+        diag_error("--to %s does not lie behind the start of what is shown", set->until);
+        return false;
+    }
+    return true;
+}

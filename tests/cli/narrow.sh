@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# How much of a trace a timeline shows.
+trace=go1.27-chan.trace
+sample $trace
+# --to takes a name and a time, told apart by the first character, in any order.
+gotrace convert --to perfetto --from 100us --to 0.2ms -o one "$trace"
+gotrace convert --to=200us --to=perfetto --from=100000ns -o two "$trace"
+cmp one two
+gotrace convert --only procs,flows --from 0s -o some.pftrace "$trace"
+gotrace convert --only flows,procs -o same.pftrace "$trace"
+cmp some.pftrace same.pftrace
+gotrace convert -o all.pftrace "$trace"
+gotrace convert --no-system -o ours.pftrace "$trace"
+gotrace convert --no-system -o ours.json "$trace"
+for part in one some.pftrace ours.pftrace; do
+    [ "$(stat -c %s $part)" -lt "$(stat -c %s all.pftrace)" ] || echo "$part is not smaller"
+done
+grep -c 'runtime.gcBgMarkWorker' all.pftrace ours.pftrace
+jq -r '.traceEvents[] | select(.ph == "X") | .name' ours.json | grep -c 'G[0-9]* runtime\.'
+# Times without a unit, too large, upside down; names that are none; what others cannot do.
+for options in '--from 2' '--from 1h' '--from 1.s5' '--to 9223372036855s' '--from s' \
+    '--from 2ms --to 1ms' '--to 0s' '--only procs,gos' '--only ,' "--only ''"; do
+    eval "run gotrace convert --to perfetto $options -o none $trace"
+done
+run gotrace convert --to chrome --only procs "$trace"
+run gotrace convert --to chrome --to 1s "$trace"
+run gotrace convert --to text --from 1s "$trace"
+run gotrace convert --to json --no-system "$trace"
+[ ! -e none ]
