@@ -1,4 +1,5 @@
 /* verb_convert.c - a trace as something else: another tool's format, or an event script. */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -78,6 +79,65 @@ static bool suits(const session *s, const format *target)
     return true;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void note_alignment(convert_alignment alignment)
+{
+    switch (alignment) {
+    case ALIGNED_MONOTONIC: diag_note("the traces are aligned by the monotonic clock"); break;
+    case ALIGNED_REALTIME: diag_note("the traces are aligned by the wall clock"); break;
+    default: diag_note("not all traces tell the clocks (from Go 1.25 on): each begins at zero");
+    }
+}
+
+/* Several traces on one line of time: each is opened before the first is converted. */
+static int convert_series_of(session *s, const format *target, convert_job *job, input *in,
+                             gotrace_source **sources)
+{
+    int worst = EXIT_SOUND;
+    size_t count = 0;
+    for (size_t i = 0; i < s->file_count; i++)
+        if (input_open_reader(&in[i], s, s->files[i]))
+            sources[count++] = in[i].source;
+    convert_series series = {.alignment = convert_align(sources, count)};
+    note_alignment(series.alignment);
+    job->series = &series;
+    for (size_t i = 0; i < s->file_count; i++) {
+        job->reader = in[i].reader;
+        job->source = in[i].source;
+        job->name = base_name(in[i].name);
+        if (in[i].reader && target->run(job) == GOTRACE_ERROR)
+            findings_add(&in[i].found, gotrace_reader_error(in[i].reader));
+        int status = input_close(&in[i]);
+        worst = status > worst ? status : worst;
+        series.index++;
+    }
+    return worst;
+}
+
+static int convert_several(session *s, const format *target, convert_job *job)
+{
+    int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
+    if (status != EXIT_SOUND)
+        return status;
+    input *in = calloc(s->file_count, sizeof *in);
+    gotrace_source **sources = calloc(s->file_count, sizeof *sources);
+    job->out = &s->output.out;
+    if (in && sources) {
+        status = convert_series_of(s, target, job, in, sources);
+    } else {
+        diag_error("out of memory [system.memory]");
+        status = EXIT_SYSTEM;
+    }
+    free(in);
+    free(sources);
+    return status;
+}
+
 static int convert(session *s, const format *target, convert_job *job)
 {
     int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
@@ -85,11 +145,10 @@ static int convert(session *s, const format *target, convert_job *job)
         return status;
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
-        const char *slash = strrchr(in.name, '/');
         job->reader = in.reader;
         job->source = in.source;
         job->out = &s->output.out;
-        job->name = slash ? slash + 1 : in.name;
+        job->name = base_name(in.name);
         job->by = view_of(s);
         if (target->run(job) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
@@ -106,6 +165,13 @@ static int run(session *s)
     convert_job job = {0};
     if (!narrow_job(s, target, &job))
         return EXIT_USAGE;
+    if (s->file_count > 1 && !(target && target->narrows)) {
+        diag_error("'%s' is one argument too many: only --to perfetto takes several traces",
+                   s->files[1]);
+        return EXIT_USAGE;
+    }
+    if (s->file_count > 1)
+        return convert_several(s, target, &job);
     return target ? convert(s, target, &job) : records_dump(s, script);
 }
 
@@ -125,8 +191,8 @@ static const option_spec options[] = {
 
 const verb verb_convert = {
     .name = "convert",
-    .args = "[FILE]",
-    .max_args = 1,
+    .args = "[FILE ...]",
+    .max_args = CONVERT_MOST_TRACES,
     .input = "FILE",
     .summary = "convert a trace to what other programs read",
     .details =

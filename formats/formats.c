@@ -56,3 +56,43 @@ const printer *printer_by_name(const char *name)
             return printers[i];
     return NULL;
 }
+
+/* The wall clock when the monotonic one was 0, as a trace's first generation tells; false if it does
+ * not. */
+static bool clock_offset(gotrace_source *source, int64_t *offset)
+{
+    enum { NANO = 1000000000, MOST_SECONDS = INT32_MAX };
+    gotrace_generation_summary g = {0};
+    gotrace_reader *reader;
+    gotrace_event e;
+
+    if (gotrace_reader_open(source, NULL, &reader, NULL) != GOTRACE_OK)
+        return false;
+    /* With its first event a generation's tables are known. */
+    bool known = gotrace_reader_next(reader, &e) == GOTRACE_EVENT &&
+                 gotrace_reader_generation(reader, 0, &g) && g.has_clocks;
+    gotrace_reader_close(reader);
+    if (!known || g.wall_seconds > MOST_SECONDS || g.wall_nanoseconds >= NANO ||
+        g.monotonic_ns > INT64_MAX)
+        return false;
+    *offset = (int64_t)(g.wall_seconds * NANO + g.wall_nanoseconds - g.monotonic_ns);
+    return true;
+}
+
+convert_alignment convert_align(gotrace_source *const *sources, size_t count)
+{
+    /* Wall clocks are set right now and then, but not by as much as it takes to start a machine. */
+    enum { SAME_START = 1000000000 };
+    convert_alignment alignment = ALIGNED_MONOTONIC;
+    int64_t first = 0, offset = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!clock_offset(sources[i], &offset))
+            return ALIGNED_NOT;
+        if (i == 0)
+            first = offset;
+        if (offset - first > SAME_START || first - offset > SAME_START)
+            alignment = ALIGNED_REALTIME;
+    }
+    return alignment;
+}

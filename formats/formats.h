@@ -121,6 +121,27 @@ enum {
 /* NULL past the last. */
 const char *convert_part_name(size_t n);
 
+/* How the times of several traces are brought onto one line. */
+typedef enum convert_alignment {
+    ALIGNED_ALONE = 0, /* there is only one */
+    ALIGNED_NOT,       /* each begins at zero */
+    ALIGNED_MONOTONIC, /* they were recorded since the same start of one machine */
+    ALIGNED_REALTIME,  /* by the wall clocks of several machines */
+} convert_alignment;
+
+/* Traces that go into one output, one after another. */
+typedef struct convert_series {
+    convert_alignment alignment;
+    unsigned index;  /* of the trace at hand */
+    uint64_t tracks; /* numbers taken by those before */
+} convert_series;
+
+/* A thousand leave their processes' ids below 2^31. */
+enum { CONVERT_MOST_TRACES = 1000 };
+
+/* Find out from the clocks that the traces tell at their beginning. */
+convert_alignment convert_align(gotrace_source *const *sources, size_t count);
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
@@ -129,6 +150,7 @@ typedef struct convert_job {
     gotrace_source *source; /* what the reader reads, for another look at it; NULL: none */
     bool no_system;         /* leave out the goroutines of the runtime */
     unsigned parts;         /* a bit for each wanted part, 1 << PART_*; 0: all */
+    convert_series *series; /* NULL if the trace is the only one */
     int64_t from, to;       /* ns: show what happens between; to 0: until the end */
 } convert_job;
 
@@ -141,7 +163,7 @@ typedef struct format {
     const char *summary;
     bool binary;            /* not for terminals */
     bool views;             /* leaves a choice of rows */
-    bool narrows;           /* understands a job's parts, from and to */
+    bool narrows;           /* understands a job's parts, from, to and series */
     gotrace_status (*run)(const convert_job *job);
 } format;
 

@@ -41,6 +41,9 @@
  * the proc, the thread is the runtime's M. No trace tells the process's id, and v1 not the threads'
  * either, so that those are made up.
  *
+ * Several traces are a process each, with tracks, sequences and ids of their own, one behind the
+ * other in the file.
+ *
  * Times are nanoseconds since the trace's first event; where the trace tells the clocks (from 1.25
  * on), they are those of the monotonic clock, with the real time known, so that the trace lines up
  * with a kernel's. Of a part of the trace the state before is followed all the same, and what is open
@@ -102,7 +105,7 @@ static void write_defaults(perfetto *p)
     protobuf_uint(&p->w, TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE);
     size_t events = protobuf_open(&p->w, TRACK_EVENT_DEFAULTS);
     for (uint64_t track = TRACK_RUNNABLE; wants(p, PART_COUNTERS) && track <= TRACK_THREADS; track++)
-        protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_TRACK_UUIDS, track);
+        protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_TRACK_UUIDS, p->base + track);
     protobuf_close(&p->w, events);
     size_t samples = protobuf_open(&p->w, PERF_SAMPLE_DEFAULTS);
     size_t clock = protobuf_open(&p->w, TIMEBASE);
@@ -149,6 +152,8 @@ static void find_zero(perfetto *p, const gotrace_event *e)
     const uint64_t *c = p->clocks;
     uint64_t zero = e->ticks - (uint64_t)e->time;
 
+    if (p->alignment == ALIGNED_NOT)
+        return;
     if (!p->has_clocks || zero > most || c[0] > most || c[1] > most)
         return;
     if (zero + c[1] < c[0])
@@ -158,6 +163,11 @@ static void find_zero(perfetto *p, const gotrace_event *e)
     uint64_t wall = c[2] < 4 * (uint64_t)MOST_SECONDS && c[3] < NANO ? c[2] * NANO + c[3] : 0;
     if (zero + wall > c[0])
         p->wall = wall ? zero + wall - c[0] : 0;
+    if (p->alignment == ALIGNED_REALTIME) {
+        p->clock = CLOCK_REALTIME_ID;
+        p->zero = p->wall;
+        p->wall = 0;
+    }
 }
 
 void perfetto_restart(perfetto *p)
@@ -232,7 +242,7 @@ static void sample_event(perfetto *p, const gotrace_event *e)
     size_t sample = protobuf_open(&p->w, PACKET_PERF_SAMPLE);
     if (e->proc >= 0 && e->proc <= INT32_MAX)
         protobuf_uint(&p->w, CPU, (uint64_t)e->proc);
-    protobuf_uint(&p->w, SAMPLE_PID, PERFETTO_PID);
+    protobuf_uint(&p->w, SAMPLE_PID, p->pid);
     protobuf_uint(&p->w, TID, thread->tid);
     if (stack)
         protobuf_uint(&p->w, CALLSTACK_IID, stack);
@@ -248,6 +258,10 @@ static void start(perfetto *p, const char *name)
     if (p->started)
         return;
     program_name(p, name);
+    if (p->alignment != ALIGNED_ALONE && strcmp(p->program, name) != 0) {
+        size_t used = strlen(p->program);
+        snprintf(p->program + used, sizeof p->program - used, " (%s)", name);
+    }
     perfetto_restart(p);
     p->started = true;
 }
@@ -345,6 +359,13 @@ static gotrace_status write_events(perfetto *p, const char *name)
 static gotrace_status run(const convert_job *job)
 {
     perfetto p = {.reader = job->reader, .clock = CLOCK_BOOTTIME_ID};
+    p.pid = PERFETTO_PID;
+    if (job->series) {
+        p.alignment = job->series->alignment;
+        p.index = job->series->index;
+        p.base = job->series->tracks;
+        p.pid += (uint64_t)p.index * PERFETTO_PIDS;
+    }
     p.parts = job->parts ? job->parts : ~0U;
     p.from = job->from;
     p.to = job->to;
@@ -371,6 +392,8 @@ static gotrace_status run(const convert_job *job)
         }
         protobuf_flush(&p.w);
     }
+    if (job->series)
+        job->series->tracks += p.tracks;
     protobuf_free(&p.w);
     user_free(&p);
     state_free(&p);

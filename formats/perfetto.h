@@ -75,14 +75,14 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 /* Packets on a sequence refer to what earlier ones of the same sequence interned. Descriptors of
  * threads stand on a sequence of their own: the viewer would take the other's events to belong to
  * the thread that was described last. */
-enum { SEQUENCE_EVENTS = 1, SEQUENCE_THREADS = 2 };
+enum { SEQUENCE_EVENTS = 1, SEQUENCE_THREADS = 2, SEQUENCES = 2 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
 /* Clocks. Time stamps are differences to the one before, on a clock of the sequence's own. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE = 64 };
 
-/* The process's id, which no trace tells. */
-enum { PERFETTO_PID = 1000000 };
+/* The process's id, which no trace tells, and how far it is from that to the next trace's. */
+enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
 
 /* Before that one, where a goroutine starts is told by an address instead of a stack. */
 enum { VERSION_WITH_FUNCTIONS = 7 };
@@ -289,6 +289,10 @@ typedef struct perfetto {
     bool crowded;         /* too much is interned: clear soon */
     perfetto_interned interned;
 
+    convert_alignment alignment;
+    unsigned index;       /* of the trace, where there are several */
+    uint64_t base;        /* to be added to uuids */
+    uint64_t pid;
     uint32_t tracks;      /* the last uuid given */
     uint32_t epoch_track; /* the last uuid given in earlier epochs */
     idmap threads;        /* v1: by tid */
@@ -320,7 +324,7 @@ static inline bool wants(const perfetto *p, unsigned part)
 static inline void packet_open(perfetto *p, unsigned sequence, unsigned flags)
 {
     p->packet = protobuf_open(&p->w, TRACE_PACKET);
-    protobuf_uint(&p->w, PACKET_SEQUENCE_ID, sequence);
+    protobuf_uint(&p->w, PACKET_SEQUENCE_ID, sequence + p->index * SEQUENCES);
     if (flags)
         protobuf_uint(&p->w, PACKET_SEQUENCE_FLAGS, flags);
 }
@@ -350,7 +354,7 @@ static inline void event_open(perfetto *p, unsigned type, uint64_t track)
     packet_timestamp(p);
     p->event = protobuf_open(&p->w, PACKET_TRACK_EVENT);
     protobuf_uint(&p->w, EVENT_TYPE, type);
-    protobuf_uint(&p->w, EVENT_TRACK_UUID, track);
+    protobuf_uint(&p->w, EVENT_TRACK_UUID, p->base + track);
 }
 
 static inline void event_close(perfetto *p)
@@ -370,6 +374,12 @@ static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, 
         protobuf_uint(&p->w, EVENT_NAME_IID, name);
     if (stack)
         protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+}
+
+/* What is the trace's own number, where there are several traces. */
+static inline uint64_t own_id(const perfetto *p, uint64_t id)
+{
+    return id ^ (uint64_t)p->index << 48;
 }
 
 static inline void slice_end(perfetto *p, uint64_t track)

@@ -220,7 +220,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     uint64_t stack = remembered_stack(p, g);
     event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
     if (g->cause && g->cause == e->cause)
-        protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, g->cause);
+        protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
     if (label.size > 0)
         event_annotate_string(p, ANNOTATE_LABEL, label);
     event_close(p);
@@ -268,7 +268,7 @@ static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     uint64_t stack = intern_stack(p, e->stack);
     event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, name, stack);
     if (wants(p, PART_FLOWS)) {
-        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
+        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
     }
     event_close(p);
@@ -335,7 +335,7 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
         slice_end(p, g->track);
     event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
     if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
-        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, e->offset);
+        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
     }
     if (function.size > 0)

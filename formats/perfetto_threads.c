@@ -11,18 +11,18 @@
 enum { THREAD_IDS = 500000 };
 
 /* v1: a tid for each thread or, where that is not known, for each proc. */
-static uint64_t made_tid(int64_t thread, int64_t proc, char *name, size_t size)
+static uint64_t made_tid(const perfetto *p, int64_t thread, int64_t proc, char *name, size_t size)
 {
     if (thread >= 0 && thread < THREAD_IDS) {
         snprintf(name, size, "M%lld", (long long)thread);
-        return PERFETTO_PID + (uint64_t)thread;
+        return p->pid + (uint64_t)thread;
     }
     if (proc >= 0 && proc < THREAD_IDS - 1) {
         snprintf(name, size, "thread of P%lld", (long long)proc);
-        return PERFETTO_PID + THREAD_IDS + (uint64_t)proc;
+        return p->pid + THREAD_IDS + (uint64_t)proc;
     }
     snprintf(name, size, "no proc");
-    return PERFETTO_PID + 2 * THREAD_IDS - 1;
+    return p->pid + 2 * THREAD_IDS - 1;
 }
 
 /* Some systems' ids are addresses, which do not fit. */
@@ -35,7 +35,7 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
 {
     char name[32];
     bool made = p->version < VERSION_WITH_GENERATIONS;
-    uint64_t key = made ? made_tid(id, proc, name, sizeof name) : (uint64_t)id;
+    uint64_t key = made ? made_tid(p, id, proc, name, sizeof name) : (uint64_t)id;
     perfetto_thread *thread = idmap_insert(&p->threads, key);
 
     if (!thread) {

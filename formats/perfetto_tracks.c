@@ -135,9 +135,9 @@ static void descriptor_open(perfetto *p, unsigned sequence, uint64_t uuid, uint6
 {
     packet_open(p, sequence, 0);
     p->event = protobuf_open(&p->w, PACKET_TRACK_DESCRIPTOR);
-    protobuf_uint(&p->w, TRACK_UUID, uuid);
+    protobuf_uint(&p->w, TRACK_UUID, p->base + uuid);
     if (parent)
-        protobuf_uint(&p->w, TRACK_PARENT_UUID, parent);
+        protobuf_uint(&p->w, TRACK_PARENT_UUID, p->base + parent);
 }
 
 static void descriptor_close(perfetto *p)
@@ -197,7 +197,7 @@ void tracks_restart(perfetto *p)
 {
     descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
     size_t process = protobuf_open(&p->w, TRACK_PROCESS_DESCRIPTOR);
-    protobuf_uint(&p->w, PROCESS_PID, PERFETTO_PID);
+    protobuf_uint(&p->w, PROCESS_PID, p->pid);
     protobuf_string(&p->w, PROCESS_NAME, p->program, strlen(p->program));
     protobuf_close(&p->w, process);
     protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
@@ -303,7 +303,7 @@ void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
         return;
     descriptor_open(p, SEQUENCE_THREADS, thread->track, TRACK_PROCESS);
     size_t descriptor = protobuf_open(&p->w, TRACK_THREAD_DESCRIPTOR);
-    protobuf_uint(&p->w, THREAD_PID, PERFETTO_PID);
+    protobuf_uint(&p->w, THREAD_PID, p->pid);
     protobuf_uint(&p->w, THREAD_TID, thread->tid);
     protobuf_string(&p->w, THREAD_NAME, name, strlen(name));
     protobuf_close(&p->w, descriptor);

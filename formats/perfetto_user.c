@@ -15,7 +15,7 @@ static void annotate_task(perfetto *p, uint64_t task)
 {
     if (!task)
         return;
-    protobuf_uint(&p->w, EVENT_CORRELATION_ID, task);
+    protobuf_uint(&p->w, EVENT_CORRELATION_ID, own_id(p, task));
     event_annotate_uint(p, ANNOTATE_TASK, task);
 }
 
