@@ -30,6 +30,7 @@ typedef struct settings {
     const char *format;     /* --format; NULL: the verb's first */
     const char *to;         /* --to */
     const char *by;         /* --by; NULL: the first */
+    const char *split;      /* --split; NULL: one file */
     const char *completion; /* --completion */
 } settings;
 

@@ -93,6 +93,11 @@ typedef struct convert_job {
     out *out;
     const char *name;       /* what to call the program where the trace does not tell */
     view_by by;
+    /* Where part_size is not 0, the format writes documents of about so many bytes, and calls
+     * next_part before each but the first: false if there is no going on. */
+    uint64_t part_size;
+    bool (*next_part)(void *ctx);
+    void *ctx;
 } convert_job;
 
 /* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,
@@ -103,7 +108,7 @@ typedef struct format {
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
     bool binary;            /* not for terminals */
-    bool views;             /* leaves a choice of rows */
+    bool views;             /* leaves a choice of rows, and can be split */
     gotrace_status (*run)(const convert_job *job);
 } format;
 
