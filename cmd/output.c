@@ -28,6 +28,13 @@ typedef struct output_file {
 /* The temporary file, for the signal handler: set and cleared with signals blocked. */
 static char *temporary;
 
+/* Files that are done and wait for the others: likewise. */
+typedef struct waiting_file {
+    char *temporary, *final;
+} waiting_file;
+static waiting_file *waiting;
+static size_t waiting_count;
+
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
@@ -35,6 +42,8 @@ static void remove_and_die(int signal)
 {
     if (temporary)
         unlink(temporary);
+    for (size_t i = 0; i < waiting_count; i++)
+        unlink(waiting[i].temporary);
     /* SA_RESETHAND has restored the default action. */
     raise(signal);
 }
@@ -277,12 +286,96 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
     return EXIT_SOUND;
 }
 
+/* Have the file that is done wait for the others. */
+static bool wait_for_others(output_file *f)
+{
+    sigset_t before;
+    hold_signals(&before);
+    waiting_file *more = realloc(waiting, (waiting_count + 1) * sizeof *more);
+    if (more) {
+        waiting = more;
+        waiting[waiting_count++] = (waiting_file){temporary, f->final};
+        temporary = NULL;
+        f->final = NULL;
+    } else {
+        f->error = ENOMEM;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return more != NULL;
+}
+
+/* Put all that wait in their places, or take them away: 0, or the errno of what failed. */
+static int settle_waiting(bool keep)
+{
+    sigset_t before;
+    hold_signals(&before);
+    int error = 0;
+    size_t done = 0;
+    while (keep && done < waiting_count && error == 0)
+        if (rename(waiting[done].temporary, waiting[done].final) == 0)
+            done++;
+        else
+            error = errno;
+    for (size_t i = 0; i < waiting_count; i++) {
+        if (!keep || error != 0)
+            unlink(i < done ? waiting[i].final : waiting[i].temporary);
+        free(waiting[i].temporary);
+        free(waiting[i].final);
+    }
+    free(waiting);
+    waiting = NULL;
+    waiting_count = 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* Write what is left and close, but leave the file under its temporary name. */
+static void write_rest(output *o)
+{
+    output_file *f = o->file;
+    if (!out_flush(&o->out) && !f->error)
+        f->error = o->out.error ? o->out.error : ENOMEM;
+    if (f->zstd && !f->error)
+        write_zstd(f, NULL, 0, ZSTD_e_end);
+    if (close(f->fd) != 0 && !f->error)
+        f->error = errno;
+}
+
+int output_next(output *o, const char *path, bool zstd)
+{
+    output_file *f = o->file;
+    /* What has no place to appear in, like a pipe, is done with here. */
+    bool done = f->final == NULL;
+    write_rest(o);
+    if (!f->error && !done)
+        done = wait_for_others(f);
+    if (f->error || !done) {
+        f->fd = -1;
+        return EXIT_SYSTEM; /* output_close tells */
+    }
+    forget(o);
+    return output_open(o, path, zstd, false);
+}
+
 int output_close(output *o, bool keep)
 {
     output_file *f = o->file;
-    if (!f)
+    if (!f) {
+        settle_waiting(false);
         return EXIT_SOUND;
-    finish(o, keep);
+    }
+    if (waiting_count > 0 && keep && f->fd >= 0) {
+        write_rest(o);
+        if (!f->error && temporary)
+            wait_for_others(f);
+    } else if (f->fd >= 0) {
+        finish(o, keep);
+    }
+    if (temporary)
+        settle(NULL);
+    int error = settle_waiting(keep && !f->error);
+    if (!f->error)
+        f->error = error;
     int status = f->error ? EXIT_SYSTEM : EXIT_SOUND;
     if (f->error)
         say_failed(f);

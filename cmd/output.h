@@ -20,6 +20,10 @@ typedef struct output {
  * terminal. Returns EXIT_SOUND, or an exit status after a diagnostic. */
 int output_open(output *o, const char *path, bool zstd, bool binary);
 
+/* Go on in another file, opened in the same way. The one so far waits under its temporary name
+ * until output_close puts all of them in their places, or takes all of them away. */
+int output_next(output *o, const char *path, bool zstd);
+
 /* Write what is left, close, and put the file in its place if keep. Returns EXIT_SOUND, or
  * EXIT_SYSTEM after a diagnostic. Does nothing where nothing was opened. */
 int output_close(output *o, bool keep);

@@ -33,6 +33,7 @@ typedef struct settings {
     const char *from;       /* --from */
     const char *only;       /* --only */
     const char *by;         /* --by; NULL: the first */
+    const char *split;      /* --split; NULL: one file */
     const char *completion; /* --completion */
 } settings;
 

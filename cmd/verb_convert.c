@@ -1,4 +1,7 @@
 /* verb_convert.c - a trace as something else: another tool's format, or an event script. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,11 +72,42 @@ static view_by view_of(const session *s)
     return by;
 }
 
+/* The size that --split names; 0 if it is none. */
+static uint64_t part_size(const char *text)
+{
+    static const char units[] = "KMG";
+    enum { LEAST = 64 * 1024 };
+    char *end;
+    errno = 0;
+    unsigned long long size = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    bool whole = text[0] >= '0' && text[0] <= '9' && errno == 0 && end[unit ? 1 : 0] == '\0';
+    return whole && size <= UINT64_MAX >> shift && size << shift >= LEAST ? size << shift : 0;
+}
+
 /* Whether the options suit what is converted to; false after a diagnostic. */
 static bool suits(const session *s, const format *target)
 {
     if (s->set.by && !(target && target->views)) {
         diag_error("--by is for --to chrome");
+        return false;
+    }
+    if (!s->set.split)
+        return true;
+    if (!(target && target->views)) {
+        diag_error("--split is for --to chrome");
+        return false;
+    }
+    if (!s->set.output || strcmp(s->set.output, "-") == 0) {
+        diag_error("--split needs -o OUT, after which the parts are named");
+        return false;
+    }
+    if (part_size(s->set.split) == 0) {
+        diag_error(
+            "--split takes a size, 64K or more (K, M and G are 1024, 1024^2 and 1024^3 bytes), "
+            "not '%s'",
+            s->set.split);
         return false;
     }
     return true;
@@ -138,11 +172,54 @@ static int convert_several(session *s, const format *target, convert_job *job)
     return status;
 }
 
+/* The parts that a timeline is split into. */
+typedef struct parts {
+    session *session;
+    uint64_t count;
+    char *path; /* of the last one */
+    bool failed;
+} parts;
+
+/* The next one's name: its number stands before the ending. */
+static bool name_part(parts *p)
+{
+    const char *path = p->session->set.output, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t size = strlen(name);
+    if (size > 4 && strcasecmp(name + size - 4, ".zst") == 0)
+        size -= 4;
+    size_t stem = size;
+    while (stem > 0 && name[stem - 1] != '.')
+        stem--;
+    stem = stem > 1 ? stem - 1 : size;
+    free(p->path);
+    if (asprintf(&p->path, "%.*s-%llu%s", (int)(name - path + (ptrdiff_t)stem), path,
+                 (unsigned long long)++p->count, name + stem) < 0)
+        p->path = NULL;
+    return p->path != NULL;
+}
+
+static bool next_part(void *ctx)
+{
+    parts *p = ctx;
+    p->failed = !name_part(p) ||
+                output_next(&p->session->output, p->path, p->session->set.zstd) != EXIT_SOUND;
+    return !p->failed;
+}
+
 static int convert(session *s, const format *target, convert_job *job)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
-    if (status != EXIT_SOUND)
+    parts p = {.session = s};
+    if (s->set.split && !name_part(&p)) {
+        diag_error("out of memory [system.memory]");
+        return EXIT_SYSTEM;
+    }
+    int status = output_open(&s->output, s->set.split ? p.path : s->set.output, s->set.zstd,
+                             target->binary);
+    if (status != EXIT_SOUND) {
+        free(p.path);
         return status;
+    }
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
         job->reader = in.reader;
@@ -150,10 +227,18 @@ static int convert(session *s, const format *target, convert_job *job)
         job->out = &s->output.out;
         job->name = base_name(in.name);
         job->by = view_of(s);
+        job->part_size = s->set.split ? part_size(s->set.split) : 0;
+        job->next_part = next_part;
+        job->ctx = &p;
         if (target->run(job) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }
-    return input_close(&in);
+    status = input_close(&in);
+    /* Without a next part to write to, what there is so far is not kept. */
+    if (p.failed)
+        status = EXIT_SYSTEM;
+    free(p.path);
+    return status;
 }
 
 static int run(session *s)
@@ -186,6 +271,8 @@ static const option_spec options[] = {
      "perfetto: from that time of the trace on"},
     {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
      "timelines: leave out the runtime's goroutines"},
+    {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
+     "chrome: parts of that size (100M): OUT-1.json, ..."},
     {.name = NULL},
 };
 

@@ -714,6 +714,7 @@ static void finish(chrome *c)
 static gotrace_status run(const convert_job *job)
 {
     chrome c = {.reader = job->reader};
+    chrome_parts parts;
     gotrace_event event;
     /* What the index could not read shows again when the events are asked for. */
     gotrace_status status = gotrace_reader_index(job->reader);
@@ -723,6 +724,9 @@ static gotrace_status run(const convert_job *job)
         chrome_timeline_free(&c.timeline);
         return GOTRACE_END;
     }
+    if (job->part_size != 0 && !chrome_parts_init(&parts, &c.timeline.writer, job))
+        c.timeline.error = parts.error;
+    c.timeline.parts = job->part_size != 0 ? &parts : NULL;
     chrome_rows_init(&c.rows, &c.timeline, job->by);
     chrome_user_init(&c.user, &c.timeline);
     idmap_init(&c.goroutines, sizeof(goroutine));
@@ -732,7 +736,8 @@ static gotrace_status run(const convert_job *job)
     c.v2 = c.timeline.writer.version >= CHROME_V2;
     c.sys_block = block ? block->code : -1;
 
-    chrome_write_begin(&c.timeline.writer);
+    if (job->part_size == 0)
+        chrome_write_begin(&c.timeline.writer);
     chrome_name_rows(&c.rows, job->reader);
     if (c.system.failed)
         c.timeline.error = ENOMEM;
@@ -743,7 +748,14 @@ static gotrace_status run(const convert_job *job)
         chrome_drain(&c.timeline);
     }
     finish(&c);
-    chrome_write_end(&c.timeline.writer);
+    if (job->part_size == 0) {
+        chrome_write_end(&c.timeline.writer);
+    } else {
+        chrome_parts_finish(&parts);
+        if (c.timeline.error == 0)
+            c.timeline.error = parts.error;
+        chrome_parts_free(&parts);
+    }
     /* Without memory or disk the output is not whole: that is for the caller to tell. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);

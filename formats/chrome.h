@@ -7,6 +7,7 @@
  *   chrome_user.c     tasks, regions and logs among them
  *   chrome_timeline.c records in order of time, and slices on rows, properly nested
  *   chrome_write.c    records to JSON
+ *   chrome_parts.c    several documents instead of one
  *   chrome_frames.c   the tree of stack frames that records refer to
  *
  * Records wait in a spool until all of them that began earlier are complete: a record whose end
@@ -49,7 +50,10 @@ typedef enum chrome_op {
     CHROME_HEAP,         /* C: the values are the counters */
     CHROME_GOROUTINES,
     CHROME_THREADS,
+    CHROME_ROW_END, /* nothing: the row is not needed any more */
 } chrome_op;
+
+enum { CHROME_COUNTERS = CHROME_THREADS - CHROME_HEAP + 1 };
 
 /* What a record is called. */
 typedef enum chrome_name {
@@ -126,7 +130,8 @@ typedef struct chrome_frames {
     size_t table_size;
     gotrace_frame *buffer; /* of one stack */
     size_t buffer_size;
-    bool failed; /* memory was refused */
+    uint64_t used_bytes; /* about what is written of those used */
+    bool failed;         /* memory was refused */
 } chrome_frames;
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
@@ -152,6 +157,9 @@ const char *chrome_frames_function(const chrome_frames *frames, uint32_t number,
 /* A record shows this frame, so that it and its callers are to be written. */
 void chrome_frames_use(chrome_frames *frames, uint32_t number);
 
+/* Begin anew to say which frames are shown. */
+void chrome_frames_use_none(chrome_frames *frames);
+
 /* The members of "stackFrames", each on a line. */
 void chrome_frames_write(const chrome_frames *frames, out *o);
 
@@ -175,6 +183,39 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
 
 /* The part behind the events. */
 void chrome_write_end(chrome_writer *w);
+
+/* The head of a record as the spool has it; the size of all of it. */
+size_t chrome_record_read(chrome_record *record, const char *bytes);
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+typedef struct chrome_parts {
+    chrome_writer *writer;
+    const convert_job *job;
+    spool waiting;       /* the records of the part at hand */
+    out nowhere;         /* to measure them */
+    uint64_t size;       /* of what they become */
+    uint64_t part;       /* how many were written */
+    int64_t begin, last; /* of the part; of the last record that waits */
+    int64_t border;      /* where the part ends that is being written */
+    idmap rows, slices, regions; /* to be told of again: by row, number and id */
+    uint64_t carried;            /* the last number */
+    uint8_t region_op;
+    idmap arrows;   /* ids of those that wait for their end */
+    idmap crossing; /* ids of those that were left out, since they cross a border */
+    chrome_record *counters[CHROME_COUNTERS];
+    int error; /* errno, when memory or the disk was refused */
+} chrome_parts;
+
+bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job *job);
+
+/* Take the next record. */
+void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char *text);
+
+/* Write the last part. */
+void chrome_parts_finish(chrome_parts *p);
+
+void chrome_parts_free(chrome_parts *p);
 
 /* ---- the timeline -------------------------------------------------------------------------- */
 
@@ -219,7 +260,8 @@ typedef struct chrome_timeline {
     spool head; /* what began with the trace, but was told of later */
     view_by by;
     chrome_writer writer;
-    idmap rows;      /* chrome_row by number */
+    chrome_parts *parts; /* NULL if there is only one */
+    idmap rows;          /* chrome_row by number */
     int64_t now;     /* time of the event at hand, never less than that of the one before */
     uint64_t arrows; /* the last one's id */
     int64_t present; /* the time to come back to */

@@ -28,7 +28,7 @@ typedef struct kept_text {
     size_t size;
 } kept_text;
 
-enum { FIRST_NODES = 256, NODES_MAX = 1 << 30, NODE_NUMBER = 0x7fffffff };
+enum { FIRST_NODES = 256, NODES_MAX = 1 << 30, NODE_NUMBER = 0x7fffffff, FRAME_BYTES = 48 };
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
 {
@@ -220,8 +220,16 @@ void chrome_frames_use(chrome_frames *frames, uint32_t number)
 {
     while (number != 0 && !frames->nodes[number - 1].used) {
         frames->nodes[number - 1].used = 1;
+        frames->used_bytes += FRAME_BYTES + frames->nodes[number - 1].function_size;
         number = frames->nodes[number - 1].parent;
     }
+}
+
+void chrome_frames_use_none(chrome_frames *frames)
+{
+    for (size_t i = 0; i < frames->count; i++)
+        frames->nodes[i].used = 0;
+    frames->used_bytes = 0;
 }
 
 void chrome_frames_write(const chrome_frames *frames, out *o)

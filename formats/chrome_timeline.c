@@ -38,8 +38,9 @@ static void refuse(chrome_timeline *t, int error)
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-static size_t record_size(const chrome_record *record)
+size_t chrome_record_read(chrome_record *record, const char *bytes)
 {
+    memcpy(record, bytes, CHROME_HEAD_SIZE);
     size_t size = CHROME_HEAD_SIZE + record->count * sizeof record->values[0];
     return (size + record->text_size + 7) / 8 * 8;
 }
@@ -109,17 +110,20 @@ static bool write_front(chrome_timeline *t, spool *s)
         const char *bytes = spool_front(s, CHROME_HEAD_SIZE);
         if (!bytes)
             return true;
-        memcpy(&record, bytes, CHROME_HEAD_SIZE);
+        size_t size = chrome_record_read(&record, bytes);
         if (record.state == CHROME_OPEN)
             return false;
-        size_t size = record_size(&record);
         if (record.state == CHROME_DONE) {
             bytes = spool_front(s, size);
             if (!bytes)
                 return true;
             size_t values = record.count * sizeof record.values[0];
             memcpy(record.values, bytes + CHROME_HEAD_SIZE, values);
-            chrome_write_record(&t->writer, &record, bytes + CHROME_HEAD_SIZE + values);
+            const char *text = bytes + CHROME_HEAD_SIZE + values;
+            if (t->parts)
+                chrome_parts_take(t->parts, &record, text);
+            else
+                chrome_write_record(&t->writer, &record, text);
         }
         spool_pop(s, size);
     }
@@ -135,6 +139,8 @@ static void write_complete(chrome_timeline *t)
         refuse(t, t->head.error);
     if (t->spool.error != 0)
         refuse(t, t->spool.error);
+    if (t->parts && t->parts->error != 0)
+        refuse(t, t->parts->error);
     if (t->writer.frames.failed)
         refuse(t, ENOMEM);
 }
@@ -179,6 +185,8 @@ void chrome_close_row(chrome_timeline *t, uint64_t number)
     if (!row)
         return;
     end_all(t, row);
+    uint64_t values[] = {number};
+    chrome_push(t, CHROME_ROW_END, CHROME_NAME_TEXT, CHROME_DONE, values, 1, NULL, 0);
     free(row->open);
     idmap_remove(&t->rows, number);
 }

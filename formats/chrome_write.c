@@ -312,6 +312,7 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
     case CHROME_HEAP: write_counters(w, record, "Heap", heap); break;
     case CHROME_GOROUTINES: write_counters(w, record, "Goroutines", goroutines); break;
     case CHROME_THREADS: write_counters(w, record, "Threads", threads); break;
+    case CHROME_ROW_END: break;
     }
 }
 

@@ -152,6 +152,11 @@ typedef struct convert_job {
     unsigned parts;         /* a bit for each wanted part, 1 << PART_*; 0: all */
     convert_series *series; /* NULL if the trace is the only one */
     int64_t from, to;       /* ns: show what happens between; to 0: until the end */
+    /* Where part_size is not 0, the format writes documents of about so many bytes, and calls
+     * next_part before each but the first: false if there is no going on. */
+    uint64_t part_size;
+    bool (*next_part)(void *ctx);
+    void *ctx;
 } convert_job;
 
 /* A format that `convert --to` knows. run returns GOTRACE_END when the whole trace was written,
@@ -162,7 +167,7 @@ typedef struct format {
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
     bool binary;            /* not for terminals */
-    bool views;             /* leaves a choice of rows */
+    bool views;             /* leaves a choice of rows, and can be split */
     bool narrows;           /* understands a job's parts, from, to and series */
     gotrace_status (*run)(const convert_job *job);
 } format;

@@ -22,6 +22,7 @@ typedef struct row {
 
 typedef struct checker {
     view_by by;
+    int64_t slices;  /* their lengths together */
     json_t *frames;  /* the file's */
     json_t *used;    /* numbers of those that events refer to */
     idmap rows;      /* row by pid and tid */
@@ -81,6 +82,7 @@ static void check_slice(checker *c, json_t *event, int64_t time)
     int64_t end = time + ns(event, "dur");
 
     ck_assert_int_ge(end, time);
+    c->slices += end - time;
     while (r->depth > 0 && r->end[r->depth - 1] <= time)
         r->depth--;
     if (r->depth > 0)
@@ -165,6 +167,7 @@ static void check_document(checker *c, const blob *text)
     c->arrows = json_object();
     c->regions = json_object();
 
+    c->slices = 0;
     int64_t last = 0;
     size_t i;
     json_t *event;
@@ -183,6 +186,55 @@ static void check_document(checker *c, const blob *text)
     json_decref(c->arrows);
     json_decref(c->regions);
     json_decref(document);
+}
+
+/* The document that is being written, and the sum of those before. */
+typedef struct parts {
+    checker *checker;
+    out out;
+    blob text;
+    unsigned count;
+    int64_t slices; /* their lengths together */
+} parts;
+
+static void check_part(parts *p)
+{
+    ck_assert(out_flush(&p->out));
+    check_document(p->checker, &p->text);
+    p->slices += p->checker->slices;
+    p->count++;
+    blob_free(&p->text);
+}
+
+static bool next_part(void *ctx)
+{
+    check_part(ctx);
+    return true;
+}
+
+/* Convert to parts of that size, 0 for one, and check each. */
+static void convert_to_parts(const blob *trace, view_by by, uint64_t part_size, parts *p)
+{
+    gotrace_source *source;
+    gotrace_reader *reader;
+    checker c = {.by = by};
+
+    *p = (parts){.checker = &c};
+    ck_assert(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL) == GOTRACE_OK);
+    ck_assert(gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK);
+    ck_assert(out_init(&p->out, blob_write, &p->text));
+    convert_job job = {.reader = reader,
+                       .out = &p->out,
+                       .name = "test",
+                       .by = by,
+                       .part_size = part_size,
+                       .next_part = next_part,
+                       .ctx = p};
+    format_chrome.run(&job);
+    check_part(p);
+    out_free(&p->out);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
 }
 
 /* Convert the first size bytes; false where even the header is refused. */
@@ -228,6 +280,23 @@ START_TEST(whole_traces)
 }
 END_TEST
 
+/* In parts nothing is lost, and each is as good as a whole. */
+START_TEST(split)
+{
+    trace_file *files = traces_load(30 * 1024);
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (view_by by = BY_PROC; by <= BY_THREAD; by++) {
+            parts whole, some;
+            convert_to_parts(&f->content, by, 0, &whole);
+            convert_to_parts(&f->content, by, 20000, &some);
+            ck_assert_uint_eq(whole.count, 1);
+            ck_assert_int_eq(some.slices, whole.slices);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
 START_TEST(cut_traces)
 {
     trace_file *files = traces_load(8 * 1024);
@@ -264,6 +333,7 @@ int main(void)
 
     tcase_set_timeout(cases, 300);
     tcase_add_test(cases, whole_traces);
+    tcase_add_test(cases, split);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
     suite_add_tcase(suite, cases);
