@@ -12,7 +12,7 @@ else
     status=1
 fi
 
-mapfile -t pages < <(git ls-files 'man/*')
+mapfile -t pages < <(git ls-files 'man/*.[1-8]')
 if [ ${#pages[@]} -gt 0 ]; then
     mandoc -T lint -W warning "${pages[@]}" || status=1
 fi
