@@ -24,7 +24,7 @@ const options = Object.fromEntries(rest.map((text) => {
   return [text.slice(0, at), text.slice(at + 1)];
 }));
 const packages = path.resolve(options.packages);
-const patience = 60000;
+const patience = 40000;
 const complaints = [];
 
 // ---- what is served ----------------------------------------------------------------------------
@@ -67,12 +67,13 @@ function* fields(message) {
   let at = 0;
   const number = () => {
     let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
+    for (let shift = 0n; at < message.length; shift += 7n) {
       const byte = message[at++];
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80)
         return value;
     }
+    throw new Error('a message is cut off');
   };
   while (at < message.length) {
     const tag = Number(number());
@@ -331,6 +332,11 @@ async function main() {
       '--no-first-run', '--disable-background-networking', '--disable-component-update',
       '--disable-sync'],
   });
+  // A page that hangs does not let itself be closed; when we exit, the browser is killed.
+  const deadline = setTimeout(() => {
+    console.error('it takes too long');
+    process.exit(1);
+  }, 1.5 * patience);
   try {
     const page = await browser.newPage(options.picture ?
       { viewport: { width: 1000, height: +options.height }, deviceScaleFactor: 2 } :
@@ -345,6 +351,7 @@ async function main() {
     const lines = new Set(names.map((name) => name.trim()).filter((name) => name));
     process.stdout.write([...lines].sort().map((line) => `${line}\n`).join(''));
   } finally {
+    clearTimeout(deadline);
     await browser.close();
     server.close();
   }

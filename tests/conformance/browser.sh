@@ -37,7 +37,7 @@ install_browser() {
 
 # in_browser VIEWER FILE [OPTION...]: what the viewer shows into $WORK/shown.
 in_browser() {
-    timeout 120 node "$CONFORMANCE/browser.mjs" "$@" "packages=$BROWSER_HOME" \
+    timeout -k 5 120 node "$CONFORMANCE/browser.mjs" "$@" "packages=$BROWSER_HOME" \
         "catapult=$CATAPULT" "browser=$CHROMIUM" >"$WORK/shown" 2>"$WORK/err"
 }
 

@@ -4,6 +4,7 @@
 #   runs P N          goroutines were started N times on proc P
 #   running G NS      goroutine G had a proc for so long: from a start to the next stop
 #   onproc G NS       as running, less the time in system calls that blocked, until they did
+#   state G STATE NS  goroutine G was runnable or waiting for so long; durations of 0 are left out
 #   arrows N          runs whose cause is known: created, unblocked or back from a system call
 #   heap BYTES        a last value of the heap counter (several lines where times are equal)
 #   tasks N, regions N, logs N, gc N, samples N
@@ -47,6 +48,20 @@ type == "GoSysBlock" && (g in call) { calling[g] += time - call[g] }
 { delete call[g] }
 type == "GoSysCall" { call[g] = time }
 
+function become(who, what) {
+    if (who in state)
+        total[who, state[who]] += time - since[who]
+    state[who] = what
+    since[who] = time
+}
+
+type ~ /^(GoCreate|GoUnblock|GoSysExit)$/ { become(substr($6, 3), "runnable") }
+type ~ /^(GoSched|GoPreempt)$/ { become(substr($4, 3), "runnable") }
+type == "GoWaiting" { become(substr($6, 3), "waiting") }
+type ~ /^(GoStop|GoSleep|GoBlock.*)$/ { become(substr($4, 3), "waiting") }
+type ~ /^GoStart(Label)?$/ || type == "GoInSyscall" { become(substr($6, 3), "other") }
+type ~ /^(GoEnd|GoSysBlock)$/ { become(substr($4, 3), "other") }
+
 type == "HeapAlloc" {
     if (time > heap_time || heaps == 0)
         heaps = 0
@@ -66,6 +81,13 @@ END {
     for (g in running) {
         printf "running %s %.0f\n", g, running[g] + open[g] * end
         printf "onproc %s %.0f\n", g, running[g] + open[g] * end - calling[g]
+    }
+    for (g in state) {
+        total[g, state[g]] += end - since[g]
+        if (total[g, "runnable"] > 0)
+            printf "state %s runnable %.0f\n", g, total[g, "runnable"]
+        if (total[g, "waiting"] > 0)
+            printf "state %s waiting %.0f\n", g, total[g, "waiting"]
     }
     print "arrows", arrows + 0
     for (i = 0; i < heaps; i++)

@@ -3,6 +3,7 @@
 #
 #   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for so long
 #   thread G NS       a thread was with goroutine G for so long: running, or in a system call
+#   tid M             some goroutine came to run on the thread whose id is M
 #   onproc G NS       a proc was: from a start to the next stop, through system calls for as long as
 #                     nobody took the proc; not told of a goroutine found in a system call, because
 #                     the reader does not print whose proc that is
@@ -57,6 +58,7 @@ $4 == "StateTransition" && $6 ~ /^GoID=/ {
         unknown[g] = 1
     if (states[2] == "Running" && !(g in at)) {
         runs[proc]++
+        tids[substr($1, 3)] = 1
         on[proc] = g
         at[g] = proc
         since_run[proc] = time
@@ -115,6 +117,8 @@ END {
     }
     for (p in runs)
         print "runs", p, runs[p]
+    for (m in tids)
+        print "tid", m
     if (heap)
         print "heap", heap
     print "tasks", tasks + 0

@@ -24,6 +24,10 @@ PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as li
         from slice where category = 'run' group by cast(substr(name, 2) as int)
     union all select 'onproc ' || cast(substr(track_name, 2) as int) || ' ' || sum(dur)
         from $STATES where name = 'running' group by track_name
+    union all select 'state ' || cast(substr(track_name, 2) as int) || ' ' ||
+            substr(name || ' ', 1, instr(name || ' ', ' ') - 1) || ' ' || sum(dur)
+        from $STATES where category is null and (name glob 'runnable*' or name glob 'waiting*') and dur > 0
+        group by cast(substr(track_name, 2) as int), substr(name || ' ', 1, instr(name || ' ', ' '))
     union all select 'arrows ' || count(*) from flow
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
@@ -118,7 +122,7 @@ check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
 check_export() { # FILE SOUND
     awk -f "$CONFORMANCE/expected.awk" "$WORK/go.events" >"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS" \
-        'runs|running|onproc|arrows|heap|tasks|regions|logs|gc|samples'
+        'runs|running|onproc|state|arrows|heap|tasks|regions|logs|gc|samples'
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS" 'runs|running|arrows|heap|gc'
 }
 
@@ -133,6 +137,8 @@ PERFETTO_FACTS_V2="select line from (
     union all select 'thread ' || cast(substr(slice.name, 2) as int) || ' ' || sum(dur)
         from slice join thread_track on slice.track_id = thread_track.id
         where slice.category = 'run' and dur > 0 group by cast(substr(slice.name, 2) as int)
+    union all select distinct 'tid ' || thread.tid from thread join thread_track using (utid)
+        join slice on slice.track_id = thread_track.id where slice.category = 'run'
     union all select 'onproc ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
         from $IN_PROCS where category = 'run' and dur > 0 group by cast(substr(name, 2) as int)
     union all select 'runs ' || substr(track_name, 2) || ' ' || count(*)
@@ -151,6 +157,6 @@ PERFETTO_FACTS_V2="select line from (
 check_export_v2() { # FILE SOUND
     awk -f "$CONFORMANCE/expected_v2.awk" "$WORK/go.events" >"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS_V2" \
-        'state|thread|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
+        'state|thread|tid|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS_V2" 'viewed|heap|stops|gc'
 }
