@@ -3,7 +3,8 @@
 #
 #   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for so long
 #   thread G NS       a thread was with goroutine G for so long: running, or in a system call
-#   tid M             some goroutine came to run on the thread whose id is M
+#   tid M             some goroutine came to run on the thread whose id is M, or was in a system call
+#                     there when the trace began
 #   onproc G NS       a proc was: from a start to the next stop, through system calls for as long as
 #                     nobody took the proc; not told of a goroutine found in a system call, because
 #                     the reader does not print whose proc that is
@@ -54,8 +55,10 @@ $4 == "StateTransition" && $6 ~ /^GoID=/ {
         total[g, state[g]] += time - since[g]
     state[g] = states[2]
     since[g] = time
-    if (states[1] == "Undetermined" && states[2] == "Syscall")
+    if (states[1] == "Undetermined" && states[2] == "Syscall") {
         unknown[g] = 1
+        tids[substr($1, 3)] = 1
+    }
     if (states[2] == "Running" && !(g in at)) {
         runs[proc]++
         tids[substr($1, 3)] = 1
