@@ -80,7 +80,7 @@ struct gotrace_reader {
 };
 
 /* Report a problem: count it, and tell on_problem. Returns false when reading is to stop. Cold, so
- * that what leads to it stands apart from what happens to every event: that is 6% of the time. */
+ * that what leads to it stands apart from what happens to every event. */
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
