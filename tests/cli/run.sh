@@ -21,31 +21,42 @@ passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# check NAME KIND: compare $work/KIND with the golden file.
+# check NAME KIND: compare $work/NAME.KIND with the golden file.
 check() {
     local golden="$here/$1.$2.exact"
     if [ -n "${UPDATE:-}" ]; then
-        if [ -s "$work/$2" ]; then cp "$work/$2" "$golden"; else rm -f "$golden"; fi
+        if [ -s "$work/$1.$2" ]; then cp "$work/$1.$2" "$golden"; else rm -f "$golden"; fi
     fi
     [ -e "$golden" ] || golden=/dev/null
-    diff -u --label "$1.$2.exact" --label "$1 now" "$golden" "$work/$2"
+    diff -u --label "$1.$2.exact" --label "$1 now" "$golden" "$work/$1.$2"
 }
 
+# run_test NAME: what came of it is left in $work/NAME.{stdout,stderr,status}.
+run_test() {
+    mkdir "$work/$1"
+    (cd "$work/$1" && exec timeout 300 bash -c ". '$here/prelude.bash'; . '$here/$1.sh'") \
+        >"$work/$1.stdout" 2>"$work/$1.stderr" </dev/null
+    echo $? >"$work/$1.status"
+    rm -rf "${work:?}/$1"
+}
+export -f run_test
+export work here
+
+# As many at a time as there are processors.
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run_test {}'
+
 for name in "$@"; do
-    mkdir "$work/$name"
-    (cd "$work/$name" && exec timeout 300 bash -c ". '$here/prelude.bash'; . '$here/$name.sh'") \
-        >"$work/stdout" 2>"$work/stderr" </dev/null
-    status=$?
+    status=$(cat "$work/$name.status" 2>/dev/null || echo none)
     expected=$(cat "$here/$name.exit" 2>/dev/null || echo 0)
-    if [ "$status" -eq 77 ]; then
-        echo "SKIP $name: $(tail -n 1 "$work/stderr")"
+    if [ "$status" = 77 ]; then
+        echo "SKIP $name: $(tail -n 1 "$work/$name.stderr")"
         skipped=$((skipped + 1))
         continue
     fi
     bad=
     check "$name" stdout || bad=1
     check "$name" stderr || bad=1
-    if [ "$status" -ne "$expected" ]; then
+    if [ "$status" != "$expected" ]; then
         echo "exit status $status, expected $expected"
         bad=1
     fi
@@ -55,7 +66,6 @@ for name in "$@"; do
     else
         passed=$((passed + 1))
     fi
-    rm -rf "${work:?}/$name"
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -7,47 +7,61 @@ BUILD="${BUILD:-build}"
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-export CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME="$work/tap"
+export BUILD work
+export CK_VERBOSITY=silent
 # Sanitizers and valgrind are slow; Check's own limit is four seconds a test.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-120}"
 
-for source in tests/unit/test_*.c; do
+# run_test NAME: what came of it is left in $work/NAME.{tap,log,status}.
+run_test() {
+    CK_TAP_LOG_FILE_NAME="$work/$1.tap" "$BUILD/tests/$1" >"$work/$1.log" 2>&1
+    echo $? >"$work/$1.status"
+}
+
+# run_replay NAME: the same of a fuzz target.
+run_replay() {
+    local folder corpus=()
+    for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/traces testdata/traces; do
+        [ ! -d "$folder" ] || corpus+=("$folder")
+    done
+    timeout 600 "$BUILD/fuzz/replay_${1#fuzz_}" "${corpus[@]}" >"$work/$1.log" 2>&1
+    echo $? >"$work/$1.status"
+}
+export -f run_test run_replay
+
+# All at once, as many as there are processors.
+for source in tests/unit/test_*.c fuzz/fuzz_*.c; do
     [ -e "$source" ] || continue
     name=$(basename "$source" .c)
-    rm -f "$work/tap"
-    "$BUILD/tests/$name" >"$work/log" 2>&1
-    status=$?
-    [ -e "$work/tap" ] || : >"$work/tap"
-    ok=$(grep -c '^ok ' "$work/tap")
-    bad=$(grep -c '^not ok ' "$work/tap")
+    case $name in
+    test_*) echo "run_test $name" ;;
+    *) echo "run_replay $name" ;;
+    esac
+done | xargs -P "$(nproc)" -I{} bash -c '{}'
+
+# Told in the order of their names.
+for status_file in "$work"/*.status; do
+    [ -e "$status_file" ] || continue
+    name=$(basename "$status_file" .status)
+    status=$(cat "$status_file")
+    ok=0 bad=0
+    if [ "${name#fuzz_}" != "$name" ]; then
+        [ "$status" -ne 0 ] || ok=1
+    elif [ -e "$work/$name.tap" ]; then
+        ok=$(grep -c '^ok ' "$work/$name.tap")
+        bad=$(grep -c '^not ok ' "$work/$name.tap")
+    fi
     passed=$((passed + ok))
     failed=$((failed + bad))
     if [ "$bad" -gt 0 ]; then
-        sed -n "s/^not ok [0-9]* - /FAIL $name: /p" "$work/tap"
+        sed -n "s/^not ok [0-9]* - /FAIL $name: /p" "$work/$name.tap"
     elif [ "$status" -ne 0 ] || [ "$ok" -eq 0 ]; then
         echo "FAIL $name: status $status after $ok tests"
         failed=$((failed + 1))
     else
         continue
     fi
-    sed 's/^/  /' "$work/log" | tail -n 40
-done
-
-for source in fuzz/fuzz_*.c; do
-    [ -e "$source" ] || continue
-    name=$(basename "$source" .c)
-    name=${name#fuzz_}
-    corpus=()
-    for folder in "fuzz/corpus/$name" fuzz/corpus/traces testdata/traces; do
-        [ ! -d "$folder" ] || corpus+=("$folder")
-    done
-    if timeout 600 "$BUILD/fuzz/replay_$name" "${corpus[@]}" >"$work/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "FAIL fuzz_$name: status $? over ${corpus[*]}"
-        sed 's/^/  /' "$work/log" | tail -n 40
-        failed=$((failed + 1))
-    fi
+    sed 's/^/  /' "$work/$name.log" | tail -n 40
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"
