@@ -119,13 +119,22 @@ static void write_name(chrome_writer *w, const chrome_record *record, const char
     }
 }
 
+/* Most readers of JSON refuse integers that 63 bits do not hold, or make doubles of them. */
+static inline void write_number(out *o, uint64_t value)
+{
+    if (value <= INT64_MAX)
+        out_u64(o, value);
+    else
+        out_printf(o, "%.17g", (double)value);
+}
+
 /* Inline, so that the length of the key is known where it is copied. */
 static inline void write_key(out *o, const char *key, uint64_t value)
 {
     out_str(o, ",\"");
     out_str(o, key);
     out_str(o, "\":");
-    out_u64(o, value);
+    write_number(o, value);
 }
 
 static inline void write_stack(chrome_writer *w, const char *key, uint64_t stack)
@@ -177,7 +186,7 @@ static void write_slice(chrome_writer *w, const chrome_record *record, const cha
     write_stack(w, "esf", v[CHROME_END_STACK]);
     if (record->op == CHROME_TASK) {
         out_str(o, ",\"args\":{\"id\":");
-        out_u64(o, v[CHROME_SUBJECT]);
+        write_number(o, v[CHROME_SUBJECT]);
         if (v[CHROME_A] != 0)
             write_key(o, "start_g", v[CHROME_A]);
         if (v[CHROME_B] != 0)
@@ -185,7 +194,7 @@ static void write_slice(chrome_writer *w, const chrome_record *record, const cha
         out_char(o, '}');
     } else if (record->name == CHROME_NAME_SWEEP && v[CHROME_A] != 0) {
         out_str(o, ",\"args\":{\"Swept bytes\":");
-        out_u64(o, v[CHROME_A]);
+        write_number(o, v[CHROME_A]);
         write_key(o, "Reclaimed bytes", v[CHROME_B]);
         out_char(o, '}');
     } else if (record->name == CHROME_NAME_SYSCALL) {
@@ -205,7 +214,7 @@ static void write_instant(chrome_writer *w, const chrome_record *record, const c
     write_stack(w, "sf", record->values[CHROME_STACK]);
     if (record->count > CHROME_THREAD) {
         out_str(w->o, w->by == BY_THREAD ? ",\"args\":{\"proc\":" : ",\"args\":{\"thread\":");
-        out_u64(w->o, record->values[CHROME_THREAD]);
+        write_number(w->o, record->values[CHROME_THREAD]);
         out_char(w->o, '}');
     }
     out_str(w->o, user ? ",\"cat\":\"user event\"}" : "}");
@@ -240,7 +249,7 @@ static void write_region(chrome_writer *w, const chrome_record *record, const ch
     write_stack(w, "sf", v[CHROME_STACK]);
     if (phase == 'e' && v[CHROME_REGION_TASK] != 0) {
         out_str(w->o, ",\"args\":{\"taskid\":");
-        out_u64(w->o, v[CHROME_REGION_TASK]);
+        write_number(w->o, v[CHROME_REGION_TASK]);
         out_char(w->o, '}');
     }
     out_str(w->o, ",\"cat\":\"Region\"}");
@@ -261,7 +270,7 @@ static void write_counters(chrome_writer *w, const chrome_record *record, const 
         out_str(o, i == 0 ? ",\"args\":{\"" : ",\"");
         out_str(o, names[i]);
         out_str(o, "\":");
-        out_u64(o, record->values[i]);
+        write_number(o, record->values[i]);
     }
     out_str(o, "}}");
 }

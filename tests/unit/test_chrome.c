@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absurd.h"
 #include "formats.h"
 #include "idmap.h"
 #include "support.h"
 
 enum { DEPTH = 16 };
+
+/* An assertion for what is asked a million times: Check writes a record for each of its own. */
+#define MUST(what) \
+    do { \
+        if (!(what)) \
+            ck_abort_msg("%s", #what); \
+    } while (0)
 
 /* What is known of a row while its events are read. */
 typedef struct row {
@@ -33,14 +41,14 @@ typedef struct checker {
 static int64_t ns(json_t *event, const char *key)
 {
     json_t *value = json_object_get(event, key);
-    ck_assert(json_is_number(value));
+    MUST(json_is_number(value));
     return (int64_t)(json_number_value(value) * 1000 + 0.5);
 }
 
 static const char *string(json_t *event, const char *key)
 {
     const char *value = json_string_value(json_object_get(event, key));
-    ck_assert_ptr_nonnull(value);
+    MUST(value != NULL);
     return value;
 }
 
@@ -52,7 +60,7 @@ static row *row_of(checker *c, json_t *event)
     bool known = idmap_find(&c->rows, key) != NULL;
     row *r = idmap_insert(&c->rows, key);
 
-    ck_assert_ptr_nonnull(r);
+    MUST(r != NULL);
     if (!known)
         r->begin = -1;
     return r;
@@ -67,8 +75,9 @@ static void use_frame(checker *c, json_t *event, const char *key)
     while (id != 0) {
         snprintf(name, sizeof name, "%lld", (long long)id);
         json_t *frame = json_object_get(c->frames, name);
-        ck_assert_msg(frame != NULL, "frame %s is missing", name);
-        ck_assert(json_is_string(json_object_get(frame, "name")));
+        if (!frame)
+            ck_abort_msg("frame %s is missing", name);
+        MUST(json_is_string(json_object_get(frame, "name")));
         if (json_object_get(c->used, name))
             return;
         json_object_set_new(c->used, name, json_true());
@@ -81,13 +90,13 @@ static void check_slice(checker *c, json_t *event, int64_t time)
     row *r = row_of(c, event);
     int64_t end = time + ns(event, "dur");
 
-    ck_assert_int_ge(end, time);
+    MUST(end >= time);
     c->slices += end - time;
     while (r->depth > 0 && r->end[r->depth - 1] <= time)
         r->depth--;
     if (r->depth > 0)
-        ck_assert_int_le(end, r->end[r->depth - 1]);
-    ck_assert_int_lt(r->depth, DEPTH);
+        MUST(end <= r->end[r->depth - 1]);
+    MUST(r->depth < DEPTH);
     r->end[r->depth++] = end;
     r->begin = time;
 }
@@ -101,13 +110,13 @@ static void check_arrow(checker *c, json_t *event, int64_t time, bool begins)
     json_t *name = json_object_get(c->arrows, id);
     if (begins) {
         /* Within a slice, or at an instant. */
-        ck_assert_ptr_null(name);
-        ck_assert((r->depth > 0 && r->end[0] >= time) || r->begin == time);
+        MUST(name == NULL);
+        MUST((r->depth > 0 && r->end[0] >= time) || r->begin == time);
         json_object_set(c->arrows, id, json_object_get(event, "name"));
     } else {
-        ck_assert_ptr_nonnull(name);
+        MUST(name != NULL);
         ck_assert_str_eq(json_string_value(name), string(event, "name"));
-        ck_assert_int_eq(r->begin, time);
+        MUST(r->begin == time);
         json_object_del(c->arrows, id);
     }
 }
@@ -120,10 +129,10 @@ static void check_region(checker *c, json_t *event, bool begins)
              (long long)json_integer_value(json_object_get(event, "id")));
     json_t *name = json_object_get(c->regions, id);
     if (begins) {
-        ck_assert_ptr_null(name);
+        MUST(name == NULL);
         json_object_set(c->regions, id, json_object_get(event, "name"));
     } else {
-        ck_assert_ptr_nonnull(name);
+        MUST(name != NULL);
         ck_assert_str_eq(json_string_value(name), string(event, "name"));
         json_object_del(c->regions, id);
     }
@@ -137,7 +146,7 @@ static void check_event(checker *c, json_t *event)
 
     use_frame(c, event, "sf");
     use_frame(c, event, "esf");
-    ck_assert_ptr_nonnull(string(event, "name"));
+    MUST(string(event, "name") != NULL);
     switch (string(event, "ph")[0]) {
     case 'X': check_slice(c, event, time); break;
     case 'I': row_of(c, event)->begin = time; break;
@@ -149,7 +158,7 @@ static void check_event(checker *c, json_t *event)
         if (strcmp(string(event, "name"), "process_name") == 0 && !stats)
             ck_assert_str_eq(string(json_object_get(event, "args"), "name"), sections[c->by]);
         /* fall through */
-    case 'C': ck_assert(json_object_size(json_object_get(event, "args")) > 0); break;
+    case 'C': MUST(json_object_size(json_object_get(event, "args")) > 0); break;
     default: ck_abort_msg("an event of phase %s", string(event, "ph"));
     }
 }
@@ -173,7 +182,7 @@ static void check_document(checker *c, const blob *text)
     json_t *event;
     json_array_foreach(json_object_get(document, "traceEvents"), i, event)
     {
-        ck_assert_int_ge(ns(event, "ts"), last);
+        MUST(ns(event, "ts") >= last);
         last = ns(event, "ts");
         check_event(c, event);
     }
@@ -326,6 +335,125 @@ START_TEST(deterministic)
 }
 END_TEST
 
+/* ---- what no program should do -------------------------------------------------------------- */
+
+static json_t *absurd_document(const char *name, bool v2)
+{
+    blob trace = absurd_trace(absurd_named(name), v2), text = {0};
+
+    ck_assert(convert(&trace, trace.size, BY_PROC, &text));
+    json_t *document = json_loadb((const char *)text.bytes, text.size, JSON_ALLOW_NUL, NULL);
+    ck_assert_ptr_nonnull(document);
+    blob_free(&trace);
+    blob_free(&text);
+    return document;
+}
+
+START_TEST(absurd_traces)
+{
+    for (const absurd *a = absurds; a->name; a++) {
+        for (int v2 = 0; v2 <= 1; v2++) {
+            blob trace = absurd_trace(a, v2);
+            trace_file file = {.content = trace};
+            for (view_by by = BY_PROC; by <= BY_THREAD; by++)
+                check_prefix(&file, trace.size, by);
+            check_prefix(&file, trace.size / 2, BY_PROC);
+            check_prefix(&file, trace.size - 20, BY_GOROUTINE);
+            blob_free(&trace);
+        }
+    }
+}
+END_TEST
+
+/* How many events have a text somewhere in their name. */
+static unsigned named(json_t *document, const char *phase, const char *text, size_t size)
+{
+    size_t i;
+    unsigned count = 0;
+    json_t *event;
+
+    json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+    {
+        json_t *name = json_object_get(event, "name");
+        if (strcmp(string(event, "ph"), phase) == 0 &&
+            memmem(json_string_value(name), json_string_length(name), text, size))
+            count++;
+    }
+    return count;
+}
+
+START_TEST(absurd_strings)
+{
+    static char longest[ABSURD_LONG];
+    memset(longest, 'x', sizeof longest);
+    for (int v2 = 0; v2 <= 1; v2++) {
+        json_t *document = absurd_document("names", v2);
+        for (size_t i = 0; i < ABSURD_NAMES; i++) {
+            const absurd_text *name = &absurd_names[i];
+            const char *text = name->shown ? name->shown : name->bytes ? name->bytes : longest;
+            size_t size = name->shown ? strlen(name->shown) : name->size;
+            if (size == 0)
+                continue;
+            /* A task and the run of a goroutine; a region; a log, which has two. */
+            ck_assert_uint_eq(named(document, "X", text, size), 2);
+            ck_assert_uint_eq(named(document, "b", text, size), 1);
+            ck_assert_uint_eq(named(document, "I", text, size), 2);
+        }
+        json_decref(document);
+    }
+}
+END_TEST
+
+/* What jansson reads: as an integer if that holds it. */
+static double number(json_t *event, const char *key)
+{
+    return json_number_value(json_object_get(json_object_get(event, "args"), key));
+}
+
+START_TEST(absurd_counters)
+{
+    for (int v2 = 0; v2 <= 1; v2++) {
+        json_t *document = absurd_document("counters", v2), *event;
+        size_t i;
+        unsigned largest = 0, half = 0;
+        json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+        {
+            if (strcmp(string(event, "name"), "Heap") != 0)
+                continue;
+            largest += number(event, "Allocated") == 0x1p64;
+            half += number(event, "Allocated") == 0x1p63;
+        }
+        ck_assert_uint_gt(largest, 0);
+        ck_assert_uint_gt(half, 0);
+        json_decref(document);
+    }
+}
+END_TEST
+
+/* Regions that never end, and tasks that never began, last as long as the trace. */
+START_TEST(absurd_lengths)
+{
+    for (int v2 = 0; v2 <= 1; v2++) {
+        json_t *document = absurd_document("regions", v2), *event;
+        ck_assert_uint_gt(named(document, "b", "", 0), 1000);
+        ck_assert_uint_eq(named(document, "b", "", 0), named(document, "e", "", 0));
+        json_decref(document);
+        document = absurd_document("tasks", v2);
+        unsigned tasks = 0;
+        size_t i;
+        json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+        {
+            if (strcmp(string(event, "ph"), "X") == 0 &&
+                json_integer_value(json_object_get(event, "pid")) == 2)
+                tasks++;
+        }
+        /* Ten ends, three that began, and an end too many. */
+        ck_assert_uint_eq(tasks, 14);
+        json_decref(document);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chrome");
@@ -336,6 +464,10 @@ int main(void)
     tcase_add_test(cases, split);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
+    tcase_add_test(cases, absurd_traces);
+    tcase_add_test(cases, absurd_strings);
+    tcase_add_test(cases, absurd_counters);
+    tcase_add_test(cases, absurd_lengths);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
