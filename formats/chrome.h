@@ -17,7 +17,7 @@
 #define CHROME_H
 
 #include "formats.h"
-#include "idmap.h"
+#include "idpool.h"
 #include "spool.h"
 
 /* The version from which traces have generations and tell statuses and procs of system calls. */
@@ -261,12 +261,13 @@ typedef struct chrome_timeline {
     view_by by;
     chrome_writer writer;
     chrome_parts *parts; /* NULL if there is only one */
-    idmap rows;          /* chrome_row by number */
+    idpool rows;         /* chrome_row by number */
     int64_t now;     /* time of the event at hand, never less than that of the one before */
     uint64_t arrows; /* the last one's id */
     int64_t present; /* the time to come back to */
     bool held;       /* nothing is written yet, so that one can go back to the beginning */
     bool back;       /* now is the beginning */
+    bool ended;      /* what is open still ends now, and arrows without an end are none */
     int error;       /* errno, when memory or the disk was refused */
 } chrome_timeline;
 
@@ -425,9 +426,27 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
 /* End all of a goroutine's regions. */
 void chrome_end_regions(chrome_user *u, chrome_region **regions);
 
-/* End the tasks that go on. */
-void chrome_user_finish(chrome_user *u);
-
 void chrome_user_free(chrome_user *u);
+
+/* ---- goroutines ---------------------------------------------------------------------------- */
+
+/* There may be millions. */
+typedef struct chrome_goroutine {
+    uint64_t start;     /* where it starts: a stack, until 1.6 a PC, in v2 a frame */
+    uint64_t stopped;   /* the stack where it stopped last */
+    uint64_t row;       /* where it runs */
+    uint64_t label;     /* v2: a kept text, 0 for none */
+    uint64_t proc;      /* v2: that it has */
+    uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
+    chrome_arrow arrow; /* from what made it runnable */
+    const char *waits_for;
+    chrome_region *regions;
+    uint8_t census;
+    bool running; /* has a row */
+    bool has_proc;
+    bool is_named; /* its row goes by the present start and label */
+    bool assists;  /* marks for the GC */
+    bool system;   /* of the runtime */
+} chrome_goroutine;
 
 #endif

@@ -20,7 +20,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
     *t = (chrome_timeline){
         .writer = {.o = o, .reader = reader, .version = gotrace_reader_summary(reader)->version}};
     chrome_frames_init(&t->writer.frames, reader);
-    idmap_init(&t->rows, sizeof(chrome_row));
+    idpool_init(&t->rows, sizeof(chrome_row));
     t->held = t->writer.version >= CHROME_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW))
         t->error = t->spool.error;
@@ -111,15 +111,18 @@ static bool write_front(chrome_timeline *t, spool *s)
         if (!bytes)
             return true;
         size_t size = chrome_record_read(&record, bytes);
-        if (record.state == CHROME_OPEN)
+        bool open = record.state == CHROME_OPEN;
+        if (open && !t->ended)
             return false;
-        if (record.state == CHROME_DONE) {
+        if (record.state == CHROME_DONE || (open && record.op != CHROME_ARROW_START)) {
             bytes = spool_front(s, size);
             if (!bytes)
                 return true;
             size_t values = record.count * sizeof record.values[0];
             memcpy(record.values, bytes + CHROME_HEAD_SIZE, values);
             const char *text = bytes + CHROME_HEAD_SIZE + values;
+            if (open)
+                record.values[CHROME_END] = (uint64_t)t->now;
             if (t->parts)
                 chrome_parts_take(t->parts, &record, text);
             else
@@ -155,11 +158,11 @@ void chrome_drain(chrome_timeline *t)
 
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
 {
-    chrome_row *row = idmap_find(&t->rows, number);
+    chrome_row *row = idpool_find(&t->rows, number);
 
     if (row)
         return row;
-    row = idmap_insert(&t->rows, number);
+    row = idpool_add(&t->rows, number);
     if (!row) {
         refuse(t, ENOMEM);
         return NULL;
@@ -180,7 +183,7 @@ static void end_all(chrome_timeline *t, chrome_row *row)
 
 void chrome_close_row(chrome_timeline *t, uint64_t number)
 {
-    chrome_row *row = idmap_find(&t->rows, number);
+    chrome_row *row = idpool_find(&t->rows, number);
 
     if (!row)
         return;
@@ -188,7 +191,7 @@ void chrome_close_row(chrome_timeline *t, uint64_t number)
     uint64_t values[] = {number};
     chrome_push(t, CHROME_ROW_END, CHROME_NAME_TEXT, CHROME_DONE, values, 1, NULL, 0);
     free(row->open);
-    idmap_remove(&t->rows, number);
+    idpool_remove(&t->rows, number);
 }
 
 static bool push_open(chrome_timeline *t, chrome_row *row, const chrome_open *open)
@@ -285,7 +288,7 @@ void chrome_mark_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, 
 void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
                       uint64_t a, uint64_t b)
 {
-    chrome_row *row = idmap_find(&t->rows, number);
+    chrome_row *row = idpool_find(&t->rows, number);
     unsigned at = 0;
 
     while (row && at < row->depth && row->open[at].slice != slice)
@@ -362,14 +365,8 @@ void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow)
 
 void chrome_timeline_finish(chrome_timeline *t)
 {
-    size_t cursor = 0;
-    uint64_t number;
-    void *value;
-
-    /* Records stand in their places already: the order of rows does not matter here. */
-    while (idmap_next(&t->rows, &cursor, &number, &value))
-        end_all(t, value);
     t->held = false;
+    t->ended = true;
     write_complete(t);
 }
 
@@ -379,9 +376,9 @@ void chrome_timeline_free(chrome_timeline *t)
     uint64_t number;
     void *value;
 
-    while (idmap_next(&t->rows, &cursor, &number, &value))
+    while (idpool_next(&t->rows, &cursor, &number, &value))
         free(((chrome_row *)value)->open);
-    idmap_free(&t->rows);
+    idpool_free(&t->rows);
     chrome_frames_free(&t->writer.frames);
     spool_free(&t->head);
     spool_free(&t->spool);
