@@ -469,7 +469,6 @@ static void label_changed(chrome *c, const gotrace_event *event)
 static void keep_references(chrome *c, gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.writer.frames;
-    size_t size;
 
     if (event->generation != c->generation) {
         /* What is from before the trace is told of in its first generation. */
@@ -480,9 +479,6 @@ static void keep_references(chrome *c, gotrace_event *event)
     }
     event->stack = chrome_frames_of(frames, event->stack);
     event->start_stack = chrome_frames_of(frames, event->start_stack);
-    if (event->reason)
-        event->reason = chrome_frames_kept(
-            frames, chrome_frames_keep(frames, event->reason, strlen(event->reason)), &size);
 }
 
 /* ---- procs --------------------------------------------------------------------------------- */

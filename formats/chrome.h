@@ -118,6 +118,8 @@ typedef struct chrome_record {
 
 typedef struct chrome_node chrome_node;
 
+enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
+
 typedef struct chrome_frames {
     gotrace_reader *reader;
     idmap stacks; /* stack id to number of its innermost frame's node */
@@ -131,6 +133,10 @@ typedef struct chrome_frames {
     gotrace_frame *buffer; /* of one stack */
     size_t buffer_size;
     uint64_t used_bytes; /* about what is written of those used */
+    struct {
+        uint64_t stack; /* 0: nothing here */
+        uint32_t number;
+    } recent[CHROME_RECENT]; /* what was looked up not long ago */
     bool failed;         /* memory was refused */
 } chrome_frames;
 
@@ -167,6 +173,13 @@ void chrome_frames_free(chrome_frames *frames);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+/* What stands behind the number in the name of a run, as it is written. */
+typedef struct chrome_run_name {
+    uint64_t start, label;
+    uint32_t size; /* 0: nothing here */
+    char text[CHROME_SHORT];
+} chrome_run_name;
+
 typedef struct chrome_writer {
     out *o;
     gotrace_reader *reader;
@@ -174,6 +187,10 @@ typedef struct chrome_writer {
     view_by by;
     bool started; /* something was written, so that a comma is needed */
     chrome_frames frames;
+    chrome_run_name names[CHROME_RECENT]; /* those written not long ago */
+    uint64_t time;                        /* the last one, and how it is written */
+    uint32_t time_size;
+    char time_text[28];
 } chrome_writer;
 
 /* The part before the events. */
@@ -184,8 +201,8 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
 /* The part behind the events. */
 void chrome_write_end(chrome_writer *w);
 
-/* The head of a record as the spool has it; the size of all of it. */
-size_t chrome_record_read(chrome_record *record, const char *bytes);
+/* The bytes of a record in a spool, of which only the head needs to be there. */
+size_t chrome_record_size(const chrome_record *record);
 
 /* ---- parts --------------------------------------------------------------------------------- */
 

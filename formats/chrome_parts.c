@@ -300,11 +300,11 @@ static void write_part(chrome_parts *p, int64_t border)
     each_kept(p, &p->slices, write_rest);
     const char *bytes;
     while ((bytes = spool_front(&p->waiting, CHROME_HEAD_SIZE)) != NULL) {
-        size_t size = chrome_record_read(&record, bytes);
+        memcpy(&record, bytes, CHROME_HEAD_SIZE);
+        size_t size = chrome_record_size(&record);
         bytes = spool_front(&p->waiting, size);
         if (!bytes)
             break;
-        chrome_record_read(&record, bytes);
         memcpy(record.values, bytes + CHROME_HEAD_SIZE, record.count * sizeof record.values[0]);
         write_waiting(p, &record,
                       bytes + CHROME_HEAD_SIZE + record.count * sizeof record.values[0]);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-    /* Enough for the few thousand things that are open at the same time as a rule; what waits
-     * longer goes to the disk. */
-    SPOOL_WINDOW = 8 * 1024 * 1024,
+    /* What began while the longest of the things at hand goes on: as a rule some hundredths of a
+     * second. What waits longer goes to the disk. */
+    SPOOL_WINDOW = 40 * 1024 * 1024,
     HEAD_WINDOW = 1024 * 1024,
 };
 
@@ -38,9 +38,8 @@ static void refuse(chrome_timeline *t, int error)
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-size_t chrome_record_read(chrome_record *record, const char *bytes)
+size_t chrome_record_size(const chrome_record *record)
 {
-    memcpy(record, bytes, CHROME_HEAD_SIZE);
     size_t size = CHROME_HEAD_SIZE + record->count * sizeof record->values[0];
     return (size + record->text_size + 7) / 8 * 8;
 }
@@ -59,14 +58,21 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
     if (text_size > UINT32_MAX)
         text_size = UINT32_MAX;
     record.text_size = (uint32_t)text_size;
-    memcpy(record.values, values, count * sizeof values[0]);
     spool *s = t->back ? &t->head : &t->spool;
-    uint64_t position = spool_push(s, &record, CHROME_HEAD_SIZE + count * sizeof values[0], text,
-                                   text_size);
-    if (position == SPOOL_NONE) {
+    size_t size = CHROME_HEAD_SIZE + count * sizeof values[0], whole = (size + text_size + 7) / 8 * 8;
+    unsigned char *at = spool_reserve(s, whole);
+    if (!at) {
         refuse(t, s->error);
         return SPOOL_NONE;
     }
+    memcpy(at, &record, CHROME_HEAD_SIZE);
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + CHROME_HEAD_SIZE + i * sizeof values[0], &values[i], sizeof values[0]);
+    if (text_size > 0) {
+        memset(at + whole - 8, 0, 8);
+        memcpy(at + size, text, text_size);
+    }
+    uint64_t position = s->end - whole;
     return t->back ? position | IN_HEAD : position;
 }
 
@@ -102,34 +108,41 @@ void chrome_come_back(chrome_timeline *t)
     t->back = false;
 }
 
+/* Write a record that lies in a spool. */
+static void write_one(chrome_timeline *t, const chrome_record *record)
+{
+    const char *text = (const char *)(record->values + record->count);
+    chrome_record copy;
+
+    if (!t->parts && record->state == CHROME_DONE) {
+        chrome_write_record(&t->writer, record, text);
+        return;
+    }
+    memcpy(&copy, record, CHROME_HEAD_SIZE + record->count * sizeof copy.values[0]);
+    if (copy.state == CHROME_OPEN)
+        copy.values[CHROME_END] = (uint64_t)t->now;
+    if (t->parts)
+        chrome_parts_take(t->parts, &copy, text);
+    else
+        chrome_write_record(&t->writer, &copy, text);
+}
+
 /* Write from the front of a spool to the first record that is still open; false if there is one. */
 static bool write_front(chrome_timeline *t, spool *s)
 {
-    for (;;) {
-        chrome_record record = {0};
-        const char *bytes = spool_front(s, CHROME_HEAD_SIZE);
-        if (!bytes)
-            return true;
-        size_t size = chrome_record_read(&record, bytes);
-        bool open = record.state == CHROME_OPEN;
+    const chrome_record *record;
+
+    while ((record = spool_front(s, CHROME_HEAD_SIZE)) != NULL) {
+        bool open = record->state == CHROME_OPEN;
+        bool shown = record->state == CHROME_DONE || (open && record->op != CHROME_ARROW_START);
         if (open && !t->ended)
             return false;
-        if (record.state == CHROME_DONE || (open && record.op != CHROME_ARROW_START)) {
-            bytes = spool_front(s, size);
-            if (!bytes)
-                return true;
-            size_t values = record.count * sizeof record.values[0];
-            memcpy(record.values, bytes + CHROME_HEAD_SIZE, values);
-            const char *text = bytes + CHROME_HEAD_SIZE + values;
-            if (open)
-                record.values[CHROME_END] = (uint64_t)t->now;
-            if (t->parts)
-                chrome_parts_take(t->parts, &record, text);
-            else
-                chrome_write_record(&t->writer, &record, text);
-        }
+        size_t size = chrome_record_size(record);
+        if (shown && (record = spool_front(s, size)) != NULL)
+            write_one(t, record);
         spool_pop(s, size);
     }
+    return true;
 }
 
 static void write_complete(chrome_timeline *t)

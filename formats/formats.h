@@ -65,7 +65,16 @@ static inline void out_char(out *o, char c)
     out_bytes(o, &c, 1);
 }
 
-void out_u64(out *o, uint64_t v);
+void out_decimal(out *o, uint64_t v);
+
+static inline void out_u64(out *o, uint64_t v)
+{
+    if (v < 10 && o->used < o->capacity)
+        o->buffer[o->used++] = (char)('0' + v);
+    else
+        out_decimal(o, v);
+}
+
 void out_i64(out *o, int64_t v);
 void out_hex(out *o, uint64_t v);
 void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));

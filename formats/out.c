@@ -104,7 +104,7 @@ static void put_decimal(char *end, uint64_t v)
         end[-1] = (char)('0' + v);
 }
 
-void out_u64(out *o, uint64_t v)
+void out_decimal(out *o, uint64_t v)
 {
     char digits[OUT_NUMBER];
     unsigned length = decimal_length(v);
