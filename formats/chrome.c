@@ -689,22 +689,65 @@ static void finish(chrome *c)
     chrome_timeline_finish(&c->timeline);
 }
 
+/* Take the events up to job->to; the status of the last one. */
+static gotrace_status take_events(chrome *c, const convert_job *job)
+{
+    gotrace_status status = GOTRACE_END;
+    gotrace_event event;
+
+    while (c->timeline.error == 0 && !job->out->failed &&
+           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
+        if (job->to != 0 && event.time >= job->to) {
+            c->timeline.now = job->to;
+            /* Whether the trace is sound does not depend on how much of it is shown. */
+            return gotrace_reader_check(job->reader);
+        }
+        if (!system_goroutines_skip(&c->system, &event))
+            take_event(c, &event);
+        chrome_drain(&c->timeline);
+    }
+    return status;
+}
+
+static gotrace_status write_document(chrome *c, const convert_job *job)
+{
+    chrome_timeline *t = &c->timeline;
+    chrome_parts parts;
+    chrome_window window;
+
+    if (job->part_size == 0)
+        chrome_write_begin(&t->writer);
+    else if (!chrome_parts_init(&parts, &t->writer, job))
+        t->error = parts.error;
+    chrome_window_init(&window, job->from, chrome_emit, t);
+    t->parts = job->part_size != 0 ? &parts : NULL;
+    t->window = job->from > 0 ? &window : NULL;
+    chrome_name_rows(&c->rows, job->reader);
+    gotrace_status status = take_events(c, job);
+    finish(c);
+    chrome_window_free(&window);
+    if (job->part_size == 0) {
+        chrome_write_end(&t->writer);
+        return status;
+    }
+    chrome_parts_finish(&parts);
+    if (t->error == 0)
+        t->error = parts.error;
+    chrome_parts_free(&parts);
+    return status;
+}
+
 static gotrace_status run(const convert_job *job)
 {
     chrome c = {.reader = job->reader};
-    chrome_parts parts;
-    gotrace_event event;
     /* What the index could not read shows again when the events are asked for. */
-    gotrace_status status = gotrace_reader_index(job->reader);
-
+    gotrace_reader_index(job->reader);
     if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
         out_fail(job->out, c.timeline.error);
         chrome_timeline_free(&c.timeline);
         return GOTRACE_END;
     }
-    if (job->part_size != 0 && !chrome_parts_init(&parts, &c.timeline.writer, job))
-        c.timeline.error = parts.error;
-    c.timeline.parts = job->part_size != 0 ? &parts : NULL;
+    c.timeline.shown = job->parts;
     chrome_rows_init(&c.rows, &c.timeline, job->by);
     chrome_user_init(&c.user, &c.timeline);
     idpool_init(&c.goroutines, sizeof(goroutine));
@@ -713,27 +756,9 @@ static gotrace_status run(const convert_job *job)
                                                                "GoSysBlock");
     c.v2 = c.timeline.writer.version >= CHROME_V2;
     c.sys_block = block ? block->code : -1;
-
-    if (job->part_size == 0)
-        chrome_write_begin(&c.timeline.writer);
-    chrome_name_rows(&c.rows, job->reader);
     if (c.system.failed)
         c.timeline.error = ENOMEM;
-    while (c.timeline.error == 0 && !job->out->failed &&
-           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        if (!system_goroutines_skip(&c.system, &event))
-            take_event(&c, &event);
-        chrome_drain(&c.timeline);
-    }
-    finish(&c);
-    if (job->part_size == 0) {
-        chrome_write_end(&c.timeline.writer);
-    } else {
-        chrome_parts_finish(&parts);
-        if (c.timeline.error == 0)
-            c.timeline.error = parts.error;
-        chrome_parts_free(&parts);
-    }
+    gotrace_status status = write_document(&c, job);
     /* Without memory or disk the output is not whole: that is for the caller to tell. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
@@ -752,5 +777,6 @@ const format format_chrome = {
     .extensions = extensions,
     .summary = "JSON for chrome://tracing, as go tool trace shows it",
     .views = true,
+    .narrows = chrome_parts_possible,
     .run = run,
 };

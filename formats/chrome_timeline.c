@@ -53,13 +53,14 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
                             .count = (uint8_t)count,
                             .time = t->now};
 
-    if (t->error != 0)
+    if (t->error != 0 || (t->shown && !chrome_shows(t->shown, t->by, op, name, values)))
         return SPOOL_NONE;
     if (text_size > UINT32_MAX)
         text_size = UINT32_MAX;
     record.text_size = (uint32_t)text_size;
     spool *s = t->back ? &t->head : &t->spool;
-    size_t size = CHROME_HEAD_SIZE + count * sizeof values[0], whole = (size + text_size + 7) / 8 * 8;
+    size_t size = CHROME_HEAD_SIZE + count * sizeof values[0],
+           whole = (size + text_size + 7) / 8 * 8;
     unsigned char *at = spool_reserve(s, whole);
     if (!at) {
         refuse(t, s->error);
@@ -108,23 +109,33 @@ void chrome_come_back(chrome_timeline *t)
     t->back = false;
 }
 
+void chrome_emit(void *ctx, const chrome_record *record, const char *text)
+{
+    chrome_timeline *t = ctx;
+
+    if (t->parts)
+        chrome_parts_take(t->parts, record, text);
+    else
+        chrome_write_record(&t->writer, record, text);
+}
+
 /* Write a record that lies in a spool. */
 static void write_one(chrome_timeline *t, const chrome_record *record)
 {
     const char *text = (const char *)(record->values + record->count);
     chrome_record copy;
 
-    if (!t->parts && record->state == CHROME_DONE) {
+    if (!t->parts && !t->window && record->state == CHROME_DONE) {
         chrome_write_record(&t->writer, record, text);
         return;
     }
     memcpy(&copy, record, CHROME_HEAD_SIZE + record->count * sizeof copy.values[0]);
     if (copy.state == CHROME_OPEN)
         copy.values[CHROME_END] = (uint64_t)t->now;
-    if (t->parts)
-        chrome_parts_take(t->parts, &copy, text);
+    if (t->window)
+        chrome_window_take(t->window, &copy, text);
     else
-        chrome_write_record(&t->writer, &copy, text);
+        chrome_emit(t, &copy, text);
 }
 
 /* Write from the front of a spool to the first record that is still open; false if there is one. */
@@ -157,6 +168,8 @@ static void write_complete(chrome_timeline *t)
         refuse(t, t->spool.error);
     if (t->parts && t->parts->error != 0)
         refuse(t, t->parts->error);
+    if (t->window && t->window->error != 0)
+        refuse(t, t->window->error);
     if (t->writer.frames.failed)
         refuse(t, ENOMEM);
 }
@@ -381,6 +394,10 @@ void chrome_timeline_finish(chrome_timeline *t)
     t->held = false;
     t->ended = true;
     write_complete(t);
+    if (t->window && t->error == 0)
+        chrome_window_finish(t->window, t->now);
+    if (t->window && t->window->error != 0)
+        refuse(t, t->window->error);
 }
 
 void chrome_timeline_free(chrome_timeline *t)

@@ -324,9 +324,9 @@ static inline void write_counters(chrome_writer *w, const chrome_record *record,
     }
     out_str(o, "}}");
 }
-#define COUNTERS(name) name "\",\"ph\":\"C\",\"ts\":"
+#define COUNTERS(name)      name "\",\"ph\":\"C\",\"ts\":"
 #define FIRST_COUNTER(name) ",\"pid\":1,\"tid\":0,\"args\":{\"" name "\":"
-#define NEXT_COUNTER(name) ",\"" name "\":"
+#define NEXT_COUNTER(name)  ",\"" name "\":"
 
 /* Two metadata events: how a row or a section is called, and where it stands. */
 static void write_metadata(chrome_writer *w, const chrome_record *record, const char *text)

@@ -194,7 +194,9 @@ typedef struct format {
     const char *summary;
     bool binary;            /* not for terminals */
     bool views;             /* leaves a choice of rows, and can be split */
-    bool narrows;           /* understands a job's parts, from, to and series */
+    bool several;           /* understands a job's series */
+    /* Those of some parts, 1 << PART_*, that come to something in that view. */
+    unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
 } format;
 

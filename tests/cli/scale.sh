@@ -67,8 +67,8 @@ for trace in v1-changes v2-changes v1-goroutines v2-goroutines; do
     [ -s out ]
 done
 
-# What is cut off is not less to look at: the half of it.
-head -c $(($(stat -c %s v2-changes) / 2)) v2-changes >cut
-within chrome cut >cut.json 2>/dev/null
-echo "=> $?, $(grep -c '"ph":"X"' cut.json)"
-tail -n 3 cut.json
+# What is damaged: half of it.
+head -c $(($(stat -c %s v2-changes) / 2)) v2-changes >half
+within chrome half >half.json 2>/dev/null
+echo "=> $?, $(grep -c '"ph":"X"' half.json)"
+tail -n 3 half.json

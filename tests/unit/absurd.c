@@ -17,7 +17,10 @@ struct teller {
     unsigned step; /* from event to event */
 };
 
-#define TEXT(bytes, shown) {bytes, sizeof(bytes) - 1, shown}
+#define TEXT(bytes, shown)                                                                         \
+    {                                                                                              \
+        bytes, sizeof(bytes) - 1, shown                                                            \
+    }
 const absurd_text absurd_names[ABSURD_NAMES] = {
     TEXT("say \"hello\" \\ 'now'", NULL),
     TEXT("a\0b\001c\nd\te\x1b[0m\x7f", NULL),
@@ -36,8 +39,8 @@ static void v2_record(forge *f, unsigned code, const uint64_t *values, size_t co
     for (size_t i = 0; i < count; i++)
         forge_varint(f, values[i]);
 }
-#define V2(f, code, ...)                                      \
-    v2_record(f, GT_V2_##code, (const uint64_t[]){__VA_ARGS__}, \
+#define V2(f, code, ...)                                                                           \
+    v2_record(f, GT_V2_##code, (const uint64_t[]){__VA_ARGS__},                                    \
               sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* Finish a batch of v2, of that thread. */

@@ -15,10 +15,10 @@
 enum { DEPTH = 16 };
 
 /* An assertion for what is asked a million times: Check writes a record for each of its own. */
-#define MUST(what) \
-    do { \
-        if (!(what)) \
-            ck_abort_msg("%s", #what); \
+#define MUST(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what))                                                                               \
+            ck_abort_msg("%s", #what);                                                             \
     } while (0)
 
 /* What is known of a row while its events are read. */
@@ -30,6 +30,7 @@ typedef struct row {
 
 typedef struct checker {
     view_by by;
+    int64_t from;    /* slices count from then on */
     int64_t slices;  /* their lengths together */
     json_t *frames;  /* the file's */
     json_t *used;    /* numbers of those that events refer to */
@@ -91,7 +92,8 @@ static void check_slice(checker *c, json_t *event, int64_t time)
     int64_t end = time + ns(event, "dur");
 
     MUST(end >= time);
-    c->slices += end - time;
+    if (end > c->from)
+        c->slices += end - (time > c->from ? time : c->from);
     while (r->depth > 0 && r->end[r->depth - 1] <= time)
         r->depth--;
     if (r->depth > 0)
@@ -203,7 +205,7 @@ typedef struct parts {
     out out;
     blob text;
     unsigned count;
-    int64_t slices; /* their lengths together */
+    int64_t from, slices; /* what the checkers have */
 } parts;
 
 static void check_part(parts *p)
@@ -221,24 +223,23 @@ static bool next_part(void *ctx)
     return true;
 }
 
-/* Convert to parts of that size, 0 for one, and check each. */
-static void convert_to_parts(const blob *trace, view_by by, uint64_t part_size, parts *p)
+/* Convert as the job asks, and check each part. */
+static void convert_to_parts(const blob *trace, convert_job job, parts *p)
 {
     gotrace_source *source;
     gotrace_reader *reader;
-    checker c = {.by = by};
+    checker c = {.by = job.by, .from = p->from};
 
-    *p = (parts){.checker = &c};
+    *p = (parts){.checker = &c, .from = p->from};
     ck_assert(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL) == GOTRACE_OK);
     ck_assert(gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK);
     ck_assert(out_init(&p->out, blob_write, &p->text));
-    convert_job job = {.reader = reader,
-                       .out = &p->out,
-                       .name = "test",
-                       .by = by,
-                       .part_size = part_size,
-                       .next_part = next_part,
-                       .ctx = p};
+    job.reader = reader;
+    job.source = source;
+    job.out = &p->out;
+    job.name = "test";
+    job.next_part = next_part;
+    job.ctx = p;
     format_chrome.run(&job);
     check_part(p);
     out_free(&p->out);
@@ -295,11 +296,62 @@ START_TEST(split)
     trace_file *files = traces_load(30 * 1024);
     for (trace_file *f = files; f->path[0]; f++) {
         for (view_by by = BY_PROC; by <= BY_THREAD; by++) {
-            parts whole, some;
-            convert_to_parts(&f->content, by, 0, &whole);
-            convert_to_parts(&f->content, by, 20000, &some);
+            parts whole = {0}, some = {0};
+            convert_to_parts(&f->content, (convert_job){.by = by}, &whole);
+            convert_to_parts(&f->content, (convert_job){.by = by, .part_size = 20000}, &some);
             ck_assert_uint_eq(whole.count, 1);
             ck_assert_int_eq(some.slices, whole.slices);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
+/* From some time on there is as much as in the whole, in documents or in parts of them. */
+START_TEST(windows)
+{
+    enum { US = 1000 };
+    static const int64_t borders[] = {1, 7 * US, 150 * US, 1000 * US, 4000 * US};
+    trace_file *files = traces_load(12 * 1024);
+    unsigned n = 0;
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (size_t i = 0; i < sizeof borders / sizeof *borders; i++, n++) {
+            convert_job job = {.by = (view_by)(n % 3)};
+            parts whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
+            convert_to_parts(&f->content, job, &whole);
+            convert_to_parts(&f->content, job, &all);
+            job.part_size = n % 5 == 0 ? 20000 : 0;
+            job.to = borders[i];
+            convert_to_parts(&f->content, job, &before);
+            job.to = 0;
+            job.from = borders[i];
+            convert_to_parts(&f->content, job, &after);
+            ck_assert_int_eq(after.slices, whole.slices);
+            /* In v2 it may be told later what was going on before. */
+            if (trace_version(&f->content) < VERSION_V2)
+                ck_assert_int_eq(before.slices, all.slices - whole.slices);
+            else
+                ck_assert_int_le(before.slices, all.slices - whole.slices);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
+/* Parts alone are as well-formed as all of them, and no larger. */
+START_TEST(narrowed)
+{
+    trace_file *files = traces_load(16 * 1024);
+    unsigned n = 0;
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (unsigned part = 0; part < PART_COUNT; part++) {
+            parts whole = {0}, some = {0};
+            convert_job job = {.by = (view_by)(n % 3), .from = n % 2 ? 100000 : 0};
+            convert_to_parts(&f->content, job, &whole);
+            job.parts = 1U << part | (n % 5 == 0 ? 1U << PART_FLOWS : 0);
+            job.no_system = n++ % 4 == 0;
+            convert_to_parts(&f->content, job, &some);
+            ck_assert_int_le(some.slices, whole.slices);
         }
     }
     traces_free(files);
@@ -462,6 +514,8 @@ int main(void)
     tcase_set_timeout(cases, 300);
     tcase_add_test(cases, whole_traces);
     tcase_add_test(cases, split);
+    tcase_add_test(cases, windows);
+    tcase_add_test(cases, narrowed);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
     tcase_add_test(cases, absurd_traces);
