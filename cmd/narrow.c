@@ -60,19 +60,15 @@ static bool take_time(const char *option, const char *text, int64_t *time)
 /* Whether the options go with what is converted to. */
 static bool possible(const settings *set, const format *target)
 {
-    const char *option = set->only    ? "only"
-                         : set->from  ? "from"
-                         : set->until ? "to TIME"
-                                      : NULL;
-    if (set->no_system && !target) {
-        diag_error("--no-system is for timelines; a script tells all that is in the file");
-        return false;
-    }
-    if (option && (!target || !target->narrows)) {
-        diag_error("--%s is for --to perfetto alone", option);
-        return false;
-    }
-    return true;
+    const char *option = set->no_system ? "no-system"
+                         : set->only    ? "only"
+                         : set->from    ? "from"
+                         : set->until   ? "to TIME"
+                                        : NULL;
+    if (!option || target)
+        return true;
+    diag_error("--%s is for timelines; a script tells all that is in the file", option);
+    return false;
 }
 
 bool narrow_job(const session *s, const format *target, convert_job *job)
@@ -84,6 +80,12 @@ bool narrow_job(const session *s, const format *target, convert_job *job)
         !take_time("to", set->until, &job->to) ||
         (set->only && !take_parts(set->only, &job->parts)))
         return false;
+    if (job->parts && target->narrows(job->parts, job->by) == 0) {
+        diag_error("--only %s leaves nothing to show: which of procs, goroutines and threads there "
+                   "is, --by tells, and flows need something to lead to",
+                   set->only);
+        return false;
+    }
     if (set->until && job->to <= job->from) {
         diag_error("--to %s does not lie behind the start of what is shown", set->until);
         return false;

@@ -197,12 +197,12 @@ static bool open_path(output_file *f, const char *path)
 static void forget(output *o)
 {
     output_file *f = o->file;
+    out_free(&o->out);
     ZSTD_freeCStream(f->zstd);
     free(f->packed);
     free(f->final);
     free(f);
     o->file = NULL;
-    out_free(&o->out);
 }
 
 static void say_failed(const output_file *f)
@@ -235,6 +235,7 @@ static bool settle(const char *rename_to)
 static void finish(output *o, bool keep)
 {
     output_file *f = o->file;
+    out_wait(&o->out);
     if (keep || !f->final) {
         if (!out_flush(&o->out) && !f->error)
             f->error = o->out.error ? o->out.error : ENOMEM; /* dropped before it came to us */
@@ -283,6 +284,7 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
     }
     if (!out_init(&o->out, output_write, f) || (zstd && !open_zstd(f)))
         return open_failed(o, ENOMEM);
+    out_write_beside(&o->out);
     return EXIT_SOUND;
 }
 

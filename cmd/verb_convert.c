@@ -226,7 +226,6 @@ static int convert(session *s, const format *target, convert_job *job)
         job->source = in.source;
         job->out = &s->output.out;
         job->name = base_name(in.name);
-        job->by = view_of(s);
         job->part_size = s->set.split ? part_size(s->set.split) : 0;
         job->next_part = next_part;
         job->ctx = &p;
@@ -247,10 +246,10 @@ static int run(session *s)
     const script_format *script;
     if (!choose(s, &target, &script) || !suits(s, target))
         return EXIT_USAGE;
-    convert_job job = {0};
+    convert_job job = {.by = view_of(s)};
     if (!narrow_job(s, target, &job))
         return EXIT_USAGE;
-    if (s->file_count > 1 && !(target && target->narrows)) {
+    if (s->file_count > 1 && !(target && target->several)) {
         diag_error("'%s' is one argument too many: only --to perfetto takes several traces",
                    s->files[1]);
         return EXIT_USAGE;
@@ -266,9 +265,9 @@ static const option_spec options[] = {
     {0, "by", OPTION_CHOICE, "VIEW", offsetof(settings, by), view_name,
      "chrome: a row a proc, goroutine or thread (proc)"},
     {0, "only", OPTION_TEXT, "LIST", offsetof(settings, only), convert_part_name,
-     "perfetto: these parts alone, between commas"},
+     "timelines: these parts alone, between commas"},
     {0, "from", OPTION_TIME, "TIME", offsetof(settings, from), NULL,
-     "perfetto: from that time of the trace on"},
+     "timelines: from that time of the trace on"},
     {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
      "timelines: leave out the runtime's goroutines"},
     {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
@@ -286,7 +285,7 @@ const verb verb_convert = {
         "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
         "are event scripts, as dump writes them.\n"
         "\n"
-        "For perfetto there is --to TIME too, beside --to NAME: until that time. A TIME\n"
+        "Timelines have --to TIME too, beside --to NAME: until that time. A TIME\n"
         "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",
     .options = options,
     .run = run,

@@ -15,31 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct goroutine {
-    uint64_t start;     /* where it starts: a stack, until 1.6 a PC, in v2 a frame */
-    uint64_t stopped;   /* the stack where it stopped last */
-    uint64_t row;       /* where it runs */
-    uint64_t label;     /* v2: a kept text, 0 for none */
-    uint64_t proc;      /* v2: that it has */
-    uint64_t named[2];  /* start and label, as its row goes by them */
-    uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
-    chrome_arrow arrow; /* from what made it runnable */
-    const char *waits_for;
-    chrome_region *regions;
-    uint8_t census;
-    bool running; /* has a row */
-    bool has_proc;
-    bool has_name; /* its row has */
-    bool assists;  /* marks for the GC */
-    bool system;   /* of the runtime */
-} goroutine;
+typedef struct chrome_goroutine goroutine;
 
 typedef struct chrome {
     chrome_timeline timeline;
     chrome_user user;
     chrome_rows rows;
     gotrace_reader *reader;
-    idmap goroutines;
+    idpool goroutines;
     system_goroutines system;
     bool v2;
     int sys_block;       /* v1: code of the event that takes the proc from a system call */
@@ -50,9 +33,9 @@ typedef struct chrome {
 
 static goroutine *goroutine_of(chrome *c, uint64_t id)
 {
-    goroutine *g = idmap_insert(&c->goroutines, id);
+    goroutine *g = idpool_find(&c->goroutines, id);
 
-    if (!g)
+    if (!g && !(g = idpool_add(&c->goroutines, id)))
         c->timeline.error = ENOMEM;
     return g;
 }
@@ -117,7 +100,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
         return;
     leave_row(c, g, 0);
     /* In a trace that contradicts itself another one may still be there. */
-    goroutine *other = row->goroutine ? idmap_find(&c->goroutines, row->goroutine) : NULL;
+    goroutine *other = row->goroutine ? idpool_find(&c->goroutines, row->goroutine) : NULL;
     if (other)
         leave_row(c, other, 0);
     row->goroutine = id;
@@ -158,6 +141,7 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
 {
     leave_row(c, g, 0);
     if (!c->v2) {
+        g->is_named = g->is_named && g->start == event->start_stack;
         g->start = event->start_stack;
         g->system = is_system(c, event->start_stack);
         g->stopped = 0;
@@ -225,18 +209,15 @@ static void ended(chrome *c, goroutine *g, uint64_t id, const gotrace_event *eve
     chrome_end_regions(&c->user, &g->regions);
     if (c->rows.by == BY_GOROUTINE)
         chrome_close_row(&c->timeline, chrome_row_of_goroutine(id));
-    idmap_remove(&c->goroutines, id);
+    idpool_remove(&c->goroutines, id);
 }
 
 /* A row that is a goroutine's goes by what is known of it. */
 static void name_goroutine(chrome *c, goroutine *g, uint64_t id)
 {
-    if (c->rows.by != BY_GOROUTINE ||
-        (g->has_name && g->named[0] == g->start && g->named[1] == g->label))
+    if (c->rows.by != BY_GOROUTINE || g->is_named)
         return;
-    g->has_name = true;
-    g->named[0] = g->start;
-    g->named[1] = g->label;
+    g->is_named = true;
     chrome_name_goroutine(&c->timeline, id, g->start, g->label);
 }
 
@@ -290,10 +271,13 @@ static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
     uint64_t stack = event->start_stack != 0 ? event->start_stack : own ? event->stack : 0;
     size_t size;
 
-    if (event->from == GOTRACE_STATE_NOT_EXIST)
+    if (event->from == GOTRACE_STATE_NOT_EXIST) {
+        g->is_named = g->is_named && g->start == 0;
         g->start = g->stopped = 0;
+    }
     if (g->start != 0 || stack == 0)
         return;
+    g->is_named = false;
     g->start = chrome_frames_outermost(frames, (uint32_t)stack);
     const char *function = chrome_frames_function(frames, (uint32_t)g->start, &size);
     g->system = function_is_system(function, size);
@@ -410,7 +394,7 @@ static void proc_changed_v2(chrome *c, const gotrace_event *event)
     if (!runs && event->from != GOTRACE_STATE_RUNNING)
         return;
     /* Whoever still has it is in a system call, which goes on without the proc. */
-    goroutine *g = proc->goroutine ? idmap_find(&c->goroutines, proc->goroutine) : NULL;
+    goroutine *g = proc->goroutine ? idpool_find(&c->goroutines, proc->goroutine) : NULL;
     if (!runs && g && g->has_proc && g->proc == number) {
         if (c->rows.by == BY_PROC)
             leave_row(c, g, g->stopped);
@@ -470,20 +454,21 @@ static void range_goes_on(chrome *c, const gotrace_event *event)
 static void label_changed(chrome *c, const gotrace_event *event)
 {
     goroutine *g = goroutine_of(c, event->goroutine);
+    uint64_t label = 0;
 
-    if (g && event->text_size > 0)
-        g->label = chrome_frames_keep(&c->timeline.writer.frames, event->text, event->text_size);
-    else if (g)
-        g->label = 0;
-    if (g)
-        name_goroutine(c, g, event->goroutine);
+    if (!g)
+        return;
+    if (event->text_size > 0)
+        label = chrome_frames_keep(&c->timeline.writer.frames, event->text, event->text_size);
+    g->is_named = g->is_named && g->label == label;
+    g->label = label;
+    name_goroutine(c, g, event->goroutine);
 }
 
 /* What an event refers to by ids that hold for its generation only, by what holds for ever. */
 static void keep_references(chrome *c, gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.writer.frames;
-    size_t size;
 
     if (event->generation != c->generation) {
         /* What is from before the trace is told of in its first generation. */
@@ -494,9 +479,6 @@ static void keep_references(chrome *c, gotrace_event *event)
     }
     event->stack = chrome_frames_of(frames, event->stack);
     event->start_stack = chrome_frames_of(frames, event->start_stack);
-    if (event->reason)
-        event->reason = chrome_frames_kept(
-            frames, chrome_frames_keep(frames, event->reason, strlen(event->reason)), &size);
 }
 
 /* ---- procs --------------------------------------------------------------------------------- */
@@ -685,77 +667,98 @@ static void take_event(chrome *c, gotrace_event *event)
 /* End what goes on when the trace stops. */
 static void finish(chrome *c)
 {
-    uint64_t *ids = idmap_sorted_keys(&c->goroutines);
+    uint64_t *ids = idmap_sorted_keys(&c->goroutines.by_id);
     size_t cursor = 0;
     uint64_t id;
     void *value;
 
-    for (size_t i = 0; ids && i < c->goroutines.count; i++) {
-        goroutine *g = idmap_find(&c->goroutines, ids[i]);
-        chrome_end_regions(&c->user, &g->regions);
-    }
-    free(ids);
-    if (!ids && c->goroutines.count > 0)
+    if (!ids && c->goroutines.by_id.count > 0)
         c->timeline.error = ENOMEM;
-    while (idmap_next(&c->goroutines, &cursor, &id, &value)) {
-        goroutine *g = value;
-        chrome_drop_arrow(&c->timeline, &g->arrow);
+    for (size_t i = 0; ids && i < c->goroutines.by_id.count; i++) {
+        goroutine *g = idpool_find(&c->goroutines, ids[i]);
+        chrome_end_regions(&c->user, &g->regions);
         if (c->v2 && g->running) {
             chrome_mark_slice(&c->timeline, g->row, CHROME_RUN, g->start, g->label);
             chrome_mark_slice(&c->timeline, g->row, CHROME_SYSCALL, 1, 0);
         }
-        /* Some are left only where there was no memory to do it in order. */
-        chrome_end_regions(&c->user, &g->regions);
     }
-    chrome_user_finish(&c->user);
+    free(ids);
+    /* Some are left only where there was no memory to do it in order. */
+    while (idpool_next(&c->goroutines, &cursor, &id, &value))
+        chrome_end_regions(&c->user, &((goroutine *)value)->regions);
     chrome_timeline_finish(&c->timeline);
+}
+
+/* Take the events up to job->to; the status of the last one. */
+static gotrace_status take_events(chrome *c, const convert_job *job)
+{
+    gotrace_status status = GOTRACE_END;
+    gotrace_event event;
+
+    while (c->timeline.error == 0 && !job->out->failed &&
+           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
+        if (job->to != 0 && event.time >= job->to) {
+            c->timeline.now = job->to;
+            /* Whether the trace is sound does not depend on how much of it is shown. */
+            return gotrace_reader_check(job->reader);
+        }
+        if (!system_goroutines_skip(&c->system, &event))
+            take_event(c, &event);
+        chrome_drain(&c->timeline);
+    }
+    return status;
+}
+
+static gotrace_status write_document(chrome *c, const convert_job *job)
+{
+    chrome_timeline *t = &c->timeline;
+    chrome_parts parts;
+    chrome_window window;
+
+    if (job->part_size == 0)
+        chrome_write_begin(&t->writer);
+    else if (!chrome_parts_init(&parts, &t->writer, job))
+        t->error = parts.error;
+    chrome_window_init(&window, job->from, chrome_emit, t);
+    t->parts = job->part_size != 0 ? &parts : NULL;
+    t->window = job->from > 0 ? &window : NULL;
+    chrome_name_rows(&c->rows, job->reader);
+    gotrace_status status = take_events(c, job);
+    finish(c);
+    chrome_window_free(&window);
+    if (job->part_size == 0) {
+        chrome_write_end(&t->writer);
+        return status;
+    }
+    chrome_parts_finish(&parts);
+    if (t->error == 0)
+        t->error = parts.error;
+    chrome_parts_free(&parts);
+    return status;
 }
 
 static gotrace_status run(const convert_job *job)
 {
     chrome c = {.reader = job->reader};
-    chrome_parts parts;
-    gotrace_event event;
     /* What the index could not read shows again when the events are asked for. */
-    gotrace_status status = gotrace_reader_index(job->reader);
-
+    gotrace_reader_index(job->reader);
     if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
         out_fail(job->out, c.timeline.error);
         chrome_timeline_free(&c.timeline);
         return GOTRACE_END;
     }
-    if (job->part_size != 0 && !chrome_parts_init(&parts, &c.timeline.writer, job))
-        c.timeline.error = parts.error;
-    c.timeline.parts = job->part_size != 0 ? &parts : NULL;
+    c.timeline.shown = job->parts;
     chrome_rows_init(&c.rows, &c.timeline, job->by);
     chrome_user_init(&c.user, &c.timeline);
-    idmap_init(&c.goroutines, sizeof(goroutine));
+    idpool_init(&c.goroutines, sizeof(goroutine));
     system_goroutines_init(&c.system, job, false);
     const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
                                                                "GoSysBlock");
     c.v2 = c.timeline.writer.version >= CHROME_V2;
     c.sys_block = block ? block->code : -1;
-
-    if (job->part_size == 0)
-        chrome_write_begin(&c.timeline.writer);
-    chrome_name_rows(&c.rows, job->reader);
     if (c.system.failed)
         c.timeline.error = ENOMEM;
-    while (c.timeline.error == 0 && !job->out->failed &&
-           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        if (!system_goroutines_skip(&c.system, &event))
-            take_event(&c, &event);
-        chrome_drain(&c.timeline);
-    }
-    finish(&c);
-    if (job->part_size == 0) {
-        chrome_write_end(&c.timeline.writer);
-    } else {
-        chrome_parts_finish(&parts);
-        if (c.timeline.error == 0)
-            c.timeline.error = parts.error;
-        chrome_parts_free(&parts);
-    }
+    gotrace_status status = write_document(&c, job);
     /* Without memory or disk the output is not whole: that is for the caller to tell. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
@@ -763,7 +766,7 @@ static gotrace_status run(const convert_job *job)
     chrome_user_free(&c.user);
     chrome_rows_free(&c.rows);
     chrome_timeline_free(&c.timeline);
-    idmap_free(&c.goroutines);
+    idpool_free(&c.goroutines);
     return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
 }
 
@@ -774,5 +777,6 @@ const format format_chrome = {
     .extensions = extensions,
     .summary = "JSON for chrome://tracing, as go tool trace shows it",
     .views = true,
+    .narrows = chrome_parts_possible,
     .run = run,
 };

@@ -8,6 +8,8 @@
  *   chrome_timeline.c records in order of time, and slices on rows, properly nested
  *   chrome_write.c    records to JSON
  *   chrome_parts.c    several documents instead of one
+ *   chrome_window.c   less than all: some parts, a part of the time
+ *   chrome_kept.c     what these two tell again
  *   chrome_frames.c   the tree of stack frames that records refer to
  *
  * Records wait in a spool until all of them that began earlier are complete: a record whose end
@@ -17,7 +19,7 @@
 #define CHROME_H
 
 #include "formats.h"
-#include "idmap.h"
+#include "idpool.h"
 #include "spool.h"
 
 /* The version from which traces have generations and tell statuses and procs of system calls. */
@@ -118,6 +120,8 @@ typedef struct chrome_record {
 
 typedef struct chrome_node chrome_node;
 
+enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
+
 typedef struct chrome_frames {
     gotrace_reader *reader;
     idmap stacks; /* stack id to number of its innermost frame's node */
@@ -131,7 +135,11 @@ typedef struct chrome_frames {
     gotrace_frame *buffer; /* of one stack */
     size_t buffer_size;
     uint64_t used_bytes; /* about what is written of those used */
-    bool failed;         /* memory was refused */
+    struct {
+        uint64_t stack; /* 0: nothing here */
+        uint32_t number;
+    } recent[CHROME_RECENT]; /* what was looked up not long ago */
+    bool failed;             /* memory was refused */
 } chrome_frames;
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
@@ -167,6 +175,13 @@ void chrome_frames_free(chrome_frames *frames);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
+/* What stands behind the number in the name of a run, as it is written. */
+typedef struct chrome_run_name {
+    uint64_t start, label;
+    uint32_t size; /* 0: nothing here */
+    char text[CHROME_SHORT];
+} chrome_run_name;
+
 typedef struct chrome_writer {
     out *o;
     gotrace_reader *reader;
@@ -174,6 +189,10 @@ typedef struct chrome_writer {
     view_by by;
     bool started; /* something was written, so that a comma is needed */
     chrome_frames frames;
+    chrome_run_name names[CHROME_RECENT]; /* those written not long ago */
+    uint64_t time;                        /* the last one, and how it is written */
+    uint32_t time_size;
+    char time_text[28];
 } chrome_writer;
 
 /* The part before the events. */
@@ -184,20 +203,71 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
 /* The part behind the events. */
 void chrome_write_end(chrome_writer *w);
 
-/* The head of a record as the spool has it; the size of all of it. */
-size_t chrome_record_read(chrome_record *record, const char *bytes);
+/* The bytes of a record in a spool, of which only the head needs to be there. */
+size_t chrome_record_size(const chrome_record *record);
+
+/* ---- records that are told again ----------------------------------------------------------- */
+
+/* What a row is called, a slice or region that goes on, the last value of a counter. */
+typedef struct chrome_kept {
+    chrome_record record;
+    char *text;
+    uint64_t part; /* that had it last, from 1 */
+    bool closed;   /* nothing more will happen on that row */
+} chrome_kept;
+
+/* Keep a copy by key, instead of what was kept by it; NULL when memory is refused. */
+chrome_kept *chrome_keep(idmap *map, uint64_t key, const chrome_record *record, const char *text);
+void chrome_forget(idmap *map, uint64_t key);
+void chrome_forget_all(idmap *map);
+
+/* The key of the row, or section, that a record names or stands on. */
+uint64_t chrome_row_key(const chrome_record *record);
+
+/* ---- less than all ------------------------------------------------------------------------- */
+
+/* Those of some PART_* (bits) that come to something in that view. */
+unsigned chrome_parts_possible(unsigned parts, view_by by);
+
+/* Whether a record is among these parts. */
+bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
+                  const uint64_t *values);
+
+typedef void (*chrome_emit_fn)(void *ctx, const chrome_record *record, const char *text);
+
+typedef struct chrome_window {
+    int64_t from;
+    bool reached;  /* that time */
+    idmap rows;    /* chrome_kept by key; part is 1 once it was passed on */
+    idmap regions; /* those going on before, by id */
+    idmap arrows;  /* a set: those that began before, by id */
+    chrome_record counters[CHROME_COUNTERS]; /* the last ones before */
+    chrome_emit_fn emit;                     /* where what is shown goes */
+    void *ctx;
+    int error; /* errno, when memory was refused */
+} chrome_window;
+
+void chrome_window_init(chrome_window *w, int64_t from, chrome_emit_fn emit, void *ctx);
+
+/* Take the next record, which may be changed, and pass it on if it belongs to what is shown. */
+void chrome_window_take(chrome_window *w, chrome_record *record, const char *text);
+
+/* That was the last one; the trace ends at that time. */
+void chrome_window_finish(chrome_window *w, int64_t end);
+
+void chrome_window_free(chrome_window *w);
 
 /* ---- parts --------------------------------------------------------------------------------- */
 
 typedef struct chrome_parts {
     chrome_writer *writer;
     const convert_job *job;
-    spool waiting;       /* the records of the part at hand */
-    out nowhere;         /* to measure them */
-    uint64_t size;       /* of what they become */
-    uint64_t part;       /* how many were written */
-    int64_t begin, last; /* of the part; of the last record that waits */
-    int64_t border;      /* where the part ends that is being written */
+    spool waiting;               /* the records of the part at hand */
+    out nowhere;                 /* to measure them */
+    uint64_t size;               /* of what they become */
+    uint64_t part;               /* how many were written */
+    int64_t begin, last;         /* of the part; of the last record that waits */
+    int64_t border;              /* where the part ends that is being written */
     idmap rows, slices, regions; /* to be told of again: by row, number and id */
     uint64_t carried;            /* the last number */
     uint8_t region_op;
@@ -260,19 +330,26 @@ typedef struct chrome_timeline {
     spool head; /* what began with the trace, but was told of later */
     view_by by;
     chrome_writer writer;
-    chrome_parts *parts; /* NULL if there is only one */
-    idmap rows;          /* chrome_row by number */
-    int64_t now;     /* time of the event at hand, never less than that of the one before */
-    uint64_t arrows; /* the last one's id */
-    int64_t present; /* the time to come back to */
-    bool held;       /* nothing is written yet, so that one can go back to the beginning */
-    bool back;       /* now is the beginning */
-    int error;       /* errno, when memory or the disk was refused */
+    chrome_parts *parts;   /* NULL if there is only one */
+    chrome_window *window; /* NULL if all of the time is shown */
+    unsigned shown;        /* a bit a PART_*; 0: all */
+    idpool rows;           /* chrome_row by number */
+    int64_t now;           /* time of the event at hand, never less than that of the one before */
+    uint64_t arrows;       /* the last one's id */
+    int64_t present;       /* the time to come back to */
+    bool held;             /* nothing is written yet, so that one can go back to the beginning */
+    bool back;             /* now is the beginning */
+    bool ended;            /* what is open still ends now, and arrows without an end are none */
+    int error;             /* errno, when memory or the disk was refused */
 } chrome_timeline;
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader);
 
-/* Append a record at the present time, its values and text; the position, or SPOOL_NONE. */
+/* Write a record, to the document or its part; ctx is the timeline. */
+void chrome_emit(void *ctx, const chrome_record *record, const char *text);
+
+/* Append a record at the present time, its values and text; the position, or SPOOL_NONE also of
+ * what is not shown. */
 uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_state state,
                      const uint64_t *values, size_t count, const char *text, size_t text_size);
 
@@ -425,9 +502,27 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
 /* End all of a goroutine's regions. */
 void chrome_end_regions(chrome_user *u, chrome_region **regions);
 
-/* End the tasks that go on. */
-void chrome_user_finish(chrome_user *u);
-
 void chrome_user_free(chrome_user *u);
+
+/* ---- goroutines ---------------------------------------------------------------------------- */
+
+/* There may be millions. */
+typedef struct chrome_goroutine {
+    uint64_t start;     /* where it starts: a stack, until 1.6 a PC, in v2 a frame */
+    uint64_t stopped;   /* the stack where it stopped last */
+    uint64_t row;       /* where it runs */
+    uint64_t label;     /* v2: a kept text, 0 for none */
+    uint64_t proc;      /* v2: that it has */
+    uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
+    chrome_arrow arrow; /* from what made it runnable */
+    const char *waits_for;
+    chrome_region *regions;
+    uint8_t census;
+    bool running; /* has a row */
+    bool has_proc;
+    bool is_named; /* its row goes by the present start and label */
+    bool assists;  /* marks for the GC */
+    bool system;   /* of the runtime */
+} chrome_goroutine;
 
 #endif

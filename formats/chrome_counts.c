@@ -34,8 +34,6 @@ void chrome_count_metric(chrome_counts *c, const gotrace_event *event)
 static void show_counter(chrome_timeline *t, chrome_op op, uint64_t *shown, const uint64_t *values,
                          size_t count)
 {
-    if (memcmp(shown, values, count * sizeof *values) == 0)
-        return;
     memcpy(shown, values, count * sizeof *values);
     chrome_push(t, op, CHROME_NAME_TEXT, CHROME_DONE, values, count, NULL, 0);
 }
@@ -50,7 +48,12 @@ void chrome_show_counts(chrome_counts *c, chrome_timeline *t)
                              c->goroutines[CHROME_CENSUS_GC_WAITING]};
     uint64_t threads[] = {c->procs_running, c->goroutines[CHROME_CENSUS_IN_SYSCALL]};
 
-    show_counter(t, CHROME_THREADS, c->shown_threads, threads, 2);
-    show_counter(t, CHROME_HEAP, c->shown_heap, heap, 2);
-    show_counter(t, CHROME_GOROUTINES, c->shown_goroutines, goroutines, 3);
+    /* Asked of each event. */
+    if (((threads[0] ^ c->shown_threads[0]) | (threads[1] ^ c->shown_threads[1])) != 0)
+        show_counter(t, CHROME_THREADS, c->shown_threads, threads, 2);
+    if (((heap[0] ^ c->shown_heap[0]) | (heap[1] ^ c->shown_heap[1])) != 0)
+        show_counter(t, CHROME_HEAP, c->shown_heap, heap, 2);
+    if (((goroutines[0] ^ c->shown_goroutines[0]) | (goroutines[1] ^ c->shown_goroutines[1]) |
+         (goroutines[2] ^ c->shown_goroutines[2])) != 0)
+        show_counter(t, CHROME_GOROUTINES, c->shown_goroutines, goroutines, 3);
 }

@@ -43,6 +43,7 @@ void chrome_frames_forget(chrome_frames *frames)
 {
     idmap_free(&frames->stacks);
     idmap_init(&frames->stacks, sizeof(uint32_t));
+    memset(frames->recent, 0, sizeof frames->recent);
 }
 
 void chrome_frames_free(chrome_frames *frames)
@@ -168,13 +169,11 @@ static size_t read_stack(chrome_frames *frames, uint64_t stack)
     return depth > 0 ? gotrace_reader_stack(frames->reader, stack, frames->buffer, depth) : 0;
 }
 
-uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
+static uint32_t look_up(chrome_frames *frames, uint64_t stack)
 {
     uint32_t number = 0;
-
-    if (stack == 0)
-        return 0;
     uint32_t *known = idmap_find(&frames->stacks, stack);
+
     if (known)
         return *known;
     for (size_t i = read_stack(frames, stack); i-- > 0;) {
@@ -199,6 +198,19 @@ uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
     else
         frames->failed = true;
     return number;
+}
+
+uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
+{
+    size_t at = stack % CHROME_RECENT;
+
+    if (stack == 0)
+        return 0;
+    if (frames->recent[at].stack != stack) {
+        frames->recent[at].number = look_up(frames, stack);
+        frames->recent[at].stack = stack;
+    }
+    return frames->recent[at].number;
 }
 
 uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number)

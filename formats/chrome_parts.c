@@ -16,15 +16,6 @@ enum {
     EVENT = 150,   /* and of an event */
 };
 
-/* Something to be told again in later parts: what a row is called, a slice or region that goes on,
- * the last value of a counter. */
-typedef struct kept_record {
-    chrome_record record;
-    char *text;
-    uint64_t part; /* that had it last, from 1 */
-    bool closed;   /* nothing more will happen on that row */
-} kept_record;
-
 static bool write_nowhere(void *ctx, const void *bytes, size_t size)
 {
     (void)ctx, (void)bytes, (void)size;
@@ -33,10 +24,10 @@ static bool write_nowhere(void *ctx, const void *bytes, size_t size)
 
 bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job *job)
 {
-    *p = (chrome_parts){.writer = writer, .job = job, .last = -1};
-    idmap_init(&p->rows, sizeof(kept_record));
-    idmap_init(&p->slices, sizeof(kept_record));
-    idmap_init(&p->regions, sizeof(kept_record));
+    *p = (chrome_parts){.writer = writer, .job = job, .last = -1, .begin = job->from};
+    idmap_init(&p->rows, sizeof(chrome_kept));
+    idmap_init(&p->slices, sizeof(chrome_kept));
+    idmap_init(&p->regions, sizeof(chrome_kept));
     idmap_init(&p->arrows, sizeof(uint64_t));
     idmap_init(&p->crossing, sizeof(bool));
     if (!spool_init(&p->waiting, PART_WINDOW) || !out_init(&p->nowhere, write_nowhere, NULL)) {
@@ -46,22 +37,11 @@ bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job
     return true;
 }
 
-static void free_kept(idmap *map)
-{
-    size_t cursor = 0;
-    uint64_t key;
-    void *value;
-
-    while (idmap_next(map, &cursor, &key, &value))
-        free(((kept_record *)value)->text);
-    idmap_free(map);
-}
-
 void chrome_parts_free(chrome_parts *p)
 {
-    free_kept(&p->rows);
-    free_kept(&p->slices);
-    free_kept(&p->regions);
+    chrome_forget_all(&p->rows);
+    chrome_forget_all(&p->slices);
+    chrome_forget_all(&p->regions);
     for (size_t i = 0; i < CHROME_COUNTERS; i++)
         free(p->counters[i]);
     idmap_free(&p->arrows);
@@ -72,50 +52,20 @@ void chrome_parts_free(chrome_parts *p)
 
 /* ---- what is kept -------------------------------------------------------------------------- */
 
-static kept_record *keep(chrome_parts *p, idmap *map, uint64_t key, const chrome_record *record,
+static chrome_kept *keep(chrome_parts *p, idmap *map, uint64_t key, const chrome_record *record,
                          const char *text)
 {
-    kept_record *kept = idmap_insert(map, key);
-    char *copy = record->text_size > 0 ? malloc(record->text_size) : NULL;
+    chrome_kept *kept = chrome_keep(map, key, record, text);
 
-    if (!kept || (record->text_size > 0 && !copy)) {
-        free(copy);
+    if (!kept)
         p->error = ENOMEM;
-        return NULL;
-    }
-    if (copy)
-        memcpy(copy, text, record->text_size);
-    free(kept->text);
-    *kept = (kept_record){.record = *record, .text = copy, .part = kept->part};
     return kept;
-}
-
-static void forget(idmap *map, uint64_t key)
-{
-    kept_record *kept = idmap_find(map, key);
-
-    if (kept)
-        free(kept->text);
-    idmap_remove(map, key);
-}
-
-/* Rows of all sections, and sections, by one number. */
-static uint64_t row_key(uint64_t pid, uint64_t tid, bool section)
-{
-    return tid * 8 + pid * 2 + section;
-}
-
-static bool in_tasks(const chrome_record *record)
-{
-    bool arrow = record->op == CHROME_ARROW_START || record->op == CHROME_ARROW_END;
-    return record->op == CHROME_TASK || (arrow && record->values[CHROME_PID] == CHROME_PID_TASKS);
 }
 
 /* Remember that this part shows something on a row. */
 static void use_row(chrome_parts *p, const chrome_record *record)
 {
-    uint64_t pid = in_tasks(record) ? CHROME_PID_TASKS : CHROME_PID_PROCS;
-    kept_record *row = idmap_find(&p->rows, row_key(pid, record->values[CHROME_TID], false));
+    chrome_kept *row = idmap_find(&p->rows, chrome_row_key(record));
 
     if (!row || row->part == p->part + 1)
         return;
@@ -140,7 +90,7 @@ static void each_kept(chrome_parts *p, idmap *map, void (*take)(chrome_parts *, 
 
 static void write_row(chrome_parts *p, uint64_t key, void *value)
 {
-    kept_record *row = value;
+    chrome_kept *row = value;
     uint64_t tid = row->record.values[CHROME_TID];
     bool special = row->record.op == CHROME_SECTION ||
                    (row->record.values[CHROME_PID] == CHROME_PID_PROCS &&
@@ -151,14 +101,14 @@ static void write_row(chrome_parts *p, uint64_t key, void *value)
         chrome_write_record(p->writer, &row->record, row->text);
     }
     if (row->closed)
-        forget(&p->rows, key);
+        chrome_forget(&p->rows, key);
 }
 
 /* Nothing more happens on the row of a task that has ended. */
 static void close_task(chrome_parts *p, const chrome_record *record)
 {
-    uint64_t key = row_key(CHROME_PID_TASKS, record->values[CHROME_TID], false);
-    kept_record *row = record->op == CHROME_TASK ? idmap_find(&p->rows, key) : NULL;
+    chrome_kept *row = record->op == CHROME_TASK ? idmap_find(&p->rows, chrome_row_key(record))
+                                                 : NULL;
 
     if (row)
         row->closed = true;
@@ -180,12 +130,12 @@ static void write_slice(chrome_parts *p, chrome_record *record, const char *text
 /* What goes on since an earlier part. */
 static void write_rest(chrome_parts *p, uint64_t key, void *value)
 {
-    kept_record *kept = value;
+    chrome_kept *kept = value;
     chrome_record record = kept->record;
 
     write_slice(p, &record, kept->text);
     if ((int64_t)kept->record.values[CHROME_END] <= p->border) {
-        forget(&p->slices, key);
+        chrome_forget(&p->slices, key);
         return;
     }
     kept->record.time = p->border;
@@ -194,7 +144,7 @@ static void write_rest(chrome_parts *p, uint64_t key, void *value)
 
 static void write_region(chrome_parts *p, uint64_t key, void *value)
 {
-    kept_record *kept = value;
+    chrome_kept *kept = value;
     chrome_record record = kept->record;
 
     (void)key;
@@ -219,7 +169,7 @@ static void write_waiting(chrome_parts *p, chrome_record *record, const char *te
     case CHROME_SLICE:
     case CHROME_TASK:
         if ((int64_t)record->values[CHROME_END] > p->border) {
-            kept_record *kept = keep(p, &p->slices, ++p->carried, record, text);
+            chrome_kept *kept = keep(p, &p->slices, ++p->carried, record, text);
             if (kept) {
                 kept->record.time = p->border;
                 kept->record.values[CHROME_STACK] = 0;
@@ -228,7 +178,7 @@ static void write_waiting(chrome_parts *p, chrome_record *record, const char *te
         write_slice(p, record, text);
         return;
     case CHROME_REGION_BEGIN: keep(p, &p->regions, id, record, text); break;
-    case CHROME_REGION_END: forget(&p->regions, id); break;
+    case CHROME_REGION_END: chrome_forget(&p->regions, id); break;
     case CHROME_ARROW_START:
         /* One that ends in a later part has nothing to end in here. */
         if (idmap_find(&p->arrows, id)) {
@@ -272,7 +222,7 @@ static void write_counters(chrome_parts *p)
 static void use_row_of(chrome_parts *p, uint64_t key, void *value)
 {
     (void)key;
-    use_row(p, &((kept_record *)value)->record);
+    use_row(p, &((chrome_kept *)value)->record);
 }
 
 /* Write all that waits, up to the border. */
@@ -300,11 +250,11 @@ static void write_part(chrome_parts *p, int64_t border)
     each_kept(p, &p->slices, write_rest);
     const char *bytes;
     while ((bytes = spool_front(&p->waiting, CHROME_HEAD_SIZE)) != NULL) {
-        size_t size = chrome_record_read(&record, bytes);
+        memcpy(&record, bytes, CHROME_HEAD_SIZE);
+        size_t size = chrome_record_size(&record);
         bytes = spool_front(&p->waiting, size);
         if (!bytes)
             break;
-        chrome_record_read(&record, bytes);
         memcpy(record.values, bytes + CHROME_HEAD_SIZE, record.count * sizeof record.values[0]);
         write_waiting(p, &record,
                       bytes + CHROME_HEAD_SIZE + record.count * sizeof record.values[0]);
@@ -339,18 +289,15 @@ static void measure(chrome_parts *p, const chrome_record *record, const char *te
 /* Rows are told of in each part that shows them. */
 static bool take_row(chrome_parts *p, const chrome_record *record, const char *text)
 {
-    bool section = record->op == CHROME_SECTION;
-    uint64_t tid = record->values[CHROME_TID];
-
     if (record->op == CHROME_ROW_END) {
-        kept_record *row = idmap_find(&p->rows, row_key(CHROME_PID_PROCS, tid, false));
+        chrome_kept *row = idmap_find(&p->rows, chrome_row_key(record));
         if (row)
             row->closed = true;
         return true;
     }
-    if (record->op != CHROME_ROW && !section)
+    if (record->op != CHROME_ROW && record->op != CHROME_SECTION)
         return false;
-    keep(p, &p->rows, row_key(record->values[CHROME_PID], tid, section), record, text);
+    keep(p, &p->rows, chrome_row_key(record), record, text);
     return true;
 }
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-    /* Enough for the few thousand things that are open at the same time as a rule; what waits
-     * longer goes to the disk. */
-    SPOOL_WINDOW = 8 * 1024 * 1024,
+    /* What began while the longest of the things at hand goes on: as a rule some hundredths of a
+     * second. What waits longer goes to the disk. */
+    SPOOL_WINDOW = 40 * 1024 * 1024,
     HEAD_WINDOW = 1024 * 1024,
 };
 
@@ -20,7 +20,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
     *t = (chrome_timeline){
         .writer = {.o = o, .reader = reader, .version = gotrace_reader_summary(reader)->version}};
     chrome_frames_init(&t->writer.frames, reader);
-    idmap_init(&t->rows, sizeof(chrome_row));
+    idpool_init(&t->rows, sizeof(chrome_row));
     t->held = t->writer.version >= CHROME_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW))
         t->error = t->spool.error;
@@ -38,9 +38,8 @@ static void refuse(chrome_timeline *t, int error)
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-size_t chrome_record_read(chrome_record *record, const char *bytes)
+size_t chrome_record_size(const chrome_record *record)
 {
-    memcpy(record, bytes, CHROME_HEAD_SIZE);
     size_t size = CHROME_HEAD_SIZE + record->count * sizeof record->values[0];
     return (size + record->text_size + 7) / 8 * 8;
 }
@@ -54,19 +53,27 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
                             .count = (uint8_t)count,
                             .time = t->now};
 
-    if (t->error != 0)
+    if (t->error != 0 || (t->shown && !chrome_shows(t->shown, t->by, op, name, values)))
         return SPOOL_NONE;
     if (text_size > UINT32_MAX)
         text_size = UINT32_MAX;
     record.text_size = (uint32_t)text_size;
-    memcpy(record.values, values, count * sizeof values[0]);
     spool *s = t->back ? &t->head : &t->spool;
-    uint64_t position = spool_push(s, &record, CHROME_HEAD_SIZE + count * sizeof values[0], text,
-                                   text_size);
-    if (position == SPOOL_NONE) {
+    size_t size = CHROME_HEAD_SIZE + count * sizeof values[0],
+           whole = (size + text_size + 7) / 8 * 8;
+    unsigned char *at = spool_reserve(s, whole);
+    if (!at) {
         refuse(t, s->error);
         return SPOOL_NONE;
     }
+    memcpy(at, &record, CHROME_HEAD_SIZE);
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + CHROME_HEAD_SIZE + i * sizeof values[0], &values[i], sizeof values[0]);
+    if (text_size > 0) {
+        memset(at + whole - 8, 0, 8);
+        memcpy(at + size, text, text_size);
+    }
+    uint64_t position = s->end - whole;
     return t->back ? position | IN_HEAD : position;
 }
 
@@ -102,31 +109,51 @@ void chrome_come_back(chrome_timeline *t)
     t->back = false;
 }
 
+void chrome_emit(void *ctx, const chrome_record *record, const char *text)
+{
+    chrome_timeline *t = ctx;
+
+    if (t->parts)
+        chrome_parts_take(t->parts, record, text);
+    else
+        chrome_write_record(&t->writer, record, text);
+}
+
+/* Write a record that lies in a spool. */
+static void write_one(chrome_timeline *t, const chrome_record *record)
+{
+    const char *text = (const char *)(record->values + record->count);
+    chrome_record copy;
+
+    if (!t->parts && !t->window && record->state == CHROME_DONE) {
+        chrome_write_record(&t->writer, record, text);
+        return;
+    }
+    memcpy(&copy, record, CHROME_HEAD_SIZE + record->count * sizeof copy.values[0]);
+    if (copy.state == CHROME_OPEN)
+        copy.values[CHROME_END] = (uint64_t)t->now;
+    if (t->window)
+        chrome_window_take(t->window, &copy, text);
+    else
+        chrome_emit(t, &copy, text);
+}
+
 /* Write from the front of a spool to the first record that is still open; false if there is one. */
 static bool write_front(chrome_timeline *t, spool *s)
 {
-    for (;;) {
-        chrome_record record = {0};
-        const char *bytes = spool_front(s, CHROME_HEAD_SIZE);
-        if (!bytes)
-            return true;
-        size_t size = chrome_record_read(&record, bytes);
-        if (record.state == CHROME_OPEN)
+    const chrome_record *record;
+
+    while ((record = spool_front(s, CHROME_HEAD_SIZE)) != NULL) {
+        bool open = record->state == CHROME_OPEN;
+        bool shown = record->state == CHROME_DONE || (open && record->op != CHROME_ARROW_START);
+        if (open && !t->ended)
             return false;
-        if (record.state == CHROME_DONE) {
-            bytes = spool_front(s, size);
-            if (!bytes)
-                return true;
-            size_t values = record.count * sizeof record.values[0];
-            memcpy(record.values, bytes + CHROME_HEAD_SIZE, values);
-            const char *text = bytes + CHROME_HEAD_SIZE + values;
-            if (t->parts)
-                chrome_parts_take(t->parts, &record, text);
-            else
-                chrome_write_record(&t->writer, &record, text);
-        }
+        size_t size = chrome_record_size(record);
+        if (shown && (record = spool_front(s, size)) != NULL)
+            write_one(t, record);
         spool_pop(s, size);
     }
+    return true;
 }
 
 static void write_complete(chrome_timeline *t)
@@ -141,6 +168,8 @@ static void write_complete(chrome_timeline *t)
         refuse(t, t->spool.error);
     if (t->parts && t->parts->error != 0)
         refuse(t, t->parts->error);
+    if (t->window && t->window->error != 0)
+        refuse(t, t->window->error);
     if (t->writer.frames.failed)
         refuse(t, ENOMEM);
 }
@@ -155,11 +184,11 @@ void chrome_drain(chrome_timeline *t)
 
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
 {
-    chrome_row *row = idmap_find(&t->rows, number);
+    chrome_row *row = idpool_find(&t->rows, number);
 
     if (row)
         return row;
-    row = idmap_insert(&t->rows, number);
+    row = idpool_add(&t->rows, number);
     if (!row) {
         refuse(t, ENOMEM);
         return NULL;
@@ -180,7 +209,7 @@ static void end_all(chrome_timeline *t, chrome_row *row)
 
 void chrome_close_row(chrome_timeline *t, uint64_t number)
 {
-    chrome_row *row = idmap_find(&t->rows, number);
+    chrome_row *row = idpool_find(&t->rows, number);
 
     if (!row)
         return;
@@ -188,7 +217,7 @@ void chrome_close_row(chrome_timeline *t, uint64_t number)
     uint64_t values[] = {number};
     chrome_push(t, CHROME_ROW_END, CHROME_NAME_TEXT, CHROME_DONE, values, 1, NULL, 0);
     free(row->open);
-    idmap_remove(&t->rows, number);
+    idpool_remove(&t->rows, number);
 }
 
 static bool push_open(chrome_timeline *t, chrome_row *row, const chrome_open *open)
@@ -285,7 +314,7 @@ void chrome_mark_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, 
 void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
                       uint64_t a, uint64_t b)
 {
-    chrome_row *row = idmap_find(&t->rows, number);
+    chrome_row *row = idpool_find(&t->rows, number);
     unsigned at = 0;
 
     while (row && at < row->depth && row->open[at].slice != slice)
@@ -362,15 +391,13 @@ void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow)
 
 void chrome_timeline_finish(chrome_timeline *t)
 {
-    size_t cursor = 0;
-    uint64_t number;
-    void *value;
-
-    /* Records stand in their places already: the order of rows does not matter here. */
-    while (idmap_next(&t->rows, &cursor, &number, &value))
-        end_all(t, value);
     t->held = false;
+    t->ended = true;
     write_complete(t);
+    if (t->window && t->error == 0)
+        chrome_window_finish(t->window, t->now);
+    if (t->window && t->window->error != 0)
+        refuse(t, t->window->error);
 }
 
 void chrome_timeline_free(chrome_timeline *t)
@@ -379,9 +406,9 @@ void chrome_timeline_free(chrome_timeline *t)
     uint64_t number;
     void *value;
 
-    while (idmap_next(&t->rows, &cursor, &number, &value))
+    while (idpool_next(&t->rows, &cursor, &number, &value))
         free(((chrome_row *)value)->open);
-    idmap_free(&t->rows);
+    idpool_free(&t->rows);
     chrome_frames_free(&t->writer.frames);
     spool_free(&t->head);
     spool_free(&t->spool);

@@ -123,16 +123,6 @@ static void task_ended(chrome_user *u, uint64_t row, const gotrace_event *event)
     chrome_instant(u->timeline, row, CHROME_NAME_TASK_END, event->stack, NULL, 0);
 }
 
-void chrome_user_finish(chrome_user *u)
-{
-    size_t cursor = 0;
-    uint64_t task;
-    void *position;
-
-    while (idmap_next(&u->tasks, &cursor, &task, &position))
-        end_task(u, *(uint64_t *)position, 0, 0);
-}
-
 /* ---- regions ------------------------------------------------------------------------------- */
 
 static const char unnamed[] = "region";

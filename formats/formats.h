@@ -23,20 +23,37 @@ enum { VERSION_V2 = 22 };
 
 /* Where bytes go. Writers need not check each call: after the first failure everything is
  * dropped, and out_flush tells. */
+typedef struct out_thread out_thread;
+
 typedef struct out {
     gotrace_write_fn write;
     void *ctx;
     char *buffer;
     size_t used, capacity;
-    uint64_t written; /* bytes handed to write so far */
+    uint64_t written; /* bytes handed to write, or to the thread, so far */
     bool failed;
     int error; /* errno of a failure that was not write's: of memory, or a temporary file */
+    bool threaded;
+    out_thread *thread; /* NULL unless one is at work */
 } out;
 
 bool out_init(out *o, gotrace_write_fn write, void *ctx);
 /* Write out what is buffered; false if this or any earlier write failed. */
 bool out_flush(out *o);
 void out_free(out *o);
+
+/* Once the buffer has been full, have write called in a thread of its own, while the next bytes are
+ * made. Failures show when the buffer is full again, or in out_flush. */
+void out_write_beside(out *o);
+/* Until what write was called for is done: before anything else is done with what it writes to.
+ * False if this or any earlier write failed. */
+bool out_wait(out *o);
+
+/* out_thread.c: start the thread, which may fail; give it the full buffer for an empty one; end it. */
+void out_use_thread(out *o);
+bool out_thread_take(out *o);
+void out_thread_free(out_thread *thread);
+
 /* Say that the output cannot be completed for another reason than a failed write. */
 void out_fail(out *o, int error);
 
@@ -65,7 +82,16 @@ static inline void out_char(out *o, char c)
     out_bytes(o, &c, 1);
 }
 
-void out_u64(out *o, uint64_t v);
+void out_decimal(out *o, uint64_t v);
+
+static inline void out_u64(out *o, uint64_t v)
+{
+    if (v < 10 && o->used < o->capacity)
+        o->buffer[o->used++] = (char)('0' + v);
+    else
+        out_decimal(o, v);
+}
+
 void out_i64(out *o, int64_t v);
 void out_hex(out *o, uint64_t v);
 void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -168,7 +194,9 @@ typedef struct format {
     const char *summary;
     bool binary;            /* not for terminals */
     bool views;             /* leaves a choice of rows, and can be split */
-    bool narrows;           /* understands a job's parts, from, to and series */
+    bool several;           /* understands a job's series */
+    /* Those of some parts, 1 << PART_*, that come to something in that view. */
+    unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
 } format;
 

@@ -43,25 +43,49 @@ static void out_pass(out *o, const char *bytes, size_t size)
         o->failed = true;
 }
 
-bool out_flush(out *o)
+/* Empty the buffer: from there the bytes are somebody else's. */
+static bool out_empty(out *o)
 {
-    out_pass(o, o->buffer, o->used);
+    if (!o->thread)
+        out_pass(o, o->buffer, o->used);
+    else if (!o->failed && out_thread_take(o))
+        o->written += o->used;
+    else
+        o->failed = true;
     o->used = 0;
     return !o->failed;
 }
 
+bool out_flush(out *o)
+{
+    out_empty(o);
+    return out_wait(o);
+}
+
+void out_write_beside(out *o)
+{
+    o->threaded = true;
+}
+
 void out_free(out *o)
 {
+    out_thread_free(o->thread);
     free(o->buffer);
     *o = (out){.failed = true};
 }
 
 void out_overflow(out *o, const void *bytes, size_t size)
 {
-    if (!out_flush(o))
+    /* What fits into a buffer is not worth a thread. */
+    if (o->threaded && !o->thread && !o->failed && o->used > 0) {
+        out_use_thread(o);
+        o->threaded = o->thread != NULL;
+    }
+    if (!out_empty(o))
         return;
     if (size >= o->capacity) {
-        out_pass(o, bytes, size);
+        if (out_wait(o))
+            out_pass(o, bytes, size);
     } else {
         memcpy(o->buffer, bytes, size);
         o->used = size;
@@ -104,7 +128,7 @@ static void put_decimal(char *end, uint64_t v)
         end[-1] = (char)('0' + v);
 }
 
-void out_u64(out *o, uint64_t v)
+void out_decimal(out *o, uint64_t v)
 {
     char digits[OUT_NUMBER];
     unsigned length = decimal_length(v);

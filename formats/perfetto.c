@@ -402,11 +402,19 @@ static gotrace_status run(const convert_job *job)
     return status;
 }
 
+/* Each comes to something, whatever the view. */
+static unsigned all_parts(unsigned parts, view_by by)
+{
+    (void)by;
+    return parts;
+}
+
 const format format_perfetto = {
     .name = "perfetto",
     .extensions = (const char *const[]){".pftrace", ".perfetto-trace", ".perfetto", NULL},
     .summary = "timeline for ui.perfetto.dev and trace_processor",
     .binary = true,
-    .narrows = true,
+    .narrows = all_parts,
+    .several = true,
     .run = run,
 };

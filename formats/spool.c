@@ -114,22 +114,29 @@ static bool make_room(spool *s, size_t size)
     return true;
 }
 
+unsigned char *spool_more(spool *s, size_t size)
+{
+    if (s->error != 0)
+        return NULL;
+    if (s->young_capacity - (size_t)(s->end - s->stored) < size && !make_room(s, size))
+        return NULL;
+    unsigned char *at = s->young + (s->end - s->stored);
+    s->end += size;
+    return at;
+}
+
 uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size)
 {
     size_t whole = (size + more_size + 7) / 8 * 8;
+    unsigned char *at = spool_reserve(s, whole);
 
-    if (s->error != 0)
+    if (!at)
         return SPOOL_NONE;
-    if (s->young_capacity - (size_t)(s->end - s->stored) < whole && !make_room(s, whole))
-        return SPOOL_NONE;
-    uint64_t position = s->end;
-    unsigned char *at = s->young + (s->end - s->stored);
     memcpy(at, bytes, size);
     if (more_size > 0)
         memcpy(at + size, more, more_size);
     memset(at + size + more_size, 0, whole - size - more_size);
-    s->end += whole;
-    return position;
+    return s->end - whole;
 }
 
 /* Copy to buffer, which holds [start, start + length), what of bytes at position falls into it. */

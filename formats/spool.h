@@ -38,6 +38,21 @@ bool spool_init(spool *s, size_t window);
  * position of its first byte, or SPOOL_NONE on failure. */
 uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size);
 
+/* What spool_reserve does where there is no room. */
+unsigned char *spool_more(spool *s, size_t size);
+
+/* Append an entry to be filled in, before anything else is done with the queue: size bytes, a
+ * multiple of 8, which end at s->end. NULL on failure. */
+static inline unsigned char *spool_reserve(spool *s, size_t size)
+{
+    size_t used = (size_t)(s->end - s->stored);
+
+    if (s->error != 0 || s->young_capacity - used < size)
+        return spool_more(s, size);
+    s->end += size;
+    return s->young + used;
+}
+
 /* Overwrite bytes of an entry that is still in the queue. */
 void spool_patch(spool *s, uint64_t position, const void *bytes, size_t size);
 

@@ -1,19 +1,52 @@
 /*
- * fuzz_export.c - exporters and printers come to their end whatever the trace, and what they write
- * is well-formed: JSON that a parser takes, a protobuf message whose parts fill it.
+ * fuzz_export.c - exporters and printers come to their end whatever the trace and the options, and
+ * what they write is well-formed: JSON that a parser takes, in order of time and with all frames
+ * that it refers to; a protobuf message whose parts fill it.
  */
 #include <jansson.h>
 #include <string.h>
 
 #include "common.h"
 
-static void check_json(const uint8_t *data, size_t size)
+static json_t *parse(const uint8_t *data, size_t size)
 {
     json_error_t error;
     json_t *parsed = json_loadb((const char *)data, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
     if (!parsed)
         fprintf(stderr, "line %d, column %d: %s\n", error.line, error.column, error.text);
     REQUIRE(parsed != NULL);
+    return parsed;
+}
+
+static void check_frame(const json_t *frames, const json_t *holder, const char *key)
+{
+    char id[32];
+    const json_t *number = json_object_get(holder, key);
+    if (!number)
+        return;
+    snprintf(id, sizeof id, "%" JSON_INTEGER_FORMAT, json_integer_value(number));
+    REQUIRE(json_object_get(frames, id) != NULL);
+}
+
+/* A Chrome timeline. */
+static void check_timeline(const uint8_t *data, size_t size)
+{
+    json_t *parsed = parse(data, size), *event, *frame;
+    const json_t *frames = json_object_get(parsed, "stackFrames");
+    const char *id;
+    double last = 0;
+    size_t i;
+
+    json_array_foreach(json_object_get(parsed, "traceEvents"), i, event)
+    {
+        double time = json_number_value(json_object_get(event, "ts"));
+        REQUIRE(time >= last);
+        REQUIRE(json_number_value(json_object_get(event, "dur")) >= 0);
+        check_frame(frames, event, "sf");
+        check_frame(frames, event, "esf");
+        last = time;
+    }
+    json_object_foreach((json_t *)frames, id, frame) check_frame(frames, frame, "parent");
     json_decref(parsed);
 }
 
@@ -22,7 +55,7 @@ static void check_lines(const uint8_t *data, size_t size)
     while (size > 0) {
         const uint8_t *end = memchr(data, '\n', size);
         REQUIRE(end != NULL);
-        check_json(data, (size_t)(end - data));
+        json_decref(parse(data, (size_t)(end - data)));
         size -= (size_t)(end + 1 - data);
         data = end + 1;
     }
@@ -60,26 +93,97 @@ static gotrace_reader *open_reader(const uint8_t *data, size_t size, gotrace_sou
     return NULL;
 }
 
-static void convert(const uint8_t *data, size_t size, const format *to)
+static void check_format(const format *to, bytes *written)
+{
+    if (to == &format_chrome)
+        check_timeline(written->data, written->size);
+    else if (to == &format_perfetto)
+        check_packets(written->data, written->size);
+    bytes_free(written);
+    *written = (bytes){NULL, 0, 0};
+}
+
+/* A part is written: on to the next. */
+typedef struct parts {
+    out *out;
+    bytes *written;
+} parts;
+
+static bool next_part(void *ctx)
+{
+    parts *p = ctx;
+    REQUIRE(out_flush(p->out));
+    check_format(&format_chrome, p->written);
+    return true;
+}
+
+/* Write what the job asks for behind what is written; false where even the header is refused. */
+static bool run_job(const uint8_t *data, size_t size, const format *to, convert_job *job)
 {
     gotrace_source *source;
     uint64_t problems;
-    bytes written = {NULL, 0, 0};
     gotrace_reader *reader = open_reader(data, size, &source, &problems);
-    out o;
     if (!reader)
-        return;
-    REQUIRE(out_init(&o, bytes_write, &written));
-    to->run(&(convert_job){.reader = reader, .out = &o, .name = "fuzzed"});
-    REQUIRE(out_flush(&o));
-    out_free(&o);
-    if (to == &format_chrome)
-        check_json(written.data, written.size);
-    else if (to == &format_perfetto)
-        check_packets(written.data, written.size);
-    bytes_free(&written);
+        return false;
+    job->reader = reader;
+    job->source = source;
+    to->run(job);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
+    return true;
+}
+
+static void convert(const uint8_t *data, size_t size, const format *to, convert_job job, bool twice)
+{
+    bytes written = {NULL, 0, 0};
+    out o;
+    parts p = {&o, &written};
+    convert_series series = {.alignment = ALIGNED_NOT};
+
+    REQUIRE(out_init(&o, bytes_write, &written));
+    job.out = &o;
+    job.name = "fuzzed";
+    job.next_part = next_part;
+    job.ctx = &p;
+    job.series = twice ? &series : NULL;
+    if (run_job(data, size, to, &job)) {
+        series.index++;
+        REQUIRE(!twice || run_job(data, size, to, &job));
+        REQUIRE(out_flush(&o));
+        check_format(to, &written);
+    }
+    out_free(&o);
+    bytes_free(&written);
+}
+
+/* Options that follow from the input alone. */
+static convert_job options_of(uint64_t *state)
+{
+    static const int64_t times[] = {0,     0,      1,       50,         1000,
+                                    20000, 100000, 1000000, 1000000000, INT64_MAX};
+    enum { TIMES = sizeof times / sizeof *times };
+    convert_job job = {.by = (view_by)(fuzz_random(state) % 3),
+                       .from = times[fuzz_random(state) % TIMES],
+                       .to = times[fuzz_random(state) % TIMES],
+                       .no_system = fuzz_random(state) % 4 == 0};
+    if (job.to <= job.from)
+        job.to = 0;
+    if (fuzz_random(state) % 2 == 0)
+        job.parts = (unsigned)fuzz_random(state) % (1U << PART_COUNT);
+    if (fuzz_random(state) % 3 == 0)
+        job.part_size = 3000 << fuzz_random(state) % 6;
+    return job;
+}
+
+static void convert_both_ways(const uint8_t *data, size_t size, const format *to)
+{
+    uint64_t state = fuzz_seed(data, size);
+    convert_job job = options_of(&state);
+    bool twice = to->several && fuzz_random(&state) % 3 == 0;
+    if (!to->views)
+        job.part_size = 0;
+    convert(data, size, to, (convert_job){0}, false);
+    convert(data, size, to, job, twice);
 }
 
 static void print(const uint8_t *data, size_t size, const printer *to)
@@ -107,7 +211,7 @@ static void print(const uint8_t *data, size_t size, const printer *to)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (const format *const *to = formats; *to; to++)
-        convert(data, size, *to);
+        convert_both_ways(data, size, *to);
     for (const printer *const *to = printers; *to; to++)
         print(data, size, *to);
     return 0;

@@ -11,7 +11,7 @@ for file in cut.trace overwritten; do
     gotrace validate -v --max-errors 1 $file 2>&1 | sed 's/ in [0-9.]* s, .*/ in N s, N/'
     gotrace info -q $file 2>/dev/null
     echo "=> $?"
-    for verb in print dump 'convert --to chrome'; do
+    for verb in print dump 'convert --to chrome' 'convert --to perfetto'; do
         # shellcheck disable=SC2086
         gotrace $verb -q -o part $file 2>told
         status=$?

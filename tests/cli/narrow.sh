@@ -17,13 +17,32 @@ for part in one some.pftrace ours.pftrace; do
 done
 grep -c 'runtime.gcBgMarkWorker' all.pftrace ours.pftrace
 jq -r '.traceEvents[] | select(.ph == "X") | .name' ours.json | grep -c 'G[0-9]* runtime\.'
+# The same of chrome, a part at a time.
+gotrace convert --to 200us --to chrome --from 100us -o window.json "$trace"
+jq -c '[.traceEvents[] | select(.ph != "M")] | [(map(.ts) | min), (map(.ts + (.dur // 0)) | max)]
+    | map(. * 1000 | round)' window.json
+# What is referred to is there, and nothing else.
+jq '([.stackFrames[].parent, .traceEvents[].sf, .traceEvents[].esf] | map(values | tostring) | unique)
+    == (.stackFrames | keys | sort)' window.json
+# What goes on when it begins: a run without its first stack, and the counters.
+jq -c '.traceEvents[] | select(.ts == 100 and .ph != "M") | [.name, .ph, .tid, .sf, .args]' window.json
+sample go1.26-user.trace
+for part in procs gc,procs,flows flows,procs tasks tasks,flows regions logs counters samples; do
+    echo "$part: $(gotrace convert --to chrome --only $part go1.26-user.trace |
+        jq -r '[.traceEvents[].ph] | group_by(.) | map("\(length) \(.[0])") | join(", ")')"
+done
+gotrace convert --to chrome --by goroutine --only goroutines -o some.json go1.26-user.trace
+gotrace convert --to chrome --by goroutine --only procs,goroutines,threads -o same.json \
+    go1.26-user.trace
+cmp some.json same.json
 # Times without a unit, too large, upside down; names that are none; what others cannot do.
 for options in '--from 2' '--from 1h' '--from 1.s5' '--to 9223372036855s' '--from s' \
     '--from 2ms --to 1ms' '--to 0s' '--only procs,gos' '--only ,' "--only ''"; do
     eval "run gotrace convert --to perfetto $options -o none $trace"
 done
-run gotrace convert --to chrome --only procs "$trace"
-run gotrace convert --to chrome --to 1s "$trace"
+# Which of procs, goroutines and threads chrome has, --by tells.
+run gotrace convert --to chrome --only goroutines "$trace"
+run gotrace convert --to chrome --by thread --only procs,goroutines,flows "$trace"
 run gotrace convert --to text --from 1s "$trace"
 run gotrace convert --to json --no-system "$trace"
 [ ! -e none ]

@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absurd.h"
 #include "formats.h"
 #include "idmap.h"
 #include "support.h"
 
 enum { DEPTH = 16 };
+
+/* An assertion for what is asked a million times: Check writes a record for each of its own. */
+#define MUST(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what))                                                                               \
+            ck_abort_msg("%s", #what);                                                             \
+    } while (0)
 
 /* What is known of a row while its events are read. */
 typedef struct row {
@@ -22,6 +30,7 @@ typedef struct row {
 
 typedef struct checker {
     view_by by;
+    int64_t from;    /* slices count from then on */
     int64_t slices;  /* their lengths together */
     json_t *frames;  /* the file's */
     json_t *used;    /* numbers of those that events refer to */
@@ -33,14 +42,14 @@ typedef struct checker {
 static int64_t ns(json_t *event, const char *key)
 {
     json_t *value = json_object_get(event, key);
-    ck_assert(json_is_number(value));
+    MUST(json_is_number(value));
     return (int64_t)(json_number_value(value) * 1000 + 0.5);
 }
 
 static const char *string(json_t *event, const char *key)
 {
     const char *value = json_string_value(json_object_get(event, key));
-    ck_assert_ptr_nonnull(value);
+    MUST(value != NULL);
     return value;
 }
 
@@ -52,7 +61,7 @@ static row *row_of(checker *c, json_t *event)
     bool known = idmap_find(&c->rows, key) != NULL;
     row *r = idmap_insert(&c->rows, key);
 
-    ck_assert_ptr_nonnull(r);
+    MUST(r != NULL);
     if (!known)
         r->begin = -1;
     return r;
@@ -67,8 +76,9 @@ static void use_frame(checker *c, json_t *event, const char *key)
     while (id != 0) {
         snprintf(name, sizeof name, "%lld", (long long)id);
         json_t *frame = json_object_get(c->frames, name);
-        ck_assert_msg(frame != NULL, "frame %s is missing", name);
-        ck_assert(json_is_string(json_object_get(frame, "name")));
+        if (!frame)
+            ck_abort_msg("frame %s is missing", name);
+        MUST(json_is_string(json_object_get(frame, "name")));
         if (json_object_get(c->used, name))
             return;
         json_object_set_new(c->used, name, json_true());
@@ -81,13 +91,14 @@ static void check_slice(checker *c, json_t *event, int64_t time)
     row *r = row_of(c, event);
     int64_t end = time + ns(event, "dur");
 
-    ck_assert_int_ge(end, time);
-    c->slices += end - time;
+    MUST(end >= time);
+    if (end > c->from)
+        c->slices += end - (time > c->from ? time : c->from);
     while (r->depth > 0 && r->end[r->depth - 1] <= time)
         r->depth--;
     if (r->depth > 0)
-        ck_assert_int_le(end, r->end[r->depth - 1]);
-    ck_assert_int_lt(r->depth, DEPTH);
+        MUST(end <= r->end[r->depth - 1]);
+    MUST(r->depth < DEPTH);
     r->end[r->depth++] = end;
     r->begin = time;
 }
@@ -101,13 +112,13 @@ static void check_arrow(checker *c, json_t *event, int64_t time, bool begins)
     json_t *name = json_object_get(c->arrows, id);
     if (begins) {
         /* Within a slice, or at an instant. */
-        ck_assert_ptr_null(name);
-        ck_assert((r->depth > 0 && r->end[0] >= time) || r->begin == time);
+        MUST(name == NULL);
+        MUST((r->depth > 0 && r->end[0] >= time) || r->begin == time);
         json_object_set(c->arrows, id, json_object_get(event, "name"));
     } else {
-        ck_assert_ptr_nonnull(name);
+        MUST(name != NULL);
         ck_assert_str_eq(json_string_value(name), string(event, "name"));
-        ck_assert_int_eq(r->begin, time);
+        MUST(r->begin == time);
         json_object_del(c->arrows, id);
     }
 }
@@ -120,10 +131,10 @@ static void check_region(checker *c, json_t *event, bool begins)
              (long long)json_integer_value(json_object_get(event, "id")));
     json_t *name = json_object_get(c->regions, id);
     if (begins) {
-        ck_assert_ptr_null(name);
+        MUST(name == NULL);
         json_object_set(c->regions, id, json_object_get(event, "name"));
     } else {
-        ck_assert_ptr_nonnull(name);
+        MUST(name != NULL);
         ck_assert_str_eq(json_string_value(name), string(event, "name"));
         json_object_del(c->regions, id);
     }
@@ -137,7 +148,7 @@ static void check_event(checker *c, json_t *event)
 
     use_frame(c, event, "sf");
     use_frame(c, event, "esf");
-    ck_assert_ptr_nonnull(string(event, "name"));
+    MUST(string(event, "name") != NULL);
     switch (string(event, "ph")[0]) {
     case 'X': check_slice(c, event, time); break;
     case 'I': row_of(c, event)->begin = time; break;
@@ -149,7 +160,7 @@ static void check_event(checker *c, json_t *event)
         if (strcmp(string(event, "name"), "process_name") == 0 && !stats)
             ck_assert_str_eq(string(json_object_get(event, "args"), "name"), sections[c->by]);
         /* fall through */
-    case 'C': ck_assert(json_object_size(json_object_get(event, "args")) > 0); break;
+    case 'C': MUST(json_object_size(json_object_get(event, "args")) > 0); break;
     default: ck_abort_msg("an event of phase %s", string(event, "ph"));
     }
 }
@@ -173,7 +184,7 @@ static void check_document(checker *c, const blob *text)
     json_t *event;
     json_array_foreach(json_object_get(document, "traceEvents"), i, event)
     {
-        ck_assert_int_ge(ns(event, "ts"), last);
+        MUST(ns(event, "ts") >= last);
         last = ns(event, "ts");
         check_event(c, event);
     }
@@ -194,7 +205,7 @@ typedef struct parts {
     out out;
     blob text;
     unsigned count;
-    int64_t slices; /* their lengths together */
+    int64_t from, slices; /* what the checkers have */
 } parts;
 
 static void check_part(parts *p)
@@ -212,24 +223,23 @@ static bool next_part(void *ctx)
     return true;
 }
 
-/* Convert to parts of that size, 0 for one, and check each. */
-static void convert_to_parts(const blob *trace, view_by by, uint64_t part_size, parts *p)
+/* Convert as the job asks, and check each part. */
+static void convert_to_parts(const blob *trace, convert_job job, parts *p)
 {
     gotrace_source *source;
     gotrace_reader *reader;
-    checker c = {.by = by};
+    checker c = {.by = job.by, .from = p->from};
 
-    *p = (parts){.checker = &c};
+    *p = (parts){.checker = &c, .from = p->from};
     ck_assert(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL) == GOTRACE_OK);
     ck_assert(gotrace_reader_open(source, NULL, &reader, NULL) == GOTRACE_OK);
     ck_assert(out_init(&p->out, blob_write, &p->text));
-    convert_job job = {.reader = reader,
-                       .out = &p->out,
-                       .name = "test",
-                       .by = by,
-                       .part_size = part_size,
-                       .next_part = next_part,
-                       .ctx = p};
+    job.reader = reader;
+    job.source = source;
+    job.out = &p->out;
+    job.name = "test";
+    job.next_part = next_part;
+    job.ctx = p;
     format_chrome.run(&job);
     check_part(p);
     out_free(&p->out);
@@ -286,11 +296,62 @@ START_TEST(split)
     trace_file *files = traces_load(30 * 1024);
     for (trace_file *f = files; f->path[0]; f++) {
         for (view_by by = BY_PROC; by <= BY_THREAD; by++) {
-            parts whole, some;
-            convert_to_parts(&f->content, by, 0, &whole);
-            convert_to_parts(&f->content, by, 20000, &some);
+            parts whole = {0}, some = {0};
+            convert_to_parts(&f->content, (convert_job){.by = by}, &whole);
+            convert_to_parts(&f->content, (convert_job){.by = by, .part_size = 20000}, &some);
             ck_assert_uint_eq(whole.count, 1);
             ck_assert_int_eq(some.slices, whole.slices);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
+/* From some time on there is as much as in the whole, in documents or in parts of them. */
+START_TEST(windows)
+{
+    enum { US = 1000 };
+    static const int64_t borders[] = {1, 7 * US, 150 * US, 1000 * US, 4000 * US};
+    trace_file *files = traces_load(12 * 1024);
+    unsigned n = 0;
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (size_t i = 0; i < sizeof borders / sizeof *borders; i++, n++) {
+            convert_job job = {.by = (view_by)(n % 3)};
+            parts whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
+            convert_to_parts(&f->content, job, &whole);
+            convert_to_parts(&f->content, job, &all);
+            job.part_size = n % 5 == 0 ? 20000 : 0;
+            job.to = borders[i];
+            convert_to_parts(&f->content, job, &before);
+            job.to = 0;
+            job.from = borders[i];
+            convert_to_parts(&f->content, job, &after);
+            ck_assert_int_eq(after.slices, whole.slices);
+            /* In v2 it may be told later what was going on before. */
+            if (trace_version(&f->content) < VERSION_V2)
+                ck_assert_int_eq(before.slices, all.slices - whole.slices);
+            else
+                ck_assert_int_le(before.slices, all.slices - whole.slices);
+        }
+    }
+    traces_free(files);
+}
+END_TEST
+
+/* Parts alone are as well-formed as all of them, and no larger. */
+START_TEST(narrowed)
+{
+    trace_file *files = traces_load(16 * 1024);
+    unsigned n = 0;
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (unsigned part = 0; part < PART_COUNT; part++) {
+            parts whole = {0}, some = {0};
+            convert_job job = {.by = (view_by)(n % 3), .from = n % 2 ? 100000 : 0};
+            convert_to_parts(&f->content, job, &whole);
+            job.parts = 1U << part | (n % 5 == 0 ? 1U << PART_FLOWS : 0);
+            job.no_system = n++ % 4 == 0;
+            convert_to_parts(&f->content, job, &some);
+            ck_assert_int_le(some.slices, whole.slices);
         }
     }
     traces_free(files);
@@ -326,6 +387,125 @@ START_TEST(deterministic)
 }
 END_TEST
 
+/* ---- what no program should do -------------------------------------------------------------- */
+
+static json_t *absurd_document(const char *name, bool v2)
+{
+    blob trace = absurd_trace(absurd_named(name), v2), text = {0};
+
+    ck_assert(convert(&trace, trace.size, BY_PROC, &text));
+    json_t *document = json_loadb((const char *)text.bytes, text.size, JSON_ALLOW_NUL, NULL);
+    ck_assert_ptr_nonnull(document);
+    blob_free(&trace);
+    blob_free(&text);
+    return document;
+}
+
+START_TEST(absurd_traces)
+{
+    for (const absurd *a = absurds; a->name; a++) {
+        for (int v2 = 0; v2 <= 1; v2++) {
+            blob trace = absurd_trace(a, v2);
+            trace_file file = {.content = trace};
+            for (view_by by = BY_PROC; by <= BY_THREAD; by++)
+                check_prefix(&file, trace.size, by);
+            check_prefix(&file, trace.size / 2, BY_PROC);
+            check_prefix(&file, trace.size - 20, BY_GOROUTINE);
+            blob_free(&trace);
+        }
+    }
+}
+END_TEST
+
+/* How many events have a text somewhere in their name. */
+static unsigned named(json_t *document, const char *phase, const char *text, size_t size)
+{
+    size_t i;
+    unsigned count = 0;
+    json_t *event;
+
+    json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+    {
+        json_t *name = json_object_get(event, "name");
+        if (strcmp(string(event, "ph"), phase) == 0 &&
+            memmem(json_string_value(name), json_string_length(name), text, size))
+            count++;
+    }
+    return count;
+}
+
+START_TEST(absurd_strings)
+{
+    static char longest[ABSURD_LONG];
+    memset(longest, 'x', sizeof longest);
+    for (int v2 = 0; v2 <= 1; v2++) {
+        json_t *document = absurd_document("names", v2);
+        for (size_t i = 0; i < ABSURD_NAMES; i++) {
+            const absurd_text *name = &absurd_names[i];
+            const char *text = name->shown ? name->shown : name->bytes ? name->bytes : longest;
+            size_t size = name->shown ? strlen(name->shown) : name->size;
+            if (size == 0)
+                continue;
+            /* A task and the run of a goroutine; a region; a log, which has two. */
+            ck_assert_uint_eq(named(document, "X", text, size), 2);
+            ck_assert_uint_eq(named(document, "b", text, size), 1);
+            ck_assert_uint_eq(named(document, "I", text, size), 2);
+        }
+        json_decref(document);
+    }
+}
+END_TEST
+
+/* What jansson reads: as an integer if that holds it. */
+static double number(json_t *event, const char *key)
+{
+    return json_number_value(json_object_get(json_object_get(event, "args"), key));
+}
+
+START_TEST(absurd_counters)
+{
+    for (int v2 = 0; v2 <= 1; v2++) {
+        json_t *document = absurd_document("counters", v2), *event;
+        size_t i;
+        unsigned largest = 0, half = 0;
+        json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+        {
+            if (strcmp(string(event, "name"), "Heap") != 0)
+                continue;
+            largest += number(event, "Allocated") == 0x1p64;
+            half += number(event, "Allocated") == 0x1p63;
+        }
+        ck_assert_uint_gt(largest, 0);
+        ck_assert_uint_gt(half, 0);
+        json_decref(document);
+    }
+}
+END_TEST
+
+/* Regions that never end, and tasks that never began, last as long as the trace. */
+START_TEST(absurd_lengths)
+{
+    for (int v2 = 0; v2 <= 1; v2++) {
+        json_t *document = absurd_document("regions", v2), *event;
+        ck_assert_uint_gt(named(document, "b", "", 0), 1000);
+        ck_assert_uint_eq(named(document, "b", "", 0), named(document, "e", "", 0));
+        json_decref(document);
+        document = absurd_document("tasks", v2);
+        unsigned tasks = 0;
+        size_t i;
+        json_array_foreach(json_object_get(document, "traceEvents"), i, event)
+        {
+            if (strcmp(string(event, "ph"), "X") == 0 &&
+                json_integer_value(json_object_get(event, "pid")) == 2)
+                tasks++;
+        }
+        /* Ten ends, three that began, and an end too many. */
+        ck_assert_uint_eq(tasks, 14);
+        json_decref(document);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chrome");
@@ -334,8 +514,14 @@ int main(void)
     tcase_set_timeout(cases, 300);
     tcase_add_test(cases, whole_traces);
     tcase_add_test(cases, split);
+    tcase_add_test(cases, windows);
+    tcase_add_test(cases, narrowed);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
+    tcase_add_test(cases, absurd_traces);
+    tcase_add_test(cases, absurd_strings);
+    tcase_add_test(cases, absurd_counters);
+    tcase_add_test(cases, absurd_lengths);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

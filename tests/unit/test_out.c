@@ -241,6 +241,61 @@ START_TEST(names_and_endings)
 }
 END_TEST
 
+/* ---- in a thread of its own ---------------------------------------------------------------- */
+
+/* What is written, up to a limit, at which writing fails. */
+typedef struct sink {
+    blob content;
+    size_t limit;
+} sink;
+
+static bool sink_write(void *ctx, const void *bytes, size_t size)
+{
+    sink *s = ctx;
+    return s->content.size + size <= s->limit && blob_write(&s->content, bytes, size);
+}
+
+/* Numbers one behind the other, and now and then more than the buffer holds. */
+static bool write_much(sink *s, bool beside)
+{
+    static char large[1 << 20];
+    out o;
+    memset(large, 'x', sizeof large);
+    ck_assert(out_init(&o, sink_write, s));
+    if (beside)
+        out_write_beside(&o);
+    for (uint64_t n = 0; n < 300000; n++) {
+        out_u64(&o, n * n);
+        if (n % 100000 == 77)
+            out_bytes(&o, large, sizeof large);
+        if (n % 70000 == 5)
+            out_flush(&o);
+    }
+    bool done = out_flush(&o);
+    ck_assert(!done || o.written == s->content.size);
+    ck_assert(done == !o.failed);
+    out_free(&o);
+    return done;
+}
+
+START_TEST(beside)
+{
+    sink one = {.limit = SIZE_MAX}, other = {.limit = SIZE_MAX};
+    ck_assert(write_much(&one, false));
+    ck_assert(write_much(&other, true));
+    ck_assert_uint_eq(one.content.size, other.content.size);
+    ck_assert_mem_eq(one.content.bytes, other.content.bytes, one.content.size);
+    for (size_t limit = 0; limit < one.content.size; limit += one.content.size / 20) {
+        sink small = {.limit = limit};
+        ck_assert(!write_much(&small, true));
+        ck_assert_mem_eq(one.content.bytes, small.content.bytes, small.content.size);
+        blob_free(&small.content);
+    }
+    blob_free(&one.content);
+    blob_free(&other.content);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("out");
@@ -254,6 +309,7 @@ int main(void)
     tcase_add_test(cases, wall_clock);
     tcase_add_test(cases, utf8);
     tcase_add_test(cases, names_and_endings);
+    tcase_add_test(cases, beside);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absurd.h"
 #include "perfetto.h"
 #include "support.h"
 #include "utf8.h"
@@ -468,6 +469,93 @@ START_TEST(deterministic)
 }
 END_TEST
 
+/* ---- what no program should do -------------------------------------------------------------- */
+
+START_TEST(absurd_traces)
+{
+    for (const absurd *a = absurds; a->name; a++) {
+        for (int v2 = 0; v2 <= 1; v2++) {
+            trace_file file = {.content = absurd_trace(a, v2)};
+            size_t size = file.content.size;
+            check_prefix(&file, size);
+            check_prefix(&file, size / 2);
+            check_prefix(&file, size - 20);
+            blob_free(&file.content);
+        }
+    }
+}
+END_TEST
+
+/* Whether a text stands in what was written, of which all is UTF-8. */
+static bool holds(const blob *b, const absurd_text *text)
+{
+    static char longest[ABSURD_LONG];
+    memset(longest, 'x', sizeof longest);
+    const char *bytes = text->shown ? text->shown : text->bytes ? text->bytes : longest;
+
+    return memmem(b->bytes, b->size, bytes, text->shown ? strlen(text->shown) : text->size) != NULL;
+}
+
+START_TEST(absurd_strings)
+{
+    static const unsigned parts[] = {PART_TASKS, PART_REGIONS, PART_LOGS, PART_GOROUTINES};
+    for (int v2 = 0; v2 <= 1; v2++) {
+        blob trace = absurd_trace(absurd_named("names"), v2);
+        for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+            blob b = {0};
+            uint64_t samples;
+            ck_assert(convert_as(&trace, trace.size, (convert_job){.parts = 1U << parts[part]}, &b,
+                                 &samples));
+            for (size_t i = 0; i < ABSURD_NAMES; i++)
+                ck_assert_msg(holds(&b, &absurd_names[i]), "name %zu in part %s", i,
+                              convert_part_name(parts[part]));
+            blob_free(&b);
+        }
+        blob_free(&trace);
+    }
+}
+END_TEST
+
+/* The values of a counter: what does not fit a signed one is a double. */
+static void check_counters(const blob *b)
+{
+    message m = {b->bytes, b->bytes + b->size};
+    field packet, event, f;
+    unsigned largest = 0, half = 0, whole = 0;
+
+    while (take(&m, &packet)) {
+        while (take(&packet.content, &event)) {
+            if (event.number != PACKET_TRACK_EVENT)
+                continue;
+            while (take(&event.content, &f)) {
+                double value = 0;
+                if (f.number == EVENT_DOUBLE_COUNTER_VALUE)
+                    memcpy(&value, &f.value, sizeof value);
+                largest += value == 0x1p64;
+                half += value == 0x1p63;
+                whole += f.number == EVENT_COUNTER_VALUE && f.value == INT64_MAX;
+            }
+        }
+    }
+    /* Of the heap, its goal and GOMAXPROCS. */
+    ck_assert_uint_ge(largest, 2);
+    ck_assert_uint_ge(half, 2);
+    ck_assert_uint_ge(whole, 2);
+}
+
+START_TEST(absurd_counters)
+{
+    for (int v2 = 0; v2 <= 1; v2++) {
+        blob trace = absurd_trace(absurd_named("counters"), v2), b = {0};
+        uint64_t samples;
+        ck_assert(convert(&trace, trace.size, &b, &samples));
+        check_counters(&b);
+        blob_free(&b);
+        blob_free(&trace);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("perfetto");
@@ -481,6 +569,9 @@ int main(void)
     tcase_add_test(cases, narrowed);
     tcase_add_test(cases, cut_traces);
     tcase_add_test(cases, deterministic);
+    tcase_add_test(cases, absurd_traces);
+    tcase_add_test(cases, absurd_strings);
+    tcase_add_test(cases, absurd_counters);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
