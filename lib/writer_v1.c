@@ -192,14 +192,20 @@ static bool create(gt_w_step *s)
     return put_told(s);
 }
 
-/* What it left long ago is written where it goes on. */
+/* What it left long ago is written where it goes on: where stamps have to differ, the tick before,
+ * so that the next event keeps its own. */
 static bool write_exit(gt_w_step *s, gt_w_goroutine *g, int64_t proc)
 {
-    uint64_t number = ++g->seq;
+    uint64_t number = ++g->seq, now = s->w->now;
     const uint64_t args[3] = {g->id, s->w->version < 7 ? g->left_seq : number, g->left_ticks};
     g->left = false;
     g->last_proc = proc;
-    return put(s, proc, GT_V1_GoSysExit, args, 3);
+    if ((s->w->encoder->tracer->flags & GT_TRACER_RAISES) && now > g->blocked)
+        s->w->now--;
+    bool good = put(s, proc, GT_V1_GoSysExit, args, 3);
+    if (s->w->now < now)
+        s->w->now = now;
+    return good;
 }
 
 static bool start(gt_w_step *s)
