@@ -388,9 +388,8 @@ gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks)
 
 gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks)
 {
-    /* Before anything happened there is nothing to end: the clocks are the first generation's. */
-    bool first = w->generation == 1 && !w->open;
-    if (!first && (!gt_w_open_generation(w) || !end_generation(w)))
+    /* A generation in which nothing happened is not written: the clocks are those of this one. */
+    if (w->open && !end_generation(w))
         return GOTRACE_ERROR;
     w->began = ticks;
     w->begun = true;
