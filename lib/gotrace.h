@@ -1,10 +1,11 @@
 /*
  * gotrace.h - read, check, order and write Go execution traces.
  *
- * This is the only installed header of libgotrace. Three layers, each usable alone:
+ * This is the only installed header of libgotrace. Its layers, each usable alone:
  *
  *   records   gotrace_decoder / gotrace_encoder: what stands in the file, in file order, byte-exact
- *   events    gotrace_reader: one total order, states followed, one meaning for every version
+ *   events    gotrace_reader: one total order, states followed, one meaning for every version;
+ *             gotrace_writer: the other way round
  *   tables    gotrace_event_spec, gotrace_rule: the format and the rules, as data
  *
  * Conventions that hold for everything below:
@@ -659,8 +660,8 @@ GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn wri
 GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
-/* By event: the tracer's own way, until 1.21 (later versions are written record by record, and
- * these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
+/* By event: the tracer's own way, until 1.21 (later versions are written record by record or by
+ * meaning, and these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
  * proc's buffer, which is written as one batch when it has no room for a further event, exactly
  * where that version's tracer flushes (64 KiB less the buffer's header).
  *
@@ -717,6 +718,111 @@ GOTRACE_API gotrace_status gotrace_encoder_finish(gotrace_encoder *encoder, uint
 
 GOTRACE_API const gotrace_error *gotrace_encoder_error(const gotrace_encoder *encoder);
 GOTRACE_API void gotrace_encoder_free(gotrace_encoder *encoder);
+
+/* ---------------------------------------------------------------------------------------------
+ * Writing by meaning
+ *
+ * The caller tells what happened, in order; the writer does what a tracer does: it lays out
+ * batches, numbers generations, writes the tables, the sequence numbers, the short ("local") forms,
+ * what stands at the start of the trace and of each generation, the clocks and the footer. For
+ * each event:
+ *
+ *   gotrace_writer_at       what time it is now
+ *   gotrace_writer_string   ids of the strings and stacks that it refers to; ids are valid as long
+ *   gotrace_writer_stack    as gotrace_writer_generation stays the same
+ *   gotrace_writer_event    what happens now
+ */
+
+typedef struct gotrace_writer gotrace_writer;
+
+/* The same moment on the trace's clock and on those of the system. */
+typedef struct gotrace_clocks {
+    uint64_t ticks, monotonic_ns, wall_seconds, wall_nanoseconds;
+} gotrace_clocks;
+
+typedef struct gotrace_writer_options {
+    uint64_t frequency;        /* ticks a second; 0: 10^9, a tick is a nanosecond */
+    gotrace_tracer tracer;     /* whose ways, where several tracers wrote that version */
+    bool believe;              /* write what cannot have happened too */
+    uint64_t generation_ticks; /* v2: how long a generation lasts before the next one begins by
+                                  itself; 0: a second, as with Go's; UINT64_MAX: until told */
+    gotrace_clocks clocks;     /* from 1.25: at any one time; all 0: as if the clocks of the system
+                                  had begun with the trace's */
+    bool equal_ticks;          /* v2: times that are told equal on a thread stay so; else the later
+                                  one is raised by a tick, as tracers do */
+} gotrace_writer_options;
+
+/* Start a trace of that version. NULL options: all 0. */
+GOTRACE_API gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *options,
+                                              gotrace_write_fn write, void *ctx,
+                                              const gotrace_config *config, gotrace_writer **writer,
+                                              gotrace_error *error);
+
+/* The arguments of an event that are told to a writer, into args[GOTRACE_MAX_ARGS]; returns their
+ * number. They are those of gotrace_event_args less what the writer finds by itself: differences of
+ * time and sequence, sequence numbers, and the stack of where it happened. */
+GOTRACE_API size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
+                                       const gotrace_arg_spec **args);
+
+/* It is now that late, in ticks, absolute. Time does not fall. v2: begins the next generation, if
+ * it is due. */
+GOTRACE_API gotrace_status gotrace_writer_at(gotrace_writer *writer, uint64_t ticks);
+
+/* v2: begin the next generation now, at the time last told, with clocks or (NULL) those that follow
+ * from what was told of them. Where nothing happened in the present one yet, that is meant, so that
+ * this can be called at the start too. In v1 it does nothing. */
+GOTRACE_API gotrace_status gotrace_writer_advance(gotrace_writer *writer,
+                                                  const gotrace_clocks *clocks);
+
+/* The number of the present generation, from 1 on; of v1 always 1. */
+GOTRACE_API uint64_t gotrace_writer_generation(const gotrace_writer *writer);
+
+/* A string's and a stack's id; 0 is the empty string and no stack. As of gotrace_encoder_string and
+ * _stack, too long ones are cut where that version's tracer cuts them. proc: v1, in whose buffer a
+ * new string is written. */
+GOTRACE_API gotrace_status gotrace_writer_string(gotrace_writer *writer, int64_t proc,
+                                                 const char *bytes, size_t size, uint64_t *id);
+GOTRACE_API gotrace_status gotrace_writer_stack(gotrace_writer *writer, const gotrace_frame *frames,
+                                                size_t count, uint64_t *id);
+
+/* Something that happened, as a row of the writer's version says it. Which row, of v1's pairs: the
+ * full one (GoStart, not GoStartLocal); the writer takes the short one where the tracer would.
+ *
+ * Where: v1 goes by the proc, v2 by the thread, and each may be told the rest (proc, goroutine) of
+ * the context in which it happened: it is compared with what the writer has followed so far, and
+ * believed where the writer does not know yet. What was there before the trace began is then told
+ * by statuses (v2) or as created and waiting (v1) before the first event that needs it, as what
+ * that event takes for granted: who is unblocked was waiting, who starts was runnable.
+ *
+ * A CPUSample happens nowhere: its own arguments tell when and where. A GoSysExit of v1 without a
+ * proc is kept, and written where its goroutine starts to run, as tracers do.
+ * v2's statuses and active ranges (GoStatus, ProcStatus, GCActive, ...) need not be told; where
+ * they are, they are written in their place, and not again. */
+typedef struct gotrace_happening {
+    const gotrace_event_spec *spec;
+    int64_t proc;         /* or GOTRACE_NO_PROC */
+    int64_t thread;       /* or GOTRACE_NO_THREAD */
+    uint64_t goroutine;   /* in whose context, 0: not told or none */
+    const uint64_t *args; /* those that gotrace_writer_args names, in that order */
+    size_t arg_count;
+    uint64_t stack;   /* an id, 0 for none */
+    const char *data; /* v1 UserLog: the message; ExperimentalBatch: what it holds */
+    size_t data_size;
+} gotrace_happening;
+
+/* Write an event. What cannot have happened (a goroutine that runs starts; an unknown event) is
+ * refused: GOTRACE_ERROR, the error names the rule that it would break, nothing is written, and the
+ * writer can go on; with options.believe it is written. A failed write or refused memory is final.
+ */
+GOTRACE_API gotrace_status gotrace_writer_event(gotrace_writer *writer,
+                                                const gotrace_happening *happening);
+
+/* Write what is buffered, the statuses of what did nothing in the last generation, the tables and
+ * the footer. The writer can only be freed after that. */
+GOTRACE_API gotrace_status gotrace_writer_finish(gotrace_writer *writer);
+
+GOTRACE_API const gotrace_error *gotrace_writer_error(const gotrace_writer *writer);
+GOTRACE_API void gotrace_writer_free(gotrace_writer *writer);
 
 #ifdef __cplusplus
 }
