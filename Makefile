@@ -57,7 +57,7 @@ override ALL_CFLAGS = $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) $(HARDENING) $(CFLAGS)
 LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 PROGRAM_CFLAGS := -fPIE -Ilib -Iformats
 LIB_LIBS := -lzstd
-PROGRAM_LIBS := -ljansson -lzstd
+PROGRAM_LIBS := -ljansson -lcbor -lzstd
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- what there is -----------------------------------------------------------------------------
@@ -100,8 +100,8 @@ $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLA
 
 # Says what to do, once, where a needed library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <jansson.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd and jansson: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, jansson and libcbor: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)

@@ -6,7 +6,9 @@ set -eu
 wanted=
 for purpose in "$@"; do
     case $purpose in
-    build) wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev libjansson-dev" ;;
+    build)
+        wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev libjansson-dev libcbor-dev"
+        ;;
     test) wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 libclang-rt-14-dev" ;;
     *) echo "deps.sh: unknown purpose $purpose" >&2; exit 2 ;;
     esac
