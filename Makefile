@@ -10,6 +10,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/gotrace
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR ?=
@@ -70,6 +71,7 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
+SCHEMAS := formats/script.cddl formats/script.schema.json
 
 LIB_OBJ := $(call object,$(LIB_SRC))
 FORMATS_OBJ := $(call object,$(FORMATS_SRC))
@@ -244,6 +246,8 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 	$(Q)install -D -m 644 $(B)/staged/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
 	$(Q)for page in $(MAN); do \
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
+	$(Q)for schema in $(SCHEMAS); do \
+		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema#formats/} || exit 1; done
 	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
 	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
@@ -252,6 +256,7 @@ uninstall: ## remove what install put there
 		$(D)$(LIBDIR)/libgotrace.so $(D)$(LIBDIR)/$(SONAME) \
 		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
+	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema#formats/}; done
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 
 # ---- the rest ----------------------------------------------------------------------------------

@@ -9,7 +9,10 @@ for purpose in "$@"; do
     build)
         wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev libjansson-dev libcbor-dev"
         ;;
-    test) wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 libclang-rt-14-dev" ;;
+    test)
+        wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 libclang-rt-14-dev"
+        wanted="$wanted python3-jsonschema"
+        ;;
     *) echo "deps.sh: unknown purpose $purpose" >&2; exit 2 ;;
     esac
 done
