@@ -328,7 +328,7 @@ item_shown item_show(const script_item *item)
     else if (item->kind == ITEM_NEGATIVE)
         snprintf(text, room, "-%llu", (unsigned long long)item->value + 1);
     else if (item->kind == ITEM_REAL)
-        snprintf(text, room, isnan(item->real) ? "NaN" : "%.17g", item->real);
+        snprintf(text, room, isnan(item->real) ? "NaN" : "%.10g", item->real);
     else if (item->kind == ITEM_WORD)
         snprintf(text, room, "%s", item->bytes);
     else if (item->kind == ITEM_TEXT && !item->open)
