@@ -10,6 +10,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/gotrace
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR ?=
@@ -57,7 +58,7 @@ override ALL_CFLAGS = $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) $(HARDENING) $(CFLAGS)
 LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 PROGRAM_CFLAGS := -fPIE -Ilib -Iformats
 LIB_LIBS := -lzstd
-PROGRAM_LIBS := -ljansson -lzstd
+PROGRAM_LIBS := -ljansson -lcbor -lzstd
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- what there is -----------------------------------------------------------------------------
@@ -70,6 +71,7 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
+SCHEMAS := formats/script.cddl formats/script.schema.json
 
 LIB_OBJ := $(call object,$(LIB_SRC))
 FORMATS_OBJ := $(call object,$(FORMATS_SRC))
@@ -100,8 +102,8 @@ $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLA
 
 # Says what to do, once, where a needed library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <jansson.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd and jansson: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, jansson and libcbor: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
@@ -244,6 +246,8 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 	$(Q)install -D -m 644 $(B)/staged/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
 	$(Q)for page in $(MAN); do \
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
+	$(Q)for schema in $(SCHEMAS); do \
+		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema#formats/} || exit 1; done
 	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
 	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
@@ -252,6 +256,7 @@ uninstall: ## remove what install put there
 		$(D)$(LIBDIR)/libgotrace.so $(D)$(LIBDIR)/$(SONAME) \
 		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
+	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema#formats/}; done
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 
 # ---- the rest ----------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ void diag_script(const char *file, const script_error *where)
     char place[DIAG_LINE / 2];
     const gotrace_error *error = &where->error;
     if (where->line == 0)
-        snprintf(place, sizeof place, "%s", file);
+        place_of(place, sizeof place, file, where->offset);
     else if (where->column == 0)
         snprintf(place, sizeof place, "%s:%" PRIu64, file, where->line);
     else

@@ -70,7 +70,7 @@ static gotrace_status decode(dump *d, gotrace_error *error)
 
 int records_dump(session *s, const script_format *how)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int status = output_open(&s->output, s->set.output, s->set.zstd, how->binary);
     if (status != EXIT_SOUND)
         return status;
     dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};

@@ -19,7 +19,7 @@ static void set_error(gotrace_error *error, gotrace_rule rule, const char *messa
 /* Say why the script could not be opened; returns the exit status. */
 static int no_script(const char *name, gotrace_rule rule, const char *why)
 {
-    script_error error = {.line = 0};
+    script_error error = {.offset = GOTRACE_NO_OFFSET};
     set_error(&error.error, rule, why);
     diag_script(name, &error);
     return EXIT_SYSTEM;
@@ -55,9 +55,7 @@ static bool write_buffered(void *ctx, const void *bytes, size_t size)
 
 static int status_of(const gotrace_error *error)
 {
-    if (error->class_ == GOTRACE_CLASS_SYSTEM)
-        return EXIT_SYSTEM;
-    return error->class_ == GOTRACE_CLASS_USAGE ? EXIT_USAGE : EXIT_DAMAGED;
+    return error->class_ == GOTRACE_CLASS_SYSTEM ? EXIT_SYSTEM : EXIT_DAMAGED;
 }
 
 static int run(session *s)
@@ -69,7 +67,7 @@ static int run(session *s)
         return status;
     status = output_open(&s->output, s->set.output, s->set.zstd, true);
     if (status == EXIT_SOUND) {
-        script_error error = {.line = 0};
+        script_error error = {.offset = GOTRACE_NO_OFFSET};
         gotrace_config config;
         gotrace_config_init(&config);
         progress_begin(name);
@@ -81,6 +79,9 @@ static int run(session *s)
             /* A failed write is told when the output is closed. */
             if (!s->output.out.failed)
                 diag_script(name, &error);
+            /* What a bad script has given so far is no trace. */
+            int closed = output_close(&s->output, false);
+            status = closed == EXIT_SOUND ? status : closed;
         }
         progress_end();
     }

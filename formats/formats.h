@@ -217,13 +217,14 @@ typedef struct printer {
 extern const printer *const printers[]; /* NULL at the end */
 const printer *printer_by_name(const char *name);
 
-/* ---- scripts: the records of a file as text, and back -------------------------------------- */
+/* ---- scripts: the records of a file in another dress, and back ------------------------------ */
 
-/* A dress that event scripts come in: text, json, jsonl. All carry the same raw records. */
+/* A dress that event scripts come in: text, json, jsonl, cbor. All carry the same raw records. */
 typedef struct script_format {
     const char *name;
     const char *const *extensions;
     const char *summary;
+    bool binary; /* not for terminals */
     /* Write a script. begin, then record for each, then end. Nothing but out is kept. */
     void (*begin)(out *o, int version);
     void (*record)(out *o, int version, const gotrace_record *record, bool first);
@@ -237,13 +238,14 @@ const script_format *script_by_name(const char *name);
 typedef struct script_error {
     uint64_t line;    /* from 1; 0 where there is none */
     uint64_t column;  /* from 1; 0 where it is not known */
+    uint64_t offset;  /* of CBOR, the byte, from 0; else GOTRACE_NO_OFFSET */
     uint64_t event;   /* index of the event, from 0 */
     gotrace_error error; /* rule usage, or the encoder's, or the system's; message without place */
 } script_error;
 
-/* Read a script from input (text, JSON or JSON Lines: recognised by its first bytes) and write
- * the trace it describes. Text and JSON Lines are read line by line, in bounded memory; a JSON
- * document is read whole, if it has no more bytes than the config's limit of memory. */
+/* Read a script from input (text, JSON, JSON Lines or CBOR: recognised by its first bytes) and write
+ * the trace it describes. Text and JSON Lines are read line by line, CBOR item by item, in bounded
+ * memory; a JSON document is read whole, if it has no more bytes than the config's limit of memory. */
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error);
 

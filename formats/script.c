@@ -15,7 +15,8 @@ enum {
 #define MEMORY_DEFAULT ((uint64_t)1 << 30)
 #define NO_ERROR_PLACE GOTRACE_NO_OFFSET
 
-const script_format *const script_formats[] = {&script_text, &script_json, &script_jsonl, NULL};
+const script_format *const script_formats[] = {&script_text, &script_json, &script_jsonl,
+                                               &script_cbor, NULL};
 
 const script_format *script_by_name(const char *name)
 {
@@ -30,8 +31,9 @@ const script_format *script_by_name(const char *name)
 static gotrace_error *error_of(script_job *job, gotrace_rule rule, uint64_t line)
 {
     const gotrace_rule_info *info = gotrace_rule_describe(rule);
-    job->error->line = line;
+    job->error->line = job->binary ? 0 : line;
     job->error->column = 0;
+    job->error->offset = job->binary ? line : NO_ERROR_PLACE;
     job->error->event = job->events;
     job->error->error = (gotrace_error){
         .rule = rule,
@@ -64,7 +66,7 @@ gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char
 {
     va_list list;
     va_start(list, message);
-    fail_list(job, rule, job->in.line, message, list);
+    fail_list(job, rule, job->binary ? job->in.before + job->in.at : job->in.line, message, list);
     va_end(list);
     return GOTRACE_ERROR;
 }
@@ -130,6 +132,7 @@ gotrace_status script_fill(script_job *job)
     if (in->at > 0) {
         memmove(in->buffer, in->buffer + in->at, in->end - in->at);
         in->end -= in->at;
+        in->before += in->at;
         in->at = 0;
     }
     size_t held = in->end;
@@ -354,6 +357,15 @@ gotrace_status script_record_name(script_job *job, const char *name, size_t size
     return fail_event_name(job, name, size);
 }
 
+gotrace_status script_record_code(script_job *job, uint64_t line, uint64_t code)
+{
+    if (code >= SCRIPT_CODES || !job->shapes[code].spec)
+        return script_fail(job, line, "%llu is not the code of an event of go 1.%d",
+                           (unsigned long long)code, job->version);
+    job->record.shape = &job->shapes[code];
+    return GOTRACE_OK;
+}
+
 gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
                                  uint64_t **slot)
 {
@@ -576,7 +588,15 @@ static gotrace_status begin(script_job *job)
     return status;
 }
 
-/* JSON starts with a brace; anything else is taken for text, whose errors are easier to read. */
+/* Whether a script that begins with this byte is CBOR: it begins no text, nor the mark before it.
+ */
+static bool begins_cbor(char first)
+{
+    return (unsigned char)first >= 0x80 && (unsigned char)first < 0xe0;
+}
+
+/* JSON starts with a brace, CBOR with an array, a map or a tag; anything else is taken for text,
+ * whose errors are easier to read. */
 static gotrace_status read_script(script_job *job)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -595,6 +615,8 @@ static gotrace_status read_script(script_job *job)
         if (status != GOTRACE_OK)
             return status;
     }
+    if (in->before + in->at + at == 0 && begins_cbor(in->buffer[0]))
+        return script_cbor_read(job);
     return in->buffer[in->at + at] == '{' ? script_json_read(job) : script_text_read(job);
 }
 

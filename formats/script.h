@@ -1,8 +1,9 @@
 /*
  * script.h - what the event scripts share: reading input, putting a record together, errors.
  *
- * A script carries the raw records of a trace. Its dresses (script_text.c, script_json.c) turn
- * characters into calls of script_record_*; script.c knows the event table and the encoder.
+ * A script carries the raw records of a trace. Its dresses (script_text.c, script_json.c,
+ * script_cbor.c) turn bytes into calls of script_record_*; script.c knows the event table and the
+ * encoder.
  */
 #ifndef SCRIPT_H
 #define SCRIPT_H
@@ -20,12 +21,13 @@
 #define SCRIPT_CODES 256
 
 /* Bytes of a script, read ahead. `line` is the number of the line that starts at, or holds, the
- * byte at `at`; 0 while what is read has no lines. */
+ * byte at `at`; 0 while what is read has no lines. `before` is the number of bytes that lay before
+ * the buffer. */
 typedef struct script_input {
     FILE *file;
     char *buffer;
     size_t at, end, capacity;
-    uint64_t line;
+    uint64_t line, before;
     bool ended;
 } script_input;
 
@@ -65,6 +67,7 @@ typedef struct script_job {
     uint64_t memory_used, memory_limit;
     gotrace_write_fn write;
     void *ctx;
+    bool binary; /* places in the script are bytes: what is called a line is the byte's offset */
     gotrace_encoder *encoder; /* NULL until the script told the version */
     int version;
     size_t frame_values;
@@ -123,6 +126,7 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
  * where the value of the argument goes. */
 void script_record_reset(script_job *job, uint64_t line);
 gotrace_status script_record_name(script_job *job, const char *name, size_t size);
+gotrace_status script_record_code(script_job *job, uint64_t line, uint64_t code);
 gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
                                  uint64_t **slot);
 gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value);
@@ -135,9 +139,10 @@ bool script_odd_form(const gotrace_record *record, int version);
 /* The next varint from *n on that takes odd many bytes: its index, or false if there is none. */
 bool script_odd_width(const gotrace_record *record, int version, size_t *n);
 
-extern const script_format script_text, script_json, script_jsonl;
+extern const script_format script_text, script_json, script_jsonl, script_cbor;
 
 gotrace_status script_text_read(script_job *job);
 gotrace_status script_json_read(script_job *job);
+gotrace_status script_cbor_read(script_job *job);
 
 #endif

@@ -27,7 +27,7 @@ END
 run gotrace synth -o steal.trace steal.test
 sed '1,/^-- trace --/d' steal.test >steal.txt
 gotrace dump steal.trace | diff steal.txt - && echo 'the same text'
-for how in text json jsonl; do
+for how in text json jsonl cbor; do
     gotrace dump --format $how steal.trace | gotrace synth | cmp - steal.trace &&
         echo "the same trace after $how"
 done

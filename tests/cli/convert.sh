@@ -2,7 +2,7 @@
 # The target is named by --to, or by the ending of OUT, whatever its case.
 trace=go1.19-user.trace
 sample $trace
-for target in perfetto chrome text json jsonl; do
+for target in perfetto chrome text json jsonl cbor; do
     gotrace convert --to $target -o $target "$trace" || echo "=> $?"
     [ -s $target ] || echo "$target: nothing"
 done
@@ -25,6 +25,6 @@ run gotrace convert --to perfetto --by thread "$trace"
 run gotrace convert -o x.txt --by goroutine "$trace"
 run gotrace convert --to chrome --by threads "$trace"
 # Scripts are what dump writes.
-for how in text json jsonl; do
+for how in text json jsonl cbor; do
     gotrace dump --format $how "$trace" | cmp - $how
 done

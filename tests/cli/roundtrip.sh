@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # dump and synth give the same bytes again, in each dress of a script and for each sample trace.
 for trace in "$TRACES"/*.trace "$TRACES"/unsound/*.trace; do
-    for how in text json jsonl; do
+    for how in text json jsonl cbor; do
         gotrace dump -q --format $how -o script "$trace" 2>/dev/null
         gotrace synth script | cmp - "$trace"
         gotrace dump -q --format $how "$trace" 2>/dev/null | gotrace synth -o again

@@ -3,7 +3,7 @@
 
 check_roundtrip() { # FILE
     local format status
-    for format in text json jsonl; do
+    for format in text json jsonl cbor; do
         "$GOTRACE" dump --format $format "$1" >"$WORK/script" 2>"$WORK/err"
         status=$?
         "$GOTRACE" synth "$WORK/script" >"$WORK/again" 2>>"$WORK/err"

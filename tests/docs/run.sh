@@ -81,6 +81,42 @@ for name in running.c fibers.c; do
 done
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
 
+# is_what FILE COMMAND...: the file is what the command prints.
+is_what() {
+    local file=$1
+    shift
+    "$@" >"$work/made" || return 1
+    [ -z "${UPDATE:-}" ] || cp "$work/made" "$file"
+    diff -u --label "$file" --label 'as it should be' "$file" "$work/made"
+}
+
+check 'script.cddl has the events' is_what formats/script.cddl schemas cddl
+check 'script.schema.json has the events' is_what formats/script.schema.json schemas json
+
+# Scripts of each version are what the JSON Schema says.
+schema_holds() {
+    local version trace form
+    mkdir -p "$work/scripts"
+    for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
+        for trace in testdata/traces/"go1.$version"-{gc,user}*.trace; do
+            for form in json jsonl; do
+                [ ! -e "$trace" ] || gotrace dump -q --format $form \
+                    -o "$work/scripts/$(basename "$trace").$form" "$trace"
+            done
+        done
+    done
+    printf 'Trace Go1.19\nString id=1 form=3 pad=0:2\n\tdata="\\xff"\n' | gotrace synth |
+        gotrace dump --format jsonl -o "$work/scripts/odd.jsonl"
+    printf 'Trace Go1.21\nFrequency freq=18446744073709551615\n' | gotrace synth |
+        gotrace dump --format json -o "$work/scripts/large.json"
+    python3 tests/docs/schema.py formats/script.schema.json "$work"/scripts/*
+}
+if python3 -c 'import jsonschema' 2>/dev/null; then
+    check 'scripts are what script.schema.json says' schema_holds
+else
+    skip 'scripts against script.schema.json' 'there is no python3 with jsonschema'
+fi
+
 # Examples are what a user writes: they include the installed header alone.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |

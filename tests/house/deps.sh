@@ -6,8 +6,13 @@ set -eu
 wanted=
 for purpose in "$@"; do
     case $purpose in
-    build) wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev libjansson-dev" ;;
-    test) wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 libclang-rt-14-dev" ;;
+    build)
+        wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev libjansson-dev libcbor-dev"
+        ;;
+    test)
+        wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 libclang-rt-14-dev"
+        wanted="$wanted python3-jsonschema"
+        ;;
     *) echo "deps.sh: unknown purpose $purpose" >&2; exit 2 ;;
     esac
 done

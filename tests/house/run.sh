@@ -161,7 +161,8 @@ installs() {
     to_make install || return 1
     env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
     for file in include/gotrace.h lib/libgotrace.a lib/libgotrace.so lib/pkgconfig/gotrace.pc \
-        share/bash-completion/completions/gotrace share/zsh/site-functions/_gotrace; do
+        share/bash-completion/completions/gotrace share/zsh/site-functions/_gotrace \
+        share/gotrace/script.cddl share/gotrace/script.schema.json; do
         [ -s "$root/$file" ] || { echo "missing: $file"; return 1; }
     done
     for page in man/*.[1-8]; do

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats.h"
-#include "support.h"
+#include "scripting.h"
 
 /* ---- there and back ------------------------------------------------------------------------- */
 
@@ -33,16 +32,6 @@ static void dump(const uint8_t *bytes, size_t size, const script_format *as, blo
     ck_assert(out_flush(&o));
     out_free(&o);
     gotrace_decoder_free(d);
-}
-
-static gotrace_status synth(const void *script, size_t size, blob *trace,
-                            const gotrace_config *config, script_error *error)
-{
-    FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
-    ck_assert_ptr_nonnull(input);
-    gotrace_status status = script_synthesize(input, blob_write, trace, config, error);
-    fclose(input);
-    return status;
 }
 
 static void same_after(const uint8_t *bytes, size_t size, const char *path)
@@ -86,26 +75,25 @@ static const uint8_t odd[] = "go 1.19 trace\0\0\0"
                              "\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"
                              "\xc3\x0c\x07\x02\x81\x80\x00\x02\x03\x04\x05\x06\x07\x08";
 
-static const char odd_text[] =
-    "Trace Go1.19\n"
-    "Batch p=0 ticks=5 pad=0:3,1:2\n"
-    "Batch p=1 ticks=5 form=3 pad=2:2\n"
-    "ProcStop dt=1 form=3 pad=0:3\n"
-    "String id=1 form=3 pad=0:2,1:2\n"
-    "\tdata=\"hi\\xff\\x00\\\"\\\\\\n\"\n"
-    "String id=2\n"
-    "\tdata=\"\xe2\x82\xac\"\n"
-    "Stack id=1 nframes=0 form=1\n"
-    "UserLog dt=1 id=1 keyid=2 stk=0 pad=1:2,5:2\n"
-    "\tdata=\"log\"\n"
-    "UserLog dt=1 id=1 keyid=2 stk=0\n"
-    "\tdata=\"\"\n"
-    "Frequency freq=18446744073709551615\n"
-    "Frequency freq=9223372036854775807\n"
-    "Frequency freq=9223372036854775808\n"
-    "Stack id=7 nframes=2 pad=3:3\n"
-    "\tpc=1 func=2 file=3 line=4\n"
-    "\tpc=5 func=6 file=7 line=8\n";
+static const char odd_text[] = "Trace Go1.19\n"
+                               "Batch p=0 ticks=5 pad=0:3,1:2\n"
+                               "Batch p=1 ticks=5 form=3 pad=2:2\n"
+                               "ProcStop dt=1 form=3 pad=0:3\n"
+                               "String id=1 form=3 pad=0:2,1:2\n"
+                               "\tdata=\"hi\\xff\\x00\\\"\\\\\\n\"\n"
+                               "String id=2\n"
+                               "\tdata=\"\xe2\x82\xac\"\n"
+                               "Stack id=1 nframes=0 form=1\n"
+                               "UserLog dt=1 id=1 keyid=2 stk=0 pad=1:2,5:2\n"
+                               "\tdata=\"log\"\n"
+                               "UserLog dt=1 id=1 keyid=2 stk=0\n"
+                               "\tdata=\"\"\n"
+                               "Frequency freq=18446744073709551615\n"
+                               "Frequency freq=9223372036854775807\n"
+                               "Frequency freq=9223372036854775808\n"
+                               "Stack id=7 nframes=2 pad=3:3\n"
+                               "\tpc=1 func=2 file=3 line=4\n"
+                               "\tpc=5 func=6 file=7 line=8\n";
 
 static const char odd_jsonl[] =
     "{\"trace\":\"go 1.19\"}\n"
@@ -395,7 +383,9 @@ static const wrong_case wrong_cases[] = {
     {T "String id=1\n\tdata=\"\\400\"\n", 3, 0, {"escape"}},
     {T "String id=1\n\tdata=\"\\", 3, 0, {"escape"}},
     {T "String id=1\n\tdata=\"x\" data=\"y\"\n", 3, 0, {"twice"}},
-    {T "Stack id=1 nframes=2\n\tpc=1 func=1 file=1 line=1\nGoEnd dt=1\n", 2, 0,
+    {T "Stack id=1 nframes=2\n\tpc=1 func=1 file=1 line=1\nGoEnd dt=1\n",
+     2,
+     0,
      {"says 2 frames, but has 1"}},
     {T "Stack id=1 nframes=1\n\tpc=1 func=1 line=1\n", 3, 0, {"pc, func, file and line"}},
     {T "Stack id=1 nframes=1\n\tpc=1 func=1 file=1 line=1 col=1\n", 3, 0, {"col=1"}},
@@ -419,9 +409,13 @@ static const wrong_case wrong_cases[] = {
     {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 0, {"']'"}},
     {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1", 2, 0, {"end of file"}},
     {"{\"records\":[{\"event\":\"GoEnd\",\"dt\":1},\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}",
-     0, 1, {"records[1]: ", "lacks its argument dt"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":9223372036854775808}]}", 2,
-     0, {"too big integer", "9223372036854775808", "as strings"}},
+     0,
+     1,
+     {"records[1]: ", "lacks its argument dt"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":9223372036854775808}]}",
+     2,
+     0,
+     {"too big integer", "9223372036854775808", "as strings"}},
     {J "{}\n", 2, 0, {"without \"event\""}},
     {J "[]\n", 2, 0, {"an array found", "an event"}},
     {J "7\n", 2, 0, {"near '7'"}},
@@ -448,13 +442,19 @@ static const wrong_case wrong_cases[] = {
     {J "{\"event\":\"GoEnd\",\"dt\":[[[[[1]]]]]}\n", 2, 0, {"dt: an array", "whole number"}},
     {J "{\"event\":\"GoEnd\",\"dt\":\"\"}\n", 2, 0, {"dt: \"\" found", "whole number"}},
     {J "{\"event\":\"GoEnd\",\"dt\":\"1\\u0000\"}\n", 2, 0, {"dt: \"1?\" found", "whole number"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":9223372036854775808}\n", 2, 0,
+    {J "{\"event\":\"GoEnd\",\"dt\":9223372036854775808}\n",
+     2,
+     0,
      {"too big integer near '9223372036854775808'", "above 9223372036854775807", "strings"}},
     {J "{\"event\":\"GoEnd\",\"dt\":-9223372036854775809}\n", 2, 0, {"too big negative integer"}},
-    {J "{\"event\":\"GoEnd\",\"dt\":\"18446744073709551616\"}\n", 2, 0,
+    {J "{\"event\":\"GoEnd\",\"dt\":\"18446744073709551616\"}\n",
+     2,
+     0,
      {"dt: \"18446744073709551616\" found", "18446744073709551615"}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,\"dt\":1}\n", 2, 0, {"duplicate", "\"dt\""}},
-    {J "{\"event\":\"GoStart\",\"dt\":1,\"g\":1,\"sec\":\"x\"}\n", 2, 0,
+    {J "{\"event\":\"GoStart\",\"dt\":1,\"g\":1,\"sec\":\"x\"}\n",
+     2,
+     0,
      {"\"sec\"", "nearest is seq"}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,\"a\":1,\"b\":1}\n", 2, 0, {"no argument \"a\""}},
     {J "{\"event\":\"GoEnd\",\"dt\":1,\"data\":\"x\"}\n", 2, 0, {"GoEnd has data"}},
@@ -491,8 +491,8 @@ START_TEST(wrong_scripts)
     ck_assert_int_eq(synth(c->script, strlen(c->script), &trace, NULL, &error), GOTRACE_ERROR);
     ck_assert_int_ne(error.error.rule, GOTRACE_RULE_NONE);
     for (size_t i = 0; i < 3 && c->says[i]; i++)
-        ck_assert_msg(strstr(error.error.message, c->says[i]),
-                      "case %d: \"%s\" does not say %s", _i, error.error.message, c->says[i]);
+        ck_assert_msg(strstr(error.error.message, c->says[i]), "case %d: \"%s\" does not say %s",
+                      _i, error.error.message, c->says[i]);
     ck_assert_msg(error.line == c->line, "case %d: line %llu: %s", _i,
                   (unsigned long long)error.line, error.error.message);
     ck_assert_uint_eq(error.event, c->event);
@@ -619,14 +619,14 @@ START_TEST(large_scripts)
     ck_assert_ptr_nonnull(strstr(e.error.message, "depth"));
     ck_assert_int_eq(synth_repeated("{\"records\":", "[", 10 * mib, "", 0, &e), GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "depth"));
-    ck_assert_int_eq(synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}",
-                                    2 * mib, &e),
-                     GOTRACE_ERROR);
+    ck_assert_int_eq(
+        synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}", 2 * mib, &e),
+        GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
     ck_assert_ptr_nonnull(strstr(e.error.message, "JSON Lines"));
-    ck_assert_int_eq(synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}",
-                                    4 * mib, &e),
-                     GOTRACE_OK);
+    ck_assert_int_eq(
+        synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}", 4 * mib, &e),
+        GOTRACE_OK);
     ck_assert_int_eq(synth_repeated(J "{\"", "x", 2 * mib, "\":1}", 0, &e), GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":", "9", 2 * mib, "}", 0, &e),
@@ -634,9 +634,9 @@ START_TEST(large_scripts)
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":\"", "0", mib, "7\"}", 0, &e),
                      GOTRACE_OK);
-    ck_assert_int_eq(synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data\":\"", "x", 1000001,
-                                    "\"}", 0, &e),
-                     GOTRACE_ERROR);
+    ck_assert_int_eq(
+        synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data\":\"", "x", 1000001, "\"}", 0, &e),
+        GOTRACE_ERROR);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"String\",\"id\":1,\"data\":\"", "\\u0078",
                                     1000000, "\"}", 0, &e),
                      GOTRACE_OK);
@@ -645,12 +645,12 @@ START_TEST(large_scripts)
                      GOTRACE_OK);
     ck_assert_int_eq(synth_repeated(T "String id=1\n\tdata=\"", "\\u0078", 1000000, "\"\n", 0, &e),
                      GOTRACE_OK);
-    ck_assert_int_eq(synth_repeated(T "Stack id=1\n", "pc=1 func=0 file=0 line=0\n", 1000, "", 0,
-                                    &e),
-                     GOTRACE_OK);
-    ck_assert_int_eq(synth_repeated(T "Stack id=1\n", "pc=1 func=0 file=0 line=0\n", 1001, "", 0,
-                                    &e),
-                     GOTRACE_ERROR);
+    ck_assert_int_eq(
+        synth_repeated(T "Stack id=1\n", "pc=1 func=0 file=0 line=0\n", 1000, "", 0, &e),
+        GOTRACE_OK);
+    ck_assert_int_eq(
+        synth_repeated(T "Stack id=1\n", "pc=1 func=0 file=0 line=0\n", 1001, "", 0, &e),
+        GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "more than 1000 frames"));
     ck_assert_uint_eq(e.line, 1003);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"Stack\",\"id\":1,\"frames\":[[1,0,0,0]",
@@ -665,8 +665,7 @@ START_TEST(large_scripts)
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":1,\"pad\":[[0,1]", ",[0,1]",
                                     10000, "]}", 0, &e),
                      GOTRACE_ERROR);
-    ck_assert_int_eq(synth_repeated(T, "\n", 3 * mib, "GoEnd dt=1\nGoEnd", mib, &e),
-                     GOTRACE_ERROR);
+    ck_assert_int_eq(synth_repeated(T, "\n", 3 * mib, "GoEnd dt=1\nGoEnd", mib, &e), GOTRACE_ERROR);
     ck_assert_uint_eq(e.line, 3 * mib + 3);
 }
 END_TEST

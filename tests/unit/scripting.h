@@ -1,0 +1,12 @@
+/* scripting.h - what the tests of event scripts share. */
+#ifndef SCRIPTING_H
+#define SCRIPTING_H
+
+#include "formats.h"
+#include "support.h"
+
+/* The trace that a script describes. */
+gotrace_status synth(const void *script, size_t size, blob *trace, const gotrace_config *config,
+                     script_error *error);
+
+#endif
