@@ -21,6 +21,14 @@ const option_spec common_options[] = {
     {.name = NULL},
 };
 
+static bool has_own(const verb *v, size_t own, const char *name)
+{
+    for (size_t i = 0; i < own; i++)
+        if (strcmp(v->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 const option_spec *option_at(const verb *v, size_t n)
 {
     size_t own = 0;
@@ -28,10 +36,12 @@ const option_spec *option_at(const verb *v, size_t n)
         own++;
     if (n < own)
         return &v->options[n];
-    const option_spec *common = common_options;
-    for (n -= own; n > 0 && common->name; n--)
-        common++;
-    return common->name ? common : NULL;
+    /* A verb that means something else by a common option has it among its own. */
+    n -= own;
+    for (const option_spec *common = common_options; common->name; common++)
+        if (!has_own(v, own, common->name) && n-- == 0)
+            return common;
+    return NULL;
 }
 
 /* The Levenshtein distance of two short words, at most limit. */

@@ -24,8 +24,9 @@ enum {
 
 /* What the options of a command line say. */
 typedef struct settings {
-    bool help, quiet, verbose, json, zstd, no_system;
+    bool help, quiet, verbose, json, zstd, no_system, force;
     uint64_t max_errors;
+    uint64_t frequency;     /* --frequency; 0: not told */
     const char *output;     /* -o; NULL: standard output */
     const char *format;     /* --format; NULL: the verb's first */
     const char *to;         /* --to NAME */
@@ -33,6 +34,7 @@ typedef struct settings {
     const char *from;       /* --from */
     const char *only;       /* --only */
     const char *by;         /* --by; NULL: the first */
+    const char *go;         /* --go; NULL: not told */
     const char *split;      /* --split; NULL: one file */
     const char *completion; /* --completion */
 } settings;
@@ -79,7 +81,7 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
-    verb_version, verb_help;
+    verb_split, verb_merge, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

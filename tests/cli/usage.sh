@@ -2,7 +2,7 @@
 # What cannot be understood is refused with status 2, on standard error, and a hint.
 run gotrace
 run gotrace valdate x
-run gotrace merge a b
+run gotrace weld a b
 run gotrace frobnicate
 run gotrace validate --jsn x
 run gotrace validate --json=yes x

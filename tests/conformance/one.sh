@@ -4,7 +4,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip v2 export chrome browser; do . "$here/$part.sh"; done
+for part in lib verdict print roundtrip parts v2 export chrome browser; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -36,6 +36,7 @@ checks_of_v1() {
         check_accepted "$file"
         check_print "$file"
         check_jsonl "$file"
+        check_parts "$file" proc "$GOREAD_V1"
         [ "$(version_of "$file")" -lt 11 ] || check_states "$file"
     fi
     check_export "$file" $sound
@@ -51,6 +52,8 @@ checks_of_v2() {
         check_print_v2 "$file"
         check_jsonl "$file"
         check_states "$file"
+        check_parts "$file" thread "$GOREAD_V2"
+        check_parts "$file" generation "$GOREAD_V2"
     fi
     check_export_v2 "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.27

@@ -1,0 +1,147 @@
+/* verb_split.c - a trace is taken apart, into files in a folder. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "diag.h"
+#include "input.h"
+#include "parts.h"
+
+typedef struct splitting {
+    session *session;
+    const char *folder;
+    char name[256]; /* of the whole */
+    int status;     /* EXIT_SOUND as long as the parts can be opened */
+    bool opened;
+    uint64_t count;
+} splitting;
+
+/* The paths of the part at hand and of the one before: the output tells about them. */
+static char paths[2][PATH_MAX];
+
+/* Take an ending off, if the name has it and more. */
+static void strip(char *name, const char *ending)
+{
+    size_t length = strlen(name), size = strlen(ending);
+    if (length > size && strcasecmp(name + length - size, ending) == 0)
+        name[length - size] = '\0';
+}
+
+static void name_parts(splitting *p, const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    const char *name = slash ? slash + 1 : file;
+    bool standard = !file || strcmp(file, "-") == 0 || !*name;
+    snprintf(p->name, sizeof p->name, "%.200s", standard ? "trace" : name);
+    strip(p->name, ".zst");
+    strip(p->name, ".trace");
+}
+
+static out *next_part(void *ctx, const char *part)
+{
+    splitting *p = ctx;
+    session *s = p->session;
+    char *path = paths[p->count % 2];
+    int length = snprintf(path, PATH_MAX, "%s/%s.%s.trace%s", p->folder, p->name, part,
+                          s->set.zstd ? ".zst" : "");
+    struct stat there;
+    if (length < 0 || length >= PATH_MAX) {
+        diag_error("the path of part %s is too long [system.write]", part);
+        p->status = EXIT_SYSTEM;
+    } else if (!s->set.force && lstat(path, &there) == 0) {
+        diag_error("'%s' is there already; --force replaces it", path);
+        p->status = EXIT_USAGE;
+    } else {
+        p->status = p->opened ? output_next(&s->output, path, s->set.zstd)
+                              : output_open(&s->output, path, s->set.zstd, true);
+    }
+    p->opened = p->opened || p->status == EXIT_SOUND;
+    p->count += p->status == EXIT_SOUND;
+    return p->status == EXIT_SOUND ? &s->output.out : NULL;
+}
+
+/* Have the folder; *made tells whether it was not there before. */
+static bool make_folder(const char *folder, bool *made)
+{
+    struct stat there;
+    *made = mkdir(folder, 0777) == 0;
+    if (*made)
+        return true;
+    int error = errno;
+    if (error == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode))
+        return true;
+    diag_error("cannot make the folder '%s': %s [system.write]", folder,
+               strerror(error == EEXIST ? ENOTDIR : error));
+    return false;
+}
+
+static parts_by by_of(const char *name)
+{
+    size_t n = 0;
+    while (strcmp(parts_by_name(n), name) != 0)
+        n++;
+    return (parts_by)n;
+}
+
+static int run(session *s)
+{
+    if (!s->set.by || !s->set.output) {
+        diag_error(s->set.by ? "the parts need a folder: -o DIR"
+                             : "what the parts are to be is not said: --by proc, thread or "
+                               "generation");
+        return EXIT_USAGE;
+    }
+    input in;
+    splitting p = {.session = s, .folder = s->set.output};
+    name_parts(&p, input_path(s));
+    bool made = false, opened = input_open(&in, s, input_path(s));
+    if (opened && !make_folder(p.folder, &made)) {
+        p.status = EXIT_SYSTEM;
+    } else if (opened) {
+        parts_split_job job = {.source = in.source,
+                               .config = &in.config,
+                               .by = by_of(s->set.by),
+                               .next = next_part,
+                               .ctx = &p};
+        gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+        if (parts_split(&job, &error) < 0)
+            findings_add(&in.found, &error);
+    }
+    bool verbose = in.found.verbose && p.opened;
+    int status = input_close(&in);
+    if (p.status != EXIT_SOUND)
+        status = p.status;
+    int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
+    status = written == EXIT_SOUND ? status : written;
+    if (made && (!p.opened || status == EXIT_USAGE || status == EXIT_SYSTEM))
+        rmdir(p.folder);
+    else if (verbose)
+        diag_note("%llu parts in '%s'", (unsigned long long)p.count, p.folder);
+    return status;
+}
+
+static const option_spec options[] = {
+    {0, "by", OPTION_CHOICE, "WHAT", offsetof(settings, by), parts_by_name, "a part for each"},
+    {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
+     "write the parts to this folder, which is made"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
+     "replace parts that are there already"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the parts"},
+    {.name = NULL},
+};
+
+const verb verb_split = {
+    .name = "split",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "take a trace apart, by procs, threads or generations",
+    .details = "The parts are traces themselves, with the strings and stacks that they refer to.\n"
+               "'gotrace merge' puts them together again.",
+    .options = options,
+    .run = run,
+};
