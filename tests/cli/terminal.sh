@@ -6,6 +6,7 @@ sample $trace
 at_terminal() { TERM=xterm script -qec "$1" /dev/null | tr -d '\r'; }
 at_terminal "gotrace convert --to perfetto $trace; echo \"=> \$?\"" | sed 's/\x1b/ESC/g'
 at_terminal "gotrace dump --zstd $trace; echo \"=> \$?\"" | sed 's/\x1b/ESC/g'
+at_terminal "gotrace dump --format cbor $trace; echo \"=> \$?\"" | sed 's/\x1b/ESC/g'
 gotrace dump -o script "$trace"
 at_terminal "gotrace synth script; echo \"=> \$?\"" | sed 's/\x1b/ESC/g'
 at_terminal "gotrace validate; echo \"=> \$?\"" | sed 's/\x1b/ESC/g'
