@@ -28,10 +28,10 @@ static int compare_entries(const void *a, const void *b)
 
 void parts_table_sort(parts_table *table, size_t first)
 {
-    parts_entry *list = table->list + first;
     size_t count = table->count - first, kept = 0;
     if (count == 0)
         return;
+    parts_entry *list = table->list + first;
     qsort(list, count, sizeof *list, compare_entries);
     for (size_t i = 0; i < count; i++)
         if (i + 1 == count || list[i].id != list[i + 1].id)
