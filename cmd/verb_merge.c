@@ -1,6 +1,7 @@
 /* verb_merge.c - parts of a trace are put together again. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,13 +97,29 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-/* Write the trace into the file without a name. */
-static int write_trace(merging *m, parts_merge *merge)
+/* A file without a name. */
+static int open_temporary(void)
 {
     const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%s/gotrace-XXXXXX",
+                        folder && *folder ? folder : "/var/tmp");
+    if (size < 0 || (size_t)size >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+/* Write the trace into it. */
+static int write_trace(merging *m, parts_merge *merge)
+{
     out o;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    m->fd = open(folder && *folder ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    m->fd = open_temporary();
     if (m->fd < 0)
         return fail("cannot make a temporary file", errno);
     if (!out_init(&o, write_held, m))

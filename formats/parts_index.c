@@ -28,10 +28,10 @@ static int compare_entries(const void *a, const void *b)
 
 void parts_table_sort(parts_table *table, size_t first)
 {
-    parts_entry *list = table->list + first;
     size_t count = table->count - first, kept = 0;
     if (count == 0)
         return;
+    parts_entry *list = table->list + first;
     qsort(list, count, sizeof *list, compare_entries);
     for (size_t i = 0; i < count; i++)
         if (i + 1 == count || list[i].id != list[i + 1].id)
@@ -90,13 +90,12 @@ typedef struct v1_index {
     const parts_scan *scan;
     parts_batch batch; /* the one that is open */
     bool open;
-    uint64_t events;      /* of it */
-    bool has_tables;      /* it holds what belongs into the footer */
-    bool has_frequency;   /* likewise */
-    size_t first_string;  /* of those that it defines */
-    uint64_t end;         /* of the last record */
-    uint64_t told;        /* where progress was told */
-    gotrace_error *error; /* of the system, where the walk ended for its sake */
+    uint64_t events;     /* of it */
+    bool has_tables;     /* it holds what belongs into the footer */
+    bool has_frequency;  /* likewise */
+    size_t first_string; /* of those that it defines */
+    uint64_t end;        /* of the last record */
+    uint64_t told;       /* where progress was told */
 } v1_index;
 
 /* The batch has ended. */

@@ -83,7 +83,7 @@ parts_item *parts_intern_add(parts_intern *in, parts_memory *memory, uint64_t id
     if (known)
         return known;
     if (!parts_grow(memory, &in->items, &in->capacity, in->count + 1, sizeof *in->items, error) ||
-        !parts_grow(memory, &in->bytes, &in->room, in->used + size, 1, error))
+        !parts_grow(memory, &in->bytes, &in->room, in->used + size + 1, 1, error))
         return NULL;
     if (parts_intern_find(in, id)) {
         while (parts_intern_find(in, in->fresh))

@@ -49,7 +49,6 @@ typedef struct split {
     uint32_t stamp; /* marks what it refers to */
     parts_table *strings, *stacks;
     parts_table used_strings, used_stacks;
-    const parts_batch *batch;
     bool copies;       /* record by record */
     parts_bytes bytes; /* records that wait to be written */
     parts_pack pack;
@@ -149,7 +148,6 @@ static bool copy(split *s, const parts_batch *b)
 /* A batch of events as it stands, without what belongs into the footer. */
 static bool copy_events(split *s, const parts_batch *b)
 {
-    s->batch = b;
     s->copies = b->mend;
     s->bytes.count = 0;
     if (!walk(s, b->offset, b->size, copy_record))

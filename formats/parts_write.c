@@ -62,7 +62,8 @@ bool parts_put_record(parts_bytes *b, parts_memory *memory, int version,
         size_t n = record->arg_count + has_length;
         p = put_varint(p, record->data_size,
                        width_of(version, record, n, record->data_size, record->data_size));
-        memcpy(p, record->data, record->data_size);
+        if (record->data_size > 0)
+            memcpy(p, record->data, record->data_size);
         p += record->data_size;
     }
     b->count = (size_t)(p - b->bytes);
