@@ -8,11 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_AHEAD = 256 * 1024 };
+enum { READ_AHEAD = 256 * 1024, FIRST_YOUNG = 512 * 1024 };
 
 bool spool_init(spool *s, size_t window)
 {
-    *s = (spool){.window = window, .young_capacity = window, .fd = -1, .young = malloc(window)};
+    size_t first = window < FIRST_YOUNG ? window : FIRST_YOUNG;
+
+    *s = (spool){.window = window, .young_capacity = first, .fd = -1, .young = malloc(first)};
     if (!s->young)
         s->error = ENOMEM;
     return s->young != NULL;
@@ -80,6 +82,22 @@ static bool store(spool *s)
     return true;
 }
 
+/* Twice as much memory, and that many bytes at least. What fits into the processor's cache is faster
+ * than what does not, so that it does not have the whole window from the start. */
+static bool more_memory(spool *s, size_t least)
+{
+    size_t capacity = 2 * s->young_capacity < s->window ? 2 * s->young_capacity : s->window;
+
+    if (capacity < least)
+        capacity = least;
+    unsigned char *larger = realloc(s->young, capacity);
+    if (!larger)
+        return fail(s, ENOMEM);
+    s->young = larger;
+    s->young_capacity = capacity;
+    return true;
+}
+
 /* Make room in memory for size bytes more. */
 static bool make_room(spool *s, size_t size)
 {
@@ -87,13 +105,15 @@ static bool make_room(spool *s, size_t size)
     size_t taken = s->front > s->stored ? (size_t)(s->front - s->stored) : 0;
     size_t used = (size_t)(s->end - s->stored);
 
-    if (taken >= s->window / 4 || taken == used) {
+    if (taken >= s->young_capacity / 4 || taken == used) {
         memmove(s->young, s->young + taken, used - taken);
         s->stored += taken;
         used -= taken;
         if (s->young_capacity - used >= size)
             return true;
     }
+    if (s->young_capacity < s->window)
+        return more_memory(s, used + size);
     if (used > 0) {
         /* The taken bytes at its start go to the file too, which is simpler and does no harm. */
         uint64_t front = s->front;
@@ -219,5 +239,5 @@ void spool_pop(spool *s, size_t size)
 bool spool_crowded(const spool *s)
 {
     uint64_t used = s->end - (s->front > s->stored ? s->front : s->stored);
-    return used > s->window / 2;
+    return used > s->young_capacity / 2;
 }

@@ -63,7 +63,7 @@ const void *spool_front(spool *s, size_t size);
 /* Take away a whole entry. */
 void spool_pop(spool *s, size_t size);
 
-/* Whether half the window is full: what can be taken away should be taken now. */
+/* Whether half the memory is full: what can be taken away should be taken now. */
 bool spool_crowded(const spool *s);
 
 void spool_free(spool *s);

@@ -171,7 +171,7 @@ static convert_job options_of(uint64_t *state)
     if (fuzz_random(state) % 2 == 0)
         job.parts = (unsigned)fuzz_random(state) % (1U << PART_COUNT);
     if (fuzz_random(state) % 3 == 0)
-        job.part_size = 3000 << fuzz_random(state) % 6;
+        job.part_size = (uint64_t)3000 << fuzz_random(state) % 6;
     return job;
 }
 
