@@ -21,9 +21,11 @@
  *                       message" (log; annotations category, message)
  *   System goroutines   the same for those of the runtime, as far as that is known when they are
  *                       first seen; left out on demand
- *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)
- *                       for as long as the goroutine is on the thread: runs, and system calls to
- *                       their ends
+ *   M12345, ...         v2: threads, by the operating system's id; a slice "P3" (category proc) for
+ *                       as long as the thread has that proc, and "G12 main.worker" (syscall) while
+ *                       a goroutine is on it without one, for the proc was taken away during its
+ *                       system call. On demand slices "G12 main.worker" alone (run), for as long as
+ *                       the goroutine is on the thread: runs, and system calls to their ends
  *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
  *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
  *     mark assists      "GC mark assist" (annotation goroutine)
@@ -370,6 +372,7 @@ static gotrace_status run(const convert_job *job)
     p.from = job->from;
     p.to = job->to;
     p.silent = p.from > 0;
+    p.thread_runs = job->thread_runs;
     gotrace_status status = GOTRACE_END;
 
     /* Should indexing fail, reading says so again. */

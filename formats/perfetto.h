@@ -127,6 +127,8 @@ enum {
 
 #define PERFETTO_CATEGORIES(X)                                                                     \
     X(RUN, "run")                                                                                  \
+    X(PROC, "proc")                                                                                \
+    X(SYSCALL, "syscall")                                                                          \
     X(GC, "gc")                                                                                    \
     X(TASK, "task")                                                                                \
     X(REGION, "region")                                                                            \
@@ -238,6 +240,7 @@ typedef struct perfetto_proc {
     uint64_t goroutine; /* whose run is open, if running */
     uint64_t samples;   /* CPU samples so far */
     int64_t thread;     /* v1: that ran its last goroutine */
+    int64_t holder;     /* v2: the thread that has it, or GOTRACE_NO_THREAD */
     uint64_t label;     /* v2: iid of the run's label, 0 for none */
     uint32_t track;
     uint32_t stw; /* lane of its own stop-the-world (until 1.9), 0 for none */
@@ -246,11 +249,17 @@ typedef struct perfetto_proc {
     bool running, sweeping;
 } perfetto_proc;
 
+/* What a thread's open slice is of. */
+enum { SHOWS_NOTHING, SHOWS_GOROUTINE, SHOWS_PROC };
+
 typedef struct perfetto_thread {
-    uint64_t goroutine; /* whose slice is open, if busy */
+    uint64_t goroutine; /* that is on it, if busy */
+    int64_t proc;       /* v2: that it has, or GOTRACE_NO_PROC */
+    uint64_t shown;     /* the goroutine or proc of its open slice */
     uint64_t tid;
     uint32_t track;
     uint16_t epoch;
+    uint8_t shows; /* SHOWS_* */
     bool busy;
 } perfetto_thread;
 
@@ -271,6 +280,7 @@ typedef struct perfetto {
     unsigned parts; /* wanted: 1 << PART_* */
     int64_t from, to; /* what is shown; to 0: until the end */
     bool silent;      /* before that: states are followed, and nothing is written */
+    bool thread_runs; /* threads show goroutines, whether with a proc or without */
     protobuf w;
     size_t packet, event, entry; /* marks of the open ones */
 
@@ -445,6 +455,8 @@ void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
 perfetto_thread *thread_get(perfetto *p, int64_t thread, int64_t proc);
 /* v2: show on the threads' tracks where the goroutine is after a transition of it. */
 void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e);
+/* v2: show there who has the proc after a transition of it. */
+void thread_proc(perfetto *p, const gotrace_event *e);
 void threads_reopen(perfetto *p);
 /* The goroutine is on no thread any more. */
 void thread_leave(perfetto *p, perfetto_goroutine *g);
@@ -458,6 +470,8 @@ void state_free(perfetto *p);
 /* NULL when memory is refused. Either is valid until the next one of its kind is got. */
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack);
 perfetto_proc *proc_get(perfetto *p, int64_t id);
+/* The same without a track. */
+perfetto_proc *proc_find(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
 void proc_transition(perfetto *p, const gotrace_event *e);
 /* v2: a goroutine that was there before the trace is named after the stack of what it does. */

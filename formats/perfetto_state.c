@@ -84,23 +84,30 @@ static int64_t proc_id(int64_t id)
     return id < 0 ? -1 : id;
 }
 
-perfetto_proc *proc_get(perfetto *p, int64_t id)
+perfetto_proc *proc_find(perfetto *p, int64_t id)
 {
     id = proc_id(id);
     perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)id);
 
-    if (proc && proc->epoch == p->epoch)
+    if (proc)
         return proc;
+    proc = idmap_insert(&p->procs, (uint64_t)id);
     if (!proc) {
-        proc = idmap_insert(&p->procs, (uint64_t)id);
-        if (!proc) {
-            protobuf_fail(&p->w);
-            return NULL;
-        }
-        proc->thread = GOTRACE_NO_THREAD;
+        protobuf_fail(&p->w);
+        return NULL;
     }
+    proc->thread = proc->holder = GOTRACE_NO_THREAD;
+    return proc;
+}
+
+perfetto_proc *proc_get(perfetto *p, int64_t id)
+{
+    perfetto_proc *proc = proc_find(p, id);
+
+    if (!proc || proc->epoch == p->epoch)
+        return proc;
     proc->epoch = p->epoch;
-    track_proc(p, id, proc);
+    track_proc(p, proc_id(id), proc);
     return proc;
 }
 
@@ -235,13 +242,15 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
 /* A proc that stops or is taken, from a goroutine in a system call, runs nothing any more. */
 void proc_transition(perfetto *p, const gotrace_event *e)
 {
-    perfetto_proc *proc = idmap_find(&p->procs, e->subject);
+    const perfetto_proc *proc = idmap_find(&p->procs, e->subject);
 
-    if (!proc || e->to == GOTRACE_STATE_RUNNING)
-        return;
-    perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine) : NULL;
-    if (g)
-        run_end(p, g, 0);
+    if (proc && proc->running && e->to != GOTRACE_STATE_RUNNING) {
+        perfetto_goroutine *g = idmap_find(&p->goroutines, proc->goroutine);
+        if (g)
+            run_end(p, g, 0);
+    }
+    if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_THREADS))
+        thread_proc(p, e);
 }
 
 /* It is told after the run began, so it is written where that ends. */
@@ -552,7 +561,8 @@ void ranges_reopen(perfetto *p)
 
 void proc_reopen(perfetto *p, int64_t id)
 {
-    perfetto_proc *proc = proc_get(p, id);
+    const perfetto_proc *known = idmap_find(&p->procs, (uint64_t)id);
+    perfetto_proc *proc = known && known->track ? proc_get(p, id) : NULL;
 
     if (!proc)
         return;

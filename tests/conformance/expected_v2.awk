@@ -3,8 +3,10 @@
 #
 #   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for so long
 #   thread G NS       a thread was with goroutine G for so long: running, or in a system call
-#   tid M             some goroutine came to run on the thread whose id is M, or was in a system call
-#                     there when the trace began
+#   held P NS         a thread had proc P for so long
+#   alone G NS        goroutine G was on a thread that had no proc for so long
+#   tid M             the thread whose id is M got a proc; or some goroutine came to run there, or was
+#                     in a system call there when the trace began
 #   onproc G NS       a proc was: from a start to the next stop, through system calls for as long as
 #                     nobody took the proc; not told of a goroutine found in a system call, because
 #                     the reader does not print whose proc that is
@@ -39,9 +41,46 @@ function close_run(p) {
         first = time
 }
 
+# What stood so far on a thread did for so long.
+function settle(m) {
+    if (m in rider && !(m in has))
+        alone[rider[m]] += time - settled[m]
+    settled[m] = time
+}
+
+function drop_proc(p, m) {
+    if (!(p in holder))
+        return
+    m = holder[p]
+    settle(m)
+    held[p] += time - held_since[p]
+    delete has[m]
+    delete holder[p]
+}
+
+function leave_thread(g, m) {
+    if (!(g in ridden))
+        return
+    m = ridden[g]
+    settle(m)
+    delete rider[m]
+    delete ridden[g]
+}
+
 $4 == "StateTransition" && $6 ~ /^ProcID=/ {
     # What is told again as a generation begins changes nothing.
     split($7, states, "->")
+    p = substr($6, 8)
+    m = substr($1, 3)
+    if (states[2] != "Running")
+        drop_proc(p)
+    else if (!(p in holder)) {
+        settle(m)
+        has[m] = p
+        holder[p] = m
+        held_since[p] = time
+        tids[m] = 1
+    }
     if (states[1] != states[2] && states[2] == "Idle")
         close_run(substr($6, 8))
 }
@@ -55,6 +94,14 @@ $4 == "StateTransition" && $6 ~ /^GoID=/ {
         total[g, state[g]] += time - since[g]
     state[g] = states[2]
     since[g] = time
+    if (states[2] != "Running" && states[2] != "Syscall")
+        leave_thread(g)
+    else if (!(g in ridden)) {
+        m = substr($1, 3)
+        settle(m)
+        rider[m] = g
+        ridden[g] = m
+    }
     if (states[1] == "Undetermined" && states[2] == "Syscall") {
         unknown[g] = 1
         tids[substr($1, 3)] = 1
@@ -103,6 +150,10 @@ END {
     time = end
     for (g in state)
         total[g, state[g]] += end - since[g]
+    for (p in holder)
+        held[p] += end - held_since[p]
+    for (m in rider)
+        settle(m)
     for (p in on) {
         onproc[on[p]] += end - since_run[p]
         viewed[on[p]] += last - viewed_since[p]
@@ -113,11 +164,14 @@ END {
         fact("state " g " waiting", total[g, "Waiting"])
         fact("state " g " in", total[g, "Syscall"])
         fact("thread " g, total[g, "Running"] + total[g, "Syscall"])
+        fact("alone " g, alone[g])
         if (!(g in unknown)) {
             fact("onproc " g, onproc[g])
             fact("viewed " g, viewed[g])
         }
     }
+    for (p in held)
+        fact("held " p, held[p])
     for (p in runs)
         print "runs", p, runs[p]
     for (m in tids)

@@ -93,7 +93,8 @@ engine() {
 check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
     local status wanted=0
     [ "$2" = yes ] || wanted=1
-    "$GOTRACE" convert --to "$3" -o "$WORK/timeline" "$1" >"$WORK/out" 2>"$WORK/err"
+    # shellcheck disable=SC2086 # options may follow the name
+    "$GOTRACE" convert --to $3 -o "$WORK/timeline" "$1" >"$WORK/out" 2>"$WORK/err"
     status=$?
     if [ $status -ne $wanted ]; then
         fail "convert --to $3" "status $status instead of $wanted" "$WORK/err"
@@ -129,16 +130,18 @@ check_export() { # FILE SOUND
 # The facts of expected_v2.awk. Slices that took no time are left out, as there.
 IN_PROCS="(select slice.*, track.name as track_name from slice join track on slice.track_id = track.id
     join track as parent on track.parent_id = parent.id where parent.name = 'Procs')"
+TIDS="select distinct 'tid ' || thread.tid as line from thread join thread_track using (utid)
+        join slice on slice.track_id = thread_track.id"
 PERFETTO_FACTS_V2="select line from (
         select 'state ' || cast(substr(track_name, 2) as int) || ' ' ||
             substr(name || ' ', 1, instr(name || ' ', ' ') - 1) || ' ' || sum(dur) as line
         from $STATES where category is null and dur > 0
         group by cast(substr(track_name, 2) as int), substr(name || ' ', 1, instr(name || ' ', ' ')))
-    union all select 'thread ' || cast(substr(slice.name, 2) as int) || ' ' || sum(dur)
+    union all select iif(slice.category = 'proc', 'held ', 'alone ') || cast(substr(slice.name, 2) as int) ||
+            ' ' || sum(dur)
         from slice join thread_track on slice.track_id = thread_track.id
-        where slice.category = 'run' and dur > 0 group by cast(substr(slice.name, 2) as int)
-    union all select distinct 'tid ' || thread.tid from thread join thread_track using (utid)
-        join slice on slice.track_id = thread_track.id where slice.category = 'run'
+        where dur > 0 group by slice.category, cast(substr(slice.name, 2) as int)
+    union all $TIDS
     union all select 'onproc ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
         from $IN_PROCS where category = 'run' and dur > 0 group by cast(substr(name, 2) as int)
     union all select 'runs ' || substr(track_name, 2) || ' ' || count(*)
@@ -154,9 +157,16 @@ PERFETTO_FACTS_V2="select line from (
     union all select 'gc ' || count(*) from slice where name = 'GC'
     union all select 'samples ' || count(*) from perf_sample"
 
+# With --thread-runs.
+THREAD_FACTS="select 'thread ' || cast(substr(slice.name, 2) as int) || ' ' || sum(dur) as line
+        from slice join thread_track on slice.track_id = thread_track.id
+        where slice.category = 'run' and dur > 0 group by cast(substr(slice.name, 2) as int)"
+
 check_export_v2() { # FILE SOUND
     awk -f "$CONFORMANCE/expected_v2.awk" "$WORK/go.events" >"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS_V2" \
-        'state|thread|tid|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
+        'state|held|alone|tid|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
+    [[ $TRACE_NAME = fresh/* ]] ||
+        check_convert "$1" "$2" 'perfetto --thread-runs' "$PERFETTO_COMPLAINTS" "$THREAD_FACTS" thread
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS_V2" 'viewed|heap|stops|gc'
 }

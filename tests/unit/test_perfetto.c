@@ -422,6 +422,9 @@ START_TEST(narrowed)
         {.parts = 1 << PART_REGIONS | 1 << PART_TASKS, .from = 200 * US},
         {.parts = 1 << PART_LOGS | 1 << PART_SAMPLES | 1 << PART_COUNTERS, .from = MS},
         {.parts = 1 << PART_THREADS | 1 << PART_GC, .from = MS},
+        {.thread_runs = true, .from = 300 * US},
+        {.thread_runs = true, .parts = 1 << PART_THREADS},
+        {.parts = 1 << PART_THREADS, .no_system = true},
     };
     trace_file *files = traces_load(64 * 1024);
 
