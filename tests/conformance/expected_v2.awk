@@ -12,6 +12,10 @@
 #                     the reader does not print whose proc that is
 #   viewed G NS       as onproc, as Go's viewer shows it: runs that were going on when tracing
 #                     started begin with the first event that is no Sync, and those that go on end with the last Sync
+#   arrows N          runs whose cause is known: created, unblocked or back from a system call
+#   last STATE N      at the end so many goroutines were in that state, if there was one
+#   metric NAME N V T a counter was told N times; sums of values and of times from the first one on,
+#                     each modulo 1000003; values beyond 2^53 count as 0
 #   runs P N          goroutines came to run on proc P so often
 #   heap BYTES        a last value of the heap counter
 #   tasks N, regions N, logs N, stw N, gc N, samples N
@@ -94,6 +98,12 @@ $4 == "StateTransition" && $6 ~ /^GoID=/ {
         total[g, state[g]] += time - since[g]
     state[g] = states[2]
     since[g] = time
+    if (states[2] == "Runnable")
+        cause[g] = states[1] ~ /^(NotExist|Waiting|Syscall)$/
+    else if (states[1] == "Runnable" && states[2] == "Running") {
+        arrows += cause[g]
+        cause[g] = 0
+    }
     if (states[2] != "Running" && states[2] != "Syscall")
         leave_thread(g)
     else if (!(g in ridden)) {
@@ -121,6 +131,17 @@ $4 == "Metric" && $6 == "Name=\"/memory/classes/heap/objects:bytes\"" {
     heap = $7
     gsub(/[^0-9]/, "", heap)
     sub(/^64/, "", heap)
+}
+
+$4 == "Metric" {
+    name = $6 ~ /objects/ ? "heap allocated" : $6 ~ /goal/ ? "heap goal" : "GOMAXPROCS"
+    match($7, /\([0-9]+\)/)
+    value = substr($7, RSTART + 1, RLENGTH - 2)
+    if (!(name in metrics))
+        first_metric[name] = time
+    metrics[name]++
+    metric_values[name] += (value + 0 < 2 ^ 53) ? value % 1000003 : 0
+    metric_times[name] += (time - first_metric[name]) % 1000003
 }
 
 $4 == "TaskBegin" { tasks++ }
@@ -172,6 +193,14 @@ END {
     }
     for (p in held)
         fact("held " p, held[p])
+    for (g in state)
+        final[state[g]]++
+    for (s in final)
+        if (s != "NotExist")
+            print "last", tolower(s), final[s]
+    for (name in metrics)
+        printf "metric %s %d %.0f %.0f\n", name, metrics[name], metric_values[name], metric_times[name]
+    print "arrows", arrows + 0
     for (p in runs)
         print "runs", p, runs[p]
     for (m in tids)
