@@ -93,6 +93,10 @@ static bool suits(const session *s, const format *target)
         diag_error("--by is for --to chrome");
         return false;
     }
+    if (s->set.thread_runs && !(target && target->narrows)) {
+        diag_error("--thread-runs is for --to perfetto");
+        return false;
+    }
     if (!s->set.split)
         return true;
     if (!(target && target->views)) {
@@ -246,7 +250,7 @@ static int run(session *s)
     const script_format *script;
     if (!choose(s, &target, &script) || !suits(s, target))
         return EXIT_USAGE;
-    convert_job job = {.by = view_of(s)};
+    convert_job job = {.by = view_of(s), .thread_runs = s->set.thread_runs};
     if (!narrow_job(s, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {
@@ -270,6 +274,8 @@ static const option_spec options[] = {
      "timelines: from that time of the trace on"},
     {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
      "timelines: leave out the runtime's goroutines"},
+    {0, "thread-runs", OPTION_FLAG, NULL, offsetof(settings, thread_runs), NULL,
+     "perfetto: show on threads each run of a goroutine"},
     {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
      "chrome: parts of that size (100M): OUT-1.json, ..."},
     {.name = NULL},

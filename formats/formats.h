@@ -175,6 +175,7 @@ typedef struct convert_job {
     view_by by;             /* what has a row, where the format leaves the choice */
     gotrace_source *source; /* what the reader reads, for another look at it; NULL: none */
     bool no_system;         /* leave out the goroutines of the runtime */
+    bool thread_runs;       /* show on threads each run of a goroutine, not what proc they have */
     unsigned parts;         /* a bit for each wanted part, 1 << PART_*; 0: all */
     convert_series *series; /* NULL if the trace is the only one */
     int64_t from, to;       /* ns: show what happens between; to 0: until the end */

@@ -5,10 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-typedef struct slot {
-    uint64_t key;
-    uint64_t used;
-} slot;
+typedef idmap_slot slot;
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -54,22 +51,28 @@ static slot *slot_of(const idmap *map, uint64_t key)
     }
 }
 
-void *idmap_find(const idmap *map, uint64_t key)
+void *idmap_search(const idmap *map, uint64_t key)
 {
-    if (map->capacity == 0)
-        return NULL;
     slot *s = slot_of(map, key);
-    return s->used ? value_of(s) : NULL;
+
+    if (!s->used)
+        return NULL;
+    map->recent[key % IDMAP_RECENT] = s;
+    return value_of(s);
 }
 
 static bool grow(idmap *map)
 {
     idmap larger = *map;
+    size_t behind = (IDMAP_RECENT * sizeof *map->recent + map->stride - 1) / map->stride;
 
     larger.capacity = map->capacity ? 2 * map->capacity : FIRST_CAPACITY;
-    larger.slots = calloc(larger.capacity, map->stride);
+    larger.slots = calloc(larger.capacity + behind, map->stride);
     if (!larger.slots)
         return false;
+    larger.recent = (slot **)(void *)slot_at(&larger, larger.capacity);
+    for (size_t i = 0; i < IDMAP_RECENT; i++)
+        larger.recent[i] = slot_at(&larger, 0);
     for (size_t i = 0; i < map->capacity; i++) {
         slot *from = slot_at(map, i);
         if (from->used)
@@ -82,16 +85,19 @@ static bool grow(idmap *map)
 
 void *idmap_insert(idmap *map, uint64_t key)
 {
+    void *known = idmap_find(map, key);
+
+    if (known)
+        return known;
     /* At most three quarters are filled: beyond that probing gets long. */
-    if (map->count >= map->capacity - map->capacity / 4 && !idmap_find(map, key) && !grow(map))
+    if (map->count >= map->capacity - map->capacity / 4 && !grow(map))
         return NULL;
     slot *s = slot_of(map, key);
-    if (!s->used) {
-        memset(value_of(s), 0, map->value_size);
-        s->key = key;
-        s->used = 1;
-        map->count++;
-    }
+    memset(value_of(s), 0, map->value_size);
+    s->key = key;
+    s->used = 1;
+    map->count++;
+    map->recent[key % IDMAP_RECENT] = s;
     return value_of(s);
 }
 
@@ -154,5 +160,6 @@ void idmap_free(idmap *map)
 {
     free(map->slots);
     map->slots = NULL;
+    map->recent = NULL;
     map->capacity = map->count = 0;
 }

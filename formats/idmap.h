@@ -11,8 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct idmap_slot {
+    uint64_t key;
+    uint64_t used;
+} idmap_slot; /* the value follows */
+
 typedef struct idmap {
     unsigned char *slots; /* capacity of them, each {key, used, value} */
+    idmap_slot **recent;  /* by the last bits of the key, where it was found last */
     size_t capacity;      /* a power of two, or 0 */
     size_t count;
     size_t value_size;
@@ -22,8 +28,20 @@ typedef struct idmap {
 
 void idmap_init(idmap *map, size_t value_size);
 
+/* A power of two. */
+enum { IDMAP_RECENT = 256 };
+
+/* What idmap_find does if the id was not found recently. */
+void *idmap_search(const idmap *map, uint64_t key);
+
 /* The value of that id, or NULL. Valid until the next insert or remove. */
-void *idmap_find(const idmap *map, uint64_t key);
+static inline void *idmap_find(const idmap *map, uint64_t key)
+{
+    if (map->count == 0)
+        return NULL;
+    idmap_slot *s = map->recent[key % IDMAP_RECENT];
+    return s->key == key && s->used ? s + 1 : idmap_search(map, key);
+}
 
 /* The value of that id, all zero if it is new. NULL when memory is refused. */
 void *idmap_insert(idmap *map, uint64_t key);

@@ -21,9 +21,11 @@
  *                       message" (log; annotations category, message)
  *   System goroutines   the same for those of the runtime, as far as that is known when they are
  *                       first seen; left out on demand
- *   M12345, ...         v2: threads, by the operating system's id; a slice "G12 main.worker" (run)
- *                       for as long as the goroutine is on the thread: runs, and system calls to
- *                       their ends
+ *   M12345, ...         v2: threads, by the operating system's id; a slice "P3" (category proc) for
+ *                       as long as the thread has that proc, and "G12 main.worker" (syscall) while
+ *                       a goroutine is on it without one, for the proc was taken away during its
+ *                       system call. On demand slices "G12 main.worker" alone (run), for as long as
+ *                       the goroutine is on the thread: runs, and system calls to their ends
  *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
  *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
  *     mark assists      "GC mark assist" (annotation goroutine)
@@ -46,7 +48,9 @@
  *
  * Times are nanoseconds since the trace's first event; where the trace tells the clocks (from 1.25
  * on), they are those of the monotonic clock, with the real time known, so that the trace lines up
- * with a kernel's. Of a part of the trace the state before is followed all the same, and what is open
+ * with a kernel's. Interned data stand in the packet of the first event that refers to them. The
+ * ends of slices do without the flag that they need them: to a reader that starts late they mean
+ * nothing. Of a part of the trace the state before is followed all the same, and what is open
  * when the part begins or ends, begins or ends there. Clocks that run back are held: no packet is earlier than the one before. What is
  * open when the trace ends is closed there.
  */
@@ -56,6 +60,43 @@
 
 /* The incremental state is cleared after so much output, so that a reader can start there. */
 static const uint64_t EPOCH_BYTES = 64 << 20;
+
+/* ---- packets ------------------------------------------------------------------------------- */
+
+static void head_init(perfetto *p, perfetto_head *head, unsigned flags)
+{
+    uint8_t *at = protobuf_put_tag(head->bytes, TRACE_PACKET, PROTOBUF_BYTES);
+
+    *at++ = 0;
+    at = protobuf_put_uint(at, PACKET_SEQUENCE_ID, SEQUENCE_EVENTS + p->index * SEQUENCES);
+    if (flags)
+        at = protobuf_put_uint(at, PACKET_SEQUENCE_FLAGS, flags);
+    at = protobuf_put_tag(at, PACKET_TIMESTAMP, PROTOBUF_VARINT);
+    head->size = (uint8_t)(at - head->bytes);
+}
+
+void packet_settle(perfetto *p)
+{
+    if (!p->entries)
+        return;
+    protobuf_close(&p->w, p->entries);
+    p->entries = 0;
+    packet_close(p);
+}
+
+void packet_open(perfetto *p, unsigned sequence, unsigned flags)
+{
+    if (p->entries && sequence == SEQUENCE_EVENTS && flags != FLAG_STATE_CLEARED) {
+        protobuf_close(&p->w, p->entries);
+        p->entries = 0;
+        return;
+    }
+    packet_settle(p);
+    p->packet = protobuf_open(&p->w, TRACE_PACKET);
+    protobuf_uint(&p->w, PACKET_SEQUENCE_ID, sequence + p->index * SEQUENCES);
+    if (flags)
+        protobuf_uint(&p->w, PACKET_SEQUENCE_FLAGS, flags);
+}
 
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)
 {
@@ -277,7 +318,8 @@ static void sync_event(perfetto *p, const gotrace_event *e)
 static void write_event(perfetto *p, const gotrace_event *e)
 {
     if (e->time > p->time) {
-        state_advance(p, e->time);
+        if (p->changed)
+            state_advance(p, e->time);
         p->time = e->time;
     }
     if (e->flags & GOTRACE_EVENT_FUTILE)
@@ -347,7 +389,7 @@ static gotrace_status write_events(perfetto *p, const char *name)
         /* Whether the trace is sound does not depend on how much of it is shown. */
         if (!in_window(p, &event))
             return gotrace_reader_check(p->reader);
-        if (!system_goroutines_skip(&p->system, &event))
+        if (!system_goroutines_pass(&p->system, &event))
             write_event(p, &event);
         /* Nobody would see the rest; the caller asks the output for the reason. */
         if (p->w.out->failed)
@@ -370,11 +412,14 @@ static gotrace_status run(const convert_job *job)
     p.from = job->from;
     p.to = job->to;
     p.silent = p.from > 0;
+    p.thread_runs = job->thread_runs;
     gotrace_status status = GOTRACE_END;
 
     /* Should indexing fail, reading says so again. */
     gotrace_reader_index(p.reader);
     p.version = gotrace_reader_summary(p.reader)->version;
+    head_init(&p, &p.head, FLAG_NEEDS_STATE);
+    head_init(&p, &p.head_of_end, 0);
     intern_init(&p);
     state_init(&p);
     system_goroutines_init(&p.system, job, true);
@@ -385,10 +430,12 @@ static gotrace_status run(const convert_job *job)
         start(&p, job->name);
         state_end(&p);
         tasks_end(&p);
+        packet_settle(&p);
         /* Nothing happened since: that makes a timeline, too. */
         if (p.silent) {
             p.silent = false;
             perfetto_restart(&p);
+            packet_settle(&p);
         }
         protobuf_flush(&p.w);
     }

@@ -127,6 +127,8 @@ enum {
 
 #define PERFETTO_CATEGORIES(X)                                                                     \
     X(RUN, "run")                                                                                  \
+    X(PROC, "proc")                                                                                \
+    X(SYSCALL, "syscall")                                                                          \
     X(GC, "gc")                                                                                    \
     X(TASK, "task")                                                                                \
     X(REGION, "region")                                                                            \
@@ -200,8 +202,8 @@ typedef struct perfetto_lanes {
 
 /* The name of a function where goroutines start, kept beyond its generation. */
 typedef struct perfetto_function {
-    size_t size;
-    char text[];
+    size_t size, short_size;
+    char text[]; /* and behind it, shortened */
 } perfetto_function;
 
 /* A region that was opened before what is shown. */
@@ -238,6 +240,7 @@ typedef struct perfetto_proc {
     uint64_t goroutine; /* whose run is open, if running */
     uint64_t samples;   /* CPU samples so far */
     int64_t thread;     /* v1: that ran its last goroutine */
+    int64_t holder;     /* v2: the thread that has it, or GOTRACE_NO_THREAD */
     uint64_t label;     /* v2: iid of the run's label, 0 for none */
     uint32_t track;
     uint32_t stw; /* lane of its own stop-the-world (until 1.9), 0 for none */
@@ -246,11 +249,17 @@ typedef struct perfetto_proc {
     bool running, sweeping;
 } perfetto_proc;
 
+/* What a thread's open slice is of. */
+enum { SHOWS_NOTHING, SHOWS_GOROUTINE, SHOWS_PROC };
+
 typedef struct perfetto_thread {
-    uint64_t goroutine; /* whose slice is open, if busy */
+    uint64_t goroutine; /* that is on it, if busy */
+    int64_t proc;       /* v2: that it has, or GOTRACE_NO_PROC */
+    uint64_t shown;     /* the goroutine or proc of its open slice */
     uint64_t tid;
     uint32_t track;
     uint16_t epoch;
+    uint8_t shows; /* SHOWS_* */
     bool busy;
 } perfetto_thread;
 
@@ -264,6 +273,13 @@ typedef struct perfetto_task {
     size_t name_size;
 } perfetto_task;
 
+/* The bytes that packets of events begin with, up to the tag of the time: length (as yet 0), sequence
+ * and perhaps flags. */
+typedef struct perfetto_head {
+    uint8_t bytes[12];
+    uint8_t size;
+} perfetto_head;
+
 typedef struct perfetto {
     gotrace_reader *reader;
     char program[256]; /* its name; UTF-8 or not */
@@ -271,8 +287,11 @@ typedef struct perfetto {
     unsigned parts; /* wanted: 1 << PART_* */
     int64_t from, to; /* what is shown; to 0: until the end */
     bool silent;      /* before that: states are followed, and nothing is written */
+    bool thread_runs; /* threads show goroutines, whether with a proc or without */
     protobuf w;
     size_t packet, event, entry; /* marks of the open ones */
+    size_t entries; /* that of interned data which wait for the packet's rest; 0 for none */
+    perfetto_head head, head_of_end;
 
     int64_t time;    /* of the present event, never less than the one before */
     int64_t written; /* time of the last packet that has one */
@@ -298,6 +317,7 @@ typedef struct perfetto {
     idmap threads;        /* v1: by tid */
     uint64_t made_tids;   /* threads whose ids are too large for a tid */
     idmap functions;      /* v2: hash of a name to a perfetto_function */
+    idmap starts;         /* v2: a stack of the generation to the function where it starts */
     perfetto_lanes assists, stops;
 
     idmap goroutines, procs, tasks;
@@ -321,13 +341,10 @@ static inline bool wants(const perfetto *p, unsigned part)
 /* ---- packets and events ---------------------------------------------------------------------
  * One packet is open at a time, and in it at most one event. */
 
-static inline void packet_open(perfetto *p, unsigned sequence, unsigned flags)
-{
-    p->packet = protobuf_open(&p->w, TRACE_PACKET);
-    protobuf_uint(&p->w, PACKET_SEQUENCE_ID, sequence + p->index * SEQUENCES);
-    if (flags)
-        protobuf_uint(&p->w, PACKET_SEQUENCE_FLAGS, flags);
-}
+/* Interned data stand in the packet of what refers to them: whichever is opened next. */
+void packet_open(perfetto *p, unsigned sequence, unsigned flags);
+/* A packet that would hold nothing but interned data is one, too. */
+void packet_settle(perfetto *p);
 
 static inline void packet_timestamp(perfetto *p)
 {
@@ -337,7 +354,7 @@ static inline void packet_timestamp(perfetto *p)
 
 static inline void packet_close(perfetto *p)
 {
-    enum { ENOUGH = 32 * 1024 };
+    enum { ENOUGH = 256 * 1024 };
 
     protobuf_close(&p->w, p->packet);
     /* Its tag, too, takes a byte. */
@@ -347,14 +364,48 @@ static inline void packet_close(perfetto *p)
         protobuf_flush(&p->w);
 }
 
-/* An event that happens now. Whatever is interned for it must be so before. */
+/* What comes before an event's time, up to that one's tag. */
+static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
+{
+    if (p->entries) {
+        packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+        return protobuf_put_tag(protobuf_at(&p->w), PACKET_TIMESTAMP, PROTOBUF_VARINT);
+    }
+    uint8_t *at = protobuf_at(&p->w);
+    p->packet = p->w.used + 1;
+    memcpy(at, head->bytes, sizeof head->bytes);
+    return at + head->size;
+}
+
+/* What comes between an event's time and the track's number. */
+static inline uint8_t *event_put_type(perfetto *p, uint8_t *at, unsigned type)
+{
+    enum { VARINT = PROTOBUF_VARINT };
+
+    at = protobuf_put_tag(at, PACKET_TRACK_EVENT, PROTOBUF_BYTES);
+    p->event = (size_t)(at++ - p->w.bytes);
+    at = protobuf_put_tag(at, EVENT_TYPE, VARINT);
+    *at++ = (uint8_t)type;
+    return protobuf_put_tag(at, EVENT_TRACK_UUID, VARINT);
+}
+
+/* No event takes more up to its stack; nor do two. */
+enum { EVENT_MOST = 160 };
+
+/* An event that happens now, up to its track. Most of the file is made of these: its bytes are put
+ * down in one go. Whatever is interned for it must be so before. */
+static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigned type,
+                                 uint64_t track)
+{
+    protobuf_room(&p->w, EVENT_MOST);
+    uint8_t *at = protobuf_put_varint(event_packet(p, head), (uint64_t)(p->time - p->written));
+    p->written = p->time;
+    return protobuf_put_varint(event_put_type(p, at, type), p->base + track);
+}
+
 static inline void event_open(perfetto *p, unsigned type, uint64_t track)
 {
-    packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
-    packet_timestamp(p);
-    p->event = protobuf_open(&p->w, PACKET_TRACK_EVENT);
-    protobuf_uint(&p->w, EVENT_TYPE, type);
-    protobuf_uint(&p->w, EVENT_TRACK_UUID, p->base + track);
+    protobuf_end(&p->w, event_put(p, &p->head, type, track));
 }
 
 static inline void event_close(perfetto *p)
@@ -367,13 +418,15 @@ static inline void event_close(perfetto *p)
 static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, unsigned category,
                                     uint64_t name, uint64_t stack)
 {
-    event_open(p, type, track);
+    uint8_t *at = event_put(p, &p->head, type, track);
+
     if (category)
-        protobuf_uint(&p->w, EVENT_CATEGORY_IIDS, category);
+        at = protobuf_put_uint(at, EVENT_CATEGORY_IIDS, category);
     if (name)
-        protobuf_uint(&p->w, EVENT_NAME_IID, name);
+        at = protobuf_put_uint(at, EVENT_NAME_IID, name);
     if (stack)
-        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+        at = protobuf_put_uint(at, EVENT_CALLSTACK_IID, stack);
+    protobuf_end(&p->w, at);
 }
 
 /* What is the trace's own number, where there are several traces. */
@@ -382,10 +435,35 @@ static inline uint64_t own_id(const perfetto *p, uint64_t id)
     return id ^ (uint64_t)p->index << 48;
 }
 
+/* It refers to nothing that was interned, and to a reader that starts late and knows nothing of the
+ * track it means nothing: so it does without the flag that makes that one pass over it. */
 static inline void slice_end(perfetto *p, uint64_t track)
 {
-    event_open(p, SLICE_END, track);
+    protobuf_end(&p->w, event_put(p, &p->head_of_end, SLICE_END, track));
     event_close(p);
+}
+
+/* End the track's slice, and open the event that begins the next: of all pairs of events the most
+ * frequent. */
+static inline void slice_next(perfetto *p, uint64_t track, uint64_t name, uint64_t stack)
+{
+    if (p->entries || p->silent) {
+        slice_end(p, track);
+        event_open_named(p, SLICE_BEGIN, track, CATEGORY_NONE, name, stack);
+        return;
+    }
+    uint8_t *at = event_put(p, &p->head_of_end, SLICE_END, track), *bytes = p->w.bytes;
+    bytes[p->event] = (uint8_t)((size_t)(at - bytes) - p->event - 1);
+    bytes[p->packet] = (uint8_t)((size_t)(at - bytes) - p->packet - 1);
+    p->packet = (size_t)(at - bytes) + 1;
+    memcpy(at, p->head.bytes, sizeof p->head.bytes);
+    at += p->head.size;
+    *at++ = 0; /* no time has passed */
+    at = protobuf_put_varint(event_put_type(p, at, SLICE_BEGIN), p->base + track);
+    at = protobuf_put_uint(at, EVENT_NAME_IID, name);
+    if (stack)
+        at = protobuf_put_uint(at, EVENT_CALLSTACK_IID, stack);
+    protobuf_end(&p->w, at);
 }
 
 /* Into the open event. */
@@ -430,8 +508,10 @@ void track_user(perfetto *p, perfetto_goroutine *g);
 void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
-/* v2: remember where the goroutine starts: at a frame of that stack. */
-void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool outermost);
+/* v2: remember where the goroutine starts: at a frame of that stack, or where the beginning of the
+ * trace tells that one from before does. */
+void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
+                      bool outermost);
 /* The name of the function where the goroutine starts, NULL if that is not known. */
 const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size);
 void functions_free(perfetto *p);
@@ -445,6 +525,8 @@ void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
 perfetto_thread *thread_get(perfetto *p, int64_t thread, int64_t proc);
 /* v2: show on the threads' tracks where the goroutine is after a transition of it. */
 void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e);
+/* v2: show there who has the proc after a transition of it. */
+void thread_proc(perfetto *p, const gotrace_event *e);
 void threads_reopen(perfetto *p);
 /* The goroutine is on no thread any more. */
 void thread_leave(perfetto *p, perfetto_goroutine *g);
@@ -458,6 +540,8 @@ void state_free(perfetto *p);
 /* NULL when memory is refused. Either is valid until the next one of its kind is got. */
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack);
 perfetto_proc *proc_get(perfetto *p, int64_t id);
+/* The same without a track. */
+perfetto_proc *proc_find(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
 void proc_transition(perfetto *p, const gotrace_event *e);
 /* v2: a goroutine that was there before the trace is named after the stack of what it does. */

@@ -58,6 +58,7 @@ void intern_generation(perfetto *p)
     idmap_init(&in->files, sizeof(uint64_t));
     idmap_init(&in->stacks, sizeof(uint64_t));
     memset(in->states, 0, sizeof in->states);
+    idmap_free(&p->starts);
 }
 
 static void interned_free(perfetto_interned *in)
@@ -83,20 +84,24 @@ void intern_free(perfetto *p)
     interned_free(&p->interned);
 }
 
-/* Open a packet of interned data, and in it one entry. */
+/* Open an entry in the interned data that wait for what refers to them. */
 static void entry_open(perfetto *p, unsigned field, uint64_t iid)
 {
-    packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
-    p->event = protobuf_open(&p->w, PACKET_INTERNED_DATA);
+    if (!p->entries) {
+        packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
+        p->entries = protobuf_open(&p->w, PACKET_INTERNED_DATA);
+    }
     p->entry = protobuf_open(&p->w, field);
     protobuf_uint(&p->w, INTERNED_IID, iid);
 }
 
 static void entry_close(perfetto *p)
 {
+    enum { MANY = 4096 };
+
     protobuf_close(&p->w, p->entry);
-    protobuf_close(&p->w, p->event);
-    packet_close(p);
+    if (p->w.used > p->entries + MANY)
+        packet_settle(p);
 }
 
 static void entry_text(perfetto *p, unsigned field, uint64_t iid, const char *text, size_t size)

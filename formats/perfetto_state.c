@@ -16,6 +16,7 @@ void state_init(perfetto *p)
     idmap_init(&p->tasks, sizeof(perfetto_task));
     idmap_init(&p->threads, sizeof(perfetto_thread));
     idmap_init(&p->functions, sizeof(perfetto_function *));
+    idmap_init(&p->starts, sizeof(perfetto_function *));
 }
 
 void state_free(perfetto *p)
@@ -25,6 +26,7 @@ void state_free(perfetto *p)
     idmap_free(&p->tasks);
     idmap_free(&p->threads);
     functions_free(p);
+    idmap_free(&p->starts);
     free(p->assists.free);
     free(p->stops.free);
 }
@@ -43,12 +45,13 @@ static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t iid)
     g->stack_epoch = p->epoch;
 }
 
-static void goroutine_init(perfetto *p, perfetto_goroutine *g, uint64_t start_stack)
+static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g,
+                           uint64_t start_stack)
 {
     g->proc = GOTRACE_NO_PROC;
     g->thread = GOTRACE_NO_THREAD;
     if (p->version >= VERSION_WITH_GENERATIONS) {
-        goroutine_starts(p, g, start_stack, false);
+        goroutine_starts(p, id, g, start_stack, false);
         if (wants(p, PART_PROCS))
             remember_stack(p, g, intern_stack(p, start_stack));
         return;
@@ -70,7 +73,7 @@ perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack
             protobuf_fail(&p->w);
             return NULL;
         }
-        goroutine_init(p, g, start_stack);
+        goroutine_init(p, id, g, start_stack);
     }
     g->epoch = p->epoch;
     track_goroutine(p, id, g);
@@ -84,23 +87,30 @@ static int64_t proc_id(int64_t id)
     return id < 0 ? -1 : id;
 }
 
-perfetto_proc *proc_get(perfetto *p, int64_t id)
+perfetto_proc *proc_find(perfetto *p, int64_t id)
 {
     id = proc_id(id);
     perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)id);
 
-    if (proc && proc->epoch == p->epoch)
+    if (proc)
         return proc;
+    proc = idmap_insert(&p->procs, (uint64_t)id);
     if (!proc) {
-        proc = idmap_insert(&p->procs, (uint64_t)id);
-        if (!proc) {
-            protobuf_fail(&p->w);
-            return NULL;
-        }
-        proc->thread = GOTRACE_NO_THREAD;
+        protobuf_fail(&p->w);
+        return NULL;
     }
+    proc->thread = proc->holder = GOTRACE_NO_THREAD;
+    return proc;
+}
+
+perfetto_proc *proc_get(perfetto *p, int64_t id)
+{
+    perfetto_proc *proc = proc_find(p, id);
+
+    if (!proc || proc->epoch == p->epoch)
+        return proc;
     proc->epoch = p->epoch;
-    track_proc(p, id, proc);
+    track_proc(p, proc_id(id), proc);
     return proc;
 }
 
@@ -128,10 +138,24 @@ static void count_state(perfetto *p, unsigned state, bool more)
  * ns, with what changed last always among it; outside bursts they are exact. */
 enum { COUNTER_STEP = 200000 };
 
-/* Into the open event, if it is time to: the counters that changed, and those before them. */
+/* Whether an event can tell the counters along with itself: the engine takes what follows a 0 there
+ * for 0, too. */
+static bool fits_event(const perfetto *p)
+{
+    unsigned i = 0;
+
+    while (i < p->changed && p->states[i] > 0)
+        i++;
+    while (i < p->changed && p->states[i] == 0)
+        i++;
+    return i == p->changed;
+}
+
+/* Into the open event, if it is time to: the counters that changed, and those before them. What does
+ * not fit there gets events of its own before time goes on. */
 static void write_counters(perfetto *p)
 {
-    if (p->time - p->counted < COUNTER_STEP)
+    if (p->time - p->counted < COUNTER_STEP || !fits_event(p))
         return;
     for (unsigned i = 0; i < p->changed; i++)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
@@ -182,13 +206,16 @@ static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
     sweep_end(p, proc);
     proc->running = false;
     stack = intern_stack(p, stack);
-    event_open(p, SLICE_END, proc->track);
-    if (stack)
-        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
-    if (proc->label && proc->label_epoch == p->epoch)
-        event_annotate_string(p, ANNOTATE_LABEL, (perfetto_name){proc->label, NULL, 0});
-    event_close(p);
+    uint64_t label = proc->label_epoch == p->epoch ? proc->label : 0;
     proc->label = 0;
+    if (!stack && !label) {
+        slice_end(p, proc->track);
+        return;
+    }
+    event_open_named(p, SLICE_END, proc->track, CATEGORY_NONE, NAME_NONE, stack);
+    if (label)
+        event_annotate_string(p, ANNOTATE_LABEL, (perfetto_name){label, NULL, 0});
+    event_close(p);
 }
 
 static void sweep_begin(perfetto *p, perfetto_proc *proc, uint64_t stack)
@@ -235,13 +262,15 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
 /* A proc that stops or is taken, from a goroutine in a system call, runs nothing any more. */
 void proc_transition(perfetto *p, const gotrace_event *e)
 {
-    perfetto_proc *proc = idmap_find(&p->procs, e->subject);
+    const perfetto_proc *proc = idmap_find(&p->procs, e->subject);
 
-    if (!proc || e->to == GOTRACE_STATE_RUNNING)
-        return;
-    perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine) : NULL;
-    if (g)
-        run_end(p, g, 0);
+    if (proc && proc->running && e->to != GOTRACE_STATE_RUNNING) {
+        perfetto_goroutine *g = idmap_find(&p->goroutines, proc->goroutine);
+        if (g)
+            run_end(p, g, 0);
+    }
+    if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_THREADS))
+        thread_proc(p, e);
 }
 
 /* It is told after the run began, so it is written where that ends. */
@@ -307,7 +336,9 @@ static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
     if (!name)
         return (perfetto_name){0};
     g->named = true;
-    if (function_short(text, sizeof text, name, size) == size)
+    if (g->function && g->function->short_size == size)
+        return (perfetto_name){0};
+    if (!g->function && function_short(text, sizeof text, name, size) == size)
         return (perfetto_name){0};
     return intern_value(p, name, size);
 }
@@ -330,10 +361,13 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     if (!shown)
         return;
     uint64_t name = intern_state_name(p, e->to, e->reason);
-    perfetto_name function = full_name(p, g);
+    perfetto_name function = {0};
+    if (!g->named)
+        function = full_name(p, g);
     if (before != GOTRACE_STATE_UNDETERMINED)
-        slice_end(p, g->track);
-    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
+        slice_next(p, g->track, name, stack);
+    else
+        event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
     if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
         protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
@@ -392,7 +426,7 @@ void goroutine_name(perfetto *p, const gotrace_event *e)
 
     if (!g || g->function)
         return;
-    goroutine_starts(p, g, e->stack, true);
+    goroutine_starts(p, id, g, e->stack, true);
     if (g->function)
         track_goroutine(p, id, g);
 }
@@ -552,7 +586,8 @@ void ranges_reopen(perfetto *p)
 
 void proc_reopen(perfetto *p, int64_t id)
 {
-    perfetto_proc *proc = proc_get(p, id);
+    const perfetto_proc *known = idmap_find(&p->procs, (uint64_t)id);
+    perfetto_proc *proc = known && known->track ? proc_get(p, id) : NULL;
 
     if (!proc)
         return;

@@ -2,6 +2,9 @@
  * perfetto_threads.c - threads, and what each runs.
  *
  * v2 tells the operating system's ids of threads, so that the tracks line up with a kernel's trace.
+ * A thread shows the proc that it has, whose track tells the goroutines, and which it rarely
+ * changes; without a proc, the goroutine that it has brought into a system call. On demand it shows
+ * the goroutines in either case.
  * v1 tells numbers of its own, of which ids are made up that lie close to the process's.
  */
 #include <stdlib.h>
@@ -44,8 +47,10 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
     }
     if (thread->epoch == p->epoch)
         return thread;
-    if (!thread->track)
+    if (!thread->track) {
         thread->tid = made ? key : tid_of(p, id);
+        thread->proc = GOTRACE_NO_PROC;
+    }
     if (!made)
         snprintf(name, sizeof name, "M%llu", (unsigned long long)thread->tid);
     thread->epoch = p->epoch;
@@ -53,23 +58,53 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
     return thread;
 }
 
-void thread_leave(perfetto *p, perfetto_goroutine *g)
+/* Begin the slice of what the thread shows. */
+static void slice_begin(perfetto *p, const perfetto_thread *thread)
 {
-    perfetto_thread *thread = idmap_find(&p->threads, (uint64_t)g->thread);
+    char text[32];
 
-    if (g->thread != GOTRACE_NO_THREAD && thread && thread->busy) {
-        thread->busy = false;
-        count_thread(p, false);
-        if (wants(p, PART_THREADS))
-            slice_end(p, thread->track);
+    if (thread->shows == SHOWS_PROC) {
+        int size = snprintf(text, sizeof text, "P%lld", (long long)thread->shown);
+        uint64_t name = intern_name(p, text, (size_t)size).iid;
+        event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_PROC, name, 0);
+    } else {
+        /* Its name was perhaps written before the incremental state was cleared. */
+        const perfetto_goroutine *g = goroutine_get(p, thread->shown, 0);
+        event_open_named(p, SLICE_BEGIN, thread->track,
+                         p->thread_runs ? CATEGORY_RUN : CATEGORY_SYSCALL, g ? g->name : 0, 0);
     }
-    g->thread = GOTRACE_NO_THREAD;
+    event_close(p);
 }
 
-static void thread_begin(perfetto *p, const perfetto_thread *thread, const perfetto_goroutine *g)
+/* Show what the thread has now: its proc, else its goroutine. */
+static void thread_show(perfetto *p, perfetto_thread *thread)
 {
-    event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_RUN, g->name, 0);
-    event_close(p);
+    bool has_proc = thread->proc != GOTRACE_NO_PROC && !p->thread_runs;
+    uint8_t shows = has_proc ? SHOWS_PROC : thread->busy ? SHOWS_GOROUTINE : SHOWS_NOTHING;
+    uint64_t shown = has_proc ? (uint64_t)thread->proc : thread->busy ? thread->goroutine : 0;
+
+    if (!wants(p, PART_THREADS) || (thread->shows == shows && thread->shown == shown))
+        return;
+    if (thread->shows != SHOWS_NOTHING)
+        slice_end(p, thread->track);
+    thread->shows = shows;
+    thread->shown = shown;
+    if (shows != SHOWS_NOTHING)
+        slice_begin(p, thread);
+}
+
+void thread_leave(perfetto *p, perfetto_goroutine *g)
+{
+    perfetto_thread *thread = g->thread != GOTRACE_NO_THREAD
+                                  ? idmap_find(&p->threads, (uint64_t)g->thread)
+                                  : NULL;
+
+    g->thread = GOTRACE_NO_THREAD;
+    if (!thread || !thread->busy)
+        return;
+    thread->busy = false;
+    count_thread(p, false);
+    thread_show(p, thread);
 }
 
 void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
@@ -89,12 +124,42 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
         if (other)
             thread_leave(p, other);
     }
-    if (wants(p, PART_THREADS))
-        thread_begin(p, thread, g);
     count_thread(p, true);
     thread->busy = true;
     thread->goroutine = e->subject;
     g->thread = e->thread;
+    thread_show(p, thread);
+}
+
+/* The thread gets that proc, or none. */
+static void thread_has(perfetto *p, perfetto_thread *thread, int64_t proc)
+{
+    thread->proc = proc;
+    thread_show(p, thread);
+}
+
+void thread_proc(perfetto *p, const gotrace_event *e)
+{
+    int64_t id = (int64_t)e->subject;
+    int64_t holder = e->to == GOTRACE_STATE_RUNNING ? e->thread : GOTRACE_NO_THREAD;
+    perfetto_proc *proc = id >= 0 ? proc_find(p, id) : NULL;
+
+    if (!proc || proc->holder == holder)
+        return;
+    perfetto_thread *thread = proc->holder != GOTRACE_NO_THREAD
+                                  ? idmap_find(&p->threads, (uint64_t)proc->holder)
+                                  : NULL;
+    if (thread && thread->proc == id)
+        thread_has(p, thread, GOTRACE_NO_PROC);
+    proc->holder = holder;
+    thread = holder != GOTRACE_NO_THREAD ? thread_get(p, holder, id) : NULL;
+    if (!thread)
+        return;
+    /* In a sound trace it has no other. */
+    perfetto_proc *other = idmap_find(&p->procs, (uint64_t)thread->proc);
+    if (other)
+        other->holder = GOTRACE_NO_THREAD;
+    thread_has(p, thread, id);
 }
 
 void threads_end(perfetto *p)
@@ -104,7 +169,7 @@ void threads_end(perfetto *p)
 
     for (size_t i = 0; ids && i < count; i++) {
         const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
-        if (thread->busy && wants(p, PART_THREADS))
+        if (thread->shows != SHOWS_NOTHING)
             slice_end(p, thread->track);
     }
     free(ids);
@@ -117,10 +182,8 @@ void threads_reopen(perfetto *p)
 
     for (size_t i = 0; ids && i < count; i++) {
         const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
-        const perfetto_goroutine *g = thread->busy ? idmap_find(&p->goroutines, thread->goroutine)
-                                                   : NULL;
-        if (g)
-            thread_begin(p, thread_get(p, (int64_t)ids[i], GOTRACE_NO_PROC), g);
+        if (thread->shows != SHOWS_NOTHING)
+            slice_begin(p, thread_get(p, (int64_t)ids[i], GOTRACE_NO_PROC));
     }
     free(ids);
 }

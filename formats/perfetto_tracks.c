@@ -29,9 +29,11 @@ enum {
     COUNTER_UNIT = 3,
 };
 
+enum { LONGEST_FUNCTION = 1024 };
+
 /* A name made of a number and the shortened name of a function. */
 typedef struct label {
-    char text[1024];
+    char text[LONGEST_FUNCTION + 64];
     size_t size;
 } label;
 
@@ -64,6 +66,11 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
     if (size == 0)
         return l;
     l.text[l.size++] = ' ';
+    if (g->function) {
+        memcpy(l.text + l.size, g->function->text + size, g->function->short_size);
+        l.size += g->function->short_size;
+        return l;
+    }
     l.size += function_short(l.text + l.size, sizeof l.text - l.size, name, size);
     return l;
 }
@@ -82,7 +89,7 @@ static const perfetto_function *keep_function(perfetto *p, const char *text, siz
         if ((*kept)->size == size && memcmp((*kept)->text, text, size) == 0)
             return *kept;
     }
-    perfetto_function *function = malloc(sizeof *function + size);
+    perfetto_function *function = malloc(sizeof *function + 2 * size);
     perfetto_function **slot = function ? idmap_insert(&p->functions, key) : NULL;
     if (!slot) {
         free(function);
@@ -91,22 +98,24 @@ static const perfetto_function *keep_function(perfetto *p, const char *text, siz
     }
     function->size = size;
     memcpy(function->text, text, size);
+    function->short_size = function_short(function->text + size, size, text, size);
     return *slot = function;
 }
 
-void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool outermost)
+/* The function of a stack's first frame or of its outermost; NULL if there is none. */
+static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool outermost)
 {
-    enum { FRAMES = 1000, LONGEST = 1024 };
+    enum { FRAMES = 1000 };
     size_t depth = gotrace_reader_stack_depth(p->reader, stack);
     gotrace_frame frame = {0};
 
     if (depth == 0 || depth > FRAMES)
-        return;
+        return NULL;
     if (outermost && depth > 1) {
         gotrace_frame *frames = calloc(depth, sizeof *frames);
         if (!frames) {
             protobuf_fail(&p->w);
-            return;
+            return NULL;
         }
         depth = gotrace_reader_stack(p->reader, stack, frames, depth);
         if (depth > 0)
@@ -115,9 +124,27 @@ void goroutine_starts(perfetto *p, perfetto_goroutine *g, uint64_t stack, bool o
     } else {
         gotrace_reader_stack(p->reader, stack, &frame, 1);
     }
-    size_t size = frame.function_size < LONGEST ? frame.function_size : LONGEST;
-    if (size > 0)
-        g->function = keep_function(p, frame.function, size);
+    size_t size = frame.function_size < LONGEST_FUNCTION ? frame.function_size : LONGEST_FUNCTION;
+    return size > 0 ? keep_function(p, frame.function, size) : NULL;
+}
+
+void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
+                      bool outermost)
+{
+    const perfetto_function **known = outermost ? NULL : idmap_find(&p->starts, stack);
+    const char *before = stack ? NULL : system_goroutines_start(&p->system, id);
+
+    if (before)
+        g->function = keep_function(p, before, strlen(before));
+    else if (stack)
+        g->function = known ? *known : function_of(p, stack, outermost);
+    if (known || !stack || !g->function || outermost)
+        return;
+    known = idmap_insert(&p->starts, stack);
+    if (known)
+        *known = g->function;
+    else
+        protobuf_fail(&p->w);
 }
 
 void functions_free(perfetto *p)
@@ -252,13 +279,14 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         g->system = system_goroutines_is(&p->system, id);
         g->track = ++p->tracks;
     }
+    /* In the packet of the track, which comes next. */
+    if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
+        g->name = intern_new_name(p, l.text, l.size);
     uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
     if (wants_goroutine_tracks(p))
         describe_single(p, g->track, group, l.text, l.size, id);
     if (g->user_track)
         describe_user(p, g);
-    if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
-        g->name = intern_new_name(p, l.text, l.size);
 }
 
 void track_user(perfetto *p, perfetto_goroutine *g)

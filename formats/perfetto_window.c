@@ -41,6 +41,7 @@ static void counters_reopen(perfetto *p)
 
 void window_begin(perfetto *p)
 {
+    packet_settle(p);
     p->silent = false;
     p->time = p->from;
     perfetto_restart(p);

@@ -65,9 +65,13 @@ void protobuf_close_long(protobuf *w, size_t mark)
     if (w->capacity - w->used < extra && !protobuf_grow(w, extra))
         return;
     memmove(w->bytes + mark + 1 + extra, w->bytes + mark + 1, size);
-    w->used = mark;
-    protobuf_put_varint(w, size);
-    w->used += size;
+    /* Not a byte more than it takes. */
+    uint8_t *at = w->bytes + mark;
+    size_t rest = size;
+    for (; rest >= 0x80; rest >>= 7)
+        *at++ = (uint8_t)(rest | 0x80);
+    *at = (uint8_t)rest;
+    w->used += extra;
 }
 
 void protobuf_string(protobuf *w, unsigned field, const char *s, size_t size)
@@ -79,11 +83,11 @@ void protobuf_string(protobuf *w, unsigned field, const char *s, size_t size)
         !protobuf_grow(w, most + PROTOBUF_NUMBER))
         return;
     if (clean) {
-        protobuf_put_tag(w, field, PROTOBUF_BYTES);
-        protobuf_put_varint(w, size);
+        uint8_t *at = protobuf_put_tag(protobuf_at(w), field, PROTOBUF_BYTES);
+        at = protobuf_put_varint(at, size);
         if (size > 0)
-            memcpy(w->bytes + w->used, s, size);
-        w->used += size;
+            memcpy(at, s, size);
+        protobuf_end(w, at + size);
     } else {
         size_t mark = protobuf_open(w, field);
         w->used += utf8_clean((char *)w->bytes + w->used, s, size);

@@ -27,8 +27,10 @@ enum {
     PROTOBUF_VARINT = 0,
     PROTOBUF_FIXED64 = 1,
     PROTOBUF_BYTES = 2,
-    /* A field's tag and a number never take more: so much is made free before one is put down. */
+    /* A field's tag and a number never take more, and four bytes that are put down in any case: so
+     * much is made free before one is. */
     PROTOBUF_NUMBER = 24,
+    PROTOBUF_LEAST = 4096,
 };
 
 /* False when memory is refused. */
@@ -42,7 +44,7 @@ void protobuf_flush(protobuf *w);
 void protobuf_fail(protobuf *w);
 
 /* Make room for size bytes beyond the used ones; false, with everything dropped, if there is no
- * memory. The first PROTOBUF_NUMBER bytes of the buffer can be written to in any case. */
+ * memory. The first PROTOBUF_LEAST bytes of the buffer can be written to in any case. */
 bool protobuf_grow(protobuf *w, size_t size);
 
 /* Close a message whose length takes more than one byte. */
@@ -51,44 +53,71 @@ void protobuf_close_long(protobuf *w, size_t mark);
 /* A string field. Bytes that are not UTF-8, which protobuf does not allow, become U+FFFD. */
 void protobuf_string(protobuf *w, unsigned field, const char *s, size_t size);
 
-static inline void protobuf_room(protobuf *w)
+static inline void protobuf_room(protobuf *w, size_t size)
 {
-    if (w->capacity - w->used < PROTOBUF_NUMBER)
-        protobuf_grow(w, PROTOBUF_NUMBER);
+    if (w->capacity - w->used < size)
+        protobuf_grow(w, size);
 }
 
-/* A varint where room was made. */
-static inline void protobuf_put_varint(protobuf *w, uint64_t v)
+/* Where room was made: what is put down ends where these say. Bytes are stored through a pointer of
+ * its own, for to the compiler each of them might be a part of the writer. */
+static inline uint8_t *protobuf_put_varint(uint8_t *at, uint64_t v)
 {
-    uint8_t *to = w->bytes + w->used;
-
-    while (v >= 0x80) {
-        *to++ = (uint8_t)(v | 0x80);
-        v >>= 7;
+    if (v >> 28) {
+        for (; v >= 0x80; v >>= 7)
+            *at++ = (uint8_t)(v | 0x80);
+        *at++ = (uint8_t)v;
+        return at;
     }
-    *to++ = (uint8_t)v;
-    w->used = (size_t)(to - w->bytes);
+    /* Of one to four bytes the length cannot be foreseen: so all four are put down. */
+    at[0] = (uint8_t)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+    at[1] = (uint8_t)((v >> 7 & 0x7f) | (v > 0x3fff ? 0x80 : 0));
+    at[2] = (uint8_t)((v >> 14 & 0x7f) | (v > 0x1fffff ? 0x80 : 0));
+    at[3] = (uint8_t)(v >> 21);
+    return at + 1 + (v > 0x7f) + (v > 0x3fff) + (v > 0x1fffff);
 }
 
-static inline void protobuf_put_tag(protobuf *w, unsigned field, unsigned type)
+static inline uint8_t *protobuf_put_tag(uint8_t *at, unsigned field, unsigned type)
 {
-    protobuf_put_varint(w, field << 3 | type);
+    unsigned tag = field << 3 | type;
+
+    if (tag < 0x80) {
+        *at = (uint8_t)tag;
+        return at + 1;
+    }
+    return protobuf_put_varint(at, tag);
+}
+
+static inline uint8_t *protobuf_put_uint(uint8_t *at, unsigned field, uint64_t v)
+{
+    return protobuf_put_varint(protobuf_put_tag(at, field, PROTOBUF_VARINT), v);
+}
+
+/* Where the next byte goes. */
+static inline uint8_t *protobuf_at(const protobuf *w)
+{
+    return w->bytes + w->used;
+}
+
+static inline void protobuf_end(protobuf *w, const uint8_t *at)
+{
+    w->used = (size_t)(at - w->bytes);
 }
 
 /* Fields of type uint32, uint64, int32, int64, bool and enum. */
 static inline void protobuf_uint(protobuf *w, unsigned field, uint64_t v)
 {
-    protobuf_room(w);
-    protobuf_put_tag(w, field, PROTOBUF_VARINT);
-    protobuf_put_varint(w, v);
+    protobuf_room(w, PROTOBUF_NUMBER);
+    protobuf_end(w, protobuf_put_uint(protobuf_at(w), field, v));
 }
 
 static inline void protobuf_fixed64(protobuf *w, unsigned field, uint64_t v)
 {
-    protobuf_room(w);
-    protobuf_put_tag(w, field, PROTOBUF_FIXED64);
-    for (int i = 0; i < 8; i++)
-        w->bytes[w->used++] = (uint8_t)(v >> 8 * i);
+    protobuf_room(w, PROTOBUF_NUMBER);
+    uint8_t *at = protobuf_put_tag(protobuf_at(w), field, PROTOBUF_FIXED64);
+    for (unsigned i = 0; i < 8; i++)
+        at[i] = (uint8_t)(v >> 8 * i);
+    protobuf_end(w, at + 8);
 }
 
 static inline void protobuf_double(protobuf *w, unsigned field, double v)
@@ -102,8 +131,8 @@ static inline void protobuf_double(protobuf *w, unsigned field, double v)
 /* Open a nested message; what it returns is for protobuf_close. */
 static inline size_t protobuf_open(protobuf *w, unsigned field)
 {
-    protobuf_room(w);
-    protobuf_put_tag(w, field, PROTOBUF_BYTES);
+    protobuf_room(w, PROTOBUF_NUMBER);
+    protobuf_end(w, protobuf_put_tag(protobuf_at(w), field, PROTOBUF_BYTES));
     return w->used++;
 }
 

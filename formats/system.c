@@ -1,6 +1,7 @@
 /* system.c - leaving out the goroutines of the runtime, for whatever shows goroutines. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "narrow.h"
 
@@ -10,8 +11,28 @@ enum { VERSION_WITH_START_STACK = 7 };
 /* What is known of a goroutine; of one that is not told of at all, nothing. */
 enum { NOT_KNOWN, OF_PROGRAM, OF_SYSTEM, CREATED = 4 };
 
-/* By the function of a stack where the goroutine starts: its outermost. */
-static uint8_t told_by_stack(const system_goroutines *s, gotrace_reader *reader, uint64_t stack)
+/* Keep the name of the function where a goroutine from before the trace starts. */
+static void keep_start(system_goroutines *s, uint64_t id, const gotrace_frame *start)
+{
+    enum { MOST = 1 << 14, LONGEST = 1024 };
+
+    if (s->starts.count >= MOST || start->function_size == 0 || start->function[0] == '\0' ||
+        idmap_find(&s->starts, id))
+        return;
+    size_t size = start->function_size < LONGEST ? start->function_size : LONGEST;
+    char *name = strndup(start->function, size);
+    char **kept = name ? idmap_insert(&s->starts, id) : NULL;
+    if (kept)
+        *kept = name;
+    else
+        free(name);
+    s->failed = s->failed || !kept;
+}
+
+/* By the function of a stack where the goroutine starts: its outermost. The name of that of a
+ * goroutine from before, if one is given, is kept. */
+static uint8_t told_by_stack(system_goroutines *s, gotrace_reader *reader, uint64_t stack,
+                             uint64_t before)
 {
     enum { FRAMES = 1000 };
     size_t depth = gotrace_reader_stack_depth(reader, stack);
@@ -20,10 +41,20 @@ static uint8_t told_by_stack(const system_goroutines *s, gotrace_reader *reader,
     if (depth == 0 || depth > FRAMES || gotrace_reader_stack(reader, stack, frames, depth) != depth)
         return NOT_KNOWN;
     const gotrace_frame *start = &frames[depth - 1];
+    if (before)
+        keep_start(s, before, start);
     /* Until 1.21 threads of other languages have none. */
     if (start->function_size == 0)
         return s->version < VERSION_V2 ? OF_SYSTEM : NOT_KNOWN;
     return function_is_system(start->function, start->function_size) ? OF_SYSTEM : OF_PROGRAM;
+}
+
+/* Whether the event tells of its subject for the first time, where statuses are told: after that it
+ * has its track, and only who leaves goroutines out wants to know more. */
+static bool is_first(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+           (e->from == GOTRACE_STATE_NOT_EXIST || (e->flags & GOTRACE_EVENT_INITIAL));
 }
 
 static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_event *e)
@@ -45,7 +76,9 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
     if (!of)
         s->failed = true;
     else if (created || *of == NOT_KNOWN || *of == CREATED)
-        *of = (uint8_t)((foreign ? OF_SYSTEM : told_by_stack(s, reader, stack)) |
+        *of = (uint8_t)((foreign ? OF_SYSTEM
+                                 : told_by_stack(s, reader, stack,
+                                                 s->ahead && !created && !*of ? id : 0)) |
                         (created ? CREATED : *of));
 }
 
@@ -71,6 +104,7 @@ static void look_ahead(system_goroutines *s, gotrace_source *source)
 
     if (gotrace_reader_open(source, NULL, &reader, NULL) != GOTRACE_OK)
         return;
+    s->ahead = true;
     for (uint64_t n = 0; !s->failed && (s->left_out || n < SOON); n++) {
         status = gotrace_reader_next(reader, &e);
         if (status != GOTRACE_EVENT)
@@ -78,6 +112,7 @@ static void look_ahead(system_goroutines *s, gotrace_source *source)
         learn(s, reader, &e);
         forget(s, &e);
     }
+    s->ahead = false;
     s->complete = status == GOTRACE_END;
     gotrace_reader_close(reader);
 }
@@ -88,13 +123,28 @@ void system_goroutines_init(system_goroutines *s, const convert_job *job, bool t
     s->asked = told_apart || s->left_out;
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
+    idmap_init(&s->starts, sizeof(char *));
     if (s->asked && s->version >= VERSION_V2 && job->source)
         look_ahead(s, job->source);
 }
 
 void system_goroutines_free(system_goroutines *s)
 {
+    size_t cursor = 0;
+    uint64_t id;
+    void *name;
+
+    while (idmap_next(&s->starts, &cursor, &id, &name))
+        free(*(char **)name);
+    idmap_free(&s->starts);
     idmap_free(&s->goroutines);
+}
+
+const char *system_goroutines_start(const system_goroutines *s, uint64_t id)
+{
+    char *const *name = idmap_find(&s->starts, id);
+
+    return name ? *name : NULL;
 }
 
 bool system_goroutines_is(const system_goroutines *s, uint64_t id)
@@ -132,7 +182,8 @@ bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
 {
     if (!s->asked)
         return false;
-    learn(s, s->reader, e);
+    if (s->left_out || s->version < VERSION_V2 || is_first(e))
+        learn(s, s->reader, e);
     s->acts = s->left_out && system_goroutines_is(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);
     forget(s, e);

@@ -45,4 +45,10 @@ run gotrace convert --to chrome --only goroutines "$trace"
 run gotrace convert --to chrome --by thread --only procs,goroutines,flows "$trace"
 run gotrace convert --to text --from 1s "$trace"
 run gotrace convert --to json --no-system "$trace"
+# Threads with each run of a goroutine take more room than with their procs.
+gotrace convert --thread-runs --only threads -o runs.pftrace "$trace"
+gotrace convert --only threads -o procs.pftrace "$trace"
+[ "$(stat -c %s procs.pftrace)" -lt "$(stat -c %s runs.pftrace)" ] || echo 'runs are not larger'
+run gotrace convert --to chrome --thread-runs "$trace"
+run gotrace convert --to text --thread-runs "$trace"
 [ ! -e none ]

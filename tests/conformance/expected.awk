@@ -4,7 +4,10 @@
 #   runs P N          goroutines were started N times on proc P
 #   running G NS      goroutine G had a proc for so long: from a start to the next stop
 #   onproc G NS       as running, less the time in system calls that blocked, until they did
-#   state G STATE NS  goroutine G was runnable or waiting for so long; durations of 0 are left out
+#   state G STATE NS  goroutine G was runnable, waiting or in a system call that blocked for so long;
+#                     durations of 0 are left out
+#   metric NAME N V T a counter was told N times; sums of values and of times from the first one on,
+#                     each modulo 1000003; values beyond 2^53 count as 0
 #   arrows N          runs whose cause is known: created, unblocked or back from a system call
 #   heap BYTES        a last value of the heap counter (several lines where times are equal)
 #   tasks N, regions N, logs N, gc N, samples N
@@ -44,6 +47,7 @@ type ~ /^(GoEnd|GoStop|GoSched|GoPreempt|GoSleep|GoBlock.*|GoSysBlock)$/ {
 }
 
 # A system call blocks if nothing else of its goroutine comes before it does.
+type == "GoSysBlock" { called = (g in call) ? call[g] : time }
 type == "GoSysBlock" && (g in call) { calling[g] += time - call[g] }
 { delete call[g] }
 type == "GoSysCall" { call[g] = time }
@@ -59,8 +63,25 @@ type ~ /^(GoCreate|GoUnblock|GoSysExit)$/ { become(substr($6, 3), "runnable") }
 type ~ /^(GoSched|GoPreempt)$/ { become(substr($4, 3), "runnable") }
 type == "GoWaiting" { become(substr($6, 3), "waiting") }
 type ~ /^(GoStop|GoSleep|GoBlock.*)$/ { become(substr($4, 3), "waiting") }
-type ~ /^GoStart(Label)?$/ || type == "GoInSyscall" { become(substr($6, 3), "other") }
-type ~ /^(GoEnd|GoSysBlock)$/ { become(substr($4, 3), "other") }
+type ~ /^GoStart(Label)?$/ { become(substr($6, 3), "other") }
+type == "GoInSyscall" { become(substr($6, 3), "in") }
+type == "GoEnd" { become(substr($4, 3), "other") }
+type == "GoSysBlock" {
+    become(substr($4, 3), "in")
+    since[substr($4, 3)] = called
+}
+
+type == "HeapAlloc" { metric("heap allocated", substr($6, 5)) }
+type ~ /^(HeapGoal|NextGC)$/ { metric("heap goal", substr($6, 5)) }
+type == "Gomaxprocs" { metric("GOMAXPROCS", substr($6, 7)) }
+
+function metric(name, value) {
+    if (!(name in metrics))
+        first_metric[name] = time
+    metrics[name]++
+    metric_values[name] += (value + 0 < 2 ^ 53) ? value % 1000003 : 0
+    metric_times[name] += (time - first_metric[name]) % 1000003
+}
 
 type == "HeapAlloc" {
     if (time > heap_time || heaps == 0)
@@ -88,7 +109,11 @@ END {
             printf "state %s runnable %.0f\n", g, total[g, "runnable"]
         if (total[g, "waiting"] > 0)
             printf "state %s waiting %.0f\n", g, total[g, "waiting"]
+        if (total[g, "in"] > 0)
+            printf "state %s in %.0f\n", g, total[g, "in"]
     }
+    for (name in metrics)
+        printf "metric %s %d %.0f %.0f\n", name, metrics[name], metric_values[name], metric_times[name]
     print "arrows", arrows + 0
     for (i = 0; i < heaps; i++)
         print "heap", heap[i]

@@ -3,13 +3,19 @@
 #
 #   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for so long
 #   thread G NS       a thread was with goroutine G for so long: running, or in a system call
-#   tid M             some goroutine came to run on the thread whose id is M, or was in a system call
-#                     there when the trace began
+#   held P NS         a thread had proc P for so long
+#   alone G NS        goroutine G was on a thread that had no proc for so long
+#   tid M             the thread whose id is M got a proc; or some goroutine came to run there, or was
+#                     in a system call there when the trace began
 #   onproc G NS       a proc was: from a start to the next stop, through system calls for as long as
 #                     nobody took the proc; not told of a goroutine found in a system call, because
 #                     the reader does not print whose proc that is
 #   viewed G NS       as onproc, as Go's viewer shows it: runs that were going on when tracing
 #                     started begin with the first event that is no Sync, and those that go on end with the last Sync
+#   arrows N          runs whose cause is known: created, unblocked or back from a system call
+#   last STATE N      at the end so many goroutines were in that state, if there was one
+#   metric NAME N V T a counter was told N times; sums of values and of times from the first one on,
+#                     each modulo 1000003; values beyond 2^53 count as 0
 #   runs P N          goroutines came to run on proc P so often
 #   heap BYTES        a last value of the heap counter
 #   tasks N, regions N, logs N, stw N, gc N, samples N
@@ -39,9 +45,46 @@ function close_run(p) {
         first = time
 }
 
+# What stood so far on a thread did for so long.
+function settle(m) {
+    if (m in rider && !(m in has))
+        alone[rider[m]] += time - settled[m]
+    settled[m] = time
+}
+
+function drop_proc(p, m) {
+    if (!(p in holder))
+        return
+    m = holder[p]
+    settle(m)
+    held[p] += time - held_since[p]
+    delete has[m]
+    delete holder[p]
+}
+
+function leave_thread(g, m) {
+    if (!(g in ridden))
+        return
+    m = ridden[g]
+    settle(m)
+    delete rider[m]
+    delete ridden[g]
+}
+
 $4 == "StateTransition" && $6 ~ /^ProcID=/ {
     # What is told again as a generation begins changes nothing.
     split($7, states, "->")
+    p = substr($6, 8)
+    m = substr($1, 3)
+    if (states[2] != "Running")
+        drop_proc(p)
+    else if (!(p in holder)) {
+        settle(m)
+        has[m] = p
+        holder[p] = m
+        held_since[p] = time
+        tids[m] = 1
+    }
     if (states[1] != states[2] && states[2] == "Idle")
         close_run(substr($6, 8))
 }
@@ -55,6 +98,20 @@ $4 == "StateTransition" && $6 ~ /^GoID=/ {
         total[g, state[g]] += time - since[g]
     state[g] = states[2]
     since[g] = time
+    if (states[2] == "Runnable")
+        cause[g] = states[1] ~ /^(NotExist|Waiting|Syscall)$/
+    else if (states[1] == "Runnable" && states[2] == "Running") {
+        arrows += cause[g]
+        cause[g] = 0
+    }
+    if (states[2] != "Running" && states[2] != "Syscall")
+        leave_thread(g)
+    else if (!(g in ridden)) {
+        m = substr($1, 3)
+        settle(m)
+        rider[m] = g
+        ridden[g] = m
+    }
     if (states[1] == "Undetermined" && states[2] == "Syscall") {
         unknown[g] = 1
         tids[substr($1, 3)] = 1
@@ -74,6 +131,17 @@ $4 == "Metric" && $6 == "Name=\"/memory/classes/heap/objects:bytes\"" {
     heap = $7
     gsub(/[^0-9]/, "", heap)
     sub(/^64/, "", heap)
+}
+
+$4 == "Metric" {
+    name = $6 ~ /objects/ ? "heap allocated" : $6 ~ /goal/ ? "heap goal" : "GOMAXPROCS"
+    match($7, /\([0-9]+\)/)
+    value = substr($7, RSTART + 1, RLENGTH - 2)
+    if (!(name in metrics))
+        first_metric[name] = time
+    metrics[name]++
+    metric_values[name] += (value + 0 < 2 ^ 53) ? value % 1000003 : 0
+    metric_times[name] += (time - first_metric[name]) % 1000003
 }
 
 $4 == "TaskBegin" { tasks++ }
@@ -103,6 +171,10 @@ END {
     time = end
     for (g in state)
         total[g, state[g]] += end - since[g]
+    for (p in holder)
+        held[p] += end - held_since[p]
+    for (m in rider)
+        settle(m)
     for (p in on) {
         onproc[on[p]] += end - since_run[p]
         viewed[on[p]] += last - viewed_since[p]
@@ -113,11 +185,22 @@ END {
         fact("state " g " waiting", total[g, "Waiting"])
         fact("state " g " in", total[g, "Syscall"])
         fact("thread " g, total[g, "Running"] + total[g, "Syscall"])
+        fact("alone " g, alone[g])
         if (!(g in unknown)) {
             fact("onproc " g, onproc[g])
             fact("viewed " g, viewed[g])
         }
     }
+    for (p in held)
+        fact("held " p, held[p])
+    for (g in state)
+        final[state[g]]++
+    for (s in final)
+        if (s != "NotExist")
+            print "last", tolower(s), final[s]
+    for (name in metrics)
+        printf "metric %s %d %.0f %.0f\n", name, metrics[name], metric_values[name], metric_times[name]
+    print "arrows", arrows + 0
     for (p in runs)
         print "runs", p, runs[p]
     for (m in tids)

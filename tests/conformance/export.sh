@@ -16,7 +16,38 @@ PERFETTO_COMPLAINTS="$COMPLAINTS
             over (partition by track_id order by ts, id) as gap from $STATES)
         where gap <> 0"
 
+METRICS="select 'metric ' || name || ' ' || count(*) || ' ' ||
+            sum(iif(value < 9007199254740992, cast(value as int), 0) % 1000003) || ' ' ||
+            sum((ts - first) % 1000003) as line
+        from (select counter.ts, value, name, min(counter.ts) over (partition by name) as first
+            from counter join counter_track on counter.track_id = counter_track.id
+            where name in ('heap allocated', 'heap goal', 'GOMAXPROCS'))
+        group by name"
+
+# Of v2, where no two events have the same time: each value of the counters of goroutines is the
+# number of those in that state, and that of threads the number of those running or in a system call.
+# At the trace's end all end.
+COUNTER_STATES="(select ts, dur, substr(name || ' ', 1, instr(name || ' ', ' ') - 1) as word from $STATES
+        where category is null)"
+SPANS="(select ts, dur, word as state from $COUNTER_STATES
+    union all select ts, dur, 'busy' from $COUNTER_STATES where word in ('running', 'in'))"
+COUNTS_COMPLAINTS="select 'goroutines or threads ' || state || ': ' || value || ' instead of ' || is_now ||
+        ' at ' || ts as line
+    from (select state, ts, value, sum(more) over (partition by state order by ts, value is not null
+                rows unbounded preceding) as is_now
+        from (select state, ts, 1 as more, null as value from $SPANS
+            union all select state, ts + dur, -1, null from $SPANS
+            union all select iif(name = 'goroutines in syscall', 'in', replace(replace(name, 'goroutines ', ''),
+                    'threads ', '')), counter.ts, 0, cast(value as int)
+                from counter join counter_track on counter.track_id = counter_track.id
+                where name glob 'goroutines *' or name = 'threads busy'))
+    where value <> is_now and ts < (select max(ts + dur) from $STATES)"
+
 # The facts of expected.awk, as the timeline shows them.
+# Arrows that lead to a run, on its proc.
+ARROWS="select 'arrows ' || count(*) as line
+        from flow join slice on flow.slice_in = slice.id where slice.category = 'run'"
+
 PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as line
         from slice join track on slice.track_id = track.id
         where slice.category = 'run' group by track.name
@@ -26,9 +57,10 @@ PERFETTO_FACTS="select 'runs ' || substr(track.name, 2) || ' ' || count(*) as li
         from $STATES where name = 'running' group by track_name
     union all select 'state ' || cast(substr(track_name, 2) as int) || ' ' ||
             substr(name || ' ', 1, instr(name || ' ', ' ') - 1) || ' ' || sum(dur)
-        from $STATES where category is null and (name glob 'runnable*' or name glob 'waiting*') and dur > 0
+        from $STATES where category is null and name not glob 'running*' and dur > 0
         group by cast(substr(track_name, 2) as int), substr(name || ' ', 1, instr(name || ' ', ' '))
-    union all select 'arrows ' || count(*) from flow
+    union all $ARROWS
+    union all $METRICS
     union all select * from (select 'heap ' || cast(value as int)
         from counter join counter_track on counter.track_id = counter_track.id
         where counter_track.name = 'heap allocated' order by ts desc, counter.id desc limit 1)
@@ -93,7 +125,8 @@ engine() {
 check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
     local status wanted=0
     [ "$2" = yes ] || wanted=1
-    "$GOTRACE" convert --to "$3" -o "$WORK/timeline" "$1" >"$WORK/out" 2>"$WORK/err"
+    # shellcheck disable=SC2086 # options may follow the name
+    "$GOTRACE" convert --to $3 -o "$WORK/timeline" "$1" >"$WORK/out" 2>"$WORK/err"
     status=$?
     if [ $status -ne $wanted ]; then
         fail "convert --to $3" "status $status instead of $wanted" "$WORK/err"
@@ -122,23 +155,32 @@ check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
 check_export() { # FILE SOUND
     awk -f "$CONFORMANCE/expected.awk" "$WORK/go.events" >"$WORK/expected"
     check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS" \
-        'runs|running|onproc|state|arrows|heap|tasks|regions|logs|gc|samples'
+        'runs|running|onproc|state|arrows|metric|heap|tasks|regions|logs|gc|samples'
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS" 'runs|running|arrows|heap|gc'
 }
 
 # The facts of expected_v2.awk. Slices that took no time are left out, as there.
 IN_PROCS="(select slice.*, track.name as track_name from slice join track on slice.track_id = track.id
     join track as parent on track.parent_id = parent.id where parent.name = 'Procs')"
+TIDS="select distinct 'tid ' || thread.tid as line from thread join thread_track using (utid)
+        join slice on slice.track_id = thread_track.id"
 PERFETTO_FACTS_V2="select line from (
         select 'state ' || cast(substr(track_name, 2) as int) || ' ' ||
             substr(name || ' ', 1, instr(name || ' ', ' ') - 1) || ' ' || sum(dur) as line
         from $STATES where category is null and dur > 0
         group by cast(substr(track_name, 2) as int), substr(name || ' ', 1, instr(name || ' ', ' ')))
-    union all select 'thread ' || cast(substr(slice.name, 2) as int) || ' ' || sum(dur)
+    union all select iif(slice.category = 'proc', 'held ', 'alone ') || cast(substr(slice.name, 2) as int) ||
+            ' ' || sum(dur)
         from slice join thread_track on slice.track_id = thread_track.id
-        where slice.category = 'run' and dur > 0 group by cast(substr(slice.name, 2) as int)
-    union all select distinct 'tid ' || thread.tid from thread join thread_track using (utid)
-        join slice on slice.track_id = thread_track.id where slice.category = 'run'
+        where dur > 0 group by slice.category, cast(substr(slice.name, 2) as int)
+    union all $TIDS
+    union all $ARROWS
+    union all $METRICS
+    union all select 'last ' || substr(name, 12) || ' ' || cast(value as int) from
+        (select replace(name, 'in ', '') as name, value, row_number()
+                over (partition by name order by counter.ts desc, counter.id desc) as n
+            from counter join counter_track on counter.track_id = counter_track.id
+            where name glob 'goroutines *') where n = 1 and value > 0
     union all select 'onproc ' || cast(substr(name, 2) as int) || ' ' || sum(dur)
         from $IN_PROCS where category = 'run' and dur > 0 group by cast(substr(name, 2) as int)
     union all select 'runs ' || substr(track_name, 2) || ' ' || count(*)
@@ -154,9 +196,16 @@ PERFETTO_FACTS_V2="select line from (
     union all select 'gc ' || count(*) from slice where name = 'GC'
     union all select 'samples ' || count(*) from perf_sample"
 
+# With --thread-runs.
+THREAD_FACTS="select 'thread ' || cast(substr(slice.name, 2) as int) || ' ' || sum(dur) as line
+        from slice join thread_track on slice.track_id = thread_track.id
+        where slice.category = 'run' and dur > 0 group by cast(substr(slice.name, 2) as int)"
+
 check_export_v2() { # FILE SOUND
     awk -f "$CONFORMANCE/expected_v2.awk" "$WORK/go.events" >"$WORK/expected"
-    check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS" "$PERFETTO_FACTS_V2" \
-        'state|thread|tid|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
+    check_convert "$1" "$2" perfetto "$PERFETTO_COMPLAINTS union all $COUNTS_COMPLAINTS" "$PERFETTO_FACTS_V2" \
+        'state|held|alone|tid|arrows|metric|last|onproc|runs|heap|tasks|regions|logs|stw|gc|samples'
+    [[ $TRACE_NAME = fresh/* ]] ||
+        check_convert "$1" "$2" 'perfetto --thread-runs' "$PERFETTO_COMPLAINTS" "$THREAD_FACTS" thread
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS_V2" 'viewed|heap|stops|gc'
 }
