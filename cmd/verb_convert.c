@@ -93,7 +93,7 @@ static bool suits(const session *s, const format *target)
         diag_error("--by is for --to chrome");
         return false;
     }
-    if (s->set.thread_runs && !(target && target->narrows)) {
+    if (s->set.thread_runs && !(target && target->thread_runs)) {
         diag_error("--thread-runs is for --to perfetto");
         return false;
     }

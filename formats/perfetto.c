@@ -463,5 +463,6 @@ const format format_perfetto = {
     .binary = true,
     .narrows = all_parts,
     .several = true,
+    .thread_runs = true,
     .run = run,
 };
