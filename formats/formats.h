@@ -196,7 +196,7 @@ typedef struct format {
     bool binary;            /* not for terminals */
     bool views;             /* leaves a choice of rows, and can be split */
     bool several;           /* understands a job's series */
-    bool thread_runs;       /* and what it says of threads */
+    bool thread_runs;       /* and the choice of what threads show */
     /* Those of some parts, 1 << PART_*, that come to something in that view. */
     unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
