@@ -29,6 +29,7 @@ typedef struct settings {
     uint64_t frequency;     /* --frequency; 0: not told */
     const char *output;     /* -o; NULL: standard output */
     const char *format;     /* --format; NULL: the verb's first */
+    const char *level;      /* --level; NULL: the first */
     const char *to;         /* --to NAME */
     const char *until;      /* --to TIME */
     const char *from;       /* --from */

@@ -1,5 +1,6 @@
 /* verb_dump.c - the records of a trace as they stand in the file, as an event script. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "diag.h"
 #include "input.h"
@@ -89,13 +90,54 @@ int records_dump(session *s, const script_format *how)
     return input_close(&d.in);
 }
 
+/* What a script by meaning cannot hold: the data of experiments, which is no event. */
+static void tell_what_is_left_out(const input *in)
+{
+    const gotrace_summary *summary = gotrace_reader_summary(in->reader);
+    const gotrace_event_spec *spec = gotrace_event_spec_named(summary->version,
+                                                              "ExperimentalBatch");
+    uint64_t count = spec ? summary->type_records[spec->code] : 0;
+    if (count > 0)
+        diag_note("%llu batches of experiments' data are left out: they are not events",
+                  (unsigned long long)count);
+}
+
+/* Write the events of the verb's FILE. */
+static int events_dump(session *s, const script_format *how)
+{
+    if (!how->event) {
+        diag_error("%s scripts have only the raw level", how->name);
+        return EXIT_USAGE;
+    }
+    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    if (status != EXIT_SOUND)
+        return status;
+    input in;
+    if (input_open_reader(&in, s, input_path(s))) {
+        if (script_dump_meaning(in.reader, how, &s->output.out) < 0)
+            findings_add(&in.found, gotrace_reader_error(in.reader));
+        tell_what_is_left_out(&in);
+    }
+    return input_close(&in);
+}
+
+static const char *level_name(size_t n)
+{
+    static const char *const names[] = {"raw", "meaning", NULL};
+    return names[n];
+}
+
 static int run(session *s)
 {
-    return records_dump(s, s->set.format ? script_by_name(s->set.format) : script_formats[0]);
+    const script_format *how = s->set.format ? script_by_name(s->set.format) : script_formats[0];
+    bool meaning = s->set.level && strcmp(s->set.level, "meaning") == 0;
+    return meaning ? events_dump(s, how) : records_dump(s, how);
 }
 
 static const option_spec options[] = {
     {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), script_name, "how (text)"},
+    {0, "level", OPTION_CHOICE, "LEVEL", offsetof(settings, level), level_name,
+     "what it tells (raw)"},
     {.name = NULL},
 };
 
@@ -106,7 +148,8 @@ const verb verb_dump = {
     .input = "FILE",
     .summary = "write the records of a trace as an event script",
     .details = "The records come in the order of the file, with all that 'gotrace synth' needs to\n"
-               "write the same file again, byte for byte.",
+               "write the same file again, byte for byte. With --level meaning the events come\n"
+               "in their order, with their times, strings and stacks, to be read and edited.",
     .options = options,
     .run = run,
 };

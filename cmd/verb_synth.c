@@ -71,7 +71,8 @@ static int run(session *s)
         gotrace_config config;
         gotrace_config_init(&config);
         progress_begin(name);
-        if (script_synthesize(script, write_buffered, &s->output.out, &config, &error) < 0) {
+        if (script_synthesize_as(script, write_buffered, &s->output.out, &config, s->set.force,
+                                 &error) < 0) {
             if (error.error.os_error == EBADMSG)
                 set_error(&error.error, GOTRACE_RULE_SYSTEM_ZSTD,
                           "compressed data is damaged or cut off");
@@ -89,6 +90,14 @@ static int run(session *s)
     return status;
 }
 
+static const option_spec options[] = {
+    {.name = "force",
+     .type = OPTION_FLAG,
+     .field = offsetof(settings, force),
+     .summary = "write what cannot have happened too"},
+    {.name = NULL},
+};
+
 const verb verb_synth = {
     .name = "synth",
     .args = "[SCRIPT]",
@@ -97,5 +106,6 @@ const verb verb_synth = {
     .summary = "write the trace that an event script describes",
     .details = "Reads what dump writes, in any of its formats: which one is seen by the script's\n"
                "first bytes.",
+    .options = options,
     .run = run,
 };

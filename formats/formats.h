@@ -221,7 +221,11 @@ const printer *printer_by_name(const char *name);
 
 /* ---- scripts: the records of a file in another dress, and back ------------------------------ */
 
-/* A dress that event scripts come in: text, json, jsonl, cbor. All carry the same raw records. */
+/* What a script by meaning says of a trace or an event: see script.h. */
+typedef struct script_event script_event;
+
+/* A dress that event scripts come in: text, json, jsonl, cbor. All carry the same raw records,
+ * and (cbor aside) events by meaning. */
 typedef struct script_format {
     const char *name;
     const char *const *extensions;
@@ -231,10 +235,17 @@ typedef struct script_format {
     void (*begin)(out *o, int version);
     void (*record)(out *o, int version, const gotrace_record *record, bool first);
     void (*end)(out *o);
+    /* The same for a script by meaning, which ends likewise; NULL where there is none. */
+    void (*head)(out *o, int version, const script_event *head);
+    void (*event)(out *o, const script_event *event, bool first);
 } script_format;
 
 extern const script_format *const script_formats[]; /* NULL at the end */
 const script_format *script_by_name(const char *name);
+
+/* Write a script by meaning: the events of a reader, which is read to its end. GOTRACE_END, or
+ * GOTRACE_ERROR when reading failed; a failed write is found in out_flush. */
+gotrace_status script_dump_meaning(gotrace_reader *reader, const script_format *how, out *o);
 
 /* A script's error: where in the script. */
 typedef struct script_error {
@@ -250,5 +261,10 @@ typedef struct script_error {
  * memory; a JSON document is read whole, if it has no more bytes than the config's limit of memory. */
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error);
+
+/* The same, where believe: events by meaning that cannot have happened are written too. */
+gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
+                                    const gotrace_config *config, bool believe,
+                                    script_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* script.c - event scripts: which there are, and turning what one says into records of a trace. */
-#include "script.h"
+#include "script_meaning.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ const script_format *script_by_name(const char *name)
 
 /* ---- errors and memory --------------------------------------------------------------------- */
 
-static gotrace_error *error_of(script_job *job, gotrace_rule rule, uint64_t line)
+gotrace_error *script_error_of(script_job *job, gotrace_rule rule, uint64_t line)
 {
     const gotrace_rule_info *info = gotrace_rule_describe(rule);
     job->error->line = job->binary ? 0 : line;
@@ -49,7 +49,7 @@ static gotrace_error *error_of(script_job *job, gotrace_rule rule, uint64_t line
 static void fail_list(script_job *job, gotrace_rule rule, uint64_t line, const char *message,
                       va_list list)
 {
-    gotrace_error *error = error_of(job, rule, line);
+    gotrace_error *error = script_error_of(job, rule, line);
     vsnprintf(error->message, sizeof error->message, message, list);
 }
 
@@ -116,7 +116,7 @@ gotrace_status script_grow(script_job *job, void **array, size_t *capacity, size
     return GOTRACE_OK;
 }
 
-static void release(script_job *job, void *array, size_t capacity, size_t element)
+void script_release(script_job *job, void *array, size_t capacity, size_t element)
 {
     if (array)
         job->allocator.resize(job->allocator.ctx, array, capacity * element, 0);
@@ -232,8 +232,7 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
     return row[b_size];
 }
 
-/* Of two names the one nearer to what was found. */
-static const char *nearer(const char *found, size_t size, const char *best, const char *name)
+const char *script_nearer(const char *found, size_t size, const char *best, const char *name)
 {
     if (!best)
         return name;
@@ -247,7 +246,7 @@ static gotrace_status fail_event_name(script_job *job, const char *name, size_t 
     const char *best = NULL;
     for (unsigned code = 0; code < SCRIPT_CODES; code++)
         if (job->shapes[code].spec)
-            best = nearer(name, size, best, job->shapes[code].spec->name);
+            best = script_nearer(name, size, best, job->shapes[code].spec->name);
     return script_fail(job, job->record.line,
                        "\"%s\" is not an event of go 1.%d; the nearest name is %s",
                        script_show(name, size).text, job->version, best);
@@ -260,7 +259,7 @@ static gotrace_status fail_arg_name(script_job *job, uint64_t line, const char *
     size_t used = 0;
     const char *best = NULL;
     for (size_t i = 0; i < shape->arg_count; i++) {
-        best = nearer(name, size, best, shape->args[i]->name);
+        best = script_nearer(name, size, best, shape->args[i]->name);
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  shape->args[i]->name);
     }
@@ -314,7 +313,7 @@ static gotrace_status fail_version(script_job *job, uint64_t line, uint64_t foun
 gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size)
 {
     uint64_t minor = 0;
-    if (job->encoder)
+    if (job->version != 0)
         return script_fail(job, line, "the trace's version is told twice");
     gotrace_status status = script_number(job, line, number, size, &minor);
     if (status != GOTRACE_OK)
@@ -328,7 +327,11 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
         return fail_version(job, line, minor);
     job->frame_values = gotrace_frame_values(job->version);
     make_shapes(job);
-    gotrace_error *error = error_of(job, GOTRACE_RULE_NONE, line);
+    if (script_head_end(job, line) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    if (job->meaning && !job->meaning->is_raw)
+        return GOTRACE_OK;
+    gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, line);
     return gotrace_encoder_new(job->version, job->write, job->ctx, job->config, &job->encoder,
                                error);
 }
@@ -403,9 +406,9 @@ gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t valu
 gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *bytes, size_t size)
 {
     script_record *record = &job->record;
-    if (size > job->string_limit - record->data_size)
+    if (size > job->data_limit - record->data_size)
         return script_fail(job, line, "data of more than %llu bytes",
-                           (unsigned long long)job->string_limit);
+                           (unsigned long long)job->data_limit);
     void *data = record->data;
     gotrace_status status = script_grow(job, &data, &record->data_capacity,
                                         record->data_size + size, 1);
@@ -522,7 +525,8 @@ gotrace_status script_record_end(script_job *job)
     if (record->pad_count > 0 && make_widths(job, &made) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (gotrace_encoder_record(job->encoder, &made) != GOTRACE_OK) {
-        *error_of(job, GOTRACE_RULE_NONE, record->line) = *gotrace_encoder_error(job->encoder);
+        *script_error_of(job, GOTRACE_RULE_NONE,
+                         record->line) = *gotrace_encoder_error(job->encoder);
         return GOTRACE_ERROR;
     }
     job->events++;
@@ -580,6 +584,7 @@ static gotrace_status begin(script_job *job)
     if (job->frame_limit > UINT32_MAX)
         job->frame_limit = UINT32_MAX;
     job->string_limit = limits.string_bytes ? limits.string_bytes : STRING_DEFAULT;
+    job->data_limit = job->string_limit;
     job->in.line = 1;
     void *values = NULL;
     gotrace_status status = script_grow(job, &values, &job->record.value_capacity, GOTRACE_MAX_ARGS,
@@ -622,14 +627,22 @@ static gotrace_status read_script(script_job *job)
 
 static gotrace_status finish(script_job *job)
 {
+    if (job->meaning && !job->meaning->is_raw)
+        return script_meaning_finish(job);
     if (gotrace_encoder_finish(job->encoder, 0, 0) == GOTRACE_OK)
         return GOTRACE_OK;
-    *error_of(job, GOTRACE_RULE_NONE, job->in.line) = *gotrace_encoder_error(job->encoder);
+    *script_error_of(job, GOTRACE_RULE_NONE, job->in.line) = *gotrace_encoder_error(job->encoder);
     return GOTRACE_ERROR;
 }
 
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error)
+{
+    return script_synthesize_as(input, write, ctx, config, false, error);
+}
+
+gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
+                                    const gotrace_config *config, bool believe, script_error *error)
 {
     script_error ignored;
     script_job *job = calloc(1, sizeof *job);
@@ -637,23 +650,30 @@ gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
         error = &ignored;
     if (!job) {
         script_job none = {.error = error};
-        error_of(&none, GOTRACE_RULE_SYSTEM_MEMORY, 0);
+        script_error_of(&none, GOTRACE_RULE_SYSTEM_MEMORY, 0);
         return GOTRACE_ERROR;
     }
     *job = (script_job){
-        .in.file = input, .config = config, .write = write, .ctx = ctx, .error = error};
-    error_of(job, GOTRACE_RULE_NONE, 0);
+        .in.file = input,
+        .config = config,
+        .write = write,
+        .ctx = ctx,
+        .believe = believe,
+        .error = error,
+    };
+    script_error_of(job, GOTRACE_RULE_NONE, 0);
     gotrace_status status = begin(job);
     if (status == GOTRACE_OK)
         status = read_script(job);
     if (status == GOTRACE_OK)
         status = finish(job);
     gotrace_encoder_free(job->encoder);
-    release(job, job->in.buffer, job->in.capacity, 1);
-    release(job, job->record.values, job->record.value_capacity, sizeof *job->record.values);
-    release(job, job->record.data, job->record.data_capacity, 1);
-    release(job, job->record.pads, job->record.pad_capacity, sizeof *job->record.pads);
-    release(job, job->widths, job->width_capacity, 1);
+    script_meaning_free(job);
+    script_release(job, job->in.buffer, job->in.capacity, 1);
+    script_release(job, job->record.values, job->record.value_capacity, sizeof *job->record.values);
+    script_release(job, job->record.data, job->record.data_capacity, 1);
+    script_release(job, job->record.pads, job->record.pad_capacity, sizeof *job->record.pads);
+    script_release(job, job->widths, job->width_capacity, 1);
     free(job);
     return status;
 }

@@ -60,7 +60,12 @@ typedef struct script_record {
     size_t pad_count, pad_capacity;
 } script_record;
 
-typedef struct script_job {
+typedef struct script_job script_job;
+
+/* What a script by meaning needs: see script_meaning.h. */
+typedef struct script_meaning script_meaning;
+
+struct script_job {
     script_input in;
     const gotrace_config *config;
     gotrace_allocator allocator;
@@ -68,18 +73,21 @@ typedef struct script_job {
     gotrace_write_fn write;
     void *ctx;
     bool binary; /* places in the script are bytes: what is called a line is the byte's offset */
-    gotrace_encoder *encoder; /* NULL until the script told the version */
-    int version;
+    gotrace_encoder *encoder; /* of raw records; NULL until there are any */
+    int version;              /* 0 until the script told it */
     size_t frame_values;
     uint64_t frame_limit, string_limit;
+    uint64_t data_limit; /* bytes of the data of a record, or of all strings of an event */
     script_shape shapes[SCRIPT_CODES];
     const script_shape *names[256]; /* the shapes by a hash of their names */
     script_record record;
     uint8_t *widths;
     size_t width_capacity;
-    uint64_t events; /* records written */
+    uint64_t events;         /* records written */
+    bool believe;            /* write what cannot have happened too */
+    script_meaning *meaning; /* NULL: the header tells no level, which is raw then */
     script_error *error;
-} script_job;
+};
 
 /* Fill the job's error (rule usage) and return GOTRACE_ERROR. */
 gotrace_status script_fail(script_job *job, uint64_t line, const char *message, ...)
@@ -88,6 +96,9 @@ gotrace_status script_fail(script_job *job, uint64_t line, const char *message, 
 /* The same where not the script is at fault: system.memory, system.limit, system.read. */
 gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The job's error, cleared but for the rule's row and the place. */
+gotrace_error *script_error_of(script_job *job, gotrace_rule rule, uint64_t line);
 
 /* Characters of a script as a message may show them: short, printable, on one line. */
 typedef struct script_shown {
@@ -98,6 +109,12 @@ script_shown script_show(const char *s, size_t size);
 /* A growing array within the job's memory limit; fails with rule system.memory or .limit. */
 gotrace_status script_grow(script_job *job, void **array, size_t *capacity, size_t need,
                            size_t element);
+
+/* Free such an array. */
+void script_release(script_job *job, void *array, size_t capacity, size_t element);
+
+/* Of two names (best may be NULL) the one nearer to what was found. */
+const char *script_nearer(const char *found, size_t size, const char *best, const char *name);
 
 /* Read more input behind what lies in the buffer; GOTRACE_END when there is no more. */
 gotrace_status script_fill(script_job *job);
@@ -119,7 +136,8 @@ static inline unsigned script_digit(char digit)
 gotrace_status script_number(script_job *job, uint64_t line, const char *s, size_t size,
                              uint64_t *value);
 
-/* The script's version is known: open the encoder. */
+/* The script's version is known, and all else that its header says: a raw script's encoder is
+ * opened. */
 gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size);
 
 /* A record: reset, then in any order what it holds (arguments after the name), then end. *slot is
@@ -138,6 +156,73 @@ gotrace_status script_record_end(script_job *job);
 bool script_odd_form(const gotrace_record *record, int version);
 /* The next varint from *n on that takes odd many bytes: its index, or false if there is none. */
 bool script_odd_width(const gotrace_record *record, int version, size_t *n);
+
+/* ---- by meaning ---------------------------------------------------------------------------- */
+
+/* No event of a script by meaning says more: its own arguments, two times, a context, a message and
+ * two stacks. */
+enum { SCRIPT_VALUES = GOTRACE_MAX_ARGS + 8 };
+
+typedef enum script_kind {
+    SCRIPT_UNSIGNED,
+    SCRIPT_SIGNED, /* of 64 bits, two's complement */
+    SCRIPT_WORD,   /* a name of ours */
+    SCRIPT_STRING, /* bytes of the trace */
+    SCRIPT_STACK,  /* frames, innermost first */
+} script_kind;
+
+typedef struct script_value {
+    const char *name;
+    script_kind kind;
+    uint64_t number;
+    const char *bytes; /* of a word (terminated) or a string */
+    size_t size;
+    const gotrace_frame *frames;
+    size_t frame_count;
+} script_value;
+
+/* A frame in the making, as text; zeroed memory is an empty one. */
+typedef struct script_frame_text {
+    char *bytes;
+    size_t size, capacity;
+} script_frame_text;
+
+/* An event (or the header, whose name is empty) as a dress writes it: stacks come last. */
+struct script_event {
+    const char *name;
+    script_value values[SCRIPT_VALUES];
+    size_t count;
+    script_frame_text *text; /* room for a frame; out of memory: see script_frame_write */
+};
+
+/* A frame as text: "main.work /src/main.go:42 @0x46f2a0". False when memory is refused. */
+bool script_frame_write(script_frame_text *text, const gotrace_frame *frame);
+
+/* The other way round. The frame's names point into s, which is changed. */
+gotrace_status script_frame_read(script_job *job, uint64_t line, char *s, size_t size,
+                                 gotrace_frame *frame);
+
+/* A time of a script: nanoseconds, and billionths of one. */
+typedef struct script_time {
+    uint64_t ns, part;
+} script_time;
+
+/* Ticks at a frequency (1 to 2^63 - 1) in that time, and whether they are below 2^64. */
+uint64_t script_ticks(script_time time, uint64_t frequency);
+bool script_ticks_fit(script_time time, uint64_t frequency);
+
+/* The other way round, of a frequency up to 10^9. */
+uint64_t script_ns(uint64_t ticks, uint64_t frequency);
+
+/* "-14848.25"; false if it is none. */
+bool script_time_read(const char *s, size_t size, script_time *time, bool *negative);
+
+/* States by name, as scripts have them: of a goroutine (or else a proc) by its number on the wire,
+ * NULL where there is none. */
+const char *script_state_name(bool of_goroutine, uint64_t number);
+
+/* How a tracer is called in a script: NULL past the last. */
+const char *script_tracer_name(size_t tracer);
 
 extern const script_format script_text, script_json, script_jsonl, script_cbor;
 

@@ -9,10 +9,11 @@
  * JSON Lines are the same without "records" and its brackets. Jansson reads both: a document as one
  * tree of values, JSON Lines as a small tree a line, so that these can be longer than memory.
  */
+#include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
-#include "script.h"
+#include "script_meaning.h"
 #include "utf8.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -62,20 +63,28 @@ static void write_frames(out *o, const uint64_t *values, size_t count, size_t pe
     out_str(o, count ? "]]" : "]");
 }
 
-static void write_data(out *o, const char *data, size_t size)
+static void write_hex(out *o, const char *s, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
-    if (utf8_valid_prefix(data, size) == size) {
-        out_str(o, ",\"data\":");
-        out_json_string(o, data, size);
-        return;
-    }
-    out_str(o, ",\"data_hex\":\"");
+    out_char(o, '"');
     for (size_t i = 0; i < size; i++) {
-        out_char(o, digits[(unsigned char)data[i] >> 4]);
-        out_char(o, digits[(unsigned char)data[i] & 15]);
+        out_char(o, digits[(unsigned char)s[i] >> 4]);
+        out_char(o, digits[(unsigned char)s[i] & 15]);
     }
     out_char(o, '"');
+}
+
+/* A string behind its key, which says so if it is not UTF-8. */
+static void write_bytes(out *o, const char *key, const char *s, size_t size)
+{
+    bool hex = utf8_valid_prefix(s, size) < size;
+    out_str(o, ",\"");
+    out_str(o, key);
+    out_str(o, hex ? "_hex\":" : "\":");
+    if (hex)
+        write_hex(o, s, size);
+    else
+        out_json_string(o, s, size);
 }
 
 static void write_record(out *o, int version, const gotrace_record *record)
@@ -100,7 +109,7 @@ static void write_record(out *o, int version, const gotrace_record *record)
     if (spec->flags & GOTRACE_SPEC_FRAMES)
         write_frames(o, record->args + n, record->arg_count - n, gotrace_frame_values(version));
     if (spec->flags & GOTRACE_SPEC_DATA)
-        write_data(o, record->data, record->data_size);
+        write_bytes(o, "data", record->data, record->data_size);
     if (script_odd_form(record, version)) {
         out_str(o, ",\"form\":");
         out_u64(o, record->form);
@@ -132,6 +141,77 @@ static void jsonl_record(out *o, int version, const gotrace_record *record, bool
     out_char(o, '\n');
 }
 
+static void write_stack(out *o, const script_value *value, script_frame_text *text)
+{
+    for (size_t i = 0; i < value->frame_count; i++) {
+        if (!script_frame_write(text, &value->frames[i]))
+            out_fail(o, ENOMEM);
+        out_str(o, i ? "," : "[");
+        if (utf8_valid_prefix(text->bytes, text->size) == text->size) {
+            out_json_string(o, text->bytes, text->size);
+        } else {
+            out_str(o, "{\"hex\":");
+            write_hex(o, text->bytes, text->size);
+            out_char(o, '}');
+        }
+    }
+    out_char(o, ']');
+}
+
+static void write_value(out *o, const script_value *value, script_frame_text *text)
+{
+    if (value->kind == SCRIPT_STRING) {
+        write_bytes(o, value->name, value->bytes, value->size);
+        return;
+    }
+    out_str(o, ",\"");
+    out_str(o, value->name);
+    out_str(o, "\":");
+    switch (value->kind) {
+    case SCRIPT_UNSIGNED: write_number(o, value->number); break;
+    case SCRIPT_SIGNED: out_i64(o, (int64_t)value->number); break;
+    case SCRIPT_WORD: out_json_string(o, value->bytes, strlen(value->bytes)); break;
+    case SCRIPT_STACK: write_stack(o, value, text); break;
+    case SCRIPT_STRING: break;
+    }
+}
+
+static void write_values(out *o, const script_event *event)
+{
+    for (size_t i = 0; i < event->count; i++)
+        write_value(o, &event->values[i], event->text);
+}
+
+static void json_head(out *o, int version, const script_event *head)
+{
+    out_printf(o, "{\"trace\":\"go 1.%d\"", version);
+    write_values(o, head);
+    out_str(o, ",\"events\":[\n");
+}
+
+static void jsonl_head(out *o, int version, const script_event *head)
+{
+    out_printf(o, "{\"trace\":\"go 1.%d\"", version);
+    write_values(o, head);
+    out_str(o, "}\n");
+}
+
+static void json_event(out *o, const script_event *event, bool first)
+{
+    out_str(o, first ? "{\"event\":\"" : ",\n{\"event\":\"");
+    out_str(o, event->name);
+    out_char(o, '"');
+    write_values(o, event);
+    out_char(o, '}');
+}
+
+static void jsonl_event(out *o, const script_event *event, bool first)
+{
+    (void)first;
+    json_event(o, event, true);
+    out_char(o, '\n');
+}
+
 static const char *const json_extensions[] = {".json", NULL};
 static const char *const jsonl_extensions[] = {".jsonl", ".ndjson", NULL};
 
@@ -142,6 +222,8 @@ const script_format script_json = {
     .begin = json_begin,
     .record = json_record,
     .end = json_end,
+    .head = json_head,
+    .event = json_event,
 };
 
 const script_format script_jsonl = {
@@ -151,6 +233,8 @@ const script_format script_jsonl = {
     .begin = jsonl_begin,
     .record = jsonl_record,
     .end = jsonl_end,
+    .head = jsonl_head,
+    .event = jsonl_event,
 };
 
 /* ---- reading: values ----------------------------------------------------------------------- */
@@ -298,12 +382,105 @@ static gotrace_status read_data(script_job *job, const char *name, const json_t 
                                      : read_hex(job, data, size);
 }
 
+/* ---- reading: an event by meaning ------------------------------------------------------------ */
+
+/* Bytes of an event, as they are or (the name ends in "hex") as digits: the last of the record's
+ * data. */
+static gotrace_status read_bytes(script_job *job, const json_t *value, bool hex,
+                                 script_token *token)
+{
+    const char *bytes = json_string_value(value);
+    size_t before = job->record.data_size, size = json_string_length(value);
+    gotrace_status status = hex ? read_hex(job, bytes, size)
+                                : script_record_bytes(job, job->record.line, bytes, size);
+    size = job->record.data_size - before;
+    *token = (script_token){size > 0 ? job->record.data + before : "", size, true};
+    return status;
+}
+
+typedef gotrace_status taker(script_job *job, uint64_t line, const char *name, size_t size,
+                             script_token value);
+
+/* A number, or a string, which may be one of hexadecimal digits. */
+static gotrace_status read_scalar(script_job *job, const char *name, const json_t *value, bool hex,
+                                  taker *take)
+{
+    char number[64];
+    script_token token = {number, 0, false};
+    size_t size = strlen(name) - (hex ? strlen("_hex") : 0);
+    if (json_is_integer(value)) {
+        token.size = (size_t)snprintf(number, sizeof number, "%lld",
+                                      (long long)json_integer_value(value));
+    } else if (json_is_real(value) && json_real_value(value) > -1e15 &&
+               json_real_value(value) < 1e15) {
+        token.size = (size_t)snprintf(number, sizeof number, "%.6f", json_real_value(value));
+    } else if (json_is_boolean(value)) {
+        token.size = (size_t)snprintf(number, sizeof number, "%s",
+                                      json_is_true(value) ? "true" : "false");
+    } else if (!json_is_string(value)) {
+        return fail_value(job, name, value, "a number, a string or a stack");
+    } else if (read_bytes(job, value, hex, &token) != GOTRACE_OK) {
+        return GOTRACE_ERROR;
+    }
+    return take(job, job->record.line, name, size, token);
+}
+
+/* A frame, as a string or as {"hex":"..."}. */
+static gotrace_status read_text_frame(script_job *job, const char *name, const json_t *frame)
+{
+    script_token token;
+    const json_t *digits = json_object_get(frame, "hex");
+    bool hex = json_object_size(frame) == 1 && json_is_string(digits);
+    if (!hex && !json_is_string(frame))
+        return fail_value(job, name, frame, "a frame \"function file:line\"");
+    return read_bytes(job, hex ? digits : frame, hex, &token) == GOTRACE_OK
+               ? script_event_value(job, job->record.line, name, strlen(name), token)
+               : GOTRACE_ERROR;
+}
+
+static bool ends_in_hex(const char *name)
+{
+    size_t size = strlen(name), end = strlen("_hex");
+    return size > end && strcmp(name + size - end, "_hex") == 0;
+}
+
+static gotrace_status read_event(script_job *job, json_t *object, const json_t *event)
+{
+    const char *name;
+    json_t *value, *frame;
+    size_t i;
+    if (script_event_begin(job, job->record.line, json_string_value(event),
+                           json_string_length(event)) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    json_object_foreach(object, name, value)
+    {
+        gotrace_status status = GOTRACE_OK;
+        if (strcmp(name, "event") == 0)
+            continue;
+        if (!json_is_array(value))
+            status = read_scalar(job, name, value, ends_in_hex(name), script_event_value);
+        json_array_foreach(value, i, frame)
+        {
+            if (status == GOTRACE_OK)
+                status = read_text_frame(job, name, frame);
+        }
+        if (status != GOTRACE_OK)
+            return status;
+    }
+    return script_event_end(job);
+}
+
+static bool is_meaning(const script_job *job)
+{
+    return job->meaning && !job->meaning->is_raw;
+}
+
 /* ---- reading: a record --------------------------------------------------------------------- */
 
 static gotrace_status read_member(script_job *job, const char *name, const json_t *value)
 {
     script_record *record = &job->record;
-    if (strcmp(name, "event") == 0)
+    if (strcmp(name, "event") == 0 || (is_meaning(job) && strcmp(name, "raw") == 0))
         return GOTRACE_OK;
     if (strcmp(name, "data") == 0 || strcmp(name, "data_hex") == 0)
         return read_data(job, name, value);
@@ -336,6 +513,15 @@ static gotrace_status read_record(script_job *job, uint64_t line, json_t *object
         return script_fail(job, line, "an object without \"event\"");
     if (!json_is_string(event))
         return fail_value(job, "event", event, "an event's name");
+    if (is_meaning(job)) {
+        const json_t *raw = json_object_get(object, "raw");
+        if (raw && !json_is_boolean(raw))
+            return fail_value(job, "raw", raw, "true or false");
+        if (!json_is_true(raw))
+            return read_event(job, object, event);
+        if (script_event_raw(job, line) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    }
     if (script_record_name(job, json_string_value(event), json_string_length(event)) != GOTRACE_OK)
         return GOTRACE_ERROR;
     json_object_foreach(object, name, value) if (read_member(job, name, value) !=
@@ -424,21 +610,21 @@ static gotrace_status read_blank(script_job *job, bool whole)
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-/* {"trace":"go 1.N"}, which can hold records too. */
+/* {"trace":"go 1.N"}, which tells the level and can hold the events too. */
 static gotrace_status read_header(script_job *job, uint64_t line, json_t *first)
 {
     static const char go[] = "go 1.";
     const char *name;
     json_t *value;
     script_record_reset(job, line);
-    json_object_foreach(
-        first, name, value) if (strcmp(name, "trace") != 0 &&
-                                strcmp(name, "records") !=
-                                    0) return script_fail(job, line,
-                                                          "\"%s\" found, \"trace\" or \"records\" "
-                                                          "expected: a script starts "
-                                                          "with {\"trace\":\"go 1.N\"",
-                                                          script_show(name, strlen(name)).text);
+    json_object_foreach(first, name, value)
+    {
+        bool known = strcmp(name, "trace") == 0 || strcmp(name, "records") == 0 ||
+                     strcmp(name, "events") == 0;
+        if (!known && read_scalar(job, name, value, false, script_head_value) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    }
+    script_record_reset(job, line);
     const json_t *trace = json_object_get(first, "trace");
     if (!trace)
         return script_fail(job, line, "the script lacks \"trace\":\"go 1.N\"");
@@ -456,12 +642,14 @@ static void name_record(script_job *job, size_t index)
     if (error->class_ == GOTRACE_CLASS_SYSTEM)
         return;
     memcpy(message, error->message, sizeof message);
-    int size = snprintf(error->message, sizeof error->message, "records[%zu]: ", index);
+    int size = snprintf(error->message, sizeof error->message,
+                        "%s[%zu]: ", is_meaning(job) ? "events" : "records", index);
     snprintf(error->message + size, sizeof error->message - (size_t)size, "%s", message);
 }
 
-static gotrace_status read_document(script_job *job, json_t *document, const json_t *records)
+static gotrace_status read_document(script_job *job, json_t *document)
 {
+    const json_t *records;
     size_t i;
     json_t *record;
     if (read_blank(job, true) != GOTRACE_OK)
@@ -469,8 +657,14 @@ static gotrace_status read_document(script_job *job, json_t *document, const jso
     job->in.line = 0;
     if (read_header(job, 0, document) != GOTRACE_OK)
         return GOTRACE_ERROR;
+    const char *list = is_meaning(job) ? "events" : "records";
+    records = json_object_get(document, list);
+    if (!records)
+        return script_fail(job, 0,
+                           "the script's events are not in \"%s\", as those of level %s are", list,
+                           is_meaning(job) ? "meaning" : "raw");
     if (!json_is_array(records))
-        return fail_value(job, "records", records, "an array of events");
+        return fail_value(job, list, records, "an array of events");
     json_array_foreach(records, i, record) if (read_record(job, 0, record) != GOTRACE_OK)
     {
         name_record(job, i);
@@ -514,8 +708,8 @@ gotrace_status script_json_read(script_job *job)
     json_t *first = read_first(job);
     if (!first)
         return GOTRACE_ERROR;
-    const json_t *records = json_object_get(first, "records");
-    gotrace_status status = records ? read_document(job, first, records) : read_lines(job, first);
+    bool is_document = json_object_get(first, "records") || json_object_get(first, "events");
+    gotrace_status status = is_document ? read_document(job, first) : read_lines(job, first);
     json_decref(first);
     return status;
 }

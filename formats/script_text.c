@@ -11,9 +11,10 @@
  *
  * From 1.22 on it is that raw text, as `go tool trace -d=wire` prints it.
  */
+#include <errno.h>
 #include <string.h>
 
-#include "script.h"
+#include "script_meaning.h"
 #include "utf8.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -73,6 +74,61 @@ static void text_record(out *o, int version, const gotrace_record *record, bool 
     out_char(o, '\n');
 }
 
+static void write_number(out *o, const script_value *value)
+{
+    if (value->kind == SCRIPT_SIGNED)
+        out_i64(o, (int64_t)value->number);
+    else
+        out_u64(o, value->number);
+}
+
+static void write_stack(out *o, const script_value *value, script_frame_text *text)
+{
+    for (size_t i = 0; i < value->frame_count; i++) {
+        if (!script_frame_write(text, &value->frames[i]))
+            out_fail(o, ENOMEM);
+        out_bytes(o, "\n\t", 2);
+        out_str(o, value->name);
+        out_char(o, '=');
+        out_go_quoted(o, text->bytes, text->size);
+    }
+}
+
+static void write_values(out *o, const script_event *event)
+{
+    for (size_t i = 0; i < event->count; i++) {
+        const script_value *value = &event->values[i];
+        if (value->kind == SCRIPT_STACK) {
+            write_stack(o, value, event->text);
+            continue;
+        }
+        out_char(o, ' ');
+        out_str(o, value->name);
+        out_char(o, '=');
+        if (value->kind == SCRIPT_STRING)
+            out_go_quoted(o, value->bytes, value->size);
+        else if (value->kind == SCRIPT_WORD)
+            out_str(o, value->bytes);
+        else
+            write_number(o, value);
+    }
+    out_char(o, '\n');
+}
+
+static void text_head(out *o, int version, const script_event *head)
+{
+    out_str(o, "Trace Go1.");
+    out_i64(o, version);
+    write_values(o, head);
+}
+
+static void text_event(out *o, const script_event *event, bool first)
+{
+    (void)first;
+    out_str(o, event->name);
+    write_values(o, event);
+}
+
 static void text_end(out *o)
 {
     (void)o;
@@ -87,6 +143,8 @@ const script_format script_text = {
     .begin = text_begin,
     .record = text_record,
     .end = text_end,
+    .head = text_head,
+    .event = text_event,
 };
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -173,13 +231,9 @@ static gotrace_status read_escape(script_job *job, text_line *line)
 /* A Go string in double quotes, into the record's data. */
 static gotrace_status read_quoted(script_job *job, text_line *line)
 {
-    script_record *record = &job->record;
-    if (record->has_data)
-        return script_fail(job, line->number, "a record has data twice");
     if (line->at == line->end || *line->at != '"')
         return script_fail(job, line->number, "\"%s\" found, a string in double quotes expected",
                            script_show(line->at, (size_t)(line->end - line->at)).text);
-    record->has_data = true;
     line->at++;
     while (line->at < line->end && *line->at != '"') {
         const char *plain = line->at;
@@ -232,8 +286,12 @@ static gotrace_status read_attribute(script_job *job, text_line *line)
                            record->shape->spec->name, script_show(name, (size_t)(end - name)).text);
     size_t size = (size_t)(equals - name), value_size = (size_t)(end - equals - 1);
     line->at = equals + 1;
-    if (size == 4 && memcmp(name, "data", 4) == 0)
+    if (size == 4 && memcmp(name, "data", 4) == 0) {
+        if (record->has_data)
+            return script_fail(job, line->number, "a record has data twice");
+        record->has_data = true;
         return read_quoted(job, line);
+    }
     line->at = end;
     if (size == 3 && memcmp(name, "pad", 3) == 0)
         return read_pads(job, line->number, equals + 1, end);
@@ -252,6 +310,46 @@ static gotrace_status read_attribute(script_job *job, text_line *line)
     return script_fail(job, line->number,
                        "%s: %s=%s found, a whole number from 0 to 18446744073709551615 expected",
                        record->shape->spec->name, arg.text, found.text);
+}
+
+/* The value behind a "name=" of an event by meaning, or of the header. */
+static gotrace_status read_token(script_job *job, text_line *line, script_token *token)
+{
+    const char *end = token_end(line);
+    *token = (script_token){line->at, (size_t)(end - line->at), false};
+    if (line->at == line->end || *line->at != '"') {
+        line->at = end;
+        return GOTRACE_OK;
+    }
+    size_t before = job->record.data_size;
+    if (read_quoted(job, line) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    size_t size = job->record.data_size - before;
+    *token = (script_token){size > 0 ? job->record.data + before : "", size, true};
+    return GOTRACE_OK;
+}
+
+/* What is left of the line: attributes, each of which goes to take. */
+static gotrace_status read_values(script_job *job, text_line *line,
+                                  gotrace_status (*take)(script_job *job, uint64_t line,
+                                                         const char *name, size_t size,
+                                                         script_token value))
+{
+    while (more_in(line)) {
+        script_token token;
+        const char *name = line->at, *end = token_end(line);
+        const char *equals = memchr(name, '=', (size_t)(end - name));
+        if (!equals)
+            return script_fail(job, line->number, "\"%s\" found, %s expected",
+                               script_show(name, (size_t)(end - name)).text,
+                               job->version == 0 ? "\"Trace Go1.N\" and name=value"
+                                                 : "an argument name=value");
+        line->at = equals + 1;
+        if (read_token(job, line, &token) != GOTRACE_OK ||
+            take(job, line->number, name, (size_t)(equals - name), token) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    }
+    return GOTRACE_OK;
 }
 
 /* A line that goes on with a Stack: its frame's values, in any order. */
@@ -296,6 +394,8 @@ static bool is_continuation(const text_line *line)
 static gotrace_status read_continuation(script_job *job, text_line *line)
 {
     script_record *record = &job->record;
+    if (script_is_event(job) && job->meaning->open)
+        return read_values(job, line, script_event_value);
     if (!record->shape)
         return script_fail(job, line->number, "\"%s\" found, an event's name expected",
                            script_show(line->at, (size_t)(token_end(line) - line->at)).text);
@@ -307,9 +407,31 @@ static gotrace_status read_continuation(script_job *job, text_line *line)
     return GOTRACE_OK;
 }
 
+/* Whether the line of a script by meaning is a record as it stands: "raw NAME ...". */
+static bool takes_raw(text_line *line)
+{
+    static const char raw[] = "raw";
+    const char *end = token_end(line);
+    if ((size_t)(end - line->at) != strlen(raw) || memcmp(line->at, raw, strlen(raw)) != 0)
+        return false;
+    line->at = end;
+    return more_in(line);
+}
+
 static gotrace_status read_event(script_job *job, text_line *line)
 {
     const char *end = token_end(line);
+    bool meaning = job->meaning && !job->meaning->is_raw, raw = meaning && takes_raw(line);
+    if (meaning && !raw) {
+        const char *name = line->at;
+        line->at = end;
+        return script_event_begin(job, line->number, name, (size_t)(end - name)) == GOTRACE_OK
+                   ? read_values(job, line, script_event_value)
+                   : GOTRACE_ERROR;
+    }
+    if (raw && script_event_raw(job, line->number) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    end = token_end(line);
     script_record_reset(job, line->number);
     if (script_record_name(job, line->at, (size_t)(end - line->at)) != GOTRACE_OK)
         return GOTRACE_ERROR;
@@ -320,7 +442,7 @@ static gotrace_status read_event(script_job *job, text_line *line)
     return GOTRACE_OK;
 }
 
-/* "Trace Go1.N" */
+/* "Trace Go1.N", and what a script by meaning says of the clock. */
 static gotrace_status read_header(script_job *job, text_line *line)
 {
     static const char trace[] = "Trace", go[] = "Go1.";
@@ -334,10 +456,12 @@ static gotrace_status read_header(script_job *job, text_line *line)
     const char *version = line->at;
     end = token_end(line);
     line->at = end;
-    if ((size_t)(end - version) <= strlen(go) || memcmp(version, go, strlen(go)) != 0 ||
-        more_in(line))
+    if ((size_t)(end - version) <= strlen(go) || memcmp(version, go, strlen(go)) != 0)
         return script_fail(job, line->number, "\"%s\" found, \"Trace Go1.N\" expected",
                            script_show(start, (size_t)(line->end - start)).text);
+    if (read_values(job, line, script_head_value) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    script_record_reset(job, line->number);
     return script_version(job, line->number, version + strlen(go),
                           (size_t)(end - version) - strlen(go));
 }
@@ -346,6 +470,8 @@ static gotrace_status read_header(script_job *job, text_line *line)
 static gotrace_status end_record(script_job *job)
 {
     script_record *record = &job->record;
+    if (script_is_event(job))
+        return job->meaning->open ? script_event_end(job) : GOTRACE_OK;
     if (!record->shape)
         return GOTRACE_OK;
     if (job->version >= SCRIPT_V2 && record->shape->spec->flags & GOTRACE_SPEC_DATA)
@@ -383,7 +509,7 @@ typedef enum text_place {
 static text_place place_of(const script_job *job, const text_line *line, text_place place,
                            bool *marker)
 {
-    *marker = is_marker(line, NULL) && (place != TEXT_ALONE || !job->encoder);
+    *marker = is_marker(line, NULL) && (place != TEXT_ALONE || job->version == 0);
     if (!*marker)
         return place;
     if (place == TEXT_TRACE)
@@ -395,7 +521,7 @@ static gotrace_status read_line(script_job *job, text_line *line)
 {
     if (!more_in(line))
         return GOTRACE_OK;
-    if (!job->encoder)
+    if (job->version == 0)
         return read_header(job, line);
     if (is_continuation(line))
         return read_continuation(job, line);
@@ -428,7 +554,7 @@ gotrace_status script_text_read(script_job *job)
         return status;
     if (place == TEXT_BEFORE)
         return script_fail(job, line.number, "an archive of files, but none is named \"trace\"");
-    if (!job->encoder)
+    if (job->version == 0)
         return script_fail(job, line.number, "the script says nothing: \"Trace Go1.N\" expected");
     return end_record(job);
 }

@@ -105,15 +105,44 @@ bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, byt
     return status == GOTRACE_END && problems == 0;
 }
 
-gotrace_status fuzz_synthesize(const uint8_t *script, size_t size, bytes *trace,
-                               script_error *error)
+static gotrace_status synthesize(const uint8_t *script, size_t size, bool believe, bytes *trace,
+                                 script_error *error)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
     /* A stream of no bytes is not one that fmemopen makes. */
     FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
     REQUIRE(input != NULL);
-    gotrace_status status = script_synthesize(input, bytes_write, trace, &config, error);
+    gotrace_status status = script_synthesize_as(input, bytes_write, trace, &config, believe, error);
     fclose(input);
     return status;
+}
+
+gotrace_status fuzz_synthesize(const uint8_t *script, size_t size, bytes *trace,
+                               script_error *error)
+{
+    return synthesize(script, size, false, trace, error);
+}
+
+gotrace_status fuzz_believe(const uint8_t *script, size_t size, bytes *trace, script_error *error)
+{
+    return synthesize(script, size, true, trace, error);
+}
+
+void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *dress, bytes *script)
+{
+    uint64_t problems;
+    gotrace_config config = fuzz_config(&problems);
+    gotrace_source *source;
+    gotrace_reader *reader;
+    out o;
+    REQUIRE(out_init(&o, bytes_write, script));
+    REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
+    if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
+        script_dump_meaning(reader, dress, &o);
+        gotrace_reader_close(reader);
+    }
+    REQUIRE(out_flush(&o));
+    out_free(&o);
+    gotrace_source_close(source);
 }

@@ -38,6 +38,12 @@ gotrace_config fuzz_config(uint64_t *problems);
 /* A trace's records as a script; false if the decoder does not take all of it. */
 bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, bytes *script);
 
+/* A trace's events as a script by meaning, as far as it can be read. */
+void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *dress, bytes *script);
+
+/* A script by meaning as a trace, whatever it tells of. */
+gotrace_status fuzz_believe(const uint8_t *script, size_t size, bytes *trace, script_error *error);
+
 /* A script as a trace. */
 gotrace_status fuzz_synthesize(const uint8_t *script, size_t size, bytes *trace,
                                script_error *error);

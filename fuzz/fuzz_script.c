@@ -1,10 +1,26 @@
 /*
  * fuzz_script.c - the script readers: whatever they take gives a trace that decodes and whose script
- * gives the same trace again, in every dress.
+ * gives the same trace again, in every dress. What it tells by meaning is a script that can be read.
  */
 #include <string.h>
 
 #include "common.h"
+
+/* Whatever a trace holds, what is told of it by meaning is taken if it is believed. */
+static void try_meaning(const bytes *trace)
+{
+    for (const script_format *const *dress = script_formats; *dress; dress++) {
+        bytes script = {NULL, 0, 0}, again = {NULL, 0, 0};
+        script_error error = {.error.message = ""};
+        if ((*dress)->event) {
+            fuzz_dump_meaning(trace->data, trace->size, *dress, &script);
+            if (script.size > 0 && fuzz_believe(script.data, script.size, &again, &error) < 0)
+                REQUIRE(error.error.message[0] != '\0');
+        }
+        bytes_free(&script);
+        bytes_free(&again);
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -26,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bytes_free(&script);
         bytes_free(&again);
     }
+    try_meaning(&trace);
     bytes_free(&trace);
     return 0;
 }

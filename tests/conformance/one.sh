@@ -34,6 +34,7 @@ checks_of_v1() {
     fi
     if [ $sound = yes ]; then
         check_accepted "$file"
+        check_meaning "$file" "$GOREAD_V1"
         check_print "$file"
         check_jsonl "$file"
         check_parts "$file" proc "$GOREAD_V1"
@@ -49,6 +50,7 @@ checks_of_v2() {
     check_roundtrip "$file"
     check_wire "$file"
     if [ $sound = yes ]; then
+        check_meaning "$file" "$GOREAD_V2"
         check_print_v2 "$file"
         check_jsonl "$file"
         check_states "$file"

@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# Scripts by meaning: what dump makes of a trace gives a trace that tells the same, in each dress;
+# what has to be refused is, with line and reason, and leaves no file.
+for trace in "$TRACES"/*.trace; do
+    gotrace dump -q --level meaning --format jsonl -o before "$trace" 2>/dev/null
+    gotrace synth -o again.trace before
+    # Events of two threads at one tick may change places.
+    gotrace dump -q --level meaning --format jsonl again.trace 2>/dev/null | sort |
+        cmp - <(sort before)
+done
+for trace in "$TRACES"/{gccgo,go1.19,go1.27}-syscall.trace; do
+    for how in text json jsonl; do
+        gotrace dump -q --level meaning --format $how "$trace" | gotrace synth -o $how.trace
+        cmp text.trace $how.trace
+    done
+done
+rm -f ./*.trace
+cp "$TRACES"/go1.19-chan.trace app.trace
+run gotrace dump --level meaning --format cbor app.trace
+
+# Traces that tell what cannot have happened are written if that is wanted.
+for trace in "$TRACES"/unsound/*.trace; do
+    gotrace dump -q --level meaning "$trace" >script 2>/dev/null
+    run gotrace synth -o trace script
+    [ ! -e trace ]
+    gotrace synth --force -o trace script
+    rm -f trace
+done
+
+# What is wrong in a script.
+try() {
+    printf '%b' "$1" >script
+    run gotrace synth -o trace script
+    [ ! -e trace ]
+}
+H='Trace Go1.21 level=meaning\n'
+for header in 'level=meening' 'frequency=5' 'level=raw start=1' 'level=meaning frequency=0' \
+    'level=meaning start=-1' 'level=meaning level=meaning' 'level=meaning tracer=rust' \
+    'level=meaning equal_ticks=1' 'level=meaning clock=1'; do
+    try "Trace Go1.21 $header\nGoStart t=0 g=1\n"
+done
+for event in 'GoStart t=2 g=1' 'GoEnd t=0' 'GoStat t=2 g=1' 'GoEnd' 'GoEnd t=nan' 'GoEnd t=1e9' \
+    'GoEnd t=99999999999999999999' 'GoEnd t=18446744073709551615' 'GoEnd t=2 ticks=2' \
+    'GoEnd t=2 t=3' 'GoEnd t=-2' 'GoEnd t=2 gg=1' 'GoUnblock t=2' 'GoUnblock t=2 g=-1' \
+    'GoUnblock t=2 g=1' 'GoUnblock t=2 g=1 g=2' 'GoUnblock t=2 g=18446744073709551616' \
+    'Batch t=2 p=1' 'Sync t=2' 'GoBlock t=2 stk=main.f' 'GoBlock t=2 stk="main.f main.go"' \
+    'GoBlock t=2 stk="main.f' 'UserLog t=2 id=1 keyid=5' 'GoBlock t=2 word'; do
+    try "${H}GoStart t=1 g=1\n$event\n"
+done
+J='{"trace":"go 1.26","level":"meaning"}\n{"event":"GoStart","t":1,"g":1}\n'
+for event in '{"event":"GoDestroy","t":null}' '{"event":"GoDestroy","t":[1]}' '{"event":"GoDestroy"}' \
+    '{"event":"GoBlock","t":2,"reason_string":5}' '{"event":"GoBlock","t":2,"stack":[5]}' \
+    '{"event":"GoBlock","t":2,"stack":{}}' '{"event":"GoBlock","t":2,"stack":[{"hex":"0"}]}' \
+    '{"event":"GoStatus","t":2,"g":2,"gstatus":"sleepy"}' '{"event":"GoStart","t":2,"g":1}' \
+    '{"event":"GoDestroy","t":2,"raw":1}' '{"event":"Stack","t":2}'; do
+    try "$J$event\n"
+done
+try '{"trace":"go 1.26","level":"meaning","records":[]}'
+try '{"trace":"go 1.26","level":"meaning","events":[{"event":"GoStart","t":1,"g":1},5]}'
+
+# Frames, with whatever names may hold; records among the events.
+cat >script <<'END'
+Trace Go1.26 level=meaning
+GoCreate t=1 g=1 new_g=2
+	new_stack="main.f[go.shape.struct { A int; B [2]string }] /home/me/my files/a:b.go:12 @0x46f2a0"
+	stack="main.(*T).f"
+	stack="main.g @0x10"
+	stack=" /no/function.go:3"
+	stack="@0x20"
+	stack="a\\ b\\(c\\\\ \xff file with: colons:7"
+	stack="\\@0x20"
+	stack="line.only :9"
+	stack=""
+END
+for how in text jsonl; do
+    gotrace synth script | gotrace dump --level meaning --format $how | grep GoCreate -A 9
+done
+gotrace synth script | gotrace dump --level meaning --format jsonl -o lines
+gotrace synth lines | gotrace dump --level meaning --format jsonl | cmp lines -
+cat >script <<'END'
+Trace Go1.21 level=meaning start=100
+GoStart t=0.4 g=1 p=2
+raw Batch p=7 ticks=5
+raw ProcStop dt=1
+GoEnd t=10.6 p=2
+END
+gotrace synth script | gotrace dump
+jq -cn '{trace: "go 1.21", level: "meaning", start: 100, events: [{event: "GoStart", t: 0.4, g: 1, p: 2},
+    {event: "Batch", p: 7, ticks: 5, raw: true}, {event: "ProcStop", dt: 1, raw: true},
+    {event: "GoEnd", t: 10.6, p: 2}]}' >script.json
+gotrace synth script | cmp - <(gotrace synth script.json)

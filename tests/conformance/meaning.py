@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""meaning.py GOTRACE A B: whether two traces tell the same, as far as a script by meaning tells it.
+
+Compared are order, type, time (to the tick), proc, thread, goroutine, states, reasons, texts, flags,
+values and all frames of stacks. Left aside are places in the file and numbers that a writer draws:
+offset, cause, ids of strings and stacks, sequence numbers, and the number of the first generation.
+Two threads' events at the same tick may change places.
+"""
+import json
+import subprocess
+import sys
+
+PLACES = ("offset", "cause", "stack", "start", "time")
+DRAWN = ("seq", "g_seq", "p_seq", "gc_seq", "stack", "new_stack", "typeid", "keyid", "labelid")
+
+
+def lines_of(gotrace, *command):
+    """What gotrace prints of a trace, as objects."""
+    with subprocess.Popen([gotrace, *command], stdout=subprocess.PIPE) as made:
+        for line in made.stdout:
+            yield json.loads(line)
+
+
+def events_of(gotrace, trace, head):
+    """An event at a time: its tick, and the rest of it as text."""
+    v2 = int(head["trace"].split(".")[1]) >= 22
+    first = None
+    for event in lines_of(gotrace, "print", "-q", "--format", "jsonl", trace):
+        tick = int(event.pop("ticks"))
+        if v2:
+            tick = (tick * head["frequency"] + 500000000) // 1000000000
+        for key in PLACES:
+            event.pop(key, None)
+        args = event.get("args", {})
+        for key in list(args):
+            if key in DRAWN or key.endswith("_string"):
+                del args[key]
+        if not args:
+            event.pop("args", None)
+        if "generation" in event:
+            first = first or event["generation"]
+            event["generation"] -= first - 1
+        yield tick, json.dumps(event, sort_keys=True)
+
+
+def scripts_of(gotrace, trace):
+    """The header of a script, and its events: tick, and the rest as text."""
+    lines = lines_of(gotrace, "dump", "-q", "--level", "meaning", "--format", "jsonl", trace)
+    yield next(lines)
+    for event in lines:
+        yield event.get("t", event.get("ticks")), json.dumps(event, sort_keys=True)
+
+
+def compare(before, after, what):
+    """Compare two sorted by time; what stands at one tick is a set."""
+    before, after = list(before), list(after)
+    if sorted(before) != sorted(after):
+        gone = [e for e in zip(before, after) if e[0] != e[1]]
+        at = gone[0] if gone else ("%d" % len(before), "%d" % len(after))
+        sys.exit("%s: %d became %d; the first that differ:\n  %s\n  %s"
+                 % (what, len(before), len(after), at[0], at[1]))
+    for (tick, one), (other_tick, other) in zip(before, after):
+        if tick != other_tick:
+            sys.exit("%s: order changed\n  %d %s\n  %d %s" % (what, tick, one, other_tick, other))
+
+
+def main():
+    gotrace, before, after = sys.argv[1:]
+    one, other = scripts_of(gotrace, before), scripts_of(gotrace, after)
+    head, other_head = next(one), next(other)
+    if head != other_head:
+        sys.exit("the header became %s" % other_head)
+    compare(events_of(gotrace, before, head), events_of(gotrace, after, head), "events")
+    compare(one, other, "events by meaning")
+
+
+main()
