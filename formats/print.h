@@ -39,8 +39,8 @@ static inline bool print_has_parent(const gotrace_event *event)
 /* What printer_go prints of an event of a v2 trace. */
 void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *event);
 
-/* Walks an event's arguments as gotrace_event.args has them: the table's, without the differences
- * of sequence and time at the start and the stack at the end. */
+/* Walks an event's arguments as gotrace_event.args has them: the table's, without times and
+ * sequences at the start and the stack at the end. */
 typedef struct print_args {
     const gotrace_event_spec *spec;
     const gotrace_event *event;
@@ -58,6 +58,10 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
     while (args->next < count) {
         const gotrace_arg_spec *arg = &args->spec->args[args->next++];
         if (arg->kind == GOTRACE_ARG_DSEQ || arg->kind == GOTRACE_ARG_DT)
+            continue;
+        /* A sample of v2 tells its time and its stack as other events do. */
+        if (!(args->spec->flags & GOTRACE_SPEC_TIMED) &&
+            (arg->kind == GOTRACE_ARG_TICKS || arg->kind == GOTRACE_ARG_STACK))
             continue;
         size_t at = args->value++;
         if (at >= sizeof args->event->args / sizeof args->event->args[0])

@@ -18,6 +18,7 @@ gotrace print go1.26-iter.trace | grep -E 'Switch|CreateBlocked' | sed -n '1,4p'
 gotrace print go1.25-allocfree.trace | grep -E 'Span|HeapObject|GoroutineStack' | sed -n '1,4p'
 gotrace print go1.26-prof.trace | grep -E 'CPUSample' | sed -n '1,2p'
 echo '== jsonl'
+gotrace print --format jsonl go1.26-prof.trace | grep CPUSample | sed -n 1p
 gotrace print --format jsonl go1.25-empty.trace
 gotrace print --format jsonl go1.26-gens.trace | grep -E 'range-active|clocks'
 gotrace print --format jsonl go1.25-allocfree.trace | grep experiment | sed -n '1,4p'
