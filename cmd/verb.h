@@ -24,7 +24,7 @@ enum {
 
 /* What the options of a command line say. */
 typedef struct settings {
-    bool help, quiet, verbose, json, zstd, no_system;
+    bool help, quiet, verbose, json, zstd, no_system, strict;
     uint64_t max_errors;
     const char *output;     /* -o; NULL: standard output */
     const char *format;     /* --format; NULL: the verb's first */
