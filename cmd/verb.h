@@ -24,7 +24,7 @@ enum {
 
 /* What the options of a command line say. */
 typedef struct settings {
-    bool help, quiet, verbose, json, zstd, no_system, thread_runs, force;
+    bool help, quiet, verbose, json, zstd, no_system, thread_runs, strict, force;
     uint64_t max_errors;
     uint64_t frequency;     /* --frequency; 0: not told */
     const char *output;     /* -o; NULL: standard output */

@@ -10,14 +10,18 @@
 #include "narrow.h"
 #include "options.h"
 #include "records.h"
+#include "version_file.h"
 
-/* Everything that --to takes: formats first, then scripts. */
+/* Everything that --to takes: formats first, then versions, then scripts. */
 static const char *target_name(size_t n)
 {
     size_t count = 0;
     while (formats[count])
         count++;
-    return n < count ? formats[n]->name : script_name(n - count);
+    if (n < count)
+        return formats[n]->name;
+    const char *name = version_name(n - count);
+    return name ? name : script_name(n - count - version_count());
 }
 
 static const script_format *script_by_path(const char *path)
@@ -32,20 +36,20 @@ static const script_format *script_by_path(const char *path)
     return NULL;
 }
 
-/* Find what to convert to among formats, else among scripts; false after a diagnostic. */
-static bool choose(const session *s, const format **target, const script_format **script)
+/* Find what to convert to among formats, else among versions and scripts; false after a diagnostic.
+ */
+static bool choose(const session *s, const format **target, int *version,
+                   const script_format **script)
 {
     const char *to = s->set.to, *path = s->set.output;
     char known[256];
     options_join(known, sizeof known, target_name);
     *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
+    *version = to ? version_by_name(to) : 0;
     *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
-    if (*target || *script)
+    if (*target || *version || *script)
         return true;
-    if (to && strncmp(to, "go1.", 4) == 0) {
-        diag_error("--to %s: writing another version of the trace is not available; --to takes: %s",
-                   to, known);
-    } else if (to) {
+    if (to) {
         options_unknown("to", to, target_name);
     } else if (path) {
         diag_error("'%s' does not tell by its ending what to convert to; --to takes: %s", path,
@@ -248,8 +252,13 @@ static int run(session *s)
 {
     const format *target;
     const script_format *script;
-    if (!choose(s, &target, &script) || !suits(s, target))
+    int version;
+    if (!choose(s, &target, &version, &script) || !suits(s, target))
         return EXIT_USAGE;
+    if (s->set.strict && version == 0) {
+        diag_error("--strict is for --to go1.N");
+        return EXIT_USAGE;
+    }
     convert_job job = {.by = view_of(s), .thread_runs = s->set.thread_runs};
     if (!narrow_job(s, target, &job))
         return EXIT_USAGE;
@@ -260,7 +269,9 @@ static int run(session *s)
     }
     if (s->file_count > 1)
         return convert_several(s, target, &job);
-    return target ? convert(s, target, &job) : records_dump(s, script);
+    return target    ? convert(s, target, &job)
+           : version ? version_write(s, version)
+                     : records_dump(s, script);
 }
 
 static const option_spec options[] = {
@@ -276,6 +287,8 @@ static const option_spec options[] = {
      "timelines: leave out the runtime's goroutines"},
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(settings, thread_runs), NULL,
      "perfetto: show on threads each run of a goroutine"},
+    {0, "strict", OPTION_FLAG, NULL, offsetof(settings, strict), NULL,
+     "go1.N: write nothing if that version cannot tell all"},
     {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
      "chrome: parts of that size (100M): OUT-1.json, ..."},
     {.name = NULL},
@@ -288,8 +301,10 @@ const verb verb_convert = {
     .input = "FILE",
     .summary = "convert a trace to what other programs read",
     .details =
-        "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. The others\n"
-        "are event scripts, as dump writes them.\n"
+        "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. go1.5 to\n"
+        "go1.26 are traces as that version of Go writes them; what it has no way to tell is\n"
+        "left out, and notes say how much of what. The others are event scripts, as dump\n"
+        "writes them.\n"
         "\n"
         "Timelines have --to TIME too, beside --to NAME: until that time. A TIME\n"
         "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",

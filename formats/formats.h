@@ -208,6 +208,35 @@ const format *format_by_path(const char *path);
 
 extern const format format_perfetto, format_chrome;
 
+/* ---- versions: a trace as another version would have it -------------------------------------- */
+
+enum { VERSION_LOSS_KINDS = 32 };
+
+/* What the other version has no way to say. */
+typedef struct version_losses {
+    uint64_t counts[VERSION_LOSS_KINDS];
+    uint64_t impossible; /* events that were left out because they cannot have happened */
+    gotrace_error first; /* why, of the first */
+} version_losses;
+
+typedef struct version_job {
+    gotrace_source *source;
+    gotrace_reader *reader; /* of that source, opened */
+    int version;            /* to be written */
+    gotrace_write_fn write;
+    void *ctx;
+    const gotrace_config *config; /* of the writer, and of another look at the source */
+} version_job;
+
+/* Write the whole trace. GOTRACE_END when it was, GOTRACE_ERROR when reading or writing failed (then
+ * what was written is not whole). */
+gotrace_status version_convert(const version_job *job, version_losses *losses,
+                               gotrace_error *error);
+
+/* The n-th thing that was left out, for people ("CPU samples: 3 left out, go 1.11 has none"), into
+ * text; false past the last one. */
+bool version_loss(const version_losses *losses, int version, size_t n, char *text, size_t size);
+
 /* ---- printing: ordered events for people and programs -------------------------------------- */
 
 typedef struct printer {

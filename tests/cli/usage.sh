@@ -22,7 +22,8 @@ run gotrace help vlidate
 run gotrace help nothing
 run gotrace help --completion fish
 run gotrace convert x
-run gotrace convert --to go1.22 x
+run gotrace convert --to go1.20 x
+run gotrace convert --strict --to text x
 run gotrace convert --to prefetto x
 run gotrace convert --to nothing x
 run gotrace convert -o x.unknown x

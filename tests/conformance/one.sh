@@ -4,7 +4,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip parts v2 export chrome browser; do . "$here/$part.sh"; done
+for part in lib verdict print roundtrip parts v2 export chrome versions browser; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -42,6 +42,7 @@ checks_of_v1() {
     fi
     check_export "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.21
+    [ $sound = no ] || check_versions "$file"
 }
 
 checks_of_v2() {
@@ -59,6 +60,7 @@ checks_of_v2() {
     fi
     check_export_v2 "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.27
+    [ $sound = no ] || check_versions "$file"
 }
 
 all_checks() {

@@ -1,0 +1,115 @@
+/* version_file.c - convert --to go1.N: options, notes, and a look ahead for --strict. */
+#include "version_file.h"
+
+#include <stdio.h>
+
+#include "diag.h"
+#include "input.h"
+
+static char names[32][8];
+
+const char *version_name(size_t n)
+{
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    if (n >= count)
+        return NULL;
+    snprintf(names[n], sizeof names[n], "go1.%d", versions[n] % 100);
+    return names[n];
+}
+
+size_t version_count(void)
+{
+    size_t count;
+    gotrace_versions(&count);
+    return count;
+}
+
+int version_by_name(const char *name)
+{
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(version_name(i), name) == 0)
+            return versions[i];
+    return 0;
+}
+
+static bool write_nothing(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return true;
+}
+
+static bool write_out(void *ctx, const void *bytes, size_t size)
+{
+    out_bytes(ctx, bytes, size);
+    return true;
+}
+
+/* Tell what is left out; how much it is. */
+static size_t tell_losses(const version_losses *losses, int version, const char *file, bool strict)
+{
+    char text[320];
+    size_t n = 0;
+    for (; version_loss(losses, version, n, text, sizeof text); n++) {
+        if (strict)
+            diag_error("%s: %s", file, text);
+        else
+            diag_problem_note(file, GOTRACE_NO_OFFSET, "%s", text);
+    }
+    return n;
+}
+
+/* Convert without writing anything: whether nothing would be left out. */
+static bool loses_nothing(const input *in, int version)
+{
+    gotrace_config config = in->config;
+    gotrace_error error;
+    version_losses losses;
+    version_job job = {.source = in->source,
+                       .version = version,
+                       .write = write_nothing,
+                       .config = &config};
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    /* What is wrong with the trace is told when it is written. */
+    if (gotrace_reader_open(in->source, &config, &job.reader, &error) < 0)
+        return true;
+    version_convert(&job, &losses, &error);
+    gotrace_reader_close(job.reader);
+    return tell_losses(&losses, version, in->name, true) == 0;
+}
+
+static int write_trace(session *s, input *in, int version)
+{
+    int status = output_open(&s->output, s->set.output, s->set.zstd, true);
+    if (status != EXIT_SOUND)
+        return status;
+    gotrace_config config = in->config;
+    gotrace_error error;
+    version_losses losses;
+    version_job job = {.source = in->source,
+                       .reader = in->reader,
+                       .version = version,
+                       .write = write_out,
+                       .ctx = &s->output.out,
+                       .config = &config};
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    if (version_convert(&job, &losses, &error) == GOTRACE_ERROR)
+        findings_add(&in->found, &error);
+    tell_losses(&losses, version, in->name, false);
+    return EXIT_SOUND;
+}
+
+int version_write(session *s, int version)
+{
+    input in;
+    int status = EXIT_SOUND;
+    if (input_open_reader(&in, s, input_path(s)))
+        status = s->set.strict && !loses_nothing(&in, version) ? EXIT_DAMAGED
+                                                               : write_trace(s, &in, version);
+    int found = input_close(&in);
+    return found > status ? found : status;
+}

@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# A trace of any version becomes one of any other, which is sound.
+versions='5 7 8 9 10 11 19 21 22 23 25 26'
+for trace in gccgo-user go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.26-allocfree go1.27-syscall; do
+    sample $trace.trace
+    for v in $versions; do
+        gotrace convert -q --to "go1.$v" -o out.trace $trace.trace || echo "=> $?"
+        [ "$(head -c 16 out.trace | tr -d '\0')" = "go 1.$v trace" ] || echo "$trace, $v: header"
+        gotrace validate -q out.trace >found 2>&1 || head -n 1 found
+    done
+done
+# What that version cannot tell is said.
+run gotrace convert --to go1.5 -o out.trace go1.26-allocfree.trace
+run gotrace convert --to go1.11 -o out.trace go1.23-iter.trace
+run gotrace convert --to go1.22 -o out.trace go1.19-http.trace
+run gotrace convert --to go1.21 -o out.trace go1.22-cgothread.trace
+# With --strict that is an error, and nothing is written.
+run gotrace convert --strict --to go1.11 -o not.trace go1.23-iter.trace
+run test -e not.trace
+run gotrace convert --strict --to go1.21 -o out.trace go1.19-http.trace
+# There and back: what goroutines went through, when (in steps of a microsecond) and where.
+states() {
+    gotrace print --format jsonl "$1" |
+        jq -r 'select(.resource == "goroutine" and (.initial or .from == "undetermined" | not) and
+                      .type != "GoSysBlock" and .type != "GoSyscallEnd" and .type != "GoSyscallBegin") |
+               "\(.subject) \(.to) \(.reason) \(.func) \(.start_func)"' | sort
+}
+states go1.21-cgo.trace >before
+for v in 7 11 19 23 26; do
+    gotrace convert -q --to "go1.$v" go1.21-cgo.trace | gotrace convert -q --to go1.21 -o back.trace
+    states back.trace | diff before - | head -n 3
+done
+# Within the versions that keep ticks, nothing at all is lost between 1.19 and 1.21.
+events() { gotrace print --format jsonl "$1" | jq -c 'del(.offset, .cause, .stack, .start, .args, .lane)'; }
+gotrace convert --to go1.21 go1.19-http.trace | gotrace convert --to go1.19 -o back.trace
+diff <(events go1.19-http.trace) <(events back.trace) | head -n 5
+# A tick stays a tick, and the same is written each time.
+for i in 1 2; do gotrace convert -q --to go1.25 -o $i.trace go1.19-http.trace; done
+cmp 1.trace 2.trace
+# Through a pipe, compressed.
+gotrace convert -q --zstd --to go1.25 - <go1.19-http.trace | gotrace validate -

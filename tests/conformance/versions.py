@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""versions.py VERSION A.jsonl FREQUENCY VERSION B.jsonl FREQUENCY [VERSION ...]: is what both tell equal?
+
+A and B are what `gotrace print --format jsonl` says of a trace and of the same trace after conversion
+to another version, or to another one and back. VERSIONs are N of go 1.N; those behind are the versions
+in between. Of each trace a projection is made, of what all the versions can express: see `project`.
+Two projections have to be equal, but for times, which may be LATE ns apart: where no two events of a
+version have the same time, what happens at the same time is told a nanosecond later for each.
+
+FREQUENCY is the clock's ticks a second in a v1 trace, 0 for v2, whose ticks are told in ns. Prints the
+differences; exit status 1 if there are any.
+"""
+import collections
+import json
+import sys
+
+LATE = 1000     # ns, and two ticks of a slower clock
+LONGEST = 256   # characters of strings, which v2 cuts at 1024 bytes
+V1_REASONS = {'chan send', 'chan receive', 'select', 'sync', 'sync.(*Cond).Wait', 'network', 'sleep',
+              'forever'}
+GC_STOPS = {'GC mark termination', 'GC sweep termination'}
+
+
+def events(path):
+    with open(path, encoding='utf-8') as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+class Projection:
+    """What a trace tells, by what it is about: lists of (time, what)."""
+
+    def __init__(self, least, v1, each_proc, as_runnable):
+        self.least, self.v1 = least, v1     # of all versions: the oldest; whether one is v1
+        self.rows = collections.defaultdict(list)
+        self.started = False                # v1: what was there has been told
+        self.each_proc = each_proc          # stops the world for itself
+        self.stopping = None                # who does
+        self.as_runnable = as_runnable      # go 1.22 has no goroutines that are created waiting
+        self.created_waiting = set()
+
+    def add(self, key, time, *what):
+        self.rows[key].append((time, what))
+
+    def reason(self, event):
+        reason = event.get('reason', '')
+        if reason == 'unspecified':
+            return ''
+        if self.v1 and event['to'] == 'waiting' and reason not in V1_REASONS and not (
+                reason == 'GC mark assist wait for work' and self.least >= 8):
+            return ''
+        return reason
+
+    def function(self, event, name='func'):
+        return event.get(name, '') if self.least >= 7 else ''
+
+    def transition(self, event, time):
+        g, source, target = event['subject'], event['from'], event['to']
+        if event['resource'] == 'proc':
+            if source == target or event.get('initial') or not self.started:
+                return
+            rows = self.rows['P', g]
+            if target == 'running' and rows and time - rows[-1][0] <= 2:
+                # Given to another thread, of which v1 does not tell.
+                rows.pop()
+            else:
+                self.add(('P', g), time, target)
+            return
+        kind = event['type']
+        if kind == 'GoInSyscall' and self.started:
+            # A call from C is told as the creation of a goroutine in a system call.
+            self.rows['G', g].pop()
+        if self.as_runnable and kind in ('GoCreateBlocked', 'GoWaiting') and self.started:
+            self.created_waiting.add(g)
+        if target == 'runnable' and source == 'waiting' and g in self.created_waiting:
+            self.created_waiting.remove(g)
+            return
+        if event.get('initial') or kind == 'GoSysBlock' and source != 'running':
+            return
+        if kind.startswith('GoStart') and not self.started:
+            return
+        if self.v1 and kind in ('GoCreateSyscall', 'GoDestroySyscall'):
+            return
+        # Only where the call blocks is its end told by all.
+        if kind in ('GoSyscallBegin', 'GoSysCall', 'GoSysBlock'):
+            self.add(('call', g), time, self.function(event))
+            return
+        if kind == 'GoSyscallEnd':
+            if not self.v1:
+                self.add(('G', g), time, target)
+            return
+        what = [target, self.reason(event)]
+        if source == 'running':
+            what.append(self.function(event))
+        if kind in ('GoCreate', 'GoCreateBlocked'):
+            what = ['created', self.function(event, 'start_func')]
+        if target == 'running':
+            what.append(event.get('proc'))
+        self.add(('G', g), time, *what)
+
+    def is_one_stop(self, event, begins):
+        """Until 1.9 each proc may stop the world; later one at a time does."""
+        if self.least >= 10:
+            return True
+        whose = event.get('subject', event.get('proc') if self.each_proc else 0)
+        if begins and self.stopping is None:
+            self.stopping = whose
+            return True
+        if not begins and self.stopping == whose:
+            self.stopping = None
+        return False
+
+    def range(self, event, time):
+        name, begins = event['range'], event['kind'] == 'range-begin'
+        reason = event.get('reason', '').replace('unknown', '')
+        if not self.started:
+            return
+        if not reason.startswith('GC ') and reason.endswith(' termination'):
+            reason = 'GC ' + reason
+        if name == 'GC mark assist':
+            if self.least >= 9:
+                self.add(('assist', event['g']), time, begins)
+        elif name == 'stop-the-world':
+            if not self.is_one_stop(event, begins):
+                return
+            # Its end has no reason in v1.
+            if begins and (self.least >= 21 or reason in GC_STOPS or reason == ''):
+                self.add('stop', time, reason if self.least >= 10 else '')
+        elif name == 'GC sweep':
+            args = event.get('args', {})
+            swept = [v for k, v in sorted(args.items()) if k.startswith(('swept', 'reclaimed'))]
+            self.add(('sweep', event.get('proc')), time, begins,
+                     tuple(swept) if self.least >= 9 else ())
+        else:
+            self.add(name, time, begins)
+
+    def event(self, event, time):
+        kind = event['kind']
+        self.started |= 'generation' in event or event['type'] == 'Gomaxprocs'
+        if event.get('futile'):
+            return
+        if kind == 'transition':
+            self.transition(event, time)
+            if event.get('text') and self.least >= 8:
+                self.add(('label', event['subject']), time, event['text'])
+        elif kind == 'syscall':
+            self.add(('call', event['g']), time, self.function(event))
+        elif kind == 'metric':
+            # The first GOMAXPROCS of a v1 trace may be made up.
+            if event['metric'] != 'GOMAXPROCS':
+                self.add(event['metric'], time, event['value'])
+        elif kind == 'label' and self.least >= 8:
+            self.add(('label', event['g']), time, event['text'])
+        elif kind in ('range-begin', 'range-end'):
+            self.range(event, time)
+        elif kind.startswith(('task', 'region')) and self.least >= 11:
+            self.add((kind, event['g']), time, event.get('task'), event.get('parent'),
+                     event.get('text', '')[:LONGEST] if kind != 'task-end' else '', self.function(event))
+        elif kind == 'log' and self.least >= 11:
+            self.add(('log', event['g']), time, event.get('task'), event.get('text', '')[:LONGEST],
+                     event.get('message', '')[:LONGEST])
+        elif kind == 'sample' and self.least >= 19:
+            self.add('sample', time, event.get('g'), event.get('proc'), event.get('func'))
+        elif kind == 'experiment' and self.least >= 23:
+            self.add('experiment', time, event['type'], str(event.get('args')))
+
+
+def project(path, frequency, version, versions):
+    projection = Projection(min(versions), min(versions) < 22, version < 10, 22 in versions)
+    for event in events(path):
+        ticks = int(event['ticks'])
+        time = ticks * 10**9 // frequency if frequency else ticks
+        projection.event(event, time)
+    return projection
+
+
+def differences(a, b, late):
+    for key in sorted(set(a) | set(b), key=str):
+        ours, theirs = a.get(key, []), b.get(key, [])
+        for n in range(max(len(ours), len(theirs))):
+            x = ours[n] if n < len(ours) else (0, None)
+            y = theirs[n] if n < len(theirs) else (0, None)
+            if x[1] != y[1] or abs(x[0] - y[0]) > late:
+                yield f'{key}, {n}: {x} before, {y} after'
+                break
+
+
+def main():
+    versions = [int(v) for v in (sys.argv[1], sys.argv[4], *sys.argv[7:])]
+    frequencies = int(sys.argv[3]), int(sys.argv[6])
+    before = project(sys.argv[2], frequencies[0], versions[0], versions)
+    after = project(sys.argv[5], frequencies[1], versions[1], versions)
+    late = LATE + max(2 * 10**9 // f if f else 0 for f in frequencies)
+    found = list(differences(before.rows, after.rows, late))
+    for difference in found[:20]:
+        print(difference)
+    sys.exit(1 if found else 0)
+
+
+main()

@@ -1,0 +1,74 @@
+# versions.sh - traces of all other versions made of one: accepted by Go's readers, and the same there
+# and back.
+# shellcheck shell=bash
+
+ALL_VERSIONS=(5 7 8 9 10 11 19 21 22 23 25 26)
+# Those to which a trace goes and comes back from: each has less than the next.
+THERE_AND_BACK=(5 9 11 21 22 26)
+
+# Go's readers of that version: 1.21's reads v1, 1.27's from 1.11 on.
+accepted() { # VERSION FILE
+    if [ "$1" -le 21 ] && [ -x "$GOREAD_V1" ]; then "$GOREAD_V1" "$2" || return 1; fi
+    if [ "$1" -ge 11 ] && [ -x "$GOREAD_V2" ]; then "$GOREAD_V2" "$2" || return 1; fi
+}
+
+# Ticks a second for versions.py.
+ticks_of() {
+    if [ "$(version_of "$1")" -ge 22 ]; then
+        echo 0
+    else
+        "$GOTRACE" info --json "$1" | sed -n 's/.*"frequency":\([0-9]*\).*/\1/p'
+    fi
+}
+
+check_version() { # VERSION FILE
+    local made=$WORK/made.trace said=$WORK/made.said
+    if ! "$GOTRACE" convert --to "go1.$1" -o "$made" "$2" 2>"$said" ||
+        grep -q 'cannot have happened' "$said"; then
+        fail "convert --to go1.$1" 'something is left out that can be told' "$said"
+    elif ! "$GOTRACE" validate -q "$made" >"$said" 2>&1; then
+        fail "convert --to go1.$1" 'not sound' "$said"
+    elif ! accepted "$1" "$made" >"$said" 2>&1; then
+        fail "convert --to go1.$1" 'Go refuses it' "$said"
+    else
+        ok "convert --to go1.$1"
+    fi
+}
+
+check_there_and_back() { # VERSION FILE
+    local from made=$WORK/made.trace back=$WORK/back.trace
+    from=$(version_of "$2")
+    "$GOTRACE" convert -q --to "go1.$1" -o "$made" "$2"
+    "$GOTRACE" convert -q --to "go1.$from" -o "$back" "$made"
+    "$GOTRACE" print --format jsonl -o "$WORK/made.jsonl" "$made"
+    "$GOTRACE" print --format jsonl -o "$WORK/back.jsonl" "$back"
+    python3 "$CONFORMANCE/versions.py" "$from" "$WORK/here.jsonl" "$(ticks_of "$2")" \
+        "$1" "$WORK/made.jsonl" "$(ticks_of "$made")" >"$WORK/differences" 2>&1
+    fail_if $? "convert --to go1.$1 tells the same" 'it does not' "$WORK/differences"
+    python3 "$CONFORMANCE/versions.py" "$from" "$WORK/here.jsonl" "$(ticks_of "$2")" \
+        "$from" "$WORK/back.jsonl" "$(ticks_of "$back")" "$1" >"$WORK/differences" 2>&1
+    fail_if $? "convert --to go1.$1 and back" 'it is not the same' "$WORK/differences"
+}
+
+# What Go 1.27 makes of a v1 trace when it reads it, and what we make of it.
+check_upward() { # VERSION FILE
+    [ -x "$GOREAD_V2" ] || return
+    "$GOTRACE" convert -q --to "go1.$1" -o "$WORK/made.trace" "$2"
+    "$GOREAD_V2" -print "$2" >"$WORK/v1.events" 2>/dev/null
+    "$GOREAD_V2" -print "$WORK/made.trace" >"$WORK/v2.events" 2>/dev/null
+    python3 "$CONFORMANCE/upward.py" "$WORK/v1.events" "$WORK/v2.events" >"$WORK/differences" 2>&1
+    fail_if $? "convert --to go1.$1 as Go 1.27 reads it" 'states differ' "$WORK/differences"
+}
+
+check_versions() {
+    local v from
+    from=$(version_of "$1")
+    for v in "${ALL_VERSIONS[@]}"; do check_version "$v" "$1"; done
+    if ! command -v python3 >/dev/null; then
+        skip 'there and back' 'no python3'
+        return
+    fi
+    "$GOTRACE" print --format jsonl -o "$WORK/here.jsonl" "$1"
+    for v in "${THERE_AND_BACK[@]}"; do check_there_and_back "$v" "$1"; done
+    if [ "$from" -ge 11 ] && [ "$from" -le 21 ]; then check_upward 26 "$1"; fi
+}
