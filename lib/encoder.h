@@ -105,6 +105,8 @@ struct gotrace_encoder {
     size_t frame_capacity;
     uint64_t timers[GT_TIMERS_MAX];
     size_t timer_count;
+    uint64_t event_ticks; /* that the last event got */
+    bool clamps;          /* ticks that fall are written as the last ones, not refused */
 };
 
 /* Bytes that v takes. */

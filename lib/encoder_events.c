@@ -285,6 +285,8 @@ static gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buffer, ui
 {
     if (does(e, GT_TRACER_RAISES) && *ticks <= buffer->last_ticks)
         *ticks = buffer->last_ticks + 1;
+    if (e->clamps && *ticks < buffer->last_ticks)
+        *ticks = buffer->last_ticks;
     if (*ticks >= buffer->last_ticks)
         return GOTRACE_OK;
     return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
@@ -325,7 +327,7 @@ gotrace_status gotrace_encoder_event(gotrace_encoder *e, int64_t proc,
     if (form == 3)
         start[1] = (uint8_t)(p - start - 2);
     buffer->used = (size_t)(p - buffer->bytes);
-    buffer->last_ticks = ticks;
+    buffer->last_ticks = e->event_ticks = ticks;
     buffer->last_seq = seq;
     if (spec->flags & GOTRACE_SPEC_DATA)
         put_data(e, buffer, data, data_size);

@@ -1,0 +1,181 @@
+/*
+ * writer.h - what the parts of the writer share:
+ *
+ *   writer.c        the public face: what is told is checked against the event table
+ *   writer_state.c  goroutines, procs, threads and tasks that are alive
+ *   writer_v1.c     what an event of v1 asks and does, and how it is written
+ *   writer_v2.c     the same for v2
+ *   writer_told.c   v2: what a generation says of how things stand; where generations begin and end
+ *
+ * The writer stands above the encoder, which knows how records lie in buffers and buffers in the
+ * file, and nothing of what they mean.
+ */
+#ifndef GT_WRITER_H
+#define GT_WRITER_H
+
+#include "encoder.h"
+#include "map.h"
+
+/* States of goroutines: v2's numbers on the wire, of which v1 needs no others. */
+enum { GT_W_NONE = 0, GT_W_RUNNABLE, GT_W_RUNNING, GT_W_SYSCALL, GT_W_WAITING, GT_W_STOPPED };
+
+/* States of procs, likewise. Not known is what was there before the trace began. */
+enum { GT_W_UNKNOWN = 0, GT_W_BUSY, GT_W_IDLE, GT_W_IN_SYSCALL, GT_W_ABANDONED };
+
+typedef struct gt_w_region {
+    uint64_t task, name; /* the hash of its name, whose id is another in the next generation */
+} gt_w_region;
+
+typedef struct gt_w_goroutine gt_w_goroutine;
+typedef struct gt_w_proc gt_w_proc;
+typedef struct gt_w_thread gt_w_thread;
+
+/* What every event needs comes first, in one cache line. */
+struct gt_w_goroutine {
+    uint64_t id;
+    uint64_t seq;        /* the last one given */
+    uint64_t generation; /* v2: the last one that was told its status */
+    gt_w_thread *thread; /* v2: that it runs on, or is in a system call on */
+    gt_w_proc *proc;     /* v1: that it runs on */
+    int64_t last_proc;   /* v1: of its last event, for the short forms */
+    uint8_t state;       /* GT_W_NONE ... */
+    bool assisting;
+    bool stopping; /* v2: it has stopped the world */
+    bool left;     /* v1: it has left a system call, and its GoSysExit is kept */
+    uint32_t region_count;
+    gt_w_goroutine *previous, *next; /* in the order of being told of */
+    uint64_t blocked;                /* v1: ticks at which its last system call blocked */
+    uint64_t left_ticks, left_seq;   /* v1: of that end */
+    gt_w_region *regions;            /* going on, innermost last */
+    size_t region_capacity;
+};
+
+struct gt_w_proc {
+    int64_t id;
+    uint64_t seq, generation;
+    gt_w_thread *thread;       /* v2: that has it */
+    gt_w_goroutine *goroutine; /* v1: that runs on it */
+    uint8_t state;             /* GT_W_UNKNOWN ...; v1: busy, idle or not known */
+    bool sweeping;
+    bool sweep_told; /* v2: that it is sweeping, in this generation */
+    bool stopping;   /* v1, until 1.9: it has stopped the world */
+    gt_w_proc *previous, *next; /* in the order of being told of */
+};
+
+struct gt_w_thread {
+    int64_t id; /* GOTRACE_NO_THREAD: what happens on none */
+    gt_w_goroutine *goroutine;
+    gt_w_proc *proc;
+    bool seen;                   /* something happened on it: what it has is known */
+    size_t buffer;               /* its number in the encoder, plus one */
+    gt_w_thread *previous, *next;
+};
+
+/* Linked in the order in which they were last told of, so that the silent ones come first. */
+#define GT_W_LIST(type)                                                                            \
+    struct {                                                                                       \
+        type *first, *last;                                                                        \
+    }
+
+struct gotrace_writer {
+    gotrace_encoder *encoder;
+    gt_heap *heap; /* the encoder's: one limit holds for both */
+    int version;
+    gotrace_writer_options options;
+    gotrace_status status; /* GOTRACE_ERROR stays: a failed write, refused memory */
+    gotrace_error error;
+    bool finished;
+    uint8_t arg_counts[GT_CODES]; /* that are told */
+    uint64_t told;                /* ticks, as the caller has them */
+    uint64_t now;                 /* the same, or more where stamps had to be raised */
+    uint64_t events;              /* written */
+
+    gt_map by_goroutine, by_proc, by_thread, tasks;
+    gt_map ended; /* v1, whose ids are used once: id / 64 to a bit an id */
+    GT_W_LIST(gt_w_goroutine) goroutines;
+    GT_W_LIST(gt_w_proc) procs;
+    GT_W_LIST(gt_w_thread) threads;
+    gt_w_goroutine *spare; /* of goroutines that ended, linked by next */
+    uint64_t goroutine_count, goroutine_limit, proc_count, proc_limit;
+    gt_w_goroutine *last_goroutine; /* found last */
+    gt_w_proc *last_proc;
+    gt_w_thread *last_thread;
+
+    uint64_t seq;    /* until 1.6: of all events */
+    uint64_t gc_seq; /* v1: of the next GC cycle; v2: last told */
+    enum { GT_W_GC_UNKNOWN, GT_W_GC_OFF, GT_W_GC_ON } gc;
+    bool stopping; /* v1, from 1.10: the world */
+
+    uint64_t generation, began; /* v2: its number, and ticks when it began */
+    bool open;                  /* v2: something of this generation was written */
+    bool gc_told;               /* v2: that there is a GC cycle, in this generation */
+    bool timed;                 /* a time was told */
+};
+
+#define GT_W_APPEND(list, item)                                                                    \
+    do {                                                                                           \
+        (item)->next = NULL;                                                                       \
+        (item)->previous = (list).last;                                                            \
+        *((list).last ? &(list).last->next : &(list).first) = (item);                              \
+        (list).last = (item);                                                                      \
+    } while (0)
+
+#define GT_W_REMOVE(list, item)                                                                    \
+    do {                                                                                           \
+        *((item)->previous ? &(item)->previous->next : &(list).first) = (item)->next;              \
+        *((item)->next ? &(item)->next->previous : &(list).last) = (item)->previous;               \
+    } while (0)
+
+/* An event being written, in its context. */
+typedef struct gt_w_step {
+    gotrace_writer *w;
+    const gotrace_happening *h;
+    uint8_t code; /* the full one */
+    gt_w_thread *t;
+    gt_w_proc *p;
+    gt_w_goroutine *g; /* in whose context */
+} gt_w_step;
+
+/* ---- writer.c ------------------------------------------------------------------------------- */
+
+/* The encoder has failed, and so has the writer. */
+gotrace_status gt_w_broken(gotrace_writer *w) __attribute__((cold));
+gotrace_status gt_w_no_memory(gotrace_writer *w) __attribute__((cold));
+
+/* Say why an event cannot have happened. True where it is to be written all the same. */
+bool gt_w_refuse(gotrace_writer *w, gotrace_rule rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
+
+const char *gt_w_name(const gt_w_step *s);
+const char *gt_w_state_name(uint8_t state);
+const char *gt_w_proc_state_name(uint8_t state);
+
+/* ---- writer_state.c ------------------------------------------------------------------------- */
+
+void gt_w_state_init(gotrace_writer *w, const gotrace_config *config);
+void gt_w_state_free(gotrace_writer *w);
+
+gt_w_goroutine *gt_w_find_goroutine(gotrace_writer *w, uint64_t id);
+gt_w_proc *gt_w_find_proc(gotrace_writer *w, int64_t id);
+gt_w_thread *gt_w_find_thread(gotrace_writer *w, int64_t id);
+
+/* The same, made where there is none: NULL (and the error is set) where that is refused. */
+gt_w_goroutine *gt_w_make_goroutine(gotrace_writer *w, uint64_t id);
+gt_w_proc *gt_w_make_proc(gotrace_writer *w, int64_t id);
+gt_w_thread *gt_w_make_thread(gotrace_writer *w, int64_t id);
+
+/* It has ended. In v1 its id is remembered. */
+gotrace_status gt_w_end_goroutine(gotrace_writer *w, gt_w_goroutine *g);
+bool gt_w_has_ended(const gotrace_writer *w, uint64_t id);
+
+/* Regions, and tasks. */
+gotrace_status gt_w_begin_region(gotrace_writer *w, gt_w_goroutine *g, uint64_t task,
+                                 uint64_t name);
+gotrace_status gt_w_begin_task(gotrace_writer *w, uint64_t task);
+
+/* ---- the two formats ------------------------------------------------------------------------ */
+
+gotrace_status gt_w_v1_event(gt_w_step *s);
+gotrace_status gt_w_v1_finish(gotrace_writer *w);
+
+#endif

@@ -1,0 +1,199 @@
+/* writer_state.c - goroutines, procs, threads and tasks that are alive, found by id. */
+#include "writer.h"
+
+static uint64_t limit_or(uint64_t limit, uint64_t fallback)
+{
+    return limit ? limit : fallback;
+}
+
+void gt_w_state_init(gotrace_writer *w, const gotrace_config *config)
+{
+    gotrace_limits limits = config ? config->limits : (gotrace_limits){0};
+    w->goroutine_limit = limit_or(limits.goroutines, 1u << 24);
+    w->proc_limit = limit_or(limits.procs, 1u << 20);
+    w->by_goroutine.heap = w->by_proc.heap = w->by_thread.heap = w->heap;
+    w->tasks.heap = w->ended.heap = w->heap;
+}
+
+static void free_goroutines(gotrace_writer *w, gt_w_goroutine *g)
+{
+    while (g) {
+        gt_w_goroutine *next = g->next;
+        gt_free(w->heap, g->regions, g->region_capacity * sizeof *g->regions);
+        gt_free(w->heap, g, sizeof *g);
+        g = next;
+    }
+}
+
+void gt_w_state_free(gotrace_writer *w)
+{
+    free_goroutines(w, w->goroutines.first);
+    free_goroutines(w, w->spare);
+    for (gt_w_proc *p = w->procs.first, *next; p; p = next) {
+        next = p->next;
+        gt_free(w->heap, p, sizeof *p);
+    }
+    for (gt_w_thread *t = w->threads.first, *next; t; t = next) {
+        next = t->next;
+        gt_free(w->heap, t, sizeof *t);
+    }
+    gt_map_free(&w->by_goroutine);
+    gt_map_free(&w->by_proc);
+    gt_map_free(&w->by_thread);
+    gt_map_free(&w->tasks);
+    gt_map_free(&w->ended);
+}
+
+/* Make an object that the map finds by id; NULL (and the error is set) if memory is refused. */
+static void *make(gotrace_writer *w, gt_map *map, uint64_t id, size_t size)
+{
+    void *made = gt_calloc(w->heap, 1, size);
+    if (!made || !gt_map_put(map, id, (uint64_t)(uintptr_t)made)) {
+        gt_free(w->heap, made, made ? size : 0);
+        gt_w_no_memory(w);
+        return NULL;
+    }
+    return made;
+}
+
+static gotrace_status too_many(gotrace_writer *w, uint64_t limit, const char *what)
+{
+    return w->status = gt_error_set(&w->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+                                    "more than %llu %s would be needed, the limit set",
+                                    (unsigned long long)limit, what);
+}
+
+/* ---- goroutines ----------------------------------------------------------------------------- */
+
+gt_w_goroutine *gt_w_find_goroutine(gotrace_writer *w, uint64_t id)
+{
+    if (w->last_goroutine && w->last_goroutine->id == id)
+        return w->last_goroutine;
+    gt_w_goroutine *g = (gt_w_goroutine *)(uintptr_t)gt_map_get(&w->by_goroutine, id);
+    if (g)
+        w->last_goroutine = g;
+    return g;
+}
+
+gt_w_goroutine *gt_w_make_goroutine(gotrace_writer *w, uint64_t id)
+{
+    gt_w_goroutine *g = gt_w_find_goroutine(w, id);
+    if (g)
+        return g;
+    if (w->goroutine_count >= w->goroutine_limit) {
+        too_many(w, w->goroutine_limit, "goroutines at a time");
+        return NULL;
+    }
+    g = w->spare;
+    if (g) {
+        if (!gt_map_put(&w->by_goroutine, id, (uint64_t)(uintptr_t)g)) {
+            gt_w_no_memory(w);
+            return NULL;
+        }
+        w->spare = g->next;
+        *g = (gt_w_goroutine){.regions = g->regions, .region_capacity = g->region_capacity};
+    } else {
+        g = make(w, &w->by_goroutine, id, sizeof *g);
+        if (!g)
+            return NULL;
+    }
+    g->id = id;
+    g->last_proc = GOTRACE_NO_PROC;
+    w->goroutine_count++;
+    GT_W_APPEND(w->goroutines, g);
+    return w->last_goroutine = g;
+}
+
+gotrace_status gt_w_end_goroutine(gotrace_writer *w, gt_w_goroutine *g)
+{
+    if (!gt_is_v2(w->version)) {
+        uint64_t bits = gt_map_get(&w->ended, g->id / 64);
+        if (!gt_map_put(&w->ended, g->id / 64, bits | (uint64_t)1 << g->id % 64))
+            return gt_w_no_memory(w);
+    }
+    gt_map_remove(&w->by_goroutine, g->id);
+    if (w->last_goroutine == g)
+        w->last_goroutine = NULL;
+    w->goroutine_count--;
+    GT_W_REMOVE(w->goroutines, g);
+    g->next = w->spare;
+    w->spare = g;
+    return GOTRACE_OK;
+}
+
+bool gt_w_has_ended(const gotrace_writer *w, uint64_t id)
+{
+    return gt_map_get(&w->ended, id / 64) >> id % 64 & 1;
+}
+
+/* ---- procs and threads ---------------------------------------------------------------------- */
+
+gt_w_proc *gt_w_find_proc(gotrace_writer *w, int64_t id)
+{
+    if (w->last_proc && w->last_proc->id == id)
+        return w->last_proc;
+    gt_w_proc *p = (gt_w_proc *)(uintptr_t)gt_map_get(&w->by_proc, (uint64_t)id);
+    if (p)
+        w->last_proc = p;
+    return p;
+}
+
+gt_w_proc *gt_w_make_proc(gotrace_writer *w, int64_t id)
+{
+    gt_w_proc *p = gt_w_find_proc(w, id);
+    if (p)
+        return p;
+    if (w->proc_count >= w->proc_limit) {
+        too_many(w, w->proc_limit, "procs");
+        return NULL;
+    }
+    p = make(w, &w->by_proc, (uint64_t)id, sizeof *p);
+    if (!p)
+        return NULL;
+    p->id = id;
+    w->proc_count++;
+    GT_W_APPEND(w->procs, p);
+    return w->last_proc = p;
+}
+
+gt_w_thread *gt_w_find_thread(gotrace_writer *w, int64_t id)
+{
+    if (w->last_thread && w->last_thread->id == id)
+        return w->last_thread;
+    gt_w_thread *t = (gt_w_thread *)(uintptr_t)gt_map_get(&w->by_thread, (uint64_t)id);
+    if (t)
+        w->last_thread = t;
+    return t;
+}
+
+gt_w_thread *gt_w_make_thread(gotrace_writer *w, int64_t id)
+{
+    gt_w_thread *t = gt_w_find_thread(w, id);
+    if (t)
+        return t;
+    t = make(w, &w->by_thread, (uint64_t)id, sizeof *t);
+    if (!t)
+        return NULL;
+    t->id = id;
+    GT_W_APPEND(w->threads, t);
+    return w->last_thread = t;
+}
+
+/* ---- tasks and regions ---------------------------------------------------------------------- */
+
+gotrace_status gt_w_begin_region(gotrace_writer *w, gt_w_goroutine *g, uint64_t task, uint64_t name)
+{
+    void *regions = g->regions;
+    bool grown = gt_grow(w->heap, &regions, &g->region_capacity, g->region_count + (size_t)1,
+                         sizeof *g->regions);
+    g->regions = regions;
+    if (!grown)
+        return gt_w_no_memory(w);
+    g->regions[g->region_count++] = (gt_w_region){task, name};
+    return GOTRACE_OK;
+}
+
+gotrace_status gt_w_begin_task(gotrace_writer *w, uint64_t task)
+{
+    return gt_map_put(&w->tasks, task, 1) ? GOTRACE_OK : gt_w_no_memory(w);
+}

@@ -1,0 +1,342 @@
+/* retell.c - see retell.h. */
+#include "retell.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+
+typedef struct source_of {
+    gotrace_source *source;
+    gotrace_reader *reader;
+    int version;
+    uint64_t frequency;
+} source_of;
+
+static source_of open_trace(const blob *trace, const gotrace_config *config)
+{
+    source_of s;
+    gotrace_error error;
+    ck_assert_int_eq(
+        gotrace_source_memory(trace->bytes, trace->size, NULL, &s.source, &error), GOTRACE_OK);
+    ck_assert_msg(gotrace_reader_open(s.source, config, &s.reader, &error) == GOTRACE_OK, "%s",
+                  error.message);
+    ck_assert_int_eq(gotrace_reader_index(s.reader), GOTRACE_OK);
+    s.version = gotrace_reader_summary(s.reader)->version;
+    s.frequency = gotrace_reader_summary(s.reader)->frequency;
+    return s;
+}
+
+static void close_trace(source_of *s)
+{
+    gotrace_reader_close(s->reader);
+    gotrace_source_close(s->source);
+}
+
+/* v2's times are nanoseconds, which may be one more than the ticks told. */
+static uint64_t ticks_of(const source_of *s, uint64_t ticks)
+{
+    if (!gt_is_v2(s->version))
+        return ticks;
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)ticks * s->frequency / 1000000000);
+}
+
+/* ---- which record an event comes from -------------------------------------------------------- */
+
+typedef struct places {
+    struct {
+        uint64_t offset;
+        uint8_t code;
+    } *list;
+    size_t count, capacity;
+} places;
+
+static places places_of(const blob *trace)
+{
+    places p = {0};
+    gotrace_decoder *d;
+    gotrace_record r;
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_decoder_feed(d, trace->bytes, trace->size);
+    gotrace_decoder_finish(d);
+    while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT) {
+        if (p.count == p.capacity) {
+            p.capacity = 2 * p.capacity + 64;
+            p.list = realloc(p.list, p.capacity * sizeof *p.list);
+            ck_assert_ptr_nonnull(p.list);
+        }
+        p.list[p.count].offset = r.offset;
+        p.list[p.count++].code = r.spec->code;
+    }
+    gotrace_decoder_free(d);
+    return p;
+}
+
+/* Of up to three events that one record tells, the one that is the record. */
+static bool is_record(const places *p, const gotrace_event *e)
+{
+    size_t low = 0, high = p->count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (p->list[middle].offset <= e->offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return p->list[low].code == e->type;
+}
+
+/* ---- telling a writer ------------------------------------------------------------------------ */
+
+static uint64_t tell_string(const source_of *s, gotrace_writer *w, int64_t proc, uint64_t id)
+{
+    size_t size = 0;
+    const char *bytes = gotrace_reader_string(s->reader, id, &size);
+    uint64_t made = 0;
+    gotrace_status status = gotrace_writer_string(w, proc, bytes, bytes ? size : 0, &made);
+    ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
+    return made;
+}
+
+static uint64_t tell_stack(const source_of *s, gotrace_writer *w, uint64_t id)
+{
+    static gotrace_frame frames[1024];
+    uint64_t made = 0;
+    size_t count = gotrace_reader_stack(s->reader, id, frames, 1024);
+    gotrace_status status = gotrace_writer_stack(w, frames, count, &made);
+    ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
+    return made;
+}
+
+/* The arguments as a writer wants them. */
+static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_event *e,
+                        const gotrace_event_spec *spec, uint64_t *out)
+{
+    const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
+    size_t count = gotrace_event_args(spec, s->version, all), n = 0, k = 0;
+    bool v2 = gt_is_v2(s->version);
+    if ((spec->flags & GOTRACE_SPEC_STACK) || (v2 && spec->code == GT_V2_CPUSample))
+        count--;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i]->kind == GOTRACE_ARG_DSEQ || all[i]->kind == GOTRACE_ARG_DT)
+            continue;
+        uint64_t v = e->args[k++];
+        switch (all[i]->kind) {
+        case GOTRACE_ARG_SEQ: continue;
+        case GOTRACE_ARG_STRING: v = tell_string(s, w, e->proc, v); break;
+        case GOTRACE_ARG_STACK: v = tell_stack(s, w, v); break;
+        case GOTRACE_ARG_START:
+            if (s->version >= 7)
+                v = tell_stack(s, w, v);
+            break;
+        default: break;
+        }
+        out[n++] = v;
+    }
+    if (v2 && spec->code == GT_V2_CPUSample)
+        out[0] = ticks_of(s, e->ticks);
+    return n;
+}
+
+static void tell_sync(const source_of *s, gotrace_writer *w, const gotrace_event *e)
+{
+    gotrace_clocks clocks = {ticks_of(s, e->args[0]), e->args[1], e->args[2], e->args[3]};
+    gotrace_status status =
+        gotrace_writer_advance(w, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL);
+    ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
+}
+
+static bool is_status(int version, uint8_t type)
+{
+    return gt_is_v2(version) &&
+           (type == GT_V2_GoStatus || type == GT_V2_GoStatusStack || type == GT_V2_ProcStatus ||
+            type == GT_V2_GCActive || type == GT_V2_GCSweepActive ||
+            type == GT_V2_GCMarkAssistActive);
+}
+
+static void tell_event(const source_of *s, gotrace_writer *w, const gotrace_event *e,
+                       unsigned left_out)
+{
+    if (gt_is_v2(s->version) && e->type == 0) {
+        if (!(left_out & RETELL_NO_SYNCS))
+            tell_sync(s, w, e);
+        return;
+    }
+    if ((left_out & RETELL_NO_STATUSES) && is_status(s->version, e->type))
+        return;
+    gotrace_status status = gotrace_writer_at(w, ticks_of(s, e->ticks));
+    ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
+    uint64_t args[GOTRACE_MAX_ARGS];
+    gotrace_happening h = {
+        .spec = gotrace_event_spec_of(s->version, e->type),
+        .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,
+        .thread = e->thread,
+        .goroutine = e->goroutine,
+        .args = args,
+        .stack = tell_stack(s, w, e->stack),
+        .data = e->message,
+        .data_size = gt_is_v2(s->version) ? 0 : e->message_size,
+    };
+    h.arg_count = tell_args(s, w, e, h.spec, args);
+    status = gotrace_writer_event(w, &h);
+    ck_assert_msg(status == GOTRACE_OK, "%s at %llu: %s", h.spec->name,
+                  (unsigned long long)e->ticks, gotrace_writer_error(w)->message);
+}
+
+/* v1: goroutines that run timers may do more than others. */
+static void tell_timers(const blob *trace, gotrace_writer *w)
+{
+    gotrace_decoder *d;
+    gotrace_record r;
+    ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
+    gotrace_decoder_feed(d, trace->bytes, trace->size);
+    gotrace_decoder_finish(d);
+    while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT)
+        if (r.spec->code == GT_V1_TimerGoroutine && !gt_is_v2(gotrace_decoder_version(d))) {
+            gotrace_happening h = {.spec = r.spec, .args = r.args, .arg_count = 1};
+            ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
+        }
+    gotrace_decoder_free(d);
+}
+
+void retell(const blob *trace, unsigned left_out, const gotrace_writer_options *options,
+            blob *written)
+{
+    source_of s = open_trace(trace, NULL);
+    places p = places_of(trace);
+    gotrace_writer_options o = options ? *options : (gotrace_writer_options){0};
+    gotrace_writer *w;
+    gotrace_event e;
+    gotrace_status status;
+    o.frequency = s.frequency;
+    if (!options)
+        o.generation_ticks = UINT64_MAX;
+    ck_assert_int_eq(gotrace_writer_new(s.version, &o, blob_write, written, NULL, &w, NULL),
+                     GOTRACE_OK);
+    tell_timers(trace, w);
+    while ((status = gotrace_reader_next(s.reader, &e)) == GOTRACE_EVENT)
+        if (!gt_is_v2(s.version) || e.type == 0 || is_record(&p, &e))
+            tell_event(&s, w, &e, left_out);
+    ck_assert_int_eq(status, GOTRACE_END);
+    status = gotrace_writer_finish(w);
+    ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
+    gotrace_writer_free(w);
+    free(p.list);
+    close_trace(&s);
+}
+
+/* ---- what a trace tells ---------------------------------------------------------------------- */
+
+static void say(blob *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(blob *line, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    blob_write(line, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+}
+
+static void say_bytes(blob *line, const char *what, const char *bytes, size_t size)
+{
+    if (!bytes)
+        return;
+    say(line, " %s='", what);
+    for (size_t i = 0; i < size; i++)
+        say(line, "%c", bytes[i] ? bytes[i] : '?');
+    say(line, "'");
+}
+
+static void say_stack(blob *line, const source_of *s, const char *what, uint64_t id)
+{
+    static gotrace_frame frames[1024];
+    size_t count = gotrace_reader_stack(s->reader, id, frames, 1024);
+    if (count == 0)
+        return;
+    say(line, " %s:", what);
+    for (size_t i = 0; i < count; i++) {
+        say(line, " 0x%llx", (unsigned long long)frames[i].pc);
+        say_bytes(line, "f", frames[i].function, frames[i].function_size);
+        say_bytes(line, "in", frames[i].file, frames[i].file_size);
+        say(line, ":%llu", (unsigned long long)frames[i].line);
+    }
+}
+
+static void say_args(blob *line, const source_of *s, const gotrace_event *e)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(s->version, e->type);
+    const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
+    size_t count = spec ? gotrace_event_args(spec, s->version, all) : 0, k = 0;
+    for (size_t i = 0; i < count && k < 4; i++) {
+        unsigned kind = all[i]->kind;
+        if (kind == GOTRACE_ARG_DSEQ || kind == GOTRACE_ARG_DT)
+            continue;
+        uint64_t v = e->args[k++];
+        bool chosen = kind == GOTRACE_ARG_SEQ || kind == GOTRACE_ARG_STRING ||
+                      kind == GOTRACE_ARG_STACK || (kind == GOTRACE_ARG_START && s->version >= 7);
+        if (!chosen && k <= e->arg_count)
+            say(line, " %s=%llu", all[i]->name, (unsigned long long)v);
+    }
+}
+
+static char *line_of(const source_of *s, const gotrace_event *e)
+{
+    blob line = {0};
+    const gotrace_event_spec *spec = gotrace_event_spec_of(s->version, e->type);
+    say(&line, "%s p=%lld m=%lld g=%llu subject=%llu %s>%s value=%llu flags=%u range=%u",
+        spec ? spec->name : "Sync", (long long)e->proc, (long long)e->thread,
+        (unsigned long long)e->goroutine, (unsigned long long)e->subject,
+        gotrace_state_name(e->from), gotrace_state_name(e->to), (unsigned long long)e->value,
+        e->flags, e->range);
+    say_args(&line, s, e);
+    if (e->reason)
+        say_bytes(&line, "reason", e->reason, strlen(e->reason));
+    say_bytes(&line, "text", e->text, e->text_size);
+    say_bytes(&line, "message", e->message, e->message_size);
+    say_stack(&line, s, "stack", e->stack);
+    if (s->version >= 7)
+        say_stack(&line, s, "start", e->start_stack);
+    blob_write(&line, "", 1);
+    return (char *)line.bytes;
+}
+
+static bool note_problem(void *ctx, const gotrace_error *problem)
+{
+    telling *t = ctx;
+    if (problem->severity >= GOTRACE_WARNING && problem->rule != GOTRACE_RULE_CLOCK_BACK &&
+        t->problems++ == 0)
+        t->problem = *problem;
+    return true;
+}
+
+telling telling_of(const blob *trace)
+{
+    telling t = {0};
+    gotrace_config config = {.on_problem = note_problem, .callback_ctx = &t};
+    source_of s = open_trace(trace, &config);
+    gotrace_event e;
+    gotrace_status status;
+    while ((status = gotrace_reader_next(s.reader, &e)) == GOTRACE_EVENT) {
+        if (t.count == t.capacity) {
+            t.capacity = 2 * t.capacity + 256;
+            t.events = realloc(t.events, t.capacity * sizeof *t.events);
+            ck_assert_ptr_nonnull(t.events);
+        }
+        t.events[t.count++] = (told){ticks_of(&s, e.ticks), line_of(&s, &e)};
+    }
+    ck_assert_int_eq(status, GOTRACE_END);
+    t.frequency = s.frequency;
+    close_trace(&s);
+    return t;
+}
+
+void telling_free(telling *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        free(t->events[i].line);
+    free(t->events);
+    *t = (telling){0};
+}
