@@ -35,6 +35,9 @@ typedef struct settings {
     const char *by;         /* --by; NULL: the first */
     const char *split;      /* --split; NULL: one file */
     const char *completion; /* --completion */
+    const char *go, *profile, *defect; /* of gen */
+    uint64_t seed, events, procs, goroutines;
+    bool cover;
 } settings;
 
 typedef enum option_type {
@@ -79,7 +82,7 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
-    verb_version, verb_help;
+    verb_gen, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

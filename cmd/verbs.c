@@ -4,7 +4,7 @@
 #include "verb.h"
 
 const verb *const verbs[] = {&verb_validate, &verb_info,    &verb_print, &verb_convert, &verb_dump,
-                             &verb_synth,    &verb_version, &verb_help,  NULL};
+                             &verb_synth,    &verb_gen, &verb_version, &verb_help,  NULL};
 
 const verb *verb_by_name(const char *name)
 {

@@ -2,8 +2,7 @@
  * gen.h - between the parts of gen: a program that does not exist, run by a scheduler that works as
  * Go's does, so that a trace can be made of it.
  *
- *   gen.c           the job: open the writer, run, close
- *   gen_run.c       the clock, and which proc does something next
+ *   gen_run.c       the job; who is there at the start, which proc does something next
  *   gen_sched.c     procs, queues, stealing, system calls, what wakes goroutines
  *   gen_gc.c        the heap and the GC
  *   gen_ops.c       what a goroutine can do
@@ -223,7 +222,6 @@ enum { GEN_ROLE_WORKER, GEN_ROLE_SWEEPER, GEN_ROLE_TIMER, GEN_ROLE_TOUR, GEN_ROL
 enum { GEN_ROLES = 24, GEN_VARIANTS = 4, GEN_FRAMES = 8 };
 
 extern const gen_role gen_runtime_roles[GEN_RUNTIME_ROLES];
-const char *gen_profile_name(size_t n); /* NULL past the last */
 /* NULL: the first one. */
 const gen_profile *gen_profile_by_name(const char *name);
 
@@ -234,12 +232,12 @@ size_t gen_frames(const gen_role *role, gen_op_code op, unsigned variant,
 /* ---- the state of the machine ---------------------------------------------------------------- */
 
 typedef enum gen_state {
-    GEN_FREE, /* the slot is */
-    GEN_RUNNABLE,
-    GEN_RUNNING,
-    GEN_IN_SYSCALL, /* with its proc */
-    GEN_BLOCKED_IN_SYSCALL, /* without */
-    GEN_WAITING_FOR_IT,
+    GEN_G_FREE, /* the slot is */
+    GEN_G_RUNNABLE,
+    GEN_G_RUNNING,
+    GEN_G_CALLING, /* in a system call, with its proc */
+    GEN_G_BLOCKED, /* in a system call, without */
+    GEN_G_WAITING,
 } gen_state;
 
 typedef struct gen_goroutine {
@@ -444,6 +442,9 @@ void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op);
 /* A proc that sleeps gets up, if there is one. */
 bool gen_wake_proc(gen_sim *s);
 void gen_start_proc(gen_sim *s, gen_proc *p);
+/* Tracing starts while p runs g. */
+void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g);
+uint32_t gen_new_thread(gen_sim *s);
 void gen_stop_proc(gen_sim *s, gen_proc *p);
 /* A goroutine of p enters a system call; what goes on with it, if it is in one. */
 void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks);

@@ -34,13 +34,13 @@ static void stop_the_world(gen_sim *s, gen_proc *p, bool mark_is_done)
             q = s->order[s->awake_count - 2];
         gen_pass(s);
         gen_goroutine *g = q->running;
-        if (g && g->state == GEN_IN_SYSCALL) {
+        if (g && g->state == GEN_G_CALLING) {
             gen_hand_off(s, q, p);
             continue;
         }
         if (g) {
             gen_leave(s, q, GEN_PREEMPT, OP_START, GEN_STRING_PREEMPTED);
-            g->state = GEN_RUNNABLE;
+            g->state = GEN_G_RUNNABLE;
             gen_push(&s->runnable, g);
         }
         gen_stop_proc(s, q);

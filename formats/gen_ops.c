@@ -60,7 +60,7 @@ static bool forever(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 static bool sched(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     gen_leave(s, p, GEN_SCHED, op->code, GEN_STRING_GOSCHED);
-    g->state = GEN_RUNNABLE;
+    g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);
     return false;
 }
@@ -69,7 +69,7 @@ void gen_preempt(gen_sim *s, gen_proc *p, gen_op_code where)
 {
     gen_goroutine *g = p->running;
     gen_leave(s, p, GEN_PREEMPT, where, GEN_STRING_PREEMPTED);
-    g->state = GEN_RUNNABLE;
+    g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);
 }
 
@@ -395,7 +395,7 @@ static bool coroutine(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
     gen_goroutine *made = create_as(s, p, op->a, GEN_CREATE_BLOCKED);
     if (!made)
         return true;
-    made->state = GEN_WAITING_FOR_IT;
+    made->state = GEN_G_WAITING;
     made->partner = g;
     g->partner = made;
     return false;
@@ -411,8 +411,8 @@ static bool switch_to(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
     gen_tell(s, ends ? GEN_SWITCH_END : GEN_SWITCH,
              &(gen_saying){
                  .p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
-    g->state = GEN_WAITING_FOR_IT;
-    partner->state = GEN_RUNNING;
+    g->state = GEN_G_WAITING;
+    partner->state = GEN_G_RUNNING;
     p->running = partner;
     if (ends) {
         partner->partner = NULL;

@@ -21,6 +21,7 @@ bool gen_sched_init(gen_sim *s, uint32_t procs, uint32_t goroutines)
     if (!s->procs || !s->order || !s->goroutines || !s->idle_threads || !s->channels)
         return false;
     s->proc_count = procs;
+    s->goroutine_count = goroutines;
     s->next_thread = FIRST_THREAD + 1;
     for (uint32_t i = 0; i < procs; i++) {
         s->procs[i] = (gen_proc){.id = i, .place = i};
@@ -46,7 +47,7 @@ gen_goroutine *gen_goroutine_new(gen_sim *s, const gen_role *role)
     if (g)
         *g = (gen_goroutine){.id = ++s->last_id,
                              .role = role,
-                             .state = GEN_RUNNABLE,
+                             .state = GEN_G_RUNNABLE,
                              .lock = gen_below(s, GEN_LOCKS),
                              .channel = gen_below(s, s->channel_count)};
     return g;
@@ -54,13 +55,18 @@ gen_goroutine *gen_goroutine_new(gen_sim *s, const gen_role *role)
 
 void gen_goroutine_free(gen_sim *s, gen_goroutine *g)
 {
-    g->state = GEN_FREE;
+    g->state = GEN_G_FREE;
     gen_push(&s->free, g);
+}
+
+uint32_t gen_new_thread(gen_sim *s)
+{
+    return s->next_thread++;
 }
 
 static uint32_t take_thread(gen_sim *s)
 {
-    return s->idle_thread_count ? s->idle_threads[--s->idle_thread_count] : s->next_thread++;
+    return s->idle_thread_count ? s->idle_threads[--s->idle_thread_count] : gen_new_thread(s);
 }
 
 static void return_thread(gen_sim *s, uint32_t thread)
@@ -112,6 +118,19 @@ void gen_stop_proc(gen_sim *s, gen_proc *p)
     fall_asleep(s, p);
 }
 
+void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g)
+{
+    if (!s->v2) {
+        gen_start_proc(s, p);
+        gen_start(s, p, g);
+    } else { /* their statuses say so */
+        p->thread = take_thread(s);
+        move(s, p, s->awake_count++);
+        g->state = GEN_G_RUNNING;
+        p->running = g;
+    }
+}
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 void gen_start(gen_sim *s, gen_proc *p, gen_goroutine *g)
@@ -120,7 +139,7 @@ void gen_start(gen_sim *s, gen_proc *p, gen_goroutine *g)
     gen_saying say = {
         .p = p, .args = {g->id}, .string = g->id & 1 ? GEN_STRING_WORKER : GEN_STRING_FRACTIONAL};
     gen_tell(s, worker && gen_has(s, GEN_START_LABEL) ? GEN_START_LABEL : GEN_START, &say);
-    g->state = GEN_RUNNING;
+    g->state = GEN_G_RUNNING;
     p->running = g;
     say.g = g;
     if (worker)
@@ -139,7 +158,7 @@ void gen_wait(gen_sim *s, gen_proc *p, gen_queue *queue, gen_event event, gen_op
 {
     gen_goroutine *g = p->running;
     gen_leave(s, p, event, op, why);
-    g->state = GEN_WAITING_FOR_IT;
+    g->state = GEN_G_WAITING;
     gen_push(queue, g);
 }
 
@@ -149,7 +168,7 @@ void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op)
     gen_tell(s, GEN_UNBLOCK,
              &(gen_saying){
                  .p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
-    g->state = GEN_RUNNABLE;
+    g->state = GEN_G_RUNNABLE;
     gen_push(&p->queue, g);
     if (p->queue.count > 1 && s->awake_count < s->proc_count && gen_chance(s, 128)) {
         gen_pass(s);
@@ -207,7 +226,7 @@ void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks)
 {
     gen_goroutine *g = p->running;
     gen_tell(s, GEN_SYSCALL, &(gen_saying){.p = p, .g = g, .role = g->role, .op = OP_SYSCALL});
-    g->state = GEN_IN_SYSCALL;
+    g->state = GEN_G_CALLING;
     p->blocks = gen_chance(s, blocks);
 }
 
@@ -225,7 +244,7 @@ void gen_hand_off(gen_sim *s, gen_proc *p, const gen_proc *by)
     } else {
         gen_tell(s, GEN_PROC_STOP, &(gen_saying){.p = p});
     }
-    g->state = GEN_BLOCKED_IN_SYSCALL;
+    g->state = GEN_G_BLOCKED;
     g->thread = p->thread;
     gen_push(&s->blocked, g);
     fall_asleep(s, p);
@@ -243,7 +262,7 @@ void gen_syscall_step(gen_sim *s, gen_proc *p)
         }
         return;
     }
-    g->state = GEN_RUNNING;
+    g->state = GEN_G_RUNNING;
     if (gen_has(s, GEN_SYSCALL_END))
         gen_tell(s, GEN_SYSCALL_END, &(gen_saying){.p = p, .g = g});
     else
@@ -256,7 +275,7 @@ static void back_from_call(gen_sim *s, gen_goroutine *g)
              &(gen_saying){
                  .g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
     return_thread(s, g->thread);
-    g->state = GEN_RUNNABLE;
+    g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);
 }
 
