@@ -277,6 +277,7 @@ static void back_from_call(gen_sim *s, gen_goroutine *g)
     return_thread(s, g->thread);
     g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);
+    gen_pass(s);
 }
 
 void gen_syscall_return(gen_sim *s)
