@@ -142,7 +142,7 @@ typedef enum gen_op_code {
     OP_END,          /* the goroutine ends */
     OP_LOOP,         /* back to operation a, in b of 256 cases */
     OP_CREATE,       /* a goroutine of role a */
-    OP_SEND,         /* on a channel: GEN_LEFT, GEN_RIGHT, GEN_ANY */
+    OP_SEND,         /* on channel a of those that its group has */
     OP_RECV,
     OP_SELECT,
     OP_LOCK,
@@ -193,8 +193,6 @@ typedef enum gen_cover_part {
     GEN_COVER_DONE,
 } gen_cover_part;
 
-enum { GEN_LEFT, GEN_RIGHT, GEN_ANY }; /* channels of a goroutine */
-
 typedef struct gen_op {
     uint8_t code, a;
     uint16_t b;
@@ -214,6 +212,7 @@ typedef struct gen_profile {
     const char *name;
     const gen_role *roles;
     uint8_t role_count;
+    uint64_t goal; /* bytes of the heap at which a GC cycle begins, at least */
 } gen_profile;
 
 /* Roles of the runtime, which every profile has, come first. */
@@ -246,7 +245,7 @@ typedef struct gen_goroutine {
     const gen_role *role;
     uint64_t id, task;
     uint32_t lock;     /* it holds or waits for */
-    uint32_t channel;  /* left; right is the next one */
+    uint32_t group;    /* of goroutines that have channels together */
     uint32_t thread;   /* while blocked in a system call */
     uint16_t pc;       /* next operation */
     uint8_t state;
@@ -278,7 +277,7 @@ typedef struct gen_lock {
     gen_queue waiters;
 } gen_lock;
 
-enum { GEN_LOCKS = 16, GEN_CHANNELS = 256, GEN_CHANNEL_ROOM = 4 };
+enum { GEN_LOCKS = 16, GEN_CHANNELS = 8, GEN_CHANNEL_ROOM = 4, GEN_GROUP = 32 };
 
 typedef struct gen_sim {
     /* how it is told */
@@ -318,19 +317,19 @@ typedef struct gen_sim {
     gen_queue net, sleeping, selecting, conds, assists;
     gen_queue workers, sweepers, timers; /* of the runtime */
     gen_queue blocked;         /* in system calls */
-    bool callbacks;            /* threads of C call Go */
     uint32_t turn;             /* whose is next, of channels that nobody uses */
-    gen_channel *channels;
-    uint32_t channel_count;
+    gen_channel *channels; /* GEN_CHANNELS of each group */
+    uint32_t group_count;
+    uint32_t made[GEN_ROLES];
     gen_lock locks[GEN_LOCKS];
 
     /* GC */
-    uint64_t heap, goal, live;
+    uint64_t heap, goal;
     bool marking;
     int64_t mark_left, sweep_left;
     uint32_t worker_count;
 
-    uint64_t next_sample; /* ns */
+    uint64_t next_timer, next_sample; /* ns */
 
     /* --cover */
     uint64_t seen; /* a bit for each event that was told */

@@ -1,12 +1,12 @@
 /* gen_gc.c - the heap, and the GC that keeps it small: cycles, stopped worlds, assists, sweeps. */
 #include "gen.h"
 
-enum { PAGE = 8192, SMALLEST_GOAL = 4 << 20 };
+enum { PAGE = 8192 };
 
 void gen_gc_init(gen_sim *s)
 {
-    s->heap = s->live = 1 << 20;
-    s->goal = SMALLEST_GOAL;
+    s->heap = s->profile->goal / 4;
+    s->goal = s->profile->goal;
 }
 
 /* Why the world is stopped: as a number until 1.21 (1.10 has two kinds, 1.21 a list of reasons),
@@ -78,9 +78,8 @@ void gen_gc_end(gen_sim *s, gen_proc *p)
     stop_the_world(s, p, true);
     gen_tell(s, GEN_GC_DONE, &(gen_saying){.p = p, .g = p->running});
     s->marking = false;
-    s->live = s->heap / 4 + PAGE * (uint64_t)gen_below(s, 256);
-    s->goal = 2 * s->live > SMALLEST_GOAL ? 2 * s->live : SMALLEST_GOAL;
-    s->heap = s->live;
+    s->heap = s->heap / 4 + PAGE * (uint64_t)gen_below(s, 256);
+    s->goal = 2 * s->heap > s->profile->goal ? 2 * s->heap : s->profile->goal;
     s->sweep_left = 32;
     gen_pass(s);
     start_the_world(s, p, true);

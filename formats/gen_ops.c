@@ -41,7 +41,7 @@ static bool create(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     gen_goroutine *made = create_as(s, p, op->a, GEN_CREATE);
     if (!made)
         return true;
-    made->channel = (g->channel + 1) % s->channel_count;
+    (void)g;
     gen_push(&p->queue, made);
     if (s->awake_count < s->proc_count && gen_chance(s, 128)) {
         gen_pass(s);
@@ -99,10 +99,7 @@ static bool populate(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op
 
 static gen_channel *channel_of(gen_sim *s, const gen_goroutine *g, unsigned which)
 {
-    uint32_t n = which == GEN_LEFT    ? g->channel
-                 : which == GEN_RIGHT ? g->channel + 1
-                                      : gen_below(s, s->channel_count);
-    return &s->channels[n % s->channel_count];
+    return &s->channels[g->group * GEN_CHANNELS + which];
 }
 
 static bool do_send(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)

@@ -65,13 +65,16 @@ const gen_role gen_runtime_roles[GEN_RUNTIME_ROLES] = {
 
 /* ---- a server -------------------------------------------------------------------------------- */
 
-enum { MAIN = GEN_RUNTIME_ROLES, A, B, C, D, E, F };
+/* Roles of a profile, main's being the first; and the channels of a group of goroutines. */
+enum { MAIN = GEN_RUNTIME_ROLES, A, B, C, D, E };
+enum { QUERIES, LINES, RECORDS, LEAVES, BLOCKS };
 
 static const gen_op idle_main[] = {
     {OP_POPULATE, 0, 0}, {OP_SLEEP, 0, 0}, {OP_ALLOC, 0, 0}, {OP_LOOP, 0, 256}};
 
 static const gen_op acceptor[] = {
-    {OP_NET, 0, 0}, {OP_SYSCALL, 0, 4}, {OP_CREATE, B, 0}, {OP_LOOP, 0, 256}};
+    {OP_NET, 0, 0}, {OP_SYSCALL, 0, 4}, {OP_CREATE, B, 0},
+    {OP_LOOP, 0, 64}, {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op handler[] = {{OP_TASK, 0, 0},
                                  {OP_REGION, GEN_STRING_REGION_READ, 0},
                                  {OP_NET, 0, 0},
@@ -83,7 +86,7 @@ static const gen_op handler[] = {{OP_TASK, 0, 0},
                                  {OP_LOCK, 0, 0},
                                  {OP_ALLOC, 0, 0},
                                  {OP_UNLOCK, 0, 0},
-                                 {OP_SEND, GEN_ANY, 0},
+                                 {OP_SEND, QUERIES, 0},
                                  {OP_NET, 0, 0},
                                  {OP_ALLOC, 0, 0},
                                  {OP_REGION_END, GEN_STRING_REGION_WORK, 0},
@@ -94,7 +97,7 @@ static const gen_op handler[] = {{OP_TASK, 0, 0},
                                  {OP_TASK_END, 0, 0},
                                  {OP_LOOP, 0, 160},
                                  {OP_END, 0, 0}};
-static const gen_op store[] = {{OP_RECV, GEN_ANY, 0}, {OP_SYSCALL, 0, 24}, {OP_ALLOC, 0, 0},
+static const gen_op store[] = {{OP_RECV, QUERIES, 0}, {OP_SYSCALL, 0, 24}, {OP_ALLOC, 0, 0},
                                {OP_NET, 0, 0},        {OP_LOOP, 0, 256}};
 static const gen_op ticker[] = {
     {OP_SLEEP, 0, 0}, {OP_ALLOC, 0, 0}, {OP_COND_SIGNAL, 0, 0}, {OP_LOOP, 0, 256}};
@@ -124,16 +127,18 @@ static const gen_role http_roles[] = {
 
 /* ---- a pipeline ------------------------------------------------------------------------------ */
 
-static const gen_op source[] = {{OP_ALLOC, 0, 0}, {OP_SEND, GEN_ANY, 0},   {OP_SEND, GEN_ANY, 0},
-                                {OP_LOOP, 1, 224}, {OP_SCHED, 0, 0}, {OP_LOOP, 0, 256}};
-static const gen_op stage[] = {{OP_RECV, GEN_LEFT, 0}, {OP_SEND, GEN_RIGHT, 0}, {OP_LOOP, 0, 240},
-                               {OP_LOCK, 0, 0},        {OP_ALLOC, 0, 0},        {OP_UNLOCK, 0, 0},
+static const gen_op source[] = {{OP_ALLOC, 0, 0},  {OP_SEND, LINES, 0}, {OP_SEND, LINES, 0},
+                                {OP_LOOP, 1, 224}, {OP_SCHED, 0, 0},    {OP_LOOP, 0, 256}};
+static const gen_op stage[] = {{OP_RECV, LINES, 0}, {OP_SEND, RECORDS, 0}, {OP_LOOP, 0, 240},
+                               {OP_LOCK, 0, 0},     {OP_ALLOC, 0, 0},      {OP_UNLOCK, 0, 0},
                                {OP_LOOP, 0, 256}};
-static const gen_op sink[] = {{OP_RECV, GEN_ANY, 0}, {OP_LOOP, 0, 240},
-                              {OP_LOG, GEN_STRING_KEY, 0}, {OP_SYSCALL, 0, 8},
+static const gen_op sink[] = {{OP_RECV, RECORDS, 0},
+                              {OP_LOOP, 0, 240},
+                              {OP_LOG, GEN_STRING_KEY, 0},
+                              {OP_SYSCALL, 0, 8},
                               {OP_LOOP, 0, 256}};
-static const gen_op generator[] = {{OP_CORO, D + 1, 0}, {OP_SWITCH, 0, 0}, {OP_SEND, GEN_ANY, 0},
-                                   {OP_LOOP, 0, 256}};
+static const gen_op pipeline_merger[] = {
+    {OP_CORO, E, 0}, {OP_SWITCH, 0, 0}, {OP_SEND, RECORDS, 0}, {OP_LOOP, 0, 256}};
 static const gen_op pulled[] = {{OP_SWITCH, 0, 0}, {OP_LOOP, 0, 240}, {OP_SWITCH_END, 0, 0}};
 
 static const gen_role pipeline_roles[] = {
@@ -145,18 +150,18 @@ static const gen_role pipeline_roles[] = {
      stage,
      6},
     {"main.(*sink).run", "/src/ingest/sink.go", {"main.(*sink).write"}, sink, 3},
-    {"main.(*merger).run", "/src/ingest/merge.go", {"main.(*merger).next"}, generator, 1},
+    {"main.(*merger).run", "/src/ingest/merge.go", {"main.(*merger).next"}, pipeline_merger, 1},
     {"main.(*merger).pull", "/src/ingest/merge.go", {"main.(*merger).yield"}, pulled, 0},
 };
 
 /* ---- much garbage ---------------------------------------------------------------------------- */
 
-static const gen_op allocator[] = {{OP_ALLOC, 0, 0}, {OP_LOOP, 0, 240}, {OP_SCHED, 0, 0},
+static const gen_op allocator[] = {{OP_ALLOC, 0, 0}, {OP_LOOP, 0, 192}, {OP_SCHED, 0, 0},
                                    {OP_LOOP, 0, 224}, {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op builder[] = {{OP_ALLOC, 0, 0}, {OP_LOOP, 0, 224}, {OP_CREATE, C, 0},
-                                 {OP_RECV, GEN_LEFT, 0}, {OP_LOOP, 0, 256}};
+                                 {OP_RECV, LEAVES, 0}, {OP_LOOP, 0, 256}};
 static const gen_op leaf[] = {
-    {OP_ALLOC, 0, 0}, {OP_LOOP, 0, 192}, {OP_SEND, GEN_LEFT, 0}, {OP_END, 0, 0}};
+    {OP_ALLOC, 0, 0}, {OP_LOOP, 0, 192}, {OP_SEND, LEAVES, 0}, {OP_END, 0, 0}};
 
 static const gen_role gc_roles[] = {
     {"main.main", "/src/forest/main.go", {0}, idle_main, 0},
@@ -169,8 +174,8 @@ static const gen_role gc_roles[] = {
 /* ---- many system calls ----------------------------------------------------------------------- */
 
 static const gen_op reader[] = {{OP_SYSCALL, 0, 24}, {OP_LOOP, 0, 224}, {OP_ALLOC, 0, 0},
-                                {OP_SEND, GEN_RIGHT, 0}, {OP_LOOP, 0, 256}};
-static const gen_op writer[] = {{OP_RECV, GEN_LEFT, 0}, {OP_SYSCALL, 0, 64}, {OP_LOOP, 0, 256}};
+                                {OP_SEND, BLOCKS, 0}, {OP_LOOP, 0, 256}};
+static const gen_op writer[] = {{OP_RECV, BLOCKS, 0}, {OP_SYSCALL, 0, 64}, {OP_LOOP, 0, 256}};
 static const gen_op locker[] = {{OP_LOCK, 0, 0}, {OP_SYSCALL, 0, 128}, {OP_UNLOCK, 0, 0},
                                 {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op caller[] = {{OP_CALLBACK, 0, 0}, {OP_SYSCALL, 0, 200}, {OP_LOOP, 0, 256}};
@@ -186,8 +191,9 @@ static const gen_role syscalls_roles[] = {
 
 /* ---- a bit of everything --------------------------------------------------------------------- */
 
-static const gen_op mixed_pulled[] = {{OP_SWITCH, 0, 0}, {OP_LOOP, 0, 240}, {OP_SWITCH_END, 0, 0}};
-static const gen_op mixed_puller[] = {{OP_CORO, MAIN + 10, 0}, {OP_SWITCH, 0, 0}, {OP_SLEEP, 0, 0},
+static const gen_op mixed_merger[] = {{OP_CORO, GEN_RUNTIME_ROLES + 11, 0},
+                                      {OP_SWITCH, 0, 0},
+                                      {OP_SEND, RECORDS, 0},
                                       {OP_LOOP, 0, 256}};
 
 static const gen_role mixed_roles[] = {
@@ -209,19 +215,21 @@ static const gen_role mixed_roles[] = {
     {"main.(*stage).run", "/src/ingest/stage.go",
      {"main.(*stage).transform", "main.(*decoder).decode"}, stage, 2},
     {"main.(*source).run", "/src/ingest/source.go", {"main.(*source).emit"}, source, 1},
+    {"main.(*sink).run", "/src/ingest/sink.go", {"main.(*sink).write"}, sink, 1},
     {"main.grow", "/src/forest/tree.go", {"main.(*tree).insert", "main.(*tree).split"},
      allocator, 1},
-    {"main.(*merger).run", "/src/ingest/merge.go", {"main.(*merger).next"}, mixed_puller, 1},
-    {"main.(*merger).pull", "/src/ingest/merge.go", {"main.(*merger).yield"}, mixed_pulled, 0},
+    {"main.(*merger).run", "/src/ingest/merge.go", {"main.(*merger).next"}, mixed_merger, 1},
+    {"main.(*merger).pull", "/src/ingest/merge.go", {"main.(*merger).yield"}, pulled, 0},
     {"main.(*watch).poll", "/src/copy/watch.go", {"main._Cfunc_wait"}, caller, 1},
 };
 
-#define PROFILE(name)                                                                              \
+#define PROFILE(name, megabytes)                                                                   \
     {                                                                                              \
-        #name, name##_roles, sizeof name##_roles / sizeof name##_roles[0]                          \
+        #name, name##_roles, sizeof name##_roles / sizeof name##_roles[0], megabytes << 20         \
     }
-static const gen_profile profiles[] = {PROFILE(mixed), PROFILE(http), PROFILE(pipeline),
-                                       PROFILE(gc), PROFILE(syscalls)};
+static const gen_profile profiles[] = {PROFILE(mixed, 64u), PROFILE(http, 64u),
+                                       PROFILE(pipeline, 64u), PROFILE(gc, 16u),
+                                       PROFILE(syscalls, 64u)};
 
 const char *gen_profile_name(size_t n)
 {

@@ -90,7 +90,9 @@ static void sample_one(gen_sim *s)
 /* Everybody sleeps, until something is due. */
 static void idle(gen_sim *s)
 {
-    s->now += 4000 + gen_below(s, 100000);
+    s->now += 4000 + gen_below(s, 20000);
+    if (s->now < s->next_timer && !s->net.count && !s->blocked.count)
+        s->now = s->next_timer;
     gen_wake_proc(s);
     gen_pass(s);
     gen_poll(s, s->order[0]);
@@ -156,7 +158,7 @@ static void set_up(gen_sim *s, const gen_job *job)
     s->tick_shift = clocks[s->v2].shift;
     s->now = START_NS;
     s->random = job->seed;
-    const gen_profile *profile = gen_profile_by_name(job->profile);
+    const gen_profile *profile = s->profile = gen_profile_by_name(job->profile);
     memcpy(s->roles, gen_runtime_roles, sizeof gen_runtime_roles);
     memcpy(s->roles + GEN_RUNTIME_ROLES, profile->roles,
            profile->role_count * sizeof *profile->roles);

@@ -12,12 +12,12 @@ enum { FIRST_THREAD = 4711, MONITOR = FIRST_THREAD };
 bool gen_sched_init(gen_sim *s, uint32_t procs, uint32_t goroutines)
 {
     s->thread_room = procs + goroutines + 1;
-    s->channel_count = goroutines / 4 < GEN_CHANNELS ? goroutines / 4 + 2 : GEN_CHANNELS;
+    s->group_count = goroutines / GEN_GROUP + 1;
     s->procs = calloc(procs, sizeof *s->procs);
     s->order = calloc(procs, sizeof *s->order);
     s->goroutines = calloc(goroutines, sizeof *s->goroutines);
     s->idle_threads = calloc(s->thread_room, sizeof *s->idle_threads);
-    s->channels = calloc(s->channel_count, sizeof *s->channels);
+    s->channels = calloc(s->group_count, GEN_CHANNELS * sizeof *s->channels);
     if (!s->procs || !s->order || !s->goroutines || !s->idle_threads || !s->channels)
         return false;
     s->proc_count = procs;
@@ -49,7 +49,7 @@ gen_goroutine *gen_goroutine_new(gen_sim *s, const gen_role *role)
                              .role = role,
                              .state = GEN_G_RUNNABLE,
                              .lock = gen_below(s, GEN_LOCKS),
-                             .channel = gen_below(s, s->channel_count)};
+                             .group = s->made[role - s->roles]++ % s->group_count};
     return g;
 }
 
@@ -202,8 +202,13 @@ static gen_goroutine *find_worker(gen_sim *s, gen_proc *p)
 
 void gen_schedule(gen_sim *s, gen_proc *p)
 {
+    /* However much there is to do, now and then it is looked at what is due, and who has waited for
+     * any proc. */
+    uint64_t r = gen_random(s);
+    if ((r & 7) == 0)
+        gen_poll(s, p);
     gen_goroutine *g = find_worker(s, p);
-    if (!g && (gen_random(s) & 63) == 0)
+    if (!g && (r >> 32 & 63) == 0)
         g = gen_pop(&s->runnable);
     if (!g)
         g = gen_pop(&p->queue);
@@ -334,21 +339,24 @@ static bool release(gen_sim *s, gen_proc *p, gen_queue *queue, uint32_t most)
     return count > 0;
 }
 
+/* Timers. Until 1.18 a goroutine of the runtime wakes those that sleep. */
 static bool release_sleeping(gen_sim *s, gen_proc *p)
 {
-    if (!s->sleeping.count)
+    if (s->now < s->next_timer)
         return false;
-    /* Until 1.18 a goroutine of the runtime wakes those that sleep. */
-    return release(s, p, s->timers.count ? &s->timers : &s->sleeping, 1);
+    s->next_timer = s->now + 10000 + gen_below(s, 50000);
+    bool found = s->sleeping.count && release(s, p, s->timers.count ? &s->timers : &s->sleeping, 1);
+    return release(s, p, &s->selecting, 1) || found;
 }
 
 /* Nothing else goes on: whoever waits for others has waited for too long. */
 static bool release_any(gen_sim *s, gen_proc *p)
 {
-    for (uint32_t i = 0; i < s->channel_count; i++) {
-        gen_channel *channel = &s->channels[(i + s->turn) % s->channel_count];
+    uint32_t count = s->group_count * GEN_CHANNELS;
+    for (uint32_t i = 0; i < count; i++) {
+        gen_channel *channel = &s->channels[(i + s->turn) % count];
         if (release(s, p, &channel->receivers, 1) || release(s, p, &channel->senders, 1)) {
-            s->turn = (s->turn + i + 1) % s->channel_count;
+            s->turn = (s->turn + i + 1) % count;
             return true;
         }
     }
@@ -357,15 +365,10 @@ static bool release_any(gen_sim *s, gen_proc *p)
 
 void gen_poll(gen_sim *s, gen_proc *p)
 {
-    if (s->callbacks && gen_chance(s, 32))
-        gen_callback(s);
     if (s->blocked.count && gen_chance(s, 128))
         gen_syscall_return(s);
     bool found = release(s, p, &s->net, 1 + gen_below(s, 3));
-    if (!found || gen_chance(s, 64))
-        found |= release_sleeping(s, p);
-    if (!found || gen_chance(s, 64))
-        found |= release(s, p, &s->selecting, 1);
-    if (!found && !s->blocked.count)
+    found |= release_sleeping(s, p);
+    if (!found && !s->blocked.count && !s->sleeping.count && !s->selecting.count)
         release_any(s, p);
 }

@@ -15,6 +15,10 @@ static const char *const strings[GEN_STRING_COUNT] = {
 #undef GEN_TEXT
 };
 
+/* The tables of later versions still have FutileWakeup, but no tracer of theirs writes it, and Go's
+ * readers from 1.22 on refuse it. */
+enum { LAST_FUTILE = 10 };
+
 /* Where an argument comes from: the n-th of a saying's args, or one of these. */
 enum { FROM_STRING = 8, FROM_SECOND, FROM_START, FROM_STACK, FROM_NOWHERE };
 
@@ -46,6 +50,8 @@ void gen_tell_init(gen_sim *s)
     for (int i = 0; i < GEN_EVENT_COUNT; i++) {
         const char *name = names[i][s->v2];
         s->specs[i] = name ? gotrace_event_spec_named(s->version, name) : NULL;
+        if (i == GEN_FUTILE && s->version > LAST_FUTILE)
+            s->specs[i] = NULL;
         if (s->specs[i])
             find_sources(s, (gen_event)i);
     }
