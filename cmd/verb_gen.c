@@ -1,5 +1,6 @@
 /* verb_gen.c - a trace of a program that does not exist. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "diag.h"
 #include "options.h"
@@ -20,11 +21,34 @@ static const char *version_name(size_t n)
     return versions[n];
 }
 
+enum { NEWEST = 26 };
+
+static gotrace_rule rule_of(const char *id)
+{
+    int rule = 0;
+    while (strcmp(gotrace_rule_describe((gotrace_rule)rule)->id, id) != 0)
+        rule++;
+    return (gotrace_rule)rule;
+}
+
+static gotrace_status write_defect(session *s, gen_job job, const gotrace_config *config,
+                                   gotrace_error *error)
+{
+    gen_planted planted;
+    gotrace_rule rule = rule_of(s->set.defect);
+    if (gen_write_defect(&job, rule, write_buffered, &s->output.out, config, &planted, error) < 0)
+        return GOTRACE_ERROR;
+    if (!s->set.quiet)
+        fprintf(stderr, "gotrace: at 0x%llx of this trace of go 1.%d: %s [%s]\n",
+                (unsigned long long)planted.offset, planted.version, planted.what, s->set.defect);
+    return GOTRACE_OK;
+}
+
 static int run(session *s)
 {
     const settings *set = &s->set;
     gen_job job = {.seed = set->seed,
-                   .version = set->go ? atoi(set->go + 2) : 26,
+                   .version = set->go ? atoi(set->go + 2) : set->defect ? 0 : NEWEST,
                    .events = set->events,
                    .procs = set->procs,
                    .goroutines = set->goroutines,
@@ -36,7 +60,10 @@ static int run(session *s)
     gotrace_config config;
     gotrace_error error;
     gotrace_config_init(&config);
-    if (gen_write(&job, write_buffered, &s->output.out, &config, &error) < 0) {
+    gotrace_status written =
+        set->defect ? write_defect(s, job, &config, &error)
+                    : gen_write(&job, write_buffered, &s->output.out, &config, &error);
+    if (written < 0) {
         /* A failed write is told when the output is closed. */
         if (!s->output.out.failed)
             diag_error("%s", error.message);
@@ -59,6 +86,8 @@ static const option_spec options[] = {
      "what the program does (mixed)"},
     {0, "cover", OPTION_FLAG, NULL, offsetof(settings, cover), NULL,
      "each event of that version, once at least"},
+    {0, "defect", OPTION_CHOICE, "RULE", offsetof(settings, defect), gen_defect_name,
+     "break that rule of validate in one place"},
     {.name = NULL},
 };
 

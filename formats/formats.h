@@ -239,4 +239,19 @@ const char *gen_profile_name(size_t n); /* NULL past the last */
 gotrace_status gen_write(const gen_job *job, gotrace_write_fn write, void *ctx,
                          const gotrace_config *config, gotrace_error *error);
 
+/* What was broken, and where. */
+typedef struct gen_planted {
+    int version;
+    uint64_t offset; /* in the trace */
+    const char *what; /* a constant */
+} gen_planted;
+
+/* The same, with one rule broken in one place. Job.version 0: the first one in which that can be.
+ * The sound trace waits in a temporary file. */
+gotrace_status gen_write_defect(const gen_job *job, gotrace_rule rule, gotrace_write_fn write,
+                                void *ctx, const gotrace_config *config, gen_planted *planted,
+                                gotrace_error *error);
+/* The rules that can be broken, by id; NULL past the last. */
+const char *gen_defect_name(size_t n);
+
 #endif

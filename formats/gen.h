@@ -335,6 +335,8 @@ typedef struct gen_sim {
     uint64_t seen; /* a bit for each event that was told */
     uint64_t timer_id;
     bool tour_begun, toured;
+
+    gen_goroutine last; /* who runs when the machine stands still */
 } gen_sim;
 
 /* ---- random numbers -------------------------------------------------------------------------- */
@@ -383,6 +385,16 @@ static inline gen_goroutine *gen_pop(gen_queue *queue)
     }
     return g;
 }
+
+/* Who is there when the machine stands still: a goroutine that was just created runs on the only
+ * proc that is awake, and no GC cycle goes on. In v2 a generation began before it was created. */
+typedef struct gen_still {
+    uint64_t proc, thread, goroutine;
+} gen_still;
+
+/* As gen_write; still, if it is not NULL: the machine stands still at the end. */
+gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn write, void *ctx,
+                       const gotrace_config *config, gotrace_error *error);
 
 /* ---- telling (gen_tell.c) -------------------------------------------------------------------- */
 

@@ -129,6 +129,48 @@ static void run(gen_sim *s, uint64_t events)
     }
 }
 
+/* The goroutine of a proc stops in the middle. */
+static void interrupt(gen_sim *s, gen_proc *p)
+{
+    if (p->running && p->running->state == GEN_G_CALLING) {
+        p->running->state = GEN_G_RUNNING;
+        gen_tell(s, GEN_SYSCALL_END, &(gen_saying){.p = p, .g = p->running});
+        gen_pass(s);
+    }
+    if (p->running)
+        gen_preempt(s, p, OP_START);
+    gen_pass(s);
+}
+
+static void stand_still(gen_sim *s, gen_still *still)
+{
+    gen_pass(s);
+    gen_next_generation(s);
+    gen_pass(s);
+    if (s->awake_count == 0)
+        gen_wake_proc(s);
+    gen_proc *p = s->order[0];
+    interrupt(s, p);
+    s->last = (gen_goroutine){.id = ++s->last_id, .role = &s->roles[GEN_ROLE_TOUR_PEER]};
+    gen_tell(s, GEN_CREATE, &(gen_saying){.p = p, .start = s->last.role, .args = {s->last.id}});
+    gen_pass(s);
+    gen_start(s, p, &s->last);
+    gen_pass(s);
+    if (s->marking)
+        gen_gc_end(s, p);
+    while (s->awake_count > 1 && !s->failed) {
+        gen_proc *q = s->order[s->awake_count - 1];
+        if (q == p)
+            q = s->order[s->awake_count - 2];
+        interrupt(s, q);
+        gen_stop_proc(s, q);
+    }
+    gen_pass(s);
+    gen_tell(s, GEN_HEAP, &(gen_saying){.p = p, .g = &s->last, .args = {s->heap}});
+    *still =
+        (gen_still){.proc = (uint64_t)p->id, .thread = p->thread, .goroutine = s->last.id};
+}
+
 /* ---- the job --------------------------------------------------------------------------------- */
 
 static gotrace_status refuse(gotrace_error *error, const char *what, uint64_t number)
@@ -169,6 +211,12 @@ static void set_up(gen_sim *s, const gen_job *job)
 gotrace_status gen_write(const gen_job *job, gotrace_write_fn write, void *ctx,
                          const gotrace_config *config, gotrace_error *error)
 {
+    return gen_run(job, NULL, write, ctx, config, error);
+}
+
+gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn write, void *ctx,
+                       const gotrace_config *config, gotrace_error *error)
+{
     if (check(job, error) < 0)
         return GOTRACE_ERROR;
     gen_sim *s = calloc(1, sizeof *s);
@@ -185,6 +233,8 @@ gotrace_status gen_write(const gen_job *job, gotrace_write_fn write, void *ctx,
         if (status >= 0) {
             gen_tell_init(s);
             run(s, job->events);
+            if (still)
+                stand_still(s, still);
             status = s->failed ? GOTRACE_ERROR : gotrace_writer_finish(s->writer);
             if (status < 0)
                 *error = *gotrace_writer_error(s->writer);
