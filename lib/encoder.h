@@ -1,6 +1,7 @@
 /*
  * encoder.h - what the parts of the encoder share: encoder.c (records, output), encoder_events.c
- * (the tracers' buffers and footer) and encoder_tables.c (strings and stacks by content).
+ * (the buffers and footer of v1's tracers), encoder_v2.c (the buffers and tables of v2's) and
+ * encoder_tables.c (strings and stacks by content).
  */
 #ifndef GT_ENCODER_H
 #define GT_ENCODER_H
@@ -30,6 +31,8 @@ bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t si
 /* Whether they are there already. */
 bool gt_intern_find(const gt_intern *table, const void *bytes, size_t size, size_t *number);
 void gt_intern_free(gt_heap *heap, gt_intern *table);
+/* Forget all, and keep the memory for what comes. */
+void gt_intern_clear(gt_intern *table);
 
 static inline const uint8_t *gt_intern_bytes(const gt_intern *table, const gt_entry *entry)
 {
@@ -77,6 +80,24 @@ typedef struct gt_buffer {
 /* The tracers keep up to 64 goroutines that run timers. */
 #define GT_TIMERS_MAX 64
 
+/* The tracers keep that much of the end of a function's or a file's name. */
+#define GT_NAME_MAX 1024
+
+/* A frame as the stack table keeps it; function and file are numbers of strings plus one, 0 for
+ * none. */
+typedef struct gt_stack_frame {
+    uint64_t pc, function, file, line;
+} gt_stack_frame;
+
+/* A buffer of v2: of a thread's events, or of a table. */
+typedef struct gt_v2_buffer {
+    uint8_t *bytes;
+    size_t used, capacity;
+    uint8_t *length; /* where the batch's size goes */
+    uint64_t last_ticks;
+    bool stamped; /* something happened at last_ticks */
+} gt_v2_buffer;
+
 struct gotrace_encoder {
     gt_heap heap;
     gotrace_write_fn write;
@@ -101,12 +122,16 @@ struct gotrace_encoder {
     gt_intern strings; /* an entry's id is set when its record was written */
     uint64_t last_string;
     gt_intern stacks; /* an entry's id is its number plus one; its bytes are the frames */
-    uint64_t *frames; /* of the stack being looked up: gt_stack_frame each */
+    gt_stack_frame *frames; /* of the stack being looked up */
     size_t frame_capacity;
     uint64_t timers[GT_TIMERS_MAX];
     size_t timer_count;
     uint64_t event_ticks; /* that the last event got */
     bool clamps;          /* ticks that fall are written as the last ones, not refused */
+
+    uint64_t generation;                      /* v2: the one being written */
+    gt_v2_buffer string_buffer, stack_buffer; /* v2 */
+    gt_v2_buffer sample_buffer, other_buffer; /* the latter of what stands alone in a batch */
 };
 
 /* Bytes that v takes. */
@@ -141,6 +166,58 @@ bool gt_encoder_room(gotrace_encoder *encoder, size_t size);
 gotrace_status gt_encoder_flush_out(gotrace_encoder *encoder);
 /* Hand over bytes, after what is in out. */
 gotrace_status gt_encoder_pass(gotrace_encoder *encoder, const void *bytes, size_t size);
+
+/* The number of a string in the table. */
+gotrace_status gt_encoder_intern_string(gotrace_encoder *encoder, const char *bytes, size_t size,
+                                        size_t *number);
+/* A name as the tracers keep it; number plus one, or 0 for no name. */
+gotrace_status gt_encoder_intern_name(gotrace_encoder *encoder, const char *name, size_t size,
+                                      uint64_t *number);
+/* Memory for so many frames, until the next call; NULL (and the error is set) if there is none. */
+gt_stack_frame *gt_encoder_frames(gotrace_encoder *encoder, size_t count);
+gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_frame *frames,
+                                       size_t count, uint64_t *id);
+
+/* ---- v2, by event (encoder_v2.c) ------------------------------------------------------------- */
+
+/* The thread of what is on none. */
+#define GT_V2_NO_THREAD UINT64_MAX
+
+/* Room for size bytes in a buffer: where it has none it is written, and a batch is begun at that
+ * time. Returns where they go, or NULL (and the error is set). */
+uint8_t *gt_v2_room(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread, uint64_t ticks,
+                    size_t size);
+
+/* Write a buffer as a batch. */
+gotrace_status gt_v2_flush(gotrace_encoder *encoder, gt_v2_buffer *buffer);
+void gt_v2_buffer_free(gotrace_encoder *encoder, gt_v2_buffer *buffer);
+
+/* An event of a thread. equal: it may happen at the same tick as the last one, else it is a tick
+ * later, as with the tracers. The ticks it got are in event_ticks. */
+gotrace_status gt_v2_event(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread,
+                           unsigned code, uint64_t ticks, bool equal, const uint64_t *args,
+                           size_t count);
+
+/* Ids of this generation; the string's record is written when it is first seen. */
+gotrace_status gt_v2_string(gotrace_encoder *encoder, uint64_t ticks, const char *bytes,
+                            size_t size, uint64_t *id);
+gotrace_status gt_v2_stack(gotrace_encoder *encoder, uint64_t ticks, const gotrace_frame *frames,
+                           size_t count, uint64_t *id);
+gotrace_status gt_v2_sample(gotrace_encoder *encoder, uint64_t ticks, const uint64_t *args,
+                            size_t count);
+
+/* A batch of an experiment's own data. */
+gotrace_status gt_v2_experiment(gotrace_encoder *encoder, uint64_t experiment, uint64_t thread,
+                                uint64_t ticks, const char *data, size_t size);
+
+/* What a generation tells of time: until 1.24 the frequency, then the clocks too. */
+gotrace_status gt_v2_sync(gotrace_encoder *encoder, uint64_t ticks, uint64_t frequency,
+                          const gotrace_clocks *clocks);
+
+/* The samples and tables of the generation, and (from 1.26) its end; then begin the next one. */
+gotrace_status gt_v2_end_generation(gotrace_encoder *encoder, uint64_t ticks);
+
+void gt_encoder_free_v2(gotrace_encoder *encoder);
 
 /* Called by gotrace_encoder_new and _free. */
 void gt_encoder_init_events(gotrace_encoder *encoder);

@@ -13,8 +13,6 @@
 #define EVENT_ROOM (2 + 5 * GT_VARINT_MAX)
 /* A batch's header: type, proc, sequence number, ticks. */
 #define HEADER_ROOM (1 + 3 * GT_VARINT_MAX)
-/* The tracers keep that much of the end of a function's or a file's name. */
-#define NAME_MAX_BYTES 1024
 /* Go's readers refuse more, and the largest possible record still fits a buffer of gccgo's. */
 #define FRAMES_MAX 1000
 
@@ -41,12 +39,6 @@ static const gt_tracer tracers[] = {
     {GOTRACE_TRACER_GO_2023, 19, LATE, CAPACITY_GO},
 };
 
-/* A frame as the stack table keeps it; function and file are numbers of strings plus one, 0 for
- * none. */
-typedef struct gt_stack_frame {
-    uint64_t pc, function, file, line;
-} gt_stack_frame;
-
 static const gt_tracer *find_tracer(int version, unsigned tracer)
 {
     const gt_tracer *found = NULL;
@@ -59,6 +51,7 @@ static const gt_tracer *find_tracer(int version, unsigned tracer)
 
 void gt_encoder_init_events(gotrace_encoder *e)
 {
+    e->generation = 1;
     e->tracer = gt_is_v2(e->version) ? NULL : find_tracer(e->version, GOTRACE_TRACER_GO);
 }
 
@@ -68,6 +61,7 @@ void gt_encoder_free_events(gotrace_encoder *e)
         gt_free(&e->heap, e->buffers[i].bytes, e->buffers[i].capacity);
     gt_free(&e->heap, e->buffers, e->buffer_capacity * sizeof *e->buffers);
     gt_free(&e->heap, e->frames, e->frame_capacity * sizeof(gt_stack_frame));
+    gt_encoder_free_v2(e);
     gt_intern_free(&e->heap, &e->procs);
     gt_intern_free(&e->heap, &e->strings);
     gt_intern_free(&e->heap, &e->stacks);
@@ -336,9 +330,8 @@ gotrace_status gotrace_encoder_event(gotrace_encoder *e, int64_t proc,
 
 /* ---- strings and stacks --------------------------------------------------------------------- */
 
-/* The number of a string in the table. */
-static gotrace_status intern_string(gotrace_encoder *e, const char *bytes, size_t size,
-                                    size_t *number)
+gotrace_status gt_encoder_intern_string(gotrace_encoder *e, const char *bytes, size_t size,
+                                        size_t *number)
 {
     if (gt_intern_find(&e->strings, bytes, size, number))
         return GOTRACE_OK;
@@ -380,24 +373,48 @@ gotrace_status gotrace_encoder_string(gotrace_encoder *e, int64_t proc, uint64_t
         return fail_usage(e, "traces of go 1.5 have no strings");
     size_t number;
     gt_buffer *buffer = buffer_of(e, proc);
-    if (!buffer || intern_string(e, bytes, size, &number) != GOTRACE_OK)
+    if (!buffer || gt_encoder_intern_string(e, bytes, size, &number) != GOTRACE_OK)
         return e->status;
     if (ticks < buffer->last_ticks)
         ticks = buffer->last_ticks;
     return string_id(e, buffer, ticks, number, id);
 }
 
-/* A name as the tracers keep it; number plus one, or 0 for no name. */
-static gotrace_status intern_name(gotrace_encoder *e, const char *name, size_t size,
-                                  uint64_t *number)
+gotrace_status gt_encoder_intern_name(gotrace_encoder *e, const char *name, size_t size,
+                                      uint64_t *number)
 {
     *number = 0;
     if (!name || size == 0)
         return GOTRACE_OK;
-    size_t kept = size < NAME_MAX_BYTES ? size : NAME_MAX_BYTES, found = 0;
-    gotrace_status status = intern_string(e, name + (size - kept), kept, &found);
+    size_t kept = size < GT_NAME_MAX ? size : GT_NAME_MAX, found = 0;
+    gotrace_status status = gt_encoder_intern_string(e, name + (size - kept), kept, &found);
     *number = found + 1;
     return status;
+}
+
+gt_stack_frame *gt_encoder_frames(gotrace_encoder *e, size_t count)
+{
+    void *kept = e->frames;
+    bool grown = gt_grow(&e->heap, &kept, &e->frame_capacity, count, sizeof(gt_stack_frame));
+    e->frames = kept;
+    if (!grown)
+        gt_encoder_fail_memory(e);
+    return grown ? e->frames : NULL;
+}
+
+gotrace_status gt_encoder_intern_stack(gotrace_encoder *e, const gt_stack_frame *frames,
+                                       size_t count, uint64_t *id)
+{
+    size_t number, size = count * sizeof *frames;
+    if (!gt_intern_find(&e->stacks, frames, size, &number)) {
+        if (e->stacks.count >= e->max_stacks)
+            return fail_limit(e, e->max_stacks, "stacks");
+        if (!gt_intern_put(&e->heap, &e->stacks, frames, size, &number))
+            return gt_encoder_fail_memory(e);
+        e->stacks.entries[number].id = number + 1;
+    }
+    *id = e->stacks.entries[number].id;
+    return GOTRACE_OK;
 }
 
 gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *frames, size_t count,
@@ -409,31 +426,20 @@ gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *fr
     uint64_t limit = e->max_frames < FRAMES_MAX ? e->max_frames : FRAMES_MAX;
     if (count > limit)
         return fail_limit(e, limit, "frames of one stack");
-    void *kept = e->frames;
-    bool grown = gt_grow(&e->heap, &kept, &e->frame_capacity, count, sizeof(gt_stack_frame));
-    e->frames = kept;
-    if (!grown)
-        return gt_encoder_fail_memory(e);
-    gt_stack_frame *frame = kept;
+    gt_stack_frame *frame = gt_encoder_frames(e, count);
+    if (!frame)
+        return e->status;
     for (size_t i = 0; i < count; i++) {
         frame[i] = (gt_stack_frame){.pc = frames[i].pc};
         if (e->version < 7)
             continue;
         frame[i].line = frames[i].line;
-        if (intern_name(e, frames[i].function, frames[i].function_size, &frame[i].function) < 0 ||
-            intern_name(e, frames[i].file, frames[i].file_size, &frame[i].file) < 0)
+        if (gt_encoder_intern_name(e, frames[i].function, frames[i].function_size,
+                                   &frame[i].function) < 0 ||
+            gt_encoder_intern_name(e, frames[i].file, frames[i].file_size, &frame[i].file) < 0)
             return e->status;
     }
-    size_t number, size = count * sizeof *frame;
-    if (!gt_intern_find(&e->stacks, frame, size, &number)) {
-        if (e->stacks.count >= e->max_stacks)
-            return fail_limit(e, e->max_stacks, "stacks");
-        if (!gt_intern_put(&e->heap, &e->stacks, frame, size, &number))
-            return gt_encoder_fail_memory(e);
-        e->stacks.entries[number].id = number + 1;
-    }
-    *id = e->stacks.entries[number].id;
-    return GOTRACE_OK;
+    return gt_encoder_intern_stack(e, frame, count, id);
 }
 
 /* ---- the footer ----------------------------------------------------------------------------- */

@@ -101,3 +101,10 @@ void gt_intern_free(gt_heap *heap, gt_intern *table)
     gt_free(heap, table->pool, table->pool_capacity);
     *table = (gt_intern){0};
 }
+
+void gt_intern_clear(gt_intern *table)
+{
+    if (table->count > 0)
+        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+    table->count = table->pool_size = 0;
+}

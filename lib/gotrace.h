@@ -747,6 +747,8 @@ typedef struct gotrace_writer_options {
                                   itself; 0: a second, as with Go's; UINT64_MAX: until told */
     gotrace_clocks clocks;     /* from 1.25: at any one time; all 0: as if the clocks of the system
                                   had begun with the trace's */
+    bool equal_ticks;          /* v2: times that are told equal on a thread stay so; else the later
+                                  one is raised by a tick, as tracers do */
 } gotrace_writer_options;
 
 /* Start a trace of that version. NULL options: all 0. */

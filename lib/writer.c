@@ -126,6 +126,7 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
         w->options.frequency = 1000000000;
     w->generation = 1;
     encoder->clamps = true;
+    w->clocks = w->options.clocks;
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     for (unsigned code = 0; code < GT_CODES; code++)
         if (encoder->specs[code])
@@ -157,10 +158,15 @@ gotrace_status gotrace_writer_finish(gotrace_writer *w)
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
     w->finished = true;
-    return gt_w_v1_finish(w);
+    return gt_is_v2(w->version) ? gt_w_v2_finish(w) : gt_w_v1_finish(w);
 }
 
 /* ---- time and tables ------------------------------------------------------------------------ */
+
+static uint64_t generation_ticks(const gotrace_writer *w)
+{
+    return w->options.generation_ticks ? w->options.generation_ticks : w->options.frequency;
+}
 
 gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
 {
@@ -170,17 +176,20 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
         !gt_w_refuse(w, GOTRACE_RULE_TIME_ORDER, "time runs back from %llu to %llu ticks",
                      (unsigned long long)w->told, (unsigned long long)ticks))
         return GOTRACE_ERROR;
+    if (gt_is_v2(w->version) && w->open && ticks - w->began >= generation_ticks(w) &&
+        ticks > w->began && gt_w_v2_advance(w, NULL, ticks) != GOTRACE_OK)
+        return GOTRACE_ERROR;
     if (ticks < w->told || ticks > w->now)
         w->now = ticks;
     w->told = ticks;
-    w->timed = true;
     return GOTRACE_OK;
 }
 
 gotrace_status gotrace_writer_advance(gotrace_writer *w, const gotrace_clocks *clocks)
 {
-    (void)clocks;
-    return check_open(w);
+    if (check_open(w) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    return gt_is_v2(w->version) ? gt_w_v2_advance(w, clocks, w->now) : GOTRACE_OK;
 }
 
 uint64_t gotrace_writer_generation(const gotrace_writer *w)
@@ -196,6 +205,9 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
         return GOTRACE_ERROR;
     if (size == 0)
         return GOTRACE_OK;
+    if (gt_is_v2(w->version))
+        return gt_v2_string(w->encoder, gt_w_began(w), bytes, size, id) == GOTRACE_OK ? GOTRACE_OK
+                                                                               : gt_w_broken(w);
     if (w->version < 7)
         return misused(w, "traces of go 1.5 have no strings");
     if (proc == GOTRACE_NO_PROC)
@@ -213,6 +225,9 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
     *id = 0;
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
+    if (gt_is_v2(w->version))
+        return gt_v2_stack(w->encoder, gt_w_began(w), frames, count, id) == GOTRACE_OK ? GOTRACE_OK
+                                                                                : gt_w_broken(w);
     if (count > V1_FRAMES_MAX)
         count = V1_FRAMES_MAX;
     return gotrace_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK ? GOTRACE_OK
@@ -248,7 +263,7 @@ gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_happening *
     if (check_open(w) != GOTRACE_OK || check_shape(w, h) != GOTRACE_OK)
         return GOTRACE_ERROR;
     gt_w_step s = {.w = w, .h = h, .code = h->spec->code};
-    gotrace_status status = gt_w_v1_event(&s);
+    gotrace_status status = gt_is_v2(w->version) ? gt_w_v2_event(&s) : gt_w_v1_event(&s);
     w->events += status == GOTRACE_OK;
     return status;
 }

@@ -40,12 +40,14 @@ struct gt_w_goroutine {
     int64_t last_proc;   /* v1: of its last event, for the short forms */
     uint8_t state;       /* GT_W_NONE ... */
     bool assisting;
+    bool assisted; /* v2: whether it is assisting is known */
     bool stopping; /* v2: it has stopped the world */
     bool left;     /* v1: it has left a system call, and its GoSysExit is kept */
     uint32_t region_count;
     gt_w_goroutine *previous, *next; /* in the order of being told of */
     uint64_t blocked;                /* v1: ticks at which its last system call blocked */
     uint64_t left_ticks, left_seq;   /* v1: of that end */
+    uint64_t assist_generation;      /* v2: the last one that was told that it is assisting */
     gt_w_region *regions;            /* going on, innermost last */
     size_t region_capacity;
 };
@@ -57,8 +59,9 @@ struct gt_w_proc {
     gt_w_goroutine *goroutine; /* v1: that runs on it */
     uint8_t state;             /* GT_W_UNKNOWN ...; v1: busy, idle or not known */
     bool sweeping;
-    bool sweep_told; /* v2: that it is sweeping, in this generation */
-    bool stopping;   /* v1, until 1.9: it has stopped the world */
+    bool swept;    /* v2: whether it is sweeping is known */
+    bool stopping; /* v1, until 1.9: it has stopped the world */
+    uint64_t sweep_generation;  /* v2: the last one that was told that it is sweeping */
     gt_w_proc *previous, *next; /* in the order of being told of */
 };
 
@@ -66,8 +69,7 @@ struct gt_w_thread {
     int64_t id; /* GOTRACE_NO_THREAD: what happens on none */
     gt_w_goroutine *goroutine;
     gt_w_proc *proc;
-    bool seen;                   /* something happened on it: what it has is known */
-    size_t buffer;               /* its number in the encoder, plus one */
+    gt_v2_buffer buffer;
     gt_w_thread *previous, *next;
 };
 
@@ -106,10 +108,16 @@ struct gotrace_writer {
     enum { GT_W_GC_UNKNOWN, GT_W_GC_OFF, GT_W_GC_ON } gc;
     bool stopping; /* v1, from 1.10: the world */
 
-    uint64_t generation, began; /* v2: its number, and ticks when it began */
-    bool open;                  /* v2: something of this generation was written */
-    bool gc_told;               /* v2: that there is a GC cycle, in this generation */
-    bool timed;                 /* a time was told */
+
+    /* v2 */
+    uint64_t generation, began; /* its number, and ticks when it began */
+    bool begun;                 /* it did: nobody looked at began before */
+    bool open;                  /* something of it was written */
+    uint64_t gc_generation;     /* the last one that was told of the GC cycle that goes on */
+    gotrace_clocks clocks;      /* as told last */
+    bool clocked;               /* that was for this generation */
+    gt_w_thread nowhere;        /* what happens on no thread */
+    gt_w_thread *latest;        /* the thread of the last event */
 };
 
 #define GT_W_APPEND(list, item)                                                                    \
@@ -177,5 +185,61 @@ gotrace_status gt_w_begin_task(gotrace_writer *w, uint64_t task);
 
 gotrace_status gt_w_v1_event(gt_w_step *s);
 gotrace_status gt_w_v1_finish(gotrace_writer *w);
+gotrace_status gt_w_v2_event(gt_w_step *s);
+gotrace_status gt_w_v2_finish(gotrace_writer *w);
+gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks);
+
+/* ---- v2: writer_told.c ---------------------------------------------------------------------- */
+
+/* For %llu. */
+static inline unsigned long long gt_w_num(uint64_t n)
+{
+    return n;
+}
+
+/* Write a record of v2; args are all of it but the time. */
+bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count);
+
+/* What has that goroutine or proc; NULL for none. */
+void gt_w_bind_goroutine(gt_w_thread *t, gt_w_goroutine *g);
+void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p);
+
+/* The generation is told of it, on thread t or where it has to be, unless it was. thread: that the
+ * goroutine's status names. */
+bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t);
+bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t,
+                             uint64_t thread);
+
+static inline bool gt_w_tell_proc(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+{
+    return p->generation == w->generation || gt_w_tell_proc_now(w, p, t);
+}
+
+static inline bool gt_w_tell_goroutine(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t,
+                                       uint64_t thread)
+{
+    return g->generation == w->generation || gt_w_tell_goroutine_now(w, g, t, thread);
+}
+
+/* It was told, or need not be: it stands behind those that were not. */
+void gt_w_proc_told(gotrace_writer *w, gt_w_proc *p);
+void gt_w_goroutine_told(gotrace_writer *w, gt_w_goroutine *g);
+
+/* Statuses that the caller tells. */
+bool gt_w_told_proc_status(gt_w_step *s);
+bool gt_w_told_goroutine_status(gt_w_step *s);
+bool gt_w_told_active(gt_w_step *s);
+
+/* The tables' first batches begin with the generation. */
+static inline uint64_t gt_w_began(gotrace_writer *w)
+{
+    if (!w->begun)
+        w->began = w->now;
+    w->begun = true;
+    return w->began;
+}
+
+/* Something of this generation is about to be written. */
+bool gt_w_open_generation(gotrace_writer *w);
 
 #endif

@@ -13,6 +13,7 @@ void gt_w_state_init(gotrace_writer *w, const gotrace_config *config)
     w->proc_limit = limit_or(limits.procs, 1u << 20);
     w->by_goroutine.heap = w->by_proc.heap = w->by_thread.heap = w->heap;
     w->tasks.heap = w->ended.heap = w->heap;
+    w->nowhere.id = GOTRACE_NO_THREAD;
 }
 
 static void free_goroutines(gotrace_writer *w, gt_w_goroutine *g)
@@ -35,8 +36,10 @@ void gt_w_state_free(gotrace_writer *w)
     }
     for (gt_w_thread *t = w->threads.first, *next; t; t = next) {
         next = t->next;
+        gt_v2_buffer_free(w->encoder, &t->buffer);
         gt_free(w->heap, t, sizeof *t);
     }
+    gt_v2_buffer_free(w->encoder, &w->nowhere.buffer);
     gt_map_free(&w->by_goroutine);
     gt_map_free(&w->by_proc);
     gt_map_free(&w->by_thread);

@@ -24,8 +24,16 @@ static source_of open_trace(const blob *trace, const gotrace_config *config)
                   error.message);
     ck_assert_int_eq(gotrace_reader_index(s.reader), GOTRACE_OK);
     s.version = gotrace_reader_summary(s.reader)->version;
-    s.frequency = gotrace_reader_summary(s.reader)->frequency;
+    s.frequency = 0;
     return s;
+}
+
+/* In v2 each generation tells its frequency. */
+static gotrace_status next_event(source_of *s, gotrace_event *e)
+{
+    gotrace_status status = gotrace_reader_next(s->reader, e);
+    s->frequency = gotrace_reader_summary(s->reader)->frequency;
+    return status;
 }
 
 static void close_trace(source_of *s)
@@ -117,7 +125,12 @@ static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_eve
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
     size_t count = gotrace_event_args(spec, s->version, all), n = 0, k = 0;
     bool v2 = gt_is_v2(s->version);
-    if ((spec->flags & GOTRACE_SPEC_STACK) || (v2 && spec->code == GT_V2_CPUSample))
+    if (v2 && spec->code == GT_V2_CPUSample) {
+        out[0] = ticks_of(s, e->ticks);
+        memcpy(out + 1, e->args, 3 * sizeof *out);
+        return 4;
+    }
+    if (spec->flags & GOTRACE_SPEC_STACK)
         count--;
     for (size_t i = 0; i < count; i++) {
         if (all[i]->kind == GOTRACE_ARG_DSEQ || all[i]->kind == GOTRACE_ARG_DT)
@@ -135,14 +148,13 @@ static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_eve
         }
         out[n++] = v;
     }
-    if (v2 && spec->code == GT_V2_CPUSample)
-        out[0] = ticks_of(s, e->ticks);
     return n;
 }
 
 static void tell_sync(const source_of *s, gotrace_writer *w, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(s, e->args[0]), e->args[1], e->args[2], e->args[3]};
+    ck_assert_int_eq(gotrace_writer_at(w, ticks_of(s, e->ticks)), GOTRACE_OK);
     gotrace_status status =
         gotrace_writer_advance(w, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL);
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
@@ -164,7 +176,8 @@ static void tell_event(const source_of *s, gotrace_writer *w, const gotrace_even
             tell_sync(s, w, e);
         return;
     }
-    if ((left_out & RETELL_NO_STATUSES) && is_status(s->version, e->type))
+    bool first = e->generation == 1 && !(left_out & RETELL_NO_SYNCS);
+    if ((left_out & RETELL_NO_STATUSES) && !first && is_status(s->version, e->type))
         return;
     gotrace_status status = gotrace_writer_at(w, ticks_of(s, e->ticks));
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
@@ -209,14 +222,16 @@ void retell(const blob *trace, unsigned left_out, const gotrace_writer_options *
     gotrace_writer_options o = options ? *options : (gotrace_writer_options){0};
     gotrace_writer *w;
     gotrace_event e;
-    gotrace_status status;
+    gotrace_status status = next_event(&s, &e);
     o.frequency = s.frequency;
-    if (!options)
+    if (!options) {
         o.generation_ticks = UINT64_MAX;
+        o.equal_ticks = true;
+    }
     ck_assert_int_eq(gotrace_writer_new(s.version, &o, blob_write, written, NULL, &w, NULL),
                      GOTRACE_OK);
     tell_timers(trace, w);
-    while ((status = gotrace_reader_next(s.reader, &e)) == GOTRACE_EVENT)
+    for (; status == GOTRACE_EVENT; status = next_event(&s, &e))
         if (!gt_is_v2(s.version) || e.type == 0 || is_record(&p, &e))
             tell_event(&s, w, &e, left_out);
     ck_assert_int_eq(status, GOTRACE_END);
@@ -319,7 +334,7 @@ telling telling_of(const blob *trace)
     source_of s = open_trace(trace, &config);
     gotrace_event e;
     gotrace_status status;
-    while ((status = gotrace_reader_next(s.reader, &e)) == GOTRACE_EVENT) {
+    while ((status = next_event(&s, &e)) == GOTRACE_EVENT) {
         if (t.count == t.capacity) {
             t.capacity = 2 * t.capacity + 256;
             t.events = realloc(t.events, t.capacity * sizeof *t.events);

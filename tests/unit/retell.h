@@ -10,7 +10,7 @@
 /* What is left out of what is told. */
 enum {
     RETELL_ALL = 0,
-    RETELL_NO_STATUSES = 1, /* v2: what stands at the start of generations */
+    RETELL_NO_STATUSES = 1, /* v2: statuses, but (with syncs) those of the first generation */
     RETELL_NO_SYNCS = 2,    /* v2: where generations begin */
 };
 

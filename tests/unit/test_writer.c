@@ -60,11 +60,36 @@ START_TEST(v1_told_again)
 }
 END_TEST
 
+START_TEST(v2_told_again)
+{
+    trace_file *files = traces_load((size_t)1 << 20);
+    for (trace_file *f = files; f->path[0]; f++)
+        if (gt_is_v2(trace_version(&f->content)))
+            check_told_again(f, RETELL_ALL);
+    traces_free(files);
+}
+END_TEST
+
+START_TEST(v2_without_statuses)
+{
+    trace_file *files = traces_load((size_t)1 << 20);
+    for (trace_file *f = files; f->path[0]; f++)
+        if (gt_is_v2(trace_version(&f->content)))
+        {
+            check_told_again(f, RETELL_NO_STATUSES);
+            check_told_again(f, RETELL_NO_STATUSES | RETELL_NO_SYNCS);
+        }
+    traces_free(files);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("writer");
     TCase *again = tcase_create("told again");
     tcase_add_test(again, v1_told_again);
+    tcase_add_test(again, v2_told_again);
+    tcase_add_test(again, v2_without_statuses);
     suite_add_tcase(suite, again);
     return run_suite(suite);
 }
