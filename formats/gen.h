@@ -74,6 +74,7 @@
     X(REGION_BEGIN, "UserRegion", "UserRegionBegin")                                               \
     X(REGION_END, "UserRegion", "UserRegionEnd")                                                   \
     X(LOG, "UserLog", "UserLog")                                                                   \
+    X(STATUS, NULL, "GoStatus")                                                                    \
     X(STATUS_STACK, NULL, "GoStatusStack")                                                         \
     X(SAMPLE, "CPUSample", "CPUSample")                                                            \
     X(EXPERIMENT_BATCH, NULL, "ExperimentalBatch")                                                 \
@@ -453,7 +454,7 @@ void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op);
 /* A proc that sleeps gets up, if there is one. */
 bool gen_wake_proc(gen_sim *s);
 void gen_start_proc(gen_sim *s, gen_proc *p);
-/* Tracing starts while p runs g. */
+/* When tracing starts, p runs g. */
 void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g);
 uint32_t gen_new_thread(gen_sim *s);
 void gen_stop_proc(gen_sim *s, gen_proc *p);

@@ -64,8 +64,12 @@ static bool look_at(gen_defect *d, const gotrace_record *record)
 {
     const char *name = record->spec->name;
     note(d, &d->last_record, record);
-    if (strcmp(name, d->v2 ? "EventBatch" : "Batch") == 0)
+    if (strcmp(name, d->v2 ? "EventBatch" : "Batch") == 0) {
+        d->ticks = record->args[record->arg_count - 1];
         return add_batch(d, record);
+    }
+    if (record->spec->flags & GOTRACE_SPEC_TIMED)
+        d->ticks += record->args[d->version < 7 ? 1 : 0];
     if (strcmp(name, "String") == 0)
         note(d, &d->string, record);
     else if (strcmp(name, "Stack") == 0)
@@ -76,8 +80,10 @@ static bool look_at(gen_defect *d, const gotrace_record *record)
         note(d, &d->clocks, record);
     else if (strcmp(name, "GCStart") == 0 && d->version >= 7)
         d->gc_next = record->args[1] >= d->gc_next ? record->args[1] + 1 : d->gc_next;
-    if (is_of_the_last(d, record))
+    if (is_of_the_last(d, record)) {
         note(d, &d->end, record);
+        d->end_ticks = d->ticks;
+    }
     return true;
 }
 

@@ -42,6 +42,7 @@ typedef struct gen_defect {
     uint64_t size; /* of the trace */
     gen_place string, stack, frequency, clocks, last_record; /* the last of each */
     gen_place end; /* behind the last event of still's proc, where events can be added */
+    uint64_t ticks, end_ticks; /* v1: of the last event, and of that last one */
     gen_batch *batches;
     size_t batch_count, batch_capacity;
     uint64_t gc_next; /* number of the next cycle */

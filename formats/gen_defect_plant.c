@@ -67,10 +67,10 @@ static void wire_varint(D *d)
     append(d, "\x06\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, "a number of eleven bytes");
 }
 
-/* A GoUnblock of four bytes whose last number goes on. */
+/* A GoUnblock of four bytes whose last number goes on into the String behind it. */
 static void wire_length(D *d)
 {
-    append(d, "\xd5\x04\x01\x01\x01\x81\x01", 7, "a record that says it is shorter than it is");
+    append(d, "\xd5\x04\x01\x01\x01\x81\x25\xff\xff\x7f\x01x", 12, "a record that says it is shorter than it is");
 }
 
 static void wire_truncated(D *d)
@@ -135,6 +135,13 @@ static void generation_number(D *d)
 {
     renumber(d, 0);
     d->what = "the last generation has the number 0";
+}
+
+/* Until 1.25 they are numbered through. */
+static void generation_number_v22(D *d)
+{
+    renumber(d, d->batches[d->batch_count - 1].generation + 1);
+    d->what = "the number before the last generation's is left out";
 }
 
 static void generation_missing(D *d)
@@ -265,9 +272,8 @@ static void order_sequence(D *d)
 
 static void order_sequence_v2(D *d)
 {
-    PLAIN(d, "GoStop");
-    RECORD(d, "GoStart", d->still.goroutine, 99);
-    add(d, "a GoStart whose sequence number is 99");
+    RECORD(d, "GoSyscallBegin", 99);
+    add(d, "a GoSyscallBegin whose sequence number is 99");
 }
 
 static void order_global(D *d)
@@ -295,11 +301,18 @@ static void time_order(D *d)
     d->what = "a GoSched whose time is before that of the event before it";
 }
 
+/* Two calls whose ends have changed places: the second one is too early, and the goroutine is in a
+ * call all the same when they come. */
 static void time_syscall(D *d)
 {
+    uint64_t g = d->still.goroutine, t = d->end_ticks;
     PLAIN(d, "GoSysCall");
     PLAIN(d, "GoSysBlock");
-    RECORD(d, "GoSysExit", d->still.goroutine, 2, 1);
+    RECORD(d, "GoSysExit", g, 2, t + 7);
+    RECORD(d, "GoStart", g, 3);
+    PLAIN(d, "GoSysCall");
+    PLAIN(d, "GoSysBlock");
+    RECORD(d, "GoSysExit", g, 4, t + 3);
     add(d, "a GoSysExit whose time is before the call");
 }
 
@@ -319,8 +332,8 @@ static void proc_stop(D *d)
 
 static void go_create(D *d)
 {
-    RECORD(d, "GoCreate", 1);
-    add(d, "a GoCreate of goroutine 1, which is there");
+    RECORD(d, "GoCreate", d->still.goroutine);
+    add(d, "a GoCreate of a goroutine that is there");
 }
 
 static void go_initial(D *d)
@@ -358,15 +371,16 @@ static void go_unblock(D *d)
 
 static void go_sysexit(D *d)
 {
-    PLAIN(d, "GoBlock");
-    RECORD(d, "GoSysExit", d->still.goroutine, 2, 0);
+    RECORD(d, "GoCreate", NOT_THERE);
+    RECORD(d, "GoWaiting", NOT_THERE);
+    RECORD(d, "GoSysExit", NOT_THERE, 2, d->end_ticks + 3);
     add(d, "a GoSysExit of a goroutine that was in no call");
 }
 
 static void go_sysexit_v2(D *d)
 {
-    PLAIN(d, "GoDestroySyscall");
-    add(d, "a GoDestroySyscall of a goroutine that is in no call");
+    PLAIN(d, "GoSyscallEndBlocked");
+    add(d, "a GoSyscallEndBlocked of a goroutine that is in no call");
 }
 
 /* ---- the GC ---------------------------------------------------------------------------------- */
@@ -509,7 +523,8 @@ static const struct {
     {GOTRACE_RULE_WIRE_TRUNCATED, 22, 26, wire_truncated_v2},
     {GOTRACE_RULE_BATCH_HEADER, 22, 26, batch_header},
     {GOTRACE_RULE_BATCH_EVENT, 22, 26, batch_event},
-    {GOTRACE_RULE_GENERATION_NUMBER, 22, 26, generation_number},
+    {GOTRACE_RULE_GENERATION_NUMBER, 22, 25, generation_number_v22},
+    {GOTRACE_RULE_GENERATION_NUMBER, 26, 26, generation_number},
     {GOTRACE_RULE_GENERATION_END, 26, 26, generation_end},
     {GOTRACE_RULE_GENERATION_CLOCK, 22, 26, generation_clock},
     {GOTRACE_RULE_GENERATION_MISSING, 26, 26, generation_missing},
@@ -544,13 +559,14 @@ static const struct {
     {GOTRACE_RULE_SWEEP_START, 5, 21, sweep_start},
     {GOTRACE_RULE_SWEEP_DONE, 5, 21, sweep_done},
     {GOTRACE_RULE_ASSIST_START, 9, 21, assist_start},
-    {GOTRACE_RULE_GO_CREATE, 5, 26, go_create},
+    {GOTRACE_RULE_GO_CREATE, 5, 5, go_create},
+    {GOTRACE_RULE_GO_CREATE, 22, 26, go_create},
     {GOTRACE_RULE_GO_INITIAL, 5, 5, go_initial},
     {GOTRACE_RULE_GO_START, 5, 5, go_start},
     {GOTRACE_RULE_GO_RUNNING, 5, 21, go_running},
     {GOTRACE_RULE_GO_RUNNING, 22, 26, go_running_v2},
     {GOTRACE_RULE_GO_UNBLOCK, 5, 5, go_unblock},
-    {GOTRACE_RULE_GO_SYSEXIT, 5, 21, go_sysexit},
+    {GOTRACE_RULE_GO_SYSEXIT, 7, 21, go_sysexit},
     {GOTRACE_RULE_GO_SYSEXIT, 22, 26, go_sysexit_v2},
     {GOTRACE_RULE_CONTEXT, 22, 26, context},
     {GOTRACE_RULE_STATUS_PROC, 22, 26, status_proc},

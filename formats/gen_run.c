@@ -17,51 +17,64 @@ enum { SAMPLE_NS = 10000000, FIRST_TIMED_BY_PROCS = 19, FIRST_WITH_SAMPLES = 19 
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-/* A goroutine that was there before tracing started, waiting. */
+/* A goroutine that was there before tracing started, waiting or (blocked) in a system call. */
 static gen_goroutine *found(gen_sim *s, unsigned role, gen_queue *queue)
 {
+    gen_proc *p = &s->procs[0];
     gen_goroutine *g = gen_goroutine_new(s, &s->roles[role]);
-    bool waits = queue != NULL;
     if (!g)
         return NULL;
-    if (!s->v2) {
-        gen_saying say = {.p = &s->procs[0], .start = g->role, .args = {g->id}};
-        gen_tell(s, GEN_CREATE, &say);
-        if (waits)
-            gen_tell(s, queue == &s->blocked ? GEN_IN_SYSCALL : GEN_WAITING, &say);
-    }
-    if (!waits)
-        return g;
-    g->state = queue == &s->blocked ? GEN_G_BLOCKED : GEN_G_WAITING;
+    bool calls = queue == &s->blocked;
+    g->state = calls ? GEN_G_BLOCKED : GEN_G_WAITING;
+    g->thread = calls ? gen_new_thread(s) : 0;
     gen_push(queue, g);
+    if (s->v2) {
+        enum { IN_SYSCALL = 3, WAITING = 4 };
+        uint64_t thread = calls ? g->thread : UINT64_MAX;
+        gen_tell(s, GEN_STATUS,
+                 &(gen_saying){.p = p,
+                               .g = p->running,
+                               .args = {g->id, thread, calls ? IN_SYSCALL : WAITING}});
+    } else {
+        gen_saying say = {.p = p, .start = g->role, .args = {g->id}};
+        gen_tell(s, GEN_CREATE, &say);
+        gen_tell(s, calls ? GEN_IN_SYSCALL : GEN_WAITING, &say);
+    }
+    return g;
+}
+
+/* Those of the runtime go on behind the place where they wait. */
+static gen_goroutine *found_blocked(gen_sim *s, unsigned role, gen_queue *queue)
+{
+    gen_goroutine *g = found(s, role, queue);
+    if (g)
+        g->pc = 1;
     return g;
 }
 
 static void begin(gen_sim *s)
 {
-    gen_goroutine *first = found(s, GEN_RUNTIME_ROLES, NULL);
-    for (uint32_t i = 0; i < 1 + s->proc_count / 4; i++) {
-        gen_goroutine *g = found(s, GEN_ROLE_WORKER, &s->workers);
-        if (g)
-            g->pc = 1;
-    }
-    gen_goroutine *g = found(s, GEN_ROLE_SWEEPER, &s->sweepers);
-    if (g)
-        g->pc = 1;
-    g = found(s, GEN_RUNTIME_ROLES + 1, &s->blocked);
-    if (g)
-        g->thread = gen_new_thread(s);
+    gen_proc *p = &s->procs[0];
+    gen_goroutine *first = gen_goroutine_new(s, &s->roles[GEN_RUNTIME_ROLES]);
+    if (s->v2) /* statuses say so */
+        gen_begin_on(s, p, first);
+    else
+        gen_tell(s, GEN_CREATE, &(gen_saying){.p = p, .start = first->role, .args = {first->id}});
+    for (uint32_t i = 0; i < 1 + s->proc_count / 4 && i < GEN_FEWEST_GOROUTINES / 4; i++)
+        found_blocked(s, GEN_ROLE_WORKER, &s->workers);
+    found_blocked(s, GEN_ROLE_SWEEPER, &s->sweepers);
+    found(s, GEN_RUNTIME_ROLES + 1, &s->blocked);
+    s->timer_id = first->id;
     if (!s->v2 && s->version < FIRST_TIMED_BY_PROCS) {
-        g = found(s, GEN_ROLE_TIMER, &s->timers);
-        if (g)
-            gen_tell(s, GEN_TIMER_GOROUTINE,
-                     &(gen_saying){.p = &s->procs[0], .args = {s->timer_id = g->id}});
-    } else {
-        s->timer_id = first->id;
+        s->timer_id = found(s, GEN_ROLE_TIMER, &s->timers)->id;
+        gen_tell(s, GEN_TIMER_GOROUTINE, &(gen_saying){.p = p, .args = {s->timer_id}});
     }
-    gen_begin_on(s, &s->procs[0], first);
+    if (!s->v2) {
+        gen_start_proc(s, p);
+        gen_start(s, p, first);
+    }
     gen_tell(s, GEN_PROCS,
-             &(gen_saying){.p = &s->procs[0],
+             &(gen_saying){.p = p,
                            .g = first,
                            .role = first->role,
                            .op = OP_POPULATE,

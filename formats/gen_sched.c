@@ -120,15 +120,10 @@ void gen_stop_proc(gen_sim *s, gen_proc *p)
 
 void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g)
 {
-    if (!s->v2) {
-        gen_start_proc(s, p);
-        gen_start(s, p, g);
-    } else { /* their statuses say so */
-        p->thread = take_thread(s);
-        move(s, p, s->awake_count++);
-        g->state = GEN_G_RUNNING;
-        p->running = g;
-    }
+    p->thread = take_thread(s);
+    move(s, p, s->awake_count++);
+    g->state = GEN_G_RUNNING;
+    p->running = g;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
