@@ -12,6 +12,7 @@ typedef struct source_of {
     gotrace_reader *reader;
     int version;
     uint64_t frequency;
+    uint64_t first; /* v2: number of the first generation */
 } source_of;
 
 static source_of open_trace(const blob *trace, const gotrace_config *config)
@@ -24,7 +25,7 @@ static source_of open_trace(const blob *trace, const gotrace_config *config)
                   error.message);
     ck_assert_int_eq(gotrace_reader_index(s.reader), GOTRACE_OK);
     s.version = gotrace_reader_summary(s.reader)->version;
-    s.frequency = 0;
+    s.frequency = s.first = 0;
     return s;
 }
 
@@ -33,6 +34,8 @@ static gotrace_status next_event(source_of *s, gotrace_event *e)
 {
     gotrace_status status = gotrace_reader_next(s->reader, e);
     s->frequency = gotrace_reader_summary(s->reader)->frequency;
+    if (s->first == 0)
+        s->first = e->generation;
     return status;
 }
 
@@ -176,7 +179,7 @@ static void tell_event(const source_of *s, gotrace_writer *w, const gotrace_even
             tell_sync(s, w, e);
         return;
     }
-    bool first = e->generation == 1 && !(left_out & RETELL_NO_SYNCS);
+    bool first = e->generation == s->first && !(left_out & RETELL_NO_SYNCS);
     if ((left_out & RETELL_NO_STATUSES) && !first && is_status(s->version, e->type))
         return;
     gotrace_status status = gotrace_writer_at(w, ticks_of(s, e->ticks));
