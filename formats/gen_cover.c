@@ -78,7 +78,11 @@ bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     case GEN_COVER_EXPERIMENT: experiment(s, p, g); break;
     case GEN_COVER_EXPERIMENT_BATCH: experiment_batch(s, p); break;
     case GEN_COVER_GENERATION: generation(s, p); break;
-    case GEN_COVER_DONE: s->toured = true; break;
+    case GEN_COVER_DONE:
+        if (s->marking)
+            gen_gc_end(s, p);
+        s->toured = true;
+        break;
     }
     return false;
 }

@@ -42,7 +42,6 @@ static const gen_op tour[] = {{OP_COVER, GEN_COVER_TIMER, 0},
                               {OP_SWEEP, 0, 0},
                               {OP_COVER, GEN_COVER_ASSIST, 0},
                               {OP_COVER, GEN_COVER_GENERATION, 0},
-                              {OP_GC, 0, 0},
                               {OP_COVER, GEN_COVER_DONE, 0},
                               {OP_FOREVER, 0, 0}};
 static const gen_op tour_peer[] = {{OP_ALLOC, 0, 0}, {OP_END, 0, 0}};

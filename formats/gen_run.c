@@ -202,6 +202,9 @@ static gotrace_status check(const gen_job *job, gotrace_error *error)
         return refuse(error, "1 to 1024 procs can be had", job->procs);
     if (job->goroutines < GEN_FEWEST_GOROUTINES || job->goroutines > GEN_MOST_GOROUTINES)
         return refuse(error, "16 to 1000000 goroutines can be had", job->goroutines);
+    /* On a single one nothing ever comes from another, and it has no reason to stop. */
+    if (job->cover && job->procs < 2)
+        return refuse(error, "all events need two procs", job->procs);
     return GOTRACE_OK;
 }
 
