@@ -12,9 +12,9 @@
 /* 64 KiB less the buffer's header: link, last ticks, position, position of the length. */
 #define BUFFER_CAPACITY (65536 - 32)
 /* What the tracers ask room for before a batch's header: type, generation, thread, ticks, size. */
-#define HEADER_ROOM     (2 + 4 * GT_VARINT_MAX)
-#define FRAMES_MAX      128
-#define STRING_MAX      1024
+#define HEADER_ROOM (2 + 4 * GT_VARINT_MAX)
+#define FRAMES_MAX  128
+#define STRING_MAX  1024
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
@@ -195,8 +195,8 @@ gotrace_status gt_v2_stack(gotrace_encoder *e, uint64_t ticks, const gotrace_fra
         return e->status;
     for (size_t i = 0; i < count; i++) {
         frame[i] = (gt_stack_frame){.pc = frames[i].pc, .line = frames[i].line};
-        if (frame_name(e, ticks, frames[i].function, frames[i].function_size,
-                       &frame[i].function) < 0 ||
+        if (frame_name(e, ticks, frames[i].function, frames[i].function_size, &frame[i].function) <
+                0 ||
             frame_name(e, ticks, frames[i].file, frames[i].file_size, &frame[i].file) < 0)
             return e->status;
     }
@@ -230,8 +230,7 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
 
 gotrace_status gt_v2_sample(gotrace_encoder *e, uint64_t ticks, const uint64_t *args, size_t count)
 {
-    uint8_t *p = table_room(e, &e->sample_buffer, GT_V2_CPUSamples, ticks,
-                            2 + 5 * GT_VARINT_MAX);
+    uint8_t *p = table_room(e, &e->sample_buffer, GT_V2_CPUSamples, ticks, 2 + 5 * GT_VARINT_MAX);
     if (!p)
         return e->status;
     *p++ = GT_V2_CPUSample;

@@ -659,8 +659,8 @@ GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn wri
 GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
-/* By event: the tracer's own way, until 1.21 (later versions are written record by record, and
- * these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
+/* By event: the tracer's own way, until 1.21 (later versions are written record by record or by
+ * meaning, and these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
  * proc's buffer, which is written as one batch when it has no room for a further event, exactly
  * where that version's tracer flushes (64 KiB less the buffer's header).
  *
@@ -768,7 +768,8 @@ GOTRACE_API size_t gotrace_writer_args(const gotrace_event_spec *spec, int versi
 GOTRACE_API gotrace_status gotrace_writer_at(gotrace_writer *writer, uint64_t ticks);
 
 /* v2: begin the next generation now, at the time last told, with clocks or (NULL) those that follow
- * from what was told of them. In v1 it does nothing. */
+ * from what was told of them. Where nothing happened in the present one yet, that is meant, so that
+ * this can be called at the start too. In v1 it does nothing. */
 GOTRACE_API gotrace_status gotrace_writer_advance(gotrace_writer *writer,
                                                   const gotrace_clocks *clocks);
 

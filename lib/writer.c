@@ -80,8 +80,9 @@ static bool is_told(const gotrace_event_spec *spec, int version)
 {
     if (spec->flags & GOTRACE_SPEC_TIMED)
         return true;
-    return gt_is_v2(version) ? spec->code == GT_V2_CPUSample || spec->code == GT_V2_ExperimentalBatch
-                             : spec->code == GT_V1_TimerGoroutine;
+    return gt_is_v2(version)
+               ? spec->code == GT_V2_CPUSample || spec->code == GT_V2_ExperimentalBatch
+               : spec->code == GT_V1_TimerGoroutine;
 }
 
 size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
@@ -176,9 +177,11 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
         !gt_w_refuse(w, GOTRACE_RULE_TIME_ORDER, "time runs back from %llu to %llu ticks",
                      (unsigned long long)w->told, (unsigned long long)ticks))
         return GOTRACE_ERROR;
-    if (gt_is_v2(w->version) && w->open && ticks - w->began >= generation_ticks(w) &&
-        ticks > w->began && gt_w_v2_advance(w, NULL, ticks) != GOTRACE_OK)
-        return GOTRACE_ERROR;
+    if (w->begun && ticks > w->began && ticks - w->began >= generation_ticks(w)) {
+        if (w->open && gt_w_v2_begin_due(w, ticks) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        w->began = ticks;
+    }
     if (ticks < w->told || ticks > w->now)
         w->now = ticks;
     w->told = ticks;
@@ -206,8 +209,9 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
     if (size == 0)
         return GOTRACE_OK;
     if (gt_is_v2(w->version))
-        return gt_v2_string(w->encoder, gt_w_began(w), bytes, size, id) == GOTRACE_OK ? GOTRACE_OK
-                                                                               : gt_w_broken(w);
+        return gt_v2_string(w->encoder, gt_w_began(w), bytes, size, id) == GOTRACE_OK
+                   ? GOTRACE_OK
+                   : gt_w_broken(w);
     if (w->version < 7)
         return misused(w, "traces of go 1.5 have no strings");
     if (proc == GOTRACE_NO_PROC)
@@ -226,8 +230,9 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (gt_is_v2(w->version))
-        return gt_v2_stack(w->encoder, gt_w_began(w), frames, count, id) == GOTRACE_OK ? GOTRACE_OK
-                                                                                : gt_w_broken(w);
+        return gt_v2_stack(w->encoder, gt_w_began(w), frames, count, id) == GOTRACE_OK
+                   ? GOTRACE_OK
+                   : gt_w_broken(w);
     if (count > V1_FRAMES_MAX)
         count = V1_FRAMES_MAX;
     return gotrace_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK ? GOTRACE_OK
@@ -239,12 +244,13 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
 static gotrace_status check_shape(gotrace_writer *w, const gotrace_happening *h)
 {
     const gotrace_event_spec *spec = h->spec;
-    if (!spec || w->encoder->specs[spec->code] != spec || !is_told(spec, w->version))
+    if (!spec || w->encoder->specs[spec->code] != spec)
         return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
-                            spec && w->encoder->specs[spec->code] == spec
-                                ? "%s is written by the writer itself, not told"
-                                : "%s is not an event of go 1.%d",
-                            spec ? spec->name : "nothing", w->version);
+                            "%s is not an event of go 1.%d", spec ? spec->name : "nothing",
+                            w->version);
+    if (!is_told(spec, w->version))
+        return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+                            "%s is written by the writer itself, not told", spec->name);
     if (h->arg_count != w->arg_counts[spec->code])
         return gt_error_set(&w->error, GOTRACE_RULE_EVENT_ARITY, GT_NOWHERE,
                             "%s with %zu arguments; %u are expected in go 1.%d", spec->name,

@@ -59,8 +59,8 @@ struct gt_w_proc {
     gt_w_goroutine *goroutine; /* v1: that runs on it */
     uint8_t state;             /* GT_W_UNKNOWN ...; v1: busy, idle or not known */
     bool sweeping;
-    bool swept;    /* v2: whether it is sweeping is known */
-    bool stopping; /* v1, until 1.9: it has stopped the world */
+    bool swept;                 /* v2: whether it is sweeping is known */
+    bool stopping;              /* v1, until 1.9: it has stopped the world */
     uint64_t sweep_generation;  /* v2: the last one that was told that it is sweeping */
     gt_w_proc *previous, *next; /* in the order of being told of */
 };
@@ -108,12 +108,12 @@ struct gotrace_writer {
     enum { GT_W_GC_UNKNOWN, GT_W_GC_OFF, GT_W_GC_ON } gc;
     bool stopping; /* v1, from 1.10: the world */
 
-
     /* v2 */
     uint64_t generation, began; /* its number, and ticks when it began */
     bool begun;                 /* it did: nobody looked at began before */
     bool open;                  /* something of it was written */
     uint64_t gc_generation;     /* the last one that was told of the GC cycle that goes on */
+    bool gc_due;                /* the first running goroutine is to tell of it */
     gotrace_clocks clocks;      /* as told last */
     bool clocked;               /* that was for this generation */
     gt_w_thread nowhere;        /* what happens on no thread */
@@ -188,6 +188,8 @@ gotrace_status gt_w_v1_finish(gotrace_writer *w);
 gotrace_status gt_w_v2_event(gt_w_step *s);
 gotrace_status gt_w_v2_finish(gotrace_writer *w);
 gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks);
+/* The next generation begins by itself: the caller tells nothing of how things stand. */
+gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks);
 
 /* ---- v2: writer_told.c ---------------------------------------------------------------------- */
 
@@ -207,8 +209,7 @@ void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p);
 /* The generation is told of it, on thread t or where it has to be, unless it was. thread: that the
  * goroutine's status names. */
 bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t);
-bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t,
-                             uint64_t thread);
+bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread);
 
 static inline bool gt_w_tell_proc(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
 {
@@ -224,6 +225,9 @@ static inline bool gt_w_tell_goroutine(gotrace_writer *w, gt_w_goroutine *g, gt_
 /* It was told, or need not be: it stands behind those that were not. */
 void gt_w_proc_told(gotrace_writer *w, gt_w_proc *p);
 void gt_w_goroutine_told(gotrace_writer *w, gt_w_goroutine *g);
+
+/* That a GC cycle goes on, if a goroutine runs on the thread. */
+bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t);
 
 /* Statuses that the caller tells. */
 bool gt_w_told_proc_status(gt_w_step *s);

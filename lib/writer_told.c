@@ -136,9 +136,9 @@ bool gt_w_told_proc_status(gt_w_step *s)
     if (p->state == GT_W_IN_SYSCALL && status == GT_W_ABANDONED && p->thread)
         status = p->state;
     if (p->state != GT_W_UNKNOWN && p->state != status &&
-        !gt_w_refuse(w, GOTRACE_RULE_STATUS_PROC, "the status of proc %llu is told to be %s, but it is %s",
-                     gt_w_num(id), gt_w_proc_state_name((uint8_t)status),
-                     gt_w_proc_state_name(p->state)))
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_PROC,
+                     "the status of proc %llu is told to be %s, but it is %s", gt_w_num(id),
+                     gt_w_proc_state_name((uint8_t)status), gt_w_proc_state_name(p->state)))
         return false;
     bool held = status == GT_W_BUSY || status == GT_W_IN_SYSCALL;
     if (p->state == GT_W_UNKNOWN && held && t != &w->nowhere) {
@@ -307,18 +307,24 @@ bool gt_w_open_generation(gotrace_writer *w)
            (gt_w_broken(w), false);
 }
 
-/* The thread that stands for the tracer's own: the GC's state needs one that runs a goroutine. */
-static bool tell_gc(gotrace_writer *w)
+bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t)
 {
-    if (w->gc != GT_W_GC_ON || w->gc_generation == w->generation)
+    if (!t->proc || t->proc->state != GT_W_BUSY || !t->goroutine ||
+        t->goroutine->state != GT_W_RUNNING)
         return true;
-    for (gt_w_thread *t = w->threads.first; t; t = t->next)
-        if (t->proc && t->proc->state == GT_W_BUSY && t->goroutine &&
-            t->goroutine->state == GT_W_RUNNING) {
-            uint64_t seq = ++w->gc_seq;
-            w->gc_generation = w->generation;
-            return gt_w_put(w, t, GT_V2_GCActive, &seq, 1);
-        }
+    uint64_t seq = ++w->gc_seq;
+    w->gc_generation = w->generation;
+    w->gc_due = false;
+    return gt_w_put(w, t, GT_V2_GCActive, &seq, 1);
+}
+
+/* That a GC cycle goes on can only be told where a goroutine runs. */
+static bool tell_silent_gc(gotrace_writer *w)
+{
+    for (gt_w_thread *t = w->threads.first;
+         t && w->gc == GT_W_GC_ON && w->gc_generation != w->generation; t = t->next)
+        if (!gt_w_tell_gc(w, t))
+            return false;
     return true;
 }
 
@@ -334,7 +340,7 @@ static bool tell_silent_procs(gotrace_writer *w)
         if (t->goroutine && t->goroutine->state == GT_W_RUNNING &&
             !gt_w_tell_goroutine(w, t->goroutine, t, (uint64_t)t->id))
             return false;
-    return tell_gc(w);
+    return tell_silent_gc(w);
 }
 
 static bool tell_silent_goroutines(gotrace_writer *w)
@@ -357,8 +363,7 @@ static bool flush(gotrace_writer *w, gt_w_thread *t)
 /* Threads that came last are written first: the runtime's list of them is that way round. */
 static bool end_generation(gotrace_writer *w)
 {
-    if (w->version < 25 &&
-        gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
+    if (w->version < 25 && gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
         return gt_w_broken(w), false;
     if (!tell_silent_procs(w))
         return false;
@@ -370,15 +375,21 @@ static bool end_generation(gotrace_writer *w)
     if (gt_v2_end_generation(w->encoder, w->now) != GOTRACE_OK)
         return gt_w_broken(w), false;
     w->generation = w->encoder->generation;
-    w->open = w->clocked = false;
+    w->open = w->clocked = w->gc_due = false;
     return true;
+}
+
+gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks)
+{
+    gotrace_status status = gt_w_v2_advance(w, NULL, ticks);
+    w->gc_due = w->gc == GT_W_GC_ON;
+    return status;
 }
 
 gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks)
 {
-    /* Before anything happened there is nothing to end: the clocks are the first generation's. */
-    bool first = w->generation == 1 && !w->open;
-    if (!first && (!gt_w_open_generation(w) || !end_generation(w)))
+    /* A generation in which nothing happened is not written: the clocks are those of this one. */
+    if (w->open && !end_generation(w))
         return GOTRACE_ERROR;
     w->began = ticks;
     w->begun = true;

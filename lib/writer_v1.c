@@ -134,11 +134,11 @@ static bool check_context(gt_w_step *s)
     if (!g && !gt_w_has_ended(s->w, id))
         return true;
     return gt_w_refuse(s->w, GOTRACE_RULE_GO_RUNNING,
-                       "%s: goroutine %llu is %s, it has to be running on proc %lld",
-                       gt_w_name(s), num(id),
-                       !g                           ? "ended"
+                       "%s: goroutine %llu is %s, it has to be running on proc %lld", gt_w_name(s),
+                       num(id),
+                       !g                         ? "ended"
                        : g->state == GT_W_RUNNING ? "running elsewhere"
-                                                    : gt_w_state_name(g->state),
+                                                  : gt_w_state_name(g->state),
                        (long long)s->p->id);
 }
 
@@ -165,8 +165,8 @@ static bool check_running(gt_w_step *s)
 {
     if (s->g || (s->h->goroutine != 0 && !gt_w_find_goroutine(s->w, s->h->goroutine)))
         return true;
-    return gt_w_refuse(s->w, GOTRACE_RULE_GO_RUNNING, "%s: nothing runs on proc %lld",
-                       gt_w_name(s), (long long)s->p->id);
+    return gt_w_refuse(s->w, GOTRACE_RULE_GO_RUNNING, "%s: nothing runs on proc %lld", gt_w_name(s),
+                       (long long)s->p->id);
 }
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
@@ -221,8 +221,8 @@ static bool start(gt_w_step *s)
         return false;
     if (p->goroutine &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_START,
-                     "goroutine %llu starts on proc %lld, which is running goroutine %llu",
-                     num(id), (long long)p->id, num(p->goroutine->id)))
+                     "goroutine %llu starts on proc %lld, which is running goroutine %llu", num(id),
+                     (long long)p->id, num(p->goroutine->id)))
         return false;
     if (!start_proc(s) || (!g && !(g = introduce(s, id, p->id, 0))) ||
         (g->left && !write_exit(s, g, p->id)))
@@ -319,7 +319,7 @@ static bool keep_exit(gt_w_step *s)
     leave_proc(g);
     g->state = GT_W_RUNNABLE;
     g->left = true;
-    g->left_ticks = ticks;
+    g->left_ticks = ticks < g->blocked && !w->options.believe ? g->blocked : ticks;
     if (w->version < 7)
         g->left_seq = ++w->seq;
     return true;
@@ -338,6 +338,9 @@ static bool exit_here(gt_w_step *s)
     g->state = GT_W_RUNNABLE;
     g->last_proc = s->p->id;
     uint64_t number = ++g->seq;
+    /* Until 1.6 there is no such event without its time. */
+    if (w->version < 7 && ticks == 0)
+        ticks = w->now;
     const uint64_t args[3] = {id, w->version < 7 ? w->seq + 1 : number, ticks};
     return put_as(s, s->code, args, 3);
 }
@@ -361,9 +364,9 @@ static bool proc_stop(gt_w_step *s)
         !gt_w_refuse(s->w, GOTRACE_RULE_PROC_STOP, "proc %lld stops, but it is not running",
                      (long long)p->id))
         return false;
-    if (p->goroutine && !gt_w_refuse(s->w, GOTRACE_RULE_PROC_STOP,
-                                     "proc %lld stops while it runs goroutine %llu",
-                                     (long long)p->id, num(p->goroutine->id)))
+    if (p->goroutine &&
+        !gt_w_refuse(s->w, GOTRACE_RULE_PROC_STOP, "proc %lld stops while it runs goroutine %llu",
+                     (long long)p->id, num(p->goroutine->id)))
         return false;
     if (!start_proc(s))
         return false;
@@ -376,9 +379,9 @@ static bool proc_stop(gt_w_step *s)
 /* Something that lasts begins or ends. */
 static bool last(gt_w_step *s, bool *going, bool begins, gotrace_rule rule)
 {
-    if (*going == begins && !gt_w_refuse(s->w, rule, "%s, but %s", gt_w_name(s),
-                                         begins ? "the last one has not ended"
-                                                : "none was started"))
+    if (*going == begins &&
+        !gt_w_refuse(s->w, rule, "%s, but %s", gt_w_name(s),
+                     begins ? "the last one has not ended" : "none was started"))
         return false;
     if (!enter_context(s) || !put_told(s))
         return false;

@@ -120,9 +120,8 @@ static bool check_state(gt_w_step *s, uint8_t state)
 {
     const gt_w_goroutine *g = s->g;
     return !g || g->state == state || g->state == GT_W_NONE ||
-           gt_w_refuse(s->w, GOTRACE_RULE_GO_RUNNING,
-                       "%s: goroutine %llu is %s; it has to be %s", gt_w_name(s), num(g->id),
-                       gt_w_state_name(g->state), gt_w_state_name(state));
+           gt_w_refuse(s->w, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s; it has to be %s",
+                       gt_w_name(s), num(g->id), gt_w_state_name(g->state), gt_w_state_name(state));
 }
 
 /* Make the context so, and have the generation told of it. What was not known is in these states,
@@ -145,7 +144,8 @@ static bool enter(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
         gt_w_bind_goroutine(s->t, g);
     }
     return (!p || gt_w_tell_proc(w, p, s->t)) &&
-           (!g || gt_w_tell_goroutine(w, g, s->t, (uint64_t)s->t->id));
+           (!g || gt_w_tell_goroutine(w, g, s->t, (uint64_t)s->t->id)) &&
+           (!w->gc_due || gt_w_tell_gc(w, s->t));
 }
 
 static bool enter_running(gt_w_step *s)
@@ -218,7 +218,7 @@ static bool create(gt_w_step *s, uint8_t state)
         (!in_syscall && !check_state(s, GT_W_RUNNING)))
         return false;
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
-    if (g && g->state != GT_W_NONE &&
+    if (g && (g->state != GT_W_NONE || g == s->g) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE,
                      "goroutine %llu is created, but there is one of that id", num(id)))
         return false;
@@ -463,8 +463,11 @@ static bool gc_active(gt_w_step *s)
         return false;
     if (!enter_running(s))
         return false;
+    if (w->gc_generation == w->generation) /* it had to be told before */
+        return true;
     w->gc = GT_W_GC_ON;
     w->gc_generation = w->generation;
+    w->gc_due = false;
     return put_numbered(s, ++w->gc_seq, 0);
 }
 
@@ -488,6 +491,7 @@ static bool gc(gt_w_step *s, bool begins)
     }
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
     w->gc_generation = w->generation;
+    w->gc_due = false;
     return put_numbered(s, ++w->gc_seq, 0);
 }
 
@@ -523,8 +527,9 @@ static bool assist(gt_w_step *s, bool begins)
     bool unknown = g && !g->assisted && s->w->generation == 1;
     bool good = !g || (begins ? !g->assisting : g->assisting || unknown);
     if (!check_range(s, good,
-                     begins ? "the goroutine is assisting already" : "the goroutine is not "
-                                                                     "assisting"))
+                     begins ? "the goroutine is assisting already"
+                            : "the goroutine is not "
+                              "assisting"))
         return false;
     if (!enter_running(s))
         return false;
@@ -595,8 +600,7 @@ static bool region(gt_w_step *s, bool begins)
             return false;
         g->region_count--;
     }
-    if (!enter_running(s) ||
-        (g && begins && gt_w_begin_region(s->w, g, id, name) != GOTRACE_OK))
+    if (!enter_running(s) || (g && begins && gt_w_begin_region(s->w, g, id, name) != GOTRACE_OK))
         return false;
     return put_told(s);
 }
@@ -624,12 +628,12 @@ static bool experiment(gt_w_step *s)
     uint64_t thread = h->thread == GOTRACE_NO_THREAD ? GT_V2_NO_THREAD : (uint64_t)h->thread;
     if (h->data_size > GT_BATCH_MAX)
         return gt_error_set(&s->w->error, GOTRACE_RULE_BATCH_HEADER, GT_NOWHERE,
-                            "ExperimentalBatch has %zu bytes; at most %d are allowed",
-                            h->data_size, (int)GT_BATCH_MAX),
+                            "ExperimentalBatch has %zu bytes; at most %d are allowed", h->data_size,
+                            (int)GT_BATCH_MAX),
                false;
     return gt_w_open_generation(s->w) &&
-           (gt_v2_experiment(s->w->encoder, h->args[0], thread, s->w->now, h->data,
-                             h->data_size) == GOTRACE_OK ||
+           (gt_v2_experiment(s->w->encoder, h->args[0], thread, s->w->now, h->data, h->data_size) ==
+                GOTRACE_OK ||
             (gt_w_broken(s->w), false));
 }
 

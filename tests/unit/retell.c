@@ -19,8 +19,8 @@ static source_of open_trace(const blob *trace, const gotrace_config *config)
 {
     source_of s;
     gotrace_error error;
-    ck_assert_int_eq(
-        gotrace_source_memory(trace->bytes, trace->size, NULL, &s.source, &error), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_source_memory(trace->bytes, trace->size, NULL, &s.source, &error),
+                     GOTRACE_OK);
     ck_assert_msg(gotrace_reader_open(s.source, config, &s.reader, &error) == GOTRACE_OK, "%s",
                   error.message);
     ck_assert_int_eq(gotrace_reader_index(s.reader), GOTRACE_OK);
@@ -60,7 +60,7 @@ typedef struct places {
     struct {
         uint64_t offset;
         uint8_t code;
-    } *list;
+    } * list;
     size_t count, capacity;
 } places;
 
@@ -158,17 +158,16 @@ static void tell_sync(const source_of *s, gotrace_writer *w, const gotrace_event
 {
     gotrace_clocks clocks = {ticks_of(s, e->args[0]), e->args[1], e->args[2], e->args[3]};
     ck_assert_int_eq(gotrace_writer_at(w, ticks_of(s, e->ticks)), GOTRACE_OK);
-    gotrace_status status =
-        gotrace_writer_advance(w, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL);
+    gotrace_status status = gotrace_writer_advance(w, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks
+                                                                                      : NULL);
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
 }
 
 static bool is_status(int version, uint8_t type)
 {
-    return gt_is_v2(version) &&
-           (type == GT_V2_GoStatus || type == GT_V2_GoStatusStack || type == GT_V2_ProcStatus ||
-            type == GT_V2_GCActive || type == GT_V2_GCSweepActive ||
-            type == GT_V2_GCMarkAssistActive);
+    return gt_is_v2(version) && (type == GT_V2_GoStatus || type == GT_V2_GoStatusStack ||
+                                 type == GT_V2_ProcStatus || type == GT_V2_GCActive ||
+                                 type == GT_V2_GCSweepActive || type == GT_V2_GCMarkAssistActive);
 }
 
 static void tell_event(const source_of *s, gotrace_writer *w, const gotrace_event *e,

@@ -1,0 +1,266 @@
+/* test_refused.c - what cannot have happened is refused by a writer, or believed where told so. */
+#include <string.h>
+
+#include "reading.h"
+#include "story.h"
+
+/* ---- what is refused --------------------------------------------------------------------------
+ */
+
+typedef struct refusal {
+    int version;
+    scene story[4]; /* the last one is refused */
+    gotrace_rule rule;
+    bool unseen; /* our reader does not look at it, or finds something else */
+} refusal;
+
+static const refusal refusals[] = {
+    {19, {{"GoStart", 0, 1, 0, {1}}, {"GoStart", 1, 1, 0, {1}}}, GOTRACE_RULE_GO_START, false},
+    {19, {{"GoStart", 0, 1, 0, {1}}, {"GoStart", 0, 1, 0, {2}}}, GOTRACE_RULE_GO_START, false},
+    {19, {{"GoStart", 0, 1, 0, {1}}, {"GoUnblock", 0, 1, 1, {1}}}, GOTRACE_RULE_GO_UNBLOCK, true},
+    {19, {{"GoBlock", 0, 1, 0, {0}}}, GOTRACE_RULE_GO_RUNNING, true},
+    {19, {{"GoStart", 0, 1, 0, {1}}, {"GoBlock", 0, 1, 2, {0}}}, GOTRACE_RULE_GO_RUNNING, true},
+    {19,
+     {{"GoStart", 0, 1, 0, {1}}, {"GoEnd", 0, 1, 1, {0}}, {"GoStart", 0, 1, 0, {1}}},
+     GOTRACE_RULE_GO_START,
+     true},
+    {19,
+     {{"GoStart", 0, 1, 0, {1}}, {"GoEnd", 0, 1, 1, {0}}, {"GoCreate", 0, 1, 0, {1}}},
+     GOTRACE_RULE_GO_CREATE,
+     true},
+    {19, {{"GoCreate", 0, 1, 0, {1}}, {"GoCreate", 0, 1, 0, {1}}}, GOTRACE_RULE_GO_CREATE, true},
+    {19, {{"GoStart", 0, 1, 0, {1}}, {"GoWaiting", 0, 1, 0, {1}}}, GOTRACE_RULE_GO_INITIAL, true},
+    {19,
+     {{"GoStart", 0, 1, 0, {1}}, {"GoSysExit", 0, 1, 0, {1, 0}}},
+     GOTRACE_RULE_GO_SYSEXIT,
+     true},
+    {19,
+     {{"GoSysBlock", 0, 1, 1, {0}}, {"GoSysExit", NOWHERE, 1, 0, {1, 1}}},
+     GOTRACE_RULE_TIME_SYSCALL,
+     true},
+    {19,
+     {{"ProcStart", 0, 1, 0, {1}}, {"ProcStart", 0, 1, 0, {1}}},
+     GOTRACE_RULE_PROC_START,
+     false},
+    {19, {{"ProcStop", 0, 1, 0, {1}}, {"ProcStop", 0, 1, 0, {1}}}, GOTRACE_RULE_PROC_STOP, false},
+    {19, {{"GoStart", 0, 1, 0, {1}}, {"ProcStop", 0, 1, 0, {1}}}, GOTRACE_RULE_PROC_STOP, false},
+    {19, {{"GCStart", 0, 1, 0, {1}}, {"GCStart", 0, 1, 0, {1}}}, GOTRACE_RULE_GC_START, false},
+    {19, {{"GCDone", 0, 1, 0, {1}}}, GOTRACE_RULE_GC_DONE, false},
+    {19, {{"STWStart", 0, 1, 0, {1}}, {"STWStart", 1, 1, 0, {1}}}, GOTRACE_RULE_STW_START, false},
+    {19, {{"STWDone", 0, 1, 0, {1}}}, GOTRACE_RULE_STW_DONE, false},
+    {19, {{"STWStart", 0, 1, 0, {2}}}, GOTRACE_RULE_STW_KIND, false},
+    {19,
+     {{"GCSweepStart", 0, 1, 0, {1}}, {"GCSweepStart", 0, 1, 0, {1}}},
+     GOTRACE_RULE_SWEEP_START,
+     false},
+    {19, {{"GCSweepDone", 0, 1, 0, {1, 1}}}, GOTRACE_RULE_SWEEP_DONE, false},
+    {19,
+     {{"GCMarkAssistStart", 0, 1, 1, {1}}, {"GCMarkAssistStart", 0, 1, 1, {1}}},
+     GOTRACE_RULE_ASSIST_START,
+     false},
+    {19,
+     {{"UserTaskCreate", 0, 1, 1, {1, 0, 1}}, {"UserTaskCreate", 0, 1, 1, {1, 0, 1}}},
+     GOTRACE_RULE_TASK_CREATE,
+     false},
+    {19,
+     {{"UserRegion", 0, 1, 1, {1, 0, 1}}, {"UserRegion", 0, 1, 1, {1, 1, 2}}},
+     GOTRACE_RULE_REGION_END,
+     false},
+    {19, {{"UserRegion", 0, 1, 1, {1, 2, 1}}}, GOTRACE_RULE_REGION_MODE, false},
+
+    {25, {{"GoBlock", 0, 1, 1, {1}}, {"GoBlock", 0, 1, 0, {1}}}, GOTRACE_RULE_CONTEXT, false},
+    {25, {{"HeapAlloc", 0, 1, 1, {1}}, {"HeapAlloc", 1, 1, 1, {1}}}, GOTRACE_RULE_CONTEXT, true},
+    {25, {{"HeapAlloc", 0, 1, 1, {1}}, {"HeapAlloc", 0, 1, 2, {1}}}, GOTRACE_RULE_CONTEXT, true},
+    {25, {{"HeapAlloc", 0, 1, 1, {1}}, {"HeapAlloc", 0, 2, 0, {1}}}, GOTRACE_RULE_CONTEXT, true},
+    {25, {{"HeapAlloc", 0, 1, 1, {1}}, {"HeapAlloc", 1, 2, 1, {1}}}, GOTRACE_RULE_CONTEXT, true},
+    {25, {{"HeapAlloc", 0, GOTRACE_NO_THREAD, 1, {1}}}, GOTRACE_RULE_CONTEXT, true},
+    {25, {{"GoStart", 0, 1, 0, {1}}, {"GoStart", 1, 2, 0, {1}}}, GOTRACE_RULE_GO_START, true},
+    {25, {{"GoStart", 0, 1, 0, {1}}, {"GoStart", 0, 1, 0, {2}}}, GOTRACE_RULE_CONTEXT, false},
+    {25, {{"GoStart", 0, 1, 0, {1}}, {"GoUnblock", 0, 1, 1, {1}}}, GOTRACE_RULE_GO_UNBLOCK, true},
+    {25, {{"GoCreate", 0, 1, 1, {2}}, {"GoSwitch", 0, 1, 1, {2}}}, GOTRACE_RULE_GO_START, true},
+    {25, {{"GoCreate", 0, 1, 1, {1}}}, GOTRACE_RULE_GO_CREATE, false},
+    {25,
+     {{"GoSyscallBegin", 0, 1, 1, {0}}, {"GoBlock", 0, 1, 1, {1}}},
+     GOTRACE_RULE_GO_RUNNING,
+     false},
+    {25,
+     {{"GoBlock", 0, 1, 1, {1}}, {"GoSyscallEnd", 0, 1, 2, {0}}},
+     GOTRACE_RULE_GO_SYSEXIT,
+     true},
+    {25,
+     {{"GoSyscallBegin", 0, 1, 1, {0}}, {"GoSyscallEndBlocked", 0, 1, 1, {0}}},
+     GOTRACE_RULE_PROC_STEAL,
+     true},
+    {25,
+     {{"GoBlock", 0, 1, 1, {1}}, {"ProcSteal", NOWHERE, 2, 0, {0, 1}}},
+     GOTRACE_RULE_PROC_STEAL,
+     true},
+    {25,
+     {{"GoSyscallBegin", 0, 1, 1, {1}}, {"ProcSteal", NOWHERE, 2, 0, {0, 3}}},
+     GOTRACE_RULE_PROC_STEAL,
+     false},
+    {25,
+     {{"GoBlock", 0, 1, 1, {1}}, {"ProcStart", NOWHERE, 2, 0, {0}}},
+     GOTRACE_RULE_PROC_START,
+     true},
+    {25,
+     {{"GoBlock", 0, 1, 1, {1}}, {"ProcStatus", NOWHERE, 2, 0, {1, 9}}},
+     GOTRACE_RULE_STATUS_PROC,
+     false},
+    {25,
+     {{"GoBlock", 0, 1, 1, {1}}, {"GoStatus", NOWHERE, 2, 0, {2, NONE, 9}}},
+     GOTRACE_RULE_STATUS_GOROUTINE,
+     false},
+    {25,
+     {{"GoBlock", 0, 1, 1, {1}}, {"ProcStatus", NOWHERE, 1, 0, {1, 1}}},
+     GOTRACE_RULE_CONTEXT,
+     true},
+    {25, {{"GCBegin", 0, 1, 1, {0}}, {"GCBegin", 0, 1, 1, {0}}}, GOTRACE_RULE_GC_START, false},
+    {25, {{"GCEnd", 0, 1, 1, {0}}, {"GCEnd", 0, 1, 1, {0}}}, GOTRACE_RULE_GC_DONE, true},
+    {25, {{"STWBegin", 0, 1, 1, {1}}, {"STWBegin", 0, 1, 1, {1}}}, GOTRACE_RULE_RANGE, false},
+    {25, {{"STWEnd", 0, 1, 1, {0}}}, GOTRACE_RULE_RANGE, false},
+    {25,
+     {{"GCSweepBegin", 0, 1, 1, {0}}, {"GCSweepBegin", 0, 1, 1, {0}}},
+     GOTRACE_RULE_RANGE,
+     false},
+    {25, {{"GCSweepEnd", 0, 1, 1, {0}}, {"GCSweepEnd", 0, 1, 1, {0}}}, GOTRACE_RULE_RANGE, false},
+    {25,
+     {{"GCMarkAssistBegin", 0, 1, 1, {0}}, {"GCMarkAssistBegin", 0, 1, 1, {0}}},
+     GOTRACE_RULE_RANGE,
+     false},
+    {25, {{"GCSweepActive", 0, 1, 1, {5}}}, GOTRACE_RULE_RANGE, false},
+    {25, {{"GCMarkAssistActive", 0, 1, 1, {5}}}, GOTRACE_RULE_RANGE, false},
+    {25,
+     {{"UserTaskBegin", 0, 1, 1, {1, 0, 1}}, {"UserTaskBegin", 0, 1, 1, {1, 0, 1}}},
+     GOTRACE_RULE_TASK_CREATE,
+     false},
+    {25,
+     {{"UserRegionBegin", 0, 1, 1, {1, 1}}, {"UserRegionEnd", 0, 1, 1, {1, 2}}},
+     GOTRACE_RULE_REGION_END,
+     false},
+    {25, {{"EventBatch", 0, 1, 1, {0}}}, GOTRACE_RULE_USAGE, true},
+    {19, {{"Frequency", 0, 1, 1, {0}}}, GOTRACE_RULE_USAGE, true},
+};
+
+#define REFUSALS (int)(sizeof refusals / sizeof refusals[0])
+
+/* The last scene is refused, and leaves no trace. */
+START_TEST(impossible_is_refused)
+{
+    const refusal *r = &refusals[_i];
+    blob with = {0}, without = {0};
+    gotrace_writer *w = writer_of(r->version, NULL, &with, NULL);
+    gotrace_writer *v = writer_of(r->version, NULL, &without, NULL);
+    const scene after = {"GoCreate", 40, 40, gt_is_v2(r->version) ? 40 : 0, {41, 1}};
+    for (size_t i = 0; r->story[i].name; i++) {
+        bool bad = i == 3 || !r->story[i + 1].name;
+        ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
+        ck_assert_int_eq(gotrace_writer_at(v, 100 + i), GOTRACE_OK);
+        gotrace_status status = tell(w, r->version, &r->story[i]);
+        if (bad) {
+            ck_assert_int_eq(status, GOTRACE_ERROR);
+            ck_assert_msg(gotrace_writer_error(w)->rule == r->rule, "%d: %s, not %s: %s", _i,
+                          gotrace_rule_describe(gotrace_writer_error(w)->rule)->id,
+                          gotrace_rule_describe(r->rule)->id, gotrace_writer_error(w)->message);
+            story_string(v, r->story[i].p, r->story[i].args[0]);
+        } else {
+            ck_assert_msg(status == GOTRACE_OK, "%d: %s", _i, gotrace_writer_error(w)->message);
+            ck_assert_int_eq(tell(v, r->version, &r->story[i]), GOTRACE_OK);
+        }
+    }
+    ck_assert_int_eq(tell(w, r->version, &after), GOTRACE_OK);
+    ck_assert_int_eq(tell(v, r->version, &after), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(v), GOTRACE_OK);
+    gotrace_writer_free(w);
+    gotrace_writer_free(v);
+    uint64_t counts[2][GT_CODES];
+    count_records(&with, counts[0]);
+    count_records(&without, counts[1]);
+    for (unsigned code = 0; code < GT_CODES; code++) {
+        const gotrace_event_spec *spec = gotrace_event_spec_of(r->version, code);
+        if (spec && (spec->flags & GOTRACE_SPEC_TIMED))
+            ck_assert_msg(counts[0][code] == counts[1][code], "%d: %s", _i, spec->name);
+    }
+    reading read = reading_of(with.bytes, with.size, NULL, READING_NEXT);
+    for (size_t i = 0; i < read.problem_count && i < READING_PROBLEMS; i++)
+        ck_assert_msg(read.problems[i].rule == GOTRACE_RULE_TABLE_UNUSED, "%d: %s", _i,
+                      read.problems[i].message);
+    blob_free(&with);
+    blob_free(&without);
+}
+END_TEST
+
+/* What is believed is written, and found by whoever reads it. */
+START_TEST(impossible_is_believed)
+{
+    const refusal *r = &refusals[_i];
+    blob written = {0};
+    gotrace_writer_options options = {.believe = true};
+    gotrace_writer *w = writer_of(r->version, &options, &written, NULL);
+    for (size_t i = 0; i < 4 && r->story[i].name && r->rule != GOTRACE_RULE_USAGE; i++) {
+        ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
+        ck_assert_msg(tell(w, r->version, &r->story[i]) == GOTRACE_OK, "%d: %s", _i,
+                      gotrace_writer_error(w)->message);
+    }
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    reading read = reading_of(written.bytes, written.size, NULL, READING_NEXT);
+    ck_assert_msg(r->unseen || reading_has(&read, r->rule), "%d: %s", _i,
+                  read.problem_count ? read.problems[0].message : "nothing was found");
+    blob_free(&written);
+}
+END_TEST
+
+START_TEST(time_does_not_fall)
+{
+    const int versions[] = {5, 19, 22, 26};
+    blob written = {0};
+    gotrace_writer *w = writer_of(versions[_i], NULL, &written, NULL);
+    ck_assert_int_eq(gotrace_writer_at(w, 100), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_at(w, 99), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_TIME_ORDER);
+    ck_assert_int_eq(gotrace_writer_at(w, 100), GOTRACE_OK);
+    const scene alloc = {"HeapAlloc", 0, 1, 1, {1}};
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(tell(w, versions[_i], &alloc), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_event(w, &(gotrace_happening){0}), GOTRACE_ERROR);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    blob_free(&written);
+}
+END_TEST
+
+START_TEST(a_later_generation_knows_all)
+{
+    blob written = {0};
+    gotrace_writer *w = writer_of(26, NULL, &written, NULL);
+    const scene alloc = {"HeapAlloc", 0, 1, 1, {1}}, unknown = {"GoUnblock", 0, 1, 1, {2}};
+    const scene stop = {"GoStop", 0, 1, 1, {1}};
+    ck_assert_int_eq(tell(w, 26, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_advance(w, NULL), GOTRACE_OK);
+    ck_assert_uint_eq(gotrace_writer_generation(w), 2);
+    ck_assert_int_eq(tell(w, 26, &unknown), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_STATUS_GOROUTINE);
+    ck_assert_int_eq(tell(w, 26, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(tell(w, 26, &stop), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    blob_free(&written);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("refused");
+    TCase *cases = tcase_create("refused");
+    tcase_add_loop_test(cases, impossible_is_refused, 0, REFUSALS);
+    tcase_add_loop_test(cases, impossible_is_believed, 0, REFUSALS);
+    tcase_add_loop_test(cases, time_does_not_fall, 0, 4);
+    tcase_add_test(cases, a_later_generation_knows_all);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}

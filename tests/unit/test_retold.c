@@ -1,0 +1,94 @@
+/* test_retold.c - traces told to a writer event by event come out the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "retell.h"
+
+/* ---- traces told again ----------------------------------------------------------------------- */
+
+static int compare_told(const void *x, const void *y)
+{
+    const told *a = x, *b = y;
+    if (a->ticks != b->ticks)
+        return a->ticks < b->ticks ? -1 : 1;
+    return strcmp(a->line, b->line);
+}
+
+/* Events of the same tick on different procs or threads have no order. */
+static void sort_ties(telling *t)
+{
+    qsort(t->events, t->count, sizeof *t->events, compare_told);
+}
+
+static void check_same(const char *path, telling *a, telling *b)
+{
+    sort_ties(a);
+    sort_ties(b);
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        ck_assert_msg(compare_told(&a->events[i], &b->events[i]) == 0,
+                      "%s: event %zu\n  %llu %s\nbecame\n  %llu %s", path, i,
+                      (unsigned long long)a->events[i].ticks, a->events[i].line,
+                      (unsigned long long)b->events[i].ticks, b->events[i].line);
+    ck_assert_msg(a->count == b->count, "%s: %zu events became %zu", path, a->count, b->count);
+    ck_assert_uint_eq(a->frequency, b->frequency);
+}
+
+static void check_told_again(const trace_file *f, unsigned left_out)
+{
+    blob written = {0};
+    telling before = telling_of(&f->content);
+    if (before.problems == 0) {
+        retell(&f->content, left_out, NULL, &written);
+        telling after = telling_of(&written);
+        ck_assert_msg(after.problems == 0, "%s: %s", f->path, after.problem.message);
+        if (left_out == RETELL_ALL)
+            check_same(f->path, &before, &after);
+        telling_free(&after);
+    }
+    telling_free(&before);
+    blob_free(&written);
+}
+
+START_TEST(v1_told_again)
+{
+    trace_file *files = traces_load((size_t)1 << 20);
+    for (trace_file *f = files; f->path[0]; f++)
+        if (!gt_is_v2(trace_version(&f->content)))
+            check_told_again(f, RETELL_ALL);
+    traces_free(files);
+}
+END_TEST
+
+START_TEST(v2_told_again)
+{
+    trace_file *files = traces_load((size_t)1 << 20);
+    for (trace_file *f = files; f->path[0]; f++)
+        if (gt_is_v2(trace_version(&f->content)))
+            check_told_again(f, RETELL_ALL);
+    traces_free(files);
+}
+END_TEST
+
+START_TEST(v2_without_statuses)
+{
+    trace_file *files = traces_load((size_t)1 << 20);
+    for (trace_file *f = files; f->path[0]; f++)
+        if (gt_is_v2(trace_version(&f->content))) {
+            check_told_again(f, RETELL_NO_STATUSES);
+            check_told_again(f, RETELL_NO_STATUSES | RETELL_NO_SYNCS);
+        }
+    traces_free(files);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("retold");
+    TCase *again = tcase_create("told again");
+    tcase_add_test(again, v1_told_again);
+    tcase_add_test(again, v2_told_again);
+    tcase_add_test(again, v2_without_statuses);
+    suite_add_tcase(suite, again);
+    return run_suite(suite);
+}
