@@ -48,7 +48,9 @@ static int run(session *s)
 {
     const settings *set = &s->set;
     gen_job job = {.seed = set->seed,
-                   .version = set->go ? atoi(set->go + 2) : set->defect ? 0 : NEWEST,
+                   .version = set->go       ? atoi(set->go + 2)
+                              : set->defect ? 0
+                                            : NEWEST,
                    .events = set->events,
                    .procs = set->procs,
                    .goroutines = set->goroutines,
@@ -60,9 +62,9 @@ static int run(session *s)
     gotrace_config config;
     gotrace_error error;
     gotrace_config_init(&config);
-    gotrace_status written =
-        set->defect ? write_defect(s, job, &config, &error)
-                    : gen_write(&job, write_buffered, &s->output.out, &config, &error);
+    gotrace_status written = set->defect
+                                 ? write_defect(s, job, &config, &error)
+                                 : gen_write(&job, write_buffered, &s->output.out, &config, &error);
     if (written < 0) {
         /* A failed write is told when the output is closed. */
         if (!s->output.out.failed)
@@ -73,8 +75,7 @@ static int run(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL,
-     "another trace for each N (0)"},
+    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL, "another trace for each N (0)"},
     {0, "go", OPTION_CHOICE, "VERSION", offsetof(settings, go), version_name,
      "as Go of that version writes it (1.26)"},
     {0, "events", OPTION_NUMBER, "N", offsetof(settings, events), NULL,

@@ -140,10 +140,10 @@ typedef enum gen_string {
 
 /* The operations that programs (gen_programs.c) are made of. */
 typedef enum gen_op_code {
-    OP_END,          /* the goroutine ends */
-    OP_LOOP,         /* back to operation a, in b of 256 cases */
-    OP_CREATE,       /* a goroutine of role a */
-    OP_SEND,         /* on channel a of those that its group has */
+    OP_END,    /* the goroutine ends */
+    OP_LOOP,   /* back to operation a, in b of 256 cases */
+    OP_CREATE, /* a goroutine of role a */
+    OP_SEND,   /* on channel a of those that its group has */
     OP_RECV,
     OP_SELECT,
     OP_LOCK,
@@ -152,30 +152,30 @@ typedef enum gen_op_code {
     OP_COND_SIGNAL,
     OP_NET,
     OP_SLEEP,
-    OP_BLOCK,        /* as the runtime's own goroutines wait */
+    OP_BLOCK, /* as the runtime's own goroutines wait */
     OP_FOREVER,
     OP_SCHED,
-    OP_SYSCALL,      /* a system call that blocks in b of 256 cases */
+    OP_SYSCALL, /* a system call that blocks in b of 256 cases */
     OP_ALLOC,
-    OP_TASK,         /* a task, inside the goroutine's task, named a */
+    OP_TASK, /* a task, inside the goroutine's task, named a */
     OP_TASK_END,
-    OP_REGION,       /* named a */
+    OP_REGION, /* named a */
     OP_REGION_END,
     OP_LOG,
-    OP_SAMPLE,       /* a CPU sample hits it */
-    OP_WAKE_TIMERS,  /* who sleeps, until 1.18 woken by a goroutine */
-    OP_CORO,         /* a coroutine of role a */
-    OP_SWITCH,       /* to its partner */
+    OP_SAMPLE,      /* a CPU sample hits it */
+    OP_WAKE_TIMERS, /* who sleeps, until 1.18 woken by a goroutine */
+    OP_CORO,        /* a coroutine of role a */
+    OP_SWITCH,      /* to its partner */
     OP_SWITCH_END,
-    OP_FUTILE,       /* a receive that is woken for nothing */
-    OP_CALLBACK,     /* a C thread calls Go */
-    OP_MARK,         /* a GC worker marks */
-    OP_GC,           /* runtime.GC() */
+    OP_FUTILE,   /* a receive that is woken for nothing */
+    OP_CALLBACK, /* a C thread calls Go */
+    OP_MARK,     /* a GC worker marks */
+    OP_GC,       /* runtime.GC() */
     OP_ASSIST,
     OP_SWEEP,
-    OP_POPULATE,     /* the goroutines that a profile has at the start are created */
-    OP_COVER,        /* part a of what --cover asks for and no operation does */
-    OP_START,        /* no operation: where a goroutine starts, as a stack */
+    OP_POPULATE, /* the goroutines that a profile has at the start are created */
+    OP_COVER,    /* part a of what --cover asks for and no operation does */
+    OP_START,    /* no operation: where a goroutine starts, as a stack */
     OP_COUNT
 } gen_op_code;
 
@@ -205,7 +205,7 @@ typedef struct gen_role {
     const char *file;
     const char *through[3]; /* functions between that and what it does; fewer: NULL */
     const gen_op *program;
-    uint8_t weight;         /* of goroutines of a profile at the start; 0: created by others */
+    uint8_t weight; /* of goroutines of a profile at the start; 0: created by others */
 } gen_role;
 
 /* A profile: role 0 is main's. */
@@ -217,8 +217,16 @@ typedef struct gen_profile {
 } gen_profile;
 
 /* Roles of the runtime, which every profile has, come first. */
-enum { GEN_ROLE_WORKER, GEN_ROLE_SWEEPER, GEN_ROLE_TIMER, GEN_ROLE_TOUR, GEN_ROLE_TOUR_PEER,
-       GEN_ROLE_TOUR_CORO, GEN_ROLE_CALLBACK, GEN_RUNTIME_ROLES };
+enum {
+    GEN_ROLE_WORKER,
+    GEN_ROLE_SWEEPER,
+    GEN_ROLE_TIMER,
+    GEN_ROLE_TOUR,
+    GEN_ROLE_TOUR_PEER,
+    GEN_ROLE_TOUR_CORO,
+    GEN_ROLE_CALLBACK,
+    GEN_RUNTIME_ROLES
+};
 enum { GEN_ROLES = 24, GEN_VARIANTS = 4, GEN_FRAMES = 8 };
 
 extern const gen_role gen_runtime_roles[GEN_RUNTIME_ROLES];
@@ -241,14 +249,14 @@ typedef enum gen_state {
 } gen_state;
 
 typedef struct gen_goroutine {
-    struct gen_goroutine *next; /* in the queue where it is */
+    struct gen_goroutine *next;    /* in the queue where it is */
     struct gen_goroutine *partner; /* of a coroutine */
     const gen_role *role;
     uint64_t id, task;
-    uint32_t lock;     /* it holds or waits for */
-    uint32_t group;    /* of goroutines that have channels together */
-    uint32_t thread;   /* while blocked in a system call */
-    uint16_t pc;       /* next operation */
+    uint32_t lock;   /* it holds or waits for */
+    uint32_t group;  /* of goroutines that have channels together */
+    uint32_t thread; /* while blocked in a system call */
+    uint16_t pc;     /* next operation */
     uint8_t state;
     bool assisting, futile;
     uint64_t outer; /* task around its task */
@@ -317,9 +325,9 @@ typedef struct gen_sim {
     gen_queue runnable; /* of no proc */
     gen_queue net, sleeping, selecting, conds, assists;
     gen_queue workers, sweepers, timers; /* of the runtime */
-    gen_queue blocked;         /* in system calls */
-    uint32_t turn;             /* whose is next, of channels that nobody uses */
-    gen_channel *channels; /* GEN_CHANNELS of each group */
+    gen_queue blocked;                   /* in system calls */
+    uint32_t turn;                       /* whose is next, of channels that nobody uses */
+    gen_channel *channels;               /* GEN_CHANNELS of each group */
     uint32_t group_count;
     uint32_t made[GEN_ROLES];
     gen_lock locks[GEN_LOCKS];
@@ -406,10 +414,10 @@ typedef struct gen_saying {
     const gen_goroutine *g; /* in whose context; NULL: in none */
     const gen_role *role;   /* whose stack it is, NULL: none; and what it did */
     gen_op_code op;
-    uint32_t thread;            /* v2, where p is NULL */
-    const gen_role *start;      /* of a goroutine that is created */
-    uint64_t args[4];           /* those that are no strings and stacks, in the table's order */
-    gen_string string, second;  /* those that are */
+    uint32_t thread;           /* v2, where p is NULL */
+    const gen_role *start;     /* of a goroutine that is created */
+    uint64_t args[4];          /* those that are no strings and stacks, in the table's order */
+    gen_string string, second; /* those that are */
     const char *data;
     size_t data_size;
 } gen_saying;

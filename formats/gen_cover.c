@@ -10,9 +10,9 @@ static void wait(gen_sim *s, gen_proc *p, gen_event event, gen_op_code op, gen_s
 
 static void experiment(gen_sim *s, gen_proc *p, gen_goroutine *g)
 {
-    static const gen_event events[] = {GEN_SPAN,         GEN_SPAN_ALLOC, GEN_SPAN_FREE,
-                                       GEN_OBJECT,       GEN_OBJECT_ALLOC, GEN_OBJECT_FREE,
-                                       GEN_STACK,        GEN_STACK_ALLOC, GEN_STACK_FREE};
+    static const gen_event events[] = {GEN_SPAN,   GEN_SPAN_ALLOC,   GEN_SPAN_FREE,
+                                       GEN_OBJECT, GEN_OBJECT_ALLOC, GEN_OBJECT_FREE,
+                                       GEN_STACK,  GEN_STACK_ALLOC,  GEN_STACK_FREE};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         gen_tell(s, events[i], &(gen_saying){.p = p, .g = g, .args = {16 + i, 1, 2}});
         gen_pass(s);

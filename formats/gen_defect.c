@@ -341,8 +341,8 @@ static gotrace_status refuse(gotrace_error *error, gotrace_rule rule, int versio
     const char *id = gotrace_rule_describe(rule)->id;
     int first = gen_defect_version(rule, 0);
     if (first)
-        snprintf(message, sizeof message,
-                 "no trace of 1.%d can break the rule %s; one of 1.%d can", version, id, first);
+        snprintf(message, sizeof message, "no trace of 1.%d can break the rule %s; one of 1.%d can",
+                 version, id, first);
     else
         snprintf(message, sizeof message, "no trace can break the rule %s", id);
     return fail(error, GOTRACE_RULE_USAGE, 0, message);

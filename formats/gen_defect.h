@@ -19,8 +19,8 @@ typedef struct gen_place {
 } gen_place;
 
 typedef struct gen_batch {
-    uint64_t offset, header; /* bytes of its first record */
-    uint64_t owner;          /* proc or thread */
+    uint64_t offset, header;   /* bytes of its first record */
+    uint64_t owner;            /* proc or thread */
     uint64_t size, generation; /* v2 */
     size_t generation_width;
     int64_t grown; /* bytes by which it has */
@@ -39,7 +39,7 @@ typedef struct gen_defect {
     gen_still still; /* who is there at the end */
 
     /* what stands where */
-    uint64_t size; /* of the trace */
+    uint64_t size;                                           /* of the trace */
     gen_place string, stack, frequency, clocks, last_record; /* the last of each */
     gen_place end; /* behind the last event of still's proc, where events can be added */
     uint64_t ticks, end_ticks; /* v1: of the last event, and of that last one */

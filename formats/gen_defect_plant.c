@@ -70,7 +70,8 @@ static void wire_varint(D *d)
 /* A GoUnblock of four bytes whose last number goes on into the String behind it. */
 static void wire_length(D *d)
 {
-    append(d, "\xd5\x04\x01\x01\x01\x81\x25\xff\xff\x7f\x01x", 12, "a record that says it is shorter than it is");
+    append(d, "\xd5\x04\x01\x01\x01\x81\x25\xff\xff\x7f\x01x", 12,
+           "a record that says it is shorter than it is");
 }
 
 static void wire_truncated(D *d)

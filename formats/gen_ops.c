@@ -179,9 +179,7 @@ static bool do_wait(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     case OP_SELECT:
         gen_wait(s, p, &s->selecting, GEN_BLOCK_SELECT, op->code, GEN_STRING_SELECT);
         break;
-    case OP_COND_WAIT:
-        gen_wait(s, p, &s->conds, GEN_BLOCK_COND, op->code, GEN_STRING_COND);
-        break;
+    case OP_COND_WAIT: gen_wait(s, p, &s->conds, GEN_BLOCK_COND, op->code, GEN_STRING_COND); break;
     case OP_NET: gen_wait(s, p, &s->net, GEN_BLOCK_NET, op->code, GEN_STRING_NETWORK); break;
     default: gen_wait(s, p, &s->sleeping, GEN_SLEEP, op->code, GEN_STRING_SLEEP); break;
     }
@@ -406,8 +404,7 @@ static bool switch_to(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
         return op->code == OP_SWITCH || end(s, p, g, op);
     bool ends = op->code == OP_SWITCH_END;
     gen_tell(s, ends ? GEN_SWITCH_END : GEN_SWITCH,
-             &(gen_saying){
-                 .p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
+             &(gen_saying){.p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
     g->state = GEN_G_WAITING;
     partner->state = GEN_G_RUNNING;
     p->running = partner;

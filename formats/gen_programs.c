@@ -4,8 +4,8 @@
 /* ---- the runtime's --------------------------------------------------------------------------- */
 
 static const gen_op worker[] = {{OP_BLOCK, 0, 0}, {OP_MARK, 0, 0}, {OP_LOOP, 0, 256}};
-static const gen_op sweeper[] = {{OP_BLOCK, 0, 0}, {OP_SWEEP, 0, 0},  {OP_LOOP, 1, 192},
-                                 {OP_SCHED, 0, 0}, {OP_LOOP, 0, 256}};
+static const gen_op sweeper[] = {
+    {OP_BLOCK, 0, 0}, {OP_SWEEP, 0, 0}, {OP_LOOP, 1, 192}, {OP_SCHED, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op timer[] = {
     {OP_WAKE_TIMERS, 0, 0}, {OP_LOOP, 0, 128}, {OP_BLOCK, 0, 0}, {OP_LOOP, 0, 256}};
 
@@ -71,9 +71,8 @@ enum { QUERIES, LINES, RECORDS, LEAVES, BLOCKS };
 static const gen_op idle_main[] = {
     {OP_POPULATE, 0, 0}, {OP_SLEEP, 0, 0}, {OP_ALLOC, 0, 0}, {OP_LOOP, 0, 256}};
 
-static const gen_op acceptor[] = {
-    {OP_NET, 0, 0}, {OP_SYSCALL, 0, 4}, {OP_CREATE, B, 0},
-    {OP_LOOP, 0, 64}, {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
+static const gen_op acceptor[] = {{OP_NET, 0, 0},   {OP_SYSCALL, 0, 4}, {OP_CREATE, B, 0},
+                                  {OP_LOOP, 0, 64}, {OP_SLEEP, 0, 0},   {OP_LOOP, 0, 256}};
 static const gen_op handler[] = {{OP_TASK, 0, 0},
                                  {OP_REGION, GEN_STRING_REGION_READ, 0},
                                  {OP_NET, 0, 0},
@@ -96,8 +95,11 @@ static const gen_op handler[] = {{OP_TASK, 0, 0},
                                  {OP_TASK_END, 0, 0},
                                  {OP_LOOP, 0, 160},
                                  {OP_END, 0, 0}};
-static const gen_op store[] = {{OP_RECV, QUERIES, 0}, {OP_SYSCALL, 0, 24}, {OP_ALLOC, 0, 0},
-                               {OP_NET, 0, 0},        {OP_LOOP, 0, 256}};
+static const gen_op store[] = {{OP_RECV, QUERIES, 0},
+                               {OP_SYSCALL, 0, 24},
+                               {OP_ALLOC, 0, 0},
+                               {OP_NET, 0, 0},
+                               {OP_LOOP, 0, 256}};
 static const gen_op ticker[] = {
     {OP_SLEEP, 0, 0}, {OP_ALLOC, 0, 0}, {OP_COND_SIGNAL, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op watcher[] = {
@@ -155,34 +157,46 @@ static const gen_role pipeline_roles[] = {
 
 /* ---- much garbage ---------------------------------------------------------------------------- */
 
-static const gen_op allocator[] = {{OP_ALLOC, 0, 0}, {OP_LOOP, 0, 192}, {OP_SCHED, 0, 0},
-                                   {OP_LOOP, 0, 224}, {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
-static const gen_op builder[] = {{OP_ALLOC, 0, 0}, {OP_LOOP, 0, 224}, {OP_CREATE, C, 0},
-                                 {OP_RECV, LEAVES, 0}, {OP_LOOP, 0, 256}};
+static const gen_op allocator[] = {{OP_ALLOC, 0, 0},  {OP_LOOP, 0, 192}, {OP_SCHED, 0, 0},
+                                   {OP_LOOP, 0, 224}, {OP_SLEEP, 0, 0},  {OP_LOOP, 0, 256}};
+static const gen_op builder[] = {{OP_ALLOC, 0, 0},
+                                 {OP_LOOP, 0, 224},
+                                 {OP_CREATE, C, 0},
+                                 {OP_RECV, LEAVES, 0},
+                                 {OP_LOOP, 0, 256}};
 static const gen_op leaf[] = {
     {OP_ALLOC, 0, 0}, {OP_LOOP, 0, 192}, {OP_SEND, LEAVES, 0}, {OP_END, 0, 0}};
 
 static const gen_role gc_roles[] = {
     {"main.main", "/src/forest/main.go", {0}, idle_main, 0},
-    {"main.grow", "/src/forest/tree.go", {"main.(*tree).insert", "main.(*tree).split"},
-     allocator, 3},
+    {"main.grow",
+     "/src/forest/tree.go",
+     {"main.(*tree).insert", "main.(*tree).split"},
+     allocator,
+     3},
     {"main.build", "/src/forest/build.go", {"main.(*tree).clone"}, builder, 3},
     {"main.build.func1", "/src/forest/build.go", {"main.newLeaf"}, leaf, 0},
 };
 
 /* ---- many system calls ----------------------------------------------------------------------- */
 
-static const gen_op reader[] = {{OP_SYSCALL, 0, 24}, {OP_LOOP, 0, 224}, {OP_ALLOC, 0, 0},
-                                {OP_SEND, BLOCKS, 0}, {OP_LOOP, 0, 256}};
+static const gen_op reader[] = {{OP_SYSCALL, 0, 24},
+                                {OP_LOOP, 0, 224},
+                                {OP_ALLOC, 0, 0},
+                                {OP_SEND, BLOCKS, 0},
+                                {OP_LOOP, 0, 256}};
 static const gen_op writer[] = {{OP_RECV, BLOCKS, 0}, {OP_SYSCALL, 0, 64}, {OP_LOOP, 0, 256}};
-static const gen_op locker[] = {{OP_LOCK, 0, 0}, {OP_SYSCALL, 0, 128}, {OP_UNLOCK, 0, 0},
-                                {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
+static const gen_op locker[] = {
+    {OP_LOCK, 0, 0}, {OP_SYSCALL, 0, 128}, {OP_UNLOCK, 0, 0}, {OP_SLEEP, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op caller[] = {{OP_CALLBACK, 0, 0}, {OP_SYSCALL, 0, 200}, {OP_LOOP, 0, 256}};
 
 static const gen_role syscalls_roles[] = {
     {"main.main", "/src/copy/main.go", {0}, idle_main, 0},
-    {"main.(*copier).read", "/src/copy/copier.go", {"os.(*File).Read", "main.(*file).fill"},
-     reader, 5},
+    {"main.(*copier).read",
+     "/src/copy/copier.go",
+     {"os.(*File).Read", "main.(*file).fill"},
+     reader,
+     5},
     {"main.(*copier).write", "/src/copy/copier.go", {"os.(*File).Write"}, writer, 5},
     {"main.(*index).sync", "/src/copy/index.go", {"main.(*index).flush"}, locker, 1},
     {"main.(*watch).poll", "/src/copy/watch.go", {"main._Cfunc_wait"}, caller, 1},
@@ -197,8 +211,11 @@ static const gen_op mixed_merger[] = {{OP_CORO, GEN_RUNTIME_ROLES + 11, 0},
 
 static const gen_role mixed_roles[] = {
     {"main.main", "/src/shop/main.go", {0}, idle_main, 0},
-    {"shop/http.(*Server).accept", "/src/shop/http/server.go", {"shop/http.(*listener).next"},
-     acceptor, 2},
+    {"shop/http.(*Server).accept",
+     "/src/shop/http/server.go",
+     {"shop/http.(*listener).next"},
+     acceptor,
+     2},
     {"shop/http.(*Server).serve",
      "/src/shop/http/server.go",
      {"shop/order.(*Handler).ServeOrder", "shop/order.(*Basket).total", "shop/order.price"},
@@ -211,12 +228,18 @@ static const gen_role mixed_roles[] = {
      3},
     {"shop/http.(*Server).tick", "/src/shop/http/server.go", {"shop/http.expire"}, ticker, 1},
     {"shop/order.(*Watch).loop", "/src/shop/order/watch.go", {0}, watcher, 1},
-    {"main.(*stage).run", "/src/ingest/stage.go",
-     {"main.(*stage).transform", "main.(*decoder).decode"}, stage, 2},
+    {"main.(*stage).run",
+     "/src/ingest/stage.go",
+     {"main.(*stage).transform", "main.(*decoder).decode"},
+     stage,
+     2},
     {"main.(*source).run", "/src/ingest/source.go", {"main.(*source).emit"}, source, 1},
     {"main.(*sink).run", "/src/ingest/sink.go", {"main.(*sink).write"}, sink, 1},
-    {"main.grow", "/src/forest/tree.go", {"main.(*tree).insert", "main.(*tree).split"},
-     allocator, 1},
+    {"main.grow",
+     "/src/forest/tree.go",
+     {"main.(*tree).insert", "main.(*tree).split"},
+     allocator,
+     1},
     {"main.(*merger).run", "/src/ingest/merge.go", {"main.(*merger).next"}, mixed_merger, 1},
     {"main.(*merger).pull", "/src/ingest/merge.go", {"main.(*merger).yield"}, pulled, 0},
     {"main.(*watch).poll", "/src/copy/watch.go", {"main._Cfunc_wait"}, caller, 1},
@@ -224,7 +247,7 @@ static const gen_role mixed_roles[] = {
 
 #define PROFILE(name, megabytes)                                                                   \
     {                                                                                              \
-        #name, name##_roles, sizeof name##_roles / sizeof name##_roles[0], megabytes << 20         \
+#name, name##_roles, sizeof name##_roles / sizeof name##_roles[0], megabytes << 20         \
     }
 static const gen_profile profiles[] = {PROFILE(mixed, 64u), PROFILE(http, 64u),
                                        PROFILE(pipeline, 64u), PROFILE(gc, 16u),

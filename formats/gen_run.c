@@ -73,12 +73,10 @@ static void begin(gen_sim *s)
         gen_start_proc(s, p);
         gen_start(s, p, first);
     }
-    gen_tell(s, GEN_PROCS,
-             &(gen_saying){.p = p,
-                           .g = first,
-                           .role = first->role,
-                           .op = OP_POPULATE,
-                           .args = {s->proc_count}});
+    gen_tell(
+        s, GEN_PROCS,
+        &(gen_saying){
+            .p = p, .g = first, .role = first->role, .op = OP_POPULATE, .args = {s->proc_count}});
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -133,8 +131,8 @@ static void run(gen_sim *s, uint64_t events)
     /* What covers everything comes early; should a profile keep from it, there is an end. */
     enum { ENOUGH = 1 << 22 };
     begin(s);
-    while (!s->failed && (s->told < events ||
-                          (s->cover && !is_covered(s) && s->told < events + ENOUGH))) {
+    while (!s->failed &&
+           (s->told < events || (s->cover && !is_covered(s) && s->told < events + ENOUGH))) {
         if (s->awake_count)
             step(s);
         else
@@ -180,8 +178,7 @@ static void stand_still(gen_sim *s, gen_still *still)
     }
     gen_pass(s);
     gen_tell(s, GEN_HEAP, &(gen_saying){.p = p, .g = &s->last, .args = {s->heap}});
-    *still =
-        (gen_still){.proc = (uint64_t)p->id, .thread = p->thread, .goroutine = s->last.id};
+    *still = (gen_still){.proc = (uint64_t)p->id, .thread = p->thread, .goroutine = s->last.id};
 }
 
 /* ---- the job --------------------------------------------------------------------------------- */

@@ -160,9 +160,9 @@ void gen_wait(gen_sim *s, gen_proc *p, gen_queue *queue, gen_event event, gen_op
 void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op)
 {
     gen_goroutine *by = p->running;
-    gen_tell(s, GEN_UNBLOCK,
-             &(gen_saying){
-                 .p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
+    gen_tell(
+        s, GEN_UNBLOCK,
+        &(gen_saying){.p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
     g->state = GEN_G_RUNNABLE;
     gen_push(&p->queue, g);
     if (p->queue.count > 1 && s->awake_count < s->proc_count && gen_chance(s, 128)) {
@@ -271,9 +271,9 @@ void gen_syscall_step(gen_sim *s, gen_proc *p)
 
 static void back_from_call(gen_sim *s, gen_goroutine *g)
 {
-    gen_tell(s, GEN_SYSCALL_EXIT,
-             &(gen_saying){
-                 .g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
+    gen_tell(
+        s, GEN_SYSCALL_EXIT,
+        &(gen_saying){.g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
     return_thread(s, g->thread);
     g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);

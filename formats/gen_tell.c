@@ -132,7 +132,9 @@ void gen_tell(gen_sim *s, gen_event event, const gen_saying *say)
     gotrace_happening happening = {
         .spec = spec,
         .proc = say->p ? say->p->id : GOTRACE_NO_PROC,
-        .thread = say->thread ? say->thread : say->p ? say->p->thread : GOTRACE_NO_THREAD,
+        .thread = say->thread ? say->thread
+                  : say->p    ? say->p->thread
+                              : GOTRACE_NO_THREAD,
         .goroutine = say->g ? say->g->id : 0,
         .args = args,
         .arg_count = s->arg_counts[event],
