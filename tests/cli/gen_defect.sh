@@ -4,7 +4,7 @@ rules=$(gotrace gen --defect none 2>&1 | sed -n 's/.*known are: //p' | tr -d ,)
 
 # That is all that validate may report of a trace, as gotrace(1) lists it.
 sed -n '/BEGIN rules/,/END rules/s/^\.It Sy \([a-z.]*\) .*/\1/p' "$TRACES/../../man/gotrace.1" |
-    grep -vE '^(system\..*|usage)$' | sort | diff - <(printf '%s\n' $rules | sort)
+    grep -vE '^(system\..*|usage)$' | sort | diff - <(tr ' ' '\n' <<<"$rules" | sort)
 
 for rule in $rules; do
     broken=

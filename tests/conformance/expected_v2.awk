@@ -10,6 +10,7 @@
 #                     the reader does not print whose proc that is
 #   viewed G NS       as onproc, as Go's viewer shows it: runs that were going on when tracing
 #                     started begin with the first event that is no Sync, and those that go on end with the last Sync
+#   unknown G         of this goroutine onproc and viewed are not told
 #   runs P N          goroutines came to run on proc P so often
 #   heap BYTES        a last value of the heap counter
 #   tasks N, regions N, logs N, stw N, gc N, samples N
@@ -118,6 +119,8 @@ END {
             fact("viewed " g, viewed[g])
         }
     }
+    for (g in unknown)
+        print "unknown", g
     for (p in runs)
         print "runs", p, runs[p]
     for (m in tids)

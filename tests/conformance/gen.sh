@@ -46,7 +46,7 @@ sound() { # VERSION CHECK OPTIONS...
 check_sound() {
     local version profile seed
     for version in $versions; do
-        TRACE_NAME=gen/go1.$version
+        export TRACE_NAME=gen/go1.$version
         for profile in mixed http pipeline gc syscalls; do
             for ((seed = 0; seed < seeds; seed++)); do
                 sound "$version" "$profile, seed $seed" --profile $profile --seed $seed \
@@ -107,7 +107,7 @@ check_broken() {
     local rule version status
     for rule in $("$GOTRACE" gen --defect none 2>&1 | sed -n 's/.*known are: //p' | tr -d ,); do
         for version in $versions; do
-            TRACE_NAME=gen/go1.$version
+            export TRACE_NAME=gen/go1.$version
             "$GOTRACE" gen --go "1.$version" --defect "$rule" --events 1500 -o "$WORK/trace" \
                 2>"$WORK/log"
             status=$?
