@@ -119,9 +119,10 @@ struct gotrace_encoder {
     gt_intern procs;         /* numbers are indexes of buffers */
     gt_buffer *buffers;
     size_t buffer_capacity;
+    uint32_t near[64]; /* by the low bits of a proc's number: that of its buffer, plus one */
     gt_intern strings; /* an entry's id is set when its record was written */
     uint64_t last_string;
-    gt_intern stacks; /* an entry's id is its number plus one; its bytes are the frames */
+    gt_intern stacks;       /* an entry's id is its number plus one; its bytes are the frames */
     gt_stack_frame *frames; /* of the stack being looked up */
     size_t frame_capacity;
     uint64_t timers[GT_TIMERS_MAX];

@@ -118,8 +118,13 @@ gotrace_status gotrace_encoder_tracer(gotrace_encoder *e, gotrace_tracer tracer)
 static gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
 {
     size_t number;
-    if (gt_intern_find(&e->procs, &proc, sizeof proc, &number))
+    uint32_t *near = &e->near[(uint64_t)proc % (sizeof e->near / sizeof e->near[0])];
+    if (*near && e->buffers[*near - 1].proc == proc)
+        return &e->buffers[*near - 1];
+    if (gt_intern_find(&e->procs, &proc, sizeof proc, &number)) {
+        *near = (uint32_t)number + 1;
         return &e->buffers[number];
+    }
     if (e->procs.count >= e->max_procs) {
         fail_limit(e, e->max_procs, "procs");
         return NULL;

@@ -1,10 +1,11 @@
 /*
  * gotrace.h - read, check, order and write Go execution traces.
  *
- * This is the only installed header of libgotrace. Three layers, each usable alone:
+ * This is the only installed header of libgotrace. Its layers, each usable alone:
  *
  *   records   gotrace_decoder / gotrace_encoder: what stands in the file, in file order, byte-exact
- *   events    gotrace_reader: one total order, states followed, one meaning for every version
+ *   events    gotrace_reader: one total order, states followed, one meaning for every version;
+ *             gotrace_writer: the other way round
  *   tables    gotrace_event_spec, gotrace_rule: the format and the rules, as data
  *
  * Conventions that hold for everything below:

@@ -54,7 +54,7 @@ repeats() {
     diff -u --label "$page" --label 'as it should be' "$page" "$work/page"
 }
 
-example() { roff <tests/examples/running.c; }
+example() { roff <"tests/examples/$1"; }
 
 # The functions of the header, in the language of manual pages.
 prototypes() {
@@ -76,7 +76,9 @@ check 'gotrace.1 has the rules' repeats man/gotrace.1 rules tables rules
 check 'gotrace-format.5 has the events of v1' repeats man/gotrace-format.5 events tables events
 check 'gotrace-format.5 has the events of v2' \
     repeats man/gotrace-format.5 events-v2 tables events-v2
-check 'libgotrace.3 has the example' repeats man/libgotrace.3 running.c example
+for name in running.c fibers.c; do
+    check "libgotrace.3 has $name" repeats man/libgotrace.3 "$name" example "$name"
+done
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
 
 # Examples are what a user writes: they include the installed header alone.

@@ -52,7 +52,7 @@ static void check_told_again(const trace_file *f, unsigned left_out)
 
 START_TEST(v1_told_again)
 {
-    trace_file *files = traces_load((size_t)1 << 20);
+    trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
         if (!gt_is_v2(trace_version(&f->content)))
             check_told_again(f, RETELL_ALL);
@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(v2_told_again)
 {
-    trace_file *files = traces_load((size_t)1 << 20);
+    trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
         if (gt_is_v2(trace_version(&f->content)))
             check_told_again(f, RETELL_ALL);
@@ -72,7 +72,7 @@ END_TEST
 
 START_TEST(v2_without_statuses)
 {
-    trace_file *files = traces_load((size_t)1 << 20);
+    trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
         if (gt_is_v2(trace_version(&f->content))) {
             check_told_again(f, RETELL_NO_STATUSES);

@@ -265,9 +265,7 @@ START_TEST(limits_hold)
             GOTRACE_OK)
             continue;
         ck_assert_int_eq(tell_all(w, versions[i], story_of(versions[i])), GOTRACE_ERROR);
-        ck_assert_int_eq(gotrace_writer_error(w)->rule, limits[_i].memory
-                                                            ? GOTRACE_RULE_SYSTEM_MEMORY
-                                                            : GOTRACE_RULE_SYSTEM_LIMIT);
+        ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_SYSTEM_LIMIT);
         ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
         gotrace_writer_free(w);
         blob_free(&written);
