@@ -45,6 +45,8 @@ static void give_back(gt_goroutines *table, gt_goroutine *g)
     gt_free(table->heap, g->regions, g->region_capacity * sizeof *g->regions);
     g->wakeup = NULL;
     g->regions = NULL;
+    g->wakeup_capacity = g->region_capacity = 0;
+    g->wakeup_count = g->region_count = 0;
 }
 
 bool gt_goroutine_end(gt_goroutines *table, gt_goroutine *g)

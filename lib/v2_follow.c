@@ -279,7 +279,9 @@ static gt_followed switch_to(gt_follow *f)
               ends ? GOTRACE_STATE_NOT_EXIST : GOTRACE_STATE_WAITING);
     gt_v2_bind_goroutine(f->t, NULL);
     if (f->g && ends) {
-        if (!end_goroutine(f))
+        bool itself = next == f->g;
+        /* Its memory is given back: one that claims to go on after its end is another. */
+        if (!end_goroutine(f) || (itself && !(next = gt_goroutine_get(&f->v2->goroutines, id))))
             return gt_v2_refused(f);
     } else if (f->g) {
         gt_v2_set_status(f, f->g, GT_G_WAITING);

@@ -46,6 +46,7 @@ struct gt_w_goroutine {
     uint32_t region_count;
     gt_w_goroutine *previous, *next; /* in the order of being told of */
     uint64_t blocked;                /* v1: ticks at which its last system call blocked */
+    uint64_t created;                /* v1: ticks */
     uint64_t left_ticks, left_seq;   /* v1: of that end */
     uint64_t assist_generation;      /* v2: the last one that was told that it is assisting */
     gt_w_region *regions;            /* going on, innermost last */
@@ -108,6 +109,12 @@ struct gotrace_writer {
     enum { GT_W_GC_UNKNOWN, GT_W_GC_OFF, GT_W_GC_ON } gc;
     bool stopping; /* v1, from 1.10: the world */
 
+    /* When and where (proc, thread) something was last written whose order the readers find by time
+     * alone. */
+    uint64_t plain_ticks;
+    int64_t plain_place;
+    uint64_t plain_id; /* v2: of the goroutine that ended there, 0 for what is not an end */
+
     /* v2 */
     uint64_t generation, began; /* its number, and ticks when it began */
     bool begun;                 /* it did: nobody looked at began before */
@@ -153,6 +160,22 @@ gotrace_status gt_w_no_memory(gotrace_writer *w) __attribute__((cold));
 /* Say why an event cannot have happened. True where it is to be written all the same. */
 bool gt_w_refuse(gotrace_writer *w, gotrace_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+
+/* What is about to be written comes after the last thing that was marked, whose order readers find
+ * by time alone: it has to be later, if it is elsewhere and about the same. */
+static inline void gt_w_after(gotrace_writer *w, int64_t place, uint64_t id)
+{
+    if (w->now == w->plain_ticks && w->plain_place != place && w->plain_id == id)
+        w->now++;
+}
+
+/* This was written just now. */
+static inline void gt_w_mark(gotrace_writer *w, int64_t place, uint64_t id)
+{
+    w->plain_ticks = w->now;
+    w->plain_place = place;
+    w->plain_id = id;
+}
 
 const char *gt_w_name(const gt_w_step *s);
 const char *gt_w_state_name(uint8_t state);

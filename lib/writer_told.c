@@ -152,27 +152,41 @@ bool gt_w_told_proc_status(gt_w_step *s)
     return gt_w_put(w, p->thread ? p->thread : t, s->code, args, 2);
 }
 
-/* Where a system call's status is told: on its own thread, or on none. */
-static gt_w_thread *place_of(gt_w_step *s, gt_w_thread *t)
-{
-    bool elsewhere = s->h->proc == GOTRACE_NO_PROC && t->proc;
-    return elsewhere ? &s->w->nowhere : t;
-}
-
-static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t status)
+static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t m, uint64_t status)
 {
     gotrace_writer *w = s->w;
-    if (g->state != GT_W_NONE)
-        return g->state == status ||
-               gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
-                           "the status of goroutine %llu is told to be %s, but it is %s",
-                           gt_w_num(g->id), gt_w_state_name((uint8_t)status),
-                           gt_w_state_name(g->state));
-    return w->generation == 1 ||
+    if (g->state == GT_W_NONE && w->generation > 1 &&
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
+                     "goroutine %llu was never created; only in the first generation can there be "
+                     "such",
+                     gt_w_num(g->id)))
+        return false;
+    if (g->state != GT_W_NONE && g->state != status &&
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
+                     "the status of goroutine %llu is told to be %s, but it is %s", gt_w_num(g->id),
+                     gt_w_state_name((uint8_t)status), gt_w_state_name(g->state)))
+        return false;
+    bool elsewhere = m == GT_V2_NO_THREAD || (g->thread && (uint64_t)g->thread->id != m);
+    return status != GT_W_SYSCALL || !elsewhere ||
            gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
-                       "goroutine %llu was never created; only in the first generation can there "
-                       "be such",
-                       gt_w_num(g->id));
+                       "goroutine %llu is told to be in a system call on %s thread",
+                       gt_w_num(g->id), m == GT_V2_NO_THREAD ? "no" : "another");
+}
+
+/* What was not known runs, or is in a system call, on that thread. */
+static bool hold(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status)
+{
+    if (t == &s->w->nowhere)
+        return true;
+    if (t->goroutine &&
+        !gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
+                     "the status of goroutine %llu is told to be %s on thread %lld, which has "
+                     "goroutine %llu",
+                     gt_w_num(g->id), gt_w_state_name(status), (long long)t->id,
+                     gt_w_num(t->goroutine->id)))
+        return false;
+    gt_w_bind_goroutine(t, g);
+    return true;
 }
 
 bool gt_w_told_goroutine_status(gt_w_step *s)
@@ -196,26 +210,22 @@ bool gt_w_told_goroutine_status(gt_w_step *s)
     }
     if (g->generation == w->generation && !w->options.believe)
         return true;
-    if (!check_status(s, g, status))
+    if (!check_status(s, g, m, status))
         return false;
-    if (g->state == GT_W_NONE && (status == GT_W_RUNNING || status == GT_W_SYSCALL)) {
-        gt_w_thread *on = t;
-        if (status == GT_W_SYSCALL && m != GT_V2_NO_THREAD &&
-            !(on = gt_w_make_thread(w, (int64_t)m)))
+    if (g->state == GT_W_NONE && status == GT_W_SYSCALL && m != GT_V2_NO_THREAD) {
+        /* Told on its own thread: readers doubt it elsewhere, if that was heard of before. */
+        t = gt_w_make_thread(w, (int64_t)m);
+        if (!t)
             return false;
-        if (on->goroutine && on != &w->nowhere &&
-            !gt_w_refuse(w, GOTRACE_RULE_CONTEXT,
-                         "the status of goroutine %llu is told to be %s on thread %lld, which has "
-                         "goroutine %llu",
-                         gt_w_num(g->id), gt_w_state_name((uint8_t)status), (long long)on->id,
-                         gt_w_num(on->goroutine->id)))
-            return false;
-        if (on != &w->nowhere)
-            gt_w_bind_goroutine(on, g);
+    } else if (status == GT_W_SYSCALL && h->proc == GOTRACE_NO_PROC && t->proc) {
+        t = &w->nowhere;
     }
+    if (g->state == GT_W_NONE && (status == GT_W_RUNNING || status == GT_W_SYSCALL) &&
+        !hold(s, t, g, (uint8_t)status))
+        return false;
     g->state = (uint8_t)status;
     gt_w_goroutine_told(w, g);
-    return gt_w_put(w, status == GT_W_SYSCALL ? place_of(s, t) : t, s->code, args, count);
+    return gt_w_put(w, t, s->code, args, count);
 }
 
 static bool not_going(gt_w_step *s, const char *why)

@@ -63,6 +63,15 @@ static bool put_numbered(gt_w_step *s, gt_w_goroutine *g, unsigned code, unsigne
     return same ? put_as(s, local, args, 1) : put_as(s, code, args, 2);
 }
 
+/* The same for what concerns the whole program, and is ordered by time alone. */
+static bool put_global(gt_w_step *s, const uint64_t *args, size_t count)
+{
+    gt_w_after(s->w, s->h->proc, 0);
+    bool good = put_as(s, s->code, args, count);
+    gt_w_mark(s->w, s->h->proc, 0);
+    return good;
+}
+
 /* ---- what was there before the trace began -------------------------------------------------- */
 
 /* A goroutine that nobody told of comes to be, and (found) waits or is in a system call. */
@@ -72,6 +81,7 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsign
     const uint64_t args[2] = {id, 0};
     if (!g || !put(s, proc, GT_V1_GoCreate, args, 2))
         return NULL;
+    g->created = s->w->now;
     g->last_proc = proc;
     g->state = GT_W_RUNNABLE;
     if (!found)
@@ -189,7 +199,9 @@ static bool create(gt_w_step *s)
     g->last_proc = s->p->id;
     g->state = GT_W_RUNNABLE;
     g->left = false;
-    return put_told(s);
+    bool good = put_told(s);
+    g->created = s->w->now;
+    return good;
 }
 
 /* What it left long ago is written where it goes on: where stamps have to differ, the tick before,
@@ -383,10 +395,11 @@ static bool last(gt_w_step *s, bool *going, bool begins, gotrace_rule rule)
         !gt_w_refuse(s->w, rule, "%s, but %s", gt_w_name(s),
                      begins ? "the last one has not ended" : "none was started"))
         return false;
-    if (!enter_context(s) || !put_told(s))
+    if (!enter_context(s))
         return false;
+    bool good = going == &s->w->stopping ? put_global(s, s->h->args, s->h->arg_count) : put_told(s);
     *going = begins;
-    return true;
+    return good;
 }
 
 static bool stop_world(gt_w_step *s, bool begins)
@@ -410,9 +423,9 @@ static bool gc(gt_w_step *s, bool begins)
         return false;
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
     if (!begins || w->version < 7)
-        return put_told(s);
+        return put_global(s, s->h->args, s->h->arg_count);
     uint64_t seq = w->gc_seq++;
-    return put_as(s, s->code, &seq, 1);
+    return put_global(s, &seq, 1);
 }
 
 /* An assist may have been going on when tracing started: its end needs no start. */
@@ -423,7 +436,7 @@ static bool assist(gt_w_step *s, bool begins)
                      "goroutine %llu assists the GC, but its last assist has not ended",
                      num(s->g->id)))
         return false;
-    if (!enter_context(s) || !put_told(s))
+    if (!check_running(s) || !enter_context(s) || !put_told(s))
         return false;
     if (s->g)
         s->g->assisting = begins;
@@ -437,13 +450,24 @@ static bool task_create(gt_w_step *s)
         !gt_w_refuse(s->w, GOTRACE_RULE_TASK_CREATE,
                      "task %llu is created while one of that id goes on", num(task)))
         return false;
-    return enter_context(s) && gt_w_begin_task(s->w, task) == GOTRACE_OK && put_told(s);
+    return enter_context(s) && gt_w_begin_task(s->w, task) == GOTRACE_OK &&
+           put_global(s, s->h->args, s->h->arg_count);
+}
+
+static bool task_end(gt_w_step *s)
+{
+    if (!enter_context(s))
+        return false;
+    gt_map_remove(&s->w->tasks, s->h->args[0]);
+    return put_global(s, s->h->args, s->h->arg_count);
 }
 
 static bool region(gt_w_step *s)
 {
     uint64_t task = s->h->args[0], mode = s->h->args[1], name = s->h->args[2];
     gt_w_goroutine *g = s->g;
+    if (!check_running(s))
+        return false;
     if (mode > 1 && !gt_w_refuse(s->w, GOTRACE_RULE_REGION_MODE,
                                  "UserRegion has mode %llu; it is 0 or 1", num(mode)))
         return false;
@@ -462,6 +486,44 @@ static bool region(gt_w_step *s)
     if (mode == 0 && s->g && gt_w_begin_region(s->w, s->g, task, name) != GOTRACE_OK)
         return false;
     return put_told(s);
+}
+
+/* ---- what happens on no proc ---------------------------------------------------------------- */
+
+static bool timer(gt_w_step *s)
+{
+    const gotrace_encoder *e = s->w->encoder;
+    for (size_t i = 0; i < e->timer_count; i++)
+        if (e->timers[i] == s->h->args[0])
+            return true;
+    if (e->timer_count == GT_TIMERS_MAX)
+        return gt_error_set(&s->w->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+                            "more than %d goroutines run timers", GT_TIMERS_MAX),
+               false;
+    return put_as(s, s->code, s->h->args, 1);
+}
+
+/* To readers a sample is something that its goroutine does: it has to be there before. */
+static bool sample(gt_w_step *s)
+{
+    gotrace_writer *w = s->w;
+    uint64_t args[3] = {s->h->args[0], s->h->args[1], s->h->args[2]};
+    gt_w_goroutine *g = gt_w_find_goroutine(w, args[2]);
+    if (!g && args[2] != 0 && !gt_w_has_ended(w, args[2])) {
+        g = introduce(s, args[2], w->last_proc ? w->last_proc->id : 0, 0);
+        if (!g)
+            return false;
+        if (args[0] < g->created)
+            args[0] = g->created;
+    }
+    if (g && args[0] < g->created &&
+        !gt_w_refuse(w, GOTRACE_RULE_GO_CREATE,
+                     "goroutine %llu is sampled %llu ticks before it is created", num(args[2]),
+                     num(g->created - args[0])))
+        return false;
+    if (g && args[0] == g->created)
+        args[0]++;
+    return write(w, 0, s->code, args, 3, s->h);
 }
 
 /* ---- one event ------------------------------------------------------------------------------ */
@@ -507,7 +569,7 @@ static bool dispatch(gt_w_step *s)
     case GT_V1_GCMarkAssistStart: return assist(s, true);
     case GT_V1_GCMarkAssistDone: return assist(s, false);
     case GT_V1_UserTaskCreate: return task_create(s);
-    case GT_V1_UserTaskEnd: gt_map_remove(&s->w->tasks, s->h->args[0]); return plain(s);
+    case GT_V1_UserTaskEnd: return task_end(s);
     case GT_V1_UserRegion: return region(s);
     default: return plain(s);
     }
@@ -518,8 +580,10 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
     gotrace_writer *w = s->w;
     const gotrace_happening *h = s->h;
     s->code = w->encoder->shapes[s->code].full;
-    if (s->code == GT_V1_TimerGoroutine || s->code == GT_V1_CPUSample)
-        return write(w, 0, s->code, h->args, h->arg_count, h) ? GOTRACE_OK : GOTRACE_ERROR;
+    if (s->code == GT_V1_TimerGoroutine)
+        return timer(s) ? GOTRACE_OK : GOTRACE_ERROR;
+    if (s->code == GT_V1_CPUSample)
+        return sample(s) ? GOTRACE_OK : GOTRACE_ERROR;
     if (h->proc == GOTRACE_NO_PROC || h->proc == GOTRACE_PROC_SAMPLES) {
         if (s->code == GT_V1_GoSysExit)
             return keep_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;

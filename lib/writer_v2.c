@@ -232,6 +232,7 @@ static bool create(gt_w_step *s, uint8_t state)
     g->state = state;
     g->assisted = true;
     gt_w_goroutine_told(s->w, g);
+    gt_w_after(s->w, s->t->id, id); /* there may have been one of that id */
     return put_told(s);
 }
 
@@ -250,6 +251,7 @@ static bool start(gt_w_step *s)
 /* The goroutine is gone, and so is the memory of it. */
 static bool end(gt_w_step *s, gt_w_goroutine *g)
 {
+    gt_w_mark(s->w, s->t->id, g->id);
     gt_w_bind_goroutine(NULL, g);
     return gt_w_end_goroutine(s->w, g) == GOTRACE_OK;
 }
@@ -574,7 +576,10 @@ static bool task(gt_w_step *s, bool begins)
         return false;
     if (!begins)
         gt_map_remove(&s->w->tasks, id);
-    return put_told(s);
+    gt_w_after(s->w, s->t->id, 0);
+    bool good = put_told(s);
+    gt_w_mark(s->w, s->t->id, 0);
+    return good;
 }
 
 /* A name's hash: its id is another in the next generation. */

@@ -253,6 +253,92 @@ START_TEST(a_later_generation_knows_all)
 }
 END_TEST
 
+/* ---- anything at all --------------------------------------------------------------------------
+ */
+
+/* Readers leave out a wake-up that was futile, whatever followed from it. */
+static bool is_futile(int version, unsigned code)
+{
+    return !gt_is_v2(version) && code == GT_V1_FutileWakeup;
+}
+
+/* An event of any type that can be told, with small numbers. */
+static scene any_scene(int version, uint64_t *seed)
+{
+    const gotrace_event_spec *spec;
+    const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
+    size_t count;
+    do {
+        spec = gotrace_event_spec_of(version, random_next(seed) % GT_CODES);
+        count = spec ? gotrace_writer_args(spec, version, kinds) : 0;
+    } while (!spec || is_futile(version, spec->code) ||
+             (count == 0 && !(spec->flags & GOTRACE_SPEC_TIMED)));
+    scene s = {.name = spec->name,
+               .p = (int64_t)(random_next(seed) % 3),
+               .m = (int64_t)(10 + random_next(seed) % 3),
+               .g = random_next(seed) % 6};
+    if (random_next(seed) % 3 > 0)
+        s.g = 0; /* who would know */
+    if (random_next(seed) % 3 > 0 && gt_is_v2(version))
+        s.p = NOWHERE;
+    if (random_next(seed) % 16 == 0)
+        s.p = NOWHERE;
+    for (size_t i = 0; i < count; i++)
+        switch (kinds[i]->kind) {
+        case GOTRACE_ARG_PROC: s.args[i] = random_next(seed) % 3; break;
+        case GOTRACE_ARG_THREAD: s.args[i] = 10 + random_next(seed) % 3; break;
+        case GOTRACE_ARG_TICKS: s.args[i] = 0; break;
+        default: s.args[i] = 1 + random_next(seed) % 5; break;
+        }
+    return s;
+}
+
+/* Whatever is told: what is not refused makes a trace that is sound. */
+static void tell_anything(int version, bool believe, uint64_t seed, blob *written)
+{
+    gotrace_writer_options options = {
+        .believe = believe, .generation_ticks = 3000, .equal_ticks = seed & 1};
+    gotrace_writer *w = writer_of(version, &options, written, NULL);
+    uint64_t ticks = 1000, told = 0;
+    for (int i = 0; i < 3000; i++) {
+        scene s = any_scene(version, &seed);
+        ticks += random_next(&seed) % 4;
+        if (strcmp(s.name, "CPUSample") == 0)
+            s.args[0] = ticks;
+        ck_assert_int_eq(gotrace_writer_at(w, ticks), GOTRACE_OK);
+        gotrace_status status = tell(w, version, &s);
+        told += status == GOTRACE_OK;
+        ck_assert_int_ne(gotrace_writer_error(w)->class_, GOTRACE_CLASS_SYSTEM);
+        ck_assert_msg(status == GOTRACE_OK || !believe ||
+                          gotrace_writer_error(w)->rule == GOTRACE_RULE_CONTEXT,
+                      "%s: %s", s.name, gotrace_writer_error(w)->message);
+    }
+    ck_assert_uint_gt(told, 100);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+}
+
+START_TEST(anything_is_sound_or_refused)
+{
+    size_t count;
+    int version = gotrace_versions(&count)[_i];
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        blob written = {0};
+        tell_anything(version, false, seed, &written);
+        reading r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
+        ck_assert_int_eq(r.status, GOTRACE_END);
+        for (size_t i = 0; i < r.problem_count && i < READING_PROBLEMS; i++)
+            ck_assert_msg(r.problems[i].rule == GOTRACE_RULE_TABLE_UNUSED, "1.%d, %d: %s", version,
+                          (int)seed, r.problems[i].message);
+        blob_free(&written);
+        tell_anything(version, true, seed, &written);
+        r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
+        ck_assert_int_eq(r.status, GOTRACE_END);
+        blob_free(&written);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("refused");
@@ -261,6 +347,7 @@ int main(void)
     tcase_add_loop_test(cases, impossible_is_believed, 0, REFUSALS);
     tcase_add_loop_test(cases, time_does_not_fall, 0, 4);
     tcase_add_test(cases, a_later_generation_knows_all);
+    tcase_add_loop_test(cases, anything_is_sound_or_refused, 0, 12);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
