@@ -298,7 +298,7 @@ typedef struct gen_sim {
     bool v2, cover, failed;
     unsigned tick_shift; /* ns to ticks */
     uint64_t frequency;
-    uint64_t generation;
+    uint64_t generation, next_generation; /* its number; ns */
     uint64_t string_ids[GEN_STRING_COUNT];
     uint64_t stack_ids[GEN_ROLES][OP_COUNT][GEN_VARIANTS];
     uint64_t told; /* events */

@@ -118,6 +118,8 @@ static void step(gen_sim *s)
         gen_syscall_return(s);
     if (s->now >= s->next_sample && gen_has(s, GEN_SAMPLE))
         sample_one(s);
+    if (s->v2 && s->now >= s->next_generation)
+        gen_next_generation(s);
     if (!p->running)
         gen_schedule(s, p);
     else if (p->running->state == GEN_G_CALLING)
@@ -241,7 +243,8 @@ gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn wr
                                  .message = "out of memory"};
     } else {
         set_up(s, job);
-        gotrace_writer_options options = {.frequency = clocks[s->v2].frequency};
+        gotrace_writer_options options = {.frequency = clocks[s->v2].frequency,
+                                          .generation_ticks = UINT64_MAX};
         status = gotrace_writer_new(job->version, &options, write, ctx, config, &s->writer, error);
         if (status >= 0) {
             gen_tell_init(s);

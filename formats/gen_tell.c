@@ -19,6 +19,10 @@ static const char *const strings[GEN_STRING_COUNT] = {
  * readers from 1.22 on refuse it. */
 enum { LAST_FUTILE = 10 };
 
+/* As long as those of Go. The writer is not left to begin them, so that ids need not be looked
+ * after with each event. */
+#define GENERATION_NS 1000000000u
+
 /* Where an argument comes from: the n-th of a saying's args, or one of these. */
 enum { FROM_STRING = 8, FROM_SECOND, FROM_START, FROM_STACK, FROM_NOWHERE };
 
@@ -56,6 +60,7 @@ void gen_tell_init(gen_sim *s)
             find_sources(s, (gen_event)i);
     }
     s->generation = gotrace_writer_generation(s->writer);
+    s->next_generation = s->now + GENERATION_NS;
 }
 
 uint64_t gen_ticks(const gen_sim *s)
@@ -124,8 +129,6 @@ void gen_tell(gen_sim *s, gen_event event, const gen_saying *say)
         s->failed = true;
         return;
     }
-    if (s->v2 && gotrace_writer_generation(s->writer) != s->generation)
-        forget_ids(s);
     uint64_t args[GOTRACE_MAX_ARGS];
     for (unsigned i = 0; i < s->arg_counts[event]; i++)
         args[i] = argument(s, say, s->sources[event][i]);
@@ -155,4 +158,5 @@ void gen_next_generation(gen_sim *s)
         gotrace_writer_advance(s->writer, NULL) < 0)
         s->failed = true;
     forget_ids(s);
+    s->next_generation = s->now + GENERATION_NS;
 }
