@@ -79,7 +79,7 @@ static uint8_t *refill(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread
     bool full = buffer->used > 0 && BUFFER_CAPACITY - buffer->used < size;
     if (full && gt_v2_flush(e, buffer) != GOTRACE_OK)
         return NULL;
-    if (!extend(e, buffer, HEADER_ROOM + size))
+    if (!extend(e, buffer, size + (buffer->used == 0 ? HEADER_ROOM : 0)))
         return NULL;
     if (buffer->used == 0)
         begin_batch(e, buffer, thread, ticks);
