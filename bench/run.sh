@@ -5,7 +5,8 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   where the large traces are kept (default $HOME/.cache/gotrace-bench); those that
 #                   are missing are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate perfetto chrome script")
+#   PARTS           what to measure (default "validate perfetto chrome script gen")
+#   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            each figure is the best of so many runs (default 3)
 #
 # Exit 1 if a target was missed, or something could not be measured.
@@ -18,7 +19,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate perfetto chrome script}
+parts=${PARTS:-validate perfetto chrome script gen}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -188,6 +189,20 @@ bench_long_script() {
     echo
 }
 
+# Traces of programs that do not exist, of which only the first and the last version are measured:
+# one of each format.
+bench_gen() {
+    local version events=${GEN_EVENTS:-100000000}
+    echo "gen: $(calc '%.1f M events' "$events / 1e6")"
+    for version in 1.21 1.26; do
+        best /dev/null "$gotrace" gen --go $version --events "$events" || continue
+        row "gen --go $version" "$(calc '%.1f M events/s' "$events / 1e6 / $seconds")" \
+            '> 20 M events/s' "$events > 20e6 * $seconds"
+        memory_row "gen --go $version" 64
+    done
+    echo
+}
+
 bench_file() {
     local size events part
     size=$(stat -c %s "$1")
@@ -208,13 +223,13 @@ bench_file() {
     echo
 }
 
-if [ $# -eq 0 ]; then
+if [ $# -eq 0 ] && [ "$parts" != gen ]; then
     record_missing
     for file in "$store"/*-big.trace; do
         [ ! -s "$file" ] || set -- "$@" "$file"
     done
 fi
-if [ $# -eq 0 ]; then
+if [ $# -eq 0 ] && [[ " $parts " != *" gen "* ]]; then
     echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
     exit 0
 fi
@@ -227,5 +242,6 @@ printf '  %-34s %16s   %-22s\n' what figure target
 for file; do
     bench_file "$file"
 done
+[[ " $parts " != *" gen "* ]] || bench_gen
 echo "$missed targets missed"
 [ "$missed" -eq 0 ]

@@ -128,7 +128,7 @@ void options_join(char *dst, size_t size, const char *(*at)(size_t n))
 
 void options_unknown(const char *option, const char *value, const char *(*at)(size_t n))
 {
-    char known[256];
+    char known[2048];
     options_join(known, sizeof known, at);
     const char *near = nearest(value, at);
     if (near)

@@ -35,9 +35,12 @@ typedef struct settings {
     const char *from;       /* --from */
     const char *only;       /* --only */
     const char *by;         /* --by; NULL: the first */
-    const char *go;         /* --go; NULL: not told */
+    const char *go;         /* --go, of merge and gen; NULL: not told */
     const char *split;      /* --split; NULL: one file */
     const char *completion; /* --completion */
+    const char *profile, *defect; /* of gen */
+    uint64_t seed, events, procs, goroutines;
+    bool cover;
 } settings;
 
 typedef enum option_type {
@@ -82,7 +85,7 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
-    verb_split, verb_merge, verb_version, verb_help;
+    verb_split, verb_merge, verb_gen, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

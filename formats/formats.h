@@ -295,5 +295,39 @@ gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
 gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
                                     const gotrace_config *config, bool believe,
                                     script_error *error);
+/* ---- generating: traces of programs that do not exist ---------------------------------------- */
+
+/* What a trace is to be made of. The same job gives the same bytes on every machine. */
+typedef struct gen_job {
+    uint64_t seed;
+    int version;
+    uint64_t events;            /* of the program; statuses and tables come on top */
+    uint64_t procs, goroutines; /* at most so many at a time */
+    const char *profile;        /* what the program does: gen_profile_name; NULL: the first */
+    bool cover;                 /* each event of the version, once at least */
+} gen_job;
+
+enum { GEN_MOST_PROCS = 1024, GEN_FEWEST_GOROUTINES = 16, GEN_MOST_GOROUTINES = 1000000 };
+
+const char *gen_profile_name(size_t n); /* NULL past the last */
+
+/* Write such a trace. Memory depends on procs and goroutines, not on events. */
+gotrace_status gen_write(const gen_job *job, gotrace_write_fn write, void *ctx,
+                         const gotrace_config *config, gotrace_error *error);
+
+/* What was broken, and where. */
+typedef struct gen_planted {
+    int version;
+    uint64_t offset; /* in the trace */
+    const char *what; /* a constant */
+} gen_planted;
+
+/* The same, with one rule broken in one place. Job.version 0: the first one in which that can be.
+ * The sound trace waits in a temporary file. */
+gotrace_status gen_write_defect(const gen_job *job, gotrace_rule rule, gotrace_write_fn write,
+                                void *ctx, const gotrace_config *config, gen_planted *planted,
+                                gotrace_error *error);
+/* The rules that can be broken, by id; NULL past the last. */
+const char *gen_defect_name(size_t n);
 
 #endif

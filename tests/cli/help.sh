@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Help is on standard output, whichever way it is asked for.
 gotrace help
-for verb in validate info print convert dump synth version help; do
+for verb in validate info print convert dump synth gen version help; do
     echo "---- $verb"
     gotrace "$verb" --help
     gotrace help "$verb" | cmp - <(gotrace "$verb" -h)

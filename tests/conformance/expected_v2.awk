@@ -16,6 +16,7 @@
 #   last STATE N      at the end so many goroutines were in that state, if there was one
 #   metric NAME N V T a counter was told N times; sums of values and of times from the first one on,
 #                     each modulo 1000003; values beyond 2^53 count as 0
+#   unknown G         of this goroutine onproc and viewed are not told
 #   runs P N          goroutines came to run on proc P so often
 #   heap BYTES        a last value of the heap counter
 #   tasks N, regions N, logs N, stw N, gc N, samples N
@@ -201,6 +202,8 @@ END {
     for (name in metrics)
         printf "metric %s %d %.0f %.0f\n", name, metrics[name], metric_values[name], metric_times[name]
     print "arrows", arrows + 0
+    for (g in unknown)
+        print "unknown", g
     for (p in runs)
         print "runs", p, runs[p]
     for (m in tids)

@@ -11,7 +11,8 @@
 #   GOTRACE_NO_SKIP  1 (or CI=true): what is missing makes the tests fail
 #   CHROMIUM         the browser (default /usr/bin/chromium), BROWSER_HOME: where the npm packages of
 #                    viewers are (default $GOTRACE_PEERS/browser)
-#   TRACES           only these sets: canned, gotests, corpus, kept, fresh, browser (default all)
+#   TRACES           only these sets: canned, gotests, corpus, kept, fresh, gen, browser (default
+#                    all)
 #   UPDATE           1: write the picture in the README anew (TRACES=browser)
 #   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
 #   JOBS             traces checked at a time (default twice the processors: the engine waits a lot)
@@ -166,6 +167,23 @@ add_fresh() {
     done
 }
 
+# What gen writes: a small one of each version goes through all checks, many through Go's readers.
+add_gen() {
+    local version
+    # shellcheck disable=SC2053 # it is a pattern
+    if [[ gen/all == $pattern ]]; then "$CONFORMANCE/gen.sh" | tell; fi
+    mkdir -p "$WORK/gen"
+    for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
+        TRACE_NAME="gen/go1.$version"
+        if "$GOTRACE" gen --go 1.$version --cover --events 0 -o "$WORK/gen/go1.$version.trace" \
+            2>"$WORK/log"; then
+            add "$TRACE_NAME" "$WORK/gen/go1.$version.trace"
+        else
+            fail gen 'it failed' "$WORK/log" | tell
+        fi
+    done
+}
+
 # Go 1.27's `go tool trace`, which its toolchain builds; kept for the next time.
 build_go_trace() {
     local go=$PEERS/usr/lib/go-1.27/bin/go
@@ -192,7 +210,7 @@ export TRACE_NAME=setup
 
 : >"$WORK/list"
 build_go_trace
-for set in ${TRACES:-canned gotests corpus kept fresh browser}; do
+for set in ${TRACES:-canned gotests corpus kept fresh gen browser}; do
     case $set in
     canned) add_canned ;;
     gotests) add_gotests ;;
@@ -203,6 +221,7 @@ for set in ${TRACES:-canned gotests corpus kept fresh browser}; do
         done
         ;;
     fresh) add_fresh ;;
+    gen) add_gen ;;
     browser)
         # Both formats.
         for name in go1.19-http go1.27-syscall; do

@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# gen --defect: every rule can be broken, and validate reports it, once and alone.
+rules=$(gotrace gen --defect none 2>&1 | sed -n 's/.*known are: //p' | tr -d ,)
+
+# That is all that validate may report of a trace, as gotrace(1) lists it.
+sed -n '/BEGIN rules/,/END rules/s/^\.It Sy \([a-z.]*\) .*/\1/p' "$TRACES/../../man/gotrace.1" |
+    grep -vE '^(system\..*|usage)$' | sort | diff - <(tr ' ' '\n' <<<"$rules" | sort)
+
+for rule in $rules; do
+    broken=
+    for go in 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
+        gotrace gen --go $go --defect "$rule" --events 1500 -o trace 2>said
+        case $? in
+        0) ;;
+        2) continue ;;
+        *) cat said; continue ;;
+        esac
+        broken="$broken $go"
+        gotrace validate --max-errors 100 trace >told 2>&1
+        reported=$(sed -n 's/.*\[\([a-z.]*\)\]$/\1/p' told | tr '\n' ' ')
+        case $rule in
+        order.cut) expected='footer.missing order.cut ' ;;
+        *) expected="$rule " ;;
+        esac
+        [ "$reported" = "$expected" ] || echo "$rule of $go: $reported"
+    done
+    echo "$rule:$broken"
+done
+
+run gotrace gen --defect gc.strat
+run gotrace gen --defect range --go 1.21 -o none
+run ls none
