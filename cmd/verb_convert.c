@@ -11,6 +11,7 @@
 #include "options.h"
 #include "records.h"
 #include "version_file.h"
+#include "versions.h"
 
 /* Everything that --to takes: formats first, then versions, then scripts. */
 static const char *target_name(size_t n)
@@ -45,7 +46,7 @@ static bool choose(const session *s, const format **target, int *version,
     char known[256];
     options_join(known, sizeof known, target_name);
     *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
-    *version = to ? version_by_name(to) : 0;
+    *version = to ? version_of_release(to) : 0;
     *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
     if (*target || *version || *script)
         return true;

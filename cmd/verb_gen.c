@@ -1,9 +1,9 @@
 /* verb_gen.c - a trace of a program that does not exist. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "diag.h"
 #include "options.h"
+#include "versions.h"
 
 /* Small enough for the memory of a cache, large enough for few calls of the system. */
 static bool write_buffered(void *ctx, const void *bytes, size_t size)
@@ -11,14 +11,6 @@ static bool write_buffered(void *ctx, const void *bytes, size_t size)
     out *o = ctx;
     out_bytes(o, bytes, size);
     return !o->failed;
-}
-
-static const char *const versions[] = {"1.5",  "1.7",  "1.8",  "1.9",  "1.10", "1.11", "1.19",
-                                       "1.21", "1.22", "1.23", "1.25", "1.26", NULL};
-
-static const char *version_name(size_t n)
-{
-    return versions[n];
 }
 
 enum { NEWEST = 26 };
@@ -47,10 +39,13 @@ static gotrace_status write_defect(session *s, gen_job job, const gotrace_config
 static int run(session *s)
 {
     const settings *set = &s->set;
+    int version = set->go ? version_of_release(set->go) : set->defect ? 0 : NEWEST;
+    if (set->go && version == 0) {
+        options_unknown("go", set->go, version_number);
+        return EXIT_USAGE;
+    }
     gen_job job = {.seed = set->seed,
-                   .version = set->go       ? atoi(set->go + 2)
-                              : set->defect ? 0
-                                            : NEWEST,
+                   .version = version,
                    .events = set->events,
                    .procs = set->procs,
                    .goroutines = set->goroutines,
@@ -76,7 +71,7 @@ static int run(session *s)
 
 static const option_spec options[] = {
     {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL, "another trace for each N (0)"},
-    {0, "go", OPTION_CHOICE, "VERSION", offsetof(settings, go), version_name,
+    {0, "go", OPTION_TEXT, "VERSION", offsetof(settings, go), version_number,
      "as Go of that version writes it (1.26)"},
     {0, "events", OPTION_NUMBER, "N", offsetof(settings, events), NULL,
      "how many, at least (100000)"},

@@ -9,8 +9,10 @@
 
 #include "diag.h"
 #include "input.h"
+#include "options.h"
 #include "parts.h"
 #include "progress.h"
+#include "versions.h"
 
 typedef struct merging {
     session *session;
@@ -65,10 +67,11 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
     progress_update(done, total);
 }
 
-static const char *version_name(size_t n)
+/* Batches without a header are read of v1 alone. */
+static const char *v1_number(size_t n)
 {
-    static const char *const names[] = {"1.5", "1.7", "1.8", "1.9", "1.10", "1.11", "1.19", "1.21"};
-    return n < sizeof names / sizeof *names ? names[n] : NULL;
+    const char *name = version_number(n);
+    return name && version_of_release(name) < VERSION_V2 ? name : NULL;
 }
 
 /* ---- the trace, until it was looked at ------------------------------------------------------- */
@@ -208,16 +211,16 @@ static int merge_parts(merging *m, parts_merge *merge)
     return worse(status, copied == EXIT_SOUND ? copy_trace(m) : copied);
 }
 
-static int version_of(const char *name)
-{
-    return name ? atoi(name + 2) : 0;
-}
-
 static int run(session *s)
 {
     merging m = {.session = s, .fd = -1, .found = {.limit = s->set.max_errors}};
     if (s->file_count == 0) {
         diag_error("there is nothing to merge: name the parts");
+        return EXIT_USAGE;
+    }
+    int version = s->set.go ? version_of_release(s->set.go) : 0;
+    if (s->set.go && (version == 0 || version >= VERSION_V2)) {
+        options_unknown("go", s->set.go, v1_number);
         return EXIT_USAGE;
     }
     if (s->set.output && strcmp(s->set.output, "-") == 0)
@@ -227,7 +230,7 @@ static int run(session *s)
     m.config.on_progress = on_progress;
     parts_merge_job job = {.config = &m.config,
                            .count = s->file_count,
-                           .version = version_of(s->set.go),
+                           .version = version,
                            .frequency = s->set.frequency,
                            .name = part_name,
                            .open = open_part,
@@ -256,7 +259,7 @@ static int run(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "go", OPTION_CHOICE, "1.N", offsetof(settings, go), version_name,
+    {0, "go", OPTION_TEXT, "1.N", offsetof(settings, go), v1_number,
      "version of parts without a header"},
     {0, "frequency", OPTION_NUMBER, "HZ", offsetof(settings, frequency), NULL,
      "ticks a second, where no part tells"},

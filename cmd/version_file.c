@@ -1,39 +1,10 @@
-/* version_file.c - convert --to go1.N: options, notes, and a look ahead for --strict. */
+/* version_file.c - convert --to go1.N: notes, and a look ahead for --strict. */
 #include "version_file.h"
 
 #include <stdio.h>
 
 #include "diag.h"
 #include "input.h"
-
-static char names[32][8];
-
-const char *version_name(size_t n)
-{
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    if (n >= count)
-        return NULL;
-    snprintf(names[n], sizeof names[n], "go1.%d", versions[n] % 100);
-    return names[n];
-}
-
-size_t version_count(void)
-{
-    size_t count;
-    gotrace_versions(&count);
-    return count;
-}
-
-int version_by_name(const char *name)
-{
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(version_name(i), name) == 0)
-            return versions[i];
-    return 0;
-}
 
 static bool write_nothing(void *ctx, const void *bytes, size_t size)
 {

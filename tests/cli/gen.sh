@@ -30,8 +30,10 @@ done
 gotrace gen --seed 1 --events 1000 | sha256sum | cut -c 1-16
 gotrace gen --seed 2 --events 1000 | sha256sum | cut -c 1-16
 
-run gotrace gen --go 1.6
-run gotrace gen --go 1.20 -o none
+run gotrace gen --go 1.4
+run gotrace gen --go 1.30 -o none
+# Of Go 1.20 are the traces of 1.19.
+gotrace gen --go 1.20 --seed 42 --events 1000 | sha256sum
 run gotrace gen --procs 0 -o none
 run gotrace gen --procs 1025 -o none
 run gotrace gen --goroutines 15 -o none

@@ -22,7 +22,9 @@ run gotrace help vlidate
 run gotrace help nothing
 run gotrace help --completion fish
 run gotrace convert x
-run gotrace convert --to go1.20 x
+run gotrace convert --to go1.30 x
+run gotrace gen --go 1.4
+run gotrace merge --go 2 x
 run gotrace convert --strict --to text x
 run gotrace convert --to prefetto x
 run gotrace convert --to nothing x
