@@ -38,6 +38,7 @@ class Projection:
         self.stopping = None                # who does
         self.as_runnable = as_runnable      # go 1.22 has no goroutines that are created waiting
         self.created_waiting = set()
+        self.going_on = set()               # assists and sweeps whose begin was told
 
     def add(self, key, time, *what):
         self.rows[key].append((time, what))
@@ -60,6 +61,8 @@ class Projection:
             if source == target or event.get('initial') or not self.started:
                 return
             rows = self.rows['P', g]
+            if target == 'running' and rows and rows[-1][1] == ('running',):
+                return
             if target == 'running' and rows and time - rows[-1][0] <= 2:
                 # Given to another thread, of which v1 does not tell.
                 rows.pop()
@@ -98,6 +101,22 @@ class Projection:
             what.append(event.get('proc'))
         self.add(('G', g), time, *what)
 
+    def busy(self, proc, time):
+        """Until 1.6 the heap may grow on a proc that has stopped, which then runs in later versions."""
+        rows = self.rows['P', proc]
+        if rows and rows[-1][1] == ('idle',):
+            self.add(('P', proc), time, 'running')
+
+    def is_seen_whole(self, name, whose, begins):
+        """What began before all is told has an end in some versions alone."""
+        if begins:
+            self.going_on.add((name, whose))
+        elif (name, whose) not in self.going_on:
+            return False
+        else:
+            self.going_on.remove((name, whose))
+        return True
+
     def is_one_stop(self, event, begins):
         """Until 1.9 each proc may stop the world; later one at a time does."""
         if self.least >= 10:
@@ -118,7 +137,7 @@ class Projection:
         if not reason.startswith('GC ') and reason.endswith(' termination'):
             reason = 'GC ' + reason
         if name == 'GC mark assist':
-            if self.least >= 9:
+            if self.least >= 9 and self.is_seen_whole(name, event['g'], begins):
                 self.add(('assist', event['g']), time, begins)
         elif name == 'stop-the-world':
             if not self.is_one_stop(event, begins):
@@ -127,6 +146,8 @@ class Projection:
             if begins and (self.least >= 21 or reason in GC_STOPS or reason == ''):
                 self.add('stop', time, reason if self.least >= 10 else '')
         elif name == 'GC sweep':
+            if not self.is_seen_whole(name, event.get('proc'), begins):
+                return
             args = event.get('args', {})
             swept = [v for k, v in sorted(args.items()) if k.startswith(('swept', 'reclaimed'))]
             self.add(('sweep', event.get('proc')), time, begins,
@@ -146,6 +167,7 @@ class Projection:
         elif kind == 'syscall':
             self.add(('call', event['g']), time, self.function(event))
         elif kind == 'metric':
+            self.busy(event.get('proc'), time)
             # The first GOMAXPROCS of a v1 trace may be made up.
             if event['metric'] != 'GOMAXPROCS':
                 self.add(event['metric'], time, event['value'])
