@@ -174,6 +174,11 @@ gotrace_status gt_encoder_intern_string(gotrace_encoder *encoder, const char *by
 /* A name as the tracers keep it; number plus one, or 0 for no name. */
 gotrace_status gt_encoder_intern_name(gotrace_encoder *encoder, const char *name, size_t size,
                                       uint64_t *number);
+/* gotrace_encoder_event of an event that is known to be as the event table says. */
+gotrace_status gt_encoder_event(gotrace_encoder *encoder, int64_t proc,
+                                const gotrace_event_spec *spec, uint64_t ticks, uint64_t seq,
+                                const uint64_t *args, size_t arg_count, uint64_t stack,
+                                const char *data, size_t data_size);
 /* Memory for so many frames, until the next call; NULL (and the error is set) if there is none. */
 gt_stack_frame *gt_encoder_frames(gotrace_encoder *encoder, size_t count);
 gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_frame *frames,
