@@ -73,29 +73,40 @@ const char *gen_text(gen_string string)
     return strings[string];
 }
 
-static uint64_t string_id(gen_sim *s, const gen_proc *p, gen_string string)
+static void make_string(gen_sim *s, const gen_proc *p, gen_string string)
 {
-    uint64_t *id = &s->string_ids[string];
-    if (*id == 0 && string != GEN_STRING_NOTHING &&
-        gotrace_writer_string(s->writer, p ? p->id : 0, strings[string], strlen(strings[string]),
-                              id) < 0)
+    if (gotrace_writer_string(s->writer, p ? p->id : 0, strings[string], strlen(strings[string]),
+                              &s->string_ids[string]) < 0)
         s->failed = true;
+}
+
+static void make_stack(gen_sim *s, const gen_role *role, gen_op_code op, unsigned variant)
+{
+    gotrace_frame frames[GEN_FRAMES];
+    size_t count = gen_frames(role, op, variant, frames);
+    if (gotrace_writer_stack(s->writer, frames, count,
+                             &s->stack_ids[role - s->roles][op][variant]) < 0)
+        s->failed = true;
+}
+
+/* Most ids are known: an event is told as fast as they are found. */
+static inline uint64_t string_id(gen_sim *s, const gen_proc *p, gen_string string)
+{
+    const uint64_t *id = &s->string_ids[string];
+    if (*id == 0 && string != GEN_STRING_NOTHING)
+        make_string(s, p, string);
     return *id;
 }
 
-static uint64_t stack_id(gen_sim *s, const gen_role *role, gen_op_code op)
+static inline uint64_t stack_id(gen_sim *s, const gen_role *role, gen_op_code op)
 {
     if (!role)
         return 0;
     /* Where goroutines start there is but one place. */
     unsigned variant = op == OP_START ? 0 : (unsigned)(s->random >> 40) % GEN_VARIANTS;
-    uint64_t *id = &s->stack_ids[role - s->roles][op][variant];
-    if (*id == 0) {
-        gotrace_frame frames[GEN_FRAMES];
-        size_t count = gen_frames(role, op, variant, frames);
-        if (gotrace_writer_stack(s->writer, frames, count, id) < 0)
-            s->failed = true;
-    }
+    const uint64_t *id = &s->stack_ids[role - s->roles][op][variant];
+    if (*id == 0)
+        make_stack(s, role, op, variant);
     return *id;
 }
 
@@ -107,16 +118,17 @@ static void forget_ids(gen_sim *s)
     memset(s->stack_ids, 0, sizeof s->stack_ids);
 }
 
-static uint64_t argument(gen_sim *s, const gen_saying *say, unsigned source)
+static inline uint64_t argument(gen_sim *s, const gen_saying *say, unsigned source)
 {
+    if (source < FROM_STRING)
+        return say->args[source];
     switch (source) {
     case FROM_STRING: return string_id(s, say->p, say->string);
     case FROM_SECOND: return string_id(s, say->p, say->second);
     case FROM_START:
         return s->version < 7 ? start_pc(s, say->start) : stack_id(s, say->start, OP_START);
     case FROM_STACK: return stack_id(s, say->role, say->op);
-    case FROM_NOWHERE: return 0;
-    default: return say->args[source];
+    default: return 0;
     }
 }
 

@@ -174,6 +174,11 @@ gotrace_status gt_encoder_intern_string(gotrace_encoder *encoder, const char *by
 /* A name as the tracers keep it; number plus one, or 0 for no name. */
 gotrace_status gt_encoder_intern_name(gotrace_encoder *encoder, const char *name, size_t size,
                                       uint64_t *number);
+/* gotrace_encoder_event of an event that is known to be as the event table says. */
+gotrace_status gt_encoder_event(gotrace_encoder *encoder, int64_t proc,
+                                const gotrace_event_spec *spec, uint64_t ticks, uint64_t seq,
+                                const uint64_t *args, size_t arg_count, uint64_t stack,
+                                const char *data, size_t data_size);
 /* Memory for so many frames, until the next call; NULL (and the error is set) if there is none. */
 gt_stack_frame *gt_encoder_frames(gotrace_encoder *encoder, size_t count);
 gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_frame *frames,
@@ -184,20 +189,55 @@ gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_
 /* The thread of what is on none. */
 #define GT_V2_NO_THREAD UINT64_MAX
 
+/* 64 KiB less the buffer's header: link, last ticks, position, position of the length. */
+#define GT_V2_BUFFER_CAPACITY (65536 - 32)
+
+/* Room for size bytes in a buffer that has too little, or no batch. */
+uint8_t *gt_v2_refill(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread,
+                      uint64_t ticks, size_t size);
+
 /* Room for size bytes in a buffer: where it has none it is written, and a batch is begun at that
  * time. Returns where they go, or NULL (and the error is set). */
-uint8_t *gt_v2_room(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread, uint64_t ticks,
-                    size_t size);
+static inline uint8_t *gt_v2_room(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread,
+                                  uint64_t ticks, size_t size)
+{
+    if (buffer->used > 0 && buffer->capacity - buffer->used >= size &&
+        GT_V2_BUFFER_CAPACITY - buffer->used >= size)
+        return buffer->bytes + buffer->used;
+    return gt_v2_refill(encoder, buffer, thread, ticks, size);
+}
+
+/* What stands in that room ends there. */
+static inline void gt_v2_keep(gt_v2_buffer *buffer, const uint8_t *end)
+{
+    buffer->used = (size_t)(end - buffer->bytes);
+}
 
 /* Write a buffer as a batch. */
 gotrace_status gt_v2_flush(gotrace_encoder *encoder, gt_v2_buffer *buffer);
 void gt_v2_buffer_free(gotrace_encoder *encoder, gt_v2_buffer *buffer);
 
-/* An event of a thread. equal: it may happen at the same tick as the last one, else it is a tick
- * later, as with the tracers. The ticks it got are in event_ticks. */
-gotrace_status gt_v2_event(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread,
-                           unsigned code, uint64_t ticks, bool equal, const uint64_t *args,
-                           size_t count);
+/* Begin the record of an event of a thread: type and time. equal: it may happen at the same tick as
+ * the last one, else it is a tick later, as with the tracers. The ticks it got are in event_ticks.
+ * Returns where its count arguments go, behind which stands what gt_v2_keep is told, or NULL (and
+ * the error is set). */
+static inline uint8_t *gt_v2_event(gotrace_encoder *encoder, gt_v2_buffer *buffer, uint64_t thread,
+                                   unsigned code, uint64_t ticks, bool equal, size_t count)
+{
+    uint64_t least = buffer->last_ticks + (buffer->stamped && !equal);
+    if (ticks < least)
+        ticks = least;
+    /* A batch begins shortly before its first event, whose stamp has to differ. */
+    uint8_t *p = gt_v2_room(encoder, buffer, thread, ticks > 0 ? ticks - 1 : 0,
+                            1 + (count + 1) * GT_VARINT_MAX);
+    if (!p)
+        return NULL;
+    *p++ = (uint8_t)code;
+    p = gt_put(p, ticks - buffer->last_ticks);
+    buffer->last_ticks = encoder->event_ticks = ticks;
+    buffer->stamped = true;
+    return p;
+}
 
 /* Ids of this generation; the string's record is written when it is first seen. */
 gotrace_status gt_v2_string(gotrace_encoder *encoder, uint64_t ticks, const char *bytes,

@@ -192,10 +192,8 @@ static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ti
     buffer->last_seq = seq;
 }
 
-/* Room for size bytes in a proc's buffer, of which a new batch is begun where it has none. What a
- * whole buffer cannot hold is for the caller to cut. */
-static gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size_t size, uint64_t ticks,
-                              uint64_t seq)
+static gotrace_status reserve_anew(gotrace_encoder *e, gt_buffer *buffer, size_t size,
+                                   uint64_t ticks, uint64_t seq)
 {
     bool full = room_in(e, buffer) < size;
     if (full && flush_buffer(e, buffer) != GOTRACE_OK)
@@ -205,6 +203,16 @@ static gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size_t size
     if (buffer->used == 0 && buffer->header != GT_HEADER_NONE)
         begin_batch(e, buffer, ticks, seq);
     return GOTRACE_OK;
+}
+
+/* Room for size bytes in a proc's buffer, of which a new batch is begun where it has none. What a
+ * whole buffer cannot hold is for the caller to cut. */
+static inline gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size_t size,
+                                     uint64_t ticks, uint64_t seq)
+{
+    if (buffer->used > 0 && buffer->capacity - buffer->used >= size && room_in(e, buffer) >= size)
+        return GOTRACE_OK;
+    return reserve_anew(e, buffer, size, ticks, seq);
 }
 
 gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uint64_t ticks)
@@ -302,6 +310,14 @@ gotrace_status gotrace_encoder_event(gotrace_encoder *e, int64_t proc,
     if (check_by_event(e) != GOTRACE_OK ||
         check_event(e, spec, arg_count, stack, data_size) != GOTRACE_OK)
         return e->status;
+    return gt_encoder_event(e, proc, spec, ticks, seq, args, arg_count, stack, data, data_size);
+}
+
+gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_event_spec *spec,
+                                uint64_t ticks, uint64_t seq, const uint64_t *args,
+                                size_t arg_count, uint64_t stack, const char *data,
+                                size_t data_size)
+{
     if (spec->code == GT_V1_TimerGoroutine)
         return keep_timer(e, args[0]);
     gt_buffer *buffer = buffer_of(e, spec->code == GT_V1_CPUSample ? GOTRACE_PROC_SAMPLES : proc);

@@ -9,8 +9,6 @@
 
 #include "encoder.h"
 
-/* 64 KiB less the buffer's header: link, last ticks, position, position of the length. */
-#define BUFFER_CAPACITY (65536 - 32)
 /* What the tracers ask room for before a batch's header: type, generation, thread, ticks, size. */
 #define HEADER_ROOM (2 + 4 * GT_VARINT_MAX)
 #define FRAMES_MAX  128
@@ -73,10 +71,10 @@ static void begin_batch(const gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t
     buffer->used = (size_t)(p - buffer->bytes) + GT_VARINT_MAX;
 }
 
-static uint8_t *refill(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread, uint64_t ticks,
-                       size_t size)
+uint8_t *gt_v2_refill(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread, uint64_t ticks,
+                      size_t size)
 {
-    bool full = buffer->used > 0 && BUFFER_CAPACITY - buffer->used < size;
+    bool full = buffer->used > 0 && GT_V2_BUFFER_CAPACITY - buffer->used < size;
     if (full && gt_v2_flush(e, buffer) != GOTRACE_OK)
         return NULL;
     if (!extend(e, buffer, size + (buffer->used == 0 ? HEADER_ROOM : 0)))
@@ -86,50 +84,13 @@ static uint8_t *refill(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread
     return buffer->bytes + buffer->used;
 }
 
-uint8_t *gt_v2_room(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread, uint64_t ticks,
-                    size_t size)
-{
-    if (buffer->used > 0 && buffer->capacity - buffer->used >= size &&
-        BUFFER_CAPACITY - buffer->used >= size)
-        return buffer->bytes + buffer->used;
-    return refill(e, buffer, thread, ticks, size);
-}
-
-static void keep(gt_v2_buffer *buffer, const uint8_t *end)
-{
-    buffer->used = (size_t)(end - buffer->bytes);
-}
-
-/* ---- events --------------------------------------------------------------------------------- */
-
-gotrace_status gt_v2_event(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread, unsigned code,
-                           uint64_t ticks, bool equal, const uint64_t *args, size_t count)
-{
-    uint64_t least = buffer->last_ticks + (buffer->stamped && !equal);
-    if (ticks < least)
-        ticks = least;
-    /* A batch begins shortly before its first event, whose stamp has to differ. */
-    uint8_t *p = gt_v2_room(e, buffer, thread, ticks > 0 ? ticks - 1 : 0,
-                            1 + (count + 1) * GT_VARINT_MAX);
-    if (!p)
-        return e->status;
-    *p++ = (uint8_t)code;
-    p = gt_put(p, ticks - buffer->last_ticks);
-    for (size_t i = 0; i < count; i++)
-        p = gt_put(p, args[i]);
-    keep(buffer, p);
-    buffer->last_ticks = e->event_ticks = ticks;
-    buffer->stamped = true;
-    return GOTRACE_OK;
-}
-
 /* ---- tables --------------------------------------------------------------------------------- */
 
 /* Room in the buffer of a table, whose batches begin with a record that says which. */
 static uint8_t *table_room(gotrace_encoder *e, gt_v2_buffer *buffer, unsigned marker,
                            uint64_t ticks, size_t size)
 {
-    if (buffer->used > 0 && BUFFER_CAPACITY - buffer->used < size &&
+    if (buffer->used > 0 && GT_V2_BUFFER_CAPACITY - buffer->used < size &&
         gt_v2_flush(e, buffer) != GOTRACE_OK)
         return NULL;
     bool fresh = buffer->used == 0;
@@ -154,7 +115,7 @@ static gotrace_status write_string(gotrace_encoder *e, uint64_t ticks, size_t nu
     p = gt_put(p, entry->id);
     p = gt_put(p, entry->size);
     memcpy(p, gt_intern_bytes(&e->strings, entry), entry->size);
-    keep(&e->string_buffer, p + entry->size);
+    gt_v2_keep(&e->string_buffer, p + entry->size);
     return GOTRACE_OK;
 }
 
@@ -223,7 +184,7 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
             p = gt_put(p, frame.file);
             p = gt_put(p, frame.line);
         }
-        keep(&e->stack_buffer, p);
+        gt_v2_keep(&e->stack_buffer, p);
     }
     return gt_v2_flush(e, &e->stack_buffer);
 }
@@ -236,7 +197,7 @@ gotrace_status gt_v2_sample(gotrace_encoder *e, uint64_t ticks, const uint64_t *
     *p++ = GT_V2_CPUSample;
     for (size_t i = 0; i < count; i++)
         p = gt_put(p, args[i]);
-    keep(&e->sample_buffer, p);
+    gt_v2_keep(&e->sample_buffer, p);
     return GOTRACE_OK;
 }
 
@@ -279,7 +240,7 @@ gotrace_status gt_v2_sync(gotrace_encoder *e, uint64_t ticks, uint64_t frequency
         p = gt_put(p, clocks->wall_seconds);
         p = gt_put(p, clocks->wall_nanoseconds);
     }
-    keep(buffer, p);
+    gt_v2_keep(buffer, p);
     return gt_v2_flush(e, buffer);
 }
 

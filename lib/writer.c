@@ -85,6 +85,12 @@ static bool is_told(const gotrace_event_spec *spec, int version)
                : spec->code == GT_V1_TimerGoroutine;
 }
 
+static bool has_stack(const gotrace_event_spec *spec, int version)
+{
+    return (spec->flags & GOTRACE_SPEC_STACK) ||
+           (gt_is_v2(version) && spec->code == GT_V2_CPUSample);
+}
+
 size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
                            const gotrace_arg_spec **args)
 {
@@ -130,8 +136,12 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     w->clocks = w->options.clocks;
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     for (unsigned code = 0; code < GT_CODES; code++)
-        if (encoder->specs[code])
-            w->arg_counts[code] = (uint8_t)gotrace_writer_args(encoder->specs[code], version, args);
+        if (encoder->specs[code] && is_told(encoder->specs[code], version))
+            w->shapes[code] = (gt_w_shape){
+                .spec = encoder->specs[code],
+                .arg_count = (uint8_t)gotrace_writer_args(encoder->specs[code], version, args),
+                .stack = has_stack(encoder->specs[code], version),
+                .data = encoder->specs[code]->flags & GOTRACE_SPEC_DATA};
     gt_w_state_init(w, config);
     if (w->options.tracer != GOTRACE_TRACER_GO &&
         gotrace_encoder_tracer(encoder, w->options.tracer) != GOTRACE_OK) {
@@ -241,33 +251,42 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static gotrace_status check_shape(gotrace_writer *w, const gotrace_happening *h)
+/* Whether it is told as the event table says. */
+static bool fits(const gotrace_writer *w, const gotrace_happening *h)
+{
+    if (!h->spec)
+        return false;
+    const gt_w_shape *shape = &w->shapes[h->spec->code];
+    return shape->spec == h->spec && shape->arg_count == h->arg_count &&
+           (shape->stack || h->stack == 0) && (shape->data || h->data_size == 0);
+}
+
+/* Why it does not. */
+__attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotrace_happening *h)
 {
     const gotrace_event_spec *spec = h->spec;
     if (!spec || w->encoder->specs[spec->code] != spec)
         return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
                             "%s is not an event of go 1.%d", spec ? spec->name : "nothing",
                             w->version);
-    if (!is_told(spec, w->version))
+    const gt_w_shape *shape = &w->shapes[spec->code];
+    if (!shape->spec)
         return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
                             "%s is written by the writer itself, not told", spec->name);
-    if (h->arg_count != w->arg_counts[spec->code])
+    if (h->arg_count != shape->arg_count)
         return gt_error_set(&w->error, GOTRACE_RULE_EVENT_ARITY, GT_NOWHERE,
                             "%s with %zu arguments; %u are expected in go 1.%d", spec->name,
-                            h->arg_count, w->arg_counts[spec->code], w->version);
-    bool stack = (spec->flags & GOTRACE_SPEC_STACK) ||
-                 (gt_is_v2(w->version) && spec->code == GT_V2_CPUSample);
-    if ((h->stack != 0 && !stack) || (h->data_size > 0 && !(spec->flags & GOTRACE_SPEC_DATA)))
-        return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
-                            "%s with a %s, which it has not", spec->name,
-                            h->stack != 0 && !stack ? "stack" : "message");
-    return GOTRACE_OK;
+                            h->arg_count, shape->arg_count, w->version);
+    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s with a %s, which it has not",
+                        spec->name, h->stack != 0 && !shape->stack ? "stack" : "message");
 }
 
 gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_happening *h)
 {
-    if (check_open(w) != GOTRACE_OK || check_shape(w, h) != GOTRACE_OK)
+    if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
+    if (!fits(w, h))
+        return misfit(w, h);
     gt_w_step s = {.w = w, .h = h, .code = h->spec->code};
     gotrace_status status = gt_is_v2(w->version) ? gt_w_v2_event(&s) : gt_w_v1_event(&s);
     w->events += status == GOTRACE_OK;

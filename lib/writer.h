@@ -80,6 +80,15 @@ struct gt_w_thread {
         type *first, *last;                                                                        \
     }
 
+/* How an event can be told; spec NULL: it cannot. */
+typedef struct gt_w_shape {
+    const gotrace_event_spec *spec;
+    uint8_t arg_count;
+    bool stack, data;
+} gt_w_shape;
+
+enum { GT_W_NEAR = 64, GT_W_NEAR_GOROUTINES = 1024 };
+
 struct gotrace_writer {
     gotrace_encoder *encoder;
     gt_heap *heap; /* the encoder's: one limit holds for both */
@@ -88,10 +97,10 @@ struct gotrace_writer {
     gotrace_status status; /* GOTRACE_ERROR stays: a failed write, refused memory */
     gotrace_error error;
     bool finished;
-    uint8_t arg_counts[GT_CODES]; /* that are told */
-    uint64_t told;                /* ticks, as the caller has them */
-    uint64_t now;                 /* the same, or more where stamps had to be raised */
-    uint64_t events;              /* written */
+    gt_w_shape shapes[GT_CODES];
+    uint64_t told;   /* ticks, as the caller has them */
+    uint64_t now;    /* the same, or more where stamps had to be raised */
+    uint64_t events; /* written */
 
     gt_map by_goroutine, by_proc, by_thread, tasks;
     gt_map ended; /* v1, whose ids are used once: id / 64 to a bit an id */
@@ -100,9 +109,11 @@ struct gotrace_writer {
     GT_W_LIST(gt_w_thread) threads;
     gt_w_goroutine *spare; /* of goroutines that ended, linked by next */
     uint64_t goroutine_count, goroutine_limit, proc_count, proc_limit;
-    gt_w_goroutine *last_goroutine; /* found last */
-    gt_w_proc *last_proc;
-    gt_w_thread *last_thread;
+    gt_w_proc *last_proc; /* found last */
+    /* By the low bits of their ids, those that were found last: most are found here. */
+    gt_w_goroutine *near_goroutines[GT_W_NEAR_GOROUTINES];
+    gt_w_proc *near_procs[GT_W_NEAR];
+    gt_w_thread *near_threads[GT_W_NEAR];
 
     uint64_t seq;    /* until 1.6: of all events */
     uint64_t gc_seq; /* v1: of the next GC cycle; v2: last told */
@@ -186,14 +197,53 @@ const char *gt_w_proc_state_name(uint8_t state);
 void gt_w_state_init(gotrace_writer *w, const gotrace_config *config);
 void gt_w_state_free(gotrace_writer *w);
 
-gt_w_goroutine *gt_w_find_goroutine(gotrace_writer *w, uint64_t id);
-gt_w_proc *gt_w_find_proc(gotrace_writer *w, int64_t id);
-gt_w_thread *gt_w_find_thread(gotrace_writer *w, int64_t id);
+/* Look among all that are alive; make: where there is none, one is made, and NULL (and the error is
+ * set) is returned only where that is refused. */
+gt_w_goroutine *gt_w_seek_goroutine(gotrace_writer *w, uint64_t id, bool make);
+gt_w_proc *gt_w_seek_proc(gotrace_writer *w, int64_t id, bool make);
+gt_w_thread *gt_w_seek_thread(gotrace_writer *w, int64_t id);
+
+static inline gt_w_goroutine *gt_w_get_goroutine(gotrace_writer *w, uint64_t id, bool make)
+{
+    gt_w_goroutine *g = w->near_goroutines[id % GT_W_NEAR_GOROUTINES];
+    return g && g->id == id ? g : gt_w_seek_goroutine(w, id, make);
+}
+
+static inline gt_w_proc *gt_w_get_proc(gotrace_writer *w, int64_t id, bool make)
+{
+    gt_w_proc *p = w->near_procs[(uint64_t)id % GT_W_NEAR];
+    if (!p || p->id != id)
+        return gt_w_seek_proc(w, id, make);
+    return w->last_proc = p;
+}
+
+/* One that there is, or NULL. */
+static inline gt_w_goroutine *gt_w_find_goroutine(gotrace_writer *w, uint64_t id)
+{
+    return gt_w_get_goroutine(w, id, false);
+}
+
+static inline gt_w_proc *gt_w_find_proc(gotrace_writer *w, int64_t id)
+{
+    return gt_w_get_proc(w, id, false);
+}
 
 /* The same, made where there is none: NULL (and the error is set) where that is refused. */
-gt_w_goroutine *gt_w_make_goroutine(gotrace_writer *w, uint64_t id);
-gt_w_proc *gt_w_make_proc(gotrace_writer *w, int64_t id);
-gt_w_thread *gt_w_make_thread(gotrace_writer *w, int64_t id);
+static inline gt_w_goroutine *gt_w_make_goroutine(gotrace_writer *w, uint64_t id)
+{
+    return gt_w_get_goroutine(w, id, true);
+}
+
+static inline gt_w_proc *gt_w_make_proc(gotrace_writer *w, int64_t id)
+{
+    return gt_w_get_proc(w, id, true);
+}
+
+static inline gt_w_thread *gt_w_make_thread(gotrace_writer *w, int64_t id)
+{
+    gt_w_thread *t = w->near_threads[(uint64_t)id % GT_W_NEAR];
+    return t && t->id == id ? t : gt_w_seek_thread(w, id);
+}
 
 /* It has ended. In v1 its id is remembered. */
 gotrace_status gt_w_end_goroutine(gotrace_writer *w, gt_w_goroutine *g);
@@ -220,6 +270,21 @@ gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks);
 static inline unsigned long long gt_w_num(uint64_t n)
 {
     return n;
+}
+
+/* Begin a record of v2 on a thread, as gt_v2_event. */
+static inline uint8_t *gt_w_begin_record(gotrace_writer *w, gt_w_thread *t, unsigned code,
+                                         size_t count)
+{
+    gotrace_encoder *e = w->encoder;
+    uint64_t thread = t == &w->nowhere ? GT_V2_NO_THREAD : (uint64_t)t->id;
+    uint8_t *p = gt_v2_event(e, &t->buffer, thread, code, w->now, w->options.equal_ticks, count);
+    if (!p)
+        gt_w_broken(w);
+    /* What happens later must not come before a stamp that was raised, on whatever thread. */
+    else if (e->event_ticks > w->now)
+        w->now = e->event_ticks;
+    return p;
 }
 
 /* Write a record of v2; args are all of it but the time. */
@@ -267,6 +332,11 @@ static inline uint64_t gt_w_began(gotrace_writer *w)
 }
 
 /* Something of this generation is about to be written. */
-bool gt_w_open_generation(gotrace_writer *w);
+bool gt_w_open_generation_now(gotrace_writer *w);
+
+static inline bool gt_w_open_generation(gotrace_writer *w)
+{
+    return w->open || gt_w_open_generation_now(w);
+}
 
 #endif

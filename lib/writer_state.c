@@ -68,26 +68,13 @@ static gotrace_status too_many(gotrace_writer *w, uint64_t limit, const char *wh
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
 
-gt_w_goroutine *gt_w_find_goroutine(gotrace_writer *w, uint64_t id)
+static gt_w_goroutine *make_goroutine(gotrace_writer *w, uint64_t id)
 {
-    if (w->last_goroutine && w->last_goroutine->id == id)
-        return w->last_goroutine;
-    gt_w_goroutine *g = (gt_w_goroutine *)(uintptr_t)gt_map_get(&w->by_goroutine, id);
-    if (g)
-        w->last_goroutine = g;
-    return g;
-}
-
-gt_w_goroutine *gt_w_make_goroutine(gotrace_writer *w, uint64_t id)
-{
-    gt_w_goroutine *g = gt_w_find_goroutine(w, id);
-    if (g)
-        return g;
     if (w->goroutine_count >= w->goroutine_limit) {
         too_many(w, w->goroutine_limit, "goroutines at a time");
         return NULL;
     }
-    g = w->spare;
+    gt_w_goroutine *g = w->spare;
     if (g) {
         if (!gt_map_put(&w->by_goroutine, id, (uint64_t)(uintptr_t)g)) {
             gt_w_no_memory(w);
@@ -104,7 +91,17 @@ gt_w_goroutine *gt_w_make_goroutine(gotrace_writer *w, uint64_t id)
     g->last_proc = GOTRACE_NO_PROC;
     w->goroutine_count++;
     GT_W_APPEND(w->goroutines, g);
-    return w->last_goroutine = g;
+    return g;
+}
+
+gt_w_goroutine *gt_w_seek_goroutine(gotrace_writer *w, uint64_t id, bool make_one)
+{
+    gt_w_goroutine *g = (gt_w_goroutine *)(uintptr_t)gt_map_get(&w->by_goroutine, id);
+    if (!g && make_one)
+        g = make_goroutine(w, id);
+    if (g)
+        w->near_goroutines[id % GT_W_NEAR_GOROUTINES] = g;
+    return g;
 }
 
 gotrace_status gt_w_end_goroutine(gotrace_writer *w, gt_w_goroutine *g)
@@ -115,8 +112,9 @@ gotrace_status gt_w_end_goroutine(gotrace_writer *w, gt_w_goroutine *g)
             return gt_w_no_memory(w);
     }
     gt_map_remove(&w->by_goroutine, g->id);
-    if (w->last_goroutine == g)
-        w->last_goroutine = NULL;
+    gt_w_goroutine **near = &w->near_goroutines[g->id % GT_W_NEAR_GOROUTINES];
+    if (*near == g)
+        *near = NULL;
     w->goroutine_count--;
     GT_W_REMOVE(w->goroutines, g);
     g->next = w->spare;
@@ -131,55 +129,42 @@ bool gt_w_has_ended(const gotrace_writer *w, uint64_t id)
 
 /* ---- procs and threads ---------------------------------------------------------------------- */
 
-gt_w_proc *gt_w_find_proc(gotrace_writer *w, int64_t id)
+static gt_w_proc *make_proc(gotrace_writer *w, int64_t id)
 {
-    if (w->last_proc && w->last_proc->id == id)
-        return w->last_proc;
-    gt_w_proc *p = (gt_w_proc *)(uintptr_t)gt_map_get(&w->by_proc, (uint64_t)id);
-    if (p)
-        w->last_proc = p;
-    return p;
-}
-
-gt_w_proc *gt_w_make_proc(gotrace_writer *w, int64_t id)
-{
-    gt_w_proc *p = gt_w_find_proc(w, id);
-    if (p)
-        return p;
     if (w->proc_count >= w->proc_limit) {
         too_many(w, w->proc_limit, "procs");
         return NULL;
     }
-    p = make(w, &w->by_proc, (uint64_t)id, sizeof *p);
+    gt_w_proc *p = make(w, &w->by_proc, (uint64_t)id, sizeof *p);
     if (!p)
         return NULL;
     p->id = id;
     w->proc_count++;
     GT_W_APPEND(w->procs, p);
-    return w->last_proc = p;
+    return p;
 }
 
-gt_w_thread *gt_w_find_thread(gotrace_writer *w, int64_t id)
+gt_w_proc *gt_w_seek_proc(gotrace_writer *w, int64_t id, bool make_one)
 {
-    if (w->last_thread && w->last_thread->id == id)
-        return w->last_thread;
+    gt_w_proc *p = (gt_w_proc *)(uintptr_t)gt_map_get(&w->by_proc, (uint64_t)id);
+    if (!p && make_one)
+        p = make_proc(w, id);
+    if (p)
+        w->last_proc = w->near_procs[(uint64_t)id % GT_W_NEAR] = p;
+    return p;
+}
+
+gt_w_thread *gt_w_seek_thread(gotrace_writer *w, int64_t id)
+{
     gt_w_thread *t = (gt_w_thread *)(uintptr_t)gt_map_get(&w->by_thread, (uint64_t)id);
-    if (t)
-        w->last_thread = t;
-    return t;
-}
-
-gt_w_thread *gt_w_make_thread(gotrace_writer *w, int64_t id)
-{
-    gt_w_thread *t = gt_w_find_thread(w, id);
-    if (t)
-        return t;
-    t = make(w, &w->by_thread, (uint64_t)id, sizeof *t);
-    if (!t)
-        return NULL;
-    t->id = id;
-    GT_W_APPEND(w->threads, t);
-    return w->last_thread = t;
+    if (!t) {
+        t = make(w, &w->by_thread, (uint64_t)id, sizeof *t);
+        if (!t)
+            return NULL;
+        t->id = id;
+        GT_W_APPEND(w->threads, t);
+    }
+    return w->near_threads[(uint64_t)id % GT_W_NEAR] = t;
 }
 
 /* ---- tasks and regions ---------------------------------------------------------------------- */

@@ -10,16 +10,14 @@
 
 bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count)
 {
-    gotrace_encoder *e = w->encoder;
     if (!t)
         t = &w->nowhere;
-    uint64_t thread = t == &w->nowhere ? GT_V2_NO_THREAD : (uint64_t)t->id;
-    if (gt_v2_event(e, &t->buffer, thread, code, w->now, w->options.equal_ticks, args, count) !=
-        GOTRACE_OK)
-        return gt_w_broken(w), false;
-    /* What happens later must not come before a stamp that was raised, on whatever thread. */
-    if (e->event_ticks > w->now)
-        w->now = e->event_ticks;
+    uint8_t *p = gt_w_begin_record(w, t, code, count);
+    if (!p)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        p = gt_put(p, args[i]);
+    gt_v2_keep(&t->buffer, p);
     return true;
 }
 
@@ -304,10 +302,8 @@ static gotrace_clocks clocks_now(const gotrace_writer *w)
     return c;
 }
 
-bool gt_w_open_generation(gotrace_writer *w)
+bool gt_w_open_generation_now(gotrace_writer *w)
 {
-    if (w->open)
-        return true;
     w->open = true;
     gt_w_began(w);
     if (w->version < 25)

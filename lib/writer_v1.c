@@ -25,8 +25,8 @@ static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t
     gotrace_encoder *e = w->encoder;
     if (w->version < 7)
         w->seq++;
-    if (gotrace_encoder_event(e, proc, e->specs[code], w->now, w->seq, args, count, h->stack,
-                              h->data, h->data_size) != GOTRACE_OK)
+    if (gt_encoder_event(e, proc, e->specs[code], w->now, w->seq, args, count, h->stack, h->data,
+                         h->data_size) != GOTRACE_OK)
         return gt_w_broken(w), false;
     /* What happens later must not come before a stamp that was raised, on whatever proc. */
     if (e->event_ticks > w->now && code != GT_V1_CPUSample)

@@ -9,9 +9,52 @@
 
 #define num gt_w_num
 
-/* What an event needs of its thread. */
-enum { WITH_PROC = 1, NO_PROC = 2, WITH_GOROUTINE = 4, NO_GOROUTINE = 8 };
+/* What an event needs of its thread. OF_ITS_OWN: what happens on none, or sees to it by itself. */
+enum { WITH_PROC = 1, NO_PROC = 2, WITH_GOROUTINE = 4, NO_GOROUTINE = 8, OF_ITS_OWN = 16 };
 enum { USER = WITH_PROC | WITH_GOROUTINE };
+
+static const uint8_t needs_of[GT_CODES] = {
+    [GT_V2_ProcStart] = NO_PROC,
+    [GT_V2_ProcStop] = WITH_PROC,
+    [GT_V2_GoCreate] = WITH_PROC,
+    [GT_V2_GoCreateBlocked] = WITH_PROC,
+    [GT_V2_GoCreateSyscall] = NO_GOROUTINE,
+    [GT_V2_GoStart] = WITH_PROC | NO_GOROUTINE,
+    [GT_V2_GoDestroy] = USER,
+    [GT_V2_GoStop] = USER,
+    [GT_V2_GoBlock] = USER,
+    [GT_V2_GoSwitch] = USER,
+    [GT_V2_GoSwitchDestroy] = USER,
+    [GT_V2_GoSyscallBegin] = USER,
+    [GT_V2_GoSyscallEnd] = USER,
+    [GT_V2_GoSyscallEndBlocked] = WITH_GOROUTINE,
+    [GT_V2_GoDestroySyscall] = WITH_GOROUTINE,
+    [GT_V2_ProcStatus] = OF_ITS_OWN,
+    [GT_V2_GoStatus] = OF_ITS_OWN,
+    [GT_V2_GoStatusStack] = OF_ITS_OWN,
+    [GT_V2_GCSweepActive] = OF_ITS_OWN,
+    [GT_V2_GCMarkAssistActive] = OF_ITS_OWN,
+    [GT_V2_GCActive] = OF_ITS_OWN,
+    [GT_V2_GCBegin] = USER,
+    [GT_V2_GCEnd] = USER,
+    [GT_V2_STWBegin] = USER,
+    [GT_V2_STWEnd] = USER,
+    [GT_V2_GCSweepBegin] = WITH_PROC,
+    [GT_V2_GCSweepEnd] = WITH_PROC,
+    [GT_V2_GCMarkAssistBegin] = USER,
+    [GT_V2_GCMarkAssistEnd] = USER,
+    [GT_V2_ProcsChange] = USER,
+    [GT_V2_GoLabel] = USER,
+    [GT_V2_UserLog] = USER,
+    [GT_V2_HeapAlloc] = WITH_PROC,
+    [GT_V2_HeapGoal] = WITH_PROC,
+    [GT_V2_UserTaskBegin] = USER,
+    [GT_V2_UserTaskEnd] = USER,
+    [GT_V2_UserRegionBegin] = USER,
+    [GT_V2_UserRegionEnd] = USER,
+    [GT_V2_CPUSample] = OF_ITS_OWN,
+    [GT_V2_ExperimentalBatch] = OF_ITS_OWN,
+};
 
 /* ---- context -------------------------------------------------------------------------------- */
 
@@ -110,9 +153,8 @@ static bool context(gt_w_step *s, unsigned needs)
         if (!resolve(s, own_proc ? GOTRACE_NO_PROC : h->proc, own_goroutine ? 0 : h->goroutine))
             return false;
     }
-    bool good = !((needs & WITH_PROC) && !s->p) && !((needs & NO_PROC) && s->p) &&
-                !((needs & WITH_GOROUTINE) && !s->g) && !((needs & NO_GOROUTINE) && s->g);
-    return good || lacks(s, needs);
+    unsigned has = (s->p ? WITH_PROC : NO_PROC) | (s->g ? WITH_GOROUTINE : NO_GOROUTINE);
+    return !(needs & ~has) || lacks(s, needs);
 }
 
 /* The thread's goroutine is in that state, if there is one. */
@@ -126,7 +168,7 @@ static bool check_state(gt_w_step *s, uint8_t state)
 
 /* Make the context so, and have the generation told of it. What was not known is in these states,
  * as the event takes for granted. */
-static bool enter(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
+static bool enter_anew(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
 {
     gotrace_writer *w = s->w;
     if (!gt_w_open_generation(w))
@@ -146,6 +188,18 @@ static bool enter(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
     return (!p || gt_w_tell_proc(w, p, s->t)) &&
            (!g || gt_w_tell_goroutine(w, g, s->t, (uint64_t)s->t->id)) &&
            (!w->gc_due || gt_w_tell_gc(w, s->t));
+}
+
+/* The same, where it is most often so already. */
+static inline bool enter(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
+{
+    const gotrace_writer *w = s->w;
+    const gt_w_proc *p = s->p;
+    const gt_w_goroutine *g = s->g;
+    bool entered = w->open && !w->gc_due &&
+                   (!p || (p->thread == s->t && p->generation == w->generation)) &&
+                   (!g || (g->thread == s->t && g->generation == w->generation));
+    return entered || enter_anew(s, proc_state, goroutine_state);
 }
 
 static bool enter_running(gt_w_step *s)
@@ -182,30 +236,36 @@ static bool tell_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_
 static bool put_numbered(gt_w_step *s, uint64_t seq, size_t n)
 {
     const gotrace_happening *h = s->h;
-    uint64_t args[GOTRACE_MAX_ARGS];
-    size_t count = 0;
+    bool stack = h->spec->flags & GOTRACE_SPEC_STACK;
+    uint8_t *p = gt_w_begin_record(s->w, s->t, s->code, h->arg_count + 1 + stack);
+    if (!p)
+        return false;
     for (size_t i = 0; i < h->arg_count; i++) {
         if (i == n)
-            args[count++] = seq;
-        args[count++] = h->args[i];
+            p = gt_put(p, seq);
+        p = gt_put(p, h->args[i]);
     }
     if (n >= h->arg_count)
-        args[count++] = seq;
-    if (h->spec->flags & GOTRACE_SPEC_STACK)
-        args[count++] = h->stack;
-    return gt_w_put(s->w, s->t, s->code, args, count);
+        p = gt_put(p, seq);
+    if (stack)
+        p = gt_put(p, h->stack);
+    gt_v2_keep(&s->t->buffer, p);
+    return true;
 }
 
 static bool put_told(gt_w_step *s)
 {
     const gotrace_happening *h = s->h;
-    if (!(h->spec->flags & GOTRACE_SPEC_STACK))
-        return gt_w_put(s->w, s->t, s->code, h->args, h->arg_count);
-    uint64_t args[GOTRACE_MAX_ARGS];
+    bool stack = h->spec->flags & GOTRACE_SPEC_STACK;
+    uint8_t *p = gt_w_begin_record(s->w, s->t, s->code, h->arg_count + stack);
+    if (!p)
+        return false;
     for (size_t i = 0; i < h->arg_count; i++)
-        args[i] = h->args[i];
-    args[h->arg_count] = h->stack;
-    return gt_w_put(s->w, s->t, s->code, args, h->arg_count + 1);
+        p = gt_put(p, h->args[i]);
+    if (stack)
+        p = gt_put(p, h->stack);
+    gt_v2_keep(&s->t->buffer, p);
+    return true;
 }
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
@@ -214,8 +274,7 @@ static bool create(gt_w_step *s, uint8_t state)
 {
     uint64_t id = s->h->args[0];
     bool in_syscall = state == GT_W_SYSCALL;
-    if (!context(s, in_syscall ? NO_GOROUTINE : WITH_PROC) ||
-        (!in_syscall && !check_state(s, GT_W_RUNNING)))
+    if (!in_syscall && !check_state(s, GT_W_RUNNING))
         return false;
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
     if (g && (g->state != GT_W_NONE || g == s->g) &&
@@ -238,8 +297,6 @@ static bool create(gt_w_step *s, uint8_t state)
 
 static bool start(gt_w_step *s)
 {
-    if (!context(s, WITH_PROC | NO_GOROUTINE))
-        return false;
     gt_w_goroutine *g = subject(s, s->h->args[0], GT_W_RUNNABLE, GOTRACE_RULE_GO_START);
     if (!g || !enter_running(s) || !tell_subject(s, g, GT_W_RUNNABLE, (uint64_t)s->t->id))
         return false;
@@ -258,7 +315,7 @@ static bool end(gt_w_step *s, gt_w_goroutine *g)
 
 static bool stop(gt_w_step *s, uint8_t state)
 {
-    if (!context(s, USER) || !check_state(s, GT_W_RUNNING) || !enter_running(s) || !put_told(s))
+    if (!check_state(s, GT_W_RUNNING) || !enter_running(s) || !put_told(s))
         return false;
     if (!s->g)
         return true;
@@ -271,8 +328,6 @@ static bool stop(gt_w_step *s, uint8_t state)
 
 static bool unblock(gt_w_step *s)
 {
-    if (!context(s, 0))
-        return false;
     gt_w_goroutine *g = subject(s, s->h->args[0], GT_W_WAITING, GOTRACE_RULE_GO_UNBLOCK);
     if (!g || !tell_subject(s, g, GT_W_WAITING, GT_V2_NO_THREAD) || !enter_running(s))
         return false;
@@ -283,7 +338,7 @@ static bool unblock(gt_w_step *s)
 
 static bool switch_to(gt_w_step *s, uint8_t state)
 {
-    if (!context(s, USER) || !check_state(s, GT_W_RUNNING))
+    if (!check_state(s, GT_W_RUNNING))
         return false;
     gt_w_goroutine *g = subject(s, s->h->args[0], GT_W_WAITING, GOTRACE_RULE_GO_START);
     if (!g || !tell_subject(s, g, GT_W_WAITING, GT_V2_NO_THREAD) || !enter_running(s) ||
@@ -304,7 +359,7 @@ static bool switch_to(gt_w_step *s, uint8_t state)
 
 static bool syscall_begin(gt_w_step *s)
 {
-    if (!context(s, USER) || !check_state(s, GT_W_RUNNING) || !enter_running(s))
+    if (!check_state(s, GT_W_RUNNING) || !enter_running(s))
         return false;
     if (s->g)
         s->g->state = GT_W_SYSCALL;
@@ -315,7 +370,7 @@ static bool syscall_begin(gt_w_step *s)
 
 static bool syscall_end(gt_w_step *s)
 {
-    if (!context(s, USER) || !check_state(s, GT_W_SYSCALL))
+    if (!check_state(s, GT_W_SYSCALL))
         return false;
     const gt_w_proc *p = s->p;
     if (p && p->state != GT_W_IN_SYSCALL && p->state != GT_W_UNKNOWN &&
@@ -334,7 +389,7 @@ static bool syscall_end(gt_w_step *s)
 
 static bool syscall_end_blocked(gt_w_step *s)
 {
-    if (!context(s, WITH_GOROUTINE) || !check_state(s, GT_W_SYSCALL))
+    if (!check_state(s, GT_W_SYSCALL))
         return false;
     const gt_w_proc *p = s->p;
     if (p && p->state == GT_W_IN_SYSCALL &&
@@ -354,7 +409,7 @@ static bool syscall_end_blocked(gt_w_step *s)
 /* The thread's id may be used again: its proc is left where it is. */
 static bool destroy_syscall(gt_w_step *s)
 {
-    if (!context(s, WITH_GOROUTINE) || !check_state(s, GT_W_SYSCALL))
+    if (!check_state(s, GT_W_SYSCALL))
         return false;
     gt_w_proc *p = s->p;
     if (p && p->state != GT_W_IN_SYSCALL && p->state != GT_W_UNKNOWN &&
@@ -376,8 +431,6 @@ static bool destroy_syscall(gt_w_step *s)
 
 static bool proc_start(gt_w_step *s)
 {
-    if (!context(s, NO_PROC))
-        return false;
     gt_w_proc *p = gt_w_make_proc(s->w, (int64_t)s->h->args[0]);
     if (!p)
         return false;
@@ -398,7 +451,7 @@ static bool proc_start(gt_w_step *s)
 
 static bool proc_stop(gt_w_step *s)
 {
-    if (!context(s, WITH_PROC) || !enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_told(s))
+    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_told(s))
         return false;
     if (s->p) {
         gt_w_bind_proc(NULL, s->p);
@@ -426,8 +479,6 @@ static bool check_robbed(gt_w_step *s, const gt_w_proc *p)
 
 static bool proc_steal(gt_w_step *s)
 {
-    if (!context(s, 0))
-        return false;
     gt_w_proc *p = gt_w_make_proc(s->w, (int64_t)s->h->args[0]);
     if (!p || !check_robbed(s, p) || !gt_w_open_generation(s->w))
         return false;
@@ -476,8 +527,6 @@ static bool gc_active(gt_w_step *s)
 static bool gc(gt_w_step *s, bool begins)
 {
     gotrace_writer *w = s->w;
-    if (!context(s, USER))
-        return false;
     bool unknown = w->gc == GT_W_GC_UNKNOWN && (begins || w->generation == 1);
     if (!unknown && (w->gc == GT_W_GC_ON) == begins &&
         !gt_w_refuse(w, begins ? GOTRACE_RULE_GC_START : GOTRACE_RULE_GC_DONE, "%s, but %s",
@@ -499,8 +548,6 @@ static bool gc(gt_w_step *s, bool begins)
 
 static bool sweep(gt_w_step *s, bool begins)
 {
-    if (!context(s, WITH_PROC))
-        return false;
     gt_w_proc *p = s->p;
     bool unknown = p && !p->swept && s->w->generation == 1;
     bool good = !p || (begins ? !p->sweeping : p->sweeping || unknown);
@@ -523,8 +570,6 @@ static bool sweep(gt_w_step *s, bool begins)
 
 static bool assist(gt_w_step *s, bool begins)
 {
-    if (!context(s, USER))
-        return false;
     gt_w_goroutine *g = s->g;
     bool unknown = g && !g->assisted && s->w->generation == 1;
     bool good = !g || (begins ? !g->assisting : g->assisting || unknown);
@@ -548,8 +593,6 @@ static bool assist(gt_w_step *s, bool begins)
 
 static bool stop_world(gt_w_step *s, bool begins)
 {
-    if (!context(s, USER))
-        return false;
     if (s->g && !check_range(s, s->g->stopping != begins,
                              begins ? "the goroutine has stopped the world already"
                                     : "the goroutine has not stopped the world"))
@@ -566,8 +609,6 @@ static bool stop_world(gt_w_step *s, bool begins)
 static bool task(gt_w_step *s, bool begins)
 {
     uint64_t id = s->h->args[0];
-    if (!context(s, USER))
-        return false;
     if (begins && gt_map_get(&s->w->tasks, id) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_TASK_CREATE,
                      "task %llu is created while one of that id goes on", num(id)))
@@ -592,8 +633,6 @@ static uint64_t name_of(const gotrace_writer *w, uint64_t id)
 static bool region(gt_w_step *s, bool begins)
 {
     uint64_t id = s->h->args[0], name = name_of(s->w, s->h->args[1]);
-    if (!context(s, USER))
-        return false;
     gt_w_goroutine *g = s->g;
     if (g && !begins && g->region_count > 0) {
         const gt_w_region *inner = &g->regions[g->region_count - 1];
@@ -613,9 +652,9 @@ static bool region(gt_w_step *s, bool begins)
 /* ---- one event ------------------------------------------------------------------------------ */
 
 /* An event that only says something, and needs no more than a context. */
-static bool tell(gt_w_step *s, unsigned needs)
+static bool tell(gt_w_step *s)
 {
-    return context(s, needs) && enter_running(s) && put_told(s);
+    return enter_running(s) && put_told(s);
 }
 
 static bool sample(gt_w_step *s)
@@ -676,23 +715,21 @@ static bool dispatch(gt_w_step *s)
     case GT_V2_GCSweepEnd: return sweep(s, false);
     case GT_V2_GCMarkAssistBegin: return assist(s, true);
     case GT_V2_GCMarkAssistEnd: return assist(s, false);
-    case GT_V2_ProcsChange:
-    case GT_V2_GoLabel:
-    case GT_V2_UserLog: return tell(s, USER);
-    case GT_V2_HeapAlloc:
-    case GT_V2_HeapGoal: return tell(s, WITH_PROC);
     case GT_V2_UserTaskBegin: return task(s, true);
     case GT_V2_UserTaskEnd: return task(s, false);
     case GT_V2_UserRegionBegin: return region(s, true);
     case GT_V2_UserRegionEnd: return region(s, false);
     case GT_V2_CPUSample: return sample(s);
     case GT_V2_ExperimentalBatch: return experiment(s);
-    default: return tell(s, 0);
+    default: return tell(s);
     }
 }
 
 gotrace_status gt_w_v2_event(gt_w_step *s)
 {
+    uint8_t needs = needs_of[s->code];
+    if (!(needs & OF_ITS_OWN) && !context(s, needs))
+        return GOTRACE_ERROR;
     if (!dispatch(s))
         return GOTRACE_ERROR;
     if (s->t && s->t != &s->w->nowhere)
