@@ -105,11 +105,7 @@ static void tell_what_is_left_out(const input *in)
 /* Write the events of the verb's FILE. */
 static int events_dump(session *s, const script_format *how)
 {
-    if (!how->event) {
-        diag_error("%s scripts have only the raw level", how->name);
-        return EXIT_USAGE;
-    }
-    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int status = output_open(&s->output, s->set.output, s->set.zstd, how->binary);
     if (status != EXIT_SOUND)
         return status;
     input in;

@@ -253,8 +253,8 @@ const printer *printer_by_name(const char *name);
 /* What a script by meaning says of a trace or an event: see script.h. */
 typedef struct script_event script_event;
 
-/* A dress that event scripts come in: text, json, jsonl, cbor. All carry the same raw records,
- * and (cbor aside) events by meaning. */
+/* A dress that event scripts come in: text, json, jsonl, cbor. All carry the same raw records
+ * and events by meaning. */
 typedef struct script_format {
     const char *name;
     const char *const *extensions;
@@ -264,7 +264,7 @@ typedef struct script_format {
     void (*begin)(out *o, int version);
     void (*record)(out *o, int version, const gotrace_record *record, bool first);
     void (*end)(out *o);
-    /* The same for a script by meaning, which ends likewise; NULL where there is none. */
+    /* The same for a script by meaning, which ends likewise. */
     void (*head)(out *o, int version, const script_event *head);
     void (*event)(out *o, const script_event *event, bool first);
 } script_format;

@@ -241,8 +241,29 @@ const char *script_nearer(const char *found, size_t size, const char *best, cons
                : best;
 }
 
+static bool is_name(const char *name, const char *s, size_t size)
+{
+    return strlen(name) == size && memcmp(name, s, size) == 0;
+}
+
+/* Whether an event by meaning can say that: where it stands and no argument is called so, the
+ * header lacks the level. */
+static bool is_by_meaning(const char *name, size_t size)
+{
+    static const char *const names[] = {"t", "ticks", "p", "m", "g", "on_p", "on_m", "on_g"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_name(names[i], name, size))
+            return true;
+    return false;
+}
+
 static gotrace_status fail_event_name(script_job *job, const char *name, size_t size)
 {
+    if (is_name("Sync", name, size) && !script_is_meaning(job))
+        return script_fail(job, job->record.line,
+                           "Sync is no event of go 1.%d at level raw; by meaning it is, which a "
+                           "script's header says: level=meaning",
+                           job->version);
     const char *best = NULL;
     for (unsigned code = 0; code < SCRIPT_CODES; code++)
         if (job->shapes[code].spec)
@@ -263,6 +284,14 @@ static gotrace_status fail_arg_name(script_job *job, uint64_t line, const char *
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  shape->args[i]->name);
     }
+    if (is_by_meaning(name, size) && !script_is_meaning(job))
+        return script_fail(job, line,
+                           "%s has no argument \"%s\" at level raw; by meaning it can, which a "
+                           "script's header says: level=meaning",
+                           shape->spec->name, script_show(name, size).text);
+    if (!best)
+        return script_fail(job, line, "%s has no arguments, \"%s\" found", shape->spec->name,
+                           script_show(name, size).text);
     return script_fail(job, line, "%s has no argument \"%s\"; the nearest is %s (it has %s)",
                        shape->spec->name, script_show(name, size).text, best, list);
 }
@@ -273,11 +302,6 @@ static unsigned name_hash(const char *name, size_t size)
     for (size_t i = 0; i < size; i++)
         hash = hash * 31 + (unsigned char)name[i];
     return hash % 256;
-}
-
-static bool is_name(const char *name, const char *s, size_t size)
-{
-    return strlen(name) == size && memcmp(name, s, size) == 0;
 }
 
 static void make_shapes(script_job *job)

@@ -135,6 +135,16 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
     }
 }
 
+gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events)
+{
+    if (is_events == script_is_meaning(job))
+        return GOTRACE_OK;
+    return script_fail(job, line,
+                       is_events ? "\"events\" found, but no \"level\": \"meaning\" before it"
+                                 : "\"records\" found, which are of level raw: those of level "
+                                   "meaning stand in \"events\"");
+}
+
 gotrace_status script_head_end(script_job *job, uint64_t line)
 {
     script_meaning *m = job->meaning;

@@ -454,11 +454,12 @@ static gotrace_status read_event(script_job *job, json_t *object, const json_t *
         return GOTRACE_ERROR;
     json_object_foreach(object, name, value)
     {
-        gotrace_status status = GOTRACE_OK;
-        if (strcmp(name, "event") == 0)
+        if (strcmp(name, "event") == 0 || strcmp(name, "raw") == 0)
             continue;
-        if (!json_is_array(value))
-            status = read_scalar(job, name, value, ends_in_hex(name), script_event_value);
+        gotrace_status status = json_is_array(value)
+                                    ? script_event_frames(job, job->record.line, name, strlen(name))
+                                    : read_scalar(job, name, value, ends_in_hex(name),
+                                                  script_event_value);
         json_array_foreach(value, i, frame)
         {
             if (status == GOTRACE_OK)
@@ -470,17 +471,12 @@ static gotrace_status read_event(script_job *job, json_t *object, const json_t *
     return script_event_end(job);
 }
 
-static bool is_meaning(const script_job *job)
-{
-    return job->meaning && !job->meaning->is_raw;
-}
-
 /* ---- reading: a record --------------------------------------------------------------------- */
 
 static gotrace_status read_member(script_job *job, const char *name, const json_t *value)
 {
     script_record *record = &job->record;
-    if (strcmp(name, "event") == 0 || (is_meaning(job) && strcmp(name, "raw") == 0))
+    if (strcmp(name, "event") == 0 || strcmp(name, "raw") == 0)
         return GOTRACE_OK;
     if (strcmp(name, "data") == 0 || strcmp(name, "data_hex") == 0)
         return read_data(job, name, value);
@@ -513,15 +509,14 @@ static gotrace_status read_record(script_job *job, uint64_t line, json_t *object
         return script_fail(job, line, "an object without \"event\"");
     if (!json_is_string(event))
         return fail_value(job, "event", event, "an event's name");
-    if (is_meaning(job)) {
-        const json_t *raw = json_object_get(object, "raw");
-        if (raw && !json_is_boolean(raw))
-            return fail_value(job, "raw", raw, "true or false");
-        if (!json_is_true(raw))
-            return read_event(job, object, event);
-        if (script_event_raw(job, line) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    }
+    const json_t *raw = json_object_get(object, "raw");
+    bool meaning = script_is_meaning(job);
+    if (raw && !(meaning ? json_is_boolean(raw) : json_is_true(raw)))
+        return fail_value(job, "raw", raw, meaning ? "true or false" : "true");
+    if (meaning && !json_is_true(raw))
+        return read_event(job, object, event);
+    if (meaning && script_event_raw(job, line) != GOTRACE_OK)
+        return GOTRACE_ERROR;
     if (script_record_name(job, json_string_value(event), json_string_length(event)) != GOTRACE_OK)
         return GOTRACE_ERROR;
     json_object_foreach(object, name, value) if (read_member(job, name, value) !=
@@ -643,7 +638,7 @@ static void name_record(script_job *job, size_t index)
         return;
     memcpy(message, error->message, sizeof message);
     int size = snprintf(error->message, sizeof error->message,
-                        "%s[%zu]: ", is_meaning(job) ? "events" : "records", index);
+                        "%s[%zu]: ", script_is_meaning(job) ? "events" : "records", index);
     snprintf(error->message + size, sizeof error->message - (size_t)size, "%s", message);
 }
 
@@ -657,12 +652,11 @@ static gotrace_status read_document(script_job *job, json_t *document)
     job->in.line = 0;
     if (read_header(job, 0, document) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    const char *list = is_meaning(job) ? "events" : "records";
+    bool meaning = script_is_meaning(job);
+    if (json_object_get(document, meaning ? "records" : "events"))
+        return script_head_list(job, 0, !meaning);
+    const char *list = meaning ? "events" : "records";
     records = json_object_get(document, list);
-    if (!records)
-        return script_fail(job, 0,
-                           "the script's events are not in \"%s\", as those of level %s are", list,
-                           is_meaning(job) ? "meaning" : "raw");
     if (!json_is_array(records))
         return fail_value(job, list, records, "an array of events");
     json_array_foreach(records, i, record) if (read_record(job, 0, record) != GOTRACE_OK)

@@ -263,6 +263,30 @@ gotrace_status script_event_value(script_job *job, uint64_t line, const char *na
                                   : fail_name(job, line, name, size);
 }
 
+gotrace_status script_event_frames(script_job *job, uint64_t line, const char *name, size_t size)
+{
+    const script_meaning *m = job->meaning;
+    bool known = common_named(m, name, size) < SCRIPT_COMMON || is_name("data", name, size);
+    const size_t *told = NULL;
+    if (m->stack && is_name(m->stack->name, name, size))
+        told = &m->text_counts[0];
+    for (size_t i = 0; i < m->arg_count && !told; i++) {
+        bool named = is_name(m->args[i]->name, name, size);
+        if (named && m->args[i]->kind == GOTRACE_ARG_START)
+            told = &m->text_counts[1];
+        known = known || named;
+    }
+    if (!told && known)
+        return script_fail(job, line, "%s: %s: an array found, which only a stack is", name_of(m),
+                           script_show(name, size).text);
+    if (!told)
+        return fail_name(job, line, name, size);
+    if (*told > 0)
+        return script_fail(job, line, "%s has its argument %s twice", name_of(m),
+                           script_show(name, size).text);
+    return GOTRACE_OK;
+}
+
 /* ---- what it does not say -------------------------------------------------------------------- */
 
 static bool has(const script_meaning *m, unsigned common)

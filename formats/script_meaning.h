@@ -74,13 +74,21 @@ struct script_meaning {
 /* The header: what it says beside the version, one after another, before the version is told. */
 gotrace_status script_head_value(script_job *job, uint64_t line, const char *name, size_t size,
                                  script_token value);
+/* The member that holds the events, once the version is told: "events", or else "records". */
+gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events);
 /* All of it was told. */
 gotrace_status script_head_end(script_job *job, uint64_t line);
 
-/* Whether what comes next is an event by meaning, not a raw record. */
+/* Whether the header said so. */
+static inline bool script_is_meaning(const script_job *job)
+{
+    return job->meaning && !job->meaning->is_raw;
+}
+
+/* Whether what is put together is an event by meaning, not a raw record. */
 static inline bool script_is_event(const script_job *job)
 {
-    return job->meaning && !job->meaning->is_raw && !job->meaning->raw_record;
+    return script_is_meaning(job) && !job->meaning->raw_record;
 }
 
 /* An event: its name, then what it says in any order, then its end. */
@@ -88,6 +96,10 @@ gotrace_status script_event_begin(script_job *job, uint64_t line, const char *na
 gotrace_status script_event_value(script_job *job, uint64_t line, const char *name, size_t size,
                                   script_token value);
 gotrace_status script_event_end(script_job *job);
+
+/* An array follows under that name: refused, unless the event has a stack there, whose frames are to
+ * be told as values of that name. */
+gotrace_status script_event_frames(script_job *job, uint64_t line, const char *name, size_t size);
 
 /* A record among the events: it is put together as in a raw script. */
 gotrace_status script_event_raw(script_job *job, uint64_t line);

@@ -407,7 +407,7 @@ static gotrace_status read_continuation(script_job *job, text_line *line)
     return GOTRACE_OK;
 }
 
-/* Whether the line of a script by meaning is a record as it stands: "raw NAME ...". */
+/* Whether the line says that it is a record as it stands: "raw NAME ...". */
 static bool takes_raw(text_line *line)
 {
     static const char raw[] = "raw";
@@ -421,7 +421,7 @@ static bool takes_raw(text_line *line)
 static gotrace_status read_event(script_job *job, text_line *line)
 {
     const char *end = token_end(line);
-    bool meaning = job->meaning && !job->meaning->is_raw, raw = meaning && takes_raw(line);
+    bool meaning = script_is_meaning(job), raw = takes_raw(line);
     if (meaning && !raw) {
         const char *name = line->at;
         line->at = end;
@@ -429,7 +429,7 @@ static gotrace_status read_event(script_job *job, text_line *line)
                    ? read_values(job, line, script_event_value)
                    : GOTRACE_ERROR;
     }
-    if (raw && script_event_raw(job, line->number) != GOTRACE_OK)
+    if (meaning && script_event_raw(job, line->number) != GOTRACE_OK)
         return GOTRACE_ERROR;
     end = token_end(line);
     script_record_reset(job, line->number);

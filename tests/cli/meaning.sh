@@ -7,16 +7,15 @@ for trace in "$TRACES"/*.trace; do
     # Events of two threads at one tick may change places.
     gotrace dump -q --level meaning --format jsonl again.trace 2>/dev/null | sort |
         cmp - <(sort before)
+    gotrace dump -q --level meaning --format cbor "$trace" 2>/dev/null | gotrace synth | cmp - again.trace
 done
 for trace in "$TRACES"/{gccgo,go1.19,go1.27}-syscall.trace; do
-    for how in text json jsonl; do
+    for how in text json jsonl cbor; do
         gotrace dump -q --level meaning --format $how "$trace" | gotrace synth -o $how.trace
         cmp text.trace $how.trace
     done
 done
 rm -f ./*.trace
-cp "$TRACES"/go1.19-chan.trace app.trace
-run gotrace dump --level meaning --format cbor app.trace
 
 # Traces that tell what cannot have happened are written if that is wanted.
 for trace in "$TRACES"/unsound/*.trace; do
@@ -77,6 +76,8 @@ for how in text jsonl; do
 done
 gotrace synth script | gotrace dump --level meaning --format jsonl -o lines
 gotrace synth lines | gotrace dump --level meaning --format jsonl | cmp lines -
+gotrace synth lines | gotrace dump --level meaning --format cbor | gotrace synth |
+    gotrace dump --level meaning --format jsonl | cmp lines -
 cat >script <<'END'
 Trace Go1.21 level=meaning start=100
 GoStart t=0.4 g=1 p=2
@@ -89,3 +90,22 @@ jq -cn '{trace: "go 1.21", level: "meaning", start: 100, events: [{event: "GoSta
     {event: "Batch", p: 7, ticks: 5, raw: true}, {event: "ProcStop", dt: 1, raw: true},
     {event: "GoEnd", t: 10.6, p: 2}]}' >script.json
 gotrace synth script | cmp - <(gotrace synth script.json)
+
+# A script by meaning whose header does not say so.
+try 'Trace Go1.21\nGoStart t=1 g=1\n'
+try 'Trace Go1.26\nSync t=1\n'
+try 'Trace Go1.21\nSync t=1\n'
+try '{"trace":"go 1.26"}\n{"event":"GoBlock","t":1}\n'
+try '{"trace":"go 1.26","events":[]}'
+try '\0241\0145trace\0147go 1.26\0242\0145event\0147GoBlock\0141t\01'
+
+# CBOR cut off at any byte.
+gotrace dump --level meaning --format cbor -o whole "$TRACES"/go1.27-syscall.trace
+size=$(stat -c %s whole)
+for ((at = 1; at < size; at += 1511)); do
+    head -c $at whole >script
+    gotrace synth -o trace script 2>log
+    status=$?
+    grep -q "^script:0x[0-9a-f]*: error: the script is cut off" log || cat log
+    [ $status = 1 ] && [ ! -e trace ] || echo "cut at $at: $status"
+done

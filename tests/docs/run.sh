@@ -95,13 +95,15 @@ check 'script.schema.json has the events' is_what formats/script.schema.json sch
 
 # Scripts of each version are what the JSON Schema says.
 schema_holds() {
-    local version trace form
+    local version trace form name
     mkdir -p "$work/scripts"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         for trace in testdata/traces/"go1.$version"-{gc,user}*.trace; do
+            [ -e "$trace" ] || continue
+            name=$work/scripts/$(basename "$trace")
             for form in json jsonl; do
-                [ ! -e "$trace" ] || gotrace dump -q --format $form \
-                    -o "$work/scripts/$(basename "$trace").$form" "$trace"
+                gotrace dump -q --format $form -o "$name.$form" "$trace"
+                gotrace dump -q --level meaning --format $form -o "$name.meaning.$form" "$trace"
             done
         done
     done

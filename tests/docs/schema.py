@@ -11,21 +11,29 @@ def validators(schema):
     """For a whole document, for the first line, and for the other lines of each version."""
     def part(name):
         return Draft202012Validator({"$ref": "#/$defs/" + name, "$defs": schema["$defs"]})
-    lines = {name: part(name) for name in schema["$defs"] if name.startswith("go1.")}
+    lines = {name: part(name) for name in schema["$defs"] if name.startswith(("go1.", "meaning1."))}
     return Draft202012Validator(schema), part("header"), lines
 
 
-def wrong(event):
+OPTIONAL = ("frames", "pad", "form")
+SIGNED = ("t", "p", "m", "on_p", "on_m", "clock_t", "thread")
+
+
+def wrong(event, meaning):
     """The event with one thing wrong with it, in several ways."""
     for name in event:
         without = copy.copy(event)
         del without[name]
-        if name not in ("frames", "pad", "form"):
+        if name in ("event", "t", "ticks") or (name not in OPTIONAL and not meaning):
             yield without
-        yield event | {name: -1}
-        yield event | {name: 1.5}
+        if not meaning or name not in SIGNED:
+            yield event | {name: -1}
+            yield event | {name: 1.5}
         yield event | {name: None}
     yield event | {"other": 1}
+    if meaning:
+        yield event | {"t": 1, "ticks": 1}
+        yield event | {"raw": True}
 
 
 def kinds(events):
@@ -33,24 +41,35 @@ def kinds(events):
     return list({(event["event"], *sorted(event)): event for event in events}.values())
 
 
+def check_header(header, first):
+    header.validate(first)
+    assert not header.is_valid(first | {"other": 1})
+    assert header.is_valid(first | {"procs": 1}) == ("level" in first)
+
+
 def check(path, schema, whole, header, lines):
     with open(path, encoding="utf-8") as script:
         if path.endswith(".json"):
             document = json.load(script)
-            version, events = document["trace"], kinds(document["records"])
-            document |= {"records": events}
+            name, other = "records", "events"
+            if "level" in document:
+                name, other = other, name
+            version, events = document["trace"], kinds(document[name])
+            document |= {name: events}
             whole.validate(document)
-            header.validate({"trace": version})
+            check_header(header, {key: document[key] for key in document if key != name})
+            meaning = name == "events"
             assert not whole.is_valid(document | {"other": 1})
-            assert not whole.is_valid(document | {"records": events[:1] + [{"event": "None"}]})
+            assert not whole.is_valid(document | {other: []})
+            assert not whole.is_valid(document | {name: events[:1] + [{"event": "None"}]})
         else:
             first, *events = [json.loads(line) for line in script]
-            header.validate(first)
-            version, events = first["trace"], kinds(events)
-    line = lines[version.replace(" ", "")]
+            check_header(header, first)
+            version, events, meaning = first["trace"], kinds(events), "level" in first
+    line = lines[version.replace("go ", "meaning" if meaning else "go")]
     for event in events:
         line.validate(event)
-    for event in wrong(events[-1]):
+    for event in wrong(events[-1], meaning):
         assert not line.is_valid(event), f"{path}: {event} is taken"
 
 

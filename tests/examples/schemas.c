@@ -88,14 +88,96 @@ static bool has_data(const shape *s)
     return s->spec->flags & GOTRACE_SPEC_DATA;
 }
 
+/* ---- by meaning ------------------------------------------------------------------------------ */
+
+/* Whether an event by meaning can have that name, and is not made by the writer. */
+static bool is_told(const gotrace_event_spec *spec)
+{
+    return strcmp(spec->name, "Sync") != 0 &&
+           (spec->flags & GOTRACE_SPEC_TIMED || strcmp(spec->name, "CPUSample") == 0 ||
+            strcmp(spec->name, "TimerGoroutine") == 0 ||
+            strcmp(spec->name, "ExperimentalBatch") == 0);
+}
+
+/* What it can say by its arguments; *stack is the one for where it happened, or NULL. */
+static size_t args_told(const shape *s, int version, const gotrace_arg_spec **args,
+                        const gotrace_arg_spec **stack)
+{
+    const gotrace_arg_spec *told[GOTRACE_MAX_ARGS];
+    size_t count = gotrace_writer_args(s->spec, version, told), n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (told[i]->kind != GOTRACE_ARG_TICKS)
+            args[n++] = told[i];
+    bool has = s->arg_count > 0 && s->args[s->arg_count - 1]->kind == GOTRACE_ARG_STACK;
+    *stack = has ? s->args[s->arg_count - 1] : NULL;
+    return n;
+}
+
+/* Whether the i-th of those may be left out. */
+static bool is_optional(const shape *s, const gotrace_arg_spec *const *args, size_t i)
+{
+    bool sample = strcmp(s->spec->name, "CPUSample") == 0;
+    switch ((gotrace_arg_kind)args[i]->kind) {
+    case GOTRACE_ARG_STRING:
+    case GOTRACE_ARG_START: return true;
+    case GOTRACE_ARG_THREAD: return strcmp(s->spec->name, "ProcSteal") != 0;
+    case GOTRACE_ARG_PROC:
+    case GOTRACE_ARG_GOROUTINE: return sample;
+    case GOTRACE_ARG_TASK: return i > 0 || strncmp(s->spec->name, "UserTask", 8) != 0;
+    default: return false;
+    }
+}
+
+/* What the value of an argument is called in both languages. */
+static const char *type_of(const gotrace_arg_spec *arg)
+{
+    switch ((gotrace_arg_kind)arg->kind) {
+    case GOTRACE_ARG_STRING: return "data";
+    case GOTRACE_ARG_START: return "stack";
+    case GOTRACE_ARG_PSTATUS: return "proc-state";
+    case GOTRACE_ARG_GSTATUS: return "goroutine-state";
+    case GOTRACE_ARG_PROC:
+    case GOTRACE_ARG_THREAD: return "signed";
+    default: return "number";
+    }
+}
+
+/* Whether p, m or g is where the event happened, and no argument of it. */
+static bool is_place(const gotrace_arg_spec *const *args, size_t count, char name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (args[i]->name[0] == name && args[i]->name[1] == '\0')
+            return false;
+    return true;
+}
+
+/* Print the names of the descriptions of the n-th version's events, as print_names does. */
+static void print_told(size_t n, const char *before, const char *between)
+{
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    const char *now = before;
+    for (unsigned code = 0; code < CODES; code++) {
+        const gotrace_event_spec *spec = gotrace_event_spec_of(versions[n], code);
+        if (!spec || !is_told(spec))
+            continue;
+        printf("%s%s-meant-1.%d", now, spec->name, first_with(versions, n, code));
+        now = between;
+    }
+    if (versions[n] >= V2)
+        printf("%sSync-meant", now);
+}
+
 /* ---- CDDL ----------------------------------------------------------------------------------- */
 
 static const char cddl_head[] =
     "; Event scripts of gotrace in CBOR, in CDDL (RFC 8610): see gotrace-script(5).\n"
     ";\n"
     "; A script is one item, `document`; or several, a `header` and of its version any number of\n"
-    "; `record-1.N`. In a document \"trace\" stands before \"records\". Tags may stand before any\n"
-    "; item and mean nothing. Made from the event tables by tests/examples/schemas.c.\n"
+    "; `record-1.N`, or by meaning `meaning-1.N`. In a document \"records\" or \"events\" stand "
+    "last.\n"
+    "; Tags may stand before any item and mean nothing. Made from the event tables by\n"
+    "; tests/examples/schemas.c.\n"
     "\n";
 
 static const char cddl_values[] =
@@ -106,7 +188,22 @@ static const char cddl_values[] =
     "frame-1 = [pc: number]\n"
     "frame-4 = [pc: number, func: number, file: number, line: number]\n"
     "deviation-v1 = (? form: number, ? pad: pads)\n"
-    "deviation-v2 = (? pad: pads)\n";
+    "deviation-v2 = (? pad: pads)\n"
+    "\n"
+    "; by meaning\n"
+    "clock = (? frequency: number, ? start: number, ? procs: number,\n"
+    "  ? tracer: \"go\" / \"gccgo\" / \"go-2023\", ? equal_ticks: bool / \"true\" / \"false\",\n"
+    "  wall)\n"
+    "wall = (? monotonic: number, ? wall_seconds: number, ? wall_nanoseconds: number)\n"
+    "signed = int / text .regexp \"-?[0-9]+|0[xX][0-9A-Fa-f]+\"\n"
+    "time = int / float / text .regexp \"-?([0-9]+(\\\\.[0-9]*)?|\\\\.[0-9]+)\"\n"
+    "stack = [* data]\n"
+    "proc-state = \"running\" / \"idle\" / \"syscall\" / \"abandoned\" / number\n"
+    "goroutine-state = \"runnable\" / \"running\" / \"syscall\" / \"waiting\" / number\n"
+    "when = ((t: time // ticks: number), ? raw: false)\n"
+    "where = (? on_p: signed, ? on_m: signed, ? on_g: number)\n"
+    "Sync-meant =\n"
+    "  {event: \"Sync\", when, ? clock_t: time, ? clock_ticks: number, wall}\n";
 
 /* The arguments of an event, in an array or in a map. */
 static void cddl_args(const shape *s, int version, bool in_map)
@@ -120,7 +217,7 @@ static void cddl_args(const shape *s, int version, bool in_map)
         printf(", ? frames: [* frame-%zu]", s->frame_values);
     if (has_data(s))
         printf(", data: data");
-    printf(in_map ? ", deviation-v%d" : ", ? {deviation-v%d}", version < V2 ? 1 : 2);
+    printf(in_map ? ", deviation-v%d, ? raw: true" : ", ? {deviation-v%d}", version < V2 ? 1 : 2);
 }
 
 static void cddl_event(const shape *s, int version)
@@ -133,6 +230,25 @@ static void cddl_event(const shape *s, int version)
     printf("}\n");
 }
 
+static void cddl_meant(const shape *s, int version)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS], *stack;
+    size_t count = args_told(s, version, args, &stack);
+    if (!is_told(s->spec))
+        return;
+    printf("%s-meant-1.%d =\n  {event: \"%s\", when, where", s->spec->name, version, s->spec->name);
+    for (const char *place = "pmg"; *place; place++)
+        if (is_place(args, count, *place))
+            printf(", ? %c: %s", *place, *place == 'g' ? "number" : "signed");
+    for (size_t i = 0; i < count; i++)
+        printf(", %s%s: %s", is_optional(s, args, i) ? "? " : "", args[i]->name, type_of(args[i]));
+    if (stack)
+        printf(", ? %s: stack", stack->name);
+    if (has_data(s))
+        printf(", ? data: data");
+    printf("}\n");
+}
+
 static void print_cddl(void)
 {
     size_t count;
@@ -140,18 +256,25 @@ static void print_cddl(void)
     printf("%sdocument = #6.55799(any-document) / any-document\nany-document =", cddl_head);
     for (size_t n = 0; n < count; n++)
         printf("%s document-1.%d", n ? " /" : "", versions[n]);
-    printf(
-        "\nheader = #6.55799(any-header) / any-header\nany-header = {trace: version}\nversion =");
+    printf("\nheader = #6.55799(any-header) / any-header\nany-header =\n  {trace: version, ? "
+           "level: \"raw\"} /\n"
+           "  {trace: version, level: \"meaning\", clock}\nversion =");
     for (size_t n = 0; n < count; n++)
         printf("%s \"go 1.%d\"", n ? " /" : "", versions[n]);
     printf("\n\n%s\n", cddl_values);
     for (size_t n = 0; n < count; n++) {
-        printf("document-1.%d = {trace: \"go 1.%d\", records: [* record-1.%d]}\n", versions[n],
-               versions[n], versions[n]);
+        printf("document-1.%d =\n  {trace: \"go 1.%d\", ? level: \"raw\", records: [* "
+               "record-1.%d]} /\n"
+               "  {trace: \"go 1.%d\", level: \"meaning\", clock, events: [* meaning-1.%d]}\n",
+               versions[n], versions[n], versions[n], versions[n], versions[n]);
         printf("record-1.%d =", versions[n]);
         print_names(n, "\n  ", " /\n  ", "\n\n");
+        printf("meaning-1.%d = record-1.%d", versions[n], versions[n]);
+        print_told(n, " /\n  ", " /\n  ");
+        printf("\n\n");
     }
     each_shape(cddl_event);
+    each_shape(cddl_meant);
 }
 
 /* ---- JSON Schema ---------------------------------------------------------------------------- */
@@ -161,23 +284,55 @@ static const char json_head[] =
     "\"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
     "\"title\": \"event script of gotrace\",\n"
     "\"description\": \"A JSON document as gotrace-script(5) describes it. Of JSON Lines the first "
-    "one is #/$defs/header, the others are #/$defs/go1.N. Made from the event tables by "
+    "one is #/$defs/header, the others are #/$defs/go1.N, or by meaning #/$defs/meaning1.N. Made "
+    "from the event tables by "
     "tests/examples/schemas.c.\",\n"
     "\"type\": \"object\",\n"
-    "\"required\": [\"trace\", \"records\"],\n"
-    "\"additionalProperties\": false,\n"
-    "\"properties\": {\"trace\": {\"$ref\": \"#/$defs/version\"}, \"records\": {\"type\": "
-    "\"array\"}},\n";
+    "\"required\": [\"trace\"],\n"
+    "\"additionalProperties\": false,\n";
+
+/* What a header has, between what a document alone has. */
+static const char json_clock[] =
+    "\"trace\": {\"$ref\": \"#/$defs/version\"}, \"level\": {\"enum\": [\"raw\", \"meaning\"]},\n"
+    "  \"frequency\": {\"$ref\": \"#/$defs/number\"}, \"start\": {\"$ref\": \"#/$defs/number\"}, "
+    "\"procs\": {\"$ref\": \"#/$defs/number\"},\n"
+    "  \"tracer\": {\"enum\": [\"go\", \"gccgo\", \"go-2023\"]}, \"equal_ticks\": {\"enum\": "
+    "[true, "
+    "false, \"true\", \"false\"]},\n"
+    "  \"monotonic\": {\"$ref\": \"#/$defs/number\"}, \"wall_seconds\": {\"$ref\": "
+    "\"#/$defs/number\"}, \"wall_nanoseconds\": {\"$ref\": \"#/$defs/number\"}";
+
+static const char json_if_meaning[] =
+    "\"if\": {\"required\": [\"level\"], \"properties\": {\"level\": {\"const\": \"meaning\"}}}";
+
+static const char json_no_clock[] =
+    "\"frequency\": false, \"start\": false, \"procs\": false, \"tracer\": false, "
+    "\"equal_ticks\": false, \"monotonic\": false, \"wall_seconds\": false, "
+    "\"wall_nanoseconds\": false";
 
 static const char json_values[] =
-    "\"header\": {\"type\": \"object\", \"required\": [\"trace\"], \"additionalProperties\": "
-    "false, "
-    "\"properties\": {\"trace\": {\"$ref\": \"#/$defs/version\"}}},\n"
     "\"number\": {\"anyOf\": [{\"type\": \"integer\", \"minimum\": 0, \"maximum\": "
     "9223372036854775807}, {\"type\": \"string\", \"pattern\": "
     "\"^([0-9]+|0[xX][0-9A-Fa-f]+)$\"}]},\n"
     "\"hex\": {\"type\": \"string\", \"pattern\": \"^([0-9A-Fa-f]{2})*$\"},\n"
-    "\"pads\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/row-2\"}},\n";
+    "\"pads\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/row-2\"}},\n"
+    "\"data\": {\"type\": \"string\"},\n"
+    "\"signed\": {\"anyOf\": [{\"type\": \"integer\"}, {\"type\": \"string\", \"pattern\": "
+    "\"^(-?[0-9]+|0[xX][0-9A-Fa-f]+)$\"}]},\n"
+    "\"time\": {\"anyOf\": [{\"type\": \"number\"}, {\"type\": \"string\", \"pattern\": "
+    "\"^-?([0-9]+([.][0-9]*)?|[.][0-9]+)$\"}]},\n"
+    "\"stack\": {\"type\": \"array\", \"items\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": "
+    "\"object\", \"required\": [\"hex\"], \"additionalProperties\": false, \"properties\": "
+    "{\"hex\": {\"$ref\": \"#/$defs/hex\"}}}]}},\n"
+    "\"proc-state\": {\"anyOf\": [{\"enum\": [\"running\", \"idle\", \"syscall\", \"abandoned\"]}, "
+    "{\"$ref\": \"#/$defs/number\"}]},\n"
+    "\"goroutine-state\": {\"anyOf\": [{\"enum\": [\"runnable\", \"running\", \"syscall\", "
+    "\"waiting\"]}, {\"$ref\": \"#/$defs/number\"}]},\n"
+    "\"when\": {\"oneOf\": [{\"required\": [\"t\"]}, {\"required\": [\"ticks\"]}]},\n";
+
+/* What each event by meaning can say, behind its name. */
+static const char json_when[] = "\"raw\": {\"const\": false}, \"t\": {\"$ref\": \"#/$defs/time\"}, "
+                                "\"ticks\": {\"$ref\": \"#/$defs/number\"}";
 
 /* An array of so many numbers. */
 static void json_row(size_t width)
@@ -205,33 +360,113 @@ static void json_event(const shape *s, int version)
         printf(", \"data\": {\"type\": \"string\"}, \"data_hex\": {\"$ref\": \"#/$defs/hex\"}");
     if (version < V2)
         printf(", \"form\": {\"$ref\": \"#/$defs/number\"}");
-    printf(", \"pad\": {\"$ref\": \"#/$defs/pads\"}}");
+    printf(", \"pad\": {\"$ref\": \"#/$defs/pads\"}, \"raw\": {\"const\": true}}");
     if (has_data(s))
         printf(",\n  \"oneOf\": [{\"required\": [\"data\"]}, {\"required\": [\"data_hex\"]}]");
     printf("}");
+}
+
+/* A member whose value is described under that name. */
+static void json_member(const char *name, const char *type)
+{
+    printf(", \"%s\": {\"$ref\": \"#/$defs/%s\"}", name, type);
+}
+
+static void json_meant(const shape *s, int version)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS], *stack;
+    size_t count = args_told(s, version, args, &stack);
+    if (!is_told(s->spec))
+        return;
+    printf(",\n\"%s-meant-1.%d\": {\"type\": \"object\", \"required\": [\"event\"", s->spec->name,
+           version);
+    for (size_t i = 0; i < count; i++)
+        if (!is_optional(s, args, i))
+            printf(", \"%s\"", args[i]->name);
+    printf("], \"additionalProperties\": false, \"$ref\": \"#/$defs/when\",\n"
+           "  \"properties\": {\"event\": {\"const\": \"%s\"}, %s",
+           s->spec->name, json_when);
+    json_member("on_p", "signed");
+    json_member("on_m", "signed");
+    json_member("on_g", "number");
+    for (const char *place = "pmg"; *place; place++)
+        if (is_place(args, count, *place))
+            printf(", \"%c\": {\"$ref\": \"#/$defs/%s\"}", *place,
+                   *place == 'g' ? "number" : "signed");
+    for (size_t i = 0; i < count; i++) {
+        json_member(args[i]->name, type_of(args[i]));
+        if (args[i]->kind == GOTRACE_ARG_STRING)
+            printf(", \"%s_hex\": {\"$ref\": \"#/$defs/hex\"}", args[i]->name);
+    }
+    if (stack)
+        json_member(stack->name, "stack");
+    if (has_data(s)) {
+        json_member("data", "data");
+        json_member("data_hex", "hex");
+    }
+    printf("}}");
+}
+
+static void json_sync(void)
+{
+    printf(",\n\"Sync-meant\": {\"type\": \"object\", \"required\": [\"event\"], "
+           "\"additionalProperties\": false, \"$ref\": \"#/$defs/when\",\n"
+           "  \"properties\": {\"event\": {\"const\": \"Sync\"}, %s",
+           json_when);
+    json_member("clock_t", "time");
+    json_member("clock_ticks", "number");
+    json_member("monotonic", "number");
+    json_member("wall_seconds", "number");
+    json_member("wall_nanoseconds", "number");
+    printf("}}");
+}
+
+/* What a line of a version is: a record, or by meaning an event. */
+static void json_lines(size_t n, int version)
+{
+    printf("\"go1.%d\": {\"anyOf\": [", version);
+    print_names(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/", "\"}]},\n");
+    printf("\"meaning1.%d\": {\"if\": {\"required\": [\"raw\"], \"properties\": {\"raw\": "
+           "{\"const\": true}}},\n  \"then\": {\"$ref\": \"#/$defs/go1.%d\"},\n  \"else\": "
+           "{\"anyOf\": [",
+           version, version);
+    print_told(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/");
+    printf("\"}]}}");
 }
 
 static void print_json(void)
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
-    printf("%s\"allOf\": [", json_head);
+    printf("%s\"properties\": {%s,\n  \"records\": {\"type\": \"array\"}, \"events\": {\"type\": "
+           "\"array\"}},\n%s,\n",
+           json_head, json_clock, json_if_meaning);
+    printf("\"then\": {\"required\": [\"events\"], \"properties\": {\"records\": false}},\n"
+           "\"else\": {\"required\": [\"records\"], \"properties\": {\"events\": false, %s}},\n",
+           json_no_clock);
+    printf("\"allOf\": [");
     for (size_t n = 0; n < count; n++)
         printf("%s\n  {\"if\": {\"properties\": {\"trace\": {\"const\": \"go 1.%d\"}}}, \"then\": "
-               "{\"properties\": {\"records\": {\"items\": {\"$ref\": \"#/$defs/go1.%d\"}}}}}",
-               n ? "," : "", versions[n], versions[n]);
+               "{\"properties\": {\"records\": {\"items\": {\"$ref\": \"#/$defs/go1.%d\"}},\n"
+               "    \"events\": {\"items\": {\"$ref\": \"#/$defs/meaning1.%d\"}}}}}",
+               n ? "," : "", versions[n], versions[n], versions[n]);
     printf("],\n\"$defs\": {\n\"version\": {\"enum\": [");
     for (size_t n = 0; n < count; n++)
         printf("%s\"go 1.%d\"", n ? ", " : "", versions[n]);
-    printf("]},\n%s", json_values);
+    printf("]},\n\"header\": {\"type\": \"object\", \"required\": [\"trace\"], "
+           "\"additionalProperties\": false,\n  \"properties\": {%s},\n  %s, \"then\": true, "
+           "\"else\": {\"properties\": {%s}}},\n%s",
+           json_clock, json_if_meaning, json_no_clock, json_values);
     json_row(1);
     json_row(2);
     json_row(4);
     for (size_t n = 0; n < count; n++) {
-        printf("%s\"go1.%d\": {\"anyOf\": [", n ? ",\n" : "", versions[n]);
-        print_names(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/", "\"}]}");
+        printf("%s", n ? ",\n" : "");
+        json_lines(n, versions[n]);
     }
     each_shape(json_event);
+    each_shape(json_meant);
+    json_sync();
     printf("\n}\n}\n");
 }
 
