@@ -667,14 +667,14 @@ static void take_event(chrome *c, gotrace_event *event)
 /* End what goes on when the trace stops. */
 static void finish(chrome *c)
 {
-    uint64_t *ids = idmap_sorted_keys(&c->goroutines.by_id);
+    uint64_t *ids = idpool_sorted_ids(&c->goroutines);
     size_t cursor = 0;
     uint64_t id;
     void *value;
 
-    if (!ids && c->goroutines.by_id.count > 0)
+    if (!ids && c->goroutines.count > 0)
         c->timeline.error = ENOMEM;
-    for (size_t i = 0; ids && i < c->goroutines.by_id.count; i++) {
+    for (size_t i = 0; ids && i < c->goroutines.count; i++) {
         goroutine *g = idpool_find(&c->goroutines, ids[i]);
         chrome_end_regions(&c->user, &g->regions);
         if (c->v2 && g->running) {

@@ -19,6 +19,7 @@
 #define CHROME_H
 
 #include "formats.h"
+#include "idmap.h"
 #include "idpool.h"
 #include "spool.h"
 

@@ -9,13 +9,31 @@ typedef idmap_slot slot;
 
 enum { FIRST_CAPACITY = 64 };
 
+uint64_t idmap_seed(const void *map)
+{
+    uint64_t seed;
+
+    /* Without a random seed the map is as right, only not proof against chosen ids. */
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
+        seed = (uint64_t)(uintptr_t)map;
+    return seed;
+}
+
+/* The mixing is that of splitmix64. */
+uint64_t idmap_hash(uint64_t key, uint64_t seed)
+{
+    uint64_t h = key ^ seed;
+
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9U;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebU;
+    return h ^ h >> 31;
+}
+
 void idmap_init(idmap *map, size_t value_size)
 {
     *map = (idmap){.value_size = value_size};
     map->stride = sizeof(slot) + (value_size + 7) / 8 * 8;
-    /* Without a random seed the map is as right, only not proof against chosen ids. */
-    if (getrandom(&map->seed, sizeof map->seed, GRND_NONBLOCK) != (ssize_t)sizeof map->seed)
-        map->seed = (uint64_t)(uintptr_t)map;
+    map->seed = idmap_seed(map);
 }
 
 static slot *slot_at(const idmap *map, size_t i)
@@ -28,14 +46,10 @@ static void *value_of(slot *s)
     return s + 1;
 }
 
-/* Where a key would stand if nothing were in its way. The mixing is that of splitmix64. */
+/* Where a key would stand if nothing were in its way. */
 static size_t home_of(const idmap *map, uint64_t key)
 {
-    uint64_t h = key ^ map->seed;
-
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9U;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebU;
-    return (size_t)(h ^ h >> 31) & (map->capacity - 1);
+    return (size_t)idmap_hash(key, map->seed) & (map->capacity - 1);
 }
 
 /* The slot of a key, or the free one where it belongs. */
@@ -140,6 +154,11 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void idmap_sort(uint64_t *keys, size_t count)
+{
+    qsort(keys, count, sizeof *keys, compare_keys);
+}
+
 uint64_t *idmap_sorted_keys(const idmap *map)
 {
     if (map->count == 0)
@@ -152,7 +171,7 @@ uint64_t *idmap_sorted_keys(const idmap *map)
     while (idmap_next(map, &cursor, &keys[n], &value))
         if (++n == map->count)
             break;
-    qsort(keys, n, sizeof *keys, compare_keys);
+    idmap_sort(keys, n);
     return keys;
 }
 

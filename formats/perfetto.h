@@ -17,6 +17,7 @@
 
 #include "formats.h"
 #include "idmap.h"
+#include "idpool.h"
 #include "narrow.h"
 #include "protobuf.h"
 
@@ -314,13 +315,13 @@ typedef struct perfetto {
     uint64_t pid;
     uint32_t tracks;      /* the last uuid given */
     uint32_t epoch_track; /* the last uuid given in earlier epochs */
-    idmap threads;        /* v1: by tid */
+    idpool threads;       /* v1: by tid */
     uint64_t made_tids;   /* threads whose ids are too large for a tid */
     idmap functions;      /* v2: hash of a name to a perfetto_function */
     idmap starts;         /* v2: a stack of the generation to the function where it starts */
     perfetto_lanes assists, stops;
 
-    idmap goroutines, procs, tasks;
+    idpool goroutines, procs, tasks;
     uint64_t states[5]; /* goroutines by state, and threads, in the order of the counter tracks */
     struct {
         bool known;
@@ -557,9 +558,9 @@ void range_event(perfetto *p, const gotrace_event *e);
 void count_thread(perfetto *p, bool more);
 /* Time goes on to that: write the counters of goroutines if it is time to. */
 void state_advance(perfetto *p, int64_t time);
-/* All ids of a map, ascending, so that the output does not depend on the map's order; to be freed.
+/* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be freed.
  * NULL when there are none or memory is refused. */
-uint64_t *sorted_ids(perfetto *p, const idmap *map);
+uint64_t *sorted_ids(perfetto *p, const idpool *pool);
 /* Close what is open. */
 void state_end(perfetto *p);
 

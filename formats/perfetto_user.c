@@ -52,19 +52,19 @@ static void task_begin(perfetto *p, const gotrace_event *e)
 {
     uint32_t parent_track = TRACK_TASKS;
     uint16_t depth = 0;
-    const perfetto_task *parent = idmap_find(&p->tasks, e->value);
+    const perfetto_task *parent = idpool_find(&p->tasks, e->value);
 
     /* A track of an earlier epoch would be unknown to a reader that starts late. */
     if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
         parent_track = parent->track;
         depth = (uint16_t)(parent->depth + 1);
     }
-    perfetto_task *task = idmap_insert(&p->tasks, e->subject);
-    if (!task) {
+    /* In a sound trace the id is new. */
+    perfetto_task *task = idpool_find(&p->tasks, e->subject);
+    if (!task && !(task = idpool_add(&p->tasks, e->subject))) {
         protobuf_fail(&p->w);
         return;
     }
-    /* In a sound trace the id is new. */
     if (task->track)
         slice_end(p, task->track);
     task->epoch = p->epoch;
@@ -86,7 +86,7 @@ static void task_begin(perfetto *p, const gotrace_event *e)
 
 static void task_end(perfetto *p, const gotrace_event *e)
 {
-    perfetto_task *task = idmap_find(&p->tasks, e->subject);
+    perfetto_task *task = idpool_find(&p->tasks, e->subject);
     uint64_t stack = intern_stack(p, e->stack);
 
     if (!task) {
@@ -100,7 +100,7 @@ static void task_end(perfetto *p, const gotrace_event *e)
         protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
     event_close(p);
     free(task->name);
-    idmap_remove(&p->tasks, e->subject);
+    idpool_remove(&p->tasks, e->subject);
 }
 
 void task_event(perfetto *p, const gotrace_event *e)
@@ -119,7 +119,7 @@ void tasks_reopen(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->tasks);
 
     for (size_t i = 0; ids && i < count; i++) {
-        perfetto_task *task = idmap_find(&p->tasks, ids[i]);
+        perfetto_task *task = idpool_find(&p->tasks, ids[i]);
         char *name = task->name;
         gotrace_event e = {.subject = ids[i],
                            .value = task->parent,
@@ -139,10 +139,10 @@ void user_free(perfetto *p)
     uint64_t key;
     void *value;
 
-    while (idmap_next(&p->tasks, &cursor, &key, &value))
+    while (idpool_next(&p->tasks, &cursor, &key, &value))
         free(((perfetto_task *)value)->name);
     cursor = 0;
-    while (idmap_next(&p->goroutines, &cursor, &key, &value))
+    while (idpool_next(&p->goroutines, &cursor, &key, &value))
         while (region_left(value))
             continue;
 }
@@ -153,7 +153,7 @@ void tasks_end(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->tasks);
 
     for (size_t i = 0; ids && i < count; i++) {
-        const perfetto_task *task = idmap_find(&p->tasks, ids[i]);
+        const perfetto_task *task = idpool_find(&p->tasks, ids[i]);
         slice_end(p, task->track);
     }
     free(ids);

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# record.sh [--big] [--scale N] [--procs N] [--only SCENARIO,...] OUTDIR [TOOLCHAIN...]
+# record.sh [--big] [--scale N] [--procs N] [--only SCENARIO,...] [--beside SCENARIO] OUTDIR [TOOLCHAIN...]
 #
 # Builds the recorder programs of this folder with each toolchain and records every scenario to
 # OUTDIR/TOOLCHAIN-SCENARIO.trace. A toolchain is gccgo, or goX (go1.19) below
 # $GOTRACE_PEERS/usr/lib; without any named, all that are there. With --big only the big
-# scenario is recorded ($BIG_BYTES, default 110 MiB). Exit 1 if anything could not be recorded.
+# scenario is recorded ($BIG_BYTES, default 110 MiB). The one named by --beside is recorded by two
+# processes at once; the second begins a little later and leaves OUTDIR/TOOLCHAIN-SCENARIO.beside.
+# Exit 1 if anything could not be recorded.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,9 +15,10 @@ big=no
 scale=1
 procs=4
 only=
+beside=
 
 usage() {
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -25,6 +28,7 @@ while [ $# -gt 0 ]; do
     --scale) scale=${2:?}; shift ;;
     --procs) procs=${2:?}; shift ;;
     --only) only=${2:?}; shift ;;
+    --beside) beside=${2:?}; shift ;;
     -*) usage ;;
     *) break ;;
     esac
@@ -65,11 +69,19 @@ build() { # TOOLCHAIN: leaves the program in $work/recorder
 }
 
 record() { # TOOLCHAIN SCENARIO [FLAG...]
-    local name=$1-$2 scenario=$2
+    local name=$1-$2 scenario=$2 other=
     shift 2
     rm -f "$out/$name.trace" "$out/$name"-[0-9]*.trace
+    if [ "$scenario" = "$beside" ]; then
+        (sleep 0.4 && cd "$work" && timeout 300 ./recorder "$@" "$scenario" "$out/$name.beside") &
+        other=$!
+    fi
     if ! (cd "$work" && timeout 300 ./recorder "$@" "$scenario" "$out/$name.trace"); then
         echo "record.sh: $name: the recorder failed" >&2
+        failed=1
+    fi
+    if [ -n "$other" ] && ! wait "$other"; then
+        echo "record.sh: $name: the recorder beside it failed" >&2
         failed=1
     fi
 }

@@ -67,6 +67,20 @@ for trace in v1-changes v2-changes v1-goroutines v2-goroutines; do
     [ -s out ]
 done
 
+# Those that are alive at the same time do need memory, half of it the reader's: here 120 MiB.
+{
+    printf '%s\n' 'Trace Go1.21' 'Batch p=0 ticks=1000'
+    awk 'BEGIN {
+        for (g = 1; g <= 300000; g++)
+            print "GoCreate dt=1 g=" g " stack=0 stk=0\nGoStart dt=1 g=" g " seq=1\nGoBlock dt=1 stk=0"
+    }'
+    echo 'Frequency freq=1000000000'
+} | gotrace synth -o v1-alive
+for format in chrome perfetto; do
+    (ulimit -v 122880; exec gotrace convert -q --to $format -o /dev/null v1-alive)
+    echo "$format: => $?"
+done
+
 # What is damaged: half of it.
 head -c $(($(stat -c %s v2-changes) / 2)) v2-changes >half
 within chrome half >half.json 2>/dev/null

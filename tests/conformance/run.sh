@@ -148,15 +148,18 @@ add_corpus() {
 
 add_fresh() {
     local toolchain file scale
+    local -a options
     mkdir -p "$WORK/fresh"
     for toolchain in gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27; do
         # Since 1.22 what is worth having lasts for many generations already.
         case $toolchain in gccgo | go1.19 | go1.21) scale=3 ;; *) scale=1 ;; esac
+        options=(--scale "$scale")
+        [ $toolchain != go1.27 ] || options+=(--beside seconds)
         TRACE_NAME="fresh/$toolchain"
         if { [ $toolchain = gccgo ] && ! command -v gccgo-12 >/dev/null; } ||
             { [ $toolchain != gccgo ] && [ ! -x "$PEERS/usr/lib/go-${toolchain#go}/bin/go" ]; }; then
             skip recording "no $toolchain" | tell
-        elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" --scale $scale "$WORK/fresh" \
+        elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" "${options[@]}" "$WORK/fresh" \
             $toolchain >"$WORK/log" 2>&1; then
             ok recording | tell
         else
@@ -166,6 +169,11 @@ add_fresh() {
     for file in "$WORK/fresh"/*.trace; do
         [ ! -f "$file" ] || add "fresh/$(basename "$file" .trace)" "$file"
     done
+    file=$WORK/fresh/go1.27-seconds
+    # shellcheck disable=SC2053 # it is a pattern
+    if [[ fresh/overlap == $pattern && -f $file.beside ]]; then
+        "$CONFORMANCE/overlap.sh" "$file.trace" "$file.beside" | tell
+    fi
 }
 
 # What gen writes: a small one of each version goes through all checks, many through Go's readers.

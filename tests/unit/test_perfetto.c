@@ -10,6 +10,7 @@
 
 #include "absurd.h"
 #include "perfetto.h"
+#include "scripting.h"
 #include "support.h"
 #include "utf8.h"
 
@@ -565,6 +566,132 @@ START_TEST(absurd_counters)
 }
 END_TEST
 
+/* ---- several traces ------------------------------------------------------------------------- */
+
+/* What that clock shows as a snapshot tells it; *primary becomes the clock of the timeline. */
+static uint64_t snapshot_time(message snapshot, uint64_t id, uint64_t *primary)
+{
+    enum { CLOCKS = 1, PRIMARY = 2, CLOCK_ID = 1, TIMESTAMP = 2 };
+    uint64_t told = 0;
+    field f, g;
+
+    while (take(&snapshot, &f)) {
+        uint64_t clock = 0, time = 0;
+        if (f.number == PRIMARY)
+            *primary = f.value;
+        if (f.number != CLOCKS)
+            continue;
+        while (take(&f.content, &g)) {
+            clock = g.number == CLOCK_ID ? g.value : clock;
+            time = g.number == TIMESTAMP ? g.value : time;
+        }
+        if (clock == id)
+            told = time;
+    }
+    return told;
+}
+
+/* When the messages were logged, by that clock. Returns how many. */
+static size_t logs_by(const blob *b, uint64_t clock, uint64_t *primary, uint64_t times[2])
+{
+    uint64_t now = 0;
+    size_t count = 0;
+    field f, g, h;
+
+    for (message m = {b->bytes, b->bytes + b->size}; take(&m, &f);) {
+        bool is_log = false;
+        while (take(&f.content, &g)) {
+            if (g.number == PACKET_CLOCK_SNAPSHOT)
+                now = snapshot_time(g.content, clock, primary);
+            else if (g.number == PACKET_TIMESTAMP)
+                now += g.value;
+            while (g.number == PACKET_TRACK_EVENT && take(&g.content, &h))
+                is_log = is_log || (h.number == EVENT_CATEGORY_IIDS && h.value == CATEGORY_LOG);
+        }
+        if (is_log && count < 2)
+            times[count++] = now;
+    }
+    return count;
+}
+
+/* Two traces, on one timeline. */
+static convert_alignment convert_both(const blob traces[2], blob out_of[2])
+{
+    gotrace_source *sources[2];
+    convert_series series = {0};
+
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(gotrace_source_memory(traces[i].bytes, traces[i].size, NULL, &sources[i],
+                                               NULL),
+                         GOTRACE_OK);
+    series.alignment = convert_align(sources, 2);
+    for (int i = 0; i < 2; i++) {
+        uint64_t samples;
+        ck_assert(convert_as(&traces[i], traces[i].size, (convert_job){.series = &series},
+                             &out_of[i], &samples));
+        gotrace_source_close(sources[i]);
+        series.index++;
+    }
+    return series.alignment;
+}
+
+/* A program that logs after 1 ms and after 5 ms, with its clocks at time 0. */
+static blob logging(uint64_t start, const char *clocks)
+{
+    char script[512];
+    script_error error;
+    blob trace = {0};
+    int size = snprintf(script, sizeof script,
+                        "Trace Go1.26 level=meaning start=%llu %s\nGoStart t=1000 g=1\n"
+                        "UserLog t=1000000 g=1 value_string=\"one\"\n"
+                        "UserLog t=5000000 g=1 value_string=\"two\"\nGoStop t=6000000\n",
+                        (unsigned long long)start, clocks);
+    ck_assert_int_eq(synth(script, (size_t)size, &trace, NULL, &error), GOTRACE_OK);
+    return trace;
+}
+
+/* Two programs that ran at the same time overlap as their clocks say, to the nanosecond: the second
+ * began 3 ms after the first. Their own clocks have nothing to do with each other. */
+START_TEST(overlapping)
+{
+    enum { SECOND = 1000000000, MS = 1000000, REALTIME = 1, MONOTONIC = 3 };
+    static const struct {
+        const char *clocks[2];
+        convert_alignment alignment;
+        uint64_t clock, zero; /* of the first, by that clock */
+    } cases[] = {
+        /* One machine, whose wall clock is being set right meanwhile. */
+        {{"monotonic=7000000000 wall_seconds=1700000000 wall_nanoseconds=998000000",
+          "monotonic=7003000000 wall_seconds=1700000001 wall_nanoseconds=1000700"},
+         ALIGNED_MONOTONIC,
+         MONOTONIC,
+         7ULL * SECOND},
+        /* Two machines; a new second begins between the two. */
+        {{"monotonic=7000000000 wall_seconds=1700000000 wall_nanoseconds=998000000",
+          "monotonic=900000000000 wall_seconds=1700000001 wall_nanoseconds=1000000"},
+         ALIGNED_REALTIME,
+         REALTIME,
+         1700000000ULL * SECOND + 998 * MS},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        blob traces[2] = {logging(123456, cases[i].clocks[0]),
+                          logging(987654321, cases[i].clocks[1])};
+        blob shown[2] = {{0}};
+        ck_assert_int_eq(convert_both(traces, shown), cases[i].alignment);
+        for (uint64_t k = 0; k < 2; k++) {
+            uint64_t times[2], primary = 0, zero = cases[i].zero + k * 3 * MS;
+            ck_assert_uint_eq(logs_by(&shown[k], cases[i].clock, &primary, times), 2);
+            ck_assert_uint_eq(primary, cases[i].clock);
+            ck_assert_uint_eq(times[0], zero + 1 * MS);
+            ck_assert_uint_eq(times[1], zero + 5 * MS);
+            blob_free(&traces[k]);
+            blob_free(&shown[k]);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("perfetto");
@@ -581,6 +708,7 @@ int main(void)
     tcase_add_test(cases, absurd_traces);
     tcase_add_test(cases, absurd_strings);
     tcase_add_test(cases, absurd_counters);
+    tcase_add_test(cases, overlapping);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
