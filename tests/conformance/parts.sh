@@ -21,6 +21,26 @@ check_taken() {
     fi
 }
 
+# A generation stands for itself, unless its tracer told an event of a goroutine there before it told
+# the goroutine's status: Go's reader takes such a trace whole, and not that part of it.
+check_generation() { # FILE READER
+    local name ours=0 theirs=0
+    name=$(basename "$1" .trace | sed 's/.*\.//')
+    if [ ! -x "$2" ]; then
+        skip "part $name" "no $2"
+        return
+    fi
+    "$2" "$1" >"$WORK/err" 2>&1 || theirs=1
+    "$GOTRACE" validate -q "$1" >>"$WORK/err" 2>&1 || ours=1
+    if [ $ours -ne $theirs ]; then
+        fail "part $name" "validate says $ours, $(basename "$2") $theirs" "$WORK/err"
+    elif [ $ours -eq 1 ] && ! grep -q '\[context\]' "$WORK/err"; then
+        fail "part $name" 'rejected' "$WORK/err"
+    else
+        ok "part $name"
+    fi
+}
+
 check_parts() { # FILE BY READER: a sound one
     local part again=$WORK/merged.trace
     rm -rf "$WORK/parts"
@@ -35,9 +55,5 @@ check_parts() { # FILE BY READER: a sound one
     same "split --by $2 | merge, ordered events" "$WORK/whole.events" "$WORK/merged.events"
     check_taken "$again" "$3" "split --by $2 | merge, by $(basename "$3")"
     [ "$2" = generation ] || return
-    for part in "$WORK/parts"/*; do
-        check_taken "$part" "$3" "part $(basename "$part" .trace | sed 's/.*\.//'), by $(basename "$3")"
-        "$GOTRACE" validate -q "$part" >"$WORK/err" 2>&1
-        fail_if $? "part $(basename "$part" .trace | sed 's/.*\.//'), by validate" 'rejected' "$WORK/err"
-    done
+    for part in "$WORK/parts"/*; do check_generation "$part" "$3"; done
 }

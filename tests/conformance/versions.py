@@ -172,7 +172,9 @@ class Projection:
             if event['metric'] != 'GOMAXPROCS':
                 self.add(event['metric'], time, event['value'])
         elif kind == 'label' and self.least >= 8:
-            self.add(('label', event['g']), time, event['text'])
+            # In v1 a run begins with it.
+            runs = [row for row in self.rows['G', event['g']][-1:] if row[1][0] == 'running']
+            self.add(('label', event['g']), runs[0][0] if self.v1 and runs else time, event['text'])
         elif kind in ('range-begin', 'range-end'):
             self.range(event, time)
         elif kind.startswith(('task', 'region')) and self.least >= 11:
