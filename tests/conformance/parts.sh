@@ -1,15 +1,6 @@
 # parts.sh - a trace in parts, and put together again, is the same trace to Go's readers.
 # shellcheck shell=bash
 
-# events_of FILE: what happens in it in order, without places and ids; events of one tick sorted,
-# for their order among procs may be another.
-events_of() {
-    "$GOTRACE" print --format jsonl "$1" 2>/dev/null | sed -E \
-        -e 's/"(offset|cause|stack|start)":[0-9]+,?//g' \
-        -e 's/"([a-z_]*_string|stk|stack|new_stack|labelid|typeid|keyid)":[0-9]+,?//g' |
-        sort -t, -k 2,2 -k 1 -s
-}
-
 # check_taken FILE READER CHECK: a reader of Go's takes it.
 check_taken() {
     if [ ! -x "$2" ]; then
@@ -50,9 +41,8 @@ check_parts() { # FILE BY READER: a sound one
     fi
     "$GOTRACE" merge -q -o "$again" "$WORK/parts"/* 2>"$WORK/err"
     fail_if $? "split --by $2 | merge" 'not sound' "$WORK/err"
-    events_of "$1" >"$WORK/whole.events"
-    events_of "$again" >"$WORK/merged.events"
-    same "split --by $2 | merge, ordered events" "$WORK/whole.events" "$WORK/merged.events"
+    "$CONFORMANCE/meaning.py" "$GOTRACE" "$1" "$again" >"$WORK/err" 2>&1
+    fail_if $? "split --by $2 | merge, ordered events" 'it tells something else' "$WORK/err"
     check_taken "$again" "$3" "split --by $2 | merge, by $(basename "$3")"
     [ "$2" = generation ] || return
     for part in "$WORK/parts"/*; do check_generation "$part" "$3"; done
