@@ -261,13 +261,15 @@ START_TEST(limits_hold)
         blob written = {0};
         gotrace_config config = {.limits = limits[_i]};
         gotrace_writer *w = NULL;
-        if (gotrace_writer_new(versions[i], NULL, blob_write, &written, &config, &w, NULL) !=
-            GOTRACE_OK)
-            continue;
-        ck_assert_int_eq(tell_all(w, versions[i], story_of(versions[i])), GOTRACE_ERROR);
-        ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_SYSTEM_LIMIT);
-        ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
-        gotrace_writer_free(w);
+        gotrace_error error;
+        if (gotrace_writer_new(versions[i], NULL, blob_write, &written, &config, &w, &error) ==
+            GOTRACE_OK) {
+            ck_assert_int_eq(tell_all(w, versions[i], story_of(versions[i])), GOTRACE_ERROR);
+            error = *gotrace_writer_error(w);
+            ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
+            gotrace_writer_free(w);
+        }
+        ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
         blob_free(&written);
     }
 }
