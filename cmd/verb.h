@@ -41,6 +41,7 @@ typedef struct settings {
     const char *profile, *defect; /* of gen */
     uint64_t seed, events, procs, goroutines;
     bool cover;
+    bool all; /* of repair */
 } settings;
 
 typedef enum option_type {
@@ -85,7 +86,7 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
-    verb_split, verb_merge, verb_gen, verb_version, verb_help;
+    verb_split, verb_merge, verb_repair, verb_gen, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

@@ -1,0 +1,171 @@
+/* verb_repair.c - a valid trace out of a damaged one. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+#include "input.h"
+#include "repair.h"
+
+typedef struct repairing {
+    session *session;
+    const char *file; /* for messages */
+    out *json;        /* NULL: findings are told to people */
+    uint64_t told[REPAIR_KIND_COUNT];
+    int status; /* EXIT_SOUND as long as the output can be opened */
+} repairing;
+
+/* Where a trace goes: the first one where it was told, others beside it with their number. */
+static bool path_of(const session *s, unsigned trace, char *path)
+{
+    const char *name = s->set.output;
+    size_t stem = strlen(name);
+    static const char *const endings[] = {".trace.zst", ".zst", ".trace"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(endings[i]);
+        if (stem > size && strcmp(name + stem - size, endings[i]) == 0) {
+            stem -= size;
+            break;
+        }
+    }
+    int length = snprintf(path, PATH_MAX, "%.*s.%u%s", (int)stem, name, trace, name + stem);
+    return length > 0 && length < PATH_MAX;
+}
+
+static out *next_trace(void *ctx, unsigned trace)
+{
+    static char paths[2][PATH_MAX]; /* the output tells of the one before too */
+    repairing *p = ctx;
+    session *s = p->session;
+    if (trace == 1) {
+        p->status = output_open(&s->output, s->set.output, s->set.zstd, true);
+    } else if (!path_of(s, trace, paths[trace % 2])) {
+        diag_error("the path of trace %u is too long [system.write]", trace);
+        p->status = EXIT_SYSTEM;
+    } else {
+        p->status = output_next(&s->output, paths[trace % 2], s->set.zstd);
+    }
+    return p->status == EXIT_SOUND ? &s->output.out : NULL;
+}
+
+static void tell_json(out *o, const char *file, const repair_finding *f)
+{
+    out_str(o, "{\"file\":");
+    out_json_string(o, file, strlen(file));
+    out_printf(o, ",\"trace\":%u,\"kind\":\"%s\"", f->trace, repair_kind_name(f->kind));
+    if (f->offset != GOTRACE_NO_OFFSET)
+        out_printf(o, ",\"offset\":%llu", (unsigned long long)f->offset);
+    out_printf(o, ",\"count\":%llu,\"message\":", (unsigned long long)f->count);
+    out_json_string(o, f->message, strlen(f->message));
+    out_str(o, "}\n");
+}
+
+static void tell(void *ctx, const repair_finding *f)
+{
+    repairing *p = ctx;
+    const settings *set = &p->session->set;
+    if (p->json)
+        tell_json(p->json, p->file, f);
+    else if (p->told[f->kind]++ < set->max_errors || set->max_errors == 0)
+        diag_problem_note(p->file, f->offset, "%s [%s]", f->message, repair_kind_name(f->kind));
+}
+
+static void tell_totals(const repairing *p, const repair_totals *t)
+{
+    if (p->json) {
+        out_printf(p->json,
+                   "{\"traces\":%u,\"written\":%u,\"events\":%llu,\"bytes_lost\":%llu,"
+                   "\"added\":%llu,\"dropped\":%llu,\"identical\":%s,\"sound\":%s}\n",
+                   t->traces, t->written, (unsigned long long)t->events,
+                   (unsigned long long)t->bytes_lost, (unsigned long long)t->added,
+                   (unsigned long long)t->dropped, t->identical ? "true" : "false",
+                   t->sound ? "true" : "false");
+        return;
+    }
+    for (unsigned kind = 0; kind < REPAIR_KIND_COUNT; kind++)
+        if (p->session->set.max_errors != 0 && p->told[kind] > p->session->set.max_errors)
+            diag_problem_note(p->file, GOTRACE_NO_OFFSET, "%llu more of [%s]",
+                              (unsigned long long)(p->told[kind] - p->session->set.max_errors),
+                              repair_kind_name((repair_kind)kind));
+}
+
+static bool write_stdout(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx;
+    return fwrite(bytes, 1, size, stdout) == size;
+}
+
+static int repair_input(repairing *p, input *in)
+{
+    repair_job job = {.source = in->source,
+                      .config = &in->config,
+                      .all = p->session->set.all,
+                      .next = next_trace,
+                      .tell = tell,
+                      .ctx = p};
+    gotrace_config config = in->config;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    job.config = &config;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    repair_totals totals;
+    gotrace_status status = repair_write(&job, &totals, &error);
+    if (p->status != EXIT_SOUND)
+        return p->status;
+    if (status < 0) {
+        findings_add(&in->found, &error);
+        return EXIT_SOUND;
+    }
+    tell_totals(p, &totals);
+    return totals.identical && totals.sound ? EXIT_SOUND : EXIT_DAMAGED;
+}
+
+static int run(session *s)
+{
+    const char *path = s->set.output;
+    bool to_stdout = !path || strcmp(path, "-") == 0;
+    if (to_stdout && (s->set.all || s->set.json)) {
+        diag_error("%s the trace needs a file: -o GOOD", s->set.all ? "with --all" : "with --json");
+        return EXIT_USAGE;
+    }
+    input in;
+    repairing p = {.session = s};
+    out json;
+    bool has_json = s->set.json && out_init(&json, write_stdout, NULL);
+    p.json = has_json ? &json : NULL;
+    int status = EXIT_SOUND;
+    if (input_open(&in, s, input_path(s))) {
+        p.file = in.name;
+        status = repair_input(&p, &in);
+    }
+    if (has_json) {
+        if (!out_flush(&json)) {
+            diag_error("cannot write to standard output [system.write]");
+            status = EXIT_SYSTEM;
+        }
+        out_free(&json);
+    }
+    int found = input_close(&in);
+    return found > status ? found : status;
+}
+
+static const option_spec options[] = {
+    {0, "all", OPTION_FLAG, NULL, offsetof(settings, all), NULL,
+     "write every trace that the file holds"},
+    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+     "tell what was lost as JSON Lines"},
+    {.name = NULL},
+};
+
+const verb verb_repair = {
+    .name = "repair",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "write a valid trace from a damaged one",
+    .details = "What is sound is kept as it stands. What was lost, where and why is told on\n"
+               "standard error, or with --json on standard output. A file may hold several\n"
+               "traces: the first is written, with --all the others too, beside it.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,298 @@
+/* repair.c - the traces in a damaged file, one after another, made valid. */
+#include "repair.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+static const char *const kind_names[] = {
+#define REPAIR_NAME(name, id, text) [REPAIR_##name] = id,
+    REPAIR_KINDS(REPAIR_NAME)
+#undef REPAIR_NAME
+};
+
+const char *repair_kind_name(repair_kind kind)
+{
+    return kind < REPAIR_KIND_COUNT ? kind_names[kind] : "";
+}
+
+void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
+                 ...)
+{
+    repair_finding finding = {.kind = kind,
+                              .trace = r->trace,
+                              .offset = offset == GOTRACE_NO_OFFSET ? offset : offset + r->base,
+                              .count = count};
+    if (r->silent)
+        return;
+    va_list args;
+    va_start(args, text);
+    vsnprintf(finding.message, sizeof finding.message, text, args);
+    va_end(args);
+    if (r->job->tell)
+        r->job->tell(r->job->ctx, &finding);
+}
+
+/* ---- whether a trace is sound --------------------------------------------------------------- */
+
+typedef struct verdict {
+    bool sound;
+    uint64_t events;
+    gotrace_error first;
+} verdict;
+
+static bool on_problem(void *ctx, const gotrace_error *problem)
+{
+    verdict *v = ctx;
+    if (problem->severity >= GOTRACE_PROBLEM && v->sound) {
+        v->first = *problem;
+        v->sound = false;
+    }
+    return true;
+}
+
+/* False only where the system or a limit says no. */
+static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict *v)
+{
+    gotrace_config config = {.limits = r->job->config->limits,
+                             .spool_dir = r->job->config->spool_dir,
+                             .on_problem = on_problem,
+                             .callback_ctx = v};
+    gotrace_source *source = NULL;
+    gotrace_reader *reader = NULL;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    *v = (verdict){.sound = true};
+    if (gotrace_source_memory(bytes, size, &config, &source, &error) < 0 ||
+        gotrace_reader_open(source, &config, &reader, &error) < 0)
+        v->sound = false;
+    else if (gotrace_reader_check(reader) == GOTRACE_ERROR)
+        error = *gotrace_reader_error(reader);
+    if (reader)
+        v->events = gotrace_reader_summary(reader)->events;
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    if (error.rule != GOTRACE_RULE_NONE) {
+        v->sound = false;
+        v->first = error;
+    }
+    if (error.class_ != GOTRACE_CLASS_SYSTEM)
+        return true;
+    *r->error = error;
+    return false;
+}
+
+/* ---- one trace ------------------------------------------------------------------------------ */
+
+static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
+{
+    out *o = r->job->next(r->job->ctx, r->trace);
+    if (!o)
+        return false;
+    out_bytes(o, bytes, size);
+    r->totals->written++;
+    return true;
+}
+
+/* Tell it anew until it is sound: what the writer made up may need it once more. */
+static bool retell(repair *r, parts_bytes *image, verdict *v)
+{
+    enum { MOST_TIMES = 4 };
+    repair_tell(r, REPAIR_RETOLD, v->first.offset == GOTRACE_NO_OFFSET ? 0 : GOTRACE_NO_OFFSET, 1,
+                "all events are written anew, because: %.150s", v->first.message);
+    for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
+        parts_bytes written = {0};
+        if (!repair_retell(r, image, &written)) {
+            parts_drop(r->memory, written.bytes, written.capacity, 1);
+            return false;
+        }
+        parts_drop(r->memory, image->bytes, image->capacity, 1);
+        *image = written;
+        if (!examine(r, image->bytes, image->count, v))
+            return false;
+    }
+    return true;
+}
+
+static bool mend_trace(repair *r)
+{
+    parts_bytes image = {0};
+    verdict v;
+    bool done = repair_scan(r) && repair_mend(r) && repair_image(r, &image) &&
+                examine(r, image.bytes, image.count, &v);
+    if (done && !v.sound)
+        done = retell(r, &image, &v);
+    if (done) {
+        r->totals->events += v.events;
+        r->totals->sound = r->totals->sound && v.sound;
+        r->totals->identical = false;
+        if (!v.sound)
+            repair_tell(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, 0, "it still is not sound: %.150s",
+                        v.first.message);
+        done = write_trace(r, image.bytes, image.count);
+    }
+    parts_drop(r->memory, image.bytes, image.capacity, 1);
+    return done;
+}
+
+static bool one_trace(repair *r)
+{
+    verdict v = {.sound = false};
+    r->totals->traces++;
+    parts_shape_init(&r->shape, r->version);
+    if (!r->headless && !examine(r, r->bytes, r->size, &v))
+        return false;
+    bool done;
+    if (v.sound) {
+        r->totals->events += v.events;
+        done = write_trace(r, r->bytes, r->size);
+    } else {
+        done = mend_trace(r);
+    }
+    parts_drop(r->memory, r->batches, r->capacity, sizeof *r->batches);
+    r->batches = NULL;
+    r->count = r->capacity = 0;
+    return done;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+/* A header of a version that is known stands here. */
+static int header_at(const uint8_t *bytes, size_t size)
+{
+    if (size < PARTS_HEADER || memcmp(bytes, "go 1.", 5) != 0)
+        return 0;
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    for (size_t i = 0; i < count; i++) {
+        char header[32] = "";
+        snprintf(header, sizeof header, "go 1.%d trace", versions[i]);
+        if (memcmp(bytes, header, PARTS_HEADER) == 0)
+            return versions[i];
+    }
+    return 0;
+}
+
+/* Where the next trace begins, from here on. */
+static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
+{
+    while (at + PARTS_HEADER <= size) {
+        const uint8_t *found = memchr(bytes + at, 'g', size - at);
+        if (!found)
+            break;
+        at = (size_t)(found - bytes);
+        if (header_at(found, size - at))
+            return at;
+        at++;
+    }
+    return size;
+}
+
+/* The version in which most bytes make sense; 0 if they do in none. */
+static int guess_version(repair *r)
+{
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    int best = 0;
+    uint64_t most = 0;
+    r->silent = true;
+    r->headless = true;
+    for (size_t i = 0; i < count; i++) {
+        r->version = versions[i];
+        uint64_t batches = 0;
+        if (!repair_scan(r))
+            break;
+        for (size_t k = 0; k < r->count; k++)
+            batches += r->batches[k].end > r->batches[k].body;
+        if (batches > 0 && r->sound > most) {
+            most = r->sound;
+            best = r->version;
+        }
+    }
+    r->silent = false;
+    return best;
+}
+
+static bool load(const repair_job *job, parts_memory *memory, parts_bytes *file,
+                 gotrace_error *error)
+{
+    uint64_t size = gotrace_source_size(job->source);
+    size_t got = 0;
+    if (!parts_grow(memory, &file->bytes, &file->capacity, (size_t)size + 1, 1, error) ||
+        gotrace_source_read(job->source, 0, file->bytes, (size_t)size, &got, error) < 0)
+        return false;
+    file->count = got;
+    return true;
+}
+
+/* What stands before the first header, or all if there is none. */
+static bool headless(repair *r, bool *written)
+{
+    *written = false;
+    if (r->size == 0)
+        return true;
+    r->version = guess_version(r);
+    if (r->version == 0)
+        return true;
+    *written = true;
+    repair_tell(r, REPAIR_HEADER, 0, (uint64_t)r->version,
+                "the header is lost; most of the bytes make sense as go 1.%d", r->version);
+    return one_trace(r);
+}
+
+static bool all_traces(repair *r, const uint8_t *bytes, size_t size)
+{
+    size_t at = next_header(bytes, size, 0);
+    bool written = false;
+    r->bytes = bytes;
+    r->size = at;
+    r->trace = 1;
+    if (at > 0 && !headless(r, &written))
+        return false;
+    if (at > 0 && !written && at < size) {
+        r->totals->bytes_lost += at;
+        r->totals->identical = false;
+        repair_tell(r, REPAIR_BYTES, 0, at, "%zu bytes before the trace belong to none", at);
+    }
+    r->headless = false;
+    for (size_t next; at < size; at = next) {
+        next = next_header(bytes, size, at + PARTS_HEADER);
+        if (r->totals->traces > 0) {
+            r->trace++;
+            r->base = at;
+            r->totals->identical = false;
+            repair_tell(r, REPAIR_TRACE, 0, next - at, "another trace begins%s",
+                        r->job->all ? "" : "; it is not written");
+            if (!r->job->all)
+                break;
+        }
+        r->bytes = bytes + at;
+        r->base = at;
+        r->size = next - at;
+        r->version = header_at(r->bytes, r->size);
+        if (!one_trace(r))
+            return false;
+    }
+    return true;
+}
+
+gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrace_error *error)
+{
+    static const gotrace_config usual;
+    repair_job own = *job;
+    parts_memory memory = {.limit = parts_limit(job->config)};
+    parts_bytes file = {0};
+    own.config = job->config ? job->config : &usual;
+    repair r = {.job = &own, .memory = &memory, .totals = totals, .error = error};
+    *totals = (repair_totals){.identical = true, .sound = true};
+    error->rule = GOTRACE_RULE_NONE;
+    bool done = load(&own, &memory, &file, error) && all_traces(&r, file.bytes, file.count);
+    parts_drop(&memory, r.batches, r.capacity, sizeof *r.batches);
+    parts_drop(&memory, file.bytes, file.capacity, 1);
+    if (done && totals->traces == 0) {
+        parts_fail(error, GOTRACE_RULE_HEADER_MAGIC, 0,
+                   "there is no trace in the file, nor what "
+                   "is left of one");
+        done = false;
+    }
+    return done ? GOTRACE_END : GOTRACE_ERROR;
+}

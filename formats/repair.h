@@ -1,0 +1,174 @@
+/*
+ * repair.h - a valid trace out of a damaged one, and what was lost.
+ *
+ * The plan, from the bytes upwards; each step is taken only where the one before did not do:
+ *
+ *   cut     repair.c         A file may hold several traces, or something else before and after.
+ *                            Each header that a batch follows begins one. Where the header is
+ *                            gone, the version is the one in which most of the bytes make sense.
+ *   scan    repair_scan.c    Which bytes are sound batches. Records are read as long as they are
+ *                            what the version has; where they are not, the next batch is searched.
+ *                            v2's headers tell generation, thread, time and size, and are believed
+ *                            if the records within are whole; v1's if records follow them.
+ *   mend    repair_mend.c    Batches said twice are dropped, those that changed places are put in
+ *                            theirs, one with a generation's number that cannot be is given its
+ *                            neighbours'. Clocks that run back are moved on: one difference of
+ *                            time is changed where that does, else the batch's own time.
+ *   image   repair_image.c   The trace of these batches, copied as they stand wherever nothing had
+ *                            to be changed, with what tables, clocks and the end lack:
+ *                            placeholders name the ids of lost strings and stacks; a frequency is
+ *                            estimated, and told to be.
+ *   retell  repair_retell.c  If rules are broken still: what the reader makes of it, in its order,
+ *                            is told to a writer, which numbers everything anew. What the writer
+ *                            refuses is made possible by telling what has to have happened before
+ *   steer   repair_steer.c   (a goroutine that starts was unblocked, one that runs elsewhere was
+ *                            stopped), or left out where that cannot be.
+ *
+ * A sound trace comes out as it is. The trace is held in memory, within the config's limit.
+ */
+#ifndef REPAIR_H
+#define REPAIR_H
+
+#include "parts.h"
+
+/* ---- for the program ------------------------------------------------------------------------ */
+
+/* What can be found, by the names under which it is told. */
+#define REPAIR_KINDS(X)                                                                            \
+    X(TRACE, "trace", "another trace begins")                                                      \
+    X(HEADER, "header.lost", "the header is lost; the version was guessed")                        \
+    X(BYTES, "bytes.lost", "bytes that belong to no sound batch were left out")                    \
+    X(TRUNCATED, "batch.cut", "a batch is damaged or cut off; what stands before is kept")         \
+    X(DUPLICATE, "batch.duplicate", "a batch that stands there twice was left out once")           \
+    X(ORDER, "batch.order", "batches that had changed places were put back")                       \
+    X(GENERATION, "batch.generation", "a batch was given the generation of its neighbours")        \
+    X(CLOCK, "clock", "times were changed, because the clock ran back")                            \
+    X(FREQUENCY, "frequency", "the frequency is lost; it was estimated")                           \
+    X(CLOCKS, "clocks", "a generation's clocks are lost; they were estimated")                     \
+    X(STRING, "string.placeholder", "a string is lost; its id stands in its place")                \
+    X(STACK, "stack.placeholder", "a stack is lost; its id stands in its place")                   \
+    X(END, "end", "the end of a generation was not told")                                          \
+    X(RETOLD, "retold", "rules were broken; all events were written anew")                         \
+    X(ADDED, "event.added", "events were made up, so that others can have happened")               \
+    X(DROPPED, "event.dropped", "events that cannot have happened were left out")
+
+typedef enum repair_kind {
+#define REPAIR_NUMBER(name, id, text) REPAIR_##name,
+    REPAIR_KINDS(REPAIR_NUMBER)
+#undef REPAIR_NUMBER
+        REPAIR_KIND_COUNT
+} repair_kind;
+
+const char *repair_kind_name(repair_kind kind);
+
+typedef struct repair_finding {
+    repair_kind kind;
+    unsigned trace;  /* number of the trace in the file, from 1 */
+    uint64_t offset; /* in the file, or GOTRACE_NO_OFFSET */
+    uint64_t count;  /* of bytes, of events, or an id, as the kind says */
+    char message[200];
+} repair_finding;
+
+/* What came out. */
+typedef struct repair_totals {
+    unsigned traces, written;
+    uint64_t events;     /* that stand in the traces written */
+    uint64_t bytes_lost; /* of the file */
+    uint64_t added, dropped;
+    bool identical; /* every trace written is as it was */
+    bool sound;     /* every trace written is valid */
+} repair_totals;
+
+typedef struct repair_job {
+    gotrace_source *source;
+    const gotrace_config *config;
+    bool all; /* write each trace of the file, not the first alone */
+    /* Begin a trace, by its number from 1 on: where it is to go, or NULL to stop. */
+    out *(*next)(void *ctx, unsigned trace);
+    void (*tell)(void *ctx, const repair_finding *finding);
+    void *ctx;
+} repair_job;
+
+/* GOTRACE_END when all was written, GOTRACE_ERROR: the system or a limit, or there is no trace. */
+gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrace_error *error);
+
+/* ---- between its parts ---------------------------------------------------------------------- */
+
+enum { REPAIR_LAST_V1 = 21 };
+
+/* A record, where it stands. */
+typedef struct repair_record {
+    const gotrace_event_spec *spec;
+    const uint8_t *at;
+    size_t size;
+    uint64_t args[GOTRACE_MAX_ARGS];
+    size_t arg_count;
+    const uint8_t *frames; /* varints */
+    uint64_t frame_values; /* how many of these */
+    const uint8_t *data;
+    size_t data_size;
+} repair_record;
+
+typedef struct repair_batch {
+    size_t offset, body, end; /* header, first record, where the sound ones end */
+    uint64_t generation, owner;
+    uint64_t time, last; /* ticks at its beginning and of its last event */
+    uint64_t seq;        /* 1.5: its first sequence number */
+    uint64_t events;
+    uint64_t experiment;
+    uint8_t kind; /* parts_kind */
+    bool is_experiment;
+    bool cut; /* not all of it is here */
+    bool dropped;
+    bool padded;   /* v2: the size takes all of its ten bytes */
+    bool searched; /* it stands behind bytes that are not sound */
+    bool changed;  /* the header has to be written anew */
+    size_t late;   /* offset of a record whose time is to be less, 0: none */
+    uint64_t less; /* by so many ticks */
+} repair_batch;
+
+/* A trace being repaired. */
+typedef struct repair {
+    const repair_job *job;
+    const uint8_t *bytes; /* of the trace, from its header on */
+    size_t size;
+    uint64_t base; /* offset of bytes in the file */
+    unsigned trace;
+    int version;
+    bool narrow;   /* v2: sizes are not padded */
+    bool headless; /* no header stands before the batches */
+    parts_memory *memory;
+    parts_shape shape;
+    repair_batch *batches;
+    size_t count, capacity;
+    bool silent;    /* tell nothing */
+    uint64_t sound; /* bytes in sound batches */
+    repair_totals *totals;
+    gotrace_error *error;
+} repair;
+
+void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
+                 ...) __attribute__((format(printf, 5, 6)));
+
+/* The record at p, if it is one of that version; false where it is not, or not whole. */
+bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record);
+bool repair_varint(const uint8_t **p, const uint8_t *end, uint64_t *value);
+
+/* Append. False when memory is refused, which is told in error. */
+bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);
+bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
+
+/* Find the batches. False only where the system or a limit says no. */
+bool repair_scan(repair *r);
+bool repair_mend(repair *r);
+bool repair_image(repair *r, parts_bytes *image);
+
+/* Write anew what the reader makes of an image. */
+bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written);
+
+static inline bool repair_is_v2(const repair *r)
+{
+    return r->version >= VERSION_V2;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * repair_retell.h - between telling a writer all events, and what makes them possible.
+ */
+#ifndef REPAIR_RETELL_H
+#define REPAIR_RETELL_H
+
+#include "idmap.h"
+#include "repair.h"
+
+enum { MOST_FRAMES = 1024 };
+
+/* As far as the writer was told. Zero is: not known. */
+typedef enum life {
+    LIFE_UNKNOWN = 0,
+    LIFE_RUNNABLE,
+    LIFE_RUNNING,
+    LIFE_SYSCALL,
+    LIFE_WAITING,
+    LIFE_ENDED
+} life;
+typedef enum proc_life {
+    PROC_UNKNOWN = 0,
+    PROC_IDLE,
+    PROC_BUSY,
+    PROC_CALLING,
+    PROC_ABANDONED
+} proc_life;
+
+typedef struct g_life {
+    uint8_t state;
+    bool placed;
+    int64_t place; /* v2: the thread, v1: the proc, that it is on, if placed */
+} g_life;
+
+typedef struct p_life {
+    uint8_t state;
+    bool placed;
+    int64_t thread; /* v2 */
+    uint64_t g;     /* v1: what runs on it, 0 for nothing */
+} p_life;
+
+typedef struct m_life {
+    bool has_p, had_p;
+    int64_t p, last_p;
+    uint64_t g; /* 0 for none */
+} m_life;
+
+typedef struct retelling {
+    repair *r;
+    gotrace_source *source;
+    gotrace_reader *reader;
+    gotrace_writer *writer;
+    parts_bytes *written;
+    const parts_bytes *image;
+    uint64_t frequency, now;
+    idmap goroutines, procs, threads;
+    uint64_t added, dropped;
+    gotrace_error why; /* of the first that was dropped */
+    bool failed;
+    bool first_try;
+    int64_t idle; /* the proc that became idle last */
+    gotrace_frame frames[MOST_FRAMES];
+} retelling;
+
+/* Hand an event to the writer; false where it refuses. What it takes is followed. */
+bool retell_hand(retelling *t, const gotrace_happening *h);
+
+/* Tell what has to have happened before that event; false where nothing helps. */
+bool retell_steer(retelling *t, gotrace_happening *h);
+
+/* Follow what was told. */
+void retell_follow(retelling *t, const gotrace_happening *h);
+
+#endif
