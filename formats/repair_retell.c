@@ -19,6 +19,14 @@ static bool write_bytes(void *ctx, const void *bytes, size_t size)
     return repair_put(t->r, t->written, bytes, size);
 }
 
+/* The status of a goroutine that no thread told of. */
+typedef struct held {
+    const gotrace_event_spec *spec;
+    uint64_t args[GOTRACE_MAX_ARGS];
+    size_t arg_count;
+    uint64_t stack;
+} held;
+
 /* ---- times, strings and stacks -------------------------------------------------------------- */
 
 /* v2's times are nanoseconds. */
@@ -26,6 +34,48 @@ static uint64_t ticks_of(const retelling *t, uint64_t ticks)
 {
     __extension__ typedef unsigned __int128 wide;
     return repair_is_v2(t->r) ? (uint64_t)((wide)ticks * t->frequency / SECOND) : ticks;
+}
+
+/* The batch that holds that place, or NULL. */
+static repair_batch *batch_of(retelling *t, uint64_t offset)
+{
+    size_t low = 0, high = t->layout.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (t->layout.batches[middle].end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    repair_batch *b = low < t->layout.count ? &t->layout.batches[low] : NULL;
+    return b && b->body <= offset && b->kind == PARTS_EVENTS && !b->is_experiment ? b : NULL;
+}
+
+/* When an event of v2 happened as its record tells: the reader moves those on that it had to let
+ * wait. A batch's events come one after another, so that each is looked at once: in late is how far
+ * that came, in last the time. */
+static uint64_t told_ticks(retelling *t, const gotrace_event *e)
+{
+    repair_batch *b = repair_is_v2(t->r) && e->type != V2_SAMPLE ? batch_of(t, e->offset) : NULL;
+    repair_record record;
+    if (!b)
+        return ticks_of(t, e->ticks);
+    if (b->late == 0 || b->late > e->offset) {
+        b->late = b->body;
+        b->last = b->time;
+    }
+    const uint8_t *bytes = t->image->bytes;
+    while (b->late <= e->offset &&
+           repair_record_at(t->r->version, bytes + b->late, bytes + b->end, &record)) {
+        b->last += record.args[0];
+        if (b->late == e->offset)
+            break;
+        b->late += record.size;
+    }
+    uint64_t ticks = b->last;
+    if (b->late == e->offset)
+        b->last -= record.args[0]; /* it is looked at again */
+    return ticks;
 }
 
 static bool at(retelling *t, uint64_t ticks)
@@ -100,16 +150,6 @@ bool retell_hand(retelling *t, const gotrace_happening *h)
     return false;
 }
 
-static bool sync(retelling *t, const gotrace_event *e)
-{
-    gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
-    if (!at(t, ticks_of(t, e->ticks)))
-        return false;
-    return gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) >=
-               0 ||
-           fail(t, gotrace_writer_error(t->writer));
-}
-
 static bool is_status(const retelling *t, unsigned code)
 {
     enum {
@@ -164,11 +204,103 @@ static void drop(retelling *t, const gotrace_event *e)
         t->why = *gotrace_writer_error(t->writer);
 }
 
+/* What was silent in a generation is told at its end, at a time that nothing else is to wait for.
+ */
+static bool hold(retelling *t, const gotrace_event *e, const gotrace_event_spec *spec)
+{
+    if (!parts_grow(t->r->memory, &t->held, &t->held_capacity, t->held_count + 1, sizeof *t->held,
+                    t->r->error)) {
+        t->failed = true;
+        return false;
+    }
+    held *h = &t->held[t->held_count++];
+    *h = (held){.spec = spec, .stack = stack_of(t, e->stack)};
+    h->arg_count = args_of(t, e, spec, h->args);
+    return !t->failed;
+}
+
+static bool tell_held(retelling *t)
+{
+    enum { STATUS = 25, STATUS_STACK = 48 };
+    for (size_t i = 0; i < t->held_count && !t->failed; i++) {
+        const held *w = &t->held[i];
+        gotrace_happening h = {.spec = w->spec,
+                               .proc = GOTRACE_NO_PROC,
+                               .thread = GOTRACE_NO_THREAD,
+                               .args = w->args,
+                               .arg_count = w->arg_count,
+                               .stack = w->stack};
+        const g_life *g = idmap_find(&t->goroutines, w->args[0]);
+        bool known = g && g->state != LIFE_UNKNOWN;
+        if ((w->spec->code == STATUS || w->spec->code == STATUS_STACK) && known)
+            continue;
+        retell_hand(t, &h);
+    }
+    t->held_count = 0;
+    return !t->failed;
+}
+
+/* The data of experiments, which are no events. */
+static bool tell_experiments(retelling *t, uint64_t generation)
+{
+    for (; t->experiments < t->layout.count; t->experiments++) {
+        const repair_batch *b = &t->layout.batches[t->experiments];
+        if (b->generation > generation)
+            break;
+        if (!b->is_experiment || b->generation < generation)
+            continue;
+        gotrace_happening h = {.spec = gotrace_event_spec_of(t->r->version, V2_EXPERIMENT),
+                               .proc = GOTRACE_NO_PROC,
+                               .thread = b->owner == UINT64_MAX ? GOTRACE_NO_THREAD
+                                                                : (int64_t)b->owner,
+                               .args = &b->experiment,
+                               .arg_count = 1,
+                               .data = (const char *)t->image->bytes + b->body,
+                               .data_size = b->end - b->body};
+        if (h.spec && !retell_hand(t, &h) && t->failed)
+            return false;
+    }
+    return true;
+}
+
+/* When a generation begins: with its first batch. */
+static uint64_t begin_of(retelling *t, const gotrace_event *e, uint64_t *generation)
+{
+    size_t i = t->begun;
+    *generation = 0;
+    while (i < t->layout.count && t->layout.batches[i].offset < e->offset)
+        i++;
+    if (e->offset == 0 || i == t->layout.count)
+        return t->now;
+    uint64_t least = t->layout.batches[i].time;
+    *generation = t->layout.batches[i].generation;
+    for (; i < t->layout.count && t->layout.batches[i].generation == *generation; i++)
+        if (t->layout.batches[i].kind != PARTS_END && t->layout.batches[i].time < least)
+            least = t->layout.batches[i].time;
+    t->begun = i;
+    return least;
+}
+
+static bool sync(retelling *t, const gotrace_event *e)
+{
+    gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
+    uint64_t generation;
+    if (!tell_held(t) || !at(t, begin_of(t, e, &generation)))
+        return false;
+    if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
+        return fail(t, gotrace_writer_error(t->writer));
+    return tell_experiments(t, generation);
+}
+
 static bool tell(retelling *t, const gotrace_event *e)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(t->r->version, e->type);
-    if (!spec || !at(t, ticks_of(t, e->ticks)))
-        return !t->failed;
+    if (!spec)
+        return true;
+    if (is_status(t, e->type) && e->thread == GOTRACE_NO_THREAD)
+        return hold(t, e, spec);
+    if (!at(t, told_ticks(t, e)))
+        return false;
     uint64_t args[GOTRACE_MAX_ARGS] = {0};
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     gotrace_happening h = {.spec = spec,
@@ -253,12 +385,22 @@ bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written)
         return false;
     }
     t->r = r;
+    /* The image's own batches. */
+    t->layout = (repair){.job = r->job,
+                         .bytes = image->bytes,
+                         .size = image->count,
+                         .version = r->version,
+                         .memory = r->memory,
+                         .silent = true,
+                         .totals = r->totals,
+                         .error = r->error};
     t->image = image;
     t->written = written;
     idmap_init(&t->goroutines, sizeof(g_life));
     idmap_init(&t->procs, sizeof(p_life));
     idmap_init(&t->threads, sizeof(m_life));
-    bool done = gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
+    bool done = (!repair_is_v2(r) || repair_scan(&t->layout)) &&
+                gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
                     0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && tell_all(t);
     gotrace_writer_free(t->writer);
@@ -267,6 +409,8 @@ bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written)
     idmap_free(&t->goroutines);
     idmap_free(&t->procs);
     idmap_free(&t->threads);
+    parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
+    parts_drop(r->memory, t->held, t->held_capacity, sizeof *t->held);
     if (done && t->added > 0)
         repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, t->added,
                     "%" PRIu64 " events were made up, so that others can have happened", t->added);

@@ -34,8 +34,8 @@ typedef struct g_life {
 
 typedef struct p_life {
     uint8_t state;
-    bool placed;
-    int64_t thread; /* v2 */
+    bool placed, had;
+    int64_t thread; /* v2: that it is on, or was on last, if it had one */
     uint64_t g;     /* v1: what runs on it, 0 for nothing */
 } p_life;
 
@@ -58,7 +58,12 @@ typedef struct retelling {
     gotrace_error why; /* of the first that was dropped */
     bool failed;
     bool first_try;
-    int64_t idle; /* the proc that became idle last */
+    int64_t idle;       /* the proc that became idle last */
+    repair layout;      /* v2: the image's batches, for the times as they were told */
+    size_t begun;       /* so many of these are of generations that began */
+    size_t experiments; /* so many of these were looked at */
+    struct held *held;  /* statuses that wait for the end of their generation */
+    size_t held_count, held_capacity;
     gotrace_frame frames[MOST_FRAMES];
 } retelling;
 

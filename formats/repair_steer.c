@@ -129,7 +129,7 @@ static void p_on(retelling *t, int64_t id, int64_t thread, uint8_t state)
     m->has_p = m->had_p = true;
     m->p = m->last_p = id;
     p_life *p = p_of(t, id);
-    p->placed = true;
+    p->placed = p->had = true;
     p->thread = thread;
 }
 
@@ -352,7 +352,7 @@ static bool free_proc(retelling *t, int64_t proc, int64_t thread)
     switch (p->state) {
     case PROC_BUSY: return p->placed && clear_proc(t, p->thread);
     case PROC_CALLING: return p->placed && take_proc(t, proc, p->thread, thread);
-    case PROC_ABANDONED: return take_proc(t, proc, 0, thread);
+    case PROC_ABANDONED: return take_proc(t, proc, p->had ? p->thread : thread, thread);
     default: return true;
     }
 }
