@@ -78,10 +78,14 @@ static uint64_t told_ticks(retelling *t, const gotrace_event *e)
     return ticks;
 }
 
-static bool at(retelling *t, uint64_t ticks)
+bool retell_at(retelling *t, uint64_t ticks, int64_t thread)
 {
+    bool other = repair_is_v2(t->r) && thread != t->thread;
     if (ticks > t->now)
         t->now = ticks;
+    else if (other)
+        t->now++;
+    t->thread = thread;
     return gotrace_writer_at(t->writer, t->now) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
 
@@ -285,7 +289,7 @@ static bool sync(retelling *t, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
     uint64_t generation;
-    if (!tell_held(t) || !at(t, begin_of(t, e, &generation)))
+    if (!tell_held(t) || !retell_at(t, begin_of(t, e, &generation), t->thread))
         return false;
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
@@ -299,7 +303,7 @@ static bool tell(retelling *t, const gotrace_event *e)
         return true;
     if (is_status(t, e->type) && e->thread == GOTRACE_NO_THREAD)
         return hold(t, e, spec);
-    if (!at(t, told_ticks(t, e)))
+    if (!retell_at(t, told_ticks(t, e), e->thread))
         return false;
     uint64_t args[GOTRACE_MAX_ARGS] = {0};
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;

@@ -53,6 +53,7 @@ typedef struct retelling {
     parts_bytes *written;
     const parts_bytes *image;
     uint64_t frequency, now;
+    int64_t thread; /* that was told of last */
     idmap goroutines, procs, threads;
     uint64_t added, dropped;
     gotrace_error why; /* of the first that was dropped */
@@ -66,6 +67,10 @@ typedef struct retelling {
     size_t held_count, held_capacity;
     gotrace_frame frames[MOST_FRAMES];
 } retelling;
+
+/* It is that late now, or as late as it was. What happens on another thread at the same time is
+ * told a tick later: readers put events of the same time into whichever order. */
+bool retell_at(retelling *t, uint64_t ticks, int64_t thread);
 
 /* Hand an event to the writer; false where it refuses. What it takes is followed. */
 bool retell_hand(retelling *t, const gotrace_happening *h);

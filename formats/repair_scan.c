@@ -69,7 +69,7 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
         if (!repair_varint(p, end, &length) || length > (uint64_t)(end - *p))
             return false;
         stop = *p + length;
-    } else if (record->arg_count != form + 1) {
+    } else if (record->arg_count != form + 1 || (record->spec->flags & GOTRACE_SPEC_FRAMES)) {
         return false;
     }
     if (!take_args(p, stop, record))

@@ -290,7 +290,7 @@ static bool add(retelling *t, unsigned code, int64_t proc, int64_t thread, const
                            .thread = thread,
                            .args = args,
                            .arg_count = count};
-    if (!h.spec || !retell_hand(t, &h))
+    if (!h.spec || !retell_at(t, t->now, thread) || !retell_hand(t, &h))
         return false;
     t->added++;
     return true;
@@ -653,7 +653,7 @@ bool retell_steer(retelling *t, gotrace_happening *h)
     }
     if (!repair_is_v2(t->r))
         return steer_v1(t, h);
-    bool steered = steer_v2(t, h);
+    bool steered = steer_v2(t, h) && retell_at(t, t->now, h->thread);
     /* By then the proc has been taken. */
     if (h->spec->code == N_SYSCALL_BLOCKED || h->spec->code == N_DESTROY_SYSCALL)
         h->proc = GOTRACE_NO_PROC;
