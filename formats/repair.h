@@ -135,8 +135,9 @@ typedef struct repair {
     uint64_t base; /* offset of bytes in the file */
     unsigned trace;
     int version;
-    bool narrow;   /* v2: sizes are not padded */
-    bool headless; /* no header stands before the batches */
+    uint64_t spent; /* bytes that were looked at while batches were searched */
+    bool narrow;    /* v2: sizes are not padded */
+    bool headless;  /* no header stands before the batches */
     parts_memory *memory;
     parts_shape shape;
     repair_batch *batches;

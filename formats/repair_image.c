@@ -445,28 +445,19 @@ static clocks go_on(clocks c, uint64_t ticks)
     return c;
 }
 
-/* Those that are lost are as in the generation nearest by; else as with most machines. */
-static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64_t ticks)
+/* Those that are lost are as in the last generation before that has them, else the next; else as
+ * with most machines. */
+static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64_t ticks,
+                       const clocks *like)
 {
     clocks best = {.frequency = SECOND / 64};
-    uint64_t far = UINT64_MAX;
-    for (size_t i = 0; i < r->count; i++) {
-        const repair_batch *b = &r->batches[i];
-        uint64_t distance = b->generation > generation ? b->generation - generation
-                                                       : generation - b->generation;
-        if (b->kind != PARTS_SYNC || b->dropped || distance >= far)
-            continue;
-        clocks c = clocks_of(r, b);
-        if (c.known) {
-            best = c;
-            far = distance;
-        }
-    }
+    if (like->known)
+        best = *like;
     best = go_on(best, ticks);
     repair_tell(
-        r, far == UINT64_MAX ? REPAIR_FREQUENCY : REPAIR_CLOCKS, GOTRACE_NO_OFFSET, best.frequency,
+        r, like->known ? REPAIR_CLOCKS : REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, best.frequency,
         "the clocks of generation %" PRIu64 " are lost; %" PRIu64 " Hz are estimated%s", generation,
-        best.frequency, far == UINT64_MAX ? "" : ", and the rest by another generation");
+        best.frequency, like->known ? ", and the rest by another generation" : "");
     parts_bytes body = {0};
     bool snapshot = r->version >= 25;
     bool done = (!snapshot || put_byte(r, &body, V2_SYNC)) && put_byte(r, &body, V2_FREQUENCY) &&
@@ -511,28 +502,31 @@ static bool stays(const repair *r, const repair_batch *b)
     return b->kind != PARTS_SYNC || clocks_of(r, b).known;
 }
 
-static bool image_generation(repair *r, parts_bytes *image, uint64_t generation, size_t from,
-                             size_t to)
+/* A generation's batches, in the order of the file. */
+static bool image_generation(repair *r, parts_bytes *image, repair_batch *const *list, size_t count,
+                             clocks *like)
 {
     needs n;
-    bool done = true, ended = false, synced = false;
+    uint64_t generation = list[0]->generation;
+    bool done = true, ended = false, synced = false, any = false;
     needs_init(&n);
-    for (size_t i = from; done && i < to; i++) {
-        const repair_batch *b = &r->batches[i];
-        if (b->generation != generation)
-            continue;
+    for (size_t i = 0; done && i < count; i++) {
+        const repair_batch *b = list[i];
         ended = ended || b->kind == PARTS_END;
         if (!stays(r, b))
             continue;
+        any = true;
         synced = synced || b->kind == PARTS_SYNC;
+        if (b->kind == PARTS_SYNC)
+            *like = clocks_of(r, b);
         done = put_batch(r, image, b) && note_batch(r, &n, b);
     }
     parts_bytes strings = {0}, stacks = {0};
-    done = done && (synced || put_clocks(r, image, generation, n.first)) &&
+    done = done && (!any || synced || put_clocks(r, image, generation, n.first, like)) &&
            placeholders(r, &n, &strings, &stacks) &&
            put_table(r, image, V2_STACKS, generation, n.last, &stacks) &&
            put_table(r, image, V2_STRINGS, generation, n.last, &strings);
-    if (done && r->version >= 26) {
+    if (done && any && r->version >= 26) {
         done = put_byte(r, image, V2_END);
         if (!ended)
             repair_tell(r, REPAIR_END, GOTRACE_NO_OFFSET, generation,
@@ -544,38 +538,38 @@ static bool image_generation(repair *r, parts_bytes *image, uint64_t generation,
     return done;
 }
 
+static int compare_generations(const void *a, const void *b)
+{
+    const repair_batch *x = *(repair_batch *const *)a, *y = *(repair_batch *const *)b;
+    if (x->generation != y->generation)
+        return x->generation < y->generation ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
 static bool image_v2(repair *r, parts_bytes *image)
 {
-    idmap generations;
+    repair_batch **list = NULL;
+    size_t capacity = 0;
+    clocks like = {.known = false};
+    if (!parts_grow(r->memory, &list, &capacity, r->count + 1, sizeof *list, r->error))
+        return false;
+    for (size_t i = 0; i < r->count; i++) {
+        list[i] = &r->batches[i];
+        if (list[i]->kind == PARTS_SYNC && !like.known)
+            like = clocks_of(r, list[i]);
+    }
+    qsort(list, r->count, sizeof(repair_batch *), compare_generations);
+    size_t before = image->count;
     bool done = true;
-    idmap_init(&generations, 2 * sizeof(size_t));
-    for (size_t i = 0; done && i < r->count; i++) {
-        if (!stays(r, &r->batches[i]))
-            continue;
-        size_t *range = idmap_insert(&generations, r->batches[i].generation);
-        done = range != NULL;
-        if (done && range[1] == 0)
-            range[0] = i;
-        if (done)
-            range[1] = i + 1;
+    for (size_t i = 0, next; done && i < r->count; i = next) {
+        for (next = i + 1; next < r->count && list[next]->generation == list[i]->generation;)
+            next++;
+        done = image_generation(r, image, list + i, next - i, &like);
     }
-    uint64_t *ids = done ? idmap_sorted_keys(&generations) : NULL;
-    if (!ids && (generations.count > 0 || !done)) {
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
-        done = false;
-    }
-    for (size_t i = 0; done && i < generations.count; i++) {
-        const size_t *range = idmap_find(&generations, ids[i]);
-        size_t to = range[1];
-        if (to < r->count && r->batches[to].kind == PARTS_END)
-            to++;
-        done = image_generation(r, image, ids[i], range[0], to);
-    }
-    if (done && generations.count == 0)
-        done = put_only_event(r, image) && put_clocks(r, image, 1, 1) &&
+    if (done && image->count == before)
+        done = put_only_event(r, image) && put_clocks(r, image, 1, 1, &like) &&
                (r->version < 26 || put_byte(r, image, V2_END));
-    free(ids);
-    idmap_free(&generations);
+    parts_drop(r->memory, list, capacity, sizeof *list);
     return done;
 }
 

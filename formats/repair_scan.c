@@ -202,7 +202,7 @@ static bool v2_boundary(const repair *r, size_t at)
 }
 
 /* A batch at this place. sure: it stands where one is expected, so that a part of it does. */
-static bool v2_batch(const repair *r, size_t at, bool sure, repair_batch *b)
+static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
 {
     uint64_t size;
     if (!v2_header(r, at, b, &size))
@@ -211,7 +211,8 @@ static bool v2_batch(const repair *r, size_t at, bool sure, repair_batch *b)
         return sure;
     /* Tracers pad the size, which nothing else is: so no other bytes look like a batch by chance.
      * What other programs write may not be padded. */
-    if (!sure && !b->padded && !r->narrow)
+    enum { PATIENCE = 32 }; /* how often the bytes are looked at in vain */
+    if (!sure && ((!b->padded && !r->narrow) || r->spent / PATIENCE > r->size))
         return false;
     size_t claimed = b->body + (size_t)size;
     bool inside = size <= r->size - b->body;
@@ -220,6 +221,7 @@ static bool v2_batch(const repair *r, size_t at, bool sure, repair_batch *b)
         return inside && (sure || v2_boundary(r, claimed));
     }
     b->end = v2_records(r, b, inside ? claimed : r->size);
+    r->spent += sure ? 0 : b->end - b->body;
     if (inside && b->end == claimed)
         return sure || size > 0;
     /* Is the size wrong, and the records are not? */
@@ -284,7 +286,7 @@ static bool v1_batch(const repair *r, size_t at, bool sure, repair_batch *b)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static bool batch_at(const repair *r, size_t at, bool sure, repair_batch *b)
+static bool batch_at(repair *r, size_t at, bool sure, repair_batch *b)
 {
     return repair_is_v2(r) ? v2_batch(r, at, sure, b) : v1_batch(r, at, sure, b);
 }
@@ -299,7 +301,7 @@ static bool keep(repair *r, const repair_batch *b)
 }
 
 /* The next batch from here on; r->size if there is none. */
-static size_t search(const repair *r, size_t at, repair_batch *b)
+static size_t search(repair *r, size_t at, repair_batch *b)
 {
     while (at < r->size && !batch_at(r, at, false, b))
         at++;
@@ -313,6 +315,7 @@ bool repair_scan(repair *r)
     r->count = 0;
     r->sound = 0;
     r->narrow = false;
+    r->spent = 0;
     bool sure = true;
     bool searched = false;
     while (at < r->size) {
