@@ -40,9 +40,10 @@ typedef struct p_life {
 } p_life;
 
 typedef struct m_life {
-    bool has_p, had_p;
-    int64_t p, last_p;
-    uint64_t g; /* 0 for none */
+    bool has_p;
+    int64_t p;
+    uint64_t g;      /* 0 for none */
+    uint64_t active; /* what was told when it did something last */
 } m_life;
 
 typedef struct retelling {
@@ -55,6 +56,7 @@ typedef struct retelling {
     uint64_t frequency, now;
     int64_t thread; /* that was told of last */
     idmap goroutines, procs, threads;
+    uint64_t told; /* events, on threads */
     uint64_t added, dropped;
     gotrace_error why; /* of the first that was dropped */
     bool failed;

@@ -126,8 +126,8 @@ static void p_on(retelling *t, int64_t id, int64_t thread, uint8_t state)
 {
     p_off(t, id, state);
     m_life *m = m_of(t, thread);
-    m->has_p = m->had_p = true;
-    m->p = m->last_p = id;
+    m->has_p = true;
+    m->p = id;
     p_life *p = p_of(t, id);
     p->placed = p->had = true;
     p->thread = thread;
@@ -274,6 +274,8 @@ static void follow_v1(retelling *t, const gotrace_happening *h)
 
 void retell_follow(retelling *t, const gotrace_happening *h)
 {
+    if (repair_is_v2(t->r) && h->thread != GOTRACE_NO_THREAD)
+        m_of(t, h->thread)->active = ++t->told;
     if (repair_is_v2(t->r))
         follow_v2(t, h);
     else
@@ -357,35 +359,40 @@ static bool free_proc(retelling *t, int64_t proc, int64_t thread)
     }
 }
 
-/* A proc that is idle: the last one that came to be so, or one of the first. */
-static bool any_idle(retelling *t, int64_t *proc)
+/* A proc for a thread that has none and needs one: the one told if it is idle, the one that became
+ * idle last, one of the first that is; else of the first the one whose thread did nothing for the
+ * longest time. */
+static bool pick_proc(retelling *t, int64_t *proc)
 {
-    enum { FIRST = 16 };
-    for (int64_t id = -1; id < FIRST; id++) {
-        *proc = id < 0 ? t->idle : id;
+    enum { FIRST = 64 };
+    int64_t wanted = *proc, oldest = GOTRACE_NO_PROC;
+    uint64_t least = UINT64_MAX;
+    for (int64_t id = -2; id < FIRST; id++) {
+        *proc = id == -2 ? wanted : id == -1 ? t->idle : id;
         const p_life *p = idmap_find(&t->procs, (uint64_t)*proc);
         if (p && p->state == PROC_IDLE)
             return true;
+        const m_life *m = p && p->placed ? idmap_find(&t->threads, (uint64_t)p->thread) : NULL;
+        if (m && m->active < least) {
+            least = m->active;
+            oldest = *proc;
+        }
     }
-    return false;
+    *proc = oldest;
+    return oldest != GOTRACE_NO_PROC;
 }
 
-/* The thread runs a proc: that one, or any that it has if none is told. */
-static bool give_proc(retelling *t, int64_t thread, int64_t proc)
+/* The thread runs a proc: that one if exact, else any. */
+static bool give_proc(retelling *t, int64_t thread, int64_t proc, bool exact)
 {
-    m_life *m = m_of(t, thread);
-    if (m->has_p && (proc == GOTRACE_NO_PROC || m->p == proc)) {
-        if (p_of(t, m->p)->state == PROC_CALLING)
-            return on_thread(t, N_SYSCALL_END, thread);
+    const m_life *m = m_of(t, thread);
+    if (m->has_p && (!exact || m->p == proc))
+        return p_of(t, m->p)->state != PROC_CALLING || on_thread(t, N_SYSCALL_END, thread);
+    bool known = proc != GOTRACE_NO_PROC && p_of(t, proc)->state != PROC_UNKNOWN;
+    if (proc != GOTRACE_NO_PROC && !known && !m->has_p && m->g == 0)
         return true;
-    }
-    if (proc == GOTRACE_NO_PROC && !any_idle(t, &proc)) {
-        if (!m->had_p)
-            return false;
-        proc = m->last_p;
-    }
-    if (p_of(t, proc)->state == PROC_UNKNOWN && !m->has_p && m->g == 0)
-        return true;
+    if (!exact && (known || proc == GOTRACE_NO_PROC) && !pick_proc(t, &proc))
+        return false;
     return clear_proc(t, thread) && free_proc(t, proc, thread) &&
            on_thread_with(t, N_PROC_START, thread, (uint64_t)proc);
 }
@@ -420,7 +427,7 @@ static bool make_runnable(retelling *t, uint64_t id, int64_t thread)
 /* The goroutine runs on that thread, with that proc. */
 static bool make_running(retelling *t, uint64_t id, int64_t thread, int64_t proc)
 {
-    if (!give_proc(t, thread, proc))
+    if (!give_proc(t, thread, proc, false))
         return false;
     if (id == 0 || m_of(t, thread)->g == id) {
         uint64_t own = m_of(t, thread)->g;
@@ -503,7 +510,8 @@ static bool steer_status(retelling *t, const gotrace_happening *h)
     if (h->spec->code == N_PROC_STATUS) {
         if (h->args[1] == 2)
             return free_proc(t, (int64_t)id, thread);
-        return h->args[1] == 1 && thread != GOTRACE_NO_THREAD && give_proc(t, thread, (int64_t)id);
+        return h->args[1] == 1 && thread != GOTRACE_NO_THREAD &&
+               give_proc(t, thread, (int64_t)id, true);
     }
     switch (h->args[2]) {
     case RUNNABLE: return make_runnable(t, id, thread);
@@ -532,10 +540,10 @@ static bool steer_v2(retelling *t, const gotrace_happening *h)
         return false;
     switch (h->spec->code) {
     case N_PROC_START: return clear_proc(t, thread) && free_proc(t, (int64_t)id, thread);
-    case N_PROC_STOP: return clear_thread(t, thread) && give_proc(t, thread, h->proc);
+    case N_PROC_STOP: return clear_thread(t, thread) && give_proc(t, thread, h->proc, false);
     case N_PROC_STEAL: return make_stealable(t, (int64_t)id, (int64_t)h->args[1], thread);
     case N_START:
-        return give_proc(t, thread, h->proc) && make_runnable(t, id, thread) &&
+        return give_proc(t, thread, h->proc, false) && make_runnable(t, id, thread) &&
                clear_thread(t, thread);
     case N_CREATE:
     case N_CREATE_BLOCKED: return make_running(t, h->goroutine, thread, h->proc);
@@ -654,7 +662,14 @@ bool retell_steer(retelling *t, gotrace_happening *h)
     if (!repair_is_v2(t->r))
         return steer_v1(t, h);
     bool steered = steer_v2(t, h) && retell_at(t, t->now, h->thread);
-    /* By then the proc has been taken. */
+    /* It happens where the thread is now. */
+    const m_life *m = m_of(t, h->thread);
+    if (h->thread != GOTRACE_NO_THREAD && (m->g != 0 || m->has_p)) {
+        if (!m->has_p || m->p != h->proc)
+            h->proc = GOTRACE_NO_PROC;
+        if (m->g != h->goroutine && m->g != 0)
+            h->goroutine = 0;
+    }
     if (h->spec->code == N_SYSCALL_BLOCKED || h->spec->code == N_DESTROY_SYSCALL)
         h->proc = GOTRACE_NO_PROC;
     return steered;
