@@ -93,22 +93,86 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Tell it anew until it is sound: what the writer made up may need it once more. */
+/* One way to tell it anew. */
+typedef struct attempt {
+    parts_bytes written;
+    repair_retold retold;
+    verdict verdict;
+} attempt;
+
+static bool try_retelling(repair *r, const parts_bytes *image, bool sorted, attempt *a)
+{
+    *a = (attempt){.written = {0}};
+    return repair_retell(r, image, sorted, &a->written, &a->retold) &&
+           examine(r, a->written.bytes, a->written.count, &a->verdict);
+}
+
+static void drop_attempt(repair *r, attempt *a)
+{
+    parts_drop(r->memory, a->written.bytes, a->written.capacity, 1);
+    a->written = (parts_bytes){0};
+}
+
+/* Events that are lost weigh more than those that are made up. */
+static bool is_better(const attempt *a, const attempt *b)
+{
+    enum { WEIGHT = 4 };
+    if (a->verdict.sound != b->verdict.sound)
+        return a->verdict.sound;
+    return a->retold.added + WEIGHT * a->retold.dropped <
+           b->retold.added + WEIGHT * b->retold.dropped;
+}
+
+/* In the reader's order, and if that takes much in that of the times too: the better one counts. */
+static bool best_retelling(repair *r, const parts_bytes *image, attempt *best)
+{
+    attempt other;
+    if (!try_retelling(r, image, false, best)) {
+        drop_attempt(r, best);
+        return false;
+    }
+    if (!repair_is_v2(r) || (best->verdict.sound && best->retold.added + best->retold.dropped == 0))
+        return true;
+    bool done = try_retelling(r, image, true, &other);
+    if (done && is_better(&other, best)) {
+        attempt worse = *best;
+        *best = other;
+        other = worse;
+    }
+    drop_attempt(r, &other);
+    if (!done)
+        drop_attempt(r, best);
+    return done;
+}
+
+static void tell_retold(repair *r, const repair_retold *retold)
+{
+    r->totals->added += retold->added;
+    r->totals->dropped += retold->dropped;
+    if (retold->added > 0)
+        repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, retold->added,
+                    "%" PRIu64 " events were made up, so that others can have happened",
+                    retold->added);
+    if (retold->dropped > 0)
+        repair_tell(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, retold->dropped,
+                    "%" PRIu64 " events cannot have happened, and were left out; the first: %.100s",
+                    retold->dropped, retold->why.message);
+}
+
+/* Tell it anew until it is sound: what was made up may need it once more. */
 static bool retell(repair *r, parts_bytes *image, verdict *v)
 {
     enum { MOST_TIMES = 4 };
     repair_tell(r, REPAIR_RETOLD, v->first.offset == GOTRACE_NO_OFFSET ? 0 : GOTRACE_NO_OFFSET, 1,
                 "all events are written anew, because: %.150s", v->first.message);
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
-        parts_bytes written = {0};
-        if (!repair_retell(r, image, &written)) {
-            parts_drop(r->memory, written.bytes, written.capacity, 1);
+        attempt best;
+        if (!best_retelling(r, image, &best))
             return false;
-        }
         parts_drop(r->memory, image->bytes, image->capacity, 1);
-        *image = written;
-        if (!examine(r, image->bytes, image->count, v))
-            return false;
+        *image = best.written;
+        *v = best.verdict;
+        tell_retold(r, &best.retold);
     }
     return true;
 }

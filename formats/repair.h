@@ -164,8 +164,16 @@ bool repair_scan(repair *r);
 bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
-/* Write anew what the reader makes of an image. */
-bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written);
+/* What telling it anew took. */
+typedef struct repair_retold {
+    uint64_t added, dropped;
+    gotrace_error why; /* of the first that was dropped */
+} repair_retold;
+
+/* Write anew what the reader makes of an image; sorted (v2): a generation's events by their own
+ * times, which fits where events that others wait for are lost. */
+bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
+                   repair_retold *result);
 
 static inline bool repair_is_v2(const repair *r)
 {

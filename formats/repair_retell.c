@@ -27,6 +27,15 @@ typedef struct held {
     uint64_t stack;
 } held;
 
+/* An event of v2 that waits until it is its time. */
+typedef struct waiting {
+    gotrace_happening h; /* args is set when it is told */
+    uint64_t args[GOTRACE_MAX_ARGS];
+    uint64_t ticks, number;
+} waiting;
+
+enum { MOST_WAITING = 1 << 20 };
+
 /* ---- times, strings and stacks -------------------------------------------------------------- */
 
 /* v2's times are nanoseconds. */
@@ -200,9 +209,9 @@ static bool cannot_be(const retelling *t, const gotrace_happening *h)
     return m && m->g != 0 && m->g != h->args[0];
 }
 
-static void drop(retelling *t, const gotrace_event *e)
+static void drop(retelling *t, unsigned code)
 {
-    if (is_status(t, e->type))
+    if (is_status(t, code))
         return;
     if (t->dropped++ == 0)
         t->why = *gotrace_writer_error(t->writer);
@@ -285,15 +294,75 @@ static uint64_t begin_of(retelling *t, const gotrace_event *e, uint64_t *generat
     return least;
 }
 
+static bool tell_waiting(retelling *t, size_t left);
+
 static bool sync(retelling *t, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
     uint64_t generation;
-    if (!tell_held(t) || !retell_at(t, begin_of(t, e, &generation), t->thread))
+    if (!tell_waiting(t, 0) || !tell_held(t) ||
+        !retell_at(t, begin_of(t, e, &generation), t->thread))
         return false;
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
     return tell_experiments(t, generation);
+}
+
+/* Tell it, and what makes it possible. */
+static bool tell_one(retelling *t, gotrace_happening *h, uint64_t ticks)
+{
+    if (!retell_at(t, ticks, h->thread))
+        return false;
+    bool possible = !cannot_be(t, h);
+    t->first_try = true;
+    if (possible && (retell_hand(t, h) || t->failed))
+        return !t->failed;
+    if (possible && retell_steer(t, h) && (t->failed || retell_hand(t, h)))
+        return !t->failed;
+    if (!t->failed)
+        drop(t, h->spec->code);
+    return !t->failed;
+}
+
+static int compare_ticks(const void *a, const void *b)
+{
+    const waiting *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Tell the earliest of those that wait, and leave so many. */
+static bool tell_waiting(retelling *t, size_t left)
+{
+    size_t count = t->waiting_count > left ? t->waiting_count - left : 0;
+    if (count == 0)
+        return true;
+    qsort(t->waiting, t->waiting_count, sizeof *t->waiting, compare_ticks);
+    for (size_t i = 0; i < count; i++) {
+        waiting *w = &t->waiting[i];
+        w->h.args = w->args;
+        if (!tell_one(t, &w->h, w->ticks))
+            return false;
+    }
+    memmove(t->waiting, t->waiting + count, left * sizeof *t->waiting);
+    t->waiting_count = left;
+    return true;
+}
+
+static bool let_wait(retelling *t, const gotrace_happening *h, uint64_t ticks)
+{
+    if (t->waiting_count == MOST_WAITING && !tell_waiting(t, MOST_WAITING / 2))
+        return false;
+    if (!parts_grow(t->r->memory, &t->waiting, &t->waiting_capacity, t->waiting_count + 1,
+                    sizeof *t->waiting, t->r->error)) {
+        t->failed = true;
+        return false;
+    }
+    waiting *w = &t->waiting[t->waiting_count++];
+    *w = (waiting){.h = *h, .ticks = ticks, .number = t->numbered++};
+    memcpy(w->args, h->args, sizeof w->args);
+    return true;
 }
 
 static bool tell(retelling *t, const gotrace_event *e)
@@ -303,10 +372,11 @@ static bool tell(retelling *t, const gotrace_event *e)
         return true;
     if (is_status(t, e->type) && e->thread == GOTRACE_NO_THREAD)
         return hold(t, e, spec);
-    if (!retell_at(t, told_ticks(t, e), e->thread))
-        return false;
-    uint64_t args[GOTRACE_MAX_ARGS] = {0};
+    uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = told_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
+    /* Strings of v1 stand in the proc's buffer, and take its time. */
+    if (!t->sorted && !retell_at(t, ticks, e->thread))
+        return false;
     gotrace_happening h = {.spec = spec,
                            .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,
                            .thread = e->thread,
@@ -318,15 +388,7 @@ static bool tell(retelling *t, const gotrace_event *e)
     h.arg_count = args_of(t, e, spec, args);
     if (t->failed)
         return false;
-    bool possible = !cannot_be(t, &h);
-    t->first_try = true;
-    if (possible && (retell_hand(t, &h) || t->failed))
-        return !t->failed;
-    if (possible && retell_steer(t, &h) && (t->failed || retell_hand(t, &h)))
-        return !t->failed;
-    if (!t->failed)
-        drop(t, e);
-    return !t->failed;
+    return t->sorted ? let_wait(t, &h, ticks) : tell_one(t, &h, ticks);
 }
 
 /* v1: goroutines that run timers may do more than others. */
@@ -374,12 +436,13 @@ static bool tell_all(retelling *t)
         if (!done)
             return false;
     }
-    if (status != GOTRACE_END)
+    if (status != GOTRACE_END || !tell_waiting(t, 0) || !tell_held(t))
         return false;
     return gotrace_writer_finish(t->writer) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
 
-bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written)
+bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
+                   repair_retold *result)
 {
     retelling *t = calloc(1, sizeof *t);
     gotrace_config config = {.limits = r->job->config->limits,
@@ -399,6 +462,7 @@ bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written)
                          .totals = r->totals,
                          .error = r->error};
     t->image = image;
+    t->sorted = sorted && repair_is_v2(r);
     t->written = written;
     idmap_init(&t->goroutines, sizeof(g_life));
     idmap_init(&t->procs, sizeof(p_life));
@@ -415,17 +479,8 @@ bool repair_retell(repair *r, const parts_bytes *image, parts_bytes *written)
     idmap_free(&t->threads);
     parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
     parts_drop(r->memory, t->held, t->held_capacity, sizeof *t->held);
-    if (done && t->added > 0)
-        repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, t->added,
-                    "%" PRIu64 " events were made up, so that others can have happened", t->added);
-    if (done && t->dropped > 0)
-        repair_tell(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, t->dropped,
-                    "%" PRIu64 " events cannot have happened, and were left out; the first: %.100s",
-                    t->dropped, t->why.message);
-    if (done) {
-        r->totals->added += t->added;
-        r->totals->dropped += t->dropped;
-    }
+    parts_drop(r->memory, t->waiting, t->waiting_capacity, sizeof *t->waiting);
+    *result = (repair_retold){t->added, t->dropped, t->why};
     free(t);
     return done;
 }

@@ -67,6 +67,10 @@ typedef struct retelling {
     size_t experiments; /* so many of these were looked at */
     struct held *held;  /* statuses that wait for the end of their generation */
     size_t held_count, held_capacity;
+    bool sorted; /* by the times told, not as the reader has them */
+    struct waiting *waiting;
+    size_t waiting_count, waiting_capacity;
+    uint64_t numbered;
     gotrace_frame frames[MOST_FRAMES];
 } retelling;
 
