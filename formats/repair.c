@@ -131,7 +131,7 @@ static bool best_retelling(repair *r, const parts_bytes *image, attempt *best)
         drop_attempt(r, best);
         return false;
     }
-    if (!repair_is_v2(r) || (best->verdict.sound && best->retold.added + best->retold.dropped == 0))
+    if (best->verdict.sound && best->retold.added + best->retold.dropped == 0)
         return true;
     bool done = try_retelling(r, image, true, &other);
     if (done && is_better(&other, best)) {

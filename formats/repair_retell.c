@@ -32,6 +32,7 @@ typedef struct waiting {
     gotrace_happening h; /* args is set when it is told */
     uint64_t args[GOTRACE_MAX_ARGS];
     uint64_t ticks, number;
+    char *message; /* owned */
 } waiting;
 
 enum { MOST_WAITING = 1 << 20 };
@@ -344,6 +345,8 @@ static bool tell_waiting(retelling *t, size_t left)
         w->h.args = w->args;
         if (!tell_one(t, &w->h, w->ticks))
             return false;
+        free(w->message);
+        w->message = NULL;
     }
     memmove(t->waiting, t->waiting + count, left * sizeof *t->waiting);
     t->waiting_count = left;
@@ -362,6 +365,18 @@ static bool let_wait(retelling *t, const gotrace_happening *h, uint64_t ticks)
     waiting *w = &t->waiting[t->waiting_count++];
     *w = (waiting){.h = *h, .ticks = ticks, .number = t->numbered++};
     memcpy(w->args, h->args, sizeof w->args);
+    w->h.data = NULL;
+    if (h->data_size == 0)
+        return true;
+    /* A message of v1 lives no longer than its event. */
+    char *copy = malloc(h->data_size);
+    if (!copy) {
+        parts_fail(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        t->failed = true;
+        return false;
+    }
+    w->h.data = memcpy(copy, h->data, h->data_size);
+    w->message = copy;
     return true;
 }
 
@@ -462,7 +477,7 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
                          .totals = r->totals,
                          .error = r->error};
     t->image = image;
-    t->sorted = sorted && repair_is_v2(r);
+    t->sorted = sorted;
     t->written = written;
     idmap_init(&t->goroutines, sizeof(g_life));
     idmap_init(&t->procs, sizeof(p_life));
@@ -479,6 +494,8 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
     idmap_free(&t->threads);
     parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
     parts_drop(r->memory, t->held, t->held_capacity, sizeof *t->held);
+    for (size_t i = 0; i < t->waiting_count; i++)
+        free(t->waiting[i].message);
     parts_drop(r->memory, t->waiting, t->waiting_capacity, sizeof *t->waiting);
     *result = (repair_retold){t->added, t->dropped, t->why};
     free(t);
