@@ -88,14 +88,14 @@ static uint64_t told_ticks(retelling *t, const gotrace_event *e)
     return ticks;
 }
 
-bool retell_at(retelling *t, uint64_t ticks, int64_t thread)
+bool retell_at(retelling *t, uint64_t ticks, int64_t place)
 {
-    bool other = repair_is_v2(t->r) && thread != t->thread;
+    bool other = place != t->place;
     if (ticks > t->now)
         t->now = ticks;
     else if (other)
         t->now++;
-    t->thread = thread;
+    t->place = place;
     return gotrace_writer_at(t->writer, t->now) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
 
@@ -302,7 +302,7 @@ static bool sync(retelling *t, const gotrace_event *e)
     gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
     uint64_t generation;
     if (!tell_waiting(t, 0) || !tell_held(t) ||
-        !retell_at(t, begin_of(t, e, &generation), t->thread))
+        !retell_at(t, begin_of(t, e, &generation), t->place))
         return false;
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
@@ -312,7 +312,7 @@ static bool sync(retelling *t, const gotrace_event *e)
 /* Tell it, and what makes it possible. */
 static bool tell_one(retelling *t, gotrace_happening *h, uint64_t ticks)
 {
-    if (!retell_at(t, ticks, h->thread))
+    if (!retell_at(t, ticks, repair_is_v2(t->r) ? h->thread : h->proc))
         return false;
     bool possible = !cannot_be(t, h);
     t->first_try = true;
@@ -390,7 +390,7 @@ static bool tell(retelling *t, const gotrace_event *e)
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = told_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     /* Strings of v1 stand in the proc's buffer, and take its time. */
-    if (!t->sorted && !retell_at(t, ticks, e->thread))
+    if (!t->sorted && !retell_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
         return false;
     gotrace_happening h = {.spec = spec,
                            .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,

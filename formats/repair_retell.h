@@ -54,7 +54,7 @@ typedef struct retelling {
     parts_bytes *written;
     const parts_bytes *image;
     uint64_t frequency, now;
-    int64_t thread; /* that was told of last */
+    int64_t place; /* v2: the thread, v1: the proc, that was told of last */
     idmap goroutines, procs, threads;
     uint64_t told; /* events, on threads */
     uint64_t added, dropped;
@@ -76,7 +76,7 @@ typedef struct retelling {
 
 /* It is that late now, or as late as it was. What happens on another thread at the same time is
  * told a tick later: readers put events of the same time into whichever order. */
-bool retell_at(retelling *t, uint64_t ticks, int64_t thread);
+bool retell_at(retelling *t, uint64_t ticks, int64_t place);
 
 /* Hand an event to the writer; false where it refuses. What it takes is followed. */
 bool retell_hand(retelling *t, const gotrace_happening *h);

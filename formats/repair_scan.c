@@ -212,7 +212,10 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
     /* Tracers pad the size, which nothing else is: so no other bytes look like a batch by chance.
      * What other programs write may not be padded. */
     enum { PATIENCE = 32 }; /* how often the bytes are looked at in vain */
-    if (!sure && ((!b->padded && !r->narrow) || r->spent / PATIENCE > r->size))
+    bool first = sure && r->count == 0;
+    if (!first && !b->padded && !r->narrow)
+        return false;
+    if (!sure && r->spent / PATIENCE > r->size)
         return false;
     size_t claimed = b->body + (size_t)size;
     bool inside = size <= r->size - b->body;
@@ -308,6 +311,42 @@ static size_t search(repair *r, size_t at, repair_batch *b)
     return at;
 }
 
+/* Where the last record of a batch begins. */
+static size_t last_record(const repair *r, const repair_batch *b)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    repair_record record;
+    if (repair_is_v2(r) && b->kind != PARTS_EVENTS && !(b->kind == PARTS_SYNC && r->version < 25) &&
+        p < end)
+        p++;
+    while (p < end && repair_record_at(r->version, p, end, &record) && p + record.size < end)
+        p += record.size;
+    return (size_t)(p - r->bytes);
+}
+
+/* Where a few bytes are lost at the end of a batch, its last record has taken some of the next
+ * one's header. Find that, and take the record off. */
+static bool search_back(repair *r, size_t at, repair_batch *found)
+{
+    repair_batch *b = r->count > 0 ? &r->batches[r->count - 1] : NULL;
+    if (!b || b->end != at || b->is_experiment || b->kind == PARTS_END || b->end == b->body)
+        return false;
+    size_t from = last_record(r, b);
+    for (size_t i = from + 1; i < at; i++) {
+        if (!batch_at(r, i, false, found))
+            continue;
+        repair_tell(r, REPAIR_TRUNCATED, from, from - b->offset,
+                    "the batch at %zu ends within a record; %zu bytes of it are kept",
+                    b->offset + (size_t)r->base, from - b->offset);
+        if (repair_is_v2(r))
+            v2_records(r, b, from);
+        b->end = from;
+        b->cut = b->changed = true;
+        return true;
+    }
+    return false;
+}
+
 bool repair_scan(repair *r)
 {
     size_t at = r->headless ? 0 : PARTS_HEADER;
@@ -333,6 +372,11 @@ bool repair_scan(repair *r)
                             b.offset + (size_t)r->base, b.end - b.offset);
             at = b.end > at ? b.end : at + 1;
             sure = b.end > b.offset;
+            continue;
+        }
+        if (sure && search_back(r, at, &b)) {
+            at = b.offset;
+            searched = true;
             continue;
         }
         size_t found = search(r, at + (sure ? 0 : 1), &b);

@@ -292,7 +292,8 @@ static bool add(retelling *t, unsigned code, int64_t proc, int64_t thread, const
                            .thread = thread,
                            .args = args,
                            .arg_count = count};
-    if (!h.spec || !retell_at(t, t->now, thread) || !retell_hand(t, &h))
+    int64_t place = repair_is_v2(t->r) ? thread : proc;
+    if (!h.spec || !retell_at(t, t->now, place) || !retell_hand(t, &h))
         return false;
     t->added++;
     return true;
@@ -660,7 +661,7 @@ bool retell_steer(retelling *t, gotrace_happening *h)
         narrow_context(t, h);
     }
     if (!repair_is_v2(t->r))
-        return steer_v1(t, h);
+        return steer_v1(t, h) && retell_at(t, t->now, h->proc);
     bool steered = steer_v2(t, h) && retell_at(t, t->now, h->thread);
     /* It happens where the thread is now. */
     const m_life *m = m_of(t, h->thread);
