@@ -167,6 +167,7 @@ static bool retell(repair *r, parts_bytes *image, verdict *v)
                 "all events are written anew, because: %.150s", v->first.message);
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
         attempt best;
+        r->again = i > 0;
         if (!best_retelling(r, image, &best))
             return false;
         parts_drop(r->memory, image->bytes, image->capacity, 1);

@@ -142,6 +142,7 @@ typedef struct repair {
     parts_shape shape;
     repair_batch *batches;
     size_t count, capacity;
+    bool again;     /* it was told anew already, and is not sound yet */
     bool silent;    /* tell nothing */
     uint64_t sound; /* bytes in sound batches */
     repair_totals *totals;

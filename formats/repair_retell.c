@@ -387,6 +387,12 @@ static bool tell(retelling *t, const gotrace_event *e)
         return true;
     if (is_status(t, e->type) && e->thread == GOTRACE_NO_THREAD)
         return hold(t, e, spec);
+    /* What futile wake-ups change to states is more than a writer looks at. */
+    enum { V1_FUTILE = 36 };
+    if (t->r->again && !repair_is_v2(t->r) && e->type == V1_FUTILE) {
+        t->dropped++;
+        return true;
+    }
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = told_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     /* Strings of v1 stand in the proc's buffer, and take its time. */
