@@ -205,7 +205,7 @@ static bool cannot_be(const retelling *t, const gotrace_happening *h)
     const g_life *g = idmap_find(&t->goroutines, h->args[0]);
     if (g && g->placed && (uint64_t)g->place != h->args[1])
         return true; /* it would be in two places */
-    if (h->args[2] == RUNNING && (!m || !m->has_p))
+    if (h->args[2] == RUNNING && (!m || !m->has_p || h->thread != (int64_t)h->args[1]))
         return true; /* the context of what it does will tell */
     return m && m->g != 0 && m->g != h->args[0];
 }
