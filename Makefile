@@ -203,11 +203,12 @@ $(1):
 check-$(1):
 	@$$(MAKE) BUILD=build/$(1) SANITIZE=$(2) check
 endef
-## asan, ubsan, tsan: build all, tests too, with that sanitizer, under build/asan ...
+## asan, ubsan, tsan, sanitized (the first two): build all, tests too, so, under build/asan ...
 $(eval $(call sanitizer,asan,address))
 $(eval $(call sanitizer,ubsan,undefined))
+$(eval $(call sanitizer,sanitized,address$(comma)undefined))
 $(eval $(call sanitizer,tsan,thread))
-## check-asan, check-ubsan, check-tsan: run the tests with that sanitizer
+## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
 coverage: ## run the tests and say how much of each file they run
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check

@@ -25,6 +25,12 @@ judge() {
     fi
 }
 
+# Engines and viewers take nearly all of the time. Of fresh traces, which are many of a kind and others
+# each time, they look at every third, as chance and its content have it.
+is_looked_at() {
+    [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] || [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 3)) -eq 0 ]
+}
+
 checks_of_v1() {
     check_verdict "$file"
     check_info "$file"
@@ -40,9 +46,10 @@ checks_of_v1() {
         check_parts "$file" proc "$GOREAD_V1"
         [ "$(version_of "$file")" -lt 11 ] || check_states "$file"
     fi
+    [ $sound = no ] || check_versions "$file"
+    is_looked_at || return 0
     check_export "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.21
-    [ $sound = no ] || check_versions "$file"
 }
 
 checks_of_v2() {
@@ -58,9 +65,10 @@ checks_of_v2() {
         check_parts "$file" thread "$GOREAD_V2"
         check_parts "$file" generation "$GOREAD_V2"
     fi
+    [ $sound = no ] || check_versions "$file"
+    is_looked_at || return 0
     check_export_v2 "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.27
-    [ $sound = no ] || check_versions "$file"
 }
 
 all_checks() {
