@@ -508,8 +508,8 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
     m->frames = frames;
     for (size_t i = 0; i < count && status == GOTRACE_OK; i++) {
         script_span span = m->texts[which][i];
-        status = script_frame_read(job, m->line, job->record.data + span.at, span.size,
-                                   &m->frames[i]);
+        char none[] = "", *told = span.size > 0 ? job->record.data + span.at : none;
+        status = script_frame_read(job, m->line, told, span.size, &m->frames[i]);
         if (status != GOTRACE_OK)
             return name_event(job);
     }
@@ -524,6 +524,12 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
                                                                                : refused(job);
 }
 
+/* The bytes of a span; of an event that told none but empty ones there is no memory at all. */
+static const char *span_bytes(const script_job *job, script_span span)
+{
+    return span.size > 0 ? job->record.data + span.at : "";
+}
+
 /* The ids of the strings and stacks that the event refers to. */
 static gotrace_status make_ids(script_job *job, gotrace_happening *h)
 {
@@ -534,9 +540,8 @@ static gotrace_status make_ids(script_job *job, gotrace_happening *h)
                 return GOTRACE_ERROR;
         } else if (m->args[i]->kind == GOTRACE_ARG_STRING) {
             script_span span = m->strings[i];
-            const char *bytes = span.size > 0 ? job->record.data + span.at : "";
-            if (gotrace_writer_string(m->writer, h->proc, bytes, span.size, &m->values[i]) !=
-                GOTRACE_OK)
+            if (gotrace_writer_string(m->writer, h->proc, span_bytes(job, span), span.size,
+                                      &m->values[i]) != GOTRACE_OK)
                 return refused(job);
         }
     }
@@ -575,7 +580,7 @@ gotrace_status script_event_end(script_job *job)
     if (tell_procs(job, &h) != GOTRACE_OK || make_ids(job, &h) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (m->has_data) {
-        h.data = job->record.data + m->data.at;
+        h.data = span_bytes(job, m->data);
         h.data_size = m->data.size;
     }
     if (gotrace_writer_event(m->writer, &h) != GOTRACE_OK)
