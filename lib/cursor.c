@@ -29,7 +29,7 @@ static void set_limit(gt_cursor *c, size_t have)
 /* Make at least `need` bytes of the current run available from p on, or all that are left. */
 static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 {
-    size_t left = (size_t)(c->limit - c->p), got;
+    size_t left = (size_t)(c->limit - c->p);
     if (need > c->window_size) {
         void *grown = gt_resize(&reader->heap, c->window, c->window_size + SLACK, need + SLACK);
         if (!grown)
@@ -44,18 +44,11 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
     size_t room = c->window_size - left;
     if (room > ahead)
         room = (size_t)ahead;
-    if (gotrace_source_read(reader->source, c->base + left, c->window + left, room, &got,
-                            &reader->error) < 0)
-        return gt_fail(reader);
-    if (got < room) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(c->base + left + got),
-                     "the file became shorter while it was read");
-        return gt_fail(reader);
-    }
+    if (!gt_read_again(reader, c->base + left, c->window + left, room))
+        return false;
     c->p = c->window;
-    set_limit(c, left + got);
-    memset(c->window + left + got, 0, SLACK);
-    gt_progress(reader, got);
+    set_limit(c, left + room);
+    memset(c->window + left + room, 0, SLACK);
     return true;
 }
 

@@ -86,6 +86,20 @@ void gt_progress(gotrace_reader *reader, uint64_t bytes)
                                    reader->progress_total);
 }
 
+bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size)
+{
+    size_t got;
+    if (gotrace_source_read(reader->source, offset, into, size, &got, &reader->error) < 0)
+        return gt_fail(reader);
+    if (got < size) {
+        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(offset + got),
+                     "the file became shorter while it was read");
+        return gt_fail(reader);
+    }
+    gt_progress(reader, size);
+    return true;
+}
+
 /* ---- opening and closing ------------------------------------------------------------------- */
 
 void gotrace_config_init(gotrace_config *config)

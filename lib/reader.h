@@ -91,6 +91,9 @@ bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 /* Count bytes as read and tell on_progress now and then. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);
 
+/* Second pass: read `size` bytes that the first pass has seen. */
+bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size);
+
 /* First pass. False when reading cannot go on at all; a damaged file is indexed up to the damage.
  */
 bool gt_index_build(gotrace_reader *reader);

@@ -21,25 +21,18 @@ static uint64_t offset_of(const gt_v2_cursor *c, const uint8_t *p)
 /* Read on in the batch, from p. */
 static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
 {
-    size_t left = (size_t)(c->limit - c->p), got;
+    size_t left = (size_t)(c->limit - c->p);
     c->base = offset_of(c, c->p);
     memmove(c->window, c->p, left);
     uint64_t ahead = c->end_of_batch - c->base - left;
     size_t room = c->window_size - left;
     if (room > ahead)
         room = (size_t)ahead;
-    if (gotrace_source_read(reader->source, c->base + left, c->window + left, room, &got,
-                            &reader->error) < 0)
-        return gt_fail(reader);
-    if (got < room) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(c->base + left + got),
-                     "the file became shorter while it was read");
-        return gt_fail(reader);
-    }
+    if (!gt_read_again(reader, c->base + left, c->window + left, room))
+        return false;
     c->p = c->window;
-    c->limit = c->window + left + got;
-    memset(c->window + left + got, 0, SLACK);
-    gt_progress(reader, got);
+    c->limit = c->window + left + room;
+    memset(c->window + left + room, 0, SLACK);
     return true;
 }
 

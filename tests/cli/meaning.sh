@@ -101,11 +101,4 @@ try '\0241\0145trace\0147go 1.26\0242\0145event\0147GoBlock\0141t\01'
 
 # CBOR cut off at any byte.
 gotrace dump --level meaning --format cbor -o whole "$TRACES"/go1.27-syscall.trace
-size=$(stat -c %s whole)
-for ((at = 1; at < size; at += 1511)); do
-    head -c $at whole >script
-    gotrace synth -o trace script 2>log
-    status=$?
-    grep -q "^script:0x[0-9a-f]*: error: the script is cut off" log || cat log
-    [ $status = 1 ] && [ ! -e trace ] || echo "cut at $at: $status"
-done
+cut_scripts whole 1511

@@ -22,3 +22,17 @@ skip() {
     echo "$1" >&2
     exit 77
 }
+
+# cut_scripts WHOLE STEP: synth of a CBOR script that is cut off, at every STEP-th byte, says so and writes
+# nothing. The last of them is left in the file `script`.
+cut_scripts() {
+    local size at status
+    size=$(stat -c %s "$1")
+    for ((at = 1; at < size; at += $2)); do
+        head -c "$at" "$1" >script
+        gotrace synth -o trace script 2>log
+        status=$?
+        grep -q "^script:0x[0-9a-f]*: error: the script is cut off" log || cat log
+        [ $status = 1 ] && [ ! -e trace ] || echo "cut at $at: $status"
+    done
+}

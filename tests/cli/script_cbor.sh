@@ -23,15 +23,8 @@ run gotrace synth -o trace script
 [ ! -e trace ] || echo 'something was written'
 # Cut off at any byte, from a file, a pipe and compressed.
 gotrace dump --format cbor -o whole "$TRACES"/go1.21-chan.trace
-size=$(stat -c %s whole)
-for ((at = 1; at < size; at += 211)); do
-    head -c $at whole >script
-    gotrace synth -o trace script 2>log
-    status=$?
-    grep -q "^script:0x[0-9a-f]*: error: the script is cut off" log || cat log
-    [ $status = 1 ] && [ ! -e trace ] || echo "cut at $at: $status"
-done
-head -c $((size - 1)) whole | gotrace synth -o trace 2>&1 | sed 's/0x[0-9a-f]*/0x.../'
+cut_scripts whole 211
+head -c -1 whole | gotrace synth -o trace 2>&1 | sed 's/0x[0-9a-f]*/0x.../'
 zstd -q whole && gotrace synth whole.zst | cmp - "$TRACES"/go1.21-chan.trace
 # What is not complete can still be dumped; its end is written.
 head -c 3000 "$TRACES"/go1.21-chan.trace >cut.trace

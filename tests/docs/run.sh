@@ -11,27 +11,8 @@ export LC_ALL=C.UTF-8 TZ=UTC
 unset NO_COLOR
 PATH=$build:$build/examples:$PATH
 
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-# check NAME COMMAND...: passes if the command does; what it printed is shown if not.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "FAIL $name"
-        sed 's/^/  /' "$work/log"
-        failed=$((failed + 1))
-    fi
-}
-
-skip() {
-    echo "SKIP $1: $2"
-    skipped=$((skipped + 1))
-}
+# shellcheck disable=SC1091
+. tests/checks.bash
 
 # ---- what pages repeat -------------------------------------------------------------------------
 
@@ -257,5 +238,4 @@ for document in README.md CONTRIBUTING.md testdata/README.md; do
     check "$document: paths" paths_exist "$document"
 done
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+end_checks

@@ -5,27 +5,8 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD="${BUILD:-build}"
 gotrace() { "$BUILD/gotrace" "$@"; }
 
-passed=0 failed=0 skipped=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-# check NAME COMMAND...: passes if the command does; what it printed is shown if not.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        echo "FAIL $name"
-        sed 's/^/  /' "$work/log"
-        failed=$((failed + 1))
-    fi
-}
-
-skip() {
-    echo "SKIP $1: $2"
-    skipped=$((skipped + 1))
-}
+# shellcheck disable=SC1091
+. tests/checks.bash
 
 have() { command -v "$1" >/dev/null; }
 
@@ -207,5 +188,4 @@ else
 fi
 check 'make uninstall' uninstalls
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+end_checks

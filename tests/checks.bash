@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# What tests that are a list of checks in one script have at hand; a folder for their files, $work.
+
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# check NAME COMMAND...: passes if the command does; what it printed is shown if not.
+check() {
+    local name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        echo "FAIL $name"
+        sed 's/^/  /' "$work/log"
+        failed=$((failed + 1))
+    fi
+}
+
+skip() {
+    echo "SKIP $1: $2"
+    skipped=$((skipped + 1))
+}
+
+# The last line of such a script.
+end_checks() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+}
