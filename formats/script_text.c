@@ -415,7 +415,8 @@ static bool takes_raw(text_line *line)
     if ((size_t)(end - line->at) != strlen(raw) || memcmp(line->at, raw, strlen(raw)) != 0)
         return false;
     line->at = end;
-    return more_in(line);
+    more_in(line);
+    return true;
 }
 
 static gotrace_status read_event(script_job *job, text_line *line)
