@@ -8,7 +8,9 @@
  *   gen_ops.c       what a goroutine can do
  *   gen_programs.c  what goroutines of each profile do, and what their functions are called
  *   gen_cover.c     what --cover asks for
- *   gen_tell.c      an event told to the writer
+ *   gen_tell.c      an event told: put into a block
+ *   gen_pipe.c      the blocks, which go from one thread to another
+ *   gen_teller.c    what a block holds, told to the writer in the words of the version
  *   gen_defect*.c   one rule broken
  *
  * All that is decided at random comes from one generator of integers, and nothing is computed in
@@ -19,6 +21,7 @@
 #define GEN_H
 
 #include "formats.h"
+#include "gen_pipe.h"
 
 /* ---- what can be told ----------------------------------------------------------------------- */
 
@@ -95,7 +98,7 @@ typedef enum gen_event {
         GEN_EVENT_COUNT
 } gen_event;
 
-_Static_assert(GEN_EVENT_COUNT <= 64, "there is a bit for each in gen_sim.seen");
+_Static_assert(GEN_EVENT_COUNT <= 64, "there is a bit for each in gen_words");
 
 /* Strings: why goroutines wait and the world stops, as Go's runtime says it, and what the program
  * calls things. */
@@ -127,7 +130,9 @@ _Static_assert(GEN_EVENT_COUNT <= 64, "there is a bit for each in gen_sim.seen")
     X(MESSAGE_0, "accepted")                                                                       \
     X(MESSAGE_1, "not in the cache")                                                               \
     X(MESSAGE_2, "three rows")                                                                     \
-    X(MESSAGE_3, "sent")
+    X(MESSAGE_3, "sent")                                                                           \
+    /* what the experiment AllocFree says of a generation: its number, and where things lie */     \
+    X(EXPERIMENT, "\x01\x80\x80\x80\x01\x80\x40\x08\x80\x10")
 
 typedef enum gen_string {
 #define GEN_NUMBER(name, text) GEN_STRING_##name,
@@ -187,6 +192,7 @@ typedef enum gen_cover_part {
     GEN_COVER_SYNC,
     GEN_COVER_COND,
     GEN_COVER_PREEMPT,
+    GEN_COVER_SYSCALL,
     GEN_COVER_ASSIST,
     GEN_COVER_EXPERIMENT,
     GEN_COVER_EXPERIMENT_BATCH,
@@ -288,20 +294,44 @@ typedef struct gen_lock {
 
 enum { GEN_LOCKS = 16, GEN_CHANNELS = 8, GEN_CHANNEL_ROOM = 4, GEN_GROUP = 32 };
 
+/* Where an argument comes from: what is said of an event, its numbers first. */
+enum {
+    GEN_FROM_STRING = 4,
+    GEN_FROM_SECOND,
+    GEN_FROM_START,
+    GEN_FROM_STACK,
+    GEN_FROM_NOTHING,
+    GEN_SOURCES
+};
+
+/* How an event is told in a version. */
+typedef struct gen_wording {
+    const gotrace_event_spec *spec; /* NULL: that version has none */
+    uint8_t arg_count;
+    uint8_t sources[4];
+    bool named; /* there are strings or stacks among the arguments */
+    bool stack; /* it has a stack beside them */
+    bool data;  /* it has data: the second string */
+} gen_wording;
+
+typedef struct gen_words {
+    int version;
+    uint64_t known; /* a bit for each event that the version has */
+    gen_wording of[GEN_EVENT_COUNT];
+} gen_words;
+
 typedef struct gen_sim {
     /* how it is told */
-    gotrace_writer *writer;
-    const gotrace_event_spec *specs[GEN_EVENT_COUNT]; /* NULL: that version has none */
-    uint8_t arg_counts[GEN_EVENT_COUNT];
-    uint8_t sources[GEN_EVENT_COUNT][GOTRACE_MAX_ARGS]; /* where an argument comes from */
+    gen_pipe *pipe;
+    gen_record *block; /* being filled */
+    size_t in_block;
+    const gen_words *words;
     int version;
-    bool v2, cover, failed;
-    unsigned tick_shift; /* ns to ticks */
-    uint64_t frequency;
-    uint64_t generation, next_generation; /* its number; ns */
-    uint64_t string_ids[GEN_STRING_COUNT];
-    uint64_t stack_ids[GEN_ROLES][OP_COUNT][GEN_VARIANTS];
-    uint64_t told; /* events */
+    bool v2, cover;
+    bool failed;              /* nobody listens any more */
+    unsigned tick_shift;      /* ns to ticks */
+    uint64_t next_generation; /* ns */
+    uint64_t told;            /* events */
 
     uint64_t random;
     uint64_t now; /* ns */
@@ -417,23 +447,23 @@ typedef struct gen_saying {
     uint32_t thread;           /* v2, where p is NULL */
     const gen_role *start;     /* of a goroutine that is created */
     uint64_t args[4];          /* those that are no strings and stacks, in the table's order */
-    gen_string string, second; /* those that are */
-    const char *data;
-    size_t data_size;
+    gen_string string, second; /* those that are; the second is its data, if it has such */
 } gen_saying;
 
-/* Get to know the events of the version. */
-void gen_tell_init(gen_sim *s);
-const char *gen_text(gen_string string);
+void gen_words_init(gen_words *words, int version);
 void gen_tell(gen_sim *s, gen_event event, const gen_saying *saying);
 /* v2: the next generation begins now. */
 void gen_next_generation(gen_sim *s);
+/* The next one is due in a second. */
+void gen_generation_begun(gen_sim *s);
+/* What is in the last block goes on its way. */
+void gen_tell_end(gen_sim *s);
 uint64_t gen_ticks(const gen_sim *s);
 
 /* Whether the version can say it. */
 static inline bool gen_has(const gen_sim *s, gen_event event)
 {
-    return s->specs[event] != NULL;
+    return s->words->known >> event & 1;
 }
 
 /* A little later: between what happens at once. */
@@ -441,6 +471,25 @@ static inline void gen_pass(gen_sim *s)
 {
     s->now += 64 + (gen_random(s) & 127);
 }
+
+/* ---- telling the writer (gen_teller.c) --------------------------------------------------------
+ */
+
+/* A stack by number: of what goroutines of a role do, in one of several places. */
+static inline uint16_t gen_stack_number(unsigned role, gen_op_code op, unsigned variant)
+{
+    return (uint16_t)(1 + (role * OP_COUNT + (unsigned)op) * GEN_VARIANTS + variant);
+}
+
+enum { GEN_STACKS = 1 + GEN_ROLES * OP_COUNT * GEN_VARIANTS };
+
+typedef struct gen_teller gen_teller;
+
+/* Tell the writer of what a machine with these roles does. NULL if there is no memory. */
+gen_teller *gen_teller_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles);
+void gen_teller_free(gen_teller *teller);
+/* A gen_take_fn; false: the writer has failed. */
+bool gen_teller_take(void *teller, const gen_record *records, size_t count);
 
 /* ---- scheduling (gen_sched.c) ---------------------------------------------------------------- */
 

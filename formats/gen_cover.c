@@ -19,15 +19,10 @@ static void experiment(gen_sim *s, gen_proc *p, gen_goroutine *g)
     }
 }
 
-/* What the experiment AllocFree says of a generation: its number, and where things lie. */
 static void experiment_batch(gen_sim *s, gen_proc *p)
 {
-    static const char data[] = "\x01\x80\x80\x80\x01\x80\x40\x08\x80\x10";
     gen_tell(s, GEN_EXPERIMENT_BATCH,
-             &(gen_saying){.p = p,
-                           .args = {1, s->generation, p->thread, gen_ticks(s)},
-                           .data = data,
-                           .data_size = sizeof data - 1});
+             &(gen_saying){.p = p, .args = {1}, .second = GEN_STRING_EXPERIMENT});
 }
 
 /* A generation begins while a cycle, a sweep and an assist go on; of one that waits, the stack is
@@ -70,6 +65,11 @@ bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     case GEN_COVER_SYNC: wait(s, p, GEN_BLOCK_SYNC, OP_LOCK, GEN_STRING_SYNC); break;
     case GEN_COVER_COND: wait(s, p, GEN_BLOCK_COND, OP_COND_WAIT, GEN_STRING_COND); break;
     case GEN_COVER_PREEMPT: gen_preempt(s, p, OP_START); break;
+    case GEN_COVER_SYSCALL: /* over before anybody takes the proc */
+        gen_syscall(s, p, 0);
+        gen_pass(s);
+        gen_syscall_step(s, p);
+        break;
     case GEN_COVER_ASSIST:
         gen_assist(s, p, true);
         gen_pass(s);

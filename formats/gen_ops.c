@@ -351,9 +351,7 @@ static bool logs(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
                            .op = op->code,
                            .args = {g->task},
                            .string = (gen_string)op->a,
-                           .second = message,
-                           .data = gen_text(message),
-                           .data_size = strlen(gen_text(message))});
+                           .second = message});
     return false;
 }
 

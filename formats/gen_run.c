@@ -84,10 +84,7 @@ static void begin(gen_sim *s)
 /* Whether all that --cover asks for was told. */
 static bool is_covered(const gen_sim *s)
 {
-    for (int i = 0; i < GEN_EVENT_COUNT; i++)
-        if (s->specs[i] && !(s->seen >> i & 1))
-            return false;
-    return s->toured;
+    return s->toured && !(s->words->known & ~s->seen);
 }
 
 static void sample_one(gen_sim *s)
@@ -113,19 +110,21 @@ static void step(gen_sim *s)
 {
     uint64_t r = gen_random(s);
     gen_proc *p = s->order[((r >> 32) * s->awake_count) >> 32];
-    s->now += 64 + (r & 511);
-    if (s->blocked.count && (r >> 9 & 63) == 0)
+    if (s->blocked.count && (r & 15) == 0)
         gen_syscall_return(s);
     if (s->now >= s->next_sample && gen_has(s, GEN_SAMPLE))
         sample_one(s);
     if (s->v2 && s->now >= s->next_generation)
         gen_next_generation(s);
-    if (!p->running)
-        gen_schedule(s, p);
-    else if (p->running->state == GEN_G_CALLING)
-        gen_syscall_step(s, p);
-    else
-        gen_step(s, p);
+    for (unsigned turns = 1 + (r >> 4 & 7); turns > 0 && p->place < s->awake_count; turns--) {
+        s->now += 64 + (gen_random(s) & 511);
+        if (!p->running)
+            gen_schedule(s, p);
+        else if (p->running->state == GEN_G_CALLING)
+            gen_syscall_step(s, p);
+        else
+            gen_step(s, p);
+    }
 }
 
 static void run(gen_sim *s, uint64_t events)
@@ -221,12 +220,54 @@ static void set_up(gen_sim *s, const gen_job *job)
            profile->role_count * sizeof *profile->roles);
     s->role_count = GEN_RUNTIME_ROLES + profile->role_count;
     gen_gc_init(s);
+    gen_generation_begun(s);
 }
 
 gotrace_status gen_write(const gen_job *job, gotrace_write_fn write, void *ctx,
                          const gotrace_config *config, gotrace_error *error)
 {
     return gen_run(job, NULL, write, ctx, config, error);
+}
+
+static gotrace_status no_memory(gotrace_error *error)
+{
+    *error = (gotrace_error){.rule = GOTRACE_RULE_SYSTEM_MEMORY,
+                             .severity = GOTRACE_FATAL,
+                             .class_ = GOTRACE_CLASS_SYSTEM,
+                             .message = "out of memory"};
+    return GOTRACE_ERROR;
+}
+
+typedef struct running {
+    gen_sim *sim;
+    gen_words words;
+    gen_still *still;
+    uint64_t events;
+} running;
+
+static void fill(void *ctx, gen_pipe *pipe)
+{
+    running *r = ctx;
+    r->sim->pipe = pipe;
+    r->sim->words = &r->words;
+    run(r->sim, r->events);
+    if (r->still)
+        stand_still(r->sim, r->still);
+    gen_tell_end(r->sim);
+}
+
+/* The machine runs beside the writer, which is told what happens in it. */
+static gotrace_status run_beside(running *r, gotrace_writer *writer, gotrace_error *error)
+{
+    gen_teller *teller = gen_teller_new(writer, &r->words, r->sim->roles);
+    gen_pipe_end end = teller ? gen_pipe_run(fill, r, gen_teller_take, teller) : GEN_PIPE_NO_MEMORY;
+    gen_teller_free(teller);
+    if (end == GEN_PIPE_NO_MEMORY)
+        return no_memory(error);
+    gotrace_status status = end == GEN_PIPE_TAKEN ? gotrace_writer_finish(writer) : GOTRACE_ERROR;
+    if (status < 0)
+        *error = *gotrace_writer_error(writer);
+    return status;
 }
 
 gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn write, void *ctx,
@@ -237,24 +278,18 @@ gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn wr
     gen_sim *s = calloc(1, sizeof *s);
     gotrace_status status = GOTRACE_ERROR;
     if (!s || !gen_sched_init(s, (uint32_t)job->procs, (uint32_t)job->goroutines)) {
-        *error = (gotrace_error){.rule = GOTRACE_RULE_SYSTEM_MEMORY,
-                                 .severity = GOTRACE_FATAL,
-                                 .class_ = GOTRACE_CLASS_SYSTEM,
-                                 .message = "out of memory"};
+        no_memory(error);
     } else {
         set_up(s, job);
         gotrace_writer_options options = {.frequency = clocks[s->v2].frequency,
                                           .generation_ticks = UINT64_MAX};
-        status = gotrace_writer_new(job->version, &options, write, ctx, config, &s->writer, error);
+        gotrace_writer *writer;
+        status = gotrace_writer_new(job->version, &options, write, ctx, config, &writer, error);
         if (status >= 0) {
-            gen_tell_init(s);
-            run(s, job->events);
-            if (still)
-                stand_still(s, still);
-            status = s->failed ? GOTRACE_ERROR : gotrace_writer_finish(s->writer);
-            if (status < 0)
-                *error = *gotrace_writer_error(s->writer);
-            gotrace_writer_free(s->writer);
+            running r = {.sim = s, .still = still, .events = job->events};
+            gen_words_init(&r.words, job->version);
+            status = run_beside(&r, writer, error);
+            gotrace_writer_free(writer);
         }
     }
     if (s)

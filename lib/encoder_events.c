@@ -114,13 +114,10 @@ gotrace_status gotrace_encoder_tracer(gotrace_encoder *e, gotrace_tracer tracer)
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
-/* The buffer of a proc, made if there is none; NULL (and the error is set) if there cannot be. */
-static gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
+__attribute__((noinline)) static gt_buffer *seek_buffer(gotrace_encoder *e, int64_t proc,
+                                                        uint32_t *near)
 {
     size_t number;
-    uint32_t *near = &e->near[(uint64_t)proc % (sizeof e->near / sizeof e->near[0])];
-    if (*near && e->buffers[*near - 1].proc == proc)
-        return &e->buffers[*near - 1];
     if (gt_intern_find(&e->procs, &proc, sizeof proc, &number)) {
         *near = (uint32_t)number + 1;
         return &e->buffers[number];
@@ -139,6 +136,15 @@ static gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
     }
     e->buffers[number] = (gt_buffer){.proc = proc};
     return &e->buffers[number];
+}
+
+/* The buffer of a proc, made if there is none; NULL (and the error is set) if there cannot be. */
+static inline gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
+{
+    uint32_t *near = &e->near[(uint64_t)proc % (sizeof e->near / sizeof e->near[0])];
+    if (*near && e->buffers[*near - 1].proc == proc)
+        return &e->buffers[*near - 1];
+    return seek_buffer(e, proc, near);
 }
 
 static gotrace_status flush_buffer(gotrace_encoder *e, gt_buffer *buffer)
@@ -288,7 +294,8 @@ static gotrace_status keep_timer(gotrace_encoder *e, uint64_t goroutine)
 }
 
 /* The ticks that an event after the buffer's last one gets. */
-static gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buffer, uint64_t *ticks)
+static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buffer,
+                                        uint64_t *ticks)
 {
     if (does(e, GT_TRACER_RAISES) && *ticks <= buffer->last_ticks)
         *ticks = buffer->last_ticks + 1;

@@ -1,0 +1,198 @@
+/* test_gen.c - gen's two sides: what one fills the other takes, in the order in which it came,
+ * beside it or in turns; and each hears of the other's end. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "formats.h"
+#include "gen_pipe.h"
+#include "support.h"
+
+/* ---- a machine on which no thread can be had --------------------------------------------------
+ */
+
+static bool no_threads;
+static bool masked; /* the last thread that was begun is left alone by signals */
+
+typedef int create_fn(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                      void *arg);
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+    create_fn *real;
+    sigset_t signals;
+    if (no_threads)
+        return EAGAIN;
+    pthread_sigmask(SIG_SETMASK, NULL, &signals);
+    masked = sigismember(&signals, SIGINT) && sigismember(&signals, SIGTERM);
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    return real(thread, attr, run, arg);
+}
+
+/* ---- the pipe -------------------------------------------------------------------------------- */
+
+typedef struct counting {
+    uint64_t count;       /* records that are to be told */
+    uint64_t told, taken; /* so far */
+    uint64_t enough;      /* taken, no more are wanted */
+    uint64_t most_in_block;
+    bool refused;
+} counting;
+
+static void count_up(void *ctx, gen_pipe *pipe)
+{
+    counting *c = ctx;
+    size_t in_block = 0;
+    gen_record *block = gen_pipe_next(pipe, 0);
+    for (; block && c->told < c->count; c->told++) {
+        block[in_block++] = (gen_record){.ticks = c->told, .args = {[3] = ~c->told}};
+        if (in_block == GEN_BLOCK_RECORDS) {
+            block = gen_pipe_next(pipe, in_block);
+            in_block = 0;
+        }
+    }
+    c->refused = !block;
+    if (block && in_block > 0)
+        gen_pipe_next(pipe, in_block);
+}
+
+static bool check_count(void *ctx, const gen_record *records, size_t count)
+{
+    counting *c = ctx;
+    for (size_t i = 0; i < count; i++, c->taken++) {
+        ck_assert_uint_eq(records[i].ticks, c->taken);
+        ck_assert_uint_eq(records[i].args[3], ~c->taken);
+    }
+    return c->taken < c->enough;
+}
+
+START_TEST(all_arrives)
+{
+    no_threads = _i;
+    const uint64_t counts[] = {0,
+                               1,
+                               GEN_BLOCK_RECORDS - 1,
+                               GEN_BLOCK_RECORDS,
+                               GEN_BLOCK_RECORDS + 1,
+                               GEN_BLOCKS * GEN_BLOCK_RECORDS,
+                               100 * GEN_BLOCK_RECORDS + 7};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        counting c = {.count = counts[i], .enough = UINT64_MAX};
+        masked = false;
+        ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_TAKEN);
+        ck_assert_uint_eq(c.taken, counts[i]);
+        ck_assert(!c.refused);
+        ck_assert(masked == !no_threads);
+    }
+}
+END_TEST
+
+START_TEST(refusal_stops)
+{
+    no_threads = _i;
+    counting c = {.count = 1000 * GEN_BLOCK_RECORDS, .enough = 20 * GEN_BLOCK_RECORDS};
+    ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_UNWANTED);
+    ck_assert_uint_eq(c.taken, c.enough);
+    ck_assert(c.refused);
+    ck_assert_uint_le(c.told, c.taken + (GEN_BLOCKS + 1) * GEN_BLOCK_RECORDS);
+
+    /* In the last block, too. */
+    c = (counting){.count = 3 * GEN_BLOCK_RECORDS + 1, .enough = 3 * GEN_BLOCK_RECORDS + 1};
+    ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_UNWANTED);
+}
+END_TEST
+
+/* ---- gen ------------------------------------------------------------------------------------- */
+
+static const gen_job job = {
+    .seed = 7, .version = 26, .events = 60000, .procs = 8, .goroutines = 200};
+
+START_TEST(same_bytes)
+{
+    blob beside = {0}, in_turns = {0};
+    gotrace_error error;
+    for (int version = 21; version <= 26; version += 5) {
+        gen_job j = job;
+        j.version = version;
+        beside.size = in_turns.size = 0;
+        no_threads = false;
+        ck_assert_int_eq(gen_write(&j, blob_write, &beside, NULL, &error), GOTRACE_OK);
+        no_threads = true;
+        ck_assert_int_eq(gen_write(&j, blob_write, &in_turns, NULL, &error), GOTRACE_OK);
+        ck_assert_uint_eq(beside.size, in_turns.size);
+        ck_assert_mem_eq(beside.bytes, in_turns.bytes, beside.size);
+    }
+    blob_free(&beside);
+    blob_free(&in_turns);
+}
+END_TEST
+
+typedef struct full_disk {
+    size_t room, size;
+} full_disk;
+
+static bool write_some(void *ctx, const void *bytes, size_t size)
+{
+    full_disk *disk = ctx;
+    (void)bytes;
+    disk->size += size;
+    errno = ENOSPC;
+    return disk->size <= disk->room;
+}
+
+/* Wherever the disk is full, the error says so. */
+START_TEST(failed_write)
+{
+    no_threads = _i;
+    for (size_t room = 0; room < 500000; room += 50000) {
+        full_disk disk = {.room = room};
+        gotrace_error error;
+        gotrace_status status = gen_write(&job, write_some, &disk, NULL, &error);
+        if (disk.size <= room) {
+            ck_assert_int_eq(status, GOTRACE_OK);
+            ck_assert_uint_ge(room, 150000);
+            break;
+        }
+        ck_assert_int_eq(status, GOTRACE_ERROR);
+        ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_WRITE);
+    }
+}
+END_TEST
+
+/* So does every allocation of the writer that fails. */
+START_TEST(failed_allocation)
+{
+    no_threads = _i;
+    gen_job small = job;
+    small.events = 2000;
+    for (uint64_t n = 0;; n++) {
+        failing_allocator allocator = {.fail_at = n, .for_good = true};
+        gotrace_config config = failing_config(&allocator);
+        blob trace = {0};
+        gotrace_error error;
+        gotrace_status status = gen_write(&small, blob_write, &trace, &config, &error);
+        blob_free(&trace);
+        ck_assert_int_eq(allocator.bytes, 0);
+        if (status == GOTRACE_OK) {
+            ck_assert_uint_gt(n, 20);
+            break;
+        }
+        ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gen");
+    TCase *tests = tcase_create("gen");
+    tcase_add_loop_test(tests, all_arrives, 0, 2);
+    tcase_add_loop_test(tests, refusal_stops, 0, 2);
+    tcase_add_test(tests, same_bytes);
+    tcase_add_loop_test(tests, failed_write, 0, 2);
+    tcase_add_loop_test(tests, failed_allocation, 0, 2);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
