@@ -63,7 +63,7 @@ build() { # TOOLCHAIN: leaves the program in $work/recorder
         # gccgo alone cannot build cgo, and heeds no build tags.
         (cd "$here" && gccgo-12 -O1 -g "-fdebug-prefix-map=$here=recorder" -o "$work/recorder" "${sources[@]}")
     else
-        (cd "$here" && GOCACHE=$work/cache GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' CGO_ENABLED=1 \
+        (cd "$here" && GOCACHE=${RECORD_CACHE:-$work/cache} GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' CGO_ENABLED=1 \
             "$peers/usr/lib/go-${1#go}/bin/go" build -trimpath -o "$work/recorder" "${sources[@]}" cgo.go)
     fi
 }

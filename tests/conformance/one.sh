@@ -4,7 +4,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip parts v2 export chrome versions browser; do . "$here/$part.sh"; done
+for part in lib verdict print roundtrip parts v2 export chrome versions tools browser; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -31,6 +31,15 @@ is_looked_at() {
     [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] || [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 3)) -eq 0 ]
 }
 
+# Those that all of Go's tools have to open: one of each version, and what a tracer of each format
+# wrote.
+of_tools() {
+    case $TRACE_NAME in
+    gen/* | canned/http_1_5_good | canned/http_1_9_good | canned/http_1_21_good | kept/go1.27-syscall) ;;
+    *) return 1 ;;
+    esac
+}
+
 checks_of_v1() {
     check_verdict "$file"
     check_info "$file"
@@ -47,6 +56,7 @@ checks_of_v1() {
         [ "$(version_of "$file")" -lt 11 ] || check_states "$file"
     fi
     [ $sound = no ] || check_versions "$file"
+    ! of_tools || check_tools "$file" proc
     is_looked_at || return 0
     check_export "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.21
@@ -66,6 +76,7 @@ checks_of_v2() {
         check_parts "$file" generation "$GOREAD_V2"
     fi
     [ $sound = no ] || check_versions "$file"
+    ! of_tools || check_tools "$file" thread
     is_looked_at || return 0
     check_export_v2 "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.27

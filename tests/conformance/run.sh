@@ -30,7 +30,7 @@ strict=no
 [ "${CI:-}" != true ] && [ "${GOTRACE_NO_SKIP:-}" != 1 ] || strict=yes
 
 WORK=$(mktemp -d) || exit 1
-trap 'rm -rf "$WORK"' EXIT
+trap 'chmod -R u+w "$WORK"; rm -rf "$WORK"' EXIT
 results=$WORK/results
 : >"$results"
 
@@ -194,14 +194,20 @@ add_gen() {
     done
 }
 
-# Go 1.27's `go tool trace`, which its toolchain builds; kept for the next time.
+# `go tool trace` of the toolchains that build it themselves, 1.27's without its version in its name;
+# kept for the next time. What they compile, the recorders need too.
 build_go_trace() {
-    local go=$PEERS/usr/lib/go-1.27/bin/go
-    [ ! -x "$GO_TRACE" ] && [ -x "$go" ] || return 0
+    local go n tool
+    export RECORD_CACHE=$WORK/gocache
     mkdir -p "$(dirname "$GO_TRACE")" || return 0
-    GOCACHE=$WORK/gocache GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off "$go" build -o "$GO_TRACE" cmd/trace
-    chmod -R u+w "$WORK/gocache"
-    rm -rf "$WORK/gocache"
+    for n in 25 26 27; do
+        go=$PEERS/usr/lib/go-1.$n/bin/go
+        tool=$GO_TRACE
+        [ $n -eq 27 ] || tool=$GO_TRACE-1.$n
+        [ -x "$tool" ] || [ ! -x "$go" ] ||
+            GOCACHE=$RECORD_CACHE GOTOOLCHAIN=local GOFLAGS='' GOPROXY=off CGO_ENABLED=1 \
+                "$go" build -trimpath -o "$tool" cmd/trace
+    done
 }
 
 keep_failed() {
