@@ -68,9 +68,12 @@ static int write_trace(session *s, input *in, int version)
                        .config = &config};
     config.on_problem = NULL;
     config.on_progress = NULL;
-    if (version_convert(&job, &losses, &error) == GOTRACE_ERROR)
+    bool converted = version_convert(&job, &losses, &error) != GOTRACE_ERROR;
+    if (!converted)
         findings_add(&in->found, &error);
     tell_losses(&losses, version, in->name, false);
+    if (!converted && error.rule == GOTRACE_RULE_TRACE_EMPTY)
+        output_close(&s->output, false);
     return EXIT_SOUND;
 }
 

@@ -155,8 +155,10 @@ static uint64_t argument(const telling *t, unsigned role, uint64_t start, uint64
 /* The writer refuses what cannot have happened, and goes on. */
 bool version_hand_over(version_converter *c, const gotrace_happening *h)
 {
-    if (gotrace_writer_event(c->writer, h) >= 0)
+    if (gotrace_writer_event(c->writer, h) >= 0) {
+        c->told = true;
         return true;
+    }
     const gotrace_error *error = gotrace_writer_error(c->writer);
     if (error->class_ == GOTRACE_CLASS_SYSTEM || error->class_ == GOTRACE_CLASS_USAGE)
         return version_fail(c, error);
@@ -595,12 +597,27 @@ static void tear_down(version_converter *c)
     free(c->batches);
 }
 
+/* Readers refuse a trace without events. */
+static bool nothing_told(version_converter *c)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(GOTRACE_RULE_TRACE_EMPTY);
+    gotrace_error error = {.rule = GOTRACE_RULE_TRACE_EMPTY,
+                           .severity = info->severity,
+                           .class_ = info->class_,
+                           .offset = GOTRACE_NO_OFFSET,
+                           .batch = GOTRACE_NO_OFFSET,
+                           .event = GOTRACE_NO_OFFSET};
+    snprintf(error.message, sizeof error.message,
+             "nothing of it can be told in a trace of go 1.%d: none is written", c->to);
+    return version_fail(c, &error);
+}
+
 static bool end(version_converter *c)
 {
     if (!c->writer && !open_writer(c))
         return false;
     bool done = version_is_v2(c->to) ? version_v2_end(c) : version_v1_end(c);
-    return done && version_flush(c) &&
+    return done && version_flush(c) && (c->told || nothing_told(c)) &&
            (gotrace_writer_finish(c->writer) >= 0 ||
             version_fail(c, gotrace_writer_error(c->writer)));
 }

@@ -237,6 +237,7 @@ typedef struct version_converter {
     size_t batch_count, batch_capacity;
     bool searched; /* for those */
     version_losses *losses;
+    bool told; /* something was */
 } version_converter;
 
 /* ---- version.c ------------------------------------------------------------------------------ */

@@ -176,6 +176,10 @@ static void refresh(version_converter *c)
 bool version_text(version_converter *c, int64_t proc, const char *bytes, size_t size, uint64_t *id)
 {
     enum { V2_LONGEST = 1024 };
+    *id = 0;
+    /* Only in a damaged trace; the event that says it is going to be refused. */
+    if (proc == GOTRACE_NO_PROC && !version_is_v2(c->to))
+        return true;
     if (size > V2_LONGEST && version_is_v2(c->to))
         version_lose(c, LOST_STRING_ENDS);
     return gotrace_writer_string(c->writer, proc, bytes, size, id) >= 0 ||

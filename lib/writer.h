@@ -45,7 +45,8 @@ struct gt_w_goroutine {
     bool left;     /* v1: it has left a system call, and its GoSysExit is kept */
     uint32_t region_count;
     gt_w_goroutine *previous, *next; /* in the order of being told of */
-    uint64_t blocked;                /* v1: ticks at which its last system call blocked */
+    uint64_t blocked, blocked_told;  /* v1: ticks at which its last system call blocked, as written
+                                      * (the stamp may have been raised), and as told */
     uint64_t created;                /* v1: ticks */
     uint64_t left_ticks, left_seq;   /* v1: of that end */
     uint64_t assist_generation;      /* v2: the last one that was told that it is assisting */

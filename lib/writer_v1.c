@@ -74,6 +74,13 @@ static bool put_global(gt_w_step *s, const uint64_t *args, size_t count)
 
 /* ---- what was there before the trace began -------------------------------------------------- */
 
+/* It just blocked in a system call, or is found in one. */
+static void block(const gt_w_step *s, gt_w_goroutine *g)
+{
+    g->blocked = s->w->now;
+    g->blocked_told = s->w->told;
+}
+
 /* A goroutine that nobody told of comes to be, and (found) waits or is in a system call. */
 static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsigned found)
 {
@@ -90,7 +97,7 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsign
         return NULL;
     g->seq = 1;
     g->state = found == GT_V1_GoWaiting ? GT_W_WAITING : GT_W_SYSCALL;
-    g->blocked = s->w->now;
+    block(s, g);
     return g;
 }
 
@@ -181,9 +188,19 @@ static bool check_running(gt_w_step *s)
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
 
+/* To readers goroutine 0 is there from the beginning, and runs: it stands for none. */
+static bool check_id(gt_w_step *s, uint64_t id)
+{
+    return id != 0 ||
+           gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE,
+                       "%s: goroutine 0 stands for none; ids begin with 1", gt_w_name(s));
+}
+
 static bool create(gt_w_step *s)
 {
     uint64_t id = s->h->args[0];
+    if (!check_id(s, id))
+        return false;
     bool known = gt_w_find_goroutine(s->w, id) != NULL;
     if ((known || gt_w_has_ended(s->w, id)) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but there %s one",
@@ -226,6 +243,8 @@ static bool start(gt_w_step *s)
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
     bool ended = !g && gt_w_has_ended(s->w, id);
+    if (!check_id(s, id))
+        return false;
     if ((ended || (g && g->state != GT_W_RUNNABLE)) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_START,
                      "goroutine %llu starts, but it is %s; it has to be runnable", num(id),
@@ -258,7 +277,7 @@ static bool stop(gt_w_step *s, uint8_t state)
     if (state == GT_W_NONE)
         return gt_w_end_goroutine(s->w, g) == GOTRACE_OK;
     if (state == GT_W_SYSCALL)
-        g->blocked = s->w->now;
+        block(s, g);
     if (state == GT_W_RUNNABLE)
         g->last_proc = s->p->id;
     return true;
@@ -269,6 +288,8 @@ static bool unblock(gt_w_step *s)
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
     bool ended = !g && gt_w_has_ended(s->w, id);
+    if (!check_id(s, id))
+        return false;
     if ((ended || (g && g->state != GT_W_WAITING)) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_UNBLOCK,
                      "goroutine %llu is unblocked, but it is %s; it has to be waiting", num(id),
@@ -285,6 +306,8 @@ static bool found(gt_w_step *s, uint8_t state)
 {
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
+    if (!check_id(s, id))
+        return false;
     if ((g ? g->state != GT_W_RUNNABLE || g->seq != 0 : gt_w_has_ended(s->w, id)) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_INITIAL,
                      "%s: goroutine %llu is %s, it has to be just created", gt_w_name(s), num(id),
@@ -295,8 +318,9 @@ static bool found(gt_w_step *s, uint8_t state)
     leave_proc(g);
     g->seq = 1;
     g->state = state;
-    g->blocked = s->w->now;
-    return put_told(s);
+    bool good = put_told(s);
+    block(s, g);
+    return good;
 }
 
 /* ---- ends of system calls ------------------------------------------------------------------- */
@@ -305,16 +329,25 @@ static bool check_exit(gt_w_step *s, gt_w_goroutine *g, uint64_t ticks)
 {
     uint64_t id = s->h->args[0];
     bool ended = !g && gt_w_has_ended(s->w, id);
+    if (!check_id(s, id))
+        return false;
     if ((ended || (g && g->state != GT_W_SYSCALL)) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_SYSEXIT,
                      "goroutine %llu leaves a system call, but it is %s; it has to be in one that "
                      "blocked",
                      num(id), ended ? "ended" : gt_w_state_name(g->state)))
         return false;
-    return !g || ticks == 0 || ticks >= g->blocked ||
+    return !g || ticks == 0 || ticks >= g->blocked_told ||
            gt_w_refuse(s->w, GOTRACE_RULE_TIME_SYSCALL,
                        "goroutine %llu left its system call %llu ticks before it blocked in it",
-                       num(id), num(g->blocked - ticks));
+                       num(id), num(g->blocked_told - ticks));
+}
+
+/* Its stamp: where that of its beginning had to be raised, it is not before. */
+static uint64_t exit_ticks(const gt_w_step *s, const gt_w_goroutine *g, uint64_t ticks)
+{
+    bool believed = s->w->options.believe && ticks < g->blocked_told;
+    return ticks < g->blocked && !believed ? g->blocked : ticks;
 }
 
 /* The goroutine has left a system call, and has no proc: the tracer notes when, and writes the
@@ -331,7 +364,7 @@ static bool keep_exit(gt_w_step *s)
     leave_proc(g);
     g->state = GT_W_RUNNABLE;
     g->left = true;
-    g->left_ticks = ticks < g->blocked && !w->options.believe ? g->blocked : ticks;
+    g->left_ticks = exit_ticks(s, g, ticks);
     if (w->version < 7)
         g->left_seq = ++w->seq;
     return true;
@@ -353,6 +386,8 @@ static bool exit_here(gt_w_step *s)
     /* Until 1.6 there is no such event without its time. */
     if (w->version < 7 && ticks == 0)
         ticks = w->now;
+    if (ticks != 0)
+        ticks = exit_ticks(s, g, ticks);
     const uint64_t args[3] = {id, w->version < 7 ? w->seq + 1 : number, ticks};
     return put_as(s, s->code, args, 3);
 }

@@ -9,6 +9,33 @@ for trace in gccgo-user go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.
         gotrace validate -q out.trace >found 2>&1 || head -n 1 found
     done
 done
+# Of a damaged trace too: what cannot have happened is left out.
+for trace in go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.26-allocfree; do
+    size=$(stat -c %s $trace.trace)
+    for i in 1 2 3 4 5 6 7 8; do
+        cp $trace.trace damaged.trace
+        if [ $((i % 4)) -eq 0 ]; then
+            truncate -s $((16 + i * (size - 16) / 9)) damaged.trace
+        else
+            # A few bytes are others: among them are ids of goroutines that become 0.
+            for at in 1 3 5; do
+                printf '\000' | dd of=damaged.trace conv=notrunc bs=1 \
+                    seek=$((16 + (i * 7919 + at * 104729) % (size - 16))) 2>/dev/null
+            done
+        fi
+        for v in 5 10 21 22 26; do
+            rm -f out.trace
+            gotrace convert -q --to "go1.$v" -o out.trace damaged.trace >said 2>&1 ||
+                [ $? -eq 1 ] || cat said
+            [ ! -e out.trace ] || gotrace validate -q out.trace >found 2>&1 || head -n 1 found
+        done
+    done
+done
+# Where nothing is left there is no trace.
+printf 'go 1.26 trace\0\0\0' >damaged.trace
+rm -f out.trace
+run gotrace convert --to go1.21 -o out.trace damaged.trace
+run test -e out.trace
 # What that version cannot tell is said.
 run gotrace convert --to go1.5 -o out.trace go1.26-allocfree.trace
 run gotrace convert --to go1.11 -o out.trace go1.23-iter.trace

@@ -7,6 +7,10 @@ in between. Of each trace a projection is made, of what all the versions can exp
 Two projections have to be equal, but for times, which may be LATE ns apart: where no two events of a
 version have the same time, what happens at the same time is told a nanosecond later for each.
 
+Beside A.jsonl and B.jsonl stand A.tables and B.tables, the records of strings and stacks as `gotrace
+dump --format jsonl` says them, from which stacks are known with all their frames; v2's with the headers
+of batches, which say of which generation they are.
+
 FREQUENCY is the clock's ticks a second in a v1 trace, 0 for v2, whose ticks are told in ns. Prints the
 differences; exit status 1 if there are any.
 """
@@ -30,8 +34,9 @@ def events(path):
 class Projection:
     """What a trace tells, by what it is about: lists of (time, what)."""
 
-    def __init__(self, least, v1, each_proc, as_runnable):
+    def __init__(self, least, v1, each_proc, as_runnable, stacks):
         self.least, self.v1 = least, v1     # of all versions: the oldest; whether one is v1
+        self.stacks = stacks                # frames by generation and id
         self.rows = collections.defaultdict(list)
         self.started = False                # v1: what was there has been told
         self.each_proc = each_proc          # stops the world for itself
@@ -52,8 +57,11 @@ class Projection:
             return ''
         return reason
 
-    def function(self, event, name='func'):
-        return event.get(name, '') if self.least >= 7 else ''
+    def frames(self, event, name='stack'):
+        """The whole stack; until 1.6 there are but program counters."""
+        if self.least < 7:
+            return ()
+        return self.stacks.get((event.get('generation', 0), event.get(name, 0)), ())
 
     def transition(self, event, time):
         g, source, target = event['subject'], event['from'], event['to']
@@ -86,7 +94,7 @@ class Projection:
             return
         # Only where the call blocks is its end told by all.
         if kind in ('GoSyscallBegin', 'GoSysCall', 'GoSysBlock'):
-            self.add(('call', g), time, self.function(event))
+            self.add(('call', g), time, self.frames(event))
             return
         if kind == 'GoSyscallEnd':
             if not self.v1:
@@ -94,9 +102,9 @@ class Projection:
             return
         what = [target, self.reason(event)]
         if source == 'running':
-            what.append(self.function(event))
+            what.append(self.frames(event))
         if kind in ('GoCreate', 'GoCreateBlocked'):
-            what = ['created', self.function(event, 'start_func')]
+            what = ['created', self.frames(event, 'start')]
         if target == 'running':
             what.append(event.get('proc'))
         self.add(('G', g), time, *what)
@@ -165,7 +173,7 @@ class Projection:
             if event.get('text') and self.least >= 8:
                 self.add(('label', event['subject']), time, event['text'])
         elif kind == 'syscall':
-            self.add(('call', event['g']), time, self.function(event))
+            self.add(('call', event['g']), time, self.frames(event))
         elif kind == 'metric':
             self.busy(event.get('proc'), time)
             # The first GOMAXPROCS of a v1 trace may be made up.
@@ -179,18 +187,40 @@ class Projection:
             self.range(event, time)
         elif kind.startswith(('task', 'region')) and self.least >= 11:
             self.add((kind, event['g']), time, event.get('task'), event.get('parent'),
-                     event.get('text', '')[:LONGEST] if kind != 'task-end' else '', self.function(event))
+                     event.get('text', '')[:LONGEST] if kind != 'task-end' else '', self.frames(event))
         elif kind == 'log' and self.least >= 11:
             self.add(('log', event['g']), time, event.get('task'), event.get('text', '')[:LONGEST],
                      event.get('message', '')[:LONGEST])
         elif kind == 'sample' and self.least >= 19:
-            self.add('sample', time, event.get('g'), event.get('proc'), event.get('func'))
+            self.add('sample', time, event.get('g'), event.get('proc'), self.frames(event))
         elif kind == 'experiment' and self.least >= 23:
             self.add('experiment', time, event['type'], str(event.get('args')))
 
 
+def stacks_of(path):
+    """All stacks of a trace: what each frame is, by generation and id."""
+    generation, strings, stacks = 0, {}, {}
+    for record in events(path):
+        if record['event'] == 'EventBatch':
+            generation = record['gen']
+        elif record['event'] == 'String':
+            strings[generation, record['id']] = record.get('data', '')
+        else:
+            stacks[generation, record['id']] = record['frames']
+    return {(g, stack): tuple(frame_of(g, frame, strings) for frame in frames)
+            for (g, stack), frames in stacks.items()}
+
+
+def frame_of(generation, frame, strings):
+    if not isinstance(frame, list) or len(frame) < 4:
+        return ''   # until 1.6
+    _, function, file, line = frame
+    return f'{strings.get((generation, function), "")} {strings.get((generation, file), "")}:{line}'
+
+
 def project(path, frequency, version, versions):
-    projection = Projection(min(versions), min(versions) < 22, version < 10, 22 in versions)
+    projection = Projection(min(versions), min(versions) < 22, version < 10, 22 in versions,
+                            stacks_of(path.removesuffix('.jsonl') + '.tables'))
     for event in events(path):
         ticks = int(event['ticks'])
         time = ticks * 10**9 // frequency if frequency else ticks

@@ -39,13 +39,20 @@ check_version() { # VERSION FILE
     fi
 }
 
+# What versions.py wants to know of a trace.
+project() { # FILE NAME: NAME.jsonl, NAME.tables
+    "$GOTRACE" print -q --format jsonl -o "$WORK/$2.jsonl" "$1"
+    "$GOTRACE" dump -q --format jsonl "$1" |
+        grep -e '^{"event":"Stack"' -e '^{"event":"String"' -e '^{"event":"EventBatch"' >"$WORK/$2.tables"
+}
+
 check_there_and_back() { # VERSION FILE
     local from made=$WORK/made.trace back=$WORK/back.trace
     from=$(version_of "$2")
     "$GOTRACE" convert -q --to "go1.$1" -o "$made" "$2"
     "$GOTRACE" convert -q --to "go1.$from" -o "$back" "$made"
-    "$GOTRACE" print --format jsonl -o "$WORK/made.jsonl" "$made"
-    "$GOTRACE" print --format jsonl -o "$WORK/back.jsonl" "$back"
+    project "$made" made
+    project "$back" back
     python3 "$CONFORMANCE/versions.py" "$from" "$WORK/here.jsonl" "$(ticks_of "$2")" \
         "$1" "$WORK/made.jsonl" "$(ticks_of "$made")" >"$WORK/differences" 2>&1
     fail_if $? "convert --to go1.$1 tells the same" 'it does not' "$WORK/differences"
@@ -86,7 +93,7 @@ check_versions() {
     fi
     # What is kept says enough; of fresh ones it is enough that they are taken.
     [ "${TRACE_NAME#fresh/}" = "$TRACE_NAME" ] || [ "${ALL_TARGETS:-}" = 1 ] || return 0
-    "$GOTRACE" print --format jsonl -o "$WORK/here.jsonl" "$1"
+    project "$1" here
     for i in "${!THERE_AND_BACK[@]}"; do
         ! has_turn "$i" || check_there_and_back "${THERE_AND_BACK[i]}" "$1"
     done

@@ -70,6 +70,30 @@ START_TEST(v1_takes_for_granted)
 }
 END_TEST
 
+/* All at one tick: stamps are raised, and a system call still ends after it began. */
+START_TEST(v1_calls_of_no_length)
+{
+    static const scene story[] = {
+        {"GoCreate", 3, 7, 0, {2, 0}}, {"GoInSyscall", 3, 7, 0, {2}},
+        {"GoCreate", 3, 7, 0, {1, 0}}, {"GoSysExit", NOWHERE, 0, 0, {2, 10}},
+        {"GoStart", 3, 7, 0, {2}},     {"GoSysCall", 3, 7, 2, {0}},
+        {"GoSysBlock", 3, 7, 2, {0}},  {"GoSysExit", 3, 7, 0, {2, 10}},
+        {"GoStart", 3, 7, 0, {2}},     {0},
+    };
+    const int versions[] = {5, 7, 11, 19, 21};
+    blob written = {0};
+    gotrace_writer *w = writer_of(versions[_i], NULL, &written, NULL);
+    ck_assert_int_eq(gotrace_writer_at(w, 10), GOTRACE_OK);
+    for (const scene *s = story; s->name; s++)
+        ck_assert_msg(tell(w, versions[_i], s) == GOTRACE_OK, "%s: %s", s->name,
+                      gotrace_writer_error(w)->message);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    blob_free(&written);
+}
+END_TEST
+
 START_TEST(v2_takes_for_granted)
 {
     static const scene story[] = {
@@ -353,6 +377,7 @@ int main(void)
     TCase *cases = tcase_create("writer");
     tcase_add_loop_test(cases, every_event, 0, 12);
     tcase_add_loop_test(cases, v1_takes_for_granted, 0, 5);
+    tcase_add_loop_test(cases, v1_calls_of_no_length, 0, 5);
     tcase_add_loop_test(cases, v2_takes_for_granted, 0, 4);
     tcase_add_loop_test(cases, generations, 0, 4);
     tcase_add_test(cases, clocks_follow);
