@@ -8,6 +8,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 traces=$PWD/testdata/traces
 cases=$PWD/tests/bad/cases.sh
+scripts=$PWD/tests/bad/scripts.py
 PATH=$(realpath "${BUILD:-build}"):$PATH
 export LC_ALL=C.UTF-8
 unset NO_COLOR
@@ -91,6 +92,48 @@ skip() {
 
 # shellcheck source=tests/bad/cases.sh
 . "$cases"
+
+# refused NAME SCRIPT WORDS: synth refuses a script, says where and why, and leaves no trace.
+refused() {
+    rm -f made
+    expect "$1" 1 "^$2(:[0-9]+|:0x[0-9a-f]+)?(:[0-9]+)?: error: .*($3)" gotrace synth -o made "$2"
+    [ ! -e made ] || fail "$1: something was written"
+}
+
+# cut_script DRESS STATUSES: a good script, cut at each byte. Where lines or items stand for themselves and the
+# cut is behind one, what is left is a script.
+cut_script() {
+    local size at
+    size=$(stat -c %s "good.$1")
+    end_well "good.$1" 0 gotrace synth -o made "good.$1"
+    for ((at = 0; at < size; at++)); do
+        rm -f made
+        head -c $at "good.$1" >script
+        end_well "$1 script cut at $at" "$2" gotrace synth -o made script
+        if [ -e made ]; then
+            end_well "$1 script cut at $at" '0 1' gotrace validate -q made
+        elif ! grep -qE '^script(:[0-9]+|:0x[0-9a-f]+)?(:[0-9]+)?: error: ' log; then
+            fail "$1 script cut at $at: where is not said"
+        fi
+    done
+}
+
+scripts_by_meaning() {
+    local file words
+    is_wanted scripts || return 0
+    if ! command -v python3 >/dev/null; then
+        skip scripts 'no python3 to write them'
+        return
+    fi
+    python3 "$scripts" . >list || fail 'scripts: they could not be written'
+    while IFS=$'\t' read -r file words; do refused "$file" "$file" "$words"; done <list
+    cut_script text '0 1'
+    cut_script jsonl '0 1'
+    cut_script json 1
+    cut_script cbor '0 1'
+    cut_script cbordoc 1
+}
+scripts_by_meaning
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
