@@ -18,6 +18,7 @@ typedef struct merging {
     session *session;
     gotrace_config config;
     findings found; /* in the parts */
+    bool doubts;    /* a misfit is only a remark */
     bool misfits;
     int fd; /* where the trace is until it was looked at */
 } merging;
@@ -57,8 +58,13 @@ static void on_part_problem(void *ctx, size_t part, const gotrace_error *problem
 
 static void on_misfit(void *ctx, const char *message)
 {
+    merging *m = ctx;
+    if (m->doubts) {
+        diag_note("%s", message);
+        return;
+    }
     diag_error("%s", message);
-    ((merging *)ctx)->misfits = true;
+    m->misfits = true;
 }
 
 static void on_progress(void *ctx, uint64_t done, uint64_t total)
@@ -176,12 +182,13 @@ static int look_at_trace(merging *m, parts_merge *merge)
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     findings_end(&l.found);
-    if (l.waits) {
+    if (l.waits)
         diag_error("a part is missing, or the trace was not whole: events wait for what no part "
                    "has");
-        if (parts_merge_missing(merge, &error) < 0)
-            findings_add(&l.found, &error);
-    }
+    m->doubts = !l.waits;
+    if (parts_merge_missing(merge, l.waits, &error) < 0)
+        findings_add(&l.found, &error);
+    m->doubts = false;
     return findings_status(&l.found);
 }
 

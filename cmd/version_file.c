@@ -38,10 +38,8 @@ static bool loses_nothing(const input *in, int version)
     gotrace_config config = in->config;
     gotrace_error error;
     version_losses losses;
-    version_job job = {.source = in->source,
-                       .version = version,
-                       .write = write_nothing,
-                       .config = &config};
+    version_job job = {
+        .source = in->source, .version = version, .write = write_nothing, .config = &config};
     config.on_problem = NULL;
     config.on_progress = NULL;
     /* What is wrong with the trace is told when it is written. */

@@ -56,9 +56,9 @@ gotrace_status parts_merge_open(const parts_merge_job *job, parts_merge **merge,
                                 gotrace_error *error);
 /* Write the trace that they are parts of; stops early where the output failed. */
 gotrace_status parts_merge_write(parts_merge *merge, out *o, gotrace_error *error);
-/* When that trace turned out not to have what its events wait for: tell to misfit who is named in
- * the parts, but has no events in them. */
-gotrace_status parts_merge_missing(parts_merge *merge, gotrace_error *error);
+/* Tell to misfit who is named in the parts and has no events in them, where the trace turned out not
+ * to have what its events wait for (waits); else what else speaks for a part that is not there. */
+gotrace_status parts_merge_missing(parts_merge *merge, bool waits, gotrace_error *error);
 void parts_merge_close(parts_merge *merge);
 
 /* ---- memory, within the config's limit ------------------------------------------------------- */
@@ -97,6 +97,8 @@ enum {
     V2_SAMPLES = 6,
     V2_SAMPLE = 7,
     V2_FREQUENCY = 8,
+    V2_PROC_START = 10,
+    V2_PROC_STATUS = 13,
     V2_EXPERIMENT = 49,
     V2_SYNC = 50,
     V2_CLOCKS = 51,

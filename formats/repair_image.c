@@ -365,7 +365,7 @@ static bool put_frequency(repair *r, parts_bytes *into)
 /* A trace without an event is none. If nothing is left of it, it says that there was one proc. */
 static bool put_only_event(repair *r, parts_bytes *into)
 {
-    enum { V2_PROC_STATUS = 13, V2_IDLE = 2 };
+    enum { V2_IDLE = 2 };
     repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, 1,
                 "nothing is left of the trace: it tells of one proc, and of no event");
     if (r->totals)

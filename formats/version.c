@@ -298,7 +298,7 @@ enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc tells of 
 /* Whose stop it is. */
 static uint64_t stop_owner(const version_converter *c)
 {
-    return version_is_v2(c->from) ? c->e->subject
+    return version_is_v2(c->from)     ? c->e->subject
            : c->from < ONE_STOP_SINCE ? (uint64_t)c->e->proc
                                       : 0;
 }
@@ -622,8 +622,7 @@ static bool end(version_converter *c)
             version_fail(c, gotrace_writer_error(c->writer)));
 }
 
-gotrace_status version_convert(const version_job *job, version_losses *losses,
-                               gotrace_error *error)
+gotrace_status version_convert(const version_job *job, version_losses *losses, gotrace_error *error)
 {
     version_converter c = {.job = job,
                            .reader = job->reader,

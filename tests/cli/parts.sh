@@ -55,6 +55,12 @@ find threads -type f | wc -l
 gotrace merge -o again.trace threads/* || echo "=> $?"
 same again "$TRACES/go1.22-gensgc.trace" again.trace
 
+# Parts for which nothing waits: a thread whose proc nobody else has, and what is on no thread.
+gotrace split -q --by thread -o chan "$TRACES/go1.27-chan.trace"
+run gotrace merge -o chan.trace chan/*.m-1.trace chan/*.m18871.trace
+run gotrace merge -o chan.trace chan/*.m1*.trace
+run gotrace merge -o chan.trace chan/*
+
 # Other ids for the same strings and stacks: those of one byte the other way round.
 other_ids() {
     gotrace dump "$1" | awk '
