@@ -4,6 +4,7 @@
 
 #include "diag.h"
 #include "input.h"
+#include "limits.h"
 
 static const char *severity_word(gotrace_severity severity)
 {
@@ -53,6 +54,7 @@ static void tell(findings *f, const gotrace_error *e)
     if (f->explain && e->class_ != GOTRACE_CLASS_SYSTEM && !f->explained[e->rule])
         diag_problem_note(f->file, e->offset, "the rule: %s (%s)", rule->wants, rule->source);
     f->explained[e->rule] = true;
+    limits_note(e);
 }
 
 void findings_add(findings *f, const gotrace_error *problem)

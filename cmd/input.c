@@ -5,6 +5,7 @@
 
 #include "diag.h"
 #include "human.h"
+#include "limits.h"
 #include "progress.h"
 
 static bool on_problem(void *ctx, const gotrace_error *problem)
@@ -33,7 +34,7 @@ bool input_open(input *in, session *s, const char *path)
                            .limit = s->set.max_errors,
                            .explain = s->explain,
                            .verbose = s->set.verbose};
-    gotrace_config_init(&in->config);
+    limits_config(s, &in->config);
     in->config.on_problem = on_problem;
     in->config.on_progress = on_progress;
     in->config.callback_ctx = in;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "diag.h"
+#include "limits.h"
 #include "options.h"
 #include "progress.h"
 #include "verb.h"
@@ -73,6 +74,8 @@ static int run(session *s, int argc, char **argv)
         diag_error("standard input is a terminal; name a %s", s->verb->input);
         return EXIT_USAGE;
     }
+    if (s->verb->limited)
+        limits_apply(s);
     int status = s->verb->run(s);
     /* A damaged trace still gives what could be had of it; failed work leaves no file. */
     int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);

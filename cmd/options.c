@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "diag.h"
+#include "limits.h"
 
 enum { HELP_INDENT = 28, HELP_WIDTH = 80 };
 
@@ -41,7 +42,10 @@ const option_spec *option_at(const verb *v, size_t n)
     for (const option_spec *common = common_options; common->name; common++)
         if (!has_own(v, own, common->name) && n-- == 0)
             return common;
-    return NULL;
+    size_t limits = 0;
+    while (v->limited && limit_options[limits].name)
+        limits++;
+    return n < limits ? &limit_options[n] : NULL;
 }
 
 /* The Levenshtein distance of two short words, at most limit. */
@@ -118,6 +122,37 @@ static bool set_number(const option_spec *o, const char *value, uint64_t *field)
     return true;
 }
 
+bool options_size(const char *text, uint64_t *size)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    bool whole = text[0] >= '0' && text[0] <= '9' && errno == 0 && end[unit ? 1 : 0] == '\0';
+    if (!whole || number > UINT64_MAX >> shift)
+        return false;
+    *size = number << shift;
+    return true;
+}
+
+static bool set_above_zero(const option_spec *o, const char *value, uint64_t *field)
+{
+    bool size = o->type == OPTION_SIZE;
+    if (size && (!options_size(value, field) || *field == 0)) {
+        diag_error("--%s takes a size above 0, like 512M (K, M and G are 1024, 1024^2 and 1024^3 "
+                   "bytes), not '%s'",
+                   o->name, value);
+        return false;
+    }
+    if (!size && !set_number(o, value, field))
+        return false;
+    if (*field == 0)
+        diag_error("--%s takes a number above 0", o->name);
+    return *field != 0;
+}
+
 void options_join(char *dst, size_t size, const char *(*at)(size_t n))
 {
     size_t used = 0;
@@ -156,6 +191,8 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     switch (o->type) {
     case OPTION_FLAG: *(bool *)field = true; return true;
     case OPTION_NUMBER: return set_number(o, value, field);
+    case OPTION_COUNT:
+    case OPTION_SIZE: return set_above_zero(o, value, field);
     case OPTION_TIME:
     case OPTION_TEXT: *(const char **)field = value; return true;
     case OPTION_CHOICE: return set_choice(o, value, field);
@@ -290,6 +327,8 @@ void options_help(out *o, const verb *v)
     const option_spec *row;
     for (size_t n = 0; (row = option_at(v, n)); n++) {
         char left[64], choices[256] = "";
+        if (row == limit_options)
+            out_str(o, "\nlimits:\n");
         snprintf(left, sizeof left, "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
                  row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
                  row->value ? " " : "", row->value ? row->value : "");

@@ -21,6 +21,9 @@ void options_unknown(const char *option, const char *value, const char *(*at)(si
 /* Print the table of a verb's options for people. */
 void options_help(out *o, const verb *v);
 
+/* The size that text names, "64K"; false if it is none. */
+bool options_size(const char *text, uint64_t *size);
+
 /* The n-th option of a verb, its own first, or NULL past the last. */
 const option_spec *option_at(const verb *v, size_t n);
 

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "diag.h"
+#include "limits.h"
 #include "verb.h"
 
 typedef struct output_file {
@@ -20,10 +21,14 @@ typedef struct output_file {
     int error;        /* errno of the first write that failed */
     const char *name; /* for messages */
     char *final;      /* where the file is to appear; NULL when written in place */
+    bool limited;     /* it failed because of output_limit */
     ZSTD_CStream *zstd;
     char *packed; /* what zstd gave */
     size_t packed_size;
 } output_file;
+
+/* How many bytes may be written, and were. */
+static uint64_t limit = UINT64_MAX, written;
 
 /* The temporary file, for the signal handler: set and cleared with signals blocked. */
 static char *temporary;
@@ -72,6 +77,12 @@ static void catch_signals(void)
 
 static bool write_all(output_file *f, const char *bytes, size_t size)
 {
+    if (size > limit - written) {
+        f->limited = true;
+        f->error = EFBIG;
+        return false;
+    }
+    written += size;
     while (size > 0) {
         ssize_t n = write(f->fd, bytes, size);
         if (n > 0) {
@@ -208,6 +219,13 @@ static void forget(output *o)
 static void say_failed(const output_file *f)
 {
     const char *quote = f->fd == STDOUT_FILENO ? "" : "'";
+    if (f->limited) {
+        diag_error("cannot write %s%s%s: more than %llu bytes of output, the limit set "
+                   "[system.limit]",
+                   quote, f->name, quote, (unsigned long long)limit);
+        diag_note("--max-output SIZE raises the limit");
+        return;
+    }
     diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote, strerror(f->error));
 }
 
@@ -261,12 +279,17 @@ static int open_failed(output *o, int error)
     return EXIT_SYSTEM;
 }
 
+void output_limit(uint64_t bytes)
+{
+    limit = bytes;
+}
+
 int output_open(output *o, const char *path, bool zstd, bool binary)
 {
     output_file *f = calloc(1, sizeof *f);
     o->file = f;
     if (!f) {
-        diag_error("out of memory [system.memory]");
+        limits_no_memory();
         return EXIT_SYSTEM;
     }
     bool standard = !path || strcmp(path, "-") == 0;

@@ -20,6 +20,9 @@ typedef struct output {
  * terminal. Returns EXIT_SOUND, or an exit status after a diagnostic. */
 int output_open(output *o, const char *path, bool zstd, bool binary);
 
+/* Write no more than that, to all files together: a write that would go beyond fails. */
+void output_limit(uint64_t bytes);
+
 /* Go on in another file, opened in the same way. The one so far waits under its temporary name
  * until output_close puts all of them in their places, or takes all of them away. */
 int output_next(output *o, const char *path, bool zstd);

@@ -42,11 +42,15 @@ typedef struct settings {
     uint64_t seed, events, procs, goroutines;
     bool cover;
     bool all; /* of repair */
+    gotrace_limits limits;
+    uint64_t max_output;
 } settings;
 
 typedef enum option_type {
     OPTION_FLAG,   /* bool */
     OPTION_NUMBER, /* uint64_t */
+    OPTION_COUNT,  /* the same, not 0 */
+    OPTION_SIZE,   /* the same, of bytes: K, M and G are 1024, 1024^2 and 1024^3 of them */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *, one of the row's choices */
     OPTION_TIME,   /* const char *, not a file's name */
@@ -82,6 +86,7 @@ typedef struct verb {
     const char *summary;        /* a phrase */
     const char *details;        /* sentences, in lines of at most 78 columns; NULL for none */
     const option_spec *options; /* its own; common_options are understood too */
+    bool limited;               /* it reads a trace or a script: limit_options are understood too */
     int (*run)(session *s);     /* returns an exit status */
 } verb;
 

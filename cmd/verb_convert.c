@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "diag.h"
+#include "limits.h"
 #include "narrow.h"
 #include "options.h"
 #include "records.h"
@@ -80,15 +81,9 @@ static view_by view_of(const session *s)
 /* The size that --split names; 0 if it is none. */
 static uint64_t part_size(const char *text)
 {
-    static const char units[] = "KMG";
     enum { LEAST = 64 * 1024 };
-    char *end;
-    errno = 0;
-    unsigned long long size = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    bool whole = text[0] >= '0' && text[0] <= '9' && errno == 0 && end[unit ? 1 : 0] == '\0';
-    return whole && size <= UINT64_MAX >> shift && size << shift >= LEAST ? size << shift : 0;
+    uint64_t size;
+    return options_size(text, &size) && size >= LEAST ? size : 0;
 }
 
 /* Whether the options suit what is converted to; false after a diagnostic. */
@@ -173,7 +168,7 @@ static int convert_several(session *s, const format *target, convert_job *job)
     if (in && sources) {
         status = convert_series_of(s, target, job, in, sources);
     } else {
-        diag_error("out of memory [system.memory]");
+        limits_no_memory();
         status = EXIT_SYSTEM;
     }
     free(in);
@@ -220,7 +215,7 @@ static int convert(session *s, const format *target, convert_job *job)
 {
     parts p = {.session = s};
     if (s->set.split && !name_part(&p)) {
-        diag_error("out of memory [system.memory]");
+        limits_no_memory();
         return EXIT_SYSTEM;
     }
     int status = output_open(&s->output, s->set.split ? p.path : s->set.output, s->set.zstd,
@@ -310,5 +305,6 @@ const verb verb_convert = {
         "Timelines have --to TIME too, beside --to NAME: until that time. A TIME\n"
         "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -4,6 +4,7 @@
 
 #include "diag.h"
 #include "input.h"
+#include "limits.h"
 #include "progress.h"
 #include "records.h"
 
@@ -77,7 +78,7 @@ int records_dump(session *s, const script_format *how)
     dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     if (!d.piece) {
-        diag_error("out of memory [system.memory]");
+        limits_no_memory();
         return EXIT_SYSTEM;
     }
     if (input_open(&d.in, s, input_path(s)) &&
@@ -147,5 +148,6 @@ const verb verb_dump = {
                "write the same file again, byte for byte. With --level meaning the events come\n"
                "in their order, with their times, strings and stacks, to be read and edited.",
     .options = options,
+    .limited = true,
     .run = run,
 };

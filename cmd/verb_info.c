@@ -297,5 +297,6 @@ const verb verb_info = {
     .details = "The bytes by type, with those of the header and those that could not be read, sum\n"
                "to the size of the trace.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -9,6 +9,7 @@
 
 #include "diag.h"
 #include "input.h"
+#include "limits.h"
 #include "options.h"
 #include "parts.h"
 #include "progress.h"
@@ -123,6 +124,12 @@ static int open_temporary(void)
     return fd;
 }
 
+static void tell_error(const gotrace_error *error)
+{
+    diag_error("%s [%s]", error->message, gotrace_rule_describe(error->rule)->id);
+    limits_note(error);
+}
+
 /* Write the trace into it. */
 static int write_trace(merging *m, parts_merge *merge)
 {
@@ -141,7 +148,7 @@ static int write_trace(merging *m, parts_merge *merge)
     if (!written)
         return fail("cannot write a temporary file", why);
     if (status < 0) {
-        diag_error("%s [%s]", error.message, gotrace_rule_describe(error.rule)->id);
+        tell_error(&error);
         return error.class_ == GOTRACE_CLASS_SYSTEM ? EXIT_SYSTEM : EXIT_DAMAGED;
     }
     return EXIT_SOUND;
@@ -233,7 +240,7 @@ static int run(session *s)
     if (s->set.output && strcmp(s->set.output, "-") == 0)
         s->set.output = NULL;
     m.found.verbose = s->set.verbose;
-    gotrace_config_init(&m.config);
+    limits_config(s, &m.config);
     m.config.on_progress = on_progress;
     parts_merge_job job = {.config = &m.config,
                            .count = s->file_count,
@@ -251,7 +258,7 @@ static int run(session *s)
     progress_begin(s->file_count == 1 ? s->files[0] : "parts");
     if (parts_merge_open(&job, &merge, &fit, &error) < 0) {
         if (error.class_ != GOTRACE_CLASS_SYSTEM || m.found.errors == 0)
-            diag_error("%s [%s]", error.message, gotrace_rule_describe(error.rule)->id);
+            tell_error(&error);
         status = error.class_ == GOTRACE_CLASS_USAGE ? EXIT_USAGE : EXIT_SYSTEM;
     } else if (fit) {
         status = merge_parts(&m, merge);
@@ -283,5 +290,6 @@ const verb verb_merge = {
         "The parts may be named in any order. They are what split writes, or any traces that\n"
         "hold some of the batches of the same one; and of Go 1.5 to 1.21 bare batches.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -45,5 +45,6 @@ const verb verb_print = {
     .details = "text is for people, jsonl for programs, and go what Go's own 'go tool trace -d'\n"
                "prints.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -167,5 +167,6 @@ const verb verb_repair = {
                "standard error, or with --json on standard output. A file may hold several\n"
                "traces: the first is written, with --all the others too, beside it.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -143,5 +143,6 @@ const verb verb_split = {
     .details = "The parts are traces themselves, with the strings and stacks that they refer to.\n"
                "'gotrace merge' puts them together again.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -6,6 +6,7 @@
 
 #include "diag.h"
 #include "input.h"
+#include "limits.h"
 #include "progress.h"
 #include "script_file.h"
 
@@ -69,7 +70,7 @@ static int run(session *s)
     if (status == EXIT_SOUND) {
         script_error error = {.offset = GOTRACE_NO_OFFSET};
         gotrace_config config;
-        gotrace_config_init(&config);
+        limits_config(s, &config);
         progress_begin(name);
         if (script_synthesize_as(script, write_buffered, &s->output.out, &config, s->set.force,
                                  &error) < 0) {
@@ -78,8 +79,10 @@ static int run(session *s)
                           "compressed data is damaged or cut off");
             status = status_of(&error.error);
             /* A failed write is told when the output is closed. */
-            if (!s->output.out.failed)
+            if (!s->output.out.failed) {
                 diag_script(name, &error);
+                limits_note(&error.error);
+            }
             /* What a bad script has given so far is no trace. */
             int closed = output_close(&s->output, false);
             status = closed == EXIT_SOUND ? status : closed;
@@ -107,5 +110,6 @@ const verb verb_synth = {
     .details = "Reads what dump writes, in any of its formats: which one is seen by the script's\n"
                "first bytes.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -104,5 +104,6 @@ const verb verb_validate = {
                "standard error. With -q only errors are told, and the exit status tells the\n"
                "verdict.",
     .options = options,
+    .limited = true,
     .run = run,
 };

@@ -13,6 +13,7 @@ void parts_fail(gotrace_error *error, gotrace_rule rule, uint64_t offset, const 
                              .severity = info->severity,
                              .class_ = info->class_,
                              .offset = offset,
+                             .limit = rule == GOTRACE_RULE_SYSTEM_LIMIT ? GOTRACE_LIMIT_MEMORY : 0,
                              .batch = GOTRACE_NO_OFFSET,
                              .event = GOTRACE_NO_OFFSET};
     va_list args;
@@ -23,7 +24,7 @@ void parts_fail(gotrace_error *error, gotrace_rule rule, uint64_t offset, const 
 
 uint64_t parts_limit(const gotrace_config *config)
 {
-    const uint64_t usual = UINT64_C(1) << 30;
+    const uint64_t usual = UINT64_C(1) << 30; /* the library's default */
     return config && config->limits.memory ? config->limits.memory : usual;
 }
 

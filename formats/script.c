@@ -51,6 +51,9 @@ static void fail_list(script_job *job, gotrace_rule rule, uint64_t line, const c
 {
     gotrace_error *error = script_error_of(job, rule, line);
     vsnprintf(error->message, sizeof error->message, message, list);
+    /* What scripts are limited in is memory. */
+    if (rule == GOTRACE_RULE_SYSTEM_LIMIT)
+        error->limit = GOTRACE_LIMIT_MEMORY;
 }
 
 gotrace_status script_fail(script_job *job, uint64_t line, const char *message, ...)

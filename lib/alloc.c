@@ -3,7 +3,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_MEMORY_LIMIT ((uint64_t)1 << 30)
+static uint64_t or_default(uint64_t set, uint64_t usual)
+{
+    return set ? set : usual;
+}
+
+static uint64_t narrow(uint64_t set, uint64_t usual)
+{
+    const uint64_t most = UINT32_MAX - 1024;
+    return or_default(set, usual) < most ? or_default(set, usual) : most;
+}
+
+gotrace_limits gt_limits(const gotrace_config *config)
+{
+    const gotrace_limits l = config ? config->limits : (gotrace_limits){0};
+    return (gotrace_limits){.memory = or_default(l.memory, (uint64_t)1 << 30),
+                            .strings = or_default(l.strings, 1 << 24),
+                            .string_bytes = narrow(l.string_bytes, 1000000),
+                            .stacks = or_default(l.stacks, 1 << 24),
+                            .frames = narrow(l.frames, 1000),
+                            .goroutines = or_default(l.goroutines, 1 << 24),
+                            .batches = narrow(l.batches, 1 << 28),
+                            .procs = narrow(l.procs, 1 << 20),
+                            .input = or_default(l.input, (uint64_t)1 << 36)};
+}
 
 static void *resize_with_malloc(void *ctx, void *block, size_t old_size, size_t new_size)
 {
@@ -23,7 +46,7 @@ void gt_heap_init(gt_heap *heap, const gotrace_config *config)
         heap->allocator = config->allocator;
     if (!heap->allocator.resize)
         heap->allocator.resize = resize_with_malloc;
-    heap->limit = config && config->limits.memory ? config->limits.memory : DEFAULT_MEMORY_LIMIT;
+    heap->limit = gt_limits(config).memory;
 }
 
 void *gt_resize(gt_heap *heap, void *block, size_t old_size, size_t new_size)

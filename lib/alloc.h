@@ -16,6 +16,10 @@ typedef struct gt_heap {
     bool limited;   /* the last failure was the limit's, not the allocator's */
 } gt_heap;
 
+/* The limits of config (may be NULL), with defaults filled in. What is counted in 32 bits, some of
+ * whose values mean "none", is no more than fits there. */
+gotrace_limits gt_limits(const gotrace_config *config);
+
 /* Take allocator and memory limit from config (may be NULL). */
 void gt_heap_init(gt_heap *heap, const gotrace_config *config);
 

@@ -10,8 +10,6 @@
 #include "errors.h"
 #include "wire.h"
 
-#define DEFAULT_STRING_BYTES 1000000u
-#define DEFAULT_FRAMES       1000u
 
 /* The bytes of a record of at most so many values, first byte and length included. */
 #define SMALL_VALUES 5
@@ -56,15 +54,10 @@ gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder
     if (config) {
         d->on_problem = config->on_problem;
         d->callback_ctx = config->callback_ctx;
-        d->max_string = config->limits.string_bytes;
-        d->max_frames = config->limits.frames;
     }
-    if (d->max_string == 0)
-        d->max_string = DEFAULT_STRING_BYTES;
-    if (d->max_frames == 0)
-        d->max_frames = DEFAULT_FRAMES;
-    if (d->max_frames > UINT32_MAX)
-        d->max_frames = UINT32_MAX;
+    gotrace_limits limits = gt_limits(config);
+    d->max_string = limits.string_bytes;
+    d->max_frames = limits.frames;
     /* Id, count and four values a frame, none of more than ten bytes. */
     d->max_length = (2 + 4 * d->max_frames) * GT_VARINT_MAX;
     d->place = (gt_place){0, GOTRACE_NO_OFFSET, 0};

@@ -99,11 +99,6 @@ bool gt_encoder_room(gotrace_encoder *e, size_t size)
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
-static uint64_t limit_or(uint64_t limit, uint64_t fallback)
-{
-    return limit ? limit : fallback;
-}
-
 static gotrace_status write_header(gotrace_encoder *e)
 {
     char header[32] = "";
@@ -141,18 +136,16 @@ gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ct
     gotrace_encoder *e = gt_calloc(&heap, 1, sizeof *e);
     if (!e)
         return gt_error_memory(error, &heap);
-    gotrace_limits limits = config ? config->limits : (gotrace_limits){0};
+    gotrace_limits limits = gt_limits(config);
     e->heap = heap;
     e->write = write;
     e->ctx = ctx;
     e->version = version;
-    e->max_string = limit_or(limits.string_bytes, 1000000);
-    e->max_frames = limit_or(limits.frames, 1000);
-    if (e->max_frames > UINT32_MAX)
-        e->max_frames = UINT32_MAX;
-    e->max_strings = limit_or(limits.strings, 1u << 24);
-    e->max_stacks = limit_or(limits.stacks, 1u << 24);
-    e->max_procs = limit_or(limits.procs, 1u << 20);
+    e->max_string = limits.string_bytes;
+    e->max_frames = limits.frames;
+    e->max_strings = limits.strings;
+    e->max_stacks = limits.stacks;
+    e->max_procs = limits.procs;
     init_table(e);
     gt_encoder_init_events(e);
     if (write_header(e) != GOTRACE_OK) {

@@ -77,11 +77,9 @@ static gotrace_status fail_usage(gotrace_encoder *e, const char *what)
     return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s", what);
 }
 
-static gotrace_status fail_limit(gotrace_encoder *e, uint64_t limit, const char *what)
+static gotrace_status fail_limit(gotrace_encoder *e, gotrace_limit which, uint64_t limit)
 {
-    return e->status = gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
-                                    "more than %llu %s would be needed, the limit set",
-                                    (unsigned long long)limit, what);
+    return e->status = gt_error_limit(&e->error, which, GT_NOWHERE, limit);
 }
 
 static gotrace_status check_open(gotrace_encoder *e)
@@ -123,7 +121,7 @@ __attribute__((noinline)) static gt_buffer *seek_buffer(gotrace_encoder *e, int6
         return &e->buffers[number];
     }
     if (e->procs.count >= e->max_procs) {
-        fail_limit(e, e->max_procs, "procs");
+        fail_limit(e, GOTRACE_LIMIT_PROCS, e->max_procs);
         return NULL;
     }
     void *buffers = e->buffers;
@@ -288,7 +286,8 @@ static gotrace_status check_event(gotrace_encoder *e, const gotrace_event_spec *
 static gotrace_status keep_timer(gotrace_encoder *e, uint64_t goroutine)
 {
     if (e->timer_count == GT_TIMERS_MAX)
-        return fail_limit(e, GT_TIMERS_MAX, "timer goroutines");
+        return e->status = gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+                                        "more than %d goroutines run timers", GT_TIMERS_MAX);
     e->timers[e->timer_count++] = goroutine;
     return GOTRACE_OK;
 }
@@ -364,9 +363,9 @@ gotrace_status gt_encoder_intern_string(gotrace_encoder *e, const char *bytes, s
     if (gt_intern_find(&e->strings, bytes, size, number))
         return GOTRACE_OK;
     if (e->strings.count >= e->max_strings)
-        return fail_limit(e, e->max_strings, "strings");
+        return fail_limit(e, GOTRACE_LIMIT_STRINGS, e->max_strings);
     if (size > e->max_string)
-        return fail_limit(e, e->max_string, "bytes of one string");
+        return fail_limit(e, GOTRACE_LIMIT_STRING_BYTES, e->max_string);
     return gt_intern_put(&e->heap, &e->strings, bytes, size, number) ? GOTRACE_OK
                                                                      : gt_encoder_fail_memory(e);
 }
@@ -436,7 +435,7 @@ gotrace_status gt_encoder_intern_stack(gotrace_encoder *e, const gt_stack_frame 
     size_t number, size = count * sizeof *frames;
     if (!gt_intern_find(&e->stacks, frames, size, &number)) {
         if (e->stacks.count >= e->max_stacks)
-            return fail_limit(e, e->max_stacks, "stacks");
+            return fail_limit(e, GOTRACE_LIMIT_STACKS, e->max_stacks);
         if (!gt_intern_put(&e->heap, &e->stacks, frames, size, &number))
             return gt_encoder_fail_memory(e);
         e->stacks.entries[number].id = number + 1;
@@ -453,7 +452,7 @@ gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *fr
         return e->status;
     uint64_t limit = e->max_frames < FRAMES_MAX ? e->max_frames : FRAMES_MAX;
     if (count > limit)
-        return fail_limit(e, limit, "frames of one stack");
+        return fail_limit(e, GOTRACE_LIMIT_FRAMES, limit);
     gt_stack_frame *frame = gt_encoder_frames(e, count);
     if (!frame)
         return e->status;

@@ -88,11 +88,32 @@ gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_e
     return GOTRACE_ERROR;
 }
 
+gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_place place,
+                              uint64_t limit)
+{
+    static const char *const what[GOTRACE_LIMIT_COUNT] = {
+        [GOTRACE_LIMIT_NONE] = "of something",
+        [GOTRACE_LIMIT_MEMORY] = "bytes of memory",
+        [GOTRACE_LIMIT_STRINGS] = "strings",
+        [GOTRACE_LIMIT_STRING_BYTES] = "bytes of a string",
+        [GOTRACE_LIMIT_STACKS] = "stacks",
+        [GOTRACE_LIMIT_FRAMES] = "frames of a stack",
+        [GOTRACE_LIMIT_GOROUTINES] = "goroutines at a time",
+        [GOTRACE_LIMIT_BATCHES] = "batches",
+        [GOTRACE_LIMIT_PROCS] = "different procs",
+        [GOTRACE_LIMIT_INPUT] = "bytes of input from a pipe or zstd",
+    };
+    gt_error_set(error, GOTRACE_RULE_SYSTEM_LIMIT, place,
+                 "more than %llu %s would be needed, the limit set", (unsigned long long)limit,
+                 what[which]);
+    if (error)
+        error->limit = (int)which;
+    return GOTRACE_ERROR;
+}
+
 gotrace_status gt_error_memory(gotrace_error *error, const gt_heap *heap)
 {
     if (heap->limited)
-        return gt_error_set(error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
-                            "more than %llu bytes of memory would be needed, the limit set",
-                            (unsigned long long)heap->limit);
+        return gt_error_limit(error, GOTRACE_LIMIT_MEMORY, GT_NOWHERE, heap->limit);
     return gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NOWHERE, "out of memory");
 }

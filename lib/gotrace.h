@@ -191,6 +191,7 @@ typedef struct gotrace_error {
     uint64_t batch;            /* index of the batch in file order, or GOTRACE_NO_OFFSET */
     uint64_t event;            /* index of the record in file order, or GOTRACE_NO_OFFSET */
     int os_error;              /* errno where the system said no, else 0 */
+    int limit;                 /* rule system.limit: the gotrace_limit that was met, else 0 */
     char message[232];         /* what was found, and what was expected; UTF-8, no newline */
 } gotrace_error;
 
@@ -215,7 +216,24 @@ typedef struct gotrace_limits {
     uint64_t goroutines;   /* goroutines alive at the same time; default 2^24 */
     uint64_t batches;      /* batches in the trace; default 2^28 */
     uint64_t procs;        /* different procs in the trace; default 2^20 */
+    uint64_t input;        /* bytes that a pipe or zstd gives, which are copied to a temporary file;
+                              default 64 GiB */
 } gotrace_limits;
+
+/* The members of gotrace_limits in their order, as gotrace_error.limit names them. */
+typedef enum gotrace_limit {
+    GOTRACE_LIMIT_NONE = 0,
+    GOTRACE_LIMIT_MEMORY,
+    GOTRACE_LIMIT_STRINGS,
+    GOTRACE_LIMIT_STRING_BYTES,
+    GOTRACE_LIMIT_STACKS,
+    GOTRACE_LIMIT_FRAMES,
+    GOTRACE_LIMIT_GOROUTINES,
+    GOTRACE_LIMIT_BATCHES,
+    GOTRACE_LIMIT_PROCS,
+    GOTRACE_LIMIT_INPUT,
+    GOTRACE_LIMIT_COUNT
+} gotrace_limit;
 
 /* Called for each problem as it is found. Return false to stop reading (the call in progress then
  * returns GOTRACE_ERROR with this problem). The error is valid during the call. */

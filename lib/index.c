@@ -124,9 +124,8 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
         return true;
     }
     if (index->proc_count >= reader->limits.procs) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place_of(s, s->p),
-                     "more than %llu different procs, the limit set",
-                     (unsigned long long)reader->limits.procs);
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_PROCS, place_of(s, s->p),
+                       reader->limits.procs);
         return gt_fail(reader);
     }
     void *procs = index->procs;
@@ -148,9 +147,8 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
     uint32_t proc;
     gotrace_reader *reader = s->reader;
     if (s->batches >= reader->limits.batches) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place_of(s, s->p),
-                     "more than %llu batches, the limit set",
-                     (unsigned long long)reader->limits.batches);
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_BATCHES, place_of(s, s->p),
+                       reader->limits.batches);
         return gt_fail(reader);
     }
     if (!find_proc(s, id, &proc))
@@ -223,9 +221,8 @@ static bool put_string(skim *s, const gt_frame *frame)
                          "string %llu is defined again; the first definition is kept",
                          (unsigned long long)id);
     if (s->index->strings.entries >= reader->limits.strings) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place_of(s, s->p),
-                     "more than %llu strings, the limit set",
-                     (unsigned long long)reader->limits.strings);
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_STRINGS, place_of(s, s->p),
+                       reader->limits.strings);
         return gt_fail(reader);
     }
     if (!gt_table_put(&s->index->strings, id, frame->data, (size_t)frame->data_size, 0))
@@ -258,9 +255,8 @@ static bool put_stack(skim *s, const gt_frame *frame, const uint64_t *values, si
                        (unsigned long long)id))
             return false;
     } else if (s->index->stacks.entries >= reader->limits.stacks) {
-        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place_of(s, s->p),
-                     "more than %llu stacks, the limit set",
-                     (unsigned long long)reader->limits.stacks);
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_STACKS, place_of(s, s->p),
+                       reader->limits.stacks);
         return gt_fail(reader);
     }
     const uint8_t *body = frame->values;

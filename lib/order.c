@@ -246,9 +246,7 @@ static bool no_goroutine(gotrace_reader *reader, const gt_order *o)
 {
     if (!o->goroutines->limited)
         return gt_fail_memory(reader);
-    gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
-                 "more than %llu goroutines at a time, the limit set",
-                 (unsigned long long)o->goroutines->limit);
+    gt_error_limit(&reader->error, GOTRACE_LIMIT_GOROUTINES, GT_NOWHERE, o->goroutines->limit);
     return gt_fail(reader);
 }
 

@@ -107,30 +107,6 @@ void gotrace_config_init(gotrace_config *config)
     memset(config, 0, sizeof *config);
 }
 
-static uint64_t or_default(uint64_t set, uint64_t usual)
-{
-    return set ? set : usual;
-}
-
-/* The same for what is counted in 32 bits, some of whose values mean "none". */
-static uint64_t narrow(uint64_t set, uint64_t usual)
-{
-    const uint64_t most = UINT32_MAX - 1024;
-    return or_default(set, usual) < most ? or_default(set, usual) : most;
-}
-
-static gotrace_limits limits_of(const gotrace_limits *l)
-{
-    return (gotrace_limits){.memory = or_default(l->memory, (uint64_t)1 << 30),
-                            .strings = or_default(l->strings, 1 << 24),
-                            .string_bytes = narrow(l->string_bytes, 1000000),
-                            .stacks = or_default(l->stacks, 1 << 24),
-                            .frames = narrow(l->frames, 1000),
-                            .goroutines = or_default(l->goroutines, 1 << 24),
-                            .batches = narrow(l->batches, 1 << 28),
-                            .procs = narrow(l->procs, 1 << 20)};
-}
-
 gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
                                    gotrace_reader **made, gotrace_error *error)
 {
@@ -152,7 +128,7 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
     reader->source = source;
     if (config)
         reader->config = *config;
-    reader->limits = limits_of(&reader->config.limits);
+    reader->limits = gt_limits(config);
     reader->summary.version = version;
     reader->summary.size = gotrace_source_size(source);
     reader->summary.header_bytes = GT_HEADER_SIZE;

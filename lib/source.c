@@ -20,6 +20,7 @@ struct gotrace_source {
     int fd;
     bool own_fd;
     uint64_t size, compressed_size;
+    uint64_t limit; /* of what is copied to a temporary file */
 };
 
 int gt_spool_open(const gotrace_config *config, gotrace_error *error)
@@ -116,12 +117,23 @@ static bool is_zstd(const uint8_t *p, size_t n)
     return n >= 4 && p[0] == 0x28 && p[1] == 0xb5 && p[2] == 0x2f && p[3] == 0xfd;
 }
 
-static bool spool_plain(stream *s, int out, uint64_t *size, gotrace_error *error)
+/* Write to the temporary file, as long as the limit allows. */
+static bool spool_write(gotrace_source *source, int out, const uint8_t *bytes, size_t size,
+                        gotrace_error *error)
+{
+    if (size > source->limit - source->size) {
+        gt_error_limit(error, GOTRACE_LIMIT_INPUT, GT_NOWHERE, source->limit);
+        return false;
+    }
+    source->size += size;
+    return gt_write_all(out, bytes, size, error);
+}
+
+static bool spool_plain(gotrace_source *source, stream *s, int out, gotrace_error *error)
 {
     while (s->have) {
-        if (!gt_write_all(out, s->buffer, s->have, error))
+        if (!spool_write(source, out, s->buffer, s->have, error))
             return false;
-        *size += s->have;
         if (!stream_fill(s, error))
             return false;
     }
@@ -129,8 +141,9 @@ static bool spool_plain(stream *s, int out, uint64_t *size, gotrace_error *error
 }
 
 /* Decompress all frames. A stream that breaks off leaves what came before it, and its error. */
-static bool spool_zstd(gt_heap *heap, stream *s, int out, uint64_t *size, gotrace_error *error)
+static bool spool_zstd(gotrace_source *source, stream *s, int out, gotrace_error *error)
 {
+    gt_heap *heap = &source->heap;
     /* The one piece of memory that is zstd's own: its stable interface takes no allocator. What a
      * frame may ask for is bounded by zstd's default window limit. */
     ZSTD_DCtx *context = ZSTD_createDCtx();
@@ -150,8 +163,7 @@ static bool spool_zstd(gt_heap *heap, stream *s, int out, uint64_t *size, gotrac
                              "compressed data is damaged: %s", ZSTD_getErrorName(hint));
                 ok = false;
             } else {
-                ok = gt_write_all(out, plain, to.pos, error);
-                *size += to.pos;
+                ok = spool_write(source, out, plain, to.pos, error);
             }
         }
         ok = ok && stream_fill(s, error);
@@ -187,12 +199,12 @@ static bool settle(gotrace_source *source, bool seekable, const gotrace_config *
     }
     int spool = -1;
     bool ok = stream_fill(&s, error) && (spool = gt_spool_open(config, error)) >= 0;
-    uint64_t size = 0;
+    source->size = 0;
     if (ok && is_zstd(s.buffer, s.have)) {
-        ok = spool_zstd(&source->heap, &s, spool, &size, error);
+        ok = spool_zstd(source, &s, spool, error);
         source->compressed_size = s.taken;
     } else if (ok) {
-        ok = spool_plain(&s, spool, &size, error);
+        ok = spool_plain(source, &s, spool, error);
     }
     gt_free(&source->heap, s.buffer, CHUNK);
     if (source->own_fd)
@@ -200,7 +212,6 @@ static bool settle(gotrace_source *source, bool seekable, const gotrace_config *
     source->own_fd = spool >= 0;
     source->fd = spool;
     source->memory = NULL;
-    source->size = size;
     return ok;
 }
 
@@ -214,6 +225,7 @@ static gotrace_source *source_new(const gotrace_config *config, gotrace_error *e
         return NULL;
     }
     source->heap = heap;
+    source->limit = gt_limits(config).input;
     source->fd = -1;
     return source;
 }

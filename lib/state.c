@@ -104,9 +104,8 @@ static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
 {
     gt_goroutine *g = gt_goroutine_get(s->states->goroutines, goroutine);
     if (!g && s->states->goroutines->limited) {
-        gt_error_set(&s->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, gt_event_place(s->e),
-                     "more than %llu goroutines at a time, the limit set",
-                     id(s->reader->limits.goroutines));
+        gt_error_limit(&s->reader->error, GOTRACE_LIMIT_GOROUTINES, gt_event_place(s->e),
+                       s->reader->limits.goroutines);
         gt_fail(s->reader);
     } else if (!g) {
         gt_fail_memory(s->reader);

@@ -33,8 +33,8 @@ gt_followed gt_v2_refused(const gt_follow *f)
 {
     gt_goroutines *table = &f->v2->goroutines;
     if (table->limited) {
-        gt_error_set(&f->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_AT(f->e->offset),
-                     "more than %llu goroutines at a time, the limit set", num(table->limit));
+        gt_error_limit(&f->reader->error, GOTRACE_LIMIT_GOROUTINES, GT_AT(f->e->offset),
+                       table->limit);
         gt_fail(f->reader);
     } else {
         gt_fail_memory(f->reader);

@@ -118,9 +118,8 @@ static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
     struct gt_v2 *v2 = l->v2;
     void *list = v2->batches;
     if (v2->batch_count >= l->reader->limits.batches) {
-        gt_error_set(&l->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place(l),
-                     "more than %llu batches, the limit set",
-                     (unsigned long long)l->reader->limits.batches);
+        gt_error_limit(&l->reader->error, GOTRACE_LIMIT_BATCHES, place(l),
+                       l->reader->limits.batches);
         return gt_fail(l->reader);
     }
     if (!gt_grow(&l->reader->heap, &list, &v2->batch_capacity, v2->batch_count + 1,

@@ -54,12 +54,15 @@ static bool values(table_batch *t, const uint8_t *start, uint64_t *v, unsigned n
     return true;
 }
 
-static bool put(table_batch *t, gt_table *table, uint64_t limit, uint64_t id, const uint8_t *bytes,
-                size_t size, size_t frames)
+static bool put(table_batch *t, gt_table *table, uint64_t id, const uint8_t *bytes, size_t size,
+                size_t frames)
 {
+    const gotrace_limits *limits = &t->reader->limits;
+    bool is_string = table == &t->v2->strings;
+    uint64_t limit = is_string ? limits->strings : limits->stacks;
     if (table->entries >= limit) {
-        gt_error_set(&t->reader->error, GOTRACE_RULE_SYSTEM_LIMIT, place_of(t, t->p),
-                     "more than %llu entries of a table, the limit set", (unsigned long long)limit);
+        gt_error_limit(&t->reader->error, is_string ? GOTRACE_LIMIT_STRINGS : GOTRACE_LIMIT_STACKS,
+                       place_of(t, t->p), limit);
         return gt_fail(t->reader);
     }
     return gt_table_put(table, id, bytes, size, frames) || gt_fail_memory(t->reader);
@@ -133,7 +136,7 @@ static bool read_string(table_batch *t)
         return gt_report(t->reader, GOTRACE_RULE_STRING_DUPLICATE, place_of(t, start),
                          "string %llu is defined again; the first definition is kept",
                          (unsigned long long)v[0]);
-    if (!put(t, &t->v2->strings, t->reader->limits.strings, v[0], bytes, (size_t)v[1], 0))
+    if (!put(t, &t->v2->strings, v[0], bytes, (size_t)v[1], 0))
         return false;
     if (is_of_tracer(bytes, (size_t)v[1]))
         gt_table_use(&t->v2->strings, v[0]);
@@ -167,8 +170,7 @@ static bool read_stack(table_batch *t)
         return gt_report(t->reader, GOTRACE_RULE_BATCH_EVENT, place_of(t, start),
                          "stack %llu is defined again; the first definition is kept",
                          (unsigned long long)v[0]);
-    return put(t, &t->v2->stacks, t->reader->limits.stacks, v[0], body, (size_t)(t->p - body),
-               (size_t)v[1]);
+    return put(t, &t->v2->stacks, v[0], body, (size_t)(t->p - body), (size_t)v[1]);
 }
 
 static bool read_sample(table_batch *t)

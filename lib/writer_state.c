@@ -1,16 +1,11 @@
 /* writer_state.c - goroutines, procs, threads and tasks that are alive, found by id. */
 #include "writer.h"
 
-static uint64_t limit_or(uint64_t limit, uint64_t fallback)
-{
-    return limit ? limit : fallback;
-}
-
 void gt_w_state_init(gotrace_writer *w, const gotrace_config *config)
 {
-    gotrace_limits limits = config ? config->limits : (gotrace_limits){0};
-    w->goroutine_limit = limit_or(limits.goroutines, 1u << 24);
-    w->proc_limit = limit_or(limits.procs, 1u << 20);
+    gotrace_limits limits = gt_limits(config);
+    w->goroutine_limit = limits.goroutines;
+    w->proc_limit = limits.procs;
     w->by_goroutine.heap = w->by_proc.heap = w->by_thread.heap = w->heap;
     w->tasks.heap = w->ended.heap = w->heap;
     w->nowhere.id = GOTRACE_NO_THREAD;
@@ -59,11 +54,9 @@ static void *make(gotrace_writer *w, gt_map *map, uint64_t id, size_t size)
     return made;
 }
 
-static gotrace_status too_many(gotrace_writer *w, uint64_t limit, const char *what)
+static gotrace_status too_many(gotrace_writer *w, gotrace_limit which, uint64_t limit)
 {
-    return w->status = gt_error_set(&w->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
-                                    "more than %llu %s would be needed, the limit set",
-                                    (unsigned long long)limit, what);
+    return w->status = gt_error_limit(&w->error, which, GT_NOWHERE, limit);
 }
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
@@ -71,7 +64,7 @@ static gotrace_status too_many(gotrace_writer *w, uint64_t limit, const char *wh
 static gt_w_goroutine *make_goroutine(gotrace_writer *w, uint64_t id)
 {
     if (w->goroutine_count >= w->goroutine_limit) {
-        too_many(w, w->goroutine_limit, "goroutines at a time");
+        too_many(w, GOTRACE_LIMIT_GOROUTINES, w->goroutine_limit);
         return NULL;
     }
     gt_w_goroutine *g = w->spare;
@@ -132,7 +125,7 @@ bool gt_w_has_ended(const gotrace_writer *w, uint64_t id)
 static gt_w_proc *make_proc(gotrace_writer *w, int64_t id)
 {
     if (w->proc_count >= w->proc_limit) {
-        too_many(w, w->proc_limit, "procs");
+        too_many(w, GOTRACE_LIMIT_PROCS, w->proc_limit);
         return NULL;
     }
     gt_w_proc *p = make(w, &w->by_proc, (uint64_t)id, sizeof *p);

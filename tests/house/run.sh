@@ -72,11 +72,31 @@ synopsis() { page "$1" | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | tr -s ' \n' ' ';
 
 # The long options that --help, and that the page's synopsis and lists name, sorted.
 help_options() {
-    gotrace help "$1" | sed -n '/^options:/,$p' | grep -oE '^ {2}.{4}--[a-z-]+' |
+    gotrace help "$1" | sed -n '/^options:/,/^limits:/p' | grep -oE '^ {2}.{4}--[a-z-]+' |
         grep -oE -e '--[a-z-]+' | sort -u
 }
 page_options() {
     { synopsis "$1"; page "$1" | grep -E '^ {5}-'; } | grep -oE -e '--[a-z][a-z-]*' | sort -u
+}
+
+# The limits of a verb are told by gotrace(1), to which its page points.
+limits_of() {
+    gotrace help "$1" | sed -n '/^limits:/,/^$/s/^ *\(--max-[a-z]*\) .*(\(.*\))$/\1 \2/p'
+}
+page_limits() {
+    page_one=$(mandoc -T ascii -O width=78 man/gotrace.1 | sed 's,.\x08,,g')
+    sed -n '/^   Limits/,/^   [A-Z]/p' <<<"$page_one" |
+        sed -n 's/^ *\(--max-[a-z]*\) [A-Z]* *(\(.*\))$/\1 \2/p'
+}
+
+limits_agree() {
+    local verb
+    for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        gotrace help "$verb" | grep -q '^limits:' || continue
+        diff --label "help $verb" --label 'gotrace(1)' <(limits_of "$verb") <(page_limits) || return 1
+        grep -q '^What a .* may take is limited' "man/gotrace-$verb.1" ||
+            { echo "gotrace-$verb(1) tells nothing of limits"; return 1; }
+    done
 }
 
 page_agrees() {
@@ -96,6 +116,7 @@ if have mandoc; then
     for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
         check "man/gotrace-$verb.1 agrees with --help" page_agrees "$verb"
     done
+    check 'limits of --help and gotrace(1)' limits_agree
 else
     skip 'manual pages' 'mandoc is not installed'
 fi
@@ -116,7 +137,9 @@ complete_words() {
 completion_bash() {
     gotrace help --completion bash >"$work/bash" && bash -n "$work/bash" || return 1
     [ "$(complete_words gotrace val)" = validate ] || return 1
-    [ "$(complete_words gotrace validate --max)" = --max-errors ] || return 1
+    [ "$(complete_words gotrace validate --max-e)" = --max-errors ] || return 1
+    [ "$(complete_words gotrace synth --max-m)" = --max-memory ] || return 1
+    [ -z "$(complete_words gotrace gen --max-m)" ] || return 1
     [ "$(complete_words gotrace print --format js)" = jsonl ] || return 1
     [ "$(complete_words gotrace help inf)" = info ] || return 1
     [ "$(complete_words gotrace info Makef)" = Makefile ]

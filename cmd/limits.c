@@ -1,0 +1,88 @@
+#include "limits.h"
+
+#include <sys/resource.h>
+
+#include "diag.h"
+
+#define LIMIT(member) offsetof(settings, limits.member)
+
+/* In the order of gotrace_limit, as far as that goes. The defaults are the library's. */
+const option_spec limit_options[] = {
+    {0, "max-memory", OPTION_SIZE, "SIZE", LIMIT(memory), NULL, "memory, at most (1G)"},
+    {0, "max-strings", OPTION_COUNT, "N", LIMIT(strings), NULL, "strings, at most (16777216)"},
+    {0, "max-string", OPTION_SIZE, "SIZE", LIMIT(string_bytes), NULL, "bytes of a string, at most (1000000)"},
+    {0, "max-stacks", OPTION_COUNT, "N", LIMIT(stacks), NULL, "stacks, at most (16777216)"},
+    {0, "max-stack", OPTION_COUNT, "N", LIMIT(frames), NULL, "frames of a stack, at most (1000)"},
+    {0, "max-goroutines", OPTION_COUNT, "N", LIMIT(goroutines), NULL,
+     "goroutines at a time, at most (16777216)"},
+    {0, "max-batches", OPTION_COUNT, "N", LIMIT(batches), NULL, "batches, at most (268435456)"},
+    {0, "max-procs", OPTION_COUNT, "N", LIMIT(procs), NULL, "procs, at most (1048576)"},
+    {0, "max-input", OPTION_SIZE, "SIZE", LIMIT(input), NULL,
+     "input from a pipe or out of zstd, at most (64G)"},
+    {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL, "output, at most (64G)"},
+    {.name = NULL},
+};
+
+static const uint64_t usual_memory = UINT64_C(1) << 30, usual_output = UINT64_C(1) << 36;
+
+/* What the program takes beside what traces make it hold: buffers, and the stacks of threads. */
+static const uint64_t beside = UINT64_C(64) << 20;
+
+static bool memory_is_bounded;
+
+/* A sanitizer needs far more memory than what it looks at. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+static void bound_memory(uint64_t bytes)
+{
+#ifndef SANITIZED
+    struct rlimit limit;
+    rlim_t most = bytes > UINT64_MAX - beside ? RLIM_INFINITY : bytes + beside;
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
+        return;
+    limit.rlim_cur = most;
+    memory_is_bounded = setrlimit(RLIMIT_DATA, &limit) == 0;
+#else
+    (void)bytes, (void)beside;
+#endif
+}
+
+void limits_apply(const session *s)
+{
+    bound_memory(s->set.limits.memory ? s->set.limits.memory : usual_memory);
+    output_limit(s->set.max_output ? s->set.max_output : usual_output);
+}
+
+void limits_config(const session *s, gotrace_config *config)
+{
+    gotrace_config_init(config);
+    config->limits = s->set.limits;
+}
+
+static void note_option(gotrace_limit limit)
+{
+    const option_spec *o = &limit_options[limit - 1];
+    diag_note("--%s %s raises the limit", o->name, o->value);
+}
+
+void limits_note(const gotrace_error *error)
+{
+    if (error->rule == GOTRACE_RULE_SYSTEM_LIMIT && error->limit > GOTRACE_LIMIT_NONE &&
+        error->limit < GOTRACE_LIMIT_COUNT)
+        note_option((gotrace_limit)error->limit);
+    else if (error->rule == GOTRACE_RULE_SYSTEM_MEMORY && memory_is_bounded)
+        note_option(GOTRACE_LIMIT_MEMORY);
+}
+
+void limits_no_memory(void)
+{
+    diag_error("out of memory [system.memory]");
+    if (memory_is_bounded)
+        note_option(GOTRACE_LIMIT_MEMORY);
+}
