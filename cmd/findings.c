@@ -4,7 +4,7 @@
 
 #include "diag.h"
 #include "input.h"
-#include "limits.h"
+#include "trace_limits.h"
 
 static const char *severity_word(gotrace_severity severity)
 {

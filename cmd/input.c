@@ -5,8 +5,8 @@
 
 #include "diag.h"
 #include "human.h"
-#include "limits.h"
 #include "progress.h"
+#include "trace_limits.h"
 
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {

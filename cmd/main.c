@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "diag.h"
-#include "limits.h"
 #include "options.h"
 #include "progress.h"
+#include "trace_limits.h"
 #include "verb.h"
 
 enum { TOLD_BY_DEFAULT = 20 }; /* problems of a file */
@@ -92,10 +92,9 @@ int main(int argc, char **argv)
         diag_error("a verb is missing; 'gotrace help' lists them");
         return EXIT_USAGE;
     }
-    session s = {.verb = find_verb(argv[1]), .set = {.max_errors = TOLD_BY_DEFAULT,
-                             .events = 100000,
-                             .procs = 8,
-                             .goroutines = 200}};
+    session s = {
+        .verb = find_verb(argv[1]),
+        .set = {.max_errors = TOLD_BY_DEFAULT, .events = 100000, .procs = 8, .goroutines = 200}};
     if (!s.verb)
         return EXIT_USAGE;
     return run(&s, argc - 2, argv + 2);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "diag.h"
-#include "limits.h"
+#include "trace_limits.h"
 
 enum { HELP_INDENT = 28, HELP_WIDTH = 80 };
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include <zstd.h>
 
 #include "diag.h"
-#include "limits.h"
+#include "trace_limits.h"
+#include "utf8.h"
 #include "verb.h"
 
 typedef struct output_file {
@@ -22,6 +24,10 @@ typedef struct output_file {
     const char *name; /* for messages */
     char *final;      /* where the file is to appear; NULL when written in place */
     bool limited;     /* it failed because of output_limit */
+    bool foreign;     /* it failed because somebody else's link is in its place */
+    bool terminal;
+    char rest[4]; /* of a rune that was cut between two writes to a terminal */
+    size_t rest_size;
     ZSTD_CStream *zstd;
     char *packed; /* what zstd gave */
     size_t packed_size;
@@ -32,6 +38,9 @@ static uint64_t limit = UINT64_MAX, written;
 
 /* The temporary file, for the signal handler: set and cleared with signals blocked. */
 static char *temporary;
+
+/* A folder that was made for the output, or NULL: likewise. */
+static const char *made_folder;
 
 /* Files that are done and wait for the others: likewise. */
 typedef struct waiting_file {
@@ -49,7 +58,11 @@ static void remove_and_die(int signal)
         unlink(temporary);
     for (size_t i = 0; i < waiting_count; i++)
         unlink(waiting[i].temporary);
-    /* SA_RESETHAND has restored the default action. */
+    if (made_folder)
+        rmdir(made_folder);
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigemptyset(&usual.sa_mask);
+    sigaction(signal, &usual, NULL);
     raise(signal);
 }
 
@@ -64,8 +77,12 @@ static void hold_signals(sigset_t *before)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = (int)SA_RESETHAND};
+    /* SA_RESETHAND would have a second signal, if it comes at once, kill the program before the
+     * handler has begun. */
+    struct sigaction action = {.sa_handler = remove_and_die};
     sigemptyset(&action.sa_mask);
+    for (int i = 0; i < ENDING_SIGNALS; i++)
+        sigaddset(&action.sa_mask, ending_signals[i]);
     for (int i = 0; i < ENDING_SIGNALS; i++) {
         struct sigaction before;
         /* What the parent made ignored (nohup) stays ignored. */
@@ -118,17 +135,65 @@ static bool write_zstd(output_file *f, const void *bytes, size_t size, ZSTD_EndD
     return true;
 }
 
+/* Whether these bytes may become a rune with those to come. */
+static bool is_cut(const char *bytes, size_t size)
+{
+    unsigned char first = (unsigned char)bytes[0];
+    return size < (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1);
+}
+
+/* Take the runes out of f->rest that are whole, with end all bytes; returns how many bytes of piece
+ * they take. What a terminal would act on, but for ends of lines and tabs, becomes \\xNN. */
+static size_t show_rest(output_file *f, char *piece, bool end)
+{
+    size_t used = 0;
+    while (f->rest_size > 0) {
+        uint32_t rune = 0;
+        size_t length = utf8_decode(f->rest, f->rest_size, &rune);
+        if (length == 0 && !end && is_cut(f->rest, f->rest_size))
+            break;
+        bool plain = length > 0 && (rune == '\n' || rune == '\t' || !utf8_acts(rune));
+        length += length == 0;
+        for (size_t i = 0; i < length; i++)
+            used += (size_t)sprintf(piece + used, plain ? "%c" : "\\x%02x",
+                                    (unsigned char)f->rest[i]);
+        f->rest_size -= length;
+        memmove(f->rest, f->rest + length, f->rest_size);
+    }
+    return used;
+}
+
+static bool write_terminal(output_file *f, const char *bytes, size_t size, bool end)
+{
+    char piece[4096];
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++) {
+        f->rest[f->rest_size++] = bytes[i];
+        used += show_rest(f, piece + used, false);
+        if (used + 4 * sizeof f->rest >= sizeof piece) {
+            if (!write_all(f, piece, used))
+                return false;
+            used = 0;
+        }
+    }
+    if (end)
+        used += show_rest(f, piece + used, true);
+    return write_all(f, piece, used);
+}
+
 static bool output_write(void *ctx, const void *bytes, size_t size)
 {
     output_file *f = ctx;
-    bool done = f->zstd ? write_zstd(f, bytes, size, ZSTD_e_continue) : write_all(f, bytes, size);
+    bool done = f->zstd       ? write_zstd(f, bytes, size, ZSTD_e_continue)
+                : f->terminal ? write_terminal(f, bytes, size, false)
+                              : write_all(f, bytes, size);
     /* The library takes the reason from errno. */
     errno = f->error;
     return done;
 }
 
-/* Compress beside what makes the output; a libzstd that has no threads does it as it comes. Parts of
- * that size are held two at a time or so. */
+/* Compress beside what makes the output; a libzstd that has no threads does it as it comes. Parts
+ * of that size are held two at a time or so. */
 static void use_another_thread(ZSTD_CStream *zstd)
 {
     enum { PART = 2 << 20 };
@@ -149,7 +214,7 @@ static bool open_zstd(output_file *f)
 }
 
 /* Create ".NAME.XXXXXX" beside f->final. */
-static int create_temporary(output_file *f)
+static int create_temporary(output_file *f, mode_t mode)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     const char *slash = strrchr(f->final, '/');
@@ -166,7 +231,7 @@ static int create_temporary(output_file *f)
             break;
         for (int i = 0; i < 6; i++)
             random[i] = letters[random[i] & 31];
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -182,24 +247,56 @@ static int create_temporary(output_file *f)
     return fd;
 }
 
+/* Whether somebody else put a link or a pipe there, in a folder that all may write to: the kernel
+ * refuses to follow it only where it is told to (fs.protected_symlinks). */
+static bool is_foreign(const char *path)
+{
+    struct stat there, folder;
+    char parent[PATH_MAX];
+    if (lstat(path, &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode))
+        return false;
+    const char *slash = strrchr(path, '/');
+    int length = slash == path ? 1 : slash ? (int)(slash - path) : 0;
+    snprintf(parent, sizeof parent, "%.*s", length ? length : 1, length ? path : ".");
+    if (stat(parent, &folder) != 0)
+        return false;
+    bool shared = (folder.st_mode & S_ISVTX) && (folder.st_mode & (S_IWOTH | S_IWGRP));
+    return shared && there.st_uid != geteuid() && there.st_uid != folder.st_uid;
+}
+
+/* Open what is no regular file, as long as it is the one that was looked at. */
+static bool open_in_place(output_file *f, const char *path, const struct stat *looked_at)
+{
+    struct stat opened;
+    f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (f->fd < 0 || fstat(f->fd, &opened) != 0)
+        return false;
+    errno = EAGAIN;
+    return opened.st_dev == looked_at->st_dev && opened.st_ino == looked_at->st_ino;
+}
+
 /* Open path where it is, or a temporary file that is to take its place. */
 static bool open_path(output_file *f, const char *path)
 {
     struct stat existing;
     bool exists = stat(path, &existing) == 0;
-    if (exists && !S_ISREG(existing.st_mode)) {
-        f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        return f->fd >= 0;
+    f->foreign = is_foreign(path);
+    if (f->foreign) {
+        errno = EACCES;
+        return false;
     }
+    if (exists && !S_ISREG(existing.st_mode))
+        return open_in_place(f, path, &existing);
     /* A symbolic link keeps pointing to the file; the file it points to is replaced. */
     f->final = exists ? realpath(path, NULL) : strdup(path);
     if (!f->final)
         return false;
     if (exists && access(f->final, W_OK) != 0)
         return false;
-    f->fd = create_temporary(f);
+    f->fd = create_temporary(f, exists ? existing.st_mode & 0777 : 0666);
     if (f->fd < 0)
         return false;
+    /* Beyond what the umask left of it. */
     if (exists && fchmod(f->fd, existing.st_mode & 0777) != 0)
         return false;
     return true;
@@ -226,7 +323,9 @@ static void say_failed(const output_file *f)
         diag_note("--max-output SIZE raises the limit");
         return;
     }
-    diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote, strerror(f->error));
+    diag_error("cannot write %s%s%s: %s [system.write]", quote, f->name, quote,
+               f->foreign ? "it is another user's link or pipe in a shared folder"
+                          : strerror(f->error));
 }
 
 /* Take the temporary file away, or (rename_to) put it in its place. */
@@ -260,6 +359,8 @@ static void finish(output *o, bool keep)
         if (f->zstd && !f->error)
             write_zstd(f, NULL, 0, ZSTD_e_end);
     }
+    if (f->terminal && !f->error)
+        write_terminal(f, "", 0, true);
     /* A full disk may show only here. */
     if (close(f->fd) != 0 && !f->error)
         f->error = errno;
@@ -305,6 +406,7 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
         forget(o);
         return EXIT_USAGE;
     }
+    f->terminal = isatty(f->fd);
     if (!out_init(&o->out, output_write, f) || (zstd && !open_zstd(f)))
         return open_failed(o, ENOMEM);
     out_write_beside(&o->out);
@@ -380,6 +482,16 @@ int output_next(output *o, const char *path, bool zstd)
     }
     forget(o);
     return output_open(o, path, zstd, false);
+}
+
+void output_folder(const char *path)
+{
+    sigset_t before;
+    hold_signals(&before);
+    made_folder = path;
+    if (path)
+        catch_signals();
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 int output_close(output *o, bool keep)

@@ -3,7 +3,9 @@
  *
  * A file is written beside its place under a temporary name and renamed when all went well; on
  * failure, and when a signal ends the program, the temporary file is removed. What is no regular
- * file (/dev/null, a named pipe) is written to where it is. Every write is checked; the first one
+ * file (/dev/null, a named pipe) is written to where it is. In a folder that all may write to, what
+ * somebody else put there to lead elsewhere is not followed. What a terminal would act on is shown
+ * escaped on one. Every write is checked; the first one
  * that fails is told when the output is closed.
  */
 #ifndef OUTPUT_H
@@ -26,6 +28,10 @@ void output_limit(uint64_t bytes);
 /* Go on in another file, opened in the same way. The one so far waits under its temporary name
  * until output_close puts all of them in their places, or takes all of them away. */
 int output_next(output *o, const char *path, bool zstd);
+
+/* Remember a folder that was made for the output, to be taken away (if it is empty by then) where a
+ * signal ends the program. NULL: no longer. */
+void output_folder(const char *path);
 
 /* Write what is left, close, and put the file in its place if keep. Returns EXIT_SOUND, or
  * EXIT_SYSTEM after a diagnostic. Does nothing where nothing was opened. */

@@ -7,10 +7,10 @@
 #include <strings.h>
 
 #include "diag.h"
-#include "limits.h"
 #include "narrow.h"
 #include "options.h"
 #include "records.h"
+#include "trace_limits.h"
 #include "version_file.h"
 #include "versions.h"
 

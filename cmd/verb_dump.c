@@ -4,9 +4,9 @@
 
 #include "diag.h"
 #include "input.h"
-#include "limits.h"
 #include "progress.h"
 #include "records.h"
+#include "trace_limits.h"
 
 enum { PIECE = 256 * 1024 };
 

@@ -1,7 +1,5 @@
 /* verb_merge.c - parts of a trace are put together again. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,10 +7,11 @@
 
 #include "diag.h"
 #include "input.h"
-#include "limits.h"
 #include "options.h"
 #include "parts.h"
 #include "progress.h"
+#include "spool.h"
+#include "trace_limits.h"
 #include "versions.h"
 
 typedef struct merging {
@@ -107,23 +106,6 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-/* A file without a name. */
-static int open_temporary(void)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
-    int size = snprintf(path, sizeof path, "%s/gotrace-XXXXXX",
-                        folder && *folder ? folder : "/var/tmp");
-    if (size < 0 || (size_t)size >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 static void tell_error(const gotrace_error *error)
 {
     diag_error("%s [%s]", error->message, gotrace_rule_describe(error->rule)->id);
@@ -135,7 +117,7 @@ static int write_trace(merging *m, parts_merge *merge)
 {
     out o;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    m->fd = open_temporary();
+    m->fd = spool_file(NULL);
     if (m->fd < 0)
         return fail("cannot make a temporary file", errno);
     if (!out_init(&o, write_held, m))

@@ -68,10 +68,17 @@ static out *next_part(void *ctx, const char *part)
 static bool make_folder(const char *folder, bool *made)
 {
     struct stat there;
+    /* A signal may come as soon as it is made. */
+    struct stat before;
+    bool absent = lstat(folder, &before) != 0;
+    if (absent)
+        output_folder(folder);
     *made = mkdir(folder, 0777) == 0;
+    int error = errno;
+    if (!*made)
+        output_folder(NULL);
     if (*made)
         return true;
-    int error = errno;
     if (error == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode))
         return true;
     diag_error("cannot make the folder '%s': %s [system.write]", folder,
@@ -117,6 +124,7 @@ static int run(session *s)
         status = p.status;
     int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
     status = written == EXIT_SOUND ? status : written;
+    output_folder(NULL);
     if (made && (!p.opened || status == EXIT_USAGE || status == EXIT_SYSTEM))
         rmdir(p.folder);
     else if (verbose)

@@ -6,9 +6,9 @@
 
 #include "diag.h"
 #include "input.h"
-#include "limits.h"
 #include "progress.h"
 #include "script_file.h"
+#include "trace_limits.h"
 
 static void set_error(gotrace_error *error, gotrace_rule rule, const char *message)
 {

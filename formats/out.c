@@ -200,9 +200,9 @@ static void out_escape_hex(out *o, char letter, uint32_t code, int digits)
         out_char(o, hex_digits[code >> shift & 15]);
 }
 
-static void out_json_control(out *o, unsigned char c)
+static void out_json_control(out *o, uint32_t rune)
 {
-    switch (c) {
+    switch (rune) {
     case '\b': out_escape(o, 'b'); break;
     case '\f': out_escape(o, 'f'); break;
     case '\n': out_escape(o, 'n'); break;
@@ -210,7 +210,7 @@ static void out_json_control(out *o, unsigned char c)
     case '\t': out_escape(o, 't'); break;
     case '"': out_escape(o, '"'); break;
     case '\\': out_escape(o, '\\'); break;
-    default: out_escape_hex(o, 'u', c, 4); break;
+    default: out_escape_hex(o, 'u', rune, 4); break;
     }
 }
 
@@ -219,12 +219,14 @@ void out_json_text(out *o, const char *s, size_t size)
     size_t start = 0, at = 0;
 
     while (at < size) {
-        unsigned char c = (unsigned char)s[at];
-        uint32_t rune;
+        uint32_t rune = (unsigned char)s[at];
         size_t length = 1;
-        if (c >= 0x80)
+        bool shown = rune >= 0x20 && rune < 0x7f && rune != '"' && rune != '\\';
+        if (rune >= 0x80) {
             length = utf8_decode(s + at, size - at, &rune);
-        if (length > 0 && c >= 0x20 && c != '"' && c != '\\') {
+            shown = length > 0 && !utf8_acts(rune);
+        }
+        if (shown) {
             at += length;
             continue;
         }
@@ -232,8 +234,9 @@ void out_json_text(out *o, const char *s, size_t size)
         if (length == 0)
             out_str(o, "\xef\xbf\xbd");
         else
-            out_json_control(o, c);
-        start = ++at;
+            out_json_control(o, rune);
+        at += length > 0 ? length : 1;
+        start = at;
     }
     if (start < size)
         out_bytes(o, s + start, size - start);

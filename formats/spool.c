@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,22 +37,44 @@ static bool fail(spool *s, int error)
     return false;
 }
 
+/* Make a file and take its name away, without a signal between. */
+static int make_and_unlink(const char *folder)
+{
+    char path[4096];
+    sigset_t all, before;
+    int length = snprintf(path, sizeof path, "%s/gotrace-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int fd = mkostemp(path, O_CLOEXEC);
+    int error = errno;
+    if (fd >= 0)
+        unlink(path);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
+}
+
+int spool_file(const char *folder)
+{
+    if (!folder)
+        folder = getenv("TMPDIR");
+    if (!folder || !*folder)
+        folder = "/var/tmp";
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    /* Not every file system has files without a name. */
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT))
+        fd = make_and_unlink(folder);
+    return fd;
+}
+
 static bool open_file(spool *s)
 {
-    const char *dir = getenv("TMPDIR");
-    char path[4096];
-
-    if (!dir || !*dir)
-        dir = "/var/tmp";
-    int length = snprintf(path, sizeof path, "%s/gotrace.XXXXXX", dir);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return fail(s, ENAMETOOLONG);
-    s->fd = mkostemp(path, O_CLOEXEC);
-    if (s->fd < 0)
-        return fail(s, errno);
-    if (unlink(path) != 0)
-        return fail(s, errno);
-    return true;
+    s->fd = spool_file(NULL);
+    return s->fd >= 0 || fail(s, errno);
 }
 
 static bool write_at(spool *s, const unsigned char *bytes, size_t size, uint64_t position)
@@ -82,8 +105,8 @@ static bool store(spool *s)
     return true;
 }
 
-/* Twice as much memory, and that many bytes at least. What fits into the processor's cache is faster
- * than what does not, so that it does not have the whole window from the start. */
+/* Twice as much memory, and that many bytes at least. What fits into the processor's cache is
+ * faster than what does not, so that it does not have the whole window from the start. */
 static bool more_memory(spool *s, size_t least)
 {
     size_t capacity = 2 * s->young_capacity < s->window ? 2 * s->young_capacity : s->window;

@@ -14,6 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Open a file without a name, to write and to read, in that folder (NULL: $TMPDIR, else /var/tmp).
+ * Returns its descriptor, or -1 with errno set. */
+int spool_file(const char *folder);
+
 #define SPOOL_NONE UINT64_MAX
 
 /* Positions count the bytes ever pushed. [front, stored) lies in the file, [stored, end) in

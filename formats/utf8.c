@@ -251,3 +251,10 @@ bool utf8_printable(uint32_t rune)
     }
     return low % 2 == 0;
 }
+
+bool utf8_acts(uint32_t rune)
+{
+    return rune < 0x20 || (rune >= 0x7f && rune < 0xa0) || rune == 0x61c || rune == 0x200e ||
+           rune == 0x200f || (rune >= 0x2028 && rune <= 0x202e) ||
+           (rune >= 0x2066 && rune <= 0x2069);
+}

@@ -31,4 +31,9 @@ size_t utf8_clean(char *dst, const char *s, size_t size);
  * spaces the one of ASCII. */
 bool utf8_printable(uint32_t rune);
 
+/* Whether a terminal, or whoever shows text, would act on it instead of showing it: control
+ * characters (0x9b is one, and begins sequences as ESC [ does), ends of lines and paragraphs, and
+ * what changes the direction in which text runs. */
+bool utf8_acts(uint32_t rune);
+
 #endif

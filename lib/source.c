@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,21 @@ struct gotrace_source {
     uint64_t limit; /* of what is copied to a temporary file */
 };
 
+/* Make a file and take its name away, without a signal between. */
+static int make_and_unlink(char *path)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int fd = mkostemp(path, O_CLOEXEC);
+    int error = errno;
+    if (fd >= 0)
+        unlink(path);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
+}
+
 int gt_spool_open(const gotrace_config *config, gotrace_error *error)
 {
     const char *dir = config ? config->spool_dir : NULL;
@@ -36,9 +52,7 @@ int gt_spool_open(const gotrace_config *config, gotrace_error *error)
         char path[4096];
         int n = snprintf(path, sizeof path, "%s/gotrace-XXXXXX", dir);
         if (n > 0 && (size_t)n < sizeof path) {
-            fd = mkostemp(path, O_CLOEXEC);
-            if (fd >= 0)
-                unlink(path);
+            fd = make_and_unlink(path);
         }
     }
     if (fd < 0)

@@ -134,7 +134,13 @@ START_TEST(json_strings)
     expect(out_json_string, "", 0, "\"\"");
     expect(out_json_string, "a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
     expect(out_json_string, "\b\f\n\r\t\x01\x1f\x7f\0", 9,
-           "\"\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\\u0000\"");
+           "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\\u0000\"");
+    /* A terminal would act on a C1 control and on an override of the direction of text. */
+    expect(out_json_string,
+           "a\xc2\x9b"
+           "b\xe2\x80\xae"
+           "c\xe2\x80\xa7\xe2\x81\xa6\xc2\xa0",
+           15, "\"a\\u009bb\\u202ec\xe2\x80\xa7\\u2066\xc2\xa0\"");
     expect(out_json_string, "h\xc3\xa9\xf0\x9f\x99\x82", 7, "\"h\xc3\xa9\xf0\x9f\x99\x82\"");
     /* Each byte that is not text for itself. */
     expect(out_json_string, "\xff\xc3(\xed\xa0\x80", 6,

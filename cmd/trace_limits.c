@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "trace_limits.h"
 
 #include <sys/resource.h>
 
@@ -10,7 +10,8 @@
 const option_spec limit_options[] = {
     {0, "max-memory", OPTION_SIZE, "SIZE", LIMIT(memory), NULL, "memory, at most (1G)"},
     {0, "max-strings", OPTION_COUNT, "N", LIMIT(strings), NULL, "strings, at most (16777216)"},
-    {0, "max-string", OPTION_SIZE, "SIZE", LIMIT(string_bytes), NULL, "bytes of a string, at most (1000000)"},
+    {0, "max-string", OPTION_SIZE, "SIZE", LIMIT(string_bytes), NULL,
+     "bytes of a string, at most (1000000)"},
     {0, "max-stacks", OPTION_COUNT, "N", LIMIT(stacks), NULL, "stacks, at most (16777216)"},
     {0, "max-stack", OPTION_COUNT, "N", LIMIT(frames), NULL, "frames of a stack, at most (1000)"},
     {0, "max-goroutines", OPTION_COUNT, "N", LIMIT(goroutines), NULL,
@@ -19,7 +20,8 @@ const option_spec limit_options[] = {
     {0, "max-procs", OPTION_COUNT, "N", LIMIT(procs), NULL, "procs, at most (1048576)"},
     {0, "max-input", OPTION_SIZE, "SIZE", LIMIT(input), NULL,
      "input from a pipe or out of zstd, at most (64G)"},
-    {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL, "output, at most (64G)"},
+    {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL,
+     "output, at most (64G)"},
     {.name = NULL},
 };
 

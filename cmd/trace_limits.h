@@ -1,11 +1,11 @@
 /*
- * limits.h - how much a trace may take: the options that every verb has which reads one.
+ * trace_limits.h - how much a trace may take: the options that every verb has which reads one.
  *
- * What the library holds is bounded by gotrace_limits, which tell of what there was too much. Behind
- * that the system bounds the memory of the whole program, exporters and all.
+ * What the library holds is bounded by gotrace_limits, which tell of what there was too much.
+ * Behind that the system bounds the memory of the whole program, exporters and all.
  */
-#ifndef LIMITS_H
-#define LIMITS_H
+#ifndef TRACE_LIMITS_H
+#define TRACE_LIMITS_H
 
 #include "verb.h"
 
