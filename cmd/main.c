@@ -8,6 +8,7 @@
 #include "diag.h"
 #include "options.h"
 #include "progress.h"
+#include "sandbox.h"
 #include "trace_limits.h"
 #include "verb.h"
 
@@ -76,7 +77,10 @@ static int run(session *s, int argc, char **argv)
     }
     if (s->verb->limited)
         limits_apply(s);
-    int status = s->verb->run(s);
+    int status = s->set.sandbox ? sandbox_enter(s) : EXIT_SOUND;
+    if (status != EXIT_SOUND)
+        return status;
+    status = s->verb->run(s);
     /* A damaged trace still gives what could be had of it; failed work leaves no file. */
     int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
     return written == EXIT_SOUND ? status : written;

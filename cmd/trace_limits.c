@@ -22,6 +22,8 @@ const option_spec limit_options[] = {
      "input from a pipe or out of zstd, at most (64G)"},
     {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL,
      "output, at most (64G)"},
+    {0, "sandbox", OPTION_FLAG, NULL, offsetof(settings, sandbox), NULL,
+     "have the kernel bar other files and calls"},
     {.name = NULL},
 };
 

@@ -44,6 +44,7 @@ typedef struct settings {
     bool all; /* of repair */
     gotrace_limits limits;
     uint64_t max_output;
+    bool sandbox;
 } settings;
 
 typedef enum option_type {

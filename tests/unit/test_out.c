@@ -140,7 +140,7 @@ START_TEST(json_strings)
            "a\xc2\x9b"
            "b\xe2\x80\xae"
            "c\xe2\x80\xa7\xe2\x81\xa6\xc2\xa0",
-           15, "\"a\\u009bb\\u202ec\xe2\x80\xa7\\u2066\xc2\xa0\"");
+           16, "\"a\\u009bb\\u202ec\xe2\x80\xa7\\u2066\xc2\xa0\"");
     expect(out_json_string, "h\xc3\xa9\xf0\x9f\x99\x82", 7, "\"h\xc3\xa9\xf0\x9f\x99\x82\"");
     /* Each byte that is not text for itself. */
     expect(out_json_string, "\xff\xc3(\xed\xa0\x80", 6,

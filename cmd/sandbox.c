@@ -1,0 +1,299 @@
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "diag.h"
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* What Landlock's first version, of Linux 5.13, can forbid; a later one truncating (3), which the
+ * headers of older systems do not name. */
+#define ALL_OF_FIRST ((UINT64_C(1) << 13) - 1)
+#define TRUNCATING   (UINT64_C(1) << 14)
+
+enum {
+    READ = LANDLOCK_ACCESS_FS_READ_FILE,
+    WRITE = LANDLOCK_ACCESS_FS_WRITE_FILE,
+    MAKE_AND_WRITE = WRITE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE,
+    MAKE_FOLDER = LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR,
+};
+
+/* Leave these rights to what is at path, or beneath it. What is not there needs none. */
+static void leave(int rules, const char *path, uint64_t rights)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = rights};
+    struct stat there;
+    rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
+    if (rule.parent_fd < 0)
+        return;
+    /* A file that is none of a folder's has rights of its own kind alone. */
+    if (fstat(rule.parent_fd, &there) == 0 && !S_ISDIR(there.st_mode))
+        rule.allowed_access &= READ | WRITE;
+    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    close(rule.parent_fd);
+}
+
+/* Leave them to the folder in which a path is. */
+static void leave_folder_of(int rules, const char *path, uint64_t rights)
+{
+    char folder[PATH_MAX];
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    while (size > 0 && path[size - 1] != '/')
+        size--;
+    if (size >= sizeof folder)
+        return;
+    memcpy(folder, path, size);
+    folder[size] = '\0';
+    leave(rules, size > 0 ? folder : ".", rights);
+}
+
+static void leave_output(int rules, const session *s)
+{
+    const char *path = s->set.output;
+    struct stat there;
+    if (!path || strcmp(path, "-") == 0)
+        return;
+    if (stat(path, &there) != 0) {
+        /* split makes the folder, and writes to it. */
+        leave_folder_of(rules, path, MAKE_AND_WRITE | MAKE_FOLDER);
+    } else if (S_ISREG(there.st_mode)) {
+        /* Where links lead to. */
+        char *real = realpath(path, NULL);
+        if (real)
+            leave_folder_of(rules, real, MAKE_AND_WRITE);
+        free(real);
+    } else {
+        leave(rules, path, MAKE_AND_WRITE);
+    }
+}
+
+/* Have no file opened but those of the command line. False if the kernel cannot. */
+static bool bar_files(const session *s)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct landlock_ruleset_attr all = {.handled_access_fs = ALL_OF_FIRST};
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 1)
+        return false;
+    if (version >= 3)
+        all.handled_access_fs |= TRUNCATING;
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all.handled_access_fs, 0);
+    if (rules < 0)
+        return false;
+    for (size_t i = 0; i < s->file_count; i++)
+        if (strcmp(s->files[i], "-") != 0)
+            leave(rules, s->files[i], READ);
+    leave_output(rules, s);
+    leave(rules, temporary && *temporary ? temporary : "/var/tmp",
+          MAKE_AND_WRITE | READ | (all.handled_access_fs & TRUNCATING));
+    bool barred = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    close(rules);
+    return barred;
+}
+
+/* ---- calls of the system -------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef ARCHITECTURE
+
+/* What the program, its C library and zstd's threads call. */
+static const int allowed[] = {
+    SYS_read,
+    SYS_readv,
+    SYS_pread64,
+    SYS_write,
+    SYS_writev,
+    SYS_pwrite64,
+    SYS_lseek,
+    SYS_close,
+    SYS_fstat,
+    SYS_statx,
+    SYS_openat,
+    SYS_fcntl,
+    SYS_dup,
+    SYS_ppoll,
+    SYS_ftruncate,
+    SYS_fallocate,
+    SYS_fchmod,
+    SYS_umask,
+    SYS_unlinkat,
+    SYS_renameat,
+    SYS_renameat2,
+    SYS_mkdirat,
+    SYS_readlinkat,
+    SYS_faccessat,
+    SYS_getcwd,
+    SYS_munmap,
+    SYS_mremap,
+    SYS_brk,
+    SYS_madvise,
+    SYS_futex,
+    SYS_set_robust_list,
+    SYS_rseq,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_sigaltstack,
+    SYS_restart_syscall,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_getrandom,
+    SYS_clock_gettime,
+    SYS_clock_nanosleep,
+    SYS_nanosleep,
+    SYS_gettimeofday,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_getuid,
+    SYS_geteuid,
+    SYS_getgid,
+    SYS_getegid,
+    SYS_sched_yield,
+    SYS_sched_getaffinity,
+    SYS_sysinfo,
+#ifdef SYS_faccessat2
+    SYS_faccessat2,
+#endif
+#ifdef SYS_newfstatat
+    SYS_newfstatat,
+#endif
+#ifdef SYS_open /* what other architectures left behind */
+    SYS_open,
+    SYS_stat,
+    SYS_lstat,
+    SYS_poll,
+    SYS_unlink,
+    SYS_rename,
+    SYS_mkdir,
+    SYS_rmdir,
+    SYS_readlink,
+    SYS_access,
+    SYS_arch_prctl,
+#endif
+};
+
+typedef struct program {
+    struct sock_filter code[2 * sizeof allowed / sizeof *allowed + 64];
+    unsigned short size;
+} program;
+
+static void put(program *p, unsigned short code, uint8_t if_true, uint8_t if_false, uint32_t k)
+{
+    p->code[p->size++] = (struct sock_filter){code, if_true, if_false, k};
+}
+
+static void put_load(program *p, size_t offset)
+{
+    put(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+}
+
+static void put_return(program *p, uint32_t what)
+{
+    put(p, BPF_RET | BPF_K, 0, 0, what);
+}
+
+static const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
+
+/* A call that is allowed if its argument passes a comparison with k, refused if not, or (refuse)
+ * the other way round. An argument's low half comes first on these architectures. */
+static void put_if(program *p, int call, unsigned argument, unsigned short comparison, uint32_t k,
+                   bool refuse)
+{
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)call);
+    put_load(p, offsetof(struct seccomp_data, args) + 8 * argument);
+    put(p, BPF_JMP | comparison | BPF_K, 0, 1, k);
+    put_return(p, refuse ? refused : SECCOMP_RET_ALLOW);
+    put_return(p, refuse ? SECCOMP_RET_ALLOW : refused);
+}
+
+/* Asking a descriptor whether it is a terminal, and nothing else. */
+static void put_ioctl(program *p)
+{
+    static const uint32_t asked[] = {TCGETS, TIOCGWINSZ, 0x802c542a /* TCGETS2 */};
+    enum { ASKED = sizeof asked / sizeof *asked };
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, ASKED + 3, SYS_ioctl);
+    put_load(p, offsetof(struct seccomp_data, args) + 8);
+    for (uint8_t i = 0; i < ASKED; i++)
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(ASKED - i), 0, asked[i]);
+    put_return(p, refused);
+    put_return(p, SECCOMP_RET_ALLOW);
+}
+
+static void write_program(program *p)
+{
+    put_load(p, offsetof(struct seccomp_data, arch));
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
+    put_return(p, SECCOMP_RET_KILL_PROCESS);
+    put_load(p, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)allowed[i]);
+        put_return(p, SECCOMP_RET_ALLOW);
+    }
+    put_if(p, SYS_mmap, 2, BPF_JSET, PROT_EXEC, true);
+    put_if(p, SYS_mprotect, 2, BPF_JSET, PROT_EXEC, true);
+    put_if(p, SYS_clone, 0, BPF_JSET, CLONE_THREAD, false);
+    put_if(p, SYS_tgkill, 0, BPF_JEQ, (uint32_t)getpid(), false);
+    put_if(p, SYS_prlimit64, 0, BPF_JEQ, 0, false);
+    put_ioctl(p);
+    /* Its arguments cannot be seen from here; the C library then takes clone. */
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3);
+    put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
+    put_return(p, refused);
+}
+
+static bool bar_calls(void)
+{
+    program p = {.size = 0};
+    write_program(&p);
+    struct sock_fprog filter = {.len = p.size, .filter = p.code};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+#else
+
+static bool bar_calls(void)
+{
+    return false;
+}
+
+#endif
+
+int sandbox_enter(const session *s)
+{
+    bool alone = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+    bool files = alone && bar_files(s);
+    bool calls = alone && bar_calls();
+    if (!files && !calls) {
+        diag_error("--sandbox: the kernel has neither Landlock nor seccomp");
+        return EXIT_SYSTEM;
+    }
+    if (!files)
+        diag_note("--sandbox: the kernel has no Landlock, so that other files can be opened");
+    if (!calls)
+        diag_note("--sandbox: the kernel has no seccomp, so that any call of the system can be "
+                  "made");
+    return EXIT_SOUND;
+}
