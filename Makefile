@@ -152,6 +152,18 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_HELPERS) $(B)/libprogram.a $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(CHECK_LIBS)
 
+# What refuses memory to a program; it has to be without the sanitizers' code.
+$(B)/tests/refuse.so: tests/faults/refuse.c
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LANGUAGE) $(WARNINGS) -O2 -shared -fPIC -o $@ $<
+
+# What counts the cost of a program.
+$(B)/tests/count: tests/scale/count.c
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LANGUAGE) $(WARNINGS) -O2 -o $@ $<
+
 # Programs as a user of the library writes them: with the installed header and the shared library.
 $(B)/examples/%: $(B)/obj/tests/examples/%.o $(B)/libgotrace.so
 	$(say) LINK $@
@@ -175,7 +187,7 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(B)/libprogram.a $(B)/
 # ---- tests -------------------------------------------------------------------------------------
 
 .PHONY: tests check conformance bench fuzz coverage lint
-tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) ## build the test programs
+tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
 	@BUILD=$(B) MAKE="$(MAKE)" tests/run.sh
@@ -209,6 +221,11 @@ $(eval $(call sanitizer,ubsan,undefined))
 $(eval $(call sanitizer,sanitized,address$(comma)undefined))
 $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
+
+.PHONY: threads
+threads: ## 64 threads with handles of their own, under ThreadSanitizer
+	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads
+	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_threads
 
 coverage: ## run the tests and say how much of each file they run
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check

@@ -76,7 +76,7 @@ void findings_add(findings *f, const gotrace_error *problem)
         return;
     if (f->json)
         tell_json(f, problem);
-    else
+    if (!f->json || (f->kept_only && problem->class_ == GOTRACE_CLASS_SYSTEM))
         tell(f, problem);
 }
 

@@ -31,6 +31,7 @@ bool input_open(input *in, session *s, const char *path)
     *in = (input){.name = standard ? "<stdin>" : path};
     in->found = (findings){.file = in->name,
                            .json = s->set.json ? &s->output.out : NULL,
+                           .kept_only = s->set.output != NULL,
                            .limit = s->set.max_errors,
                            .explain = s->explain,
                            .verbose = s->set.verbose};

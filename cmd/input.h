@@ -8,6 +8,7 @@
 typedef struct findings {
     const char *file;
     out *json;      /* problems go here as JSON Lines; NULL: to standard error */
+    bool kept_only; /* that goes to a file, which failed work leaves not behind */
     uint64_t limit; /* at most so many of a severity are told; 0: all */
     bool explain;   /* say for each rule, once, what it wants */
     bool verbose;

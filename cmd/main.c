@@ -91,6 +91,8 @@ int main(int argc, char **argv)
     occupy_standard_descriptors();
     /* A reader that goes away is a failed write, told like any other. */
     signal(SIGPIPE, SIG_IGN);
+    /* So is a file that grows beyond what the shell allows. */
+    signal(SIGXFSZ, SIG_IGN);
     diag_init();
     if (argc < 2) {
         diag_error("a verb is missing; 'gotrace help' lists them");

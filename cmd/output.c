@@ -192,15 +192,8 @@ static bool output_write(void *ctx, const void *bytes, size_t size)
     return done;
 }
 
-/* Compress beside what makes the output; a libzstd that has no threads does it as it comes. Parts
- * of that size are held two at a time or so. */
-static void use_another_thread(ZSTD_CStream *zstd)
-{
-    enum { PART = 2 << 20 };
-    if (!ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_nbWorkers, 1)))
-        ZSTD_CCtx_setParameter(zstd, ZSTD_c_jobSize, PART);
-}
-
+/* Whoever writes does so beside what makes the output (out_write_beside), and compresses too: of
+ * libzstd's own threads there are none, because in them it does not survive refused memory. */
 static bool open_zstd(output_file *f)
 {
     f->packed_size = ZSTD_CStreamOutSize();
@@ -209,7 +202,6 @@ static bool open_zstd(output_file *f)
     if (!f->packed || !f->zstd ||
         ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_checksumFlag, 1)))
         return false;
-    use_another_thread(f->zstd);
     return true;
 }
 

@@ -147,6 +147,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
     for (size_t i = 0; i < s->file_count; i++) {
         job->reader = in[i].reader;
         job->source = in[i].source;
+        job->config = &in[i].config;
         job->name = base_name(in[i].name);
         if (in[i].reader && target->run(job) == GOTRACE_ERROR)
             findings_add(&in[i].found, gotrace_reader_error(in[i].reader));
@@ -206,7 +207,10 @@ static bool name_part(parts *p)
 static bool next_part(void *ctx)
 {
     parts *p = ctx;
-    p->failed = !name_part(p) ||
+    bool named = name_part(p);
+    if (!named)
+        limits_no_memory();
+    p->failed = !named ||
                 output_next(&p->session->output, p->path, p->session->set.zstd) != EXIT_SOUND;
     return !p->failed;
 }
@@ -228,6 +232,7 @@ static int convert(session *s, const format *target, convert_job *job)
     if (input_open_reader(&in, s, input_path(s))) {
         job->reader = in.reader;
         job->source = in.source;
+        job->config = &in.config;
         job->out = &s->output.out;
         job->name = base_name(in.name);
         job->part_size = s->set.split ? part_size(s->set.split) : 0;

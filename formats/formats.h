@@ -49,7 +49,8 @@ void out_write_beside(out *o);
  * False if this or any earlier write failed. */
 bool out_wait(out *o);
 
-/* out_thread.c: start the thread, which may fail; give it the full buffer for an empty one; end it. */
+/* out_thread.c: start the thread, which may fail; give it the full buffer for an empty one; end it.
+ */
 void out_use_thread(out *o);
 bool out_thread_take(out *o);
 void out_thread_free(out_thread *thread);
@@ -171,10 +172,11 @@ convert_alignment convert_align(gotrace_source *const *sources, size_t count);
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
-    const char *name;       /* what to call the program where the trace does not tell */
-    view_by by;             /* what has a row, where the format leaves the choice */
-    gotrace_source *source; /* what the reader reads, for another look at it; NULL: none */
-    bool no_system;         /* leave out the goroutines of the runtime */
+    const char *name;             /* what to call the program where the trace does not tell */
+    view_by by;                   /* what has a row, where the format leaves the choice */
+    gotrace_source *source;       /* what the reader reads, for another look at it; NULL: none */
+    const gotrace_config *config; /* whose limits hold for that look; NULL: defaults */
+    bool no_system;               /* leave out the goroutines of the runtime */
     bool thread_runs;       /* show on threads each run of a goroutine, not what proc they have */
     unsigned parts;         /* a bit for each wanted part, 1 << PART_*; 0: all */
     convert_series *series; /* NULL if the trace is the only one */
@@ -190,13 +192,13 @@ typedef struct convert_job {
  * GOTRACE_ERROR when reading failed (gotrace_reader_error; what was read is written and the
  * output is well-formed all the same). A failed write is found by the caller in out_flush. */
 typedef struct format {
-    const char *name;       /* "perfetto" */
+    const char *name;              /* "perfetto" */
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
-    bool binary;            /* not for terminals */
-    bool views;             /* leaves a choice of rows, and can be split */
-    bool several;           /* understands a job's series */
-    bool thread_runs;       /* and the choice of what threads show */
+    bool binary;      /* not for terminals */
+    bool views;       /* leaves a choice of rows, and can be split */
+    bool several;     /* understands a job's series */
+    bool thread_runs; /* and the choice of what threads show */
     /* Those of some parts, 1 << PART_*, that come to something in that view. */
     unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
@@ -228,8 +230,8 @@ typedef struct version_job {
     const gotrace_config *config; /* of the writer, and of another look at the source */
 } version_job;
 
-/* Write the whole trace. GOTRACE_END when it was, GOTRACE_ERROR when reading or writing failed (then
- * what was written is not whole). */
+/* Write the whole trace. GOTRACE_END when it was, GOTRACE_ERROR when reading or writing failed
+ * (then what was written is not whole). */
 gotrace_status version_convert(const version_job *job, version_losses *losses,
                                gotrace_error *error);
 
@@ -278,16 +280,17 @@ gotrace_status script_dump_meaning(gotrace_reader *reader, const script_format *
 
 /* A script's error: where in the script. */
 typedef struct script_error {
-    uint64_t line;    /* from 1; 0 where there is none */
-    uint64_t column;  /* from 1; 0 where it is not known */
-    uint64_t offset;  /* of CBOR, the byte, from 0; else GOTRACE_NO_OFFSET */
-    uint64_t event;   /* index of the event, from 0 */
+    uint64_t line;       /* from 1; 0 where there is none */
+    uint64_t column;     /* from 1; 0 where it is not known */
+    uint64_t offset;     /* of CBOR, the byte, from 0; else GOTRACE_NO_OFFSET */
+    uint64_t event;      /* index of the event, from 0 */
     gotrace_error error; /* rule usage, or the encoder's, or the system's; message without place */
 } script_error;
 
-/* Read a script from input (text, JSON, JSON Lines or CBOR: recognised by its first bytes) and write
- * the trace it describes. Text and JSON Lines are read line by line, CBOR item by item, in bounded
- * memory; a JSON document is read whole, if it has no more bytes than the config's limit of memory. */
+/* Read a script from input (text, JSON, JSON Lines or CBOR: recognised by its first bytes) and
+ * write the trace it describes. Text and JSON Lines are read line by line, CBOR item by item, in
+ * bounded memory; a JSON document is read whole, if it has no more bytes than the config's limit of
+ * memory. */
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error);
 
@@ -318,7 +321,7 @@ gotrace_status gen_write(const gen_job *job, gotrace_write_fn write, void *ctx,
 /* What was broken, and where. */
 typedef struct gen_planted {
     int version;
-    uint64_t offset; /* in the trace */
+    uint64_t offset;  /* in the trace */
     const char *what; /* a constant */
 } gen_planted;
 

@@ -95,14 +95,18 @@ static void forget(system_goroutines *s, const gotrace_event *e)
 
 /* In v2 a goroutine from before the trace may be named long after it is first seen: so the trace is
  * read once more, before; most of them are named soon. */
-static void look_ahead(system_goroutines *s, gotrace_source *source)
+static void look_ahead(system_goroutines *s, const convert_job *job)
 {
     enum { SOON = 1 << 18 };
+    gotrace_config config = job->config ? *job->config : (gotrace_config){0};
     gotrace_reader *reader;
     gotrace_status status = GOTRACE_EVENT;
     gotrace_event e;
 
-    if (gotrace_reader_open(source, NULL, &reader, NULL) != GOTRACE_OK)
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    s->failed = gotrace_reader_open(job->source, &config, &reader, NULL) != GOTRACE_OK;
+    if (s->failed)
         return;
     s->ahead = true;
     for (uint64_t n = 0; !s->failed && (s->left_out || n < SOON); n++) {
@@ -114,6 +118,9 @@ static void look_ahead(system_goroutines *s, gotrace_source *source)
     }
     s->ahead = false;
     s->complete = status == GOTRACE_END;
+    /* Without it the timeline would be another one. Whoever reads the trace tells of a limit. */
+    if (status == GOTRACE_ERROR && gotrace_reader_error(reader)->rule == GOTRACE_RULE_SYSTEM_MEMORY)
+        s->failed = true;
     gotrace_reader_close(reader);
 }
 
@@ -125,7 +132,7 @@ void system_goroutines_init(system_goroutines *s, const convert_job *job, bool t
     idmap_init(&s->goroutines, sizeof(uint8_t));
     idmap_init(&s->starts, sizeof(char *));
     if (s->asked && s->version >= VERSION_V2 && job->source)
-        look_ahead(s, job->source);
+        look_ahead(s, job);
 }
 
 void system_goroutines_free(system_goroutines *s)
@@ -170,8 +177,8 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
         /* Cycles and stops of the world are everyone's. The end of a sweep may be that of one
          * which began before it was known by whom. */
         if (e->range == GOTRACE_RANGE_MARK_ASSIST)
-            return s->acts || (e->kind == GOTRACE_KIND_RANGE_ACTIVE &&
-                               system_goroutines_is(s, e->subject));
+            return s->acts ||
+                   (e->kind == GOTRACE_KIND_RANGE_ACTIVE && system_goroutines_is(s, e->subject));
         return e->range == GOTRACE_RANGE_SWEEP && e->kind == GOTRACE_KIND_RANGE_BEGIN && s->acts;
     case GOTRACE_KIND_METRIC: return false;
     default: return s->acts;

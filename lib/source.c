@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { CHUNK = 128 * 1024 };
 
@@ -172,7 +173,10 @@ static bool spool_zstd(gotrace_source *source, stream *s, int out, gotrace_error
             ZSTD_outBuffer to = {plain, CHUNK, 0};
             uint64_t at = s->taken - s->have + in.pos;
             hint = ZSTD_decompressStream(context, &to, &in);
-            if (ZSTD_isError(hint)) {
+            if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation) {
+                gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NOWHERE, "out of memory");
+                ok = false;
+            } else if (ZSTD_isError(hint)) {
                 gt_error_set(error, GOTRACE_RULE_SYSTEM_ZSTD, GT_AT(at),
                              "compressed data is damaged: %s", ZSTD_getErrorName(hint));
                 ok = false;

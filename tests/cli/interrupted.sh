@@ -26,7 +26,7 @@ mapfile -t commands <commands
 for n in "${!commands[@]}"; do
     # shellcheck disable=SC2086
     gotrace ${commands[n]} 2>/dev/null
-    made >wholes/$n
+    made >"wholes/$n"
     rm -rf out parts
 done
 touch before
@@ -42,10 +42,10 @@ for signal in TERM INT HUP; do
                 gotrace ${commands[n]} 2>/dev/null
             [ $? = 124 ] && stopped=$((stopped + 1))
             runs=$((runs + 1))
-            made | cmp -s - wholes/$n || [ -z "$(made)" ] || echo "${commands[n]}: a part was left"
+            made | cmp -s - "wholes/$n" || [ -z "$(made)" ] || echo "${commands[n]}: a part was left"
             rm -rf out parts
             [ "$(ls -A)" = "$(cat before)" ] ||
-                { echo "${commands[n]}: $signal after $seconds s left $(ls -A | diff before -)"; rm -f .out*; }
+                { echo "${commands[n]}: $signal after $seconds s left:"; find . -name '.*-??????'; rm -f .out*; }
             [ -z "$(ls -A tmp)" ] || { echo "${commands[n]}: left in TMPDIR"; rm -f tmp/*; }
         done
     done

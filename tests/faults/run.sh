@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# What every verb does when memory is refused, at each allocation, and when a write fails, at each
+# block. It has to end with a status of ours, to say why, and to leave no output but a whole one and
+# no temporary file.
+#
+#   tests/faults/run.sh [PATTERN]     only commands in which it occurs
+#   FAULTS=100000 tests/faults/run.sh   each allocation and each block, not only some of them
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+traces=$PWD/testdata/traces
+build=$(realpath "${BUILD:-build}")
+gotrace=$build/gotrace
+refuse=$build/tests/refuse.so
+export LC_ALL=C.UTF-8
+unset NO_COLOR
+
+passed=0 failed=0 skipped=0
+wanted=${1:-}
+work=$(mktemp -d) || exit 1
+trap 'cd /; [ ! -d "$work/small" ] || umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mkdir tmp out
+export TMPDIR=$work/tmp
+
+fail() {
+    echo "FAIL $*"
+    head -n 5 log | cut -c 1-300 | sed 's/^/  /'
+    failed=$((failed + 1))
+}
+
+# What is made is in out: a digest of it all.
+made() { find out -type f | sort | xargs -r cat | cksum; }
+empty=$(made)
+renew() { rm -rf out && mkdir out; }
+
+# judge STATUS WHOLE: is that how a fault may end? WHOLE is the digest without one.
+judge() {
+    [ "$1" -le 3 ] || { echo "status $1"; return; }
+    [ "$1" -ne 3 ] || grep -qE ': error: ' log || { echo 'status 3, and not why'; return; }
+    [ "$1" -ne 3 ] || [ -z "$(ls -A out)" ] || { echo "status 3, and left $(ls -A out | head -n 3)"; return; }
+    [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || echo "status $1, and a part of the output"
+    [ -z "$(ls -A tmp)" ] || echo "left in TMPDIR: $(ls -A tmp)"
+}
+
+# ---- memory ------------------------------------------------------------------------------------
+
+# At most so many places of a run, which are spread over all.
+readonly places=${FAULTS:-5}
+
+sweep_memory() {
+    local count whole at step all status why first
+    LD_PRELOAD=$refuse REFUSE_COUNT=1 "$gotrace" "$@" >/dev/null 2>log
+    count=$(tail -n 1 log)
+    whole=$(made)
+    renew
+    [[ $count =~ ^[0-9]+$ ]] && [ "$count" -gt 3 ] || { fail "gotrace $*: no allocations?"; return; }
+    step=$(((count + places - 1) / places))
+    first=
+    for ((at = 1; at <= count; at += step)); do
+        for all in '' 1; do
+            LD_PRELOAD=$refuse REFUSE_AT=$at REFUSE_ALL=$all "$gotrace" "$@" >/dev/null 2>log
+            status=$?
+            why=$(judge $status "$whole")
+            [ -z "$why" ] || { fail "gotrace $*: allocation $at of $count${all:+ and on}: $why"; return; }
+            [ $status -ne 3 ] || first=$at
+            renew
+        done
+    done
+    # It does fail, somewhere.
+    [ -n "$first" ] || { fail "gotrace $*: no allocation was missed"; return; }
+    passed=$((passed + 1))
+}
+
+# ---- writes ------------------------------------------------------------------------------------
+
+# Files can be no larger than that many bytes: the write fails behind them.
+sweep_size() {
+    local whole size largest at status why
+    "$gotrace" "$@" >/dev/null 2>log
+    whole=$(made)
+    largest=$(find out -type f -printf '%s\n' | sort -n | tail -n 1)
+    renew
+    [ -n "$largest" ] || { fail "gotrace $*: no output?"; return; }
+    size=$(((largest / places / 512 + 1) * 512))
+    for ((at = 0; at < largest; at += size)); do
+        # The log is a file too.
+        prlimit --fsize=$at "$gotrace" "$@" 2>&1 >/dev/null | cat >log
+        status=${PIPESTATUS[0]}
+        why=$(judge $status "$whole")
+        [ $status -eq 3 ] || why="status $status, though files are limited to $at bytes"
+        [ -z "$why" ] || { fail "gotrace $*: files of $at bytes: $why"; return; }
+        renew
+    done
+    passed=$((passed + 1))
+}
+
+# A file system that is full after so many pages. The temporary files are there too.
+sweep_disk() {
+    local whole pages status why
+    "$gotrace" "$@" >/dev/null 2>log
+    whole=$(made)
+    renew
+    for ((pages = 1; pages <= (places < 24 ? places : 24); pages++)); do
+        mount -t tmpfs -o "size=$((pages * 4096))" gotrace-test small || return
+        mkdir small/out small/tmp
+        rm -rf out && ln -s small/out out
+        TMPDIR=$work/small/tmp "$gotrace" "$@" >/dev/null 2>log
+        status=$?
+        why=$(judge $status "$whole")
+        [ -z "$(ls -A small/tmp)" ] || why="left in TMPDIR: $(ls -A small/tmp)"
+        renew
+        umount small
+        [ -z "$why" ] || { fail "gotrace $*: a disk of $pages pages: $why"; return; }
+    done
+    passed=$((passed + 1))
+}
+
+# ---- what is run -------------------------------------------------------------------------------
+
+cp "$traces/go1.19-chan.trace" v1.trace
+cp "$traces/go1.26-gens.trace" v2.trace
+for v in v1 v2; do
+    "$gotrace" dump -o $v.text $v.trace
+    "$gotrace" dump --format cbor -o $v.cbor $v.trace
+    "$gotrace" dump --format json -o $v.json $v.trace
+    "$gotrace" dump --level meaning -o $v.meaning $v.trace
+    "$gotrace" dump --zstd -o $v.zst $v.trace
+    head -c $(($(stat -c %s $v.trace) * 3 / 4)) $v.trace >$v.cut
+done
+"$gotrace" split --by proc -o of-v1 v1.trace
+"$gotrace" split --by thread -o of-v2 v2.trace
+
+cat >commands <<'END'
+validate -o out/out vN.trace
+validate --json -o out/out vN.zst
+info -o out/out vN.trace
+print -o out/out vN.trace
+print --format go -o out/out vN.trace
+print --format jsonl -o out/out vN.cut
+dump -o out/out vN.trace
+dump --format cbor -o out/out vN.trace
+dump --level meaning --format json -o out/out vN.trace
+synth -o out/out vN.text
+synth -o out/out vN.cbor
+synth -o out/out vN.json
+synth -o out/out vN.meaning
+convert --to perfetto -o out/out vN.trace
+convert --to perfetto --zstd -o out/out vN.cut
+convert --to chrome -o out/out vN.trace
+convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
+convert --to go1.26 -o out/out vN.trace
+convert --to go1.11 -o out/out vN.trace
+repair -o out/out vN.trace
+repair -o out/out vN.cut
+END
+sed -n 's/vN/v1/p' commands >all
+sed -n 's/vN/v2/p' commands >>all
+cat >>all <<'END'
+split --by proc -o out/parts v1.trace
+split --by generation -o out/parts v2.trace
+gen --go 1.19 --events 3000 -o out/out
+gen --go 1.26 --events 3000 -o out/out
+gen --defect goroutine.start -o out/out
+END
+echo "merge -o out/out $(echo of-v1/*)" >>all
+echo "merge -o out/out $(echo of-v2/*)" >>all
+
+can_refuse=1 can_mount=1
+if nm "$gotrace" | grep -qE '__(asan|tsan)'; then
+    can_refuse=
+    echo 'SKIP refused memory: a sanitizer has an allocator of its own'
+    skipped=$((skipped + 1))
+fi
+mkdir small
+if mount -t tmpfs -o size=4096 gotrace-test small 2>/dev/null; then
+    umount small
+else
+    can_mount=
+    echo 'SKIP full disks: a file system cannot be mounted here'
+    skipped=$((skipped + 1))
+fi
+
+mapfile -t all <all
+for command in "${all[@]}"; do
+    [[ $command = *"$wanted"* ]] || continue
+    read -ra words <<<"$command"
+    [ -z "$can_refuse" ] || sweep_memory "${words[@]}"
+    sweep_size "${words[@]}"
+    [ -z "$can_mount" ] || sweep_disk "${words[@]}"
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

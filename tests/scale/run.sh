@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Hostile traces of growing sizes: what each verb costs grows as they do, not as their square.
+#
+#   tests/scale/run.sh [TRAP...]          each at two sizes, of which the second is 16 times the first
+#   TABLE=1 tests/scale/run.sh [TRAP...]  prints a table of doubling sizes, up to SIZE (1000000)
+#
+# Cost is instructions. What grows with the logarithm too may cost 2.5 times as much at double the
+# size, and so 40 times as much at 16 times the size; a square is 256 times as much. Where the system
+# counts no instructions (a virtual machine may not), it is user time, which is coarse and depends on
+# who else is at work: then 80 times as much is allowed, and no run counts for less than 8 ms.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(realpath "${BUILD:-build}")
+gotrace=$build/gotrace
+count=$build/tests/count
+traps=$PWD/tests/scale/traps.py
+small=4000 times=16 most=40 most_ns=80 least_ns=8000000
+
+passed=0 failed=0 skipped=0
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
+}
+if nm "$gotrace" | grep -qE '__(asan|tsan|ubsan|gcov)'; then
+    echo 'SKIP scale: what a sanitizer costs is not what the program does'
+    skipped=1
+    finish
+fi
+command -v python3 >/dev/null || { echo 'SKIP scale: there is no python3'; skipped=1; finish; }
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# What is done to a trap; split only where there are few parts.
+verbs_of() {
+    printf '%s\n' 'validate -q' 'repair -q -o out' 'convert -q --to perfetto -o out' \
+        'convert -q --to chrome -o out' 'convert -q --to go1.26 -o out' 'dump -q -o out' \
+        'merge -q -o out'
+    case $1 in
+    v1-batches | v1-crossed) echo 'split -q --by proc -o parts' ;;
+    v2-batches) echo 'split -q --by thread -o parts' ;;
+    esac
+}
+
+# cost VERB FILE: sets cost, what and kib; false where it does not end as it should.
+cost() {
+    # shellcheck disable=SC2086
+    timeout 300 "$count" report "$gotrace" $1 "$2" >/dev/null 2>log
+    local status=$?
+    rm -rf out parts
+    [ $status -le 1 ] || { echo "status $status: gotrace $1 $2"; head -n 3 log; return 1; }
+    read -r cost what kib <report
+}
+
+make_trap() {
+    python3 "$traps" "$1" "$2" >"$1-$2"
+    # What is to be a bomb is compressed.
+    [ "$1" != zeros ] || { zstd -q --rm "$1-$2" -o packed && mv packed "$1-$2"; }
+}
+
+check_growth() {
+    local trap=$1 verb first first_kib allowed
+    make_trap "$trap" $small
+    make_trap "$trap" $((small * times))
+    while read -r verb; do
+        cost "$verb" "$trap-$small" || { failed=$((failed + 1)); continue; }
+        first=$cost first_kib=$kib allowed=$most
+        if [ "$what" = ns ]; then
+            allowed=$most_ns
+            [ "$first" -ge $least_ns ] || first=$least_ns
+        fi
+        cost "$verb" "$trap-$((small * times))" || { failed=$((failed + 1)); continue; }
+        if [ "$cost" -gt $((allowed * first)) ] || [ "$kib" -gt $((most * first_kib)) ]; then
+            echo "FAIL gotrace $verb $trap: $times times the size costs $((cost / first)) times the $what" \
+                "($cost, $first), $((kib / first_kib)) times the memory"
+            failed=$((failed + 1))
+        else
+            passed=$((passed + 1))
+        fi
+    done < <(verbs_of "$trap")
+    rm -f "$trap"-*
+}
+
+print_table() {
+    local trap=$1 verb size=${SIZE:-1000000} n bytes
+    for n in $((size / 8)) $((size / 4)) $((size / 2)) "$size"; do
+        make_trap "$trap" "$n"
+    done
+    while read -r verb; do
+        for n in $((size / 8)) $((size / 4)) $((size / 2)) "$size"; do
+            cost "$verb" "$trap-$n" || continue
+            bytes=$(stat -c %s "$trap-$n")
+            printf '%-15s %-32s %8d %11d bytes %8.3f s %8.1f MiB\n' "$trap" "${verb% -o *}" "$n" "$bytes" \
+                "$(awk -v c="$cost" 'BEGIN { print c / 1e9 }')" "$(awk -v k="$kib" 'BEGIN { print k / 1024 }')"
+        done
+    done < <(verbs_of "$trap")
+    rm -f "$trap"-*
+}
+
+command -v zstd >/dev/null || { echo 'SKIP the bomb: zstd(1) is not installed'; skipped=1; }
+if [ $# -eq 0 ]; then
+    mapfile -t all < <(python3 "$traps")
+    set -- "${all[@]}"
+fi
+for trap in "$@"; do
+    [ "$trap" != zeros ] || command -v zstd >/dev/null || continue
+    if [ -n "${TABLE:-}" ]; then print_table "$trap"; else check_growth "$trap"; fi
+done
+finish
