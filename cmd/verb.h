@@ -42,6 +42,7 @@ typedef struct settings {
     uint64_t seed, events, procs, goroutines;
     bool cover;
     bool all; /* of repair */
+    bool no_recover;
 } settings;
 
 typedef enum option_type {

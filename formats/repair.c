@@ -206,6 +206,7 @@ static bool one_trace(repair *r)
     parts_shape_init(&r->shape, r->version);
     if (!r->headless && !examine(r, r->bytes, r->size, &v))
         return false;
+    r->totals->readable += v.events;
     bool done;
     if (v.sound) {
         r->totals->events += v.events;

@@ -73,6 +73,7 @@ typedef struct repair_finding {
 typedef struct repair_totals {
     unsigned traces, written;
     uint64_t events;     /* that stand in the traces written */
+    uint64_t readable;   /* events that a reader has of them as they stand in the file */
     uint64_t bytes_lost; /* of the file */
     uint64_t added, dropped;
     bool identical; /* every trace written is as it was */

@@ -56,7 +56,8 @@ static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *reco
     return true;
 }
 
-/* v1: two bits of the first byte tell how many values follow, or that their length does. */
+/* v1: two bits of the first byte tell how many values follow, or that their length does. Until 1.6
+ * there is a sequence number more. */
 static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned form,
                     repair_record *record)
 {
@@ -69,7 +70,7 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
         if (!repair_varint(p, end, &length) || length > (uint64_t)(end - *p))
             return false;
         stop = *p + length;
-    } else if (record->arg_count != form + 1 || (record->spec->flags & GOTRACE_SPEC_FRAMES)) {
+    } else if (record->arg_count != form + 1 + (version < 7) || (record->spec->flags & GOTRACE_SPEC_FRAMES)) {
         return false;
     }
     if (!take_args(p, stop, record))

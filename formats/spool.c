@@ -36,7 +36,7 @@ static bool fail(spool *s, int error)
     return false;
 }
 
-static bool open_file(spool *s)
+int spool_open_file(void)
 {
     const char *dir = getenv("TMPDIR");
     char path[4096];
@@ -44,14 +44,20 @@ static bool open_file(spool *s)
     if (!dir || !*dir)
         dir = "/var/tmp";
     int length = snprintf(path, sizeof path, "%s/gotrace.XXXXXX", dir);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return fail(s, ENAMETOOLONG);
-    s->fd = mkostemp(path, O_CLOEXEC);
-    if (s->fd < 0)
-        return fail(s, errno);
-    if (unlink(path) != 0)
-        return fail(s, errno);
-    return true;
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+static bool open_file(spool *s)
+{
+    s->fd = spool_open_file();
+    return s->fd >= 0 || fail(s, errno);
 }
 
 static bool write_at(spool *s, const unsigned char *bytes, size_t size, uint64_t position)

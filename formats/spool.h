@@ -68,4 +68,7 @@ bool spool_crowded(const spool *s);
 
 void spool_free(spool *s);
 
+/* A temporary file of no name, to be closed; -1, and errno, if there can be none. */
+int spool_open_file(void);
+
 #endif
