@@ -78,7 +78,7 @@ def batches_v1(b, version):
             p += n
         elif form < 3:
             args = []
-            for _ in range(form + 1):
+            for _ in range(form + 1 + (version < 7)):
                 v, p = varint(b, p)
                 args.append(v)
         else:
