@@ -35,22 +35,6 @@ bool recovery_helps(const gotrace_error *problem)
     }
 }
 
-static bool write_file(void *ctx, const void *bytes, size_t size)
-{
-    const recovering *r = ctx;
-    const char *p = bytes;
-    while (size > 0) {
-        ssize_t n = write(r->fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 static out *next_trace(void *ctx, unsigned trace)
 {
     (void)trace;
@@ -136,7 +120,7 @@ static bool is_more(const repair_totals *t)
 
 bool recovery_read(input *in)
 {
-    recovering r = {.fd = spool_open_file(),
+    recovering r = {.fd = spool_open_file(NULL),
                     .losses = {.file = in->name,
                                .json = in->found.json,
                                .type = "loss",
@@ -151,7 +135,7 @@ bool recovery_read(input *in)
                           strerror(errno));
         return false;
     }
-    bool ready = out_init(&r.out, write_file, &r);
+    bool ready = out_init(&r.out, spool_write_file, &r.fd);
     if (!ready || !repair_into(&r, in, &totals, &error)) {
         if (error.class_ == GOTRACE_CLASS_SYSTEM && in->reader)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET, "it is not recovered: %s",

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "parts.h"
 #include "progress.h"
+#include "spool.h"
 #include "versions.h"
 
 typedef struct merging {
@@ -76,19 +77,6 @@ static const char *v1_number(size_t n)
 
 /* ---- the trace, until it was looked at ------------------------------------------------------- */
 
-static bool write_held(void *ctx, const void *bytes, size_t size)
-{
-    const merging *m = ctx;
-    for (const char *at = bytes; size > 0;) {
-        ssize_t n = write(m->fd, at, size);
-        if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 static int fail(const char *what, int error)
 {
     diag_error("%s: %s [system.write]", what, strerror(error));
@@ -100,32 +88,15 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-/* A file without a name. */
-static int open_temporary(void)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
-    int size = snprintf(path, sizeof path, "%s/gotrace-XXXXXX",
-                        folder && *folder ? folder : "/var/tmp");
-    if (size < 0 || (size_t)size >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-/* Write the trace into it. */
+/* Write the trace into a file without a name. */
 static int write_trace(merging *m, parts_merge *merge)
 {
     out o;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    m->fd = open_temporary();
+    m->fd = spool_open_file(NULL);
     if (m->fd < 0)
         return fail("cannot make a temporary file", errno);
-    if (!out_init(&o, write_held, m))
+    if (!out_init(&o, spool_write_file, &m->fd))
         return fail("cannot write", ENOMEM);
     errno = 0;
     gotrace_status status = parts_merge_write(merge, &o, &error);

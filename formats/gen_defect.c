@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "spool.h"
+
 enum { PIECE = 256 * 1024, HEADER = 16 };
 
 /* ---- numbers on the wire --------------------------------------------------------------------- */
@@ -275,36 +277,6 @@ static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, 
     return GOTRACE_ERROR;
 }
 
-static int open_temporary(const gotrace_config *config)
-{
-    const char *dir = config && config->spool_dir ? config->spool_dir : getenv("TMPDIR");
-    char path[4096];
-    int size = snprintf(path, sizeof path, "%s/gotrace.XXXXXX", dir && *dir ? dir : "/var/tmp");
-    if (size < 0 || (size_t)size >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-static bool write_file(void *ctx, const void *bytes, size_t size)
-{
-    const char *p = bytes;
-    while (size > 0) {
-        ssize_t put = write(*(int *)ctx, p, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 static bool write_gathered(void *ctx, const void *bytes, size_t size)
 {
     out_bytes(ctx, bytes, size);
@@ -316,7 +288,7 @@ static gotrace_status write_sound(const gen_job *job, gen_still *still, int fd,
                                   const gotrace_config *config, gotrace_error *error)
 {
     out o;
-    if (!out_init(&o, write_file, &fd))
+    if (!out_init(&o, spool_write_file, &fd))
         return fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
     gotrace_status status = gen_run(job, still, write_gathered, &o, config, error);
     if (!out_flush(&o))
@@ -357,7 +329,7 @@ gotrace_status gen_write_defect(const gen_job *given, gotrace_rule rule, gotrace
     if (!job.version)
         return refuse(error, rule, given->version);
     gen_defect d = {.version = job.version, .v2 = job.version >= VERSION_V2};
-    copying c = {.fd = open_temporary(config), .write = write, .ctx = ctx, .piece = malloc(PIECE)};
+    copying c = {.fd = spool_open_file(config ? config->spool_dir : NULL), .write = write, .ctx = ctx, .piece = malloc(PIECE)};
     gotrace_status status = GOTRACE_ERROR;
     if (c.fd < 0)
         fail(error, GOTRACE_RULE_SYSTEM_WRITE, errno, "cannot open a temporary file");

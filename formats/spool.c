@@ -36,14 +36,13 @@ static bool fail(spool *s, int error)
     return false;
 }
 
-int spool_open_file(void)
+int spool_open_file(const char *dir)
 {
-    const char *dir = getenv("TMPDIR");
     char path[4096];
 
-    if (!dir || !*dir)
-        dir = "/var/tmp";
-    int length = snprintf(path, sizeof path, "%s/gotrace.XXXXXX", dir);
+    if (!dir)
+        dir = getenv("TMPDIR");
+    int length = snprintf(path, sizeof path, "%s/gotrace-XXXXXX", dir && *dir ? dir : "/var/tmp");
     if (length < 0 || (size_t)length >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
@@ -54,9 +53,24 @@ int spool_open_file(void)
     return fd;
 }
 
+bool spool_write_file(void *fd, const void *bytes, size_t size)
+{
+    const char *p = bytes;
+    while (size > 0) {
+        ssize_t put = write(*(int *)fd, p, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        p += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
 static bool open_file(spool *s)
 {
-    s->fd = spool_open_file();
+    s->fd = spool_open_file(NULL);
     return s->fd >= 0 || fail(s, errno);
 }
 

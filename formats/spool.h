@@ -68,7 +68,11 @@ bool spool_crowded(const spool *s);
 
 void spool_free(spool *s);
 
-/* A temporary file of no name, to be closed; -1, and errno, if there can be none. */
-int spool_open_file(void);
+/* A temporary file without a name, to be closed, in that folder (NULL: $TMPDIR, else /var/tmp); -1,
+ * and errno, if there can be none. */
+int spool_open_file(const char *dir);
+
+/* Write to a file at its position: a gotrace_write_fn, whose ctx points to the descriptor. */
+bool spool_write_file(void *fd, const void *bytes, size_t size);
 
 #endif
