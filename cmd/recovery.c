@@ -115,7 +115,7 @@ static bool change_over(recovering *r, input *in, gotrace_error *error)
  * recovered; of several traces the first one counts. */
 static bool is_more(const repair_totals *t)
 {
-    return t->events > t->added && (t->events >= t->readable || t->traces > 1);
+    return t->events > t->added && (t->told >= t->readable || t->traces > 1);
 }
 
 bool recovery_read(input *in)
@@ -145,7 +145,7 @@ bool recovery_read(input *in)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET,
                               "it is not recovered: as it stands %" PRIu64
                               " events can be read, and %" PRIu64 " after a repair",
-                              totals.readable, totals.events);
+                              totals.readable, totals.told);
     } else {
         done = change_over(&r, in, &error);
         if (done)

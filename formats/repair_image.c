@@ -131,7 +131,7 @@ static bool note_batch(repair *r, needs *n, const repair_batch *b)
     n->timed = true;
     n->events += b->kind == PARTS_EVENTS ? b->events : 0;
     for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
-        if (!note_record(r, n, &record))
+        if ((!b->tables || repair_is_table(&record)) && !note_record(r, n, &record))
             return false;
     return true;
 }
@@ -178,6 +178,12 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
 {
     const uint8_t *from = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
+    if (b->tables) {
+        for (; from < end && repair_record_at(r->version, from, end, &record); from += record.size)
+            if (repair_is_table(&record) && !repair_put(r, into, from, record.size))
+                return false;
+        return true;
+    }
     if (b->late == 0)
         return repair_put(r, into, from, (size_t)(end - from));
     const uint8_t *late = r->bytes + b->late;
