@@ -6,11 +6,18 @@
 #include "diag.h"
 #include "human.h"
 #include "progress.h"
+#include "recovery.h"
 #include "trace_limits.h"
 
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {
-    findings_add(&((input *)ctx)->found, problem);
+    input *in = ctx;
+    gotrace_error told = *problem;
+    in->loses = in->loses || recovery_helps(problem);
+    /* Places in what was recovered are none of the file. */
+    if (in->damaged)
+        told.offset = told.batch = told.event = GOTRACE_NO_OFFSET;
+    findings_add(&in->found, &told);
     return true;
 }
 
@@ -64,10 +71,23 @@ bool input_open_reader(input *in, session *s, const char *path)
     return true;
 }
 
+bool input_open_trace(input *in, session *s, const char *path)
+{
+    bool opened = input_open_reader(in, s, path);
+    if (!in->source || s->set.no_recover)
+        return opened;
+    /* Whether there is damage has to be known before the first event is told. The first pass is
+     * made once; should it fail, the first event says so. */
+    if (opened)
+        gotrace_reader_index(in->reader);
+    in->loses = in->loses || recovery_helps(&in->found.last);
+    return in->loses ? recovery_read(in) || opened : opened;
+}
+
 static void note_speed(const input *in)
 {
     char bytes[24], rate[24];
-    uint64_t size = gotrace_source_size(in->source);
+    uint64_t size = gotrace_source_size(input_file(in));
     double seconds = human_clock() - in->begun;
     human_bytes(bytes, sizeof bytes, size);
     human_bytes(rate, sizeof rate, (uint64_t)((double)size / seconds));
@@ -81,6 +101,10 @@ int input_close(input *in)
         note_speed(in);
     gotrace_reader_close(in->reader);
     gotrace_source_close(in->source);
+    if (in->damaged) {
+        gotrace_source_close(in->damaged);
+        close(in->recovered);
+    }
     findings_end(&in->found);
     return findings_status(&in->found);
 }

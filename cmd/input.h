@@ -15,6 +15,7 @@ typedef struct findings {
     uint64_t errors, warnings, notes; /* found, told or not */
     uint64_t by_class[8];             /* of the errors */
     bool explained[GOTRACE_RULE_COUNT];
+    bool recovered;      /* the verdict is on what there was, not on what was made of it */
     gotrace_error last;  /* what was added last */
     gotrace_error fatal; /* the first that ended the reading, if rule is not NONE */
 } findings;
@@ -38,7 +39,10 @@ typedef struct input {
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
-    double begun; /* human_clock */
+    double begun;            /* human_clock */
+    bool loses;              /* a problem was met behind which something is lost */
+    gotrace_source *damaged; /* what source was recovered from, or NULL */
+    int recovered;           /* its file, if there is a damaged */
 } input;
 
 /* Open the file (NULL or "-": standard input). False after the reason was added to found; close
@@ -48,8 +52,19 @@ bool input_open(input *in, session *s, const char *path);
 /* Open the file as input_open does, and a reader on it. */
 bool input_open_reader(input *in, session *s, const char *path);
 
+/* The same, and where the trace is damaged so that a part of it could not be read, recover what
+ * there is (recovery.h): the reader is on that then. With --no-recover it is on what stands before
+ * the damage. */
+bool input_open_trace(input *in, session *s, const char *path);
+
 /* Close, and end the findings. Returns the exit status that they ask for. */
 int input_close(input *in);
+
+/* The file itself, whether or not it is what is read. */
+static inline const gotrace_source *input_file(const input *in)
+{
+    return in->damaged ? in->damaged : in->source;
+}
 
 /* The one FILE of a verb that takes at most one, or NULL. */
 const char *input_path(const session *s);

@@ -45,6 +45,7 @@ typedef struct settings {
     gotrace_limits limits;
     uint64_t max_output;
     bool sandbox;
+    bool no_recover;
 } settings;
 
 typedef enum option_type {

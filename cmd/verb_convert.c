@@ -139,7 +139,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
     int worst = EXIT_SOUND;
     size_t count = 0;
     for (size_t i = 0; i < s->file_count; i++)
-        if (input_open_reader(&in[i], s, s->files[i]))
+        if (input_open_trace(&in[i], s, s->files[i]))
             sources[count++] = in[i].source;
     convert_series series = {.alignment = convert_align(sources, count)};
     note_alignment(series.alignment);
@@ -229,7 +229,7 @@ static int convert(session *s, const format *target, convert_job *job)
         return status;
     }
     input in;
-    if (input_open_reader(&in, s, input_path(s))) {
+    if (input_open_trace(&in, s, input_path(s))) {
         job->reader = in.reader;
         job->source = in.source;
         job->config = &in.config;
@@ -292,6 +292,8 @@ static const option_spec options[] = {
      "go1.N: write nothing if that version cannot tell all"},
     {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
      "chrome: parts of that size (100M): OUT-1.json, ..."},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
     {.name = NULL},
 };
 

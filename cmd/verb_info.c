@@ -79,7 +79,7 @@ static void text_type(out *o, const gotrace_summary *sum, const char *name, uint
                sum->size ? 100.0 * (double)bytes / (double)sum->size : 0.0);
 }
 
-static void text_types(out *o, const gotrace_summary *sum)
+static void text_types(out *o, const gotrace_summary *sum, const char *all)
 {
     unsigned codes[TYPES];
     size_t count = sort_types(sum, codes);
@@ -94,7 +94,7 @@ static void text_types(out *o, const gotrace_summary *sum)
     text_type(o, sum, "(header)", 0, sum->header_bytes);
     if (sum->unread_bytes)
         text_type(o, sum, "(not readable)", 0, sum->unread_bytes);
-    text_type(o, sum, "all of the file", records, bytes);
+    text_type(o, sum, all, records, bytes);
 }
 
 static void text_procs(out *o, const gotrace_reader *reader)
@@ -153,14 +153,16 @@ static void text_generations(out *o, const gotrace_reader *reader)
 static void print_text(out *o, const input *in)
 {
     const gotrace_summary *sum = gotrace_reader_summary(in->reader);
-    uint64_t packed = gotrace_source_compressed_size(in->source);
+    uint64_t packed = gotrace_source_compressed_size(input_file(in));
     char name[4096], duration[32];
     diag_escape(name, sizeof name, in->name);
     human_duration(duration, sizeof duration, sum->duration);
     out_printf(o, "%-20s %s\n", "file", name);
-    out_printf(o, "%-20s %" PRIu64 " bytes", "size", sum->size);
+    out_printf(o, "%-20s %" PRIu64 " bytes", "size", gotrace_source_size(input_file(in)));
     if (packed)
         out_printf(o, " (compressed: %" PRIu64 ")", packed);
+    if (in->damaged)
+        out_printf(o, "\n%-20s %" PRIu64 " bytes", "recovered", sum->size);
     out_printf(o, "\n%-20s %s\n", "verdict", findings_verdict(&in->found));
     out_printf(o, "%-20s go 1.%d\n", "version", sum->version);
     out_printf(o, "%-20s %s\n", "writer", sum->writer ? sum->writer : "cannot be told");
@@ -173,7 +175,7 @@ static void print_text(out *o, const input *in)
     uint64_t value;
     for (const figure *f; (f = next_figure(sum, &n, &value)) != NULL;)
         out_printf(o, "%-20s %" PRIu64 "\n", f->label, value);
-    text_types(o, sum);
+    text_types(o, sum, in->damaged ? "all recovered" : "all of the file");
     if (sum->version < VERSION_V2)
         text_procs(o, in->reader);
     else
@@ -244,9 +246,12 @@ static void print_json(out *o, const input *in)
     out_json_string(o, in->name, strlen(in->name));
     out_printf(o,
                ",\"size\":%" PRIu64 ",\"compressed_size\":%" PRIu64 ",\"verdict\":\"%s\""
-               ",\"version\":\"1.%d\",\"writer\":",
-               sum->size, gotrace_source_compressed_size(in->source), findings_verdict(&in->found),
-               sum->version);
+               ",\"version\":\"1.%d\"",
+               gotrace_source_size(input_file(in)), gotrace_source_compressed_size(input_file(in)),
+               findings_verdict(&in->found), sum->version);
+    if (in->damaged)
+        out_printf(o, ",\"recovered_size\":%" PRIu64, sum->size);
+    out_str(o, ",\"writer\":");
     if (sum->writer)
         out_json_string(o, sum->writer, strlen(sum->writer));
     else
@@ -271,7 +276,7 @@ static int run(session *s)
     if (status != EXIT_SOUND)
         return status;
     input in;
-    if (input_open_reader(&in, s, input_path(s))) {
+    if (input_open_trace(&in, s, input_path(s))) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
         if (s->set.json)
@@ -285,6 +290,8 @@ static int run(session *s)
 static const option_spec options[] = {
     {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
      "as JSON Lines on standard output: problems, then the figures"},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
     {.name = NULL},
 };
 

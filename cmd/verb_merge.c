@@ -82,19 +82,6 @@ static const char *v1_number(size_t n)
 
 /* ---- the trace, until it was looked at ------------------------------------------------------- */
 
-static bool write_held(void *ctx, const void *bytes, size_t size)
-{
-    const merging *m = ctx;
-    for (const char *at = bytes; size > 0;) {
-        ssize_t n = write(m->fd, at, size);
-        if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 static int fail(const char *what, int error)
 {
     diag_error("%s: %s [system.write]", what, strerror(error));
@@ -112,7 +99,7 @@ static void tell_error(const gotrace_error *error)
     limits_note(error);
 }
 
-/* Write the trace into it. */
+/* Write the trace into a file without a name. */
 static int write_trace(merging *m, parts_merge *merge)
 {
     out o;
@@ -120,7 +107,7 @@ static int write_trace(merging *m, parts_merge *merge)
     m->fd = spool_file(NULL);
     if (m->fd < 0)
         return fail("cannot make a temporary file", errno);
-    if (!out_init(&o, write_held, m))
+    if (!out_init(&o, spool_write_file, &m->fd))
         return fail("cannot write", ENOMEM);
     errno = 0;
     gotrace_status status = parts_merge_write(merge, &o, &error);

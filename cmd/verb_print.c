@@ -26,13 +26,15 @@ static int run(session *s)
     if (status != EXIT_SOUND)
         return status;
     input in;
-    if (input_open_reader(&in, s, input_path(s)))
+    if (input_open_trace(&in, s, input_path(s)))
         print_events(&in, how, &s->output.out);
     return input_close(&in);
 }
 
 static const option_spec options[] = {
     {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name, "how (text)"},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
     {.name = NULL},
 };
 

@@ -5,13 +5,11 @@
 
 #include "diag.h"
 #include "input.h"
-#include "repair.h"
+#include "losses.h"
 
 typedef struct repairing {
     session *session;
-    const char *file; /* for messages */
-    out *json;        /* NULL: findings are told to people */
-    uint64_t told[REPAIR_KIND_COUNT];
+    losses losses;
     int status; /* EXIT_SOUND as long as the output can be opened */
 } repairing;
 
@@ -48,45 +46,9 @@ static out *next_trace(void *ctx, unsigned trace)
     return p->status == EXIT_SOUND ? &s->output.out : NULL;
 }
 
-static void tell_json(out *o, const char *file, const repair_finding *f)
-{
-    out_str(o, "{\"file\":");
-    out_json_string(o, file, strlen(file));
-    out_printf(o, ",\"trace\":%u,\"kind\":\"%s\"", f->trace, repair_kind_name(f->kind));
-    if (f->offset != GOTRACE_NO_OFFSET)
-        out_printf(o, ",\"offset\":%llu", (unsigned long long)f->offset);
-    out_printf(o, ",\"count\":%llu,\"message\":", (unsigned long long)f->count);
-    out_json_string(o, f->message, strlen(f->message));
-    out_str(o, "}\n");
-}
-
 static void tell(void *ctx, const repair_finding *f)
 {
-    repairing *p = ctx;
-    const settings *set = &p->session->set;
-    if (p->json)
-        tell_json(p->json, p->file, f);
-    else if (p->told[f->kind]++ < set->max_errors || set->max_errors == 0)
-        diag_problem_note(p->file, f->offset, "%s [%s]", f->message, repair_kind_name(f->kind));
-}
-
-static void tell_totals(const repairing *p, const repair_totals *t)
-{
-    if (p->json) {
-        out_printf(p->json,
-                   "{\"traces\":%u,\"written\":%u,\"events\":%llu,\"bytes_lost\":%llu,"
-                   "\"added\":%llu,\"dropped\":%llu,\"identical\":%s,\"sound\":%s}\n",
-                   t->traces, t->written, (unsigned long long)t->events,
-                   (unsigned long long)t->bytes_lost, (unsigned long long)t->added,
-                   (unsigned long long)t->dropped, t->identical ? "true" : "false",
-                   t->sound ? "true" : "false");
-        return;
-    }
-    for (unsigned kind = 0; kind < REPAIR_KIND_COUNT; kind++)
-        if (p->session->set.max_errors != 0 && p->told[kind] > p->session->set.max_errors)
-            diag_problem_note(p->file, GOTRACE_NO_OFFSET, "%llu more of [%s]",
-                              (unsigned long long)(p->told[kind] - p->session->set.max_errors),
-                              repair_kind_name((repair_kind)kind));
+    losses_tell(&((repairing *)ctx)->losses, f);
 }
 
 static bool write_stdout(void *ctx, const void *bytes, size_t size)
@@ -116,7 +78,7 @@ static int repair_input(repairing *p, input *in)
         findings_add(&in->found, &error);
         return EXIT_SOUND;
     }
-    tell_totals(p, &totals);
+    losses_end(&p->losses, &totals);
     return totals.identical && totals.sound ? EXIT_SOUND : EXIT_DAMAGED;
 }
 
@@ -129,13 +91,13 @@ static int run(session *s)
         return EXIT_USAGE;
     }
     input in;
-    repairing p = {.session = s};
+    repairing p = {.session = s, .losses = {.limit = s->set.max_errors}};
     out json;
     bool has_json = s->set.json && out_init(&json, write_stdout, NULL);
-    p.json = has_json ? &json : NULL;
+    p.losses.json = has_json ? &json : NULL;
     int status = EXIT_SOUND;
     if (input_open(&in, s, input_path(s))) {
-        p.file = in.name;
+        p.losses.file = in.name;
         status = repair_input(&p, &in);
     }
     if (has_json) {

@@ -55,7 +55,7 @@ static int validate_file(session *s, const char *path)
 {
     input in;
     out *o = &s->output.out;
-    if (input_open_reader(&in, s, path)) {
+    if (input_open_trace(&in, s, path)) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }
@@ -89,6 +89,8 @@ static const option_spec options[] = {
      "tell at most N errors and N warnings of a file (20); 0: all"},
     {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
      "problems and verdicts as JSON Lines on standard output"},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
     {.name = NULL},
 };
 

@@ -79,7 +79,7 @@ int version_write(session *s, int version)
 {
     input in;
     int status = EXIT_SOUND;
-    if (input_open_reader(&in, s, input_path(s)))
+    if (input_open_trace(&in, s, input_path(s)))
         status = s->set.strict && !loses_nothing(&in, version) ? EXIT_DAMAGED
                                                                : write_trace(s, &in, version);
     int found = input_close(&in);

@@ -277,21 +277,6 @@ static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, 
     return GOTRACE_ERROR;
 }
 
-static bool write_file(void *ctx, const void *bytes, size_t size)
-{
-    const char *p = bytes;
-    while (size > 0) {
-        ssize_t put = write(*(int *)ctx, p, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        p += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 static bool write_gathered(void *ctx, const void *bytes, size_t size)
 {
     out_bytes(ctx, bytes, size);
@@ -303,7 +288,7 @@ static gotrace_status write_sound(const gen_job *job, gen_still *still, int fd,
                                   const gotrace_config *config, gotrace_error *error)
 {
     out o;
-    if (!out_init(&o, write_file, &fd))
+    if (!out_init(&o, spool_write_file, &fd))
         return fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
     gotrace_status status = gen_run(job, still, write_gathered, &o, config, error);
     if (!out_flush(&o))

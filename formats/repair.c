@@ -37,7 +37,8 @@ void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, c
 
 typedef struct verdict {
     bool sound;
-    uint64_t events;
+    uint64_t events; /* in the file */
+    uint64_t told;   /* those that came to be told, and what stands between generations */
     gotrace_error first;
 } verdict;
 
@@ -51,10 +52,20 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
     return true;
 }
 
+static gotrace_status read_all(gotrace_reader *reader, uint64_t *events)
+{
+    gotrace_event event;
+    gotrace_status status;
+    while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
+        ++*events;
+    return status;
+}
+
 /* False only where the system or a limit says no. */
 static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict *v)
 {
-    gotrace_config config = {.limits = r->job->config->limits,
+    gotrace_config config = {.allocator = r->job->config->allocator,
+                             .limits = r->job->config->limits,
                              .spool_dir = r->job->config->spool_dir,
                              .on_problem = on_problem,
                              .callback_ctx = v};
@@ -65,7 +76,7 @@ static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict 
     if (gotrace_source_memory(bytes, size, &config, &source, &error) < 0 ||
         gotrace_reader_open(source, &config, &reader, &error) < 0)
         v->sound = false;
-    else if (gotrace_reader_check(reader) == GOTRACE_ERROR)
+    else if (read_all(reader, &v->told) == GOTRACE_ERROR)
         error = *gotrace_reader_error(reader);
     if (reader)
         v->events = gotrace_reader_summary(reader)->events;
@@ -126,12 +137,14 @@ static bool is_better(const attempt *a, const attempt *b)
 /* In the reader's order, and if that takes much in that of the times too: the better one counts. */
 static bool best_retelling(repair *r, const parts_bytes *image, attempt *best)
 {
+    enum { FEW = 10000 }; /* one of so many events is not much */
     attempt other;
     if (!try_retelling(r, image, false, best)) {
         drop_attempt(r, best);
         return false;
     }
-    if (best->verdict.sound && best->retold.added + best->retold.dropped == 0)
+    if (best->verdict.sound &&
+        best->retold.added + best->retold.dropped <= best->retold.events / FEW)
         return true;
     bool done = try_retelling(r, image, true, &other);
     if (done && is_better(&other, best)) {
@@ -178,16 +191,26 @@ static bool retell(repair *r, parts_bytes *image, verdict *v)
     return true;
 }
 
+static void drop_file(repair *r)
+{
+    parts_drop(r->memory, r->file.bytes, r->file.capacity, 1);
+    r->file = (parts_bytes){0};
+    r->bytes = NULL;
+}
+
 static bool mend_trace(repair *r)
 {
     parts_bytes image = {0};
     verdict v;
-    bool done = repair_scan(r) && repair_mend(r) && repair_image(r, &image) &&
-                examine(r, image.bytes, image.count, &v);
+    bool done = repair_scan(r) && repair_mend(r) && repair_image(r, &image);
+    if (r->last)
+        drop_file(r);
+    done = done && examine(r, image.bytes, image.count, &v);
     if (done && !v.sound)
         done = retell(r, &image, &v);
     if (done) {
         r->totals->events += v.events;
+        r->totals->told += v.told;
         r->totals->sound = r->totals->sound && v.sound;
         r->totals->identical = false;
         if (!v.sound)
@@ -206,9 +229,11 @@ static bool one_trace(repair *r)
     parts_shape_init(&r->shape, r->version);
     if (!r->headless && !examine(r, r->bytes, r->size, &v))
         return false;
+    r->totals->readable += v.told;
     bool done;
     if (v.sound) {
         r->totals->events += v.events;
+        r->totals->told += v.told;
         done = write_trace(r, r->bytes, r->size);
     } else {
         done = mend_trace(r);
@@ -277,16 +302,13 @@ static int guess_version(repair *r)
     return best;
 }
 
-static bool load(const repair_job *job, parts_memory *memory, parts_bytes *file,
-                 gotrace_error *error)
+static bool load(repair *r)
 {
-    uint64_t size = gotrace_source_size(job->source);
-    size_t got = 0;
-    if (!parts_grow(memory, &file->bytes, &file->capacity, (size_t)size + 1, 1, error) ||
-        gotrace_source_read(job->source, 0, file->bytes, (size_t)size, &got, error) < 0)
-        return false;
-    file->count = got;
-    return true;
+    parts_bytes *file = &r->file;
+    uint64_t size = gotrace_source_size(r->job->source);
+    return parts_grow(r->memory, &file->bytes, &file->capacity, (size_t)size + 1, 1, r->error) &&
+           gotrace_source_read(r->job->source, 0, file->bytes, (size_t)size, &file->count,
+                               r->error) >= 0;
 }
 
 /* What stands before the first header, or all if there is none. */
@@ -304,13 +326,16 @@ static bool headless(repair *r, bool *written)
     return one_trace(r);
 }
 
-static bool all_traces(repair *r, const uint8_t *bytes, size_t size)
+static bool all_traces(repair *r)
 {
+    const uint8_t *bytes = r->file.bytes;
+    size_t size = r->file.count;
     size_t at = next_header(bytes, size, 0);
     bool written = false;
     r->bytes = bytes;
     r->size = at;
     r->trace = 1;
+    r->last = at == size;
     if (at > 0 && !headless(r, &written))
         return false;
     if (at > 0 && !written && at < size) {
@@ -333,6 +358,7 @@ static bool all_traces(repair *r, const uint8_t *bytes, size_t size)
         r->bytes = bytes + at;
         r->base = at;
         r->size = next - at;
+        r->last = next == size;
         r->version = header_at(r->bytes, r->size);
         if (!one_trace(r))
             return false;
@@ -345,14 +371,13 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
     static const gotrace_config usual;
     repair_job own = *job;
     parts_memory memory = {.limit = parts_limit(job->config)};
-    parts_bytes file = {0};
     own.config = job->config ? job->config : &usual;
     repair r = {.job = &own, .memory = &memory, .totals = totals, .error = error};
     *totals = (repair_totals){.identical = true, .sound = true};
     error->rule = GOTRACE_RULE_NONE;
-    bool done = load(&own, &memory, &file, error) && all_traces(&r, file.bytes, file.count);
+    bool done = load(&r) && all_traces(&r);
     parts_drop(&memory, r.batches, r.capacity, sizeof *r.batches);
-    parts_drop(&memory, file.bytes, file.capacity, 1);
+    drop_file(&r);
     if (done && totals->traces == 0) {
         parts_fail(error, GOTRACE_RULE_HEADER_MAGIC, 0,
                    "there is no trace in the file, nor what "

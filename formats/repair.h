@@ -10,6 +10,7 @@
  *                            what the version has; where they are not, the next batch is searched.
  *                            v2's headers tell generation, thread, time and size, and are believed
  *                            if the records within are whole; v1's if records follow them.
+ *   resume  repair_resume.c  v1: the rest of a batch is found by reading from behind.
  *   mend    repair_mend.c    Batches said twice are dropped, those that changed places are put in
  *                            theirs, one with a generation's number that cannot be is given its
  *                            neighbours'. Clocks that run back are moved on: one difference of
@@ -39,6 +40,7 @@
     X(HEADER, "header.lost", "the header is lost; the version was guessed")                        \
     X(BYTES, "bytes.lost", "bytes that belong to no sound batch were left out")                    \
     X(TRUNCATED, "batch.cut", "a batch is damaged or cut off; what stands before is kept")         \
+    X(RESUMED, "batch.resumed", "a batch goes on behind the damage")                               \
     X(DUPLICATE, "batch.duplicate", "a batch that stands there twice was left out once")           \
     X(ORDER, "batch.order", "batches that had changed places were put back")                       \
     X(GENERATION, "batch.generation", "a batch was given the generation of its neighbours")        \
@@ -73,6 +75,8 @@ typedef struct repair_finding {
 typedef struct repair_totals {
     unsigned traces, written;
     uint64_t events;     /* that stand in the traces written */
+    uint64_t readable;   /* events that a reader tells of them as they stand in the file */
+    uint64_t told;       /* and as they were written */
     uint64_t bytes_lost; /* of the file */
     uint64_t added, dropped;
     bool identical; /* every trace written is as it was */
@@ -122,6 +126,8 @@ typedef struct repair_batch {
     bool dropped;
     bool padded;   /* v2: the size takes all of its ten bytes */
     bool searched; /* it stands behind bytes that are not sound */
+    bool resumed;  /* v1: it is the rest of the batch before it */
+    bool tables;   /* v1: of its records, strings and stacks alone are believed */
     bool changed;  /* the header has to be written anew */
     size_t late;   /* offset of a record whose time is to be less, 0: none */
     uint64_t less; /* by so many ticks */
@@ -132,6 +138,8 @@ typedef struct repair {
     const repair_job *job;
     const uint8_t *bytes; /* of the trace, from its header on */
     size_t size;
+    parts_bytes file;
+    bool last;     /* no other trace of the file is wanted */
     uint64_t base; /* offset of bytes in the file */
     unsigned trace;
     int version;
@@ -154,6 +162,11 @@ void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, c
 
 /* The record at p, if it is one of that version; false where it is not, or not whole. */
 bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record);
+/* v1: whether it defines a string or a stack. */
+static inline bool repair_is_table(const repair_record *record)
+{
+    return record->spec->code == V1_STRING || record->spec->code == V1_STACK;
+}
 bool repair_varint(const uint8_t **p, const uint8_t *end, uint64_t *value);
 
 /* Append. False when memory is refused, which is told in error. */
@@ -162,11 +175,13 @@ bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 
 /* Find the batches. False only where the system or a limit says no. */
 bool repair_scan(repair *r);
+bool repair_resume(repair *r);
 bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
 /* What telling it anew took. */
 typedef struct repair_retold {
+    uint64_t events; /* that there were */
     uint64_t added, dropped;
     gotrace_error why; /* of the first that was dropped */
 } repair_retold;

@@ -131,7 +131,7 @@ static bool note_batch(repair *r, needs *n, const repair_batch *b)
     n->timed = true;
     n->events += b->kind == PARTS_EVENTS ? b->events : 0;
     for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
-        if (!note_record(r, n, &record))
+        if ((!b->tables || repair_is_table(&record)) && !note_record(r, n, &record))
             return false;
     return true;
 }
@@ -178,6 +178,12 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
 {
     const uint8_t *from = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
+    if (b->tables) {
+        for (; from < end && repair_record_at(r->version, from, end, &record); from += record.size)
+            if (repair_is_table(&record) && !repair_put(r, into, from, record.size))
+                return false;
+        return true;
+    }
     if (b->late == 0)
         return repair_put(r, into, from, (size_t)(end - from));
     const uint8_t *late = r->bytes + b->late;
@@ -197,9 +203,8 @@ static bool put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uin
 
 static bool put_v1_header(repair *r, parts_bytes *into, uint64_t owner, uint64_t seq, uint64_t time)
 {
-    unsigned more = r->version < 7 ? 2 : 1;
-    return put_byte(r, into, V1_BATCH | more << 6) && repair_put_varint(r, into, owner) &&
-           (more == 1 || repair_put_varint(r, into, seq)) && repair_put_varint(r, into, time);
+    return put_byte(r, into, V1_BATCH | 1 << 6) && repair_put_varint(r, into, owner) &&
+           (r->version >= 7 || repair_put_varint(r, into, seq)) && repair_put_varint(r, into, time);
 }
 
 static bool put_batch(repair *r, parts_bytes *into, const repair_batch *b)
@@ -357,9 +362,8 @@ static bool put_frequency(repair *r, parts_bytes *into)
     uint64_t frequency = estimate_frequency(r, &how);
     repair_tell(r, REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, frequency,
                 "the frequency is lost; %" PRIu64 " Hz are estimated, %s", frequency, how);
-    unsigned more = r->version < 7;
-    return put_byte(r, into, V1_FREQUENCY | more << 6) && repair_put_varint(r, into, frequency) &&
-           (!more || repair_put_varint(r, into, 0));
+    return put_byte(r, into, V1_FREQUENCY) && repair_put_varint(r, into, frequency) &&
+           (r->version >= 7 || repair_put_varint(r, into, 0));
 }
 
 /* A trace without an event is none. If nothing is left of it, it says that there was one proc. */
@@ -377,7 +381,7 @@ static bool put_only_event(repair *r, parts_bytes *into)
     }
     /* Values: (the difference of numbers,) that of times, the procs, no stack. */
     static const uint8_t procs[] = {V1_GOMAXPROCS | 2 << 6, 0, 1, 0};
-    static const uint8_t procs_numbered[] = {V1_GOMAXPROCS | 3 << 6, 4, 1, 0, 1, 0};
+    static const uint8_t procs_numbered[] = {V1_GOMAXPROCS | 2 << 6, 1, 0, 1, 0};
     return put_v1_header(r, into, 0, 0, 1) &&
            (r->version < 7 ? repair_put(r, into, procs_numbered, sizeof procs_numbered)
                            : repair_put(r, into, procs, sizeof procs));

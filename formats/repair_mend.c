@@ -59,29 +59,97 @@ static void mend_generations(repair *r)
 /* ---- chance --------------------------------------------------------------------------------- */
 
 /* v1's batches can be taken for some where there are none. Those are found by searching, and their
- * times are not among the others'. */
+ * times are not among the others'. Their strings and stacks are rarely so by chance. */
 static void drop_chance(repair *r)
 {
     uint64_t low = UINT64_MAX, high = 0;
     size_t sure = 0;
     for (size_t i = 0; i < r->count; i++) {
         const repair_batch *b = &r->batches[i];
-        if (b->searched)
-            continue;
+        if (b->searched || b->end == b->body)
+            continue; /* where nothing follows, the header may be damaged */
         sure++;
         low = b->time < low ? b->time : low;
-        high = b->time > high ? b->time : high;
+        high = b->last > high ? b->last : high;
     }
-    enum { ENOUGH = 2 };
+    /* What is taken for a time by chance is a small number mostly, and times are large. */
+    enum { ENOUGH = 2, SPANS = 16 };
     uint64_t span = sure >= ENOUGH ? high - low : 0;
+    span = span < UINT64_MAX / 2 / SPANS ? SPANS * span : UINT64_MAX / 2;
+    span = span > low / SPANS ? span : low / SPANS;
     for (size_t i = 0; sure >= ENOUGH && i < r->count; i++) {
         repair_batch *b = &r->batches[i];
         if (!b->searched || (b->time >= low - (low < span ? low : span) && b->time <= high + span))
             continue;
         b->dropped = true;
-        repair_tell(r, REPAIR_BYTES, b->offset, b->end - b->offset,
-                    "%zu bytes look like a batch, but not of this trace", b->end - b->offset);
-        r->totals->bytes_lost += b->end - b->offset;
+    }
+}
+
+static bool has_tables(const repair *r, const repair_batch *b)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    repair_record record;
+    for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
+        if (repair_is_table(&record))
+            return true;
+    return false;
+}
+
+/* The next batch that stays, or NULL. */
+static const repair_batch *next_batch(const repair *r, size_t i)
+{
+    while (++i < r->count)
+        if (!r->batches[i].dropped)
+            return &r->batches[i];
+    return NULL;
+}
+
+/* Take the strings and stacks of what is no batch, where no other one has them. */
+static void keep_tables(repair *r)
+{
+    const repair_batch *before = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        repair_batch *b = &r->batches[i];
+        const repair_batch *next = b->dropped ? next_batch(r, i) : NULL;
+        bool alone = before && before->end <= b->offset && (!next || next->offset >= b->end);
+        if (b->dropped && alone && has_tables(r, b)) {
+            b->dropped = false;
+            b->tables = b->changed = true;
+            b->kind = PARTS_TABLES;
+            b->owner = before->owner;
+            b->time = b->last = before->last;
+            b->events = 0;
+        }
+        before = b->dropped ? before : b;
+    }
+}
+
+/* Where bytes are damaged, and which are in no batch. */
+static void tell_damage(repair *r)
+{
+    size_t at = r->headless ? 0 : PARTS_HEADER, begin = at;
+    for (size_t i = 0; i <= r->count; i++) {
+        const repair_batch *b = i < r->count ? &r->batches[i] : NULL;
+        if (b && b->dropped)
+            continue;
+        size_t next = b ? b->offset : r->size;
+        if (next > at) {
+            repair_tell(r, REPAIR_BYTES, at, next - at, "%zu bytes belong to no batch", next - at);
+            r->totals->bytes_lost += next - at;
+        }
+        if (!b)
+            break;
+        if (b->resumed)
+            repair_tell(r, REPAIR_RESUMED, b->offset, b->end - b->offset,
+                        "the batch at %zu goes on behind the damage; %zu bytes more of it are kept",
+                        begin + (size_t)r->base, b->end - b->offset);
+        else
+            begin = b->offset;
+        if (b->cut && !b->tables)
+            repair_tell(r, REPAIR_TRUNCATED, b->end, b->end - b->offset,
+                        "the batch at %zu is damaged or cut off; %zu bytes of it are kept",
+                        begin + (size_t)r->base, b->end - b->offset);
+        at = b->end;
     }
 }
 
@@ -263,10 +331,14 @@ bool repair_mend(repair *r)
     size_t room = 0, timed_room = 0;
     row all = {0}, timed = {0};
     bool done = true;
+    if (!repair_is_v2(r))
+        drop_chance(r);
+    if (!repair_resume(r))
+        return false;
+    keep_tables(r);
+    tell_damage(r);
     if (repair_is_v2(r))
         mend_generations(r);
-    else
-        drop_chance(r);
     if (!parts_grow(r->memory, &all.list, &room, r->count + 1, sizeof *all.list, r->error))
         return false;
     if (!parts_grow(r->memory, &timed.list, &timed_room, r->count + 1, sizeof *timed.list,

@@ -27,13 +27,18 @@ typedef struct held {
     uint64_t stack;
 } held;
 
-/* An event of v2 that waits until it is its time. */
+/* An event that waits until it is its time. */
 typedef struct waiting {
     gotrace_happening h; /* args is set when it is told */
     uint64_t args[GOTRACE_MAX_ARGS];
-    uint64_t ticks, number;
     char *message; /* owned */
 } waiting;
+
+/* When that is, and where it waits. */
+typedef struct turn {
+    uint64_t ticks, number;
+    size_t place;
+} turn;
 
 enum { MOST_WAITING = 1 << 20 };
 
@@ -186,7 +191,8 @@ static bool is_record(const retelling *t, const gotrace_event *e)
            (e->offset < t->image->count && t->image->bytes[e->offset] == e->type);
 }
 
-/* A goroutine of no number, and a thread with two of them, no writer takes for what it is. */
+/* A goroutine of no number (or of -1, which is none for Go's reader), and a thread with two of
+ * them, no writer takes for what it is. */
 static bool cannot_be(const retelling *t, const gotrace_happening *h)
 {
     enum { STATUS = 25, STATUS_STACK = 48, RUNNING = 2, IN_SYSCALL = 3 };
@@ -196,7 +202,7 @@ static bool cannot_be(const retelling *t, const gotrace_happening *h)
     size_t count = gotrace_writer_args(h->spec, t->r->version, args);
     if (code == (v2 ? V2_SAMPLE : V1_SAMPLE) || count == 0)
         return false;
-    if (args[0]->kind == GOTRACE_ARG_GOROUTINE && h->args[0] == 0)
+    if (args[0]->kind == GOTRACE_ARG_GOROUTINE && (h->args[0] == 0 || h->args[0] == UINT64_MAX))
         return true;
     if (!v2 || (code != STATUS && code != STATUS_STACK) ||
         (h->args[2] != RUNNING && h->args[2] != IN_SYSCALL))
@@ -315,55 +321,84 @@ static bool tell_one(retelling *t, gotrace_happening *h, uint64_t ticks)
     if (!retell_at(t, ticks, repair_is_v2(t->r) ? h->thread : h->proc))
         return false;
     bool possible = !cannot_be(t, h);
+    retell_outlive(t, h);
     t->first_try = true;
     if (possible && (retell_hand(t, h) || t->failed))
         return !t->failed;
-    if (possible && retell_steer(t, h) && (t->failed || retell_hand(t, h)))
-        return !t->failed;
+    /* v1: something that lasts may stand in its way, and then who runs. */
+    int tries = repair_is_v2(t->r) ? 1 : 2;
+    for (int i = 0; i < tries && possible && retell_steer(t, h); i++)
+        if (t->failed || retell_hand(t, h))
+            return !t->failed;
     if (!t->failed)
         drop(t, h->spec->code);
     return !t->failed;
 }
 
-static int compare_ticks(const void *a, const void *b)
+static int compare_turns(const void *a, const void *b)
 {
-    const waiting *x = a, *y = b;
+    const turn *x = a, *y = b;
     if (x->ticks != y->ticks)
         return x->ticks < y->ticks ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Tell the earliest of those that wait, and leave so many. */
+/* Tell the earliest of those that wait, and leave so many. Their places are then the last turns'.
+ */
 static bool tell_waiting(retelling *t, size_t left)
 {
-    size_t count = t->waiting_count > left ? t->waiting_count - left : 0;
+    size_t count = t->turn_count > left ? t->turn_count - left : 0;
     if (count == 0)
         return true;
-    qsort(t->waiting, t->waiting_count, sizeof *t->waiting, compare_ticks);
+    qsort(t->turns, t->turn_count, sizeof *t->turns, compare_turns);
     for (size_t i = 0; i < count; i++) {
-        waiting *w = &t->waiting[i];
+        waiting *w = &t->waiting[t->turns[i].place];
         w->h.args = w->args;
-        if (!tell_one(t, &w->h, w->ticks))
+        if (!tell_one(t, &w->h, t->turns[i].ticks))
             return false;
         free(w->message);
         w->message = NULL;
     }
-    memmove(t->waiting, t->waiting + count, left * sizeof *t->waiting);
-    t->waiting_count = left;
+    /* Behind the turns that are left stand the places that are free. */
+    for (size_t i = 0; i < left; i++) {
+        turn told = t->turns[i];
+        t->turns[i] = t->turns[count + i];
+        t->turns[count + i] = told;
+    }
+    t->turn_count = left;
     return true;
+}
+
+/* Room for one more. Each place is that of one turn, waiting or not. */
+static waiting *next_place(retelling *t, uint64_t ticks)
+{
+    if (t->turn_count == t->place_count) {
+        gotrace_error *error = t->r->error;
+        if (!parts_grow(t->r->memory, &t->waiting, &t->waiting_capacity, t->place_count + 1,
+                        sizeof *t->waiting, error) ||
+            !parts_grow(t->r->memory, &t->turns, &t->turn_capacity, t->place_count + 1,
+                        sizeof *t->turns, error)) {
+            t->failed = true;
+            return NULL;
+        }
+        t->waiting[t->place_count].message = NULL;
+        t->turns[t->place_count].place = t->place_count;
+        t->place_count++;
+    }
+    turn *next = &t->turns[t->turn_count++];
+    next->ticks = ticks;
+    next->number = t->numbered++;
+    return &t->waiting[next->place];
 }
 
 static bool let_wait(retelling *t, const gotrace_happening *h, uint64_t ticks)
 {
-    if (t->waiting_count == MOST_WAITING && !tell_waiting(t, MOST_WAITING / 2))
+    if (t->turn_count == MOST_WAITING && !tell_waiting(t, MOST_WAITING / 2))
         return false;
-    if (!parts_grow(t->r->memory, &t->waiting, &t->waiting_capacity, t->waiting_count + 1,
-                    sizeof *t->waiting, t->r->error)) {
-        t->failed = true;
+    waiting *w = next_place(t, ticks);
+    if (!w)
         return false;
-    }
-    waiting *w = &t->waiting[t->waiting_count++];
-    *w = (waiting){.h = *h, .ticks = ticks, .number = t->numbered++};
+    *w = (waiting){.h = *h};
     memcpy(w->args, h->args, sizeof w->args);
     w->h.data = NULL;
     if (h->data_size == 0)
@@ -393,6 +428,7 @@ static bool tell(retelling *t, const gotrace_event *e)
         t->dropped++;
         return true;
     }
+    t->events++;
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = told_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     /* Strings of v1 stand in the proc's buffer, and take its time. */
@@ -410,6 +446,33 @@ static bool tell(retelling *t, const gotrace_event *e)
     if (t->failed)
         return false;
     return t->sorted ? let_wait(t, &h, ticks) : tell_one(t, &h, ticks);
+}
+
+/* v1: note when goroutines start for the last time, before all is told. */
+static bool note_starts(retelling *t)
+{
+    enum { GO_START = 14, GO_START_LOCAL = 38, GO_START_LABEL = 41 };
+    const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
+    size_t step = t->r->version < 7; /* where the difference of times stands */
+    uint64_t now = 0;
+    repair_record record;
+    for (; !repair_is_v2(t->r) && repair_record_at(t->r->version, p, end, &record);
+         p += record.size) {
+        unsigned code = record.spec->code;
+        if (code == V1_BATCH)
+            now = record.args[record.arg_count - 1];
+        else if (record.spec->flags & GOTRACE_SPEC_TIMED)
+            now += record.args[step];
+        if (code != GO_START && code != GO_START_LOCAL && code != GO_START_LABEL)
+            continue;
+        uint64_t *last = idmap_insert(&t->starts, record.args[step + 1]);
+        if (!last) {
+            parts_fail(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+            return false;
+        }
+        *last = now > *last ? now : *last;
+    }
+    return true;
 }
 
 /* v1: goroutines that run timers may do more than others. */
@@ -449,7 +512,7 @@ static bool tell_all(retelling *t)
     if (gotrace_writer_new(t->r->version, &options, write_bytes, t, t->r->job->config, &t->writer,
                            t->r->error) < 0)
         return false;
-    if (!tell_timers(t))
+    if (!tell_timers(t) || !note_starts(t))
         return false;
     for (; status == GOTRACE_EVENT; status = next_event(t, &e)) {
         bool done = repair_is_v2(t->r) && e.type == 0 ? sync(t, &e)
@@ -466,7 +529,8 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
                    repair_retold *result)
 {
     retelling *t = calloc(1, sizeof *t);
-    gotrace_config config = {.limits = r->job->config->limits,
+    gotrace_config config = {.allocator = r->job->config->allocator,
+                             .limits = r->job->config->limits,
                              .spool_dir = r->job->config->spool_dir};
     if (!t) {
         parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
@@ -488,6 +552,7 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
     idmap_init(&t->goroutines, sizeof(g_life));
     idmap_init(&t->procs, sizeof(p_life));
     idmap_init(&t->threads, sizeof(m_life));
+    idmap_init(&t->starts, sizeof(uint64_t));
     bool done = (!repair_is_v2(r) || repair_scan(&t->layout)) &&
                 gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
                     0 &&
@@ -498,12 +563,14 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
     idmap_free(&t->goroutines);
     idmap_free(&t->procs);
     idmap_free(&t->threads);
+    idmap_free(&t->starts);
     parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
     parts_drop(r->memory, t->held, t->held_capacity, sizeof *t->held);
-    for (size_t i = 0; i < t->waiting_count; i++)
+    for (size_t i = 0; i < t->place_count; i++)
         free(t->waiting[i].message);
     parts_drop(r->memory, t->waiting, t->waiting_capacity, sizeof *t->waiting);
-    *result = (repair_retold){t->added, t->dropped, t->why};
+    parts_drop(r->memory, t->turns, t->turn_capacity, sizeof *t->turns);
+    *result = (repair_retold){t->events, t->added, t->dropped, t->why};
     free(t);
     return done;
 }

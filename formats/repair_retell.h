@@ -56,7 +56,9 @@ typedef struct retelling {
     uint64_t frequency, now;
     int64_t place; /* v2: the thread, v1: the proc, that was told of last */
     idmap goroutines, procs, threads;
-    uint64_t told; /* events, on threads */
+    idmap starts;    /* v1: when a goroutine starts for the last time */
+    uint64_t told;   /* on threads, with what was made up */
+    uint64_t events; /* that the reader had */
     uint64_t added, dropped;
     gotrace_error why; /* of the first that was dropped */
     bool failed;
@@ -69,8 +71,11 @@ typedef struct retelling {
     size_t held_count, held_capacity;
     bool sorted; /* by the times told, not as the reader has them */
     struct waiting *waiting;
-    size_t waiting_count, waiting_capacity;
+    size_t place_count, waiting_capacity;
+    struct turn *turns; /* of those that wait, then of those that do not any more */
+    size_t turn_count, turn_capacity;
     uint64_t numbered;
+    uint64_t changed[2]; /* arguments of an event that is told otherwise than it was */
     gotrace_frame frames[MOST_FRAMES];
 } retelling;
 
@@ -83,6 +88,10 @@ bool retell_hand(retelling *t, const gotrace_happening *h);
 
 /* Tell what has to have happened before that event; false where nothing helps. */
 bool retell_steer(retelling *t, gotrace_happening *h);
+
+/* v1: where an event says that a goroutine is gone that starts later, take the one that says that
+ * it goes on later. */
+void retell_outlive(const retelling *t, gotrace_happening *h);
 
 /* Follow what was told. */
 void retell_follow(retelling *t, const gotrace_happening *h);

@@ -56,7 +56,8 @@ static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *reco
     return true;
 }
 
-/* v1: two bits of the first byte tell how many values follow, or that their length does. */
+/* v1: two bits of the first byte tell how many values follow, or that their length does. Until 1.6
+ * there is a sequence number more. */
 static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned form,
                     repair_record *record)
 {
@@ -69,7 +70,8 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
         if (!repair_varint(p, end, &length) || length > (uint64_t)(end - *p))
             return false;
         stop = *p + length;
-    } else if (record->arg_count != form + 1 || (record->spec->flags & GOTRACE_SPEC_FRAMES)) {
+    } else if (record->arg_count != form + 1 + (version < 7) ||
+               (record->spec->flags & GOTRACE_SPEC_FRAMES)) {
         return false;
     }
     if (!take_args(p, stop, record))
@@ -227,16 +229,18 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
     r->spent += sure ? 0 : b->end - b->body;
     if (inside && b->end == claimed)
         return sure || size > 0;
-    /* Is the size wrong, and the records are not? */
-    repair_batch other = *b;
-    other.end = v2_records(r, &other,
-                           r->size - b->body > PARTS_MOST ? b->body + PARTS_MOST : r->size);
-    if (other.end > b->end || v2_boundary(r, other.end))
+    /* Is the size wrong, and the records are not? It is right where a batch begins behind it. */
+    bool right = inside && claimed < r->size && v2_boundary(r, claimed);
+    if (!right) {
+        repair_batch other = *b;
+        other.end = v2_records(r, &other,
+                               r->size - b->body > PARTS_MOST ? b->body + PARTS_MOST : r->size);
         if (other.end < r->size && v2_boundary(r, other.end))
             *b = other;
+    }
     b->cut = b->end == b->body || !v2_boundary(r, b->end) || b->end >= r->size;
     b->changed = true;
-    return sure || (b->events > 0 && (b->end >= r->size || !b->cut));
+    return sure || (b->events > 0 && (right || b->end >= r->size || !b->cut));
 }
 
 /* ---- batches of v1 -------------------------------------------------------------------------- */
@@ -254,13 +258,30 @@ static bool v1_header(const repair *r, size_t at, repair_batch *b)
     return (b->owner < MOST_PROCS || b->owner + 1 < 2) && b->time < UINT64_C(1) << 62;
 }
 
+/* Whether a record that is damaged has taken in the header of the next batch, which tells about the
+ * time that this one does. Times are large, so that hardly anything else looks like one. */
+static bool holds_header(const repair *r, const repair_batch *b, const repair_record *record)
+{
+    enum { LARGE = 1 << 28, USUAL_PROCS = 4096, HEADER = V1_BATCH | 1 << 6 };
+    size_t at = (size_t)(record->at - r->bytes);
+    repair_batch next;
+    if (b->time < LARGE)
+        return false;
+    for (size_t i = at + 1; i < at + record->size; i++)
+        if (r->bytes[i] == HEADER && v1_header(r, i, &next) && next.time / 2 < b->time &&
+            b->time / 2 < next.time && next.owner + 1 < USUAL_PROCS)
+            return true;
+    return false;
+}
+
 /* Until the next batch, or damage. */
 static void v1_records(const repair *r, repair_batch *b)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + r->size;
     repair_record record;
     b->kind = PARTS_TABLES;
-    while (p < end && (*p & 0x3f) != V1_BATCH && repair_record_at(r->version, p, end, &record)) {
+    while (p < end && (*p & 0x3f) != V1_BATCH && repair_record_at(r->version, p, end, &record) &&
+           !holds_header(r, b, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             uint64_t dt = record.args[r->version < 7];
             if (dt > UINT64_C(1) << 62 || b->last + dt > UINT64_C(1) << 62)
@@ -335,9 +356,6 @@ static bool search_back(repair *r, size_t at, repair_batch *found)
     for (size_t i = from + 1; i < at; i++) {
         if (!batch_at(r, i, false, found))
             continue;
-        repair_tell(r, REPAIR_TRUNCATED, from, from - b->offset,
-                    "the batch at %zu ends within a record; %zu bytes of it are kept",
-                    b->offset + (size_t)r->base, from - b->offset);
         if (repair_is_v2(r))
             v2_records(r, b, from);
         b->end = from;
@@ -366,10 +384,6 @@ bool repair_scan(repair *r)
             searched = false;
             if (!keep(r, &b))
                 return false;
-            if (b.cut)
-                repair_tell(r, REPAIR_TRUNCATED, b.end, b.end - b.offset,
-                            "the batch at %zu is damaged or cut off; %zu bytes of it are kept",
-                            b.offset + (size_t)r->base, b.end - b.offset);
             at = b.end > at ? b.end : at + 1;
             sure = b.end > b.offset;
             continue;
@@ -379,11 +393,7 @@ bool repair_scan(repair *r)
             searched = true;
             continue;
         }
-        size_t found = search(r, at + (sure ? 0 : 1), &b);
-        repair_tell(r, REPAIR_BYTES, at, found - at, "%zu bytes belong to no batch", found - at);
-        if (!r->silent)
-            r->totals->bytes_lost += found - at;
-        at = found;
+        at = search(r, at + (sure ? 0 : 1), &b);
         sure = searched = true;
     }
     return true;

@@ -612,6 +612,28 @@ static bool v1_make_blocked(retelling *t, uint64_t id, int64_t proc, unsigned ho
            (own == 0 || on_proc(t, O_START, proc, &own, 1));
 }
 
+/* What lasts has to end before it begins again, and to begin before it ends: of which of the two
+ * the writer complained, its rule tells. */
+static bool v1_make_lasting(retelling *t, const gotrace_happening *h)
+{
+    static const uint64_t zeros[GOTRACE_MAX_ARGS];
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    unsigned other;
+    switch (gotrace_writer_error(t->writer)->rule) {
+    case GOTRACE_RULE_STW_START: other = O_STW_DONE; break;
+    case GOTRACE_RULE_STW_DONE: other = O_STW_START; break;
+    case GOTRACE_RULE_GC_START: other = O_GC_DONE; break;
+    case GOTRACE_RULE_GC_DONE: other = O_GC_START; break;
+    case GOTRACE_RULE_SWEEP_START: other = O_SWEEP_DONE; break;
+    case GOTRACE_RULE_SWEEP_DONE: other = O_SWEEP_START; break;
+    case GOTRACE_RULE_ASSIST_START: other = O_ASSIST_DONE; break;
+    default: return v1_make_running(t, h->goroutine, h->proc);
+    }
+    const gotrace_event_spec *spec = gotrace_event_spec_of(t->r->version, other);
+    return spec &&
+           on_proc(t, other, h->proc, zeros, gotrace_writer_args(spec, t->r->version, args));
+}
+
 static bool steer_v1(retelling *t, const gotrace_happening *h)
 {
     uint64_t id = h->arg_count > 0 ? h->args[0] : 0;
@@ -636,7 +658,7 @@ static bool steer_v1(retelling *t, const gotrace_happening *h)
     case O_SYS_EXIT: return v1_make_blocked(t, id, h->proc, O_SYS_BLOCK);
     case O_WAITING:
     case O_IN_SYSCALL: return false;
-    default: return v1_make_running(t, h->goroutine, h->proc);
+    default: return v1_make_lasting(t, h);
     }
 }
 
@@ -654,8 +676,32 @@ static void narrow_context(retelling *t, gotrace_happening *h)
         h->proc = GOTRACE_NO_PROC;
 }
 
+void retell_outlive(const retelling *t, gotrace_happening *h)
+{
+    bool ends = h->spec->code == O_END;
+    if (repair_is_v2(t->r) || (!ends && h->spec->code != O_STOP))
+        return;
+    const uint64_t *last = idmap_find(&t->starts, h->goroutine);
+    if (last && *last > t->now)
+        h->spec = gotrace_event_spec_of(t->r->version, ends ? O_SCHED : O_BLOCK);
+}
+
+/* v1: the call ended before it began to block, as times stand here: some are a tick late. */
+static bool end_later(retelling *t, gotrace_happening *h)
+{
+    if (h->spec->code != O_SYS_EXIT ||
+        gotrace_writer_error(t->writer)->rule != GOTRACE_RULE_TIME_SYSCALL)
+        return false;
+    t->changed[0] = h->args[0];
+    t->changed[1] = t->now;
+    h->args = t->changed;
+    return true;
+}
+
 bool retell_steer(retelling *t, gotrace_happening *h)
 {
+    if (!repair_is_v2(t->r) && end_later(t, h))
+        return true;
     if (repair_is_v2(t->r) && t->first_try) {
         t->first_try = false;
         narrow_context(t, h);

@@ -71,6 +71,21 @@ int spool_file(const char *folder)
     return fd;
 }
 
+bool spool_write_file(void *fd, const void *bytes, size_t size)
+{
+    const char *p = bytes;
+    while (size > 0) {
+        ssize_t put = write(*(int *)fd, p, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        p += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
 static bool open_file(spool *s)
 {
     s->fd = spool_file(NULL);

@@ -18,6 +18,9 @@
  * Returns its descriptor, or -1 with errno set. */
 int spool_file(const char *folder);
 
+/* Write to a file at its position: a gotrace_write_fn, whose ctx points to the descriptor. */
+bool spool_write_file(void *fd, const void *bytes, size_t size);
+
 #define SPOOL_NONE UINT64_MAX
 
 /* Positions count the bytes ever pushed. [front, stored) lies in the file, [stored, end) in

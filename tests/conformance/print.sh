@@ -34,7 +34,7 @@ check_jsonl() { # FILE: a sound one
 check_info() { # FILE
     local size sum
     size=$(stat -c %s "$1")
-    "$GOTRACE" info --json "$1" >"$WORK/info" 2>"$WORK/err"
+    "$GOTRACE" info --no-recover --json "$1" >"$WORK/info" 2>"$WORK/err"
     sum=$(jq -r 'select(.type == "info") | .header_bytes + .unread_bytes + ([.types[].bytes] | add)' \
         "$WORK/info" 2>&1)
     if [ "$sum" = "$size" ]; then

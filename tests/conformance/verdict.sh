@@ -31,7 +31,7 @@ check_verdict() { # FILE
     [ $expected -ne 0 ] || return
 
     said=$(tail -n 1 "$WORK/go.err")
-    "$GOTRACE" validate "$file" >"$WORK/out" 2>"$WORK/err"
+    "$GOTRACE" validate --no-recover "$file" >"$WORK/out" 2>"$WORK/err"
     if grep -q "^.*: error: .* \[$(rule_for "$said")\]\$" "$WORK/err"; then
         ok "rule for \"$said\""
     else

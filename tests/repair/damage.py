@@ -7,14 +7,16 @@ Each kind of damage is done to each trace at PLACES places, chosen by the seed. 
 to write a trace that `gotrace validate` finds sound and Go's reader takes (where GOTRACE_PEERS says
 that there is one), with nearly all events of the batches that were not damaged. A row per kind
 tells how often that was so, and what share of these events was kept; below 95 % is a miss.
+With --check a kind of damage to one trace is a test, and the last line adds them up.
 """
 import argparse, collections, json, os, random, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GOTRACE = os.environ.get('GOTRACE', os.path.join(ROOT, 'build/gotrace'))
 PEERS = os.environ.get('GOTRACE_PEERS', '')
-USUAL = ['gccgo-http', 'go1.19-restart', 'go1.19-gc', 'go1.21-gc', 'go1.21-user', 'go1.22-gens',
-         'go1.23-gens', 'go1.25-gensprof', 'go1.26-gens', 'go1.27-seconds']
+OLD = ['http_1_5', 'stress_start_stop_1_9', 'stress_start_stop_1_10']  # of Go's own tests
+USUAL = ['gccgo-http', 'go1.19-gc', 'go1.21-user', 'go1.22-gens', 'go1.23-gens', 'go1.25-gensprof',
+         'go1.27-seconds']
 FEWEST = 0.95
 
 
@@ -78,7 +80,7 @@ def batches_v1(b, version):
             p += n
         elif form < 3:
             args = []
-            for _ in range(form + 1):
+            for _ in range(form + 1 + (version < 7)):
                 v, p = varint(b, p)
                 args.append(v)
         else:
@@ -300,8 +302,15 @@ def run(*command):
 class Tally:
     def __init__(self):
         self.runs = self.sound = self.go = self.enough = 0
-        self.kept = self.wanted = 0
+        self.kept = self.wanted = self.kept_all = self.all = 0
         self.go_before = self.added = 0
+
+    def add(self, other):
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def misses(self):
+        return 3 * self.runs - self.sound - self.go - self.enough
 
 
 def go_takes(path, version):
@@ -322,6 +331,8 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
     r = run(GOTRACE, 'repair', '-o', good, '--json', bad)
     tally.runs += 1
     tally.wanted += wanted
+    every = events_told(bs)
+    tally.all += sum(every.values())
     why = None
     if wanted == 0 and not os.path.exists(good):
         why = None
@@ -336,6 +347,7 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
         try:
             told = events_told(batches_of(open(good, 'rb').read())[1])
             kept = sum((sound & told).values())
+            tally.kept_all += sum((every & told).values())
         except (IndexError, ValueError, KeyError):
             kept = -1
         tally.added += totals['added']
@@ -359,6 +371,51 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
         open(os.path.join(args.keep, '%s-%s-%d.trace' % (name, kind.__name__, n)), 'wb').write(damaged)
 
 
+def damage_file(path, kind, args):
+    tally = Tally()
+    b = open(path, 'rb').read()
+    version, bs = batches_of(b)
+    base = os.path.basename(path)
+    rng = random.Random('%s %s %d' % (base, kind.__name__, args.s))
+    once = kind in (header, twice, no_footer)
+    for n in range(1 if once else args.n):
+        try_one(b, version, bs, kind, rng, tally, args, os.path.splitext(base)[0], n)
+    return tally
+
+
+def check(files, kinds, args):
+    """A test a kind and file; the last line is as tests/run.sh wants it."""
+    passed = failed = 0
+    args.verbose = True
+    for kind in kinds:
+        for f in files:
+            misses = damage_file(f, kind, args).misses()
+            passed += not misses
+            failed += misses > 0
+            if misses:
+                print('FAIL %s %s' % (kind.__name__, os.path.basename(f)), flush=True)
+    skipped = len(OLD) * len(kinds) if len(files) == len(USUAL) else 0
+    print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))
+    return failed
+
+
+def table(files, kinds, args):
+    misses = 0
+    print('%-10s %6s %6s %6s %6s %7s %7s %7s%s' % (
+        'damage', 'runs', 'valid', "Go's", '>=95%', 'kept', 'of all', 'added',
+        ' Go before' if args.before else ''))
+    for kind in kinds:
+        tally = Tally()
+        for f in files:
+            tally.add(damage_file(f, kind, args))
+        print('%-10s %6d %6d %6d %6d %6.1f%% %6.1f%% %7d%s' % (
+            kind.__name__, tally.runs, tally.sound, tally.go, tally.enough,
+            100 * tally.kept / max(tally.wanted, 1), 100 * tally.kept_all / max(tally.all, 1),
+            tally.added, ' %9d' % tally.go_before if args.before else ''), flush=True)
+        misses += tally.misses()
+    return misses
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('-n', type=int, default=10)
@@ -367,30 +424,15 @@ def main():
     parser.add_argument('-v', '--verbose', action='store_true')
     parser.add_argument('--before', action='store_true', help="try Go's reader on the damaged too")
     parser.add_argument('--keep')
+    parser.add_argument('--check', action='store_true')
     parser.add_argument('files', nargs='*')
     args = parser.parse_args()
-    files = args.files or [os.path.join(ROOT, 'testdata/traces', f + '.trace') for f in USUAL]
-    misses = 0
+    canned = os.path.join(PEERS, 'usr/share/go-1.21/src/internal/trace/testdata', '%s_good')
+    files = args.files or ([canned % f for f in OLD if os.path.exists(canned % f)] +
+                           [os.path.join(ROOT, 'testdata/traces', f + '.trace') for f in USUAL])
+    kinds = [k for k in KINDS if not args.k or k.__name__ in args.k]
     with tempfile.TemporaryDirectory() as args.work:
-        print('%-10s %6s %6s %6s %6s %7s %7s%s' % ('damage', 'runs', 'valid', "Go's", '>=95%', 'kept',
-                                                  'added', ' Go before' if args.before else ''))
-        for kind in KINDS:
-            if args.k and kind.__name__ not in args.k:
-                continue
-            tally = Tally()
-            for f in files:
-                b = open(f, 'rb').read()
-                version, bs = batches_of(b)
-                rng = random.Random('%s %s %d' % (os.path.basename(f), kind.__name__, args.s))
-                once = kind in (header, twice, no_footer)
-                for n in range(1 if once else args.n):
-                    try_one(b, version, bs, kind, rng, tally, args, os.path.basename(f)[:-6], n)
-            print('%-10s %6d %6d %6d %6d %6.1f%% %7d%s' % (
-                kind.__name__, tally.runs, tally.sound, tally.go, tally.enough,
-                100 * tally.kept / max(tally.wanted, 1), tally.added,
-                ' %9d' % tally.go_before if args.before else ''), flush=True)
-            misses += 3 * tally.runs - tally.sound - tally.go - tally.enough
-    return 1 if misses else 0
+        return 1 if (check if args.check else table)(files, kinds, args) else 0
 
 
 if __name__ == '__main__':

@@ -1,0 +1,159 @@
+#include "recovery.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "diag.h"
+#include "losses.h"
+#include "spool.h"
+
+enum {
+    MOST_OF_A_KIND = 3, /* told to people: the report is to be short */
+    MOST_KEPT = 1 << 16,
+};
+
+/* A recovery under way. What was found is told when it is sure to be of use. */
+typedef struct recovering {
+    int fd;
+    out out;
+    repair_finding *list;
+    size_t count, capacity;
+    losses losses;
+} recovering;
+
+bool recovery_helps(const gotrace_error *problem)
+{
+    switch (problem->class_) {
+    case GOTRACE_CLASS_MALFORMED:
+        return problem->severity == GOTRACE_FATAL && problem->rule != GOTRACE_RULE_HEADER_SHORT &&
+               problem->rule != GOTRACE_RULE_SYSTEM_ZSTD;
+    case GOTRACE_CLASS_UNFINISHED: return problem->severity >= GOTRACE_PROBLEM;
+    default: return false;
+    }
+}
+
+static out *next_trace(void *ctx, unsigned trace)
+{
+    (void)trace;
+    return &((recovering *)ctx)->out;
+}
+
+/* How many of a kind there are is known in any case. */
+static void keep(void *ctx, const repair_finding *finding)
+{
+    recovering *r = ctx;
+    bool told = r->losses.json
+                    ? r->count < MOST_KEPT
+                    : r->losses.limit == 0 || r->losses.found[finding->kind] < r->losses.limit;
+    if (told && r->count == r->capacity) {
+        size_t capacity = 2 * r->capacity + 16;
+        repair_finding *list = realloc(r->list, capacity * sizeof *list);
+        r->list = list ? list : r->list;
+        r->capacity = list ? capacity : r->capacity;
+    }
+    if (told && r->count < r->capacity)
+        r->list[r->count++] = *finding;
+    r->losses.found[finding->kind]++;
+}
+
+/* False, and *error, if there is no trace in it or the system says no. */
+static bool repair_into(recovering *r, const input *in, repair_totals *totals, gotrace_error *error)
+{
+    gotrace_config config = in->config;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    repair_job job = {
+        .source = in->source, .config = &config, .next = next_trace, .tell = keep, .ctx = r};
+    if (repair_write(&job, totals, error) < 0)
+        return false;
+    if (out_flush(&r->out) && lseek(r->fd, 0, SEEK_SET) == 0)
+        return true;
+    parts_fail(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
+               "cannot write a temporary file: %s", strerror(r->out.error));
+    return false;
+}
+
+static void tell(recovering *r, const repair_totals *t)
+{
+    losses l = r->losses;
+    memset(l.found, 0, sizeof l.found);
+    for (size_t i = 0; i < r->count; i++)
+        losses_tell(&l, &r->list[i]);
+    losses_end(&r->losses, t);
+    if (!l.json)
+        diag_problem_note(l.file, GOTRACE_NO_OFFSET,
+                          "recovered: %" PRIu64 " events; %" PRIu64 " bytes are lost, %" PRIu64
+                          " events made up and %" PRIu64 " left out",
+                          t->events, t->bytes_lost, t->added, t->dropped);
+}
+
+/* Read the recovered trace in place of the damaged one. */
+static bool change_over(recovering *r, input *in, gotrace_error *error)
+{
+    gotrace_source *source;
+    gotrace_reader *reader;
+    if (gotrace_source_fd(r->fd, &in->config, &source, error) < 0)
+        return false;
+    if (gotrace_reader_open(source, &in->config, &reader, error) < 0) {
+        gotrace_source_close(source);
+        return false;
+    }
+    gotrace_reader_close(in->reader);
+    in->reader = reader;
+    in->damaged = in->source;
+    in->source = source;
+    in->recovered = r->fd;
+    in->found.recovered = true;
+    r->fd = -1;
+    return true;
+}
+
+/* Whether it is worth it: what can be read of the damaged trace is not to be more than what is
+ * recovered; of several traces the first one counts. */
+static bool is_more(const repair_totals *t)
+{
+    return t->events > t->added && (t->told >= t->readable || t->traces > 1);
+}
+
+bool recovery_read(input *in)
+{
+    recovering r = {.fd = spool_file(NULL),
+                    .losses = {.file = in->name,
+                               .json = in->found.json,
+                               .type = "loss",
+                               .total = "recovered",
+                               .limit = in->found.verbose ? in->found.limit : MOST_OF_A_KIND}};
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    repair_totals totals;
+    bool done = false;
+    if (r.fd < 0) {
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                          "it is not recovered: cannot create a temporary file: %s",
+                          strerror(errno));
+        return false;
+    }
+    bool ready = out_init(&r.out, spool_write_file, &r.fd);
+    if (!ready || !repair_into(&r, in, &totals, &error)) {
+        if (error.class_ == GOTRACE_CLASS_SYSTEM && in->reader)
+            diag_problem_note(in->name, GOTRACE_NO_OFFSET, "it is not recovered: %s",
+                              error.message);
+    } else if (!is_more(&totals)) {
+        if (totals.readable > 0)
+            diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                              "it is not recovered: as it stands %" PRIu64
+                              " events can be read, and %" PRIu64 " after a repair",
+                              totals.readable, totals.told);
+    } else {
+        done = change_over(&r, in, &error);
+        if (done)
+            tell(&r, &totals);
+    }
+    out_free(&r.out);
+    free(r.list);
+    if (r.fd >= 0)
+        close(r.fd);
+    return done;
+}

@@ -1,0 +1,206 @@
+/*
+ * repair_resume.c - v1: the rest of a batch, behind damage within it.
+ *
+ * v1 has no sizes, so that a damaged record hides where the next one begins. But records that are
+ * read from a wrong place soon fall into step with the right ones, and what is read rightly comes
+ * out exactly where the next batch begins. So the bytes up to there are looked at from behind: from
+ * which of them do plausible records lead to the end? Of these places, the first one into which
+ * others lead too is believed. What was lost before it is not known to have taken any time.
+ */
+#include <stdlib.h>
+
+#include "repair.h"
+
+enum {
+    WINDOW = 1 << 20,   /* bytes that are looked at, before the next batch */
+    ENOUGH_RECORDS = 4, /* fewer may come about by chance */
+    ENOUGH_JOINED = 3,  /* places that lead into one */
+    MOST_STACKS = 1 << 24,
+};
+
+/* What records lead on from a place to the end. */
+typedef struct step {
+    uint64_t ticks;   /* that they take together */
+    uint32_t size;    /* of the record here; 0: no way leads on */
+    uint32_t records; /* until the end */
+    uint32_t joined;  /* places before it that lead here */
+} step;
+
+/* What the trace tells elsewhere, so that what is found can be compared. */
+typedef struct bounds {
+    uint64_t low, high, span; /* of time */
+    uint64_t goroutine;       /* the highest id */
+} bounds;
+
+static bounds bounds_of(const repair *r)
+{
+    bounds k = {.low = UINT64_MAX};
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    repair_record record;
+    for (size_t i = 0; i < r->count; i++) {
+        const repair_batch *b = &r->batches[i];
+        if (b->dropped)
+            continue;
+        k.low = b->time < k.low ? b->time : k.low;
+        k.high = b->last > k.high ? b->last : k.high;
+        const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+        for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
+            gotrace_event_args(record.spec, r->version, args);
+            for (size_t n = 0; n < record.arg_count; n++)
+                if (args[n]->kind == GOTRACE_ARG_GOROUTINE && record.args[n] > k.goroutine)
+                    k.goroutine = record.args[n];
+        }
+    }
+    k.span = k.high > k.low ? k.high - k.low : 0;
+    return k;
+}
+
+static bool is_plausible(const repair *r, const bounds *k, const repair_record *record)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    if (record->spec->code == V1_BATCH)
+        return false;
+    gotrace_event_args(record->spec, r->version, args);
+    for (size_t n = 0; n < record->arg_count; n++) {
+        uint64_t v = record->args[n];
+        switch (args[n]->kind) {
+        case GOTRACE_ARG_DT:
+            if (v > k->span)
+                return false;
+            break;
+        case GOTRACE_ARG_GOROUTINE:
+            if (v / 2 > k->goroutine)
+                return false;
+            break;
+        case GOTRACE_ARG_STACK:
+            if (v > MOST_STACKS)
+                return false;
+            break;
+        default: break;
+        }
+    }
+    return true;
+}
+
+/* For each place from `from` on, how it leads to `end`, if it does. */
+static void lead(const repair *r, const bounds *k, size_t from, size_t end, step *steps)
+{
+    repair_record record;
+    steps[end - from] = (step){.size = 1};
+    for (size_t at = end; at-- > from;) {
+        step *s = &steps[at - from];
+        *s = (step){.size = 0};
+        if (!repair_record_at(r->version, r->bytes + at, r->bytes + end, &record) ||
+            !is_plausible(r, k, &record))
+            continue;
+        const step *next = s + record.size;
+        if (next->size == 0)
+            continue;
+        s->size = (uint32_t)record.size;
+        s->records = next->records + 1;
+        s->ticks = next->ticks;
+        if (record.spec->flags & GOTRACE_SPEC_TIMED)
+            s->ticks += record.args[0];
+    }
+    for (size_t at = from; at < end; at++) {
+        const step *s = &steps[at - from];
+        if (s->size > 0)
+            steps[at - from + s->size].joined += s->joined + 1;
+    }
+}
+
+/* The batch goes on from the place found: the records there make one of the same proc. */
+static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, size_t end)
+{
+    repair_batch rest = {.offset = at,
+                         .body = at,
+                         .end = end,
+                         .owner = b->owner,
+                         .time = b->last,
+                         .last = b->last,
+                         .kind = PARTS_TABLES,
+                         .resumed = true,
+                         .changed = true};
+    const uint8_t *p = r->bytes + at, *stop = r->bytes + end;
+    repair_record record;
+    for (; p < stop && repair_record_at(r->version, p, stop, &record); p += record.size) {
+        if (!(record.spec->flags & GOTRACE_SPEC_TIMED))
+            continue;
+        rest.last += record.args[0];
+        rest.events++;
+        if (rest.kind != PARTS_EVENTS)
+            rest.kind = record.spec->code == V1_SAMPLE ? PARTS_SAMPLES : PARTS_EVENTS;
+    }
+    return rest;
+}
+
+/* When the proc's next batch begins; the rest of this one has to end before. */
+static uint64_t deadline(const repair *r, const bounds *k, size_t n)
+{
+    for (size_t i = n + 1; i < r->count; i++)
+        if (!r->batches[i].dropped && r->batches[i].owner == r->batches[n].owner &&
+            r->batches[i].kind == PARTS_EVENTS)
+            return r->batches[i].time;
+    return k->high + k->span;
+}
+
+/* Look for the rest of the n-th batch, in the bytes behind it that no other one has. */
+static bool resume(repair *r, const bounds *k, size_t n, size_t end, repair_batch *rest)
+{
+    const repair_batch *b = &r->batches[n];
+    size_t from = end - b->end > WINDOW ? end - WINDOW : b->end, capacity = 0;
+    step *steps = NULL;
+    rest->end = 0;
+    if (!parts_grow(r->memory, &steps, &capacity, end - from + 1, sizeof *steps, r->error))
+        return false;
+    lead(r, k, from, end, steps);
+    uint64_t until = deadline(r, k, n);
+    for (size_t at = from; at < end; at++) {
+        const step *s = &steps[at - from];
+        if (s->size == 0 || s->joined < ENOUGH_JOINED || s->records < ENOUGH_RECORDS)
+            continue;
+        if (s->ticks > 0 && (b->last > until || s->ticks > until - b->last))
+            continue;
+        *rest = rest_of(r, b, at, end);
+        break;
+    }
+    parts_drop(r->memory, steps, capacity, sizeof *steps);
+    return true;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const repair_batch *x = a, *y = b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+bool repair_resume(repair *r)
+{
+    size_t count = r->count;
+    /* Until 1.6 all events are numbered, across all procs: how many are lost would have to be
+     * known. */
+    if (repair_is_v2(r) || r->version < 7)
+        return true;
+    bounds k = {.low = 0};
+    for (size_t i = 0; i < count; i++) {
+        size_t next = i + 1;
+        while (next < count && r->batches[next].dropped)
+            next++;
+        size_t end = next < count ? r->batches[next].offset : r->size;
+        repair_batch rest;
+        if (r->batches[i].dropped || r->batches[i].end >= end)
+            continue;
+        if (k.high == 0)
+            k = bounds_of(r);
+        if (!resume(r, &k, i, end, &rest))
+            return false;
+        if (rest.end == 0)
+            continue;
+        if (!parts_grow(r->memory, &r->batches, &r->capacity, r->count + 1, sizeof rest, r->error))
+            return false;
+        r->batches[r->count++] = rest;
+    }
+    if (r->count > count)
+        qsort(r->batches, r->count, sizeof *r->batches, compare_offsets);
+    return true;
+}

@@ -1,0 +1,410 @@
+/* test_repair.c - traces made valid: what is kept, what is told, what is refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "forge.h"
+#include "reading.h"
+#include "repair.h"
+
+enum { MOST = 4 };
+
+/* What came of a repair. */
+typedef struct repaired {
+    gotrace_status status;
+    gotrace_error error;
+    repair_totals totals;
+    blob traces[MOST];
+    out outs[MOST];
+    size_t count;
+    uint64_t found[REPAIR_KIND_COUNT];
+    size_t room;            /* so many traces can be written */
+    gotrace_write_fn write; /* into traces */
+} repaired;
+
+static out *next_trace(void *ctx, unsigned trace)
+{
+    repaired *r = ctx;
+    ck_assert_uint_eq(trace, r->count + 1);
+    if (r->count == r->room)
+        return NULL;
+    ck_assert(out_init(&r->outs[r->count], r->write, &r->traces[r->count]));
+    return &r->outs[r->count++];
+}
+
+static void on_finding(void *ctx, const repair_finding *finding)
+{
+    ck_assert_uint_lt(finding->kind, REPAIR_KIND_COUNT);
+    ck_assert(finding->message[0]);
+    ((repaired *)ctx)->found[finding->kind]++;
+}
+
+static bool repair_into(repaired *r, const uint8_t *bytes, size_t size, bool all,
+                        const gotrace_config *config)
+{
+    gotrace_source *source;
+    ck_assert_int_eq(gotrace_source_memory(bytes, size, NULL, &source, &r->error), GOTRACE_OK);
+    repair_job job = {.source = source,
+                      .config = config,
+                      .all = all,
+                      .next = next_trace,
+                      .tell = on_finding,
+                      .ctx = r};
+    r->status = repair_write(&job, &r->totals, &r->error);
+    gotrace_source_close(source);
+    bool written = true;
+    for (size_t i = 0; i < r->count; i++) {
+        written = out_flush(&r->outs[i]) && written;
+        out_free(&r->outs[i]);
+    }
+    return written;
+}
+
+static repaired repair_bytes(const uint8_t *bytes, size_t size, bool all,
+                             const gotrace_config *config)
+{
+    repaired r = {.room = MOST, .write = blob_write};
+    ck_assert(repair_into(&r, bytes, size, all, config));
+    return r;
+}
+
+static void drop(repaired *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        blob_free(&r->traces[i]);
+    r->count = 0;
+}
+
+/* That a reader finds nothing wrong with it; how many events it tells. */
+static uint64_t check_sound(const blob *trace)
+{
+    reading r = reading_of(trace->bytes, trace->size, NULL, READING_NEXT);
+    ck_assert_int_eq(r.status, GOTRACE_END);
+    for (size_t i = 0; i < r.problem_count && i < READING_PROBLEMS; i++)
+        ck_assert_msg(r.problems[i].severity < GOTRACE_PROBLEM, "%s", r.problems[i].message);
+    return r.summary.events;
+}
+
+/* One trace came out, and it is sound. Returns its events. */
+static uint64_t check_one(const repaired *r)
+{
+    ck_assert_msg(r->status == GOTRACE_END, "%s", r->error.message);
+    ck_assert_uint_eq(r->count, 1);
+    ck_assert(r->totals.sound);
+    uint64_t events = check_sound(&r->traces[0]);
+    ck_assert_uint_eq(events, r->totals.events);
+    return events;
+}
+
+/* ---- what is there -------------------------------------------------------------------------- */
+
+START_TEST(sound_ones_stay)
+{
+    trace_file *files = traces_load(20000);
+    for (trace_file *f = files; f->path[0]; f++) {
+        reading sound = reading_of(f->content.bytes, f->content.size, NULL, READING_CHECK);
+        repaired r = repair_bytes(f->content.bytes, f->content.size, false, NULL);
+        if (sound.status == GOTRACE_END && sound.summary.problems == 0) {
+            ck_assert_msg(r.totals.identical, "%s", f->path);
+            ck_assert_uint_eq(r.traces[0].size, f->content.size);
+            ck_assert_mem_eq(r.traces[0].bytes, f->content.bytes, f->content.size);
+            ck_assert_uint_eq(r.totals.told, r.totals.readable);
+        } else if (r.status == GOTRACE_END) {
+            ck_assert(!r.totals.identical);
+        }
+        drop(&r);
+    }
+    traces_free(files);
+}
+END_TEST
+
+static const char *const samples[] = {"gccgo-user.trace",  "go1.19-restart.trace",
+                                      "go1.21-gc.trace",   "go1.22-gens.trace",
+                                      "go1.25-many.trace", "go1.27-timer.trace"};
+
+/* Cut, overwritten, with something put in between: what comes out is sound. */
+START_TEST(damaged_ones_become_sound)
+{
+    blob trace = trace_sample(samples[_i]), changed = {NULL, 0, 0};
+    uint64_t random = 7;
+    for (size_t at = 20; at < trace.size; at += trace.size / 23) {
+        uint64_t how = random_next(&random) % 3, size = random_next(&random) % 200;
+        changed.size = 0;
+        blob_write(&changed, trace.bytes, at);
+        for (size_t i = 0; how > 0 && i < size; i++)
+            blob_write(&changed, &(uint8_t){(uint8_t)random_next(&random)}, 1);
+        size_t skip = how == 1 && at + size < trace.size ? (size_t)size : 0;
+        if (how > 0)
+            blob_write(&changed, trace.bytes + at + skip, trace.size - at - skip);
+        repaired r = repair_bytes(changed.bytes, changed.size, false, NULL);
+        check_one(&r);
+        drop(&r);
+    }
+    blob_free(&changed);
+    blob_free(&trace);
+}
+END_TEST
+
+/* Of v1 a batch goes on behind what is damaged of it. */
+START_TEST(a_batch_goes_on)
+{
+    enum { EVENTS = 400, HURT = 40 };
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 1000);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GoStart, 1, 7, 1);
+    for (unsigned i = 0; i < EVENTS; i++)
+        FORGE(&f, HeapAlloc, 3, 1000 + i);
+    forge_string(&f, 5, "main.lost.and.found", 19);
+    FORGE(&f, Batch, 1, 1000000);
+    FORGE(&f, Gomaxprocs, 1, 4, 0);
+    forge_finish(&f);
+    memset(f.out.bytes + 200, 0, HURT);
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    uint64_t events = check_one(&r);
+    ck_assert_uint_eq(r.found[REPAIR_RESUMED], 1);
+    ck_assert_uint_ge(events, EVENTS + 3 - HURT / 2);
+    ck_assert_uint_lt(r.totals.bytes_lost, 2 * HURT);
+    ck_assert_ptr_nonnull(memmem(r.traces[0].bytes, r.traces[0].size, "lost.and.found", 14));
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
+/* Records until 1.6 have a value more inline. */
+START_TEST(until_1_6)
+{
+    forge f = forge_new(5);
+    FORGE(&f, Batch, 0, 1, 1);
+    FORGE(&f, GoCreate, 1, 1, 1, 0, 0);
+    for (unsigned i = 0; i < 50; i++) {
+        FORGE(&f, GoStart, 1, 1, 1);
+        FORGE(&f, GoSched, 1, 1, 0);
+    }
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    ck_assert_uint_eq(check_one(&r), 101);
+    ck_assert_uint_eq(r.totals.bytes_lost, 0);
+    ck_assert_uint_eq(r.found[REPAIR_FREQUENCY], 1);
+    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 0);
+    drop(&r);
+    /* Nothing but a header is left. */
+    r = repair_bytes(f.out.bytes, 16, false, NULL);
+    ck_assert_uint_eq(check_one(&r), 1);
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
+/* Damage made a goroutine end that goes on: it did not. */
+START_TEST(who_starts_again_did_not_end)
+{
+    enum { ROUNDS = 30 };
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 1000);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        FORGE(&f, GoStart, 5, 7, 1 + i);
+        if (i == 3)
+            FORGE(&f, GoEnd, 5);
+        else
+            FORGE(&f, GoSched, 5, 0);
+    }
+    forge_finish(&f);
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    check_one(&r);
+    ck_assert_uint_eq(r.totals.dropped, 0);
+    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 1);
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
+/* A record that is damaged takes in the next batch's header, which is found all the same. */
+START_TEST(a_header_within_a_record)
+{
+    enum { EVENTS = 40, TASK_CREATE = 45, HEADER_SIZE = 8 };
+    const uint64_t begin = UINT64_C(1) << 40;
+    forge f = forge_new(21);
+    for (unsigned proc = 0; proc < 3; proc++) {
+        FORGE(&f, Batch, proc, begin + 1000 * proc);
+        FORGE(&f, ProcStart, 1, 10 + proc);
+        for (unsigned i = 0; i < EVENTS; i++)
+            FORGE(&f, HeapAlloc, 3, 100 + i);
+        /* Two of five values; the header has the others. */
+        const uint8_t half[] = {3 << 6 | TASK_CREATE, 2 + HEADER_SIZE, 1, 9};
+        if (proc == 0)
+            blob_write(&f.out, half, sizeof half);
+    }
+    forge_finish(&f);
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    ck_assert_uint_eq(check_one(&r), 3 * (EVENTS + 1));
+    ck_assert_uint_eq(r.found[REPAIR_TRUNCATED], 1);
+    ck_assert_uint_eq(r.totals.bytes_lost, 4);
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
+/* What lasts has begun before it ends, and ended before it begins again. */
+START_TEST(what_lasts_is_made_whole)
+{
+    forge f = forge_new(19);
+    FORGE(&f, Batch, 0, 1000);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GoStart, 1, 7, 1);
+    FORGE(&f, STWDone, 1);
+    FORGE(&f, GCStart, 1, 1, 0);
+    FORGE(&f, GCSweepDone, 1, 10, 5);
+    FORGE(&f, GCStart, 1, 2, 0);
+    FORGE(&f, STWStart, 1, 0);
+    FORGE(&f, STWStart, 1, 1);
+    FORGE(&f, STWDone, 1);
+    FORGE(&f, GCSweepStart, 1, 0);
+    FORGE(&f, GCSweepStart, 1, 0);
+    FORGE(&f, GCDone, 1);
+    FORGE(&f, GCDone, 1);
+    forge_finish(&f);
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    uint64_t events = check_one(&r);
+    ck_assert_uint_eq(r.totals.dropped, 0);
+    ck_assert_uint_eq(r.totals.added, 6);
+    ck_assert_uint_eq(events, 13 + 6 + 1); /* the proc starts */
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
+START_TEST(each_of_several)
+{
+    blob one = trace_sample("go1.26-gens.trace"), two = trace_sample("go1.19-chan.trace");
+    blob both = {NULL, 0, 0};
+    blob_write(&both, one.bytes, one.size);
+    blob_write(&both, two.bytes, two.size);
+    repaired r = repair_bytes(both.bytes, both.size, true, NULL);
+    ck_assert_int_eq(r.status, GOTRACE_END);
+    ck_assert_uint_eq(r.count, 2);
+    ck_assert_uint_eq(r.traces[1].size, two.size);
+    ck_assert_mem_eq(r.traces[0].bytes, one.bytes, one.size);
+    ck_assert_mem_eq(r.traces[1].bytes, two.bytes, two.size);
+    ck_assert_uint_eq(r.found[REPAIR_TRACE], 1);
+    drop(&r);
+    blob_free(&both);
+    blob_free(&one);
+    blob_free(&two);
+}
+END_TEST
+
+START_TEST(none_at_all)
+{
+    static const char text[] = "A text, which has no trace in it. AAAAAAAAAAAAAAAAAAAAAAAAA";
+    for (size_t size = 0; size < sizeof text; size += 10) {
+        repaired r = repair_bytes((const uint8_t *)text, size, false, NULL);
+        ck_assert_int_eq(r.status, GOTRACE_ERROR);
+        ck_assert_int_eq(r.error.rule, GOTRACE_RULE_HEADER_MAGIC);
+        ck_assert_uint_eq(r.count, 0);
+    }
+}
+END_TEST
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+/* Damaged so that all of a repair is needed. */
+static blob damaged_sample(size_t n)
+{
+    static const char *const names[] = {"go1.19-chan.trace", "go1.22-syscall.trace"};
+    enum { LOST = 300 };
+    blob trace = trace_sample(names[n]);
+    size_t cut = trace.size / 6;
+    memmove(trace.bytes + cut, trace.bytes + cut + LOST, trace.size - cut - LOST);
+    trace.size -= LOST;
+    repaired r = repair_bytes(trace.bytes, trace.size, false, NULL);
+    ck_assert_uint_ge(r.found[REPAIR_RETOLD], 1);
+    drop(&r);
+    return trace;
+}
+
+START_TEST(each_allocation_refused)
+{
+    blob trace = damaged_sample((size_t)_i);
+    uint64_t n = 0;
+    for (bool refused = true; refused; n++) {
+        failing_allocator a = {.fail_at = n, .for_good = n % 2};
+        gotrace_config config = failing_config(&a);
+        repaired r = repair_bytes(trace.bytes, trace.size, false, &config);
+        refused = a.calls > n;
+        ck_assert_msg(a.bytes == 0, "allocation %llu: %lld bytes left", (unsigned long long)n,
+                      (long long)a.bytes);
+        if (refused) {
+            ck_assert_int_eq(r.status, GOTRACE_ERROR);
+            ck_assert_int_eq(r.error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
+        } else {
+            check_one(&r);
+        }
+        drop(&r);
+    }
+    ck_assert_uint_gt(n, 100);
+    blob_free(&trace);
+}
+END_TEST
+
+/* Whatever the limit: it is done, or said to be too much. */
+START_TEST(little_memory)
+{
+    blob trace = damaged_sample((size_t)_i);
+    bool done = false;
+    for (uint64_t limit = 1; !done; limit += limit / 16 + 64) {
+        gotrace_config config = {.limits.memory = limit};
+        repaired r = repair_bytes(trace.bytes, trace.size, false, &config);
+        done = r.status == GOTRACE_END;
+        if (done)
+            check_one(&r);
+        else
+            ck_assert_int_eq(r.error.class_, GOTRACE_CLASS_SYSTEM);
+        drop(&r);
+        ck_assert_uint_lt(limit, 1 << 26);
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+static bool refuse_to_write(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return false;
+}
+
+START_TEST(nowhere_to_write)
+{
+    blob trace = damaged_sample((size_t)_i);
+    repaired r = {.room = 0, .write = blob_write};
+    repair_into(&r, trace.bytes, trace.size, false, NULL);
+    ck_assert_int_eq(r.status, GOTRACE_ERROR);
+    ck_assert_int_eq(r.error.rule, GOTRACE_RULE_NONE); /* whoever has no place knows why */
+    r = (repaired){.room = 1, .write = refuse_to_write};
+    ck_assert(!repair_into(&r, trace.bytes, trace.size, false, NULL));
+    ck_assert_uint_eq(r.traces[0].size, 0);
+    blob_free(&trace);
+}
+END_TEST
+
+int main(void)
+{
+    enum { SAMPLES = sizeof samples / sizeof *samples };
+    Suite *suite = suite_create("repair");
+    TCase *kept = tcase_create("kept");
+    tcase_add_test(kept, sound_ones_stay);
+    tcase_add_loop_test(kept, damaged_ones_become_sound, 0, SAMPLES);
+    tcase_add_test(kept, a_batch_goes_on);
+    tcase_add_test(kept, until_1_6);
+    tcase_add_test(kept, who_starts_again_did_not_end);
+    tcase_add_test(kept, a_header_within_a_record);
+    tcase_add_test(kept, what_lasts_is_made_whole);
+    tcase_add_test(kept, each_of_several);
+    tcase_add_test(kept, none_at_all);
+    suite_add_tcase(suite, kept);
+    TCase *refused = tcase_create("refused");
+    tcase_add_loop_test(refused, each_allocation_refused, 0, 2);
+    tcase_add_loop_test(refused, little_memory, 0, 2);
+    tcase_add_loop_test(refused, nowhere_to_write, 0, 2);
+    suite_add_tcase(suite, refused);
+    return run_suite(suite);
+}
