@@ -92,7 +92,8 @@ static bool merge(parts_set *set, bytes *whole)
     gotrace_status status = parts_merge_open(&job, &merge, &fit, &error);
     if (status == GOTRACE_OK && fit) {
         status = parts_merge_write(merge, &o, &error);
-        (void)parts_merge_missing(merge, &error);
+        for (int waits = 0; waits < 2; waits++)
+            (void)parts_merge_missing(merge, waits, &error);
     }
     REQUIRE(out_flush(&o));
     out_free(&o);
