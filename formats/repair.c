@@ -1,5 +1,6 @@
 /* repair.c - the traces in a damaged file, one after another, made valid. */
 #include "repair.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -33,52 +34,10 @@ void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, c
         r->job->tell(r->job->ctx, &finding);
 }
 
-/* ---- whether a trace is sound --------------------------------------------------------------- */
-
-typedef struct verdict {
-    bool sound;
-    uint64_t events;
-    gotrace_error first;
-} verdict;
-
-static bool on_problem(void *ctx, const gotrace_error *problem)
-{
-    verdict *v = ctx;
-    if (problem->severity >= GOTRACE_PROBLEM && v->sound) {
-        v->first = *problem;
-        v->sound = false;
-    }
-    return true;
-}
-
-/* False only where the system or a limit says no. */
+/* Whether a trace is sound. False only where the system or a limit says no. */
 static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict *v)
 {
-    gotrace_config config = {.limits = r->job->config->limits,
-                             .spool_dir = r->job->config->spool_dir,
-                             .on_problem = on_problem,
-                             .callback_ctx = v};
-    gotrace_source *source = NULL;
-    gotrace_reader *reader = NULL;
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    *v = (verdict){.sound = true};
-    if (gotrace_source_memory(bytes, size, &config, &source, &error) < 0 ||
-        gotrace_reader_open(source, &config, &reader, &error) < 0)
-        v->sound = false;
-    else if (gotrace_reader_check(reader) == GOTRACE_ERROR)
-        error = *gotrace_reader_error(reader);
-    if (reader)
-        v->events = gotrace_reader_summary(reader)->events;
-    gotrace_reader_close(reader);
-    gotrace_source_close(source);
-    if (error.rule != GOTRACE_RULE_NONE) {
-        v->sound = false;
-        v->first = error;
-    }
-    if (error.class_ != GOTRACE_CLASS_SYSTEM)
-        return true;
-    *r->error = error;
-    return false;
+    return verdict_of(bytes, size, r->job->config, v, r->error);
 }
 
 /* ---- one trace ------------------------------------------------------------------------------ */
