@@ -173,7 +173,7 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop;
     repair_record record;
-    b->kind = v2_kind(r, b->body);
+    b->kind = (uint8_t)v2_kind(r, b->body);
     b->events = 0;
     b->last = b->time;
     if ((b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS || b->kind == PARTS_SAMPLES ||
