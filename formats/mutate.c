@@ -27,20 +27,6 @@ const char *mutate_verdict(const mutate_job *job)
 
 /* ---- taking apart ---------------------------------------------------------------------------- */
 
-static int version_of(const uint8_t *bytes, size_t size)
-{
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    char header[PARTS_HEADER + 1];
-    for (size_t i = 0; i < count && size >= PARTS_HEADER; i++) {
-        memset(header, 0, sizeof header);
-        snprintf(header, sizeof header, "go 1.%d trace", versions[i]);
-        if (memcmp(bytes, header, PARTS_HEADER) == 0)
-            return versions[i];
-    }
-    return 0;
-}
-
 /* Behind the first bytes that are no record, nothing is looked for: they are the last piece. */
 static bool take_apart(mutate *m)
 {
@@ -74,7 +60,7 @@ gotrace_status mutate_new(const void *bytes, size_t size, const gotrace_config *
     m->size = size;
     m->config = config;
     m->memory.limit = parts_limit(config);
-    m->version = version_of(bytes, size);
+    m->version = parts_header_at(bytes, size);
     m->v2 = m->version >= VERSION_V2;
     m->header_size = m->version ? PARTS_HEADER : 0;
     m->error = error;

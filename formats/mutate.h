@@ -157,9 +157,6 @@ bool mutate_close(mutate *m, mutate_piece *piece, mutate_record *record);
 /* A record of that type with these values, in the place of what stood in *piece. */
 bool mutate_fresh(mutate *m, mutate_piece *piece, const gotrace_event_spec *spec,
                   const uint64_t *values, size_t count, const char *data, size_t data_size);
-/* Write it anew with one of its numbers in more bytes than before; false if there is no such one.
- */
-bool mutate_pad(mutate *m, mutate_piece *piece, mutate_record *record);
 
 bool mutate_insert(mutate *m, size_t at, const mutate_piece *pieces, size_t count);
 void mutate_remove(mutate *m, size_t at, size_t count);
@@ -175,6 +172,13 @@ bool mutate_pick_batch(mutate *m, size_t *begin, size_t *end);
 size_t mutate_pick(mutate *m, bool (*wanted)(const mutate *m, const mutate_piece *piece));
 bool mutate_is_named(const mutate_piece *piece, const char *name);
 bool mutate_is_timed(const mutate_piece *piece);
+
+bool mutate_is_record(const mutate *m, const mutate_piece *piece);
+
+/* One number of any record takes more bytes than before. */
+bool mutate_pad(mutate *m);
+/* That record's data (a string, a message) becomes this. */
+bool mutate_text(mutate *m, size_t at, const char *text, size_t size);
 
 /* Put the pieces together into m->result. */
 bool mutate_assemble(mutate *m);

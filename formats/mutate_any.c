@@ -28,18 +28,12 @@ static const uint64_t edges[] = {0,
                                  UINT64_MAX};
 enum { EDGES = sizeof edges / sizeof edges[0] };
 
-static bool is_any(const mutate *m, const mutate_piece *piece)
-{
-    (void)m;
-    return piece->spec != NULL;
-}
-
 /* A value of the same kind from elsewhere in the trace. */
 static bool borrowed(mutate *m, unsigned kind, uint64_t *value)
 {
     for (unsigned tries = 0; tries < 16; tries++) {
         mutate_record r;
-        size_t at = mutate_pick(m, is_any);
+        size_t at = mutate_pick(m, mutate_is_record);
         if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
             return false;
         for (size_t i = 0; i < r.fixed && i < r.record.arg_count; i++)
@@ -66,7 +60,7 @@ static uint64_t other_value(mutate *m, unsigned kind, uint64_t value)
 
 static bool change_value(mutate *m)
 {
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     mutate_record r;
     if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r) || r.record.arg_count == 0)
         return false;
@@ -87,16 +81,6 @@ static bool change_value(mutate *m)
     return mutate_close(m, piece, &r);
 }
 
-/* The same number in more bytes. */
-static bool pad_value(mutate *m)
-{
-    size_t at = mutate_pick(m, is_any);
-    mutate_record r;
-    if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
-        return false;
-    return mutate_pad(m, &m->now.list[at], &r);
-}
-
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* Another type, which takes over the values as far as it has them. */
@@ -104,7 +88,7 @@ static bool change_type(mutate *m)
 {
     uint64_t values[GOTRACE_MAX_ARGS] = {0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     const gotrace_event_spec *spec = gotrace_event_spec_of(m->version,
                                                            mutate_below(m, m->v2 ? 140 : 64));
     mutate_record r;
@@ -128,7 +112,7 @@ static bool insert_record(mutate *m)
 {
     uint64_t values[GOTRACE_MAX_ARGS];
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     const gotrace_event_spec *spec = gotrace_event_spec_of(m->version,
                                                            mutate_below(m, m->v2 ? 140 : 64));
     if (at == SIZE_MAX || !spec || (spec->flags & GOTRACE_SPEC_FRAMES))
@@ -149,7 +133,7 @@ static bool insert_record(mutate *m)
 
 static bool drop_record(mutate *m)
 {
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX)
         return false;
     mutate_note(m, "record left out", &m->now.list[at]);
@@ -159,7 +143,7 @@ static bool drop_record(mutate *m)
 
 static bool double_record(mutate *m)
 {
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX)
         return false;
     mutate_note(m, "record doubled", &m->now.list[at]);
@@ -168,7 +152,7 @@ static bool double_record(mutate *m)
 
 static bool swap_records(mutate *m)
 {
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || at + 1 >= m->now.count)
         return false;
     mutate_note(m, "record behind the next one", &m->now.list[at]);
@@ -177,7 +161,7 @@ static bool swap_records(mutate *m)
 
 static bool move_record(mutate *m)
 {
-    size_t at = mutate_pick(m, is_any), to = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record), to = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || at == to)
         return false;
     mutate_change *change = mutate_note(m, "record moved", &m->now.list[at]);
@@ -240,7 +224,7 @@ static bool drop_head(mutate *m)
 
 static bool double_head(mutate *m)
 {
-    size_t begin, end, at = mutate_pick(m, is_any);
+    size_t begin, end, at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || !mutate_pick_batch(m, &begin, &end))
         return false;
     mutate_note(m, "batch cut in two", &m->now.list[at]);
@@ -249,7 +233,7 @@ static bool double_head(mutate *m)
 
 static bool cut_off(mutate *m)
 {
-    size_t at = mutate_pick(m, is_any);
+    size_t at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || at == 0)
         return false;
     note_batch(m, "all left out from here on", at, m->now.count);
@@ -271,16 +255,7 @@ static bool change_data(mutate *m)
     static const char *const texts[] = {"", "\xff\xfe", "a\0b", "runtime.main", "GC", "\x1b[31m"};
     static const uint8_t sizes[] = {0, 2, 3, 12, 2, 5};
     size_t at = mutate_pick(m, has_data), n = mutate_below(m, 7);
-    mutate_record r;
-    if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
-        return false;
-    mutate_change *change = mutate_note(m, "text", &m->now.list[at]);
-    change->from_to = true;
-    change->from = r.record.data_size;
-    r.record.data = n < 6 ? texts[n] : large;
-    r.record.data_size = change->to = n < 6 ? sizes[n] : sizeof large;
-    r.record.widths = NULL;
-    return mutate_close(m, &m->now.list[at], &r);
+    return n < 6 ? mutate_text(m, at, texts[n], sizes[n]) : mutate_text(m, at, large, sizeof large);
 }
 
 static bool has_frames(const mutate *m, const mutate_piece *piece)
@@ -337,7 +312,7 @@ static const struct {
     {3, double_record}, {4, swap_records}, {3, move_record},   {2, drop_batch},
     {2, double_batch},  {2, move_batch},   {1, drop_head},     {1, double_head},
     {1, cut_off},       {2, change_data},  {2, change_frames}, {1, change_version},
-    {1, pad_value},
+    {1, mutate_pad},
 };
 
 enum { CHANGES = sizeof changes / sizeof changes[0] };

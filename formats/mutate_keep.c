@@ -135,17 +135,11 @@ static bool rename_one(renaming *how, uint64_t *value)
 static const unsigned kinds[] = {GOTRACE_ARG_STRING, GOTRACE_ARG_STACK,  GOTRACE_ARG_GOROUTINE,
                                  GOTRACE_ARG_PROC,   GOTRACE_ARG_THREAD, GOTRACE_ARG_TASK};
 
-static bool is_any(const mutate *m, const mutate_piece *piece)
-{
-    (void)m;
-    return piece->spec != NULL;
-}
-
 /* A number of that kind that stands somewhere, and in which generation. */
 static bool pick_value(mutate *m, renaming *how, const char **name)
 {
     for (unsigned tries = 0; tries < 32; tries++) {
-        size_t at = mutate_pick(m, is_any);
+        size_t at = mutate_pick(m, mutate_is_record);
         mutate_record r;
         if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
             return false;
@@ -305,15 +299,6 @@ static bool join_batches(mutate *m)
 
 /* ---- other bytes ----------------------------------------------------------------------------- */
 
-static bool pad_value(mutate *m)
-{
-    size_t at = mutate_pick(m, is_any);
-    mutate_record r;
-    if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
-        return false;
-    return mutate_pad(m, &m->now.list[at], &r);
-}
-
 static bool is_short(const mutate *m, const mutate_piece *piece)
 {
     bool is_string = (piece->spec->flags & GOTRACE_SPEC_DATA) &&
@@ -351,16 +336,8 @@ static bool change_text(mutate *m)
                                         "\xff\xfe",
                                         "\t\r\n"};
     size_t at = mutate_pick(m, is_text);
-    mutate_record r;
-    if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
-        return false;
-    mutate_change *change = mutate_note(m, "text", &m->now.list[at]);
-    change->from_to = true;
-    change->from = r.record.data_size;
-    r.record.data = texts[mutate_below(m, sizeof texts / sizeof texts[0])];
-    r.record.data_size = change->to = strlen(r.record.data);
-    r.record.widths = NULL;
-    return mutate_close(m, &m->now.list[at], &r);
+    const char *text = texts[mutate_below(m, sizeof texts / sizeof texts[0])];
+    return mutate_text(m, at, text, strlen(text));
 }
 
 /* ---- what changes no state ------------------------------------------------------------------- */
@@ -409,7 +386,7 @@ bool mutate_keep(mutate *m)
 {
     static bool (*const changes[])(mutate * m) = {
         renumber,     renumber,    renumber,        shift_times,   change_frequency,
-        swap_batches, split_batch, join_batches,    pad_value,     lengthen,
+        swap_batches, split_batch, join_batches,    mutate_pad,    lengthen,
         change_text,  change_text, double_harmless, drop_harmless,
     };
     return changes[mutate_below(m, sizeof changes / sizeof changes[0])](m);

@@ -104,9 +104,11 @@ bool mutate_open(mutate *m, const mutate_piece *piece, mutate_record *r)
                                  .form = form,
                                  .widths = m->widths,
                                  .width_count = widths};
-    r->values = m->values + count;
-    if (count > 0)
+    r->values = NULL;
+    if (count > 0) {
+        r->values = m->values + count;
         memcpy(r->values, m->values, count * sizeof *m->values);
+    }
     return true;
 }
 
@@ -144,22 +146,6 @@ bool mutate_fresh(mutate *m, mutate_piece *piece, const gotrace_event_spec *spec
                              .data_size = data_size,
                              .form = gotrace_record_form(spec, m->version)};
     return put_record(m, piece, &record, NULL);
-}
-
-bool mutate_pad(mutate *m, mutate_piece *piece, mutate_record *r)
-{
-    enum { WIDEST = 10 };
-    if (r->record.width_count == 0)
-        return false;
-    size_t n = mutate_below(m, r->record.width_count);
-    unsigned width = m->widths[n];
-    if (width >= WIDEST)
-        return false;
-    mutate_change *change = mutate_note(m, "bytes of a number", piece);
-    change->from_to = true;
-    change->from = width;
-    change->to = m->widths[n] = (uint8_t)(width + 1 + mutate_below(m, WIDEST - width));
-    return mutate_close(m, piece, r);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -256,4 +242,45 @@ size_t mutate_pick(mutate *m, bool (*wanted)(const mutate *m, const mutate_piece
             return at;
     }
     return SIZE_MAX;
+}
+
+bool mutate_is_record(const mutate *m, const mutate_piece *piece)
+{
+    (void)m;
+    return piece->spec != NULL;
+}
+
+/* ---- changes that any mode makes ------------------------------------------------------------- */
+
+bool mutate_pad(mutate *m)
+{
+    enum { WIDEST = 10 };
+    size_t at = mutate_pick(m, mutate_is_record);
+    mutate_record r;
+    if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r) || r.record.width_count == 0)
+        return false;
+    size_t n = mutate_below(m, r.record.width_count);
+    unsigned width = m->widths[n];
+    if (width >= WIDEST)
+        return false;
+    mutate_change *change = mutate_note(m, "bytes of a number", &m->now.list[at]);
+    change->from_to = true;
+    change->from = width;
+    change->to = m->widths[n] = (uint8_t)(width + 1 + mutate_below(m, WIDEST - width));
+    return mutate_close(m, &m->now.list[at], &r);
+}
+
+bool mutate_text(mutate *m, size_t at, const char *text, size_t size)
+{
+    mutate_record r;
+    if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
+        return false;
+    mutate_change *change = mutate_note(m, "text", &m->now.list[at]);
+    change->from_to = true;
+    change->from = r.record.data_size;
+    change->to = size;
+    r.record.data = text;
+    r.record.data_size = size;
+    r.record.widths = NULL;
+    return mutate_close(m, &m->now.list[at], &r);
 }

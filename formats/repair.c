@@ -180,22 +180,6 @@ static bool one_trace(repair *r)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* A header of a version that is known stands here. */
-static int header_at(const uint8_t *bytes, size_t size)
-{
-    if (size < PARTS_HEADER || memcmp(bytes, "go 1.", 5) != 0)
-        return 0;
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    for (size_t i = 0; i < count; i++) {
-        char header[32] = "";
-        snprintf(header, sizeof header, "go 1.%d trace", versions[i]);
-        if (memcmp(bytes, header, PARTS_HEADER) == 0)
-            return versions[i];
-    }
-    return 0;
-}
-
 /* Where the next trace begins, from here on. */
 static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
 {
@@ -204,7 +188,7 @@ static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
         if (!found)
             break;
         at = (size_t)(found - bytes);
-        if (header_at(found, size - at))
+        if (parts_header_at(found, size - at))
             return at;
         at++;
     }
@@ -292,7 +276,7 @@ static bool all_traces(repair *r, const uint8_t *bytes, size_t size)
         r->bytes = bytes + at;
         r->base = at;
         r->size = next - at;
-        r->version = header_at(r->bytes, r->size);
+        r->version = parts_header_at(r->bytes, r->size);
         if (!one_trace(r))
             return false;
     }
