@@ -86,7 +86,7 @@ while IFS=$'\t' read -r trace verdict sound rules; do
     [ "$verdict/$sound" != valid/true ] && [ "$verdict/$sound" != unknown/true ] || wanted=take
     [ "$sound" = true ] || wanted=refuse
     [ "$verdict" = valid ] && wanted=take
-    (run_command "$folder/$trace" "$@")
+    (run_command "$folder/$trace" "$@") 2>/dev/null
     status=$?
     printf '%s\t%s\t%s\t%s\t%s\n' "$(kind "$status" "$wanted")" \
         "$([ "$verdict" = unknown ] && echo "unknown, gotrace: ${rules:-sound}" || echo "$verdict")" \

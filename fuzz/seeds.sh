@@ -26,7 +26,7 @@ cp "$work"/cover-*.trace "$work/all"
 rm -f "$work"/all/*.json
 
 # Only which places are reached counts, not how often: that would be too many.
-"$BUILD/fuzz/fuzz_reader" -merge=1 -use_counters=0 -max_len=40000 -timeout=20 "$work/chosen" "$work/all" \
+"$BUILD/fuzz/fuzz_reader" -merge=1 -use_counters=0 -artifact_prefix="$work/" -max_len=40000 -timeout=20 "$work/chosen" "$work/all" \
     >"$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
 
 # libFuzzer's names are digests; ours say what it was. The samples are seeds where they are.
