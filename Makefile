@@ -85,7 +85,10 @@ EXAMPLES := $(patsubst tests/examples/%.c,$(B)/examples/%,$(EXAMPLE_SRC))
 UNIT_HELPERS := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SRC)))
 # Every fuzz target is also a plain program that replays files: it is linked with the driver.
 FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
-FUZZ_HELPERS := $(call object,$(filter-out fuzz/fuzz_% fuzz/driver.c,$(FUZZ_SRC)))
+FUZZ_HELPERS := $(call object,$(filter-out fuzz/fuzz_% fuzz/driver.c fuzz/mutator%,$(FUZZ_SRC)))
+# What reads traces is given inputs that are changed as traces, not as bytes alone.
+FUZZ_BYTES := script source
+FUZZ_MUTATOR = $(call object,fuzz/mutator.c fuzz/mutator_libfuzzer.c)
 FUZZ_REPLAYS := $(addprefix $(B)/fuzz/replay_,$(FUZZ_TARGETS:fuzz_%=%))
 
 .PHONY: all
@@ -177,16 +180,33 @@ $(B)/fuzz/replay_%: $(B)/obj/fuzz/fuzz_%.o $(B)/obj/fuzz/driver.o $(FUZZ_HELPERS
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
-$(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_HELPERS) $(B)/libprogram.a $(B)/libgotrace.a
+# With AFL the compiler's own driver comes in place of libFuzzer, and the mutator is a library of AFL's.
+$(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/libprogram.a \
+		$(B)/libgotrace.a
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pie $(LINKING) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+	$(Q)$(CC) -pie $(LINKING) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) -o $@ $< \
+		$(if $(AFL)$(filter $(FUZZ_BYTES),$*),,$(FUZZ_MUTATOR)) $(FUZZ_HELPERS) \
+		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS)
+
+# AFL++ loads it into itself.
+MUTATOR_OBJ := $(patsubst %.c,$(B)/pic/%.o,$(FORMATS_SRC) fuzz/mutator.c fuzz/mutator_afl.c)
+$(B)/pic/%.o: %.c $(B)/.flags | $(B)/.needs
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -Ilib -Iformats -MMD -MP -c -o $@ $<
+-include $(MUTATOR_OBJ:.o=.d)
+
+$(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
 .SECONDARY: $(UNIT_OBJ) $(FUZZ_OBJ) $(EXAMPLE_OBJ)
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check conformance bench fuzz coverage lint
+.PHONY: tests check conformance bench fuzz fuzz-afl coverage lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
@@ -203,6 +223,14 @@ FUZZ_MAKE = $(MAKE) BUILD=build/fuzz CC=clang-14 SANITIZE=fuzzer-no-link,address
 fuzz: ## fuzz each target for FUZZ_SECONDS (30)
 	@$(FUZZ_MAKE) fuzz-targets
 	@BUILD=build/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
+
+# AFL++ (Debian: afl++) has a compiler of its own.
+FUZZ_AFL_MAKE = $(MAKE) BUILD=build/afl CC=afl-clang-fast SANITIZE=address AFL=1
+fuzz-afl: ## build each target for AFL++, and fuzz it for FUZZ_SECONDS (30)
+	@command -v afl-clang-fast >/dev/null || { echo 'fuzz-afl needs AFL++ (Debian: afl++)' >&2; exit 1; }
+	@$(MAKE) $(B)/fuzz/mutator_afl.so
+	@AFL_QUIET=1 $(FUZZ_AFL_MAKE) fuzz-targets
+	@BUILD=build/afl MUTATOR=$(B)/fuzz/mutator_afl.so FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
 
 .PHONY: fuzz-targets
 fuzz-targets: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))

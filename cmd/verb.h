@@ -39,13 +39,16 @@ typedef struct settings {
     const char *split;      /* --split; NULL: one file */
     const char *completion; /* --completion */
     const char *profile, *defect; /* of gen */
+    const char *broken;           /* --break */
+    uint64_t count;               /* of mutate */
     uint64_t seed, events, procs, goroutines;
     bool cover;
-    bool all; /* of repair */
     gotrace_limits limits;
     uint64_t max_output;
     bool sandbox;
     bool no_recover;
+    bool all;             /* of repair */
+    bool keep_valid, raw; /* of mutate */
 } settings;
 
 typedef enum option_type {
@@ -93,7 +96,7 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
-    verb_split, verb_merge, verb_repair, verb_gen, verb_version, verb_help;
+    verb_split, verb_merge, verb_repair, verb_gen, verb_mutate, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

@@ -1,13 +1,11 @@
 /* verb_split.c - a trace is taken apart, into files in a folder. */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "diag.h"
+#include "folder.h"
 #include "input.h"
 #include "parts.h"
 
@@ -23,24 +21,6 @@ typedef struct splitting {
 /* The paths of the part at hand and of the one before: the output tells about them. */
 static char paths[2][PATH_MAX];
 
-/* Take an ending off, if the name has it and more. */
-static void strip(char *name, const char *ending)
-{
-    size_t length = strlen(name), size = strlen(ending);
-    if (length > size && strcasecmp(name + length - size, ending) == 0)
-        name[length - size] = '\0';
-}
-
-static void name_parts(splitting *p, const char *file)
-{
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    const char *name = slash ? slash + 1 : file;
-    bool standard = !file || strcmp(file, "-") == 0 || !*name;
-    snprintf(p->name, sizeof p->name, "%.200s", standard ? "trace" : name);
-    strip(p->name, ".zst");
-    strip(p->name, ".trace");
-}
-
 static out *next_part(void *ctx, const char *part)
 {
     splitting *p = ctx;
@@ -48,12 +28,10 @@ static out *next_part(void *ctx, const char *part)
     char *path = paths[p->count % 2];
     int length = snprintf(path, PATH_MAX, "%s/%s.%s.trace%s", p->folder, p->name, part,
                           s->set.zstd ? ".zst" : "");
-    struct stat there;
     if (length < 0 || length >= PATH_MAX) {
         diag_error("the path of part %s is too long [system.write]", part);
         p->status = EXIT_SYSTEM;
-    } else if (!s->set.force && lstat(path, &there) == 0) {
-        diag_error("'%s' is there already; --force replaces it", path);
+    } else if (!folder_may_write(s, path)) {
         p->status = EXIT_USAGE;
     } else {
         p->status = p->opened ? output_next(&s->output, path, s->set.zstd)
@@ -62,28 +40,6 @@ static out *next_part(void *ctx, const char *part)
     p->opened = p->opened || p->status == EXIT_SOUND;
     p->count += p->status == EXIT_SOUND;
     return p->status == EXIT_SOUND ? &s->output.out : NULL;
-}
-
-/* Have the folder; *made tells whether it was not there before. */
-static bool make_folder(const char *folder, bool *made)
-{
-    struct stat there;
-    /* A signal may come as soon as it is made. */
-    struct stat before;
-    bool absent = lstat(folder, &before) != 0;
-    if (absent)
-        output_folder(folder);
-    *made = mkdir(folder, 0777) == 0;
-    int error = errno;
-    if (!*made)
-        output_folder(NULL);
-    if (*made)
-        return true;
-    if (error == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode))
-        return true;
-    diag_error("cannot make the folder '%s': %s [system.write]", folder,
-               strerror(error == EEXIST ? ENOTDIR : error));
-    return false;
 }
 
 static parts_by by_of(const char *name)
@@ -104,9 +60,9 @@ static int run(session *s)
     }
     input in;
     splitting p = {.session = s, .folder = s->set.output};
-    name_parts(&p, input_path(s));
+    folder_stem(p.name, sizeof p.name, input_path(s));
     bool made = false, opened = input_open(&in, s, input_path(s));
-    if (opened && !make_folder(p.folder, &made)) {
+    if (opened && !folder_make(p.folder, &made)) {
         p.status = EXIT_SYSTEM;
     } else if (opened) {
         parts_split_job job = {.source = in.source,

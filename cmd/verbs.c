@@ -3,9 +3,9 @@
 
 #include "verb.h"
 
-const verb *const verbs[] = {&verb_validate, &verb_info,  &verb_print, &verb_convert, &verb_dump,
-                             &verb_synth,    &verb_split, &verb_merge, &verb_repair,  &verb_gen,
-                             &verb_version,  &verb_help,  NULL};
+const verb *const verbs[] = {&verb_validate, &verb_info,    &verb_print, &verb_convert, &verb_dump,
+                             &verb_synth,    &verb_split,   &verb_merge, &verb_repair,  &verb_gen,
+                             &verb_mutate,   &verb_version, &verb_help,  NULL};
 
 const verb *verb_by_name(const char *name)
 {

@@ -22,6 +22,7 @@
 
 #include "formats.h"
 #include "gen_pipe.h"
+#include "splitmix.h"
 
 /* ---- what can be told ----------------------------------------------------------------------- */
 
@@ -380,19 +381,15 @@ typedef struct gen_sim {
 
 /* ---- random numbers -------------------------------------------------------------------------- */
 
-/* A counter, well mixed: Steele, Lea and Flood's SplitMix, which every machine computes alike. */
 static inline uint64_t gen_random(gen_sim *s)
 {
-    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return splitmix_next(&s->random);
 }
 
 /* Below n, which is at most 2^32. */
 static inline uint32_t gen_below(gen_sim *s, uint32_t n)
 {
-    return (uint32_t)(((gen_random(s) >> 32) * n) >> 32);
+    return splitmix_below(&s->random, n);
 }
 
 static inline bool gen_chance(gen_sim *s, unsigned of_256)
@@ -429,6 +426,7 @@ static inline gen_goroutine *gen_pop(gen_queue *queue)
  * proc that is awake, and no GC cycle goes on. In v2 a generation began before it was created. */
 typedef struct gen_still {
     uint64_t proc, thread, goroutine;
+    uint64_t proc_seq; /* v2: the proc's last sequence number */
 } gen_still;
 
 /* As gen_write; still, if it is not NULL: the machine stands still at the end. */

@@ -41,6 +41,7 @@ static bool add_batch(gen_defect *d, const gotrace_record *record)
                                                .owner = record->args[d->v2 ? 1 : 0],
                                                .generation = record->args[0],
                                                .generation_width = record->widths[0],
+                                               .size_width = record->widths[d->v2 ? 3 : 0],
                                                .size = d->v2 ? record->args[3] : 0};
     return true;
 }
@@ -89,7 +90,7 @@ static bool look_at(gen_defect *d, const gotrace_record *record)
     return true;
 }
 
-static gotrace_status scan(gen_defect *d, int fd, const gotrace_config *config,
+static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_config *config,
                            gotrace_error *error)
 {
     gotrace_decoder *decoder;
@@ -98,14 +99,16 @@ static gotrace_status scan(gen_defect *d, int fd, const gotrace_config *config,
     char *piece = malloc(PIECE);
     gotrace_record record;
     gotrace_status status = GOTRACE_NEED_INPUT;
-    while (piece && status >= 0 && status != GOTRACE_END) {
+    bool read = true;
+    while (piece && read && status >= 0 && status != GOTRACE_END) {
         if (status == GOTRACE_NEED_INPUT) {
-            ssize_t got = pread(fd, piece, PIECE, (off_t)d->size);
+            size_t got = 0;
+            read = gotrace_source_read(source, d->size, piece, PIECE, &got, error) >= 0;
             if (got > 0)
-                gotrace_decoder_feed(decoder, piece, (size_t)got);
+                gotrace_decoder_feed(decoder, piece, got);
             else
                 gotrace_decoder_finish(decoder);
-            d->size += got > 0 ? (uint64_t)got : 0;
+            d->size += got;
         } else if (!look_at(d, &record)) {
             break;
         }
@@ -115,7 +118,7 @@ static gotrace_status scan(gen_defect *d, int fd, const gotrace_config *config,
         *error = *gotrace_decoder_error(decoder);
     free(piece);
     gotrace_decoder_free(decoder);
-    return status == GOTRACE_END ? GOTRACE_OK : GOTRACE_ERROR;
+    return read && status == GOTRACE_END ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -207,15 +210,15 @@ void gen_defect_add(gen_defect *d)
     gen_defect_put(d, d->at, 0, d->end.batch);
 }
 
-/* The sizes of the batches that grew: the tracers write them in ten bytes. */
+/* The sizes of the batches that grew, in as many bytes as before: ten, where a tracer wrote them.
+ */
 static void correct_sizes(gen_defect *d)
 {
-    enum { WIDTH = 10 };
     for (size_t i = 0; i < d->batch_count; i++) {
         const gen_batch *batch = &d->batches[i];
         if (batch->grown)
-            gen_defect_number(d, batch->offset + batch->header - WIDTH, WIDTH,
-                              batch->size + (uint64_t)batch->grown);
+            gen_defect_number(d, batch->offset + batch->header - batch->size_width,
+                              batch->size_width, batch->size + (uint64_t)batch->grown);
     }
 }
 
@@ -228,25 +231,44 @@ static int by_offset(const void *a, const void *b)
 /* ---- the copy -------------------------------------------------------------------------------- */
 
 typedef struct copying {
-    int fd;
+    gotrace_source *source;
     gotrace_write_fn write;
     void *ctx;
     char *piece;
-    int error;
+    gotrace_error *error;
 } copying;
+
+static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, const char *message)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    *error = (gotrace_error){
+        .rule = rule, .severity = info->severity, .class_ = info->class_, .os_error = number};
+    snprintf(error->message, sizeof error->message, "%s%s%s", message, number ? ": " : "",
+             number ? strerror(number) : "");
+    return GOTRACE_ERROR;
+}
+
+static bool put(copying *c, const void *bytes, size_t size)
+{
+    if (size == 0 || c->write(c->ctx, bytes, size))
+        return true;
+    fail(c->error, GOTRACE_RULE_SYSTEM_WRITE, 0, "cannot write the trace");
+    return false;
+}
 
 static bool copy(copying *c, uint64_t from, uint64_t to)
 {
     while (from < to) {
-        size_t wanted = to - from < PIECE ? (size_t)(to - from) : PIECE;
-        ssize_t got = pread(c->fd, c->piece, wanted, (off_t)from);
-        if (got <= 0) {
-            c->error = got < 0 ? errno : EIO;
+        size_t wanted = to - from < PIECE ? (size_t)(to - from) : PIECE, got = 0;
+        if (gotrace_source_read(c->source, from, c->piece, wanted, &got, c->error) < 0)
+            return false;
+        if (got == 0) {
+            fail(c->error, GOTRACE_RULE_SYSTEM_READ, EIO, "the trace has become shorter");
             return false;
         }
-        if (!c->write(c->ctx, c->piece, (size_t)got))
+        if (!put(c, c->piece, got))
             return false;
-        from += (uint64_t)got;
+        from += got;
     }
     return true;
 }
@@ -258,7 +280,7 @@ static bool copy_changed(gen_defect *d, copying *c)
     qsort(d->patches, d->patch_count, sizeof *d->patches, by_offset);
     for (size_t i = 0; i < d->patch_count; i++) {
         const gen_patch *patch = &d->patches[i];
-        if (!copy(c, from, patch->offset) || !c->write(c->ctx, patch->bytes, patch->size))
+        if (!copy(c, from, patch->offset) || !put(c, patch->bytes, patch->size))
             return false;
         from = patch->offset + patch->drop;
     }
@@ -267,15 +289,6 @@ static bool copy_changed(gen_defect *d, copying *c)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-static gotrace_status fail(gotrace_error *error, gotrace_rule rule, int number, const char *message)
-{
-    const gotrace_rule_info *info = gotrace_rule_describe(rule);
-    *error = (gotrace_error){
-        .rule = rule, .severity = info->severity, .class_ = info->class_, .os_error = number};
-    snprintf(error->message, sizeof error->message, "%s%s%s", message, number ? ": " : "",
-             number ? strerror(number) : "");
-    return GOTRACE_ERROR;
-}
 
 static bool write_gathered(void *ctx, const void *bytes, size_t size)
 {
@@ -297,14 +310,35 @@ static gotrace_status write_sound(const gen_job *job, gen_still *still, int fd,
     return status;
 }
 
-static gotrace_status change(gen_defect *d, gotrace_rule rule, copying *c, gotrace_error *error)
+gotrace_status gen_defect_write(gotrace_source *sound, int version, const gen_still *still,
+                                gotrace_rule rule, gotrace_write_fn write, void *ctx,
+                                const gotrace_config *config, gen_planted *planted,
+                                gotrace_error *error)
 {
-    gen_defect_plant(d, rule);
-    if (d->failed)
-        return fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
-    if (!copy_changed(d, c))
-        return fail(error, GOTRACE_RULE_SYSTEM_WRITE, c->error, "cannot write the trace");
-    return GOTRACE_OK;
+    gen_defect d = {.version = version, .v2 = version >= VERSION_V2, .still = *still};
+    copying c = {
+        .source = sound, .write = write, .ctx = ctx, .piece = malloc(PIECE), .error = error};
+    gotrace_status status = GOTRACE_ERROR;
+    if (!c.piece)
+        fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
+    else
+        status = scan(&d, sound, config, error);
+    if (status >= 0 && d.batch_count == 0)
+        status = fail(error, GOTRACE_RULE_USAGE, 0, "the trace has no batch to break a rule in");
+    if (status >= 0) {
+        gen_defect_plant(&d, rule);
+        if (d.failed)
+            status = fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
+        else if (!copy_changed(&d, &c))
+            status = GOTRACE_ERROR;
+    }
+    *planted = (gen_planted){.offset = d.at, .what = d.what, .version = d.version};
+    if (d.encoder)
+        gotrace_encoder_free(d.encoder);
+    free(c.piece);
+    free(d.batches);
+    free(d.patches);
+    return status;
 }
 
 static gotrace_status refuse(gotrace_error *error, gotrace_rule rule, int version)
@@ -325,29 +359,23 @@ gotrace_status gen_write_defect(const gen_job *given, gotrace_rule rule, gotrace
                                 gotrace_error *error)
 {
     gen_job job = *given;
+    gen_still still = {0};
+    gotrace_source *sound = NULL;
     job.version = gen_defect_version(rule, given->version);
     if (!job.version)
         return refuse(error, rule, given->version);
-    gen_defect d = {.version = job.version, .v2 = job.version >= VERSION_V2};
-    copying c = {.fd = spool_file(config ? config->spool_dir : NULL),
-                 .write = write,
-                 .ctx = ctx,
-                 .piece = malloc(PIECE)};
-    gotrace_status status = GOTRACE_ERROR;
-    if (c.fd < 0)
-        fail(error, GOTRACE_RULE_SYSTEM_WRITE, errno, "cannot open a temporary file");
-    else if (!c.piece)
-        fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
-    else if (write_sound(&job, &d.still, c.fd, config, error) >= 0 &&
-             scan(&d, c.fd, config, error) >= 0)
-        status = change(&d, rule, &c, error);
-    *planted = (gen_planted){.offset = d.at, .what = d.what, .version = d.version};
-    if (d.encoder)
-        gotrace_encoder_free(d.encoder);
-    if (c.fd >= 0)
-        close(c.fd);
-    free(c.piece);
-    free(d.batches);
-    free(d.patches);
+    int fd = spool_file(config ? config->spool_dir : NULL);
+    if (fd < 0)
+        return fail(error, GOTRACE_RULE_SYSTEM_WRITE, errno, "cannot open a temporary file");
+    gotrace_status status = write_sound(&job, &still, fd, config, error);
+    if (status >= 0 && lseek(fd, 0, SEEK_SET) < 0)
+        status = fail(error, GOTRACE_RULE_SYSTEM_READ, errno, "cannot read a temporary file");
+    if (status >= 0)
+        status = gotrace_source_fd(fd, config, &sound, error);
+    if (status >= 0)
+        status = gen_defect_write(sound, job.version, &still, rule, write, ctx, config, planted,
+                                  error);
+    gotrace_source_close(sound);
+    close(fd);
     return status;
 }

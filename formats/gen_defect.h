@@ -22,7 +22,7 @@ typedef struct gen_batch {
     uint64_t offset, header;   /* bytes of its first record */
     uint64_t owner;            /* proc or thread */
     uint64_t size, generation; /* v2 */
-    size_t generation_width;
+    size_t generation_width, size_width;
     int64_t grown; /* bytes by which it has */
 } gen_batch;
 
@@ -71,6 +71,13 @@ void gen_defect_record(gen_defect *d, const char *name, const uint64_t *args, si
 /* Put these records there, or behind the last event. */
 void gen_defect_put(gen_defect *d, uint64_t offset, uint64_t drop, uint64_t batch);
 void gen_defect_add(gen_defect *d);
+
+/* Write a sound trace with one rule broken. still tells who runs behind the last event of a proc or
+ * thread, which is where events are added. */
+gotrace_status gen_defect_write(gotrace_source *sound, int version, const gen_still *still,
+                                gotrace_rule rule, gotrace_write_fn write, void *ctx,
+                                const gotrace_config *config, gen_planted *planted,
+                                gotrace_error *error);
 
 /* The version of which a trace is written in which the rule can be broken: the one asked for, or
  * (0) the first; 0 if there is none. */

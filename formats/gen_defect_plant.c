@@ -359,7 +359,7 @@ static void go_running(D *d)
 
 static void go_running_v2(D *d)
 {
-    RECORD(d, "GoSyscallBegin", 1);
+    RECORD(d, "GoSyscallBegin", d->still.proc_seq + 1);
     RECORD(d, "GoStop", 0);
     add(d, "a GoStop of a goroutine in a system call");
 }
@@ -472,8 +472,8 @@ static void status_goroutine(D *d)
 
 static void proc_steal(D *d)
 {
-    RECORD(d, "GoSyscallBegin", 1);
-    RECORD(d, "ProcSteal", d->still.proc, 2, NOT_THERE);
+    RECORD(d, "GoSyscallBegin", d->still.proc_seq + 1);
+    RECORD(d, "ProcSteal", d->still.proc, d->still.proc_seq + 2, NOT_THERE);
     add(d, "a ProcSteal from a thread that is not there");
 }
 

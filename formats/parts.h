@@ -239,6 +239,9 @@ typedef struct parts_bytes {
 bool parts_put_record(parts_bytes *b, parts_memory *memory, int version,
                       const gotrace_record *record, const uint64_t *args, gotrace_error *error);
 
+/* The version of which a trace's header stands here, 0 if there is none. */
+int parts_header_at(const uint8_t *bytes, size_t size);
+
 /* Write the header of a trace. */
 void parts_put_header(out *o, int version);
 

@@ -70,6 +70,21 @@ bool parts_put_record(parts_bytes *b, parts_memory *memory, int version,
     return true;
 }
 
+int parts_header_at(const uint8_t *bytes, size_t size)
+{
+    if (size < PARTS_HEADER || memcmp(bytes, "go 1.", 5) != 0)
+        return 0;
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    for (size_t i = 0; i < count; i++) {
+        char header[32] = "";
+        snprintf(header, sizeof header, "go 1.%d trace", versions[i]);
+        if (memcmp(bytes, header, PARTS_HEADER) == 0)
+            return versions[i];
+    }
+    return 0;
+}
+
 void parts_put_header(out *o, int version)
 {
     char header[32] = "";

@@ -1,5 +1,6 @@
 /* repair.c - the traces in a damaged file, one after another, made valid. */
 #include "repair.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -33,63 +34,10 @@ void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, c
         r->job->tell(r->job->ctx, &finding);
 }
 
-/* ---- whether a trace is sound --------------------------------------------------------------- */
-
-typedef struct verdict {
-    bool sound;
-    uint64_t events; /* in the file */
-    uint64_t told;   /* those that came to be told, and what stands between generations */
-    gotrace_error first;
-} verdict;
-
-static bool on_problem(void *ctx, const gotrace_error *problem)
-{
-    verdict *v = ctx;
-    if (problem->severity >= GOTRACE_PROBLEM && v->sound) {
-        v->first = *problem;
-        v->sound = false;
-    }
-    return true;
-}
-
-static gotrace_status read_all(gotrace_reader *reader, uint64_t *events)
-{
-    gotrace_event event;
-    gotrace_status status;
-    while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        ++*events;
-    return status;
-}
-
-/* False only where the system or a limit says no. */
+/* Whether a trace is sound. False only where the system or a limit says no. */
 static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict *v)
 {
-    gotrace_config config = {.allocator = r->job->config->allocator,
-                             .limits = r->job->config->limits,
-                             .spool_dir = r->job->config->spool_dir,
-                             .on_problem = on_problem,
-                             .callback_ctx = v};
-    gotrace_source *source = NULL;
-    gotrace_reader *reader = NULL;
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    *v = (verdict){.sound = true};
-    if (gotrace_source_memory(bytes, size, &config, &source, &error) < 0 ||
-        gotrace_reader_open(source, &config, &reader, &error) < 0)
-        v->sound = false;
-    else if (read_all(reader, &v->told) == GOTRACE_ERROR)
-        error = *gotrace_reader_error(reader);
-    if (reader)
-        v->events = gotrace_reader_summary(reader)->events;
-    gotrace_reader_close(reader);
-    gotrace_source_close(source);
-    if (error.rule != GOTRACE_RULE_NONE) {
-        v->sound = false;
-        v->first = error;
-    }
-    if (error.class_ != GOTRACE_CLASS_SYSTEM)
-        return true;
-    *r->error = error;
-    return false;
+    return verdict_of(bytes, size, r->job->config, v, r->error);
 }
 
 /* ---- one trace ------------------------------------------------------------------------------ */
@@ -246,22 +194,6 @@ static bool one_trace(repair *r)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* A header of a version that is known stands here. */
-static int header_at(const uint8_t *bytes, size_t size)
-{
-    if (size < PARTS_HEADER || memcmp(bytes, "go 1.", 5) != 0)
-        return 0;
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    for (size_t i = 0; i < count; i++) {
-        char header[32] = "";
-        snprintf(header, sizeof header, "go 1.%d trace", versions[i]);
-        if (memcmp(bytes, header, PARTS_HEADER) == 0)
-            return versions[i];
-    }
-    return 0;
-}
-
 /* Where the next trace begins, from here on. */
 static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
 {
@@ -270,7 +202,7 @@ static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
         if (!found)
             break;
         at = (size_t)(found - bytes);
-        if (header_at(found, size - at))
+        if (parts_header_at(found, size - at))
             return at;
         at++;
     }
@@ -359,7 +291,7 @@ static bool all_traces(repair *r)
         r->base = at;
         r->size = next - at;
         r->last = next == size;
-        r->version = header_at(r->bytes, r->size);
+        r->version = parts_header_at(r->bytes, r->size);
         if (!one_trace(r))
             return false;
     }

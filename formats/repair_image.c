@@ -263,6 +263,16 @@ static bool missing(repair *r, const idmap *map, uint64_t **ids, size_t *count)
     return true;
 }
 
+/* An id above that which no string has, so that one can be added. Above the highest all are free,
+ * but damage may have written the highest that there is. */
+static uint64_t next_free(const needs *n, uint64_t id)
+{
+    do
+        id++;
+    while (idmap_find(&n->strings, id));
+    return id;
+}
+
 /* Placeholders name the id. Strings and stacks go into lists of their own. */
 static bool placeholders(repair *r, needs *n, parts_bytes *strings, parts_bytes *stacks)
 {
@@ -272,7 +282,7 @@ static bool placeholders(repair *r, needs *n, parts_bytes *strings, parts_bytes 
     if (!missing(r, &n->strings, &ids, &count))
         return false;
     bool done = true;
-    uint64_t next = n->most_string;
+    uint64_t next = n->most_string <= INT64_MAX ? n->most_string : 0;
     for (size_t i = 0; done && i < count && r->version >= 7; i++) {
         snprintf(text, sizeof text, "<lost string %" PRIu64 ">", ids[i]);
         done = put_string(r, strings, ids[i], text);
@@ -284,7 +294,8 @@ static bool placeholders(repair *r, needs *n, parts_bytes *strings, parts_bytes 
         return false;
     for (size_t i = 0; done && i < count; i++) {
         snprintf(text, sizeof text, "<lost stack %" PRIu64 ">", ids[i]);
-        done = next < UINT64_MAX && (r->version < 7 || put_string(r, strings, ++next, text)) &&
+        next = next_free(n, next);
+        done = (r->version < 7 || put_string(r, strings, next, text)) &&
                put_stack(r, stacks, ids[i], next);
         repair_tell(r, REPAIR_STACK, GOTRACE_NO_OFFSET, ids[i], "stack %" PRIu64 " is lost",
                     ids[i]);
@@ -481,6 +492,8 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
 static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t generation,
                       uint64_t ticks, const parts_bytes *records)
 {
+    if (records->count == 0) /* and there may be no bytes to point at */
+        return true;
     const uint8_t *p = records->bytes, *end = records->bytes + records->count;
     const uint8_t *from = p;
     repair_record record;

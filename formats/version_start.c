@@ -145,8 +145,8 @@ static bool was(version_converter *c, unsigned what, int64_t proc, uint64_t numb
 
 static bool tell_goroutines(version_converter *c, const beginning *b, int64_t proc)
 {
-    const found *g = b->goroutines.items;
-    for (const found *last = g + b->goroutines.count; g < last; g++) {
+    for (size_t i = 0; i < b->goroutines.count; i++) {
+        const found *g = (const found *)b->goroutines.items + i;
         if (!was(c, DO_GO_CREATE, proc, g->id, g->stack))
             return false;
         unsigned state = g->status == STATUS_WAITING      ? DO_GO_WAITING
@@ -171,8 +171,8 @@ static bool tell_running(version_converter *c, const beginning *b)
             return false;
         now->running = true;
     }
-    const found *g = b->goroutines.items;
-    for (const found *last = g + b->goroutines.count; g < last; g++) {
+    for (size_t i = 0; i < b->goroutines.count; i++) {
+        const found *g = (const found *)b->goroutines.items + i;
         if (g->status != STATUS_RUNNING || g->proc == GOTRACE_NO_PROC)
             continue;
         proc_now *now = version_proc(c, g->proc);

@@ -1,32 +1,74 @@
 #!/usr/bin/env bash
 # Fuzzes each target that was built, for FUZZ_SECONDS (30) each. What a target was broken by stays in
-# $BUILD/fuzz/found; the corpus grows in $BUILD/fuzz/grown. Called by `make fuzz`.
+# $BUILD/fuzz/found; the corpus grows in $BUILD/fuzz/grown. Called by `make fuzz` and `make fuzz-afl`.
 #
 #   BUILD=build/fuzz fuzz/run.sh [NAME...]
+#   BUILD=build/afl MUTATOR=build/fuzz/mutator_afl.so fuzz/run.sh [NAME...]     with AFL++
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build/fuzz}
+MUTATOR=${MUTATOR:-}
 seconds=${FUZZ_SECONDS:-30}
 found=$BUILD/fuzz/found
 passed=0 failed=0
 mkdir -p "$found"
-fuzz/dictionary.sh >"$BUILD/fuzz/dictionary" || exit 1
 
 [ $# -gt 0 ] || for source in fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
     set -- "$@" "${name#fuzz_}"
 done
 
+# What stands after "key : " or "key: " in what a fuzzer tells.
+told() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
+
+# Leaves in $runs how many inputs were tried.
+libfuzzer() {
+    "$BUILD/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+        -max_len=40000 -dict="$dictionary" -artifact_prefix="$found/$name-" -print_final_stats=1 \
+        "$grown" "${seeds[@]}" >"$log" 2>&1
+    local status=$?
+    runs=$(told 'stat::number_of_executed_units' "$log")
+    return "$status"
+}
+
+# AFL++ starts from one folder, which is not to have what is too large or too slow.
+afl() {
+    local in=$BUILD/fuzz/in/$name status n=0
+    rm -rf "$in" "$grown"
+    mkdir -p "$in"
+    while read -r file; do
+        cp "$file" "$in/$((n++)).$(basename "$file")"
+    done < <(find "${seeds[@]}" -type f -size -40k)
+    local mutator=
+    case $name in script | source) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
+    env ${mutator:+"AFL_CUSTOM_MUTATOR_LIBRARY=$mutator"} AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \
+        AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_FAST_CAL=1 AFL_SKIP_CRASHES=1 \
+        ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1 \
+        afl-fuzz -i "$in" -o "$grown" -x "$dictionary" -V "$seconds" -t 20000 -m none \
+        -- "$BUILD/fuzz/fuzz_$name" >"$log" 2>&1
+    status=$?
+    runs=$(told execs_done "$grown/default/fuzzer_stats")
+    for file in "$grown"/default/crashes/id:* "$grown"/default/hangs/id:*; do
+        [ ! -e "$file" ] || { cp "$file" "$found/$name-$(basename "$file" | tr ':,' '--')"; status=1; }
+    done
+    return "$status"
+}
+
 for name in "$@"; do
-    grown=$BUILD/fuzz/grown/$name
-    log=$BUILD/fuzz/$name.log
+    grown=$BUILD/fuzz/grown/$name log=$BUILD/fuzz/$name.log dictionary=$BUILD/fuzz/dictionary
+    runs=
     mkdir -p "$grown"
-    seeds=(testdata/traces fuzz/corpus/traces)
+    seeds=(fuzz/corpus/seeds fuzz/corpus/traces testdata/traces)
     [ ! -d "fuzz/corpus/$name" ] || seeds=("fuzz/corpus/$name")
-    if "$BUILD/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-        -max_len=40000 -dict="$BUILD/fuzz/dictionary" -artifact_prefix="$found/$name-" \
-        "$grown" "${seeds[@]}" >"$log" 2>&1; then
-        echo "ok   $name: $(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log") runs"
+    case $name in
+    script) fuzz/dictionary.sh script ;;
+    source) fuzz/dictionary.sh ;;
+    *) fuzz/dictionary.sh v1 && fuzz/dictionary.sh v2 ;;
+    esac >"$dictionary" || exit 1
+    if [ -n "$MUTATOR" ]; then afl; else libfuzzer; fi
+    status=$?
+    if [ "$status" -eq 0 ]; then
+        echo "ok   $name: $runs runs"
         passed=$((passed + 1))
     else
         echo "FAIL $name:"

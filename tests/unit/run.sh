@@ -21,7 +21,8 @@ run_test() {
 # run_replay NAME: the same of a fuzz target.
 run_replay() {
     local folder corpus=()
-    for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/traces testdata/traces; do
+    for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/seeds fuzz/corpus/traces \
+        testdata/findings testdata/traces; do
         [ ! -d "$folder" ] || corpus+=("$folder")
     done
     timeout 600 "$BUILD/fuzz/replay_${1#fuzz_}" "${corpus[@]}" >"$work/$1.log" 2>&1

@@ -1,0 +1,56 @@
+/* folder.c - results that are several files: the folder they go to, and what they are called. */
+#include "folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "diag.h"
+#include "output.h"
+
+bool folder_make(const char *folder, bool *made)
+{
+    struct stat there;
+    /* A signal may come as soon as it is made, and then takes it away. */
+    if (lstat(folder, &there) != 0)
+        output_folder(folder);
+    *made = mkdir(folder, 0777) == 0;
+    int error = errno;
+    if (*made)
+        return true;
+    output_folder(NULL);
+    if (error == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode))
+        return true;
+    diag_error("cannot make the folder '%s': %s [system.write]", folder,
+               strerror(error == EEXIST ? ENOTDIR : error));
+    return false;
+}
+
+/* Take an ending off, if the name has it and more. */
+static void strip(char *name, const char *ending)
+{
+    size_t length = strlen(name), size = strlen(ending);
+    if (length > size && strcasecmp(name + length - size, ending) == 0)
+        name[length - size] = '\0';
+}
+
+void folder_stem(char *stem, size_t size, const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    const char *name = slash ? slash + 1 : file;
+    bool standard = !file || strcmp(file, "-") == 0 || !*name;
+    snprintf(stem, size, "%.200s", standard ? "trace" : name);
+    strip(stem, ".zst");
+    strip(stem, ".trace");
+}
+
+bool folder_may_write(const session *s, const char *path)
+{
+    struct stat there;
+    if (s->set.force || lstat(path, &there) != 0)
+        return true;
+    diag_error("'%s' is there already; --force replaces it", path);
+    return false;
+}

@@ -1,0 +1,20 @@
+/* verdict.h - what the reader thinks of a trace in memory. */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include "formats.h"
+
+typedef struct verdict {
+    bool sound;                          /* no problem was found; there may be warnings */
+    uint64_t events;                     /* in the trace */
+    uint64_t told;                       /* that came to be told, and ends of generations */
+    gotrace_error first;                 /* the first problem */
+    uint32_t counts[GOTRACE_RULE_COUNT]; /* how often each rule was reported, warnings too */
+} verdict;
+
+/* Read the whole trace, within the config's limits. False only where the system or a limit says no,
+ * which is then the error. */
+bool verdict_of(const void *bytes, size_t size, const gotrace_config *config, verdict *v,
+                gotrace_error *error);
+
+#endif

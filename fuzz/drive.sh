@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Runs a command that reads a trace on each variant that `gotrace mutate` wrote into a folder, and sorts
+# what comes of it. The command takes the trace as its last argument, or wherever {} stands; its exit
+# status says whether it took the trace (0) or refused it.
+#
+#   fuzz/drive.sh [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]
+#
+# -t  time for one trace (10); -m  address space (4096); -l  write all results there, a line each:
+# kind, what was to be expected, trace, exit status, what was said.
+#
+# Kinds: crash (a signal, a panic), hang (out of time), memory (out of memory), accepted (what ought to be
+# refused), refused (what ought to be taken), ok. What ought to be is the sidecar's verdict, and where
+# that is unknown what gotrace's own reader says: there it may be gotrace that is wrong. Printed are the
+# findings, those that look alike once, with how many there are and the smallest trace of them.
+# The exit status is 1 if there is any.
+set -u
+
+seconds=10 mib=4096 list=
+while getopts t:m:l: option; do
+    case $option in
+    t) seconds=$OPTARG ;;
+    m) mib=$OPTARG ;;
+    l) list=$OPTARG ;;
+    *) exit 2 ;;
+    esac
+done
+shift $((OPTIND - 1))
+if [ $# -lt 2 ] || [ ! -d "$1" ]; then
+    echo "usage: drive.sh [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]" >&2
+    exit 2
+fi
+folder=$1
+shift
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+[ -n "$list" ] || list=$work/list
+: >"$list" || exit 2
+
+# Run the command on a trace, within the limits.
+run_command() {
+    local trace=$1 argument placed=
+    shift
+    local command=()
+    for argument in "$@"; do
+        [ "$argument" != '{}' ] || { argument=$trace placed=1; }
+        command+=("$argument")
+    done
+    [ -n "$placed" ] || command+=("$trace")
+    ulimit -c 0
+    ulimit -v $((mib * 1024))
+    timeout -k 1 "$seconds" "${command[@]}" >/dev/null 2>"$work/said" </dev/null
+}
+
+# What it said, in a line: where a program panics, that and the first places in its own code.
+message() {
+    if grep -qE '^(panic|fatal error|runtime): |Sanitizer|^Traceback' "$work/said"; then
+        awk '/^(panic|fatal error): |Sanitizer|^Traceback/ && !n { line = $0; n = 1; next }
+            n && /^\t.*\.go:[0-9]+/ && !/\/runtime\// && n < 4 {
+                sub(/^\t/, ""); sub(/ .*/, ""); sub(/.*\//, ""); line = line "; " $0; n++ }
+            END { print line }' "$work/said"
+    else
+        head -n 1 "$work/said"
+    fi | tr '\t' ' ' | cut -c 1-300
+}
+
+# kind STATUS SOUND: what came of it.
+kind() {
+    if grep -qE 'out of memory|cannot allocate memory|MemoryError|bad_alloc' "$work/said"; then
+        echo memory
+    elif [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
+        echo hang
+    elif [ "$1" -ge 128 ] || grep -qE '^(panic|fatal error): |Sanitizer|^Traceback' "$work/said"; then
+        echo crash
+    elif [ "$1" -eq 0 ] && [ "$2" = refuse ]; then
+        echo accepted
+    elif [ "$1" -ne 0 ] && [ "$2" = take ]; then
+        echo refused
+    else
+        echo ok
+    fi
+}
+
+# Of a rule that gotrace only warns of, readers may think what they like.
+while IFS=$'\t' read -r trace verdict sound rules; do
+    wanted=either
+    [ "$verdict/$sound" != valid/true ] && [ "$verdict/$sound" != unknown/true ] || wanted=take
+    [ "$sound" = true ] || wanted=refuse
+    [ "$verdict" = valid ] && wanted=take
+    (run_command "$folder/$trace" "$@") 2>/dev/null
+    status=$?
+    printf '%s\t%s\t%s\t%s\t%s\n' "$(kind "$status" "$wanted")" \
+        "$([ "$verdict" = unknown ] && echo "unknown, gotrace: ${rules:-sound}" || echo "$verdict")" \
+        "$trace" "$status" "$(message)"
+done < <(find "$folder" -name '*.json' -exec jq -r \
+    '[.trace, .verdict, .gotrace.sound, (.gotrace.rules | join(" "))] | @tsv' {} + | sort) >>"$list"
+
+# Those that look alike: of one kind, with the same message but for its numbers, and, where nothing was
+# said, the same thing to be expected.
+while IFS=$'\t' read -r found wanted trace _ said; do
+    [ "$found" != ok ] || continue
+    like=$(sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' <<<"$said")
+    [ "$found" != accepted ] || like=$wanted
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$found" "$like" "$(stat -c %s "$folder/$trace")" "$trace" \
+        "$wanted" "$said"
+done <"$list" | sort -t $'\t' -k1,1 -k2,2 -k3,3n | awk -F '\t' '
+    function tell() { if (n) printf "%-9s %5d x  %s\n                  expected: %s\n%s", kind, n, trace, wanted, said != "" ? "                  " said "\n" : "" }
+    $1 FS $2 != last { tell(); n = 0; last = $1 FS $2; kind = $1; trace = $4; wanted = $5; said = $6 }
+    { n++ }
+    END { tell() }'
+
+awk -F '\t' '{ n[$1]++ } END {
+    printf "%d traces: %d ok", NR, n["ok"]
+    split("crash hang memory accepted refused", kinds, " ")
+    for (i = 1; i <= 5; i++) printf ", %d %s", n[kinds[i]], kinds[i]
+    print ""
+    exit NR != n["ok"] }' "$list"

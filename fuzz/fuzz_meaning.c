@@ -1,0 +1,78 @@
+/*
+ * fuzz_meaning.c - what a trace tells by meaning, told to a writer: what the writer takes of a
+ * sound trace is a sound one, which tells the same again and again, in every dress; any is a trace,
+ * if it is believed.
+ */
+#include <string.h>
+
+#include "common.h"
+#include "verdict.h"
+
+static verdict judge(const uint8_t *data, size_t size)
+{
+    uint64_t problems;
+    gotrace_config config = fuzz_config(&problems);
+    gotrace_error error;
+    verdict v;
+    config.on_problem = NULL;
+    REQUIRE(verdict_of(data, size, &config, &v, &error));
+    return v;
+}
+
+/* The script of a sound trace, written and told again; the trace is then that one. False: the
+ * writer does not take it, as v1's reader, like Go's, allows regions and logs where no goroutine
+ * runs. */
+static bool tell_again(const script_format *dress, bytes *script, bytes *trace)
+{
+    script_error error;
+    bytes_free(trace);
+    if (fuzz_synthesize(script->data, script->size, trace, &error) < 0) {
+        REQUIRE(error.error.class_ == GOTRACE_CLASS_INCONSISTENT);
+        return false;
+    }
+    REQUIRE(judge(trace->data, trace->size).sound);
+    bytes_free(script);
+    fuzz_dump_meaning(trace->data, trace->size, dress, script);
+    return true;
+}
+
+static void check_sound(const uint8_t *data, size_t size, const script_format *dress)
+{
+    bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0}, once = {NULL, 0, 0};
+    fuzz_dump_meaning(data, size, dress, &script);
+    if (tell_again(dress, &script, &trace)) {
+        /* A writer raises times by a tick where its tracer has to, so that the first script may
+         * differ. */
+        REQUIRE(bytes_write(&once, script.data, script.size));
+        REQUIRE(tell_again(dress, &script, &trace));
+        REQUIRE(once.size == script.size && memcmp(once.data, script.data, script.size) == 0);
+    }
+    bytes_free(&script);
+    bytes_free(&trace);
+    bytes_free(&once);
+}
+
+static void check_any(const uint8_t *data, size_t size, const script_format *dress)
+{
+    bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0};
+    script_error error = {.error.message = ""};
+    fuzz_dump_meaning(data, size, dress, &script);
+    if (script.size > 0 && fuzz_believe(script.data, script.size, &trace, &error) < 0)
+        REQUIRE(error.error.message[0] != '\0');
+    bytes_free(&script);
+    bytes_free(&trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    if (size >= sizeof zstd && memcmp(data, zstd, sizeof zstd) == 0) /* for fuzz_source */
+        return 0;
+    bool sound = judge(data, size).sound;
+    for (const script_format *const *dress = script_formats; *dress; dress++) {
+        check_any(data, size, *dress);
+        if (sound)
+            check_sound(data, size, *dress);
+    }
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* mutator.c - see mutator.h. */
+#include "mutator.h"
+
+#include <string.h>
+
+#include "mutate.h"
+
+size_t fuzz_variant(const uint8_t *data, size_t size, uint64_t seed, uint8_t *to, size_t room)
+{
+    uint64_t state = seed;
+    /* Sound variants cost a reading each, and change less. */
+    mutate_mode mode = splitmix_below(&state, 16) == 0 ? MUTATE_KEEP : MUTATE_ANY;
+    mutate_job job = {.mode = mode, .seed = splitmix_next(&state), .most = room};
+    gotrace_config config;
+    gotrace_error error;
+    mutate_variant variant;
+    mutate *m;
+    size_t made = 0;
+    gotrace_config_init(&config);
+    config.limits.memory = 256 << 20;
+    if (mutate_new(data, size, &config, &m, &error) < 0)
+        return 0;
+    if (mutate_make(m, &job, &variant, &error) == GOTRACE_OK && variant.size <= room) {
+        memcpy(to, variant.bytes, variant.size);
+        made = variant.size;
+    }
+    mutate_free(m);
+    return made;
+}
