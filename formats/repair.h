@@ -98,7 +98,10 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
 
 /* ---- between its parts ---------------------------------------------------------------------- */
 
-enum { REPAIR_LAST_V1 = 21 };
+enum {
+    REPAIR_LAST_V1 = 21,
+    REPAIR_PATIENCE = 32, /* how often bytes are looked at in vain */
+};
 
 /* A record, where it stands. */
 typedef struct repair_record {
@@ -160,7 +163,8 @@ typedef struct repair {
 void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
                  ...) __attribute__((format(printf, 5, 6)));
 
-/* The record at p, if it is one of that version; false where it is not, or not whole. */
+/* The record at p, if it is one of that version; false where it is not, or not whole: size tells
+ * then how far it was read. */
 bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record);
 /* v1: whether it defines a string or a stack. */
 static inline bool repair_is_table(const repair_record *record)

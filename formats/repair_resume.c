@@ -82,16 +82,21 @@ static bool is_plausible(const repair *r, const bounds *k, const repair_record *
     return true;
 }
 
-/* For each place from `from` on, how it leads to `end`, if it does. */
+/* For each place from `from` on, how it leads to `end`, if it does. What is made so that records
+ * are read far and in vain from every place leads nowhere, from some place on. */
 static void lead(const repair *r, const bounds *k, size_t from, size_t end, step *steps)
 {
     repair_record record;
+    uint64_t spent = 0;
     steps[end - from] = (step){.size = 1};
     for (size_t at = end; at-- > from;) {
         step *s = &steps[at - from];
         *s = (step){.size = 0};
-        if (!repair_record_at(r->version, r->bytes + at, r->bytes + end, &record) ||
-            !is_plausible(r, k, &record))
+        if (spent / REPAIR_PATIENCE > end - from)
+            continue;
+        bool whole = repair_record_at(r->version, r->bytes + at, r->bytes + end, &record);
+        spent += record.size;
+        if (!whole || !is_plausible(r, k, &record))
             continue;
         const step *next = s + record.size;
         if (next->size == 0)

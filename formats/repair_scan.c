@@ -85,11 +85,13 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
 
 bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record)
 {
-    if (p >= end)
+    if (p >= end) {
+        record->size = 0;
         return false;
+    }
     bool v2 = version >= VERSION_V2;
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    *record = (repair_record){.at = p};
+    *record = (repair_record){.at = p, .size = 1};
     unsigned form = *p >> 6;
     record->spec = gotrace_event_spec_of(version, v2 ? *p : *p & 0x3f);
     if (!record->spec)
@@ -213,11 +215,10 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
         return sure;
     /* Tracers pad the size, which nothing else is: so no other bytes look like a batch by chance.
      * What other programs write may not be padded. */
-    enum { PATIENCE = 32 }; /* how often the bytes are looked at in vain */
     bool first = sure && r->count == 0;
     if (!first && !b->padded && !r->narrow)
         return false;
-    if (!sure && r->spent / PATIENCE > r->size)
+    if (!sure && r->spent / REPAIR_PATIENCE > r->size)
         return false;
     size_t claimed = b->body + (size_t)size;
     bool inside = size <= r->size - b->body;
@@ -299,12 +300,13 @@ static void v1_records(const repair *r, repair_batch *b)
     b->cut = b->end < r->size && !v1_header(r, b->end, &next);
 }
 
-static bool v1_batch(const repair *r, size_t at, bool sure, repair_batch *b)
+static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
 {
     enum { ENOUGH = 64 }; /* bytes of records that do not come about by chance */
-    if (!v1_header(r, at, b))
+    if ((!sure && r->spent / REPAIR_PATIENCE > r->size) || !v1_header(r, at, b))
         return false;
     v1_records(r, b);
+    r->spent += sure ? 0 : b->end - at;
     return sure || b->end - b->body >= ENOUGH || (!b->cut && b->end > b->body);
 }
 
