@@ -1,9 +1,9 @@
 /* gen_pipe.c - a ring of blocks, which one thread fills and another takes. */
 #include "gen_pipe.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
+
+#include "thread.h"
 
 struct gen_pipe {
     gen_record (*blocks)[GEN_BLOCK_RECORDS];
@@ -84,17 +84,6 @@ static void take_all(gen_pipe *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Signals are for the thread that knows when they must wait. */
-static bool start(gen_pipe *p)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&p->thread, NULL, fill_beside, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 gen_pipe_end gen_pipe_run(gen_fill_fn *fill, void *filler, gen_take_fn *take, void *taker)
 {
     gen_pipe p = {.fill = fill, .filler = filler, .take = take, .taker = taker, .beside = true};
@@ -104,7 +93,7 @@ gen_pipe_end gen_pipe_run(gen_fill_fn *fill, void *filler, gen_take_fn *take, vo
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.some_full, NULL);
     pthread_cond_init(&p.some_empty, NULL);
-    if (start(&p)) {
+    if (thread_begin(&p.thread, fill_beside, &p)) {
         take_all(&p);
         pthread_join(p.thread, NULL);
     } else {

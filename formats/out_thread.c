@@ -2,12 +2,10 @@
  * out_thread.c - writing beside what makes the output: while one buffer is filled another thread
  * hands the one before to write, which on a file takes about as long.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "formats.h"
+#include "thread.h"
 
 struct out_thread {
     gotrace_write_fn write;
@@ -41,18 +39,6 @@ static void *write_on(void *arg)
     return NULL;
 }
 
-/* Signals are for the thread that knows when they must wait. */
-static bool start(out_thread *t)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&t->thread, NULL, write_on, t) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 void out_use_thread(out *o)
 {
     out_thread *t = calloc(1, sizeof *t);
@@ -64,7 +50,7 @@ void out_use_thread(out *o)
     t->bytes = malloc(o->capacity);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (t->bytes && start(t)) {
+    if (t->bytes && thread_begin(&t->thread, write_on, t)) {
         o->thread = t;
         return;
     }
