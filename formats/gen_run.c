@@ -13,7 +13,8 @@ static const struct {
 /* The machine had been up for an hour when tracing started. */
 #define START_NS 3600000000000u
 
-enum { SAMPLE_NS = 10000000, FIRST_TIMED_BY_PROCS = 19, FIRST_WITH_SAMPLES = 19 };
+enum { SAMPLE_NS = 10000000, FIRST_SAMPLE_NS = 100000 };
+enum { FIRST_TIMED_BY_PROCS = 19, FIRST_WITH_SAMPLES = 19 };
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
@@ -77,6 +78,10 @@ static void begin(gen_sim *s)
         s, GEN_PROCS,
         &(gen_saying){
             .p = p, .g = first, .role = first->role, .op = OP_POPULATE, .args = {s->proc_count}});
+    /* In v1 a sample stands in the order by its time alone: it is not to come among what was there
+     * before tracing started, whose stamps are raised. */
+    if (!s->v2)
+        s->next_sample = s->now + FIRST_SAMPLE_NS;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
