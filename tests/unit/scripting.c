@@ -9,3 +9,23 @@ gotrace_status synth(const void *script, size_t size, blob *trace, const gotrace
     fclose(input);
     return status;
 }
+
+void synth_refused(const void *script, size_t size, uint64_t most)
+{
+    gotrace_status status;
+    uint64_t n = 0;
+    do {
+        failing_allocator a = {.fail_at = n};
+        gotrace_config config = failing_config(&a);
+        blob trace = {0};
+        script_error error;
+        status = synth(script, size, &trace, &config, &error);
+        ck_assert_int_eq(a.bytes, 0);
+        blob_free(&trace);
+        if (status != GOTRACE_OK)
+            ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
+        ck_assert_uint_le(n++, most);
+    } while (status != GOTRACE_OK);
+    /* The first one is missed in any case. */
+    ck_assert_uint_gt(n, 1);
+}
