@@ -37,7 +37,7 @@ renew() { rm -rf out && mkdir out; }
 judge() {
     [ "$1" -le 3 ] || { echo "status $1"; return; }
     [ "$1" -ne 3 ] || grep -qE ': error: ' log || { echo 'status 3, and not why'; return; }
-    [ "$1" -ne 3 ] || [ -z "$(ls -A out)" ] || { echo "status 3, and left $(ls -A out | head -n 3)"; return; }
+    [ "$1" -ne 3 ] || [ -z "$(ls -A out)" ] || { echo "status 3, and left $(find out -type f -printf '%f ' -quit)"; return; }
     [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || echo "status $1, and a part of the output"
     [ -z "$(ls -A tmp)" ] || echo "left in TMPDIR: $(ls -A tmp)"
 }
@@ -53,16 +53,16 @@ sweep_memory() {
     count=$(tail -n 1 log)
     whole=$(made)
     renew
-    [[ $count =~ ^[0-9]+$ ]] && [ "$count" -gt 3 ] || { fail "gotrace $*: no allocations?"; return; }
+    [[ $count =~ ^[1-9][0-9]*$ ]] || { fail "gotrace $*: no allocations?"; return; }
     step=$(((count + places - 1) / places))
     first=
     for ((at = 1; at <= count; at += step)); do
         for all in '' 1; do
             LD_PRELOAD=$refuse REFUSE_AT=$at REFUSE_ALL=$all "$gotrace" "$@" >/dev/null 2>log
             status=$?
-            why=$(judge $status "$whole")
+            why=$(judge "$status" "$whole")
             [ -z "$why" ] || { fail "gotrace $*: allocation $at of $count${all:+ and on}: $why"; return; }
-            [ $status -ne 3 ] || first=$at
+            [ "$status" -ne 3 ] || first=$at
             renew
         done
     done
@@ -86,8 +86,8 @@ sweep_size() {
         # The log is a file too.
         prlimit --fsize=$at "$gotrace" "$@" 2>&1 >/dev/null | cat >log
         status=${PIPESTATUS[0]}
-        why=$(judge $status "$whole")
-        [ $status -eq 3 ] || why="status $status, though files are limited to $at bytes"
+        why=$(judge "$status" "$whole")
+        [ "$status" -eq 3 ] || why="status $status, though files are limited to $at bytes"
         [ -z "$why" ] || { fail "gotrace $*: files of $at bytes: $why"; return; }
         renew
     done
@@ -106,7 +106,7 @@ sweep_disk() {
         rm -rf out && ln -s small/out out
         TMPDIR=$work/small/tmp "$gotrace" "$@" >/dev/null 2>log
         status=$?
-        why=$(judge $status "$whole")
+        why=$(judge "$status" "$whole")
         [ -z "$(ls -A small/tmp)" ] || why="left in TMPDIR: $(ls -A small/tmp)"
         renew
         umount small
@@ -153,17 +153,19 @@ convert --to go1.11 -o out/out vN.trace
 repair -o out/out vN.trace
 repair -o out/out vN.cut
 END
-sed -n 's/vN/v1/p' commands >all
-sed -n 's/vN/v2/p' commands >>all
-cat >>all <<'END'
+{
+    sed 's/vN/v1/' commands
+    sed 's/vN/v2/' commands
+    cat <<'END'
 split --by proc -o out/parts v1.trace
 split --by generation -o out/parts v2.trace
 gen --go 1.19 --events 3000 -o out/out
 gen --go 1.26 --events 3000 -o out/out
 gen --defect goroutine.start -o out/out
 END
-echo "merge -o out/out $(echo of-v1/*)" >>all
-echo "merge -o out/out $(echo of-v2/*)" >>all
+    echo "merge -o out/out $(echo of-v1/*)"
+    echo "merge -o out/out $(echo of-v2/*)"
+} >all
 
 can_refuse=1 can_mount=1
 if nm "$gotrace" | grep -qE '__(asan|tsan)'; then
