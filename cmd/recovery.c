@@ -135,22 +135,21 @@ bool recovery_read(input *in)
                           strerror(errno));
         return false;
     }
-    bool ready = out_init(&r.out, spool_write_file, &r.fd);
-    if (!ready || !repair_into(&r, in, &totals, &error)) {
-        if (error.class_ == GOTRACE_CLASS_SYSTEM && in->reader)
-            diag_problem_note(in->name, GOTRACE_NO_OFFSET, "it is not recovered: %s",
-                              error.message);
-    } else if (!is_more(&totals)) {
-        if (totals.readable > 0)
+    if (!out_init(&r.out, spool_write_file, &r.fd))
+        parts_fail(&error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    else if (repair_into(&r, in, &totals, &error)) {
+        if (is_more(&totals))
+            done = change_over(&r, in, &error);
+        else if (totals.readable > totals.told)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET,
                               "it is not recovered: as it stands %" PRIu64
                               " events can be read, and %" PRIu64 " after a repair",
                               totals.readable, totals.told);
-    } else {
-        done = change_over(&r, in, &error);
-        if (done)
-            tell(&r, &totals);
     }
+    if (done)
+        tell(&r, &totals);
+    else if (error.class_ == GOTRACE_CLASS_SYSTEM && in->reader)
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET, "it is not recovered: %s", error.message);
     out_free(&r.out);
     free(r.list);
     if (r.fd >= 0)

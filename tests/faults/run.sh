@@ -38,7 +38,8 @@ judge() {
     [ "$1" -le 3 ] || { echo "status $1"; return; }
     [ "$1" -ne 3 ] || grep -qE ': error: ' log || { echo 'status 3, and not why'; return; }
     [ "$1" -ne 3 ] || [ -z "$(ls -A out)" ] || { echo "status 3, and left $(find out -type f -printf '%f ' -quit)"; return; }
-    [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || echo "status $1, and a part of the output"
+    # Where a damaged trace cannot be recovered, that is said, and what stands before the damage is read.
+    [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || grep -q 'note: it is not recovered: ' log || echo "status $1, and a part of the output"
     [ -z "$(ls -A tmp)" ] || echo "left in TMPDIR: $(ls -A tmp)"
 }
 
