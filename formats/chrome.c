@@ -9,27 +9,12 @@
  * to.
  */
 #include "chrome.h"
-#include "narrow.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct chrome_goroutine goroutine;
-
-typedef struct chrome {
-    chrome_timeline timeline;
-    chrome_user user;
-    chrome_rows rows;
-    gotrace_reader *reader;
-    idpool goroutines;
-    system_goroutines system;
-    bool v2;
-    int sys_block;       /* v1: code of the event that takes the proc from a system call */
-    uint64_t generation; /* v2: of the last event */
-    uint64_t stw_row;    /* where the last stop-the-world began */
-    chrome_counts counts;
-} chrome;
 
 static goroutine *goroutine_of(chrome *c, uint64_t id)
 {
@@ -620,7 +605,7 @@ static void state_changed(chrome *c, const gotrace_event *event)
     }
 }
 
-static void take_event(chrome *c, gotrace_event *event)
+void chrome_take_event(chrome *c, gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     goroutine *g;
@@ -662,20 +647,14 @@ static void take_event(chrome *c, gotrace_event *event)
     chrome_show_counts(&c->counts, t);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
-
-/* End what goes on when the trace stops. */
-static void finish(chrome *c)
+void chrome_finish(chrome *c)
 {
     uint64_t *ids = idpool_sorted_ids(&c->goroutines);
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
 
     if (!ids && c->goroutines.count > 0)
         c->timeline.error = ENOMEM;
     for (size_t i = 0; ids && i < c->goroutines.count; i++) {
-        goroutine *g = idpool_find(&c->goroutines, ids[i]);
+        chrome_goroutine *g = idpool_find(&c->goroutines, ids[i]);
         chrome_end_regions(&c->user, &g->regions);
         if (c->v2 && g->running) {
             chrome_mark_slice(&c->timeline, g->row, CHROME_RUN, g->start, g->label);
@@ -683,100 +662,5 @@ static void finish(chrome *c)
         }
     }
     free(ids);
-    /* Some are left only where there was no memory to do it in order. */
-    while (idpool_next(&c->goroutines, &cursor, &id, &value))
-        chrome_end_regions(&c->user, &((goroutine *)value)->regions);
     chrome_timeline_finish(&c->timeline);
 }
-
-/* Take the events up to job->to; the status of the last one. */
-static gotrace_status take_events(chrome *c, const convert_job *job)
-{
-    gotrace_status status = GOTRACE_END;
-    gotrace_event event;
-
-    while (c->timeline.error == 0 && !job->out->failed &&
-           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        if (job->to != 0 && event.time >= job->to) {
-            c->timeline.now = job->to;
-            /* Whether the trace is sound does not depend on how much of it is shown. */
-            return gotrace_reader_check(job->reader);
-        }
-        if (!system_goroutines_skip(&c->system, &event))
-            take_event(c, &event);
-        chrome_drain(&c->timeline);
-    }
-    return status;
-}
-
-static gotrace_status write_document(chrome *c, const convert_job *job)
-{
-    chrome_timeline *t = &c->timeline;
-    chrome_parts parts;
-    chrome_window window;
-
-    if (job->part_size == 0)
-        chrome_write_begin(&t->writer);
-    else if (!chrome_parts_init(&parts, &t->writer, job))
-        t->error = parts.error;
-    chrome_window_init(&window, job->from, chrome_emit, t);
-    t->parts = job->part_size != 0 ? &parts : NULL;
-    t->window = job->from > 0 ? &window : NULL;
-    chrome_name_rows(&c->rows, job->reader);
-    gotrace_status status = take_events(c, job);
-    finish(c);
-    chrome_window_free(&window);
-    if (job->part_size == 0) {
-        chrome_write_end(&t->writer);
-        return status;
-    }
-    chrome_parts_finish(&parts);
-    if (t->error == 0)
-        t->error = parts.error;
-    chrome_parts_free(&parts);
-    return status;
-}
-
-static gotrace_status run(const convert_job *job)
-{
-    chrome c = {.reader = job->reader};
-    /* What the index could not read shows again when the events are asked for. */
-    gotrace_reader_index(job->reader);
-    if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
-        out_fail(job->out, c.timeline.error);
-        chrome_timeline_free(&c.timeline);
-        return GOTRACE_END;
-    }
-    c.timeline.shown = job->parts;
-    chrome_rows_init(&c.rows, &c.timeline, job->by);
-    chrome_user_init(&c.user, &c.timeline);
-    idpool_init(&c.goroutines, sizeof(goroutine));
-    system_goroutines_init(&c.system, job, false);
-    const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
-                                                               "GoSysBlock");
-    c.v2 = c.timeline.writer.version >= CHROME_V2;
-    c.sys_block = block ? block->code : -1;
-    if (c.system.failed)
-        c.timeline.error = ENOMEM;
-    gotrace_status status = write_document(&c, job);
-    /* Without memory or disk the output is not whole: that is for the caller to tell. */
-    if (c.timeline.error != 0)
-        out_fail(job->out, c.timeline.error);
-    system_goroutines_free(&c.system);
-    chrome_user_free(&c.user);
-    chrome_rows_free(&c.rows);
-    chrome_timeline_free(&c.timeline);
-    idpool_free(&c.goroutines);
-    return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
-}
-
-static const char *const extensions[] = {".json", NULL};
-
-const format format_chrome = {
-    .name = "chrome",
-    .extensions = extensions,
-    .summary = "JSON for chrome://tracing, as go tool trace shows it",
-    .views = true,
-    .narrows = chrome_parts_possible,
-    .run = run,
-};

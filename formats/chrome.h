@@ -1,6 +1,7 @@
 /*
  * chrome.h - the parts of the Chrome exporter.
  *
+ *   chrome_run.c      the whole: what lasts since before the trace, then all of it
  *   chrome.c          follows the events: what begins, what ends, what caused what
  *   chrome_rows.c     which rows there are: a row a proc, a goroutine or a thread
  *   chrome_counts.c   counters
@@ -21,6 +22,7 @@
 #include "formats.h"
 #include "idmap.h"
 #include "idpool.h"
+#include "narrow.h"
 #include "spool.h"
 
 /* The version from which traces have generations and tell statuses and procs of system calls. */
@@ -338,7 +340,10 @@ typedef struct chrome_timeline {
     int64_t now;           /* time of the event at hand, never less than that of the one before */
     uint64_t arrows;       /* the last one's id */
     int64_t present;       /* the time to come back to */
-    bool held;             /* nothing is written yet, so that one can go back to the beginning */
+    bool held;             /* one can go back to the beginning: nothing later is written yet */
+    bool ahead;            /* what is at the beginning is looked for, and nothing else */
+    bool known;            /* it was found: it is in the head */
+    uint64_t told;         /* the part of the head that was told of again */
     bool back;             /* now is the beginning */
     bool ended;            /* what is open still ends now, and arrows without an end are none */
     int error;             /* errno, when memory or the disk was refused */
@@ -364,6 +369,9 @@ bool chrome_go_back(chrome_timeline *t);
 
 /* Undo that, if it was done. */
 void chrome_come_back(chrome_timeline *t);
+
+/* What began with the trace was looked for, and is known: begin anew, to tell all. */
+void chrome_begin_anew(chrome_timeline *t);
 
 /* The row of that number; NULL when memory is refused. Valid until the next one is asked for. */
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number);
@@ -525,5 +533,28 @@ typedef struct chrome_goroutine {
     bool assists;  /* marks for the GC */
     bool system;   /* of the runtime */
 } chrome_goroutine;
+
+/* ---- following ------------------------------------------------------------------------------ */
+
+/* What is going on, as far as the events were taken. */
+typedef struct chrome {
+    chrome_timeline timeline;
+    chrome_user user;
+    chrome_rows rows;
+    gotrace_reader *reader;
+    idpool goroutines;
+    system_goroutines system;
+    bool v2;
+    int sys_block;       /* v1: code of the event that takes the proc from a system call */
+    uint64_t generation; /* v2: of the last event */
+    uint64_t stw_row;    /* where the last stop-the-world began */
+    chrome_counts counts;
+} chrome;
+
+/* Take the next event, which is changed. */
+void chrome_take_event(chrome *c, gotrace_event *event);
+
+/* End what goes on when the trace stops. */
+void chrome_finish(chrome *c);
 
 #endif

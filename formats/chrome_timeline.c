@@ -44,6 +44,18 @@ size_t chrome_record_size(const chrome_record *record)
     return (size + record->text_size + 7) / 8 * 8;
 }
 
+/* A record of the beginning that the head has since one looked ahead. They are told of in the same
+ * order again. */
+static uint64_t tell_again(chrome_timeline *t, size_t whole)
+{
+    uint64_t position = t->told;
+
+    if (t->head.end - position < whole)
+        return SPOOL_NONE;
+    t->told += whole;
+    return position | IN_HEAD;
+}
+
 uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_state state,
                      const uint64_t *values, size_t count, const char *text, size_t text_size)
 {
@@ -61,6 +73,10 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
     spool *s = t->back ? &t->head : &t->spool;
     size_t size = CHROME_HEAD_SIZE + count * sizeof values[0],
            whole = (size + text_size + 7) / 8 * 8;
+    if (t->back && t->known)
+        return tell_again(t, whole);
+    if (t->ahead && !t->back)
+        return SPOOL_NONE;
     unsigned char *at = spool_reserve(s, whole);
     if (!at) {
         refuse(t, s->error);
@@ -107,6 +123,28 @@ void chrome_come_back(chrome_timeline *t)
     if (t->back)
         t->now = t->present;
     t->back = false;
+}
+
+static void free_rows(chrome_timeline *t)
+{
+    size_t cursor = 0;
+    uint64_t number;
+    void *value;
+
+    while (idpool_next(&t->rows, &cursor, &number, &value))
+        free(((chrome_row *)value)->open);
+    idpool_free(&t->rows);
+}
+
+void chrome_begin_anew(chrome_timeline *t)
+{
+    free_rows(t);
+    idpool_init(&t->rows, sizeof(chrome_row));
+    chrome_frames_forget(&t->writer.frames);
+    t->now = t->present = 0;
+    t->arrows = 0;
+    t->ahead = t->back = false;
+    t->held = t->known = true;
 }
 
 void chrome_emit(void *ctx, const chrome_record *record, const char *text)
@@ -158,7 +196,7 @@ static bool write_front(chrome_timeline *t, spool *s)
 
 static void write_complete(chrome_timeline *t)
 {
-    if (t->held)
+    if (t->held && !t->known)
         return;
     if (write_front(t, &t->head))
         write_front(t, &t->spool);
@@ -402,13 +440,7 @@ void chrome_timeline_finish(chrome_timeline *t)
 
 void chrome_timeline_free(chrome_timeline *t)
 {
-    size_t cursor = 0;
-    uint64_t number;
-    void *value;
-
-    while (idpool_next(&t->rows, &cursor, &number, &value))
-        free(((chrome_row *)value)->open);
-    idpool_free(&t->rows);
+    free_rows(t);
     chrome_frames_free(&t->writer.frames);
     spool_free(&t->head);
     spool_free(&t->spool);
