@@ -52,7 +52,7 @@ static void leave_row(chrome *c, goroutine *g, uint64_t stack)
     chrome_end_slice(t, g->row, CHROME_ASSIST, 0, 0, 0);
     if (g->stops_for != 0)
         chrome_end_slice(t, g->row, CHROME_STW, 0, 0, 0);
-    chrome_end_slice(t, g->row, CHROME_RUN, stack, g->start, g->label);
+    chrome_end_slice(t, g->row, CHROME_RUN, stack, c->v2 ? g->start : 0, g->label);
     chrome_row *row = chrome_row_of(t, g->row);
     if (row)
         row->goroutine = 0;
@@ -70,7 +70,7 @@ static void begin_stw(chrome *c, const goroutine *g, uint64_t stack)
     chrome_label label = {.name = CHROME_NAME_STW, .stack = stack};
     size_t size;
 
-    label.text = chrome_frames_kept(&c->timeline.writer.frames, g->stops_for, &size);
+    label.text = chrome_frames_kept(&c->timeline.frames, g->stops_for, &size);
     label.text_size = size;
     chrome_begin_slice(&c->timeline, g->row, CHROME_STW, &label);
 }
@@ -92,7 +92,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     row->used = true;
     g->running = true;
     g->row = number;
-    bool first = g->stopped == 0 && c->timeline.writer.version >= 7;
+    bool first = g->stopped == 0 && c->timeline.version >= 7;
     chrome_label label = {.name = CHROME_NAME_RUN,
                           .stack = first ? g->start : g->stopped,
                           .subject = id,
@@ -110,16 +110,15 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
 /* ---- transitions --------------------------------------------------------------------------- */
 
 /* Threads of other languages have no function. */
-static bool is_system(chrome *c, uint64_t start)
+static bool is_system(const chrome *c, uint64_t start)
 {
-    gotrace_frame frame;
+    const chrome_frames *frames = &c->timeline.frames;
+    size_t size;
 
-    if (c->timeline.writer.version < 7 || start == 0 ||
-        gotrace_reader_stack(c->reader, start, &frame, 1) != 1)
+    if (c->timeline.version < 7 || start == 0)
         return false;
-    if (frame.function_size == 0)
-        return true;
-    return function_is_system(frame.function, frame.function_size);
+    const char *function = chrome_frames_function(frames, (uint32_t)start, &size);
+    return size == 0 || function_is_system(function, size);
 }
 
 static void created(chrome *c, goroutine *g, const gotrace_event *event)
@@ -251,7 +250,7 @@ static void go_back(chrome *c, const gotrace_event *event, uint64_t number)
 /* A goroutine goes by its outermost function, which any of its stacks tells. */
 static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
 {
-    const chrome_frames *frames = &c->timeline.writer.frames;
+    const chrome_frames *frames = &c->timeline.frames;
     bool own = event->goroutine == event->subject || event->flags & GOTRACE_EVENT_INITIAL;
     uint64_t stack = event->start_stack != 0 ? event->start_stack : own ? event->stack : 0;
     size_t size;
@@ -444,18 +443,18 @@ static void label_changed(chrome *c, const gotrace_event *event)
     if (!g)
         return;
     if (event->text_size > 0)
-        label = chrome_frames_keep(&c->timeline.writer.frames, event->text, event->text_size);
+        label = chrome_frames_keep(&c->timeline.frames, event->text, event->text_size);
     g->is_named = g->is_named && g->label == label;
     g->label = label;
     name_goroutine(c, g, event->goroutine);
 }
 
-/* What an event refers to by ids that hold for its generation only, by what holds for ever. */
+/* What an event refers to by the file's ids, in v2 those of a generation, by what holds for ever. */
 static void keep_references(chrome *c, gotrace_event *event)
 {
-    chrome_frames *frames = &c->timeline.writer.frames;
+    chrome_frames *frames = &c->timeline.frames;
 
-    if (event->generation != c->generation) {
+    if (c->v2 && event->generation != c->generation) {
         /* What is from before the trace is told of in its first generation. */
         if (c->generation != 0)
             c->timeline.held = false;
@@ -463,7 +462,8 @@ static void keep_references(chrome *c, gotrace_event *event)
         chrome_frames_forget(frames);
     }
     event->stack = chrome_frames_of(frames, event->stack);
-    event->start_stack = chrome_frames_of(frames, event->start_stack);
+    if (c->timeline.version >= 7)
+        event->start_stack = chrome_frames_of(frames, event->start_stack);
 }
 
 /* ---- procs --------------------------------------------------------------------------------- */
@@ -521,7 +521,7 @@ static void stw_changed(chrome *c, const gotrace_event *event)
 
 static void stw_changed_v2(chrome *c, const gotrace_event *event)
 {
-    chrome_frames *frames = &c->timeline.writer.frames;
+    chrome_frames *frames = &c->timeline.frames;
     const char *reason = event->reason ? event->reason : "";
     goroutine *g = goroutine_of(c, event->subject);
 
@@ -615,8 +615,7 @@ void chrome_take_event(chrome *c, gotrace_event *event)
     /* Time stands still where a damaged trace would turn it back. */
     if (event->time > t->now)
         t->now = event->time;
-    if (c->v2)
-        keep_references(c, event);
+    keep_references(c, event);
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYNC:

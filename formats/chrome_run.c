@@ -1,29 +1,22 @@
-/*
- * chrome_run.c - a whole trace to Chrome's format.
- *
- * Of a v2 trace, all that lasts since before it began is told of somewhere in its first generation,
- * and is shown from the beginning. So that the rest need not wait for it, that generation is read
- * once more, before.
- */
+/* chrome_run.c - a whole trace to Chrome's format. */
 #include "chrome.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Take the events up to job->to, of the first generation where that is all that is asked for; the
- * status of the last one. */
+/* Take the events up to job->to; the status of the last one. */
 static gotrace_status take_events(chrome *c, const convert_job *job)
 {
     chrome_timeline *t = &c->timeline;
     gotrace_status status = GOTRACE_END;
     gotrace_event event;
 
-    while (t->error == 0 && !job->out->failed && (!t->ahead || t->held) &&
+    while (t->error == 0 && !t->stopped &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
         if (job->to != 0 && event.time >= job->to) {
             t->now = job->to;
             /* Whether the trace is sound does not depend on how much of it is shown. */
-            return t->ahead ? GOTRACE_END : gotrace_reader_check(job->reader);
+            return gotrace_reader_check(job->reader);
         }
         if (!system_goroutines_skip(&c->system, &event))
             chrome_take_event(c, &event);
@@ -44,6 +37,7 @@ static gotrace_status write_document(chrome *c, const convert_job *job)
         t->error = parts.error;
     chrome_window_init(&window, job->from, chrome_emit, t);
     t->parts = job->part_size != 0 ? &parts : NULL;
+    t->alone = t->parts != NULL;
     t->window = job->from > 0 ? &window : NULL;
     chrome_name_rows(&c->rows, job->reader);
     gotrace_status status = take_events(c, job);
@@ -63,10 +57,10 @@ static gotrace_status write_document(chrome *c, const convert_job *job)
 /* Before the first event; the timeline is there. */
 static void start(chrome *c, const convert_job *job)
 {
-    int version = c->timeline.writer.version;
+    int version = c->timeline.version;
     const gotrace_event_spec *block = gotrace_event_spec_named(version, "GoSysBlock");
 
-    c->reader = c->timeline.writer.frames.reader = job->reader;
+    c->timeline.frames.reader = job->reader;
     c->v2 = version >= CHROME_V2;
     c->sys_block = block ? block->code : -1;
     c->generation = c->stw_row = 0;
@@ -93,23 +87,6 @@ static void stop(chrome *c)
     idpool_free(&c->goroutines);
 }
 
-/* Find out what lasts since before the trace began. Where that cannot be done, all of the first
- * generation waits until it was read. */
-static void look_ahead(chrome *c, const convert_job *job)
-{
-    convert_job ahead = *job;
-
-    if (!job->source || !c->timeline.held ||
-        gotrace_reader_open(job->source, NULL, &ahead.reader, NULL) != GOTRACE_OK)
-        return;
-    c->timeline.ahead = true;
-    start(c, &ahead);
-    take_events(c, &ahead);
-    stop(c);
-    chrome_begin_anew(&c->timeline);
-    gotrace_reader_close(ahead.reader);
-}
-
 static gotrace_status run(const convert_job *job)
 {
     chrome c = {0};
@@ -119,7 +96,6 @@ static gotrace_status run(const convert_job *job)
     gotrace_reader_index(job->reader);
     if (chrome_timeline_init(&c.timeline, job->out, job->reader)) {
         c.timeline.shown = job->parts;
-        look_ahead(&c, job);
         start(&c, job);
         status = write_document(&c, job);
         stop(&c);
