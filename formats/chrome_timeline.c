@@ -8,10 +8,10 @@
 enum {
     /* What began while the longest of the things at hand goes on: as a rule some hundredths of a
      * second. What waits longer goes to the disk. */
-    SPOOL_WINDOW = 40 * 1024 * 1024,
+    SPOOL_WINDOW = 32 * 1024 * 1024,
     SPOOL_BLOCK = 17, /* 128 KiB */
     /* So much is held back for what may still turn out to have lasted since the trace began. */
-    HELD_MOST = 32 * 1024 * 1024,
+    HELD_MOST = 24 * 1024 * 1024,
     HEAD_WINDOW = 1024 * 1024,
     HEAD_BLOCK = 14,
 };
