@@ -351,8 +351,7 @@ typedef struct chrome_row {
 typedef struct chrome_block {
     spool_taken records;
     spool *home;
-    bool ended;  /* what is open still ends then, and arrows without an end are none */
-    int64_t end;
+    int64_t end; /* of what is open still; arrows without an end are none */
 } chrome_block;
 
 typedef struct chrome_thread chrome_thread;

@@ -172,7 +172,7 @@ static bool write_block(void *ctx, const chrome_block *block)
 /* Have the first blocks of a spool written, to the first one that has something open. */
 static void write_front(chrome_timeline *t, spool *s, bool all)
 {
-    chrome_block block = {.home = s, .ended = t->ended, .end = t->now};
+    chrome_block block = {.home = s, .end = t->now};
 
     while (!t->stopped && spool_take(s, all, t->ended, &block.records)) {
         /* What fits into a few blocks is not worth a thread. */
