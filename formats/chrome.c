@@ -9,27 +9,12 @@
  * to.
  */
 #include "chrome.h"
-#include "narrow.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct chrome_goroutine goroutine;
-
-typedef struct chrome {
-    chrome_timeline timeline;
-    chrome_user user;
-    chrome_rows rows;
-    gotrace_reader *reader;
-    idpool goroutines;
-    system_goroutines system;
-    bool v2;
-    int sys_block;       /* v1: code of the event that takes the proc from a system call */
-    uint64_t generation; /* v2: of the last event */
-    uint64_t stw_row;    /* where the last stop-the-world began */
-    chrome_counts counts;
-} chrome;
 
 static goroutine *goroutine_of(chrome *c, uint64_t id)
 {
@@ -67,7 +52,7 @@ static void leave_row(chrome *c, goroutine *g, uint64_t stack)
     chrome_end_slice(t, g->row, CHROME_ASSIST, 0, 0, 0);
     if (g->stops_for != 0)
         chrome_end_slice(t, g->row, CHROME_STW, 0, 0, 0);
-    chrome_end_slice(t, g->row, CHROME_RUN, stack, g->start, g->label);
+    chrome_end_slice(t, g->row, CHROME_RUN, stack, c->v2 ? g->start : 0, g->label);
     chrome_row *row = chrome_row_of(t, g->row);
     if (row)
         row->goroutine = 0;
@@ -85,7 +70,7 @@ static void begin_stw(chrome *c, const goroutine *g, uint64_t stack)
     chrome_label label = {.name = CHROME_NAME_STW, .stack = stack};
     size_t size;
 
-    label.text = chrome_frames_kept(&c->timeline.writer.frames, g->stops_for, &size);
+    label.text = chrome_frames_kept(&c->timeline.frames, g->stops_for, &size);
     label.text_size = size;
     chrome_begin_slice(&c->timeline, g->row, CHROME_STW, &label);
 }
@@ -107,7 +92,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     row->used = true;
     g->running = true;
     g->row = number;
-    bool first = g->stopped == 0 && c->timeline.writer.version >= 7;
+    bool first = g->stopped == 0 && c->timeline.version >= 7;
     chrome_label label = {.name = CHROME_NAME_RUN,
                           .stack = first ? g->start : g->stopped,
                           .subject = id,
@@ -125,16 +110,15 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
 /* ---- transitions --------------------------------------------------------------------------- */
 
 /* Threads of other languages have no function. */
-static bool is_system(chrome *c, uint64_t start)
+static bool is_system(const chrome *c, uint64_t start)
 {
-    gotrace_frame frame;
+    const chrome_frames *frames = &c->timeline.frames;
+    size_t size;
 
-    if (c->timeline.writer.version < 7 || start == 0 ||
-        gotrace_reader_stack(c->reader, start, &frame, 1) != 1)
+    if (c->timeline.version < 7 || start == 0)
         return false;
-    if (frame.function_size == 0)
-        return true;
-    return function_is_system(frame.function, frame.function_size);
+    const char *function = chrome_frames_function(frames, (uint32_t)start, &size);
+    return size == 0 || function_is_system(function, size);
 }
 
 static void created(chrome *c, goroutine *g, const gotrace_event *event)
@@ -266,7 +250,7 @@ static void go_back(chrome *c, const gotrace_event *event, uint64_t number)
 /* A goroutine goes by its outermost function, which any of its stacks tells. */
 static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
 {
-    const chrome_frames *frames = &c->timeline.writer.frames;
+    const chrome_frames *frames = &c->timeline.frames;
     bool own = event->goroutine == event->subject || event->flags & GOTRACE_EVENT_INITIAL;
     uint64_t stack = event->start_stack != 0 ? event->start_stack : own ? event->stack : 0;
     size_t size;
@@ -459,18 +443,18 @@ static void label_changed(chrome *c, const gotrace_event *event)
     if (!g)
         return;
     if (event->text_size > 0)
-        label = chrome_frames_keep(&c->timeline.writer.frames, event->text, event->text_size);
+        label = chrome_frames_keep(&c->timeline.frames, event->text, event->text_size);
     g->is_named = g->is_named && g->label == label;
     g->label = label;
     name_goroutine(c, g, event->goroutine);
 }
 
-/* What an event refers to by ids that hold for its generation only, by what holds for ever. */
+/* What an event refers to by the file's ids, in v2 those of a generation, by what holds for ever. */
 static void keep_references(chrome *c, gotrace_event *event)
 {
-    chrome_frames *frames = &c->timeline.writer.frames;
+    chrome_frames *frames = &c->timeline.frames;
 
-    if (event->generation != c->generation) {
+    if (c->v2 && event->generation != c->generation) {
         /* What is from before the trace is told of in its first generation. */
         if (c->generation != 0)
             c->timeline.held = false;
@@ -478,7 +462,8 @@ static void keep_references(chrome *c, gotrace_event *event)
         chrome_frames_forget(frames);
     }
     event->stack = chrome_frames_of(frames, event->stack);
-    event->start_stack = chrome_frames_of(frames, event->start_stack);
+    if (c->timeline.version >= 7)
+        event->start_stack = chrome_frames_of(frames, event->start_stack);
 }
 
 /* ---- procs --------------------------------------------------------------------------------- */
@@ -536,7 +521,7 @@ static void stw_changed(chrome *c, const gotrace_event *event)
 
 static void stw_changed_v2(chrome *c, const gotrace_event *event)
 {
-    chrome_frames *frames = &c->timeline.writer.frames;
+    chrome_frames *frames = &c->timeline.frames;
     const char *reason = event->reason ? event->reason : "";
     goroutine *g = goroutine_of(c, event->subject);
 
@@ -620,7 +605,7 @@ static void state_changed(chrome *c, const gotrace_event *event)
     }
 }
 
-static void take_event(chrome *c, gotrace_event *event)
+void chrome_take_event(chrome *c, gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     goroutine *g;
@@ -630,8 +615,7 @@ static void take_event(chrome *c, gotrace_event *event)
     /* Time stands still where a damaged trace would turn it back. */
     if (event->time > t->now)
         t->now = event->time;
-    if (c->v2)
-        keep_references(c, event);
+    keep_references(c, event);
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYNC:
@@ -662,20 +646,14 @@ static void take_event(chrome *c, gotrace_event *event)
     chrome_show_counts(&c->counts, t);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
-
-/* End what goes on when the trace stops. */
-static void finish(chrome *c)
+void chrome_finish(chrome *c)
 {
     uint64_t *ids = idpool_sorted_ids(&c->goroutines);
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
 
     if (!ids && c->goroutines.count > 0)
         c->timeline.error = ENOMEM;
     for (size_t i = 0; ids && i < c->goroutines.count; i++) {
-        goroutine *g = idpool_find(&c->goroutines, ids[i]);
+        chrome_goroutine *g = idpool_find(&c->goroutines, ids[i]);
         chrome_end_regions(&c->user, &g->regions);
         if (c->v2 && g->running) {
             chrome_mark_slice(&c->timeline, g->row, CHROME_RUN, g->start, g->label);
@@ -683,100 +661,5 @@ static void finish(chrome *c)
         }
     }
     free(ids);
-    /* Some are left only where there was no memory to do it in order. */
-    while (idpool_next(&c->goroutines, &cursor, &id, &value))
-        chrome_end_regions(&c->user, &((goroutine *)value)->regions);
     chrome_timeline_finish(&c->timeline);
 }
-
-/* Take the events up to job->to; the status of the last one. */
-static gotrace_status take_events(chrome *c, const convert_job *job)
-{
-    gotrace_status status = GOTRACE_END;
-    gotrace_event event;
-
-    while (c->timeline.error == 0 && !job->out->failed &&
-           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        if (job->to != 0 && event.time >= job->to) {
-            c->timeline.now = job->to;
-            /* Whether the trace is sound does not depend on how much of it is shown. */
-            return gotrace_reader_check(job->reader);
-        }
-        if (!system_goroutines_skip(&c->system, &event))
-            take_event(c, &event);
-        chrome_drain(&c->timeline);
-    }
-    return status;
-}
-
-static gotrace_status write_document(chrome *c, const convert_job *job)
-{
-    chrome_timeline *t = &c->timeline;
-    chrome_parts parts;
-    chrome_window window;
-
-    if (job->part_size == 0)
-        chrome_write_begin(&t->writer);
-    else if (!chrome_parts_init(&parts, &t->writer, job))
-        t->error = parts.error;
-    chrome_window_init(&window, job->from, chrome_emit, t);
-    t->parts = job->part_size != 0 ? &parts : NULL;
-    t->window = job->from > 0 ? &window : NULL;
-    chrome_name_rows(&c->rows, job->reader);
-    gotrace_status status = take_events(c, job);
-    finish(c);
-    chrome_window_free(&window);
-    if (job->part_size == 0) {
-        chrome_write_end(&t->writer);
-        return status;
-    }
-    chrome_parts_finish(&parts);
-    if (t->error == 0)
-        t->error = parts.error;
-    chrome_parts_free(&parts);
-    return status;
-}
-
-static gotrace_status run(const convert_job *job)
-{
-    chrome c = {.reader = job->reader};
-    /* What the index could not read shows again when the events are asked for. */
-    gotrace_reader_index(job->reader);
-    if (!chrome_timeline_init(&c.timeline, job->out, job->reader)) {
-        out_fail(job->out, c.timeline.error);
-        chrome_timeline_free(&c.timeline);
-        return GOTRACE_END;
-    }
-    c.timeline.shown = job->parts;
-    chrome_rows_init(&c.rows, &c.timeline, job->by);
-    chrome_user_init(&c.user, &c.timeline);
-    idpool_init(&c.goroutines, sizeof(goroutine));
-    system_goroutines_init(&c.system, job, false);
-    const gotrace_event_spec *block = gotrace_event_spec_named(c.timeline.writer.version,
-                                                               "GoSysBlock");
-    c.v2 = c.timeline.writer.version >= CHROME_V2;
-    c.sys_block = block ? block->code : -1;
-    if (c.system.failed)
-        c.timeline.error = ENOMEM;
-    gotrace_status status = write_document(&c, job);
-    /* Without memory or disk the output is not whole: that is for the caller to tell. */
-    if (c.timeline.error != 0)
-        out_fail(job->out, c.timeline.error);
-    system_goroutines_free(&c.system);
-    chrome_user_free(&c.user);
-    chrome_rows_free(&c.rows);
-    chrome_timeline_free(&c.timeline);
-    idpool_free(&c.goroutines);
-    return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
-}
-
-static const char *const extensions[] = {".json", NULL};
-
-const format format_chrome = {
-    .name = "chrome",
-    .extensions = extensions,
-    .summary = "JSON for chrome://tracing, as go tool trace shows it",
-    .views = true,
-    .narrows = chrome_parts_possible,
-    .run = run,
-};

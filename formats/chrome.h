@@ -1,11 +1,13 @@
 /*
  * chrome.h - the parts of the Chrome exporter.
  *
+ *   chrome_run.c      the whole
  *   chrome.c          follows the events: what begins, what ends, what caused what
  *   chrome_rows.c     which rows there are: a row a proc, a goroutine or a thread
  *   chrome_counts.c   counters
  *   chrome_user.c     tasks, regions and logs among them
  *   chrome_timeline.c records in order of time, and slices on rows, properly nested
+ *   chrome_thread.c   a thread that takes blocks of records
  *   chrome_write.c    records to JSON
  *   chrome_parts.c    several documents instead of one
  *   chrome_window.c   less than all: some parts, a part of the time
@@ -13,7 +15,10 @@
  *   chrome_frames.c   the tree of stack frames that records refer to
  *
  * Records wait in a spool until all of them that began earlier are complete: a record whose end
- * is not known yet is open, and is completed in its place.
+ * is not known yet is open, and is completed in its place. Blocks of what is complete are written in a
+ * thread of their own, unless there are several documents. It uses what is below "writing", the window
+ * and the output; all else is for the thread that follows the events, until chrome_timeline_finish has
+ * returned. Of frames and texts both read what stays as it is.
  */
 #ifndef CHROME_H
 #define CHROME_H
@@ -21,7 +26,9 @@
 #include "formats.h"
 #include "idmap.h"
 #include "idpool.h"
+#include "narrow.h"
 #include "spool.h"
+#include "steady.h"
 
 /* The version from which traces have generations and tell statuses and procs of system calls. */
 enum { CHROME_V2 = 22 };
@@ -87,7 +94,7 @@ enum {
     CHROME_END = 2, /* ns */
     CHROME_END_STACK = 3,
     CHROME_SUBJECT = 4, /* the goroutine or task */
-    CHROME_START = 5,   /* the stack, until 1.6 the PC, where the goroutine starts */
+    CHROME_START = 5,   /* the frame, until 1.6 the PC, where the goroutine starts */
     CHROME_A = 6,       /* sweep: bytes swept; task: the goroutine that started it; system call:
                            1 if it kept the proc; v2 run: the frame that names the goroutine */
     CHROME_B = 7,       /* sweep: bytes reclaimed; task: the goroutine that ended it; v2 run: the
@@ -106,7 +113,7 @@ typedef enum chrome_state {
     CHROME_DROPPED, /* turned out to be nothing */
 } chrome_state;
 
-/* In the spool: this much of it as there are values, then the text, filled up to 8 bytes. */
+/* In a spool: this much of it as there are values, then the text, filled up to 8 bytes. */
 typedef struct chrome_record {
     uint8_t op, name, state;
     uint8_t count; /* of values */
@@ -117,6 +124,24 @@ typedef struct chrome_record {
 
 #define CHROME_HEAD_SIZE offsetof(chrome_record, values)
 
+/* Append a record to a spool, with count of these values; its position, or SPOOL_NONE on failure. */
+uint64_t chrome_append(spool *s, const chrome_record *head, const uint64_t *values,
+                       const char *text);
+
+/* The next record of a block, and its text; NULL past the last one. At begins as 0. */
+static inline const chrome_record *chrome_next_record(const spool_taken *block, size_t *at,
+                                                      const char **text)
+{
+    const chrome_record *record = (const chrome_record *)(const void *)(block->bytes + *at);
+
+    if (*at >= block->used)
+        return NULL;
+    *text = (const char *)(record->values + record->count);
+    *at += (CHROME_HEAD_SIZE + record->count * sizeof record->values[0] + record->text_size + 7) /
+           8 * 8;
+    return record;
+}
+
 /* ---- frames -------------------------------------------------------------------------------- */
 
 typedef struct chrome_node chrome_node;
@@ -126,12 +151,12 @@ enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
 typedef struct chrome_frames {
     gotrace_reader *reader;
     idmap stacks; /* stack id to number of its innermost frame's node */
-    idmap texts;  /* kept, by key */
+    idmap keys;   /* numbers of texts by what they say */
+    steady texts; /* kept */
+    steady nodes;
     uint64_t seed;
     bool by_generation; /* ids change their meaning */
-    chrome_node *nodes;
-    size_t count, capacity;
-    uint32_t *table; /* nodes by parent and frame; 0 is a free place */
+    uint32_t *table;    /* nodes by parent and frame; 0 is a free place */
     size_t table_size;
     gotrace_frame *buffer; /* of one stack */
     size_t buffer_size;
@@ -151,11 +176,11 @@ uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack);
 /* A new generation: ids mean something else. */
 void chrome_frames_forget(chrome_frames *frames);
 
-/* Keep a copy of a text until the end; its key, 0 when memory is refused. */
+/* Keep a copy of a text until the end; its number, 0 when memory is refused. */
 uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size);
 
 /* A text that was kept, NUL-terminated; NULL if there is none. */
-const char *chrome_frames_kept(const chrome_frames *frames, uint64_t key, size_t *size);
+const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size);
 
 /* The outermost caller of a frame; 0 of 0. */
 uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number);
@@ -185,11 +210,10 @@ typedef struct chrome_run_name {
 
 typedef struct chrome_writer {
     out *o;
-    gotrace_reader *reader;
     int version;
     view_by by;
     bool started; /* something was written, so that a comma is needed */
-    chrome_frames frames;
+    chrome_frames *frames;
     chrome_run_name names[CHROME_RECENT]; /* those written not long ago */
     uint64_t time;                        /* the last one, and how it is written */
     uint32_t time_size;
@@ -203,9 +227,6 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
 
 /* The part behind the events. */
 void chrome_write_end(chrome_writer *w);
-
-/* The bytes of a record in a spool, of which only the head needs to be there. */
-size_t chrome_record_size(const chrome_record *record);
 
 /* ---- records that are told again ----------------------------------------------------------- */
 
@@ -326,13 +347,38 @@ typedef struct chrome_row {
     uint64_t goroutine; /* that runs there, 0 for none */
 } chrome_row;
 
+/* Records on their way to where they are written. */
+typedef struct chrome_block {
+    spool_taken records;
+    spool *home;
+    int64_t end; /* of what is open still; arrows without an end are none */
+} chrome_block;
+
+typedef struct chrome_thread chrome_thread;
+
+typedef bool (*chrome_block_fn)(void *ctx, const chrome_block *block);
+
+/* A thread that calls write for each block that it is given; NULL if there can be none. */
+chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx);
+
+/* Give it a block, which will be given back to its home. Waits where too many are on their way. False
+ * if a write failed: the rest is not written. */
+bool chrome_thread_give(chrome_thread *thread, const chrome_block *block);
+
+/* Wait until all is written, and end the thread. */
+bool chrome_thread_end(chrome_thread *thread);
+
+enum { CHROME_LINES = 128 };
+
 typedef struct chrome_timeline {
     spool spool;
     spool head; /* what began with the trace, but was told of later */
+    chrome_thread *thread; /* that writes, NULL if there is none */
+    bool alone;            /* there is to be none */
+    uint64_t seen;         /* as many blocks the spool had when one looked what is complete */
     view_by by;
-    chrome_writer writer;
-    chrome_parts *parts;   /* NULL if there is only one */
-    chrome_window *window; /* NULL if all of the time is shown */
+    int version;
+    chrome_frames frames;
     unsigned shown;        /* a bit a PART_*; 0: all */
     idpool rows;           /* chrome_row by number */
     int64_t now;           /* time of the event at hand, never less than that of the one before */
@@ -340,8 +386,15 @@ typedef struct chrome_timeline {
     int64_t present;       /* the time to come back to */
     bool held;             /* nothing is written yet, so that one can go back to the beginning */
     bool back;             /* now is the beginning */
-    bool ended;            /* what is open still ends now, and arrows without an end are none */
+    bool ended;            /* nothing more comes */
+    bool stopped;          /* nothing more can be written */
     int error;             /* errno, when memory or the disk was refused */
+    /* For the thread that writes: in lines of the processor's cache that the other one leaves alone,
+     * for both are busy with what is theirs all the time. */
+    _Alignas(CHROME_LINES) chrome_writer writer;
+    chrome_parts *parts;   /* NULL if there is only one */
+    chrome_window *window; /* NULL if all of the time is shown */
+    _Alignas(CHROME_LINES) char end[CHROME_LINES];
 } chrome_timeline;
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader);
@@ -405,8 +458,14 @@ void chrome_begin_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row, c
 void chrome_finish_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row);
 void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow);
 
-/* Write what is complete, if the spool has grown long enough. */
-void chrome_drain(chrome_timeline *t);
+void chrome_write_complete(chrome_timeline *t);
+
+/* Have written what is complete, if there may be anything. To be called often. */
+static inline void chrome_drain(chrome_timeline *t)
+{
+    if (t->seen != t->spool.end)
+        chrome_write_complete(t);
+}
 
 /* End what is open on all rows, and write everything. */
 void chrome_timeline_finish(chrome_timeline *t);
@@ -509,7 +568,7 @@ void chrome_user_free(chrome_user *u);
 
 /* There may be millions. */
 typedef struct chrome_goroutine {
-    uint64_t start;     /* where it starts: a stack, until 1.6 a PC, in v2 a frame */
+    uint64_t start;     /* where it starts: a frame, until 1.6 a PC */
     uint64_t stopped;   /* the stack where it stopped last */
     uint64_t row;       /* where it runs */
     uint64_t label;     /* v2: a kept text, 0 for none */
@@ -525,5 +584,27 @@ typedef struct chrome_goroutine {
     bool assists;  /* marks for the GC */
     bool system;   /* of the runtime */
 } chrome_goroutine;
+
+/* ---- following ------------------------------------------------------------------------------ */
+
+/* What is going on, as far as the events were taken. */
+typedef struct chrome {
+    chrome_timeline timeline;
+    chrome_user user;
+    chrome_rows rows;
+    idpool goroutines;
+    system_goroutines system;
+    bool v2;
+    int sys_block;       /* v1: code of the event that takes the proc from a system call */
+    uint64_t generation; /* v2: of the last event */
+    uint64_t stw_row;    /* where the last stop-the-world began */
+    chrome_counts counts;
+} chrome;
+
+/* Take the next event, which is changed. */
+void chrome_take_event(chrome *c, gotrace_event *event);
+
+/* End what goes on when the trace stops. */
+void chrome_finish(chrome *c);
 
 #endif

@@ -4,9 +4,9 @@
  * A stack is named by its innermost frame; the frames around it are that one's parents, so that
  * stacks share what they have in common. Only frames that a record shows are written.
  *
- * Where ids hold for a generation only (v2), stacks are looked up while their event is at hand,
- * names are copied, and frames are told apart by them. Else the tables outlive the reading, and a
- * stack is looked up when a record that shows it is written.
+ * Stacks are looked up while their event is at hand, and records are written in another thread, which
+ * reads frames and texts that it was told of, and says which are used. Where ids hold for a generation
+ * only (v2) names are copied, and frames are told apart by them; else the tables outlive the reading.
  */
 #include "chrome.h"
 
@@ -18,8 +18,8 @@ struct chrome_node {
     uint64_t function_id, line;
     const char *function;
     uint32_t function_size;
-    uint32_t parent : 31; /* its number, 0 for an outermost frame */
-    uint32_t used : 1;    /* a record shows it */
+    uint32_t parent; /* its number, 0 for an outermost frame */
+    bool used;       /* a record shows it: for the thread that writes */
 };
 
 /* A name that outlives its generation. */
@@ -28,14 +28,16 @@ typedef struct kept_text {
     size_t size;
 } kept_text;
 
-enum { FIRST_NODES = 256, NODES_MAX = 1 << 30, NODE_NUMBER = 0x7fffffff, FRAME_BYTES = 48 };
+enum { FIRST_TABLE = 512, FRAME_BYTES = 48 };
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
 {
     *frames = (chrome_frames){
         .reader = reader, .by_generation = gotrace_reader_summary(reader)->version >= CHROME_V2};
     idmap_init(&frames->stacks, sizeof(uint32_t));
-    idmap_init(&frames->texts, sizeof(kept_text));
+    idmap_init(&frames->keys, sizeof(uint32_t));
+    frames->nodes.stride = sizeof(chrome_node);
+    frames->texts.stride = sizeof(kept_text);
     frames->seed = frames->stacks.seed;
 }
 
@@ -48,34 +50,37 @@ void chrome_frames_forget(chrome_frames *frames)
 
 void chrome_frames_free(chrome_frames *frames)
 {
-    size_t cursor = 0;
-    uint64_t key;
-    void *value;
-
-    while (idmap_next(&frames->texts, &cursor, &key, &value))
-        free(((kept_text *)value)->bytes);
-    idmap_free(&frames->texts);
+    for (size_t i = 0; i < frames->texts.count; i++)
+        free(((kept_text *)steady_at(&frames->texts, i))->bytes);
+    steady_free(&frames->texts);
+    steady_free(&frames->nodes);
+    idmap_free(&frames->keys);
     idmap_free(&frames->stacks);
-    free(frames->nodes);
     free(frames->table);
     free(frames->buffer);
+}
+
+static const kept_text *text_of(const chrome_frames *frames, uint64_t number)
+{
+    return number != 0 ? steady_at(&frames->texts, (size_t)(number - 1)) : NULL;
 }
 
 uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
 {
     uint64_t key = frames->seed ^ 0xcbf29ce484222325U;
-    kept_text *text;
+    uint32_t *known;
 
     for (size_t i = 0; i < size; i++)
         key = (key ^ (unsigned char)bytes[i]) * 0x100000001b3U;
-    while (key == 0 || ((text = idmap_find(&frames->texts, key)) != NULL &&
-                        (text->size != size || memcmp(text->bytes, bytes, size) != 0)))
-        key++;
-    if (text)
-        return key;
+    for (; (known = idmap_find(&frames->keys, key)) != NULL; key++) {
+        const kept_text *text = text_of(frames, *known);
+        if (text->size == size && memcmp(text->bytes, bytes, size) == 0)
+            return *known;
+    }
     char *copy = malloc(size + 1);
-    text = copy ? idmap_insert(&frames->texts, key) : NULL;
-    if (!text) {
+    kept_text *text = copy ? steady_next(&frames->texts) : NULL;
+    known = text ? idmap_insert(&frames->keys, key) : NULL;
+    if (!known) {
         free(copy);
         frames->failed = true;
         return 0;
@@ -84,15 +89,21 @@ uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t siz
         memcpy(copy, bytes, size);
     copy[size] = '\0';
     *text = (kept_text){copy, size};
-    return key;
+    *known = (uint32_t)++frames->texts.count;
+    return *known;
 }
 
-const char *chrome_frames_kept(const chrome_frames *frames, uint64_t key, size_t *size)
+const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size)
 {
-    const kept_text *text = key != 0 ? idmap_find(&frames->texts, key) : NULL;
+    const kept_text *text = text_of(frames, number);
 
     *size = text ? text->size : 0;
     return text ? text->bytes : NULL;
+}
+
+static chrome_node *node_of(const chrome_frames *frames, uint32_t number)
+{
+    return steady_at(&frames->nodes, number - 1);
 }
 
 static bool same(const chrome_node *a, const chrome_node *b)
@@ -109,45 +120,40 @@ static size_t place_of(const chrome_frames *frames, const chrome_node *node)
     h = (h ^ h >> 32 ^ node->parent) * 0x94d049bb133111ebU;
     size_t i = (size_t)(h ^ h >> 31) & (frames->table_size - 1);
 
-    while (frames->table[i] != 0 && !same(&frames->nodes[frames->table[i] - 1], node))
+    while (frames->table[i] != 0 && !same(node_of(frames, frames->table[i]), node))
         i = (i + 1) & (frames->table_size - 1);
     return i;
 }
 
-/* Room for one node more; the table is twice as long as the nodes. */
+/* The table is twice as long as the nodes. */
 static bool grow(chrome_frames *frames)
 {
-    if (frames->count < frames->capacity)
+    if (2 * frames->nodes.count < frames->table_size)
         return true;
-    size_t capacity = frames->capacity ? 2 * frames->capacity : FIRST_NODES;
-    if (capacity > NODES_MAX)
-        return false;
-    chrome_node *nodes = realloc(frames->nodes, capacity * sizeof *nodes);
-    if (!nodes)
-        return false;
-    frames->nodes = nodes;
-    uint32_t *table = calloc(2 * capacity, sizeof *table);
+    size_t size = frames->table_size ? 2 * frames->table_size : FIRST_TABLE;
+    uint32_t *table = calloc(size, sizeof *table);
     if (!table)
         return false;
     free(frames->table);
     frames->table = table;
-    frames->table_size = 2 * capacity;
-    frames->capacity = capacity;
-    for (size_t i = 0; i < frames->count; i++)
-        table[place_of(frames, &nodes[i])] = (uint32_t)(i + 1);
+    frames->table_size = size;
+    for (size_t i = 0; i < frames->nodes.count; i++)
+        table[place_of(frames, steady_at(&frames->nodes, i))] = (uint32_t)(i + 1);
     return true;
 }
 
 static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
 {
-    if (!grow(frames)) {
+    chrome_node *next = steady_next(&frames->nodes);
+
+    if (!next || !grow(frames)) {
         frames->failed = true;
         return 0;
     }
     size_t place = place_of(frames, node);
     if (frames->table[place] == 0) {
-        frames->nodes[frames->count++] = *node;
-        frames->table[place] = (uint32_t)frames->count;
+        *next = *node;
+        frames->table[place] = (uint32_t)++frames->nodes.count;
     }
     return frames->table[place];
 }
@@ -183,7 +189,7 @@ static uint32_t look_up(chrome_frames *frames, uint64_t stack)
                             .line = bare ? frame->pc : frame->line,
                             .function = bare ? NULL : frame->function,
                             .function_size = (uint32_t)frame->function_size,
-                            .parent = number & NODE_NUMBER};
+                            .parent = number};
         if (frames->by_generation && !bare) {
             size_t size;
             node.function_id = chrome_frames_keep(frames, frame->function, frame->function_size);
@@ -215,14 +221,14 @@ uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
 
 uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number)
 {
-    while (number != 0 && frames->nodes[number - 1].parent != 0)
-        number = frames->nodes[number - 1].parent;
+    while (number != 0 && node_of(frames, number)->parent != 0)
+        number = node_of(frames, number)->parent;
     return number;
 }
 
 const char *chrome_frames_function(const chrome_frames *frames, uint32_t number, size_t *size)
 {
-    const chrome_node *node = number != 0 ? &frames->nodes[number - 1] : NULL;
+    const chrome_node *node = number != 0 ? node_of(frames, number) : NULL;
 
     *size = node && node->function ? node->function_size : 0;
     return node ? node->function : NULL;
@@ -230,17 +236,20 @@ const char *chrome_frames_function(const chrome_frames *frames, uint32_t number,
 
 void chrome_frames_use(chrome_frames *frames, uint32_t number)
 {
-    while (number != 0 && !frames->nodes[number - 1].used) {
-        frames->nodes[number - 1].used = 1;
-        frames->used_bytes += FRAME_BYTES + frames->nodes[number - 1].function_size;
-        number = frames->nodes[number - 1].parent;
+    while (number != 0) {
+        chrome_node *node = node_of(frames, number);
+        if (node->used)
+            return;
+        node->used = true;
+        frames->used_bytes += FRAME_BYTES + node->function_size;
+        number = node->parent;
     }
 }
 
 void chrome_frames_use_none(chrome_frames *frames)
 {
-    for (size_t i = 0; i < frames->count; i++)
-        frames->nodes[i].used = 0;
+    for (size_t i = 0; i < frames->nodes.count; i++)
+        ((chrome_node *)steady_at(&frames->nodes, i))->used = false;
     frames->used_bytes = 0;
 }
 
@@ -248,8 +257,8 @@ void chrome_frames_write(const chrome_frames *frames, out *o)
 {
     const char *before = "\n\"";
 
-    for (size_t i = 0; i < frames->count; i++) {
-        const chrome_node *node = &frames->nodes[i];
+    for (size_t i = 0; i < frames->nodes.count; i++) {
+        const chrome_node *node = steady_at(&frames->nodes, i);
         if (!node->used)
             continue;
         out_str(o, before);

@@ -12,6 +12,7 @@
 
 enum {
     PART_WINDOW = 4 * 1024 * 1024,
+    PART_BLOCK = 16, /* 64 KiB */
     AROUND = 2000, /* about the bytes of a document with nothing in it */
     EVENT = 150,   /* and of an event */
 };
@@ -30,7 +31,7 @@ bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job
     idmap_init(&p->regions, sizeof(chrome_kept));
     idmap_init(&p->arrows, sizeof(uint64_t));
     idmap_init(&p->crossing, sizeof(bool));
-    if (!spool_init(&p->waiting, PART_WINDOW) || !out_init(&p->nowhere, write_nowhere, NULL)) {
+    if (!spool_init(&p->waiting, PART_WINDOW, PART_BLOCK) || !out_init(&p->nowhere, write_nowhere, NULL)) {
         p->error = ENOMEM;
         return false;
     }
@@ -225,11 +226,26 @@ static void use_row_of(chrome_parts *p, uint64_t key, void *value)
     use_row(p, &((chrome_kept *)value)->record);
 }
 
+static void write_all_waiting(chrome_parts *p)
+{
+    const chrome_record *waiting;
+    spool_taken block;
+    const char *text;
+
+    while (spool_take(&p->waiting, true, true, &block)) {
+        size_t at = 0;
+        while ((waiting = chrome_next_record(&block, &at, &text)) != NULL) {
+            chrome_record record;
+            memcpy(&record, waiting, CHROME_HEAD_SIZE + waiting->count * sizeof record.values[0]);
+            write_waiting(p, &record, text);
+        }
+        spool_give_back(&p->waiting, &block);
+    }
+}
+
 /* Write all that waits, up to the border. */
 static void write_part(chrome_parts *p, int64_t border)
 {
-    chrome_record record;
-
     if (p->error != 0 || p->job->out->failed)
         return;
     if (!allocate_counters(p) || (p->part > 0 && !p->job->next_part(p->job->ctx))) {
@@ -242,28 +258,17 @@ static void write_part(chrome_parts *p, int64_t border)
     p->border = border;
     p->writer->o = p->job->out;
     p->writer->started = false;
-    chrome_frames_use_none(&p->writer->frames);
+    chrome_frames_use_none(p->writer->frames);
     chrome_write_begin(p->writer);
     each_kept(p, &p->rows, write_row);
     write_counters(p);
     write_regions(p, CHROME_REGION_BEGIN);
     each_kept(p, &p->slices, write_rest);
-    const char *bytes;
-    while ((bytes = spool_front(&p->waiting, CHROME_HEAD_SIZE)) != NULL) {
-        memcpy(&record, bytes, CHROME_HEAD_SIZE);
-        size_t size = chrome_record_size(&record);
-        bytes = spool_front(&p->waiting, size);
-        if (!bytes)
-            break;
-        memcpy(record.values, bytes + CHROME_HEAD_SIZE, record.count * sizeof record.values[0]);
-        write_waiting(p, &record,
-                      bytes + CHROME_HEAD_SIZE + record.count * sizeof record.values[0]);
-        spool_pop(&p->waiting, size);
-    }
+    write_all_waiting(p);
     if (border != INT64_MAX)
         write_regions(p, CHROME_REGION_END);
     chrome_write_end(p->writer);
-    chrome_frames_use_none(&p->writer->frames);
+    chrome_frames_use_none(p->writer->frames);
     p->size = 0;
     p->begin = border;
 }
@@ -303,7 +308,7 @@ static bool take_row(chrome_parts *p, const chrome_record *record, const char *t
 
 void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char *text)
 {
-    bool full = p->size + p->writer->frames.used_bytes + size_around(p) >= p->job->part_size;
+    bool full = p->size + p->writer->frames->used_bytes + size_around(p) >= p->job->part_size;
 
     /* What happens at the same time stays together: an arrow's end and what it ends in. */
     if (full && record->time > p->last && p->last >= p->begin)
@@ -318,8 +323,7 @@ void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char 
         p->error = ENOMEM;
     if (record->op == CHROME_ARROW_END)
         idmap_remove(&p->arrows, record->values[CHROME_ID]);
-    if (spool_push(&p->waiting, record, CHROME_HEAD_SIZE + record->count * sizeof record->values[0],
-                   text, record->text_size) == SPOOL_NONE)
+    if (chrome_append(&p->waiting, record, record->values, text) == SPOOL_NONE)
         p->error = p->waiting.error;
 }
 

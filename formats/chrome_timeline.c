@@ -8,8 +8,12 @@
 enum {
     /* What began while the longest of the things at hand goes on: as a rule some hundredths of a
      * second. What waits longer goes to the disk. */
-    SPOOL_WINDOW = 40 * 1024 * 1024,
+    SPOOL_WINDOW = 32 * 1024 * 1024,
+    SPOOL_BLOCK = 17, /* 128 KiB */
+    /* So much is held back for what may still turn out to have lasted since the trace began. */
+    HELD_MOST = 24 * 1024 * 1024,
     HEAD_WINDOW = 1024 * 1024,
+    HEAD_BLOCK = 14,
 };
 
 /* In a position: it is one in the head. */
@@ -17,14 +21,16 @@ enum {
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
 {
-    *t = (chrome_timeline){
-        .writer = {.o = o, .reader = reader, .version = gotrace_reader_summary(reader)->version}};
-    chrome_frames_init(&t->writer.frames, reader);
+    int version = gotrace_reader_summary(reader)->version;
+
+    *t = (chrome_timeline){.version = version,
+                           .writer = {.o = o, .frames = &t->frames, .version = version}};
+    chrome_frames_init(&t->frames, reader);
     idpool_init(&t->rows, sizeof(chrome_row));
-    t->held = t->writer.version >= CHROME_V2;
-    if (!spool_init(&t->spool, SPOOL_WINDOW))
+    t->held = t->version >= CHROME_V2;
+    if (!spool_init(&t->spool, SPOOL_WINDOW, SPOOL_BLOCK))
         t->error = t->spool.error;
-    if (!spool_init(&t->head, HEAD_WINDOW))
+    if (!spool_init(&t->head, HEAD_WINDOW, HEAD_BLOCK))
         t->error = t->head.error;
     return t->error == 0;
 }
@@ -38,10 +44,24 @@ static void refuse(chrome_timeline *t, int error)
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-size_t chrome_record_size(const chrome_record *record)
+uint64_t chrome_append(spool *s, const chrome_record *head, const uint64_t *values,
+                       const char *text)
 {
-    size_t size = CHROME_HEAD_SIZE + record->count * sizeof record->values[0];
-    return (size + record->text_size + 7) / 8 * 8;
+    size_t size = CHROME_HEAD_SIZE + head->count * sizeof values[0];
+    size_t whole = (size + head->text_size + 7) / 8 * 8;
+    uint64_t position;
+    unsigned char *at = spool_reserve(s, whole, &position);
+
+    if (!at)
+        return SPOOL_NONE;
+    memcpy(at, head, CHROME_HEAD_SIZE);
+    for (size_t i = 0; i < head->count; i++)
+        memcpy(at + CHROME_HEAD_SIZE + i * sizeof values[0], &values[i], sizeof values[0]);
+    if (head->text_size > 0) {
+        memset(at + whole - 8, 0, 8);
+        memcpy(at + size, text, head->text_size);
+    }
+    return position;
 }
 
 uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_state state,
@@ -55,31 +75,22 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
 
     if (t->error != 0 || (t->shown && !chrome_shows(t->shown, t->by, op, name, values)))
         return SPOOL_NONE;
-    if (text_size > UINT32_MAX)
-        text_size = UINT32_MAX;
-    record.text_size = (uint32_t)text_size;
+    record.text_size = text_size < UINT32_MAX ? (uint32_t)text_size : UINT32_MAX;
     spool *s = t->back ? &t->head : &t->spool;
-    size_t size = CHROME_HEAD_SIZE + count * sizeof values[0],
-           whole = (size + text_size + 7) / 8 * 8;
-    unsigned char *at = spool_reserve(s, whole);
-    if (!at) {
+    uint64_t position = chrome_append(s, &record, values, text);
+    if (position == SPOOL_NONE) {
         refuse(t, s->error);
         return SPOOL_NONE;
     }
-    memcpy(at, &record, CHROME_HEAD_SIZE);
-    for (size_t i = 0; i < count; i++)
-        memcpy(at + CHROME_HEAD_SIZE + i * sizeof values[0], &values[i], sizeof values[0]);
-    if (text_size > 0) {
-        memset(at + whole - 8, 0, 8);
-        memcpy(at + size, text, text_size);
-    }
-    uint64_t position = s->end - whole;
+    if (state == CHROME_OPEN)
+        spool_open(s, position);
     return t->back ? position | IN_HEAD : position;
 }
 
 void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
                    const uint64_t *values, size_t count)
 {
+    const size_t at_state = offsetof(chrome_record, state);
     uint8_t byte = (uint8_t)state;
 
     if (position == SPOOL_NONE)
@@ -87,9 +98,12 @@ void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, si
     spool *s = position & IN_HEAD ? &t->head : &t->spool;
     position &= ~IN_HEAD;
     if (count > 0)
-        spool_patch(s, position + CHROME_HEAD_SIZE + first * sizeof values[0], values,
+        spool_patch(s, position, CHROME_HEAD_SIZE + first * sizeof values[0], values,
                     count * sizeof values[0]);
-    spool_patch(s, position + offsetof(chrome_record, state), &byte, 1);
+    if (state == CHROME_OPEN)
+        return;
+    spool_patch(s, position, at_state, &byte, 1);
+    spool_close(s, position);
 }
 
 bool chrome_go_back(chrome_timeline *t)
@@ -119,65 +133,78 @@ void chrome_emit(void *ctx, const chrome_record *record, const char *text)
         chrome_write_record(&t->writer, record, text);
 }
 
-/* Write a record that lies in a spool. */
-static void write_one(chrome_timeline *t, const chrome_record *record)
+/* Write a record that lies in a block. */
+static void write_one(chrome_timeline *t, const chrome_block *block, const chrome_record *record,
+                      const char *text)
 {
-    const char *text = (const char *)(record->values + record->count);
     chrome_record copy;
 
     if (!t->parts && !t->window && record->state == CHROME_DONE) {
         chrome_write_record(&t->writer, record, text);
         return;
     }
+    if (record->state == CHROME_DROPPED ||
+        (record->state == CHROME_OPEN && record->op == CHROME_ARROW_START))
+        return;
     memcpy(&copy, record, CHROME_HEAD_SIZE + record->count * sizeof copy.values[0]);
     if (copy.state == CHROME_OPEN)
-        copy.values[CHROME_END] = (uint64_t)t->now;
+        copy.values[CHROME_END] = (uint64_t)block->end;
     if (t->window)
         chrome_window_take(t->window, &copy, text);
     else
         chrome_emit(t, &copy, text);
 }
 
-/* Write from the front of a spool to the first record that is still open; false if there is one. */
-static bool write_front(chrome_timeline *t, spool *s)
+/* This is what the other thread does. */
+static bool write_block(void *ctx, const chrome_block *block)
 {
+    chrome_timeline *t = ctx;
     const chrome_record *record;
+    const char *text;
+    size_t at = 0;
 
-    while ((record = spool_front(s, CHROME_HEAD_SIZE)) != NULL) {
-        bool open = record->state == CHROME_OPEN;
-        bool shown = record->state == CHROME_DONE || (open && record->op != CHROME_ARROW_START);
-        if (open && !t->ended)
-            return false;
-        size_t size = chrome_record_size(record);
-        if (shown && (record = spool_front(s, size)) != NULL)
-            write_one(t, record);
-        spool_pop(s, size);
-    }
-    return true;
+    while ((record = chrome_next_record(&block->records, &at, &text)) != NULL)
+        write_one(t, block, record, text);
+    return !t->writer.o->failed && !(t->parts && t->parts->error) &&
+           !(t->window && t->window->error);
 }
 
-static void write_complete(chrome_timeline *t)
+/* Have the first blocks of a spool written, to the first one that has something open. */
+static void write_front(chrome_timeline *t, spool *s, bool all)
 {
+    chrome_block block = {.home = s, .end = t->now};
+
+    while (!t->stopped && spool_take(s, all, t->ended, &block.records)) {
+        /* What fits into a few blocks is not worth a thread. */
+        if (!t->thread && !t->alone && !t->ended && s == &t->spool) {
+            t->thread = chrome_thread_start(write_block, t);
+            t->alone = !t->thread;
+        }
+        if (t->thread) {
+            t->stopped = !chrome_thread_give(t->thread, &block);
+        } else {
+            t->stopped = !write_block(t, &block);
+            spool_give_back(s, &block.records);
+        }
+    }
+}
+
+void chrome_write_complete(chrome_timeline *t)
+{
+    t->seen = t->spool.end;
+    if (t->spool.in_memory >= HELD_MOST)
+        t->held = false;
     if (t->held)
         return;
-    if (write_front(t, &t->head))
-        write_front(t, &t->spool);
+    write_front(t, &t->head, true);
+    if (spool_is_empty(&t->head))
+        write_front(t, &t->spool, t->ended);
     if (t->head.error != 0)
         refuse(t, t->head.error);
     if (t->spool.error != 0)
         refuse(t, t->spool.error);
-    if (t->parts && t->parts->error != 0)
-        refuse(t, t->parts->error);
-    if (t->window && t->window->error != 0)
-        refuse(t, t->window->error);
-    if (t->writer.frames.failed)
+    if (t->frames.failed)
         refuse(t, ENOMEM);
-}
-
-void chrome_drain(chrome_timeline *t)
-{
-    if (spool_crowded(&t->spool))
-        write_complete(t);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -393,11 +420,16 @@ void chrome_timeline_finish(chrome_timeline *t)
 {
     t->held = false;
     t->ended = true;
-    write_complete(t);
+    chrome_write_complete(t);
+    if (t->thread && !chrome_thread_end(t->thread))
+        t->stopped = true;
+    t->thread = NULL;
     if (t->window && t->error == 0)
         chrome_window_finish(t->window, t->now);
     if (t->window && t->window->error != 0)
         refuse(t, t->window->error);
+    if (t->parts && t->parts->error != 0)
+        refuse(t, t->parts->error);
 }
 
 void chrome_timeline_free(chrome_timeline *t)
@@ -409,7 +441,7 @@ void chrome_timeline_free(chrome_timeline *t)
     while (idpool_next(&t->rows, &cursor, &number, &value))
         free(((chrome_row *)value)->open);
     idpool_free(&t->rows);
-    chrome_frames_free(&t->writer.frames);
+    chrome_frames_free(&t->frames);
     spool_free(&t->head);
     spool_free(&t->spool);
 }

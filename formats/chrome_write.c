@@ -66,29 +66,20 @@ static const char *fixed_name(chrome_name name, bool v2)
     return "";
 }
 
-/* Behind a goroutine's number: the function that it started with. */
-static void write_start(chrome_writer *w, uint64_t start)
-{
-    gotrace_frame frame;
-
-    if (start == 0)
-        return;
-    if (w->version < 7) {
-        out_str(w->o, " 0x");
-        out_hex(w->o, start);
-    } else if (gotrace_reader_stack(w->reader, start, &frame, 1) == 1 && frame.function_size > 0) {
-        out_char(w->o, ' ');
-        out_json_text(w->o, frame.function, frame.function_size);
-    }
-}
-
-/* In v2 what was known at the end of the run: the function, and a label. */
-static void write_start_v2(chrome_writer *w, uint64_t start, uint64_t kept_label)
+/* Behind a goroutine's number: the function that it started with, and a label. */
+static void write_start(chrome_writer *w, uint64_t start, uint64_t kept_label)
 {
     size_t size, label_size;
-    const char *function = chrome_frames_function(&w->frames, (uint32_t)start, &size);
-    const char *label = chrome_frames_kept(&w->frames, kept_label, &label_size);
+    const char *label = chrome_frames_kept(w->frames, kept_label, &label_size);
 
+    if (w->version < 7) {
+        if (start != 0) {
+            out_str(w->o, " 0x");
+            out_hex(w->o, start);
+        }
+        return;
+    }
+    const char *function = chrome_frames_function(w->frames, (uint32_t)start, &size);
     if (size > 0) {
         out_char(w->o, ' ');
         out_json_text(w->o, function, size);
@@ -103,7 +94,7 @@ static void write_start_v2(chrome_writer *w, uint64_t start, uint64_t kept_label
 /* "G7 main.worker": a goroutine by its number and the function that it started with. */
 static void write_run(chrome_writer *w, const chrome_record *record)
 {
-    bool v2 = w->frames.by_generation;
+    bool v2 = w->frames->by_generation;
     uint64_t start = record->values[v2 ? CHROME_A : CHROME_START];
     uint64_t label = v2 ? record->values[CHROME_B] : 0;
     chrome_run_name *known = &w->names[(start ^ label) % CHROME_RECENT];
@@ -117,10 +108,7 @@ static void write_run(chrome_writer *w, const chrome_record *record)
     }
     uint64_t written = o->written;
     size_t before = o->used;
-    if (v2)
-        write_start_v2(w, start, label);
-    else
-        write_start(w, start);
+    write_start(w, start, label);
     /* What is not long, and did not leave the buffer. */
     if (o->written != written || o->used <= before || o->used - before > CHROME_SHORT)
         return;
@@ -150,7 +138,7 @@ static void write_name(chrome_writer *w, const chrome_record *record, const char
     if (record->name == CHROME_NAME_RUN)
         write_run(w, record);
     else
-        out_str(w->o, fixed_name((chrome_name)record->name, w->frames.by_generation));
+        out_str(w->o, fixed_name((chrome_name)record->name, w->frames->by_generation));
     if (record->text_size > 0) {
         out_str(w->o, " (");
         out_json_text(w->o, text, record->text_size);
@@ -172,12 +160,8 @@ static inline void write_number(out *o, uint64_t value)
 
 static inline uint32_t frame_of(chrome_writer *w, uint64_t stack)
 {
-    uint32_t frame = w->frames.by_generation ? (uint32_t)stack
-                                             : chrome_frames_of(&w->frames, stack);
-
-    if (frame != 0)
-        chrome_frames_use(&w->frames, frame);
-    return frame;
+    chrome_frames_use(w->frames, (uint32_t)stack);
+    return (uint32_t)stack;
 }
 
 static void write_stack(chrome_writer *w, uint64_t stack)
@@ -390,6 +374,6 @@ void chrome_write_begin(chrome_writer *w)
 void chrome_write_end(chrome_writer *w)
 {
     out_str(w->o, "\n],\"stackFrames\":{");
-    chrome_frames_write(&w->frames, w->o);
+    chrome_frames_write(w->frames, w->o);
     out_str(w->o, "\n}}\n");
 }

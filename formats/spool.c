@@ -9,24 +9,35 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_AHEAD = 256 * 1024, FIRST_YOUNG = 512 * 1024 };
+enum { FIRST_BLOCKS = 16 };
 
-bool spool_init(spool *s, size_t window)
+bool spool_init(spool *s, size_t window, unsigned shift)
 {
-    size_t first = window < FIRST_YOUNG ? window : FIRST_YOUNG;
-
-    *s = (spool){.window = window, .young_capacity = first, .fd = -1, .young = malloc(first)};
-    if (!s->young)
+    *s = (spool){.window = window,
+                 .shift = shift,
+                 .fd = -1,
+                 .capacity = FIRST_BLOCKS,
+                 .blocks = malloc(FIRST_BLOCKS * sizeof *s->blocks)};
+    if (!s->blocks)
         s->error = ENOMEM;
-    return s->young != NULL;
+    return s->blocks != NULL;
+}
+
+static spool_block *block_of(const spool *s, uint64_t number)
+{
+    return &s->blocks[number & (s->capacity - 1)];
 }
 
 void spool_free(spool *s)
 {
+    for (uint64_t number = s->stored; number < s->end; number++)
+        free(block_of(s, number)->bytes);
+    while (s->spares > 0)
+        free(s->spare[--s->spares]);
+    free(s->spare);
+    free(s->blocks);
     if (s->fd >= 0)
         close(s->fd);
-    free(s->young);
-    free(s->old);
     *s = (spool){.fd = -1, .error = EINVAL};
 }
 
@@ -36,6 +47,8 @@ static bool fail(spool *s, int error)
         s->error = error;
     return false;
 }
+
+/* ---- the file ------------------------------------------------------------------------------ */
 
 /* Make a file and take its name away, without a signal between. */
 static int make_and_unlink(const char *folder)
@@ -92,190 +105,193 @@ static bool open_file(spool *s)
     return s->fd >= 0 || fail(s, errno);
 }
 
-static bool write_at(spool *s, const unsigned char *bytes, size_t size, uint64_t position)
+static bool write_at(spool *s, const unsigned char *bytes, size_t size, uint64_t at)
 {
     while (size > 0) {
-        ssize_t n = pwrite(s->fd, bytes, size, (off_t)(position - s->file_start));
+        ssize_t n = pwrite(s->fd, bytes, size, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return fail(s, n < 0 ? errno : EIO);
         bytes += n;
         size -= (size_t)n;
-        position += (uint64_t)n;
+        at += (uint64_t)n;
     }
     return true;
 }
 
-/* Move what is in memory to the file. */
-static bool store(spool *s)
+static bool read_at(spool *s, unsigned char *bytes, size_t size, uint64_t at)
 {
-    if (s->fd < 0 && !open_file(s))
-        return false;
-    if (s->front == s->stored)
-        s->file_start = s->stored;
-    if (!write_at(s, s->young, (size_t)(s->end - s->stored), s->stored))
-        return false;
-    s->stored = s->end;
-    return true;
-}
-
-/* Twice as much memory, and that many bytes at least. What fits into the processor's cache is
- * faster than what does not, so that it does not have the whole window from the start. */
-static bool more_memory(spool *s, size_t least)
-{
-    size_t capacity = 2 * s->young_capacity < s->window ? 2 * s->young_capacity : s->window;
-
-    if (capacity < least)
-        capacity = least;
-    unsigned char *larger = realloc(s->young, capacity);
-    if (!larger)
-        return fail(s, ENOMEM);
-    s->young = larger;
-    s->young_capacity = capacity;
-    return true;
-}
-
-/* Make room in memory for size bytes more. */
-static bool make_room(spool *s, size_t size)
-{
-    /* Bytes already taken from the front, if that lies in memory. */
-    size_t taken = s->front > s->stored ? (size_t)(s->front - s->stored) : 0;
-    size_t used = (size_t)(s->end - s->stored);
-
-    if (taken >= s->young_capacity / 4 || taken == used) {
-        memmove(s->young, s->young + taken, used - taken);
-        s->stored += taken;
-        used -= taken;
-        if (s->young_capacity - used >= size)
-            return true;
-    }
-    if (s->young_capacity < s->window)
-        return more_memory(s, used + size);
-    if (used > 0) {
-        /* The taken bytes at its start go to the file too, which is simpler and does no harm. */
-        uint64_t front = s->front;
-        if (front > s->stored)
-            s->front = s->stored;
-        bool stored = store(s);
-        s->front = front;
-        if (!stored)
-            return false;
-    }
-    if (size > s->young_capacity) {
-        unsigned char *larger = realloc(s->young, size);
-        if (!larger)
-            return fail(s, ENOMEM);
-        s->young = larger;
-        s->young_capacity = size;
-    }
-    return true;
-}
-
-unsigned char *spool_more(spool *s, size_t size)
-{
-    if (s->error != 0)
-        return NULL;
-    if (s->young_capacity - (size_t)(s->end - s->stored) < size && !make_room(s, size))
-        return NULL;
-    unsigned char *at = s->young + (s->end - s->stored);
-    s->end += size;
-    return at;
-}
-
-uint64_t spool_push(spool *s, const void *bytes, size_t size, const void *more, size_t more_size)
-{
-    size_t whole = (size + more_size + 7) / 8 * 8;
-    unsigned char *at = spool_reserve(s, whole);
-
-    if (!at)
-        return SPOOL_NONE;
-    memcpy(at, bytes, size);
-    if (more_size > 0)
-        memcpy(at + size, more, more_size);
-    memset(at + size + more_size, 0, whole - size - more_size);
-    return s->end - whole;
-}
-
-/* Copy to buffer, which holds [start, start + length), what of bytes at position falls into it. */
-static void overlay(unsigned char *buffer, uint64_t start, uint64_t length, uint64_t position,
-                    const unsigned char *bytes, size_t size)
-{
-    uint64_t from = position > start ? position : start;
-    uint64_t to = position + size < start + length ? position + size : start + length;
-
-    if (from < to)
-        memcpy(buffer + (from - start), bytes + (from - position), (size_t)(to - from));
-}
-
-void spool_patch(spool *s, uint64_t position, const void *bytes, size_t size)
-{
-    if (s->error != 0 || position < s->front || position + size > s->end)
-        return;
-    overlay(s->young, s->stored, s->end - s->stored, position, bytes, size);
-    if (position < s->stored) {
-        /* Entries are stored whole, so that nothing of it is in memory. */
-        write_at(s, bytes, size, position);
-        overlay(s->old, s->old_start, s->old_size, position, bytes, size);
-    }
-}
-
-/* Read ahead in the file from the front on, size bytes at least. */
-static bool read_old(spool *s, size_t size)
-{
-    size_t want = size > READ_AHEAD ? size : READ_AHEAD;
-
-    if (want > s->old_capacity) {
-        unsigned char *larger = realloc(s->old, want);
-        if (!larger)
-            return fail(s, ENOMEM);
-        s->old = larger;
-        s->old_capacity = want;
-    }
-    if (want > s->stored - s->front)
-        want = (size_t)(s->stored - s->front);
-    s->old_start = s->front;
-    s->old_size = 0;
-    while (s->old_size < want) {
-        ssize_t n = pread(s->fd, s->old + s->old_size, want - s->old_size,
-                          (off_t)(s->front + s->old_size - s->file_start));
+    while (size > 0) {
+        ssize_t n = pread(s->fd, bytes, size, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return fail(s, n < 0 ? errno : EIO);
-        s->old_size += (size_t)n;
+        bytes += n;
+        size -= (size_t)n;
+        at += (uint64_t)n;
     }
     return true;
 }
 
-const void *spool_front(spool *s, size_t size)
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* A spare block is the one that was given back last, which the processor's cache still has. */
+static unsigned char *memory_for(spool *s, size_t capacity)
 {
-    if (s->error != 0 || s->end - s->front < size)
-        return NULL;
-    if (s->front >= s->stored)
-        return s->young + (s->front - s->stored);
-    if (s->stored - s->front < size)
-        return NULL;
-    if (s->front < s->old_start || s->front + size > s->old_start + s->old_size)
-        if (!read_old(s, size))
-            return NULL;
-    return s->old + (s->front - s->old_start);
+    bool usual = capacity == (size_t)1 << s->shift;
+    unsigned char *bytes = usual && s->spares > 0 ? s->spare[--s->spares] : malloc(capacity);
+
+    if (!bytes)
+        fail(s, ENOMEM);
+    return bytes;
 }
 
-void spool_pop(spool *s, size_t size)
+static void no_memory_for(spool *s, unsigned char *bytes, size_t capacity)
 {
-    s->front += size;
+    if (capacity == (size_t)1 << s->shift && s->spares == s->spare_capacity) {
+        size_t more = s->spares > 0 ? 2 * s->spares : FIRST_BLOCKS;
+        unsigned char **larger = realloc(s->spare, more * sizeof *larger);
+        s->spare = larger ? larger : s->spare;
+        s->spare_capacity = larger ? more : s->spare_capacity;
+    }
+    if (capacity == (size_t)1 << s->shift && s->spares < s->spare_capacity)
+        s->spare[s->spares++] = bytes;
+    else
+        free(bytes);
+}
+
+/* Move the oldest block that is in memory to the file. */
+static bool store(spool *s)
+{
+    spool_block *block = block_of(s, s->stored);
+
+    if (s->fd < 0 && !open_file(s))
+        return false;
+    if (s->stored == s->front)
+        s->file_end = 0;
+    if (!write_at(s, block->bytes, block->used, s->file_end))
+        return false;
+    block->at = s->file_end;
+    s->file_end += block->used;
+    no_memory_for(s, block->bytes, block->capacity);
+    block->bytes = NULL;
+    s->in_memory -= block->capacity;
+    s->stored++;
+    return true;
+}
+
+static bool more_blocks(spool *s)
+{
+    spool_block *blocks = malloc(2 * s->capacity * sizeof *blocks);
+
+    if (!blocks)
+        return fail(s, ENOMEM);
+    for (uint64_t number = s->front; number < s->end; number++)
+        blocks[number & (2 * s->capacity - 1)] = *block_of(s, number);
+    free(s->blocks);
+    s->blocks = blocks;
+    s->capacity *= 2;
+    return true;
+}
+
+/* Nothing more comes into the last block. */
+static void close_last(spool *s)
+{
+    if (s->last)
+        block_of(s, s->end - 1)->used = (size_t)(s->fill - s->last);
+    s->last = s->fill = s->limit = NULL;
+}
+
+unsigned char *spool_more(spool *s, size_t size, uint64_t *position)
+{
+    size_t usual = (size_t)1 << s->shift, capacity = size > usual ? size : usual;
+
+    *position = SPOOL_NONE;
+    if (s->error != 0)
+        return NULL;
+    close_last(s);
+    while (s->stored < s->end && s->in_memory + capacity > s->window)
+        if (!store(s))
+            return NULL;
+    if (s->end - s->front == s->capacity && !more_blocks(s))
+        return NULL;
+    unsigned char *bytes = memory_for(s, capacity);
+    if (!bytes)
+        return NULL;
+    *block_of(s, s->end) = (spool_block){.bytes = bytes, .capacity = capacity};
+    s->in_memory += capacity;
+    s->last = bytes;
+    s->fill = bytes + size;
+    s->limit = bytes + capacity;
+    *position = s->end++ << s->shift;
+    return bytes;
+}
+
+/* ---- what is there ------------------------------------------------------------------------- */
+
+/* Whether the entry's block is in the file, and where the entry begins there. */
+static bool in_file(const spool *s, uint64_t position, uint64_t *at)
+{
+    uint64_t number = position >> s->shift;
+
+    if (s->error != 0 || number < s->front || number >= s->stored)
+        return false;
+    *at = block_of(s, number)->at + (position & (((uint64_t)1 << s->shift) - 1));
+    return true;
+}
+
+bool spool_patch_stored(spool *s, uint64_t position, size_t offset, const void *bytes, size_t size)
+{
+    uint64_t at;
+
+    return in_file(s, position, &at) && write_at(s, bytes, size, at + offset);
+}
+
+/* Fetch the first block from the file. */
+static bool fetch(spool *s, spool_block *block)
+{
+    unsigned char *bytes = memory_for(s, block->capacity);
+
+    if (!bytes || !read_at(s, bytes, block->used, block->at)) {
+        free(bytes);
+        return false;
+    }
+    block->bytes = bytes;
+    return true;
+}
+
+bool spool_take(spool *s, bool all, bool open, spool_taken *taken)
+{
+    spool_block *block = block_of(s, s->front);
+
+    if (s->error != 0 || s->front == s->end || (block->open > 0 && !open))
+        return false;
+    if (s->front + 1 == s->end && s->last) {
+        if (!all)
+            return false;
+        close_last(s);
+    }
+    if (s->front < s->stored) {
+        if (!fetch(s, block))
+            return false;
+    } else {
+        s->in_memory -= block->capacity;
+        s->stored++;
+    }
+    *taken = (spool_taken){block->bytes, block->used, block->capacity};
+    s->front++;
     /* When all that was stored is gone its place on the disk is used again. */
-    if (s->fd >= 0 && s->front == s->stored) {
-        s->file_start = s->stored;
-        s->old_size = 0;
+    if (s->front == s->stored && s->file_end > 0) {
+        s->file_end = 0;
         if (ftruncate(s->fd, 0) != 0)
             fail(s, errno);
     }
+    return true;
 }
 
-bool spool_crowded(const spool *s)
+void spool_give_back(spool *s, const spool_taken *taken)
 {
-    uint64_t used = s->end - (s->front > s->stored ? s->front : s->stored);
-    return used > s->young_capacity / 2;
+    no_memory_for(s, taken->bytes, taken->capacity);
 }

@@ -7,31 +7,36 @@
 #include "spool.h"
 #include "support.h"
 
-enum { ENTRIES = 60000, ENTRY_MAX = 24 * 1024, WINDOW = 4096 };
+enum { ENTRIES = 60000, ENTRY_MAX = 24 * 1024, WINDOW = 4096, BLOCK = 9 };
 
 typedef struct model {
     uint8_t *bytes;
     size_t end;
     size_t start[ENTRIES], size[ENTRIES];
+    uint64_t position[ENTRIES];
+    bool open[ENTRIES];
     size_t first, count; /* entries in the queue: [first, count) */
 } model;
 
 static void push_entry(spool *s, model *m, uint64_t *random)
 {
-    uint8_t entry[ENTRY_MAX];
-    size_t head = 8 + random_next(random) % 60;
-    size_t size = head + random_next(random) % 100;
+    size_t size = 8 + random_next(random) % 160;
+    uint64_t position;
 
     /* Some are larger than the window. */
     if (random_next(random) % 500 == 0)
         size += random_next(random) % (ENTRY_MAX - 200);
+    unsigned char *at = spool_reserve(s, size, &position);
+    ck_assert_ptr_nonnull(at);
     for (size_t i = 0; i < size; i++)
-        entry[i] = (uint8_t)random_next(random);
-    ck_assert_uint_eq(spool_push(s, entry, head, entry + head, size - head), m->end);
-    memcpy(m->bytes + m->end, entry, size);
+        at[i] = m->bytes[m->end + i] = (uint8_t)random_next(random);
+    m->open[m->count] = random_next(random) % 3 == 0;
+    if (m->open[m->count])
+        spool_open(s, position);
+    m->position[m->count] = position;
     m->start[m->count] = m->end;
     m->size[m->count++] = size;
-    m->end += (size + 7) / 8 * 8;
+    m->end += size;
 }
 
 static void patch_entry(spool *s, model *m, uint64_t *random)
@@ -43,22 +48,36 @@ static void patch_entry(spool *s, model *m, uint64_t *random)
 
     for (size_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)random_next(random);
-    spool_patch(s, m->start[which] + offset, bytes, size);
+    ck_assert(spool_patch(s, m->position[which], offset, bytes, size));
     memcpy(m->bytes + m->start[which] + offset, bytes, size);
 }
 
-static void pop_entry(spool *s, model *m)
+static void complete_entry(spool *s, model *m, size_t which)
 {
-    size_t size = m->size[m->first];
-    const uint8_t *head = spool_front(s, 8);
+    if (m->open[which])
+        spool_close(s, m->position[which]);
+    m->open[which] = false;
+}
 
-    ck_assert_ptr_nonnull(head);
-    ck_assert_mem_eq(head, m->bytes + m->start[m->first], 8);
-    const uint8_t *whole = spool_front(s, size);
-    ck_assert_ptr_nonnull(whole);
-    ck_assert_mem_eq(whole, m->bytes + m->start[m->first], size);
-    spool_pop(s, (size + 7) / 8 * 8);
-    m->first++;
+/* Take a block, if there is a complete one: its entries are the next ones. */
+static bool take_block(spool *s, model *m, bool all, bool open)
+{
+    spool_taken taken;
+    size_t at = 0;
+
+    if (!spool_take(s, all, open, &taken))
+        return false;
+    while (at < taken.used) {
+        ck_assert_uint_lt(m->first, m->count);
+        ck_assert(open || !m->open[m->first]);
+        ck_assert_mem_eq(taken.bytes + at, m->bytes + m->start[m->first], m->size[m->first]);
+        at += m->size[m->first++];
+    }
+    ck_assert_uint_eq(at, taken.used);
+    spool_give_back(s, &taken);
+    /* What was taken is not there any more. */
+    ck_assert(!spool_patch(s, m->position[m->first - 1], 0, m->bytes, 1));
+    return true;
 }
 
 START_TEST(as_a_plain_queue)
@@ -67,26 +86,35 @@ START_TEST(as_a_plain_queue)
     model m = {.bytes = calloc(1, 32 << 20)};
     spool s;
 
-    ck_assert(spool_init(&s, WINDOW));
+    ck_assert(spool_init(&s, WINDOW, BLOCK));
     for (int i = 0; i < 100000; i++) {
         uint64_t what = random_next(&random) % 10;
         if (what < 4) {
             push_entry(&s, &m, &random);
-        } else if (m.first < m.count && what < 8) {
+        } else if (m.first < m.count && what < 6) {
             patch_entry(&s, &m, &random);
-        } else if (what >= 8) {
+        } else if (m.first < m.count && what < 8) {
             /* By turns the queue fills and empties. */
-            uint64_t pops = i / 3000 % 2 ? random_next(&random) % 4
-                                         : random_next(&random) % 50 == 0;
-            while (pops-- > 0 && m.first < m.count)
-                pop_entry(&s, &m);
+            size_t more = i / 3000 % 2 ? 20 : 0;
+            complete_entry(&s, &m, m.first + random_next(&random) % (m.count - m.first));
+            for (size_t n = m.first; n < m.count && n < m.first + more; n++)
+                complete_entry(&s, &m, n);
+        } else {
+            take_block(&s, &m, random_next(&random) % 100 == 0, false);
         }
+        ck_assert_uint_le(s.in_memory, WINDOW + ENTRY_MAX);
     }
-    while (m.first < m.count)
-        pop_entry(&s, &m);
-    ck_assert_ptr_null(spool_front(&s, 1));
-    ck_assert_int_eq(s.error, 0);
     ck_assert_int_ge(s.fd, 0);
+    size_t left = m.count - m.first;
+    while (take_block(&s, &m, true, false))
+        ;
+    ck_assert_uint_lt(m.count - m.first, left);
+    ck_assert(!spool_is_empty(&s));
+    while (take_block(&s, &m, true, true))
+        ;
+    ck_assert(spool_is_empty(&s));
+    ck_assert_uint_eq(m.first, m.count);
+    ck_assert_int_eq(s.error, 0);
     spool_free(&s);
     free(m.bytes);
 }
@@ -94,19 +122,22 @@ END_TEST
 
 START_TEST(no_place_for_the_file)
 {
-    uint8_t entry[WINDOW / 4] = {0};
+    uint64_t position;
+    spool_taken taken;
     spool s;
 
     ck_assert_int_eq(setenv("TMPDIR", "/nonexistent", 1), 0);
-    ck_assert(spool_init(&s, WINDOW));
-    for (int i = 0; i < 4; i++)
-        ck_assert_uint_ne(spool_push(&s, entry, sizeof entry, NULL, 0), SPOOL_NONE);
-    ck_assert_uint_eq(spool_push(&s, entry, sizeof entry, NULL, 0), SPOOL_NONE);
+    ck_assert(spool_init(&s, WINDOW, BLOCK));
+    for (int i = 0; i < WINDOW >> BLOCK; i++) {
+        ck_assert_ptr_nonnull(spool_reserve(&s, 1 << BLOCK, &position));
+        spool_open(&s, position);
+    }
+    ck_assert_ptr_null(spool_reserve(&s, 1 << BLOCK, &position));
+    ck_assert_uint_eq(position, SPOOL_NONE);
     ck_assert_int_eq(s.error, ENOENT);
     /* Nothing is done after a failure. */
-    ck_assert_ptr_null(spool_front(&s, 8));
-    spool_patch(&s, 0, entry, 8);
-    ck_assert_uint_eq(spool_push(&s, entry, 8, NULL, 0), SPOOL_NONE);
+    ck_assert(!spool_take(&s, true, true, &taken));
+    ck_assert_ptr_null(spool_reserve(&s, 8, &position));
     spool_free(&s);
 }
 END_TEST
