@@ -8,8 +8,10 @@
 
 #include "thread.h"
 
-/* Blocks on their way: so many that neither thread waits for the other at each. */
-enum { ON_THE_WAY = 16 };
+/* Blocks on their way. They come in bursts, when a record is complete that all later ones waited for, and
+ * whoever follows the events is not to wait for the end of one. Waking takes time, so that it is done
+ * for several blocks. */
+enum { ON_THE_WAY = 144, SEVERAL = 8 };
 
 struct chrome_thread {
     chrome_block_fn write;
@@ -40,7 +42,8 @@ static void *write_on(void *arg)
         pthread_mutex_lock(&t->lock);
         t->failed = failed;
         t->done++;
-        pthread_cond_signal(&t->changed);
+        if (t->given - t->done <= ON_THE_WAY - SEVERAL)
+            pthread_cond_signal(&t->changed);
     }
     pthread_mutex_unlock(&t->lock);
     return NULL;
@@ -81,7 +84,8 @@ bool chrome_thread_give(chrome_thread *t, const chrome_block *block)
     give_back(t);
     t->blocks[t->given++ % ON_THE_WAY] = *block;
     bool failed = t->failed;
-    pthread_cond_signal(&t->changed);
+    if (t->given - t->done >= SEVERAL)
+        pthread_cond_signal(&t->changed);
     pthread_mutex_unlock(&t->lock);
     return !failed;
 }

@@ -83,13 +83,20 @@ void out_overflow(out *o, const void *bytes, size_t size)
     }
     if (!out_empty(o))
         return;
-    if (size >= o->capacity) {
-        if (out_wait(o))
-            out_pass(o, bytes, size);
-    } else {
-        memcpy(o->buffer, bytes, size);
-        o->used = size;
+    if (size >= o->capacity && !o->thread) {
+        out_pass(o, bytes, size);
+        return;
     }
+    /* What is the caller's can be written beside only as a copy. */
+    const char *rest = bytes;
+    for (; size > o->capacity; rest += o->capacity, size -= o->capacity) {
+        memcpy(o->buffer, rest, o->capacity);
+        o->used = o->capacity;
+        if (!out_empty(o))
+            return;
+    }
+    memcpy(o->buffer, rest, size);
+    o->used = size;
 }
 
 /* Decimal digits of v. */

@@ -355,7 +355,7 @@ static inline void packet_timestamp(perfetto *p)
 
 static inline void packet_close(perfetto *p)
 {
-    enum { ENOUGH = 256 * 1024 };
+    enum { ENOUGH = 32 * 1024 };
 
     protobuf_close(&p->w, p->packet);
     /* Its tag, too, takes a byte. */
