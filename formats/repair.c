@@ -209,7 +209,8 @@ static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
     return size;
 }
 
-/* The version in which most bytes make sense; 0 if they do in none. */
+/* The version in which most bytes make sense; 0 if they do in none. Of any file some bytes do, so it has
+ * to be half of them. */
 static int guess_version(repair *r)
 {
     size_t count;
@@ -225,7 +226,7 @@ static int guess_version(repair *r)
             break;
         for (size_t k = 0; k < r->count; k++)
             batches += r->batches[k].end > r->batches[k].body;
-        if (batches > 0 && r->sound > most) {
+        if (batches > 0 && r->sound > most && r->sound >= r->size / 2) {
             most = r->sound;
             best = r->version;
         }
