@@ -91,18 +91,6 @@ int records_dump(session *s, const script_format *how)
     return input_close(&d.in);
 }
 
-/* What a script by meaning cannot hold: the data of experiments, which is no event. */
-static void tell_what_is_left_out(const input *in)
-{
-    const gotrace_summary *summary = gotrace_reader_summary(in->reader);
-    const gotrace_event_spec *spec = gotrace_event_spec_named(summary->version,
-                                                              "ExperimentalBatch");
-    uint64_t count = spec ? summary->type_records[spec->code] : 0;
-    if (count > 0)
-        diag_note("%llu batches of experiments' data are left out: they are not events",
-                  (unsigned long long)count);
-}
-
 /* Write the events of the verb's FILE. */
 static int events_dump(session *s, const script_format *how)
 {
@@ -111,9 +99,14 @@ static int events_dump(session *s, const script_format *how)
         return status;
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
-        if (script_dump_meaning(in.reader, how, &s->output.out) < 0)
-            findings_add(&in.found, gotrace_reader_error(in.reader));
-        tell_what_is_left_out(&in);
+        const script_dumping dumping = {.source = in.source,
+                                        .reader = in.reader,
+                                        .limits = &in.config.limits,
+                                        .how = how,
+                                        .out = &s->output.out};
+        gotrace_error error;
+        if (script_dump_meaning(&dumping, &error) < 0)
+            findings_add(&in.found, &error);
     }
     return input_close(&in);
 }

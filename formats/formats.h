@@ -274,9 +274,19 @@ typedef struct script_format {
 extern const script_format *const script_formats[]; /* NULL at the end */
 const script_format *script_by_name(const char *name);
 
-/* Write a script by meaning: the events of a reader, which is read to its end. GOTRACE_END, or
- * GOTRACE_ERROR when reading failed; a failed write is found in out_flush. */
-gotrace_status script_dump_meaning(gotrace_reader *reader, const script_format *how, out *o);
+/* A script by meaning: the events of a reader, which is read to its end, and what experiments wrote
+ * beside theirs, which is searched for in its source. */
+typedef struct script_dumping {
+    gotrace_source *source;
+    gotrace_reader *reader;
+    const gotrace_limits *limits;
+    const script_format *how;
+    out *out;
+} script_dumping;
+
+/* Write it. GOTRACE_END, or GOTRACE_ERROR, and *error, when reading failed; a failed write is found
+ * in out_flush. */
+gotrace_status script_dump_meaning(const script_dumping *dumping, gotrace_error *error);
 
 /* A script's error: where in the script. */
 typedef struct script_error {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments.h"
 #include "idmap.h"
 #include "script.h"
 
@@ -19,6 +20,7 @@
 enum { LANE_TIMERS = 1000001 };
 
 typedef struct dumper {
+    gotrace_source *source;
     gotrace_reader *reader;
     const script_format *how;
     out *o;
@@ -35,6 +37,8 @@ typedef struct dumper {
     size_t capacities[2];
     gotrace_frame pc;
     idmap timers; /* goroutines that were said to run timers */
+    experiments experiments;
+    gotrace_error *error;
 } dumper;
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -262,6 +266,27 @@ static void write_sync(dumper *d, const gotrace_event *event)
     write_event(d);
 }
 
+/* What experiments wrote in a generation is told where that begins. False if it cannot be read. */
+static bool write_experiments(dumper *d, const gotrace_event *sync)
+{
+    for (size_t i = 0; i < d->experiments.count; i++) {
+        const experiment_batch *b = &d->experiments.batches[i];
+        if (b->generation != sync->generation)
+            continue;
+        char *data = experiments_read(b, d->source, d->error);
+        if (!data)
+            return false;
+        begin_event(d, "ExperimentalBatch", sync->ticks);
+        if (b->thread != GOTRACE_NO_THREAD)
+            add_number(d, "m", (uint64_t)b->thread);
+        add_number(d, "exp", b->experiment);
+        add_string(d, "data", data, b->size);
+        write_event(d);
+        free(data);
+    }
+    return true;
+}
+
 static void write_record(dumper *d, const gotrace_event *event, const gotrace_event_spec *spec)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -344,6 +369,8 @@ static gotrace_status write_events(dumper *d)
             write_head(d, &event);
             if (sync.generation != 0)
                 write_sync(d, &sync);
+            if (sync.generation != 0 && !write_experiments(d, &sync))
+                return GOTRACE_ERROR;
         }
         begun = true;
         if (!is_sync) {
@@ -353,6 +380,8 @@ static gotrace_status write_events(dumper *d)
         end_steal(d, GOTRACE_NO_OFFSET);
         if (event.generation != 0)
             write_sync(d, &event);
+        if (event.generation != 0 && !write_experiments(d, &event))
+            return GOTRACE_ERROR;
     }
     end_steal(d, GOTRACE_NO_OFFSET);
     if (!begun)
@@ -361,17 +390,44 @@ static gotrace_status write_events(dumper *d)
     return status;
 }
 
-gotrace_status script_dump_meaning(gotrace_reader *reader, const script_format *how, out *o)
+/* Whether there is something to search for: the first pass has counted all records. */
+static bool has_experiments(const gotrace_summary *summary)
 {
-    gotrace_status status = gotrace_reader_index(reader);
-    if (status < 0)
-        return status;
-    dumper d = {.reader = reader, .how = how, .o = o, .offset = GOTRACE_NO_OFFSET};
-    d.version = gotrace_reader_summary(reader)->version;
+    const gotrace_event_spec *spec = gotrace_event_spec_named(summary->version,
+                                                              "ExperimentalBatch");
+    return spec && summary->type_records[spec->code] > 0;
+}
+
+static gotrace_status dump(dumper *d, const gotrace_limits *limits)
+{
+    gotrace_status status = gotrace_reader_index(d->reader);
+    if (status >= 0) {
+        const gotrace_summary *summary = gotrace_reader_summary(d->reader);
+        d->version = summary->version;
+        if (has_experiments(summary) &&
+            experiments_find(&d->experiments, d->source, limits, d->error) < 0)
+            return GOTRACE_ERROR;
+        status = write_events(d);
+    }
+    if (status < 0 && d->error->rule == GOTRACE_RULE_NONE)
+        *d->error = *gotrace_reader_error(d->reader);
+    return status;
+}
+
+gotrace_status script_dump_meaning(const script_dumping *dumping, gotrace_error *error)
+{
+    dumper d = {.source = dumping->source,
+                .reader = dumping->reader,
+                .how = dumping->how,
+                .o = dumping->out,
+                .error = error,
+                .offset = GOTRACE_NO_OFFSET};
+    error->rule = GOTRACE_RULE_NONE;
     d.event.text = &d.text;
     idmap_init(&d.timers, 0);
-    status = write_events(&d);
+    gotrace_status status = dump(&d, dumping->limits);
     idmap_free(&d.timers);
+    experiments_free(&d.experiments);
     free(d.frames[0]);
     free(d.frames[1]);
     free(d.text.bytes);

@@ -594,7 +594,7 @@ static void tear_down(version_converter *c)
     idmap_free(&c->found);
     free(c->frames);
     free(c->queue);
-    free(c->batches);
+    experiments_free(&c->experiments);
 }
 
 /* Readers refuse a trace without events. */

@@ -14,6 +14,7 @@
 #ifndef VERSION_H
 #define VERSION_H
 
+#include "experiments.h"
 #include "formats.h"
 #include "idmap.h"
 
@@ -233,8 +234,7 @@ typedef struct version_converter {
     bool stopping;
     queued *queue; /* to v1 from v2: QUEUE_LENGTH of them */
     size_t queue_first, queue_count;
-    struct experiment_batch *batches; /* of all experiments */
-    size_t batch_count, batch_capacity;
+    experiments experiments;
     bool searched; /* for those */
     version_losses *losses;
     bool told; /* something was */

@@ -102,3 +102,12 @@ try '\0241\0145trace\0147go 1.26\0242\0145event\0147GoBlock\0141t\01'
 # CBOR cut off at any byte.
 gotrace dump --level meaning --format cbor -o whole "$TRACES"/go1.27-syscall.trace
 cut_scripts whole 1511
+
+# The data of experiments are no events, and are told all the same; here they are no text.
+gotrace gen --go 1.26 --cover --events 0 -o cover.trace
+gotrace dump cover.trace | grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' >told
+grep -c 'data=' told
+for format in text json jsonl cbor; do
+    gotrace dump --level meaning --format $format cover.trace | gotrace synth -q | gotrace dump |
+        grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' | cmp - told
+done

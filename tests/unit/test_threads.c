@@ -60,8 +60,10 @@ static gotrace_status as_text(gotrace_reader *reader, gotrace_source *source, ou
 
 static gotrace_status as_script(gotrace_reader *reader, gotrace_source *source, out *o)
 {
-    (void)source;
-    return script_dump_meaning(reader, script_by_name("json"), o) < 0 ? GOTRACE_ERROR : GOTRACE_END;
+    const gotrace_limits limits = {0};
+    const script_dumping dumping = {source, reader, &limits, script_by_name("json"), o};
+    gotrace_error error;
+    return script_dump_meaning(&dumping, &error) < 0 ? GOTRACE_ERROR : GOTRACE_END;
 }
 
 static blob look_at(const blob *trace, look how)
