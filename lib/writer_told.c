@@ -335,6 +335,15 @@ static bool tell_silent_gc(gotrace_writer *w)
 }
 
 /* Those that run say so where they do, before the buffers are written. */
+/* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a system
+ * call, but the thread was heard of, because its proc was taken meanwhile: readers would not believe
+ * it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
+static bool tells_of_its_own(const gt_w_thread *t)
+{
+    return t->goroutine && (t->goroutine->state == GT_W_RUNNING ||
+                            (t->goroutine->state == GT_W_SYSCALL && t->buffer.used > 0));
+}
+
 static bool tell_silent_procs(gotrace_writer *w)
 {
     for (gt_w_proc *p = w->procs.first, *next; p && p->generation != w->generation; p = next) {
@@ -343,8 +352,7 @@ static bool tell_silent_procs(gotrace_writer *w)
             return false;
     }
     for (gt_w_thread *t = w->threads.first; t; t = t->next)
-        if (t->goroutine && t->goroutine->state == GT_W_RUNNING &&
-            !gt_w_tell_goroutine(w, t->goroutine, t, (uint64_t)t->id))
+        if (tells_of_its_own(t) && !gt_w_tell_goroutine(w, t->goroutine, t, (uint64_t)t->id))
             return false;
     return tell_silent_gc(w);
 }

@@ -119,3 +119,9 @@ gotrace split --by thread --zstd -o packed - <"$TRACES/go1.27-seconds.trace"
 ls packed
 gotrace merge packed/trace.m[1-9]* - <packed/trace.m-1.trace.zst >one
 same pipes "$TRACES/go1.27-seconds.trace" one
+
+# A proc that is taken from a goroutine in a system call, which is silent otherwise: its thread is heard
+# of before it is told that it has the goroutine. Each generation stands for itself.
+gotrace gen --seed 6 --go 1.22 --cover --events 2000 -o taken.trace
+gotrace split --by generation -o taken taken.trace
+run gotrace validate -q taken/*
