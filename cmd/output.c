@@ -21,7 +21,7 @@
 typedef struct output_file {
     int fd;
     int error;        /* errno of the first write that failed */
-    const char *name; /* for messages */
+    char *name;       /* for messages */
     char *final;      /* where the file is to appear; NULL when written in place */
     bool limited;     /* it failed because of output_limit */
     bool foreign;     /* it failed because somebody else's link is in its place */
@@ -306,6 +306,7 @@ static void forget(output *o)
     ZSTD_freeCStream(f->zstd);
     free(f->packed);
     free(f->final);
+    free(f->name);
     free(f);
     o->file = NULL;
 }
@@ -391,8 +392,14 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
         return EXIT_SYSTEM;
     }
     bool standard = !path || strcmp(path, "-") == 0;
-    f->name = standard ? "standard output" : path;
     f->fd = standard ? STDOUT_FILENO : -1;
+    f->name = strdup(standard ? "standard output" : path);
+    if (!f->name) {
+        free(f);
+        o->file = NULL;
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
     if (!standard && !open_path(f, path))
         return open_failed(o, errno);
     size_t length = standard ? 0 : strlen(path);
