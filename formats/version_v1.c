@@ -33,6 +33,10 @@ static bool same_event(version_converter *c)
     } else if (!c->specs[what] && what == DO_GO_BLOCK_GC) {
         version_lose(c, LOST_WAIT_REASONS);
         t.what = DO_GO_BLOCK;
+    } else if (!c->specs[what]) {
+        /* A region that neither begins nor ends is damage, and means nothing to a reader. */
+        version_lose(c, LOST_REGIONS);
+        return true;
     }
     return version_tell(c, &t);
 }
