@@ -62,7 +62,7 @@ static bool take(mutate *m, size_t *count, size_t *widths, const uint8_t **p, co
 {
     const uint8_t *begin = *p;
     uint64_t value;
-    if (!repair_varint(p, end, &value) ||
+    if (!parts_varint(p, end, &value) ||
         !mutate_grow(m, &m->widths, &m->width_capacity, *widths + 1, 1))
         return false;
     m->widths[(*widths)++] = (uint8_t)(*p - begin);

@@ -3,8 +3,7 @@
 
 enum { HEADER_MAX = 1 + 5 * 10 };
 
-/* A varint of at most ten bytes; false where it does not end before end. */
-static bool take_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
+bool parts_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 70 && *p < end; shift += 7) {
@@ -83,7 +82,7 @@ static bool index_batch(v2_index *x, gotrace_error *error)
     }
     uint64_t v[5] = {0}; /* experiment, generation, thread, time, size */
     for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
-        if (!take_varint(&p, end, &v[i])) {
+        if (!parts_varint(&p, end, &v[i])) {
             damage(x, p == end ? GOTRACE_RULE_WIRE_TRUNCATED : GOTRACE_RULE_WIRE_VARINT,
                    "a batch's header is not whole; nothing is read from here on");
             return false;

@@ -171,7 +171,6 @@ static inline bool repair_is_table(const repair_record *record)
 {
     return record->spec->code == V1_STRING || record->spec->code == V1_STACK;
 }
-bool repair_varint(const uint8_t **p, const uint8_t *end, uint64_t *value);
 
 /* Append. False when memory is refused, which is told in error. */
 bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);

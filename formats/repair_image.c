@@ -84,7 +84,7 @@ static bool note_frames(repair *r, needs *n, const repair_record *record)
     size_t values = gotrace_frame_values(r->version);
     for (uint64_t i = 0; i < record->frame_values; i++) {
         uint64_t v;
-        if (!repair_varint(&p, end, &v))
+        if (!parts_varint(&p, end, &v))
             break;
         if (values > 1 && (i % values == 1 || i % values == 2) && !note_string(r, n, v, REFERRED))
             return false;
@@ -161,10 +161,10 @@ static bool put_earlier(repair *r, parts_bytes *into, const repair_record *recor
     bool done = true;
     bool has_length = !repair_is_v2(r) && *record->at >> 6 == 3;
     if (has_length)
-        repair_varint(&p, end, &v);
+        parts_varint(&p, end, &v);
     const uint8_t *length_end = has_length ? p + v : end;
     for (size_t i = 0; done && i <= n; i++)
-        done = repair_varint(&p, end, &v) && repair_put_varint(r, &values, i == n ? v - less : v);
+        done = parts_varint(&p, end, &v) && repair_put_varint(r, &values, i == n ? v - less : v);
     done = done && repair_put(r, &values, p, (size_t)(length_end - p)) &&
            put_byte(r, into, *record->at) &&
            (!has_length || repair_put_varint(r, into, values.count)) &&

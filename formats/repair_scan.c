@@ -8,26 +8,12 @@ enum {
     WIDEST = 10, /* bytes of a varint */
 };
 
-bool repair_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 70 && *p < end; shift += 7) {
-        uint8_t byte = *(*p)++;
-        v |= (uint64_t)(byte & 0x7f) << (shift < 64 ? shift : 0);
-        if (byte < 0x80) {
-            *value = v;
-            return shift < 63 || byte < 2;
-        }
-    }
-    return false;
-}
-
 /* ---- records -------------------------------------------------------------------------------- */
 
 static bool take_data(const uint8_t **p, const uint8_t *end, repair_record *record)
 {
     uint64_t size;
-    if (!repair_varint(p, end, &size) || size > MOST_STRING || size > (uint64_t)(end - *p))
+    if (!parts_varint(p, end, &size) || size > MOST_STRING || size > (uint64_t)(end - *p))
         return false;
     record->data = *p;
     record->data_size = (size_t)size;
@@ -43,7 +29,7 @@ static bool take_frames(int version, const uint8_t **p, const uint8_t *end, repa
     record->frames = *p;
     record->frame_values = count * gotrace_frame_values(version);
     for (uint64_t i = 0; i < record->frame_values; i++)
-        if (!repair_varint(p, end, &value))
+        if (!parts_varint(p, end, &value))
             return false;
     return true;
 }
@@ -51,7 +37,7 @@ static bool take_frames(int version, const uint8_t **p, const uint8_t *end, repa
 static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *record)
 {
     for (size_t i = 0; i < record->arg_count; i++)
-        if (!repair_varint(p, end, &record->args[i]))
+        if (!parts_varint(p, end, &record->args[i]))
             return false;
     return true;
 }
@@ -67,7 +53,7 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
     const uint8_t *stop = end;
     if (form == FORM_LENGTH) {
         uint64_t length;
-        if (!repair_varint(p, end, &length) || length > (uint64_t)(end - *p))
+        if (!parts_varint(p, end, &length) || length > (uint64_t)(end - *p))
             return false;
         stop = *p + length;
     } else if (record->arg_count != form + 1 + (version < 7) ||
@@ -126,12 +112,12 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
     }
     if (first != V2_BATCH && !b->is_experiment)
         return false;
-    if (b->is_experiment && !repair_varint(&p, end, &b->experiment))
+    if (b->is_experiment && !parts_varint(&p, end, &b->experiment))
         return false;
     const uint8_t *last = p;
     for (unsigned i = 0; i < 4; i++) {
         last = p;
-        if (!repair_varint(&p, end, &v[i]))
+        if (!parts_varint(&p, end, &v[i]))
             return false;
     }
     b->generation = v[0];
