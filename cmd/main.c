@@ -84,7 +84,8 @@ static int run(session *s, int argc, char **argv)
     if (status == EXIT_USAGE)
         diag_note("'gotrace help %s' tells more", s->verb->name);
     /* A damaged trace still gives what could be had of it; failed work leaves no file. */
-    int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
+    bool keep = status == EXIT_SOUND || (status == EXIT_DAMAGED && output_has_bytes(&s->output));
+    int written = output_close(&s->output, keep);
     return written == EXIT_SOUND ? status : written;
 }
 

@@ -11,9 +11,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "diag.h"
+#include "pack.h"
 #include "trace_limits.h"
 #include "utf8.h"
 #include "verb.h"
@@ -28,9 +28,7 @@ typedef struct output_file {
     bool terminal;
     char rest[4]; /* of a rune that was cut between two writes to a terminal */
     size_t rest_size;
-    ZSTD_CStream *zstd;
-    char *packed; /* what zstd gave */
-    size_t packed_size;
+    pack *pack; /* NULL: not compressed */
 } output_file;
 
 /* How many bytes may be written, and were. */
@@ -117,24 +115,6 @@ static bool write_all(output_file *f, const char *bytes, size_t size)
     return true;
 }
 
-/* Compress; with ZSTD_e_end all that is left. */
-static bool write_zstd(output_file *f, const void *bytes, size_t size, ZSTD_EndDirective end)
-{
-    ZSTD_inBuffer in = {bytes, size, 0};
-    size_t left;
-    do {
-        ZSTD_outBuffer packed = {f->packed, f->packed_size, 0};
-        left = ZSTD_compressStream2(f->zstd, &packed, &in, end);
-        if (ZSTD_isError(left)) {
-            f->error = ENOMEM;
-            return false;
-        }
-        if (!write_all(f, f->packed, packed.pos))
-            return false;
-    } while (end == ZSTD_e_end ? left > 0 : in.pos < in.size);
-    return true;
-}
-
 /* Whether these bytes may become a rune with those to come. */
 static bool is_cut(const char *bytes, size_t size)
 {
@@ -184,30 +164,20 @@ static bool write_terminal(output_file *f, const char *bytes, size_t size, bool 
 static bool output_write(void *ctx, const void *bytes, size_t size)
 {
     output_file *f = ctx;
-    bool done = f->zstd       ? write_zstd(f, bytes, size, ZSTD_e_continue)
+    bool done = f->pack       ? pack_write(f->pack, bytes, size)
                 : f->terminal ? write_terminal(f, bytes, size, false)
                               : write_all(f, bytes, size);
+    if (!done && !f->error)
+        f->error = errno;
     /* The library takes the reason from errno. */
     errno = f->error;
     return done;
 }
 
-/* Whoever writes does so beside what makes the output (out_write_beside), and compresses too: of
- * libzstd's own threads there are none, because in them it does not survive refused memory. The
- * level is the one that comes closest to keeping up with what makes the output: by the usual one a
- * timeline takes longer and is not smaller. */
-enum { ZSTD_LEVEL = 1 };
-
-static bool open_zstd(output_file *f)
+/* Frames, from pack.c. */
+static bool write_packed(void *ctx, const void *bytes, size_t size)
 {
-    f->packed_size = ZSTD_CStreamOutSize();
-    f->packed = malloc(f->packed_size);
-    f->zstd = ZSTD_createCStream();
-    if (!f->packed || !f->zstd ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_checksumFlag, 1)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)))
-        return false;
-    return true;
+    return write_all(ctx, bytes, size);
 }
 
 /* Create ".NAME.XXXXXX" beside f->final. */
@@ -303,8 +273,7 @@ static void forget(output *o)
 {
     output_file *f = o->file;
     out_free(&o->out);
-    ZSTD_freeCStream(f->zstd);
-    free(f->packed);
+    pack_free(f->pack);
     free(f->final);
     free(f->name);
     free(f);
@@ -346,6 +315,12 @@ static bool settle(const char *rename_to)
     return done;
 }
 
+static void end_pack(output_file *f)
+{
+    if (f->pack && !f->error && !pack_end(f->pack) && !f->error)
+        f->error = errno;
+}
+
 /* Write what is left (a file that is not kept aside), close, settle. */
 static void finish(output *o, bool keep)
 {
@@ -354,8 +329,7 @@ static void finish(output *o, bool keep)
     if (keep || !f->final) {
         if (!out_flush(&o->out) && !f->error)
             f->error = o->out.error ? o->out.error : ENOMEM; /* dropped before it came to us */
-        if (f->zstd && !f->error)
-            write_zstd(f, NULL, 0, ZSTD_e_end);
+        end_pack(f);
     }
     if (f->terminal && !f->error)
         write_terminal(f, "", 0, true);
@@ -411,8 +385,11 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
         return EXIT_USAGE;
     }
     f->terminal = isatty(f->fd);
-    if (!out_init(&o->out, output_write, f) || (zstd && !open_zstd(f)))
+    if (zstd)
+        f->pack = pack_new(o->large, write_packed, f);
+    if (!out_init(&o->out, output_write, f) || (zstd && !f->pack))
         return open_failed(o, ENOMEM);
+    /* And compresses, too: libzstd's own threads do not survive refused memory. */
     out_write_beside(&o->out);
     return EXIT_SOUND;
 }
@@ -466,8 +443,7 @@ static void write_rest(output *o)
     output_file *f = o->file;
     if (!out_flush(&o->out) && !f->error)
         f->error = o->out.error ? o->out.error : ENOMEM;
-    if (f->zstd && !f->error)
-        write_zstd(f, NULL, 0, ZSTD_e_end);
+    end_pack(f);
     if (close(f->fd) != 0 && !f->error)
         f->error = errno;
 }
@@ -486,6 +462,11 @@ int output_next(output *o, const char *path, bool zstd)
     }
     forget(o);
     return output_open(o, path, zstd, false);
+}
+
+bool output_has_bytes(const output *o)
+{
+    return waiting_count > 0 || (o->file && o->out.written + o->out.used > 0);
 }
 
 void output_folder(const char *path)

@@ -15,6 +15,7 @@
 
 typedef struct output {
     out out;
+    bool large;               /* set beforehand: many bytes for what they tell (pack.h) */
     struct output_file *file; /* NULL until output_open */
 } output;
 
@@ -32,6 +33,9 @@ int output_next(output *o, const char *path, bool zstd);
 /* Remember a folder that was made for the output, to be taken away (if it is empty by then) where a
  * signal ends the program. NULL: no longer. */
 void output_folder(const char *path);
+
+/* Whether anything was written so far. */
+bool output_has_bytes(const output *o);
 
 /* Write what is left, close, and put the file in its place if keep. Returns EXIT_SOUND, or
  * EXIT_SYSTEM after a diagnostic. Does nothing where nothing was opened. */

@@ -268,6 +268,7 @@ static int run(session *s)
                    s->files[1]);
         return EXIT_USAGE;
     }
+    s->output.large = target && target->large;
     if (s->file_count > 1)
         return convert_several(s, target, &job);
     return target    ? convert(s, target, &job)

@@ -113,6 +113,7 @@ const format format_chrome = {
     .name = "chrome",
     .extensions = extensions,
     .summary = "JSON for chrome://tracing, as go tool trace shows it",
+    .large = true,
     .views = true,
     .narrows = chrome_parts_possible,
     .run = run,

@@ -196,6 +196,7 @@ typedef struct format {
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
     bool binary;      /* not for terminals */
+    bool large;       /* many bytes for what they tell */
     bool views;       /* leaves a choice of rows, and can be split */
     bool several;     /* understands a job's series */
     bool thread_runs; /* and the choice of what threads show */

@@ -15,3 +15,16 @@ run gotrace synth missing
 run gotrace validate --json empty text directory missing
 run gotrace validate -q empty text directory missing
 run gotrace info --json empty
+
+# Nothing could be had of them: no file is left, and none that was there is lost.
+echo kept >there
+for verb in dump print info 'convert --to perfetto' 'convert --to chrome --zstd' 'convert --to go1.20'; do
+    for file in empty text; do
+        # shellcheck disable=SC2086
+        gotrace $verb -q $file -o new 2>/dev/null && echo "$verb $file: taken"
+        # shellcheck disable=SC2086
+        gotrace $verb -q $file -o there 2>/dev/null && echo "$verb $file: taken"
+        [ ! -e new ] || { echo "$verb $file: leaves a file"; rm new; }
+        [ "$(cat there)" = kept ] || { echo "$verb $file: what was there is lost"; echo kept >there; }
+    done
+done
