@@ -55,6 +55,23 @@ uint64_t fuzz_random(uint64_t *state)
     return *state = x;
 }
 
+bool fuzz_all_ways;
+
+bool fuzz_turn(const uint8_t *data, size_t size, unsigned which, unsigned of)
+{
+    /* Other numbers than those that a target takes from the input. */
+    uint64_t state = fuzz_seed(data, size) ^ 0x9e3779b97f4a7c14u;
+    return fuzz_all_ways || fuzz_random(&state) % of == which;
+}
+
+unsigned fuzz_dresses(void)
+{
+    unsigned count = 0;
+    while (script_formats[count])
+        count++;
+    return count;
+}
+
 static bool count_problem(void *ctx, const gotrace_error *problem)
 {
     uint64_t *problems = ctx;

@@ -32,6 +32,15 @@ bool digest_write(void *ctx, const void *data, size_t size);
 uint64_t fuzz_seed(const uint8_t *data, size_t size);
 uint64_t fuzz_random(uint64_t *state);
 
+/* Whether the which-th of so many ways to look at the input is its turn. A fuzzer takes one way for
+ * each input, which follows from it, and so comes to several times as many inputs; replayed, an input is
+ * looked at in all of them (fuzz_all_ways). */
+bool fuzz_turn(const uint8_t *data, size_t size, unsigned which, unsigned of);
+extern bool fuzz_all_ways;
+
+/* How many dresses a script has. */
+unsigned fuzz_dresses(void);
+
 /* Limits under which no input takes long, and problems counted in *problems. */
 gotrace_config fuzz_config(uint64_t *problems);
 

@@ -75,6 +75,7 @@ static bool replay(const char *path)
 int main(int argc, char **argv)
 {
     bool ok = argc > 1;
+    fuzz_all_ways = true;
     signal(SIGABRT, say_where);
     signal(SIGSEGV, say_where);
     for (int i = 1; i < argc; i++)

@@ -175,14 +175,13 @@ static convert_job options_of(uint64_t *state)
     return job;
 }
 
-static void convert_both_ways(const uint8_t *data, size_t size, const format *to)
+static void convert_with_options(const uint8_t *data, size_t size, const format *to)
 {
     uint64_t state = fuzz_seed(data, size);
     convert_job job = options_of(&state);
     bool twice = to->several && fuzz_random(&state) % 3 == 0;
     if (!to->views)
         job.part_size = 0;
-    convert(data, size, to, (convert_job){0}, false);
     convert(data, size, to, job, twice);
 }
 
@@ -210,9 +209,19 @@ static void print(const uint8_t *data, size_t size, const printer *to)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    unsigned ways = 0, way = 0;
     for (const format *const *to = formats; *to; to++)
-        convert_both_ways(data, size, *to);
+        ways += 2;
     for (const printer *const *to = printers; *to; to++)
-        print(data, size, *to);
+        ways++;
+    for (const format *const *to = formats; *to; to++) {
+        if (fuzz_turn(data, size, way++, ways))
+            convert(data, size, *to, (convert_job){0}, false);
+        if (fuzz_turn(data, size, way++, ways))
+            convert_with_options(data, size, *to);
+    }
+    for (const printer *const *to = printers; *to; to++)
+        if (fuzz_turn(data, size, way++, ways))
+            print(data, size, *to);
     return 0;
 }

@@ -69,10 +69,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= sizeof zstd && memcmp(data, zstd, sizeof zstd) == 0) /* for fuzz_source */
         return 0;
     bool sound = judge(data, size).sound;
-    for (const script_format *const *dress = script_formats; *dress; dress++) {
-        check_any(data, size, *dress);
+    for (unsigned i = 0; script_formats[i]; i++) {
+        if (!fuzz_turn(data, size, i, fuzz_dresses()))
+            continue;
+        check_any(data, size, script_formats[i]);
         if (sound)
-            check_sound(data, size, *dress);
+            check_sound(data, size, script_formats[i]);
     }
     return 0;
 }

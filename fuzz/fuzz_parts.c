@@ -134,7 +134,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t problems = 0, wrong = 0, ignored = 0;
     gotrace_config config = fuzz_config(&ignored);
     uint64_t events = count_events(data, size, &problems);
+    enum { WAYS = PARTS_BY_GENERATION - PARTS_BY_PROC + 2, HALVES = WAYS - 1 };
     for (parts_by by = PARTS_BY_PROC; by <= PARTS_BY_GENERATION; by++) {
+        if (!fuzz_turn(data, size, (unsigned)(by - PARTS_BY_PROC), WAYS))
+            continue;
         parts_set set = {.config = &config};
         bytes whole = {NULL, 0, 0};
         split(&set, data, size, by);
@@ -144,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free_parts(&set);
     }
 
+    if (!fuzz_turn(data, size, HALVES, WAYS))
+        return 0;
     /* Two halves of anything. */
     parts_set set = {.config = &config, .count = 2};
     bytes whole = {NULL, 0, 0};

@@ -8,10 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (const script_format *const *dress = script_formats; *dress; dress++) {
+    for (unsigned i = 0; script_formats[i]; i++) {
+        if (!fuzz_turn(data, size, i, fuzz_dresses()))
+            continue;
+        const script_format *dress = script_formats[i];
         bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0};
         script_error error;
-        bool whole = fuzz_dump(data, size, *dress, &script);
+        bool whole = fuzz_dump(data, size, dress, &script);
         gotrace_status status = fuzz_synthesize(script.data, script.size, &trace, &error);
         if (whole) {
             REQUIRE(status >= 0);

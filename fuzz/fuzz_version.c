@@ -67,6 +67,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.on_problem = NULL;
     REQUIRE(verdict_of(data, size, &config, &before, &error));
     convert(data, size, versions[fuzz_random(&state) % count], &before);
-    convert(data, size, versions[fuzz_random(&state) % count], &before);
     return 0;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes each target that was built, for FUZZ_SECONDS (30) each. What a target was broken by stays in
+# Fuzzes each target that was built, for FUZZ_SECONDS (30) each, as many at a time as there are processors
+# (FUZZ_JOBS). What a target was broken by stays in
 # $BUILD/fuzz/found; the corpus grows in $BUILD/fuzz/grown. Called by `make fuzz` and `make fuzz-afl`.
 #
 #   BUILD=build/fuzz fuzz/run.sh [NAME...]
@@ -9,6 +10,11 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build/fuzz}
 MUTATOR=${MUTATOR:-}
 seconds=${FUZZ_SECONDS:-30}
+jobs=${FUZZ_JOBS:-$(nproc)}
+# Small inputs break what large ones would, and many more of them can be tried.
+length=${FUZZ_LENGTH:-8192}
+# Where memory came from is told by the callers nearest by; what is freed is kept for less long.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=5:quarantine_size_mb=16:allocator_may_return_null=1}
 found=$BUILD/fuzz/found
 passed=0 failed=0
 mkdir -p "$found"
@@ -21,10 +27,10 @@ done
 # What stands after "key : " or "key: " in what a fuzzer tells.
 told() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
 
-# Leaves in $runs how many inputs were tried.
+# Called by fuzz_one, whose variables they read. Leaves in $runs how many inputs were tried.
 libfuzzer() {
     "$BUILD/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-        -max_len=40000 -dict="$dictionary" -artifact_prefix="$found/$name-" -print_final_stats=1 \
+        -max_len="$length" -dict="$dictionary" -artifact_prefix="$found/$name-" -print_final_stats=1 \
         "$grown" "${seeds[@]}" >"$log" 2>&1
     local status=$?
     runs=$(told 'stat::number_of_executed_units' "$log")
@@ -38,7 +44,7 @@ afl() {
     mkdir -p "$in"
     while read -r file; do
         cp "$file" "$in/$((n++)).$(basename "$file")"
-    done < <(find "${seeds[@]}" -type f -size -40k)
+    done < <(find "${seeds[@]}" -type f -size -8k)
     local mutator=
     case $name in script | source) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
     env ${mutator:+"AFL_CUSTOM_MUTATOR_LIBRARY=$mutator"} AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \
@@ -54,25 +60,41 @@ afl() {
     return "$status"
 }
 
-for name in "$@"; do
-    grown=$BUILD/fuzz/grown/$name log=$BUILD/fuzz/$name.log dictionary=$BUILD/fuzz/dictionary
-    runs=
+# What came of a target, in its .result; "ok" stands in front if nothing was found.
+fuzz_one() {
+    local name=$1 status runs=
+    local grown=$BUILD/fuzz/grown/$name log=$BUILD/fuzz/$name.log dictionary=$BUILD/fuzz/$name.dictionary
+    local seeds=(fuzz/corpus/seeds fuzz/corpus/traces testdata/traces)
     mkdir -p "$grown"
-    seeds=(fuzz/corpus/seeds fuzz/corpus/traces testdata/traces)
     [ ! -d "fuzz/corpus/$name" ] || seeds=("fuzz/corpus/$name")
     case $name in
     script) fuzz/dictionary.sh script ;;
     source) fuzz/dictionary.sh ;;
     *) fuzz/dictionary.sh v1 && fuzz/dictionary.sh v2 ;;
-    esac >"$dictionary" || exit 1
+    esac >"$dictionary" || return 1
     if [ -n "$MUTATOR" ]; then afl; else libfuzzer; fi
     status=$?
     if [ "$status" -eq 0 ]; then
         echo "ok   $name: $runs runs"
-        passed=$((passed + 1))
     else
         echo "FAIL $name:"
         tail -n 40 "$log" | sed 's/^/  /'
+    fi >"$BUILD/fuzz/$name.result"
+}
+
+running=0
+for name in "$@"; do
+    rm -f "$BUILD/fuzz/$name.result"
+    [ "$running" -lt "$jobs" ] || { wait -n; running=$((running - 1)); }
+    fuzz_one "$name" &
+    running=$((running + 1))
+done
+wait
+for name in "$@"; do
+    cat "$BUILD/fuzz/$name.result" 2>/dev/null || echo "FAIL $name: not run"
+    if grep -q '^ok' "$BUILD/fuzz/$name.result" 2>/dev/null; then
+        passed=$((passed + 1))
+    else
         failed=$((failed + 1))
     fi
 done
