@@ -117,13 +117,18 @@ static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks
 
 /* ---- an event ------------------------------------------------------------------------------ */
 
-/* A reader tells the time of v2 in ns. */
+/* A reader tells the time of v2 in ns: those at which a tick begins, and of what has the same tick as
+ * events before it one more than theirs. It is the last tick that had begun by then. */
 static uint64_t ticks_of(const dumper *d, uint64_t time)
 {
+    script_time t = {time, 0};
     if (d->version < VERSION_V2)
         return time;
-    script_time t = {time, 0};
-    return script_ticks_fit(t, d->frequency) ? script_ticks(t, d->frequency) : UINT64_MAX;
+    if (!script_ticks_fit(t, d->frequency))
+        return UINT64_MAX;
+    uint64_t ticks = script_ticks(t, d->frequency);
+    double begins = (double)ticks * (1e9 / (double)d->frequency); /* as the reader has it */
+    return ticks - (begins >= (double)time + 1);
 }
 
 static const gotrace_arg_spec *arg_named(const gotrace_arg_spec *const *args, size_t count,
