@@ -19,7 +19,7 @@ struct gt_order {
     size_t heap_count;
     gt_cursor *current; /* the cursor being read, not in the heap; NULL if none */
     gt_event *ahead;    /* merged, waiting for earlier ends of system calls */
-    int64_t next_exit;  /* the earliest of those, INT64_MAX when there is none */
+    int64_t next_exit;  /* the earliest of those, INT64_MAX also when there is none */
     int64_t last_ticks;
     uint64_t last_offset, last_seq;
     uint64_t gc_seq;
@@ -570,7 +570,8 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
         if (elsewhere)
             ahead = NULL;
     }
-    if (o->next_exit != INT64_MAX && (!ahead || o->next_exit < ahead->ticks)) {
+    /* At the end there may be one at INT64_MAX still. */
+    if (ahead ? o->next_exit < ahead->ticks : gt_spill_peek(&reader->index.exits) != NULL) {
         o->ahead = ahead;
         if (!earlier_exit(reader, o, event))
             return false;
