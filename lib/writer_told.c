@@ -416,6 +416,9 @@ gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, 
 
 gotrace_status gt_w_v2_finish(gotrace_writer *w)
 {
+    /* If nothing happened in any, the trace has one all the same. */
+    if (!w->open && w->begun && w->generation == 1 && !gt_w_open_generation_now(w))
+        return GOTRACE_ERROR;
     if (w->open && !end_generation(w))
         return GOTRACE_ERROR;
     return gotrace_encoder_finish(w->encoder, 0, 0) == GOTRACE_OK ? GOTRACE_OK : gt_w_broken(w);
