@@ -463,9 +463,13 @@ static bool plan_owners(split *s)
         slice *at = &s->slices[i];
         at->first_string = v2 ? strings->count : 0;
         at->first_stack = v2 ? stacks->count : 0;
+        size_t before = s->work_count;
         for (size_t n = at->first; n < at->end; n++)
             if (!plan_batch(s, at, s->order[n]))
                 return false;
+        /* A generation in which nothing happened is no thread's. */
+        if (v2 && at->sync && s->work_count == before && !add_work(s, UINT64_MAX, i, SAMPLES))
+            return false;
         parts_table_sort(strings, at->first_string);
         parts_table_sort(stacks, at->first_stack);
         at->end_string = strings->count;
