@@ -594,6 +594,9 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
                 gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
                     0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && tell_all(t);
+    /* Where it could not be noted where something is, nobody said so yet. */
+    if (!done && r->error->rule == GOTRACE_RULE_NONE)
+        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     gotrace_writer_free(t->writer);
     gotrace_reader_close(t->reader);
     gotrace_source_close(t->source);
