@@ -28,6 +28,10 @@ static void tell_json(const losses *l, const repair_finding *f)
     if (f->offset != GOTRACE_NO_OFFSET)
         member(o, "offset", f->offset);
     member(o, "count", f->count);
+    if (f->first_generation > 0) {
+        member(o, "first_generation", f->first_generation);
+        member(o, "last_generation", f->last_generation);
+    }
     out_str(o, ",\"message\":");
     out_json_string(o, f->message, strlen(f->message));
     out_str(o, "}\n");

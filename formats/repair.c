@@ -17,6 +17,34 @@ const char *repair_kind_name(repair_kind kind)
     return kind < REPAIR_KIND_COUNT ? kind_names[kind] : "";
 }
 
+static void hand_on(repair *r, const repair_finding *finding)
+{
+    if (r->job->tell && !r->silent)
+        r->job->tell(r->job->ctx, finding);
+}
+
+void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
+                             const char *why)
+{
+    repair_finding f = {.kind = kind,
+                        .trace = r->trace,
+                        .offset = GOTRACE_NO_OFFSET,
+                        .count = last - first + 1,
+                        .first_generation = first,
+                        .last_generation = last};
+    char which[56];
+    if (first == last)
+        snprintf(which, sizeof which, "generation %" PRIu64, first);
+    else
+        snprintf(which, sizeof which, "generations %" PRIu64 " to %" PRIu64, first, last);
+    if (kind == REPAIR_RETOLD)
+        snprintf(f.message, sizeof f.message, "%s: written anew, because: %.100s", which, why);
+    else
+        snprintf(f.message, sizeof f.message, "%s: %s", which,
+                 kind == REPAIR_KEPT ? "kept, every byte" : "nothing is left");
+    hand_on(r, &f);
+}
+
 void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
                  ...)
 {
@@ -24,14 +52,11 @@ void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, c
                               .trace = r->trace,
                               .offset = offset == GOTRACE_NO_OFFSET ? offset : offset + r->base,
                               .count = count};
-    if (r->silent)
-        return;
     va_list args;
     va_start(args, text);
     vsnprintf(finding.message, sizeof finding.message, text, args);
     va_end(args);
-    if (r->job->tell)
-        r->job->tell(r->job->ctx, &finding);
+    hand_on(r, &finding);
 }
 
 /* Whether a trace is sound. False only where the system or a limit says no. */
@@ -55,21 +80,38 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
 /* One way to tell it anew. */
 typedef struct attempt {
     parts_bytes written;
+    repair_generations generations; /* v2: of what was written */
     repair_retold retold;
     verdict verdict;
 } attempt;
 
-static bool try_retelling(repair *r, const parts_bytes *image, bool sorted, attempt *a)
-{
-    *a = (attempt){.written = {0}};
-    return repair_retell(r, image, sorted, &a->written, &a->retold) &&
-           examine(r, a->written.bytes, a->written.count, &a->verdict);
-}
-
 static void drop_attempt(repair *r, attempt *a)
 {
     parts_drop(r->memory, a->written.bytes, a->written.capacity, 1);
+    repair_generations_drop(r, &a->generations);
     a->written = (parts_bytes){0};
+}
+
+/* Put back what is kept. */
+static bool put_kept(repair *r, const parts_bytes *image, attempt *a)
+{
+    parts_bytes told = a->written;
+    a->written = (parts_bytes){0};
+    bool done = repair_generations_copy(r, &a->generations) &&
+                (r->generations.count == 0 ||
+                 repair_splice(r, image, &told, &a->written, &a->generations));
+    if (done && r->generations.count == 0)
+        a->written = told;
+    else
+        parts_drop(r->memory, told.bytes, told.capacity, 1);
+    return done;
+}
+
+static bool try_retelling(repair *r, const parts_bytes *image, bool sorted, attempt *a)
+{
+    *a = (attempt){.written = {0}};
+    return repair_retell(r, image, sorted, &a->written, &a->retold) && put_kept(r, image, a) &&
+           repair_generations_examine(r, &a->written, &a->generations, &a->verdict);
 }
 
 /* Events that are lost weigh more than those that are made up. */
@@ -106,8 +148,29 @@ static bool best_retelling(repair *r, const parts_bytes *image, attempt *best)
     return done;
 }
 
-static void tell_retold(repair *r, const repair_retold *retold)
+/* What is told of it when it is over: generations that were retold, and others that were not. */
+static void tell_runs(repair *r, const char *why)
 {
+    const repair_generations *g = &r->generations;
+    if (g->count == 0)
+        repair_tell(r, REPAIR_RETOLD, GOTRACE_NO_OFFSET, 1,
+                    "all events are written anew, because: %.150s", why);
+    for (size_t i = 0, next; i < g->count; i = next) {
+        const repair_generation *first = &g->list[i];
+        for (next = i + 1; next < g->count && g->list[next].retold == first->retold &&
+                           g->list[next].whole == first->whole;)
+            next++;
+        uint64_t last = g->list[next - 1].number;
+        if (first->retold)
+            repair_tell_generations(r, REPAIR_RETOLD, first->number, last, why);
+        else if (first->whole)
+            repair_tell_generations(r, REPAIR_KEPT, first->number, last, NULL);
+    }
+}
+
+static void tell_retold(repair *r, const repair_retold *retold, const char *why)
+{
+    tell_runs(r, why);
     r->totals->added += retold->added;
     r->totals->dropped += retold->dropped;
     if (retold->added > 0)
@@ -120,22 +183,60 @@ static void tell_retold(repair *r, const repair_retold *retold)
                     retold->dropped, retold->why.message);
 }
 
-/* Tell it anew until it is sound: what was made up may need it once more. */
+/* It stands in the image's place. */
+static void accept(repair *r, parts_bytes *image, attempt *a, repair_retold *sum, verdict *v)
+{
+    if (sum->dropped == 0)
+        sum->why = a->retold.why;
+    sum->added += a->retold.added;
+    sum->dropped += a->retold.dropped;
+    parts_drop(r->memory, image->bytes, image->capacity, 1);
+    repair_generations_drop(r, &r->generations);
+    *image = a->written;
+    *v = a->verdict;
+    r->generations = a->generations;
+    r->again = true;
+}
+
+/* v2: keep what can stay. If that does not come to a sound trace, nothing is kept. */
+static bool retell_some(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
+{
+    enum { MOST_TIMES = 6 };
+    if (!repair_generations_keep(r, image))
+        return false;
+    for (int i = 0; i < MOST_TIMES && r->generations.count > 0; i++) {
+        attempt best;
+        if (!best_retelling(r, image, &best))
+            return false;
+        if (best.verdict.sound) {
+            accept(r, image, &best, sum, v);
+            return true;
+        }
+        bool less = repair_generations_blame(&r->generations, &best.generations);
+        drop_attempt(r, &best);
+        if (!less)
+            break;
+    }
+    repair_generations_drop(r, &r->generations);
+    return true;
+}
+
+/* Tell all anew until it is sound: what was made up may need it once more. */
 static bool retell(repair *r, parts_bytes *image, verdict *v)
 {
     enum { MOST_TIMES = 4 };
-    repair_tell(r, REPAIR_RETOLD, v->first.offset == GOTRACE_NO_OFFSET ? 0 : GOTRACE_NO_OFFSET, 1,
-                "all events are written anew, because: %.150s", v->first.message);
+    const verdict before = *v;
+    repair_retold sum = {0};
+    r->again = false;
+    if (!retell_some(r, image, v, &sum))
+        return false;
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
         attempt best;
-        r->again = i > 0;
         if (!best_retelling(r, image, &best))
             return false;
-        parts_drop(r->memory, image->bytes, image->capacity, 1);
-        *image = best.written;
-        *v = best.verdict;
-        tell_retold(r, &best.retold);
+        accept(r, image, &best, &sum, v);
     }
+    tell_retold(r, &sum, before.first.message);
     return true;
 }
 
@@ -187,6 +288,7 @@ static bool one_trace(repair *r)
         done = mend_trace(r);
     }
     parts_drop(r->memory, r->batches, r->capacity, sizeof *r->batches);
+    repair_generations_drop(r, &r->generations);
     r->batches = NULL;
     r->count = r->capacity = 0;
     return done;
@@ -310,6 +412,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
     error->rule = GOTRACE_RULE_NONE;
     bool done = load(&r) && all_traces(&r);
     parts_drop(&memory, r.batches, r.capacity, sizeof *r.batches);
+    repair_generations_drop(&r, &r.generations);
     drop_file(&r);
     if (done && totals->traces == 0) {
         parts_fail(error, GOTRACE_RULE_HEADER_MAGIC, 0,

@@ -24,6 +24,10 @@
  *                            refuses is made possible by telling what has to have happened before
  *   steer   repair_steer.c   (a goroutine that starts was unblocked, one that runs elsewhere was
  *                            stopped), or left out where that cannot be.
+ *   keep    repair_generations.c
+ *                            v2: of that, the generations are taken in which rules were broken; the
+ *   border  repair_border.c  others stay as they stand, because one that is told anew is made to end
+ *                            as the next one begins.
  *
  * A sound trace comes out as it is. The trace is held in memory, within the config's limit.
  */
@@ -31,6 +35,7 @@
 #define REPAIR_H
 
 #include "parts.h"
+#include "verdict.h"
 
 /* ---- for the program ------------------------------------------------------------------------ */
 
@@ -49,8 +54,10 @@
     X(CLOCKS, "clocks", "a generation's clocks are lost; they were estimated")                     \
     X(STRING, "string.placeholder", "a string is lost; its id stands in its place")                \
     X(STACK, "stack.placeholder", "a stack is lost; its id stands in its place")                   \
+    X(LOST, "generation.lost", "nothing is left of a generation")                                  \
     X(END, "end", "the end of a generation was not told")                                          \
-    X(RETOLD, "retold", "rules were broken; all events were written anew")                         \
+    X(RETOLD, "retold", "rules were broken; events were written anew")                             \
+    X(KEPT, "kept", "generations stand as they did")                                               \
     X(ADDED, "event.added", "events were made up, so that others can have happened")               \
     X(DROPPED, "event.dropped", "events that cannot have happened were left out")
 
@@ -67,7 +74,8 @@ typedef struct repair_finding {
     repair_kind kind;
     unsigned trace;  /* number of the trace in the file, from 1 */
     uint64_t offset; /* in the file, or GOTRACE_NO_OFFSET */
-    uint64_t count;  /* of bytes, of events, or an id, as the kind says */
+    uint64_t count;  /* of bytes, of events, of generations, or an id, as the kind says */
+    uint64_t first_generation, last_generation; /* that it is about, or 0 */
     char message[200];
 } repair_finding;
 
@@ -136,6 +144,22 @@ typedef struct repair_batch {
     uint64_t less; /* by so many ticks */
 } repair_batch;
 
+/* v2: a generation of an image. */
+typedef struct repair_generation {
+    uint64_t number;
+    size_t begin, end; /* in the image */
+    uint64_t told;     /* the number that the writer gave it; 0: nothing happened in it */
+    bool whole;        /* it stands there as in the file */
+    bool kept;         /* it is to stay as it stands; else it is told anew */
+    bool retold;       /* it was */
+    bool broken;       /* rules are broken in it */
+} repair_generation;
+
+typedef struct repair_generations {
+    repair_generation *list;
+    size_t count, capacity;
+} repair_generations;
+
 /* A trace being repaired. */
 typedef struct repair {
     const repair_job *job;
@@ -153,6 +177,7 @@ typedef struct repair {
     parts_shape shape;
     repair_batch *batches;
     size_t count, capacity;
+    repair_generations generations; /* v2: of the image; none: nothing of it is to stay */
     bool again;     /* it was told anew already, and is not sound yet */
     bool silent;    /* tell nothing */
     uint64_t sound; /* bytes in sound batches */
@@ -160,6 +185,9 @@ typedef struct repair {
     gotrace_error *error;
 } repair;
 
+/* That these were lost, kept, or told anew, and why. */
+void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
+                             const char *why);
 void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
                  ...) __attribute__((format(printf, 5, 6)));
 
@@ -175,6 +203,8 @@ static inline bool repair_is_table(const repair_record *record)
 /* Append. False when memory is refused, which is told in error. */
 bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);
 bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
+bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
+                          uint64_t time, size_t size);
 
 /* Find the batches. False only where the system or a limit says no. */
 bool repair_scan(repair *r);
@@ -184,8 +214,8 @@ bool repair_image(repair *r, parts_bytes *image);
 
 /* What telling it anew took. */
 typedef struct repair_retold {
-    uint64_t events; /* that there were */
-    uint64_t added, dropped;
+    uint64_t events;         /* that there were */
+    uint64_t added, dropped; /* where it is not kept */
     gotrace_error why; /* of the first that was dropped */
 } repair_retold;
 
@@ -193,6 +223,34 @@ typedef struct repair_retold {
  * times, which fits where events that others wait for are lost. */
 bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
                    repair_retold *result);
+
+/* The batches of a trace made here; those of layout are to be dropped. */
+bool repair_lay_out(const repair *r, const parts_bytes *trace, repair *layout);
+/* v2: the first of them that is of that generation, or of a later one. */
+repair_batch *repair_first_batch(const repair *layout, uint64_t generation);
+
+/* v2: numbers of the GC's events in a generation, 0 if there is none. */
+typedef struct repair_gc {
+    uint64_t first, last, last_on; /* behind last_on a cycle goes on */
+    bool on;                       /* before the first one a cycle goes on */
+} repair_gc;
+repair_gc repair_gc_of(const repair *layout, uint64_t generation);
+
+/* v2: what stays as it stands (repair_generations.c). */
+bool repair_generation_put(repair *r, repair_generation generation);
+/* A copy, to be dropped as that of repair is. */
+bool repair_generations_copy(const repair *r, repair_generations *copy);
+void repair_generations_drop(const repair *r, repair_generations *g);
+/* Keep those that are sound for themselves, unless it is that what follows does not fit to them. */
+bool repair_generations_keep(repair *r, const parts_bytes *image);
+/* Where rules are broken still: keep less. False where that does not help. */
+bool repair_generations_blame(repair_generations *g, const repair_generations *broken);
+/* The verdict, and where rules are broken. */
+bool repair_generations_examine(const repair *r, const parts_bytes *image, repair_generations *g,
+                                verdict *v);
+/* What is kept of the image, and of what was written the rest; g is then of that. */
+bool repair_splice(repair *r, const parts_bytes *image, const parts_bytes *written,
+                   parts_bytes *spliced, repair_generations *g);
 
 static inline bool repair_is_v2(const repair *r)
 {

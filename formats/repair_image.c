@@ -193,7 +193,7 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
            repair_put(r, into, late + record.size, (size_t)(end - late) - record.size);
 }
 
-static bool put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
+bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
                           uint64_t time, size_t size)
 {
     return put_byte(r, into, V2_BATCH) && repair_put_varint(r, into, generation) &&
@@ -214,7 +214,7 @@ static bool put_batch(repair *r, parts_bytes *into, const repair_batch *b)
     parts_bytes body = {0};
     bool done = put_body(r, &body, b) &&
                 (repair_is_v2(r)
-                     ? put_v2_header(r, into, b->generation, b->owner, b->time, body.count)
+                     ? repair_put_v2_header(r, into, b->generation, b->owner, b->time, body.count)
                      : put_v1_header(r, into, b->owner, b->seq, b->time)) &&
                 repair_put(r, into, body.bytes, body.count);
     parts_drop(r->memory, body.bytes, body.capacity, 1);
@@ -387,7 +387,7 @@ static bool put_only_event(repair *r, parts_bytes *into)
         r->totals->added++;
     if (repair_is_v2(r)) {
         static const uint8_t status[] = {V2_PROC_STATUS, 0, 0, V2_IDLE};
-        return put_v2_header(r, into, 1, 0, 1, sizeof status) &&
+        return repair_put_v2_header(r, into, 1, 0, 1, sizeof status) &&
                repair_put(r, into, status, sizeof status);
     }
     /* Values: (the difference of numbers,) that of times, the procs, no stack. */
@@ -482,7 +482,7 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
                repair_put_varint(r, &body, best.mono) &&
                repair_put_varint(r, &body, best.seconds) &&
                repair_put_varint(r, &body, best.nanoseconds);
-    done = done && put_v2_header(r, into, generation, UINT64_MAX, ticks, body.count) &&
+    done = done && repair_put_v2_header(r, into, generation, UINT64_MAX, ticks, body.count) &&
            repair_put(r, into, body.bytes, body.count);
     parts_drop(r->memory, body.bytes, body.capacity, 1);
     return done;
@@ -503,7 +503,7 @@ static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t ge
                repair_record_at(r->version, p, end, &record))
             p += record.size;
         size_t size = (size_t)(p - from);
-        if (size == 0 || !put_v2_header(r, into, generation, UINT64_MAX, ticks, size + 1) ||
+        if (size == 0 || !repair_put_v2_header(r, into, generation, UINT64_MAX, ticks, size + 1) ||
             !put_byte(r, into, marker) || !repair_put(r, into, from, size))
             return false;
         from = p;
@@ -526,6 +526,7 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     needs n;
     uint64_t generation = list[0]->generation;
     bool done = true, ended = false, synced = false, any = false;
+    size_t begin = image->count;
     needs_init(&n);
     for (size_t i = 0; done && i < count; i++) {
         const repair_batch *b = list[i];
@@ -549,10 +550,41 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
             repair_tell(r, REPAIR_END, GOTRACE_NO_OFFSET, generation,
                         "the end of generation %" PRIu64 " is not there", generation);
     }
+    size_t size = image->count - begin, from = list[0]->offset;
+    bool whole = done && from <= r->size && size <= r->size - from &&
+                 memcmp(r->bytes + from, image->bytes + begin, size) == 0;
+    done = done && (!any || repair_generation_put(r, (repair_generation){.number = generation,
+                                                                         .begin = begin,
+                                                                         .end = image->count,
+                                                                         .whole = whole}));
     parts_drop(r->memory, strings.bytes, strings.capacity, 1);
     parts_drop(r->memory, stacks.bytes, stacks.capacity, 1);
     needs_free(&n);
     return done;
+}
+
+/* Numbers have no gaps: generations of which nothing is left stand there without an event. Their
+ * clocks are those of the one before. */
+static bool put_lost(repair *r, parts_bytes *image, const repair_batch *before,
+                     const repair_batch *after, const clocks *like)
+{
+    enum { MOST = 64 };
+    uint64_t first = before->generation + 1, ticks = like->ticks > 0 ? like->ticks : after->time;
+    if (after->generation <= first || after->generation - first > MOST)
+        return true;
+    repair_tell_generations(r, REPAIR_LOST, first, after->generation - 1, NULL);
+    for (uint64_t number = first; number < after->generation; number++) {
+        repair_generation lost = {.number = number, .begin = image->count};
+        bool silent = r->silent;
+        r->silent = true; /* that its clocks are lost goes without saying */
+        bool done = put_clocks(r, image, number, ticks, like) &&
+                    (r->version < 26 || put_byte(r, image, V2_END));
+        r->silent = silent;
+        lost.end = image->count;
+        if (!done || !repair_generation_put(r, lost))
+            return false;
+    }
+    return true;
 }
 
 static int compare_generations(const void *a, const void *b)
@@ -581,7 +613,8 @@ static bool image_v2(repair *r, parts_bytes *image)
     for (size_t i = 0, next; done && i < r->count; i = next) {
         for (next = i + 1; next < r->count && list[next]->generation == list[i]->generation;)
             next++;
-        done = image_generation(r, image, list + i, next - i, &like);
+        done = (i == 0 || put_lost(r, image, list[i - 1], list[i], &like)) &&
+               image_generation(r, image, list + i, next - i, &like);
     }
     if (done && image->count == before)
         done = put_only_event(r, image) && put_clocks(r, image, 1, 1, &like) &&

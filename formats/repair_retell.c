@@ -303,15 +303,61 @@ static uint64_t begin_of(retelling *t, const gotrace_event *e, uint64_t *generat
 
 static bool tell_waiting(retelling *t, size_t left);
 
+static repair_generation *generation_of(const retelling *t, uint64_t number)
+{
+    const repair_generations *g = &t->r->generations;
+    size_t low = 0, high = g->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->list[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < g->count && g->list[low].number == number ? &g->list[low] : NULL;
+}
+
+/* Its number is that of the one before, if nothing happened in that. What is told of one that is
+ * kept comes to nothing. */
+static void begin_generation(retelling *t, uint64_t number)
+{
+    repair_generation *before = t->generation;
+    repair_generation *now = t->generation = generation_of(t, number);
+    t->gc_told = false;
+    if (before) {
+        uint64_t last = repair_gc_of(&t->layout, before->number).last;
+        t->gc_last = last > t->gc_last ? last : t->gc_last;
+    }
+    if (before && before->kept) {
+        t->added = t->counted.added;
+        t->dropped = t->counted.dropped;
+        t->why = t->counted.why;
+    }
+    t->counted = (repair_retold){0, t->added, t->dropped, t->why};
+    if (now)
+        now->told = gotrace_writer_generation(t->writer);
+    if (now && before && before->told == now->told)
+        before->told = 0;
+}
+
+/* A generation ends: if the next one is kept, things are to stand as it has them. */
+static bool end_generation(retelling *t, uint64_t next)
+{
+    const repair_generation *g = t->generation, *other = generation_of(t, next);
+    if (!tell_waiting(t, 0) || !tell_held(t))
+        return false;
+    return !g || g->kept || !other || !other->kept || retell_border(t, next);
+}
+
 static bool sync(retelling *t, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
-    uint64_t generation;
-    if (!tell_waiting(t, 0) || !tell_held(t) ||
-        !retell_at(t, begin_of(t, e, &generation), t->place))
+    uint64_t generation, begin = begin_of(t, e, &generation);
+    if (!end_generation(t, generation) || !retell_at(t, begin, t->place))
         return false;
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
+    begin_generation(t, generation);
     return tell_experiments(t, generation);
 }
 
@@ -537,15 +583,6 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
         return false;
     }
     t->r = r;
-    /* The image's own batches. */
-    t->layout = (repair){.job = r->job,
-                         .bytes = image->bytes,
-                         .size = image->count,
-                         .version = r->version,
-                         .memory = r->memory,
-                         .silent = true,
-                         .totals = r->totals,
-                         .error = r->error};
     t->image = image;
     t->sorted = sorted;
     t->written = written;
@@ -553,10 +590,13 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
     idmap_init(&t->procs, sizeof(p_life));
     idmap_init(&t->threads, sizeof(m_life));
     idmap_init(&t->starts, sizeof(uint64_t));
-    bool done = (!repair_is_v2(r) || repair_scan(&t->layout)) &&
+    bool done = (!repair_is_v2(r) || repair_lay_out(r, image, &t->layout)) &&
                 gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
                     0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && tell_all(t);
+    /* Where it could not be noted where something is, nobody said so yet. */
+    if (!done && r->error->rule == GOTRACE_RULE_NONE)
+        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     gotrace_writer_free(t->writer);
     gotrace_reader_close(t->reader);
     gotrace_source_close(t->source);

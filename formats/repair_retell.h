@@ -65,6 +65,10 @@ typedef struct retelling {
     bool first_try;
     int64_t idle;       /* the proc that became idle last */
     repair layout;      /* v2: the image's batches, for the times as they were told */
+    repair_generation *generation; /* that is told of, if they are known */
+    repair_retold counted;         /* what was made up and left out before it */
+    bool gc_on, gc_told;           /* v2: a GC cycle goes on; this generation told of one */
+    uint64_t gc_last;              /* number of its last event in the image so far */
     size_t begun;       /* so many of these are of generations that began */
     size_t experiments; /* so many of these were looked at */
     struct held *held;  /* statuses that wait for the end of their generation */
@@ -92,6 +96,20 @@ bool retell_steer(retelling *t, gotrace_happening *h);
 /* v1: where an event says that a goroutine is gone that starts later, take the one that says that
  * it goes on later. */
 void retell_outlive(const retelling *t, gotrace_happening *h);
+
+/* v2: bring goroutines, procs and threads to where that generation, which is kept, finds them
+ * (repair_border.c). */
+bool retell_border(retelling *t, uint64_t generation);
+/* What has to have happened before that status. */
+bool retell_settle(retelling *t, const gotrace_happening *h);
+/* The thread has no goroutine any more, or no proc. */
+bool retell_clear_thread(retelling *t, int64_t thread);
+bool retell_clear_proc(retelling *t, int64_t thread);
+/* A GC cycle goes on, or not. */
+bool retell_turn_gc(retelling *t, bool on);
+/* One of the first threads that have a proc, on which things can happen to others; else that one,
+ * which is given one if that can be. */
+int64_t retell_busy_thread(retelling *t, int64_t other);
 
 /* Follow what was told. */
 void retell_follow(retelling *t, const gotrace_happening *h);

@@ -298,9 +298,25 @@ static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
+/* Behind damage the byte before a batch may be the one that the data of an experiment begins with:
+ * it is a batch if there are whole records in it. */
+static void prefer_records(repair *r, repair_batch *b, bool sure)
+{
+    repair_batch inner;
+    bool damaged = !sure || (r->count > 0 && r->batches[r->count - 1].cut);
+    if (b->is_experiment && damaged && v2_batch(r, b->offset + 1, false, &inner) &&
+        !inner.is_experiment && !inner.cut)
+        *b = inner;
+}
+
 static bool batch_at(repair *r, size_t at, bool sure, repair_batch *b)
 {
-    return repair_is_v2(r) ? v2_batch(r, at, sure, b) : v1_batch(r, at, sure, b);
+    if (!repair_is_v2(r))
+        return v1_batch(r, at, sure, b);
+    if (!v2_batch(r, at, sure, b))
+        return false;
+    prefer_records(r, b, sure);
+    return true;
 }
 
 static bool keep(repair *r, const repair_batch *b)
@@ -317,7 +333,7 @@ static size_t search(repair *r, size_t at, repair_batch *b)
 {
     while (at < r->size && !batch_at(r, at, false, b))
         at++;
-    return at;
+    return at < r->size ? b->offset : at;
 }
 
 /* Where the last record of a batch begins. */

@@ -55,6 +55,7 @@ enum { /* of v1 */
        N_STATUS = 25,
        N_STW_BEGIN = 26,
        N_STW_END = 27,
+       N_GC_ACTIVE = 28,
        N_GC_BEGIN = 29,
        N_GC_END = 30,
        N_SWITCH = 45,
@@ -166,7 +167,12 @@ static void follow_v2(retelling *t, const gotrace_happening *h)
         follow_status(t, h);
         return;
     }
-    if (thread == GOTRACE_NO_THREAD)
+    if (code == N_GC_ACTIVE || code == N_GC_BEGIN || code == N_GC_END) {
+        t->gc_on = code != N_GC_END;
+        t->gc_told = true;
+    }
+    /* A sample says where a goroutine was: that comes from elsewhere, and makes no context. */
+    if (thread == GOTRACE_NO_THREAD || code == V2_SAMPLE)
         return;
     /* A context that was told and not known is so now. */
     m_life *m = m_of(t, thread);
@@ -696,6 +702,50 @@ static bool end_later(retelling *t, gotrace_happening *h)
     t->changed[1] = t->now;
     h->args = t->changed;
     return true;
+}
+
+bool retell_settle(retelling *t, const gotrace_happening *h)
+{
+    return steer_status(t, h);
+}
+
+bool retell_turn_gc(retelling *t, bool on)
+{
+    enum { FIRST = 64 };
+    for (uint64_t id = 0; id < FIRST && t->gc_on != on; id++) {
+        const p_life *p = idmap_find(&t->procs, id);
+        const m_life *m =
+            p && p->placed && p->state == PROC_BUSY ? m_of(t, p->thread) : NULL;
+        if (m && m->g != 0)
+            on_thread(t, on ? N_GC_BEGIN : N_GC_END, p->thread);
+    }
+    return t->gc_on == on;
+}
+
+bool retell_clear_thread(retelling *t, int64_t thread)
+{
+    return clear_thread(t, thread);
+}
+
+bool retell_clear_proc(retelling *t, int64_t thread)
+{
+    return !m_of(t, thread)->has_p ||
+           free_proc(t, m_of(t, thread)->p, retell_busy_thread(t, thread));
+}
+
+int64_t retell_busy_thread(retelling *t, int64_t other)
+{
+    enum { FIRST = 64 };
+    for (uint64_t id = 0; id < FIRST; id++) {
+        const p_life *p = idmap_find(&t->procs, id);
+        if (p && p->placed && p->state == PROC_BUSY)
+            return p->thread;
+    }
+    if (other == GOTRACE_NO_THREAD)
+        other = t->place;
+    if (other != GOTRACE_NO_THREAD)
+        give_proc(t, other, GOTRACE_NO_PROC, false);
+    return other;
 }
 
 bool retell_steer(retelling *t, gotrace_happening *h)

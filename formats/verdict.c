@@ -1,9 +1,18 @@
 /* verdict.c - what the reader thinks of a trace in memory. */
 #include "verdict.h"
 
+typedef struct listener {
+    verdict *v;
+    verdict_problem_fn each;
+    void *ctx;
+} listener;
+
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {
-    verdict *v = ctx;
+    const listener *l = ctx;
+    verdict *v = l->v;
+    if (l->each && problem->severity >= GOTRACE_PROBLEM)
+        l->each(l->ctx, problem);
     if (problem->severity >= GOTRACE_WARNING)
         v->counts[problem->rule]++;
     if (problem->severity >= GOTRACE_PROBLEM && v->sound) {
@@ -22,10 +31,11 @@ static gotrace_status read_all(gotrace_reader *reader, uint64_t *told)
     return status;
 }
 
-bool verdict_of(const void *bytes, size_t size, const gotrace_config *user, verdict *v,
-                gotrace_error *error)
+bool verdict_each(const void *bytes, size_t size, const gotrace_config *user,
+                  verdict_problem_fn each, void *ctx, verdict *v, gotrace_error *error)
 {
-    gotrace_config config = {.on_problem = on_problem, .callback_ctx = v};
+    listener l = {v, each, ctx};
+    gotrace_config config = {.on_problem = on_problem, .callback_ctx = &l};
     if (user) {
         config.allocator = user->allocator;
         config.limits = user->limits;
@@ -47,6 +57,8 @@ bool verdict_of(const void *bytes, size_t size, const gotrace_config *user, verd
     if (failure.rule != GOTRACE_RULE_NONE) {
         v->sound = false;
         v->first = failure;
+        if (each)
+            each(ctx, &failure);
         if (v->counts[failure.rule] == 0)
             v->counts[failure.rule] = 1;
     }
@@ -54,4 +66,10 @@ bool verdict_of(const void *bytes, size_t size, const gotrace_config *user, verd
         return true;
     *error = failure;
     return false;
+}
+
+bool verdict_of(const void *bytes, size_t size, const gotrace_config *user, verdict *v,
+                gotrace_error *error)
+{
+    return verdict_each(bytes, size, user, NULL, NULL, v, error);
 }

@@ -13,7 +13,10 @@ typedef struct verdict {
 } verdict;
 
 /* Read the whole trace, within the config's limits. False only where the system or a limit says no,
- * which is then the error. */
+ * which is then the error. each, if there is one, is told every problem. */
+typedef void (*verdict_problem_fn)(void *ctx, const gotrace_error *problem);
+bool verdict_each(const void *bytes, size_t size, const gotrace_config *config,
+                  verdict_problem_fn each, void *ctx, verdict *v, gotrace_error *error);
 bool verdict_of(const void *bytes, size_t size, const gotrace_config *config, verdict *v,
                 gotrace_error *error);
 

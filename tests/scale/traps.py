@@ -155,6 +155,13 @@ def v2_generations(n):
         yield batch(g, 7, 1000 * g, record(V2_PROC_STATUS, 0, 0, 1))
 
 
+def v2_borders(n):
+    """As many generations, and none begins as the one before ends."""
+    for g in range(1, n + 1):
+        yield v2_begin(g, 1000 * g)
+        yield batch(g, 7, 1000 * g, record(V2_PROC_STATUS, 0, 0, 1 + g % 2))
+
+
 def v2_claims(n):
     """Batches that claim to be far larger than the file, one behind the other."""
     yield v2_begin()
@@ -181,6 +188,7 @@ TRAPS = {
     "v2-waits": (v2_trace, v2_waits),
     "v2-never": (v2_trace, v2_never),
     "v2-generations": (v2_trace, v2_generations),
+    "v2-borders": (v2_trace, v2_borders),
     "v2-claims": (v2_trace, v2_claims),
     "zeros": (iter, zeros),
 }

@@ -273,6 +273,132 @@ START_TEST(what_lasts_is_made_whole)
 }
 END_TEST
 
+/* ---- generations ---------------------------------------------------------------------------- */
+
+/* Where a generation stands, and a batch of events in it. */
+typedef struct extent {
+    uint64_t number;
+    size_t begin, end, lost, lost_size;
+} extent;
+
+static uint64_t varint_at(const blob *trace, size_t *at)
+{
+    const uint8_t *p = trace->bytes + *at;
+    uint64_t value = 0;
+    ck_assert(parts_varint(&p, trace->bytes + trace->size, &value));
+    *at = (size_t)(p - trace->bytes);
+    return value;
+}
+
+/* A sound trace's generations; of the first of their batches of events where it is. */
+static size_t extents_of(const blob *trace, extent *list, size_t most)
+{
+    size_t count = 0;
+    for (size_t at = PARTS_HEADER; at < trace->size;) {
+        size_t begin = at++;
+        if (trace->bytes[begin] == V2_END) {
+            list[count - 1].end = at;
+            continue;
+        }
+        ck_assert_uint_eq(trace->bytes[begin], V2_BATCH);
+        uint64_t number = varint_at(trace, &at), owner = varint_at(trace, &at);
+        varint_at(trace, &at);
+        uint64_t size = varint_at(trace, &at);
+        if (count == 0 || list[count - 1].number != number) {
+            ck_assert_uint_lt(count, most);
+            list[count++] = (extent){.number = number, .begin = begin};
+        }
+        at += size;
+        list[count - 1].end = at;
+        if (owner != UINT64_MAX && list[count - 1].lost == 0) {
+            list[count - 1].lost = begin;
+            list[count - 1].lost_size = at - begin;
+        }
+    }
+    return count;
+}
+
+static bool stands_in(const blob *trace, const blob *whole, const extent *e)
+{
+    return memmem(trace->bytes, trace->size, whole->bytes + e->begin, e->end - e->begin) != NULL;
+}
+
+/* How many generations but that one stand in what was made of the rest. */
+static size_t kept_without(const blob *whole, const extent *list, size_t count, size_t without,
+                           size_t from, size_t size, repaired *r)
+{
+    blob rest = {NULL, 0, 0};
+    blob_write(&rest, whole->bytes, from);
+    blob_write(&rest, whole->bytes + from + size, whole->size - from - size);
+    *r = repair_bytes(rest.bytes, rest.size, false, NULL);
+    check_one(r);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        kept += i != without && stands_in(&r->traces[0], whole, &list[i]);
+    blob_free(&rest);
+    return kept;
+}
+
+enum { MOST_GENERATIONS = 16 };
+static const char *const long_ones[] = {"go1.22-gensgc.trace", "go1.25-gensprof.trace",
+                                        "go1.27-gensiter.trace"};
+
+/* A batch of one is lost, and all others stay as they are: the GC's cycles, too, are numbered on. */
+START_TEST(other_generations_stay)
+{
+    blob trace = trace_sample(long_ones[_i]);
+    extent list[MOST_GENERATIONS];
+    size_t count = extents_of(&trace, list, MOST_GENERATIONS), retold = 0;
+    ck_assert_uint_ge(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        repaired r;
+        size_t kept =
+            kept_without(&trace, list, count, i, list[i].lost, list[i].lost_size, &r);
+        ck_assert_msg(kept == count - 1, "generation %zu: %zu others stay", i + 1, kept);
+        retold += r.found[REPAIR_RETOLD] > 0;
+        ck_assert_uint_eq(r.found[REPAIR_KEPT] > 0, r.found[REPAIR_RETOLD] > 0);
+        drop(&r);
+    }
+    ck_assert_uint_gt(retold, count / 2);
+    blob_free(&trace);
+}
+END_TEST
+
+/* Nothing is left of one: it stands there empty, or with what leads to the next one. */
+START_TEST(a_generation_is_lost)
+{
+    blob trace = trace_sample(long_ones[_i]);
+    extent list[MOST_GENERATIONS];
+    size_t count = extents_of(&trace, list, MOST_GENERATIONS);
+    for (size_t i = 1; i + 1 < count; i++) {
+        repaired r;
+        size_t kept = kept_without(&trace, list, count, i, list[i].begin,
+                                   list[i].end - list[i].begin, &r);
+        ck_assert_msg(kept + 2 >= count, "generation %zu: %zu others stay", i + 1, kept);
+        ck_assert_uint_eq(r.found[REPAIR_LOST], 1);
+        drop(&r);
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+/* A CPU sample names a thread, and what it had then: that does not put it there. Most of the batch
+ * that tells of that thread is lost. */
+START_TEST(samples_make_no_context)
+{
+    enum { FROM = 362, LOST = 512 };
+    blob trace = trace_sample("go1.25-gensprof.trace");
+    memset(trace.bytes + FROM, 0, LOST);
+    repaired r = repair_bytes(trace.bytes, trace.size, false, NULL);
+    check_one(&r);
+    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 1);
+    ck_assert_uint_eq(r.totals.dropped, 0);
+    ck_assert_uint_lt(r.totals.added, 20);
+    drop(&r);
+    blob_free(&trace);
+}
+END_TEST
+
 START_TEST(each_of_several)
 {
     blob one = trace_sample("go1.26-gens.trace"), two = trace_sample("go1.19-chan.trace");
@@ -307,13 +433,16 @@ END_TEST
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
+static const char *const hurt_ones[] = {"go1.19-chan.trace", "go1.22-syscall.trace",
+                                        "go1.22-gensgc.trace"};
+enum { HURT_ONES = sizeof hurt_ones / sizeof *hurt_ones };
+
 /* Damaged so that all of a repair is needed. */
 static blob damaged_sample(size_t n)
 {
-    static const char *const names[] = {"go1.19-chan.trace", "go1.22-syscall.trace"};
     enum { LOST = 300 };
-    blob trace = trace_sample(names[n]);
-    size_t cut = trace.size / 6;
+    blob trace = trace_sample(hurt_ones[n]);
+    size_t cut = trace.size / 7;
     memmove(trace.bytes + cut, trace.bytes + cut + LOST, trace.size - cut - LOST);
     trace.size -= LOST;
     repaired r = repair_bytes(trace.bytes, trace.size, false, NULL);
@@ -398,13 +527,16 @@ int main(void)
     tcase_add_test(kept, who_starts_again_did_not_end);
     tcase_add_test(kept, a_header_within_a_record);
     tcase_add_test(kept, what_lasts_is_made_whole);
+    tcase_add_loop_test(kept, other_generations_stay, 0, sizeof long_ones / sizeof *long_ones);
+    tcase_add_loop_test(kept, a_generation_is_lost, 0, sizeof long_ones / sizeof *long_ones);
+    tcase_add_test(kept, samples_make_no_context);
     tcase_add_test(kept, each_of_several);
     tcase_add_test(kept, none_at_all);
     suite_add_tcase(suite, kept);
     TCase *refused = tcase_create("refused");
     tcase_add_loop_test(refused, each_allocation_refused, 0, 2);
-    tcase_add_loop_test(refused, little_memory, 0, 2);
-    tcase_add_loop_test(refused, nowhere_to_write, 0, 2);
+    tcase_add_loop_test(refused, little_memory, 0, HURT_ONES);
+    tcase_add_loop_test(refused, nowhere_to_write, 0, HURT_ONES);
     suite_add_tcase(suite, refused);
     return run_suite(suite);
 }
