@@ -173,6 +173,10 @@ if nm "$gotrace" | grep -qE '__(asan|tsan)'; then
     can_refuse=
     echo 'SKIP refused memory: a sanitizer has an allocator of its own'
     skipped=$((skipped + 1))
+elif nm "$gotrace" | grep -q '__gcov'; then
+    can_refuse=
+    echo 'SKIP refused memory: gcov needs some itself, when the program ends'
+    skipped=$((skipped + 1))
 fi
 mkdir small
 if mount -t tmpfs -o size=4096 gotrace-test small 2>/dev/null; then
