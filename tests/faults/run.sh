@@ -15,6 +15,7 @@ export LC_ALL=C.UTF-8
 unset NO_COLOR
 
 passed=0 failed=0 skipped=0
+tried=0 # places, of all commands
 wanted=${1:-}
 work=$(mktemp -d) || exit 1
 trap 'cd /; [ ! -d "$work/small" ] || umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
@@ -61,6 +62,7 @@ sweep_memory() {
         for all in '' 1; do
             LD_PRELOAD=$refuse REFUSE_AT=$at REFUSE_ALL=$all "$gotrace" "$@" >/dev/null 2>log
             status=$?
+            tried=$((tried + 1))
             why=$(judge "$status" "$whole")
             [ -z "$why" ] || { fail "gotrace $*: allocation $at of $count${all:+ and on}: $why"; return; }
             [ "$status" -ne 3 ] || first=$at
@@ -87,6 +89,7 @@ sweep_size() {
         # The log is a file too.
         prlimit --fsize=$at "$gotrace" "$@" 2>&1 >/dev/null | cat >log
         status=${PIPESTATUS[0]}
+        tried=$((tried + 1))
         why=$(judge "$status" "$whole")
         [ "$status" -eq 3 ] || why="status $status, though files are limited to $at bytes"
         [ -z "$why" ] || { fail "gotrace $*: files of $at bytes: $why"; return; }
@@ -107,6 +110,7 @@ sweep_disk() {
         rm -rf out && ln -s small/out out
         TMPDIR=$work/small/tmp "$gotrace" "$@" >/dev/null 2>log
         status=$?
+        tried=$((tried + 1))
         why=$(judge "$status" "$whole")
         [ -z "$(ls -A small/tmp)" ] || why="left in TMPDIR: $(ls -A small/tmp)"
         renew
@@ -196,5 +200,6 @@ for command in "${all[@]}"; do
     [ -z "$can_mount" ] || sweep_disk "${words[@]}"
 done
 
+[ -z "${FAULTS:-}" ] || echo "$tried places were tried"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
