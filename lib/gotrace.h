@@ -587,6 +587,9 @@ GOTRACE_API void gotrace_reader_close(gotrace_reader *reader);
 GOTRACE_API const char *gotrace_state_name(gotrace_state state);
 GOTRACE_API const char *gotrace_range_name(gotrace_range range);
 GOTRACE_API const char *gotrace_kind_name(gotrace_kind kind);
+/* What a stop-the-world of that kind is for, in a trace of that v1 version: the words of its Go's
+ * reader, "unknown" for a number that is no kind. */
+GOTRACE_API const char *gotrace_stw_reason(int version, uint64_t kind);
 
 /* ---------------------------------------------------------------------------------------------
  * Writing
@@ -610,9 +613,9 @@ GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
 /* By event: the tracer's own way, until 1.21 (later versions are written record by record or by
- * meaning, and these calls fail with rule usage). Events of a proc (in the order of their ticks) go into that
- * proc's buffer, which is written as one batch when it has no room for a further event, exactly
- * where that version's tracer flushes (64 KiB less the buffer's header).
+ * meaning, and these calls fail with rule usage). Events of a proc (in the order of their ticks) go
+ * into that proc's buffer, which is written as one batch when it has no room for a further event,
+ * exactly where that version's tracer flushes (64 KiB less the buffer's header).
  *
  * args are the record's arguments without sequence and time differences and without the final
  * stack id, which is given apart. seq counts in 1.5 only. ticks must not fall (they are raised
