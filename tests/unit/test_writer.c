@@ -179,12 +179,23 @@ START_TEST(generations)
 }
 END_TEST
 
+/* A reader that has seen all of it. */
+static gotrace_reader *read_to_end(const blob *written, gotrace_source **source)
+{
+    gotrace_reader *reader;
+    gotrace_event e;
+    ck_assert_int_eq(gotrace_source_memory(written->bytes, written->size, NULL, source, NULL),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(*source, NULL, &reader, NULL), GOTRACE_OK);
+    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
+        ;
+    return reader;
+}
+
 START_TEST(clocks_follow)
 {
     blob written = {0};
     gotrace_source *source;
-    gotrace_reader *reader;
-    gotrace_event e;
     gotrace_generation_summary g;
     gotrace_writer_options options = {.clocks = {1000, 5, 7, 999999999}};
     const gotrace_clocks told = {3000002000, 77, 88, 99};
@@ -195,11 +206,7 @@ START_TEST(clocks_follow)
     ck_assert_int_eq(tell(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
-    ck_assert_int_eq(gotrace_source_memory(written.bytes, written.size, NULL, &source, NULL),
-                     GOTRACE_OK);
-    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
-    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
-        ;
+    gotrace_reader *reader = read_to_end(&written, &source);
     ck_assert(gotrace_reader_generation(reader, 0, &g));
     ck_assert_uint_eq(g.clock_ticks, 1000);
     ck_assert_uint_eq(g.monotonic_ns, 5);
@@ -232,8 +239,6 @@ START_TEST(clocks_before)
     };
     blob written = {0};
     gotrace_source *source;
-    gotrace_reader *reader;
-    gotrace_event e;
     gotrace_generation_summary g;
     gotrace_writer_options options = {.clocks = cases[_i].told};
     gotrace_writer *w = writer_of(26, &options, &written, NULL);
@@ -241,11 +246,7 @@ START_TEST(clocks_before)
     ck_assert_int_eq(tell(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
-    ck_assert_int_eq(gotrace_source_memory(written.bytes, written.size, NULL, &source, NULL),
-                     GOTRACE_OK);
-    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
-    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
-        ;
+    gotrace_reader *reader = read_to_end(&written, &source);
     ck_assert(gotrace_reader_generation(reader, 0, &g));
     ck_assert_uint_eq(g.clock_ticks, cases[_i].ticks);
     ck_assert_uint_eq(g.monotonic_ns, cases[_i].monotonic_ns);
