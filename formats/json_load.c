@@ -46,15 +46,10 @@ static void release(void *bytes)
     free(b);
 }
 
-void json_load_begin(json_loading *loading)
+/* Jansson has one allocator for all threads: this is it before anything is allocated. */
+__attribute__((constructor)) static void take_over(void)
 {
-    json_get_alloc_funcs(&loading->allocate, &loading->release);
     json_set_alloc_funcs(allocate, release);
-}
-
-void json_load_end(const json_loading *loading)
-{
-    json_set_alloc_funcs(loading->allocate, loading->release);
 }
 
 /* What there is to load, and how. */

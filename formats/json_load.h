@@ -11,15 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* What jansson allocated with, and does again after json_load_end. In between, it allocates here:
- * what is loaded has to be freed (json_decref) before the end. */
-typedef struct json_loading {
-    json_malloc_t allocate;
-    json_free_t release;
-} json_loading;
-
-void json_load_begin(json_loading *loading);
-void json_load_end(const json_loading *loading);
+/* A value is freed (json_decref) by the thread that loaded it. */
 
 /* As json_loadb and json_load_callback. NULL with an empty text in *error: memory was refused. */
 json_t *json_load_bytes(const char *bytes, size_t size, size_t flags, json_error_t *error);

@@ -697,7 +697,7 @@ static gotrace_status read_lines(script_job *job, json_t *header)
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-static gotrace_status read_any(script_job *job)
+gotrace_status script_json_read(script_job *job)
 {
     json_t *first = read_first(job);
     if (!first)
@@ -705,14 +705,5 @@ static gotrace_status read_any(script_job *job)
     bool is_document = json_object_get(first, "records") || json_object_get(first, "events");
     gotrace_status status = is_document ? read_document(job, first) : read_lines(job, first);
     json_decref(first);
-    return status;
-}
-
-gotrace_status script_json_read(script_job *job)
-{
-    json_loading loading;
-    json_load_begin(&loading);
-    gotrace_status status = read_any(job);
-    json_load_end(&loading);
     return status;
 }
