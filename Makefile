@@ -71,6 +71,7 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
+HEADERS := lib/gotrace.h lib/gotrace_rules.h
 SCHEMAS := formats/script.cddl formats/script.schema.json
 
 LIB_OBJ := $(call object,$(LIB_SRC))
@@ -284,7 +285,8 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 	$(Q)$(B)/gotrace help --completion bash >$(B)/staged/gotrace.bash
 	$(Q)$(B)/gotrace help --completion zsh >$(B)/staged/_gotrace
 	$(Q)install -D -m 755 $(B)/staged/gotrace $(D)$(BINDIR)/gotrace
-	$(Q)install -D -m 644 lib/gotrace.h $(D)$(INCLUDEDIR)/gotrace.h
+	$(Q)for header in $(HEADERS); do \
+		install -D -m 644 $$header $(D)$(INCLUDEDIR)/$${header#lib/} || exit 1; done
 	$(Q)install -D -m 644 $(B)/libgotrace.a $(D)$(LIBDIR)/libgotrace.a
 	$(Q)install -D -m 755 $(B)/$(SONAME) $(D)$(LIBDIR)/libgotrace.so.$(VERSION)
 	$(Q)ln -sf libgotrace.so.$(VERSION) $(D)$(LIBDIR)/$(SONAME)
@@ -298,10 +300,11 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
 uninstall: ## remove what install put there
-	$(Q)rm -f $(D)$(BINDIR)/gotrace $(D)$(INCLUDEDIR)/gotrace.h $(D)$(LIBDIR)/libgotrace.a \
+	$(Q)rm -f $(D)$(BINDIR)/gotrace $(D)$(LIBDIR)/libgotrace.a \
 		$(D)$(LIBDIR)/libgotrace.so $(D)$(LIBDIR)/$(SONAME) \
 		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
+	$(Q)for header in $(HEADERS); do rm -f $(D)$(INCLUDEDIR)/$${header#lib/}; done
 	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema#formats/}; done
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 

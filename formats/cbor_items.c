@@ -21,6 +21,7 @@ enum { HEAD_MAX = 9 };
 typedef struct item_found {
     script_item *item;
     bool tag;
+    uint64_t number; /* of the last tag */
 } item_found;
 
 static void found_head(void *ctx, item_kind kind, bool open, uint64_t value)
@@ -52,8 +53,9 @@ static void found_real(void *ctx, double real)
 
 static void found_tag(void *ctx, uint64_t tag)
 {
-    (void)tag;
-    ((item_found *)ctx)->tag = true;
+    item_found *found = ctx;
+    found->tag = true;
+    found->number = tag;
 }
 
 #define NUMBER(bits)                                                                               \
@@ -170,6 +172,12 @@ static gotrace_status want(script_job *job, size_t ahead, bool tagged, size_t ne
     return script_fail(job, offset_at(job, ahead + held), "the script is cut off within an item");
 }
 
+/* Tags 2 and 3: what follows is a number, or -1 less one, from its highest byte to its lowest. */
+static bool makes_number(const item_found *found)
+{
+    return found->number == 2 || found->number == 3;
+}
+
 /* Libcbor 0.8 takes no tags from 6 to 20. */
 static bool is_short_tag(const script_job *job, size_t ahead)
 {
@@ -181,7 +189,7 @@ static bool is_short_tag(const script_job *job, size_t ahead)
 static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
 {
     const script_input *in = &job->in;
-    item_found found = {item, false};
+    item_found found = {.item = item};
     for (unsigned tags = 0;;) {
         struct cbor_decoder_result result = cbor_stream_decode(
             (const unsigned char *)in->buffer + in->at + *ahead, in->end - in->at - *ahead,
@@ -195,7 +203,7 @@ static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
         item->offset = offset_at(job, *ahead);
         if (result.status == CBOR_DECODER_ERROR && is_short_tag(job, *ahead)) {
             result.read = 1;
-            found.tag = true;
+            found_tag(&found, (unsigned char)in->buffer[in->at + *ahead] & 0x1f);
         } else if (result.status == CBOR_DECODER_ERROR) {
             return script_fail(job, item->offset, "byte 0x%02x begins no item of CBOR",
                                (unsigned char)in->buffer[in->at + *ahead]);
@@ -203,6 +211,8 @@ static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
         *ahead += result.read;
         if (!found.tag && tags > 0 && item->kind == ITEM_BREAK)
             return script_fail(job, item->offset, "a break behind a tag");
+        if (!found.tag && tags > 0 && item->kind == ITEM_BYTES && makes_number(&found))
+            item->kind = ITEM_BIG;
         if (!found.tag)
             return GOTRACE_EVENT;
         found.tag = false;
@@ -315,8 +325,9 @@ bool item_is(const script_item *item, const char *text)
 item_shown item_show(const script_item *item)
 {
     static const char *const kinds[] = {
-        [ITEM_BYTES] = "a byte string", [ITEM_TEXT] = "text in pieces", [ITEM_ARRAY] = "an array",
-        [ITEM_MAP] = "a map",           [ITEM_BREAK] = "a break",
+        [ITEM_BYTES] = "a byte string", [ITEM_TEXT] = "text in pieces",
+        [ITEM_ARRAY] = "an array",      [ITEM_MAP] = "a map",
+        [ITEM_BREAK] = "a break",       [ITEM_BIG] = "a number in pieces",
     };
     item_shown shown;
     char *text = shown.text;
@@ -329,6 +340,8 @@ item_shown item_show(const script_item *item)
         snprintf(text, room, "-%llu", (unsigned long long)item->value + 1);
     else if (item->kind == ITEM_REAL)
         snprintf(text, room, isnan(item->real) ? "NaN" : "%.10g", item->real);
+    else if (item->kind == ITEM_BIG && !item->open)
+        snprintf(text, room, "a number of %zu bytes", item->size);
     else if (item->kind == ITEM_WORD)
         snprintf(text, room, "%s", item->bytes);
     else if (item->kind == ITEM_TEXT && !item->open)

@@ -16,10 +16,11 @@ typedef enum item_kind {
     ITEM_MAP,
     ITEM_REAL,
     ITEM_WORD,  /* true, false, null or undefined */
+    ITEM_BIG,   /* bytes that are tagged as a number, which may have more than 64 bits */
     ITEM_BREAK, /* ends what is open */
 } item_kind;
 
-/* An item's head. Tags before it are passed over. */
+/* An item's head. Tags before it are passed over, but for those that make a number of bytes. */
 typedef struct script_item {
     item_kind kind;
     bool open;       /* of a string, an array or a map: items follow until a break */

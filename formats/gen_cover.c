@@ -53,6 +53,28 @@ static void generation(gen_sim *s, gen_proc *p)
     gen_sweep(s, p, false);
 }
 
+/* Of the GC's workers, who run now and then while a cycle goes on, none was told to run yet. */
+static bool misses_worker(const gen_sim *s)
+{
+    const uint64_t labels = (uint64_t)1 << GEN_START_LABEL | (uint64_t)1 << GEN_LABEL;
+    return s->words->known & ~s->seen & labels;
+}
+
+static void done(gen_sim *s, gen_proc *p, gen_goroutine *g)
+{
+    if (misses_worker(s)) {
+        if (!s->marking)
+            gen_gc_begin(s, p);
+        gen_pass(s);
+        gen_preempt(s, p, OP_START);
+        g->pc--; /* and then look again */
+        return;
+    }
+    if (s->marking)
+        gen_gc_end(s, p);
+    s->toured = true;
+}
+
 bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     switch ((gen_cover_part)op->a) {
@@ -78,11 +100,7 @@ bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     case GEN_COVER_EXPERIMENT: experiment(s, p, g); break;
     case GEN_COVER_EXPERIMENT_BATCH: experiment_batch(s, p); break;
     case GEN_COVER_GENERATION: generation(s, p); break;
-    case GEN_COVER_DONE:
-        if (s->marking)
-            gen_gc_end(s, p);
-        s->toured = true;
-        break;
+    case GEN_COVER_DONE: done(s, p, g); break;
     }
     return false;
 }

@@ -41,9 +41,19 @@ void gen_sched_free(gen_sim *s)
     free(s->channels);
 }
 
+/* What --cover goes through finds room until it is through: a goroutine that it makes, one that it
+ * switches to, one that C calls. Else a profile in which none ends, or others are quicker, could
+ * keep some event from ever being told. */
+static bool has_room(const gen_sim *s, const gen_role *role)
+{
+    enum { TOUR_NEEDS = 3 };
+    return !s->cover || s->toured || role < s->roles + GEN_RUNTIME_ROLES ||
+           s->free.count > TOUR_NEEDS;
+}
+
 gen_goroutine *gen_goroutine_new(gen_sim *s, const gen_role *role)
 {
-    gen_goroutine *g = gen_pop(&s->free);
+    gen_goroutine *g = has_room(s, role) ? gen_pop(&s->free) : NULL;
     if (g)
         *g = (gen_goroutine){.id = ++s->last_id,
                              .role = role,

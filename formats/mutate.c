@@ -234,6 +234,14 @@ static gotrace_status nothing(mutate *m, const char *why)
     return GOTRACE_END;
 }
 
+/* Without records that are known there is nothing to change but bytes. */
+static gotrace_status no_trace(mutate *m)
+{
+    verdict was;
+    return verdict_of(m->bytes, m->size, m->config, &was, m->error) ? nothing(m, was.first.message)
+                                                                    : GOTRACE_ERROR;
+}
+
 static gotrace_status make_keep(mutate *m)
 {
     verdict was;
@@ -277,6 +285,8 @@ gotrace_status mutate_make(mutate *m, const mutate_job *job, mutate_variant *var
     m->random = job->seed;
     if (!start_anew(m))
         return GOTRACE_ERROR;
+    if (!m->version && job->mode != MUTATE_RAW)
+        return no_trace(m);
     switch (job->mode) {
     case MUTATE_ANY: status = change_any(m) ? GOTRACE_OK : GOTRACE_ERROR; break;
     case MUTATE_RAW: status = mutate_raw(m) ? GOTRACE_OK : GOTRACE_ERROR; break;

@@ -69,8 +69,8 @@ gotrace_status mutate_new(const void *bytes, size_t size, const gotrace_config *
                           mutate **mutation, gotrace_error *error);
 
 /* Make a variant. GOTRACE_END: this trace has no place for it (BREAK: to break that rule and no
- * other; ANY and KEEP: nothing to change); the error says why. GOTRACE_ERROR: the system or a
- * limit. */
+ * other; ANY and KEEP: nothing to change), or it is none (RAW takes any bytes); the error says why.
+ * GOTRACE_ERROR: the system or a limit. */
 gotrace_status mutate_make(mutate *m, const mutate_job *job, mutate_variant *variant,
                            gotrace_error *error);
 void mutate_free(mutate *m);

@@ -368,6 +368,8 @@ static gotrace_status take_scalar(script_job *job, const kept_name *name, const 
         token = (script_token){added > 0 ? job->record.data + before : "", added, true};
         return take(job, name->offset, name->text, name->size, token);
     }
+    if (item->kind == ITEM_BIG)
+        return fail_value(job, name->text, item, "one of 64 bits");
     if (item->kind == ITEM_NUMBER)
         size = snprintf(number, sizeof number, "%llu", (unsigned long long)item->value);
     else if (item->kind == ITEM_NEGATIVE && item->value < UINT64_MAX)

@@ -10,9 +10,9 @@
  * tree of values, JSON Lines as a small tree a line, so that these can be longer than memory.
  */
 #include <errno.h>
-#include <jansson.h>
 #include <string.h>
 
+#include "json_load.h"
 #include "script_meaning.h"
 #include "utf8.h"
 
@@ -576,7 +576,7 @@ static json_t *read_first(script_job *job)
 {
     json_source source = {.job = job};
     json_error_t error;
-    json_t *first = json_load_callback(give, &source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
+    json_t *first = json_load_from(give, &source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
     if (first) {
         /* Jansson counts in an int. */
         uint32_t used = (uint32_t)error.position - (uint32_t)source.before;
@@ -686,7 +686,7 @@ static gotrace_status read_lines(script_job *job, json_t *header)
         if (is_blank(line, size))
             continue;
         json_error_t error;
-        json_t *record = json_loadb(line, size, JSON_FLAGS, &error);
+        json_t *record = json_load_bytes(line, size, JSON_FLAGS, &error);
         if (!record)
             return fail_json(job, number, true, &error);
         status = read_record(job, number, record);

@@ -105,32 +105,19 @@ static bool open_file(spool *s)
     return s->fd >= 0 || fail(s, errno);
 }
 
-static bool write_at(spool *s, const unsigned char *bytes, size_t size, uint64_t at)
+/* Bytes of memory go to that place of the file, or (from NULL) come from there. */
+static bool move_bytes(spool *s, const unsigned char *from, unsigned char *to, size_t size,
+                       uint64_t at)
 {
-    while (size > 0) {
-        ssize_t n = pwrite(s->fd, bytes, size, (off_t)at);
+    for (size_t done = 0; done < size;) {
+        off_t place = (off_t)(at + done);
+        ssize_t n = from ? pwrite(s->fd, from + done, size - done, place)
+                         : pread(s->fd, to + done, size - done, place);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return fail(s, n < 0 ? errno : EIO);
-        bytes += n;
-        size -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return true;
-}
-
-static bool read_at(spool *s, unsigned char *bytes, size_t size, uint64_t at)
-{
-    while (size > 0) {
-        ssize_t n = pread(s->fd, bytes, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail(s, n < 0 ? errno : EIO);
-        bytes += n;
-        size -= (size_t)n;
-        at += (uint64_t)n;
+        done += (size_t)n;
     }
     return true;
 }
@@ -171,7 +158,7 @@ static bool store(spool *s)
         return false;
     if (s->stored == s->front)
         s->file_end = 0;
-    if (!write_at(s, block->bytes, block->used, s->file_end))
+    if (!move_bytes(s, block->bytes, NULL, block->used, s->file_end))
         return false;
     block->at = s->file_end;
     s->file_end += block->used;
@@ -246,7 +233,7 @@ bool spool_patch_stored(spool *s, uint64_t position, size_t offset, const void *
 {
     uint64_t at;
 
-    return in_file(s, position, &at) && write_at(s, bytes, size, at + offset);
+    return in_file(s, position, &at) && move_bytes(s, bytes, NULL, size, at + offset);
 }
 
 /* Fetch the first block from the file. */
@@ -254,7 +241,7 @@ static bool fetch(spool *s, spool_block *block)
 {
     unsigned char *bytes = memory_for(s, block->capacity);
 
-    if (!bytes || !read_at(s, bytes, block->used, block->at)) {
+    if (!bytes || !move_bytes(s, NULL, bytes, block->used, block->at)) {
         free(bytes);
         return false;
     }

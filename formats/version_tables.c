@@ -113,50 +113,42 @@ const char *version_v2_reason(unsigned doing)
     return doing == DO_GO_SCHED ? "runtime.Gosched" : doing == DO_GO_PREEMPT ? "preempted" : "";
 }
 
-/* By the kinds of Go 1.21. Until 1.20 there are two, in the order of their numbers: mark
- * termination and sweep termination. */
-static const char *const stops[] = {
-    "",
-    "GC mark termination",
-    "GC sweep termination",
-    "write heap dump",
-    "goroutine profile",
-    "goroutine profile cleanup",
-    "all goroutines stack trace",
-    "read mem stats",
-    "AllThreadsSyscall",
-    "GOMAXPROCS",
-    "start trace",
-    "stop trace",
-    "CountPagesInUse (test)",
-    "ReadMetricsSlow (test)",
-    "ReadMemStatsSlow (test)",
-    "PageCachePagesLeaked (test)",
-    "ResetDebugLog (test)",
-};
-enum { STOPS = sizeof stops / sizeof *stops };
-enum { STOP_KINDS_SINCE = 10, ALL_STOPS_SINCE = 21, FIRST_GC_STOP = 1 };
+/* Since 1.21 there are many kinds of stops, of which 0 is an unknown one. Until 1.20 there are two,
+ * here in the order of their numbers. */
+enum { ALL_STOPS_SINCE = 21 };
+enum { NO_STOP = 0, MARK_TERMINATION, SWEEP_TERMINATION };
+
+static bool is_unknown(const char *reason)
+{
+    return strcmp(reason, "unknown") == 0;
+}
 
 const char *version_v2_stop(const version_converter *c, const char *reason)
 {
     if (c->from >= ALL_STOPS_SINCE)
-        return reason && strcmp(reason, "unknown") != 0 ? reason : "";
-    return reason && strcmp(reason, "sweep termination") == 0 ? stops[2] : stops[1];
+        return reason && !is_unknown(reason) ? reason : "";
+    bool sweep = reason && strcmp(reason, "sweep termination") == 0;
+    return gotrace_stw_reason(ALL_STOPS_SINCE, sweep ? SWEEP_TERMINATION : MARK_TERMINATION);
+}
+
+/* The kind of 1.21 that a reason tells of. */
+static uint64_t kind_of_stop(const char *reason)
+{
+    const char *name;
+    for (uint64_t kind = NO_STOP + 1; !is_unknown(name = gotrace_stw_reason(ALL_STOPS_SINCE, kind));
+         kind++)
+        if (strcmp(name, reason) == 0)
+            return kind;
+    return NO_STOP;
 }
 
 bool version_stop_kind(const version_converter *c, const char *reason, uint64_t *kind)
 {
-    reason = version_v2_stop(c, reason);
-    for (*kind = 0; *kind < STOPS; ++*kind)
-        if (strcmp(reason, stops[*kind]) == 0)
-            break;
-    if (c->to >= ALL_STOPS_SINCE) {
-        if (*kind == STOPS)
-            *kind = 0;
+    *kind = kind_of_stop(version_v2_stop(c, reason));
+    if (c->to >= ALL_STOPS_SINCE)
         return true;
-    }
-    *kind -= FIRST_GC_STOP;
-    return *kind <= 1;
+    *kind -= MARK_TERMINATION;
+    return *kind <= SWEEP_TERMINATION - MARK_TERMINATION;
 }
 
 /* ---- strings and stacks --------------------------------------------------------------------- */
@@ -257,7 +249,8 @@ bool version_start(version_converter *c, const telling *t, uint64_t *id)
     } else {
         if (!load_frames(c, t->start, &count))
             return false;
-        const gotrace_frame *frame = count > 0 ? &c->frames[t->start_outermost ? count - 1 : 0] : NULL;
+        const gotrace_frame *frame = count > 0 ? &c->frames[t->start_outermost ? count - 1 : 0]
+                                               : NULL;
         if (frame && to_pc)
             *id = frame->pc;
         else if (frame && !make_stack(c, frame, 1, id))

@@ -31,17 +31,14 @@ const char *gotrace_class_name(gotrace_class class_)
     return "unknown";
 }
 
-/* Cut a message that did not fit before the character that was split. */
-static void end_at_character(char *message, size_t size)
+/* Cut a message to at most so many bytes, and not within a character. */
+static void shorten(char *message, size_t most)
 {
-    size_t end = size - 1;
-    if (strlen(message) < end)
+    if (strlen(message) <= most)
         return;
-    while (end > 0 && ((unsigned char)message[end - 1] & 0xc0) == 0x80)
-        end--;
-    if (end > 0 && ((unsigned char)message[end - 1] & 0x80))
-        end--;
-    message[end] = '\0';
+    while (most > 0 && ((unsigned char)message[most] & 0xc0) == 0x80)
+        most--;
+    message[most] = '\0';
 }
 
 static void fill(gotrace_error *error, gotrace_rule rule, gt_place place, const char *format,
@@ -54,8 +51,11 @@ static void fill(gotrace_error *error, gotrace_rule rule, gt_place place, const 
                              .offset = place.offset,
                              .batch = place.batch,
                              .event = place.event};
-    vsnprintf(error->message, sizeof error->message, format, args);
-    end_at_character(error->message, sizeof error->message);
+    /* One byte more, to see whether a character ends with the last one. */
+    char message[sizeof error->message + 1];
+    vsnprintf(message, sizeof message, format, args);
+    shorten(message, sizeof error->message - 1);
+    memcpy(error->message, message, strlen(message));
 }
 
 gotrace_status gt_error_set(gotrace_error *error, gotrace_rule rule, gt_place place,
@@ -79,10 +79,13 @@ gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_e
         fill(error, rule, GT_NOWHERE, format, args);
         va_end(args);
         error->os_error = os_error;
-        size_t used = strlen(error->message);
         char text[96] = "unknown error";
         /* The GNU strerror_r returns the text, wherever it put it. */
         const char *said = strerror_r(os_error, text, sizeof text);
+        /* Of a long name the end is missing, not the reason. */
+        size_t whole = sizeof error->message - 1, reason = strlen(said) + 2;
+        shorten(error->message, reason < whole ? whole - reason : 0);
+        size_t used = strlen(error->message);
         snprintf(error->message + used, sizeof error->message - used, ": %s", said);
     }
     return GOTRACE_ERROR;

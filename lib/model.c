@@ -23,7 +23,7 @@ static const char *const stw_reasons[] = {
     "ResetDebugLog (test)",
 };
 
-static const char *stw_reason(int version, uint64_t kind)
+const char *gotrace_stw_reason(int version, uint64_t kind)
 {
     if (version < 21)
         return kind == 0 ? "mark termination" : kind == 1 ? "sweep termination" : "unknown";
@@ -166,7 +166,9 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_eff
     case GT_V1_Gomaxprocs: set_metric(out, "GOMAXPROCS"); break;
     case GT_V1_HeapAlloc: set_metric(out, "heap allocated"); break;
     case GT_V1_HeapGoal: set_metric(out, "heap goal"); break;
-    case GT_V1_STWStart: out->reason = stw_reason(reader->summary.version, e->args[0]); break;
+    case GT_V1_STWStart:
+        out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
+        break;
     case GT_V1_GoStartLabel: set_text(reader, out, e->args[2]); break;
     case GT_V1_UserTaskCreate:
         out->subject = e->args[0];

@@ -335,15 +335,18 @@ gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what)
                                                                                  : gt_v2_refused(f);
 }
 
-static bool proc_report(gt_follow *f, uint64_t id, const gt_v2_proc *p, const char *wanted,
-                        uint64_t seq)
+/* The event needs a proc that is wanted so, and it is not: it is believed. */
+static gt_followed proc_not_ready(gt_follow *f, uint64_t id, const char *wanted, uint64_t seq,
+                                  gt_v2_proc **p)
 {
-    return GT_BROKEN(
-        f, GOTRACE_RULE_ORDER_SEQUENCE,
-        "%s needs proc %llu %s at sequence number %llu, but it is %s and nothing is left "
-        "that could change that",
-        gt_v2_name_of(f), num(id), wanted, num(seq - 1),
-        p ? gt_v2_proc_status_name(p->status) : "not there");
+    if (!GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
+                   "%s needs proc %llu %s at sequence number %llu, but it is %s and nothing is "
+                   "left that could change that",
+                   gt_v2_name_of(f), num(id), wanted, num(seq - 1),
+                   *p ? gt_v2_proc_status_name((*p)->status) : "not there"))
+        return GT_FOLLOW_FAILED;
+    *p = gt_v2_proc_of(f, id, true);
+    return *p ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }
 
 static gt_followed proc_start(gt_follow *f)
@@ -355,8 +358,9 @@ static gt_followed proc_start(gt_follow *f)
         return gt_v2_park(f, id, seq - 1, GT_WAIT_IDLE);
     if (!f->c->forced && f->p && f->t) /* its own is about to be stolen */
         return gt_v2_park(f, f->t->id, 0, GT_WAIT_THREAD);
-    if (!ready && (!proc_report(f, id, p, "idle", seq) || !(p = gt_v2_proc_of(f, id, true))))
-        return p ? GT_FOLLOW_FAILED : gt_v2_refused(f);
+    gt_followed r = ready ? GT_FOLLOW_DONE : proc_not_ready(f, id, "idle", seq, &p);
+    if (r != GT_FOLLOW_DONE)
+        return r;
     if (!gt_v2_context(f, GT_NO_PROC))
         return GT_FOLLOW_FAILED;
     gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING);
@@ -415,9 +419,9 @@ static gt_followed proc_steal(gt_follow *f)
                  p->generation == f->generation && seq == p->seq + 1;
     if (!ready && !f->c->forced)
         return gt_v2_park(f, id, seq - 1, GT_WAIT_STEAL);
-    if (!ready &&
-        (!proc_report(f, id, p, "in a system call", seq) || !(p = gt_v2_proc_of(f, id, true))))
-        return p ? GT_FOLLOW_FAILED : gt_v2_refused(f);
+    gt_followed r = ready ? GT_FOLLOW_DONE : proc_not_ready(f, id, "in a system call", seq, &p);
+    if (r != GT_FOLLOW_DONE)
+        return r;
     if (!gt_v2_context(f, 0))
         return GT_FOLLOW_FAILED;
     bool abandoned = p->status == GT_P_ABANDONED;

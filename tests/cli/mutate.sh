@@ -41,4 +41,6 @@ run gotrace mutate -o none missing.trace
 run gotrace mutate -o a.trace b.trace
 printf 'no trace' >c
 run gotrace mutate -o none c
+run gotrace mutate --keep-valid -o none c
+run gotrace mutate --break gc.start -o none c
 run ls none

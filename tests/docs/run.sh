@@ -100,10 +100,10 @@ else
     skip 'scripts against script.schema.json' 'there is no python3 with jsonschema'
 fi
 
-# Examples are what a user writes: they include the installed header alone.
+# Examples are what a user writes: they include what is installed alone.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
-        grep -v 'lib/gotrace\.h'
+        grep -vE 'lib/gotrace(_rules)?\.h'
 }
 check 'examples include no private header' examples_include
 

@@ -1,22 +1,34 @@
 #!/usr/bin/env bash
 # coverage.sh BUILD: after tests were run in a build with --coverage, the part of each source's
-# lines that they ran.
+# lines that they ran, and of each layer's. Fails where that of lib is below what is demanded.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
+demanded=90
 
 find "$build/obj" -name '*.gcda' | while read -r data; do
     gcov -n -s . -r -o "$(dirname "$data")" "$data" 2>/dev/null
-done | awk '
-    /^File / { gsub(/.*\x27(\.\/)?|\x27$/, ""); file = $0 }
+done | awk -v demanded=$demanded '
+    function line(run, all, what) { return sprintf("%6.2f%% of %5d  %s", 100 * run / all, all, what) }
+    # A line of figures follows that of the file; the last one is of all files of an object.
+    /^File / { file = $2; gsub(/\x27/, "", file) }
     /^Lines executed:/ && file ~ /^(lib|formats|cmd)\/.*\.c$/ {
-        split($0, part, /[:% ]+/); share[file] = part[3]; lines[file] = part[5]
+        split($0, part, /[:% ]+/)
+        layer = substr(file, 1, index(file, "/") - 1)
+        run[layer] += part[3] * part[5] / 100
+        all[layer] += part[5]
+        print line(part[3] * part[5] / 100, part[5], file) | "sort -k4"
+        file = ""
     }
     END {
-        for (file in share) {
-            printf "%6.2f%% of %5d  %s\n", share[file], lines[file], file | "sort -k4"
-            run += share[file] * lines[file] / 100; all += lines[file]
-        }
         close("sort -k4")
-        if (all) printf "%6.2f%% of %5d  all\n", 100 * run / all, all
+        print line(run["cmd"], all["cmd"], "cmd")
+        print line(run["formats"], all["formats"], "formats")
+        if (!all["lib"]) {
+            print "nothing is known of lib: were the tests run?"
+            exit 1
+        }
+        low = 100 * run["lib"] < demanded * all["lib"]
+        print line(run["lib"], all["lib"], "lib") (low ? ", which is below " demanded "%" : "")
+        exit low
     }'

@@ -33,10 +33,10 @@ soname() {
         readelf -d "$BUILD/gotrace" | grep -q "NEEDED.*\[libgotrace\.so\.$major\]"
 }
 
-# The compiler's own list of what each object includes: of lib, gotrace.h alone.
+# The compiler's own list of what each object includes: of lib, what is installed alone.
 private_headers() {
     ! grep -HoE '(^|[ /])lib/[a-z0-9_]+\.(h|def|c)' "$BUILD"/obj/cmd/*.d "$BUILD"/obj/formats/*.d |
-        grep -v 'lib/gotrace\.h'
+        grep -vE 'lib/gotrace(_rules)?\.h'
 }
 
 one_way() {
@@ -164,8 +164,9 @@ installs() {
     local root=$work/root/opt/gotrace
     to_make install || return 1
     env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
-    for file in include/gotrace.h lib/libgotrace.a lib/libgotrace.so lib/pkgconfig/gotrace.pc \
-        share/bash-completion/completions/gotrace share/zsh/site-functions/_gotrace \
+    for file in include/gotrace.h include/gotrace_rules.h lib/libgotrace.a lib/libgotrace.so \
+        lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
+        share/zsh/site-functions/_gotrace \
         share/gotrace/script.cddl share/gotrace/script.schema.json; do
         [ -s "$root/$file" ] || { echo "missing: $file"; return 1; }
     done

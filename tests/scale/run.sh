@@ -2,7 +2,8 @@
 # Hostile traces of growing sizes: what each verb costs grows as they do, not as their square.
 #
 #   tests/scale/run.sh [TRAP...]          each at two sizes, of which the second is 16 times the first
-#   TABLE=1 tests/scale/run.sh [TRAP...]  prints a table of doubling sizes, up to SIZE (1000000)
+#   TABLE=1 tests/scale/run.sh [TRAP...]  prints a table of doubling sizes, up to SIZE (1000000),
+#                                         with more memory than is allowed by default
 #
 # Cost is instructions. What grows with the logarithm too may cost 2.5 times as much at double the
 # size, and so 40 times as much at 16 times the size; a square is 256 times as much. Where the system
@@ -90,7 +91,7 @@ print_table() {
     done
     while read -r verb; do
         for n in $((size / 8)) $((size / 4)) $((size / 2)) "$size"; do
-            cost "$verb" "$trap-$n" || continue
+            cost "$verb --max-memory 4G" "$trap-$n" || continue
             bytes=$(stat -c %s "$trap-$n")
             printf '%-15s %-32s %8d %11d bytes %8.3f s %8.1f MiB\n' "$trap" "${verb% -o *}" "$n" "$bytes" \
                 "$(awk -v c="$cost" 'BEGIN { print c / 1e9 }')" "$(awk -v k="$kib" 'BEGIN { print k / 1024 }')"

@@ -8,6 +8,7 @@
 
 #include "forge.h"
 #include "reading.h"
+#include "utf8.h"
 
 /* ---- traces that use all of a reader ------------------------------------------------------- */
 
@@ -249,6 +250,32 @@ START_TEST(no_spool)
 }
 END_TEST
 
+/* A folder's name of two bytes a character, behind more and more others: where it is cut, no
+ * character is, and the reason still stands behind it. */
+START_TEST(long_name)
+{
+    blob trace = make_trace(60, 17000, false);
+    for (size_t before = 1; before <= 4; before++) {
+        char name[400];
+        memset(name, '/', before);
+        for (size_t at = before; at + 2 < sizeof name; at += 2)
+            memcpy(name + at, "\xc3\xa4", 3);
+        gotrace_config config;
+        gotrace_config_init(&config);
+        config.spool_dir = name;
+        reading r = reading_of(trace.bytes, trace.size, &config, READING_CHECK);
+        ck_assert_int_eq(r.error.rule, GOTRACE_RULE_SYSTEM_WRITE);
+        size_t size = strlen(r.error.message);
+        ck_assert_uint_ge(size, sizeof r.error.message - 3);
+        ck_assert_uint_eq(utf8_valid_prefix(r.error.message, size), size);
+        const char *reason = strstr(r.error.message, "\xc3\xa4: ");
+        ck_assert_ptr_nonnull(reason);
+        ck_assert_str_eq(reason + 4, strerror(r.error.os_error));
+    }
+    blob_free(&trace);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("alloc");
@@ -261,6 +288,7 @@ int main(void)
     tcase_add_test(refused, real_traces);
     tcase_add_test(refused, compressed_trace);
     tcase_add_test(refused, no_spool);
+    tcase_add_test(refused, long_name);
     suite_add_tcase(suite, refused);
     return run_suite(suite);
 }

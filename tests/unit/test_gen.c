@@ -129,6 +129,31 @@ START_TEST(same_bytes)
 }
 END_TEST
 
+/* What --cover asks for comes early, though there are hardly any procs and goroutines. */
+START_TEST(covered_early)
+{
+    static const char *const profiles[] = {"mixed", "http", "pipeline", "gc", "syscalls"};
+    size_t versions, most = 0;
+    const int *version = gotrace_versions(&versions);
+    gotrace_error error;
+    for (size_t v = 0; v < versions; v++) {
+        for (uint64_t seed = 0; seed < 30; seed++) {
+            blob trace = {0};
+            gen_job j = {.seed = seed,
+                         .version = version[v],
+                         .profile = profiles[_i],
+                         .procs = 2,
+                         .goroutines = GEN_FEWEST_GOROUTINES,
+                         .cover = true};
+            ck_assert_int_eq(gen_write(&j, blob_write, &trace, NULL, &error), GOTRACE_OK);
+            most = trace.size > most ? trace.size : most;
+            blob_free(&trace);
+        }
+    }
+    ck_assert_uint_lt(most, 32000);
+}
+END_TEST
+
 typedef struct full_disk {
     size_t room, size;
 } full_disk;
@@ -191,6 +216,7 @@ int main(void)
     tcase_add_loop_test(tests, all_arrives, 0, 2);
     tcase_add_loop_test(tests, refusal_stops, 0, 2);
     tcase_add_test(tests, same_bytes);
+    tcase_add_loop_test(tests, covered_early, 0, 5);
     tcase_add_loop_test(tests, failed_write, 0, 2);
     tcase_add_loop_test(tests, failed_allocation, 0, 2);
     suite_add_tcase(suite, tests);

@@ -501,6 +501,19 @@ END_TEST
 
 /* ---- the contract -------------------------------------------------------------------------- */
 
+START_TEST(reasons_of_stops)
+{
+    ck_assert_str_eq(gotrace_stw_reason(11, 0), "mark termination");
+    ck_assert_str_eq(gotrace_stw_reason(19, 1), "sweep termination");
+    ck_assert_str_eq(gotrace_stw_reason(19, 2), "unknown");
+    ck_assert_str_eq(gotrace_stw_reason(21, 0), "unknown");
+    ck_assert_str_eq(gotrace_stw_reason(21, 1), "GC mark termination");
+    ck_assert_str_eq(gotrace_stw_reason(21, 16), "ResetDebugLog (test)");
+    ck_assert_str_eq(gotrace_stw_reason(21, 17), "unknown");
+    ck_assert_str_eq(gotrace_stw_reason(21, UINT64_MAX), "unknown");
+}
+END_TEST
+
 static bool stop_at_once(void *ctx, const gotrace_error *problem)
 {
     (void)problem;
@@ -742,6 +755,7 @@ int main(void)
     tcase_add_test(meaning, events_tell_of_damage);
     suite_add_tcase(suite, meaning);
     TCase *contract = tcase_create("contract");
+    tcase_add_test(contract, reasons_of_stops);
     tcase_add_test(contract, stopping_at_a_problem);
     tcase_add_test(contract, progress_rises);
     tcase_add_test(contract, closing_early);

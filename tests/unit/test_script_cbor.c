@@ -198,7 +198,7 @@ static const wrong_case wrong_cases[] = {
     {BYTES(D "\x82\x0f\xf5"), D_AT + 2, 0, {"dt: true found"}},
     {BYTES(D "\x82\x0f\xf7"), D_AT + 2, 0, {"dt: undefined found"}},
     {BYTES(D "\x82\x0f\x41\x01"), D_AT + 2, 0, {"dt: a byte string found"}},
-    {BYTES(D "\x82\x0f\xc2\x49\x01\0\0\0\0\0\0\0\0"), D_AT + 3, 0, {"dt: a byte string found"}},
+    {BYTES(D "\x82\x0f\xc2\x49\x01\0\0\0\0\0\0\0\0"), D_AT + 3, 0, {"dt: a number of 9 bytes"}},
     {BYTES(D "\x82\x0f\x62-1"), D_AT + 2, 0, {"dt: \"-1\" found"}},
     {BYTES(D "\x82\x0f\x74"
              "18446744073709551616"),
@@ -273,6 +273,12 @@ static const wrong_case wrong_cases[] = {
     {BYTES(D "\x82\x0f\xfe"), D_AT + 2, 0, {"byte 0xfe"}},
     {BYTES(D "\x82\x0f\xff"), D_AT + 2, 0, {"a break where"}},
     {BYTES(D "\xc1\xff"), D_AT + 1, 0, {"a break behind a tag"}},
+    /* numbers of bytes */
+    {BYTES(D "\x82\x0f\xc3\x5f\x41\x01\xff"), D_AT + 3, 0, {"a number in pieces found"}},
+    {BYTES(D "\x83\x18\x25\x01\xc2\x41\x01"),
+     D_AT + 5,
+     0,
+     {"a number of 1 bytes found", "byte string"}},
     {BYTES(S "\xff"), S_AT, 0, {"a break found"}},
     {BYTES(S "\xc1"), S_AT + 1, 0, {"cut off"}},
     {BYTES(S "\xc1\xc2\xc3\xc4\xc5\xc6\xc7\xc8\xc1\xc2\xc3\xc4\xc5\xc6\xc7\xc8\xc1\x82"),

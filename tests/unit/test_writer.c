@@ -179,12 +179,23 @@ START_TEST(generations)
 }
 END_TEST
 
+/* A reader that has seen all of it. */
+static gotrace_reader *read_to_end(const blob *written, gotrace_source **source)
+{
+    gotrace_reader *reader;
+    gotrace_event e;
+    ck_assert_int_eq(gotrace_source_memory(written->bytes, written->size, NULL, source, NULL),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(*source, NULL, &reader, NULL), GOTRACE_OK);
+    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
+        ;
+    return reader;
+}
+
 START_TEST(clocks_follow)
 {
     blob written = {0};
     gotrace_source *source;
-    gotrace_reader *reader;
-    gotrace_event e;
     gotrace_generation_summary g;
     gotrace_writer_options options = {.clocks = {1000, 5, 7, 999999999}};
     const gotrace_clocks told = {3000002000, 77, 88, 99};
@@ -195,11 +206,7 @@ START_TEST(clocks_follow)
     ck_assert_int_eq(tell(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
-    ck_assert_int_eq(gotrace_source_memory(written.bytes, written.size, NULL, &source, NULL),
-                     GOTRACE_OK);
-    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
-    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
-        ;
+    gotrace_reader *reader = read_to_end(&written, &source);
     ck_assert(gotrace_reader_generation(reader, 0, &g));
     ck_assert_uint_eq(g.clock_ticks, 1000);
     ck_assert_uint_eq(g.monotonic_ns, 5);
@@ -213,6 +220,94 @@ START_TEST(clocks_follow)
     ck_assert_uint_eq(g.wall_nanoseconds, 99);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
+    blob_free(&written);
+}
+END_TEST
+
+/* Clocks that were told for later than the first event. */
+START_TEST(clocks_before)
+{
+    static const struct {
+        gotrace_clocks told;
+        uint64_t ticks; /* of the first event */
+        uint64_t monotonic_ns, wall_seconds, wall_nanoseconds;
+    } cases[] = {
+        {{5000000000, 9000000000, 100, 250}, 3000000000, 7000000000, 98, 250},
+        {{5000000000, 9000000000, 100, 250}, 2999999000, 6999999000, 97, 999999250},
+        {{5000000000, 9000000000, 100, 1000}, 2999999000, 6999999000, 98, 0},
+        {{5000000000, 1000, 1, 999999999}, 1000000000, 0, 0, 999999999}, /* before their own start */
+    };
+    blob written = {0};
+    gotrace_source *source;
+    gotrace_generation_summary g;
+    gotrace_writer_options options = {.clocks = cases[_i].told};
+    gotrace_writer *w = writer_of(26, &options, &written, NULL);
+    ck_assert_int_eq(gotrace_writer_at(w, cases[_i].ticks), GOTRACE_OK);
+    ck_assert_int_eq(tell(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    gotrace_reader *reader = read_to_end(&written, &source);
+    ck_assert(gotrace_reader_generation(reader, 0, &g));
+    ck_assert_uint_eq(g.clock_ticks, cases[_i].ticks);
+    ck_assert_uint_eq(g.monotonic_ns, cases[_i].monotonic_ns);
+    ck_assert_uint_eq(g.wall_seconds, cases[_i].wall_seconds);
+    ck_assert_uint_eq(g.wall_nanoseconds, cases[_i].wall_nanoseconds);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&written);
+}
+END_TEST
+
+/* ---- what is not as documented --------------------------------------------------------------
+ */
+
+/* Refused, with that in the message, and the writer goes on. */
+static void refuse(gotrace_writer *w, const gotrace_happening *h, gotrace_rule rule,
+                   const char *why)
+{
+    ck_assert_int_eq(gotrace_writer_event(w, h), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_error(w)->rule, rule);
+    ck_assert_msg(strstr(gotrace_writer_error(w)->message, why) != NULL, "%s",
+                  gotrace_writer_error(w)->message);
+}
+
+START_TEST(misuse)
+{
+    const uint64_t args[2] = {1, 2};
+    blob written = {0};
+    uint64_t string;
+    gotrace_writer *w = writer_of(26, NULL, &written, NULL);
+    gotrace_happening h = {.proc = 0, .thread = 10, .goroutine = 1, .args = args, .arg_count = 1};
+    refuse(w, &h, GOTRACE_RULE_USAGE, "nothing is not an event of go 1.26");
+    h.spec = gotrace_event_spec_named(21, "GoSched");
+    refuse(w, &h, GOTRACE_RULE_USAGE, "GoSched is not an event of go 1.26");
+    h.spec = gotrace_event_spec_named(26, "EventBatch");
+    refuse(w, &h, GOTRACE_RULE_USAGE, "written by the writer itself");
+    h.spec = gotrace_event_spec_named(26, "HeapAlloc");
+    h.arg_count = 2;
+    refuse(w, &h, GOTRACE_RULE_EVENT_ARITY, "HeapAlloc with 2 arguments; 1 are expected");
+    h.arg_count = 1;
+    h.stack = 1;
+    refuse(w, &h, GOTRACE_RULE_USAGE, "HeapAlloc with a stack");
+    h.stack = 0;
+    h.data_size = 1;
+    h.data = "x";
+    refuse(w, &h, GOTRACE_RULE_USAGE, "HeapAlloc with a message");
+    h.data_size = 0;
+    ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    blob_free(&written);
+    w = writer_of(5, NULL, &written, NULL);
+    ck_assert_int_eq(gotrace_writer_string(w, 0, "x", 1, &string), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_USAGE);
+    gotrace_writer_free(w);
+    blob_free(&written);
+    w = writer_of(21, NULL, &written, NULL);
+    ck_assert_int_eq(gotrace_writer_string(w, GOTRACE_NO_PROC, "x", 1, &string), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_USAGE);
+    gotrace_writer_free(w);
     blob_free(&written);
 }
 END_TEST
@@ -381,6 +476,8 @@ int main(void)
     tcase_add_loop_test(cases, v2_takes_for_granted, 0, 4);
     tcase_add_loop_test(cases, generations, 0, 4);
     tcase_add_test(cases, clocks_follow);
+    tcase_add_loop_test(cases, clocks_before, 0, 4);
+    tcase_add_test(cases, misuse);
     tcase_add_loop_test(cases, long_things_are_cut, 0, 4);
     tcase_add_loop_test(cases, limits_hold, 0, 5);
     tcase_add_loop_test(cases, memory_refused, 0, 4);
