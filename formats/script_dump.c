@@ -128,7 +128,7 @@ static uint64_t ticks_of(const dumper *d, uint64_t time)
         return UINT64_MAX;
     uint64_t ticks = script_ticks(t, d->frequency);
     double begins = (double)ticks * (1e9 / (double)d->frequency); /* as the reader has it */
-    return ticks - (begins >= (double)time + 1);
+    return ticks - (begins < 0x1p63 && (uint64_t)begins > time);
 }
 
 static const gotrace_arg_spec *arg_named(const gotrace_arg_spec *const *args, size_t count,
