@@ -222,7 +222,7 @@ bench: all ## measure, beside the peers where they are there
 # libFuzzer comes with clang.
 FUZZ_MAKE = $(MAKE) BUILD=build/fuzz CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined
 fuzz: ## fuzz each target for FUZZ_SECONDS (30)
-	@$(FUZZ_MAKE) fuzz-targets
+	+@$(FUZZ_MAKE) fuzz-targets
 	@BUILD=build/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
 
 # AFL++ (Debian: afl++) has a compiler of its own.
@@ -230,7 +230,7 @@ FUZZ_AFL_MAKE = $(MAKE) BUILD=build/afl CC=afl-clang-fast SANITIZE=address AFL=1
 fuzz-afl: ## build each target for AFL++, and fuzz it for FUZZ_SECONDS (30)
 	@command -v afl-clang-fast >/dev/null || { echo 'fuzz-afl needs AFL++ (Debian: afl++)' >&2; exit 1; }
 	@$(MAKE) $(B)/fuzz/mutator_afl.so
-	@AFL_QUIET=1 $(FUZZ_AFL_MAKE) fuzz-targets
+	+@AFL_QUIET=1 $(FUZZ_AFL_MAKE) fuzz-targets
 	@BUILD=build/afl MUTATOR=$(B)/fuzz/mutator_afl.so FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
 
 .PHONY: fuzz-targets

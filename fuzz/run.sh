@@ -11,6 +11,8 @@ BUILD=${BUILD:-build/fuzz}
 MUTATOR=${MUTATOR:-}
 seconds=${FUZZ_SECONDS:-30}
 jobs=${FUZZ_JOBS:-$(nproc)}
+# 0: other inputs each time. With a seed they are the same, as far as the time goes.
+seed=${FUZZ_SEED:-0}
 # Small inputs break what large ones would, and many more of them can be tried.
 length=${FUZZ_LENGTH:-8192}
 # Where memory came from is told by the callers nearest by; what is freed is kept for less long.
@@ -29,7 +31,7 @@ told() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
 
 # Called by fuzz_one, whose variables they read. Leaves in $runs how many inputs were tried.
 libfuzzer() {
-    "$BUILD/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+    "$BUILD/fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
         -max_len="$length" -dict="$dictionary" -artifact_prefix="$found/$name-" -print_final_stats=1 \
         "$grown" "${seeds[@]}" >"$log" 2>&1
     local status=$?
@@ -47,10 +49,12 @@ afl() {
     done < <(find "${seeds[@]}" -type f -size -8k)
     local mutator=
     case $name in script | source) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
+    local -a seeded=()
+    [ "$seed" = 0 ] || seeded=(-s "$seed")
     env ${mutator:+"AFL_CUSTOM_MUTATOR_LIBRARY=$mutator"} AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \
         AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_FAST_CAL=1 AFL_SKIP_CRASHES=1 \
         ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1 \
-        afl-fuzz -i "$in" -o "$grown" -x "$dictionary" -V "$seconds" -t 20000 -m none \
+        afl-fuzz -i "$in" -o "$grown" -x "$dictionary" -V "$seconds" -t 20000 -m none "${seeded[@]}" \
         -- "$BUILD/fuzz/fuzz_$name" >"$log" 2>&1
     status=$?
     runs=$(told execs_done "$grown/default/fuzzer_stats")

@@ -15,7 +15,7 @@
 #                    all)
 #   UPDATE           1: write the picture in the README anew (TRACES=browser)
 #   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
-#   ALL_FRESH        1: have all fresh traces exported, not a third of them
+#   ALL_FRESH        1: have all fresh traces exported, not a fifth of them
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
 #   JOBS             traces checked at a time (default twice the processors: the engine waits a lot)
 set -u
@@ -147,26 +147,36 @@ add_corpus() {
     fi
 }
 
-add_fresh() {
-    local toolchain file scale
+# record TOOLCHAIN: what came of it is printed.
+record() {
+    local toolchain=$1 scale log=$WORK/log.$1
     local -a options
+    # Since 1.22 what is worth having lasts for many generations already.
+    case $toolchain in gccgo | go1.19 | go1.21) scale=3 ;; *) scale=1 ;; esac
+    options=(--scale "$scale")
+    [ "$toolchain" != go1.27 ] || options+=(--beside seconds)
+    TRACE_NAME="fresh/$toolchain"
+    if { [ "$toolchain" = gccgo ] && ! command -v gccgo-12 >/dev/null; } ||
+        { [ "$toolchain" != gccgo ] && [ ! -x "$PEERS/usr/lib/go-${toolchain#go}/bin/go" ]; }; then
+        skip recording "no $toolchain"
+    elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" "${options[@]}" "$WORK/fresh" \
+        "$toolchain" >"$log" 2>&1; then
+        ok recording
+    else
+        fail recording 'record.sh failed' "$log"
+    fi
+}
+
+# Programs that are recorded mostly wait, so that all toolchains go at once.
+add_fresh() {
+    local toolchain file
+    local -a toolchains=(gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27)
     mkdir -p "$WORK/fresh"
-    for toolchain in gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27; do
-        # Since 1.22 what is worth having lasts for many generations already.
-        case $toolchain in gccgo | go1.19 | go1.21) scale=3 ;; *) scale=1 ;; esac
-        options=(--scale "$scale")
-        [ $toolchain != go1.27 ] || options+=(--beside seconds)
-        TRACE_NAME="fresh/$toolchain"
-        if { [ $toolchain = gccgo ] && ! command -v gccgo-12 >/dev/null; } ||
-            { [ $toolchain != gccgo ] && [ ! -x "$PEERS/usr/lib/go-${toolchain#go}/bin/go" ]; }; then
-            skip recording "no $toolchain" | tell
-        elif GOTRACE_PEERS=$PEERS "$ROOT/testdata/recorders/record.sh" "${options[@]}" "$WORK/fresh" \
-            $toolchain >"$WORK/log" 2>&1; then
-            ok recording | tell
-        else
-            fail recording 'record.sh failed' "$WORK/log" | tell
-        fi
+    for toolchain in "${toolchains[@]}"; do
+        record "$toolchain" >"$WORK/recorded.$toolchain" &
     done
+    wait
+    for toolchain in "${toolchains[@]}"; do tell <"$WORK/recorded.$toolchain"; done
     for file in "$WORK/fresh"/*.trace; do
         [ ! -f "$file" ] || add "fresh/$(basename "$file" .trace)" "$file"
     done

@@ -7,7 +7,7 @@ BUILD="${BUILD:-build}"
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-export BUILD work
+export BUILD work seeds
 export CK_VERBOSITY=silent
 # Sanitizers and valgrind are slow; Check's own limit is four seconds a test.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-120}"
@@ -18,11 +18,14 @@ run_test() {
     echo $? >"$work/$1.status"
 }
 
+# With the sanitizers `make fuzz` goes through the seeds.
+seeds="fuzz/corpus/seeds testdata/traces"
+[ ! -e "$BUILD/gotrace" ] || ! nm "$BUILD/gotrace" | grep -qE '__(asan|tsan|ubsan)' || seeds=
+
 # run_replay NAME: the same of a fuzz target.
 run_replay() {
     local folder corpus=()
-    for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/seeds fuzz/corpus/traces \
-        testdata/findings testdata/traces; do
+    for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/traces testdata/findings $seeds; do
         [ ! -d "$folder" ] || corpus+=("$folder")
     done
     timeout 600 "$BUILD/fuzz/replay_${1#fuzz_}" "${corpus[@]}" >"$work/$1.log" 2>&1
