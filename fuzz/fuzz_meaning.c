@@ -38,8 +38,9 @@ static bool tell_again(const script_format *dress, bytes *script, bytes *trace)
     return true;
 }
 
-/* Whether things happen on two threads at one tick. In which order these are read depends on where the
- * threads' batches stand, and a writer puts them in an order of its own. */
+/* Whether things happen on two threads at one tick, or v2's ticks are no whole ns, or so many that its
+ * readers round them. In which order what is at one tick is read depends on where the threads' batches
+ * stand, and a writer puts them in an order of its own. */
 static bool has_ties(const uint8_t *data, size_t size)
 {
     uint64_t problems, last = UINT64_MAX;
@@ -55,7 +56,9 @@ static bool has_ties(const uint8_t *data, size_t size)
         double frequency = summary->frequency ? (double)summary->frequency : 1e9;
         bool v2 = summary->version >= 22;
         uint64_t tick = v2 ? (uint64_t)((double)event.ticks * frequency / 1e9) : event.ticks;
-        ties = tick == last && (event.thread != before.thread || event.proc != before.proc);
+        bool rounded = summary->frequency && 1000000000 % summary->frequency != 0;
+        rounded = v2 && (rounded || event.ticks >> 53 != 0);
+        ties = rounded || (tick == last && (event.thread != before.thread || event.proc != before.proc));
         last = tick;
         before = event;
     }
