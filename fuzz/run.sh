@@ -11,7 +11,7 @@ BUILD=${BUILD:-build/fuzz}
 MUTATOR=${MUTATOR:-}
 seconds=${FUZZ_SECONDS:-30}
 jobs=${FUZZ_JOBS:-$(nproc)}
-# 0: other inputs each time. With a seed they are the same, as far as the time goes.
+# 0: one by the time. With another the first inputs are the same, later ones not: libFuzzer goes by addresses, too.
 seed=${FUZZ_SEED:-0}
 # Small inputs break what large ones would, and many more of them can be tried.
 length=${FUZZ_LENGTH:-8192}
