@@ -105,14 +105,17 @@ static void add_pc(dumper *d, const char *name, uint64_t pc)
     value->frame_count = 1;
 }
 
+/* Ticks that are more ns than a script's times can tell are told as what they are. */
 static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks)
 {
-    if (d->in_ticks)
+    bool before = ticks < d->start;
+    uint64_t since = before ? d->start - ticks : ticks - d->start;
+    if (d->in_ticks || since / d->frequency >= SECONDS_MAX)
         add_number(d, name, ticks);
-    else if (ticks >= d->start)
-        add_number(d, ns, script_ns(ticks - d->start, d->frequency));
+    else if (before)
+        add_signed(d, ns, -(int64_t)script_ns(since, d->frequency));
     else
-        add_signed(d, ns, -(int64_t)script_ns(d->start - ticks, d->frequency));
+        add_number(d, ns, script_ns(since, d->frequency));
 }
 
 /* ---- an event ------------------------------------------------------------------------------ */
@@ -127,7 +130,7 @@ static uint64_t ticks_of(const dumper *d, uint64_t time)
     if (!script_ticks_fit(t, d->frequency))
         return UINT64_MAX;
     uint64_t ticks = script_ticks(t, d->frequency);
-    double begins = (double)ticks * (1e9 / (double)d->frequency); /* as the reader has it */
+    double begins = (double)ticks * (1.0 / ((double)d->frequency / 1e9)); /* as the reader has it */
     return ticks - (begins < 0x1p63 && (uint64_t)begins > time);
 }
 

@@ -55,6 +55,12 @@ uint64_t fuzz_random(uint64_t *state)
     return *state = x;
 }
 
+bool fuzz_is_packed(const uint8_t *data, size_t size)
+{
+    static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
+    return size >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
+}
+
 bool fuzz_all_ways;
 
 bool fuzz_turn(const uint8_t *data, size_t size, unsigned which, unsigned of)

@@ -133,6 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t problems = 0, wrong = 0, ignored = 0;
     gotrace_config config = fuzz_config(&ignored);
+    if (fuzz_is_packed(data, size))
+        return 0;
     uint64_t events = count_events(data, size, &problems);
     enum { WAYS = PARTS_BY_GENERATION - PARTS_BY_PROC + 2, HALVES = WAYS - 1 };
     for (parts_by by = PARTS_BY_PROC; by <= PARTS_BY_GENERATION; by++) {

@@ -55,14 +55,13 @@ static gotrace_status repair_bytes(const uint8_t *data, size_t size, const gotra
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
     gotrace_error error;
     repair_totals totals, again_totals;
     repaired r, again;
     verdict before, after;
-    if (size >= sizeof zstd && memcmp(data, zstd, sizeof zstd) == 0) /* for fuzz_source */
+    if (fuzz_is_packed(data, size))
         return 0;
     config.on_problem = NULL;
     REQUIRE(verdict_of(data, size, &config, &before, &error));

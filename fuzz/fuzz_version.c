@@ -55,14 +55,13 @@ static void convert(const uint8_t *data, size_t size, int version, const verdict
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     uint64_t problems, state = fuzz_seed(data, size);
     gotrace_config config = fuzz_config(&problems);
     gotrace_error error;
     verdict before;
     size_t count;
     const int *versions = gotrace_versions(&count);
-    if (size >= sizeof zstd && memcmp(data, zstd, sizeof zstd) == 0) /* for fuzz_source */
+    if (fuzz_is_packed(data, size))
         return 0;
     config.on_problem = NULL;
     REQUIRE(verdict_of(data, size, &config, &before, &error));
