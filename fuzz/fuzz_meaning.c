@@ -3,6 +3,7 @@
  * sound trace is a sound one, which tells the same again and again (but for the order of what happens
  * at one tick), in every dress; any is a trace, if it is believed.
  */
+#include <math.h>
 #include <string.h>
 
 #include "common.h"
@@ -38,8 +39,8 @@ static bool tell_again(const script_format *dress, bytes *script, bytes *trace)
     return true;
 }
 
-/* Whether things happen on two threads at one tick, or v2's ticks are so many that its readers round
- * them. In which order what is at one tick is read depends on where the threads' batches
+/* Whether things happen on two threads at one tick, or v2's ticks are no whole ns (its readers leave out
+ * what is less than one between any two events), or so many that they are rounded. In which order what is at one tick is read depends on where the threads' batches
  * stand, and a writer puts them in an order of its own. */
 static bool has_ties(const uint8_t *data, size_t size)
 {
@@ -56,7 +57,8 @@ static bool has_ties(const uint8_t *data, size_t size)
         double frequency = summary->frequency ? (double)summary->frequency : 1e9;
         bool v2 = summary->version >= 22;
         uint64_t tick = v2 ? (uint64_t)((double)event.ticks * frequency / 1e9) : event.ticks;
-        bool rounded = v2 && event.ticks >> 53 != 0;
+        double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2's readers have it */
+        bool rounded = v2 && (ns_per_tick != floor(ns_per_tick) || event.ticks >> 53 != 0);
         ties = rounded || (tick == last && (event.thread != before.thread || event.proc != before.proc));
         last = tick;
         before = event;

@@ -111,3 +111,11 @@ for format in text json jsonl cbor; do
     gotrace dump --level meaning --format $format cover.trace | gotrace synth -q | gotrace dump |
         grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' | cmp - told
 done
+
+# Told again it is the same: where a tick's ns are no whole number in floating point, and where a time is
+# beyond the ns that a script's times can tell.
+corpus=$(dirname "$TRACES")/../fuzz/corpus/traces
+for input in sixteen-ticks-a-second beyond-the-last-ns; do
+    gotrace dump -q --level meaning "$corpus/$input" >once
+    gotrace synth -q <once | gotrace dump -q --level meaning | cmp once - && echo "$input: $(grep -c ' ticks=' once) in ticks"
+done
