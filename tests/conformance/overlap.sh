@@ -35,7 +35,7 @@ overlap() { # BEGIN END BEGIN END
 
 check_engine() {
     local -a first second shown by_wall
-    node "$TPQ" "$WORK/both.pftrace" "select slice.ts || ' ' || (slice.ts + slice.dur) as line
+    node --liftoff-only "$TPQ" "$WORK/both.pftrace" "select slice.ts || ' ' || (slice.ts + slice.dur) as line
         from slice join process_track on slice.track_id = process_track.id join process using (upid)
         where slice.category = 'task' order by process.pid" >"$WORK/tpq" 2>"$WORK/err" ||
         { fail 'two processes' 'the engine failed' "$WORK/err"; return; }

@@ -17,7 +17,7 @@
 #   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
 #   ALL_FRESH        1: have all fresh traces exported, not a fifth of them
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
-#   JOBS             traces checked at a time (default twice the processors: the engine waits a lot)
+#   JOBS             traces checked at a time (default four times the processors: the engine waits a lot)
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
@@ -25,7 +25,7 @@ set -u
 . "$CONFORMANCE/browser.sh"
 
 pattern=${1:-*}
-jobs=${JOBS:-$((2 * $(nproc)))}
+jobs=${JOBS:-$((4 * $(nproc)))}
 strict=no
 [ "${CI:-}" != true ] && [ "${GOTRACE_NO_SKIP:-}" != 1 ] || strict=yes
 
