@@ -3,19 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/auxv.h>
 
 typedef idmap_slot slot;
 
 enum { FIRST_CAPACITY = 64 };
 
-uint64_t idmap_seed(const void *map)
+uint64_t idmap_seed(void)
 {
-    uint64_t seed;
-
-    /* Without a random seed the map is as right, only not proof against chosen ids. */
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
-        seed = (uint64_t)(uintptr_t)map;
+    /* Random bytes that the kernel gives every process; without them the map is as right, only not
+     * proof against chosen ids. */
+    const char *given = (const char *)(uintptr_t)getauxval(AT_RANDOM);
+    uint64_t seed = 0;
+    if (given)
+        memcpy(&seed, given + 8, sizeof seed);
     return seed;
 }
 
@@ -33,7 +34,7 @@ void idmap_init(idmap *map, size_t value_size)
 {
     *map = (idmap){.value_size = value_size};
     map->stride = sizeof(slot) + (value_size + 7) / 8 * 8;
-    map->seed = idmap_seed(map);
+    map->seed = idmap_seed();
 }
 
 static slot *slot_at(const idmap *map, size_t i)

@@ -20,7 +20,7 @@ void idpool_init(idpool *pool, size_t size)
 {
     memset(pool, 0, sizeof *pool);
     pool->stride = sizeof(entry) + (size + 7) / 8 * 8;
-    pool->seed = idmap_seed(pool);
+    pool->seed = idmap_seed();
 }
 
 static entry *entry_of(const idpool *pool, uint32_t number)

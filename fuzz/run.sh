@@ -11,8 +11,15 @@ BUILD=${BUILD:-build/fuzz}
 MUTATOR=${MUTATOR:-}
 seconds=${FUZZ_SECONDS:-30}
 jobs=${FUZZ_JOBS:-$(nproc)}
-# 0: one by the time. With another the first inputs are the same, later ones not: libFuzzer goes by addresses, too.
+# 0: one by the time. With another libFuzzer tries the same inputs again, if nothing has grown: addresses are
+# not to be random, as far as that is allowed, what is compared (addresses, too) goes into no input, and what it
+# wrote it does not read.
 seed=${FUZZ_SEED:-0}
+steady=() options=()
+if [ "$seed" != 0 ]; then
+    options=(-reload=0 -use_cmp=0)
+    ! setarch -R true 2>/dev/null || steady=(setarch -R)
+fi
 # Small inputs break what large ones would, and many more of them can be tried.
 length=${FUZZ_LENGTH:-8192}
 # Where memory came from is told by the callers nearest by; what is freed is kept for less long.
@@ -31,9 +38,11 @@ told() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
 
 # Called by fuzz_one, whose variables they read. Leaves in $runs how many inputs were tried.
 libfuzzer() {
-    "$BUILD/fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-        -max_len="$length" -dict="$dictionary" -artifact_prefix="$found/$name-" -print_final_stats=1 \
-        "$grown" "${seeds[@]}" >"$log" 2>&1
+    # By their names, not as the folders have them.
+    find "${seeds[@]}" -type f | LC_ALL=C sort | paste -sd, | tr -d '\n' >"$BUILD/fuzz/$name.seeds"
+    "${steady[@]}" "$BUILD/fuzz/fuzz_$name" -seed="$seed" "${options[@]}" -max_total_time="$seconds" \
+        -timeout=20 -rss_limit_mb=2048 -max_len="$length" -dict="$dictionary" -print_final_stats=1 \
+        -artifact_prefix="$found/$name-" -seed_inputs="@$BUILD/fuzz/$name.seeds" "$grown" >"$log" 2>&1
     local status=$?
     runs=$(told 'stat::number_of_executed_units' "$log")
     return "$status"
