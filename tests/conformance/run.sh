@@ -167,14 +167,19 @@ record() {
     fi
 }
 
-# Programs that are recorded mostly wait, so that all toolchains go at once.
-add_fresh() {
-    local toolchain file
-    local -a toolchains=(gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27)
+# Programs that are recorded mostly wait, so that all toolchains go at once, and beside the checks of
+# other traces.
+toolchains=(gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27)
+start_recording() {
+    local toolchain
     mkdir -p "$WORK/fresh"
     for toolchain in "${toolchains[@]}"; do
         record "$toolchain" >"$WORK/recorded.$toolchain" &
     done
+}
+
+add_fresh() {
+    local toolchain file
     wait
     for toolchain in "${toolchains[@]}"; do tell <"$WORK/recorded.$toolchain"; done
     for file in "$WORK/fresh"/*.trace; do
@@ -234,9 +239,18 @@ keep_failed() {
 export TRACE_NAME=setup
 [ -x "$GOTRACE" ] || { fail 'the program is there' "no $GOTRACE: run make" | tell; finish; }
 
+# Check what was added since the last time.
+check_added() {
+    xargs -0r -a "$WORK/list" -n 2 -P "$jobs" "$CONFORMANCE/one.sh" | tell
+    : >"$WORK/list"
+}
+
 : >"$WORK/list"
+export GOTRACE_PEERS=$PEERS GOTRACE_SHARED=$SHARED
+sets=" ${TRACES:-canned gotests corpus kept fresh gen browser} "
 build_go_trace
-for set in ${TRACES:-canned gotests corpus kept fresh gen browser}; do
+[[ $sets != *' fresh '* ]] || start_recording
+for set in $sets; do
     case $set in
     canned) add_canned ;;
     gotests) add_gotests ;;
@@ -246,7 +260,7 @@ for set in ${TRACES:-canned gotests corpus kept fresh gen browser}; do
             add "kept/$(basename "$file" .trace)" "$file"
         done
         ;;
-    fresh) add_fresh ;;
+    fresh) ;; # at the end: it may still be recorded
     gen) add_gen ;;
     browser)
         # Both formats.
@@ -257,7 +271,10 @@ for set in ${TRACES:-canned gotests corpus kept fresh gen browser}; do
     esac
 done
 
-export GOTRACE_PEERS=$PEERS GOTRACE_SHARED=$SHARED
-xargs -0 -a "$WORK/list" -n 2 -P "$jobs" "$CONFORMANCE/one.sh" | tell
+check_added
+if [[ $sets == *' fresh '* ]]; then
+    add_fresh
+    check_added
+fi
 keep_failed
 finish
