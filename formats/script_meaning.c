@@ -4,6 +4,7 @@
  */
 #include "script_meaning.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -428,6 +429,11 @@ static gotrace_status begin(script_job *job)
     script_meaning *m = job->meaning;
     if (m->writer)
         return GOTRACE_OK;
+    if (job->version < VERSION_V2 && m->options.frequency > INT64_MAX)
+        return script_fail(job, m->line,
+                           "frequency: %" PRIu64 " found, at most 2^63 - 1 ticks a second expected "
+                           "until 1.21",
+                           m->options.frequency);
     gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, m->line);
     return gotrace_writer_new(job->version, &m->options, job->write, job->ctx, job->config,
                               &m->writer, error);

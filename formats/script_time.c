@@ -43,5 +43,6 @@ bool script_time_read(const char *s, size_t size, script_time *time, bool *negat
 
 bool script_ticks_fit(script_time time, uint64_t frequency)
 {
-    return time.ns / SECOND < (UINT64_MAX / 2) / frequency;
+    /* What is less than a second has fewer ticks than the frequency, which fits. */
+    return time.ns < SECOND || time.ns / SECOND < (UINT64_MAX / 2) / frequency;
 }

@@ -34,7 +34,7 @@ try() {
 }
 H='Trace Go1.21 level=meaning\n'
 for header in 'level=meening' 'frequency=5' 'level=raw start=1' 'level=meaning frequency=0' \
-    'level=meaning start=-1' 'level=meaning level=meaning' 'level=meaning tracer=rust' \
+    'level=meaning frequency=9223372036854775808' 'level=meaning start=-1' 'level=meaning level=meaning' 'level=meaning tracer=rust' \
     'level=meaning equal_ticks=1' 'level=meaning clock=1'; do
     try "Trace Go1.21 $header\nGoStart t=0 g=1\n"
 done
@@ -115,7 +115,7 @@ done
 # Told again it is the same: where a tick's ns are no whole number in floating point, and where a time is
 # beyond the ns that a script's times can tell.
 corpus=$(dirname "$TRACES")/../fuzz/corpus/traces
-for input in sixteen-ticks-a-second beyond-the-last-ns; do
+for input in sixteen-ticks-a-second fastest-clock beyond-the-last-ns; do
     gotrace dump -q --level meaning "$corpus/$input" >once
     gotrace synth -q -o again.trace once
     gotrace dump -q --level meaning again.trace >again
