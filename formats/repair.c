@@ -221,21 +221,59 @@ static bool retell_some(repair *r, parts_bytes *image, verdict *v, repair_retold
     return true;
 }
 
-/* Tell all anew until it is sound: what was made up may need it once more. */
-static bool retell(repair *r, parts_bytes *image, verdict *v)
+/* Tell it anew until it is sound: what was made up may need it once more. */
+static bool retell_image(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
 {
     enum { MOST_TIMES = 4 };
-    const verdict before = *v;
-    repair_retold sum = {0};
     r->again = false;
-    if (!retell_some(r, image, v, &sum))
+    if (!retell_some(r, image, v, sum))
         return false;
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
         attempt best;
         if (!best_retelling(r, image, &best))
             return false;
-        accept(r, image, &best, &sum, v);
+        accept(r, image, &best, sum, v);
     }
+    return true;
+}
+
+/* v2: the same of the generations around what is broken; if that does not make the whole sound, nothing
+ * changes. */
+static bool retell_window(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
+{
+    repair_window w;
+    repair_retold own = {0};
+    verdict now;
+    parts_bytes whole = {0};
+    bool inserted = false;
+    bool done = repair_window_open(r, image, &w);
+    if (done && w.open) {
+        done = examine(r, w.image.bytes, w.image.count, &now) &&
+               (now.sound || retell_image(r, &w.image, &now, &own));
+        if (done && now.sound && r->generations.count > 0) {
+            done = repair_window_insert(r, image, &w, &whole) &&
+                   repair_generations_examine(r, &whole, &r->generations, &now);
+            inserted = done && now.sound;
+        }
+    }
+    repair_window_close(r, &w, inserted);
+    if (inserted) {
+        parts_bytes before = *image;
+        *image = whole;
+        whole = before;
+        *v = now;
+        *sum = own;
+    }
+    parts_drop(r->memory, whole.bytes, whole.capacity, 1);
+    return done;
+}
+
+static bool retell(repair *r, parts_bytes *image, verdict *v)
+{
+    const verdict before = *v;
+    repair_retold sum = {0};
+    if (!retell_window(r, image, v, &sum) || (!v->sound && !retell_image(r, image, v, &sum)))
+        return false;
     tell_retold(r, &sum, before.first.message);
     return true;
 }
@@ -254,7 +292,7 @@ static bool mend_trace(repair *r)
     bool done = repair_scan(r) && repair_mend(r) && repair_image(r, &image);
     if (r->last)
         drop_file(r);
-    done = done && examine(r, image.bytes, image.count, &v);
+    done = done && repair_generations_examine(r, &image, &r->generations, &v);
     if (done && !v.sound)
         done = retell(r, &image, &v);
     if (done) {

@@ -24,6 +24,8 @@
  *                            refuses is made possible by telling what has to have happened before
  *   steer   repair_steer.c   (a goroutine that starts was unblocked, one that runs elsewhere was
  *                            stopped), or left out where that cannot be.
+ *   window  repair_window.c  v2: of many generations, those in which rules are broken and their
+ *                            neighbours are told anew as a trace of their own.
  *   keep    repair_generations.c
  *                            v2: of that, the generations are taken in which rules were broken; the
  *   border  repair_border.c  others stay as they stand, because one that is told anew is made to end
@@ -243,6 +245,9 @@ bool repair_generations_copy(const repair *r, repair_generations *copy);
 void repair_generations_drop(const repair *r, repair_generations *g);
 /* Keep those that are sound for themselves, unless it is that what follows does not fit to them. */
 bool repair_generations_keep(repair *r, const parts_bytes *image);
+/* Where two generations do not fit to one another, whether the one before this is at fault: it is if this
+ * one is as it was, or if both are not. */
+bool repair_blames_before(const repair_generation *g);
 /* Where rules are broken still: keep less. False where that does not help. */
 bool repair_generations_blame(repair_generations *g, const repair_generations *broken);
 /* The verdict, and where rules are broken. */
@@ -251,6 +256,23 @@ bool repair_generations_examine(const repair *r, const parts_bytes *image, repai
 /* What is kept of the image, and of what was written the rest; g is then of that. */
 bool repair_splice(repair *r, const parts_bytes *image, const parts_bytes *written,
                    parts_bytes *spliced, repair_generations *g);
+
+/* v2: generations of an image as a trace of their own (repair_window.c). */
+typedef struct repair_window {
+    bool open;
+    size_t first, end;        /* of the image's generations */
+    repair_generations whole; /* the image's, while the repair's are those of the window */
+    parts_bytes image;
+} repair_window;
+
+/* Open one on what is broken in r->generations, unless it is nearly all; r->generations are then its
+ * own. To be closed even if it fails. */
+bool repair_window_open(repair *r, const parts_bytes *image, repair_window *w);
+/* The image with what became of the window in its place; r->generations are then those of all. */
+bool repair_window_insert(repair *r, const parts_bytes *image, const repair_window *w,
+                          parts_bytes *whole);
+/* Unless it was inserted, r->generations are what they were. */
+void repair_window_close(repair *r, repair_window *w, bool inserted);
 
 static inline bool repair_is_v2(const repair *r)
 {

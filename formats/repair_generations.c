@@ -85,10 +85,14 @@ static bool stands_alone(repair *r, const parts_bytes *image, repair_generation 
     return done;
 }
 
-/* The one before is at fault if it is not what does not fit, and not damaged less. */
+bool repair_blames_before(const repair_generation *g)
+{
+    return g[0].whole || !g[-1].whole;
+}
+
 static bool blame_before(const repair_generations *g, size_t i)
 {
-    return i > 0 && g->list[i - 1].kept && (g->list[i].whole || !g->list[i - 1].whole);
+    return i > 0 && g->list[i - 1].kept && repair_blames_before(&g->list[i]);
 }
 
 bool repair_generations_keep(repair *r, const parts_bytes *image)
