@@ -3,7 +3,6 @@
  * sound trace is a sound one, which tells the same again and again (but for the order of what happens
  * at one tick), in every dress; any is a trace, if it is believed.
  */
-#include <math.h>
 #include <string.h>
 
 #include "common.h"
@@ -58,7 +57,7 @@ static bool has_ties(const uint8_t *data, size_t size)
         bool v2 = summary->version >= 22;
         uint64_t tick = v2 ? (uint64_t)((double)event.ticks * frequency / 1e9) : event.ticks;
         double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2's readers have it */
-        bool rounded = v2 && (ns_per_tick != floor(ns_per_tick) || event.ticks >> 53 != 0);
+        bool rounded = v2 && (ns_per_tick != (double)(uint64_t)ns_per_tick || event.ticks >> 53 != 0);
         ties = rounded || (tick == last && (event.thread != before.thread || event.proc != before.proc));
         last = tick;
         before = event;
