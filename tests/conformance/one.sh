@@ -31,6 +31,12 @@ is_looked_at() {
     [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] || [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 5)) -eq 0 ]
 }
 
+# Every second is taken apart, and none that is large.
+is_parted() {
+    [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] ||
+        { [ "$(stat -c %s "$file")" -lt 262144 ] && [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 2)) -eq 0 ]; }
+}
+
 # Those that all of Go's tools have to open: one of each version, and what a tracer of each format
 # wrote.
 of_tools() {
@@ -52,7 +58,7 @@ checks_of_v1() {
         check_meaning "$file" "$GOREAD_V1"
         check_print "$file"
         check_jsonl "$file"
-        check_parts "$file" proc "$GOREAD_V1"
+        ! is_parted || check_parts "$file" proc "$GOREAD_V1"
         [ "$(version_of "$file")" -lt 11 ] || check_states "$file"
     fi
     [ $sound = no ] || check_versions "$file"
@@ -72,8 +78,8 @@ checks_of_v2() {
         check_print_v2 "$file"
         check_jsonl "$file"
         check_states "$file"
-        check_parts "$file" thread "$GOREAD_V2"
-        check_parts "$file" generation "$GOREAD_V2"
+        ! is_parted || check_parts "$file" thread "$GOREAD_V2"
+        ! is_parted || check_parts "$file" generation "$GOREAD_V2"
     fi
     [ $sound = no ] || check_versions "$file"
     ! of_tools || check_tools "$file" thread

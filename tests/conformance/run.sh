@@ -15,7 +15,7 @@
 #                    all)
 #   UPDATE           1: write the picture in the README anew (TRACES=browser)
 #   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
-#   ALL_FRESH        1: have all fresh traces exported, not a fifth of them
+#   ALL_FRESH        1: have all fresh traces exported, not a fifth of them, and taken apart, not a half
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
 #   JOBS             traces checked at a time (default four times the processors: the engine waits a lot)
 set -u

@@ -10,6 +10,17 @@
 
 #include "gotrace.h"
 
+/* How far apart the places are at which a sweep does its damage: sanitizers are slow, and fuzzing damages
+ * what they look at, too. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
+enum { SWEEP_STEP = 3 };
+#else
+enum { SWEEP_STEP = 1 };
+#endif
+
 /* Bytes that grow. Zeroed memory is an empty one. */
 typedef struct blob {
     uint8_t *bytes;
