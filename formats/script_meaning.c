@@ -69,9 +69,7 @@ static void set_spec(script_job *job, const gotrace_event_spec *spec)
 /* Whether such a record tells of something that happened, and is not made by the writer. */
 static bool is_told(const gotrace_event_spec *spec)
 {
-    return spec->flags & GOTRACE_SPEC_TIMED || strcmp(spec->name, "CPUSample") == 0 ||
-           strcmp(spec->name, "TimerGoroutine") == 0 ||
-           strcmp(spec->name, "ExperimentalBatch") == 0;
+    return spec->flags & (GOTRACE_SPEC_TIMED | GOTRACE_SPEC_ANYWHERE);
 }
 
 gotrace_status script_event_begin(script_job *job, uint64_t line, const char *name, size_t size)
@@ -336,18 +334,6 @@ static gotrace_status complete(script_job *job, const gotrace_happening *h)
     return GOTRACE_OK;
 }
 
-/* Whether it can happen nowhere: it then is not on proc 0. */
-static bool is_anywhere(const script_meaning *m)
-{
-    static const char *const names[] = {"GoSysExit",        "GoStatus",  "GoStatusStack",
-                                        "ProcStatus",       "CPUSample", "TimerGoroutine",
-                                        "ExperimentalBatch"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], m->spec->name) == 0)
-            return true;
-    return false;
-}
-
 /* v2: the thread of a proc, if it was not told, is the one that had it last, or one of its own. */
 static gotrace_status choose_thread(script_job *job, gotrace_happening *h, int64_t proc)
 {
@@ -367,11 +353,12 @@ static gotrace_status choose_thread(script_job *job, gotrace_happening *h, int64
     return GOTRACE_OK;
 }
 
-/* Where it happened: on proc 0, if nothing is told. */
+/* Where it happened: on proc 0, if nothing is told and it has to be somewhere. */
 static gotrace_status place(script_job *job, gotrace_happening *h)
 {
     script_meaning *m = job->meaning;
-    bool v2 = job->version >= VERSION_V2, elsewhere = is_anywhere(m) || (v2 && has(m, SCRIPT_ON_M));
+    bool v2 = job->version >= VERSION_V2;
+    bool elsewhere = m->spec->flags & GOTRACE_SPEC_ANYWHERE || (v2 && has(m, SCRIPT_ON_M));
     bool starts = v2 && strcmp(m->spec->name, "ProcStart") == 0;
     h->proc = has(m, SCRIPT_ON_P)   ? (int64_t)m->common[SCRIPT_ON_P]
               : elsewhere || starts ? GOTRACE_NO_PROC

@@ -219,10 +219,11 @@ typedef struct gotrace_arg_spec {
 } gotrace_arg_spec;
 
 enum {
-    GOTRACE_SPEC_TIMED = 1,  /* happens at a time, on a proc; starts with (dseq,) dt */
-    GOTRACE_SPEC_STACK = 2,  /* its last argument is the stack of where it happened */
-    GOTRACE_SPEC_DATA = 4,   /* a length and bytes follow the arguments */
-    GOTRACE_SPEC_FRAMES = 8, /* frames follow the arguments (Stack) */
+    GOTRACE_SPEC_TIMED = 1,     /* happens at a time, on a proc; starts with (dseq,) dt */
+    GOTRACE_SPEC_STACK = 2,     /* its last argument is the stack of where it happened */
+    GOTRACE_SPEC_DATA = 4,      /* a length and bytes follow the arguments */
+    GOTRACE_SPEC_FRAMES = 8,    /* frames follow the arguments (Stack) */
+    GOTRACE_SPEC_ANYWHERE = 16, /* may happen on no proc and, in v2, on no thread */
 };
 
 #define GOTRACE_MAX_ARGS 8

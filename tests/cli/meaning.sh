@@ -121,3 +121,14 @@ for input in sixteen-ticks-a-second fastest-clock beyond-the-last-ns; do
     gotrace dump -q --level meaning again.trace >again
     cmp once again && echo "$input: $(grep -c ' ticks=' once) in ticks"
 done
+
+# What a tracer says of goroutines that nobody wakes is on no thread, even if proc 0 had one.
+cat >script <<'EOF'
+Trace Go1.22 level=meaning
+Sync t=0
+ProcStatus t=1 m=7 p=0 pstatus=running
+GoStatus t=2 on_m=7 p=0 g=1 m=7 gstatus=running
+GoStatus t=3 g=5 gstatus=waiting
+GCMarkAssistActive t=4 g=5
+EOF
+gotrace synth -q script | gotrace print --format jsonl | jq -c '[.type, .thread, .proc]'
