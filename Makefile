@@ -260,7 +260,7 @@ coverage: ## run the tests and say how much of each file they run
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check
 	@tests/house/coverage.sh build/coverage
 
-lint: ## shellcheck, mandoc and (where installed) clang-format over the tree
+lint: ## shellcheck, mandoc and clang-format over the tree
 	@tests/house/lint.sh
 
 # ---- installing --------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
  *
  *   measure REPORT PROGRAM [ARGUMENT...]
  *
- * Writes "SECONDS CPU_SECONDS MAXRSS_KIB" to the file REPORT; ends with the program's exit status, or 127 if it
- * could not be run, or 128 and the signal that ended it.
+ * Writes "SECONDS CPU_SECONDS MAXRSS_KIB" to the file REPORT; ends with the program's exit status,
+ * or 127 if it could not be run, or 128 and the signal that ended it.
  */
 #include <stdio.h>
 #include <sys/resource.h>

@@ -113,8 +113,8 @@ const char *findings_verdict(const findings *f)
         GOTRACE_CLASS_MALFORMED,  GOTRACE_CLASS_INCONSISTENT, GOTRACE_CLASS_CLOCKS,
         GOTRACE_CLASS_UNFINISHED,
     };
-    if (!f->recovered && (f->fatal.rule == GOTRACE_RULE_HEADER_MAGIC ||
-                          f->fatal.rule == GOTRACE_RULE_HEADER_SHORT))
+    if (!f->recovered &&
+        (f->fatal.rule == GOTRACE_RULE_HEADER_MAGIC || f->fatal.rule == GOTRACE_RULE_HEADER_SHORT))
         return "not a trace";
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (f->by_class[classes[i]])

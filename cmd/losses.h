@@ -5,10 +5,10 @@
 #include "repair.h"
 
 typedef struct losses {
-    const char *file; /* for messages */
-    out *json;        /* findings go here as JSON Lines; NULL: to standard error */
+    const char *file;         /* for messages */
+    out *json;                /* findings go here as JSON Lines; NULL: to standard error */
     const char *type, *total; /* which JSON objects these are; NULL: they do not say */
-    uint64_t limit;   /* at most so many of a kind are told to people; 0: all */
+    uint64_t limit;           /* at most so many of a kind are told to people; 0: all */
     uint64_t found[REPAIR_KIND_COUNT];
 } losses;
 

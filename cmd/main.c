@@ -101,13 +101,12 @@ int main(int argc, char **argv)
         diag_error("a verb is missing; 'gotrace help' lists them");
         return EXIT_USAGE;
     }
-    session s = {
-        .verb = find_verb(argv[1]),
-        .set = {.max_errors = TOLD_BY_DEFAULT,
-                .events = 100000,
-                .count = 1,
-                .procs = 8,
-                .goroutines = 200}};
+    session s = {.verb = find_verb(argv[1]),
+                 .set = {.max_errors = TOLD_BY_DEFAULT,
+                         .events = 100000,
+                         .count = 1,
+                         .procs = 8,
+                         .goroutines = 200}};
     if (!s.verb)
         return EXIT_USAGE;
     return run(&s, argc - 2, argv + 2);

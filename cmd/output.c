@@ -20,11 +20,11 @@
 
 typedef struct output_file {
     int fd;
-    int error;        /* errno of the first write that failed */
-    char *name;       /* for messages */
-    char *final;      /* where the file is to appear; NULL when written in place */
-    bool limited;     /* it failed because of output_limit */
-    bool foreign;     /* it failed because somebody else's link is in its place */
+    int error;    /* errno of the first write that failed */
+    char *name;   /* for messages */
+    char *final;  /* where the file is to appear; NULL when written in place */
+    bool limited; /* it failed because of output_limit */
+    bool foreign; /* it failed because somebody else's link is in its place */
     bool terminal;
     char rest[4]; /* of a rune that was cut between two writes to a terminal */
     size_t rest_size;

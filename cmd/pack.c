@@ -16,10 +16,10 @@ struct pack {
     gotrace_write_fn write;
     void *ctx;
     ZSTD_CCtx *zstd;
-    bool begun;    /* a frame was written */
-    size_t kept;   /* bytes of plain */
-    char *plain;   /* what is less than a frame; FRAME bytes */
-    char *packed;  /* one frame */
+    bool begun;   /* a frame was written */
+    size_t kept;  /* bytes of plain */
+    char *plain;  /* what is less than a frame; FRAME bytes */
+    char *packed; /* one frame */
     size_t capacity;
 };
 

@@ -26,18 +26,18 @@ enum {
 typedef struct settings {
     bool help, quiet, verbose, json, zstd, no_system, thread_runs, strict, force;
     uint64_t max_errors;
-    uint64_t frequency;     /* --frequency; 0: not told */
-    const char *output;     /* -o; NULL: standard output */
-    const char *format;     /* --format; NULL: the verb's first */
-    const char *level;      /* --level; NULL: the first */
-    const char *to;         /* --to NAME */
-    const char *until;      /* --to TIME */
-    const char *from;       /* --from */
-    const char *only;       /* --only */
-    const char *by;         /* --by; NULL: the first */
-    const char *go;         /* --go, of merge and gen; NULL: not told */
-    const char *split;      /* --split; NULL: one file */
-    const char *completion; /* --completion */
+    uint64_t frequency;           /* --frequency; 0: not told */
+    const char *output;           /* -o; NULL: standard output */
+    const char *format;           /* --format; NULL: the verb's first */
+    const char *level;            /* --level; NULL: the first */
+    const char *to;               /* --to NAME */
+    const char *until;            /* --to TIME */
+    const char *from;             /* --from */
+    const char *only;             /* --only */
+    const char *by;               /* --by; NULL: the first */
+    const char *go;               /* --go, of merge and gen; NULL: not told */
+    const char *split;            /* --split; NULL: one file */
+    const char *completion;       /* --completion */
     const char *profile, *defect; /* of gen */
     const char *broken;           /* --break */
     uint64_t count;               /* of mutate */

@@ -449,7 +449,7 @@ static void label_changed(chrome *c, const gotrace_event *event)
     name_goroutine(c, g, event->goroutine);
 }
 
-/* What an event refers to by the file's ids, in v2 those of a generation, by what holds for ever. */
+/* What an event refers to by the file's ids (v2: a generation's), by what holds for ever. */
 static void keep_references(chrome *c, gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.frames;

@@ -15,10 +15,10 @@
  *   chrome_frames.c   the tree of stack frames that records refer to
  *
  * Records wait in a spool until all of them that began earlier are complete: a record whose end
- * is not known yet is open, and is completed in its place. Blocks of what is complete are written in a
- * thread of their own, unless there are several documents. It uses what is below "writing", the window
- * and the output; all else is for the thread that follows the events, until chrome_timeline_finish has
- * returned. Of frames and texts both read what stays as it is.
+ * is not known yet is open, and is completed in its place. Blocks of what is complete are written
+ * in a thread of their own, unless there are several documents. It uses what is below "writing",
+ * the window and the output; all else is for the thread that follows the events, until
+ * chrome_timeline_finish has returned. Of frames and texts both read what stays as it is.
  */
 #ifndef CHROME_H
 #define CHROME_H
@@ -124,7 +124,7 @@ typedef struct chrome_record {
 
 #define CHROME_HEAD_SIZE offsetof(chrome_record, values)
 
-/* Append a record to a spool, with count of these values; its position, or SPOOL_NONE on failure. */
+/* Append a record to a spool, with count of these values; its position, or SPOOL_NONE. */
 uint64_t chrome_append(spool *s, const chrome_record *head, const uint64_t *values,
                        const char *text);
 
@@ -361,8 +361,8 @@ typedef bool (*chrome_block_fn)(void *ctx, const chrome_block *block);
 /* A thread that calls write for each block that it is given; NULL if there can be none. */
 chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx);
 
-/* Give it a block, which will be given back to its home. Waits where too many are on their way. False
- * if a write failed: the rest is not written. */
+/* Give it a block, which will be given back to its home. Waits where too many are on their way.
+ * False if a write failed: the rest is not written. */
 bool chrome_thread_give(chrome_thread *thread, const chrome_block *block);
 
 /* Wait until all is written, and end the thread. */
@@ -372,25 +372,25 @@ enum { CHROME_LINES = 128 };
 
 typedef struct chrome_timeline {
     spool spool;
-    spool head; /* what began with the trace, but was told of later */
+    spool head;            /* what began with the trace, but was told of later */
     chrome_thread *thread; /* that writes, NULL if there is none */
     bool alone;            /* there is to be none */
     uint64_t seen;         /* as many blocks the spool had when one looked what is complete */
     view_by by;
     int version;
     chrome_frames frames;
-    unsigned shown;        /* a bit a PART_*; 0: all */
-    idpool rows;           /* chrome_row by number */
-    int64_t now;           /* time of the event at hand, never less than that of the one before */
-    uint64_t arrows;       /* the last one's id */
-    int64_t present;       /* the time to come back to */
-    bool held;             /* nothing is written yet, so that one can go back to the beginning */
-    bool back;             /* now is the beginning */
-    bool ended;            /* nothing more comes */
-    bool stopped;          /* nothing more can be written */
-    int error;             /* errno, when memory or the disk was refused */
-    /* For the thread that writes: in lines of the processor's cache that the other one leaves alone,
-     * for both are busy with what is theirs all the time. */
+    unsigned shown;  /* a bit a PART_*; 0: all */
+    idpool rows;     /* chrome_row by number */
+    int64_t now;     /* time of the event at hand, never less than that of the one before */
+    uint64_t arrows; /* the last one's id */
+    int64_t present; /* the time to come back to */
+    bool held;       /* nothing is written yet, so that one can go back to the beginning */
+    bool back;       /* now is the beginning */
+    bool ended;      /* nothing more comes */
+    bool stopped;    /* nothing more can be written */
+    int error;       /* errno, when memory or the disk was refused */
+    /* For the thread that writes: in lines of the processor's cache that the other one leaves
+     * alone, for both are busy with what is theirs all the time. */
     _Alignas(CHROME_LINES) chrome_writer writer;
     chrome_parts *parts;   /* NULL if there is only one */
     chrome_window *window; /* NULL if all of the time is shown */

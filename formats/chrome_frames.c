@@ -4,9 +4,10 @@
  * A stack is named by its innermost frame; the frames around it are that one's parents, so that
  * stacks share what they have in common. Only frames that a record shows are written.
  *
- * Stacks are looked up while their event is at hand, and records are written in another thread, which
- * reads frames and texts that it was told of, and says which are used. Where ids hold for a generation
- * only (v2) names are copied, and frames are told apart by them; else the tables outlive the reading.
+ * Stacks are looked up while their event is at hand, and records are written in another thread,
+ * which reads frames and texts that it was told of, and says which are used. Where ids hold for a
+ * generation only (v2) names are copied, and frames are told apart by them; else the tables outlive
+ * the reading.
  */
 #include "chrome.h"
 

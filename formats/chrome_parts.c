@@ -13,8 +13,8 @@
 enum {
     PART_WINDOW = 4 * 1024 * 1024,
     PART_BLOCK = 16, /* 64 KiB */
-    AROUND = 2000, /* about the bytes of a document with nothing in it */
-    EVENT = 150,   /* and of an event */
+    AROUND = 2000,   /* about the bytes of a document with nothing in it */
+    EVENT = 150,     /* and of an event */
 };
 
 static bool write_nowhere(void *ctx, const void *bytes, size_t size)
@@ -31,7 +31,8 @@ bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job
     idmap_init(&p->regions, sizeof(chrome_kept));
     idmap_init(&p->arrows, sizeof(uint64_t));
     idmap_init(&p->crossing, sizeof(bool));
-    if (!spool_init(&p->waiting, PART_WINDOW, PART_BLOCK) || !out_init(&p->nowhere, write_nowhere, NULL)) {
+    if (!spool_init(&p->waiting, PART_WINDOW, PART_BLOCK) ||
+        !out_init(&p->nowhere, write_nowhere, NULL)) {
         p->error = ENOMEM;
         return false;
     }

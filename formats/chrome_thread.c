@@ -8,9 +8,9 @@
 
 #include "thread.h"
 
-/* Blocks on their way. They come in bursts, when a record is complete that all later ones waited for, and
- * whoever follows the events is not to wait for the end of one. Waking takes time, so that it is done
- * for several blocks. */
+/* Blocks on their way. They come in bursts, when a record is complete that all later ones waited
+ * for, and whoever follows the events is not to wait for the end of one. Waking takes time, so that
+ * it is done for several blocks. */
 enum { ON_THE_WAY = 144, SEVERAL = 8 };
 
 struct chrome_thread {

@@ -71,8 +71,7 @@ gotrace_status experiments_find(experiments *x, gotrace_source *source,
     return status;
 }
 
-char *experiments_read(const experiment_batch *batch, gotrace_source *source,
-                       gotrace_error *error)
+char *experiments_read(const experiment_batch *batch, gotrace_source *source, gotrace_error *error)
 {
     size_t got;
     char *data = malloc(batch->size ? batch->size : 1);

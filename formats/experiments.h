@@ -27,8 +27,7 @@ gotrace_status experiments_find(experiments *x, gotrace_source *source,
                                 const gotrace_limits *limits, gotrace_error *error);
 
 /* The data of one, to be freed; NULL if there is no memory or the source cannot be read. */
-char *experiments_read(const experiment_batch *batch, gotrace_source *source,
-                       gotrace_error *error);
+char *experiments_read(const experiment_batch *batch, gotrace_source *source, gotrace_error *error);
 
 void experiments_free(experiments *x);
 

@@ -289,7 +289,6 @@ static bool copy_changed(gen_defect *d, copying *c)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-
 static bool write_gathered(void *ctx, const void *bytes, size_t size)
 {
     out_bytes(ctx, bytes, size);

@@ -1,7 +1,7 @@
 /*
- * idpool.c - see idpool.h. Objects stand in blocks and have numbers; a hash table with linear probing
- * has nothing but the numbers and 32 bits of the hash, so that it is small, grows without a look at
- * the objects, and hardly ever leads to one of another id.
+ * idpool.c - see idpool.h. Objects stand in blocks and have numbers; a hash table with linear
+ * probing has nothing but the numbers and 32 bits of the hash, so that it is small, grows without a
+ * look at the objects, and hardly ever leads to one of another id.
  */
 #include "idpool.h"
 

@@ -5,23 +5,23 @@
 #include "formats.h"
 #include "idmap.h"
 
-/* ---- system.c: without the goroutines of the runtime ------------------------------------------ */
+/* ---- system.c: without the goroutines of the runtime ---------------------------------------- */
 
 typedef struct system_goroutines {
     gotrace_reader *reader;
     int version;
-    bool asked;    /* somebody wants to know */
-    bool left_out; /* the job's no_system */
-    bool complete; /* all of a v2 trace was seen */
-    bool acts;         /* the last event happened in the context of one of them */
-    bool ahead;        /* the trace is read before it is shown */
-    bool failed;       /* memory was refused */
-    idmap goroutines;  /* whose they are, by id */
-    idmap starts;      /* v2: names of functions where goroutines from before the trace start */
+    bool asked;       /* somebody wants to know */
+    bool left_out;    /* the job's no_system */
+    bool complete;    /* all of a v2 trace was seen */
+    bool acts;        /* the last event happened in the context of one of them */
+    bool ahead;       /* the trace is read before it is shown */
+    bool failed;      /* memory was refused */
+    idmap goroutines; /* whose they are, by id */
+    idmap starts;     /* v2: names of functions where goroutines from before the trace start */
 } system_goroutines;
 
-/* The function where a v2 goroutine from before the trace starts, if the beginning of the trace tells
- * and there are not too many of them; else NULL. */
+/* The function where a v2 goroutine from before the trace starts, if the beginning of the trace
+ * tells and there are not too many of them; else NULL. */
 const char *system_goroutines_start(const system_goroutines *s, uint64_t id);
 
 /* told_apart: they are of interest even where the job does not leave them out. v2 is read ahead for

@@ -1,14 +1,14 @@
 /*
- * out_thread.c - writing beside what makes the output: while one buffer is filled another thread hands
- * those before to write, which on a file, or compressed, takes about as long.
+ * out_thread.c - writing beside what makes the output: while one buffer is filled another thread
+ * hands those before to write, which on a file, or compressed, takes about as long.
  */
 #include <stdlib.h>
 
 #include "formats.h"
 #include "thread.h"
 
-/* Full buffers on their way. What makes the output pauses and hurries by turns; with several of them
- * waiting neither thread has to wait for the other's next turn. */
+/* Full buffers on their way. What makes the output pauses and hurries by turns; with several of
+ * them waiting neither thread has to wait for the other's next turn. */
 enum { ON_THE_WAY = 16 };
 
 struct out_thread {

@@ -56,8 +56,9 @@ gotrace_status parts_merge_open(const parts_merge_job *job, parts_merge **merge,
                                 gotrace_error *error);
 /* Write the trace that they are parts of; stops early where the output failed. */
 gotrace_status parts_merge_write(parts_merge *merge, out *o, gotrace_error *error);
-/* Tell to misfit who is named in the parts and has no events in them, where the trace turned out not
- * to have what its events wait for (waits); else what else speaks for a part that is not there. */
+/* Tell to misfit who is named in the parts and has no events in them, where the trace turned out
+ * not to have what its events wait for (waits); else what else speaks for a part that is not there.
+ */
 gotrace_status parts_merge_missing(parts_merge *merge, bool waits, gotrace_error *error);
 void parts_merge_close(parts_merge *merge);
 

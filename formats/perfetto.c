@@ -51,8 +51,8 @@
  * with a kernel's. Interned data stand in the packet of the first event that refers to them. The
  * ends of slices do without the flag that they need them: to a reader that starts late they mean
  * nothing. Of a part of the trace the state before is followed all the same, and what is open
- * when the part begins or ends, begins or ends there. Clocks that run back are held: no packet is earlier than the one before. What is
- * open when the trace ends is closed there.
+ * when the part begins or ends, begins or ends there. Clocks that run back are held: no packet is
+ * earlier than the one before. What is open when the trace ends is closed there.
  */
 #include <errno.h>
 
@@ -145,7 +145,8 @@ static void write_defaults(perfetto *p)
 
     protobuf_uint(&p->w, TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE);
     size_t events = protobuf_open(&p->w, TRACK_EVENT_DEFAULTS);
-    for (uint64_t track = TRACK_RUNNABLE; wants(p, PART_COUNTERS) && track <= TRACK_THREADS; track++)
+    for (uint64_t track = TRACK_RUNNABLE; wants(p, PART_COUNTERS) && track <= TRACK_THREADS;
+         track++)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_TRACK_UUIDS, p->base + track);
     protobuf_close(&p->w, events);
     size_t samples = protobuf_open(&p->w, PERF_SAMPLE_DEFAULTS);

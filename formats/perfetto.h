@@ -219,12 +219,12 @@ typedef struct perfetto_region {
 typedef struct perfetto_goroutine {
     uint64_t start_stack;              /* v1 */
     const perfetto_function *function; /* v2; NULL while it is not known */
-    uint64_t stack; /* where its next run starts: where it last stopped. v2: the iid */
-    uint64_t cause; /* a flow starts at the event of that offset; 0 for none */
-    const char *reason;     /* of its state */
+    uint64_t stack;          /* where its next run starts: where it last stopped. v2: the iid */
+    uint64_t cause;          /* a flow starts at the event of that offset; 0 for none */
+    const char *reason;      /* of its state */
     perfetto_region *region; /* the innermost one open before what is shown */
-    int64_t proc;   /* whose track its run is open on, or GOTRACE_NO_PROC */
-    int64_t thread; /* v2: whose track it is open on, or GOTRACE_NO_THREAD */
+    int64_t proc;            /* whose track its run is open on, or GOTRACE_NO_PROC */
+    int64_t thread;          /* v2: whose track it is open on, or GOTRACE_NO_THREAD */
     uint32_t track;
     uint32_t user_track;  /* regions and logs; 0 while there were none */
     uint32_t name;        /* iid of "G12 main.worker" */
@@ -274,8 +274,8 @@ typedef struct perfetto_task {
     size_t name_size;
 } perfetto_task;
 
-/* The bytes that packets of events begin with, up to the tag of the time: length (as yet 0), sequence
- * and perhaps flags. */
+/* The bytes that packets of events begin with, up to the tag of the time: length (as yet 0),
+ * sequence and perhaps flags. */
 typedef struct perfetto_head {
     uint8_t bytes[12];
     uint8_t size;
@@ -285,7 +285,7 @@ typedef struct perfetto {
     gotrace_reader *reader;
     char program[256]; /* its name; UTF-8 or not */
     int version;
-    unsigned parts; /* wanted: 1 << PART_* */
+    unsigned parts;   /* wanted: 1 << PART_* */
     int64_t from, to; /* what is shown; to 0: until the end */
     bool silent;      /* before that: states are followed, and nothing is written */
     bool thread_runs; /* threads show goroutines, whether with a proc or without */
@@ -310,8 +310,8 @@ typedef struct perfetto {
     perfetto_interned interned;
 
     convert_alignment alignment;
-    unsigned index;       /* of the trace, where there are several */
-    uint64_t base;        /* to be added to uuids */
+    unsigned index; /* of the trace, where there are several */
+    uint64_t base;  /* to be added to uuids */
     uint64_t pid;
     uint32_t tracks;      /* the last uuid given */
     uint32_t epoch_track; /* the last uuid given in earlier epochs */
@@ -327,10 +327,10 @@ typedef struct perfetto {
         bool known;
         uint64_t value;
     } metrics[TRACK_LAST - TRACK_HEAP_ALLOCATED];
-    unsigned changed;   /* how many of these, from the first, are to be written */
-    int64_t counted;    /* when they were last written */
-    bool collecting;    /* a GC cycle is open */
-    uint32_t stw;       /* lane of the stop-the-world, 0 for none */
+    unsigned changed; /* how many of these, from the first, are to be written */
+    int64_t counted;  /* when they were last written */
+    bool collecting;  /* a GC cycle is open */
+    uint32_t stw;     /* lane of the stop-the-world, 0 for none */
     const char *stw_reason;
 } perfetto;
 
@@ -558,8 +558,8 @@ void range_event(perfetto *p, const gotrace_event *e);
 void count_thread(perfetto *p, bool more);
 /* Time goes on to that: write the counters of goroutines if it is time to. */
 void state_advance(perfetto *p, int64_t time);
-/* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be freed.
- * NULL when there are none or memory is refused. */
+/* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be
+ * freed. NULL when there are none or memory is refused. */
 uint64_t *sorted_ids(perfetto *p, const idpool *pool);
 /* Close what is open. */
 void state_end(perfetto *p);

@@ -45,8 +45,7 @@ static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t iid)
     g->stack_epoch = p->epoch;
 }
 
-static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g,
-                           uint64_t start_stack)
+static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t start_stack)
 {
     g->proc = GOTRACE_NO_PROC;
     g->thread = GOTRACE_NO_THREAD;
@@ -151,8 +150,8 @@ static bool fits_event(const perfetto *p)
     return i == p->changed;
 }
 
-/* Into the open event, if it is time to: the counters that changed, and those before them. What does
- * not fit there gets events of its own before time goes on. */
+/* Into the open event, if it is time to: the counters that changed, and those before them. What
+ * does not fit there gets events of its own before time goes on. */
 static void write_counters(perfetto *p)
 {
     if (p->time - p->counted < COUNTER_STEP || !fits_event(p))

@@ -79,8 +79,7 @@ void protobuf_string(protobuf *w, unsigned field, const char *s, size_t size)
     bool clean = size == 0 || utf8_valid_prefix(s, size) == size;
     size_t most = clean ? size : UTF8_CLEAN_MAX(size);
 
-    if (w->capacity - w->used < most + PROTOBUF_NUMBER &&
-        !protobuf_grow(w, most + PROTOBUF_NUMBER))
+    if (w->capacity - w->used < most + PROTOBUF_NUMBER && !protobuf_grow(w, most + PROTOBUF_NUMBER))
         return;
     if (clean) {
         uint8_t *at = protobuf_put_tag(protobuf_at(w), field, PROTOBUF_BYTES);

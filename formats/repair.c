@@ -237,8 +237,8 @@ static bool retell_image(repair *r, parts_bytes *image, verdict *v, repair_retol
     return true;
 }
 
-/* v2: the same of the generations around what is broken; if that does not make the whole sound, nothing
- * changes. */
+/* v2: the same of the generations around what is broken; if that does not make the whole sound,
+ * nothing changes. */
 static bool retell_window(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
 {
     repair_window w;
@@ -349,8 +349,8 @@ static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
     return size;
 }
 
-/* The version in which most bytes make sense; 0 if they do in none. Of any file some bytes do, so it has
- * to be half of them. */
+/* The version in which most bytes make sense; 0 if they do in none. Of any file some bytes do, so
+ * it has to be half of them. */
 static int guess_version(repair *r)
 {
     size_t count;

@@ -28,8 +28,8 @@
  *                            neighbours are told anew as a trace of their own.
  *   keep    repair_generations.c
  *                            v2: of that, the generations are taken in which rules were broken; the
- *   border  repair_border.c  others stay as they stand, because one that is told anew is made to end
- *                            as the next one begins.
+ *   border  repair_border.c  others stay as they stand, because one that is told anew is made to
+ * end as the next one begins.
  *
  * A sound trace comes out as it is. The trace is held in memory, within the config's limit.
  */
@@ -180,9 +180,9 @@ typedef struct repair {
     repair_batch *batches;
     size_t count, capacity;
     repair_generations generations; /* v2: of the image; none: nothing of it is to stay */
-    bool again;     /* it was told anew already, and is not sound yet */
-    bool silent;    /* tell nothing */
-    uint64_t sound; /* bytes in sound batches */
+    bool again;                     /* it was told anew already, and is not sound yet */
+    bool silent;                    /* tell nothing */
+    uint64_t sound;                 /* bytes in sound batches */
     repair_totals *totals;
     gotrace_error *error;
 } repair;
@@ -218,7 +218,7 @@ bool repair_image(repair *r, parts_bytes *image);
 typedef struct repair_retold {
     uint64_t events;         /* that there were */
     uint64_t added, dropped; /* where it is not kept */
-    gotrace_error why; /* of the first that was dropped */
+    gotrace_error why;       /* of the first that was dropped */
 } repair_retold;
 
 /* Write anew what the reader makes of an image; sorted (v2): a generation's events by their own
@@ -245,8 +245,8 @@ bool repair_generations_copy(const repair *r, repair_generations *copy);
 void repair_generations_drop(const repair *r, repair_generations *g);
 /* Keep those that are sound for themselves, unless it is that what follows does not fit to them. */
 bool repair_generations_keep(repair *r, const parts_bytes *image);
-/* Where two generations do not fit to one another, whether the one before this is at fault: it is if this
- * one is as it was, or if both are not. */
+/* Where two generations do not fit to one another, whether the one before this is at fault: it is
+ * if this one is as it was, or if both are not. */
 bool repair_blames_before(const repair_generation *g);
 /* Where rules are broken still: keep less. False where that does not help. */
 bool repair_generations_blame(repair_generations *g, const repair_generations *broken);
@@ -265,8 +265,8 @@ typedef struct repair_window {
     parts_bytes image;
 } repair_window;
 
-/* Open one on what is broken in r->generations, unless it is nearly all; r->generations are then its
- * own. To be closed even if it fails. */
+/* Open one on what is broken in r->generations, unless it is nearly all; r->generations are then
+ * its own. To be closed even if it fails. */
 bool repair_window_open(repair *r, const parts_bytes *image, repair_window *w);
 /* The image with what became of the window in its place; r->generations are then those of all. */
 bool repair_window_insert(repair *r, const parts_bytes *image, const repair_window *w,

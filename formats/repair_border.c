@@ -127,8 +127,7 @@ static void make_known(border *b, const standing *s)
     const g_life *g = idmap_find(&t->goroutines, s->args[0]);
     const p_life *p = idmap_find(&t->procs, s->args[0]);
     bool known = proc ? p && p->state != PROC_UNKNOWN
-                      : gotrace_writer_generation(t->writer) > 1 ||
-                            (g && g->state != LIFE_UNKNOWN);
+                      : gotrace_writer_generation(t->writer) > 1 || (g && g->state != LIFE_UNKNOWN);
     if (known)
         return;
     const uint64_t of_proc[2] = {s->args[0], P_IDLE};

@@ -138,7 +138,8 @@ bool repair_generations_blame(repair_generations *g, const repair_generations *b
     return less;
 }
 
-/* ---- what an image has of them ------------------------------------------------------------------------------ */
+/* ---- what an image has of them
+ * ------------------------------------------------------------------------------ */
 
 repair_batch *repair_first_batch(const repair *layout, uint64_t generation)
 {
@@ -245,18 +246,15 @@ static bool put_told_batch(splice *s, const repair_batch *b, uint64_t generation
 {
     repair *r = s->r;
     const uint8_t *bytes = s->written.bytes;
-    if (b->kind == PARTS_END ||
-        (b->generation == generation && s->more == 0 && s->fill == 0))
+    if (b->kind == PARTS_END || (b->generation == generation && s->more == 0 && s->fill == 0))
         return repair_put(r, s->into, bytes + b->offset, b->end - b->offset);
     if (b->is_experiment) {
         static const uint8_t code = V2_EXPERIMENT;
         size_t size = b->end - b->body;
-        return repair_put(r, s->into, &code, 1) &&
-               repair_put_varint(r, s->into, b->experiment) &&
+        return repair_put(r, s->into, &code, 1) && repair_put_varint(r, s->into, b->experiment) &&
                repair_put_varint(r, s->into, generation) &&
                repair_put_varint(r, s->into, b->owner) && repair_put_varint(r, s->into, b->time) &&
-               repair_put_varint(r, s->into, size) &&
-               repair_put(r, s->into, bytes + b->body, size);
+               repair_put_varint(r, s->into, size) && repair_put(r, s->into, bytes + b->body, size);
     }
     return put_records(s, b) &&
            repair_put_v2_header(r, s->into, generation, b->owner, b->time, s->body.count) &&

@@ -63,15 +63,15 @@ typedef struct retelling {
     gotrace_error why; /* of the first that was dropped */
     bool failed;
     bool first_try;
-    int64_t idle;       /* the proc that became idle last */
-    repair layout;      /* v2: the image's batches, for the times as they were told */
+    int64_t idle;                  /* the proc that became idle last */
+    repair layout;                 /* v2: the image's batches, for the times as they were told */
     repair_generation *generation; /* that is told of, if they are known */
     repair_retold counted;         /* what was made up and left out before it */
     bool gc_on, gc_told;           /* v2: a GC cycle goes on; this generation told of one */
     uint64_t gc_last;              /* number of its last event in the image so far */
-    size_t begun;       /* so many of these are of generations that began */
-    size_t experiments; /* so many of these were looked at */
-    struct held *held;  /* statuses that wait for the end of their generation */
+    size_t begun;                  /* so many of these are of generations that began */
+    size_t experiments;            /* so many of these were looked at */
+    struct held *held;             /* statuses that wait for the end of their generation */
     size_t held_count, held_capacity;
     bool sorted; /* by the times told, not as the reader has them */
     struct waiting *waiting;

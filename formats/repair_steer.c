@@ -714,8 +714,7 @@ bool retell_turn_gc(retelling *t, bool on)
     enum { FIRST = 64 };
     for (uint64_t id = 0; id < FIRST && t->gc_on != on; id++) {
         const p_life *p = idmap_find(&t->procs, id);
-        const m_life *m =
-            p && p->placed && p->state == PROC_BUSY ? m_of(t, p->thread) : NULL;
+        const m_life *m = p && p->placed && p->state == PROC_BUSY ? m_of(t, p->thread) : NULL;
         if (m && m->g != 0)
             on_thread(t, on ? N_GC_BEGIN : N_GC_END, p->thread);
     }

@@ -1,11 +1,12 @@
 /*
  * repair_window.c - v2: the part of a trace that has to be looked at while it is told anew.
  *
- * Telling a trace anew reads all of it, several times. Where rules are broken in a few generations of
- * many, a trace of these alone is told anew, with what they have to fit to: the generation before,
- * which says how things stand, the one behind, and on either side the next one in which the GC is at
- * work, whose cycles are numbered through. What comes of it takes their place in the whole, which is
- * examined then as if it had been told anew itself; if it does not fit, that is done.
+ * Telling a trace anew reads all of it, several times. Where rules are broken in a few generations
+ * of many, a trace of these alone is told anew, with what they have to fit to: the generation
+ * before, which says how things stand, the one behind, and on either side the next one in which the
+ * GC is at work, whose cycles are numbered through. What comes of it takes their place in the
+ * whole, which is examined then as if it had been told anew itself; if it does not fit, that is
+ * done.
  */
 #include "repair.h"
 
@@ -88,7 +89,8 @@ bool repair_window_insert(repair *r, const parts_bytes *image, const repair_wind
     r->generations = (repair_generations){.count = 0};
     bool done = repair_put(r, whole, image->bytes, begin) &&
                 put_moved(r, before, 0, w->first, 0, 0) &&
-                repair_put(r, whole, w->image.bytes + PARTS_HEADER, w->image.count - PARTS_HEADER) &&
+                repair_put(r, whole, w->image.bytes + PARTS_HEADER,
+                           w->image.count - PARTS_HEADER) &&
                 put_moved(r, &own, 0, own.count, PARTS_HEADER, begin) &&
                 put_moved(r, before, w->end, before->count, end, whole->count) &&
                 repair_put(r, whole, image->bytes + end, image->count - end);

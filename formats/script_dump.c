@@ -120,8 +120,8 @@ static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks
 
 /* ---- an event ------------------------------------------------------------------------------ */
 
-/* A reader tells the time of v2 in ns: those at which a tick begins, and of what has the same tick as
- * events before it one more than theirs. It is the last tick that had begun by then. */
+/* A reader tells the time of v2 in ns: those at which a tick begins, and of what has the same tick
+ * as events before it one more than theirs. It is the last tick that had begun by then. */
 static uint64_t ticks_of(const dumper *d, uint64_t time)
 {
     script_time t = {time, 0};

@@ -97,8 +97,8 @@ gotrace_status script_event_value(script_job *job, uint64_t line, const char *na
                                   script_token value);
 gotrace_status script_event_end(script_job *job);
 
-/* An array follows under that name: refused, unless the event has a stack there, whose frames are to
- * be told as values of that name. */
+/* An array follows under that name: refused, unless the event has a stack there, whose frames are
+ * to be told as values of that name. */
 gotrace_status script_event_frames(script_job *job, uint64_t line, const char *name, size_t size);
 
 /* A record among the events: it is put together as in a raw script. */

@@ -42,7 +42,7 @@ typedef struct spool_block {
  * [front, stored) lie in the file, [stored, end) in memory; the last one is being filled. */
 typedef struct spool {
     size_t window, in_memory;
-    unsigned shift; /* a block has 1 << shift bytes, unless it has one entry that is larger */
+    unsigned shift;      /* a block has 1 << shift bytes, unless it has one entry that is larger */
     spool_block *blocks; /* by the lowest bits of their numbers */
     size_t capacity;     /* a power of two */
     uint64_t front, stored, end;
@@ -50,7 +50,7 @@ typedef struct spool {
     unsigned char *last;         /* that block's bytes */
     unsigned char **spare;       /* memory of blocks that were taken, given back */
     size_t spares, spare_capacity;
-    int fd;                      /* -1 until the file is needed */
+    int fd; /* -1 until the file is needed */
     uint64_t file_end;
     int error; /* errno of the first failure; nothing more is done after it */
 } spool;
@@ -98,7 +98,8 @@ static inline void spool_close(spool *s, uint64_t position)
 /* What spool_patch does where the entry is not in memory. */
 bool spool_patch_stored(spool *s, uint64_t position, size_t offset, const void *bytes, size_t size);
 
-/* Overwrite bytes of an entry, from offset on, wherever it lies; false if it was taken, or on failure. */
+/* Overwrite bytes of an entry, from offset on, wherever it lies; false if it was taken, or on
+ * failure. */
 static inline bool spool_patch(spool *s, uint64_t position, size_t offset, const void *bytes,
                                size_t size)
 {

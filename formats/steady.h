@@ -28,8 +28,8 @@ static inline void *steady_at(const steady *list, size_t i)
     return list->pieces[piece] + (i - STEADY_FIRST * (((size_t)1 << piece) - 1)) * list->stride;
 }
 
-/* Room for one element more, which is all zero; it counts only when count is raised. NULL when memory
- * is refused, or there are too many. */
+/* Room for one element more, which is all zero; it counts only when count is raised. NULL when
+ * memory is refused, or there are too many. */
 static inline void *steady_next(steady *list)
 {
     unsigned piece = steady_piece(list->count);

@@ -151,11 +151,11 @@ enum { PROC_RUNNING = 1, PROC_IDLE, PROC_IN_SYSCALL, PROC_LEFT };
 
 /* Something to be told to the writer, in ids and strings of the source. */
 typedef struct telling {
-    unsigned what;       /* DO_* */
-    uint64_t ticks;      /* of a sample; else now */
-    int64_t proc;        /* or GOTRACE_NO_PROC */
-    int64_t thread;      /* or GOTRACE_NO_THREAD */
-    uint64_t goroutine;  /* or 0 */
+    unsigned what;      /* DO_* */
+    uint64_t ticks;     /* of a sample; else now */
+    int64_t proc;       /* or GOTRACE_NO_PROC */
+    int64_t thread;     /* or GOTRACE_NO_THREAD */
+    uint64_t goroutine; /* or 0 */
     uint64_t numbers[ROLE_NUMBERS];
     uint64_t stack, start; /* ids, or a PC; 0 for none */
     bool start_outermost;  /* start is a stack of which only the outermost frame counts */
@@ -203,18 +203,18 @@ typedef struct version_converter {
     int from, to;
     const gotrace_event *e; /* at hand */
 
-    uint64_t now;     /* ticks of the last happening */
-    uint64_t base;    /* what its times are counted from, where ticks are not kept */
+    uint64_t now;       /* ticks of the last happening */
+    uint64_t base;      /* what its times are counted from, where ticks are not kept */
     uint64_t early;     /* ticks by which what was there is told before the event at hand */
     bool timed;         /* something was told, and base is known */
-    bool in_ns;       /* ticks are made of the event's time */
-    bool strict;      /* no two happenings have the same ticks */
+    bool in_ns;         /* ticks are made of the event's time */
+    bool strict;        /* no two happenings have the same ticks */
     uint8_t doing[256]; /* DO_*, by the source's types */
     const gotrace_event_spec *specs[DO_COUNT]; /* the target's, NULL where it has none */
     uint8_t roles[DO_COUNT][GOTRACE_MAX_ARGS]; /* of the arguments that are told */
     uint8_t role_counts[DO_COUNT];
 
-    idmap stacks, starts; /* the target's ids of the source's */
+    idmap stacks, starts;                          /* the target's ids of the source's */
     uint64_t source_generation, target_generation; /* in which they are valid */
     gotrace_frame *frames;
     size_t frame_capacity;
@@ -222,13 +222,13 @@ typedef struct version_converter {
     idmap procs, goroutines, threads, timers;
     gotrace_event created; /* to v2 from v1: the creation of a goroutine, kept */
     bool has_created;
-    idmap found;          /* to v2: goroutines that were there, whose state is not told yet */
-    bool started;         /* what was there at the beginning is told */
-    uint64_t switched;    /* offset of a switch that was told in one */
+    idmap found;       /* to v2: goroutines that were there, whose state is not told yet */
+    bool started;      /* what was there at the beginning is told */
+    uint64_t switched; /* offset of a switch that was told in one */
     bool has_switched;
-    int64_t invented;     /* thread made up last */
-    int64_t active_proc;  /* the last that ran a goroutine */
-    int64_t stop_proc; /* where the world was stopped */
+    int64_t invented;    /* thread made up last */
+    int64_t active_proc; /* the last that ran a goroutine */
+    int64_t stop_proc;   /* where the world was stopped */
     uint64_t stop_goroutine;
     uint64_t stop_owner; /* in the source */
     bool stopping;
@@ -277,8 +277,7 @@ void version_tables(version_converter *c);
 /* The target's ids of the source's. */
 bool version_stack(version_converter *c, uint64_t source, uint64_t *id);
 bool version_start(version_converter *c, const telling *t, uint64_t *id);
-bool version_text(version_converter *c, int64_t proc, const char *bytes, size_t size,
-                  uint64_t *id);
+bool version_text(version_converter *c, int64_t proc, const char *bytes, size_t size, uint64_t *id);
 
 /* v1's way to say why a goroutine blocks or yields, and v2's. */
 unsigned version_v1_block(version_converter *c, const char *reason);

@@ -175,8 +175,8 @@ static bool call_exits(version_converter *c, uint64_t goroutine)
     return version_tell(c, &t);
 }
 
-/* It goes on where it was. v1 tells of that only where the call was told as one that blocks, as that
- * of a goroutine found in it when tracing started. */
+/* It goes on where it was. v1 tells of that only where the call was told as one that blocks, as
+ * that of a goroutine found in it when tracing started. */
 static bool call_ends(version_converter *c)
 {
     goroutine_now *g = version_goroutine(c, c->e->subject);
@@ -265,16 +265,12 @@ static bool from_v2(version_converter *c)
     case DO_GO_END_SYSCALL: return returns_to_c(c);
     case DO_GO_STOP: return stops(c, version_v1_yield(c, e->reason));
     case DO_GO_BLOCK: return stops(c, version_v1_block(c, e->reason));
-    case DO_SYSCALL:
-        t = transition(c, DO_SYSCALL);
-        return version_tell(c, &t);
+    case DO_SYSCALL: t = transition(c, DO_SYSCALL); return version_tell(c, &t);
     case DO_SYSCALL_END: return call_ends(c);
     case DO_SYSCALL_EXIT: return call_ends_blocked(c);
     case DO_GO_UNBLOCK:
     case DO_GO_SWITCH: /* the reader tells the rest of a switch as events of their own */
-    case DO_GO_SWITCH_END:
-        t = transition(c, DO_GO_UNBLOCK);
-        return version_tell(c, &t);
+    case DO_GO_SWITCH_END: t = transition(c, DO_GO_UNBLOCK); return version_tell(c, &t);
     default: return true;
     }
 }

@@ -1,12 +1,13 @@
 /*
  * version_v2.c - goroutines and procs as go 1.22 and later tell of them.
  *
- * From v2 nearly all is the same: a coroutine switch is told in its three parts where the target has
- * none. From v1: what happened on a proc happened on the thread that the proc was started on. v1
- * does not tell the thread of everything, or tells one that is busy; then one is made up.
+ * From v2 nearly all is the same: a coroutine switch is told in its three parts where the target
+ * has none. From v1: what happened on a proc happened on the thread that the proc was started on.
+ * v1 does not tell the thread of everything, or tells one that is busy; then one is made up.
  *
- * A system call that did not block is an instant in v1, and here takes a nanosecond, as Go 1.27 reads
- * v1 traces. One that blocks loses its proc where v1 stops it: until then the thread keeps it.
+ * A system call that did not block is an instant in v1, and here takes a nanosecond, as Go 1.27
+ * reads v1 traces. One that blocks loses its proc where v1 stops it: until then the thread keeps
+ * it.
  */
 #include <stdlib.h>
 

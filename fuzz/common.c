@@ -6,8 +6,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* What is run for an input is to follow from the input. Hashes would not: jansson's have a seed that is
- * random, and ours the random bytes that the kernel gives a process (lib/hash.c, formats/idmap.c). */
+/* What is run for an input is to follow from the input. Hashes would not: jansson's have a seed
+ * that is random, and ours the random bytes that the kernel gives a process (lib/hash.c,
+ * formats/idmap.c). */
 __attribute__((constructor)) static void steady_hashes(void)
 {
     enum { GIVEN = 16 };
@@ -149,7 +150,8 @@ static gotrace_status synthesize(const uint8_t *script, size_t size, bool believ
     /* A stream of no bytes is not one that fmemopen makes. */
     FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
     REQUIRE(input != NULL);
-    gotrace_status status = script_synthesize_as(input, bytes_write, trace, &config, believe, error);
+    gotrace_status status = script_synthesize_as(input, bytes_write, trace, &config, believe,
+                                                 error);
     fclose(input);
     return status;
 }

@@ -1,8 +1,8 @@
 /*
  * common.h - what fuzz targets share.
  *
- * A target is a file fuzz_NAME.c with the function that libFuzzer calls. It is linked with libFuzzer
- * for fuzzing, and with driver.c as a plain program that replays files.
+ * A target is a file fuzz_NAME.c with the function that libFuzzer calls. It is linked with
+ * libFuzzer for fuzzing, and with driver.c as a plain program that replays files.
  */
 #ifndef FUZZ_COMMON_H
 #define FUZZ_COMMON_H
@@ -33,8 +33,8 @@ uint64_t fuzz_seed(const uint8_t *data, size_t size);
 uint64_t fuzz_random(uint64_t *state);
 
 /* Whether the which-th of so many ways to look at the input is its turn. A fuzzer takes one way for
- * each input, which follows from it, and so comes to several times as many inputs; replayed, an input is
- * looked at in all of them (fuzz_all_ways). */
+ * each input, which follows from it, and so comes to several times as many inputs; replayed, an
+ * input is looked at in all of them (fuzz_all_ways). */
 bool fuzz_turn(const uint8_t *data, size_t size, unsigned which, unsigned of);
 extern bool fuzz_all_ways;
 

@@ -1,7 +1,7 @@
 /*
  * fuzz_meaning.c - what a trace tells by meaning, told to a writer: what the writer takes of a
- * sound trace is a sound one, which tells the same again and again (but for the order of what happens
- * at one tick), in every dress; any is a trace, if it is believed.
+ * sound trace is a sound one, which tells the same again and again (but for the order of what
+ * happens at one tick), in every dress; any is a trace, if it is believed.
  */
 #include <string.h>
 
@@ -38,9 +38,10 @@ static bool tell_again(const script_format *dress, bytes *script, bytes *trace)
     return true;
 }
 
-/* Whether things happen on two threads at one tick, or v2's ticks are no whole ns (its readers leave out
- * what is less than one between any two events), or so many that they are rounded. In which order what is at one tick is read depends on where the threads' batches
- * stand, and a writer puts them in an order of its own. */
+/* Whether things happen on two threads at one tick, or v2's ticks are no whole ns (its readers
+ * leave out what is less than one between any two events), or so many that they are rounded. In
+ * which order what is at one tick is read depends on where the threads' batches stand, and a writer
+ * puts them in an order of its own. */
 static bool has_ties(const uint8_t *data, size_t size)
 {
     uint64_t problems, last = UINT64_MAX;
@@ -57,8 +58,10 @@ static bool has_ties(const uint8_t *data, size_t size)
         bool v2 = summary->version >= 22;
         uint64_t tick = v2 ? (uint64_t)((double)event.ticks * frequency / 1e9) : event.ticks;
         double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2's readers have it */
-        bool rounded = v2 && (ns_per_tick != (double)(uint64_t)ns_per_tick || event.ticks >> 53 != 0);
-        ties = rounded || (tick == last && (event.thread != before.thread || event.proc != before.proc));
+        bool rounded = v2 &&
+                       (ns_per_tick != (double)(uint64_t)ns_per_tick || event.ticks >> 53 != 0);
+        ties = rounded ||
+               (tick == last && (event.thread != before.thread || event.proc != before.proc));
         last = tick;
         before = event;
     }

@@ -1,6 +1,6 @@
 /*
- * fuzz_reader.c - the ordered reader: checking and reading event by event find the same, through any
- * window; every byte is accounted for; memory stays in bounds, and may be refused at any time.
+ * fuzz_reader.c - the ordered reader: checking and reading event by event find the same, through
+ * any window; every byte is accounted for; memory stays in bounds, and may be refused at any time.
  */
 #include <stdlib.h>
 #include <string.h>

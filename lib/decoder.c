@@ -10,7 +10,6 @@
 #include "errors.h"
 #include "wire.h"
 
-
 /* The bytes of a record of at most so many values, first byte and length included. */
 #define SMALL_VALUES 5
 #define SMALL_RECORD (2 + SMALL_VALUES * GT_VARINT_MAX)

@@ -19,17 +19,17 @@ typedef struct gt_region {
 /* What every event needs comes first, in one cache line. */
 typedef struct gt_goroutine {
     uint64_t id;
-    uint64_t seq;      /* order.c: as the order stands */
-    uint32_t parked;   /* order.c: cursors that wait for it to change */
-    uint8_t status;    /* order.c: GT_DEAD ..., as the order stands */
-    uint8_t state;     /* state.c: GT_DEAD ..., in the final order */
-    uint8_t shown;     /* gotrace_state */
-    uint8_t last_type; /* the event that stopped it or made it runnable, 0 if none */
-    uint64_t cause;    /* offset of what made it runnable */
-    int64_t since;     /* ticks: when it came into its state */
-    int64_t blocked;   /* order.c: ticks of its last blocking system call */
+    uint64_t seq;        /* order.c: as the order stands */
+    uint32_t parked;     /* order.c: cursors that wait for it to change */
+    uint8_t status;      /* order.c: GT_DEAD ..., as the order stands */
+    uint8_t state;       /* state.c: GT_DEAD ..., in the final order */
+    uint8_t shown;       /* gotrace_state */
+    uint8_t last_type;   /* the event that stopped it or made it runnable, 0 if none */
+    uint64_t cause;      /* offset of what made it runnable */
+    int64_t since;       /* ticks: when it came into its state */
+    int64_t blocked;     /* order.c: ticks of its last blocking system call */
     uint64_t generation; /* v2: that of seq */
-    bool known;        /* it has been created, or has done something */
+    bool known;          /* it has been created, or has done something */
     bool assisting;
     bool futile;
     /* The rest is needed now and then. */
@@ -37,8 +37,8 @@ typedef struct gt_goroutine {
     gt_region *regions; /* going on, innermost last */
     uint64_t start_stack, creator;
     const char *stopping; /* v2: why it has stopped the world, NULL if it has not */
-    int64_t created;  /* ticks */
-    uint64_t *wakeup; /* futile.c: positions of the events of its last wake-up */
+    int64_t created;      /* ticks */
+    uint64_t *wakeup;     /* futile.c: positions of the events of its last wake-up */
     uint32_t wakeup_count, wakeup_capacity;
 } gt_goroutine;
 

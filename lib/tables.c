@@ -126,7 +126,8 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
             return false;
         table->entries++;
     }
-    *entry = (gt_entry){.id = id, .bytes = copy, .size = (uint32_t)size, .count = (uint32_t)count & INT32_MAX};
+    *entry = (gt_entry){
+        .id = id, .bytes = copy, .size = (uint32_t)size, .count = (uint32_t)count & INT32_MAX};
     table->bytes += size;
     table->frames += count;
     return true;

@@ -61,8 +61,8 @@ static bool spoiled(gotrace_reader *reader, gt_v2_cursor *c, const char *what, u
     return go_on;
 }
 
-/* A varint of which ten bytes can be read. Of one and two bytes which it is is computed, for that is
- * hard to foresee. */
+/* A varint of which ten bytes can be read. Of one and two bytes which it is is computed, for that
+ * is hard to foresee. */
 static inline bool value(const uint8_t **p, uint64_t *v)
 {
     uint32_t four;

@@ -126,14 +126,13 @@ static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
     const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
     if (v2->current == 0 || !now->has_clocks || !before->has_clocks)
         return true;
-    const char *clock =
-        now->clock_ticks < before->clock_ticks     ? "trace's"
-        : now->monotonic_ns < before->monotonic_ns ? "monotonic"
-        : now->wall_seconds < before->wall_seconds ||
-                (now->wall_seconds == before->wall_seconds &&
-                 now->wall_nanoseconds < before->wall_nanoseconds)
-            ? "wall"
-            : NULL;
+    const char *clock = now->clock_ticks < before->clock_ticks     ? "trace's"
+                        : now->monotonic_ns < before->monotonic_ns ? "monotonic"
+                        : now->wall_seconds < before->wall_seconds ||
+                                (now->wall_seconds == before->wall_seconds &&
+                                 now->wall_nanoseconds < before->wall_nanoseconds)
+                            ? "wall"
+                            : NULL;
     return !clock || gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(now->offset),
                                "generation %llu begins before generation %llu, by the %s clock",
                                (unsigned long long)now->generation,
@@ -287,7 +286,8 @@ static inline void look_back(struct gt_v2 *v2, const gt_v2_event *e)
 
 /* Let the earliest event that is ready happen: it leaves one or more in v2->out. *none is true when
  * nothing is left. */
-__attribute__((always_inline)) static inline bool advance(gotrace_reader *reader, struct gt_v2 *v2, bool *none)
+__attribute__((always_inline)) static inline bool advance(gotrace_reader *reader, struct gt_v2 *v2,
+                                                          bool *none)
 {
     gt_v2_cursor *c;
     bool ok;

@@ -19,7 +19,7 @@ typedef struct gt_wait {
 } gt_wait;
 
 typedef struct gt_waits {
-    gt_map queues;  /* value: index + 1 of the root */
+    gt_map queues;    /* value: index + 1 of the root */
     gt_wait *waits;   /* one a cursor */
     uint32_t *parked; /* the cursors that wait, in no order */
     size_t count, parked_count;

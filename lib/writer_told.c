@@ -335,9 +335,9 @@ static bool tell_silent_gc(gotrace_writer *w)
 }
 
 /* Those that run say so where they do, before the buffers are written. */
-/* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a system
- * call, but the thread was heard of, because its proc was taken meanwhile: readers would not believe
- * it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
+/* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a
+ * system call, but the thread was heard of, because its proc was taken meanwhile: readers would not
+ * believe it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
 static bool tells_of_its_own(const gt_w_thread *t)
 {
     return t->goroutine && (t->goroutine->state == GT_W_RUNNING ||

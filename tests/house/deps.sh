@@ -10,7 +10,7 @@ for purpose in "$@"; do
         wanted="$wanted gcc libc6-dev make pkg-config libzstd-dev libjansson-dev libcbor-dev"
         ;;
     test)
-        wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 libclang-rt-14-dev"
+        wanted="$wanted check mandoc shellcheck zstd jq zsh binutils clang-14 clang-format-14 libclang-rt-14-dev"
         wanted="$wanted python3-jsonschema"
         ;;
     *) echo "deps.sh: unknown purpose $purpose" >&2; exit 2 ;;

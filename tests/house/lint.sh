@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lints what compilers do not: shell, manual pages, and with FORMAT=1 the layout of C.
+# Lints what compilers do not: shell, manual pages, and the layout of C.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 status=0
@@ -17,8 +17,13 @@ if [ ${#pages[@]} -gt 0 ]; then
     mandoc -T lint -W warning "${pages[@]}" || status=1
 fi
 
-if [ -n "${FORMAT:-}" ]; then
+# Another version's layout is another.
+formatter=$(command -v clang-format-14)
+if [ -n "$formatter" ]; then
     mapfile -t sources < <(git ls-files '*.c' '*.h')
-    clang-format --dry-run -Werror "${sources[@]}" || status=1
+    "$formatter" --dry-run -Werror "${sources[@]}" || status=1
+else
+    echo "lint: clang-format-14 is not installed (make deps-test)" >&2
+    status=1
 fi
 exit $status

@@ -78,8 +78,8 @@ static uint64_t high(uint64_t n)
     return (n + 1) << 32;
 }
 
-/* Ids that a hash by multiplying and shifting sends to the same place, if one knows its factor: here
- * the usual one, whose inverse this is. */
+/* Ids that a hash by multiplying and shifting sends to the same place, if one knows its factor:
+ * here the usual one, whose inverse this is. */
 static uint64_t colliding(uint64_t n)
 {
     uint64_t mixed = (n << 32 | n) * 0xf1de83e19937733du;

@@ -28,8 +28,11 @@ static void read_items(layout *l)
             l->items = realloc(l->items, capacity * sizeof *l->items);
         }
         item *it = &l->items[l->count++];
-        *it = (item){.spec = r.spec, .arg_count = r.arg_count, .data_size = r.data_size,
-                     .offset = r.offset, .size = r.size};
+        *it = (item){.spec = r.spec,
+                     .arg_count = r.arg_count,
+                     .data_size = r.data_size,
+                     .offset = r.offset,
+                     .size = r.size};
         it->args = malloc(r.arg_count * sizeof *it->args);
         memcpy(it->args, r.args, r.arg_count * sizeof *it->args);
         it->data = (const char *)l->file->content.bytes + r.offset + r.size - r.data_size;

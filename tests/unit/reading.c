@@ -46,11 +46,18 @@ static void add_stack(reading *r, const gotrace_reader *reader, uint64_t id)
 static void add_event(reading *r, const gotrace_reader *reader, const gotrace_event *e)
 {
     const uint64_t numbers[] = {
-        (uint64_t)e->time, e->ticks,          e->offset,         e->type,           e->kind,
-        e->resource,       e->from,           e->to,             e->range,          e->flags,
-        e->arg_count,      (uint64_t)e->proc, (uint64_t)e->lane, (uint64_t)e->thread,
-        e->goroutine,      e->subject,        e->value,          e->stack,          e->start_stack,
-        e->cause,          e->args[0],        e->args[1],        e->args[2],        e->args[3],
+        (uint64_t)e->time, e->ticks,
+        e->offset,         e->type,
+        e->kind,           e->resource,
+        e->from,           e->to,
+        e->range,          e->flags,
+        e->arg_count,      (uint64_t)e->proc,
+        (uint64_t)e->lane, (uint64_t)e->thread,
+        e->goroutine,      e->subject,
+        e->value,          e->stack,
+        e->start_stack,    e->cause,
+        e->args[0],        e->args[1],
+        e->args[2],        e->args[3],
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         add_number(r, numbers[i]);

@@ -90,7 +90,10 @@ trace_file *traces_load(size_t max_size)
     const char *peers = getenv("GOTRACE_PEERS"), *home = getenv("HOME");
     const char *more = getenv("GOTRACE_TRACES");
     snprintf(canned, sizeof canned, "%s%s/usr/share/go-1.21/src/internal/trace/testdata",
-             peers ? peers : home ? home : "", peers ? "" : "/.cache/gotrace-peers");
+             peers  ? peers
+             : home ? home
+                    : "",
+             peers ? "" : "/.cache/gotrace-peers");
     add_folder(&list, "testdata/traces");
     add_folder(&list, "testdata/traces/unsound");
     add_folder(&list, canned);

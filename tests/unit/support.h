@@ -10,8 +10,8 @@
 
 #include "gotrace.h"
 
-/* How far apart the places are at which a sweep does its damage: sanitizers are slow, and fuzzing damages
- * what they look at, too. */
+/* How far apart the places are at which a sweep does its damage: sanitizers are slow, and fuzzing
+ * damages what they look at, too. */
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif

@@ -56,11 +56,11 @@ END_TEST
 START_TEST(deviations_are_exact)
 {
     static const uint8_t odd[] = "go 1.19 trace\0\0\0"
-                                 "\x41\x80\x80\x00\x85\x00"     /* Batch, padded */
-                                 "\xc1\x03\x01\x85\x00"         /* Batch with a length */
-                                 "\xc6\x81\x80\x00\x01"         /* ProcStop with a long length */
-                                 "\xe5\x81\x00\x82\x00hi"       /* String in another form */
-                                 "\x43\x01\x00"                 /* Stack inline, no frames */
+                                 "\x41\x80\x80\x00\x85\x00" /* Batch, padded */
+                                 "\xc1\x03\x01\x85\x00"     /* Batch with a length */
+                                 "\xc6\x81\x80\x00\x01"     /* ProcStop with a long length */
+                                 "\xe5\x81\x00\x82\x00hi"   /* String in another form */
+                                 "\x43\x01\x00"             /* Stack inline, no frames */
                                  "\xf0\x05\x81\x00\x01\x02\x00\x83\x00log";
     blob content = {0}, written = {0};
     blob_write(&content, odd, sizeof odd - 1);
@@ -182,8 +182,8 @@ START_TEST(v2_records_are_checked)
     ck_assert_int_eq(try_record(23, "Span", args, 4, 0, 0, NULL, 0), GOTRACE_RULE_NONE);
     blob written = {0};
     gotrace_encoder *e;
-    gotrace_record batch = {.spec = gotrace_event_spec_named(19, "Batch"), .args = args,
-                            .arg_count = 2};
+    gotrace_record batch = {
+        .spec = gotrace_event_spec_named(19, "Batch"), .args = args, .arg_count = 2};
     ck_assert_int_eq(gotrace_encoder_new(22, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_encoder_record(e, &batch), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
@@ -200,8 +200,10 @@ START_TEST(v2_sizes_are_padded)
     uint64_t args[] = {1, 2, 3, 1};
     blob written = {0};
     gotrace_encoder *e;
-    gotrace_record batch = {.spec = gotrace_event_spec_named(26, "EventBatch"), .args = args,
-                            .arg_count = 4, .form = 0xff};
+    gotrace_record batch = {.spec = gotrace_event_spec_named(26, "EventBatch"),
+                            .args = args,
+                            .arg_count = 4,
+                            .form = 0xff};
     gotrace_record end = {.spec = gotrace_event_spec_named(26, "EndOfGeneration")};
     ck_assert_int_eq(gotrace_encoder_new(26, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_encoder_record(e, &batch), GOTRACE_OK);
@@ -255,8 +257,8 @@ START_TEST(a_failed_write_stays)
 
     left = 100000;
     uint64_t args[2] = {1, UINT64_MAX};
-    gotrace_record record = {.spec = gotrace_event_spec_named(19, "Batch"), .args = args,
-                             .arg_count = 2, .form = 0xff};
+    gotrace_record record = {
+        .spec = gotrace_event_spec_named(19, "Batch"), .args = args, .arg_count = 2, .form = 0xff};
     ck_assert_int_eq(gotrace_encoder_new(19, write_some, &left, NULL, &e, &error), GOTRACE_OK);
     int written = 0;
     while (gotrace_encoder_record(e, &record) == GOTRACE_OK)
@@ -350,8 +352,8 @@ START_TEST(footers)
     ck_assert_int_eq(event(e, -1, "ProcStop", 50), GOTRACE_OK);
     ck_assert_int_eq(event(e, 1, "ProcStop", 60), GOTRACE_OK);
     ck_assert_int_eq(event(e, 0, "ProcStop", 70), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_event(e, 0, gotrace_event_spec_named(c->version,
-                                                                          "TimerGoroutine"),
+    ck_assert_int_eq(gotrace_encoder_event(e, 0,
+                                           gotrace_event_spec_named(c->version, "TimerGoroutine"),
                                            0, 0, &timer, 1, 0, NULL, 0),
                      GOTRACE_OK);
     ck_assert_int_eq(gotrace_encoder_finish(e, 1000, 9000), GOTRACE_OK);
@@ -474,8 +476,8 @@ START_TEST(ticks_are_raised)
     ck_assert_int_eq(event(e, 7, "ProcStop", 0), GOTRACE_OK);
     ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
     gotrace_encoder_free(e);
-    static const uint8_t bytes[] = {0x41, 0, 9,  0x06, 1, 0x06, 1, 0x06, 1,
-                                    0x41, 0, 12, 0x06, 1, 0x41, 7, 0,    0x06, 1};
+    static const uint8_t bytes[] = {0x41, 0,  9,    0x06, 1,    0x06, 1, 0x06, 1, 0x41,
+                                    0,    12, 0x06, 1,    0x41, 7,    0, 0x06, 1};
     ck_assert_uint_eq(written.size, 16 + sizeof bytes);
     ck_assert_mem_eq(written.bytes + 16, bytes, sizeof bytes);
     blob_free(&written);
@@ -526,23 +528,16 @@ static gotrace_status misuse(gotrace_encoder *e, int n)
     case 2: return gotrace_encoder_event(e, 0, stop, 1, 0, args, 0, 5, NULL, 0);
     case 3: return gotrace_encoder_event(e, 0, stop, 1, 0, args, 0, 0, "x", 1);
     case 4: return gotrace_encoder_event(e, 0, NULL, 1, 0, args, 0, 0, NULL, 0);
-    case 5: return gotrace_encoder_event(e, 0, gotrace_event_spec_named(19, "CPUSample"), 1, 0,
-                                         args, 3, 0, NULL, 0);
+    case 5:
+        return gotrace_encoder_event(e, 0, gotrace_event_spec_named(19, "CPUSample"), 1, 0, args, 3,
+                                     0, NULL, 0);
     case 6: return event(e, 0, "Batch", 1);
     case 7: return event(e, 0, "String", 1);
     case 8: return gotrace_encoder_tracer(e, GOTRACE_TRACER_GO_2023);
-    case 9:
-        event(e, 0, "ProcStop", 1);
-        return gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO);
-    case 10:
-        gotrace_encoder_finish(e, 1, 1);
-        return event(e, 0, "ProcStop", 1);
-    case 11:
-        gotrace_encoder_finish(e, 1, 1);
-        return gotrace_encoder_finish(e, 1, 1);
-    default:
-        gotrace_encoder_finish(e, 1, 1);
-        return gotrace_encoder_string(e, 0, 1, "x", 1, &id);
+    case 9: event(e, 0, "ProcStop", 1); return gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO);
+    case 10: gotrace_encoder_finish(e, 1, 1); return event(e, 0, "ProcStop", 1);
+    case 11: gotrace_encoder_finish(e, 1, 1); return gotrace_encoder_finish(e, 1, 1);
+    default: gotrace_encoder_finish(e, 1, 1); return gotrace_encoder_string(e, 0, 1, "x", 1, &id);
     }
 }
 
@@ -679,8 +674,10 @@ static gotrace_status write_all(failing_allocator *a, blob *written)
         ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
         return GOTRACE_ERROR;
     }
-    gotrace_record record = {.spec = gotrace_event_spec_named(21, "ProcStop"), .args = args,
-                             .arg_count = 1, .form = 0xff};
+    gotrace_record record = {.spec = gotrace_event_spec_named(21, "ProcStop"),
+                             .args = args,
+                             .arg_count = 1,
+                             .form = 0xff};
     const gotrace_event_spec *create = gotrace_event_spec_named(21, "GoCreate");
     gotrace_status status = gotrace_encoder_record(e, &record);
     for (int64_t i = 0; i < 40 && status == GOTRACE_OK; i++) {

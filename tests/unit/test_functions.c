@@ -34,8 +34,7 @@ START_TEST(shortened)
         {"main.Map[...]", "main.Map[...]"},
         {"main.Map[go.shape.*github.com/foo/bar.T].func1",
          "main.Map[go.shape.*github.com/foo/bar.T].func1"},
-        {"github.com/foo/bar/v2.Map[net/http.T,a/b/v3.U].Do",
-         "bar.Map[net/http.T,a/b/v3.U].Do"},
+        {"github.com/foo/bar/v2.Map[net/http.T,a/b/v3.U].Do", "bar.Map[net/http.T,a/b/v3.U].Do"},
         {"github.com/foo/bar.(*List[github.com/foo/baz/v2.T]).Push",
          "bar.(*List[github.com/foo/baz/v2.T]).Push"},
         {"go.(*struct { net/http.Handler }).ServeHTTP",
@@ -75,8 +74,9 @@ START_TEST(system_functions)
 {
     static const char *const ours[] = {"runtime.bgsweep", "runtime.gcBgMarkWorker", "runtime.",
                                        "runtime.main.func1"};
-    static const char *const others[] = {"runtime.main", "runtime/trace.Start.func1", "main.main",
-                                         "runtime", "", "myruntime.bgsweep"};
+    static const char *const others[] = {
+        "runtime.main",     "runtime/trace.Start.func1", "main.main", "runtime", "",
+        "myruntime.bgsweep"};
 
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         ck_assert(function_is_system(ours[i], strlen(ours[i])));

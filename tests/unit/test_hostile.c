@@ -205,8 +205,13 @@ static forge running(int version)
 /* Every value of every record of every version, one after the other, made absurd. */
 START_TEST(absurd_values)
 {
-    static const uint64_t absurd[] = {(uint64_t)1 << 63, ((uint64_t)1 << 63) - 1, UINT64_MAX,
-                                      UINT64_MAX - 1,    (uint64_t)1 << 31,       UINT32_MAX, 0};
+    static const uint64_t absurd[] = {(uint64_t)1 << 63,
+                                      ((uint64_t)1 << 63) - 1,
+                                      UINT64_MAX,
+                                      UINT64_MAX - 1,
+                                      (uint64_t)1 << 31,
+                                      UINT32_MAX,
+                                      0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count;
     const int *versions = gotrace_versions(&count);
@@ -293,7 +298,8 @@ END_TEST
 START_TEST(padded_varints_are_fine)
 {
     forge f = running(21);
-    put_bytes(&f, "\x0f\x81\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11); /* GoEnd, dt 1 in ten bytes */
+    put_bytes(&f, "\x0f\x81\x80\x80\x80\x80\x80\x80\x80\x80\x00",
+              11); /* GoEnd, dt 1 in ten bytes */
     forge_finish(&f);
     reading r = reading_of(f.out.bytes, f.out.size, NULL, READING_NEXT);
     ck_assert_int_eq(r.status, GOTRACE_END);
@@ -309,13 +315,13 @@ START_TEST(lengths_beyond_the_end)
         const char *bytes;
         gotrace_rule rule;
     } cases[] = {
-        {"\xd5\x7f\x01", GOTRACE_RULE_WIRE_TRUNCATED},                       /* GoUnblock */
+        {"\xd5\x7f\x01", GOTRACE_RULE_WIRE_TRUNCATED}, /* GoUnblock */
         {"\xd5\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01", GOTRACE_RULE_WIRE_TRUNCATED},
         {"\xc3\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01", GOTRACE_RULE_WIRE_TRUNCATED}, /* Stack */
-        {"\x25\x01\x64xyz", GOTRACE_RULE_WIRE_TRUNCATED},                    /* String */
-        {"\x25\x01\x80\x89\x7axyz", GOTRACE_RULE_STRING_LENGTH},             /* of 2000000 */
+        {"\x25\x01\x64xyz", GOTRACE_RULE_WIRE_TRUNCATED},                              /* String */
+        {"\x25\x01\x80\x89\x7axyz", GOTRACE_RULE_STRING_LENGTH}, /* of 2000000 */
         {"\x25\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", GOTRACE_RULE_STRING_LENGTH},
-        {"\xf0\x04\x01\x01\x01\x01\x64xyz", GOTRACE_RULE_WIRE_TRUNCATED},    /* UserLog */
+        {"\xf0\x04\x01\x01\x01\x01\x64xyz", GOTRACE_RULE_WIRE_TRUNCATED}, /* UserLog */
         {"\xf0\x04\x01\x01\x01\x01\x80\x89\x7axyz", GOTRACE_RULE_LOG_LENGTH},
         {"\xf0\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01", GOTRACE_RULE_WIRE_TRUNCATED},
     };
@@ -382,8 +388,8 @@ START_TEST(stacks_that_break_rules)
 {
     static const struct {
         uint64_t told, frames;
-    } cases[] = {{1000000, 1000000}, {1001, 1001}, {1000000, 1}, {(uint64_t)1 << 63, 0},
-                 {(uint64_t)1 << 62, 0}, {2, 1}, {1, 2}, {0, 1}};
+    } cases[] = {{1000000, 1000000},     {1001, 1001}, {1000000, 1}, {(uint64_t)1 << 63, 0},
+                 {(uint64_t)1 << 62, 0}, {2, 1},       {1, 2},       {0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         forge f = running(21);
         uint64_t at = put_stack(&f, cases[i].told, cases[i].frames);
@@ -421,7 +427,8 @@ START_TEST(records_too_long)
             forge_finish(&f);
             reading r = reading_of(f.out.bytes, f.out.size, NULL, READING_NEXT);
             ck_assert_uint_eq(r.events, 3);
-            expect(&f, codes[i] == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES : GOTRACE_RULE_EVENT_ARITY,
+            expect(&f,
+                   codes[i] == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES : GOTRACE_RULE_EVENT_ARITY,
                    at);
         }
         forge f = running(21);
@@ -465,8 +472,9 @@ END_TEST
 
 START_TEST(procs_of_any_number)
 {
-    static const uint64_t procs[] = {(uint64_t)1 << 31, UINT32_MAX, (uint64_t)1 << 32,
-                                     INT64_MAX, (uint64_t)1 << 63, UINT64_MAX - 1, UINT64_MAX};
+    static const uint64_t procs[] = {(uint64_t)1 << 31, UINT32_MAX,        (uint64_t)1 << 32,
+                                     INT64_MAX,         (uint64_t)1 << 63, UINT64_MAX - 1,
+                                     UINT64_MAX};
     forge f = running(21);
     for (size_t i = 0; i < sizeof procs / sizeof *procs; i++) {
         FORGE(&f, Batch, procs[i], 10 + i);

@@ -1,6 +1,6 @@
 /*
- * test_hostile_v2.c - traces of Go 1.22 and later that are cut off, damaged or made to harm: samples
- * of each version, and every value in them.
+ * test_hostile_v2.c - traces of Go 1.22 and later that are cut off, damaged or made to harm:
+ * samples of each version, and every value in them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ END_TEST
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-/* Write the trace again with value `value` of record `record` replaced; false when there is none. */
+/* Write the trace again with value `value` of record `record` replaced; false: there is none. */
 static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, uint64_t absurd,
                     blob *out)
 {
@@ -110,12 +110,17 @@ static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, u
     return there;
 }
 
-/* Every value of every record, one after the other, made absurd: ids, times, sequence numbers, sizes
- * of batches, counts of frames, statuses. */
+/* Every value of every record, one after the other, made absurd: ids, times, sequence numbers,
+ * sizes of batches, counts of frames, statuses. */
 START_TEST(absurd_values)
 {
-    static const uint64_t absurd[] = {(uint64_t)1 << 63, ((uint64_t)1 << 63) - 1, UINT64_MAX,
-                                      UINT64_MAX - 1,    (uint64_t)1 << 31,       UINT32_MAX, 0};
+    static const uint64_t absurd[] = {(uint64_t)1 << 63,
+                                      ((uint64_t)1 << 63) - 1,
+                                      UINT64_MAX,
+                                      UINT64_MAX - 1,
+                                      (uint64_t)1 << 31,
+                                      UINT32_MAX,
+                                      0};
     enum { MOST_VALUES = 12 };
     blob content = trace_sample(samples[_i]), out = {NULL, 0, 0};
     gotrace_status decoded;
@@ -168,7 +173,7 @@ static reading read_batch(int version, uint64_t says, const char *bytes, size_t 
 
 START_TEST(sizes_of_batches)
 {
-    static const uint64_t sizes[] = {65537,         (uint64_t)1 << 31, (uint64_t)1 << 32,
+    static const uint64_t sizes[] = {65537,          (uint64_t)1 << 31, (uint64_t)1 << 32,
                                      UINT64_MAX / 2, UINT64_MAX - 4,    UINT64_MAX};
     int version = v2_versions[_i];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

@@ -15,10 +15,10 @@
 #include "utf8.h"
 
 /* An assertion for what is asked a million times: Check writes a record for each of its own. */
-#define MUST(what) \
-    do { \
-        if (!(what)) \
-            ck_abort_msg("%s", #what); \
+#define MUST(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what))                                                                               \
+            ck_abort_msg("%s", #what);                                                             \
     } while (0)
 
 /* ---- reading protobuf ---------------------------------------------------------------------- */
@@ -167,10 +167,10 @@ typedef struct track {
 
 typedef struct checker {
     int64_t time;
-    bool cleared;             /* the sequence has begun */
-    idmap tracks;             /* by uuid */
-    idmap flows;              /* a set of those that began */
-    idmap interned[32];       /* sets of iids, by field of InternedData */
+    bool cleared;       /* the sequence has begun */
+    idmap tracks;       /* by uuid */
+    idmap flows;        /* a set of those that began */
+    idmap interned[32]; /* sets of iids, by field of InternedData */
     uint64_t samples, events;
 } checker;
 
@@ -621,9 +621,9 @@ static convert_alignment convert_both(const blob traces[2], blob out_of[2])
     convert_series series = {0};
 
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(gotrace_source_memory(traces[i].bytes, traces[i].size, NULL, &sources[i],
-                                               NULL),
-                         GOTRACE_OK);
+        ck_assert_int_eq(
+            gotrace_source_memory(traces[i].bytes, traces[i].size, NULL, &sources[i], NULL),
+            GOTRACE_OK);
     series.alignment = convert_align(sources, 2);
     for (int i = 0; i < 2; i++) {
         uint64_t samples;

@@ -32,8 +32,8 @@ static void open_forged(open_trace *t, const forge *f)
     gotrace_config_init(&config);
     config.on_problem = note_problem;
     config.callback_ctx = t;
-    ck_assert_int_eq(
-        gotrace_source_memory(f->out.bytes, f->out.size, NULL, &t->source, &error), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_source_memory(f->out.bytes, f->out.size, NULL, &t->source, &error),
+                     GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(t->source, &config, &t->reader, &error), GOTRACE_OK);
 }
 
@@ -661,8 +661,7 @@ static reading read_file(const blob *content, bool by_pipe)
     } else {
         ends[0] = mkstemp(path);
         ck_assert_int_ge(ends[0], 0);
-        ck_assert_int_eq(pwrite(ends[0], content->bytes, content->size, 0),
-                         (ssize_t)content->size);
+        ck_assert_int_eq(pwrite(ends[0], content->bytes, content->size, 0), (ssize_t)content->size);
         unlink(path);
     }
     ck_assert_int_eq(gotrace_source_fd(ends[0], NULL, &source, &error), GOTRACE_OK);

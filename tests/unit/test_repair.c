@@ -343,7 +343,7 @@ enum { MOST_GENERATIONS = 16 };
 static const char *const long_ones[] = {"go1.22-gensgc.trace", "go1.25-gensprof.trace",
                                         "go1.27-gensiter.trace"};
 
-/* A batch of one is lost, and all others stay as they are: the GC's cycles, too, are numbered on. */
+/* A batch of one is lost, all others stay as they are: the GC's cycles, too, are numbered on. */
 START_TEST(other_generations_stay)
 {
     blob trace = trace_sample(long_ones[_i]);
@@ -352,8 +352,7 @@ START_TEST(other_generations_stay)
     ck_assert_uint_ge(count, 4);
     for (size_t i = 0; i < count; i++) {
         repaired r;
-        size_t kept =
-            kept_without(&trace, list, count, i, list[i].lost, list[i].lost_size, &r);
+        size_t kept = kept_without(&trace, list, count, i, list[i].lost, list[i].lost_size, &r);
         ck_assert_msg(kept == count - 1, "generation %zu: %zu others stay", i + 1, kept);
         retold += r.found[REPAIR_RETOLD] > 0;
         ck_assert_uint_eq(r.found[REPAIR_KEPT] > 0, r.found[REPAIR_RETOLD] > 0);

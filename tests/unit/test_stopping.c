@@ -64,7 +64,8 @@ static size_t stop_everywhere(const mutate_variant *v, bool events, uint64_t see
             ck_assert_uint_eq(some.problems[i].offset, all.problems[i].offset);
             ck_assert_str_eq(some.problems[i].message, all.problems[i].message);
         }
-        ck_assert_msg(error.rule == all.problems[at].rule, "%d: %s; %s", (int)at, error.message, all.problems[at].message);
+        ck_assert_msg(error.rule == all.problems[at].rule, "%d: %s; %s", (int)at, error.message,
+                      all.problems[at].message);
         ck_assert_str_eq(error.message, all.problems[at].message);
         seen[all.problems[at].rule]++;
     }

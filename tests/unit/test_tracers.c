@@ -67,10 +67,10 @@ static void tell_event(const layout *l, lane *of, gotrace_encoder *e, const item
     of->ticks += it->args[differences - 1];
     of->seq += l->version < 7 ? it->args[0] : 0;
     int64_t proc = of->proc == GOTRACE_PROC_SAMPLES ? 0 : of->proc;
-    gotrace_status status = gotrace_encoder_event(
-        e, proc, it->spec, of->ticks, of->seq, it->args + differences, count,
-        has_stack ? it->args[it->arg_count - 1] : 0, it->data_size ? it->data : NULL,
-        it->data_size);
+    gotrace_status status = gotrace_encoder_event(e, proc, it->spec, of->ticks, of->seq,
+                                                  it->args + differences, count,
+                                                  has_stack ? it->args[it->arg_count - 1] : 0,
+                                                  it->data_size ? it->data : NULL, it->data_size);
     ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
 }
 
@@ -96,9 +96,9 @@ static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries 
             }
             if (item_is(it, GT_V1_String)) {
                 uint64_t id;
-                ck_assert_int_eq(gotrace_encoder_string(e, of->proc, of->ticks, it->data,
-                                                        it->data_size, &id),
-                                 GOTRACE_OK);
+                ck_assert_int_eq(
+                    gotrace_encoder_string(e, of->proc, of->ticks, it->data, it->data_size, &id),
+                    GOTRACE_OK);
                 ck_assert_uint_eq(id, it->args[0]);
             } else {
                 tell_event(l, of, e, it);
