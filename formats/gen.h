@@ -470,8 +470,7 @@ static inline void gen_pass(gen_sim *s)
     s->now += 64 + (gen_random(s) & 127);
 }
 
-/* ---- telling the writer (gen_teller.c) --------------------------------------------------------
- */
+/* ---- telling the writer (gen_teller.c) ------------------------------------------------------- */
 
 /* A stack by number: of what goroutines of a role do, in one of several places. */
 static inline uint16_t gen_stack_number(unsigned role, gen_op_code op, unsigned variant)

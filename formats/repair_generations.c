@@ -138,8 +138,7 @@ bool repair_generations_blame(repair_generations *g, const repair_generations *b
     return less;
 }
 
-/* ---- what an image has of them
- * ------------------------------------------------------------------------------ */
+/* ---- what an image has of them --------------------------------------------------------------- */
 
 repair_batch *repair_first_batch(const repair *layout, uint64_t generation)
 {

@@ -18,7 +18,7 @@ static bool has_gc(const repair *layout, const repair_generation *g)
     return repair_gc_of(layout, g->number).first > 0;
 }
 
-/* [first, end) of the list, at most all. */
+/* [first, end) of the list, at most all; none if nothing is broken. */
 static void choose(const repair *layout, const repair_generations *g, repair_window *w)
 {
     size_t broken = 0, last = 0;
@@ -26,6 +26,9 @@ static void choose(const repair *layout, const repair_generations *g, repair_win
         broken++;
     for (size_t i = broken; i < g->count; i++)
         last = g->list[i].broken ? i : last;
+    w->first = w->end = 0;
+    if (broken == g->count)
+        return;
     size_t first = broken > 0 ? broken - 1 : 0, end = last + 2 < g->count ? last + 2 : g->count;
     /* Of two that do not fit to one another the one before may be at fault. */
     if (first > 0 && repair_blames_before(&g->list[broken]))

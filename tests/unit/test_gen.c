@@ -10,8 +10,7 @@
 #include "gen_pipe.h"
 #include "support.h"
 
-/* ---- a machine on which no thread can be had --------------------------------------------------
- */
+/* ---- a machine on which no thread can be had ------------------------------------------------- */
 
 static bool no_threads;
 static bool masked; /* the last thread that was begun is left alone by signals */

@@ -4,8 +4,7 @@
 #include "reading.h"
 #include "story.h"
 
-/* ---- what is refused --------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 typedef struct refusal {
     int version;
@@ -261,8 +260,7 @@ START_TEST(a_later_generation_knows_all)
 }
 END_TEST
 
-/* ---- anything at all --------------------------------------------------------------------------
- */
+/* ---- anything at all ------------------------------------------------------------------------- */
 
 /* Readers leave out a wake-up that was futile, whatever followed from it. */
 static bool is_futile(int version, unsigned code)

@@ -39,8 +39,7 @@ START_TEST(every_event)
 }
 END_TEST
 
-/* ---- what is not told -------------------------------------------------------------------------
- */
+/* ---- what is not told ------------------------------------------------------------------------ */
 
 START_TEST(v1_takes_for_granted)
 {
@@ -128,8 +127,7 @@ START_TEST(v2_takes_for_granted)
 }
 END_TEST
 
-/* ---- generations ------------------------------------------------------------------------------
- */
+/* ---- generations ----------------------------------------------------------------------------- */
 
 /* Two goroutines in turn for some seconds, of which a third sees nothing. */
 static void tell_seconds(gotrace_writer *w, int version, uint64_t frequency)
@@ -262,8 +260,7 @@ START_TEST(clocks_before)
 }
 END_TEST
 
-/* ---- what is not as documented --------------------------------------------------------------
- */
+/* ---- what is not as documented --------------------------------------------------------------- */
 
 /* Refused, with that in the message, and the writer goes on. */
 static void refuse(gotrace_writer *w, const gotrace_happening *h, gotrace_rule rule,
@@ -316,8 +313,7 @@ START_TEST(misuse)
 }
 END_TEST
 
-/* ---- what is cut ------------------------------------------------------------------------------
- */
+/* ---- what is cut ----------------------------------------------------------------------------- */
 
 START_TEST(long_things_are_cut)
 {
@@ -372,8 +368,7 @@ START_TEST(long_things_are_cut)
 }
 END_TEST
 
-/* ---- limits, memory, writing ------------------------------------------------------------------
- */
+/* ---- limits, memory, writing ----------------------------------------------------------------- */
 
 START_TEST(limits_hold)
 {
