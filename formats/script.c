@@ -447,18 +447,26 @@ gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *b
     return GOTRACE_OK;
 }
 
-gotrace_status script_record_pad(script_job *job, uint64_t index, uint64_t width)
+gotrace_status script_record_frame(script_job *job, uint64_t line, const uint64_t *row)
+{
+    for (size_t i = 0; i < job->frame_values; i++)
+        if (script_record_value(job, line, row[i]) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    return GOTRACE_OK;
+}
+
+gotrace_status script_record_pad(script_job *job, uint64_t line, const uint64_t *row)
 {
     script_record *record = &job->record;
     /* A varint of each value, two lengths: said twice, one is a mistake. */
     if (record->pad_count > GOTRACE_MAX_ARGS + job->frame_limit * job->frame_values)
-        return script_fail(job, record->line, "more pads than a record can have numbers");
+        return script_fail(job, line, "more pads than a record can have numbers");
     void *pads = record->pads;
     gotrace_status status = script_grow(job, &pads, &record->pad_capacity, record->pad_count + 1,
                                         sizeof *record->pads);
     record->pads = pads;
     if (status == GOTRACE_OK)
-        record->pads[record->pad_count++] = (script_pad){index, width};
+        record->pads[record->pad_count++] = (script_pad){row[0], row[1]};
     return status;
 }
 

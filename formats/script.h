@@ -149,7 +149,12 @@ gotrace_status script_record_arg(script_job *job, uint64_t line, const char *nam
                                  uint64_t **slot);
 gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value);
 gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *bytes, size_t size);
-gotrace_status script_record_pad(script_job *job, uint64_t index, uint64_t width);
+/* Takes a row of numbers: a frame, of job->frame_values, or which varint is padded, and to how many
+ * bytes. */
+typedef gotrace_status (*script_row)(script_job *job, uint64_t line, const uint64_t *row);
+
+gotrace_status script_record_frame(script_job *job, uint64_t line, const uint64_t *row);
+gotrace_status script_record_pad(script_job *job, uint64_t line, const uint64_t *row);
 gotrace_status script_record_end(script_job *job);
 
 /* What a record deviates in from the way its version's tracer writes it. */

@@ -33,8 +33,7 @@ static gotrace_status take_number(script_job *job, const char *name, const scrip
 
 /* Arrays of `width` numbers each, in an array: each row goes to `take`. */
 static gotrace_status take_rows(script_job *job, const char *name, const script_item *rows,
-                                size_t width,
-                                gotrace_status (*take)(script_job *job, const uint64_t *row))
+                                size_t width, script_row take)
 {
     uint64_t numbers[4];
     script_item item;
@@ -59,23 +58,10 @@ static gotrace_status take_rows(script_job *job, const char *name, const script_
             return script_fail(job, offset, "%s: an array of %s%zu found, of %zu expected", name,
                                count > width ? "more than " : "", count > width ? width : count,
                                width);
-        if (take(job, numbers) != GOTRACE_OK)
+        if (take(job, job->record.line, numbers) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     return status == GOTRACE_END ? GOTRACE_OK : status;
-}
-
-static gotrace_status take_frame(script_job *job, const uint64_t *row)
-{
-    for (size_t i = 0; i < job->frame_values; i++)
-        if (script_record_value(job, job->record.line, row[i]) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    return GOTRACE_OK;
-}
-
-static gotrace_status take_pad(script_job *job, const uint64_t *row)
-{
-    return script_record_pad(job, row[0], row[1]);
 }
 
 /* A string, or one of its pieces. */
@@ -125,7 +111,7 @@ static gotrace_status take_frames(script_job *job, const script_item *item)
     if (job->record.has_frames)
         return script_fail(job, item->offset, "a record has frames twice");
     job->record.has_frames = true;
-    return take_rows(job, "frames", item, job->frame_values, take_frame);
+    return take_rows(job, "frames", item, job->frame_values, script_record_frame);
 }
 
 /* ---- a record --------------------------------------------------------------------- */
@@ -157,7 +143,7 @@ static gotrace_status read_deviation(script_job *job, const script_item *name)
     if (item_value(job, &item) != GOTRACE_OK)
         return GOTRACE_ERROR;
     gotrace_status status = is_form ? take_form(job, &item)
-                                    : take_rows(job, "pad", &item, 2, take_pad);
+                                    : take_rows(job, "pad", &item, 2, script_record_pad);
     return status == GOTRACE_OK ? GOTRACE_EVENT : status;
 }
 

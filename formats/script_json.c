@@ -313,7 +313,7 @@ static gotrace_status read_number(script_job *job, const char *name, const json_
 
 /* Arrays of `width` numbers each, in an array: each row goes to `take`. */
 static gotrace_status read_rows(script_job *job, const char *name, const json_t *rows, size_t width,
-                                gotrace_status (*take)(script_job *job, const uint64_t *row))
+                                script_row take)
 {
     uint64_t numbers[4];
     size_t i;
@@ -330,23 +330,10 @@ static gotrace_status read_rows(script_job *job, const char *name, const json_t 
         for (size_t j = 0; j < width; j++)
             if (read_number(job, name, json_array_get(row, j), &numbers[j]) != GOTRACE_OK)
                 return GOTRACE_ERROR;
-        if (take(job, numbers) != GOTRACE_OK)
+        if (take(job, job->record.line, numbers) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     return GOTRACE_OK;
-}
-
-static gotrace_status take_frame(script_job *job, const uint64_t *row)
-{
-    for (size_t i = 0; i < job->frame_values; i++)
-        if (script_record_value(job, job->record.line, row[i]) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    return GOTRACE_OK;
-}
-
-static gotrace_status take_pad(script_job *job, const uint64_t *row)
-{
-    return script_record_pad(job, row[0], row[1]);
 }
 
 /* Pairs of hexadecimal digits. */
@@ -482,10 +469,10 @@ static gotrace_status read_member(script_job *job, const char *name, const json_
         return read_data(job, name, value);
     if (strcmp(name, "frames") == 0) {
         record->has_frames = true;
-        return read_rows(job, name, value, job->frame_values, take_frame);
+        return read_rows(job, name, value, job->frame_values, script_record_frame);
     }
     if (strcmp(name, "pad") == 0)
-        return read_rows(job, name, value, 2, take_pad);
+        return read_rows(job, name, value, 2, script_record_pad);
     if (strcmp(name, "form") == 0) {
         record->has_form = true;
         return read_number(job, name, value, &record->form);

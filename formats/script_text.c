@@ -262,13 +262,14 @@ static gotrace_status read_pads(script_job *job, uint64_t line, const char *s, c
         if (!stop)
             stop = end;
         const char *colon = memchr(s, ':', (size_t)(stop - s));
-        uint64_t index, width;
+        uint64_t pad[2];
         if (!colon)
             return script_fail(job, line, "\"%s\" found, I:W expected (varint I takes W bytes)",
                                script_show(s, (size_t)(stop - s)).text);
-        if (script_number(job, line, s, (size_t)(colon - s), &index) != GOTRACE_OK ||
-            script_number(job, line, colon + 1, (size_t)(stop - colon - 1), &width) != GOTRACE_OK ||
-            script_record_pad(job, index, width) != GOTRACE_OK)
+        if (script_number(job, line, s, (size_t)(colon - s), &pad[0]) != GOTRACE_OK ||
+            script_number(job, line, colon + 1, (size_t)(stop - colon - 1), &pad[1]) !=
+                GOTRACE_OK ||
+            script_record_pad(job, line, pad) != GOTRACE_OK)
             return GOTRACE_ERROR;
         s = stop + 1;
     }
@@ -379,10 +380,7 @@ static gotrace_status read_frame(script_job *job, text_line *line)
         return script_fail(job, line->number, "a frame lacks one of %s",
                            job->frame_values == 1 ? "pc" : "pc, func, file and line");
     job->record.has_frames = true;
-    for (size_t i = 0; i < job->frame_values; i++)
-        if (script_record_value(job, line->number, values[i]) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    return GOTRACE_OK;
+    return script_record_frame(job, line->number, values);
 }
 
 /* Whether the line goes on with the record before it: it starts with an attribute. */
