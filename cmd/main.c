@@ -1,6 +1,7 @@
 /* main.c - from the command line to a verb, and what is common to all of them at the end. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,15 @@ static void occupy_standard_descriptors(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* glibc would have a thread that writes reserve 64 MiB of addresses for its few blocks, which are
+ * then missing where the shell limits them (ulimit -v). */
+static void share_one_heap(void)
+{
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 static const verb *find_verb(const char *name)
@@ -92,6 +102,7 @@ static int run(session *s, int argc, char **argv)
 int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
+    share_one_heap();
     /* A reader that goes away is a failed write, told like any other. */
     signal(SIGPIPE, SIG_IGN);
     /* So is a file that grows beyond what the shell allows. */
