@@ -10,6 +10,14 @@
 #include "diag.h"
 #include "output.h"
 
+bool folder_is_one(const char *folder)
+{
+    if (strcmp(folder, "-") != 0)
+        return true;
+    diag_error("-o -: several files are written, into a folder (./- is one of that name)");
+    return false;
+}
+
 bool folder_make(const char *folder, bool *made)
 {
     struct stat there;

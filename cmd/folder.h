@@ -4,6 +4,9 @@
 
 #include "verb.h"
 
+/* Whether that can be one: "-" is standard output. Else false, after a diagnostic. */
+bool folder_is_one(const char *folder);
+
 /* Have the folder; *made tells whether it was not there before. False after a diagnostic. */
 bool folder_make(const char *folder, bool *made);
 

@@ -135,6 +135,8 @@ static int run(session *s)
         diag_error("--keep-valid, --break and --raw exclude each other");
         return EXIT_USAGE;
     }
+    if (!folder_is_one(p.folder))
+        return EXIT_USAGE;
     if (set->broken) {
         p.job.mode = MUTATE_BREAK;
         while (strcmp(gotrace_rule_describe(p.job.rule)->id, set->broken) != 0)

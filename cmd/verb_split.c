@@ -58,6 +58,8 @@ static int run(session *s)
                                "generation");
         return EXIT_USAGE;
     }
+    if (!folder_is_one(s->set.output))
+        return EXIT_USAGE;
     input in;
     splitting p = {.session = s, .folder = s->set.output};
     folder_stem(p.name, sizeof p.name, input_path(s));

@@ -30,5 +30,7 @@ run gotrace convert --to prefetto x
 run gotrace convert --to nothing x
 run gotrace convert -o x.unknown x
 run gotrace convert --to
+run gotrace split --by proc -o - x
+run gotrace mutate -o - x
 # Diagnostics go to standard error alone.
 gotrace validate --jsn 2>/dev/null
