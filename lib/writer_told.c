@@ -334,7 +334,6 @@ static bool tell_silent_gc(gotrace_writer *w)
     return true;
 }
 
-/* Those that run say so where they do, before the buffers are written. */
 /* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a
  * system call, but the thread was heard of, because its proc was taken meanwhile: readers would not
  * believe it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
@@ -344,6 +343,7 @@ static bool tells_of_its_own(const gt_w_thread *t)
                             (t->goroutine->state == GT_W_SYSCALL && t->buffer.used > 0));
 }
 
+/* Those that run say so where they do, before the buffers are written. */
 static bool tell_silent_procs(gotrace_writer *w)
 {
     for (gt_w_proc *p = w->procs.first, *next; p && p->generation != w->generation; p = next) {
