@@ -20,16 +20,17 @@
  *                            placeholders name the ids of lost strings and stacks; a frequency is
  *                            estimated, and told to be.
  *   retell  repair_retell.c  If rules are broken still: what the reader makes of it, in its order,
- *                            is told to a writer, which numbers everything anew. What the writer
- *                            refuses is made possible by telling what has to have happened before
- *   steer   repair_steer.c   (a goroutine that starts was unblocked, one that runs elsewhere was
- *                            stopped), or left out where that cannot be.
+ *                            is told to a writer, which numbers everything anew.
+ *   steer   repair_steer.c   What the writer refuses is made possible by telling what has to have
+ *                            happened before (a goroutine that starts was unblocked, one that runs
+ *                            elsewhere was stopped), or left out where that cannot be.
  *   window  repair_window.c  v2: of many generations, those in which rules are broken and their
  *                            neighbours are told anew as a trace of their own.
  *   keep    repair_generations.c
  *                            v2: of that, the generations are taken in which rules were broken; the
- *   border  repair_border.c  others stay as they stand, because one that is told anew is made to
- * end as the next one begins.
+ *                            others stay as they stand.
+ *   border  repair_border.c  So that they can, one that is told anew is made to end as the next one
+ *                            begins.
  *
  * A sound trace comes out as it is. The trace is held in memory, within the config's limit.
  */
