@@ -315,7 +315,8 @@ START_TEST(windows)
     trace_file *files = traces_load(12 * 1024);
     unsigned n = 0;
     for (trace_file *f = files; f->path[0]; f++) {
-        for (size_t i = 0; i < sizeof borders / sizeof *borders; i++, n++) {
+        for (size_t i = n % SWEEP_STEP; i < sizeof borders / sizeof *borders;
+             i += SWEEP_STEP, n++) {
             convert_job job = {.by = (view_by)(n % 3)};
             parts whole = {.from = borders[i]}, before = {0}, after = {0}, all = {0};
             convert_to_parts(&f->content, job, &whole);
@@ -344,7 +345,7 @@ START_TEST(narrowed)
     trace_file *files = traces_load(16 * 1024);
     unsigned n = 0;
     for (trace_file *f = files; f->path[0]; f++) {
-        for (unsigned part = 0; part < PART_COUNT; part++) {
+        for (unsigned part = n % SWEEP_STEP; part < PART_COUNT; part += SWEEP_STEP) {
             parts whole = {0}, some = {0};
             convert_job job = {.by = (view_by)(n % 3), .from = n % 2 ? 100000 : 0};
             convert_to_parts(&f->content, job, &whole);
