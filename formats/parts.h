@@ -92,6 +92,7 @@ enum {
     V1_GOMAXPROCS = 4,
     V1_TIMER = 35,
     V1_STRING = 37,
+    V1_SYS_EXIT = 29,
     V1_SAMPLE = 49,
     V2_BATCH = 1,
     V2_STACKS = 2,

@@ -244,6 +244,32 @@ START_TEST(a_header_within_a_record)
 }
 END_TEST
 
+/* The end of a system call of goroutine 65 looks like a header, and is none. */
+START_TEST(an_exit_like_a_header)
+{
+    enum { ROUNDS = 20, LIKE_A_HEADER = 65 };
+    const uint64_t begin = UINT64_C(1) << 40;
+    forge f = forge_new(19);
+    FORGE(&f, Batch, 0, begin);
+    FORGE(&f, GoCreate, 1, LIKE_A_HEADER, 0, 0);
+    FORGE(&f, ProcStart, 1, 10);
+    FORGE(&f, GoStart, 1, LIKE_A_HEADER, 1);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        FORGE(&f, GoSysCall, 1, 0);
+        FORGE(&f, GoSysBlock, 1);
+        FORGE(&f, GoSysExit, 2, LIKE_A_HEADER, 2 + 2 * i, begin + 6 + 5 * i);
+        FORGE(&f, GoStart, 1, LIKE_A_HEADER, 3 + 2 * i);
+    }
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    ck_assert_uint_eq(check_one(&r), 3 + 4 * ROUNDS);
+    ck_assert_uint_eq(r.found[REPAIR_FREQUENCY], 1);
+    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 0);
+    ck_assert_uint_eq(r.totals.bytes_lost, 0);
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
 /* What lasts has begun before it ends, and ended before it begins again. */
 START_TEST(what_lasts_is_made_whole)
 {
@@ -525,6 +551,7 @@ int main(void)
     tcase_add_test(kept, until_1_6);
     tcase_add_test(kept, who_starts_again_did_not_end);
     tcase_add_test(kept, a_header_within_a_record);
+    tcase_add_test(kept, an_exit_like_a_header);
     tcase_add_test(kept, what_lasts_is_made_whole);
     tcase_add_loop_test(kept, other_generations_stay, 0, sizeof long_ones / sizeof *long_ones);
     tcase_add_loop_test(kept, a_generation_is_lost, 0, sizeof long_ones / sizeof *long_ones);
