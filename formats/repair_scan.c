@@ -245,12 +245,13 @@ static bool v1_header(const repair *r, size_t at, repair_batch *b)
     return (b->owner < MOST_PROCS || b->owner + 1 < 2) && b->time < UINT64_C(1) << 62;
 }
 
-/* Of goroutine 65 the end of a system call tells id, number and time as a header tells the kind of
- * record, proc and time: the record is what it says if it ends where the header would. */
-static bool is_exit(const repair_record *record, const uint8_t *end, const repair_batch *header)
+/* What a goroutine's return from a system call ends with, a number and a time, stands in a header,
+ * too; before it, goroutine 65 or a difference of 65 ticks looks like one's beginning. The record
+ * is what it says if it ends where the header would. */
+static bool is_exit(const repair_record *record, const uint8_t *end)
 {
-    return record->spec->code == V1_SYS_EXIT && record->at + record->size == end &&
-           record->args[2] == header->owner && record->args[3] == header->time;
+    unsigned code = record->spec->code;
+    return (code == V1_SYS_EXIT || code == V1_SYS_EXIT_LOCAL) && record->at + record->size == end;
 }
 
 /* Whether a record that is damaged has taken in the header of the next batch, which tells about the
@@ -265,7 +266,7 @@ static bool holds_header(const repair *r, const repair_batch *b, const repair_re
     for (size_t i = at + 1; i < at + record->size; i++)
         if (r->bytes[i] == HEADER && v1_header(r, i, &next) && next.time / 2 < b->time &&
             b->time / 2 < next.time && next.owner + 1 < USUAL_PROCS &&
-            !is_exit(record, r->bytes + next.body, &next))
+            !is_exit(record, r->bytes + next.body))
             return true;
     return false;
 }

@@ -244,20 +244,26 @@ START_TEST(a_header_within_a_record)
 }
 END_TEST
 
-/* The end of a system call of goroutine 65 looks like a header, and is none. */
+/* The end of a system call looks like a header if it is that of goroutine 65, or 65 ticks later
+ * than what was before; it is none. */
 START_TEST(an_exit_like_a_header)
 {
     enum { ROUNDS = 20, LIKE_A_HEADER = 65 };
     const uint64_t begin = UINT64_C(1) << 40;
+    const unsigned round_ticks = LIKE_A_HEADER + 3;
     forge f = forge_new(19);
     FORGE(&f, Batch, 0, begin);
     FORGE(&f, GoCreate, 1, LIKE_A_HEADER, 0, 0);
     FORGE(&f, ProcStart, 1, 10);
     FORGE(&f, GoStart, 1, LIKE_A_HEADER, 1);
     for (unsigned i = 0; i < ROUNDS; i++) {
+        uint64_t back = begin + 5 + LIKE_A_HEADER + round_ticks * i;
         FORGE(&f, GoSysCall, 1, 0);
         FORGE(&f, GoSysBlock, 1);
-        FORGE(&f, GoSysExit, 2, LIKE_A_HEADER, 2 + 2 * i, begin + 6 + 5 * i);
+        if (i % 2)
+            FORGE(&f, GoSysExit, LIKE_A_HEADER, LIKE_A_HEADER, 2 + 2 * i, back);
+        else
+            FORGE(&f, GoSysExitLocal, LIKE_A_HEADER, LIKE_A_HEADER, back);
         FORGE(&f, GoStart, 1, LIKE_A_HEADER, 3 + 2 * i);
     }
     repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
