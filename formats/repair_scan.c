@@ -254,6 +254,19 @@ static bool is_exit(const repair_record *record, const uint8_t *end)
     return (code == V1_SYS_EXIT || code == V1_SYS_EXIT_LOCAL) && record->at + record->size == end;
 }
 
+/* Whether what looks like a header is the rest of such a record. */
+static bool ends_exit(const repair *r, const repair_batch *b)
+{
+    enum { MOST_BEFORE = 8 }; /* bytes: the code, a length, a difference of time */
+    const uint8_t *header = r->bytes + b->offset, *end = r->bytes + b->body;
+    size_t most = b->offset < MOST_BEFORE ? b->offset : MOST_BEFORE;
+    repair_record record;
+    for (size_t before = 1; before <= most; before++)
+        if (repair_record_at(r->version, header - before, end, &record) && is_exit(&record, end))
+            return true;
+    return false;
+}
+
 /* Whether a record that is damaged has taken in the header of the next batch, which tells about the
  * time that this one does. Times are large, so that hardly anything else looks like one. */
 static bool holds_header(const repair *r, const repair_batch *b, const repair_record *record)
@@ -300,6 +313,8 @@ static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
 {
     enum { ENOUGH = 64 }; /* bytes of records that do not come about by chance */
     if ((!sure && r->spent / REPAIR_PATIENCE > r->size) || !v1_header(r, at, b))
+        return false;
+    if (!sure && ends_exit(r, b))
         return false;
     v1_records(r, b);
     r->spent += sure ? 0 : b->end - at;

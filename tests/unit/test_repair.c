@@ -245,10 +245,10 @@ START_TEST(a_header_within_a_record)
 END_TEST
 
 /* The end of a system call looks like a header if it is that of goroutine 65, or 65 ticks later
- * than what was before; it is none. */
+ * than what was before; it is none, be it where a batch goes on or behind damage. */
 START_TEST(an_exit_like_a_header)
 {
-    enum { ROUNDS = 20, LIKE_A_HEADER = 65 };
+    enum { ROUNDS = 60, LIKE_A_HEADER = 65, AT = 300, HURT = 12, LOST = 12 };
     const uint64_t begin = UINT64_C(1) << 40;
     const unsigned round_ticks = LIKE_A_HEADER + 3;
     forge f = forge_new(19);
@@ -271,6 +271,15 @@ START_TEST(an_exit_like_a_header)
     ck_assert_uint_eq(r.found[REPAIR_FREQUENCY], 1);
     ck_assert_uint_eq(r.found[REPAIR_RETOLD], 0);
     ck_assert_uint_eq(r.totals.bytes_lost, 0);
+    drop(&r);
+    FORGE(&f, Batch, 1, begin + ROUNDS * round_ticks);
+    FORGE(&f, Gomaxprocs, 1, 4, 0);
+    forge_finish(&f);
+    memset(f.out.bytes + AT, 0, HURT);
+    r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    ck_assert_uint_ge(check_one(&r), 3 + 4 * ROUNDS - LOST);
+    ck_assert_uint_eq(r.found[REPAIR_RESUMED], 1);
+    ck_assert_uint_lt(r.totals.bytes_lost, 4 * HURT);
     drop(&r);
     blob_free(&f.out);
 }
