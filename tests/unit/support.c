@@ -6,6 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+const uint64_t absurd_numbers[ABSURD_NUMBERS] = {UINT64_C(1) << 63,
+                                                 (UINT64_C(1) << 63) - 1,
+                                                 UINT64_MAX,
+                                                 UINT64_MAX - 1,
+                                                 UINT64_C(1) << 31,
+                                                 UINT32_MAX,
+                                                 0};
+
 bool blob_write(void *ctx, const void *bytes, size_t size)
 {
     blob *b = ctx;

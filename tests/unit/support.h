@@ -21,6 +21,10 @@ enum { SWEEP_STEP = 3 };
 enum { SWEEP_STEP = 1 };
 #endif
 
+/* Numbers that hardly a value of a trace may have. */
+enum { ABSURD_NUMBERS = 7 };
+extern const uint64_t absurd_numbers[ABSURD_NUMBERS];
+
 /* Bytes that grow. Zeroed memory is an empty one. */
 typedef struct blob {
     uint8_t *bytes;

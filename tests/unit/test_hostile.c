@@ -205,13 +205,6 @@ static forge running(int version)
 /* Every value of every record of every version, one after the other, made absurd. */
 START_TEST(absurd_values)
 {
-    static const uint64_t absurd[] = {(uint64_t)1 << 63,
-                                      ((uint64_t)1 << 63) - 1,
-                                      UINT64_MAX,
-                                      UINT64_MAX - 1,
-                                      (uint64_t)1 << 31,
-                                      UINT32_MAX,
-                                      0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count;
     const int *versions = gotrace_versions(&count);
@@ -221,9 +214,9 @@ START_TEST(absurd_values)
         size_t values = spec ? gotrace_event_args(spec, version, args) : 0;
         if (code == GT_V1_String)
             continue;
-        for (size_t i = 0; i < values * (sizeof absurd / sizeof *absurd); i++) {
+        for (size_t i = 0; i < values * ABSURD_NUMBERS; i++) {
             uint64_t told[GOTRACE_MAX_ARGS] = {1, 1, 1, 1, 1, 1, 1, 1};
-            told[i % values] = absurd[i / values];
+            told[i % values] = absurd_numbers[i / values];
             forge f = running(version);
             for (int twice = 0; twice < 2; twice++) {
                 forge_record(&f, code, told, values);

@@ -114,13 +114,6 @@ static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, u
  * sizes of batches, counts of frames, statuses. */
 START_TEST(absurd_values)
 {
-    static const uint64_t absurd[] = {(uint64_t)1 << 63,
-                                      ((uint64_t)1 << 63) - 1,
-                                      UINT64_MAX,
-                                      UINT64_MAX - 1,
-                                      (uint64_t)1 << 31,
-                                      UINT32_MAX,
-                                      0};
     enum { MOST_VALUES = 12 };
     blob content = trace_sample(samples[_i]), out = {NULL, 0, 0};
     gotrace_status decoded;
@@ -128,8 +121,8 @@ START_TEST(absurd_values)
     uint64_t tried = 0;
     for (uint64_t record = 0; record < records; record += SWEEP_STEP)
         for (size_t i = 0; i < MOST_VALUES; i++)
-            for (size_t k = 0; k < sizeof absurd / sizeof *absurd; k++) {
-                if (!rewrite(&content, record, i, absurd[k], &out))
+            for (size_t k = 0; k < ABSURD_NUMBERS; k++) {
+                if (!rewrite(&content, record, i, absurd_numbers[k], &out))
                     break;
                 reading_check_damaged(&out);
                 tried++;
