@@ -11,6 +11,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DATADIR ?= $(PREFIX)/share/gotrace
+DOCDIR ?= $(PREFIX)/share/doc/gotrace
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 DESTDIR ?=
@@ -57,8 +58,8 @@ endif
 override ALL_CFLAGS = $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) $(HARDENING) $(CFLAGS)
 LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 PROGRAM_CFLAGS := -fPIE -Ilib -Iformats
-LIB_LIBS := -lzstd
-PROGRAM_LIBS := -ljansson -lcbor -lzstd
+LIB_LIBS := -lzstd -lz
+PROGRAM_LIBS := -ljansson -lcbor -lzstd -lz
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- what there is -----------------------------------------------------------------------------
@@ -73,6 +74,9 @@ EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
 HEADERS := lib/gotrace.h lib/gotrace_rules.h
 SCHEMAS := formats/script.cddl formats/script.schema.json
+# The examples that the manual pages show; the others write parts of the documentation.
+INSTALLED_EXAMPLES := tests/examples/running.c tests/examples/fibers.c \
+	$(wildcard tests/examples/*.script)
 
 LIB_OBJ := $(call object,$(LIB_SRC))
 FORMATS_OBJ := $(call object,$(FORMATS_SRC))
@@ -106,8 +110,8 @@ $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLA
 
 # Says what to do, once, where a needed library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd, jansson and libcbor: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, zlib, jansson and libcbor: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
@@ -296,6 +300,8 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
 	$(Q)for schema in $(SCHEMAS); do \
 		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema#formats/} || exit 1; done
+	$(Q)for example in $(INSTALLED_EXAMPLES); do \
+		install -D -m 644 $$example $(D)$(DOCDIR)/$${example#tests/} || exit 1; done
 	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
 	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
@@ -306,6 +312,7 @@ uninstall: ## remove what install put there
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 	$(Q)for header in $(HEADERS); do rm -f $(D)$(INCLUDEDIR)/$${header#lib/}; done
 	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema#formats/}; done
+	$(Q)for example in $(INSTALLED_EXAMPLES); do rm -f $(D)$(DOCDIR)/$${example#tests/}; done
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 
 # ---- the rest ----------------------------------------------------------------------------------

@@ -111,6 +111,14 @@ void diag_error(const char *message, ...)
     va_end(list);
 }
 
+void diag_warning(const char *file, const char *message, ...)
+{
+    va_list list;
+    va_start(list, message);
+    say_list(file, GOTRACE_WARNING, message, list);
+    va_end(list);
+}
+
 void diag_note(const char *message, ...)
 {
     va_list list;

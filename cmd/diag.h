@@ -29,6 +29,9 @@ void diag_problem(const char *file, const gotrace_error *error);
  * the line). */
 void diag_script(const char *file, const script_error *where);
 
+/* About a file: the work was done, and is probably not what was wanted. */
+void diag_warning(const char *file, const char *message, ...) __attribute__((format(printf, 2, 3)));
+
 /* A remark that belongs to the problem before it. */
 void diag_problem_note(const char *file, uint64_t offset, const char *message, ...)
     __attribute__((format(printf, 3, 4)));

@@ -62,6 +62,11 @@ void findings_add(findings *f, const gotrace_error *problem)
     if (problem->rule == f->last.rule && problem->offset == f->last.offset &&
         problem->event == f->last.event && strcmp(problem->message, f->last.message) == 0)
         return;
+    /* Where compressed data ends the trace ends too: that is one problem. */
+    if (problem->rule == GOTRACE_RULE_SYSTEM_ZSTD || problem->rule == GOTRACE_RULE_SYSTEM_GZIP)
+        f->cut = f->file;
+    else if (f->cut == f->file && problem->rule == GOTRACE_RULE_WIRE_TRUNCATED)
+        return;
     f->last = *problem;
     uint64_t *count = problem->severity >= GOTRACE_PROBLEM   ? &f->errors
                       : problem->severity == GOTRACE_WARNING ? &f->warnings
@@ -113,8 +118,9 @@ const char *findings_verdict(const findings *f)
         GOTRACE_CLASS_MALFORMED,  GOTRACE_CLASS_INCONSISTENT, GOTRACE_CLASS_CLOCKS,
         GOTRACE_CLASS_UNFINISHED,
     };
-    if (!f->recovered &&
-        (f->fatal.rule == GOTRACE_RULE_HEADER_MAGIC || f->fatal.rule == GOTRACE_RULE_HEADER_SHORT))
+    if (!f->recovered && (f->fatal.rule == GOTRACE_RULE_HEADER_MAGIC ||
+                          f->fatal.rule == GOTRACE_RULE_HEADER_FOREIGN ||
+                          f->fatal.rule == GOTRACE_RULE_HEADER_SHORT))
         return "not a trace";
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (f->by_class[classes[i]])

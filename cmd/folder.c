@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 
 #include "diag.h"
-#include "output.h"
+#include "new_file.h"
+#include "packing.h"
 
 bool folder_is_one(const char *folder)
 {
@@ -23,16 +24,19 @@ bool folder_make(const char *folder, bool *made)
     struct stat there;
     /* A signal may come as soon as it is made, and then takes it away. */
     if (lstat(folder, &there) != 0)
-        output_folder(folder);
+        new_file_folder(folder);
     *made = mkdir(folder, 0777) == 0;
     int error = errno;
     if (*made)
         return true;
-    output_folder(NULL);
-    if (error == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode))
-        return true;
-    diag_error("cannot make the folder '%s': %s [system.write]", folder,
-               strerror(error == EEXIST ? ENOTDIR : error));
+    new_file_folder(NULL);
+    if (error == EEXIST) {
+        /* A link that leads to no folder keeps mkdir from making one, too. */
+        error = stat(folder, &there) != 0 ? errno : S_ISDIR(there.st_mode) ? 0 : ENOTDIR;
+        if (error == 0)
+            return true;
+    }
+    diag_error("cannot make the folder '%s': %s [system.write]", folder, strerror(error));
     return false;
 }
 
@@ -50,7 +54,9 @@ void folder_stem(char *stem, size_t size, const char *file)
     const char *name = slash ? slash + 1 : file;
     bool standard = !file || strcmp(file, "-") == 0 || !*name;
     snprintf(stem, size, "%.200s", standard ? "trace" : name);
-    strip(stem, ".zst");
+    size_t length;
+    packing_of_path(stem, &length);
+    stem[length] = '\0';
     strip(stem, ".trace");
 }
 

@@ -37,8 +37,8 @@ bool input_open(input *in, session *s, const char *path)
     bool standard = !path || strcmp(path, "-") == 0;
     *in = (input){.name = standard ? "<stdin>" : path};
     in->found = (findings){.file = in->name,
-                           .json = s->set.json ? &s->output.out : NULL,
-                           .kept_only = s->set.output != NULL,
+                           .json = s->report,
+                           .kept_only = s->set.output && s->report == &s->output.out,
                            .limit = s->set.max_errors,
                            .explain = s->explain,
                            .verbose = s->set.verbose};

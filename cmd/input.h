@@ -7,10 +7,11 @@
 /* What was found in one file, and how it is told. */
 typedef struct findings {
     const char *file;
-    out *json;      /* problems go here as JSON Lines; NULL: to standard error */
-    bool kept_only; /* that goes to a file, which failed work leaves not behind */
-    uint64_t limit; /* at most so many of a severity are told; 0: all */
-    bool explain;   /* say for each rule, once, what it wants */
+    const char *cut; /* the file whose compressed data is cut off or damaged */
+    out *json;       /* problems go here as JSON Lines; NULL: to standard error */
+    bool kept_only;  /* that goes to a file, which is not kept when the work fails */
+    uint64_t limit;  /* at most so many of a severity are reported; 0: all */
+    bool explain;    /* say for each rule, once, what it wants */
     bool verbose;
     uint64_t errors, warnings, notes; /* found, told or not */
     uint64_t by_class[8];             /* of the errors */

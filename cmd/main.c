@@ -87,6 +87,11 @@ static int run(session *s, int argc, char **argv)
     }
     if (s->verb->limited)
         limits_apply(s);
+    if (s->set.zstd && s->set.gzip) {
+        diag_error("--zstd and --gzip exclude each other");
+        return EXIT_USAGE;
+    }
+    s->output.packing = s->set.zstd ? PACKING_ZSTD : s->set.gzip ? PACKING_GZIP : PACKING_NONE;
     int status = s->set.sandbox ? sandbox_enter(s) : EXIT_SOUND;
     if (status != EXIT_SOUND)
         return status;
@@ -103,8 +108,8 @@ int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
     share_one_heap();
-    /* A reader that goes away is a failed write, told like any other. */
-    signal(SIGPIPE, SIG_IGN);
+    /* A reader that goes away is a failed write, also of an OUT: output.c sees which it is. */
+    output_end_with_pipe(signal(SIGPIPE, SIG_IGN) != SIG_IGN);
     /* So is a file that grows beyond what the shell allows. */
     signal(SIGXFSZ, SIG_IGN);
     diag_init();

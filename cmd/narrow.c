@@ -1,6 +1,7 @@
 #include "narrow.h"
 
 #include "diag.h"
+#include "human.h"
 #include "options.h"
 
 /* Take a list of names between commas. */
@@ -67,7 +68,10 @@ static bool possible(const settings *set, const format *target)
                                         : NULL;
     if (!option || target)
         return true;
-    diag_error("--%s is for timelines; a script tells all that is in the file", option);
+    diag_error(
+        "--%s is for timelines (perfetto and chrome); scripts and other versions contain the "
+        "whole trace",
+        option);
     return false;
 }
 
@@ -91,4 +95,29 @@ bool narrow_job(const session *s, const format *target, convert_job *job)
         return false;
     }
     return true;
+}
+
+void narrow_check(const settings *set, const convert_job *job, const char *file,
+                  const gotrace_summary *trace)
+{
+    char span[32];
+    if (job->from <= trace->duration)
+        return;
+    human_duration(span, sizeof span, trace->duration);
+    diag_warning(file, "--from %s is after the end of the trace, which lasts %s: nothing is shown",
+                 set->from, span);
+}
+
+void narrow_check_size(const format *target, int version, uint64_t bytes)
+{
+    char size[32], most[32];
+    if (bytes <= target->viewer_bytes)
+        return;
+    human_bytes(size, sizeof size, bytes);
+    human_bytes(most, sizeof most, target->viewer_bytes);
+    diag_note(
+        "the timeline has %s, and %s loads about %s: to show less use --from, --to or --only%s%s",
+        size, target->viewer, most, target->views ? ", or write parts with --split" : "",
+        version >= VERSION_V2 ? ", or take the trace apart with 'gotrace split --by generation'"
+                              : "");
 }

@@ -14,6 +14,8 @@ const option_spec common_options[] = {
      "write to OUT, which appears whole or not at all"},
     {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL,
      "compress the output (so does an OUT that ends in .zst)"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL,
+     "compress it with gzip (so does an OUT that ends in .gz)"},
     {'q', "quiet", OPTION_FLAG, NULL, offsetof(settings, quiet), NULL,
      "no warnings, notes or progress"},
     {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL,

@@ -7,12 +7,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "diag.h"
+#include "new_file.h"
 #include "pack.h"
 #include "trace_limits.h"
 #include "utf8.h"
@@ -20,11 +19,12 @@
 
 typedef struct output_file {
     int fd;
-    int error;    /* errno of the first write that failed */
-    char *name;   /* for messages */
-    char *final;  /* where the file is to appear; NULL when written in place */
-    bool limited; /* it failed because of output_limit */
-    bool foreign; /* it failed because somebody else's link is in its place */
+    int error;     /* errno of the first write that failed */
+    char *name;    /* for messages */
+    bool is_new;   /* a file that appears when it is complete (new_file.h) */
+    bool limited;  /* it failed because of output_limit */
+    bool foreign;  /* it failed because somebody else's link is in its place */
+    bool standard; /* standard output */
     bool terminal;
     char rest[4]; /* of a rune that was cut between two writes to a terminal */
     size_t rest_size;
@@ -34,60 +34,17 @@ typedef struct output_file {
 /* How many bytes may be written, and were. */
 static uint64_t limit = UINT64_MAX, written;
 
-/* The temporary file, for the signal handler: set and cleared with signals blocked. */
-static char *temporary;
+static bool ends_with_pipe;
 
-/* A folder that was made for the output, or NULL: likewise. */
-static const char *made_folder;
-
-/* Files that are done and wait for the others: likewise. */
-typedef struct waiting_file {
-    char *temporary, *final;
-} waiting_file;
-static waiting_file *waiting;
-static size_t waiting_count;
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
-
-static void remove_and_die(int signal)
+/* End the program as SIGPIPE does by default, in whatever thread this is. */
+static void end_by_sigpipe(void)
 {
-    if (temporary)
-        unlink(temporary);
-    for (size_t i = 0; i < waiting_count; i++)
-        unlink(waiting[i].temporary);
-    if (made_folder)
-        rmdir(made_folder);
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigemptyset(&usual.sa_mask);
-    sigaction(signal, &usual, NULL);
-    raise(signal);
-}
-
-static void hold_signals(sigset_t *before)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (int i = 0; i < ENDING_SIGNALS; i++)
-        sigaddset(&set, ending_signals[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
-
-static void catch_signals(void)
-{
-    /* SA_RESETHAND would have a second signal, if it comes at once, kill the program before the
-     * handler has begun. */
-    struct sigaction action = {.sa_handler = remove_and_die};
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < ENDING_SIGNALS; i++)
-        sigaddset(&action.sa_mask, ending_signals[i]);
-    for (int i = 0; i < ENDING_SIGNALS; i++) {
-        struct sigaction before;
-        /* What the parent made ignored (nohup) stays ignored. */
-        if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-            continue;
-        sigaction(ending_signals[i], &action, NULL);
-    }
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    signal(SIGPIPE, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+    raise(SIGPIPE);
 }
 
 static bool write_all(output_file *f, const char *bytes, size_t size)
@@ -109,6 +66,8 @@ static bool write_all(output_file *f, const char *bytes, size_t size)
             poll(&wait, 1, -1);
         } else if (n == 0 || errno != EINTR) {
             f->error = n == 0 ? EIO : errno;
+            if (f->standard && f->error == EPIPE && ends_with_pipe)
+                end_by_sigpipe();
             return false;
         }
     }
@@ -174,44 +133,10 @@ static bool output_write(void *ctx, const void *bytes, size_t size)
     return done;
 }
 
-/* Frames, from pack.c. */
+/* Compressed bytes, from pack.c. */
 static bool write_packed(void *ctx, const void *bytes, size_t size)
 {
     return write_all(ctx, bytes, size);
-}
-
-/* Create ".NAME.XXXXXX" beside f->final. */
-static int create_temporary(output_file *f, mode_t mode)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
-    const char *slash = strrchr(f->final, '/');
-    int folder = slash ? (int)(slash - f->final) + 1 : 0;
-    char *path = NULL;
-    if (asprintf(&path, "%.*s.%.200s.gotrace-XXXXXX", folder, f->final, f->final + folder) < 0)
-        return -1;
-    char *random = path + strlen(path) - 6;
-    sigset_t before;
-    hold_signals(&before);
-    int fd = -1;
-    for (int attempt = 0; attempt < 100 && fd < 0; attempt++) {
-        if (getrandom(random, 6, 0) != 6)
-            break;
-        for (int i = 0; i < 6; i++)
-            random[i] = letters[random[i] & 31];
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd < 0 && errno != EEXIST)
-            break;
-    }
-    int error = errno;
-    if (fd >= 0) {
-        temporary = path;
-        catch_signals();
-    } else {
-        free(path);
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return fd;
 }
 
 /* Whether somebody else put a link or a pipe there, in a folder that all may write to: the kernel
@@ -242,31 +167,62 @@ static bool open_in_place(output_file *f, const char *path, const struct stat *l
     return opened.st_dev == looked_at->st_dev && opened.st_ino == looked_at->st_ino;
 }
 
-/* Open path where it is, or a temporary file that is to take its place. */
+char *output_path(const char *path, bool *foreign)
+{
+    enum { MOST_LINKS = 40 }; /* the kernel's bound */
+    char target[PATH_MAX], *at = strdup(path);
+    for (int i = 0; at && i < MOST_LINKS; i++) {
+        *foreign = is_foreign(at);
+        ssize_t size = *foreign ? -1 : readlink(at, target, sizeof target - 1);
+        if (size < 0 && !*foreign && (errno == ENOENT || errno == EINVAL))
+            return at;
+        char *next = NULL;
+        if (size >= 0) {
+            const char *slash = strrchr(at, '/');
+            int folder = slash && target[0] != '/' ? (int)(slash - at) + 1 : 0;
+            target[size] = '\0';
+            if (asprintf(&next, "%.*s%s", folder, at, target) < 0)
+                next = NULL;
+        }
+        free(at);
+        if (!next)
+            return NULL;
+        at = next;
+    }
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
+/* Open path where it is, or a new file that is to take its place. */
 static bool open_path(output_file *f, const char *path)
 {
     struct stat existing;
     bool exists = stat(path, &existing) == 0;
+    int error = exists ? 0 : errno;
     f->foreign = is_foreign(path);
     if (f->foreign) {
         errno = EACCES;
         return false;
     }
+    errno = error;
+    if (!exists && error != ENOENT)
+        return false;
     if (exists && !S_ISREG(existing.st_mode))
         return open_in_place(f, path, &existing);
-    /* A symbolic link keeps pointing to the file; the file it points to is replaced. */
-    f->final = exists ? realpath(path, NULL) : strdup(path);
-    if (!f->final)
+    if (exists && access(path, W_OK) != 0)
         return false;
-    if (exists && access(f->final, W_OK) != 0)
+    /* A symbolic link keeps pointing to the file; the file it points to is replaced, or made. */
+    char *final = exists ? realpath(path, NULL) : output_path(path, &f->foreign);
+    if (!final)
         return false;
-    f->fd = create_temporary(f, exists ? existing.st_mode & 0777 : 0666);
-    if (f->fd < 0)
-        return false;
+    f->fd = new_file_open(final, exists ? existing.st_mode & 0777 : 0666);
+    f->is_new = f->fd >= 0;
+    error = errno;
+    free(final);
+    errno = error;
     /* Beyond what the umask left of it. */
-    if (exists && fchmod(f->fd, existing.st_mode & 0777) != 0)
-        return false;
-    return true;
+    return f->is_new && (!exists || fchmod(f->fd, existing.st_mode & 0777) == 0);
 }
 
 static void forget(output *o)
@@ -274,7 +230,6 @@ static void forget(output *o)
     output_file *f = o->file;
     out_free(&o->out);
     pack_free(f->pack);
-    free(f->final);
     free(f->name);
     free(f);
     o->file = NULL;
@@ -282,7 +237,7 @@ static void forget(output *o)
 
 static void say_failed(const output_file *f)
 {
-    const char *quote = f->fd == STDOUT_FILENO ? "" : "'";
+    const char *quote = f->standard ? "" : "'";
     if (f->limited) {
         diag_error("cannot write %s%s%s: more than %llu bytes of output, the limit set "
                    "[system.limit]",
@@ -295,38 +250,18 @@ static void say_failed(const output_file *f)
                           : strerror(f->error));
 }
 
-/* Take the temporary file away, or (rename_to) put it in its place. */
-static bool settle(const char *rename_to)
-{
-    sigset_t before;
-    hold_signals(&before);
-    bool done = true;
-    int error = 0;
-    if (rename_to && rename(temporary, rename_to) != 0) {
-        error = errno;
-        done = false;
-    }
-    if (!rename_to || !done)
-        unlink(temporary);
-    free(temporary);
-    temporary = NULL;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return done;
-}
-
 static void end_pack(output_file *f)
 {
     if (f->pack && !f->error && !pack_end(f->pack) && !f->error)
         f->error = errno;
 }
 
-/* Write what is left (a file that is not kept aside), close, settle. */
+/* Write what is left, unless the file is not to be kept, and close. */
 static void finish(output *o, bool keep)
 {
     output_file *f = o->file;
     out_wait(&o->out);
-    if (keep || !f->final) {
+    if (keep || !f->is_new) {
         if (!out_flush(&o->out) && !f->error)
             f->error = o->out.error ? o->out.error : ENOMEM; /* dropped before it came to us */
         end_pack(f);
@@ -336,20 +271,23 @@ static void finish(output *o, bool keep)
     /* A full disk may show only here. */
     if (close(f->fd) != 0 && !f->error)
         f->error = errno;
-    if (temporary && !settle(keep && !f->error ? f->final : NULL) && !f->error)
-        f->error = errno;
+    f->fd = -1;
 }
 
 static int open_failed(output *o, int error)
 {
     o->file->error = error;
     say_failed(o->file);
-    if (temporary)
-        settle(NULL);
+    new_files_discard();
     if (o->file->fd > STDERR_FILENO)
         close(o->file->fd);
     forget(o);
     return EXIT_SYSTEM;
+}
+
+void output_end_with_pipe(bool ends)
+{
+    ends_with_pipe = ends;
 }
 
 void output_limit(uint64_t bytes)
@@ -357,7 +295,7 @@ void output_limit(uint64_t bytes)
     limit = bytes;
 }
 
-int output_open(output *o, const char *path, bool zstd, bool binary)
+int output_open(output *o, const char *path, bool binary)
 {
     output_file *f = calloc(1, sizeof *f);
     o->file = f;
@@ -366,6 +304,7 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
         return EXIT_SYSTEM;
     }
     bool standard = !path || strcmp(path, "-") == 0;
+    f->standard = standard;
     f->fd = standard ? STDOUT_FILENO : -1;
     f->name = strdup(standard ? "standard output" : path);
     if (!f->name) {
@@ -376,128 +315,50 @@ int output_open(output *o, const char *path, bool zstd, bool binary)
     }
     if (!standard && !open_path(f, path))
         return open_failed(o, errno);
-    size_t length = standard ? 0 : strlen(path);
-    if (length > 4 && strcasecmp(path + length - 4, ".zst") == 0)
-        zstd = true;
-    if ((binary || zstd) && isatty(f->fd)) {
+    packing how = o->packing || standard ? o->packing : packing_of_path(path, NULL);
+    if ((binary || how) && isatty(f->fd)) {
         diag_error("the output is binary and %s is a terminal; use -o OUT", f->name);
         forget(o);
         return EXIT_USAGE;
     }
     f->terminal = isatty(f->fd);
-    if (zstd)
-        f->pack = pack_new(o->large, write_packed, f);
-    if (!out_init(&o->out, output_write, f) || (zstd && !f->pack))
+    if (how)
+        f->pack = pack_new(how, o->large, write_packed, f);
+    if (!out_init(&o->out, output_write, f) || (how && !f->pack))
         return open_failed(o, ENOMEM);
     /* And compresses, too: libzstd's own threads do not survive refused memory. */
     out_write_beside(&o->out);
     return EXIT_SOUND;
 }
 
-/* Have the file that is done wait for the others. */
-static bool wait_for_others(output_file *f)
+int output_next(output *o, const char *path)
 {
-    sigset_t before;
-    hold_signals(&before);
-    waiting_file *more = realloc(waiting, (waiting_count + 1) * sizeof *more);
-    if (more) {
-        waiting = more;
-        waiting[waiting_count++] = (waiting_file){temporary, f->final};
-        temporary = NULL;
-        f->final = NULL;
-    } else {
-        f->error = ENOMEM;
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return more != NULL;
-}
-
-/* Put all that wait in their places, or take them away: 0, or the errno of what failed. */
-static int settle_waiting(bool keep)
-{
-    sigset_t before;
-    hold_signals(&before);
-    int error = 0;
-    size_t done = 0;
-    while (keep && done < waiting_count && error == 0)
-        if (rename(waiting[done].temporary, waiting[done].final) == 0)
-            done++;
-        else
-            error = errno;
-    for (size_t i = 0; i < waiting_count; i++) {
-        if (!keep || error != 0)
-            unlink(i < done ? waiting[i].final : waiting[i].temporary);
-        free(waiting[i].temporary);
-        free(waiting[i].final);
-    }
-    free(waiting);
-    waiting = NULL;
-    waiting_count = 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-/* Write what is left and close, but leave the file under its temporary name. */
-static void write_rest(output *o)
-{
-    output_file *f = o->file;
-    if (!out_flush(&o->out) && !f->error)
-        f->error = o->out.error ? o->out.error : ENOMEM;
-    end_pack(f);
-    if (close(f->fd) != 0 && !f->error)
-        f->error = errno;
-}
-
-int output_next(output *o, const char *path, bool zstd)
-{
-    output_file *f = o->file;
-    /* What has no place to appear in, like a pipe, is done with here. */
-    bool done = f->final == NULL;
-    write_rest(o);
-    if (!f->error && !done)
-        done = wait_for_others(f);
-    if (f->error || !done) {
-        f->fd = -1;
-        return EXIT_SYSTEM; /* output_close tells */
-    }
+    finish(o, true);
+    if (o->file->error)
+        return EXIT_SYSTEM; /* output_close reports it */
     forget(o);
-    return output_open(o, path, zstd, false);
+    o->several = true;
+    return output_open(o, path, false);
 }
 
 bool output_has_bytes(const output *o)
 {
-    return waiting_count > 0 || (o->file && o->out.written + o->out.used > 0);
-}
-
-void output_folder(const char *path)
-{
-    sigset_t before;
-    hold_signals(&before);
-    made_folder = path;
-    if (path)
-        catch_signals();
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    return o->several || (o->file && o->out.written + o->out.used > 0);
 }
 
 int output_close(output *o, bool keep)
 {
     output_file *f = o->file;
     if (!f) {
-        settle_waiting(false);
+        new_files_discard();
         return EXIT_SOUND;
     }
-    if (waiting_count > 0 && keep && f->fd >= 0) {
-        write_rest(o);
-        if (!f->error && temporary)
-            wait_for_others(f);
-    } else if (f->fd >= 0) {
+    if (f->fd >= 0)
         finish(o, keep);
-    }
-    if (temporary)
-        settle(NULL);
-    int error = settle_waiting(keep && !f->error);
-    if (!f->error)
-        f->error = error;
+    if (!keep || f->error)
+        new_files_discard();
+    else
+        f->error = new_files_commit();
     int status = f->error ? EXIT_SYSTEM : EXIT_SOUND;
     if (f->error)
         say_failed(f);

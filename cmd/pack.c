@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <zstd.h>
 
 /* What is at least half a frame needs not be gathered. */
@@ -15,32 +16,67 @@ enum { LEVEL = 1, LEVEL_OF_LARGE = -3 };
 struct pack {
     gotrace_write_fn write;
     void *ctx;
+    z_stream gzip;
+    bool is_gzip;
     ZSTD_CCtx *zstd;
     bool begun;   /* a frame was written */
     size_t kept;  /* bytes of plain */
-    char *plain;  /* what is less than a frame; FRAME bytes */
-    char *packed; /* one frame */
+    char *plain;  /* zstd: what is less than a frame; FRAME bytes */
+    char *packed; /* one frame, or a piece of the member */
     size_t capacity;
 };
 
-pack *pack_new(bool large, gotrace_write_fn write, void *ctx)
+static bool begin_zstd(pack *p, bool large)
 {
-    pack *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
     int level = large ? LEVEL_OF_LARGE : LEVEL;
-    p->write = write;
-    p->ctx = ctx;
     p->capacity = ZSTD_compressBound(FRAME);
     p->plain = malloc(FRAME);
     p->packed = malloc(p->capacity);
     p->zstd = ZSTD_createCCtx();
-    if (p->plain && p->packed && p->zstd &&
-        !ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)) &&
-        !ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level)))
+    return p->plain && p->packed && p->zstd &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1)) &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, level));
+}
+
+static bool begin_gzip(pack *p)
+{
+    enum { GZIP_HEADER = 16, MEMORY = 8 }; /* zlib.h: deflateInit2, and its default */
+    p->capacity = FRAME;
+    p->packed = malloc(p->capacity);
+    p->is_gzip = p->packed &&
+                 deflateInit2(&p->gzip, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + GZIP_HEADER, MEMORY,
+                              Z_DEFAULT_STRATEGY) == Z_OK;
+    return p->is_gzip;
+}
+
+pack *pack_new(packing how, bool large, gotrace_write_fn write, void *ctx)
+{
+    pack *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->write = write;
+    p->ctx = ctx;
+    if (how == PACKING_GZIP ? begin_gzip(p) : begin_zstd(p, large))
         return p;
     pack_free(p);
     return NULL;
+}
+
+/* A piece of at most FRAME bytes, and (flush Z_FINISH) the end. */
+static bool deflate_piece(pack *p, const void *bytes, size_t size, int flush)
+{
+    p->gzip.next_in = (z_const Bytef *)bytes;
+    p->gzip.avail_in = (uInt)size;
+    do {
+        p->gzip.next_out = (Bytef *)p->packed;
+        p->gzip.avail_out = (uInt)p->capacity;
+        /* All memory was given at the beginning: it cannot fail. */
+        deflate(&p->gzip, flush);
+        size_t packed = p->capacity - p->gzip.avail_out;
+        if (packed > 0 && !p->write(p->ctx, p->packed, packed))
+            return false;
+    } while (p->gzip.avail_out == 0);
+    return true;
 }
 
 static bool write_frame(pack *p, const void *bytes, size_t size)
@@ -61,30 +97,36 @@ static bool write_kept(pack *p)
     return size == 0 || write_frame(p, p->plain, size);
 }
 
+/* A piece of at most FRAME bytes becomes a frame, or is kept until there is more. */
+static bool gather_piece(pack *p, const void *bytes, size_t size)
+{
+    if ((size >= LARGE || size > FRAME - p->kept) && !write_kept(p))
+        return false;
+    if (size >= LARGE)
+        return write_frame(p, bytes, size);
+    memcpy(p->plain + p->kept, bytes, size);
+    p->kept += size;
+    return true;
+}
+
 bool pack_write(pack *p, const void *bytes, size_t size)
 {
     const char *rest = bytes;
-    while (size > 0) {
+    bool done = true;
+    while (done && size > 0) {
         size_t piece = size < FRAME ? size : FRAME;
-        if (piece >= LARGE || piece > FRAME - p->kept) {
-            if (!write_kept(p))
-                return false;
-        }
-        if (piece >= LARGE) {
-            if (!write_frame(p, rest, piece))
-                return false;
-        } else {
-            memcpy(p->plain + p->kept, rest, piece);
-            p->kept += piece;
-        }
+        done = p->is_gzip ? deflate_piece(p, rest, piece, Z_NO_FLUSH)
+                          : gather_piece(p, rest, piece);
         rest += piece;
         size -= piece;
     }
-    return true;
+    return done;
 }
 
 bool pack_end(pack *p)
 {
+    if (p->is_gzip)
+        return deflate_piece(p, "", 0, Z_FINISH);
     return write_kept(p) && (p->begun || write_frame(p, "", 0));
 }
 
@@ -92,6 +134,8 @@ void pack_free(pack *p)
 {
     if (!p)
         return;
+    if (p->is_gzip)
+        deflateEnd(&p->gzip);
     ZSTD_freeCCtx(p->zstd);
     free(p->plain);
     free(p->packed);

@@ -1,9 +1,11 @@
 /*
- * pack.h - output that zstd compresses: frames one behind the other, each of a buffer's size and
- * with a checksum, which any reader of the format takes for one file.
+ * pack.h - compressed output.
  *
- * A frame a buffer instead of one stream: libzstd then need not copy what it is given, which costs
- * a fifth of its time on a timeline and brings 3 % in size.
+ * zstd: frames one after another, each of a buffer's size and with a checksum, which any reader of
+ * the format takes for one file. A frame a buffer instead of one stream: libzstd then need not copy
+ * what it is given, which costs a fifth of its time on a timeline and brings 3 % in size.
+ *
+ * gzip: one member, because not every reader goes on with a second.
  */
 #ifndef PACK_H
 #define PACK_H
@@ -13,17 +15,20 @@
 
 #include <gotrace.h>
 
+#include "packing.h"
+
 typedef struct pack pack;
 
-/* Where the frames go; large, if there are so many bytes for what they tell that a level with a
- * third less work is to be taken. Returns NULL where memory is refused. */
-pack *pack_new(bool large, gotrace_write_fn write, void *ctx);
+/* The compressed bytes go to write. large: the output is large for its content, so zstd takes a
+ * level with a third less work. Returns NULL where memory is refused. */
+pack *pack_new(packing how, bool large, gotrace_write_fn write, void *ctx);
 
 /* Compress, or keep until there is more. Returns false, with the reason in errno, where write
  * failed or memory was refused. */
 bool pack_write(pack *p, const void *bytes, size_t size);
 
-/* Write what was kept; where there was never anything, the frame of nothing. */
+/* Write what was kept, and the end; where there was never anything, a frame or member of nothing.
+ */
 bool pack_end(pack *p);
 
 void pack_free(pack *p);

@@ -8,6 +8,7 @@
 
 #include "diag.h"
 #include "losses.h"
+#include "plural.h"
 #include "spool.h"
 
 enum {
@@ -29,7 +30,8 @@ bool recovery_helps(const gotrace_error *problem)
     switch (problem->class_) {
     case GOTRACE_CLASS_MALFORMED:
         return problem->severity == GOTRACE_FATAL && problem->rule != GOTRACE_RULE_HEADER_SHORT &&
-               problem->rule != GOTRACE_RULE_SYSTEM_ZSTD;
+               problem->rule != GOTRACE_RULE_SYSTEM_ZSTD &&
+               problem->rule != GOTRACE_RULE_SYSTEM_GZIP;
     case GOTRACE_CLASS_UNFINISHED: return problem->severity >= GOTRACE_PROBLEM;
     default: return false;
     }
@@ -65,8 +67,12 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
     gotrace_config config = in->config;
     config.on_problem = NULL;
     config.on_progress = NULL;
-    repair_job job = {
-        .source = in->source, .config = &config, .next = next_trace, .tell = keep, .ctx = r};
+    repair_job job = {.source = in->source,
+                      .config = &config,
+                      .reading = true,
+                      .next = next_trace,
+                      .tell = keep,
+                      .ctx = r};
     if (repair_write(&job, totals, error) < 0)
         return false;
     if (out_flush(&r->out) && lseek(r->fd, 0, SEEK_SET) == 0)
@@ -85,9 +91,10 @@ static void tell(recovering *r, const repair_totals *t)
     losses_end(&r->losses, t);
     if (!l.json)
         diag_problem_note(l.file, GOTRACE_NO_OFFSET,
-                          "recovered: %" PRIu64 " events; %" PRIu64 " bytes are lost, %" PRIu64
-                          " events made up and %" PRIu64 " left out",
-                          t->events, t->bytes_lost, t->added, t->dropped);
+                          "recovered: %" PRIu64 " event%s; %" PRIu64 " byte%s lost, %" PRIu64
+                          " event%s made up, %" PRIu64 " left out",
+                          t->events, plural(t->events), t->bytes_lost, plural(t->bytes_lost),
+                          t->added, plural(t->added), t->dropped);
 }
 
 /* Read the recovered trace in place of the damaged one. */
@@ -142,9 +149,9 @@ bool recovery_read(input *in)
             done = change_over(&r, in, &error);
         else if (totals.readable > totals.told)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                              "it is not recovered: as it stands %" PRIu64
-                              " events can be read, and %" PRIu64 " after a repair",
-                              totals.readable, totals.told);
+                              "it is not recovered: readable are %" PRIu64
+                              " event%s without a repair, %" PRIu64 " after one",
+                              totals.readable, plural(totals.readable), totals.told);
     }
     if (done)
         tell(&r, &totals);

@@ -73,7 +73,10 @@ static void leave_output(int rules, const session *s)
         return;
     if (stat(path, &there) != 0) {
         /* split makes the folder, and writes to it. */
-        leave_folder_of(rules, path, MAKE_AND_WRITE | MAKE_FOLDER);
+        bool foreign;
+        char *made = output_path(path, &foreign);
+        leave_folder_of(rules, made ? made : path, MAKE_AND_WRITE | MAKE_FOLDER);
+        free(made);
     } else if (S_ISREG(there.st_mode)) {
         /* Where links lead to. */
         char *real = realpath(path, NULL);
@@ -140,6 +143,7 @@ static const int allowed[] = {
     SYS_fchmod,
     SYS_umask,
     SYS_unlinkat,
+    SYS_linkat,
     SYS_renameat,
     SYS_renameat2,
     SYS_mkdirat,

@@ -1,12 +1,12 @@
-/* script_file.h - an event script as a stream, compressed or not. */
+/* script_file.h - an event script as a stream. */
 #ifndef SCRIPT_FILE_H
 #define SCRIPT_FILE_H
 
-#include <stdint.h>
 #include <stdio.h>
 
-/* A stream over descriptor fd, which it closes. zstd is known by its magic and decompressed on
- * the fly; where it is damaged, reading fails with EBADMSG. NULL when out of memory. */
-FILE *script_file_open(int fd);
+#include <gotrace.h>
+
+/* A stream over what a source has, which stays the caller's. NULL when out of memory. */
+FILE *script_file_open(gotrace_source *source);
 
 #endif

@@ -19,7 +19,7 @@ const option_spec limit_options[] = {
     {0, "max-batches", OPTION_COUNT, "N", LIMIT(batches), NULL, "batches, at most (268435456)"},
     {0, "max-procs", OPTION_COUNT, "N", LIMIT(procs), NULL, "procs, at most (1048576)"},
     {0, "max-input", OPTION_SIZE, "SIZE", LIMIT(input), NULL,
-     "input from a pipe or out of zstd, at most (64G)"},
+     "input from a pipe or after decompression (64G)"},
     {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL,
      "output, at most (64G)"},
     {0, "sandbox", OPTION_FLAG, NULL, offsetof(settings, sandbox), NULL,

@@ -24,7 +24,7 @@ enum {
 
 /* What the options of a command line say. */
 typedef struct settings {
-    bool help, quiet, verbose, json, zstd, no_system, thread_runs, strict, force;
+    bool help, quiet, verbose, json, zstd, gzip, no_system, thread_runs, strict, force;
     uint64_t max_errors;
     uint64_t frequency;           /* --frequency; 0: not told */
     const char *output;           /* -o; NULL: standard output */
@@ -81,6 +81,7 @@ typedef struct session {
     size_t file_count;
     bool explain;  /* tell with each problem what its rule wants */
     output output; /* opened by the verb, closed and checked by main */
+    out *report;   /* where --json puts problems, once the verb opened it; NULL: standard error */
 } session;
 
 typedef struct verb {

@@ -9,6 +9,7 @@
 #include "diag.h"
 #include "narrow.h"
 #include "options.h"
+#include "progress.h"
 #include "records.h"
 #include "trace_limits.h"
 #include "version_file.h"
@@ -28,14 +29,20 @@ static const char *target_name(size_t n)
 
 static const script_format *script_by_path(const char *path)
 {
-    size_t size = strlen(path);
-    if (size > 4 && strcasecmp(path + size - 4, ".zst") == 0)
-        size -= 4;
+    size_t size;
+    packing_of_path(path, &size);
     for (size_t i = 0; script_formats[i]; i++)
         for (const char *const *e = script_formats[i]->extensions; e && *e; e++)
             if (size > strlen(*e) && strncasecmp(path + size - strlen(*e), *e, strlen(*e)) == 0)
                 return script_formats[i];
     return NULL;
+}
+
+/* A time of --to that is meant as a version, "1.19": a time has a unit; NULL for any other. */
+static const char *bare_version(const char *time)
+{
+    bool bare = time && version_release_number(time) > 0 && !time[strspn(time, ".0123456789")];
+    return bare ? time : NULL;
 }
 
 /* Find what to convert to among formats, else among versions and scripts; false after a diagnostic.
@@ -49,10 +56,11 @@ static bool choose(const session *s, const format **target, int *version,
     *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
     *version = to ? version_of_release(to) : 0;
     *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
-    if (*target || *version || *script)
+    const char *bare = to ? NULL : bare_version(s->set.until);
+    if (!bare && (*target || *version || *script))
         return true;
-    if (to) {
-        options_unknown("to", to, target_name);
+    if (to || bare) {
+        version_unknown("to", to ? to : bare, "go", target_name);
     } else if (path) {
         diag_error("'%s' does not tell by its ending what to convert to; --to takes: %s", path,
                    known);
@@ -132,6 +140,15 @@ static void note_alignment(convert_alignment alignment)
     }
 }
 
+/* Write the timeline of a trace that was opened. */
+static void run_format(const session *s, const format *target, const convert_job *job, input *in)
+{
+    if (target->run(job) == GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
+    else
+        narrow_check(&s->set, job, in->name, gotrace_reader_summary(in->reader));
+}
+
 /* Several traces on one line of time: each is opened before the first is converted. */
 static int convert_series_of(session *s, const format *target, convert_job *job, input *in,
                              gotrace_source **sources)
@@ -149,8 +166,8 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
         job->source = in[i].source;
         job->config = &in[i].config;
         job->name = base_name(in[i].name);
-        if (in[i].reader && target->run(job) == GOTRACE_ERROR)
-            findings_add(&in[i].found, gotrace_reader_error(in[i].reader));
+        if (in[i].reader)
+            run_format(s, target, job, &in[i]);
         int status = input_close(&in[i]);
         worst = status > worst ? status : worst;
         series.index++;
@@ -160,7 +177,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
 
 static int convert_several(session *s, const format *target, convert_job *job)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, target->binary);
+    int status = output_open(&s->output, s->set.output, target->binary);
     if (status != EXIT_SOUND)
         return status;
     input *in = calloc(s->file_count, sizeof *in);
@@ -190,10 +207,9 @@ static bool name_part(parts *p)
 {
     const char *path = p->session->set.output, *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    size_t size = strlen(name);
-    if (size > 4 && strcasecmp(name + size - 4, ".zst") == 0)
-        size -= 4;
-    size_t stem = size;
+    size_t stem, size;
+    packing_of_path(name, &size);
+    stem = size;
     while (stem > 0 && name[stem - 1] != '.')
         stem--;
     stem = stem > 1 ? stem - 1 : size;
@@ -210,8 +226,7 @@ static bool next_part(void *ctx)
     bool named = name_part(p);
     if (!named)
         limits_no_memory();
-    p->failed = !named ||
-                output_next(&p->session->output, p->path, p->session->set.zstd) != EXIT_SOUND;
+    p->failed = !named || output_next(&p->session->output, p->path) != EXIT_SOUND;
     return !p->failed;
 }
 
@@ -222,8 +237,7 @@ static int convert(session *s, const format *target, convert_job *job)
         limits_no_memory();
         return EXIT_SYSTEM;
     }
-    int status = output_open(&s->output, s->set.split ? p.path : s->set.output, s->set.zstd,
-                             target->binary);
+    int status = output_open(&s->output, s->set.split ? p.path : s->set.output, target->binary);
     if (status != EXIT_SOUND) {
         free(p.path);
         return status;
@@ -238,8 +252,11 @@ static int convert(session *s, const format *target, convert_job *job)
         job->part_size = s->set.split ? part_size(s->set.split) : 0;
         job->next_part = next_part;
         job->ctx = &p;
-        if (target->run(job) == GOTRACE_ERROR)
-            findings_add(&in.found, gotrace_reader_error(in.reader));
+        progress_output(&s->output.out.written);
+        run_format(s, target, job, &in);
+        if (!s->set.split)
+            narrow_check_size(target, gotrace_reader_summary(in.reader)->version,
+                              s->output.out.written + s->output.out.used);
     }
     status = input_close(&in);
     /* Without a next part to write to, what there is so far is not kept. */

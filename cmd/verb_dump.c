@@ -72,7 +72,7 @@ static gotrace_status decode(dump *d, gotrace_error *error)
 
 int records_dump(session *s, const script_format *how)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, how->binary);
+    int status = output_open(&s->output, s->set.output, how->binary);
     if (status != EXIT_SOUND)
         return status;
     dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};
@@ -94,7 +94,7 @@ int records_dump(session *s, const script_format *how)
 /* Write the events of the verb's FILE. */
 static int events_dump(session *s, const script_format *how)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, how->binary);
+    int status = output_open(&s->output, s->set.output, how->binary);
     if (status != EXIT_SOUND)
         return status;
     input in;

@@ -41,7 +41,7 @@ static int run(session *s)
     const settings *set = &s->set;
     int version = set->go ? version_of_release(set->go) : set->defect ? 0 : NEWEST;
     if (set->go && version == 0) {
-        options_unknown("go", set->go, version_number);
+        version_unknown("go", set->go, "", version_number);
         return EXIT_USAGE;
     }
     gen_job job = {.seed = set->seed,
@@ -51,7 +51,7 @@ static int run(session *s)
                    .goroutines = set->goroutines,
                    .profile = set->profile,
                    .cover = set->cover};
-    int status = output_open(&s->output, set->output, set->zstd, true);
+    int status = output_open(&s->output, set->output, true);
     if (status != EXIT_SOUND)
         return status;
     gotrace_config config;

@@ -19,7 +19,7 @@ static void print_verb(out *o, const verb *v)
     if (v->input)
         out_printf(o,
                    "\nWithout %s, or where it is -, standard input is read. It may be compressed"
-                   " with\nzstd.\n",
+                   " with\nzstd or gzip.\n",
                    v->input);
     out_printf(o, "See also: man gotrace-%s\n", v->name);
 }
@@ -47,7 +47,7 @@ static int run(session *s)
                    near ? near : "", near ? "'?" : "");
         return EXIT_USAGE;
     }
-    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int status = output_open(&s->output, s->set.output, false);
     if (status != EXIT_SOUND)
         return status;
     if (s->set.completion)

@@ -6,6 +6,7 @@
 #include "diag.h"
 #include "human.h"
 #include "input.h"
+#include "plural.h"
 
 enum { TYPES = 256 };
 
@@ -153,16 +154,17 @@ static void text_generations(out *o, const gotrace_reader *reader)
 static void print_text(out *o, const input *in)
 {
     const gotrace_summary *sum = gotrace_reader_summary(in->reader);
+    uint64_t size = gotrace_source_size(input_file(in));
     uint64_t packed = gotrace_source_compressed_size(input_file(in));
     char name[4096], duration[32];
     diag_escape(name, sizeof name, in->name);
     human_duration(duration, sizeof duration, sum->duration);
     out_printf(o, "%-20s %s\n", "file", name);
-    out_printf(o, "%-20s %" PRIu64 " bytes", "size", gotrace_source_size(input_file(in)));
+    out_printf(o, "%-20s %" PRIu64 " byte%s", "size", size, plural(size));
     if (packed)
         out_printf(o, " (compressed: %" PRIu64 ")", packed);
     if (in->damaged)
-        out_printf(o, "\n%-20s %" PRIu64 " bytes", "recovered", sum->size);
+        out_printf(o, "\n%-20s %" PRIu64 " byte%s", "recovered", sum->size, plural(sum->size));
     out_printf(o, "\n%-20s %s\n", "verdict", findings_verdict(&in->found));
     out_printf(o, "%-20s go 1.%d\n", "version", sum->version);
     out_printf(o, "%-20s %s\n", "writer", sum->writer ? sum->writer : "cannot be told");
@@ -272,9 +274,10 @@ static void print_json(out *o, const input *in)
 
 static int run(session *s)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int status = output_open(&s->output, s->set.output, false);
     if (status != EXIT_SOUND)
         return status;
+    s->report = s->set.json ? &s->output.out : NULL;
     input in;
     if (input_open_trace(&in, s, input_path(s))) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)

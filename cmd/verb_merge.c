@@ -20,7 +20,8 @@ typedef struct merging {
     findings found; /* in the parts */
     bool doubts;    /* a misfit is only a remark */
     bool misfits;
-    int fd; /* where the trace is until it was looked at */
+    size_t opened; /* parts, which are opened in order, and some of them again */
+    int fd;        /* where the trace is until it was looked at */
 } merging;
 
 static const char *part_name(void *ctx, size_t part)
@@ -42,10 +43,12 @@ static gotrace_source *open_part(void *ctx, size_t part, bool *again, gotrace_er
         *again = stat(path, &there) == 0 && S_ISREG(there.st_mode);
         gotrace_source_open(path, &m->config, &source, error);
     }
-    if (!source) {
+    const gotrace_error *problem = source ? gotrace_source_error(source) : error;
+    if (problem && (!source || part >= m->opened)) {
         m->found.file = part_name(ctx, part);
-        findings_add(&m->found, error);
+        findings_add(&m->found, problem);
     }
+    m->opened = part >= m->opened ? part + 1 : m->opened;
     return source;
 }
 
@@ -189,8 +192,7 @@ static int merge_parts(merging *m, parts_merge *merge)
         status = worse(status, look_at_trace(m, merge));
     if (status > EXIT_DAMAGED)
         return status;
-    int copied = output_open(&m->session->output, m->session->set.output, m->session->set.zstd,
-                             true);
+    int copied = output_open(&m->session->output, m->session->set.output, true);
     return worse(status, copied == EXIT_SOUND ? copy_trace(m) : copied);
 }
 
@@ -202,8 +204,14 @@ static int run(session *s)
         return EXIT_USAGE;
     }
     int version = s->set.go ? version_of_release(s->set.go) : 0;
-    if (s->set.go && (version == 0 || version >= VERSION_V2)) {
-        options_unknown("go", s->set.go, v1_number);
+    if (s->set.go && version == 0) {
+        version_unknown("go", s->set.go, "", v1_number);
+        return EXIT_USAGE;
+    }
+    if (version >= VERSION_V2) {
+        char known[128];
+        options_join(known, sizeof known, v1_number);
+        diag_error("--go: parts without a header are never of '%s', only of: %s", s->set.go, known);
         return EXIT_USAGE;
     }
     if (s->set.output && strcmp(s->set.output, "-") == 0)

@@ -9,10 +9,12 @@
 #include "gen_defect.h"
 #include "input.h"
 #include "mutate.h"
+#include "new_file.h"
 
 typedef struct mutating {
     session *session;
     const char *folder;
+    packing packing;  /* of the traces */
     const char *name; /* of the trace at hand */
     char stem[256];
     mutate_job job;
@@ -44,11 +46,6 @@ static const char *kind_of(const mutating *p)
     return p->job.mode == MUTATE_BREAK ? mutate_verdict(&p->job) : mutate_mode_name(p->job.mode);
 }
 
-static const char *ending(const mutating *p)
-{
-    return p->session->set.zstd ? "trace.zst" : "trace";
-}
-
 /* A file as a whole: the trace, or (found not NULL) what is said of it. */
 static int write_file(const mutating *p, const char *path, const mutate_variant *v,
                       const verdict *found)
@@ -56,13 +53,14 @@ static int write_file(const mutating *p, const char *path, const mutate_variant 
     session *s = p->session;
     if (!folder_may_write(s, path))
         return EXIT_USAGE;
-    int status = output_open(&s->output, path, !found && s->set.zstd, !found);
+    s->output.packing = found ? PACKING_NONE : p->packing;
+    int status = output_open(&s->output, path, !found);
     if (status != EXIT_SOUND)
         return status;
     if (found) {
         char trace[PATH_MAX];
-        snprintf(trace, sizeof trace, "%s.%s.%llu.%s", p->stem, kind_of(p),
-                 (unsigned long long)p->job.seed, ending(p));
+        snprintf(trace, sizeof trace, "%s.%s.%llu.trace%s", p->stem, kind_of(p),
+                 (unsigned long long)p->job.seed, packing_ending(p->packing));
         mutate_tell(&s->output.out, p->name, trace, &p->job, v, found);
     } else {
         out_bytes(&s->output.out, v->bytes, v->size);
@@ -74,8 +72,9 @@ static int write_variant(const mutating *p, const mutate_variant *v, const verdi
 {
     char path[PATH_MAX];
     for (unsigned i = 0; i < 2; i++) {
-        int length = snprintf(path, sizeof path, "%s/%s.%s.%llu.%s", p->folder, p->stem, kind_of(p),
-                              (unsigned long long)p->job.seed, i ? "json" : ending(p));
+        int length = snprintf(path, sizeof path, "%s/%s.%s.%llu.%s%s", p->folder, p->stem,
+                              kind_of(p), (unsigned long long)p->job.seed, i ? "json" : "trace",
+                              i ? "" : packing_ending(p->packing));
         if (length < 0 || length >= PATH_MAX) {
             diag_error("the path of a variant is too long [system.write]");
             return EXIT_SYSTEM;
@@ -130,7 +129,8 @@ static int mutate_file(mutating *p, const char *path)
 static int run(session *s)
 {
     const settings *set = &s->set;
-    mutating p = {.session = s, .folder = set->output ? set->output : "."};
+    mutating p = {
+        .session = s, .folder = set->output ? set->output : ".", .packing = s->output.packing};
     if (set->keep_valid + set->raw + (set->broken != NULL) > 1) {
         diag_error("--keep-valid, --break and --raw exclude each other");
         return EXIT_USAGE;
@@ -154,7 +154,7 @@ static int run(session *s)
         if (one >= EXIT_USAGE)
             break;
     }
-    output_folder(NULL);
+    new_file_folder(NULL);
     if (made && status != EXIT_SOUND)
         rmdir(p.folder); /* if nothing is in it */
     return status;
@@ -175,6 +175,7 @@ static const option_spec options[] = {
     {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
      "replace files that are there already"},
     {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the traces"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the traces, as .gz"},
     {.name = NULL},
 };
 

@@ -22,7 +22,7 @@ static void print_events(input *in, const printer *how, out *o)
 static int run(session *s)
 {
     const printer *how = s->set.format ? printer_by_name(s->set.format) : printers[0];
-    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int status = output_open(&s->output, s->set.output, false);
     if (status != EXIT_SOUND)
         return status;
     input in;

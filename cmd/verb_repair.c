@@ -6,6 +6,7 @@
 #include "diag.h"
 #include "input.h"
 #include "losses.h"
+#include "trace_limits.h"
 
 typedef struct repairing {
     session *session;
@@ -17,15 +18,10 @@ typedef struct repairing {
 static bool path_of(const session *s, unsigned trace, char *path)
 {
     const char *name = s->set.output;
-    size_t stem = strlen(name);
-    static const char *const endings[] = {".trace.zst", ".zst", ".trace"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t size = strlen(endings[i]);
-        if (stem > size && strcmp(name + stem - size, endings[i]) == 0) {
-            stem -= size;
-            break;
-        }
-    }
+    size_t stem, size = strlen(".trace");
+    packing_of_path(name, &stem);
+    if (stem > size && strncmp(name + stem - size, ".trace", size) == 0)
+        stem -= size;
     int length = snprintf(path, PATH_MAX, "%.*s.%u%s", (int)stem, name, trace, name + stem);
     return length > 0 && length < PATH_MAX;
 }
@@ -36,12 +32,12 @@ static out *next_trace(void *ctx, unsigned trace)
     repairing *p = ctx;
     session *s = p->session;
     if (trace == 1) {
-        p->status = output_open(&s->output, s->set.output, s->set.zstd, true);
+        p->status = output_open(&s->output, s->set.output, true);
     } else if (!path_of(s, trace, paths[trace % 2])) {
         diag_error("the path of trace %u is too long [system.write]", trace);
         p->status = EXIT_SYSTEM;
     } else {
-        p->status = output_next(&s->output, paths[trace % 2], s->set.zstd);
+        p->status = output_next(&s->output, paths[trace % 2]);
     }
     return p->status == EXIT_SOUND ? &s->output.out : NULL;
 }
@@ -54,7 +50,7 @@ static void tell(void *ctx, const repair_finding *f)
 static bool write_stdout(void *ctx, const void *bytes, size_t size)
 {
     (void)ctx;
-    return fwrite(bytes, 1, size, stdout) == size;
+    return fwrite(bytes, 1, size, stdout) == size && fflush(stdout) == 0;
 }
 
 static int repair_input(repairing *p, input *in)
@@ -93,21 +89,24 @@ static int run(session *s)
     input in;
     repairing p = {.session = s, .losses = {.limit = s->set.max_errors}};
     out json;
-    bool has_json = s->set.json && out_init(&json, write_stdout, NULL);
-    p.losses.json = has_json ? &json : NULL;
+    if (s->set.json && !out_init(&json, write_stdout, NULL)) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    s->report = p.losses.json = s->set.json ? &json : NULL;
     int status = EXIT_SOUND;
     if (input_open(&in, s, input_path(s))) {
         p.losses.file = in.name;
         status = repair_input(&p, &in);
     }
-    if (has_json) {
+    int found = input_close(&in);
+    if (s->report) {
         if (!out_flush(&json)) {
             diag_error("cannot write to standard output [system.write]");
             status = EXIT_SYSTEM;
         }
         out_free(&json);
     }
-    int found = input_close(&in);
     return found > status ? found : status;
 }
 

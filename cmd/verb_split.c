@@ -7,6 +7,7 @@
 #include "diag.h"
 #include "folder.h"
 #include "input.h"
+#include "new_file.h"
 #include "parts.h"
 
 typedef struct splitting {
@@ -27,15 +28,14 @@ static out *next_part(void *ctx, const char *part)
     session *s = p->session;
     char *path = paths[p->count % 2];
     int length = snprintf(path, PATH_MAX, "%s/%s.%s.trace%s", p->folder, p->name, part,
-                          s->set.zstd ? ".zst" : "");
+                          packing_ending(s->output.packing));
     if (length < 0 || length >= PATH_MAX) {
         diag_error("the path of part %s is too long [system.write]", part);
         p->status = EXIT_SYSTEM;
     } else if (!folder_may_write(s, path)) {
         p->status = EXIT_USAGE;
     } else {
-        p->status = p->opened ? output_next(&s->output, path, s->set.zstd)
-                              : output_open(&s->output, path, s->set.zstd, true);
+        p->status = p->opened ? output_next(&s->output, path) : output_open(&s->output, path, true);
     }
     p->opened = p->opened || p->status == EXIT_SOUND;
     p->count += p->status == EXIT_SOUND;
@@ -82,7 +82,7 @@ static int run(session *s)
         status = p.status;
     int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
     status = written == EXIT_SOUND ? status : written;
-    output_folder(NULL);
+    new_file_folder(NULL);
     if (made && (!p.opened || status == EXIT_USAGE || status == EXIT_SYSTEM))
         rmdir(p.folder);
     else if (verbose)
@@ -97,6 +97,7 @@ static const option_spec options[] = {
     {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
      "replace parts that are there already"},
     {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the parts"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the parts, as .gz"},
     {.name = NULL},
 };
 

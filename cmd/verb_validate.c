@@ -5,22 +5,24 @@
 #include "diag.h"
 #include "human.h"
 #include "input.h"
+#include "plural.h"
 
 /* How much of a trace was read, "(go 1.19, 12 events, ...)". */
 static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
 {
     char duration[32];
     human_duration(duration, sizeof duration, sum->duration);
-    out_printf(o, " (go 1.%d, %" PRIu64 " events", sum->version, sum->events);
+    out_printf(o, " (go 1.%d, %" PRIu64 " event%s", sum->version, sum->events, plural(sum->events));
     if (sum->version >= VERSION_V2)
-        out_printf(o, ", %" PRIu64 " threads", sum->threads);
-    out_printf(o, ", %" PRIu64 " procs, %" PRIu64 " goroutines, %s", sum->procs,
-               sum->goroutines_created + sum->goroutines_initial, duration);
+        out_printf(o, ", %" PRIu64 " thread%s", sum->threads, plural(sum->threads));
+    uint64_t goroutines = sum->goroutines_created + sum->goroutines_initial;
+    out_printf(o, ", %" PRIu64 " proc%s, %" PRIu64 " goroutine%s, %s", sum->procs,
+               plural(sum->procs), goroutines, plural(goroutines), duration);
     if (f->errors)
-        out_printf(o, "; %" PRIu64 " error%s", f->errors, f->errors == 1 ? "" : "s");
+        out_printf(o, "; %" PRIu64 " error%s", f->errors, plural(f->errors));
     if (f->warnings)
         out_printf(o, "%s %" PRIu64 " warning%s", f->errors ? "," : ";", f->warnings,
-                   f->warnings == 1 ? "" : "s");
+                   plural(f->warnings));
     out_char(o, ')');
 }
 
@@ -70,9 +72,10 @@ static int validate_file(session *s, const char *path)
 
 static int run(session *s)
 {
-    int worst = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int worst = output_open(&s->output, s->set.output, false);
     if (worst != EXIT_SOUND)
         return worst;
+    s->report = s->set.json ? &s->output.out : NULL;
     s->explain = true;
     const char *const standard[] = {"-", NULL};
     for (const char *const *file = s->file_count ? s->files : standard; *file; file++) {

@@ -8,7 +8,7 @@
 
 static int run(session *s)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, false);
+    int status = output_open(&s->output, s->set.output, false);
     if (status != EXIT_SOUND)
         return status;
     out *o = &s->output.out;

@@ -52,7 +52,7 @@ static bool loses_nothing(const input *in, int version)
 
 static int write_trace(session *s, input *in, int version)
 {
-    int status = output_open(&s->output, s->set.output, s->set.zstd, true);
+    int status = output_open(&s->output, s->set.output, true);
     if (status != EXIT_SOUND)
         return status;
     gotrace_config config = in->config;

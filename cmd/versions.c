@@ -1,30 +1,24 @@
 /* versions.c - the versions of the format, as options name them. */
 #include "versions.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "diag.h"
 #include "gotrace.h"
+#include "options.h"
 
-/* Every release of Go that writes traces, and whose version they are of. */
-static const struct release {
-    const char *name;
-    int version;
-} releases[] = {
-    {"go1.5", 5},   {"go1.6", 5},   {"go1.7", 7},   {"go1.8", 8},   {"go1.9", 9},   {"go1.10", 10},
-    {"go1.11", 11}, {"go1.12", 11}, {"go1.13", 11}, {"go1.14", 11}, {"go1.15", 11}, {"go1.16", 11},
-    {"go1.17", 11}, {"go1.18", 11}, {"go1.19", 19}, {"go1.20", 19}, {"go1.21", 21}, {"go1.22", 22},
-    {"go1.23", 23}, {"go1.24", 23}, {"go1.25", 25}, {"go1.26", 26}, {"go1.27", 26},
-};
-
-enum { RELEASES = sizeof releases / sizeof releases[0], PREFIX = sizeof "go" - 1 };
+enum { PREFIX = sizeof "go" - 1 };
 
 /* The first release of a version has its number. */
 const char *version_name(size_t n)
 {
-    size_t count;
+    size_t count, release_count;
     const int *versions = gotrace_versions(&count);
+    const gotrace_release *releases = gotrace_releases(&release_count);
 
-    for (size_t i = 0; n < count && i < RELEASES; i++)
+    for (size_t i = 0; n < count && i < release_count; i++)
         if (releases[i].version == versions[n])
             return releases[i].name;
     return NULL;
@@ -45,8 +39,53 @@ size_t version_count(void)
 
 int version_of_release(const char *name)
 {
-    for (size_t i = 0; i < RELEASES; i++)
+    size_t count;
+    const gotrace_release *releases = gotrace_releases(&count);
+
+    for (size_t i = 0; i < count; i++)
         if (strcmp(releases[i].name, name) == 0 || strcmp(releases[i].name + PREFIX, name) == 0)
             return releases[i].version;
     return 0;
+}
+
+unsigned long version_release_number(const char *text)
+{
+    static const char major[] = "1.";
+    if (strncmp(text, "go", PREFIX) == 0)
+        text += PREFIX;
+    if (strncmp(text, major, strlen(major)) != 0)
+        return 0;
+    text += strlen(major);
+    return *text >= '0' && *text <= '9' ? strtoul(text, NULL, 10) : 0;
+}
+
+/* The version of release 1.N; 0 if there is no such release. */
+static int version_of_number(unsigned long n)
+{
+    char name[32];
+    snprintf(name, sizeof name, "1.%lu", n);
+    return version_of_release(name);
+}
+
+void version_unknown(const char *option, const char *value, const char *prefix,
+                     const char *(*at)(size_t n))
+{
+    size_t count, used;
+    const int *versions = gotrace_versions(&count);
+    int newest = versions[count - 1];
+    unsigned long number = version_release_number(value);
+    if (version_of_number(number)) {
+        diag_error("--%s: unknown '%s'; did you mean '%s1.%lu'?", option, value, prefix, number);
+        return;
+    }
+    if (number <= (unsigned long)newest) {
+        options_unknown(option, value, at);
+        return;
+    }
+    char writers[64];
+    used = (size_t)snprintf(writers, sizeof writers, "1.%d", newest);
+    for (int n = newest + 1; version_of_number((unsigned long)n) && used < sizeof writers; n++)
+        used += (size_t)snprintf(writers + used, sizeof writers - used, " and 1.%d", n);
+    diag_error("--%s: '%s' is not known; the newest version is 1.%d, which is written by Go %s",
+               option, value, newest, writers);
 }

@@ -15,6 +15,9 @@ enum { HEAD_MAX = 9 };
 /* What may stand under a name behind other members of its map. */
 #define LOOK_AHEAD_MAX SCRIPT_TEXT_MAX
 
+/* What follows in the script cannot be found any more. */
+#define malformed(job, ...) ((job)->hopeless = true, script_fail(job, __VA_ARGS__))
+
 /* ---- from libcbor --------------------------------------------------------------------------- */
 
 /* What libcbor found, on its way into an item. */
@@ -164,12 +167,12 @@ static gotrace_status want(script_job *job, size_t ahead, bool tagged, size_t ne
     size_t held = in->end - in->at - ahead;
     /* Libcbor adds the length that a string says to that of its head, which can go round. */
     if (needed <= held || (needed > HEAD_MAX && needed - HEAD_MAX > job->string_limit))
-        return script_fail(job, offset_at(job, ahead), "a string of more than %llu bytes",
-                           (unsigned long long)job->string_limit);
+        return malformed(job, offset_at(job, ahead), "a string of more than %llu bytes",
+                         (unsigned long long)job->string_limit);
     gotrace_status status = script_fill(job);
     if (status != GOTRACE_END || (held == 0 && !tagged))
         return status;
-    return script_fail(job, offset_at(job, ahead + held), "the script is cut off within an item");
+    return malformed(job, offset_at(job, ahead + held), "the script is cut off within an item");
 }
 
 /* Tags 2 and 3: what follows is a number, or -1 less one, from its highest byte to its lowest. */
@@ -205,19 +208,19 @@ static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
             result.read = 1;
             found_tag(&found, (unsigned char)in->buffer[in->at + *ahead] & 0x1f);
         } else if (result.status == CBOR_DECODER_ERROR) {
-            return script_fail(job, item->offset, "byte 0x%02x begins no item of CBOR",
-                               (unsigned char)in->buffer[in->at + *ahead]);
+            return malformed(job, item->offset, "byte 0x%02x begins no item of CBOR",
+                             (unsigned char)in->buffer[in->at + *ahead]);
         }
         *ahead += result.read;
         if (!found.tag && tags > 0 && item->kind == ITEM_BREAK)
-            return script_fail(job, item->offset, "a break behind a tag");
+            return malformed(job, item->offset, "a break after a tag");
         if (!found.tag && tags > 0 && item->kind == ITEM_BYTES && makes_number(&found))
             item->kind = ITEM_BIG;
         if (!found.tag)
             return GOTRACE_EVENT;
         found.tag = false;
         if (++tags > MOST_TAGS)
-            return script_fail(job, item->offset, "more than %d tags before an item", MOST_TAGS);
+            return malformed(job, item->offset, "more than %d tags before an item", MOST_TAGS);
     }
 }
 
@@ -233,9 +236,9 @@ gotrace_status item_value(script_job *job, script_item *item)
 {
     gotrace_status status = item_next(job, item);
     if (status == GOTRACE_END)
-        return script_fail(job, offset_at(job, 0), "the script is cut off: an item is missing");
+        return malformed(job, offset_at(job, 0), "the script is cut off: an item is missing");
     if (status == GOTRACE_EVENT && item->kind == ITEM_BREAK)
-        return script_fail(job, item->offset, "a break where an item is expected");
+        return malformed(job, item->offset, "a break where an item is expected");
     return status == GOTRACE_EVENT ? GOTRACE_OK : status;
 }
 
@@ -249,7 +252,7 @@ gotrace_status item_list_next(script_job *job, item_list *list, script_item *ite
     }
     gotrace_status status = item_next(job, item);
     if (status == GOTRACE_END)
-        return script_fail(job, offset_at(job, 0), "the script is cut off: a break is missing");
+        return malformed(job, offset_at(job, 0), "the script is cut off: a break is missing");
     return status == GOTRACE_EVENT && item->kind == ITEM_BREAK ? GOTRACE_END : status;
 }
 
@@ -260,9 +263,9 @@ static gotrace_status look_within(script_job *job, size_t *ahead, script_item *i
 {
     gotrace_status status = look(job, ahead, item);
     if (status == GOTRACE_END)
-        return script_fail(job, offset_at(job, *ahead), "the script is cut off within a map");
+        return malformed(job, offset_at(job, *ahead), "the script is cut off within an event");
     if (status == GOTRACE_EVENT && *ahead > LOOK_AHEAD_MAX)
-        return script_fail(job, item->offset, "a map of more than %zu bytes", LOOK_AHEAD_MAX);
+        return malformed(job, item->offset, "a map of more than %zu bytes", LOOK_AHEAD_MAX);
     return status;
 }
 
@@ -275,10 +278,10 @@ static gotrace_status pass_over(script_job *job, size_t *ahead, script_item item
         bool holds = item.open || item.kind == ITEM_ARRAY || item.kind == ITEM_MAP;
         if (item.kind == ITEM_BREAK) {
             if (depth == 0 || !lists[depth - 1].open)
-                return script_fail(job, item.offset, "a break where an item is expected");
+                return malformed(job, item.offset, "a break where an item is expected");
             depth--;
         } else if (holds && depth == DEEPEST) {
-            return script_fail(job, item.offset, "items more than %d deep in each other", DEEPEST);
+            return malformed(job, item.offset, "items more than %d deep in each other", DEEPEST);
         } else if (holds) {
             /* A pair is two items; there are no 2^63 bytes. */
             uint64_t items = item.kind == ITEM_MAP && item.value <= INT64_MAX ? 2 * item.value
@@ -293,6 +296,18 @@ static gotrace_status pass_over(script_job *job, size_t *ahead, script_item item
         if (look_within(job, ahead, &item) < 0)
             return GOTRACE_ERROR;
     }
+}
+
+gotrace_status item_pass_again(script_job *job, const script_item *item)
+{
+    size_t ahead = 0;
+    script_item again;
+    job->in.at = (size_t)(item->offset - job->in.before);
+    gotrace_status status = look(job, &ahead, &again);
+    if (status == GOTRACE_EVENT)
+        status = pass_over(job, &ahead, again);
+    job->in.at += ahead;
+    return status == GOTRACE_EVENT ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
 gotrace_status item_find(script_job *job, const script_item *map, const char *name,
@@ -341,7 +356,7 @@ item_shown item_show(const script_item *item)
     else if (item->kind == ITEM_REAL)
         snprintf(text, room, isnan(item->real) ? "NaN" : "%.10g", item->real);
     else if (item->kind == ITEM_BIG && !item->open)
-        snprintf(text, room, "a number of %zu bytes", item->size);
+        snprintf(text, room, "a %zu-byte number", item->size);
     else if (item->kind == ITEM_WORD)
         snprintf(text, room, "%s", item->bytes);
     else if (item->kind == ITEM_TEXT && !item->open)

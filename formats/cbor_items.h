@@ -57,6 +57,9 @@ gotrace_status item_list_next(script_job *job, item_list *list, script_item *ite
 gotrace_status item_find(script_job *job, const script_item *map, const char *name,
                          script_item *found);
 
+/* Go back to an item that was read, whose bytes are still there, and pass over all of it. */
+gotrace_status item_pass_again(script_job *job, const script_item *item);
+
 /* Whether an item is that text. */
 bool item_is(const script_item *item, const char *text);
 

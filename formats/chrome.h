@@ -160,7 +160,11 @@ typedef struct chrome_frames {
     size_t table_size;
     gotrace_frame *buffer; /* of one stack */
     size_t buffer_size;
-    uint64_t used_bytes; /* about what is written of those used */
+    /* For the thread that writes: */
+    uint32_t last_used;
+    size_t used_count;
+    uint64_t used_bytes;  /* about what is written of those used */
+    uint64_t again_bytes; /* of these, what is in an earlier document as well */
     struct {
         uint64_t stack; /* 0: nothing here */
         uint32_t number;
@@ -234,8 +238,9 @@ void chrome_write_end(chrome_writer *w);
 typedef struct chrome_kept {
     chrome_record record;
     char *text;
-    uint64_t part; /* that had it last, from 1 */
-    bool closed;   /* nothing more will happen on that row */
+    uint64_t part;  /* that had it last, from 1 */
+    uint64_t bytes; /* parts: that it takes in a document */
+    bool closed;    /* nothing more will happen on that row */
 } chrome_kept;
 
 /* Keep a copy by key, instead of what was kept by it; NULL when memory is refused. */
@@ -284,14 +289,19 @@ void chrome_window_free(chrome_window *w);
 typedef struct chrome_parts {
     chrome_writer *writer;
     const convert_job *job;
-    spool waiting;               /* the records of the part at hand */
-    out nowhere;                 /* to measure them */
-    uint64_t size;               /* of what they become */
-    uint64_t part;               /* how many were written */
-    int64_t begin, last;         /* of the part; of the last record that waits */
-    int64_t border;              /* where the part ends that is being written */
-    idmap rows, slices, regions; /* to be told of again: by row, number and id */
-    uint64_t carried;            /* the last number */
+    spool waiting;         /* the records of the part at hand */
+    out nowhere;           /* to measure them */
+    uint64_t size;         /* about that of the part at hand */
+    uint64_t fresh, again; /* bytes in it that are in no earlier part, and that are in one */
+    uint64_t part;         /* how many were written */
+    int64_t begin, last;   /* of the part; of the last record that waits */
+    int64_t border;        /* where the part ends that is being written */
+    idmap rows, regions;   /* written again in each part: by row and id */
+    chrome_kept *slices;   /* likewise, in order of time */
+    size_t slice_count, slice_capacity;
+    uint64_t carried_bytes; /* what slices and regions take in each part */
+    uint64_t *used_rows;    /* keys of those in the part at hand; some twice, or closed */
+    size_t used_row_count, used_row_capacity;
     uint8_t region_op;
     idmap arrows;   /* ids of those that wait for their end */
     idmap crossing; /* ids of those that were left out, since they cross a border */

@@ -11,8 +11,11 @@
  */
 #include "chrome.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "seeded_hash.h"
 
 /* A frame with its callers. line is the PC in traces that tell nothing else. */
 struct chrome_node {
@@ -20,7 +23,10 @@ struct chrome_node {
     const char *function;
     uint32_t function_size;
     uint32_t parent; /* its number, 0 for an outermost frame */
-    bool used;       /* a record shows it: for the thread that writes */
+    /* For the thread that writes: */
+    uint32_t next_used; /* the frame that was used before; 0: none */
+    bool used;          /* a record shows it */
+    bool seen;          /* a record in an earlier document did */
 };
 
 /* A name that outlives its generation. */
@@ -68,11 +74,9 @@ static const kept_text *text_of(const chrome_frames *frames, uint64_t number)
 
 uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
 {
-    uint64_t key = frames->seed ^ 0xcbf29ce484222325U;
+    uint64_t key = hash_bytes(frames->seed, bytes, size);
     uint32_t *known;
 
-    for (size_t i = 0; i < size; i++)
-        key = (key ^ (unsigned char)bytes[i]) * 0x100000001b3U;
     for (; (known = idmap_find(&frames->keys, key)) != NULL; key++) {
         const kept_text *text = text_of(frames, *known);
         if (text->size == size && memcmp(text->bytes, bytes, size) == 0)
@@ -115,11 +119,10 @@ static bool same(const chrome_node *a, const chrome_node *b)
 /* The place in the table of a node, or the free one where it belongs. */
 static size_t place_of(const chrome_frames *frames, const chrome_node *node)
 {
-    /* What the file chooses is mixed with what it cannot know, as in idmap. */
-    uint64_t h = (node->function_id ^ frames->seed) * 0x9e3779b97f4a7c15U;
-    h = (h ^ h >> 29 ^ node->line) * 0xbf58476d1ce4e5b9U;
-    h = (h ^ h >> 32 ^ node->parent) * 0x94d049bb133111ebU;
-    size_t i = (size_t)(h ^ h >> 31) & (frames->table_size - 1);
+    uint64_t hash = hash_id(frames->seed, node->function_id);
+    hash = hash_add(frames->seed, hash, node->line);
+    hash = hash_add(frames->seed, hash, node->parent);
+    size_t i = (size_t)hash & (frames->table_size - 1);
 
     while (frames->table[i] != 0 && !same(node_of(frames, frames->table[i]), node))
         i = (i + 1) & (frames->table_size - 1);
@@ -242,43 +245,68 @@ void chrome_frames_use(chrome_frames *frames, uint32_t number)
         if (node->used)
             return;
         node->used = true;
+        node->next_used = frames->last_used;
+        frames->last_used = number;
+        frames->used_count++;
         frames->used_bytes += FRAME_BYTES + node->function_size;
+        if (node->seen)
+            frames->again_bytes += FRAME_BYTES + node->function_size;
         number = node->parent;
     }
 }
 
 void chrome_frames_use_none(chrome_frames *frames)
 {
-    for (size_t i = 0; i < frames->nodes.count; i++)
-        ((chrome_node *)steady_at(&frames->nodes, i))->used = false;
-    frames->used_bytes = 0;
+    for (uint32_t number = frames->last_used; number != 0;) {
+        chrome_node *node = node_of(frames, number);
+        node->used = false;
+        node->seen = true;
+        number = node->next_used;
+    }
+    frames->last_used = 0;
+    frames->used_count = 0;
+    frames->used_bytes = frames->again_bytes = 0;
+}
+
+static void write_node(const chrome_frames *frames, uint64_t number, out *o)
+{
+    const chrome_node *node = node_of(frames, (uint32_t)number);
+
+    out_u64(o, number);
+    out_str(o, "\":{\"name\":\"");
+    if (node->function) {
+        out_json_text(o, node->function, node->function_size);
+        out_char(o, ':');
+        out_u64(o, node->line);
+    } else {
+        out_str(o, "0x");
+        out_hex(o, node->line);
+    }
+    out_char(o, '"');
+    if (node->parent != 0) {
+        out_str(o, ",\"parent\":");
+        out_u64(o, node->parent);
+    }
+    out_char(o, '}');
 }
 
 void chrome_frames_write(const chrome_frames *frames, out *o)
 {
     const char *before = "\n\"";
+    size_t count = 0;
+    uint64_t *numbers = calloc(frames->used_count + 1, sizeof *numbers);
 
-    for (size_t i = 0; i < frames->nodes.count; i++) {
-        const chrome_node *node = steady_at(&frames->nodes, i);
-        if (!node->used)
-            continue;
+    if (!numbers) {
+        out_fail(o, ENOMEM);
+        return;
+    }
+    for (uint32_t n = frames->last_used; n != 0; n = node_of(frames, n)->next_used)
+        numbers[count++] = n;
+    idmap_sort(numbers, count);
+    for (size_t i = 0; i < count; i++) {
         out_str(o, before);
         before = ",\n\"";
-        out_u64(o, i + 1);
-        out_str(o, "\":{\"name\":\"");
-        if (node->function) {
-            out_json_text(o, node->function, node->function_size);
-            out_char(o, ':');
-            out_u64(o, node->line);
-        } else {
-            out_str(o, "0x");
-            out_hex(o, node->line);
-        }
-        out_char(o, '"');
-        if (node->parent != 0) {
-            out_str(o, ",\"parent\":");
-            out_u64(o, node->parent);
-        }
-        out_char(o, '}');
+        write_node(frames, numbers[i], o);
     }
+    free(numbers);
 }

@@ -116,5 +116,8 @@ const format format_chrome = {
     .large = true,
     .views = true,
     .narrows = chrome_parts_possible,
+    /* It is one string there, and V8's have at most 2^29 - 24 characters (String::kMaxLength). */
+    .viewer_bytes = (1 << 29) - 24,
+    .viewer = "chrome://tracing",
     .run = run,
 };

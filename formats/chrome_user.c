@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "seeded_hash.h"
+
 struct chrome_region {
     chrome_region *around;
     uint64_t id, task, row;
@@ -130,11 +132,9 @@ static const char unnamed[] = "region";
 /* Keep a name for one region more; false when memory is refused. */
 static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *key)
 {
-    uint64_t hash = u->names.seed ^ 0xcbf29ce484222325U;
+    uint64_t hash = hash_bytes(u->names.seed, bytes, size);
     region_name *name;
 
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3U;
     while ((name = idmap_find(&u->names, hash)) != NULL &&
            (name->size != size || memcmp(name->bytes, bytes, size) != 0))
         hash++;

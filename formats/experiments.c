@@ -71,6 +71,17 @@ gotrace_status experiments_find(experiments *x, gotrace_source *source,
     return status;
 }
 
+size_t experiments_of(experiments *x, uint64_t generation, const experiment_batch **batches)
+{
+    while (x->next < x->count && x->batches[x->next].generation < generation)
+        x->next++;
+    size_t first = x->next;
+    while (x->next < x->count && x->batches[x->next].generation == generation)
+        x->next++;
+    *batches = x->batches ? x->batches + first : NULL;
+    return x->next - first;
+}
+
 char *experiments_read(const experiment_batch *batch, gotrace_source *source, gotrace_error *error)
 {
     size_t got;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "packing.h"
 #include "print.h"
 
 const format *const formats[] = {&format_perfetto, &format_chrome, NULL};
@@ -37,11 +38,10 @@ static bool has_ending(const char *path, size_t size, const char *ending)
 
 const format *format_by_path(const char *path)
 {
-    size_t size = strlen(path);
+    size_t size;
 
-    /* The ending before .zst tells what is compressed. */
-    if (has_ending(path, size, ".zst"))
-        size -= strlen(".zst");
+    /* The ending before .zst or .gz says what is compressed. */
+    packing_of_path(path, &size);
     for (size_t i = 0; formats[i]; i++)
         for (const char *const *ending = formats[i]->extensions; *ending; ending++)
             if (has_ending(path, size, *ending))

@@ -200,6 +200,9 @@ typedef struct format {
     bool views;       /* leaves a choice of rows, and can be split */
     bool several;     /* understands a job's series */
     bool thread_runs; /* and the choice of what threads show */
+    /* A viewer that does not load more bytes than that, before compression. */
+    uint64_t viewer_bytes;
+    const char *viewer;
     /* Those of some parts, 1 << PART_*, that come to something in that view. */
     unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
@@ -305,9 +308,18 @@ typedef struct script_error {
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error);
 
-/* The same, where believe: events by meaning that cannot have happened are written too. */
+typedef struct script_options {
+    bool force; /* write events by meaning that cannot have happened too */
+    /* Called with each error of the script, in order; an error that follows from an earlier one is
+     * left out. NULL: the first error ends the work. */
+    void (*report)(void *ctx, const script_error *error);
+    void *report_ctx;
+} script_options;
+
+/* The same with options. Nothing more is written after an error; *error is the first one, or the
+ * system's. */
 gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
-                                    const gotrace_config *config, bool believe,
+                                    const gotrace_config *config, const script_options *options,
                                     script_error *error);
 /* ---- generating: traces of programs that do not exist ---------------------------------------- */
 

@@ -54,6 +54,13 @@ static void note(gen_defect *d, gen_place *place, const gotrace_record *record)
                          .value = record->arg_count ? record->args[0] : 0};
 }
 
+static void note_stack(gen_defect *d, const gotrace_record *record)
+{
+    note(d, &d->stack, record);
+    d->stack.frames_at = record->offset + 1 + record->widths[0];
+    d->stack.frames = record->args[1];
+}
+
 /* One of those records behind which the last goroutine's own can be put. */
 static bool is_of_the_last(const gen_defect *d, const gotrace_record *record)
 {
@@ -76,7 +83,7 @@ static bool look_at(gen_defect *d, const gotrace_record *record)
     if (strcmp(name, "String") == 0)
         note(d, &d->string, record);
     else if (strcmp(name, "Stack") == 0)
-        note(d, &d->stack, record);
+        note_stack(d, record);
     else if (strcmp(name, "Frequency") == 0)
         note(d, &d->frequency, record);
     else if (strcmp(name, "ClockSnapshot") == 0)

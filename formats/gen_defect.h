@@ -16,6 +16,8 @@ typedef struct gen_place {
     uint64_t offset, size; /* size 0: there is none */
     uint64_t batch;        /* number of the batch */
     uint64_t value;        /* first argument: an id, a frequency */
+    uint64_t frames_at;    /* of a stack: where it says how many frames it has */
+    uint64_t frames;
 } gen_place;
 
 typedef struct gen_batch {

@@ -45,6 +45,12 @@ static void header_magic(D *d)
     d->what = "the header begins with \"no\"";
 }
 
+static void header_foreign(D *d)
+{
+    gen_defect_patch(d, 0, 4, "PK\3\4", 4, GOTRACE_NO_OFFSET);
+    d->what = "the file begins as a zip archive does";
+}
+
 static void header_version(D *d)
 {
     gen_defect_patch(d, 5, 1, d->version < 10 ? "4" : "9", 1, GOTRACE_NO_OFFSET);
@@ -231,6 +237,17 @@ static void stack_missing(D *d)
     add(d, "a GoSched that refers to stack 123456789");
 }
 
+static void stack_pc(D *d)
+{
+    enum { FRAMES_MAX = 128 };
+    /* Two more frames before the others: PC 1, without names, in lines 1 and 2. */
+    const uint8_t bytes[] = {(uint8_t)(d->stack.frames + 2), 1, 0, 0, 1, 1, 0, 0, 2};
+    d->failed = d->failed || d->stack.frames + 2 >= FRAMES_MAX;
+    gen_defect_patch(d, d->stack.frames_at, 1, bytes, sizeof bytes, d->stack.batch);
+    d->at = d->stack.offset;
+    d->what = "a stack in which two frames have the PC 1";
+}
+
 static void table_reference(D *d)
 {
     RECORD(d, "UserTaskEnd", 1, NOT_THERE);
@@ -300,6 +317,15 @@ static void time_order(D *d)
     gen_defect_patch(d, d->end.offset + d->end.size, 0, "\x51" BACK "\x00", 12, d->end.batch);
     d->at = d->end.offset + d->end.size;
     d->what = "a GoSched whose time is before that of the event before it";
+}
+
+static void time_span(D *d)
+{
+    /* HeapAlloc after 2^57 ticks, more than four years at 10^9 a second. */
+    gen_defect_patch(d, d->end.offset + d->end.size, 0,
+                     "\x61\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01", 11, d->end.batch);
+    d->at = d->end.offset + d->end.size;
+    d->what = "a HeapAlloc years after the event before it";
 }
 
 /* Two calls whose ends have changed places: the second one is too early, and the goroutine is in a
@@ -514,6 +540,7 @@ static const struct {
 } rows[] = {
     {GOTRACE_RULE_HEADER_SHORT, 5, 26, header_short},
     {GOTRACE_RULE_HEADER_MAGIC, 5, 26, header_magic},
+    {GOTRACE_RULE_HEADER_FOREIGN, 5, 26, header_foreign},
     {GOTRACE_RULE_HEADER_VERSION, 5, 26, header_version},
     {GOTRACE_RULE_TRACE_EMPTY, 5, 26, trace_empty},
     {GOTRACE_RULE_WIRE_TYPE, 5, 21, wire_type},
@@ -539,6 +566,7 @@ static const struct {
     {GOTRACE_RULE_STACK_FRAMES, 7, 21, stack_frames},
     {GOTRACE_RULE_STACK_DUPLICATE, 7, 21, stack_duplicate},
     {GOTRACE_RULE_STACK_MISSING, 7, 21, stack_missing},
+    {GOTRACE_RULE_STACK_PC, 22, 26, stack_pc},
     {GOTRACE_RULE_TABLE_REFERENCE, 22, 26, table_reference},
     {GOTRACE_RULE_TABLE_UNUSED, 22, 26, table_unused},
     {GOTRACE_RULE_FOOTER_MISSING, 5, 21, footer_missing},
@@ -549,6 +577,7 @@ static const struct {
     {GOTRACE_RULE_ORDER_CUT, 7, 21, order_cut},
     {GOTRACE_RULE_TIME_ORDER, 7, 21, time_order},
     {GOTRACE_RULE_TIME_SYSCALL, 7, 21, time_syscall},
+    {GOTRACE_RULE_TIME_SPAN, 7, 21, time_span},
     {GOTRACE_RULE_CLOCK_BACK, 25, 26, clock_back},
     {GOTRACE_RULE_PROC_START, 5, 21, proc_start},
     {GOTRACE_RULE_PROC_STOP, 5, 21, proc_stop},

@@ -3,38 +3,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
+
+#include "seeded_hash.h"
 
 typedef idmap_slot slot;
 
 enum { FIRST_CAPACITY = 64 };
 
-uint64_t idmap_seed(void)
-{
-    /* Random bytes that the kernel gives every process; without them the map is as right, only not
-     * proof against chosen ids. */
-    const char *given = (const char *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t seed = 0;
-    if (given)
-        memcpy(&seed, given + 8, sizeof seed);
-    return seed;
-}
-
-/* The mixing is that of splitmix64. */
-uint64_t idmap_hash(uint64_t key, uint64_t seed)
-{
-    uint64_t h = key ^ seed;
-
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9U;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebU;
-    return h ^ h >> 31;
-}
-
 void idmap_init(idmap *map, size_t value_size)
 {
     *map = (idmap){.value_size = value_size};
     map->stride = sizeof(slot) + (value_size + 7) / 8 * 8;
-    map->seed = idmap_seed();
+    map->seed = hash_seed();
 }
 
 static slot *slot_at(const idmap *map, size_t i)
@@ -50,7 +30,7 @@ static void *value_of(slot *s)
 /* Where a key would stand if nothing were in its way. */
 static size_t home_of(const idmap *map, uint64_t key)
 {
-    return (size_t)idmap_hash(key, map->seed) & (map->capacity - 1);
+    return (size_t)hash_id(map->seed, key) & (map->capacity - 1);
 }
 
 /* The slot of a key, or the free one where it belongs. */

@@ -57,9 +57,7 @@ uint64_t *idmap_sorted_keys(const idmap *map);
 
 void idmap_free(idmap *map);
 
-/* What other maps by id are made of: a seed, a key mixed with it, ids in ascending order. */
-uint64_t idmap_seed(void);
-uint64_t idmap_hash(uint64_t key, uint64_t seed);
+/* Sort ids in ascending order. */
 void idmap_sort(uint64_t *keys, size_t count);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "idmap.h"
+#include "seeded_hash.h"
 
 enum { BLOCK = 256 /* objects */, FIRST_CAPACITY = 64 };
 
@@ -20,7 +21,7 @@ void idpool_init(idpool *pool, size_t size)
 {
     memset(pool, 0, sizeof *pool);
     pool->stride = sizeof(entry) + (size + 7) / 8 * 8;
-    pool->seed = idmap_seed();
+    pool->seed = hash_seed();
 }
 
 static entry *entry_of(const idpool *pool, uint32_t number)
@@ -33,7 +34,7 @@ static entry *entry_of(const idpool *pool, uint32_t number)
 static size_t slot_of(const idpool *pool, uint64_t id, uint64_t *tag)
 {
     size_t mask = pool->capacity - 1, i;
-    uint64_t hash = idmap_hash(id, pool->seed);
+    uint64_t hash = hash_id(pool->seed, id);
 
     *tag = hash >> 32 << 32;
     for (i = hash >> 32 & mask; pool->slots[i] != 0; i = (i + 1) & mask) {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "gen_defect.h"
+#include "idmap.h"
 #include "mutate.h"
 
 /* Who was the last on a proc (v1) or thread. */
 typedef struct last {
-    uint64_t owner;
     gen_still still;
     bool runs;
     bool ready;      /* v1: it has yielded, as who stops tracing does, and can run there at once */
@@ -19,42 +19,32 @@ typedef struct last {
 
 /* v2: the last sequence number of a proc in a generation. */
 typedef struct numbered {
-    uint64_t proc, generation, seq;
+    uint64_t generation, seq;
 } numbered;
 
 typedef struct lasts {
-    last *list;
-    size_t count, capacity;
+    idmap owners; /* a last for each */
+    idmap procs;  /* v2: a numbered for each */
     uint64_t events;
-    numbered *procs;
-    size_t proc_count, proc_capacity;
+    last *list; /* of all owners, in the order in which they are tried */
+    size_t count, capacity;
 } lasts;
 
-static last *find(mutate *m, lasts *l, uint64_t owner)
+/* The value of that id, all zero if it is new. */
+static void *value_of(mutate *m, idmap *map, uint64_t id)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (l->list[i].owner == owner)
-            return &l->list[i];
-    if (!mutate_grow(m, &l->list, &l->capacity, l->count + 1, sizeof *l->list))
-        return NULL;
-    l->list[l->count] = (last){.owner = owner};
-    return &l->list[l->count++];
+    void *value = idmap_insert(map, id);
+    if (!value)
+        parts_fail(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    return value;
 }
 
 /* The number of that proc in the generation that goes on: each begins at 0. */
 static numbered *number_of(mutate *m, lasts *l, uint64_t proc, uint64_t generation)
 {
-    size_t i = 0;
-    while (i < l->proc_count && l->procs[i].proc != proc)
-        i++;
-    if (i == l->proc_count) {
-        if (!mutate_grow(m, &l->procs, &l->proc_capacity, l->proc_count + 1, sizeof *l->procs))
-            return NULL;
-        l->procs[l->proc_count++] = (numbered){.proc = proc, .generation = generation};
-    }
-    numbered *n = &l->procs[i];
-    if (n->generation != generation)
-        *n = (numbered){.proc = proc, .generation = generation};
+    numbered *n = value_of(m, &l->procs, proc);
+    if (n && n->generation != generation)
+        *n = (numbered){.generation = generation};
     return n;
 }
 
@@ -101,7 +91,7 @@ static bool follow(mutate *m, lasts *l, const gotrace_event *event)
     if (event->proc == GOTRACE_NO_PROC || (m->v2 && event->thread == GOTRACE_NO_THREAD) ||
         event->kind == GOTRACE_KIND_SAMPLE || event->kind == GOTRACE_KIND_SYNC)
         return true;
-    last *who = find(m, l, (uint64_t)(m->v2 ? event->thread : event->proc));
+    last *who = value_of(m, &l->owners, (uint64_t)(m->v2 ? event->thread : event->proc));
     if (!who)
         return false;
     who->order = l->events;
@@ -131,6 +121,20 @@ static int latest_first(const void *a, const void *b)
     return x->order > y->order ? -1 : x->order < y->order;
 }
 
+static bool list_lasts(mutate *m, lasts *l)
+{
+    size_t cursor = 0;
+    uint64_t owner;
+    void *value;
+    if (!mutate_grow(m, &l->list, &l->capacity, l->owners.count, sizeof *l->list))
+        return false;
+    while (idmap_next(&l->owners, &cursor, &owner, &value))
+        l->list[l->count++] = *(const last *)value;
+    if (l->count > 0)
+        qsort(l->list, l->count, sizeof *l->list, latest_first);
+    return true;
+}
+
 static bool find_lasts(mutate *m, gotrace_source *source, lasts *l)
 {
     gotrace_config config = {.limits = m->config ? m->config->limits : (gotrace_limits){0}};
@@ -145,9 +149,7 @@ static bool find_lasts(mutate *m, gotrace_source *source, lasts *l)
     if (status < 0)
         *m->error = *gotrace_reader_error(reader);
     gotrace_reader_close(reader);
-    if (l->count > 0)
-        qsort(l->list, l->count, sizeof *l->list, latest_first);
-    return status == GOTRACE_END;
+    return status == GOTRACE_END && list_lasts(m, l);
 }
 
 static bool write_result(void *ctx, const void *bytes, size_t size)
@@ -262,9 +264,11 @@ static bool plant(mutate *m, gotrace_rule rule, const lasts *l, const verdict *b
 gotrace_status mutate_break(mutate *m, gotrace_rule rule)
 {
     verdict before;
-    lasts l = {NULL, 0, 0, 0, NULL, 0, 0};
+    lasts l = {.list = NULL};
     gotrace_source *source = NULL;
     bool done = false;
+    idmap_init(&l.owners, sizeof(last));
+    idmap_init(&l.procs, sizeof(numbered));
     /* Variants of the same trace differ in what may be changed without harm. */
     if (!mutate_keep_sound(m))
         return m->failed ? GOTRACE_ERROR : GOTRACE_END;
@@ -279,6 +283,7 @@ gotrace_status mutate_break(mutate *m, gotrace_rule rule)
         done = plant(m, rule, &l, &before);
     gotrace_source_close(source);
     parts_drop(&m->memory, l.list, l.capacity, sizeof *l.list);
-    parts_drop(&m->memory, l.procs, l.proc_capacity, sizeof *l.procs);
+    idmap_free(&l.owners);
+    idmap_free(&l.procs);
     return m->failed ? GOTRACE_ERROR : done ? GOTRACE_OK : GOTRACE_END;
 }

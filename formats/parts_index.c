@@ -61,27 +61,19 @@ gotrace_status parts_input_probe(parts_input *input, const gotrace_config *confi
     /* A Batch record as all tracers of v1 write it: type 1, and one value more than inline ones
      * have at least. No header and no v2 batch begins like this. */
     enum { BATCH_OF_V1 = 0x41 };
-    uint8_t header[PARTS_HEADER];
+    uint8_t first;
     size_t got = 0;
-    if (gotrace_source_read(input->source, 0, header, sizeof header, &got, error) < 0)
+    if (gotrace_source_read(input->source, 0, &first, 1, &got, error) < 0)
         return GOTRACE_ERROR;
-    input->bare = got > 0 && header[0] == BATCH_OF_V1;
+    input->bare = got > 0 && first == BATCH_OF_V1;
     if (input->bare)
         return GOTRACE_OK;
-    gotrace_decoder *decoder;
-    gotrace_record record;
-    if (gotrace_decoder_new(config, &decoder, error) < 0)
+    gotrace_reader *reader;
+    if (gotrace_reader_open(input->source, config, &reader, error) < 0)
         return GOTRACE_ERROR;
-    gotrace_status status = gotrace_decoder_feed(decoder, header, got);
-    if (got < sizeof header)
-        gotrace_decoder_finish(decoder);
-    if (status == GOTRACE_OK)
-        status = gotrace_decoder_next(decoder, &record);
-    if (status == GOTRACE_ERROR)
-        *error = *gotrace_decoder_error(decoder);
-    input->version = gotrace_decoder_version(decoder);
-    gotrace_decoder_free(decoder);
-    return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_OK;
+    input->version = gotrace_reader_summary(reader)->version;
+    gotrace_reader_close(reader);
+    return GOTRACE_OK;
 }
 
 /* ---- v1: every record is looked at, for nothing tells how long a batch is -------------------- */

@@ -1,22 +1,6 @@
 #include "parts_intern.h"
 
-static uint64_t mix(uint64_t v)
-{
-    v ^= v >> 33;
-    v *= UINT64_C(0xff51afd7ed558ccd);
-    v ^= v >> 33;
-    v *= UINT64_C(0xc4ceb9fe1a85ec53);
-    return v ^ v >> 33;
-}
-
-/* FNV-1a, mixed for the low bits. */
-static uint64_t hash_of(const uint8_t *bytes, size_t size)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return mix(h);
-}
+#include "seeded_hash.h"
 
 static void enter(parts_intern *in, size_t n)
 {
@@ -24,7 +8,7 @@ static void enter(parts_intern *in, size_t n)
     while (in->by_content[slot])
         slot = (slot + 1) & mask;
     in->by_content[slot] = n + 1;
-    slot = (size_t)mix(in->items[n].id) & mask;
+    slot = (size_t)hash_id(in->seed, in->items[n].id) & mask;
     while (in->by_id[slot])
         slot = (slot + 1) & mask;
     in->by_id[slot] = n + 1;
@@ -43,6 +27,7 @@ static bool widen(parts_intern *in, parts_memory *memory, gotrace_error *error)
         !parts_grow(memory, &in->by_id, &in->id_slots, slots, sizeof(size_t), error))
         return false;
     in->slots = slots;
+    in->seed = hash_seed();
     memset(in->by_content, 0, slots * sizeof(size_t));
     memset(in->by_id, 0, slots * sizeof(size_t));
     for (size_t n = 0; n < in->count; n++)
@@ -67,7 +52,8 @@ const parts_item *parts_intern_find(const parts_intern *in, uint64_t id)
     if (in->slots == 0)
         return NULL;
     size_t mask = in->slots - 1;
-    for (size_t slot = (size_t)mix(id) & mask; in->by_id[slot]; slot = (slot + 1) & mask)
+    for (size_t slot = (size_t)hash_id(in->seed, id) & mask; in->by_id[slot];
+         slot = (slot + 1) & mask)
         if (in->items[in->by_id[slot] - 1].id == id)
             return &in->items[in->by_id[slot] - 1];
     return NULL;
@@ -78,7 +64,7 @@ parts_item *parts_intern_add(parts_intern *in, parts_memory *memory, uint64_t id
 {
     if (!widen(in, memory, error))
         return NULL;
-    uint64_t hash = hash_of(content, size);
+    uint64_t hash = hash_bytes(in->seed, content, size);
     parts_item *known = find_content(in, hash, content, size);
     if (known)
         return known;
@@ -102,10 +88,7 @@ void parts_intern_clear(parts_intern *in, uint64_t fresh)
 {
     in->count = in->used = 0;
     in->fresh = fresh;
-    if (in->slots) {
-        memset(in->by_content, 0, in->slots * sizeof(size_t));
-        memset(in->by_id, 0, in->slots * sizeof(size_t));
-    }
+    in->slots = 0; /* widen clears as many as are needed, not as many as ever were */
 }
 
 void parts_intern_free(parts_intern *in, parts_memory *memory)

@@ -20,6 +20,7 @@ typedef struct parts_intern {
     size_t *by_content, *by_id;            /* items' numbers from 1 on; 0: free */
     size_t slots, content_slots, id_slots; /* a power of two, or 0; what was allocated */
     uint64_t fresh;                        /* an id that nothing has */
+    uint64_t seed;                         /* of the hashes, once there are slots */
 } parts_intern;
 
 /* The content's item, made if it is new: with that id if it is free, else with a fresh one. NULL

@@ -266,19 +266,18 @@ static bool pack_value(parts_merge *m, unsigned code, uint64_t value)
 /* The goroutines that run timers, each once; there are as many as procs at most. */
 static bool pack_timers(parts_merge *m)
 {
-    parts_table known = {NULL, 0, 0};
+    parts_intern known = {.count = 0};
     bool done = true;
     for (size_t i = 0; i < m->job.count && done; i++) {
         const parts_input *in = &m->parts[m->positions[i]].in;
         for (size_t n = 0; n < in->timer_count && done; n++) {
-            const gotrace_record id = {.args = &in->timers[n]};
-            done = parts_table_find(&known, 0, known.count, in->timers[n]) ||
-                   (parts_table_add(&known, &m->memory, &id, m->error) &&
-                    pack_value(m, V1_TIMER, in->timers[n]));
-            parts_table_sort(&known, 0);
+            uint64_t id = in->timers[n];
+            size_t before = known.count;
+            done = parts_intern_add(&known, &m->memory, id, &id, sizeof id, m->error) &&
+                   (known.count == before || pack_value(m, V1_TIMER, id));
         }
     }
-    parts_drop(&m->memory, known.list, known.capacity, sizeof *known.list);
+    parts_intern_free(&known, &m->memory);
     return done;
 }
 
@@ -348,31 +347,39 @@ static int compare_v2(const void *a, const void *b, void *ctx)
     return compare_v1(a, b, ctx);
 }
 
+static parts_table *table_of(parts_merge *m, uint32_t part, int kind)
+{
+    parts_input *in = &m->parts[part].in;
+    return kind == PARTS_STRINGS ? &in->strings : &in->stacks;
+}
+
+/* Whether it is the last batch of its part in a generation whose batches end there. */
+static bool is_last_of_part(const parts_batch *b, const parts_batch *end)
+{
+    return b + 1 == end || b[1].input != b->input;
+}
+
 /* The tables of the parts in batches first .. end of a generation become one. */
 static bool intern_generation(parts_merge *m, const parts_batch *first, const parts_batch *end)
 {
     for (int kind = PARTS_STRINGS; kind >= PARTS_STACKS; kind--) {
         uint64_t fresh = 1;
-        parts_intern *table = kind == PARTS_STRINGS ? &m->strings : &m->stacks;
         for (const parts_batch *b = first; b < end; b++) {
             parts_scan scan = merge_scan(m, b->input);
-            parts_input *in = &m->parts[b->input].in;
-            parts_table *t = kind == PARTS_STRINGS ? &in->strings : &in->stacks;
-            if (b->kind != kind)
-                continue;
-            if (!merge_source(m, b->input, m->error) || parts_load(&scan, b, t, m->error) < 0)
+            parts_table *table = table_of(m, b->input, kind);
+            if (b->kind == kind &&
+                (!merge_source(m, b->input, m->error) || parts_load(&scan, b, table, m->error) < 0))
                 return false;
-            parts_table_sort(t, 0);
-            fresh = above(t, fresh);
+            if (!is_last_of_part(b, end))
+                continue;
+            parts_table_sort(table, 0);
+            fresh = above(table, fresh);
         }
-        parts_intern_clear(table, fresh);
+        parts_intern_clear(kind == PARTS_STRINGS ? &m->strings : &m->stacks, fresh);
         for (const parts_batch *b = first; b < end; b++) {
             m->part = &m->parts[b->input];
-            bool string = kind == PARTS_STRINGS;
-            bool other_part = b == first || b[-1].input != b->input;
-            if (other_part &&
-                (!merge_source(m, b->input, m->error) ||
-                 !intern_table(m, string ? &m->part->in.strings : &m->part->in.stacks)))
+            if (is_last_of_part(b, end) && (!merge_source(m, b->input, m->error) ||
+                                            !intern_table(m, table_of(m, b->input, kind))))
                 return false;
         }
     }

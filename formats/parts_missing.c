@@ -21,7 +21,8 @@ typedef struct owners {
     bool waits; /* an event waits: whoever is named may be missing */
     owner *list;
     size_t count, capacity;
-    uint64_t generation; /* of the batch that is looked at */
+    uint64_t named_procs; /* v1: as many were named by their number */
+    uint64_t generation;  /* of the batch that is looked at */
     told_proc *procs;
     size_t proc_count, proc_capacity;
 } owners;
@@ -77,8 +78,8 @@ static bool name_v1(owners *o, const gotrace_record *record, gotrace_error *erro
         return add_owner(o, record->args[2], false, error);
     if (record->spec->code == V1_GOMAXPROCS && o->waits) {
         uint64_t procs = record->args[o->m->version < 7 ? 2 : 1];
-        for (uint64_t i = 0; i < procs && i < MOST_PROCS && done; i++)
-            done = add_owner(o, i, false, error);
+        for (; o->named_procs < procs && o->named_procs < MOST_PROCS && done; o->named_procs++)
+            done = add_owner(o, o->named_procs, false, error);
     }
     return done;
 }

@@ -19,13 +19,15 @@ typedef struct slice {
     uint64_t stacks_time, strings_time;
 } slice;
 
-/* A batch of an owner's, or its samples. */
+/* A batch of events of an owner, or one of its samples. */
 typedef struct work {
     uint64_t owner;
     size_t slice;
-    size_t batch; /* SAMPLES: they are in several */
+    size_t batch;         /* NO_BATCH: a generation without events */
+    uint64_t sample;      /* the sample's offset */
+    uint32_t sample_size; /* 0: it is no sample */
 } work;
-#define SAMPLES SIZE_MAX
+#define NO_BATCH SIZE_MAX
 
 typedef struct split {
     const parts_split_job *job;
@@ -43,7 +45,8 @@ typedef struct split {
     work *works;
     size_t work_count, work_capacity;
     /* Of the part that is being written. */
-    const slice *slice; /* the one at hand */
+    const slice *slice;  /* the one at hand */
+    size_t sample_batch; /* the one that is planned */
     out *o;
     uint64_t owner;
     uint32_t stamp; /* marks what it refers to */
@@ -260,8 +263,6 @@ static gotrace_status copy_sample(void *ctx, const gotrace_record *record, gotra
 {
     split *s = ctx;
     (void)error;
-    if (record->spec->code != V2_SAMPLE || record->args[1] != s->owner)
-        return GOTRACE_OK;
     s->bytes.count = 0;
     if (use_record(s, record) != GOTRACE_OK ||
         !parts_put_record(&s->bytes, &s->memory, s->input.version, record, NULL, s->error))
@@ -270,17 +271,19 @@ static gotrace_status copy_sample(void *ctx, const gotrace_record *record, gotra
     return GOTRACE_OK;
 }
 
-static bool pack_samples(split *s)
+/* The samples in works[first .. end), batch by batch. */
+static bool pack_samples(split *s, size_t first, size_t end)
 {
     bool done = true;
-    for (size_t i = s->slice->first; i < s->slice->end && done; i++) {
-        const parts_batch *b = &s->batches.list[s->order[i]];
-        if (b->kind != PARTS_SAMPLES)
-            continue;
-        s->pack.time = b->time;
-        parts_pack_begin(&s->pack, V2_SAMPLES);
-        done = walk(s, b->offset, b->size, copy_sample);
-        parts_pack_end(&s->pack);
+    for (size_t i = first; i < end && done; i++) {
+        const work *now = &s->works[i];
+        if (i == first || now->batch != now[-1].batch) {
+            s->pack.time = s->batches.list[now->batch].time;
+            parts_pack_begin(&s->pack, V2_SAMPLES);
+        }
+        done = walk(s, now->sample, now->sample_size, copy_sample);
+        if (i + 1 == end || now[1].batch != now->batch)
+            parts_pack_end(&s->pack);
     }
     return done;
 }
@@ -303,7 +306,7 @@ static bool pack_tables(split *s)
 /* What the owner has in a generation: works[first .. end). */
 static bool write_slice(split *s, size_t first, size_t end)
 {
-    bool v2 = s->input.version >= VERSION_V2, samples = false, done = true;
+    bool v2 = s->input.version >= VERSION_V2, done = true;
     s->slice = &s->slices[s->works[first].slice];
     s->pack.o = s->o;
     s->pack.version = s->input.version;
@@ -311,14 +314,12 @@ static bool write_slice(split *s, size_t first, size_t end)
     s->pack.thread = UINT64_MAX;
     if (s->slice->sync)
         done = copy(s, s->slice->sync);
-    for (size_t i = first; i < end && done; i++) {
-        samples = samples || s->works[i].batch == SAMPLES;
-        if (s->works[i].batch != SAMPLES)
-            done = copy_events(s, &s->batches.list[s->works[i].batch]);
-    }
+    for (; first < end && s->works[first].sample_size == 0 && done; first++)
+        if (s->works[first].batch != NO_BATCH)
+            done = copy_events(s, &s->batches.list[s->works[first].batch]);
     if (!v2)
         return done && write_footer(s);
-    done = done && (!samples || pack_samples(s)) && pack_tables(s);
+    done = done && pack_samples(s, first, end) && pack_tables(s);
     return done && (!s->slice->last || copy(s, s->slice->last));
 }
 
@@ -404,12 +405,12 @@ static bool plan_slices(split *s)
     return true;
 }
 
-static bool add_work(split *s, uint64_t owner, size_t slice_number, size_t batch)
+static bool add_work(split *s, work added)
 {
     if (!parts_grow(&s->memory, &s->works, &s->work_capacity, s->work_count + 1, sizeof *s->works,
                     s->error))
         return false;
-    s->works[s->work_count++] = (work){owner, slice_number, batch};
+    s->works[s->work_count++] = added;
     return true;
 }
 
@@ -418,12 +419,14 @@ static gotrace_status plan_sample(void *ctx, const gotrace_record *record, gotra
 {
     split *s = ctx;
     (void)error;
-    size_t n = (size_t)(s->slice - s->slices);
-    const work *last = s->work_count > 0 ? &s->works[s->work_count - 1] : NULL;
-    if (record->spec->code != V2_SAMPLE ||
-        (last && last->owner == record->args[1] && last->slice == n && last->batch == SAMPLES))
+    if (record->spec->code != V2_SAMPLE)
         return GOTRACE_OK;
-    return add_work(s, record->args[1], n, SAMPLES) ? GOTRACE_OK : GOTRACE_ERROR;
+    const work sample = {.owner = record->args[1],
+                         .slice = (size_t)(s->slice - s->slices),
+                         .batch = s->sample_batch,
+                         .sample = record->offset,
+                         .sample_size = (uint32_t)record->size};
+    return add_work(s, sample) ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
 /* Of tables and of what is there once, the first one counts. */
@@ -439,8 +442,13 @@ static bool plan_batch(split *s, slice *at, size_t n)
     case PARTS_STRINGS:
         at->strings_time = at->strings_time ? at->strings_time : b->time;
         return parts_load(&s->scan, b, &s->input.strings, s->error) == GOTRACE_OK;
-    case PARTS_SAMPLES: s->slice = at; return walk(s, b->offset, b->size, plan_sample);
-    case PARTS_EVENTS: return add_work(s, b->owner, (size_t)(at - s->slices), n);
+    case PARTS_SAMPLES:
+        s->slice = at;
+        s->sample_batch = n;
+        return walk(s, b->offset, b->size, plan_sample);
+    case PARTS_EVENTS:
+        return add_work(s,
+                        (work){.owner = b->owner, .slice = (size_t)(at - s->slices), .batch = n});
     default: return true;
     }
 }
@@ -452,7 +460,12 @@ static int compare_works(const void *a, const void *b)
         return x->owner < y->owner ? -1 : 1;
     if (x->slice != y->slice)
         return x->slice < y->slice ? -1 : 1;
-    return x->batch < y->batch ? -1 : x->batch > y->batch;
+    bool samples_x = x->sample_size > 0, samples_y = y->sample_size > 0;
+    if (samples_x != samples_y)
+        return samples_x - samples_y;
+    if (x->batch != y->batch)
+        return x->batch < y->batch ? -1 : 1;
+    return x->sample < y->sample ? -1 : x->sample > y->sample;
 }
 
 static bool plan_owners(split *s)
@@ -468,7 +481,8 @@ static bool plan_owners(split *s)
             if (!plan_batch(s, at, s->order[n]))
                 return false;
         /* A generation in which nothing happened is no thread's. */
-        if (v2 && at->sync && s->work_count == before && !add_work(s, UINT64_MAX, i, SAMPLES))
+        const work nothing = {.owner = UINT64_MAX, .slice = i, .batch = NO_BATCH};
+        if (v2 && at->sync && s->work_count == before && !add_work(s, nothing))
             return false;
         parts_table_sort(strings, at->first_string);
         parts_table_sort(stacks, at->first_stack);

@@ -167,6 +167,9 @@ enum { STATE_NAMES = 64 };
 /* What was written in the sequence's present incremental state. All of it is forgotten when that
  * is cleared, which also happens when there is too much of it to remember. */
 typedef struct perfetto_interned {
+    uint64_t seed;       /* of the hashes */
+    size_t most_entries; /* of any table; with more, or more bytes of names, all is forgotten */
+    size_t most_name_bytes;
     idmap names;            /* hash of a text to its iids and itself */
     size_t name_bytes;      /* of the texts in names */
     uint32_t next_name;     /* iid; also of annotations' values */
@@ -306,6 +309,7 @@ typedef struct perfetto {
 
     uint16_t epoch;       /* counts how often the incremental state was cleared */
     uint64_t epoch_start; /* bytes of output when it was last cleared */
+    uint64_t entry_bytes; /* written since then to intern something */
     bool crowded;         /* too much is interned: clear soon */
     perfetto_interned interned;
 

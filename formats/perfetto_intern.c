@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "perfetto.h"
+#include "seeded_hash.h"
 
 enum {
-    /* When one table has so many entries, or the names so many bytes, all is cleared. */
+    /* When one table has so many entries that were not carried into the epoch, or the names so many
+     * bytes, all is cleared; not before there are as many as were carried. */
     MOST_ENTRIES = 1 << 18,
     MOST_NAME_BYTES = 1 << 20,
     /* Names longer than this are written in full each time. */
@@ -43,6 +45,9 @@ void intern_init(perfetto *p)
     idmap_init(&in->frames, sizeof(kept_frame));
     idmap_init(&in->stacks, sizeof(uint64_t));
     idmap_init(&in->calls, sizeof(kept_call));
+    in->seed = hash_seed();
+    in->most_entries = MOST_ENTRIES;
+    in->most_name_bytes = MOST_NAME_BYTES;
     in->next_name = NAME_FIRST_FREE;
     in->next_string = in->next_frame = in->next_stack = 1;
 }
@@ -100,6 +105,7 @@ static void entry_close(perfetto *p)
     enum { MANY = 4096 };
 
     protobuf_close(&p->w, p->entry);
+    p->entry_bytes += p->w.used - p->entry;
     if (p->w.used > p->entries + MANY)
         packet_settle(p);
 }
@@ -123,15 +129,9 @@ static void *add(perfetto *p, idmap *map, uint64_t key)
 
     if (!value)
         protobuf_fail(&p->w);
-    if (map->count > MOST_ENTRIES)
+    if (map->count > p->interned.most_entries)
         p->crowded = true;
     return value;
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * 0x9e3779b97f4a7c15U;
-    return h ^ h >> 32;
 }
 
 uint32_t intern_new_name(perfetto *p, const char *text, size_t size)
@@ -145,10 +145,8 @@ uint32_t intern_new_name(perfetto *p, const char *text, size_t size)
 /* The entry of a text, new ones without iid; NULL when memory is refused. */
 static kept_name *keep(perfetto *p, const char *text, size_t size)
 {
-    uint64_t key = size;
+    uint64_t key = hash_bytes(p->interned.seed, text, size);
 
-    for (size_t i = 0; i < size; i++)
-        key = mix(key, (unsigned char)text[i]);
     for (;; key++) {
         kept_name *name = idmap_find(&p->interned.names, key);
         if (!name)
@@ -167,7 +165,7 @@ static kept_name *keep(perfetto *p, const char *text, size_t size)
         memcpy(copy, text, size);
     *name = (kept_name){.text = copy, .size = size};
     p->interned.name_bytes += size;
-    if (p->interned.name_bytes > MOST_NAME_BYTES)
+    if (p->interned.name_bytes > p->interned.most_name_bytes)
         p->crowded = true;
     return name;
 }
@@ -219,7 +217,7 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
     if (!reason || !*reason)
         return plain;
     /* Within a generation their addresses tell reasons apart. */
-    size_t slot = (size_t)mix((uintptr_t)reason, state) % STATE_NAMES;
+    size_t slot = (size_t)hash_id(p->interned.seed, (uintptr_t)reason + state) % STATE_NAMES;
     if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
         char text[256];
         int size = snprintf(text, sizeof text, "%s (%.200s)", words[plain], reason);
@@ -296,7 +294,10 @@ static void write_frame(perfetto *p, const kept_frame *frame)
 static uint64_t intern_frame_of(perfetto *p, uint64_t pc, uint64_t line, uint64_t function,
                                 uint64_t file)
 {
-    uint64_t key = mix(mix(mix(pc, line), function), file);
+    const uint64_t seed = p->interned.seed;
+    uint64_t key = hash_add(seed, hash_id(seed, pc), line);
+
+    key = hash_add(seed, hash_add(seed, key, function), file);
 
     for (;; key++) {
         const kept_frame *f = idmap_find(&p->interned.frames, key);
@@ -343,7 +344,8 @@ static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
 /* The stack that is made of a frame and what called it; NULL when memory is refused. */
 static kept_call *intern_call(perfetto *p, uint64_t caller, uint64_t frame)
 {
-    uint64_t key = mix(mix(1, caller), frame);
+    const uint64_t seed = p->interned.seed;
+    uint64_t key = hash_add(seed, hash_id(seed, caller), frame);
 
     for (;; key++) {
         kept_call *call = idmap_find(&p->interned.calls, key);
@@ -483,6 +485,23 @@ static uint64_t carry_stack(perfetto *p, carried *c, uint64_t stack)
     return c->iids[stack] = iid;
 }
 
+/* What was carried does not make the epoch end soon: what is written again is never more than what
+ * is new. */
+static void raise_limits(perfetto *p)
+{
+    perfetto_interned *in = &p->interned;
+    const size_t counts[] = {in->names.count, in->functions.count, in->files.count,
+                             in->frames.count, in->calls.count};
+    size_t most = 0;
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        most = counts[i] > most ? counts[i] : most;
+    in->most_entries = most + (most > MOST_ENTRIES ? most : MOST_ENTRIES);
+    size_t bytes = in->name_bytes;
+    in->most_name_bytes = bytes + (bytes > MOST_NAME_BYTES ? bytes : MOST_NAME_BYTES);
+    p->crowded = false;
+}
+
 /* The stacks where goroutines go on, when the epoch has begun. */
 static void carry_goroutines(perfetto *p, const perfetto_interned *before)
 {
@@ -525,5 +544,6 @@ void intern_restart(perfetto *p)
     entry_close(p);
     if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_PROCS))
         carry_goroutines(p, &before);
+    raise_limits(p);
     interned_free(&before);
 }

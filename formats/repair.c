@@ -1,4 +1,5 @@
 /* repair.c - the traces in a damaged file, one after another, made valid. */
+#include "plural.h"
 #include "repair.h"
 #include "verdict.h"
 
@@ -23,6 +24,12 @@ static void hand_on(repair *r, const repair_finding *finding)
         r->job->tell(r->job->ctx, finding);
 }
 
+static const char *rewritten(const repair *r)
+{
+    return r->job->reading ? "events are read as repair would rewrite them"
+                           : "events are rewritten";
+}
+
 void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
                              const char *why)
 {
@@ -38,10 +45,10 @@ void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64
     else
         snprintf(which, sizeof which, "generations %" PRIu64 " to %" PRIu64, first, last);
     if (kind == REPAIR_RETOLD)
-        snprintf(f.message, sizeof f.message, "%s: written anew, because: %.100s", which, why);
+        snprintf(f.message, sizeof f.message, "%s: %s, because: %.80s", which, rewritten(r), why);
     else
         snprintf(f.message, sizeof f.message, "%s: %s", which,
-                 kind == REPAIR_KEPT ? "kept, every byte" : "nothing is left");
+                 kind == REPAIR_KEPT ? "unchanged" : "nothing is left");
     hand_on(r, &f);
 }
 
@@ -153,8 +160,8 @@ static void tell_runs(repair *r, const char *why)
 {
     const repair_generations *g = &r->generations;
     if (g->count == 0)
-        repair_tell(r, REPAIR_RETOLD, GOTRACE_NO_OFFSET, 1,
-                    "all events are written anew, because: %.150s", why);
+        repair_tell(r, REPAIR_RETOLD, GOTRACE_NO_OFFSET, 1, "all %s, because: %.140s", rewritten(r),
+                    why);
     for (size_t i = 0, next; i < g->count; i = next) {
         const repair_generation *first = &g->list[i];
         for (next = i + 1; next < g->count && g->list[next].retold == first->retold &&
@@ -175,12 +182,12 @@ static void tell_retold(repair *r, const repair_retold *retold, const char *why)
     r->totals->dropped += retold->dropped;
     if (retold->added > 0)
         repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, retold->added,
-                    "%" PRIu64 " events were made up, so that others can have happened",
-                    retold->added);
+                    "made up: %" PRIu64 " event%s without which others could not have happened",
+                    retold->added, plural(retold->added));
     if (retold->dropped > 0)
         repair_tell(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, retold->dropped,
-                    "%" PRIu64 " events cannot have happened, and were left out; the first: %.100s",
-                    retold->dropped, retold->why.message);
+                    "left out: %" PRIu64 " event%s that cannot have happened; the first: %.100s",
+                    retold->dropped, plural(retold->dropped), retold->why.message);
 }
 
 /* It stands in the image's place. */
@@ -349,32 +356,6 @@ static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
     return size;
 }
 
-/* The version in which most bytes make sense; 0 if they do in none. Of any file some bytes do, so
- * it has to be half of them. */
-static int guess_version(repair *r)
-{
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    int best = 0;
-    uint64_t most = 0;
-    r->silent = true;
-    r->headless = true;
-    for (size_t i = 0; i < count; i++) {
-        r->version = versions[i];
-        uint64_t batches = 0;
-        if (!repair_scan(r))
-            break;
-        for (size_t k = 0; k < r->count; k++)
-            batches += r->batches[k].end > r->batches[k].body;
-        if (batches > 0 && r->sound > most && r->sound >= r->size / 2) {
-            most = r->sound;
-            best = r->version;
-        }
-    }
-    r->silent = false;
-    return best;
-}
-
 static bool load(repair *r)
 {
     parts_bytes *file = &r->file;
@@ -390,7 +371,8 @@ static bool headless(repair *r, bool *written)
     *written = false;
     if (r->size == 0)
         return true;
-    r->version = guess_version(r);
+    if (!repair_guess_version(r))
+        return false;
     if (r->version == 0)
         return true;
     *written = true;
@@ -409,12 +391,12 @@ static bool all_traces(repair *r)
     r->size = at;
     r->trace = 1;
     r->last = at == size;
-    if (at > 0 && !headless(r, &written))
+    if (at > 0 && !r->foreign && !headless(r, &written))
         return false;
     if (at > 0 && !written && at < size) {
         r->totals->bytes_lost += at;
         r->totals->identical = false;
-        repair_tell(r, REPAIR_BYTES, 0, at, "%zu bytes before the trace belong to none", at);
+        repair_tell(r, REPAIR_BYTES, 0, at, "%zu byte%s before the trace", at, plural(at));
     }
     r->headless = false;
     for (size_t next; at < size; at = next) {
@@ -424,7 +406,11 @@ static bool all_traces(repair *r)
             r->base = at;
             r->totals->identical = false;
             repair_tell(r, REPAIR_TRACE, 0, next - at, "another trace begins%s",
-                        r->job->all ? "" : "; it is not written");
+                        r->job->all       ? ""
+                        : r->job->reading ? "; it is not read: gotrace repair --all writes each "
+                                            "trace to its own file"
+                                          : "; it is not written: --all writes each trace to its "
+                                            "own file");
             if (!r->job->all)
                 break;
         }
@@ -439,6 +425,21 @@ static bool all_traces(repair *r)
     return true;
 }
 
+/* Whether the file is of another kind, as its beginning shows: then *kind says of which. There may
+ * be a trace in it, with its header. False only where the system or a limit says no. */
+static bool find_kind(repair *r, gotrace_error *kind)
+{
+    gotrace_reader *reader;
+    if (gotrace_reader_open(r->job->source, r->job->config, &reader, kind) == GOTRACE_OK) {
+        gotrace_reader_close(reader);
+        return true;
+    }
+    r->foreign = kind->rule == GOTRACE_RULE_HEADER_FOREIGN;
+    if (kind->class_ == GOTRACE_CLASS_SYSTEM)
+        *r->error = *kind;
+    return kind->class_ != GOTRACE_CLASS_SYSTEM;
+}
+
 gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrace_error *error)
 {
     static const gotrace_config usual;
@@ -448,14 +449,18 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
     repair r = {.job = &own, .memory = &memory, .totals = totals, .error = error};
     *totals = (repair_totals){.identical = true, .sound = true};
     error->rule = GOTRACE_RULE_NONE;
-    bool done = load(&r) && all_traces(&r);
+    gotrace_error kind;
+    bool done = find_kind(&r, &kind) && load(&r) && all_traces(&r);
     parts_drop(&memory, r.batches, r.capacity, sizeof *r.batches);
     repair_generations_drop(&r, &r.generations);
     drop_file(&r);
     if (done && totals->traces == 0) {
-        parts_fail(error, GOTRACE_RULE_HEADER_MAGIC, 0,
-                   "there is no trace in the file, nor what "
-                   "is left of one");
+        if (r.foreign)
+            *error = kind;
+        else
+            parts_fail(error, GOTRACE_RULE_HEADER_MAGIC, 0,
+                       "there is no trace in the file, nor what "
+                       "is left of one");
         done = false;
     }
     return done ? GOTRACE_END : GOTRACE_ERROR;

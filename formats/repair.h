@@ -4,8 +4,9 @@
  * The plan, from the bytes upwards; each step is taken only where the one before did not do:
  *
  *   cut     repair.c         A file may hold several traces, or something else before and after.
- *                            Each header that a batch follows begins one. Where the header is
- *                            gone, the version is the one in which most of the bytes make sense.
+ *                            Each header that a batch follows begins one.
+ *   guess   repair_headless.c
+ *                            Where the header is gone: whether it is a trace, and of which version.
  *   scan    repair_scan.c    Which bytes are sound batches. Records are read as long as they are
  *                            what the version has; where they are not, the next batch is searched.
  *                            v2's headers tell generation, thread, time and size, and are believed
@@ -57,9 +58,10 @@
     X(CLOCKS, "clocks", "a generation's clocks are lost; they were estimated")                     \
     X(STRING, "string.placeholder", "a string is lost; its id stands in its place")                \
     X(STACK, "stack.placeholder", "a stack is lost; its id stands in its place")                   \
+    X(TABLES, "tables.lost", "many strings and stacks are lost; their ids are in their place")     \
     X(LOST, "generation.lost", "nothing is left of a generation")                                  \
     X(END, "end", "the end of a generation was not told")                                          \
-    X(RETOLD, "retold", "rules were broken; events were written anew")                             \
+    X(RETOLD, "retold", "rules were broken; events were rewritten")                                \
     X(KEPT, "kept", "generations stand as they did")                                               \
     X(ADDED, "event.added", "events were made up, so that others can have happened")               \
     X(DROPPED, "event.dropped", "events that cannot have happened were left out")
@@ -97,7 +99,8 @@ typedef struct repair_totals {
 typedef struct repair_job {
     gotrace_source *source;
     const gotrace_config *config;
-    bool all; /* write each trace of the file, not the first alone */
+    bool all;     /* write each trace of the file, not the first alone */
+    bool reading; /* what is written is only read: findings do not speak of a file written */
     /* Begin a trace, by its number from 1 on: where it is to go, or NULL to stop. */
     out *(*next)(void *ctx, unsigned trace);
     void (*tell)(void *ctx, const repair_finding *finding);
@@ -176,6 +179,7 @@ typedef struct repair {
     uint64_t spent; /* bytes that were looked at while batches were searched */
     bool narrow;    /* v2: sizes are not padded */
     bool headless;  /* no header stands before the batches */
+    bool foreign;   /* the file begins as one of another kind does */
     parts_memory *memory;
     parts_shape shape;
     repair_batch *batches;
@@ -209,8 +213,13 @@ bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
                           uint64_t time, size_t size);
 
+/* The first record of a batch: some of v2's batches begin with a byte that says what they hold. */
+const uint8_t *repair_records_of(const repair *r, const repair_batch *b);
+
 /* Find the batches. False only where the system or a limit says no. */
 bool repair_scan(repair *r);
+/* The version of bytes without a header; 0 where they are no trace. False as repair_scan. */
+bool repair_guess_version(repair *r);
 bool repair_resume(repair *r);
 bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);

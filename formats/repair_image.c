@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "idmap.h"
+#include "plural.h"
 #include "repair.h"
 
 /* What a generation (v1: the trace) defines and refers to. */
@@ -12,6 +13,7 @@ typedef struct needs {
     uint64_t first, last; /* ticks */
     uint64_t events;
     bool timed;
+    bool defines; /* it has a part of the tables that v2 (v1: stacks) has at the end */
 } needs;
 
 enum { DEFINED = 1, REFERRED = 2, SECOND = 1000000000 };
@@ -96,6 +98,7 @@ static bool note_record(repair *r, needs *n, const repair_record *record)
 {
     unsigned code = record->spec->code;
     bool v2 = repair_is_v2(r);
+    n->defines = n->defines || code == (v2 ? V2_STACK : V1_STACK) || (v2 && code == V2_STRING);
     if (code == (v2 ? V2_STRING : V1_STRING))
         return note_string(r, n, record->args[0], DEFINED);
     if (code == (v2 ? V2_STACK : V1_STACK))
@@ -109,18 +112,9 @@ static bool note_record(repair *r, needs *n, const repair_record *record)
     return true;
 }
 
-/* The first byte of the records: some of v2's batches say what they hold. */
-static const uint8_t *records_of(const repair *r, const repair_batch *b)
-{
-    bool marked = repair_is_v2(r) &&
-                  (b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS ||
-                   b->kind == PARTS_SAMPLES || (b->kind == PARTS_SYNC && r->version >= 25));
-    return r->bytes + b->body + (marked && b->end > b->body);
-}
-
 static bool note_batch(repair *r, needs *n, const repair_batch *b)
 {
-    const uint8_t *p = records_of(r, b), *end = r->bytes + b->end;
+    const uint8_t *p = repair_records_of(r, b), *end = r->bytes + b->end;
     repair_record record;
     if (b->is_experiment)
         return true;
@@ -230,12 +224,16 @@ static bool put_string(repair *r, parts_bytes *b, uint64_t id, const char *text)
            repair_put_varint(r, b, size) && repair_put(r, b, text, size);
 }
 
-static bool put_stack(repair *r, parts_bytes *b, uint64_t id, uint64_t function)
+/* One frame: its function and its file are called so, in line 1. */
+static bool put_stack(repair *r, parts_bytes *b, uint64_t id, uint64_t function, const char *name)
 {
     parts_bytes v = {0};
     bool names = gotrace_frame_values(r->version) > 1;
+    size_t size = strlen(name);
+    const gotrace_frame frame = {
+        .line = 1, .function = name, .function_size = size, .file = name, .file_size = size};
     bool done = repair_put_varint(r, &v, id) && repair_put_varint(r, &v, 1) &&
-                repair_put_varint(r, &v, names ? 1 : id);
+                repair_put_varint(r, &v, names ? gotrace_frame_pc(&frame) : id);
     if (names)
         done = done && repair_put_varint(r, &v, function) && repair_put_varint(r, &v, function) &&
                repair_put_varint(r, &v, 1);
@@ -273,34 +271,70 @@ static uint64_t next_free(const needs *n, uint64_t id)
     return id;
 }
 
-/* Placeholders name the id. Strings and stacks go into lists of their own. */
-static bool placeholders(repair *r, needs *n, parts_bytes *strings, parts_bytes *stacks)
+/* Many at once, as after a cut: one finding for all. generation: 0 in v1. */
+static void report_tables(repair *r, const needs *n, uint64_t generation, size_t strings,
+                          size_t stacks)
 {
-    uint64_t *ids;
-    size_t count;
+    char whose[40] = "the trace";
+    const repair_batch *last = &r->batches[r->count - 1];
+    bool ends = last->generation == generation && (last->cut || !n->defines);
+    if (generation > 0)
+        snprintf(whose, sizeof whose, "generation %" PRIu64, generation);
+    char what[120];
+    if (strings > 0 && stacks > 0)
+        snprintf(what, sizeof what,
+                 "names, texts and stacks are missing (%zu string%s, %zu stack%s)", strings,
+                 plural(strings), stacks, plural(stacks));
+    else if (strings > 0)
+        snprintf(what, sizeof what, "names and texts are missing (%zu strings)", strings);
+    else
+        snprintf(what, sizeof what, "%zu stacks are missing", stacks);
+    repair_tell(r, REPAIR_TABLES, GOTRACE_NO_OFFSET, strings + stacks, "%s %s its tables: %s",
+                whose,
+                !ends        ? "lacks a part of"
+                : n->defines ? "ends within"
+                             : "ends before",
+                what);
+}
+
+static void report_each(repair *r, repair_kind kind, const char *what, const uint64_t *ids,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        repair_tell(r, kind, GOTRACE_NO_OFFSET, ids[i], "%s %" PRIu64 " is lost", what, ids[i]);
+}
+
+/* Placeholders name the id. Strings and stacks go into lists of their own. */
+static bool placeholders(repair *r, needs *n, uint64_t generation, parts_bytes *strings,
+                         parts_bytes *stacks)
+{
+    enum { FEW = 4 }; /* so many are named one by one */
+    uint64_t *string_ids = NULL, *stack_ids = NULL;
+    size_t string_count = 0, stack_count = 0;
     char text[64];
-    if (!missing(r, &n->strings, &ids, &count))
-        return false;
-    bool done = true;
+    bool done = missing(r, &n->strings, &string_ids, &string_count) &&
+                missing(r, &n->stacks, &stack_ids, &stack_count);
     uint64_t next = n->most_string <= INT64_MAX ? n->most_string : 0;
-    for (size_t i = 0; done && i < count && r->version >= 7; i++) {
-        snprintf(text, sizeof text, "<lost string %" PRIu64 ">", ids[i]);
-        done = put_string(r, strings, ids[i], text);
-        repair_tell(r, REPAIR_STRING, GOTRACE_NO_OFFSET, ids[i], "string %" PRIu64 " is lost",
-                    ids[i]);
+    if (r->version < 7)
+        string_count = 0;
+    for (size_t i = 0; done && i < string_count; i++) {
+        snprintf(text, sizeof text, "<lost string %" PRIu64 ">", string_ids[i]);
+        done = put_string(r, strings, string_ids[i], text);
     }
-    free(ids);
-    if (!done || !missing(r, &n->stacks, &ids, &count))
-        return false;
-    for (size_t i = 0; done && i < count; i++) {
-        snprintf(text, sizeof text, "<lost stack %" PRIu64 ">", ids[i]);
+    for (size_t i = 0; done && i < stack_count; i++) {
+        snprintf(text, sizeof text, "<lost stack %" PRIu64 ">", stack_ids[i]);
         next = next_free(n, next);
         done = (r->version < 7 || put_string(r, strings, next, text)) &&
-               put_stack(r, stacks, ids[i], next);
-        repair_tell(r, REPAIR_STACK, GOTRACE_NO_OFFSET, ids[i], "stack %" PRIu64 " is lost",
-                    ids[i]);
+               put_stack(r, stacks, stack_ids[i], next, text);
     }
-    free(ids);
+    if (done && string_count + stack_count > FEW) {
+        report_tables(r, n, generation, string_count, stack_count);
+    } else if (done) {
+        report_each(r, REPAIR_STRING, "string", string_ids, string_count);
+        report_each(r, REPAIR_STACK, "stack", stack_ids, stack_count);
+    }
+    free(string_ids);
+    free(stack_ids);
     return done;
 }
 
@@ -408,7 +442,7 @@ static bool image_v1(repair *r, parts_bytes *image)
             done = put_batch(r, image, &r->batches[i]) && note_batch(r, &n, &r->batches[i]);
     parts_bytes strings = {0}, stacks = {0};
     done = done && (n.events > 0 || put_only_event(r, image)) &&
-           placeholders(r, &n, &strings, &stacks);
+           placeholders(r, &n, 0, &strings, &stacks);
     if (done && (!frequency || strings.count > 0 || stacks.count > 0))
         done = (r->version < 11 || put_v1_header(r, image, 0, 0, n.last)) &&
                repair_put(r, image, strings.bytes, strings.count) &&
@@ -425,7 +459,7 @@ static bool image_v1(repair *r, parts_bytes *image)
 /* What a batch tells of the clocks. */
 static clocks clocks_of(const repair *r, const repair_batch *b)
 {
-    const uint8_t *p = records_of(r, b), *end = r->bytes + b->end;
+    const uint8_t *p = repair_records_of(r, b), *end = r->bytes + b->end;
     clocks c = {.known = false};
     bool told = r->version < 25;
     repair_record record;
@@ -541,7 +575,7 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     }
     parts_bytes strings = {0}, stacks = {0};
     done = done && (!any || synced || put_clocks(r, image, generation, n.first, like)) &&
-           placeholders(r, &n, &strings, &stacks) &&
+           placeholders(r, &n, generation, &strings, &stacks) &&
            put_table(r, image, V2_STACKS, generation, n.last, &stacks) &&
            put_table(r, image, V2_STRINGS, generation, n.last, &strings);
     if (done && any && r->version >= 26) {

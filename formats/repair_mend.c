@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "plural.h"
 #include "repair.h"
 
 /* A list of batches of one owner, in the order of the file. */
@@ -95,23 +96,18 @@ static bool has_tables(const repair *r, const repair_batch *b)
     return false;
 }
 
-/* The next batch that stays, or NULL. */
-static const repair_batch *next_batch(const repair *r, size_t i)
-{
-    while (++i < r->count)
-        if (!r->batches[i].dropped)
-            return &r->batches[i];
-    return NULL;
-}
-
 /* Take the strings and stacks of what is no batch, where no other one has them. */
 static void keep_tables(repair *r)
 {
     const repair_batch *before = NULL;
+    size_t next = 0; /* the first batch after b that is not dropped */
     for (size_t i = 0; i < r->count; i++) {
         repair_batch *b = &r->batches[i];
-        const repair_batch *next = b->dropped ? next_batch(r, i) : NULL;
-        bool alone = before && before->end <= b->offset && (!next || next->offset >= b->end);
+        next = next > i ? next : i + 1;
+        while (next < r->count && r->batches[next].dropped)
+            next++;
+        bool alone = before && before->end <= b->offset &&
+                     (next == r->count || r->batches[next].offset >= b->end);
         if (b->dropped && alone && has_tables(r, b)) {
             b->dropped = false;
             b->tables = b->changed = true;
@@ -134,21 +130,22 @@ static void tell_damage(repair *r)
             continue;
         size_t next = b ? b->offset : r->size;
         if (next > at) {
-            repair_tell(r, REPAIR_BYTES, at, next - at, "%zu bytes belong to no batch", next - at);
+            repair_tell(r, REPAIR_BYTES, at, next - at, "%zu byte%s in no batch", next - at,
+                        plural(next - at));
             r->totals->bytes_lost += next - at;
         }
         if (!b)
             break;
         if (b->resumed)
             repair_tell(r, REPAIR_RESUMED, b->offset, b->end - b->offset,
-                        "the batch at %zu goes on behind the damage; %zu bytes more of it are kept",
-                        begin + (size_t)r->base, b->end - b->offset);
+                        "the batch at 0x%zx continues after the damage; %zu more byte%s of it kept",
+                        begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
         else
             begin = b->offset;
         if (b->cut && !b->tables)
             repair_tell(r, REPAIR_TRUNCATED, b->end, b->end - b->offset,
-                        "the batch at %zu is damaged or cut off; %zu bytes of it are kept",
-                        begin + (size_t)r->base, b->end - b->offset);
+                        "the batch at 0x%zx is damaged or cut off; %zu byte%s of it kept",
+                        begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
         at = b->end;
     }
 }
@@ -173,7 +170,7 @@ static void drop_doubles(repair *r, const row *owned)
                 continue;
             b->dropped = true;
             repair_tell(r, REPAIR_DUPLICATE, b->offset, b->end - b->offset,
-                        "the batch is the one at %" PRIu64 " once more", r->base + a->offset);
+                        "the batch is the one at 0x%" PRIx64 " once more", r->base + a->offset);
         }
 }
 
@@ -255,7 +252,8 @@ static bool shorten(repair *r, repair_batch *b, uint64_t limit)
     b->last = limit;
     b->changed = true;
     repair_tell(r, REPAIR_CLOCK, where, over,
-                "an event is %" PRIu64 " ticks later than can be; it was put back", over);
+                "an event is %" PRIu64 " tick%s later than can be; it was put back", over,
+                plural(over));
     return true;
 }
 
@@ -263,8 +261,8 @@ static void move(repair *r, repair_batch *b, uint64_t to)
 {
     bool back = to < b->time;
     uint64_t by = back ? b->time - to : to - b->time;
-    repair_tell(r, REPAIR_CLOCK, b->offset, by, "the batch was moved %s by %" PRIu64 " ticks",
-                back ? "back" : "on", by);
+    repair_tell(r, REPAIR_CLOCK, b->offset, by, "the batch was moved %s by %" PRIu64 " tick%s",
+                back ? "back" : "on", by, plural(by));
     b->last = to + (b->last - b->time);
     b->time = to;
     b->changed = true;

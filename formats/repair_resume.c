@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "idmap.h"
 #include "repair.h"
 
 enum {
@@ -139,27 +140,17 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
     return rest;
 }
 
-/* When the proc's next batch begins; the rest of this one has to end before. */
-static uint64_t deadline(const repair *r, const bounds *k, size_t n)
+/* Look for the rest of a batch, in the bytes after it that no other one has, up to end. The rest
+ * has to be over when the proc's next batch begins, at until. */
+static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end, uint64_t until,
+                   repair_batch *rest)
 {
-    for (size_t i = n + 1; i < r->count; i++)
-        if (!r->batches[i].dropped && r->batches[i].owner == r->batches[n].owner &&
-            r->batches[i].kind == PARTS_EVENTS)
-            return r->batches[i].time;
-    return k->high + k->span;
-}
-
-/* Look for the rest of the n-th batch, in the bytes behind it that no other one has. */
-static bool resume(repair *r, const bounds *k, size_t n, size_t end, repair_batch *rest)
-{
-    const repair_batch *b = &r->batches[n];
     size_t from = end - b->end > WINDOW ? end - WINDOW : b->end, capacity = 0;
     step *steps = NULL;
     rest->end = 0;
     if (!parts_grow(r->memory, &steps, &capacity, end - from + 1, sizeof *steps, r->error))
         return false;
     lead(r, k, from, end, steps);
-    uint64_t until = deadline(r, k, n);
     for (size_t at = from; at < end; at++) {
         const step *s = &steps[at - from];
         if (s->size == 0 || s->joined < ENOUGH_JOINED || s->records < ENOUGH_RECORDS)
@@ -179,6 +170,30 @@ static int compare_offsets(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+/* Append the rest of a batch, if it has one, and note when the batch begins. */
+static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size_t end,
+                         idmap *deadlines)
+{
+    const uint64_t *next = idmap_find(deadlines, b->owner);
+    repair_batch rest = {.end = 0};
+    if (b->end < end && !resume(r, k, b, end, next ? *next : k->high + k->span, &rest))
+        return false;
+    if (rest.end != 0) {
+        if (!parts_grow(r->memory, &r->batches, &r->capacity, r->count + 1, sizeof rest, r->error))
+            return false;
+        r->batches[r->count++] = rest;
+    }
+    if (b->kind != PARTS_EVENTS)
+        return true;
+    uint64_t *deadline = idmap_insert(deadlines, b->owner);
+    if (!deadline) {
+        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        return false;
+    }
+    *deadline = b->time;
+    return true;
+}
+
 bool repair_resume(repair *r)
 {
     size_t count = r->count;
@@ -186,26 +201,20 @@ bool repair_resume(repair *r)
      * known. */
     if (repair_is_v2(r) || r->version < 7)
         return true;
-    bounds k = {.low = 0};
-    for (size_t i = 0; i < count; i++) {
-        size_t next = i + 1;
-        while (next < count && r->batches[next].dropped)
-            next++;
-        size_t end = next < count ? r->batches[next].offset : r->size;
-        repair_batch rest;
-        if (r->batches[i].dropped || r->batches[i].end >= end)
+    idmap deadlines;
+    idmap_init(&deadlines, sizeof(uint64_t));
+    bool done = true;
+    const bounds k = bounds_of(r);
+    size_t end = r->size; /* where the next batch begins that is not dropped */
+    for (size_t i = count; i-- > 0 && done;) {
+        const repair_batch b = r->batches[i];
+        if (b.dropped)
             continue;
-        if (k.high == 0)
-            k = bounds_of(r);
-        if (!resume(r, &k, i, end, &rest))
-            return false;
-        if (rest.end == 0)
-            continue;
-        if (!parts_grow(r->memory, &r->batches, &r->capacity, r->count + 1, sizeof rest, r->error))
-            return false;
-        r->batches[r->count++] = rest;
+        done = resume_batch(r, &k, &b, end, &deadlines);
+        end = b.offset;
     }
+    idmap_free(&deadlines);
     if (r->count > count)
         qsort(r->batches, r->count, sizeof *r->batches, compare_offsets);
-    return true;
+    return done;
 }

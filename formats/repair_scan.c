@@ -96,6 +96,14 @@ bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_
     return whole;
 }
 
+const uint8_t *repair_records_of(const repair *r, const repair_batch *b)
+{
+    bool marked = repair_is_v2(r) &&
+                  (b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS ||
+                   b->kind == PARTS_SAMPLES || (b->kind == PARTS_SYNC && r->version >= 25));
+    return r->bytes + b->body + (marked && b->end > b->body);
+}
+
 /* ---- batches of v2 -------------------------------------------------------------------------- */
 
 static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *size)

@@ -1,8 +1,9 @@
 /* script.c - event scripts: which there are, and turning what one says into records of a trace. */
+#include "plural.h"
 #include "script_meaning.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,6 @@ enum {
 };
 
 #define MEMORY_DEFAULT ((uint64_t)1 << 30)
-#define NO_ERROR_PLACE GOTRACE_NO_OFFSET
 
 const script_format *const script_formats[] = {&script_text, &script_json, &script_jsonl,
                                                &script_cbor, NULL};
@@ -26,65 +26,7 @@ const script_format *script_by_name(const char *name)
     return NULL;
 }
 
-/* ---- errors and memory --------------------------------------------------------------------- */
-
-gotrace_error *script_error_of(script_job *job, gotrace_rule rule, uint64_t line)
-{
-    const gotrace_rule_info *info = gotrace_rule_describe(rule);
-    job->error->line = job->binary ? 0 : line;
-    job->error->column = 0;
-    job->error->offset = job->binary ? line : NO_ERROR_PLACE;
-    job->error->event = job->events;
-    job->error->error = (gotrace_error){
-        .rule = rule,
-        .severity = info->severity,
-        .class_ = info->class_,
-        .offset = NO_ERROR_PLACE,
-        .batch = NO_ERROR_PLACE,
-        .event = NO_ERROR_PLACE,
-    };
-    return &job->error->error;
-}
-
-static void fail_list(script_job *job, gotrace_rule rule, uint64_t line, const char *message,
-                      va_list list)
-{
-    gotrace_error *error = script_error_of(job, rule, line);
-    vsnprintf(error->message, sizeof error->message, message, list);
-    /* What scripts are limited in is memory. */
-    if (rule == GOTRACE_RULE_SYSTEM_LIMIT)
-        error->limit = GOTRACE_LIMIT_MEMORY;
-}
-
-gotrace_status script_fail(script_job *job, uint64_t line, const char *message, ...)
-{
-    va_list list;
-    va_start(list, message);
-    fail_list(job, GOTRACE_RULE_USAGE, line, message, list);
-    va_end(list);
-    return GOTRACE_ERROR;
-}
-
-gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char *message, ...)
-{
-    va_list list;
-    va_start(list, message);
-    fail_list(job, rule, job->binary ? job->in.before + job->in.at : job->in.line, message, list);
-    va_end(list);
-    return GOTRACE_ERROR;
-}
-
-script_shown script_show(const char *s, size_t size)
-{
-    script_shown shown;
-    size_t room = sizeof shown.text - sizeof "...", used = 0;
-    for (size_t i = 0; i < size && used < room; i++) {
-        bool plain = s[i] >= ' ' && s[i] <= '~';
-        shown.text[used++] = plain ? s[i] : '?';
-    }
-    memcpy(shown.text + used, size > room ? "..." : "", size > room ? 4 : 1);
-    return shown;
-}
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static void *resize_with_malloc(void *ctx, void *block, size_t old_size, size_t new_size)
 {
@@ -125,6 +67,14 @@ void script_release(script_job *job, void *array, size_t capacity, size_t elemen
         job->allocator.resize(job->allocator.ctx, array, capacity * element, 0);
 }
 
+/* ---- output -------------------------------------------------------------------------------- */
+
+bool script_write(void *ctx, const void *bytes, size_t size)
+{
+    script_job *job = ctx;
+    return job->errors > 0 || job->write(job->ctx, bytes, size);
+}
+
 /* ---- input --------------------------------------------------------------------------------- */
 
 gotrace_status script_fill(script_job *job)
@@ -132,11 +82,13 @@ gotrace_status script_fill(script_job *job)
     script_input *in = &job->in;
     if (in->ended)
         return GOTRACE_END;
-    if (in->at > 0) {
-        memmove(in->buffer, in->buffer + in->at, in->end - in->at);
-        in->end -= in->at;
-        in->before += in->at;
-        in->at = 0;
+    size_t done = in->marked ? in->mark : in->at;
+    if (done > 0) {
+        memmove(in->buffer, in->buffer + done, in->end - done);
+        in->end -= done;
+        in->before += done;
+        in->at -= done;
+        in->mark = 0;
     }
     size_t held = in->end;
     void *buffer = in->buffer;
@@ -155,7 +107,7 @@ gotrace_status script_fill(script_job *job)
     int os_error = errno;
     script_fail_system(job, GOTRACE_RULE_SYSTEM_READ, "the script cannot be read: %s",
                        strerror(os_error));
-    job->error->error.os_error = os_error;
+    job->error.error.os_error = os_error;
     return GOTRACE_ERROR;
 }
 
@@ -212,91 +164,9 @@ gotrace_status script_number(script_job *job, uint64_t line, const char *s, size
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Letters to be put in, left out or changed to make one name of the other, case aside; names are
- * short. */
-static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
-{
-    enum { LONGEST = 40 };
-    size_t row[LONGEST + 1];
-    if (a_size > LONGEST || b_size > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= b_size; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_size; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_size; j++) {
-            size_t change = corner + ((a[i - 1] | 32) != (b[j - 1] | 32));
-            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            corner = row[j];
-            row[j] = change < other ? change : other;
-        }
-    }
-    return row[b_size];
-}
-
-const char *script_nearer(const char *found, size_t size, const char *best, const char *name)
-{
-    if (!best)
-        return name;
-    return distance(found, size, name, strlen(name)) < distance(found, size, best, strlen(best))
-               ? name
-               : best;
-}
-
 static bool is_name(const char *name, const char *s, size_t size)
 {
     return strlen(name) == size && memcmp(name, s, size) == 0;
-}
-
-/* Whether an event by meaning can say that: where it stands and no argument is called so, the
- * header lacks the level. */
-static bool is_by_meaning(const char *name, size_t size)
-{
-    static const char *const names[] = {"t", "ticks", "p", "m", "g", "on_p", "on_m", "on_g"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is_name(names[i], name, size))
-            return true;
-    return false;
-}
-
-static gotrace_status fail_event_name(script_job *job, const char *name, size_t size)
-{
-    if (is_name("Sync", name, size) && !script_is_meaning(job))
-        return script_fail(job, job->record.line,
-                           "Sync is no event of go 1.%d at level raw; by meaning it is, which a "
-                           "script's header says: level=meaning",
-                           job->version);
-    const char *best = NULL;
-    for (unsigned code = 0; code < SCRIPT_CODES; code++)
-        if (job->shapes[code].spec)
-            best = script_nearer(name, size, best, job->shapes[code].spec->name);
-    return script_fail(job, job->record.line,
-                       "\"%s\" is not an event of go 1.%d; the nearest name is %s",
-                       script_show(name, size).text, job->version, best);
-}
-
-static gotrace_status fail_arg_name(script_job *job, uint64_t line, const char *name, size_t size)
-{
-    const script_shape *shape = job->record.shape;
-    char list[128] = "";
-    size_t used = 0;
-    const char *best = NULL;
-    for (size_t i = 0; i < shape->arg_count; i++) {
-        best = script_nearer(name, size, best, shape->args[i]->name);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
-                                 shape->args[i]->name);
-    }
-    if (is_by_meaning(name, size) && !script_is_meaning(job))
-        return script_fail(job, line,
-                           "%s has no argument \"%s\" at level raw; by meaning it can, which a "
-                           "script's header says: level=meaning",
-                           shape->spec->name, script_show(name, size).text);
-    if (!best)
-        return script_fail(job, line, "%s has no arguments, \"%s\" found", shape->spec->name,
-                           script_show(name, size).text);
-    return script_fail(job, line, "%s has no argument \"%s\"; the nearest is %s (it has %s)",
-                       shape->spec->name, script_show(name, size).text, best, list);
 }
 
 static unsigned name_hash(const char *name, size_t size)
@@ -340,27 +210,24 @@ static gotrace_status fail_version(script_job *job, uint64_t line, uint64_t foun
 gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size)
 {
     uint64_t minor = 0;
+    job->hopeless = true;
     if (job->version != 0)
         return script_fail(job, line, "the trace's version is told twice");
     gotrace_status status = script_number(job, line, number, size, &minor);
     if (status != GOTRACE_OK)
         return status;
-    size_t count;
-    const int *versions = gotrace_versions(&count);
-    for (size_t i = 0; i < count; i++)
-        if (minor == (unsigned)versions[i])
-            job->version = versions[i];
+    job->version = minor <= INT_MAX ? gotrace_release_version((int)minor) : 0;
     if (job->version == 0)
         return fail_version(job, line, minor);
     job->frame_values = gotrace_frame_values(job->version);
     make_shapes(job);
     if (script_head_end(job, line) != GOTRACE_OK)
         return GOTRACE_ERROR;
+    job->hopeless = false;
     if (job->meaning && !job->meaning->is_raw)
         return GOTRACE_OK;
     gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, line);
-    return gotrace_encoder_new(job->version, job->write, job->ctx, job->config, &job->encoder,
-                               error);
+    return gotrace_encoder_new(job->version, script_write, job, job->config, &job->encoder, error);
 }
 
 /* ---- a record ------------------------------------------------------------------------------ */
@@ -368,6 +235,7 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
 void script_record_reset(script_job *job, uint64_t line)
 {
     script_record *record = &job->record;
+    job->faulty = job->judged = false;
     record->line = line;
     record->shape = NULL;
     record->seen = 0;
@@ -384,7 +252,7 @@ gotrace_status script_record_name(script_job *job, const char *name, size_t size
             job->record.shape = job->names[slot];
             return GOTRACE_OK;
         }
-    return fail_event_name(job, name, size);
+    return script_fail_event(job, name, size);
 }
 
 gotrace_status script_record_code(script_job *job, uint64_t line, uint64_t code)
@@ -411,7 +279,7 @@ gotrace_status script_record_arg(script_job *job, uint64_t line, const char *nam
         *slot = &record->values[GOTRACE_MAX_ARGS - shape->arg_count + i];
         return GOTRACE_OK;
     }
-    return fail_arg_name(job, line, name, size);
+    return script_fail_arg(job, line, name, size);
 }
 
 gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value)
@@ -482,8 +350,8 @@ static gotrace_status end_frames(script_job *job, size_t count_at)
         record->seen |= 1u << count_at;
     }
     if (*told != frames)
-        return script_fail(job, record->line, "%s says %llu frames, but has %llu",
-                           record->shape->spec->name, (unsigned long long)*told,
+        return script_fail(job, record->line, "%s says %llu frame%s, but has %llu",
+                           record->shape->spec->name, (unsigned long long)*told, plural(*told),
                            (unsigned long long)frames);
     return GOTRACE_OK;
 }
@@ -545,6 +413,8 @@ static gotrace_status make_widths(script_job *job, gotrace_record *made)
 gotrace_status script_record_end(script_job *job)
 {
     script_record *record = &job->record;
+    if (job->faulty)
+        return GOTRACE_OK;
     if (check_args(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
     const script_shape *shape = record->shape;
@@ -559,11 +429,8 @@ gotrace_status script_record_end(script_job *job)
     };
     if (record->pad_count > 0 && make_widths(job, &made) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (gotrace_encoder_record(job->encoder, &made) != GOTRACE_OK) {
-        *script_error_of(job, GOTRACE_RULE_NONE,
-                         record->line) = *gotrace_encoder_error(job->encoder);
-        return GOTRACE_ERROR;
-    }
+    if (gotrace_encoder_record(job->encoder, &made) != GOTRACE_OK)
+        return script_fail_as(job, record->line, gotrace_encoder_error(job->encoder));
     job->events++;
     return GOTRACE_OK;
 }
@@ -651,7 +518,8 @@ static gotrace_status read_script(script_job *job)
             break;
         gotrace_status status = at < SCRIPT_TEXT_MAX ? script_fill(job) : GOTRACE_END;
         if (status == GOTRACE_END)
-            return script_fail(job, in->line, "the script is empty");
+            return script_fail(job, in->line,
+                               "the script is empty: it has to begin with \"Trace Go1.N\"");
         if (status != GOTRACE_OK)
             return status;
     }
@@ -662,46 +530,24 @@ static gotrace_status read_script(script_job *job)
 
 static gotrace_status finish(script_job *job)
 {
+    if (job->errors > 0)
+        return GOTRACE_OK;
     if (job->meaning && !job->meaning->is_raw)
         return script_meaning_finish(job);
     if (gotrace_encoder_finish(job->encoder, 0, 0) == GOTRACE_OK)
         return GOTRACE_OK;
-    *script_error_of(job, GOTRACE_RULE_NONE, job->in.line) = *gotrace_encoder_error(job->encoder);
-    return GOTRACE_ERROR;
+    return script_fail_as(job, job->in.line, gotrace_encoder_error(job->encoder));
 }
 
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, script_error *error)
 {
-    return script_synthesize_as(input, write, ctx, config, false, error);
+    const script_options options = {.force = false};
+    return script_synthesize_as(input, write, ctx, config, &options, error);
 }
 
-gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
-                                    const gotrace_config *config, bool believe, script_error *error)
+static void free_job(script_job *job)
 {
-    script_error ignored;
-    script_job *job = calloc(1, sizeof *job);
-    if (!error)
-        error = &ignored;
-    if (!job) {
-        script_job none = {.error = error};
-        script_error_of(&none, GOTRACE_RULE_SYSTEM_MEMORY, 0);
-        return GOTRACE_ERROR;
-    }
-    *job = (script_job){
-        .in.file = input,
-        .config = config,
-        .write = write,
-        .ctx = ctx,
-        .believe = believe,
-        .error = error,
-    };
-    script_error_of(job, GOTRACE_RULE_NONE, 0);
-    gotrace_status status = begin(job);
-    if (status == GOTRACE_OK)
-        status = read_script(job);
-    if (status == GOTRACE_OK)
-        status = finish(job);
     gotrace_encoder_free(job->encoder);
     script_meaning_free(job);
     script_release(job, job->in.buffer, job->in.capacity, 1);
@@ -710,5 +556,37 @@ gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *c
     script_release(job, job->record.pads, job->record.pad_capacity, sizeof *job->record.pads);
     script_release(job, job->widths, job->width_capacity, 1);
     free(job);
+}
+
+gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
+                                    const gotrace_config *config, const script_options *options,
+                                    script_error *error)
+{
+    script_job *job = calloc(1, sizeof *job);
+    if (!job) {
+        script_job none = {.version = 0};
+        script_error_of(&none, GOTRACE_RULE_SYSTEM_MEMORY, 0);
+        if (error)
+            *error = none.error;
+        return GOTRACE_ERROR;
+    }
+    job->in.file = input;
+    job->config = config;
+    job->write = write;
+    job->ctx = ctx;
+    job->options = *options;
+    script_error_of(job, GOTRACE_RULE_NONE, 0);
+    gotrace_status status = begin(job);
+    if (status == GOTRACE_OK)
+        status = read_script(job);
+    if (status == GOTRACE_OK)
+        status = finish(job);
+    bool system = status < 0 && job->error.error.class_ == GOTRACE_CLASS_SYSTEM;
+    if (status < 0 && !job->reported)
+        script_finish_error(job);
+    if (error)
+        *error = job->errors > 0 && !system ? job->first_error : job->error;
+    status = job->errors > 0 ? GOTRACE_ERROR : GOTRACE_OK;
+    free_job(job);
     return status;
 }

@@ -9,6 +9,7 @@
 #define SCRIPT_H
 
 #include "formats.h"
+#include "json_place.h"
 
 /* No line of text or of JSON Lines may be longer: a string of the trace has at most 10^6 bytes, and
  * no escape takes more than six characters for one. */
@@ -29,6 +30,8 @@ typedef struct script_input {
     size_t at, end, capacity;
     uint64_t line, before;
     bool ended;
+    bool marked; /* bytes from mark on are kept, to be read again */
+    size_t mark;
 } script_input;
 
 /* A row of the event table as this version has it. */
@@ -84,14 +87,38 @@ struct script_job {
     uint8_t *widths;
     size_t width_capacity;
     uint64_t events;         /* records written */
-    bool believe;            /* write what cannot have happened too */
-    script_meaning *meaning; /* NULL: the header tells no level, which is raw then */
-    script_error *error;
+    script_meaning *meaning; /* NULL: the header sets no level, which is raw then */
+    script_options options;
+    script_error error; /* the latest one */
+    script_error first_error;
+    uint64_t errors;  /* that were finished */
+    bool faulty;      /* the event being put together had an error and is not written */
+    bool judged;      /* level meaning: what an error in the event leaves in doubt is known */
+    bool reported;    /* the latest error follows from one that was reported */
+    bool hopeless;    /* what follows the latest error cannot be judged */
+    uint64_t column;  /* JSON: of the record being put together; else 0 */
+    json_place place; /* JSON: where that record is */
+    bool in_list;     /* CBOR: the error is in an event, whose index this is */
+    uint64_t index;
 };
 
 /* Fill the job's error (rule usage) and return GOTRACE_ERROR. */
 gotrace_status script_fail(script_job *job, uint64_t line, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same with an error of the library. */
+gotrace_status script_fail_as(script_job *job, uint64_t line, const gotrace_error *error);
+
+/* Put text before an error's message. */
+void script_put_first(gotrace_error *error, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The job's error is complete: count and report it. */
+void script_finish_error(script_job *job);
+
+/* After an error: report it and go on (GOTRACE_OK), with the event marked as faulty, or stop
+ * (GOTRACE_ERROR) because nobody asked for more errors or no more can be found. */
+gotrace_status script_recover(script_job *job);
 
 /* The same where not the script is at fault: system.memory, system.limit, system.read. */
 gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char *message, ...)
@@ -113,10 +140,25 @@ gotrace_status script_grow(script_job *job, void **array, size_t *capacity, size
 /* Free such an array. */
 void script_release(script_job *job, void *array, size_t capacity, size_t element);
 
-/* Of two names (best may be NULL) the one nearer to what was found. */
-const char *script_nearer(const char *found, size_t size, const char *best, const char *name);
+/* The name, if it is near to what was found and nearer than best (which may be NULL); else best. */
+const char *script_near(const char *found, size_t size, const char *best, const char *name);
 
-/* Read more input behind what lies in the buffer; GOTRACE_END when there is no more. */
+/* Names for a message: "a, b, c"; zeroed memory is an empty list. */
+typedef struct script_names {
+    char text[160];
+} script_names;
+void script_list(script_names *list, const char *name);
+/* What is before such a list of an event's arguments. */
+const char *script_are(const script_names *arguments);
+
+/* Fail because the version has no event of that name, or the record's event no such argument. */
+gotrace_status script_fail_event(script_job *job, const char *name, size_t size);
+gotrace_status script_fail_arg(script_job *job, uint64_t line, const char *name, size_t size);
+
+/* Write to the job's output (ctx is the job), unless the script had an error. */
+bool script_write(void *ctx, const void *bytes, size_t size);
+
+/* Read more input after what is in the buffer; GOTRACE_END when there is no more. */
 gotrace_status script_fill(script_job *job);
 
 /* The next line without its end: GOTRACE_EVENT, or GOTRACE_END. It lives until the next call;

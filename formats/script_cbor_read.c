@@ -445,6 +445,27 @@ static gotrace_status read_record(script_job *job, const script_item *item)
     return read_array(job, item);
 }
 
+/* Read an event. After an error go on with the next one, if the items are well-formed that far. */
+static gotrace_status read_next(script_job *job, const script_item *item)
+{
+    script_input *in = &job->in;
+    const script_item head = *item;
+    in->marked = job->options.report != NULL;
+    in->mark = (size_t)(head.offset - in->before);
+    job->in_list = true;
+    gotrace_status status = read_record(job, &head);
+    if (status != GOTRACE_OK && script_recover(job) == GOTRACE_OK) {
+        script_event_skip(job);
+        status = item_pass_again(job, &head);
+    }
+    in->marked = false;
+    if (status != GOTRACE_OK)
+        return status;
+    job->in_list = false;
+    job->index++;
+    return status;
+}
+
 /* ---- the whole -------------------------------------------------------------------- */
 
 /* The first map of the script. */
@@ -497,7 +518,7 @@ static gotrace_status read_list(script_job *job, cbor_header *header, const scri
         return fail_value(job, shown, &item, "an array of events");
     item_list records = item_list_of(&item);
     while ((status = item_list_next(job, &records, &item)) == GOTRACE_EVENT)
-        if (read_record(job, &item) != GOTRACE_OK)
+        if (read_next(job, &item) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
@@ -519,7 +540,9 @@ static gotrace_status read_head_member(script_job *job, cbor_header *header,
     const kept_name kept = keep_name(name);
     if (item_value(job, &item) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    return take_scalar(job, &kept, &item, script_head_value);
+    bool is_whole = !item.open && item.kind != ITEM_ARRAY && item.kind != ITEM_MAP;
+    gotrace_status status = take_scalar(job, &kept, &item, script_head_value);
+    return status != GOTRACE_OK && is_whole ? script_recover(job) : status;
 }
 
 /* {"trace": "go 1.N"}, which tells the level and can hold the events too. */
@@ -545,7 +568,7 @@ static gotrace_status read_header(script_job *job, bool *has_list)
     if (status < 0 || *has_list)
         return status < 0 ? status : GOTRACE_OK;
     if (header.version.size == 0)
-        return script_fail(job, start, "the script lacks \"trace\": \"go 1.N\"");
+        return script_fail_head(job, start);
     return end_header(job, &header);
 }
 
@@ -561,7 +584,7 @@ gotrace_status script_cbor_read(script_job *job)
         if (has_list)
             return script_fail(job, item.offset, "%s found, nothing expected after the document",
                                item_show(&item).text);
-        if (read_record(job, &item) != GOTRACE_OK)
+        if (read_next(job, &item) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     return status == GOTRACE_END ? GOTRACE_OK : status;

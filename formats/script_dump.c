@@ -277,10 +277,8 @@ static void write_sync(dumper *d, const gotrace_event *event)
 /* What experiments wrote in a generation is told where that begins. False if it cannot be read. */
 static bool write_experiments(dumper *d, const gotrace_event *sync)
 {
-    for (size_t i = 0; i < d->experiments.count; i++) {
-        const experiment_batch *b = &d->experiments.batches[i];
-        if (b->generation != sync->generation)
-            continue;
+    const experiment_batch *b;
+    for (size_t n = experiments_of(&d->experiments, sync->generation, &b); n > 0; n--, b++) {
         char *data = experiments_read(b, d->source, d->error);
         if (!data)
             return false;

@@ -5,8 +5,10 @@
  *
  * The function ends at the first space outside of brackets, so that main.f[func(int, int) bool] is
  * one name; where that would not tell, spaces, brackets and backslashes have a backslash before
- * them. The file is what follows up to the colon and the line's number at the end, whatever it
- * holds. What is empty or 0 is left out: "main.work", "main.work @0x46f2a0", "@0x46f2a0".
+ * them, and so has the colon of a function that ends like a line, "f\:12": "main.main:12" is a
+ * wrong frame, because it was meant as a function with a line. The file is what follows up to the
+ * colon and the line's number at the end, whatever it holds. What is empty or 0 is left out:
+ * "main.work", "main.work @0x46f2a0", "@0x46f2a0"; so is the PC that a frame without one gets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +48,21 @@ static bool is_pc(const char *s, size_t size)
     return true;
 }
 
-/* Whether a function's name can stand as it is. */
+/* Whether the text ends in a line's number, ":12"; not if the colon has a backslash before it. */
+static bool ends_in_line(const char *s, size_t size)
+{
+    size_t i = size;
+    while (i > 0 && s[i - 1] >= '0' && s[i - 1] <= '9')
+        i--;
+    return i > 0 && i < size && s[i - 1] == ':' && (i == 1 || s[i - 2] != '\\');
+}
+
+/* Whether a function's name can be written as it is. */
 static bool is_plain(const char *s, size_t size)
 {
     size_t depth;
-    return !is_pc(s, size) && !memchr(s, '\\', size) && function_end(s, size, &depth) == size &&
-           depth == 0;
+    return !is_pc(s, size) && !ends_in_line(s, size) && !memchr(s, '\\', size) &&
+           function_end(s, size, &depth) == size && depth == 0;
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -79,10 +90,19 @@ static void put(script_frame_text *text, const char *s, size_t size)
 static void put_escaped(script_frame_text *text, const char *s, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        if (s[i] == ' ' || s[i] == '\\' || s[i] == '@' || bracket(s[i]) != 0)
+        if (s[i] == ' ' || s[i] == '\\' || s[i] == '@' || s[i] == ':' || bracket(s[i]) != 0)
             put(text, "\\", 1);
         put(text, s + i, 1);
     }
+}
+
+/* Whether to write the PC: the one that a frame without a PC gets is left out. */
+static bool has_pc(const gotrace_frame *frame)
+{
+    gotrace_frame bare = *frame;
+    bare.pc = 0;
+    return frame->pc != 0 &&
+           (frame->pc < GOTRACE_FRAME_PC_MADE || frame->pc != gotrace_frame_pc(&bare));
 }
 
 bool script_frame_write(script_frame_text *text, const gotrace_frame *frame)
@@ -104,7 +124,7 @@ bool script_frame_write(script_frame_text *text, const gotrace_frame *frame)
         int size = snprintf(number, sizeof number, ":%llu", (unsigned long long)frame->line);
         put(text, number, (size_t)size);
     }
-    if (frame->pc != 0) {
+    if (has_pc(frame)) {
         int size = snprintf(number, sizeof number, "%s@0x%llx", text->size > 0 ? " " : "",
                             (unsigned long long)frame->pc);
         put(text, number, (size_t)size);
@@ -128,11 +148,19 @@ static size_t unescape(char *s, size_t size)
     return used;
 }
 
+static gotrace_status wrong_frame(script_job *job, uint64_t line, const char *s, size_t size)
+{
+    return script_fail(job, line, "\"%s\" found, a frame \"function file:line @0xPC\" expected",
+                       script_show(s, size).text);
+}
+
 gotrace_status script_frame_read(script_job *job, uint64_t line, char *s, size_t size,
                                  gotrace_frame *frame)
 {
     size_t depth, end = is_pc(s, size) ? 0 : function_end(s, size, &depth);
     *frame = (gotrace_frame){.function = s, .file = s};
+    if (ends_in_line(s, end))
+        return wrong_frame(job, line, s, size);
     const char *rest = s + end, *stop = s + size;
     /* Behind a function stands a space. */
     if (rest < stop && *rest == ' ')
@@ -154,9 +182,7 @@ gotrace_status script_frame_read(script_job *job, uint64_t line, char *s, size_t
         while (colon > rest && colon[-1] >= '0' && colon[-1] <= '9')
             colon--;
         if (colon == stop || colon == rest || colon[-1] != ':')
-            return script_fail(job, line,
-                               "\"%s\" found, a frame \"function file:line @0xPC\" expected",
-                               script_show(s, size).text);
+            return wrong_frame(job, line, s, size);
         if (script_number(job, line, colon, (size_t)(stop - colon), &frame->line) != GOTRACE_OK)
             return GOTRACE_ERROR;
         frame->file = rest;

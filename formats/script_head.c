@@ -48,6 +48,7 @@ static gotrace_status make(script_job *job)
     if (status == GOTRACE_OK) {
         *job->meaning = (script_meaning){.capacity = capacity};
         idmap_init(&job->meaning->threads, sizeof(int64_t));
+        script_follow_init(&job->meaning->follow);
     }
     return status;
 }
@@ -103,6 +104,24 @@ static gotrace_status set_number(script_job *job, uint64_t line, size_t which, s
     return GOTRACE_OK;
 }
 
+static gotrace_status fail_head_name(script_job *job, uint64_t line, const char *name, size_t size)
+{
+    const char *near = NULL;
+    script_names list = {""};
+    /* In text the version is no member. */
+    if (job->binary || job->column > 0)
+        script_list(&list, "trace");
+    for (size_t i = 0; i < NAMES; i++) {
+        near = script_near(name, size, near, names[i]);
+        script_list(&list, names[i]);
+    }
+    if (near)
+        return script_fail(job, line, "a script's header has no \"%s\"; did you mean %s?",
+                           script_show(name, size).text, near);
+    return script_fail(job, line, "a script's header has no \"%s\"; it can have %s",
+                       script_show(name, size).text, list.text);
+}
+
 gotrace_status script_head_value(script_job *job, uint64_t line, const char *name, size_t size,
                                  script_token value)
 {
@@ -110,11 +129,7 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
     while (which < NAMES && !is((script_token){name, size, false}, names[which]))
         which++;
     if (which == NAMES)
-        return script_fail(job, line,
-                           "\"%s\" found; a header has the version, level, records or (of level "
-                           "meaning) events, frequency, start, tracer, procs, equal_ticks, "
-                           "monotonic, wall_seconds, wall_nanoseconds",
-                           script_show(name, size).text);
+        return fail_head_name(job, line, name, size);
     if (make(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
     script_meaning *m = job->meaning;
@@ -124,7 +139,8 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
     m->common_seen |= bit;
     if (which == LEVEL) {
         m->is_told = true;
-        return set_level(job, line, value);
+        job->hopeless = set_level(job, line, value) != GOTRACE_OK;
+        return job->hopeless ? GOTRACE_ERROR : GOTRACE_OK;
     }
     m->other = names[which];
     switch (which) {
@@ -134,14 +150,21 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
     }
 }
 
+gotrace_status script_fail_head(script_job *job, uint64_t line)
+{
+    /* It may be there under the wrong name, which was reported. */
+    job->reported = job->errors > 0;
+    return script_fail(job, line, "the script lacks \"trace\":\"go 1.N\"");
+}
+
 gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events)
 {
     if (is_events == script_is_meaning(job))
         return GOTRACE_OK;
     return script_fail(job, line,
                        is_events ? "\"events\" found, but no \"level\": \"meaning\" before it"
-                                 : "\"records\" found, which are of level raw: those of level "
-                                   "meaning stand in \"events\"");
+                                 : "\"records\" found, which a script of level raw has; one of "
+                                   "level meaning has \"events\"");
 }
 
 gotrace_status script_head_end(script_job *job, uint64_t line)
@@ -157,7 +180,7 @@ gotrace_status script_head_end(script_job *job, uint64_t line)
         m->options.frequency = SECOND;
     if (m->has_clocks)
         m->options.clocks.ticks = m->start;
-    m->options.believe = job->believe;
+    m->options.believe = job->options.force;
     return GOTRACE_OK;
 }
 
@@ -192,8 +215,10 @@ gotrace_status script_when(script_job *job, uint64_t line, const char *name, scr
     uint64_t since = fits ? script_ticks(time, m->options.frequency) : 0;
     *ticks = negative ? m->start - since : m->start + since;
     if (!fits || (negative ? since > m->start : *ticks < since))
-        return script_fail(job, line, "%s: %s ns are %s ticks", name,
+        return script_fail(job, line, "%s: %s ns is %s", name,
                            script_show(value.bytes, value.size).text,
-                           negative ? "less than 0" : "more than 2^64");
+                           negative ? "before tick 0 of the clock; \"start\" in the header sets "
+                                      "the ticks at time 0"
+                                    : "more than 2^64 ticks of the clock");
     return GOTRACE_OK;
 }

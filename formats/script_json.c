@@ -255,7 +255,8 @@ static gotrace_status fail_json(script_job *job, uint64_t line, bool is_line,
         text[size] = error->text[size] < ' ' || error->text[size] > '~' ? '?' : error->text[size];
     text[size] = '\0';
     if (code == json_error_premature_end_of_input && is_line)
-        script_fail(job, line, "the line ends within an event; JSON Lines have each on one line");
+        script_fail(job, line,
+                    "the line ends within an event; JSON Lines have each event on one line");
     else if (code == json_error_numeric_overflow && strncmp(text, "too big integer", 15) == 0)
         script_fail(job, line, "%s: write numbers above %lld as strings", text,
                     (long long)INT64_MAX);
@@ -263,7 +264,7 @@ static gotrace_status fail_json(script_job *job, uint64_t line, bool is_line,
         script_fail(job, line, "%s: bytes that are not UTF-8 go into \"data_hex\"", text);
     else
         script_fail(job, line, "%s", text);
-    job->error->column = error->column > 0 ? (uint64_t)error->column : 0;
+    job->error.column = error->column > 0 ? (uint64_t)error->column : 0;
     return GOTRACE_ERROR;
 }
 
@@ -295,6 +296,33 @@ static gotrace_status fail_value(script_job *job, const char *name, const json_t
 {
     return script_fail(job, job->record.line, "%s: %s found, %s expected",
                        script_show(name, strlen(name)).text, show_value(value).text, expected);
+}
+
+/* The object at hand: a record, or the header. */
+static void set_place(script_job *job, json_place place)
+{
+    job->place = place;
+    job->column = place.column;
+    script_record_reset(job, place.line);
+}
+
+/* The error is in a member of the object at hand: give it the place of that one's value. */
+static gotrace_status fail_member(script_job *job, const char *name)
+{
+    json_place place = job->place;
+    bool is_system = job->error.error.class_ == GOTRACE_CLASS_SYSTEM;
+    if (!is_system && json_place_member(&place, name)) {
+        job->error.line = place.line;
+        job->error.column = place.column;
+    }
+    return GOTRACE_ERROR;
+}
+
+/* The same, and go on with the next member. */
+static gotrace_status next_member(script_job *job, const char *name)
+{
+    fail_member(job, name);
+    return script_recover(job);
 }
 
 /* A whole number, as it is or in a string. */
@@ -344,7 +372,8 @@ static gotrace_status read_hex(script_job *job, const char *digits, size_t size)
     for (size_t i = 0, used = 0; i < size; i += 2) {
         unsigned high = script_digit(digits[i]), low = script_digit(digits[i + 1]);
         if (high > 15 || low > 15)
-            return script_fail(job, line, "\"data_hex\" is not pairs of hexadecimal digits");
+            return script_fail(job, line,
+                               "pairs of hexadecimal digits expected after a name with \"_hex\"");
         bytes[used++] = (char)(high << 4 | low);
         if (used < sizeof bytes && i + 2 < size)
             continue;
@@ -437,7 +466,8 @@ static gotrace_status read_event(script_job *job, json_t *object, const json_t *
     json_t *value, *frame;
     size_t i;
     if (script_event_begin(job, job->record.line, json_string_value(event),
-                           json_string_length(event)) != GOTRACE_OK)
+                           json_string_length(event)) != GOTRACE_OK &&
+        next_member(job, "event") != GOTRACE_OK)
         return GOTRACE_ERROR;
     json_object_foreach(object, name, value)
     {
@@ -452,8 +482,8 @@ static gotrace_status read_event(script_job *job, json_t *object, const json_t *
             if (status == GOTRACE_OK)
                 status = read_text_frame(job, name, frame);
         }
-        if (status != GOTRACE_OK)
-            return status;
+        if (status != GOTRACE_OK && next_member(job, name) != GOTRACE_OK)
+            return GOTRACE_ERROR;
     }
     return script_event_end(job);
 }
@@ -483,31 +513,39 @@ static gotrace_status read_member(script_job *job, const char *name, const json_
     return read_number(job, name, value, slot);
 }
 
-static gotrace_status read_record(script_job *job, uint64_t line, json_t *object)
+static gotrace_status read_record(script_job *job, json_place place, json_t *object)
 {
     const char *name;
     json_t *value;
-    script_record_reset(job, line);
+    uint64_t line = place.line;
+    set_place(job, place);
     if (!json_is_object(object))
         return script_fail(job, line, "%s found, an event expected: {\"event\":...}",
                            show_value(object).text);
     const json_t *event = json_object_get(object, "event");
     if (!event)
         return script_fail(job, line, "an object without \"event\"");
-    if (!json_is_string(event))
-        return fail_value(job, "event", event, "an event's name");
+    if (!json_is_string(event)) {
+        fail_value(job, "event", event, "an event's name in quotes");
+        return fail_member(job, "event");
+    }
     const json_t *raw = json_object_get(object, "raw");
     bool meaning = script_is_meaning(job);
-    if (raw && !(meaning ? json_is_boolean(raw) : json_is_true(raw)))
-        return fail_value(job, "raw", raw, meaning ? "true or false" : "true");
+    if (raw && !(meaning ? json_is_boolean(raw) : json_is_true(raw))) {
+        fail_value(job, "raw", raw, meaning ? "true or false" : "true");
+        return fail_member(job, "raw");
+    }
     if (meaning && !json_is_true(raw))
         return read_event(job, object, event);
     if (meaning && script_event_raw(job, line) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (script_record_name(job, json_string_value(event), json_string_length(event)) != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    json_object_foreach(object, name, value) if (read_member(job, name, value) !=
-                                                 GOTRACE_OK) return GOTRACE_ERROR;
+        return next_member(job, "event");
+    json_object_foreach(object, name, value)
+    {
+        if (read_member(job, name, value) != GOTRACE_OK && next_member(job, name) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    }
     return script_record_end(job);
 }
 
@@ -519,8 +557,25 @@ typedef struct json_source {
     script_job *job;
     size_t given;    /* bytes given last */
     uint64_t before; /* bytes given before those */
-    bool failed;     /* the job's error tells */
+    bool failed;     /* the job's error says why */
+    char *text;      /* all of those bytes, for the places of errors */
+    size_t capacity;
 } json_source;
+
+/* Room in the text for more bytes. The limit of memory is the document's, not that of its copy. */
+static bool make_room(json_source *source, size_t size)
+{
+    const gotrace_allocator *a = &source->job->allocator;
+    size_t need = (size_t)source->before + size, capacity = 2 * need;
+    if (need <= source->capacity)
+        return true;
+    char *text = a->resize(a->ctx, source->text, source->capacity, capacity);
+    if (!text)
+        return false;
+    source->text = text;
+    source->capacity = capacity;
+    return true;
+}
 
 /* Pass over bytes of the input. */
 static void pass(script_input *in, size_t size)
@@ -550,25 +605,30 @@ static size_t give(void *buffer, size_t size, void *ctx)
     /* Jansson can pass over a zero byte without counting it. */
     else if (status == GOTRACE_OK && memchr(in->buffer + in->at, '\0', size))
         status = script_fail(job, in->line, "a zero byte, which JSON cannot hold");
+    else if (status == GOTRACE_OK && !make_room(source, size))
+        status = script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
     source->failed = status < 0;
     if (status != GOTRACE_OK)
         return 0;
     memcpy(buffer, in->buffer + in->at, size);
+    memcpy(source->text + source->before, buffer, size);
     source->given = size;
     return size;
 }
 
 /* The first object: a document, or the first of JSON Lines. NULL after an error. */
-static json_t *read_first(script_job *job)
+static json_t *read_first(script_job *job, json_source *source)
 {
-    json_source source = {.job = job};
     json_error_t error;
-    json_t *first = json_load_from(give, &source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
+    json_t *first = json_load_from(give, source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
     if (first) {
         /* Jansson counts in an int. */
-        uint32_t used = (uint32_t)error.position - (uint32_t)source.before;
-        pass(&job->in, used < source.given ? used : source.given);
-    } else if (!source.failed) {
+        uint32_t used = (uint32_t)error.position - (uint32_t)source->before;
+        used = used < source->given ? used : (uint32_t)source->given;
+        pass(&job->in, used);
+        job->place = (json_place){source->text, source->text + source->before + used, 1, 1};
+        json_place_to_value(&job->place);
+    } else if (!source->failed) {
         fail_json(job, (uint64_t)(error.line > 0 ? error.line : 0), false, &error);
     }
     return first;
@@ -593,40 +653,40 @@ static gotrace_status read_blank(script_job *job, bool whole)
 }
 
 /* {"trace":"go 1.N"}, which tells the level and can hold the events too. */
-static gotrace_status read_header(script_job *job, uint64_t line, json_t *first)
+static gotrace_status read_header(script_job *job, json_t *first)
 {
     static const char go[] = "go 1.";
     const char *name;
     json_t *value;
-    script_record_reset(job, line);
+    uint64_t line = job->place.line;
+    set_place(job, job->place);
     json_object_foreach(first, name, value)
     {
         bool known = strcmp(name, "trace") == 0 || strcmp(name, "records") == 0 ||
                      strcmp(name, "events") == 0;
-        if (!known && read_scalar(job, name, value, false, script_head_value) != GOTRACE_OK)
+        if (!known && read_scalar(job, name, value, false, script_head_value) != GOTRACE_OK &&
+            next_member(job, name) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     script_record_reset(job, line);
     const json_t *trace = json_object_get(first, "trace");
     if (!trace)
-        return script_fail(job, line, "the script lacks \"trace\":\"go 1.N\"");
+        return script_fail_head(job, line);
     const char *version = json_string_value(trace);
     if (!version || strncmp(version, go, strlen(go)) != 0)
-        return fail_value(job, "trace", trace, "\"go 1.N\"");
-    return script_version(job, line, version + strlen(go), json_string_length(trace) - strlen(go));
+        fail_value(job, "trace", trace, "\"go 1.N\"");
+    else if (script_version(job, line, version + strlen(go),
+                            json_string_length(trace) - strlen(go)) == GOTRACE_OK)
+        return GOTRACE_OK;
+    return fail_member(job, "trace");
 }
 
-/* In front of the message of an error that a record is at fault for: which one. */
-static void name_record(script_job *job, size_t index)
+/* After an error in a record, go on with the next one. */
+static gotrace_status next_record(script_job *job)
 {
-    gotrace_error *error = &job->error->error;
-    char message[sizeof error->message];
-    if (error->class_ == GOTRACE_CLASS_SYSTEM)
-        return;
-    memcpy(message, error->message, sizeof message);
-    int size = snprintf(error->message, sizeof error->message,
-                        "%s[%zu]: ", script_is_meaning(job) ? "events" : "records", index);
-    snprintf(error->message + size, sizeof error->message - (size_t)size, "%s", message);
+    gotrace_status status = script_recover(job);
+    script_event_skip(job);
+    return status;
 }
 
 static gotrace_status read_document(script_job *job, json_t *document)
@@ -636,20 +696,28 @@ static gotrace_status read_document(script_job *job, json_t *document)
     json_t *record;
     if (read_blank(job, true) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    job->in.line = 0;
-    if (read_header(job, 0, document) != GOTRACE_OK)
+    json_place place = job->place;
+    if (read_header(job, document) != GOTRACE_OK)
         return GOTRACE_ERROR;
     bool meaning = script_is_meaning(job);
-    if (json_object_get(document, meaning ? "records" : "events"))
-        return script_head_list(job, 0, !meaning);
-    const char *list = meaning ? "events" : "records";
+    const char *list = meaning ? "events" : "records", *other = meaning ? "records" : "events";
+    if (json_object_get(document, other)) {
+        script_head_list(job, place.line, !meaning);
+        return fail_member(job, other);
+    }
     records = json_object_get(document, list);
-    if (!json_is_array(records))
-        return fail_value(job, list, records, "an array of events");
-    json_array_foreach(records, i, record) if (read_record(job, 0, record) != GOTRACE_OK)
+    if (!json_is_array(records)) {
+        fail_value(job, list, records, "an array of events");
+        return fail_member(job, list);
+    }
+    json_place_member(&place, list);
+    json_place_enter(&place);
+    json_array_foreach(records, i, record)
     {
-        name_record(job, i);
-        return GOTRACE_ERROR;
+        json_place_to_value(&place);
+        if (read_record(job, place, record) != GOTRACE_OK && next_record(job) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        json_place_pass(&place);
     }
     return GOTRACE_OK;
 }
@@ -665,32 +733,39 @@ static gotrace_status read_lines(script_job *job, json_t *header)
 {
     char *line;
     size_t size;
-    uint64_t number = job->in.line;
-    if (read_blank(job, false) != GOTRACE_OK || read_header(job, number, header) != GOTRACE_OK)
+    uint64_t number;
+    bool cut = false;
+    if (read_blank(job, false) != GOTRACE_OK || read_header(job, header) != GOTRACE_OK)
         return GOTRACE_ERROR;
     gotrace_status status;
     while ((status = script_line(job, &line, &size, &number)) == GOTRACE_EVENT) {
-        if (is_blank(line, size))
+        /* The other lines of an event that has several. */
+        cut = cut && *line != '{';
+        if (cut || is_blank(line, size))
             continue;
         json_error_t error;
         json_t *record = json_load_bytes(line, size, JSON_FLAGS, &error);
-        if (!record)
-            return fail_json(job, number, true, &error);
-        status = read_record(job, number, record);
+        json_place place = {line, line + size, number, 1};
+        json_place_to_value(&place);
+        status = record ? read_record(job, place, record) : fail_json(job, number, true, &error);
+        cut = !record && json_error_code(&error) == json_error_premature_end_of_input;
         json_decref(record);
-        if (status != GOTRACE_OK)
-            return status;
+        if (status != GOTRACE_OK && next_record(job) != GOTRACE_OK)
+            return GOTRACE_ERROR;
     }
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
 gotrace_status script_json_read(script_job *job)
 {
-    json_t *first = read_first(job);
-    if (!first)
-        return GOTRACE_ERROR;
-    bool is_document = json_object_get(first, "records") || json_object_get(first, "events");
-    gotrace_status status = is_document ? read_document(job, first) : read_lines(job, first);
+    json_source source = {.job = job};
+    json_t *first = read_first(job, &source);
+    gotrace_status status = GOTRACE_ERROR;
+    if (first && (json_object_get(first, "records") || json_object_get(first, "events")))
+        status = read_document(job, first);
+    else if (first)
+        status = read_lines(job, first);
     json_decref(first);
+    script_release(job, source.text, source.capacity, 1);
     return status;
 }

@@ -86,16 +86,19 @@ gotrace_status script_event_begin(script_job *job, uint64_t line, const char *na
     m->spec = NULL;
     m->open = true;
     m->raw_record = false;
-    if (is_name("Sync", name, size))
+    m->unknown = !is_name("Sync", name, size);
+    script_follow_start(&m->follow, NULL);
+    if (!m->unknown)
         return GOTRACE_OK;
     if (script_record_name(job, name, size) != GOTRACE_OK)
         return GOTRACE_ERROR;
     const gotrace_event_spec *spec = job->record.shape->spec;
     if (!is_told(spec))
         return script_fail(job, line,
-                           "%s is no event: synth writes it by itself (a record that stands for "
-                           "itself is marked raw)",
-                           spec->name);
+                           "%s is not an event of level meaning: synth writes it itself; \"raw "
+                           "%s\" adds such a record",
+                           spec->name, spec->name);
+    m->unknown = false;
     set_spec(job, spec);
     return GOTRACE_OK;
 }
@@ -110,17 +113,13 @@ static gotrace_status fail_value(script_job *job, uint64_t line, const char *nam
                        value.quoted ? "\"" : "", expected);
 }
 
-/* In front of the message: which event. */
+/* Put the event's name before the message. */
 static gotrace_status name_event(script_job *job)
 {
-    gotrace_error *error = &job->error->error;
-    char message[sizeof error->message];
+    gotrace_error *error = &job->error.error;
     const char *name = name_of(job->meaning);
-    if (error->class_ == GOTRACE_CLASS_SYSTEM || strncmp(error->message, name, strlen(name)) == 0)
-        return GOTRACE_ERROR;
-    memcpy(message, error->message, sizeof message);
-    int size = snprintf(error->message, sizeof error->message, "%s: ", name);
-    snprintf(error->message + size, sizeof error->message - (size_t)size, "%s", message);
+    if (error->class_ != GOTRACE_CLASS_SYSTEM && strncmp(error->message, name, strlen(name)) != 0)
+        script_put_first(error, "%s: ", name);
     return GOTRACE_ERROR;
 }
 
@@ -179,17 +178,26 @@ static gotrace_status take_arg(script_job *job, uint64_t line, size_t i, script_
         return take_frame(job, line, arg->name, value, 1);
     if (again)
         return script_fail(job, line, "%s has its argument %s twice", name_of(m), arg->name);
+    gotrace_status status = GOTRACE_OK;
     switch ((gotrace_arg_kind)arg->kind) {
     case GOTRACE_ARG_STRING: return take_string(job, line, arg->name, value, &m->strings[i]);
     case GOTRACE_ARG_PSTATUS:
     case GOTRACE_ARG_GSTATUS: return take_state(job, line, arg, value, &m->values[i]);
     case GOTRACE_ARG_PROC:
-    case GOTRACE_ARG_THREAD: return script_signed(job, line, arg->name, value, &m->values[i]);
-    default: break;
+    case GOTRACE_ARG_THREAD:
+        status = script_signed(job, line, arg->name, value, &m->values[i]);
+        if (status != GOTRACE_OK)
+            name_event(job);
+        break;
+    default:
+        status = script_number(job, line, value.bytes, value.size, &m->values[i]);
+        if (status != GOTRACE_OK)
+            fail_value(job, line, arg->name, value,
+                       "a whole number from 0 to 18446744073709551615");
     }
-    if (script_number(job, line, value.bytes, value.size, &m->values[i]) == GOTRACE_OK)
-        return GOTRACE_OK;
-    return fail_value(job, line, arg->name, value, "a whole number from 0 to 18446744073709551615");
+    if (status != GOTRACE_OK)
+        m->seen &= ~(1u << i); /* which id it is, is not known */
+    return status;
 }
 
 static gotrace_status take_common(script_job *job, uint64_t line, size_t which, script_token value)
@@ -211,9 +219,10 @@ static gotrace_status take_common(script_job *job, uint64_t line, size_t which, 
 /* Which common member that is: a place has a short name where no argument has it. */
 static size_t common_named(const script_meaning *m, const char *name, size_t size)
 {
-    size_t first = m->spec ? SCRIPT_ON_P : SCRIPT_T;
-    size_t end = m->spec ? SCRIPT_CLOCK_T : SCRIPT_COMMON;
-    if (m->spec && size == 1)
+    bool is_sync = !m->spec && !m->unknown;
+    size_t first = is_sync ? SCRIPT_T : SCRIPT_ON_P;
+    size_t end = is_sync ? SCRIPT_COMMON : SCRIPT_CLOCK_T;
+    if (!is_sync && size == 1)
         for (size_t i = 0; i <= SCRIPT_ON_G; i++)
             if (common_names[i][3] == *name)
                 return i;
@@ -226,26 +235,56 @@ static size_t common_named(const script_meaning *m, const char *name, size_t siz
 static gotrace_status fail_name(script_job *job, uint64_t line, const char *name, size_t size)
 {
     const script_meaning *m = job->meaning;
-    const char *candidates[GOTRACE_MAX_ARGS + SCRIPT_COMMON + 2], *best = NULL;
-    size_t count = 0;
+    script_shown shown = script_show(name, size);
+    script_names list = {""};
     for (size_t i = 0; i < m->arg_count; i++)
         if (m->args[i]->kind != GOTRACE_ARG_TICKS)
-            candidates[count++] = m->args[i]->name;
+            script_list(&list, m->args[i]->name);
     if (m->stack)
-        candidates[count++] = m->stack->name;
-    for (size_t i = m->spec ? SCRIPT_ON_P : SCRIPT_T;
-         i < (m->spec ? SCRIPT_CLOCK_T : SCRIPT_COMMON); i++)
-        candidates[count++] = common_names[i];
-    for (size_t i = 0; i < count; i++)
-        best = script_nearer(name, size, best, candidates[i]);
-    return script_fail(job, line, "%s has no argument \"%s\"; the nearest is %s", name_of(m),
-                       script_show(name, size).text, best);
+        script_list(&list, m->stack->name);
+    if (m->spec && m->spec->flags & GOTRACE_SPEC_DATA)
+        script_list(&list, "data");
+    for (size_t i = SCRIPT_T; i < SCRIPT_COMMON && !m->spec; i++)
+        script_list(&list, common_names[i]);
+    if (!*list.text)
+        return script_fail(job, line, "%s has no argument \"%s\"; it has only t, p, m and g",
+                           name_of(m), shown.text);
+    /* A script that mixes the levels. */
+    for (size_t i = 0; m->spec && i < job->record.shape->arg_count; i++)
+        if (is_name(job->record.shape->args[i]->name, name, size))
+            return script_fail(job, line,
+                               "%s has no argument \"%s\" at level meaning, where t is the time "
+                               "and synth numbers events; %s%s",
+                               name_of(m), shown.text, script_are(&list), list.text);
+    return script_fail(job, line, "%s has no argument \"%s\"; %s%s", name_of(m), shown.text,
+                       script_are(&list), list.text);
+}
+
+/* An argument of an event that nobody knows. What is a number may be an id. */
+static void doubt_value(script_job *job, const char *name, size_t size, script_token value)
+{
+    script_meaning *m = job->meaning;
+    size_t common = common_named(m, name, size);
+    script_error error = job->error;
+    uint64_t id;
+    if (common <= SCRIPT_ON_G) {
+        if (script_signed(job, m->line, "", value, &m->common[common]) == GOTRACE_OK)
+            m->common_seen |= 1u << common;
+    } else if (common < SCRIPT_COMMON) {
+        m->common_seen |= 1u << common;
+    } else if (script_number(job, m->line, value.bytes, value.size, &id) == GOTRACE_OK) {
+        script_doubt_id(&m->follow, DOUBT_GOROUTINE, id);
+        script_doubt_id(&m->follow, DOUBT_TASK, id);
+    }
+    job->error = error;
 }
 
 gotrace_status script_event_value(script_job *job, uint64_t line, const char *name, size_t size,
                                   script_token value)
 {
     script_meaning *m = job->meaning;
+    if (m->unknown)
+        return doubt_value(job, name, size, value), GOTRACE_OK;
     for (size_t i = 0; i < m->arg_count; i++)
         if (m->args[i]->kind != GOTRACE_ARG_TICKS && is_name(m->args[i]->name, name, size))
             return take_arg(job, line, i, value);
@@ -265,6 +304,8 @@ gotrace_status script_event_value(script_job *job, uint64_t line, const char *na
 gotrace_status script_event_frames(script_job *job, uint64_t line, const char *name, size_t size)
 {
     const script_meaning *m = job->meaning;
+    if (m->unknown)
+        return GOTRACE_OK;
     bool known = common_named(m, name, size) < SCRIPT_COMMON || is_name("data", name, size);
     const size_t *told = NULL;
     if (m->stack && is_name(m->stack->name, name, size))
@@ -353,13 +394,14 @@ static gotrace_status choose_thread(script_job *job, gotrace_happening *h, int64
     return GOTRACE_OK;
 }
 
-/* Where it happened: on proc 0, if nothing is told and it has to be somewhere. */
+/* Where it happened: on proc 0, if the script does not say and it has to be somewhere. */
 static gotrace_status place(script_job *job, gotrace_happening *h)
 {
     script_meaning *m = job->meaning;
     bool v2 = job->version >= VERSION_V2;
-    bool elsewhere = m->spec->flags & GOTRACE_SPEC_ANYWHERE || (v2 && has(m, SCRIPT_ON_M));
-    bool starts = v2 && strcmp(m->spec->name, "ProcStart") == 0;
+    bool elsewhere = (m->spec && m->spec->flags & GOTRACE_SPEC_ANYWHERE) ||
+                     (v2 && has(m, SCRIPT_ON_M));
+    bool starts = v2 && m->spec && strcmp(m->spec->name, "ProcStart") == 0;
     h->proc = has(m, SCRIPT_ON_P)   ? (int64_t)m->common[SCRIPT_ON_P]
               : elsewhere || starts ? GOTRACE_NO_PROC
                                     : 0;
@@ -379,9 +421,38 @@ static gotrace_status place(script_job *job, gotrace_happening *h)
 /* The writer has refused. */
 static gotrace_status refused(script_job *job)
 {
-    *script_error_of(job, GOTRACE_RULE_NONE,
-                     job->meaning->line) = *gotrace_writer_error(job->meaning->writer);
+    script_meaning *m = job->meaning;
+    script_fail_as(job, m->line, gotrace_writer_error(m->writer));
+    script_follow_explain(job, &m->follow, &job->error.error);
     return name_event(job);
+}
+
+/* Write an event. One that is refused is reported, unless the fault is that of an earlier error;
+ * then it is written all the same, so that what follows is judged by what the script says. */
+static gotrace_status write_event(script_job *job, const gotrace_happening *h)
+{
+    script_meaning *m = job->meaning;
+    gotrace_status status = gotrace_writer_event(m->writer, h);
+    if (status != GOTRACE_OK) {
+        refused(job);
+        if (!job->options.report || job->error.error.class_ == GOTRACE_CLASS_SYSTEM)
+            return GOTRACE_ERROR;
+        if (!script_in_doubt(job, &m->follow, h) && script_recover(job) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        script_doubt_event(job, &m->follow, h, false);
+        gotrace_writer_force(m->writer, true);
+        status = gotrace_writer_event(m->writer, h);
+        gotrace_writer_force(m->writer, job->options.force);
+        if (status != GOTRACE_OK) {
+            refused(job);
+            m->follow.all_in_doubt = true;
+        }
+        if (job->error.error.class_ == GOTRACE_CLASS_SYSTEM)
+            return GOTRACE_ERROR;
+    }
+    if (!script_follow_event(job, &m->follow, h, m->line))
+        return script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
+    return GOTRACE_OK;
 }
 
 static bool write_without_header(void *ctx, const void *bytes, size_t size)
@@ -390,7 +461,7 @@ static bool write_without_header(void *ctx, const void *bytes, size_t size)
     script_job *job = ctx;
     size_t left = HEADER - job->meaning->raw_dropped, drop = size < left ? size : left;
     job->meaning->raw_dropped += drop;
-    return size == drop || job->write(job->ctx, (const char *)bytes + drop, size - drop);
+    return size == drop || script_write(job, (const char *)bytes + drop, size - drop);
 }
 
 /* Raw records go to the file before anything else does. */
@@ -400,10 +471,8 @@ static gotrace_status end_raw(script_job *job)
     gotrace_status status = GOTRACE_OK;
     if (!job->encoder)
         return status;
-    if (gotrace_encoder_finish(job->encoder, 0, 0) != GOTRACE_OK) {
-        *script_error_of(job, GOTRACE_RULE_NONE, m->line) = *gotrace_encoder_error(job->encoder);
-        status = GOTRACE_ERROR;
-    }
+    if (gotrace_encoder_finish(job->encoder, 0, 0) != GOTRACE_OK)
+        status = script_fail_as(job, m->line, gotrace_encoder_error(job->encoder));
     gotrace_encoder_free(job->encoder);
     job->encoder = NULL;
     return status;
@@ -422,8 +491,8 @@ static gotrace_status begin(script_job *job)
                            "until 1.21",
                            m->options.frequency);
     gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, m->line);
-    return gotrace_writer_new(job->version, &m->options, job->write, job->ctx, job->config,
-                              &m->writer, error);
+    return gotrace_writer_new(job->version, &m->options, script_write, job, job->config, &m->writer,
+                              error);
 }
 
 gotrace_status script_event_raw(script_job *job, uint64_t line)
@@ -442,6 +511,20 @@ gotrace_status script_event_raw(script_job *job, uint64_t line)
                                error);
 }
 
+/* The writer's message has ticks and no line: say it as a script does. */
+static void say_time_runs_back(script_job *job)
+{
+    const script_meaning *m = job->meaning;
+    gotrace_error *error = &job->error.error;
+    int size = snprintf(error->message, sizeof error->message,
+                        "%s: time runs back by %" PRIu64 " ns from the event at ", name_of(m),
+                        script_ns(m->latest - m->now, m->options.frequency));
+    snprintf(error->message + size, sizeof error->message - (size_t)size,
+             job->binary ? "byte 0x%" PRIx64 "; events are in the order of their times"
+                         : "line %" PRIu64 "; events are in the order of their times",
+             m->follow.latest_line);
+}
+
 /* The event's time. */
 static gotrace_status set_time(script_job *job)
 {
@@ -450,7 +533,27 @@ static gotrace_status set_time(script_job *job)
     if (ns == has(m, SCRIPT_TICKS))
         return script_fail(job, m->line, ns ? "%s has both t and ticks" : "%s lacks its time t",
                            name_of(m));
-    m->now = m->common[ns ? SCRIPT_T : SCRIPT_TICKS];
+    m->now = m->common[ns ? SCRIPT_T : SCRIPT_TICKS] + m->late;
+    return GOTRACE_OK;
+}
+
+/* Set the writer's time. A script that goes back in time is as late from there on, so that this is
+ * reported once. */
+static gotrace_status write_time(script_job *job)
+{
+    script_meaning *m = job->meaning;
+    if (gotrace_writer_at(m->writer, m->now) != GOTRACE_OK) {
+        bool order = gotrace_writer_error(m->writer)->rule == GOTRACE_RULE_TIME_ORDER;
+        refused(job);
+        if (order)
+            say_time_runs_back(job);
+        if (!order || script_recover(job) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        m->late += m->latest - m->now;
+        m->now = m->latest;
+        return GOTRACE_OK;
+    }
+    m->latest = m->now;
     return GOTRACE_OK;
 }
 
@@ -482,10 +585,11 @@ static gotrace_status end_sync(script_job *job)
         m->options.generation_ticks = UINT64_MAX;
     if (begin(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (gotrace_writer_at(m->writer, m->now) != GOTRACE_OK ||
-        gotrace_writer_advance(m->writer, told ? &clocks : NULL) != GOTRACE_OK)
-        return refused(job);
-    return GOTRACE_OK;
+    if (write_time(job) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    m->follow.latest_line = m->line;
+    return gotrace_writer_advance(m->writer, told ? &clocks : NULL) == GOTRACE_OK ? GOTRACE_OK
+                                                                                  : refused(job);
 }
 
 /* The id of a stack that was told frame by frame. */
@@ -508,9 +612,11 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
     }
     if (status != GOTRACE_OK)
         return status;
+    if (which == 1)
+        script_follow_start(&m->follow, &m->frames[0]);
     /* Until 1.6 a goroutine starts at a program counter. */
     if (which == 1 && job->version < 7) {
-        *id = m->frames[0].pc;
+        *id = gotrace_frame_pc(&m->frames[0]);
         return GOTRACE_OK;
     }
     return gotrace_writer_stack(m->writer, m->frames, count, id) == GOTRACE_OK ? GOTRACE_OK
@@ -554,32 +660,79 @@ static gotrace_status tell_procs(script_job *job, const gotrace_happening *event
     h.args = &procs;
     h.arg_count = 1;
     m->procs = 0;
-    return gotrace_writer_event(m->writer, &h) == GOTRACE_OK ? GOTRACE_OK : refused(job);
+    return write_event(job, &h);
 }
 
-gotrace_status script_event_end(script_job *job)
+static gotrace_status end_event(script_job *job)
 {
     script_meaning *m = job->meaning;
     gotrace_happening h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
-    m->open = false;
     if (end_raw(job) != GOTRACE_OK || set_time(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (!m->spec)
         return end_sync(job);
     if (place(job, &h) != GOTRACE_OK || complete(job, &h) != GOTRACE_OK || begin(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (gotrace_writer_at(m->writer, m->now) != GOTRACE_OK)
-        return refused(job);
+    if (write_time(job) != GOTRACE_OK)
+        return GOTRACE_ERROR;
     if (tell_procs(job, &h) != GOTRACE_OK || make_ids(job, &h) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (m->has_data) {
         h.data = span_bytes(job, m->data);
         h.data_size = m->data.size;
     }
-    if (gotrace_writer_event(m->writer, &h) != GOTRACE_OK)
-        return refused(job);
+    if (write_event(job, &h) != GOTRACE_OK)
+        return GOTRACE_ERROR;
     job->events++;
     return GOTRACE_OK;
+}
+
+/* The event has an error and is left out: what it would have changed is in doubt. */
+static void leave_out(script_job *job)
+{
+    script_meaning *m = job->meaning;
+    gotrace_happening h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
+    if ((!m->spec && !m->unknown) || place(job, &h) != GOTRACE_OK)
+        return;
+    for (size_t i = 0; i < m->arg_count; i++) {
+        bool seen = m->seen & 1u << i;
+        bool is_subject = m->args[i]->kind == GOTRACE_ARG_GOROUTINE ||
+                          m->args[i]->kind == GOTRACE_ARG_TASK;
+        /* Which one it would have been, nobody knows. */
+        if (!seen && is_subject && !is_optional(m, i))
+            m->follow.all_in_doubt = true;
+        if (!seen)
+            m->values[i] = 0;
+    }
+    script_doubt_event(job, &m->follow, &h, true);
+}
+
+gotrace_status script_event_end(script_job *job)
+{
+    script_meaning *m = job->meaning;
+    m->open = false;
+    job->judged = true;
+    bool left_out = job->faulty;
+    gotrace_status status = GOTRACE_OK;
+    if (!left_out) {
+        status = end_event(job);
+        left_out = status != GOTRACE_OK;
+    }
+    if (left_out && job->options.report)
+        leave_out(job);
+    return status;
+}
+
+void script_event_skip(script_job *job)
+{
+    script_meaning *m = job->meaning;
+    if (!script_is_event(job) || job->judged)
+        return;
+    if (m->open && !m->unknown)
+        script_event_end(job);
+    else
+        m->follow.all_in_doubt = true;
+    m->open = false;
 }
 
 gotrace_status script_meaning_finish(script_job *job)
@@ -589,8 +742,7 @@ gotrace_status script_meaning_finish(script_job *job)
         return GOTRACE_ERROR;
     if (gotrace_writer_finish(m->writer) == GOTRACE_OK)
         return GOTRACE_OK;
-    *script_error_of(job, GOTRACE_RULE_NONE, job->in.line) = *gotrace_writer_error(m->writer);
-    return GOTRACE_ERROR;
+    return script_fail_as(job, job->in.line, gotrace_writer_error(m->writer));
 }
 
 void script_meaning_free(script_job *job)
@@ -599,6 +751,7 @@ void script_meaning_free(script_job *job)
     if (!m)
         return;
     gotrace_writer_free(m->writer);
+    script_follow_free(&m->follow);
     idmap_free(&m->threads);
     for (unsigned i = 0; i < 2; i++)
         script_release(job, m->texts[i], m->text_capacities[i], sizeof **m->texts);

@@ -5,8 +5,7 @@
 #ifndef SCRIPT_MEANING_H
 #define SCRIPT_MEANING_H
 
-#include "idmap.h"
-#include "script.h"
+#include "script_follow.h"
 
 /* A value as a script has it: characters, which were in quotes or not. Where they were, they are
  * the last of the record's data. */
@@ -51,9 +50,11 @@ struct script_meaning {
     size_t raw_dropped;     /* bytes of the raw encoder's header, which the writer has written */
     uint64_t now;           /* ticks of the event */
     idmap threads;          /* v2: of a proc, the thread that had it last */
+    script_follow follow;
+    uint64_t latest, late; /* ticks: of the event before; added since a time ran back */
 
     /* The event being put together; its strings and frames lie in the record's data. */
-    bool open, raw_record;
+    bool open, raw_record, unknown; /* unknown: no event has its name */
     uint64_t line;
     const gotrace_event_spec *spec;                 /* NULL: Sync */
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS]; /* that the writer is told */
@@ -76,7 +77,9 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
                                  script_token value);
 /* The member that holds the events, once the version is told: "events", or else "records". */
 gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events);
-/* All of it was told. */
+/* Fail because JSON or CBOR lacks the version. */
+gotrace_status script_fail_head(script_job *job, uint64_t line);
+/* The header is complete. */
 gotrace_status script_head_end(script_job *job, uint64_t line);
 
 /* Whether the header said so. */
@@ -96,6 +99,9 @@ gotrace_status script_event_begin(script_job *job, uint64_t line, const char *na
 gotrace_status script_event_value(script_job *job, uint64_t line, const char *name, size_t size,
                                   script_token value);
 gotrace_status script_event_end(script_job *job);
+
+/* After an error no more of the event is read. */
+void script_event_skip(script_job *job);
 
 /* An array follows under that name: refused, unless the event has a stack there, whose frames are
  * to be told as values of that name. */

@@ -217,8 +217,9 @@ static gotrace_status read_escape(script_job *job, text_line *line)
         ok = ok && value < 0x110000 && (value < 0xd800 || value > 0xdfff);
     }
     if (!ok)
-        return script_fail(job, line->number, "\"\\%s\" is not an escape of a Go string",
-                           script_show(start, (size_t)(line->end - start)).text);
+        return script_fail(job, line->number,
+                           "\"\\%s\" is not an escape of a Go string; a backslash itself is \\\\",
+                           script_show(start, start < line->end).text);
     char bytes[4];
     size_t size = 1;
     if (is_rune)
@@ -249,7 +250,9 @@ static gotrace_status read_quoted(script_job *job, text_line *line)
             return status;
     }
     if (line->at == line->end)
-        return script_fail(job, line->number, "a string that does not end on its line");
+        return script_fail(job, line->number,
+                           "a string without its closing quote: it has to end on its line (a line "
+                           "feed in it is \\n)");
     line->at++;
     return GOTRACE_OK;
 }
@@ -274,6 +277,15 @@ static gotrace_status read_pads(script_job *job, uint64_t line, const char *s, c
         s = stop + 1;
     }
     return GOTRACE_OK;
+}
+
+/* After an error in an attribute: go on with the next one. Where a string ends is not known. */
+static gotrace_status next_attribute(script_job *job, text_line *line, const char *start)
+{
+    line->at = start;
+    const char *end = token_end(line);
+    line->at = memchr(start, '"', (size_t)(end - start)) ? line->end : end;
+    return script_recover(job);
 }
 
 /* An attribute "name=value" of the event's own line. */
@@ -313,7 +325,18 @@ static gotrace_status read_attribute(script_job *job, text_line *line)
                        record->shape->spec->name, arg.text, found.text);
 }
 
-/* The value behind a "name=" of an event by meaning, or of the header. */
+static gotrace_status read_attributes(script_job *job, text_line *line)
+{
+    while (more_in(line)) {
+        const char *start = line->at;
+        if (read_attribute(job, line) != GOTRACE_OK &&
+            next_attribute(job, line, start) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+    }
+    return GOTRACE_OK;
+}
+
+/* The value after "name=" of an event by meaning, or of the header. */
 static gotrace_status read_token(script_job *job, text_line *line, script_token *token)
 {
     const char *end = token_end(line);
@@ -340,14 +363,22 @@ static gotrace_status read_values(script_job *job, text_line *line,
         script_token token;
         const char *name = line->at, *end = token_end(line);
         const char *equals = memchr(name, '=', (size_t)(end - name));
-        if (!equals)
-            return script_fail(job, line->number, "\"%s\" found, %s expected",
-                               script_show(name, (size_t)(end - name)).text,
-                               job->version == 0 ? "\"Trace Go1.N\" and name=value"
-                                                 : "an argument name=value");
-        line->at = equals + 1;
-        if (read_token(job, line, &token) != GOTRACE_OK ||
-            take(job, line->number, name, (size_t)(equals - name), token) != GOTRACE_OK)
+        gotrace_status status = GOTRACE_OK;
+        line->at = equals ? equals + 1 : end;
+        if (!equals || equals == name) {
+            /* A second word without a name follows from the first: "t = 5", or a bare string. */
+            if (!job->faulty)
+                status = script_fail(job, line->number,
+                                     "\"%s\" found, %sname=value without spaces expected",
+                                     script_show(name, (size_t)(end - name)).text,
+                                     job->version == 0 ? "\"Trace Go1.N\" and " : "");
+        } else if (read_token(job, line, &token) != GOTRACE_OK) {
+            line->at = line->end;
+            status = GOTRACE_ERROR;
+        } else {
+            status = take(job, line->number, name, (size_t)(equals - name), token);
+        }
+        if (status != GOTRACE_OK && script_recover(job) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     return GOTRACE_OK;
@@ -394,15 +425,14 @@ static gotrace_status read_continuation(script_job *job, text_line *line)
     script_record *record = &job->record;
     if (script_is_event(job) && job->meaning->open)
         return read_values(job, line, script_event_value);
+    if (!record->shape && job->faulty)
+        return GOTRACE_OK;
     if (!record->shape)
         return script_fail(job, line->number, "\"%s\" found, an event's name expected",
                            script_show(line->at, (size_t)(token_end(line) - line->at)).text);
     if (record->shape->spec->flags & GOTRACE_SPEC_FRAMES)
         return read_frame(job, line);
-    while (more_in(line))
-        if (read_attribute(job, line) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    return GOTRACE_OK;
+    return read_attributes(job, line);
 }
 
 /* Whether the line says that it is a record as it stands: "raw NAME ...". */
@@ -424,9 +454,10 @@ static gotrace_status read_event(script_job *job, text_line *line)
     if (meaning && !raw) {
         const char *name = line->at;
         line->at = end;
-        return script_event_begin(job, line->number, name, (size_t)(end - name)) == GOTRACE_OK
-                   ? read_values(job, line, script_event_value)
-                   : GOTRACE_ERROR;
+        if (script_event_begin(job, line->number, name, (size_t)(end - name)) != GOTRACE_OK &&
+            script_recover(job) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        return read_values(job, line, script_event_value);
     }
     if (meaning && script_event_raw(job, line->number) != GOTRACE_OK)
         return GOTRACE_ERROR;
@@ -435,10 +466,22 @@ static gotrace_status read_event(script_job *job, text_line *line)
     if (script_record_name(job, line->at, (size_t)(end - line->at)) != GOTRACE_OK)
         return GOTRACE_ERROR;
     line->at = end;
-    while (more_in(line))
-        if (read_attribute(job, line) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-    return GOTRACE_OK;
+    return read_attributes(job, line);
+}
+
+/* The script does not begin with a header. */
+static gotrace_status fail_header(script_job *job, const text_line *line, const char *start)
+{
+    size_t size = (size_t)(line->end - start);
+    if (size > 5 && memcmp(start, "go 1.", 5) == 0)
+        return script_fail(job, line->number,
+                           "this is a trace, not a script: \"gotrace dump\" makes a script of it");
+    if (size > 1 && (memcmp(start, "\xff\xfe", 2) == 0 || memcmp(start, "\xfe\xff", 2) == 0))
+        return script_fail(job, line->number, "this is UTF-16; a script is UTF-8");
+    return script_fail(job, line->number,
+                       "\"%s\" found; a script begins with \"Trace Go1.N\", such as \"Trace Go1.26 "
+                       "level=meaning\"",
+                       script_show(start, size).text);
 }
 
 /* "Trace Go1.N", and what a script by meaning says of the clock. */
@@ -449,15 +492,12 @@ static gotrace_status read_header(script_job *job, text_line *line)
     bool ok = (size_t)(end - start) == strlen(trace) && memcmp(start, trace, strlen(trace)) == 0;
     line->at = end;
     if (!ok || !more_in(line))
-        return script_fail(job, line->number,
-                           "\"%s\" found, \"Trace Go1.N\" expected: a script starts with it",
-                           script_show(start, (size_t)(line->end - start)).text);
+        return fail_header(job, line, start);
     const char *version = line->at;
     end = token_end(line);
     line->at = end;
     if ((size_t)(end - version) <= strlen(go) || memcmp(version, go, strlen(go)) != 0)
-        return script_fail(job, line->number, "\"%s\" found, \"Trace Go1.N\" expected",
-                           script_show(start, (size_t)(line->end - start)).text);
+        return fail_header(job, line, start);
     if (read_values(job, line, script_head_value) != GOTRACE_OK)
         return GOTRACE_ERROR;
     script_record_reset(job, line->number);
@@ -524,8 +564,9 @@ static gotrace_status read_line(script_job *job, text_line *line)
         return read_header(job, line);
     if (is_continuation(line))
         return read_continuation(job, line);
-    gotrace_status status = end_record(job);
-    return status == GOTRACE_OK ? read_event(job, line) : status;
+    if (end_record(job) != GOTRACE_OK && script_recover(job) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    return read_event(job, line);
 }
 
 gotrace_status script_text_read(script_job *job)
@@ -545,15 +586,18 @@ gotrace_status script_text_read(script_job *job)
             break;
         if (marker || place == TEXT_BEFORE)
             continue;
-        status = read_line(job, &line);
-        if (status != GOTRACE_OK)
-            return status;
+        bool is_header = job->version == 0;
+        if (read_line(job, &line) != GOTRACE_OK && (is_header || script_recover(job) != GOTRACE_OK))
+            return GOTRACE_ERROR;
     }
     if (status < 0)
         return status;
     if (place == TEXT_BEFORE)
         return script_fail(job, line.number, "an archive of files, but none is named \"trace\"");
     if (job->version == 0)
-        return script_fail(job, line.number, "the script says nothing: \"Trace Go1.N\" expected");
-    return end_record(job);
+        return script_fail(job, line.number,
+                           "the script is empty: its first line has to be \"Trace Go1.N\"");
+    if (end_record(job) != GOTRACE_OK && script_recover(job) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    return GOTRACE_OK;
 }

@@ -594,6 +594,7 @@ static void tear_down(version_converter *c)
     idmap_free(&c->found);
     free(c->frames);
     free(c->queue);
+    free(c->busy_procs);
     experiments_free(&c->experiments);
 }
 

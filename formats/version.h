@@ -178,6 +178,7 @@ typedef struct proc_now {
     uint64_t goroutine; /* that runs on it */
     bool known;         /* something was told of it */
     bool running;
+    bool listed; /* to v2: it is in busy_procs */
     bool lost; /* to v2: the system call of its last goroutine blocks, and it is not stopped yet */
 } proc_now;
 
@@ -220,6 +221,8 @@ typedef struct version_converter {
     size_t frame_capacity;
 
     idmap procs, goroutines, threads, timers;
+    uint64_t *busy_procs; /* to v2: a heap with all procs that run a goroutine, and some others */
+    size_t busy_count, busy_capacity;
     gotrace_event created; /* to v2 from v1: the creation of a goroutine, kept */
     bool has_created;
     idmap found;       /* to v2: goroutines that were there, whose state is not told yet */
@@ -228,7 +231,7 @@ typedef struct version_converter {
     bool has_switched;
     int64_t invented;    /* thread made up last */
     int64_t active_proc; /* the last that ran a goroutine */
-    int64_t stop_proc;   /* where the world was stopped */
+    int64_t stop_proc;   /* where the world was stopped; to v2: where that goroutine runs now */
     uint64_t stop_goroutine;
     uint64_t stop_owner; /* in the source */
     bool stopping;

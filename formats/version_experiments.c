@@ -37,16 +37,15 @@ static bool copy(version_converter *c, const experiment_batch *b)
 
 bool version_experiment_data(version_converter *c)
 {
-    const experiments *x = &c->experiments;
-    bool first = !c->searched;
-    if (first && !find_batches(c))
+    if (!c->searched && !find_batches(c))
         return false;
+    const experiment_batch *batches;
+    size_t before = c->experiments.next;
+    size_t count = experiments_of(&c->experiments, c->e->generation, &batches);
     /* A generation without an event of the experiment is over before this is called. */
-    for (size_t i = 0; first && i < x->count; i++)
-        if (x->batches[i].generation < c->e->generation)
-            version_lose(c, LOST_EXPERIMENT_DATA);
-    for (size_t i = 0; i < x->count; i++)
-        if (x->batches[i].generation == c->e->generation && !copy(c, &x->batches[i]))
+    c->losses->counts[LOST_EXPERIMENT_DATA] += c->experiments.next - count - before;
+    for (size_t i = 0; i < count; i++)
+        if (!copy(c, &batches[i]))
             return false;
     return true;
 }

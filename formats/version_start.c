@@ -192,13 +192,15 @@ static bool tell_ranges(version_converter *c, const beginning *b, int64_t proc)
     for (size_t i = 0; i < b->sweeping.count; i++)
         if (!was(c, DO_SWEEP_BEGIN, (int64_t)sweeping[i], 0, 0))
             return false;
-    for (size_t i = 0; i < b->assisting.count; i++)
-        for (size_t n = 0; n < b->goroutines.count; n++) {
-            const found *g = (const found *)b->goroutines.items + n;
-            if (g->id == assisting[i] && g->status == STATUS_RUNNING &&
-                !was(c, DO_ASSIST_BEGIN, g->proc, 0, 0))
-                return false;
-        }
+    for (size_t i = 0; i < b->assisting.count; i++) {
+        const found key = {.id = assisting[i]};
+        const found *g = b->goroutines.count > 0
+                             ? bsearch(&key, b->goroutines.items, b->goroutines.count, sizeof key,
+                                       by_goroutine)
+                             : NULL;
+        if (g && g->status == STATUS_RUNNING && !was(c, DO_ASSIST_BEGIN, g->proc, 0, 0))
+            return false;
+    }
     return true;
 }
 

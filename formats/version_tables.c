@@ -252,7 +252,7 @@ bool version_start(version_converter *c, const telling *t, uint64_t *id)
         const gotrace_frame *frame = count > 0 ? &c->frames[t->start_outermost ? count - 1 : 0]
                                                : NULL;
         if (frame && to_pc)
-            *id = frame->pc;
+            *id = gotrace_frame_pc(frame);
         else if (frame && !make_stack(c, frame, 1, id))
             return false;
     }

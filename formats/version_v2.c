@@ -100,6 +100,63 @@ static bool from_v2(version_converter *c)
     return part_of_switch(c) || version_tell(c, &t);
 }
 
+/* ---- from v1: procs that run goroutines ------------------------------------------------------ */
+
+/* What whole-program events need is a proc that runs a goroutine: the one with the lowest number.
+ * A proc enters the heap when it begins to run one, and leaves it when it is found at the top and
+ * runs none. */
+static bool runs_goroutine(const proc_now *p)
+{
+    return p->running && p->goroutine != 0;
+}
+
+static bool list_busy(version_converter *c, int64_t proc, proc_now *p)
+{
+    if (p->listed || !runs_goroutine(p))
+        return true;
+    if (c->busy_count == c->busy_capacity) {
+        size_t capacity = c->busy_capacity ? 2 * c->busy_capacity : 64;
+        uint64_t *larger = reallocarray(c->busy_procs, capacity, sizeof *larger);
+        if (!larger)
+            return version_no_memory(c);
+        c->busy_procs = larger;
+        c->busy_capacity = capacity;
+    }
+    uint64_t *heap = c->busy_procs;
+    size_t i = c->busy_count++;
+    for (; i > 0 && (uint64_t)proc < heap[(i - 1) / 2]; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = (uint64_t)proc;
+    p->listed = true;
+    return true;
+}
+
+static void drop_first_busy(version_converter *c)
+{
+    uint64_t *heap = c->busy_procs, moved = heap[--c->busy_count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < c->busy_count; i = child) {
+        child += child + 1 < c->busy_count && heap[child + 1] < heap[child];
+        if (moved <= heap[child])
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moved;
+}
+
+static bool find_busy(version_converter *c, int64_t *proc)
+{
+    for (; c->busy_count > 0; drop_first_busy(c)) {
+        proc_now *p = idmap_find(&c->procs, c->busy_procs[0]);
+        if (runs_goroutine(p)) {
+            *proc = (int64_t)c->busy_procs[0];
+            return true;
+        }
+        p->listed = false;
+    }
+    return false;
+}
+
 /* ---- from v1: threads ----------------------------------------------------------------------- */
 
 /* Threads that are made up have numbers that no system gives. */
@@ -148,6 +205,8 @@ static bool bind(version_converter *c, int64_t proc, int64_t wanted)
     p->thread = wanted;
     p->running = p->known = true;
     p->lost = false;
+    if (!list_busy(c, proc, p))
+        return false;
     telling t = on_thread(c, was_running ? DO_PROC_STATUS : DO_PROC_START, wanted);
     t.numbers[ROLE_PROC] = (uint64_t)proc;
     t.numbers[ROLE_STATUS] = PROC_RUNNING;
@@ -185,19 +244,17 @@ static bool free_thread(version_converter *c, int64_t proc)
 
 /* ---- from v1: places ------------------------------------------------------------------------ */
 
-/* A proc that runs a goroutine. */
-static bool find_running(const version_converter *c, uint64_t goroutine, int64_t *proc)
+/* The proc on which a goroutine runs: the one that stopped the world, or (0) any. Where there is
+ * none, *proc is unchanged. */
+static bool find_running(version_converter *c, uint64_t stopper, int64_t *proc)
 {
-    uint64_t *procs = idmap_sorted_keys(&c->procs);
-    bool found = false;
-    for (size_t i = 0; procs && !found && i < c->procs.count; i++) {
-        const proc_now *p = idmap_find(&c->procs, procs[i]);
-        found = p->running && p->goroutine != 0 && (goroutine == 0 || p->goroutine == goroutine);
-        if (found)
-            *proc = (int64_t)procs[i];
-    }
-    free(procs);
-    return found;
+    if (stopper == 0)
+        return find_busy(c, proc);
+    const proc_now *p = idmap_find(&c->procs, (uint64_t)c->stop_proc);
+    if (!p || !p->running || p->goroutine != stopper)
+        return false;
+    *proc = c->stop_proc;
+    return true;
 }
 
 /* The tracer says where these events were written, but not always by whom: what is about the whole
@@ -370,6 +427,10 @@ static bool starts(version_converter *c)
         return false;
     p->goroutine = e->subject;
     thread->has_goroutine = true;
+    if (e->subject == c->stop_goroutine)
+        c->stop_proc = e->proc;
+    if (!list_busy(c, e->proc, p))
+        return false;
     telling t = on_thread(c, DO_GO_START, p->thread);
     t.numbers[ROLE_GOROUTINE] = e->subject;
     bool was_there = idmap_find(&c->found, e->subject) != NULL;

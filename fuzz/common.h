@@ -38,7 +38,7 @@ uint64_t fuzz_random(uint64_t *state);
 bool fuzz_turn(const uint8_t *data, size_t size, unsigned which, unsigned of);
 extern bool fuzz_all_ways;
 
-/* Whether this is zstd's, which is for fuzz_source: its frames need not even be whole. */
+/* Whether this begins as zstd or gzip does, which is for fuzz_source. */
 bool fuzz_is_packed(const uint8_t *data, size_t size);
 
 /* How many dresses a script has. */

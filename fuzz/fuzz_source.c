@@ -10,7 +10,7 @@
 
 typedef struct outcome {
     gotrace_status status;
-    gotrace_rule rule;
+    gotrace_rule rule; /* of the error, or of what is wrong with the compressed data */
     uint64_t size, compressed, digest;
 } outcome;
 
@@ -45,6 +45,11 @@ static outcome finish(gotrace_status status, gotrace_source *source, const gotra
     }
     o.size = gotrace_source_size(source);
     o.compressed = gotrace_source_compressed_size(source);
+    const gotrace_error *damage = gotrace_source_error(source);
+    if (damage) {
+        REQUIRE(o.compressed > 0 && o.size > 0 && damage->offset == o.size);
+        o.rule = damage->rule;
+    }
     read_all(source, &o);
     gotrace_source_close(source);
     return o;
@@ -104,17 +109,25 @@ static void compare(const uint8_t *data, size_t size)
         REQUIRE(memory.size == size);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* The same bytes once more where a decompressor looks at them. */
+static void compare_after(const void *magic, size_t magic_size, const uint8_t *data, size_t size)
 {
-    /* The same bytes once more where a decompressor looks at them. */
     bytes packed = {NULL, 0, 0};
-    if (fuzz_turn(data, size, 0, 2))
-        compare(data, size);
-    if (!fuzz_turn(data, size, 1, 2))
-        return 0;
-    bytes_write(&packed, "\x28\xb5\x2f\xfd", 4);
+    bytes_write(&packed, magic, magic_size);
     bytes_write(&packed, data, size);
     compare(packed.data, packed.size);
     bytes_free(&packed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    static const uint8_t gzip[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3}; /* no flags, no time */
+    if (fuzz_turn(data, size, 0, 3))
+        compare(data, size);
+    if (fuzz_turn(data, size, 1, 3))
+        compare_after(zstd, sizeof zstd, data, size);
+    if (fuzz_turn(data, size, 2, 3))
+        compare_after(gzip, sizeof gzip, data, size);
     return 0;
 }

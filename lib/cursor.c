@@ -113,16 +113,17 @@ static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *f
                              "%s: a number runs over ten bytes or 64 bits", spec->name);
         if (used == 0)
             return gt_report(reader, GOTRACE_RULE_WIRE_LENGTH, place,
-                             "%s says it is %llu bytes long, but its last value goes on beyond "
-                             "them",
-                             spec->name, (unsigned long long)frame->length);
+                             "%s says it is %llu byte%s long, but its last value goes on "
+                             "beyond that",
+                             spec->name, (unsigned long long)frame->length,
+                             gt_plural(frame->length));
     }
     unsigned expected = reader->index.shapes[frame->type].values;
     if (count == expected)
         return true;
     return gt_report(reader, GOTRACE_RULE_EVENT_ARITY, place,
-                     "%s has %u values, %u expected in version 1.%d", spec->name, count, expected,
-                     reader->summary.version);
+                     "%s has %u value%s, %u expected in version 1.%d", spec->name, count,
+                     gt_plural(count), expected, reader->summary.version);
 }
 
 static void start_batch(gt_cursor *c, const uint64_t *v)

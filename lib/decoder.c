@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "foreign.h"
 #include "wire.h"
 
 /* The bytes of a record of at most so many values, first byte and length included. */
@@ -154,8 +155,12 @@ static gotrace_status read_header(gotrace_decoder *d)
     if (d->held_size < GT_HEADER_SIZE && !d->finished)
         return GOTRACE_NEED_INPUT;
     int version = gt_wire_header(d->held, d->held_size, &d->error);
-    if (version == 0)
+    if (version == 0) {
+        /* What it is instead may show in what comes after. */
+        if (d->error.rule == GOTRACE_RULE_HEADER_MAGIC && hold(d, GT_FOREIGN_LOOK))
+            gt_wire_header(d->held, d->held_size, &d->error);
         return d->status = GOTRACE_ERROR;
+    }
     d->version = version;
     d->is_v2 = gt_is_v2(version);
     gt_v1_shapes_init(d->shapes, version);
@@ -226,9 +231,10 @@ static gotrace_status fail_truncated(gotrace_decoder *d, const gt_frame *frame)
 {
     const gotrace_event_spec *spec = d->specs[frame->type];
     gt_error_set(&d->error, GOTRACE_RULE_WIRE_TRUNCATED, d->place,
-                 "the trace ends within a %s record: %zu bytes of it are there, at least %llu are "
+                 "the trace ends within a %s record: %zu byte%s of it there, at least %llu "
                  "needed",
-                 spec ? spec->name : "", d->held_size, (unsigned long long)frame->size);
+                 spec ? spec->name : "", d->held_size, gt_plural(d->held_size),
+                 (unsigned long long)frame->size);
     return d->status = GOTRACE_ERROR;
 }
 
@@ -286,14 +292,14 @@ static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
         if (record->arg_count == want)
             return true;
         gt_error_set(&d->error, GOTRACE_RULE_EVENT_ARITY, d->place,
-                     "%s has %zu values, %zu are expected in go 1.%d", record->spec->name,
-                     record->arg_count, want, d->version);
+                     "%s has %zu value%s, %zu are expected in go 1.%d", record->spec->name,
+                     record->arg_count, gt_plural(record->arg_count), want, d->version);
         return false;
     }
     if (record->arg_count < want) {
         gt_error_set(&d->error, GOTRACE_RULE_EVENT_ARITY, d->place,
-                     "%s has %zu values, at least %zu are expected", record->spec->name,
-                     record->arg_count, want);
+                     "%s has %zu value%s, at least %zu are expected", record->spec->name,
+                     record->arg_count, gt_plural(record->arg_count), want);
         return false;
     }
     uint64_t frames = record->args[1];
@@ -307,9 +313,9 @@ static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
     if (record->arg_count - want == frames * per_frame)
         return true;
     gt_error_set(&d->error, GOTRACE_RULE_STACK_FRAMES, d->place,
-                 "a stack says %llu frames, but has %zu values instead of %llu for them",
-                 (unsigned long long)frames, record->arg_count - want,
-                 (unsigned long long)(frames * per_frame));
+                 "a stack says %llu frame%s, but has %zu value%s instead of %llu for that",
+                 (unsigned long long)frames, gt_plural(frames), record->arg_count - want,
+                 gt_plural(record->arg_count - want), (unsigned long long)(frames * per_frame));
     return false;
 }
 

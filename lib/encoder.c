@@ -16,6 +16,7 @@
 
 uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version)
 {
+    version = gotrace_release_version(version);
     if (gt_is_v2(version))
         return 0;
     if (spec->flags & GOTRACE_SPEC_FRAMES)
@@ -117,20 +118,16 @@ static void init_table(gotrace_encoder *e)
     }
 }
 
-/* Code 1 begins a batch in every version. */
-static bool is_written(int version)
-{
-    return gotrace_event_spec_of(version, GT_V1_Batch) != NULL;
-}
-
 gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ctx,
                                    const gotrace_config *config, gotrace_encoder **encoder,
                                    gotrace_error *error)
 {
     *encoder = NULL;
-    if (!is_written(version))
+    int release = version;
+    version = gotrace_release_version(release);
+    if (version == 0)
         return gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_NOWHERE,
-                            "there is no trace version 1.%d that could be written", version);
+                            "the trace version of Go 1.%d is not known", release);
     gt_heap heap;
     gt_heap_init(&heap, config);
     gotrace_encoder *e = gt_calloc(&heap, 1, sizeof *e);
@@ -209,7 +206,7 @@ static gotrace_status check_data(gotrace_encoder *e, const gotrace_record *recor
     if (!(spec->flags & GOTRACE_SPEC_DATA))
         return size == 0 ? GOTRACE_OK
                          : fail_record(e, GOTRACE_RULE_USAGE, spec->name,
-                                       "has data of %llu bytes; %llu are expected", size, 0);
+                                       "has %llu-byte data; %llu bytes are expected", size, 0);
     if (v2 && spec->code == GT_V2_ExperimentalBatch) {
         if (size > GT_BATCH_MAX)
             return fail_record(e, GOTRACE_RULE_BATCH_HEADER, spec->name,
@@ -217,7 +214,7 @@ static gotrace_status check_data(gotrace_encoder *e, const gotrace_record *recor
     } else if (spec->flags & GOTRACE_SPEC_TIMED) {
         if (size > e->max_string)
             return fail_record(e, GOTRACE_RULE_LOG_LENGTH, spec->name,
-                               "has a message of %llu bytes; at most %llu are allowed", size,
+                               "has a %llu-byte message; at most %llu are allowed", size,
                                e->max_string);
     } else if (size > e->max_string || (size == 0 && !v2)) {
         return fail_record(e, GOTRACE_RULE_STRING_LENGTH, spec->name,
@@ -258,7 +255,7 @@ static unsigned width_of(gotrace_encoder *e, const gotrace_record *record, size_
     if (width >= least && width <= GT_VARINT_MAX)
         return width;
     fail_record(e, GOTRACE_RULE_USAGE, record->spec->name,
-                "has a number that is to take %llu bytes; %llu to 10 are possible", width, least);
+                "has a number with a width of %llu; %llu to 10 bytes are possible", width, least);
     return 0;
 }
 

@@ -1,12 +1,13 @@
 /*
  * encoder.h - what the parts of the encoder share: encoder.c (records, output), encoder_events.c
- * (the buffers and footer of v1's tracers), encoder_v2.c (the buffers and tables of v2's) and
- * encoder_tables.c (strings and stacks by content).
+ * (the buffers and footer of v1's tracers), encoder_v2.c (the buffers and tables of v2's),
+ * encoder_tables.c (strings and stacks by content) and encoder_pcs.c (the PCs of frames).
  */
 #ifndef GT_ENCODER_H
 #define GT_ENCODER_H
 
 #include "errors.h"
+#include "map.h"
 #include "wire.h"
 
 /* ---- a table of different byte strings, numbered in the order they were first seen ---------- */
@@ -22,6 +23,7 @@ typedef struct gt_intern {
     size_t count, capacity;
     uint32_t *slots; /* index of an entry plus one, 0 for none; slot_count is a power of two */
     size_t slot_count;
+    uint64_t seed; /* of the hash, 0 until there are slots */
     uint8_t *pool;
     size_t pool_size, pool_capacity;
 } gt_intern;
@@ -31,8 +33,8 @@ bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t si
 /* Whether they are there already. */
 bool gt_intern_find(const gt_intern *table, const void *bytes, size_t size, size_t *number);
 void gt_intern_free(gt_heap *heap, gt_intern *table);
-/* Forget all, and keep the memory for what comes. */
-void gt_intern_clear(gt_intern *table);
+/* Remove all entries, and keep the memory unless they used little of it. */
+void gt_intern_clear(gt_heap *heap, gt_intern *table);
 
 static inline const uint8_t *gt_intern_bytes(const gt_intern *table, const gt_entry *entry)
 {
@@ -89,6 +91,13 @@ typedef struct gt_stack_frame {
     uint64_t pc, function, file, line;
 } gt_stack_frame;
 
+/* v2: which frame has a PC in a generation (encoder_pcs.c). */
+typedef struct gt_pcs {
+    gt_map owners;    /* a PC -> where in the stacks' pool a frame that has it begins, plus one */
+    gt_intern frames; /* those that get another PC than their own; an entry's id is that PC */
+    uint64_t spare;   /* the last PC given to a frame whose usual one is taken */
+} gt_pcs;
+
 /* A buffer of v2: of a thread's events, or of a table. */
 typedef struct gt_v2_buffer {
     uint8_t *bytes;
@@ -125,6 +134,8 @@ struct gotrace_encoder {
     gt_intern stacks;       /* an entry's id is its number plus one; its bytes are the frames */
     gt_stack_frame *frames; /* of the stack being looked up */
     size_t frame_capacity;
+    gt_pcs pcs;                               /* v2: of the generation being written */
+    uint64_t earlier_strings, earlier_stacks; /* v2: how many all generations before have */
     uint64_t timers[GT_TIMERS_MAX];
     size_t timer_count;
     uint64_t event_ticks; /* that the last event got */
@@ -183,6 +194,16 @@ gotrace_status gt_encoder_event(gotrace_encoder *encoder, int64_t proc,
 gt_stack_frame *gt_encoder_frames(gotrace_encoder *encoder, size_t count);
 gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_frame *frames,
                                        size_t count, uint64_t *id);
+
+/* ---- v2: program counters (encoder_pcs.c) ---------------------------------------------------- */
+
+/* All stacks of the generation are known: decide which frames keep their PCs. False (and the error
+ * is set) if there is no memory. */
+bool gt_pcs_claim(gotrace_encoder *encoder);
+/* The PC with which to write a frame of the stacks' pool, after that; false as before. */
+bool gt_pcs_of(gotrace_encoder *encoder, size_t at, uint64_t *pc);
+/* The generation is written. */
+void gt_pcs_clear(gotrace_encoder *encoder);
 
 /* ---- v2, by event (encoder_v2.c) ------------------------------------------------------------- */
 

@@ -457,7 +457,7 @@ gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *fr
     if (!frame)
         return e->status;
     for (size_t i = 0; i < count; i++) {
-        frame[i] = (gt_stack_frame){.pc = frames[i].pc};
+        frame[i] = (gt_stack_frame){.pc = gotrace_frame_pc(&frames[i])};
         if (e->version < 7)
             continue;
         frame[i].line = frames[i].line;
@@ -566,17 +566,30 @@ static uint64_t buffer_rank(const gt_buffer *buffer)
     return buffer->proc == GOTRACE_PROC_SAMPLES ? UINT64_MAX : UINT64_MAX - 1;
 }
 
-/* Shell's sort, in place: qsort may allocate. */
+/* Heap sort: in place, for qsort may allocate. */
+static void sift_down(gt_buffer *buffers, size_t at, size_t count)
+{
+    gt_buffer moved = buffers[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count &&
+                 buffer_rank(&buffers[child + 1]) > buffer_rank(&buffers[child]);
+        if (buffer_rank(&moved) >= buffer_rank(&buffers[child]))
+            break;
+        buffers[at] = buffers[child];
+    }
+    buffers[at] = moved;
+}
+
 static void sort_buffers(gt_buffer *buffers, size_t count)
 {
-    for (size_t gap = count / 2; gap > 0; gap /= 2)
-        for (size_t i = gap; i < count; i++) {
-            gt_buffer moved = buffers[i];
-            size_t at = i;
-            for (; at >= gap && buffer_rank(&buffers[at - gap]) > buffer_rank(&moved); at -= gap)
-                buffers[at] = buffers[at - gap];
-            buffers[at] = moved;
-        }
+    for (size_t i = count / 2; i > 0; i--)
+        sift_down(buffers, i - 1, count);
+    while (count > 1) {
+        gt_buffer greatest = buffers[0];
+        buffers[0] = buffers[--count];
+        buffers[count] = greatest;
+        sift_down(buffers, 0, count);
+    }
 }
 
 gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, uint64_t ticks)

@@ -2,24 +2,7 @@
 #include <string.h>
 
 #include "encoder.h"
-
-/* Multiply and fold, eight bytes at a time. Starting from where the table lies makes it hard to
- * prepare strings that share a slot. */
-static uint64_t hash_bytes(const gt_intern *table, const uint8_t *bytes, size_t size)
-{
-    const uint64_t factor = 0x9e3779b97f4a7c15u;
-    uint64_t hash = ((uint64_t)(uintptr_t)table ^ size) * factor;
-    while (size > 0) {
-        uint64_t word = 0;
-        size_t take = size < sizeof word ? size : sizeof word;
-        memcpy(&word, bytes, take);
-        hash = (hash ^ word) * factor;
-        hash ^= hash >> 32;
-        bytes += take;
-        size -= take;
-    }
-    return hash;
-}
+#include "hash.h"
 
 static bool same(const gt_intern *table, const gt_entry *entry, uint64_t hash, const void *bytes,
                  size_t size)
@@ -45,6 +28,8 @@ static bool grow_slots(gt_heap *heap, gt_intern *table)
     uint32_t *slots = gt_calloc(heap, count, sizeof *slots);
     if (!slots)
         return false;
+    if (table->seed == 0)
+        table->seed = gt_hash_seed();
     for (size_t i = 0; i < table->count; i++) {
         size_t slot = (size_t)table->entries[i].hash & (count - 1);
         while (slots[slot] != 0)
@@ -61,7 +46,7 @@ bool gt_intern_find(const gt_intern *table, const void *bytes, size_t size, size
 {
     if (table->slot_count == 0)
         return false;
-    size_t slot = find_slot(table, hash_bytes(table, bytes, size), bytes, size);
+    size_t slot = find_slot(table, gt_hash_bytes(table->seed, bytes, size), bytes, size);
     if (table->slots[slot] == 0)
         return false;
     *number = table->slots[slot] - 1;
@@ -83,7 +68,7 @@ bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t si
     table->pool = pool;
     if (!ok)
         return false;
-    uint64_t hash = hash_bytes(table, bytes, size);
+    uint64_t hash = gt_hash_bytes(table->seed, bytes, size);
     size_t slot = find_slot(table, hash, bytes, size);
     if (size > 0)
         memcpy(table->pool + table->pool_size, bytes, size);
@@ -102,9 +87,14 @@ void gt_intern_free(gt_heap *heap, gt_intern *table)
     *table = (gt_intern){0};
 }
 
-void gt_intern_clear(gt_intern *table)
+void gt_intern_clear(gt_heap *heap, gt_intern *table)
 {
-    if (table->count > 0)
+    /* A large table must not make clearing it costly for each of many small generations. */
+    if (table->slot_count / 32 > table->count) {
+        uint64_t seed = table->seed;
+        gt_intern_free(heap, table);
+        table->seed = seed;
+    } else if (table->count > 0)
         memset(table->slots, 0, table->slot_count * sizeof *table->slots);
     table->count = table->pool_size = 0;
 }

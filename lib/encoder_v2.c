@@ -39,6 +39,7 @@ void gt_encoder_free_v2(gotrace_encoder *e)
     gt_v2_buffer_free(e, &e->stack_buffer);
     gt_v2_buffer_free(e, &e->sample_buffer);
     gt_v2_buffer_free(e, &e->other_buffer);
+    gt_pcs_clear(e);
 }
 
 /* Have the memory for that many more bytes. Most threads of a trace with many write little. */
@@ -90,7 +91,7 @@ uint8_t *gt_v2_refill(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread,
 static uint8_t *table_room(gotrace_encoder *e, gt_v2_buffer *buffer, unsigned marker,
                            uint64_t ticks, size_t size)
 {
-    if (buffer->used > 0 && GT_V2_BUFFER_CAPACITY - buffer->used < size &&
+    if (buffer->used > 0 && GT_V2_BUFFER_CAPACITY - buffer->used < 1 + size &&
         gt_v2_flush(e, buffer) != GOTRACE_OK)
         return NULL;
     bool fresh = buffer->used == 0;
@@ -155,7 +156,7 @@ gotrace_status gt_v2_stack(gotrace_encoder *e, uint64_t ticks, const gotrace_fra
     if (!frame)
         return e->status;
     for (size_t i = 0; i < count; i++) {
-        frame[i] = (gt_stack_frame){.pc = frames[i].pc, .line = frames[i].line};
+        frame[i] = (gt_stack_frame){.pc = gotrace_frame_pc(&frames[i]), .line = frames[i].line};
         if (frame_name(e, ticks, frames[i].function, frames[i].function_size, &frame[i].function) <
                 0 ||
             frame_name(e, ticks, frames[i].file, frames[i].file_size, &frame[i].file) < 0)
@@ -166,10 +167,12 @@ gotrace_status gt_v2_stack(gotrace_encoder *e, uint64_t ticks, const gotrace_fra
 
 static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
 {
+    if (!gt_pcs_claim(e))
+        return e->status;
     for (size_t i = 0; i < e->stacks.count; i++) {
         const gt_entry *stack = &e->stacks.entries[i];
         gt_stack_frame frame;
-        size_t count = stack->size / sizeof frame;
+        size_t count = stack->size / sizeof frame, at = stack->offset;
         uint8_t *p = table_room(e, &e->stack_buffer, GT_V2_Stacks, ticks,
                                 1 + (2 + 4 * count) * GT_VARINT_MAX);
         if (!p)
@@ -177,8 +180,10 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
         *p++ = GT_V2_Stack;
         p = gt_put(p, stack->id);
         p = gt_put(p, count);
-        for (size_t k = 0; k < count; k++) {
-            memcpy(&frame, gt_intern_bytes(&e->stacks, stack) + k * sizeof frame, sizeof frame);
+        for (size_t k = 0; k < count; k++, at += sizeof frame) {
+            memcpy(&frame, e->stacks.pool + at, sizeof frame);
+            if (!gt_pcs_of(e, at, &frame.pc))
+                return e->status;
             p = gt_put(p, frame.pc);
             p = gt_put(p, frame.function);
             p = gt_put(p, frame.file);
@@ -186,6 +191,7 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
         }
         gt_v2_keep(&e->stack_buffer, p);
     }
+    gt_pcs_clear(e);
     return gt_v2_flush(e, &e->stack_buffer);
 }
 
@@ -252,8 +258,10 @@ gotrace_status gt_v2_end_generation(gotrace_encoder *e, uint64_t ticks)
     const uint8_t end = GT_V2_EndOfGeneration;
     if (e->version >= 26 && gt_encoder_pass(e, &end, 1) != GOTRACE_OK)
         return e->status;
-    gt_intern_clear(&e->strings);
-    gt_intern_clear(&e->stacks);
+    e->earlier_strings += e->strings.count;
+    e->earlier_stacks += e->stacks.count;
+    gt_intern_clear(&e->heap, &e->strings);
+    gt_intern_clear(&e->heap, &e->stacks);
     e->generation++;
     return GOTRACE_OK;
 }

@@ -94,21 +94,24 @@ gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_e
 gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_place place,
                               uint64_t limit)
 {
-    static const char *const what[GOTRACE_LIMIT_COUNT] = {
-        [GOTRACE_LIMIT_NONE] = "of something",
-        [GOTRACE_LIMIT_MEMORY] = "bytes of memory",
-        [GOTRACE_LIMIT_STRINGS] = "strings",
-        [GOTRACE_LIMIT_STRING_BYTES] = "bytes of a string",
-        [GOTRACE_LIMIT_STACKS] = "stacks",
-        [GOTRACE_LIMIT_FRAMES] = "frames of a stack",
-        [GOTRACE_LIMIT_GOROUTINES] = "goroutines at a time",
-        [GOTRACE_LIMIT_BATCHES] = "batches",
-        [GOTRACE_LIMIT_PROCS] = "different procs",
-        [GOTRACE_LIMIT_INPUT] = "bytes of input from a pipe or zstd",
+    static const struct {
+        const char *one, *more;
+    } what[GOTRACE_LIMIT_COUNT] = {
+        [GOTRACE_LIMIT_NONE] = {"of something", "of something"},
+        [GOTRACE_LIMIT_MEMORY] = {"byte of memory", "bytes of memory"},
+        [GOTRACE_LIMIT_STRINGS] = {"string", "strings"},
+        [GOTRACE_LIMIT_STRING_BYTES] = {"byte of a string", "bytes of a string"},
+        [GOTRACE_LIMIT_STACKS] = {"stack", "stacks"},
+        [GOTRACE_LIMIT_FRAMES] = {"frame of a stack", "frames of a stack"},
+        [GOTRACE_LIMIT_GOROUTINES] = {"goroutine at a time", "goroutines at a time"},
+        [GOTRACE_LIMIT_BATCHES] = {"batch", "batches"},
+        [GOTRACE_LIMIT_PROCS] = {"proc", "different procs"},
+        [GOTRACE_LIMIT_INPUT] = {"byte of input from a pipe or after decompression",
+                                 "bytes of input from a pipe or after decompression"},
     };
     gt_error_set(error, GOTRACE_RULE_SYSTEM_LIMIT, place,
                  "more than %llu %s would be needed, the limit set", (unsigned long long)limit,
-                 what[which]);
+                 limit == 1 ? what[which].one : what[which].more);
     if (error)
         error->limit = (int)which;
     return GOTRACE_ERROR;

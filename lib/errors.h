@@ -30,4 +30,10 @@ gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_plac
 /* The same for memory that was refused: by the limit or by the allocator. */
 gotrace_status gt_error_memory(gotrace_error *error, const gt_heap *heap);
 
+/* In messages: the ending of a regular noun after that count. */
+static inline const char *gt_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 #endif

@@ -46,6 +46,34 @@ const int *gotrace_versions(size_t *count)
     return versions;
 }
 
+#define RELEASE(minor, version)                                                                    \
+    {                                                                                              \
+        "go1." #minor, minor, version                                                              \
+    }
+static const gotrace_release releases[] = {
+    RELEASE(5, 5),   RELEASE(6, 5),   RELEASE(7, 7),   RELEASE(8, 8),   RELEASE(9, 9),
+    RELEASE(10, 10), RELEASE(11, 11), RELEASE(12, 11), RELEASE(13, 11), RELEASE(14, 11),
+    RELEASE(15, 11), RELEASE(16, 11), RELEASE(17, 11), RELEASE(18, 11), RELEASE(19, 19),
+    RELEASE(20, 19), RELEASE(21, 21), RELEASE(22, 22), RELEASE(23, 23), RELEASE(24, 23),
+    RELEASE(25, 25), RELEASE(26, 26), RELEASE(27, 26),
+};
+#undef RELEASE
+
+enum { RELEASES = sizeof releases / sizeof releases[0] };
+
+const gotrace_release *gotrace_releases(size_t *count)
+{
+    *count = RELEASES;
+    return releases;
+}
+
+/* No release is missing in the table, from the first one on. */
+int gotrace_release_version(int minor)
+{
+    bool known = minor >= releases[0].minor && minor <= releases[RELEASES - 1].minor;
+    return known ? releases[minor - releases[0].minor].version : 0;
+}
+
 const char *gotrace_version(void)
 {
 #define TEXT_OF(x) #x
@@ -56,17 +84,10 @@ const char *gotrace_version(void)
 #undef TEXT_OF
 }
 
-static bool exists(int version)
-{
-    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
-        if (versions[i] == version)
-            return true;
-    return false;
-}
-
 const gotrace_event_spec *gotrace_event_spec_of(int version, unsigned code)
 {
-    if (!exists(version))
+    version = gotrace_release_version(version);
+    if (version == 0)
         return NULL;
     if (gt_is_v2(version))
         return gt_v2_spec(version, code);
@@ -94,6 +115,7 @@ size_t gotrace_event_args(const gotrace_event_spec *spec, int version,
                           const gotrace_arg_spec **args)
 {
     size_t n = 0;
+    version = gotrace_release_version(version);
     for (size_t i = 0; i < spec->arg_count; i++)
         if (arg_exists(&spec->args[i], version))
             args[n++] = &spec->args[i];

@@ -41,17 +41,14 @@ gt_goroutine *gt_goroutine_get(gt_goroutines *table, uint64_t id)
 
 static void give_back(gt_goroutines *table, gt_goroutine *g)
 {
-    gt_free(table->heap, g->wakeup, g->wakeup_capacity * sizeof *g->wakeup);
     gt_free(table->heap, g->regions, g->region_capacity * sizeof *g->regions);
-    g->wakeup = NULL;
     g->regions = NULL;
-    g->wakeup_capacity = g->region_capacity = 0;
-    g->wakeup_count = g->region_count = 0;
+    g->region_capacity = g->region_count = 0;
 }
 
 bool gt_goroutine_end(gt_goroutines *table, gt_goroutine *g)
 {
-    if (g->parked || g->id == 0)
+    if (g->parked || (g->id == 0 && !table->forgets))
         return true;
     void *free = table->free;
     uint64_t bits = gt_map_get(&table->ended, g->id / 64) | (uint64_t)1 << (g->id % 64);

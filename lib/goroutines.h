@@ -38,8 +38,7 @@ typedef struct gt_goroutine {
     uint64_t start_stack, creator;
     const char *stopping; /* v2: why it has stopped the world, NULL if it has not */
     int64_t created;      /* ticks */
-    uint64_t *wakeup;     /* futile.c: positions of the events of its last wake-up */
-    uint32_t wakeup_count, wakeup_capacity;
+    uint64_t wakeup;      /* futile.c: where its last wake-up begins, position + 1; 0: nowhere */
 } gt_goroutine;
 
 typedef struct gt_goroutines {

@@ -54,6 +54,20 @@ GOTRACE_API const char *gotrace_version(void);
 /* The trace versions that this library reads, ascending; *count is set to their number. */
 GOTRACE_API const int *gotrace_versions(size_t *count);
 
+/* A release of Go, and the version of the traces that it writes. */
+typedef struct gotrace_release {
+    const char *name; /* "go1.24" */
+    int minor;        /* 24 */
+    int version;      /* 23: Go 1.24 writes "go 1.23 trace" */
+} gotrace_release;
+
+/* The releases that are known, ascending; *count is set to their number. */
+GOTRACE_API const gotrace_release *gotrace_releases(size_t *count);
+
+/* The version of the traces that Go 1.minor writes: 23 for 24; 0 for a release that is not known.
+ * Every function that takes a version takes a release too, and means this version. */
+GOTRACE_API int gotrace_release_version(int minor);
+
 /* What "no such thing" is where an id is asked for. */
 #define GOTRACE_NO_OFFSET UINT64_MAX
 #define GOTRACE_NO_PROC                                                                            \
@@ -147,8 +161,8 @@ typedef struct gotrace_limits {
     uint64_t goroutines;   /* goroutines alive at the same time; default 2^24 */
     uint64_t batches;      /* batches in the trace; default 2^28 */
     uint64_t procs;        /* different procs in the trace; default 2^20 */
-    uint64_t input;        /* bytes that a pipe or zstd gives, which are copied to a temporary file;
-                              default 64 GiB */
+    uint64_t input;        /* bytes from a pipe or after decompression, which are copied to a
+                              temporary file; default 64 GiB */
 } gotrace_limits;
 
 /* The members of gotrace_limits in their order, as gotrace_error.limit names them. */
@@ -256,8 +270,12 @@ GOTRACE_API size_t gotrace_frame_values(int version);
  * Sources: where bytes come from
  *
  * A source is read at random. Regular files and memory are read where they are; a pipe, a
- * terminal or zstd-compressed data (known by its magic) is first spooled to a temporary file that
- * has no name and vanishes with the source.
+ * terminal or data that is compressed with zstd or gzip (known by its first bytes) is first copied
+ * to a temporary file that has no name and vanishes with the source.
+ *
+ * Compressed data that is cut off or damaged gives a source with what could be decompressed before
+ * that place, unless it is nothing. It is a problem like those of the trace: config->on_problem is
+ * called with it, may refuse the source, and gotrace_source_error returns it.
  */
 
 typedef struct gotrace_source gotrace_source;
@@ -280,6 +298,10 @@ GOTRACE_API uint64_t gotrace_source_size(const gotrace_source *source);
 
 /* Bytes of the compressed input, or 0 where it was not compressed. */
 GOTRACE_API uint64_t gotrace_source_compressed_size(const gotrace_source *source);
+
+/* What is wrong with the compressed input, at an offset after decompression: the end of the source.
+ * NULL where it was sound or not compressed. */
+GOTRACE_API const gotrace_error *gotrace_source_error(const gotrace_source *source);
 
 /* Copy up to size bytes from offset; *got is less than size only at the end of the source. */
 GOTRACE_API gotrace_status gotrace_source_read(gotrace_source *source, uint64_t offset,
@@ -422,8 +444,8 @@ enum {
  * transition of that goroutine, a GoSysCall aside. Procs: ProcStart IDLE (UNDETERMINED the first
  * time) to RUNNING, ProcStop RUNNING to IDLE.
  *
- * An event in its place in the total order. Pointers live until the next call on the reader,
- * those of constant names (reason) for ever. */
+ * An event in its place in the total order. text and message are valid until gotrace_reader_next is
+ * called again or the reader is closed; reason is valid until the reader is closed. */
 typedef struct gotrace_event {
     int64_t time;      /* ns since the first event */
     uint64_t ticks;    /* v1: the same in ticks, absolute. v2: in ns on the trace's own clock, as
@@ -452,17 +474,17 @@ typedef struct gotrace_event {
                              running: the unblock, creation or end of system call; else 0 */
     uint64_t args[4];     /* the record's own arguments, without time and stack */
     const char *reason;   /* why a goroutine waits or stopped running, or the world was stopped;
-                             NULL where the trace does not tell */
+                             NUL-terminated; NULL where the trace does not give it */
     const char *text;     /* a name, see kind; NULL if there is none; not NUL-terminated */
     size_t text_size;
     const char *message; /* of a log; not NUL-terminated */
     size_t message_size;
 } gotrace_event;
 
-/* A frame of a stack. Strings are not NUL-terminated and live as long as the reader. In traces of
- * Go 1.5 and 1.6 there is only the program counter. */
+/* A frame of a stack. Strings are not NUL-terminated and as long valid as those of
+ * gotrace_reader_string. In traces of Go 1.5 and 1.6 there is only the program counter. */
 typedef struct gotrace_frame {
-    uint64_t pc;
+    uint64_t pc; /* to write: 0 for a frame without one, see gotrace_frame_pc */
     uint64_t line;
     uint64_t function_id, file_id; /* string ids */
     const char *function;
@@ -511,8 +533,8 @@ typedef struct gotrace_generation_summary {
     uint64_t generation; /* its number */
     uint64_t offset;     /* of its first batch */
     uint64_t bytes, batches;
-    uint64_t frequency;                        /* ticks a second, 0 if not told */
-    uint64_t begin;                            /* the lowest time stamp of a batch, in ticks */
+    uint64_t frequency; /* ticks per second, 0 if unknown */
+    uint64_t begin;     /* the lowest time stamp of a batch, in ticks; 0 counts as none */
     uint64_t events, strings, stacks, samples; /* (o) */
     bool complete;                             /* its end is told, or another one follows */
     bool has_clocks;                           /* the following count (from 1.25) */
@@ -552,9 +574,10 @@ GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_e
 /* Read to the end without delivering events, which is faster: GOTRACE_END or GOTRACE_ERROR. */
 GOTRACE_API gotrace_status gotrace_reader_check(gotrace_reader *reader);
 
-/* The last error of this reader. */
+/* The last error of this reader; valid until the reader is closed. */
 GOTRACE_API const gotrace_error *gotrace_reader_error(const gotrace_reader *reader);
 
+/* The summary, which reading on brings up to date; valid until the reader is closed. */
 GOTRACE_API const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader);
 
 /* Procs in ascending order; false past the last one. */
@@ -566,8 +589,9 @@ GOTRACE_API bool gotrace_reader_generation(const gotrace_reader *reader, size_t 
                                            gotrace_generation_summary *generation);
 
 /* The string with that id (id 0: the empty string), or NULL if the trace has none. Not
- * NUL-terminated; lives as long as the reader (v2: until the next
- * generation begins, whose ids are others). */
+ * NUL-terminated. v1: valid until the reader is closed. v2: valid as long as its id, which is until
+ * gotrace_reader_next returns an event of another generation (gotrace_event.generation) or fails;
+ * after GOTRACE_END, the strings of the last generation are valid until the reader is closed. */
 GOTRACE_API const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id,
                                               size_t *size);
 
@@ -657,8 +681,20 @@ GOTRACE_API gotrace_status gotrace_encoder_string(gotrace_encoder *encoder, int6
                                                   uint64_t ticks, const char *bytes, size_t size,
                                                   uint64_t *id);
 
-/* A stack's id: frames innermost first, of gotrace_frame only pc, line, function and file count.
- * Stacks are written when the encoder finishes, as the tracers do. */
+/* PCs that are made up begin here: no program has code at these addresses. */
+#define GOTRACE_FRAME_PC_MADE ((uint64_t)1 << 52)
+
+/* The program counter (PC) with which a frame is written: its own or, where that is 0, one made of
+ * function, file and line. The same frame has the same PC in every stack and every trace. A frame
+ * without function, file, line and PC has PC 0.
+ *
+ * Go's readers need it: a PC is their key of a frame. From 1.22 on they show the first frame of a
+ * generation that has a PC in every stack that has it. */
+GOTRACE_API uint64_t gotrace_frame_pc(const gotrace_frame *frame);
+
+/* A stack's id: frames innermost first, of gotrace_frame only pc, line, function and file count; a
+ * frame without a PC gets that of gotrace_frame_pc. Stacks are written when the encoder finishes,
+ * as the tracers do. */
 GOTRACE_API gotrace_status gotrace_encoder_stack(gotrace_encoder *encoder,
                                                  const gotrace_frame *frames, size_t count,
                                                  uint64_t *id);
@@ -698,7 +734,9 @@ typedef struct gotrace_writer_options {
     gotrace_tracer tracer;     /* whose ways, where several tracers wrote that version */
     bool believe;              /* write what cannot have happened too */
     uint64_t generation_ticks; /* v2: how long a generation lasts before the next one begins by
-                                  itself; 0: a second, as with Go's; UINT64_MAX: until told */
+                                  itself; 0: a second, as with Go's; UINT64_MAX: until
+                                  gotrace_writer_advance. It lasts longer while fewer events were
+                                  written than statuses of goroutines would be */
     gotrace_clocks clocks;     /* from 1.25: at any one time; all 0: as if the clocks of the system
                                   had begun with the trace's */
     bool equal_ticks;          /* v2: times that are told equal on a thread stay so; else the later
@@ -713,9 +751,14 @@ GOTRACE_API gotrace_status gotrace_writer_new(int version, const gotrace_writer_
 
 /* The arguments of an event that are told to a writer, into args[GOTRACE_MAX_ARGS]; returns their
  * number. They are those of gotrace_event_args less what the writer finds by itself: differences of
- * time and sequence, sequence numbers, and the stack of where it happened. */
+ * time and sequence, sequence numbers, and the stack of where it happened. 0 for a row that is not
+ * of that version. */
 GOTRACE_API size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
                                        const gotrace_arg_spec **args);
+
+/* Set options.believe from now on. Where it was false, a call that was refused can be repeated with
+ * it: the event is written as it is given, and the writer goes on from there. */
+GOTRACE_API void gotrace_writer_force(gotrace_writer *writer, bool believe);
 
 /* It is now that late, in ticks, absolute. Time does not fall. v2: begins the next generation, if
  * it is due. */
@@ -730,11 +773,16 @@ GOTRACE_API gotrace_status gotrace_writer_advance(gotrace_writer *writer,
 /* The number of the present generation, from 1 on; of v1 always 1. */
 GOTRACE_API uint64_t gotrace_writer_generation(const gotrace_writer *writer);
 
-/* A string's and a stack's id; 0 is the empty string and no stack. As of gotrace_encoder_string and
+/* A string's and a stack's id; 0 is the empty string and no stack. From 1.22 on an id is valid as
+ * long as gotrace_writer_generation stays the same. As of gotrace_encoder_string and
  * _stack, too long ones are cut where that version's tracer cuts them. proc: v1, in whose buffer a
  * new string is written. */
 GOTRACE_API gotrace_status gotrace_writer_string(gotrace_writer *writer, int64_t proc,
                                                  const char *bytes, size_t size, uint64_t *id);
+
+/* A stack's id: frames innermost first, of gotrace_frame only pc, line, function and file count. A
+ * frame without a PC gets that of gotrace_frame_pc; so does, from 1.22 on, a frame whose PC another
+ * frame of the generation has, which would be shown in its place. */
 GOTRACE_API gotrace_status gotrace_writer_stack(gotrace_writer *writer, const gotrace_frame *frames,
                                                 size_t count, uint64_t *id);
 
@@ -765,8 +813,9 @@ typedef struct gotrace_happening {
 
 /* Write an event. What cannot have happened (a goroutine that runs starts; an unknown event) is
  * refused: GOTRACE_ERROR, the error names the rule that it would break, nothing is written, and the
- * writer can go on; with options.believe it is written. A failed write or refused memory is final.
- */
+ * writer can go on; with options.believe it is written. A string or stack id that this writer
+ * did not give, or (from 1.22 on) gave in an earlier generation, is refused too. A failed write or
+ * refused memory is final. */
 GOTRACE_API gotrace_status gotrace_writer_event(gotrace_writer *writer,
                                                 const gotrace_happening *happening);
 

@@ -15,10 +15,12 @@
     X(SYSTEM_WRITE, "system.write", SYSTEM, FATAL, "the output can be written", "the system") \
     X(SYSTEM_MEMORY, "system.memory", SYSTEM, FATAL, "there is memory", "the system") \
     X(SYSTEM_LIMIT, "system.limit", SYSTEM, FATAL, "the trace stays within the limits set for this reader", "gotrace_limits") \
-    X(SYSTEM_ZSTD, "system.zstd", MALFORMED, FATAL, "compressed input is intact zstd", "zstd") \
+    X(SYSTEM_ZSTD, "system.zstd", MALFORMED, FATAL, "input that is compressed with zstd is intact and complete", "RFC 8878") \
+    X(SYSTEM_GZIP, "system.gzip", MALFORMED, FATAL, "input that is compressed with gzip is intact and complete", "RFC 1952") \
     X(USAGE, "usage", USAGE, FATAL, "the call or the script is as documented", "gotrace") \
     X(HEADER_SHORT, "header.short", MALFORMED, FATAL, "a trace starts with a header of 16 bytes", "Go readTrace") \
     X(HEADER_MAGIC, "header.magic", MALFORMED, FATAL, "the header reads \"go 1.N trace\", padded with NUL", "Go parseHeader") \
+    X(HEADER_FOREIGN, "header.foreign", MALFORMED, FATAL, "the file is a Go trace, and not of another kind that is known by its beginning", "gotrace") \
     X(HEADER_VERSION, "header.version", UNSUPPORTED, FATAL, "the version is one that exists", "Go readTrace") \
     X(TRACE_EMPTY, "trace.empty", UNFINISHED, PROBLEM, "a trace holds at least one event", "Go parseEvents") \
     X(WIRE_TYPE, "wire.type", MALFORMED, FATAL, "the low six bits of a record's first byte are an event type of this version", "Go readTrace") \
@@ -29,7 +31,7 @@
     X(BATCH_EVENT, "batch.event", MALFORMED, PROBLEM, "a batch holds records of its own kind, whole ones", "Go readTimedBaseEvent, addStrings, addStacks, addCPUSamples, setSyncBatch") \
     X(GENERATION_NUMBER, "generation.number", MALFORMED, PROBLEM, "generations are numbered from 1 on, one after another, and not mixed", "Go readGeneration") \
     X(GENERATION_END, "generation.end", UNFINISHED, PROBLEM, "a generation is whole: it has its tables, and from 1.26 on its end record", "Go readGeneration") \
-    X(GENERATION_CLOCK, "generation.clock", UNFINISHED, PROBLEM, "a generation tells its frequency, and from 1.25 on the clocks, once", "Go setSyncBatch") \
+    X(GENERATION_CLOCK, "generation.clock", UNFINISHED, PROBLEM, "a generation has its frequency, above 0, and from 1.25 on its clocks, once", "Go setSyncBatch; above 0: gotrace") \
     X(GENERATION_MISSING, "generation.missing", INCONSISTENT, WARNING, "no generation is left out between two others", "gotrace; from 1.26 on Go does not look") \
     X(TRACE_AFTER, "trace.after", MALFORMED, PROBLEM, "one file holds one trace", "Go readBatch") \
     X(EVENT_ARITY, "event.arity", MALFORMED, PROBLEM, "a record has as many values as its type has in this version", "Go argNum") \
@@ -41,6 +43,7 @@
     X(STACK_FRAMES, "stack.frames", MALFORMED, PROBLEM, "a stack has at most 1000 frames, and as many as it says", "Go parseEvents") \
     X(STACK_DUPLICATE, "stack.duplicate", MALFORMED, WARNING, "a stack's id is defined once", "gotrace; Go takes the last one") \
     X(STACK_MISSING, "stack.missing", INCONSISTENT, WARNING, "a stack that is referred to is defined", "gotrace; Go shows it as empty") \
+    X(STACK_PC, "stack.pc", INCONSISTENT, WARNING, "from 1.22 on, a PC has the same function, file and line in all stacks of a generation", "gotrace; Go addStacks shows the first frame of a PC in every stack that has the PC") \
     X(TABLE_REFERENCE, "table.reference", INCONSISTENT, PROBLEM, "every string and stack that a generation refers to is in its tables", "Go validateTableIDs, validateStackStrings") \
     X(TABLE_UNUSED, "table.unused", INCONSISTENT, WARNING, "every string and stack of a generation is referred to", "gotrace; Go does not look") \
     X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
@@ -50,6 +53,7 @@
     X(ORDER_CUT, "order.cut", UNFINISHED, PROBLEM, "what an event waits for is in the trace", "gotrace; Go reads no trace that is cut off") \
     X(TIME_ORDER, "time.order", CLOCKS, PROBLEM, "time stamps do not fall in the order that the sequence numbers give", "Go order1005, order1007") \
     X(TIME_SYSCALL, "time.syscall", CLOCKS, PROBLEM, "a system call ends after it began to block", "Go order1007") \
+    X(TIME_SPAN, "time.span", CLOCKS, WARNING, "a trace spans less than a year", "gotrace; Go does not look") \
     X(CLOCK_BACK, "clock.back", CLOCKS, WARNING, "no event's time is before that of one that it follows, and no clock runs back from one generation to the next", "gotrace; Go moves the later event on") \
     X(PROC_START, "proc.start", INCONSISTENT, PROBLEM, "a proc is stopped before it starts", "Go postProcessTrace") \
     X(PROC_STOP, "proc.stop", INCONSISTENT, PROBLEM, "a proc that stops was started and runs no goroutine", "Go postProcessTrace") \

@@ -1,12 +1,13 @@
 /*
- * hash.h - where an id goes in a table.
+ * hash.h - where an id or a byte string goes in a table.
  *
- * Ids come from the file, so that whoever made it may have chosen them to share one place. The hash
- * depends on a seed that differs from process to process. No result depends on it.
+ * They come from the file, so that whoever made it may have chosen them to share one place. The
+ * hash depends on a seed that differs from process to process. No result depends on it.
  */
 #ifndef GT_HASH_H
 #define GT_HASH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* This process's seed: odd. */
@@ -29,5 +30,8 @@ static inline uint64_t gt_hash(uint64_t seed, uint64_t id)
     folded = (folded ^ folded >> 32) * 0x9e3779b97f4a7c15u;
     return folded ^ folded >> 32;
 }
+
+/* The same for bytes. */
+uint64_t gt_hash_bytes(uint64_t seed, const void *bytes, size_t size);
 
 #endif

@@ -193,12 +193,13 @@ static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP],
             *fits = false;
             if (is_checked_later(s, frame->type))
                 return true;
-            return used < 0 ? gt_report(s->reader, GOTRACE_RULE_WIRE_VARINT, place_of(s, at),
-                                        "a number runs over ten bytes or 64 bits")
-                            : gt_report(s->reader, GOTRACE_RULE_WIRE_LENGTH, place_of(s, s->p),
-                                        "the record says it is %llu bytes long, but its last "
-                                        "value goes on beyond them",
-                                        (unsigned long long)frame->length);
+            return used < 0
+                       ? gt_report(s->reader, GOTRACE_RULE_WIRE_VARINT, place_of(s, at),
+                                   "a number runs over ten bytes or 64 bits")
+                       : gt_report(s->reader, GOTRACE_RULE_WIRE_LENGTH, place_of(s, s->p),
+                                   "the record says it is %llu byte%s long, but its "
+                                   "last value goes on beyond that",
+                                   (unsigned long long)frame->length, gt_plural(frame->length));
         }
         if (*count < KEEP)
             values[*count] = value;
@@ -236,7 +237,7 @@ static bool put_stack(skim *s, const gt_frame *frame, const uint64_t *values, si
     size_t per_frame = gotrace_frame_values(reader->summary.version);
     if (count < 2)
         return gt_report(reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
-                         "Stack has %zu values, at least 2 expected", count);
+                         "Stack has %zu value%s, at least 2 expected", count, gt_plural(count));
     uint64_t id = values[0], frames = values[1];
     if (frames > reader->limits.frames)
         return gt_report(reader, GOTRACE_RULE_STACK_FRAMES, place_of(s, s->p),
@@ -245,8 +246,9 @@ static bool put_stack(skim *s, const gt_frame *frame, const uint64_t *values, si
                          (unsigned long long)reader->limits.frames);
     if (count != 2 + frames * per_frame)
         return gt_report(reader, GOTRACE_RULE_STACK_FRAMES, place_of(s, s->p),
-                         "stack %llu says it has %llu frames, but has %zu values after that",
-                         (unsigned long long)id, (unsigned long long)frames, count - 2);
+                         "stack %llu says it has %llu frame%s, but has %zu value%s after that",
+                         (unsigned long long)id, (unsigned long long)frames, gt_plural(frames),
+                         count - 2, gt_plural(count - 2));
     if (id == 0 || frames == 0)
         return true;
     if (gt_table_find(&s->index->stacks, id)) {
@@ -326,9 +328,9 @@ static bool special(skim *s, const gt_frame *frame)
         if (is_checked_later(s, frame->type))
             return true;
         return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
-                         "%s has %zu values, %u expected in version 1.%d",
+                         "%s has %zu value%s, %u expected in version 1.%d",
                          gotrace_event_spec_of(s->reader->summary.version, frame->type)->name,
-                         count, shape->values, s->reader->summary.version);
+                         count, gt_plural(count), shape->values, s->reader->summary.version);
     }
     switch (frame->type) {
     case GT_V1_Batch: return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
@@ -391,8 +393,8 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
                        (unsigned long long)s->reader->limits.string_bytes);
     default:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TRUNCATED,
-                       "the trace is cut off %llu bytes into a record (%s)",
-                       (unsigned long long)(s->end - s->p),
+                       "the trace is cut off %llu byte%s into a record (%s)",
+                       (unsigned long long)(s->end - s->p), gt_plural((uint64_t)(s->end - s->p)),
                        gotrace_event_spec_of(s->reader->summary.version, frame->type)->name);
     }
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "times.h"
+
 /* Go 1.21's stwReasonStrings: what a stop-the-world was for, by its kind. */
 static const char *const stw_reasons[] = {
     "unknown",
@@ -32,12 +34,7 @@ const char *gotrace_stw_reason(int version, uint64_t kind)
 
 int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
 {
-    double ns = (double)(int64_t)((uint64_t)ticks - (uint64_t)reader->first_ticks) *
-                reader->ns_per_tick;
-    /* Beyond 64 bits: what the conversion gives on the machines that Go's reader runs on. */
-    if (!(ns >= -9223372036854775808.0 && ns < 9223372036854775808.0))
-        return INT64_MIN;
-    return (int64_t)ns;
+    return gt_time((double)gt_time_between(reader->first_ticks, ticks) * reader->ns_per_tick);
 }
 
 /* What a type means as far as the type alone tells. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "times.h"
 #include "waits.h"
 
 /* A cursor that is ready to be looked at, by its first event's time (until 1.6: its number). */
@@ -394,13 +395,15 @@ static void force_all(gt_order *o)
 
 static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_event *e)
 {
-    uint64_t by = (uint64_t)o->last_ticks - (uint64_t)e->ticks;
-    return gt_report(reader, GOTRACE_RULE_TIME_ORDER, gt_event_place(e),
-                     "%s has a time stamp %llu ticks (%.0f ns) before that of the event that the "
-                     "sequence puts before it, at 0x%llx",
-                     gotrace_event_spec_of(reader->summary.version, e->type)->name,
-                     (unsigned long long)by, (double)by * reader->ns_per_tick,
-                     (unsigned long long)o->last_offset);
+    int64_t by = gt_time_between(e->ticks, o->last_ticks);
+    int64_t ns = gt_time((double)by * reader->ns_per_tick + 0.5);
+    return gt_report(
+        reader, GOTRACE_RULE_TIME_ORDER, gt_event_place(e),
+        "%s has a time stamp %s%lld tick%s (%lld ns) before that of the event that the "
+        "sequence puts before it, at 0x%llx",
+        gotrace_event_spec_of(reader->summary.version, e->type)->name,
+        by == GT_TIME_LAST || ns == GT_TIME_LAST ? "at least " : "", (long long)by,
+        gt_plural((uint64_t)by), (long long)ns, (unsigned long long)o->last_offset);
 }
 
 static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_event *e)
@@ -487,9 +490,10 @@ static bool check_exit(gotrace_reader *reader, const gt_event *e)
                          (unsigned long long)g->id);
     if ((int64_t)e->args[2] < g->blocked)
         return gt_report(reader, GOTRACE_RULE_TIME_SYSCALL, gt_event_place(e),
-                         "goroutine %llu left its system call %llu ticks before it blocked in it",
+                         "goroutine %llu left its system call %llu tick%s before it blocked in it",
                          (unsigned long long)g->id,
-                         (unsigned long long)((uint64_t)g->blocked - e->args[2]));
+                         (unsigned long long)((uint64_t)g->blocked - e->args[2]),
+                         gt_plural((uint64_t)g->blocked - e->args[2]));
     return true;
 }
 

@@ -27,7 +27,4 @@ bool gt_order_each(gotrace_reader *reader, gt_order *order, gt_each_fn *each, vo
 
 void gt_order_free(gotrace_reader *reader, gt_order *order);
 
-/* Read in order what `futile` needs to tell the events of futile wake-ups: rows by position. */
-bool gt_order_find_futile(gotrace_reader *reader, gt_spill *futile);
-
 #endif

@@ -4,15 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "foreign.h"
+#include "futile.h"
 #include "model.h"
 #include "v2.h"
 
 /* What reading in order needs besides the index. */
 typedef struct gt_reading {
     gt_goroutines goroutines;
-    gt_spill futile;                /* rows: positions in the order */
-    uint64_t position, next_futile; /* UINT64_MAX when there is none */
-    gt_effect effect;               /* of the last event */
+    gt_futile futile;
+    gt_effect effect; /* of the last event */
 } gt_reading;
 
 struct reader_whole {
@@ -107,10 +108,24 @@ void gotrace_config_init(gotrace_config *config)
     memset(config, 0, sizeof *config);
 }
 
+/* Temporary files are opened later, when the caller's string may be gone. */
+static bool copy_spool_dir(gotrace_reader *reader)
+{
+    const char *dir = reader->config.spool_dir;
+    if (!dir)
+        return true;
+    size_t size = strlen(dir) + 1;
+    reader->spool_dir = gt_resize(&reader->heap, NULL, 0, size);
+    if (!reader->spool_dir)
+        return false;
+    reader->config.spool_dir = memcpy(reader->spool_dir, dir, size);
+    return true;
+}
+
 gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
                                    gotrace_reader **made, gotrace_error *error)
 {
-    uint8_t header[GT_HEADER_SIZE];
+    uint8_t header[GT_FOREIGN_LOOK];
     size_t got;
     gt_heap heap;
     *made = NULL;
@@ -128,6 +143,10 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
     reader->source = source;
     if (config)
         reader->config = *config;
+    if (!copy_spool_dir(reader)) {
+        gt_free(&heap, reader, sizeof *whole);
+        return gt_error_memory(error, &heap);
+    }
     reader->limits = gt_limits(config);
     reader->summary.version = version;
     reader->summary.size = gotrace_source_size(source);
@@ -148,7 +167,7 @@ static void end_reading(gotrace_reader *reader)
     reader->states = NULL;
     if (reading->goroutines.heap)
         gt_goroutines_free(&reading->goroutines);
-    gt_spill_free(&reading->futile);
+    gt_futile_free(&reading->futile);
 }
 
 void gotrace_reader_close(gotrace_reader *reader)
@@ -159,6 +178,8 @@ void gotrace_reader_close(gotrace_reader *reader)
     gt_v2_free(reader);
     gt_index_free(&reader->index);
     gt_free(&reader->heap, reader->message, reader->message_capacity);
+    if (reader->spool_dir)
+        gt_free(&reader->heap, reader->spool_dir, strlen(reader->spool_dir) + 1);
     gt_heap heap = reader->heap;
     gt_free(&heap, reader, sizeof(struct reader_whole));
 }
@@ -190,12 +211,6 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     return GOTRACE_OK;
 }
 
-static void peek_futile(gt_reading *reading)
-{
-    const gt_row *row = gt_spill_peek(&reading->futile);
-    reading->next_futile = row ? (uint64_t)row->key : UINT64_MAX;
-}
-
 static bool start_reading(gotrace_reader *reader)
 {
     if (reader->v2) {
@@ -205,11 +220,8 @@ static bool start_reading(gotrace_reader *reader)
     }
     gt_reading *reading = reading_of(reader);
     gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
-    gt_spill_init(&reading->futile, &reader->heap, &reader->config);
-    if (reader->summary.type_records[GT_V1_FutileWakeup] &&
-        !gt_order_find_futile(reader, &reading->futile))
+    if (!gt_futile_find(reader, &reading->futile))
         return false;
-    peek_futile(reading);
     reader->order = gt_order_new(reader, &reading->goroutines);
     reader->states = reader->order ? gt_states_new(reader, &reading->goroutines) : NULL;
     if (!reader->states)
@@ -218,27 +230,21 @@ static bool start_reading(gotrace_reader *reader)
     return true;
 }
 
-/* An event of a futile wake-up changes nothing. */
-static bool pass_over(gotrace_reader *reader, gt_event *e, gt_effect *effect)
-{
-    gt_reading *reading = reading_of(reader);
-    e->flags |= GOTRACE_EVENT_FUTILE;
-    *effect = (gt_effect){0};
-    if (!gt_spill_advance(&reading->futile, &reader->error))
-        return gt_fail(reader);
-    peek_futile(reading);
-    return true;
-}
-
 /* Follow what an event does, in its place in the order. */
 static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect)
 {
     gt_reading *reading = reading_of(reader);
-    if (reading->position == 0)
+    if (reading->futile.position == 0)
         reader->first_ticks = e->ticks;
     reader->last_ticks = e->ticks;
-    if (reading->position++ == reading->next_futile)
-        return pass_over(reader, e, effect);
+    bool futile;
+    if (!gt_futile_next(reader, &reading->futile, e, &futile))
+        return false;
+    if (futile) { /* it changes nothing */
+        e->flags |= GOTRACE_EVENT_FUTILE;
+        *effect = (gt_effect){0};
+        return true;
+    }
     return gt_states_step(reader, reader->states, e, effect);
 }
 
@@ -250,6 +256,19 @@ static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_ef
            gt_fail_memory(reader);
 }
 
+/* A year and more is damage, or a frequency that is wrong: a program that is traced writes
+ * megabytes a second, or at least a generation a second from 1.22 on, and is restarted before. */
+static void report_span(gotrace_reader *reader)
+{
+    static const double day = 86400e9;
+    enum { YEAR = 365 }; /* days */
+    double days = (double)reader->summary.duration / day;
+    if (days >= YEAR && reader->summary.frequency != 0)
+        gt_report(reader, GOTRACE_RULE_TIME_SPAN, GT_NOWHERE,
+                  "%.1f years from the first event to the last, at %llu ticks a second",
+                  days / YEAR, (unsigned long long)reader->summary.frequency);
+}
+
 static gotrace_status finish(gotrace_reader *reader)
 {
     if (reader->v2) {
@@ -258,6 +277,9 @@ static gotrace_status finish(gotrace_reader *reader)
     } else {
         reader->summary.duration = gt_time_of(reader, reader->last_ticks);
     }
+    if (reader->summary.duration < 0) /* clocks are broken: see time.order */
+        reader->summary.duration = 0;
+    report_span(reader);
     end_reading(reader);
     reader->stage = GT_ENDED;
     return GOTRACE_END;

@@ -61,6 +61,7 @@ struct gotrace_reader {
     gt_heap heap;
     gotrace_source *source;
     gotrace_config config;
+    char *spool_dir;       /* config's, copied; NULL if it has none */
     gotrace_limits limits; /* with defaults filled in */
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;

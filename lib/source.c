@@ -1,5 +1,6 @@
 /*
- * source.c - where bytes come from: files and memory in place, pipes and zstd through a spool.
+ * source.c - where bytes come from: files and memory in place, pipes and compressed data through a
+ * spool.
  */
 #include "source.h"
 
@@ -11,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
-#include <zstd_errors.h>
+
+#include "unpack.h"
 
 enum { CHUNK = 128 * 1024 };
 
@@ -22,7 +23,8 @@ struct gotrace_source {
     int fd;
     bool own_fd;
     uint64_t size, compressed_size;
-    uint64_t limit; /* of what is copied to a temporary file */
+    uint64_t limit;       /* of what is copied to a temporary file */
+    gotrace_error damage; /* of the compressed data, unless rule is NONE */
 };
 
 /* Make a file and take its name away, without a signal between. */
@@ -127,11 +129,6 @@ static bool stream_fill(stream *s, gotrace_error *error)
     return true;
 }
 
-static bool is_zstd(const uint8_t *p, size_t n)
-{
-    return n >= 4 && p[0] == 0x28 && p[1] == 0xb5 && p[2] == 0x2f && p[3] == 0xfd;
-}
-
 /* Write to the temporary file, as long as the limit allows. */
 static bool spool_write(gotrace_source *source, int out, const uint8_t *bytes, size_t size,
                         gotrace_error *error)
@@ -155,45 +152,69 @@ static bool spool_plain(gotrace_source *source, stream *s, int out, gotrace_erro
     return true;
 }
 
-/* Decompress all frames. A stream that breaks off leaves what came before it, and its error. */
-static bool spool_zstd(gotrace_source *source, stream *s, int out, gotrace_error *error)
+/* Decompress all of it. false with *error set, or (source->damage) where the data is damaged or cut
+ * off: what came before that was written. */
+static bool unpack_all(gotrace_source *source, stream *s, gt_unpacker *u, uint8_t *plain, int out,
+                       gotrace_error *error)
+{
+    gt_unpack_buffers b = {.out = plain, .out_size = CHUNK};
+    gotrace_error damage = {.rule = GOTRACE_RULE_NONE};
+    gotrace_status status = GOTRACE_OK;
+    while (status == GOTRACE_OK) {
+        if (b.in_used == b.in_size && b.out_used < b.out_size) {
+            if (b.in_size > 0 && !stream_fill(s, error))
+                return false;
+            if (s->have == 0)
+                break;
+            b.in = s->buffer;
+            b.in_size = s->have;
+            b.in_used = 0;
+        }
+        b.out_used = 0;
+        status = gt_unpack(u, &b, &damage);
+        if (!spool_write(source, out, plain, b.out_used, error))
+            return false;
+    }
+    if (status == GOTRACE_OK && gt_unpack_is_open(u))
+        gt_unpack_cut_off(u, &damage);
+    if (damage.class_ == GOTRACE_CLASS_SYSTEM) {
+        if (error)
+            *error = damage;
+        return false;
+    }
+    damage.offset = source->size;
+    source->damage = damage;
+    return damage.rule == GOTRACE_RULE_NONE;
+}
+
+static bool spool_packed(gotrace_source *source, stream *s, gt_packing packing, int out,
+                         gotrace_error *error)
 {
     gt_heap *heap = &source->heap;
-    /* The one piece of memory that is zstd's own: its stable interface takes no allocator. What a
-     * frame may ask for is bounded by zstd's default window limit. */
-    ZSTD_DCtx *context = ZSTD_createDCtx();
+    gt_unpacker *u = gt_unpacker_new(packing, heap);
     uint8_t *plain = gt_resize(heap, NULL, 0, CHUNK);
-    bool ok = context && plain;
-    size_t hint = 1;
-    if (!ok)
+    bool ok = u && plain;
+    if (ok)
+        ok = unpack_all(source, s, u, plain, out, error);
+    else
         gt_error_memory(error, heap);
-    while (ok && s->have) {
-        ZSTD_inBuffer in = {s->buffer, s->have, 0};
-        while (ok && in.pos < in.size) {
-            ZSTD_outBuffer to = {plain, CHUNK, 0};
-            uint64_t at = s->taken - s->have + in.pos;
-            hint = ZSTD_decompressStream(context, &to, &in);
-            if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation) {
-                gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NOWHERE, "out of memory");
-                ok = false;
-            } else if (ZSTD_isError(hint)) {
-                gt_error_set(error, GOTRACE_RULE_SYSTEM_ZSTD, GT_AT(at),
-                             "compressed data is damaged: %s", ZSTD_getErrorName(hint));
-                ok = false;
-            } else {
-                ok = spool_write(source, out, plain, to.pos, error);
-            }
-        }
-        ok = ok && stream_fill(s, error);
-    }
-    if (ok && hint != 0) {
-        gt_error_set(error, GOTRACE_RULE_SYSTEM_ZSTD, GT_AT(s->taken),
-                     "compressed data is cut off");
-        ok = false;
-    }
     gt_free(heap, plain, plain ? CHUNK : 0);
-    ZSTD_freeDCtx(context);
+    gt_unpacker_free(u);
+    source->compressed_size = s->taken;
     return ok;
+}
+
+/* Whether what was decompressed before the damage is to be read. */
+static bool accept_damage(const gotrace_source *source, const gotrace_config *config,
+                          gotrace_error *error)
+{
+    const gotrace_error *damage = &source->damage;
+    if (damage->rule == GOTRACE_RULE_NONE)
+        return false;
+    if (error)
+        *error = *damage;
+    return source->size > 0 &&
+           (!config || !config->on_problem || config->on_problem(config->callback_ctx, damage));
 }
 
 /* Decide, by its first bytes and its kind, whether the input is read in place or spooled. */
@@ -203,11 +224,11 @@ static bool settle(gotrace_source *source, bool seekable, const gotrace_config *
     stream s = {.fd = source->memory ? -1 : source->fd,
                 .memory = source->memory,
                 .memory_size = (size_t)source->size};
-    uint8_t magic[4];
+    uint8_t magic[GT_MAGIC];
     size_t got = 0;
     if (seekable && (gotrace_source_read(source, 0, magic, sizeof magic, &got, error) < 0))
         return false;
-    if (seekable && !is_zstd(magic, got))
+    if (seekable && gt_packing_of(magic, got) == GT_PLAIN)
         return true;
 
     s.buffer = gt_resize(&source->heap, NULL, 0, CHUNK);
@@ -218,11 +239,11 @@ static bool settle(gotrace_source *source, bool seekable, const gotrace_config *
     int spool = -1;
     bool ok = stream_fill(&s, error) && (spool = gt_spool_open(config, error)) >= 0;
     source->size = 0;
-    if (ok && is_zstd(s.buffer, s.have)) {
-        ok = spool_zstd(source, &s, spool, error);
-        source->compressed_size = s.taken;
-    } else if (ok) {
-        ok = spool_plain(source, &s, spool, error);
+    if (ok) {
+        gt_packing packing = gt_packing_of(s.buffer, s.have);
+        ok = packing == GT_PLAIN ? spool_plain(source, &s, spool, error)
+                                 : spool_packed(source, &s, packing, spool, error) ||
+                                       accept_damage(source, config, error);
     }
     gt_free(&source->heap, s.buffer, CHUNK);
     if (source->own_fd)
@@ -322,6 +343,11 @@ uint64_t gotrace_source_size(const gotrace_source *source)
 uint64_t gotrace_source_compressed_size(const gotrace_source *source)
 {
     return source->compressed_size;
+}
+
+const gotrace_error *gotrace_source_error(const gotrace_source *source)
+{
+    return source->damage.rule != GOTRACE_RULE_NONE ? &source->damage : NULL;
 }
 
 gotrace_status gotrace_source_read(gotrace_source *source, uint64_t offset, void *buffer,

@@ -16,6 +16,7 @@
 
 #include "goroutines.h"
 #include "reader.h"
+#include "times.h"
 #include "waits.h"
 
 enum {
@@ -62,16 +63,17 @@ typedef struct gt_v2_event {
 
 typedef struct gt_v2_proc {
     uint64_t id, seq, generation;
-    uint8_t status; /* as on the wire: GT_P_* */
+    struct gt_v2_thread *holder; /* the thread that it was bound to last; NULL: none has it */
+    uint8_t status;              /* as on the wire: GT_P_* */
     bool sweeping;
 } gt_v2_proc;
 
 /* A thread: what it holds now. */
 typedef struct gt_v2_thread {
     uint64_t id;
-    gt_goroutine *g; /* NULL: none */
+    gt_goroutine *g; /* NULL: none, or that of id GT_V2_NO_ID */
     uint64_t g_id;   /* whose memory may be another's by now */
-    gt_v2_proc *p;   /* NULL: none */
+    gt_v2_proc *p;   /* likewise */
     bool seen;       /* some event told of it */
 } gt_v2_thread;
 
@@ -135,6 +137,7 @@ struct gt_v2 {
     /* The current generation. */
     size_t current;      /* in generations */
     uint64_t generation; /* its number */
+    uint64_t initial;    /* the number of the first one that has events; 0 before that */
     gt_table strings, stacks;
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
@@ -173,12 +176,10 @@ enum { GT_G_RUNNABLE = 1, GT_G_RUNNING, GT_G_SYSCALL, GT_G_WAITING };
 
 #define GT_V2_NO_ID UINT64_MAX /* no thread, no proc, no task */
 
-/* Ticks to nanoseconds, cut to an integer as Go's reader does it; what goes beyond 64 bits is what
- * the conversion gives on the machines that Go's reader runs on. */
+/* Ticks to nanoseconds. */
 static inline int64_t gt_v2_ns(uint64_t ticks, double ns_per_tick)
 {
-    double ns = (double)ticks * ns_per_tick;
-    return ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
+    return gt_time((double)ticks * ns_per_tick);
 }
 
 /* Skim the file. False when reading cannot go on. */

@@ -115,7 +115,7 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
         }
         if (time == 0)
             time = gt_v2_ns(c->start, ns_per_tick);
-        time = (int64_t)((uint64_t)time + (uint64_t)gt_v2_ns(dt, ns_per_tick));
+        time = gt_time_add(time, gt_v2_ns(dt, ns_per_tick));
         e->time = time;
         e->offset = shift + (uint64_t)(uintptr_t)start;
         e->batch = batch;

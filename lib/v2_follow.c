@@ -3,6 +3,7 @@
  */
 #include "v2_follow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *gt_v2_name_of(const gt_follow *f)
@@ -12,14 +13,14 @@ const char *gt_v2_name_of(const gt_follow *f)
 
 const char *gt_v2_status_name(uint8_t status)
 {
-    static const char *const names[] = {"not there", "runnable", "running", "in a system call",
+    static const char *const names[] = {"undetermined", "runnable", "running", "in a system call",
                                         "waiting"};
     return names[status < 5 ? status : 0];
 }
 
 const char *gt_v2_proc_status_name(uint8_t status)
 {
-    static const char *const names[] = {"not there", "running", "idle", "in a system call",
+    static const char *const names[] = {"undetermined", "running", "idle", "in a system call",
                                         "left in a system call"};
     return names[status < 5 ? status : 0];
 }
@@ -64,18 +65,28 @@ bool gt_v2_context_report(gt_follow *f, unsigned needs)
                      num(f->g->id));
 }
 
+/* The ids that mean none are taken so, as in Go's reader. */
 void gt_v2_bind_goroutine(gt_v2_thread *t, gt_goroutine *g)
 {
     if (t) {
-        t->g = g;
+        t->g = g && g->id != GT_V2_NO_ID ? g : NULL;
         t->g_id = g ? g->id : 0;
     }
+}
+
+void gt_v2_bind_proc(gt_v2_thread *t, gt_v2_proc *p)
+{
+    if (t->p && t->p->holder == t)
+        t->p->holder = NULL;
+    t->p = p && p->id != GT_V2_NO_ID ? p : NULL;
+    if (t->p)
+        p->holder = t;
 }
 
 /* The thread has no proc from here on: what waits for that is ready. */
 static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 {
-    t->p = NULL;
+    gt_v2_bind_proc(t, NULL);
     gt_v2_wake(v2, t->id, 0, GT_WAIT_THREAD);
 }
 
@@ -95,11 +106,11 @@ static gt_v2_out *emit_made(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, 
     return out;
 }
 
-const uint8_t gt_v2_shown[5] = {GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE,
+const uint8_t gt_v2_shown[5] = {GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNABLE,
                                 GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL,
                                 GOTRACE_STATE_WAITING};
 /* A proc in a system call still is its thread's; one left there is nobody's. */
-const uint8_t gt_v2_shown_proc[5] = {GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNING,
+const uint8_t gt_v2_shown_proc[5] = {GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNING,
                                      GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE};
 
 /* ---- goroutines ---------------------------------------------------------------------------- */
@@ -118,6 +129,29 @@ static bool is_at(const gt_follow *f, const gt_goroutine *g, uint8_t status, uin
     return g && g->status == status && g->generation == f->generation && seq == g->seq + 1;
 }
 
+/* What was found in place of the status and the sequence number that an event needs. */
+static void describe(char found[80], const char *status, uint64_t seq, bool earlier)
+{
+    snprintf(found, 80, "%s at %llu%s", status, num(seq),
+             earlier ? " of an earlier generation" : "");
+}
+
+/* Report that a goroutine or proc has not the status and sequence number that the event needs. Go's
+ * reader lets events of number 0 wait for ever too: numbers begin at 1 after each status event. */
+static bool report_not_ready(gt_follow *f, const char *what, uint64_t id, const char *wanted,
+                             uint64_t seq, const char *found)
+{
+    if (seq == 0)
+        return GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
+                         "%s has sequence number 0, but those of %s %llu begin at 1 in each "
+                         "generation; it is %s",
+                         gt_v2_name_of(f), what, num(id), found);
+    return GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
+                     "%s needs %s %llu %s at sequence number %llu, but it is %s and nothing is "
+                     "left that could change that",
+                     gt_v2_name_of(f), what, num(id), wanted, num(seq - 1), found);
+}
+
 /* The event needs goroutine id at that status and sequence number, and it is elsewhere. */
 static gt_followed goroutine_not_ready(gt_follow *f, uint64_t id, uint8_t status, uint64_t seq,
                                        gt_goroutine **g)
@@ -128,13 +162,11 @@ static gt_followed goroutine_not_ready(gt_follow *f, uint64_t id, uint8_t status
             return gt_v2_refused(f);
         return GT_FOLLOW_WAIT;
     }
-    if (!GT_BROKEN(
-            f, GOTRACE_RULE_ORDER_SEQUENCE,
-            "%s needs goroutine %llu %s at sequence number %llu, but it is %s%s and nothing is "
-            "left that could change that",
-            gt_v2_name_of(f), num(id), gt_v2_status_name(status), num(seq - 1),
-            *g ? gt_v2_status_name((*g)->status) : "not there",
-            *g && (*g)->generation != f->generation ? " since an earlier generation" : ""))
+    char found[80] = "not there";
+    if (*g)
+        describe(found, gt_v2_status_name((*g)->status), (*g)->seq,
+                 (*g)->generation != f->generation);
+    if (!report_not_ready(f, "goroutine", id, gt_v2_status_name(status), seq, found))
         return GT_FOLLOW_FAILED;
     if (!*g && !(*g = gt_goroutine_get(&f->v2->goroutines, id)))
         return gt_v2_refused(f);
@@ -210,12 +242,14 @@ static gt_followed stop(gt_follow *f)
     if (!check_running(f, GT_G_RUNNING))
         return GT_FOLLOW_FAILED;
     uint8_t type = f->e->type;
-    uint8_t to = type == GT_V2_GoDestroy ? 0 : type == GT_V2_GoStop ? GT_G_RUNNABLE : GT_G_WAITING;
-    gt_v2_emit_transition(f, type, f->g ? f->g->id : 0, GOTRACE_STATE_RUNNING, gt_v2_shown[to]);
+    bool ends = type == GT_V2_GoDestroy;
+    uint8_t to = type == GT_V2_GoStop ? GT_G_RUNNABLE : GT_G_WAITING;
+    gt_v2_emit_transition(f, type, f->g ? f->g->id : 0, GOTRACE_STATE_RUNNING,
+                          ends ? GOTRACE_STATE_NOT_EXIST : gt_v2_shown[to]);
     gt_v2_bind_goroutine(f->t, NULL);
     if (!f->g)
         return GT_FOLLOW_DONE;
-    if (type == GT_V2_GoDestroy)
+    if (ends)
         return end_goroutine(f) ? GT_FOLLOW_DONE : gt_v2_refused(f);
     gt_v2_set_status(f, f->g, to);
     return GT_FOLLOW_DONE;
@@ -339,11 +373,11 @@ gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what)
 static gt_followed proc_not_ready(gt_follow *f, uint64_t id, const char *wanted, uint64_t seq,
                                   gt_v2_proc **p)
 {
-    if (!GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
-                   "%s needs proc %llu %s at sequence number %llu, but it is %s and nothing is "
-                   "left that could change that",
-                   gt_v2_name_of(f), num(id), wanted, num(seq - 1),
-                   *p ? gt_v2_proc_status_name((*p)->status) : "not there"))
+    char found[80] = "not there";
+    if (*p)
+        describe(found, gt_v2_proc_status_name((*p)->status), (*p)->seq,
+                 (*p)->generation != f->generation);
+    if (!report_not_ready(f, "proc", id, wanted, seq, found))
         return GT_FOLLOW_FAILED;
     *p = gt_v2_proc_of(f, id, true);
     return *p ? GT_FOLLOW_DONE : gt_v2_refused(f);
@@ -368,7 +402,7 @@ static gt_followed proc_start(gt_follow *f)
     p->generation = f->generation;
     gt_v2_set_proc(f, p, GT_P_RUNNING);
     if (f->t)
-        f->t->p = p;
+        gt_v2_bind_proc(f->t, p);
     return GT_FOLLOW_DONE;
 }
 
@@ -397,9 +431,9 @@ static bool robbed(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
                                     : (gt_v2_thread *)(uintptr_t)gt_map_get(&f->v2->threads, m);
     if (*victim && !(*victim)->seen)
         *victim = NULL;
-    if (*victim && (*victim)->p == p)
-        return true;
     bool had = *victim && (*victim)->p;
+    if (*victim && (had ? (*victim)->p->id : GT_V2_NO_ID) == p->id)
+        return true;
     bool go_on = !*victim ? GT_BROKEN(f, GOTRACE_RULE_PROC_STEAL,
                                       "proc %llu is taken from thread %llu, which is not there",
                                       num(p->id), num(m))
@@ -612,7 +646,7 @@ gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor 
                    .g = gt_v2_goroutine_of(t),
                    .p = t ? t->p : NULL,
                    .generation = v2->generation,
-                   .initial = v2->current == 0};
+                   .initial = v2->generation == v2->initial};
     if (t)
         t->seen = true;
     return dispatch(&f);

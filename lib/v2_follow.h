@@ -40,7 +40,7 @@ typedef struct gt_follow {
     gt_goroutine *g; /* NULL: none */
     gt_v2_proc *p;   /* NULL: none */
     uint64_t generation;
-    bool initial; /* it is the first generation */
+    bool initial; /* it is the first generation that has events. Source: ordering.initialGen */
     bool suspect;
 } gt_follow;
 
@@ -103,10 +103,11 @@ static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint6
     return out;
 }
 
-/* States as delivered, by the wire's GT_G_* and GT_P_*. */
+/* States as delivered, by the status on the wire: GT_G_*, GT_P_*, or 0. */
 extern const uint8_t gt_v2_shown[5], gt_v2_shown_proc[5];
 
 void gt_v2_bind_goroutine(gt_v2_thread *thread, gt_goroutine *g);
+void gt_v2_bind_proc(gt_v2_thread *thread, gt_v2_proc *p);
 gt_goroutine *gt_v2_goroutine_of(const gt_v2_thread *thread);
 gt_v2_proc *gt_v2_proc_of(gt_follow *f, uint64_t id, bool make);
 void gt_v2_set_proc(gt_follow *f, gt_v2_proc *p, uint8_t status);

@@ -60,8 +60,7 @@ static bool open_generation(look *l, uint64_t number)
         return gt_fail_memory(l->reader);
     v2->generations = list;
     v2->generations[v2->generation_count++] = (gt_generation){
-        .summary = {.generation = number, .offset = l->at, .begin = UINT64_MAX},
-        .first = v2->batch_count};
+        .summary = {.generation = number, .offset = l->at}, .first = v2->batch_count};
     l->open = true;
     return true;
 }
@@ -130,7 +129,8 @@ static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
     g->count++;
     g->summary.batches++;
     g->summary.bytes += end - l->at;
-    if (batch->time < g->summary.begin)
+    /* A time of 0 counts as none. Source: readGeneration, minTs. */
+    if (g->summary.begin == 0 || batch->time < g->summary.begin)
         g->summary.begin = batch->time;
     return true;
 }
@@ -159,7 +159,10 @@ static bool read_batch(look *l)
     bool experiment = type == GT_V2_ExperimentalBatch && summary->version >= 23;
     if (type != GT_V2_EventBatch && !experiment) {
         if (n >= 5 && memcmp(start, "go 1.", 5) == 0)
-            return DAMAGED(l, GOTRACE_RULE_TRACE_AFTER, "another trace begins here");
+            return DAMAGED(
+                l, GOTRACE_RULE_TRACE_AFTER,
+                "another trace begins here; gotrace repair --all writes each trace to its "
+                "own file");
         return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "byte 0x%02x where a batch is expected", type);
     }
     for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
@@ -177,9 +180,14 @@ static bool read_batch(look *l)
     uint64_t data = l->at + (uint64_t)(p - start), end = data + v[4];
     if (end > summary->size)
         return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
-                       "the trace is cut off: a batch of %llu bytes has %llu left",
-                       (unsigned long long)v[4], (unsigned long long)(summary->size - data));
+                       "the trace is cut off: a batch of %llu byte%s has %llu left",
+                       (unsigned long long)v[4], gt_plural(v[4]),
+                       (unsigned long long)(summary->size - data));
     if (!place_in_generation(l, v[1]))
+        return false;
+    if (experiment && v[0] == 0 &&
+        !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
+                   "a batch of experiment 0, which is none"))
         return false;
     uint8_t first = 0;
     if (v[4] && p < start + n)

@@ -86,7 +86,7 @@ static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t stri
     event->text = gotrace_reader_string(reader, string, &event->text_size);
 }
 
-/* Why a goroutine stops running. Whoever is told may remember it: it outlives the generation. */
+/* Why a goroutine stops running, kept as long as the reader. */
 static const char *reason_of(gotrace_reader *reader, uint64_t string)
 {
     struct gt_v2 *v2 = reader->v2;
@@ -150,7 +150,7 @@ static void fill_details(gotrace_reader *reader, const gt_v2_out *out, gotrace_e
 
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time)
 {
-    return (int64_t)((uint64_t)time - (uint64_t)reader->first_ticks);
+    return gt_time_between(reader->first_ticks, time);
 }
 
 void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
@@ -193,7 +193,7 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Names kept for good: few, for they are those of tasks, regions and reasons. */
+/* Names kept as long as the reader: few, for they are those of tasks, regions and reasons. */
 struct gt_names {
     gt_map by_hash; /* value: the first name with that hash */
     gt_arena arena;
@@ -206,19 +206,6 @@ typedef struct name {
     char bytes[];
 } name;
 
-static uint64_t hash_bytes(uint64_t seed, const char *bytes, size_t size)
-{
-    uint64_t hash = seed, word = 0;
-    for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
-        memcpy(&word, bytes, sizeof word);
-        hash = gt_hash(seed, hash ^ word);
-    }
-    word = size;
-    for (size_t i = 0; i < size; i++)
-        word = word << 8 | (uint8_t)bytes[i];
-    return gt_hash(seed, hash ^ word);
-}
-
 const char *gt_names_keep(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size)
 {
     if (!v2->names) {
@@ -228,7 +215,7 @@ const char *gt_names_keep(gotrace_reader *reader, struct gt_v2 *v2, const char *
         v2->names->by_hash.heap = v2->names->arena.heap = &reader->heap;
         v2->names->seed = gt_hash_seed();
     }
-    uint64_t hash = hash_bytes(v2->names->seed, bytes, size);
+    uint64_t hash = gt_hash_bytes(v2->names->seed, bytes, size);
     name *first = (name *)(uintptr_t)gt_map_get(&v2->names->by_hash, hash);
     for (name *n = first; n; n = n->next)
         if (n->size == size && memcmp(n->bytes, bytes, size) == 0)
@@ -298,7 +285,6 @@ void gt_v2_end(gotrace_reader *reader)
     gt_map_free(&v2->tasks);
     gt_map_free(&v2->reasons);
     gt_arena_free(&v2->arena);
-    gt_names_free(reader, v2);
     v2->cursors = NULL;
     v2->samples = NULL;
     v2->buffer = NULL;
@@ -312,6 +298,7 @@ void gt_v2_free(gotrace_reader *reader)
     if (!v2)
         return;
     gt_v2_end(reader);
+    gt_names_free(reader, v2); /* events gave them out, for as long as the reader */
     gt_table_free(&v2->strings);
     gt_table_free(&v2->stacks);
     gt_free(&reader->heap, v2->batches, v2->batch_capacity * sizeof *v2->batches);

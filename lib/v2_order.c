@@ -101,9 +101,9 @@ static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_gen
     uint64_t strings = gt_table_unused(&v2->strings), stacks = gt_table_unused(&v2->stacks);
     return (strings == 0 && stacks == 0) ||
            gt_report(reader, GOTRACE_RULE_TABLE_UNUSED, GT_AT(g->summary.offset),
-                     "nothing refers to these of generation %llu: %llu strings, %llu stacks",
+                     "nothing refers to these of generation %llu: %llu string%s, %llu stack%s",
                      (unsigned long long)g->summary.generation, (unsigned long long)strings,
-                     (unsigned long long)stacks);
+                     gt_plural(strings), (unsigned long long)stacks, gt_plural(stacks));
 }
 
 /* Say of the generation that was read what Go's reader lets pass. */
@@ -166,23 +166,20 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);
+    if (v2->initial == 0 && v2->heap_count)
+        v2->initial = v2->generation;
     put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
     return true;
 }
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* The earliest time of what is left, those who wait included. */
-static int64_t earliest(const struct gt_v2 *v2)
+/* Whether anything that is left, those who wait included, is not later than that time. */
+static bool comes_first(const struct gt_v2 *v2, int64_t time)
 {
-    int64_t least = v2->heap_count ? v2->heap[0].key : INT64_MAX;
-    if (v2->turn && v2->turn->head->time < least)
-        least = v2->turn->head->time;
-    for (size_t i = 0; i < v2->waits.parked_count; i++) {
-        int64_t time = v2->cursors[v2->waits.parked[i]].head->time;
-        least = time < least ? time : least;
-    }
-    return least;
+    return (v2->heap_count && v2->heap[0].key <= time) ||
+           (v2->turn && v2->turn->head->time <= time) ||
+           (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
 }
 
 static bool put_sample(struct gt_v2 *v2)
@@ -190,7 +187,7 @@ static bool put_sample(struct gt_v2 *v2)
     if (v2->next_sample == v2->sample_count)
         return false;
     const gt_v2_sample *s = &v2->samples[v2->next_sample];
-    if (s->time >= earliest(v2))
+    if (comes_first(v2, s->time))
         return false;
     v2->next_sample++;
     v2->out[v2->out_count++] = (gt_v2_out){

@@ -22,18 +22,6 @@ static gt_followed not_a_status(gt_follow *f, gotrace_rule rule, const char *wha
     return GT_FOLLOW_DONE;
 }
 
-/* The thread that a proc is bound to; NULL if none. Source: advanceProcStatus, which looks for it
- * as rarely. */
-static gt_v2_thread *holder_of(struct gt_v2 *v2, const gt_v2_proc *p)
-{
-    for (size_t i = 0; i < v2->threads.capacity; i++) {
-        gt_v2_thread *t = (gt_v2_thread *)(uintptr_t)v2->threads.slots[i].value;
-        if (t && t->p == p)
-            return t;
-    }
-    return NULL;
-}
-
 gt_followed gt_v2_proc_status(gt_follow *f)
 {
     uint64_t id = f->e->args[0], status = f->e->args[1];
@@ -43,7 +31,7 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     uint8_t from = gt_v2_shown_proc[status];
     gt_v2_thread *holder = f->t;
     bool promoted = false;
-    if (p && p->status) {
+    if (p) {
         promoted = status == GT_P_ABANDONED && p->status == GT_P_SYSCALL;
         if (promoted)
             from = GOTRACE_STATE_RUNNING;
@@ -61,7 +49,7 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     }
     if (promoted) {
         /* It is about to be stolen, and some other thread says so: show it where it is bound. */
-        holder = holder_of(f->v2, p);
+        holder = p->holder; /* Source: advanceProcStatus */
         if (!holder && !GT_BROKEN(f, GOTRACE_RULE_STATUS_PROC,
                                   "proc %llu is in a system call, but no thread has it", num(id)))
             return GT_FOLLOW_FAILED;
@@ -80,7 +68,7 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     p->generation = f->generation;
     gt_v2_set_proc(f, p, (uint8_t)status);
     if (!promoted && (status == GT_P_RUNNING || status == GT_P_SYSCALL) && f->t)
-        f->t->p = p;
+        gt_v2_bind_proc(f->t, p);
     return GT_FOLLOW_DONE;
 }
 
@@ -92,7 +80,7 @@ static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out
         return GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
                          "goroutine %llu is in a system call on no thread", num(g->id));
     if (f->t && m == f->t->id) {
-        bool same = f->g == g;
+        bool same = (f->g ? f->g->id : GT_V2_NO_ID) == g->id;
         if (!f->initial && !same &&
             !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
                        "goroutine %llu is in a system call on thread %llu, which has another",
@@ -106,7 +94,7 @@ static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out
         return false;
     gt_goroutine *bound = gt_v2_goroutine_of(t);
     if (t->seen) {
-        if (bound != g &&
+        if ((bound ? bound->id : GT_V2_NO_ID) != g->id &&
             !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
                        "goroutine %llu is in a system call on thread %llu, which has another",
                        num(g->id), num(m)))

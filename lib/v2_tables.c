@@ -213,7 +213,7 @@ static bool read_sync(table_batch *t)
         count(t, type, start);
         if (t->generation->sync)
             return gt_report(t->reader, GOTRACE_RULE_GENERATION_CLOCK, place_of(t, start),
-                             "the frequency is told again");
+                             "the generation has a frequency already");
         t->generation->sync = true;
         g->frequency = v[0];
         return true;
@@ -224,7 +224,7 @@ static bool read_sync(table_batch *t)
         count(t, type, start);
         if (g->has_clocks)
             return gt_report(t->reader, GOTRACE_RULE_GENERATION_CLOCK, place_of(t, start),
-                             "the clocks are told again");
+                             "the generation has its clocks already");
         g->has_clocks = true;
         g->clock_ticks = t->batch->time + v[0];
         g->monotonic_ns = v[1];
@@ -287,7 +287,8 @@ static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
     gt_place at = GT_AT(g->summary.offset);
     if (!g->sync || g->summary.frequency == 0) {
         if (!gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
-                       "generation %llu does not tell its frequency",
+                       g->sync ? "generation %llu has a frequency of 0: its times are infinite"
+                               : "generation %llu has no frequency",
                        (unsigned long long)g->summary.generation))
             return false;
         if (v2->ns_per_tick == 0)
@@ -297,40 +298,117 @@ static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
         reader->summary.frequency = g->summary.frequency;
     }
     return reader->summary.version < 25 || g->summary.has_clocks ||
-           gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at,
-                     "generation %llu does not tell the clocks",
+           gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at, "generation %llu has no clocks",
                      (unsigned long long)g->summary.generation);
 }
 
+/* A frame, and the stack in which it is. */
+typedef struct pc_owner {
+    const gt_entry *stack;
+    const uint8_t *frame;
+} pc_owner;
+
+/* The stacks of a generation, being checked. */
+typedef struct stack_check {
+    gotrace_reader *reader;
+    struct gt_v2 *v2;
+    uint64_t offset; /* of the generation */
+    pc_owner *owners;
+    size_t count, capacity;
+    gt_map pcs;             /* a PC -> the index of its first frame in owners, plus one */
+    uint64_t clashes;       /* frames whose PC another frame has */
+    uint64_t pc;            /* of the first of them */
+    uint64_t first, second; /* stacks that have it */
+} stack_check;
+
+static bool add_owner(stack_check *c, const gt_entry *stack, const uint8_t *frame, uint64_t pc)
+{
+    void *owners = c->owners;
+    bool ok = gt_grow(&c->reader->heap, &owners, &c->capacity, c->count + 1, sizeof *c->owners);
+    c->owners = owners;
+    if (!ok || !gt_map_put(&c->pcs, pc, c->count + 1))
+        return gt_fail_memory(c->reader);
+    c->owners[c->count++] = (pc_owner){stack, frame};
+    return true;
+}
+
+static bool same_string(const gt_table *strings, uint64_t a, uint64_t b)
+{
+    const gt_entry *x = gt_table_find(strings, a), *y = gt_table_find(strings, b);
+    if (a == b || !x || !y)
+        return a == b;
+    return x->size == y->size && memcmp(x->bytes, y->bytes, x->size) == 0;
+}
+
+/* Go's reader keeps one frame of a PC. Source: addStacks. */
+static bool check_pc(stack_check *c, const gt_entry *stack, const uint8_t *frame,
+                     const uint64_t v[4])
+{
+    uint64_t index = gt_map_get(&c->pcs, v[0]), other[4];
+    if (index == 0)
+        return add_owner(c, stack, frame, v[0]);
+    const pc_owner *owner = &c->owners[index - 1];
+    const uint8_t *p = owner->frame, *end = owner->stack->bytes + owner->stack->size;
+    for (int k = 0; k < 4; k++)
+        gt_varint(&p, end, &other[k]);
+    if (v[3] == other[3] && same_string(&c->v2->strings, v[1], other[1]) &&
+        same_string(&c->v2->strings, v[2], other[2]))
+        return true;
+    if (c->clashes++ == 0) {
+        c->pc = v[0];
+        c->first = owner->stack->id;
+        c->second = stack->id;
+    }
+    return true;
+}
+
 /* Every string that a frame names is there. Source: validateStackStrings. */
-static bool check_stack(gotrace_reader *reader, struct gt_v2 *v2, const gt_entry *stack,
-                        uint64_t offset)
+static bool check_stack(stack_check *c, const gt_entry *stack)
 {
     const uint8_t *p = stack->bytes, *end = p + stack->size;
     for (uint32_t i = 0; i < stack->count; i++) {
+        const uint8_t *frame = p;
         uint64_t v[4];
         for (int k = 0; k < 4; k++)
             gt_varint(&p, end, &v[k]);
         for (int k = 1; k < 3; k++)
-            if (v[k] && !gt_table_use(&v2->strings, v[k]))
-                return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(offset),
+            if (v[k] && !gt_table_use(&c->v2->strings, v[k]))
+                return gt_report(c->reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(c->offset),
                                  "stack %llu refers to string %llu, which is not in the generation",
                                  (unsigned long long)stack->id, (unsigned long long)v[k]);
+        if (!check_pc(c, stack, frame, v))
+            return false;
     }
+    return true;
+}
+
+static bool check_each_stack(stack_check *c)
+{
+    const gt_table *stacks = &c->v2->stacks;
+    for (size_t i = 0; i < stacks->dense_count; i++)
+        if (stacks->dense[i].bytes && !check_stack(c, &stacks->dense[i]))
+            return false;
+    for (size_t i = 0; i < stacks->hashed_capacity; i++)
+        if (stacks->hashed[i].bytes && !check_stack(c, &stacks->hashed[i]))
+            return false;
     return true;
 }
 
 static bool check_stacks(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
-    for (size_t i = 0; i < v2->stacks.dense_count; i++)
-        if (v2->stacks.dense[i].bytes &&
-            !check_stack(reader, v2, &v2->stacks.dense[i], g->summary.offset))
-            return false;
-    for (size_t i = 0; i < v2->stacks.hashed_capacity; i++)
-        if (v2->stacks.hashed[i].bytes &&
-            !check_stack(reader, v2, &v2->stacks.hashed[i], g->summary.offset))
-            return false;
-    return true;
+    stack_check c = {.reader = reader, .v2 = v2, .offset = g->summary.offset};
+    c.pcs.heap = &reader->heap;
+    bool go_on = check_each_stack(&c);
+    gt_map_free(&c.pcs);
+    gt_free(&reader->heap, c.owners, c.capacity * sizeof *c.owners);
+    if (!go_on || c.clashes == 0)
+        return go_on;
+    return gt_report(reader, GOTRACE_RULE_STACK_PC, GT_AT(c.offset),
+                     "generation %llu: PC 0x%llx has different frames in stacks %llu and %llu; "
+                     "Go's reader shows one of them for both (%llu frame%s shown wrongly)",
+                     (unsigned long long)g->summary.generation, (unsigned long long)c.pc,
+                     (unsigned long long)c.first, (unsigned long long)c.second,
+                     (unsigned long long)c.clashes, gt_plural(c.clashes));
 }
 
 /* Go shows a sample whose stack is missing without one. */

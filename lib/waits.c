@@ -54,15 +54,38 @@ static uint32_t meld_children(gt_waits *w, uint32_t child)
     return root;
 }
 
+/* Where a wait belongs among the parked if `place` is free, which is on its way to the root or to a
+ * leaf; those in its way move. */
+static void set_place(gt_waits *w, size_t place, uint32_t cursor)
+{
+    int64_t ticks = w->waits[cursor].ticks;
+    uint32_t *parked = w->parked;
+    for (; place > 0 && ticks < w->waits[parked[(place - 1) / 2]].ticks; place = (place - 1) / 2) {
+        parked[place] = parked[(place - 1) / 2];
+        w->waits[parked[place]].place = (uint32_t)place;
+    }
+    for (size_t child; (child = 2 * place + 1) < w->parked_count; place = child) {
+        child += child + 1 < w->parked_count &&
+                 w->waits[parked[child + 1]].ticks < w->waits[parked[child]].ticks;
+        if (ticks <= w->waits[parked[child]].ticks)
+            break;
+        parked[place] = parked[child];
+        w->waits[parked[place]].place = (uint32_t)place;
+    }
+    parked[place] = cursor;
+    w->waits[cursor].place = (uint32_t)place;
+}
+
 bool gt_waits_park(gt_waits *w, uint32_t cursor, int64_t ticks, uint64_t goroutine, uint64_t seq,
                    uint8_t status)
 {
     uint64_t key = key_of(w, goroutine, seq, status);
     uint32_t root = (uint32_t)gt_map_get(&w->queues, key);
-    w->waits[cursor] = (gt_wait){.ticks = ticks, .place = (uint32_t)w->parked_count};
+    w->waits[cursor] = (gt_wait){.ticks = ticks};
     if (!gt_map_put(&w->queues, key, meld(w, root, cursor + 1)))
         return false;
-    w->parked[w->parked_count++] = cursor;
+    size_t last = w->parked_count++;
+    set_place(w, last, cursor);
     return true;
 }
 
@@ -73,9 +96,9 @@ bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status
     if (!root)
         return false;
     *cursor = root - 1;
-    uint32_t last = w->parked[--w->parked_count], place = w->waits[*cursor].place;
-    w->parked[place] = last;
-    w->waits[last].place = place;
+    uint32_t last = w->parked[--w->parked_count];
+    if (last != *cursor)
+        set_place(w, w->waits[*cursor].place, last);
     root = meld_children(w, w->waits[*cursor].child);
     if (root)
         gt_map_put(&w->queues, key, root); /* the key is there: this takes no memory */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "foreign.h"
 
 /* Pass over so many varints, the last of which is *last. NULL if it cannot be: *status says why. */
 static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, uint64_t count,
@@ -160,6 +161,17 @@ static size_t parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, in
     return memcmp(spelled, header, (size_t)length) == 0 ? (size_t)length : 0;
 }
 
+static int refuse_magic(const uint8_t *p, size_t n, const char *why, gotrace_error *error)
+{
+    const char *kind = gt_foreign(p, n);
+    if (kind)
+        gt_error_set(error, GOTRACE_RULE_HEADER_FOREIGN, GT_AT(0),
+                     "this is not a Go trace: it is %s", kind);
+    else
+        gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0), "this is not a Go trace%s", why);
+    return 0;
+}
+
 int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
 {
     if (n < GT_HEADER_SIZE) {
@@ -167,7 +179,7 @@ int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
         if (n == 0)
             gt_error_set(error, GOTRACE_RULE_HEADER_SHORT, GT_AT(0), "the file is empty");
         else if (memcmp(p, start, n < 5 ? n : 5) != 0)
-            gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0), "this is not a Go trace");
+            return refuse_magic(p, n, "", error);
         else
             gt_error_set(error, GOTRACE_RULE_HEADER_SHORT, GT_AT(n),
                          "the header is cut off after %zu of %d bytes", n, GT_HEADER_SIZE);
@@ -175,11 +187,8 @@ int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
     }
     int major, minor;
     size_t spelled = parse_version(p, &major, &minor);
-    if (spelled == 0) {
-        gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(0),
-                     "this is not a Go trace: it does not start with \"go 1.N trace\"");
-        return 0;
-    }
+    if (spelled == 0)
+        return refuse_magic(p, n, ": it does not start with \"go 1.N trace\"", error);
     for (size_t i = spelled; i < GT_HEADER_SIZE; i++)
         if (p[i] != 0) {
             gt_error_set(error, GOTRACE_RULE_HEADER_MAGIC, GT_AT(i),

@@ -95,7 +95,7 @@ size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
                            const gotrace_arg_spec **args)
 {
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
-    if (!is_told(spec, version))
+    if (gotrace_event_spec_of(version, spec->code) != spec || !is_told(spec, version))
         return 0;
     size_t count = gotrace_event_args(spec, version, all), n = 0;
     bool v2 = gt_is_v2(version), apart = spec->flags & GOTRACE_SPEC_STACK;
@@ -108,6 +108,24 @@ size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
             all[i]->kind != GOTRACE_ARG_SEQ)
             args[n++] = all[i];
     return n;
+}
+
+static gt_w_shape shape_of(const gotrace_event_spec *spec, int version)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    gt_w_shape shape = {.spec = spec,
+                        .arg_count = (uint8_t)gotrace_writer_args(spec, version, args),
+                        .stack = has_stack(spec, version),
+                        .data = spec->flags & GOTRACE_SPEC_DATA};
+    for (unsigned i = 0; i < shape.arg_count; i++) {
+        /* Until 1.6 a goroutine starts at a program counter. */
+        bool start = args[i]->kind == GOTRACE_ARG_START && version >= 7;
+        if (args[i]->kind == GOTRACE_ARG_STRING)
+            shape.string_args |= UINT32_C(1) << i;
+        else if (args[i]->kind == GOTRACE_ARG_STACK || start)
+            shape.stack_args |= UINT32_C(1) << i;
+    }
+    return shape;
 }
 
 gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *options,
@@ -126,7 +144,7 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     }
     w->encoder = encoder;
     w->heap = &encoder->heap;
-    w->version = version;
+    w->version = version = encoder->version; /* of a release, that of its traces */
     if (options)
         w->options = *options;
     if (w->options.frequency == 0)
@@ -134,14 +152,9 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     w->generation = 1;
     encoder->clamps = true;
     w->clocks = w->options.clocks;
-    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     for (unsigned code = 0; code < GT_CODES; code++)
         if (encoder->specs[code] && is_told(encoder->specs[code], version))
-            w->shapes[code] = (gt_w_shape){
-                .spec = encoder->specs[code],
-                .arg_count = (uint8_t)gotrace_writer_args(encoder->specs[code], version, args),
-                .stack = has_stack(encoder->specs[code], version),
-                .data = encoder->specs[code]->flags & GOTRACE_SPEC_DATA};
+            w->shapes[code] = shape_of(encoder->specs[code], version);
     gt_w_state_init(w, config);
     if (w->options.tracer != GOTRACE_TRACER_GO &&
         gotrace_encoder_tracer(encoder, w->options.tracer) != GOTRACE_OK) {
@@ -164,6 +177,11 @@ void gotrace_writer_free(gotrace_writer *w)
     gotrace_encoder_free(encoder);
 }
 
+void gotrace_writer_force(gotrace_writer *w, bool believe)
+{
+    w->options.believe = believe;
+}
+
 gotrace_status gotrace_writer_finish(gotrace_writer *w)
 {
     if (check_open(w) != GOTRACE_OK)
@@ -179,6 +197,19 @@ static uint64_t generation_ticks(const gotrace_writer *w)
     return w->options.generation_ticks ? w->options.generation_ticks : w->options.frequency;
 }
 
+/* A generation contains the status of all goroutines and procs. So that a quiet program does not
+ * make a large trace, the next one begins only when as many events as statuses were written; the
+ * first FREE statuses do not count. */
+static bool has_earned_generation(gotrace_writer *w)
+{
+    enum { FREE = 4096 };
+    uint64_t alive = w->goroutine_count + w->by_proc.count + w->by_thread.count;
+    if (w->events + FREE < w->statuses + alive)
+        return false;
+    w->statuses += alive;
+    return true;
+}
+
 gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
 {
     if (check_open(w) != GOTRACE_OK)
@@ -187,7 +218,8 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
         !gt_w_refuse(w, GOTRACE_RULE_TIME_ORDER, "time runs back from %llu to %llu ticks",
                      (unsigned long long)w->told, (unsigned long long)ticks))
         return GOTRACE_ERROR;
-    if (w->begun && ticks > w->began && ticks - w->began >= generation_ticks(w)) {
+    if (w->begun && ticks > w->began && ticks - w->began >= generation_ticks(w) &&
+        (!w->open || has_earned_generation(w))) {
         if (w->open && gt_w_v2_begin_due(w, ticks) != GOTRACE_OK)
             return GOTRACE_ERROR;
         w->began = ticks;
@@ -218,10 +250,12 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
         return GOTRACE_ERROR;
     if (size == 0)
         return GOTRACE_OK;
-    if (gt_is_v2(w->version))
-        return gt_v2_string(w->encoder, gt_w_began(w), bytes, size, id) == GOTRACE_OK
-                   ? GOTRACE_OK
-                   : gt_w_broken(w);
+    if (gt_is_v2(w->version)) {
+        if (gt_v2_string(w->encoder, gt_w_began(w), bytes, size, id) != GOTRACE_OK)
+            return gt_w_broken(w);
+        *id += w->encoder->earlier_strings;
+        return GOTRACE_OK;
+    }
     if (w->version < 7)
         return misused(w, "traces of go 1.5 have no strings");
     if (proc == GOTRACE_NO_PROC)
@@ -239,10 +273,12 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
     *id = 0;
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (gt_is_v2(w->version))
-        return gt_v2_stack(w->encoder, gt_w_began(w), frames, count, id) == GOTRACE_OK
-                   ? GOTRACE_OK
-                   : gt_w_broken(w);
+    if (gt_is_v2(w->version)) {
+        if (gt_v2_stack(w->encoder, gt_w_began(w), frames, count, id) != GOTRACE_OK)
+            return gt_w_broken(w);
+        *id += *id ? w->encoder->earlier_stacks : 0;
+        return GOTRACE_OK;
+    }
     if (count > V1_FRAMES_MAX)
         count = V1_FRAMES_MAX;
     return gotrace_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK ? GOTRACE_OK
@@ -281,13 +317,89 @@ __attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotr
                         spec->name, h->stack != 0 && !shape->stack ? "stack" : "message");
 }
 
+/* The ids that callers have count on from generation to generation, so that one of an earlier
+ * generation is noticed; on the wire they count from 1 in each. */
+typedef struct id_range {
+    uint64_t earlier, count;
+} id_range;
+
+static id_range strings_of(const gotrace_writer *w)
+{
+    const gotrace_encoder *e = w->encoder;
+    return (id_range){e->earlier_strings, gt_is_v2(w->version) ? e->strings.count : e->last_string};
+}
+
+static id_range stacks_of(const gotrace_writer *w)
+{
+    return (id_range){w->encoder->earlier_stacks, w->encoder->stacks.count};
+}
+
+static inline bool is_known(id_range range, uint64_t id)
+{
+    return id == 0 || id - range.earlier - 1 < range.count;
+}
+
+/* Makes those of an event's ids that are known those of the wire. Returns the first one that is
+ * not, or NULL. */
+static inline uint64_t *find_wire_ids(id_range range, uint64_t *args, uint32_t mask)
+{
+    uint64_t *unknown = NULL;
+    for (; mask != 0; mask &= mask - 1) {
+        uint64_t *id = &args[__builtin_ctz(mask)];
+        if (!is_known(range, *id))
+            unknown = unknown ? unknown : id;
+        else if (*id != 0)
+            *id -= range.earlier;
+    }
+    return unknown;
+}
+
+/* Name the id that is not known, and what to do. True where the event is written all the same. */
+__attribute__((cold)) static bool refuse_id(gotrace_writer *w, const gotrace_happening *h,
+                                            const char *kind, uint64_t id)
+{
+    char when[64] = "";
+    if (gt_is_v2(w->version))
+        snprintf(when, sizeof when, " in generation %llu", gt_w_num(w->generation));
+    gotrace_rule rule = gt_is_v2(w->version)         ? GOTRACE_RULE_TABLE_REFERENCE
+                        : strcmp(kind, "stack") == 0 ? GOTRACE_RULE_STACK_MISSING
+                                                     : GOTRACE_RULE_STRING_MISSING;
+    return gt_w_refuse(w, rule,
+                       "%s: %s id %llu was not given%s; get the id from gotrace_writer_%s%s",
+                       h->spec->name, kind, gt_w_num(id), when, kind,
+                       gt_is_v2(w->version) ? " again in each generation" : "");
+}
+
+/* An event with the ids of the wire, in h and args. An id that is not known stays as it is, if the
+ * event is to be written all the same. */
+static inline bool take_ids(gotrace_writer *w, gotrace_happening *h, uint64_t *args)
+{
+    const gt_w_shape *shape = &w->shapes[h->spec->code];
+    id_range strings = strings_of(w), stacks = stacks_of(w);
+    if (h->arg_count)
+        memcpy(args, h->args, h->arg_count * sizeof *args);
+    h->args = args;
+    const uint64_t *stack = find_wire_ids(stacks, &h->stack, 1);
+    if (!stack)
+        stack = find_wire_ids(stacks, args, shape->stack_args);
+    if (stack && !refuse_id(w, h, "stack", *stack))
+        return false;
+    const uint64_t *string = find_wire_ids(strings, args, shape->string_args);
+    return !string || refuse_id(w, h, "string", *string);
+}
+
 gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_happening *h)
 {
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (!fits(w, h))
         return misfit(w, h);
-    gt_w_step s = {.w = w, .h = h, .code = h->spec->code};
+    const gt_w_shape *shape = &w->shapes[h->spec->code];
+    uint64_t args[GOTRACE_MAX_ARGS];
+    gotrace_happening taken = *h;
+    if ((h->stack != 0 || shape->stack_args || shape->string_args) && !take_ids(w, &taken, args))
+        return GOTRACE_ERROR;
+    gt_w_step s = {.w = w, .h = &taken, .code = h->spec->code};
     gotrace_status status = gt_is_v2(w->version) ? gt_w_v2_event(&s) : gt_w_v1_event(&s);
     w->events += status == GOTRACE_OK;
     return status;

@@ -23,7 +23,7 @@ enum { GT_W_NONE = 0, GT_W_RUNNABLE, GT_W_RUNNING, GT_W_SYSCALL, GT_W_WAITING, G
 enum { GT_W_UNKNOWN = 0, GT_W_BUSY, GT_W_IDLE, GT_W_IN_SYSCALL, GT_W_ABANDONED };
 
 typedef struct gt_w_region {
-    uint64_t task, name; /* the hash of its name, whose id is another in the next generation */
+    uint64_t task, name; /* v1: the name's id; v2: its hash, as ids differ by generation */
 } gt_w_region;
 
 typedef struct gt_w_goroutine gt_w_goroutine;
@@ -86,6 +86,7 @@ typedef struct gt_w_shape {
     const gotrace_event_spec *spec;
     uint8_t arg_count;
     bool stack, data;
+    uint32_t string_args, stack_args; /* a bit for each argument that is such an id */
 } gt_w_shape;
 
 enum { GT_W_NEAR = 64, GT_W_NEAR_GOROUTINES = 1024 };
@@ -129,6 +130,7 @@ struct gotrace_writer {
 
     /* v2 */
     uint64_t generation, began; /* its number, and ticks when it began */
+    uint64_t statuses;          /* written in generations that began by themselves, at most */
     bool begun;                 /* it did: nobody looked at began before */
     bool open;                  /* something of it was written */
     uint64_t gc_generation;     /* the last one that was told of the GC cycle that goes on */
@@ -254,6 +256,8 @@ bool gt_w_has_ended(const gotrace_writer *w, uint64_t id);
 gotrace_status gt_w_begin_region(gotrace_writer *w, gt_w_goroutine *g, uint64_t task,
                                  uint64_t name);
 gotrace_status gt_w_begin_task(gotrace_writer *w, uint64_t task);
+/* Whether the region that a goroutine ends is its innermost one, of which there is one. */
+bool gt_w_check_region_end(gotrace_writer *w, const gt_w_goroutine *g, gt_w_region ended);
 
 /* ---- the two formats ------------------------------------------------------------------------ */
 

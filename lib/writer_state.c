@@ -1,6 +1,8 @@
 /* writer_state.c - goroutines, procs, threads and tasks that are alive, found by id. */
 #include "writer.h"
 
+#include <stdio.h>
+
 void gt_w_state_init(gotrace_writer *w, const gotrace_config *config)
 {
     gotrace_limits limits = gt_limits(config);
@@ -59,10 +61,19 @@ static gotrace_status too_many(gotrace_writer *w, gotrace_limit which, uint64_t 
     return w->status = gt_error_limit(&w->error, which, GT_NOWHERE, limit);
 }
 
+/* In v2 one id means none. */
+static bool is_id(gotrace_writer *w, const char *what, uint64_t id)
+{
+    return id != UINT64_MAX || !gt_is_v2(w->version) ||
+           gt_w_refuse(w, GOTRACE_RULE_CONTEXT, "%s 2^64-1: that id means none", what);
+}
+
 /* ---- goroutines ----------------------------------------------------------------------------- */
 
 static gt_w_goroutine *make_goroutine(gotrace_writer *w, uint64_t id)
 {
+    if (!is_id(w, "goroutine", id))
+        return NULL;
     if (w->goroutine_count >= w->goroutine_limit) {
         too_many(w, GOTRACE_LIMIT_GOROUTINES, w->goroutine_limit);
         return NULL;
@@ -124,6 +135,8 @@ bool gt_w_has_ended(const gotrace_writer *w, uint64_t id)
 
 static gt_w_proc *make_proc(gotrace_writer *w, int64_t id)
 {
+    if (!is_id(w, "proc", (uint64_t)id))
+        return NULL;
     if (w->proc_count >= w->proc_limit) {
         too_many(w, GOTRACE_LIMIT_PROCS, w->proc_limit);
         return NULL;
@@ -151,6 +164,8 @@ gt_w_thread *gt_w_seek_thread(gotrace_writer *w, int64_t id)
 {
     gt_w_thread *t = (gt_w_thread *)(uintptr_t)gt_map_get(&w->by_thread, (uint64_t)id);
     if (!t) {
+        if (!is_id(w, "thread", (uint64_t)id))
+            return NULL;
         t = make(w, &w->by_thread, (uint64_t)id, sizeof *t);
         if (!t)
             return NULL;
@@ -172,6 +187,37 @@ gotrace_status gt_w_begin_region(gotrace_writer *w, gt_w_goroutine *g, uint64_t 
         return gt_w_no_memory(w);
     g->regions[g->region_count++] = (gt_w_region){task, name};
     return GOTRACE_OK;
+}
+
+/* A region's name in quotes and a space, cut to fit a message; empty where it is not known: in v2
+ * it may belong to an earlier generation. */
+static void show_region_name(const gotrace_writer *w, gt_w_region region, char *text, size_t size)
+{
+    const gt_intern *strings = &w->encoder->strings;
+    text[0] = '\0';
+    for (size_t i = 0; i < strings->count && region.name != 0; i++) {
+        const gt_entry *e = &strings->entries[i];
+        if ((gt_is_v2(w->version) ? e->hash : e->id) != region.name)
+            continue;
+        snprintf(text, size, "\"%.*s%s\" ", (int)(e->size < 24 ? e->size : 24),
+                 (const char *)gt_intern_bytes(strings, e), e->size < 24 ? "" : "...");
+        return;
+    }
+}
+
+bool gt_w_check_region_end(gotrace_writer *w, const gt_w_goroutine *g, gt_w_region ended)
+{
+    gt_w_region inner = g->regions[g->region_count - 1];
+    if (inner.task == ended.task && inner.name == ended.name)
+        return true;
+    char inner_name[40], ended_name[40];
+    show_region_name(w, inner, inner_name, sizeof inner_name);
+    show_region_name(w, ended, ended_name, sizeof ended_name);
+    return gt_w_refuse(w, GOTRACE_RULE_REGION_END,
+                       "goroutine %llu ends region %sof task %llu, but its innermost region is "
+                       "%sof task %llu",
+                       gt_w_num(g->id), ended_name, gt_w_num(ended.task), inner_name,
+                       gt_w_num(inner.task));
 }
 
 gotrace_status gt_w_begin_task(gotrace_writer *w, uint64_t task)

@@ -252,7 +252,7 @@ static bool start(gt_w_step *s)
         return false;
     if (p->goroutine &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_START,
-                     "goroutine %llu starts on proc %lld, which is running goroutine %llu", num(id),
+                     "goroutine %llu cannot start on proc %lld: goroutine %llu runs there", num(id),
                      (long long)p->id, num(p->goroutine->id)))
         return false;
     if (!start_proc(s) || (!g && !(g = introduce(s, id, p->id, 0))) ||
@@ -339,8 +339,8 @@ static bool check_exit(gt_w_step *s, gt_w_goroutine *g, uint64_t ticks)
         return false;
     return !g || ticks == 0 || ticks >= g->blocked_told ||
            gt_w_refuse(s->w, GOTRACE_RULE_TIME_SYSCALL,
-                       "goroutine %llu left its system call %llu ticks before it blocked in it",
-                       num(id), num(g->blocked_told - ticks));
+                       "goroutine %llu left its system call %llu tick%s before it blocked in it",
+                       num(id), num(g->blocked_told - ticks), gt_plural(g->blocked_told - ticks));
 }
 
 /* Its stamp: where that of its beginning had to be raised, it is not before. */
@@ -507,12 +507,7 @@ static bool region(gt_w_step *s)
                                  "UserRegion has mode %llu; it is 0 or 1", num(mode)))
         return false;
     if (mode == 1 && g && g->region_count > 0) {
-        const gt_w_region *inner = &g->regions[g->region_count - 1];
-        if ((inner->task != task || inner->name != name) &&
-            !gt_w_refuse(s->w, GOTRACE_RULE_REGION_END,
-                         "goroutine %llu ends a region of task %llu, but the innermost one is "
-                         "another, of task %llu",
-                         num(g->id), num(task), num(inner->task)))
+        if (!gt_w_check_region_end(s->w, g, (gt_w_region){task, name}))
             return false;
         g->region_count--;
     }
@@ -553,8 +548,8 @@ static bool sample(gt_w_step *s)
     }
     if (g && args[0] < g->created &&
         !gt_w_refuse(w, GOTRACE_RULE_GO_CREATE,
-                     "goroutine %llu is sampled %llu ticks before it is created", num(args[2]),
-                     num(g->created - args[0])))
+                     "goroutine %llu is sampled %llu tick%s before it is created", num(args[2]),
+                     num(g->created - args[0]), gt_plural(g->created - args[0])))
         return false;
     if (g && args[0] == g->created)
         args[0]++;

@@ -5,6 +5,8 @@
  * What is asked is what our reader asks (v2_follow.c, v2_status.c), after Go's ordering reader.
  * Which statuses stand before an event, and in which order, is as in Go's traceruntime.go.
  */
+#include <stdio.h>
+
 #include "writer.h"
 
 #define num gt_w_num
@@ -69,10 +71,12 @@ static bool resolve_proc(gt_w_step *s, int64_t id)
         s->p = p;
         return true;
     }
+    char where[40] = "";
+    if (p->thread)
+        snprintf(where, sizeof where, " on thread %lld", (long long)p->thread->id);
     return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
-                       "%s: thread %lld has no proc; proc %lld, which it is told to have, is %s%s",
-                       gt_w_name(s), (long long)s->t->id, (long long)id,
-                       gt_w_proc_state_name(p->state), p->thread ? " elsewhere" : "");
+                       "%s: proc %lld does not run on thread %lld: it is %s%s", gt_w_name(s),
+                       (long long)id, (long long)s->t->id, gt_w_proc_state_name(p->state), where);
 }
 
 /* A goroutine that was there before the trace began can only come in the first generation. */
@@ -95,11 +99,12 @@ static bool resolve_goroutine(gt_w_step *s, uint64_t id)
         s->g = g;
         return true;
     }
+    char where[40] = "";
+    if (g->thread)
+        snprintf(where, sizeof where, " on thread %lld", (long long)g->thread->id);
     return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
-                       "%s: thread %lld has no goroutine; goroutine %llu, which it is told to "
-                       "have, is %s%s",
-                       gt_w_name(s), (long long)s->t->id, num(id), gt_w_state_name(g->state),
-                       g->thread ? " elsewhere" : "");
+                       "%s: goroutine %llu does not run on thread %lld: it is %s%s", gt_w_name(s),
+                       num(id), (long long)s->t->id, gt_w_state_name(g->state), where);
 }
 
 /* What was told of the context, where it is not what the thread is known to have. */
@@ -119,12 +124,22 @@ static bool resolve(gt_w_step *s, int64_t proc, uint64_t goroutine)
 
 static bool lacks(gt_w_step *s, unsigned needs)
 {
-    const char *what = (needs & WITH_PROC) && !s->p        ? "needs a proc, and its thread has none"
-                       : (needs & NO_PROC) && s->p         ? "needs a thread without a proc"
-                       : (needs & WITH_GOROUTINE) && !s->g ? "needs a goroutine, and its thread "
-                                                             "has none"
-                                                           : "needs a thread without a goroutine";
-    return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s %s", gt_w_name(s), what);
+    const char *name = gt_w_name(s);
+    long long thread = (long long)s->t->id;
+    if ((needs & WITH_PROC) && !s->p)
+        return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s needs a proc, and thread %lld has none",
+                           name, thread);
+    if ((needs & NO_PROC) && s->p)
+        return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
+                           "%s: proc %llu cannot start on thread %lld: proc %lld runs there", name,
+                           num(s->h->args[0]), thread, (long long)s->p->id);
+    if ((needs & WITH_GOROUTINE) && !s->g)
+        return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
+                           "%s needs a goroutine, and none runs on thread %lld", name, thread);
+    return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
+                       "goroutine %llu cannot start on %s %lld: goroutine %llu runs there",
+                       num(s->h->args[0]), s->p ? "proc" : "thread",
+                       s->p ? (long long)s->p->id : thread, num(s->g->id));
 }
 
 /* The context, and whether it is what the event needs. Nothing is written yet. */
@@ -635,12 +650,7 @@ static bool region(gt_w_step *s, bool begins)
     uint64_t id = s->h->args[0], name = name_of(s->w, s->h->args[1]);
     gt_w_goroutine *g = s->g;
     if (g && !begins && g->region_count > 0) {
-        const gt_w_region *inner = &g->regions[g->region_count - 1];
-        if ((inner->task != id || inner->name != name) &&
-            !gt_w_refuse(s->w, GOTRACE_RULE_REGION_END,
-                         "goroutine %llu ends a region of task %llu, but the innermost one is "
-                         "another, of task %llu",
-                         num(g->id), num(id), num(inner->task)))
+        if (!gt_w_check_region_end(s->w, g, (gt_w_region){id, name}))
             return false;
         g->region_count--;
     }

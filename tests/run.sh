@@ -19,7 +19,10 @@ export TSAN_OPTIONS="${TSAN_OPTIONS:-exitcode=99}"
 if [ $# -eq 0 ]; then
     for part in tests/*/run.sh; do
         name=$(basename "$(dirname "$part")")
-        [ "$name" = conformance ] || set -- "$@" "$name"
+        case $name in
+        conformance | mutants) ;;
+        *) set -- "$@" "$name" ;;
+        esac
     done
 fi
 

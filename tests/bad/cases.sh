@@ -257,14 +257,14 @@ make_batch_of_one_value() {
     printf '\x01\x00'
     finish
 }
-bad batch_of_one_value 1 event.arity 'Batch has 1 values, 2 expected'
+bad batch_of_one_value 1 event.arity 'Batch has 1 value, 2 expected'
 
 make_sample_of_one_value() {
     begin
     printf '\x41\x07\x01\x31\x01' # in a batch of its own
     finish
 }
-bad sample_of_one_value 1 event.arity 'CPUSample has 1 values, 5 expected'
+bad sample_of_one_value 1 event.arity 'CPUSample has 1 value, 5 expected'
 
 make_goroutine_that_never_was() {
     begin

@@ -49,16 +49,16 @@ def without(event, key):
 
 # The case, its header, its events, the words.
 CASES = [
-    ('no_header', None, [CREATE], 'starts with it|trace'),
+    ('no_header', None, [CREATE], 'a script begins with|trace'),
     ('header_version', with_(HEADER, trace='go 1.99'), [CREATE], '1.99'),
     ('header_level', with_(HEADER, level='meening'), [CREATE], 'meaning'),
     ('header_member', with_(HEADER, frequenzy=5), [CREATE], 'frequenzy|frequency'),
     ('header_frequency', with_(HEADER, frequency=TEXT_AS_NUMBER), [CREATE], 'frequency'),
-    ('event_unknown', HEADER, [with_(CREATE, event='GoCraete')], 'the nearest name is GoCreate'),
+    ('event_unknown', HEADER, [with_(CREATE, event='GoCraete')], 'did you mean GoCreate'),
     ('event_of_v1', HEADER, [with_(START, event='GoSysExit')], 'GoSysExit'),
     ('event_number', HEADER, [with_(START, event=NUMBER)], 'event|name'),
     ('event_missing', HEADER, [without(START, 'event')], 'event|name'),
-    ('argument_unknown', HEADER, [with_(CREATE, new_gg=7)], 'the nearest is new_g'),
+    ('argument_unknown', HEADER, [with_(CREATE, new_gg=7)], 'its arguments are new_g, new_stack, stack'),
     ('argument_missing', HEADER, [without(CREATE, 'new_g')], 'new_g'),
     ('argument_text', HEADER, [with_(CREATE, new_g=TEXT_AS_NUMBER)], 'new_g'),
     ('argument_map', HEADER, [with_(CREATE, new_g=MAP)], 'new_g'),

@@ -39,10 +39,54 @@ gotrace dump -o part cut.trace 2>/dev/null
 echo "=> $?"
 [ -s part ] && head -c "$(wc -c <part)" script | cmp - part
 
+echo '== at the end of links a file is made'
+mkdir deep
+ln -s deep/first chain
+ln -s ../second deep/first
+run gotrace dump -o chain "$trace"
+readlink chain deep/first
+cmp script second
+rm second
+# The sandbox blocks the work of LeakSanitizer.
+ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" gotrace dump --sandbox -o chain "$trace"
+cmp script second
+ln -s "$PWD/deep/absolute.json" absolute
+run gotrace convert --to chrome -o absolute "$trace"
+[ -s deep/absolute.json ] || echo 'nothing is there'
+ln -s no/such/folder lost
+run gotrace dump -o lost "$trace"
+ln -s made parts
+run gotrace split --by proc -o parts "$trace"
+mkdir kept
+ln -s ../elsewhere kept/go1.19-chan.p0.trace
+run gotrace split --force --by proc -o kept "$trace"
+readlink kept/go1.19-chan.p0.trace
+gotrace validate -q elsewhere 2>/dev/null
+echo "=> $?"
+
+echo '== a loop of links is none'
+ln -s loop loop
+ln -s ring2 ring1
+ln -s ring1 ring2
+run gotrace dump -o loop "$trace"
+run gotrace dump -o ring1 "$trace"
+run gotrace split --by proc -o loop "$trace"
+run gotrace mutate -o ring2 "$trace"
+readlink loop ring1 ring2
+
 echo '== in place of the input'
 cp "$trace" same
 run gotrace dump -o same same
 cmp script same
+
+echo '== more parts than files can be open'
+gotrace gen --events 20000 -o generated
+for most in 1024 16; do
+    mkdir in-$most
+    (ulimit -n $most; gotrace convert --to chrome --split 64K -o in-$most/out.json generated) || echo "=> $?"
+done
+[ "$(find in-16 -name 'out-*.json' | wc -l)" -gt 20 ] || echo 'too few parts'
+diff -r in-1024 in-16 && rm -r in-1024 in-16
 
 echo '== into a named pipe'
 mkfifo pipe

@@ -1,14 +1,37 @@
 # shellcheck shell=bash
-# A reader that goes away is a failed write: status 3 and a message, not a signal.
+# When the reader of standard output goes away, the program ends quietly by SIGPIPE, as cat does.
+# With SIGPIPE ignored, and where an OUT is a pipe, this is a failed write: status 3 and a message.
 trace=go1.19-http.trace
 sample $trace
-for verb in validate info print dump 'print --format jsonl' 'convert --to perfetto' \
-    'convert --to chrome'; do
-    # shellcheck disable=SC2086
+# Bash cannot reset a signal that was ignored when it started.
+without_reader() {
     {
         # Until the reader is gone.
         sleep 0.2
-        gotrace $verb "$trace"
-        echo "$verb: $?" >&2
+        env --default-signal=PIPE "$@"
+        echo "$*: $?" >&2
     } | true
+}
+for verb in validate info print dump 'print --format jsonl' 'convert --to perfetto' \
+    'convert --to chrome' 'dump --zstd' 'convert --sandbox --to chrome' help; do
+    words=("$trace")
+    [ "$verb" != help ] || words=()
+    # shellcheck disable=SC2086
+    without_reader gotrace $verb "${words[@]}"
 done
+
+echo '== long output ends early' >&2
+gotrace gen --events 2000000000 | head -c 1000 | wc -c >&2
+echo "${PIPESTATUS[0]}" >&2
+
+echo '== SIGPIPE is ignored' >&2
+{
+    sleep 0.2
+    env --ignore-signal=PIPE gotrace print "$trace"
+    echo $? >&2
+} | true
+
+echo '== OUT is a pipe' >&2
+mkfifo pipe
+true <pipe &
+{ gotrace gen --events 10000000 -o pipe; echo $? >&2; } | cat

@@ -33,19 +33,19 @@ touch before
 ls -A >before
 
 runs=0 stopped=0
-for signal in TERM INT HUP; do
+ulimit -c 0
+for signal in TERM QUIT USR1; do
     for seconds in 0.003 0.007 0.013 0.025 0.045; do
         for n in "${!commands[@]}"; do
             # timeout(1) signals twice: the program, and then its group.
             # shellcheck disable=SC2086
-            env --default-signal=INT,TERM,HUP timeout --signal=$signal $seconds \
-                gotrace ${commands[n]} 2>/dev/null
+            env --default-signal timeout --signal=$signal $seconds gotrace ${commands[n]} 2>/dev/null
             [ $? = 124 ] && stopped=$((stopped + 1))
             runs=$((runs + 1))
             made | cmp -s - "wholes/$n" || [ -z "$(made)" ] || echo "${commands[n]}: a part was left"
             rm -rf out parts
             [ "$(ls -A)" = "$(cat before)" ] ||
-                { echo "${commands[n]}: $signal after $seconds s left:"; find . -name '.*-??????'; rm -f .out*; }
+                { echo "${commands[n]}: $signal after $seconds s leaves:"; find . -name '.*-??????'; rm -f .out*; }
             [ -z "$(ls -A tmp)" ] || { echo "${commands[n]}: left in TMPDIR"; rm -f tmp/*; }
         done
     done

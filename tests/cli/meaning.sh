@@ -68,11 +68,14 @@ GoCreate t=1 g=1 new_g=2
 	stack="@0x20"
 	stack="a\\ b\\(c\\\\ \xff file with: colons:7"
 	stack="\\@0x20"
+	stack="ends.like.a.line\\:12"
+	stack="ends.like.a.line\\\\\\:12 @0x30"
+	stack="type:.eq.main.T"
 	stack="line.only :9"
 	stack=""
 END
 for how in text jsonl; do
-    gotrace synth script | gotrace dump --level meaning --format $how | grep GoCreate -A 9
+    gotrace synth script | gotrace dump --level meaning --format $how | grep GoCreate -A 12
 done
 gotrace synth script | gotrace dump --level meaning --format jsonl -o lines
 gotrace synth lines | gotrace dump --level meaning --format jsonl | cmp lines -

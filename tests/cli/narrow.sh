@@ -45,6 +45,8 @@ run gotrace convert --to chrome --only goroutines "$trace"
 run gotrace convert --to chrome --by thread --only procs,goroutines,flows "$trace"
 run gotrace convert --to text --from 1s "$trace"
 run gotrace convert --to json --no-system "$trace"
+run gotrace convert --from 1ms --to go1.26 "$trace"
+run gotrace convert --to 1ms --to go1.26 "$trace"
 # Threads with each run of a goroutine take more room than with their procs.
 gotrace convert --thread-runs --only threads -o runs.pftrace "$trace"
 gotrace convert --only threads -o procs.pftrace "$trace"
@@ -52,3 +54,9 @@ gotrace convert --only threads -o procs.pftrace "$trace"
 run gotrace convert --to chrome --thread-runs "$trace"
 run gotrace convert --to text --thread-runs "$trace"
 [ ! -e none ]
+
+# A part after the end of the trace is empty: that is said, with the trace's length, not with -q.
+run gotrace convert --to perfetto --from 90s -o after.pftrace $trace
+run gotrace convert --to chrome --from 90s -o after.json $trace
+run gotrace convert --to chrome --from 90s --to 91s -o after.json $trace
+run gotrace convert -q --to chrome --from 90s -o after.json $trace

@@ -36,3 +36,27 @@ cut_scripts() {
         [ $status = 1 ] && [ ! -e trace ] || echo "cut at $at: $status"
     done
 }
+
+# every_verb_of_cut PACKED TRACE: PACKED is compressed data that is cut off, TRACE is what can be decompressed
+# of it. Each verb makes the same of both, and reports the cut, once, at the offset in the trace.
+every_verb_of_cut() {
+    local at verb status
+    at=$(printf '%s:0x%x: error: the .* data is cut off' "$1" "$(stat -c %s "$2")")
+    for verb in validate info print dump 'convert --to chrome' 'convert --to go1.21' repair 'split --by proc' \
+        mutate merge; do
+        # shellcheck disable=SC2086
+        gotrace $verb -o out "$1" 2>log
+        status=$?
+        [ $status = 1 ] || echo "$verb: status $status"
+        if [ "$(grep -c 'error:' log)" != 1 ] || ! grep -q "^$at" log; then cat log; fi
+        # shellcheck disable=SC2086
+        gotrace $verb -o expected "$2" 2>/dev/null
+        case $verb in
+        info | validate) ;; # they name the file
+        split*) cat out/* | cmp - <(cat expected/*) ;;
+        mutate) cmp out/*.trace expected/*.trace ;;
+        *) cmp out expected ;;
+        esac
+        rm -rf out expected
+    done
+}

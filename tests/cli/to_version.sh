@@ -66,3 +66,18 @@ for i in 1 2; do gotrace convert -q --to go1.25 -o $i.trace go1.19-http.trace; d
 cmp 1.trace 2.trace
 # Through a pipe, compressed.
 gotrace convert -q --zstd --to go1.25 - <go1.19-http.trace | gotrace validate -
+# A release of Go is taken wherever a version is, and means the version of its traces.
+for release in 6 12 18 20 24 27; do
+    echo "Go 1.$release:"
+    gotrace convert -q --to "go1.$release" -o out.trace go1.26-allocfree.trace || echo "=> $?"
+    head -c 16 out.trace | tr -d '\0' && echo
+    gotrace gen --go "1.$release" --events 100 | head -c 16 | tr -d '\0' && echo
+    args='p=0 g=1'
+    [ "$release" -lt 22 ] || args='m=1 g=1'
+    printf 'Trace Go1.%s level=meaning\nGoStart t=1 %s\n' "$release" "$args" >script
+    gotrace synth -q --force -o out.trace script || echo "=> $?"
+    head -c 16 out.trace | tr -d '\0' && echo
+    printf '{"trace":"go 1.%s"}\n' "$release" >script
+    gotrace synth -q -o out.trace script || echo "=> $?"
+    head -c 16 out.trace | tr -d '\0' && echo
+done

@@ -22,9 +22,20 @@ run gotrace help vlidate
 run gotrace help nothing
 run gotrace help --completion fish
 run gotrace convert x
-run gotrace convert --to go1.30 x
+# Releases that are not known: newer ones, those of a patch, and versions without "go".
+run gotrace convert --to go1.28 x
+run gotrace convert --to go99 x
+run gotrace convert --to go1.24.5 x
+run gotrace convert --to 1.19 x
+run gotrace convert --to 1.28 -o x.json x
+run gotrace convert --to 1.4 x
+run gotrace convert --to go1.99999999999999999999 x
 run gotrace gen --go 1.4
+run gotrace gen --go 1.28 -o x
+run gotrace gen --go go1.23.1 -o x
 run gotrace merge --go 2 x
+run gotrace merge --go 1.28 x
+run gotrace merge --go 1.24 x
 run gotrace convert --strict --to text x
 run gotrace convert --to prefetto x
 run gotrace convert --to nothing x

@@ -41,3 +41,33 @@ gotrace dump "$trace" | gotrace synth --zstd | head -c 1000 | run gotrace synth
 printf '\050\265\057\375' >magic
 run gotrace validate magic
 run gotrace synth magic
+
+echo '== skippable frames and several frames, as pzstd writes them'
+# shellcheck disable=SC2059
+skippable() { printf "\\12$1\\52\\115\\030\\5\\0\\0\\0abcde"; }
+trace=go1.19-http.trace
+sample $trace
+zstd -q $trace -o one.zst
+for ((at = 0; at < 14915; at += 2000)); do
+    skippable $((at / 2000))
+    tail -c +$((at + 1)) $trace | head -c 2000 | zstd -q -c
+done >frames.zst
+{ skippable 7; cat one.zst; skippable 0; } >around.zst
+for file in one.zst frames.zst around.zst; do
+    run gotrace validate $file
+    gotrace dump $file | gotrace synth | cmp - $trace
+    gotrace dump - <$file | gotrace synth | cmp - $trace
+done
+gotrace dump $trace | head -c 8000 >script
+{ skippable 1; zstd -q -c script; skippable 2; gotrace dump $trace | tail -c +8001 | zstd -q -c; } >script.zst
+gotrace synth script.zst | cmp - $trace
+skippable 1 >only.zst
+run gotrace validate only.zst
+
+echo '== cut off: what was decompressed before, and where'
+head -c $(($(stat -c %s frames.zst) * 3 / 4)) frames.zst >cut.zst
+zstd -qdc cut.zst >cut.trace 2>/dev/null
+every_verb_of_cut cut.zst cut.trace
+cp frames.zst damaged.zst
+printf '\377\377\377\377' | dd of=damaged.zst bs=1 seek=$(($(stat -c %s frames.zst) * 3 / 4)) conv=notrunc 2>/dev/null
+run gotrace dump -o out damaged.zst

@@ -130,8 +130,9 @@ engine() {
 check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
     local status wanted=0
     [ "$2" = yes ] || wanted=1
+    # Compressed: the engine, like the Perfetto UI, opens it as it is.
     # shellcheck disable=SC2086 # options may follow the name
-    "$GOTRACE" convert --to $3 -o "$WORK/timeline" "$1" >"$WORK/out" 2>"$WORK/err"
+    "$GOTRACE" convert --to $3 -o "$WORK/timeline.gz" "$1" >"$WORK/out" 2>"$WORK/err"
     status=$?
     if [ $status -ne $wanted ]; then
         fail "convert --to $3" "status $status instead of $wanted" "$WORK/err"
@@ -145,7 +146,7 @@ check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
         skip "convert --to $3, in the engine" "no engine (needs node, $TPQ and $TPQ_HOME/node_modules)"
         return
     fi
-    if ! engine "$WORK/timeline" "$4" "$5"; then
+    if ! engine "$WORK/timeline.gz" "$4" "$5"; then
         fail "convert --to $3" 'the engine failed' "$WORK/err"
     elif [ -s "$WORK/complaints" ]; then
         fail "convert --to $3" 'the engine complains' "$WORK/complaints"

@@ -63,20 +63,22 @@ check_sound() {
 # Where Go's reader takes a trace in which a rule is broken, and why. V1 is goread-v1, for 1.5 to
 # 1.21, V2 goread-v2, for 1.22 and later.
 #
+#   V1 time.span                     does not look
 #   V1 string.missing stack.missing   shows them empty
 #   V1 stack.duplicate                takes the last one
 #   V1 log.length                     looks at the length where the message is read, not before
 #   V1 order.global                  sorts, and does not mind the numbers of two that are equal, but
 #                                    may mind their times
 #   V2 table.unused                  does not look
+#   V2 stack.pc                      shows the first frame of a PC wherever it finds the PC
 #   V2 clock.back                    does not compare the clocks of generations
 #   V2 generation.missing            from 1.26 on does not look
 #   V2 trace.empty                   from 1.26 on a header alone is a trace
 go_takes() { # VERSION RULE: yes, no or maybe
     case $([ "$1" -lt 22 ] && echo V1 || echo V2).$2 in
-    V1.string.missing | V1.stack.missing | V1.stack.duplicate | V1.log.length) echo yes ;;
+    V1.time.span | V1.string.missing | V1.stack.missing | V1.stack.duplicate | V1.log.length) echo yes ;;
     V1.order.global) echo maybe ;;
-    V2.table.unused | V2.clock.back | V2.generation.missing) echo yes ;;
+    V2.table.unused | V2.stack.pc | V2.clock.back | V2.generation.missing) echo yes ;;
     V2.trace.empty) [ "$1" -lt 26 ] && echo no || echo yes ;;
     *) echo no ;;
     esac

@@ -11,11 +11,12 @@
 #   GOTRACE_NO_SKIP  1 (or CI=true): what is missing makes the tests fail
 #   CHROMIUM         the browser (default /usr/bin/chromium), BROWSER_HOME: where the npm packages of
 #                    viewers are (default $GOTRACE_PEERS/browser)
-#   TRACES           only these sets: canned, gotests, corpus, kept, fresh, gen, browser (default
-#                    all)
+#   TRACES           only these sets: canned, gotests, corpus, kept, fresh, gen, boundary, scripts,
+#                    browser (default all)
 #   UPDATE           1: write the picture in the README anew (TRACES=browser)
 #   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
 #   ALL_FRESH        1: have all fresh traces exported, not a fifth of them, and taken apart, not a half
+#   ALL_BOUNDARY     1: all traces with extreme values (an hour), not a sample
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
 #   JOBS             traces checked at a time (default four times the processors: the engine waits a lot)
 set -u
@@ -197,6 +198,8 @@ add_gen() {
     local version
     # shellcheck disable=SC2053 # it is a pattern
     if [[ gen/all == $pattern ]]; then "$CONFORMANCE/gen.sh" | tell; fi
+    # shellcheck disable=SC2053 # likewise
+    if [[ gen/stacks == $pattern ]]; then "$CONFORMANCE/stacks.sh" | tell; fi
     mkdir -p "$WORK/gen"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         TRACE_NAME="gen/go1.$version"
@@ -225,6 +228,24 @@ build_go_trace() {
     done
 }
 
+# Small traces with extreme values, made anew: a sample of them, or with ALL_BOUNDARY=1 all.
+add_boundary() {
+    local -a options=(--jobs "$(nproc)" --keep "$WORK")
+    TRACE_NAME=boundary
+    # shellcheck disable=SC2053 # it is a pattern
+    [[ boundary == $pattern ]] || return 0
+    [ "${ALL_BOUNDARY:-}" != 1 ] || options+=(--all)
+    if [ ! -x "$GOREAD_V1" ] || [ ! -x "$GOREAD_V2" ]; then
+        skip 'extreme values' "no $GOREAD_V1 or $GOREAD_V2"
+    elif ! command -v python3 >/dev/null; then
+        skip 'extreme values' 'no python3'
+    else
+        "$CONFORMANCE/boundary.py" "$GOTRACE" "$GOREAD_V1" "$GOREAD_V2" "$CONFORMANCE/boundary.known" \
+            "${options[@]}" >"$WORK/boundary" 2>&1
+        fail_if $? "extreme values ($(tail -n 1 "$WORK/boundary"))" 'not as Go says' "$WORK/boundary"
+    fi
+}
+
 keep_failed() {
     local kept=${BUILD:-$ROOT/build}/conformance name
     sed -n 's/^FAIL \(fresh\/[^:]*\):.*/\1/p' "$results" | sort -u | while read -r name; do
@@ -247,7 +268,7 @@ check_added() {
 
 : >"$WORK/list"
 export GOTRACE_PEERS=$PEERS GOTRACE_SHARED=$SHARED
-sets=" ${TRACES:-canned gotests corpus kept fresh gen browser} "
+sets=" ${TRACES:-canned gotests corpus kept fresh gen boundary scripts browser} "
 build_go_trace
 [[ $sets != *' fresh '* ]] || start_recording
 for set in $sets; do
@@ -262,6 +283,11 @@ for set in $sets; do
         ;;
     fresh) ;; # at the end: it may still be recorded
     gen) add_gen ;;
+    boundary) add_boundary | tell ;;
+    scripts)
+        # shellcheck disable=SC2053 # it is a pattern
+        if [[ scripts/all == $pattern ]]; then "$CONFORMANCE/scripts.sh" | tell; fi
+        ;;
     browser)
         # Both formats.
         for name in go1.19-http go1.27-syscall; do

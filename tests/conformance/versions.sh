@@ -25,6 +25,22 @@ ticks_of() {
     fi
 }
 
+# Each event's stack, without times: in a tick, events may be in either order.
+stacks_of() { # WHAT IS PRINTED
+    awk '/^M=/ { sub(/ Time=-?[0-9]+/, ""); if (NR > 1) print "" } { printf "%s\001", $0 }
+        END { print "" }' "$1" | grep '@' | sort
+}
+
+# Go shows the frames that the trace has. It identifies them by their PCs, and we do not.
+check_shown() { # FILE CHECK
+    [ -x "$GOREAD_V2" ] || { skip "$2" "no $GOREAD_V2"; return; }
+    "$GOREAD_V2" -print "$1" >"$WORK/shown.go" 2>/dev/null
+    "$GOTRACE" print -q --format go "$1" >"$WORK/shown.ours" 2>/dev/null
+    stacks_of "$WORK/shown.go" >"$WORK/stacks.go"
+    stacks_of "$WORK/shown.ours" >"$WORK/stacks.ours"
+    same "$2" "$WORK/stacks.go" "$WORK/stacks.ours"
+}
+
 check_version() { # VERSION FILE
     local made=$WORK/made.trace said=$WORK/made.said
     if ! "$GOTRACE" convert --to "go1.$1" -o "$made" "$2" 2>"$said" ||
@@ -36,6 +52,7 @@ check_version() { # VERSION FILE
         fail "convert --to go1.$1" 'Go refuses it' "$said"
     else
         ok "convert --to go1.$1"
+        [ "$1" -lt 22 ] || check_shown "$made" "convert --to go1.$1, stacks as Go shows them"
     fi
 }
 

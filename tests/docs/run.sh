@@ -60,6 +60,12 @@ check 'gotrace-format.5 has the events of v2' \
 for name in running.c fibers.c; do
     check "libgotrace.3 has $name" repeats man/libgotrace.3 "$name" example "$name"
 done
+check 'gotrace-script.5 has the events of v1' repeats man/gotrace-script.5 script tables script
+check 'gotrace-script.5 has the events of v2' \
+    repeats man/gotrace-script.5 script-v2 tables script-v2
+for name in server.script server.old.script; do
+    check "gotrace-script.5 has $name" repeats man/gotrace-script.5 "$name" example "$name"
+done
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
 
 # is_what FILE COMMAND...: the file is what the command prints.
@@ -107,6 +113,16 @@ examples_include() {
 }
 check 'examples include no private header' examples_include
 
+# Tables fit their columns, and there is no space before a comma.
+pages_render() {
+    local page
+    ! { awk -f tests/docs/columns.awk man/*.[1-8]
+        for page in man/*.[1-8]; do
+            mandoc -T utf8 "$page" | sed 's|.\x08||g' | grep -nE '[a-z)] [,;]( |$)' | sed "s|^|$page: |"
+        done; } | grep .
+}
+check 'manual pages render well' pages_render
+
 # ---- transcripts -------------------------------------------------------------------------------
 
 # The literal blocks of a page, or of Markdown, that begin with a prompt.
@@ -114,6 +130,7 @@ transcripts() {
     awk '
         /^\.Bd -literal/ || /^```console$/ { first = 1; inside = 1; next }
         /^\.Ed$/ || /^```$/ { inside = 0 }
+        /^\.\\" (BEGIN|END) / { next }
         inside && first { first = 0; inside = /^\$ / }
         inside { sub(/^\\&/, ""); gsub(/\\e/, "\\"); print }
     ' "$1"

@@ -8,13 +8,14 @@
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is known of a goroutine. */
 typedef struct goroutine {
     uint64_t id;
-    uint64_t total;      /* ns that it ran */
-    int64_t since;       /* when it went on running */
-    gotrace_frame start; /* its texts are the reader's, and live as long as that */
+    uint64_t total; /* ns that it ran */
+    int64_t since;  /* when it went on running */
+    char *start;    /* its first function, copied: a frame's strings end with a generation */
 } goroutine;
 
 static int compare(const void *a, const void *b)
@@ -41,6 +42,12 @@ static goroutine *find(void **tree, uint64_t id)
     return made;
 }
 
+static void drop(void *node)
+{
+    free(((goroutine *)node)->start);
+    free(node);
+}
+
 static bool follow(gotrace_reader *reader, const gotrace_event *e, void **tree)
 {
     if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE ||
@@ -54,8 +61,10 @@ static bool follow(gotrace_reader *reader, const gotrace_event *e, void **tree)
     if (e->to == GOTRACE_STATE_RUNNING)
         g->since = e->time;
     /* Until Go 1.6 a trace has a program counter here, and no names. */
-    if (e->start_stack && gotrace_reader_summary(reader)->version >= 7)
-        gotrace_reader_stack(reader, e->start_stack, &g->start, 1);
+    gotrace_frame frame;
+    if (!g->start && e->start_stack && gotrace_reader_summary(reader)->version >= 7 &&
+        gotrace_reader_stack(reader, e->start_stack, &frame, 1) > 0 && frame.function)
+        g->start = strndup(frame.function, frame.function_size);
     return true;
 }
 
@@ -65,8 +74,8 @@ static void print(const void *node, VISIT visit, int depth)
     if (visit != postorder && visit != leaf)
         return;
     const goroutine *g = *(goroutine *const *)node;
-    printf("G%-5llu %9.3f ms  %.*s\n", (unsigned long long)g->id, (double)g->total / 1e6,
-           (int)g->start.function_size, g->start.function_size ? g->start.function : "");
+    printf("G%-5llu %9.3f ms  %s\n", (unsigned long long)g->id, (double)g->total / 1e6,
+           g->start ? g->start : "");
 }
 
 /* Called for each problem; what can be read all the same is. */
@@ -106,7 +115,7 @@ int main(int argc, char **argv)
         tell(argv[1], gotrace_reader_error(reader));
     twalk(tree, print);
 
-    tdestroy(tree, free);
+    tdestroy(tree, drop);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     return status != GOTRACE_END;

@@ -4,6 +4,8 @@
  *
  *   tables events       the event table of v1 in gotrace-format(5)
  *   tables events-v2    that of v2
+ *   tables script       the events of scripts of level meaning in gotrace-script(5), of v1
+ *   tables script-v2    those of v2
  *   tables rules        the section RULES of gotrace(1)
  */
 #include <gotrace.h>
@@ -52,6 +54,60 @@ static void print_events(int first, int last)
     }
 }
 
+/* Whether a script of level meaning has that argument in some version: synth finds the others. */
+static bool is_in_scripts(const gotrace_event_spec *spec, const gotrace_arg_spec *arg)
+{
+    size_t version_count;
+    const int *versions = gotrace_versions(&version_count);
+    if (arg->kind == GOTRACE_ARG_TICKS)
+        return false;
+    for (size_t v = 0; v < version_count; v++) {
+        const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+        if (gotrace_event_spec_of(versions[v], spec->code) != spec)
+            continue;
+        size_t count = gotrace_writer_args(spec, versions[v], args);
+        for (size_t i = 0; i < count; i++)
+            if (args[i] == arg)
+                return true;
+    }
+    return arg->kind == GOTRACE_ARG_STACK;
+}
+
+/* How a value is written. */
+static const char *value_of(const gotrace_arg_spec *arg)
+{
+    switch ((gotrace_arg_kind)arg->kind) {
+    case GOTRACE_ARG_STRING: return "\\(dqTEXT\\(dq";
+    case GOTRACE_ARG_START:
+    case GOTRACE_ARG_STACK: return "\\(dqFRAME\\(dq";
+    case GOTRACE_ARG_PSTATUS:
+    case GOTRACE_ARG_GSTATUS: return "STATE";
+    default: return "N";
+    }
+}
+
+static void print_script_events(int first, int last)
+{
+    for (unsigned code = 0; code < 256; code++) {
+        const gotrace_event_spec *spec = gotrace_event_spec_of(last, code);
+        if (!spec || !(spec->flags & (GOTRACE_SPEC_TIMED | GOTRACE_SPEC_ANYWHERE)))
+            continue;
+        printf(".It Sy %s", spec->name);
+        for (size_t i = 0; i < spec->arg_count; i++) {
+            const gotrace_arg_spec *arg = &spec->args[i];
+            if (!is_in_scripts(spec, arg))
+                continue;
+            printf(" No %s=%s", arg->name, value_of(arg));
+            print_versions(first, arg->since > spec->since ? arg->since : first, arg->until);
+        }
+        if (spec->flags & GOTRACE_SPEC_DATA)
+            printf(" No data=\\(dqTEXT\\(dq");
+        if (spec->since > first)
+            printf(" No \\(em from 1.%d", spec->since);
+        printf("\n%s\n", spec->summary);
+    }
+}
+
 static const char *severity_name(gotrace_severity severity)
 {
     switch (severity) {
@@ -78,10 +134,14 @@ int main(int argc, char **argv)
         print_events(V1_FIRST, V1_LAST);
     } else if (argc == 2 && strcmp(argv[1], "events-v2") == 0) {
         print_events(V2_FIRST, V2_LAST);
+    } else if (argc == 2 && strcmp(argv[1], "script") == 0) {
+        print_script_events(V1_FIRST, V1_LAST);
+    } else if (argc == 2 && strcmp(argv[1], "script-v2") == 0) {
+        print_script_events(V2_FIRST, V2_LAST);
     } else if (argc == 2 && strcmp(argv[1], "rules") == 0) {
         print_rules();
     } else {
-        fprintf(stderr, "usage: tables events|events-v2|rules\n");
+        fprintf(stderr, "usage: tables events|events-v2|script|script-v2|rules\n");
         return 2;
     }
     return fflush(stdout) != 0;

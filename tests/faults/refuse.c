@@ -5,11 +5,17 @@
  *   REFUSE_AT=N     the N-th call of malloc, calloc or realloc fails, counted from 1
  *   REFUSE_ALL=1    and every one after it
  *   REFUSE_COUNT=1  say on standard error, at the end, how many there were
+ *
+ * With REFUSE_TMPFILE=1 it instead acts as a file system without files that have no name
+ * (O_TMPFILE).
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The C library's own, beside the names that are taken here. */
@@ -63,4 +69,17 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *block, size_t size)
 {
     return refused() ? NULL : __libc_realloc(block, size);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    unsigned mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, unsigned) : 0;
+    va_end(rest);
+    if ((flags & O_TMPFILE) == O_TMPFILE && getenv("REFUSE_TMPFILE")) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }

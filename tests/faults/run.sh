@@ -144,6 +144,7 @@ for v in v1 v2; do
     "$gotrace" dump --format json -o $v.json $v.trace
     "$gotrace" dump --level meaning -o $v.meaning $v.trace
     "$gotrace" dump --zstd -o $v.zst $v.trace
+    gzip -c $v.trace >$v.gz
     head -c $(($(stat -c %s $v.trace) * 3 / 4)) $v.trace >$v.cut
 done
 "$gotrace" split --by proc -o of-v1 v1.trace
@@ -152,6 +153,7 @@ done
 cat >commands <<'END'
 validate -o out/out vN.trace
 validate --json -o out/out vN.zst
+print -o out/out vN.gz
 info -o out/out vN.trace
 print -o out/out vN.trace
 print --format go -o out/out vN.trace
@@ -165,6 +167,7 @@ synth -o out/out vN.json
 synth -o out/out vN.meaning
 convert --to perfetto -o out/out vN.trace
 convert --to perfetto --zstd -o out/out vN.cut
+convert --to perfetto --gzip -o out/out vN.trace
 convert --to chrome -o out/out vN.trace
 convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
 convert --to go1.26 -o out/out vN.trace

@@ -167,7 +167,8 @@ installs() {
     for file in include/gotrace.h include/gotrace_rules.h lib/libgotrace.a lib/libgotrace.so \
         lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
         share/zsh/site-functions/_gotrace \
-        share/gotrace/script.cddl share/gotrace/script.schema.json; do
+        share/gotrace/script.cddl share/gotrace/script.schema.json \
+        share/doc/gotrace/examples/{running.c,fibers.c,server.script,server.old.script}; do
         [ -s "$root/$file" ] || { echo "missing: $file"; return 1; }
     done
     for page in man/*.[1-8]; do
@@ -194,7 +195,26 @@ END
     [ "$(LD_LIBRARY_PATH=$root/opt/gotrace/lib "$work/user")" = "$(pkg-config --modversion gotrace)" ] ||
         return 1
     cc -o "$work/user" "$work/user.c" "-I$root/opt/gotrace/include" \
-        "$root/opt/gotrace/lib/libgotrace.a" -lzstd && "$work/user"
+        "$root/opt/gotrace/lib/libgotrace.a" -lzstd -lz && "$work/user"
+}
+
+# The installed examples, used as their first comment or the manual page says.
+runs_examples() {
+    local root=$work/root/opt/gotrace name flags
+    local examples=$root/share/doc/gotrace/examples
+    export PKG_CONFIG_PATH="$root/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
+    export LD_LIBRARY_PATH="$root/lib"
+    flags=$(pkg-config --cflags --libs gotrace) || return 1
+    for name in fibers running; do
+        # shellcheck disable=SC2086
+        cc -o "$work/$name" "$examples/$name.c" $flags || return 1
+    done
+    "$work/fibers" >"$work/fibers.trace" &&
+        [ "$("$work/running" "$work/fibers.trace" | wc -l)" = 4 ] || return 1
+    for name in server server.old; do
+        "$root/bin/gotrace" synth -o "$work/$name.trace" "$examples/$name.script" &&
+            "$root/bin/gotrace" validate -q "$work/$name.trace" || return 1
+    done
 }
 
 uninstalls() {
@@ -207,6 +227,7 @@ if [ "$BUILD" != build ]; then
     skip 'linking with the installed library' "$BUILD wants its sanitizer's flags"
 elif have pkg-config; then
     check 'linking with the installed library' links
+    check 'the installed examples' runs_examples
 else
     skip 'linking with the installed library' 'pkg-config is not installed'
 fi

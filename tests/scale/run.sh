@@ -34,8 +34,21 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# What is done to a trap; split only where there are few parts.
+# What is done to a trap: what it was made for, or all; split only where there are few parts.
 verbs_of() {
+    case $1 in
+    v2-sample | v2-abandoned) echo 'validate -q'; return ;;
+    v2-frames | v2-names) echo 'convert -q --to perfetto -o out'; return ;;
+    v2-open) echo 'convert -q --to chrome --split 64K -o out.json'; return ;;
+    v2-stacks) printf '%s\n' 'validate -q' 'convert -q --to go1.25 -o out'; return ;;
+    v1-running | v1-quiet | v2-shrinking) echo 'convert -q --to go1.26 -o out'; return ;;
+    v2-assists) echo 'convert -q --to go1.21 -o out'; return ;;
+    v1-stopped | v1-damaged | v1-chance) echo 'repair -q -o out'; return ;;
+    v1-timers | v1-gomaxprocs | v2-tables | v2-ids | v2-cleared) echo 'merge -q -o out'; return ;;
+    v2-procs) echo 'mutate -q --break context -o out'; return ;;
+    v2-samples) echo 'split -q --by thread -o parts'; return ;;
+    v2-experiments) printf '%s\n' 'convert -q --to go1.25 -o out' 'dump -q --level meaning -o out'; return ;;
+    esac
     printf '%s\n' 'validate -q' 'repair -q -o out' 'convert -q --to perfetto -o out' \
         'convert -q --to chrome -o out' 'convert -q --to go1.26 -o out' 'dump -q -o out' \
         'merge -q -o out'
@@ -47,16 +60,21 @@ verbs_of() {
 
 # cost VERB FILE: sets cost, what and kib; false where it does not end as it should.
 cost() {
+    local files=("$2")
+    [ ! -e "$2-other" ] || files+=("$2-other")
     # shellcheck disable=SC2086
-    timeout 300 "$count" report "$gotrace" $1 "$2" >/dev/null 2>log
+    timeout 300 "$count" report "$gotrace" $1 "${files[@]}" >/dev/null 2>log
     local status=$?
-    rm -rf out parts
+    rm -rf out parts out-*.json
     [ $status -le 1 ] || { echo "status $status: gotrace $1 $2"; head -n 3 log; return 1; }
     read -r cost what kib <report
 }
 
 make_trap() {
     python3 "$traps" "$1" "$2" >"$1-$2"
+    case $1 in
+    v2-tables | v2-ids | v2-cleared) python3 "$traps" "$1" "$2" other >"$1-$2-other" ;;
+    esac
     # What is to be a bomb is compressed.
     [ "$1" != zeros ] || { zstd -q --rm "$1-$2" -o packed && mv packed "$1-$2"; }
 }

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "forge.h"
@@ -233,6 +234,28 @@ START_TEST(compressed_trace)
 }
 END_TEST
 
+/* zlib's memory is the heap's, too. */
+START_TEST(gzip_trace)
+{
+    enum { GZIP = 16 };
+    blob trace = make_trace(60, 60, false);
+    z_stream z = {.next_in = trace.bytes, .avail_in = (uInt)trace.size};
+    ck_assert_int_eq(deflateInit2(&z, 1, Z_DEFLATED, MAX_WBITS + GZIP, 8, Z_DEFAULT_STRATEGY),
+                     Z_OK);
+    blob packed = {NULL, 0, 0};
+    packed.capacity = deflateBound(&z, trace.size);
+    packed.bytes = malloc(packed.capacity);
+    z.next_out = packed.bytes;
+    z.avail_out = (uInt)packed.capacity;
+    ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+    packed.size = z.total_out;
+    deflateEnd(&z);
+    sweep(&packed);
+    blob_free(&packed);
+    blob_free(&trace);
+}
+END_TEST
+
 /* ---- the disk refused ---------------------------------------------------------------------- */
 
 START_TEST(no_spool)
@@ -287,6 +310,7 @@ int main(void)
     tcase_add_test(refused, old_trace);
     tcase_add_test(refused, real_traces);
     tcase_add_test(refused, compressed_trace);
+    tcase_add_test(refused, gzip_trace);
     tcase_add_test(refused, no_spool);
     tcase_add_test(refused, long_name);
     suite_add_tcase(suite, refused);

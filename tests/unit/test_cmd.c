@@ -2,11 +2,15 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "diag.h"
 #include "human.h"
 #include "input.h"
 #include "options.h"
+#include "progress.h"
+
+#include "../../cmd/narrow.h" /* formats has a file of that name */
 
 static const char *fruit(size_t n)
 {
@@ -232,6 +236,55 @@ START_TEST(problems_counted_once)
 }
 END_TEST
 
+/* What a call says on standard error, in text. */
+#define SAID(text, call)                                                                           \
+    do {                                                                                           \
+        FILE *file = tmpfile();                                                                    \
+        int before = dup(STDERR_FILENO);                                                           \
+        ck_assert(file &&before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);                   \
+        call;                                                                                      \
+        fflush(stderr);                                                                            \
+        dup2(before, STDERR_FILENO);                                                               \
+        close(before);                                                                             \
+        rewind(file);                                                                              \
+        (text)[fread(text, 1, sizeof(text) - 1, file)] = '\0';                                     \
+        fclose(file);                                                                              \
+    } while (0)
+
+START_TEST(timeline_too_large)
+{
+    char text[1024];
+    SAID(text, narrow_check_size(&format_perfetto, 26, 600000000));
+    ck_assert_str_eq(text, "");
+    SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000));
+    ck_assert_str_eq(text,
+                     "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a browser "
+                     "without 64-bit WebAssembly loads about 600 MB: to show less use --from, "
+                     "--to or --only, or take the trace apart with 'gotrace split --by "
+                     "generation'\n");
+    SAID(text, narrow_check_size(&format_perfetto, 21, 1300000000));
+    ck_assert_ptr_null(strstr(text, "generation"));
+    SAID(text, narrow_check_size(&format_chrome, 21, 1300000000));
+    ck_assert_ptr_nonnull(strstr(text, "chrome://tracing loads about 537 MB"));
+    ck_assert_ptr_nonnull(strstr(text, "--split"));
+    diag_quiet(true);
+    SAID(text, narrow_check_size(&format_chrome, 21, 1300000000));
+    diag_quiet(false);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+START_TEST(output_expected)
+{
+    ck_assert_uint_eq(progress_expected(0, 10, 100), 0);
+    ck_assert_uint_eq(progress_expected(50, 10, 100), 500);
+    ck_assert_uint_eq(progress_expected(50, 100, 100), 50);
+    ck_assert_uint_eq(progress_expected(50, 0, 100), 0);
+    ck_assert_uint_eq(progress_expected(50, 110, 100), 0);
+    ck_assert_uint_eq(progress_expected(UINT64_MAX, 1, UINT64_MAX), UINT64_MAX);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cmd");
@@ -245,6 +298,8 @@ int main(void)
     tcase_add_test(cases, figures);
     tcase_add_test(cases, verdicts);
     tcase_add_test(cases, problems_counted_once);
+    tcase_add_test(cases, timeline_too_large);
+    tcase_add_test(cases, output_expected);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -394,7 +394,8 @@ typedef struct header_case {
 static const header_case header_cases[] = {
     {"", GOTRACE_RULE_HEADER_SHORT, "empty"},
     {"go 1.11 trac", GOTRACE_RULE_HEADER_SHORT, "12 of 16"},
-    {"\x89PNG\r\n\x1a\n", GOTRACE_RULE_HEADER_MAGIC, "not a Go trace"},
+    {"\x89PNG\r\n\x1a\n", GOTRACE_RULE_HEADER_FOREIGN, "it is a PNG image"},
+    {"404 page not found\n", GOTRACE_RULE_HEADER_MAGIC, "not a Go trace"},
     {"hello, world, how are you?", GOTRACE_RULE_HEADER_MAGIC, "not a Go trace"},
     {"go 1.6 trace\0\0\0", GOTRACE_RULE_HEADER_VERSION, "1.5, 1.7"},
     {"go 1.20 trace\0\0", GOTRACE_RULE_HEADER_VERSION, "1.20"},

@@ -1,5 +1,6 @@
 /* test_encoder.c - the encoder: records exactly as told, and what it decides by event. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,11 +224,65 @@ START_TEST(versions_are_checked)
     blob written = {0};
     gotrace_encoder *e;
     gotrace_error error;
-    ck_assert_int_eq(gotrace_encoder_new(6, blob_write, &written, NULL, &e, &error), GOTRACE_ERROR);
-    ck_assert_int_eq(error.rule, GOTRACE_RULE_HEADER_VERSION);
-    ck_assert_ptr_null(e);
-    ck_assert_uint_eq(written.size, 0);
+    const int unknown[] = {-1, 0, 4, 28, 256 + 19, INT_MAX, INT_MIN};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        ck_assert_int_eq(gotrace_encoder_new(unknown[i], blob_write, &written, NULL, &e, &error),
+                         GOTRACE_ERROR);
+        ck_assert_int_eq(error.rule, GOTRACE_RULE_HEADER_VERSION);
+        ck_assert_ptr_null(e);
+        ck_assert_uint_eq(written.size, 0);
+        ck_assert_int_eq(gotrace_release_version(unknown[i]), 0);
+        ck_assert_ptr_null(gotrace_event_spec_of(unknown[i], GT_V1_Batch));
+    }
     gotrace_encoder_free(NULL);
+}
+END_TEST
+
+/* A release of Go is taken where a version is, and means the version of its traces. */
+START_TEST(releases_are_taken_as_versions)
+{
+    size_t release_count, version_count, v = 0;
+    const gotrace_release *releases = gotrace_releases(&release_count);
+    const int *versions = gotrace_versions(&version_count);
+    for (size_t i = 0; i < release_count; i++) {
+        const gotrace_release *r = &releases[i];
+        char name[16], header[32] = "";
+        snprintf(name, sizeof name, "go1.%d", r->minor);
+        ck_assert_str_eq(r->name, name);
+        ck_assert_int_eq(r->minor, releases[0].minor + (int)i);
+        v += v + 1 < version_count && versions[v + 1] <= r->minor;
+        ck_assert_int_eq(r->version, versions[v]);
+        ck_assert_int_eq(gotrace_release_version(r->minor), r->version);
+
+        blob by_encoder = {0}, by_writer = {0};
+        gotrace_encoder *e;
+        gotrace_writer *w;
+        ck_assert_int_eq(gotrace_encoder_new(r->minor, blob_write, &by_encoder, NULL, &e, NULL),
+                         GOTRACE_OK);
+        ck_assert_int_eq(gotrace_writer_new(r->minor, NULL, blob_write, &by_writer, NULL, &w, NULL),
+                         GOTRACE_OK);
+        snprintf(header, sizeof header, "go 1.%d trace", r->version);
+        ck_assert_mem_eq(by_encoder.bytes, header, GT_HEADER_SIZE);
+        ck_assert_mem_eq(by_writer.bytes, header, GT_HEADER_SIZE);
+        for (unsigned code = 0; code < GT_CODES; code++) {
+            const gotrace_event_spec *spec = gotrace_event_spec_of(r->minor, code);
+            const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+            ck_assert_ptr_eq(spec, gotrace_event_spec_of(r->version, code));
+            if (spec) {
+                ck_assert_uint_eq(gotrace_event_args(spec, r->minor, args),
+                                  gotrace_event_args(spec, r->version, args));
+                ck_assert_uint_eq(gotrace_writer_args(spec, r->minor, args),
+                                  gotrace_writer_args(spec, r->version, args));
+                ck_assert_uint_eq(gotrace_record_form(spec, r->minor),
+                                  gotrace_record_form(spec, r->version));
+            }
+        }
+        gotrace_encoder_free(e);
+        gotrace_writer_free(w);
+        blob_free(&by_encoder);
+        blob_free(&by_writer);
+    }
+    ck_assert_uint_eq(v + 1, version_count);
 }
 END_TEST
 
@@ -724,6 +779,7 @@ int main(void)
     tcase_add_test(cases, v2_records_are_checked);
     tcase_add_test(cases, v2_sizes_are_padded);
     tcase_add_test(cases, versions_are_checked);
+    tcase_add_test(cases, releases_are_taken_as_versions);
     tcase_add_test(cases, a_failed_write_stays);
     tcase_add_loop_test(cases, footers, 0, tracers);
     tcase_add_loop_test(cases, buffers_fill, 0, tracers);

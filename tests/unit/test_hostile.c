@@ -92,6 +92,35 @@ START_TEST(many_goroutines)
 }
 END_TEST
 
+/* A goroutine that starts and is preempted so many times after a futile wake-up, and never blocks:
+ * the memory that reading takes. */
+static uint64_t starts_without_block(uint64_t count)
+{
+    uint64_t peak;
+    forge f = forge_new(10);
+    FORGE(&f, Batch, 0, 1);
+    FORGE(&f, GoCreate, 1, 1, 0, 0);
+    FORGE(&f, GoStart, 1, 1, 1);
+    FORGE(&f, FutileWakeup, 1);
+    FORGE(&f, GoPreempt, 1, 0);
+    for (uint64_t i = 0; i < count; i++) {
+        FORGE(&f, GoStartLocal, 1, 1);
+        FORGE(&f, GoPreempt, 1, 0);
+    }
+    forge_finish(&f);
+    reading r = read_counted(&f.out, READING_CHECK, &peak);
+    ck_assert_int_eq(r.status, GOTRACE_END);
+    ck_assert_uint_eq(r.problem_count, 0);
+    blob_free(&f.out);
+    return peak;
+}
+
+START_TEST(memory_of_futile_wakeups_is_constant)
+{
+    ck_assert_uint_le(starts_without_block(400000), starts_without_block(100000) + 4096);
+}
+END_TEST
+
 /* ---- damage of every kind to real traces --------------------------------------------------- */
 
 /* Where the footer's frequency ends: a trace that is cut after that lacks only stacks. */
@@ -616,6 +645,7 @@ int main(void)
     tcase_add_test(memory, memory_is_bounded);
     tcase_add_test(memory, many_procs);
     tcase_add_test(memory, many_goroutines);
+    tcase_add_test(memory, memory_of_futile_wakeups_is_constant);
     suite_add_tcase(suite, memory);
     TCase *damage = tcase_create("damage");
     tcase_add_loop_test(damage, cut_at_every_byte, 0, 3);

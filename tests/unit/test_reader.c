@@ -691,6 +691,49 @@ START_TEST(any_source)
 }
 END_TEST
 
+static bool refuse_problem(void *ctx, const gotrace_error *problem)
+{
+    *(gotrace_rule *)ctx = problem->rule;
+    return false;
+}
+
+/* Of data that is cut off in its second frame the first is read; a handler can refuse it. */
+START_TEST(compressed_data_cut_off)
+{
+    blob content = {NULL, 0, 0};
+    gotrace_rule refused = GOTRACE_RULE_NONE;
+    gotrace_config config = {.on_problem = refuse_problem, .callback_ctx = &refused};
+    gotrace_source *source;
+    gotrace_error error;
+    unsigned char packed[40000], byte;
+    size_t got;
+    blob_read(&content, "testdata/traces/go1.19-user.trace");
+    size_t size = ZSTD_compress(packed, sizeof packed, content.bytes, content.size, 1);
+    ck_assert(!ZSTD_isError(size));
+    ck_assert_int_eq(gotrace_source_memory(packed, size, &config, &source, &error), GOTRACE_OK);
+    ck_assert_ptr_null(gotrace_source_error(source));
+    gotrace_source_close(source);
+
+    memcpy(packed + size, packed, size);
+    ck_assert_int_eq(gotrace_source_memory(packed, size + 9, NULL, &source, &error), GOTRACE_OK);
+    ck_assert_uint_eq(gotrace_source_size(source), content.size);
+    ck_assert_uint_eq(gotrace_source_compressed_size(source), size + 9);
+    ck_assert_int_eq(gotrace_source_error(source)->rule, GOTRACE_RULE_SYSTEM_ZSTD);
+    ck_assert_uint_eq(gotrace_source_error(source)->offset, content.size);
+    ck_assert_int_eq(gotrace_source_read(source, content.size - 1, &byte, 1, &got, &error),
+                     GOTRACE_OK);
+    ck_assert(got == 1 && byte == content.bytes[content.size - 1]);
+    gotrace_source_close(source);
+
+    ck_assert_int_eq(gotrace_source_memory(packed, size + 9, &config, &source, &error),
+                     GOTRACE_ERROR);
+    ck_assert_ptr_null(source);
+    ck_assert_int_eq(refused, GOTRACE_RULE_SYSTEM_ZSTD);
+    ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_ZSTD);
+    blob_free(&content);
+}
+END_TEST
+
 /* A file that becomes shorter while it is read. */
 START_TEST(file_that_shrinks)
 {
@@ -760,6 +803,7 @@ int main(void)
     tcase_add_test(contract, closing_early);
     tcase_add_test(contract, any_window);
     tcase_add_test(contract, any_source);
+    tcase_add_test(contract, compressed_data_cut_off);
     tcase_add_test(contract, file_that_shrinks);
     tcase_add_loop_test(contract, versions_that_are_refused, 0,
                         sizeof refused_headers / sizeof *refused_headers);

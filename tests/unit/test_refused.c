@@ -240,6 +240,76 @@ START_TEST(time_does_not_fall)
 }
 END_TEST
 
+static void refuses_id(gotrace_writer *w, const gotrace_happening *h, const char *said)
+{
+    ck_assert_int_eq(gotrace_writer_event(w, h), GOTRACE_ERROR);
+    ck_assert_ptr_nonnull(strstr(gotrace_writer_error(w)->message, said));
+}
+
+/* Ids that the writer did not give, or gave in an earlier generation. */
+START_TEST(ids_that_were_not_given_are_refused)
+{
+    const int versions[] = {7, 11, 19, 21, 22, 23, 26};
+    int version = versions[_i];
+    bool v2 = gt_is_v2(version);
+    blob written = {0};
+    gotrace_writer *w = writer_of(version, NULL, &written, NULL);
+    const gotrace_frame frame = {.function = "main.f", .function_size = 6, .line = 3};
+    const scene alloc = {"HeapAlloc", 0, 1, 1, {1}};
+    uint64_t stack, string = 0, create[2] = {40, 0}, region[3] = {0};
+    gotrace_happening h = {.spec = gotrace_event_spec_named(version, "GoCreate"),
+                           .proc = 0,
+                           .thread = 1,
+                           .goroutine = 1,
+                           .args = create,
+                           .arg_count = 2};
+    ck_assert_int_eq(tell(w, version, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_stack(w, &frame, 1, &stack), GOTRACE_OK);
+    h.stack = stack + 1;
+    refuses_id(w, &h, "GoCreate: stack id 2 was not given");
+    h.stack = stack;
+    create[1] = stack + 76;
+    refuses_id(w, &h, "GoCreate: stack id 77 was not given");
+    create[1] = stack;
+    ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
+    if (version >= 11) {
+        h.spec = gotrace_event_spec_named(version, v2 ? "UserRegionBegin" : "UserRegion");
+        h.args = region;
+        h.arg_count = v2 ? 2 : 3;
+        ck_assert_int_eq(gotrace_writer_string(w, 0, "here", 4, &string), GOTRACE_OK);
+        region[v2 ? 1 : 2] = string + 5;
+        refuses_id(w, &h, "string id");
+        region[v2 ? 1 : 2] = string;
+        ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
+    }
+    if (v2) {
+        ck_assert_int_eq(gotrace_writer_at(w, 5000000000), GOTRACE_OK);
+        ck_assert_uint_eq(gotrace_writer_generation(w), 2);
+        h.stack = 0;
+        refuses_id(w, &h, "was not given in generation 2; get the id from gotrace_writer_string");
+        region[1] = 0;
+        h.stack = stack;
+        refuses_id(w, &h, "gotrace_writer_stack again in each generation");
+        ck_assert_int_eq(gotrace_writer_stack(w, &frame, 1, &h.stack), GOTRACE_OK);
+        ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
+        /* Also when this generation has as many. */
+        uint64_t another = h.stack;
+        h.stack = stack;
+        refuses_id(w, &h, "gotrace_writer_stack again in each generation");
+        ck_assert_int_eq(gotrace_writer_string(w, 0, "there", 5, &another), GOTRACE_OK);
+        region[1] = string;
+        h.stack = 0;
+        refuses_id(w, &h, "gotrace_writer_string again in each generation");
+        region[1] = another;
+        ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
+    }
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    blob_free(&written);
+}
+END_TEST
+
 START_TEST(a_later_generation_knows_all)
 {
     blob written = {0};
@@ -352,6 +422,7 @@ int main(void)
     tcase_add_loop_test(cases, impossible_is_refused, 0, REFUSALS);
     tcase_add_loop_test(cases, impossible_is_believed, 0, REFUSALS);
     tcase_add_loop_test(cases, time_does_not_fall, 0, 4);
+    tcase_add_loop_test(cases, ids_that_were_not_given_are_refused, 0, 7);
     tcase_add_test(cases, a_later_generation_knows_all);
     tcase_add_loop_test(cases, anything_is_sound_or_refused, 0, 12);
     suite_add_tcase(suite, cases);

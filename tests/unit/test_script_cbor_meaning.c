@@ -99,27 +99,29 @@ static const wrong_case wrong_cases[] = {
     {BYTES("\xa2\x65level\x67meaning\x65start\x20"), 15, {"start: \"-1\" found"}},
     {BYTES("\xa2\x65level\x67meaning\x65start\xf6"), 21, {"start: null found"}},
     {BYTES("\xa1\x65start\x81\x01"), 7, {"start: an array found"}},
-    {BYTES("\xa1\x65leven\x01"), 1, {"\"leven\" found", "a header has"}},
+    {BYTES("\xa1\x65leven\x01"), 1, {"no \"leven\"", "did you mean level?"}},
     /* what is no event */
     {BYTES(D START "\x05"), SECOND, {"5 found", "an event expected"}},
     {BYTES(D START "\xa0"), SECOND, {"without \"event\""}},
     {BYTES(D START "\xa1" EVENT "\x05"), SECOND + 7, {"event: 5 found"}},
-    {BYTES(D START "\xa1" EVENT "\x67GoSleet"), SECOND, {"nearest name is GoSleep"}},
+    {BYTES(D START "\xa1" EVENT "\x67GoSleet"), SECOND, {"did you mean GoSleep?"}},
     {BYTES(D START "\xa1" EVENT "\x65"
                    "Batch"),
      SECOND,
-     {"Batch is no event"}},
+     {"events[1]: Batch is not an event of level meaning"}},
     {BYTES(D START "\xa2" EVENT "\x67GoSleep\x63raw\x01"), SECOND + 19, {"raw: 1 found", "true"}},
     /* what it says */
     {BYTES(D START "\xa1" EVENT "\x67GoSleep"), SECOND, {"GoSleep lacks its time t"}},
-    {BYTES(D START SLEEPS("\xa3") "\x63stj\x80"), REST, {"no argument \"stj\"", "nearest is stk"}},
+    {BYTES(D START SLEEPS("\xa3") "\x63stj\x80"),
+     REST,
+     {"no argument \"stj\"", "its only argument is stk"}},
     {BYTES(D START SLEEPS("\xa3") "\x01\x01"), REST, {"1 found", "a name expected"}},
     {BYTES(D START SLEEPS("\xa3") "\x61t\x02"), REST, {"GoSleep has t twice"}},
     {BYTES(D START SLEEPS("\xa3") EVENT "\x67GoSleep"), REST, {"\"event\" twice"}},
     {BYTES(D START SLEEPS("\xa3") "\x61g\x20"), REST, {"GoSleep: "}},
     {BYTES(D START SLEEPS("\xa3") "\x61g\xc2\x49\x01\0\0\0\0\0\0\0\0"),
      REST + 3,
-     {"g: a number of 9 bytes found", "64 bits"}},
+     {"g: a 9-byte number found", "64 bits"}},
     {BYTES(D START SLEEPS("\xa3") "\x61g\x81\x01"), REST, {"g: an array found", "only a stack"}},
     {BYTES(D START SLEEPS("\xa3") "\x63stk\x05"), REST, {"stk: 5 found"}},
     {BYTES(D START SLEEPS("\xa3") "\x63stk\x81\x05"), REST + 5, {"stk: 5 found", "a frame"}},
@@ -142,7 +144,7 @@ static const wrong_case wrong_cases[] = {
     {BYTES(D START START), SECOND, {"GoStart"}},
     /* records */
     {BYTES(D START "\x82\x18\x3f\x01"), SECOND + 1, {"63 is not the code"}},
-    {BYTES(D START "\xa2\x63raw\xf5" EVENT "\x67GoSleet"), SECOND, {"nearest name is GoSleep"}},
+    {BYTES(D START "\xa2\x63raw\xf5" EVENT "\x67GoSleet"), SECOND, {"did you mean GoSleep?"}},
 };
 
 START_TEST(wrong_scripts)

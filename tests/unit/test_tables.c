@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "map.h"
+#include "seeded_hash.h"
 #include "spill.h"
 #include "support.h"
 #include "tables.h"
@@ -26,14 +27,28 @@ static failing_allocator never_failing(void)
 
 /* ---- hashes -------------------------------------------------------------------------------- */
 
+typedef uint64_t hash_fn(uint64_t seed, uint64_t id);
+
+/* A hash of both halves of an id, as tables whose keys are pairs have it. */
+static uint64_t hash_pair(uint64_t seed, uint64_t id)
+{
+    return hash_add(seed, hash_id(seed, id >> 32), (uint32_t)id);
+}
+
+static uint64_t hash_text(uint64_t seed, uint64_t id)
+{
+    char text[32];
+    return hash_bytes(seed, text, (size_t)sprintf(text, "%llu", (unsigned long long)id));
+}
+
 /* The most ids of a kind that share one of as many places. */
-static unsigned worst_place(uint64_t (*id)(uint64_t n))
+static unsigned worst_place(hash_fn *hash, uint64_t (*id)(uint64_t n))
 {
     enum { PLACES = 4096 };
     unsigned count[PLACES] = {0}, worst = 0;
     uint64_t seed = gt_hash_seed();
     for (uint64_t n = 0; n < PLACES; n++) {
-        unsigned *place = &count[gt_hash(seed, id(n)) % PLACES];
+        unsigned *place = &count[hash(seed, id(n)) % PLACES];
         if (++*place > worst)
             worst = *place;
     }
@@ -68,16 +83,31 @@ static uint64_t id_golden(uint64_t n)
     return n * 0xf1de83e19937733du;
 }
 
+/* Ids that all end in 12 zero bits after the mixing that `merge` once used without a seed. */
+static uint64_t id_unmixed(uint64_t n)
+{
+    uint64_t id = n << 32;
+    id = (id ^ id >> 33) * 0x9cb4b2f8129337dbu; /* the inverse of 0xc4ceb9fe1a85ec53 */
+    id = (id ^ id >> 33) * 0x4f74430c22a54005u; /* the inverse of 0xff51afd7ed558ccd */
+    return id ^ id >> 33;
+}
+
 START_TEST(hashes_spread)
 {
+    hash_fn *const hashes[] = {gt_hash, hash_id, hash_pair, hash_text};
     ck_assert_uint_eq(gt_hash_seed() & 1, 1);
     ck_assert_uint_eq(gt_hash_seed(), gt_hash_seed());
+    ck_assert_uint_eq(hash_seed() & 1, 1);
+    ck_assert_uint_eq(hash_seed(), hash_seed());
     /* Were they thrown at random, about 7 would share the fullest place. */
-    ck_assert_uint_le(worst_place(id_plain), 20);
-    ck_assert_uint_le(worst_place(id_high), 20);
-    ck_assert_uint_le(worst_place(id_middle), 20);
-    ck_assert_uint_le(worst_place(id_reversed), 20);
-    ck_assert_uint_le(worst_place(id_golden), 20);
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
+        ck_assert_uint_le(worst_place(hashes[i], id_plain), 20);
+        ck_assert_uint_le(worst_place(hashes[i], id_high), 20);
+        ck_assert_uint_le(worst_place(hashes[i], id_middle), 20);
+        ck_assert_uint_le(worst_place(hashes[i], id_reversed), 20);
+        ck_assert_uint_le(worst_place(hashes[i], id_golden), 20);
+        ck_assert_uint_le(worst_place(hashes[i], id_unmixed), 20);
+    }
 }
 END_TEST
 

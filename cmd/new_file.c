@@ -1,0 +1,237 @@
+#include "new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+typedef struct new_file {
+    int fd;          /* of a file without a name, else -1 */
+    char *temporary; /* its name, or NULL */
+    char *final;
+} new_file;
+
+/* For the signal handler: changed with signals blocked. Other threads get none (thread.h). */
+static struct {
+    new_file *list;
+    size_t count;
+    size_t nameless; /* how many of them are kept open */
+    const char *folder;
+} files;
+
+static void hold_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, before);
+}
+
+static void release_signals(const sigset_t *before)
+{
+    int error = errno;
+    sigprocmask(SIG_SETMASK, before, NULL);
+    errno = error;
+}
+
+static void remove_and_die(int signal)
+{
+    for (size_t i = 0; i < files.count; i++)
+        if (files.list[i].temporary)
+            unlink(files.list[i].temporary);
+    if (files.folder)
+        rmdir(files.folder);
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigemptyset(&usual.sa_mask);
+    sigaction(signal, &usual, NULL);
+    raise(signal);
+}
+
+static bool ends_program(int signal)
+{
+    switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGURG:
+    case SIGWINCH: return false;
+    default: return true;
+    }
+}
+
+static void catch_signals(void)
+{
+    /* SA_RESETHAND would have a second signal, if it comes at once, kill the program before the
+     * handler has begun. */
+    struct sigaction action = {.sa_handler = remove_and_die};
+    sigfillset(&action.sa_mask);
+    for (int signal = 1; signal <= SIGRTMAX; signal++) {
+        struct sigaction before;
+        /* What the parent had ignored (nohup) stays ignored; a sanitizer keeps its handlers. */
+        if (ends_program(signal) && sigaction(signal, NULL, &before) == 0 &&
+            before.sa_handler == SIG_DFL)
+            sigaction(signal, &action, NULL);
+    }
+}
+
+/* The length of a path's folder, with the slash. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* The name in /proc by which a file without one can be linked. */
+static const char *name_of_fd(char name[32], int fd)
+{
+    snprintf(name, 32, "/proc/self/fd/%d", fd);
+    return name;
+}
+
+/* Keep a second descriptor of a new file without a name; -1 where there can be none. */
+static int open_nameless(new_file *f, mode_t mode)
+{
+    struct rlimit most;
+    char *folder, name[32];
+    if (getrlimit(RLIMIT_NOFILE, &most) == 0 && files.nameless >= most.rlim_cur / 2)
+        return -1;
+    int length = folder_length(f->final);
+    if (asprintf(&folder, "%.*s", length ? length : 1, length ? f->final : ".") < 0)
+        return -1;
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    free(folder);
+    if (fd < 0)
+        return -1;
+    if (access(name_of_fd(name, fd), F_OK) == 0)
+        f->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (f->fd < 0) {
+        close(fd);
+        return -1;
+    }
+    files.nameless++;
+    return fd;
+}
+
+/* Make ".NAME.gotrace-XXXXXX" in the folder of f->final, by link (the file is f->fd's) or anew with
+ * a mode, and have it in f->temporary. Returns a descriptor or 0; -1 with errno set. */
+static int make_temporary(new_file *f, mode_t mode)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    char *path, name[32];
+    int folder = folder_length(f->final), made = -1;
+    if (asprintf(&path, "%.*s.%.200s.gotrace-XXXXXX", folder, f->final, f->final + folder) < 0)
+        return -1;
+    char *random = path + strlen(path) - 6;
+    for (int attempt = 0; attempt < 100 && made < 0; attempt++) {
+        if (getrandom(random, 6, 0) != 6)
+            break;
+        for (int i = 0; i < 6; i++)
+            random[i] = letters[random[i] & 31];
+        made = f->fd >= 0
+                   ? linkat(AT_FDCWD, name_of_fd(name, f->fd), AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+                   : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (made < 0 && errno != EEXIST)
+            break;
+    }
+    if (made >= 0)
+        f->temporary = path;
+    else
+        free(path);
+    return made;
+}
+
+int new_file_open(const char *path, mode_t mode)
+{
+    sigset_t before;
+    int fd = -1;
+    hold_signals(&before);
+    new_file *more = realloc(files.list, (files.count + 1) * sizeof *more);
+    if (more) {
+        new_file *f = &more[files.count];
+        files.list = more;
+        *f = (new_file){.fd = -1, .final = strdup(path)};
+        if (f->final && (fd = open_nameless(f, mode)) < 0)
+            fd = make_temporary(f, mode);
+        if (fd >= 0)
+            files.count++;
+        else
+            free(f->final);
+    }
+    if (fd >= 0)
+        catch_signals();
+    release_signals(&before);
+    return fd;
+}
+
+/* Let the file appear; false with errno set. */
+static bool commit(new_file *f)
+{
+    char name[32];
+    if (!f->temporary) {
+        if (linkat(AT_FDCWD, name_of_fd(name, f->fd), AT_FDCWD, f->final, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST || make_temporary(f, 0) < 0)
+            return false;
+    }
+    if (rename(f->temporary, f->final) != 0)
+        return false;
+    free(f->temporary);
+    f->temporary = NULL;
+    return true;
+}
+
+/* Forget all files, and remove those that have a temporary name. */
+static void forget_all(void)
+{
+    for (size_t i = 0; i < files.count; i++) {
+        new_file *f = &files.list[i];
+        if (f->temporary)
+            unlink(f->temporary);
+        if (f->fd >= 0)
+            close(f->fd);
+        free(f->temporary);
+        free(f->final);
+    }
+    free(files.list);
+    files.list = NULL;
+    files.count = files.nameless = 0;
+}
+
+int new_files_commit(void)
+{
+    sigset_t before;
+    size_t done = 0;
+    hold_signals(&before);
+    while (done < files.count && commit(&files.list[done]))
+        done++;
+    int error = done < files.count ? errno : 0;
+    while (error != 0 && done > 0)
+        unlink(files.list[--done].final);
+    forget_all();
+    release_signals(&before);
+    return error;
+}
+
+void new_files_discard(void)
+{
+    sigset_t before;
+    hold_signals(&before);
+    forget_all();
+    release_signals(&before);
+}
+
+void new_file_folder(const char *path)
+{
+    sigset_t before;
+    hold_signals(&before);
+    files.folder = path;
+    if (path)
+        catch_signals();
+    release_signals(&before);
+}

@@ -1,0 +1,13 @@
+/* plural.h - counts in messages. */
+#ifndef PLURAL_H
+#define PLURAL_H
+
+#include <stdint.h>
+
+/* The ending of a regular noun after that count. */
+static inline const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+#endif

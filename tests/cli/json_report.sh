@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# Every verb with --json and -o reports what it cannot read as JSON, on standard output or in OUT.
+sample go1.26-gens.trace
+: >empty
+echo text >text
+cp "$TRACES/go1.21-http.trace" damaged && chmod u+w damaged
+truncate -s 6000 damaged
+
+# report VERB ARGUMENT...: status, and which rules and losses are reported.
+report() {
+    local status
+    rm -f out
+    gotrace "$1" --json -o out "${@:2}" >stdout 2>stderr
+    status=$?
+    cat stdout out 2>/dev/null >both
+    printf '%s: status %s; %s\n' "$*" "$status" "$(cat both stderr |
+        grep -a -o '"rule":"[a-z.]*"\|"kind":"bytes.lost"\|\[[a-z.]*\]' | sort -u | tr '\n' ' ')"
+}
+
+for verb in $(gotrace help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    usage=$(gotrace help "$verb")
+    [[ $usage == *--json* && $usage == *FILE* ]] || continue
+    report "$verb" empty
+    report "$verb" text
+    report "$verb" missing
+    report "$verb" --max-memory 1K go1.26-gens.trace
+    report "$verb" damaged
+    report "$verb" go1.26-gens.trace
+done
+
+echo '== a failed write of the report is reported'
+gotrace repair --json -o out text 2>log >/dev/full
+echo "status $?"
+cat log
