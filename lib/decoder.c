@@ -156,9 +156,15 @@ static gotrace_status read_header(gotrace_decoder *d)
         return GOTRACE_NEED_INPUT;
     int version = gt_wire_header(d->held, d->held_size, &d->error);
     if (version == 0) {
-        /* What it is instead may show in what comes after. */
-        if (d->error.rule == GOTRACE_RULE_HEADER_MAGIC && hold(d, GT_FOREIGN_LOOK))
+        /* What the file is instead may show only in what follows, however the input is cut. */
+        if (d->error.rule == GOTRACE_RULE_HEADER_MAGIC ||
+            d->error.rule == GOTRACE_RULE_HEADER_FOREIGN) {
+            if (!hold(d, GT_FOREIGN_LOOK))
+                return fail_memory(d);
+            if (d->held_size < GT_FOREIGN_LOOK && !d->finished)
+                return GOTRACE_NEED_INPUT;
             gt_wire_header(d->held, d->held_size, &d->error);
+        }
         return d->status = GOTRACE_ERROR;
     }
     d->version = version;

@@ -395,7 +395,10 @@ static const header_case header_cases[] = {
     {"", GOTRACE_RULE_HEADER_SHORT, "empty"},
     {"go 1.11 trac", GOTRACE_RULE_HEADER_SHORT, "12 of 16"},
     {"\x89PNG\r\n\x1a\n", GOTRACE_RULE_HEADER_FOREIGN, "it is a PNG image"},
-    {"404 page not found\n", GOTRACE_RULE_HEADER_MAGIC, "not a Go trace"},
+    /* What the file is shows in what follows the size of a header. */
+    {"404 page not found\n", GOTRACE_RULE_HEADER_FOREIGN, "answer of a server"},
+    {"[{\"name\": \"main.main\", \"ph\": \"B\", \"ts\": 1}]", GOTRACE_RULE_HEADER_FOREIGN,
+     "a Chrome timeline"},
     {"hello, world, how are you?", GOTRACE_RULE_HEADER_MAGIC, "not a Go trace"},
     {"go 1.6 trace\0\0\0", GOTRACE_RULE_HEADER_VERSION, "1.5, 1.7"},
     {"go 1.20 trace\0\0", GOTRACE_RULE_HEADER_VERSION, "1.20"},
