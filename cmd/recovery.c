@@ -77,7 +77,7 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
         return false;
     if (out_flush(&r->out) && lseek(r->fd, 0, SEEK_SET) == 0)
         return true;
-    parts_fail(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
+    fill_error(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
                "cannot write a temporary file: %s", strerror(r->out.error));
     return false;
 }
@@ -143,7 +143,7 @@ bool recovery_read(input *in)
         return false;
     }
     if (!out_init(&r.out, spool_write_file, &r.fd))
-        parts_fail(&error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(&error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     else if (repair_into(&r, in, &totals, &error)) {
         if (is_more(&totals))
             done = change_over(&r, in, &error);

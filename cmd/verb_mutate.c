@@ -28,7 +28,7 @@ static uint8_t *load(input *in, size_t *size)
     uint8_t *bytes = all <= limit ? malloc((size_t)all + 1) : NULL;
     *size = 0;
     if (!bytes) {
-        parts_fail(&error, all <= limit ? GOTRACE_RULE_SYSTEM_MEMORY : GOTRACE_RULE_SYSTEM_LIMIT,
+        fill_error(&error, all <= limit ? GOTRACE_RULE_SYSTEM_MEMORY : GOTRACE_RULE_SYSTEM_LIMIT,
                    GOTRACE_NO_OFFSET, "the trace of %llu bytes is held in memory, and has no room",
                    (unsigned long long)all);
     } else if (gotrace_source_read(in->source, 0, bytes, (size_t)all, size, &error) < 0) {

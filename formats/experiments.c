@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
+#include "fill_error.h"
 
 static gotrace_status no_memory(gotrace_error *error)
 {
-    parts_fail(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     return GOTRACE_ERROR;
 }
 

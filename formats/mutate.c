@@ -53,7 +53,7 @@ gotrace_status mutate_new(const void *bytes, size_t size, const gotrace_config *
     mutate *m = calloc(1, sizeof *m);
     *mutation = NULL;
     if (!m) {
-        parts_fail(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return GOTRACE_ERROR;
     }
     m->bytes = bytes;
@@ -230,7 +230,7 @@ static bool change_keep(mutate *m)
 
 static gotrace_status nothing(mutate *m, const char *why)
 {
-    parts_fail(m->error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET, "%s", why);
+    fill_error(m->error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET, "%s", why);
     return GOTRACE_END;
 }
 

@@ -35,7 +35,7 @@ static void *value_of(mutate *m, idmap *map, uint64_t id)
 {
     void *value = idmap_insert(map, id);
     if (!value)
-        parts_fail(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     return value;
 }
 
@@ -179,7 +179,7 @@ static bool is_broken_so(const verdict *before, const verdict *after, gotrace_ru
 
 static bool no_place(mutate *m, gotrace_rule rule, const char *why)
 {
-    parts_fail(m->error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
+    fill_error(m->error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
                "this trace has no place to break the rule %s: %s", gotrace_rule_describe(rule)->id,
                why);
     return false;
@@ -237,7 +237,7 @@ static bool try_there(mutate *m, gotrace_rule rule, const last *who, const verdi
         memcpy(p->list, pieces, count * sizeof *p->list);
     p->count = count;
     if (!pieces || !sound)
-        parts_fail(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     gotrace_source_close(source);
     free(pieces);
     free(sound);

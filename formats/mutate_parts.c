@@ -16,7 +16,7 @@ struct mutate_chunk {
 static const uint8_t *keep(mutate *m, const void *bytes, size_t size)
 {
     if (size > m->memory.limit - m->memory.used) {
-        parts_fail(m->error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
                    "the variant takes more than %llu bytes of memory, the limit set",
                    (unsigned long long)m->memory.limit);
         m->failed = true;
@@ -24,7 +24,7 @@ static const uint8_t *keep(mutate *m, const void *bytes, size_t size)
     }
     mutate_chunk *chunk = malloc(sizeof *chunk + size);
     if (!chunk) {
-        parts_fail(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         m->failed = true;
         return NULL;
     }
@@ -155,7 +155,7 @@ bool mutate_insert(mutate *m, size_t at, const mutate_piece *pieces, size_t coun
     mutate_pieces *p = &m->now;
     mutate_piece *copy = malloc(count * sizeof *copy); /* what is inserted may be of the list */
     if (!copy) {
-        parts_fail(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         m->failed = true;
         return false;
     }

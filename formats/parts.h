@@ -10,6 +10,7 @@
 #ifndef PARTS_H
 #define PARTS_H
 
+#include "fill_error.h"
 #include "formats.h"
 
 /* ---- for the program ------------------------------------------------------------------------ */
@@ -78,10 +79,6 @@ void parts_drop(parts_memory *memory, void *list, size_t capacity, size_t size);
 
 /* A varint of at most ten bytes; false where it does not end before end. */
 bool parts_varint(const uint8_t **p, const uint8_t *end, uint64_t *value);
-
-/* Fill in an error of that rule. */
-void parts_fail(gotrace_error *error, gotrace_rule rule, uint64_t offset, const char *text, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* ---- records of a range --------------------------------------------------------------------- */
 

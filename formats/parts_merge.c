@@ -104,7 +104,7 @@ static bool check_bare(parts_merge *m, gotrace_error *error)
         if (!in->bare)
             continue;
         if (m->version == 0 || m->version >= VERSION_V2) {
-            parts_fail(error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
+            fill_error(error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
                        m->version ? "'%.100s' begins with a batch as go 1.5 to 1.21 write it; the "
                                     "others are of go 1.%d"
                                   : "'%.100s' has no header: --go says which version it is of",
@@ -182,7 +182,7 @@ gotrace_status parts_merge_open(const parts_merge_job *job, parts_merge **merge,
     parts_merge *m = *merge = calloc(1, sizeof *m);
     *fit = true;
     if (!m) {
-        parts_fail(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return GOTRACE_ERROR;
     }
     m->job = *job;

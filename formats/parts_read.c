@@ -1,26 +1,9 @@
 /* parts_read.c - records out of ranges of a file, and what they refer to. */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "parts.h"
 
-/* ---- memory and errors ---------------------------------------------------------------------- */
-
-void parts_fail(gotrace_error *error, gotrace_rule rule, uint64_t offset, const char *text, ...)
-{
-    const gotrace_rule_info *info = gotrace_rule_describe(rule);
-    *error = (gotrace_error){.rule = rule,
-                             .severity = info->severity,
-                             .class_ = info->class_,
-                             .offset = offset,
-                             .limit = rule == GOTRACE_RULE_SYSTEM_LIMIT ? GOTRACE_LIMIT_MEMORY : 0,
-                             .batch = GOTRACE_NO_OFFSET,
-                             .event = GOTRACE_NO_OFFSET};
-    va_list args;
-    va_start(args, text);
-    vsnprintf(error->message, sizeof error->message, text, args);
-    va_end(args);
-}
+/* ---- memory --------------------------------------------------------------------------------- */
 
 uint64_t parts_limit(const gotrace_config *config)
 {
@@ -38,7 +21,7 @@ bool parts_grow(parts_memory *memory, void *list, size_t *capacity, size_t count
         wanted = count;
     uint64_t more = (uint64_t)(wanted - *capacity) * size;
     if (wanted > SIZE_MAX / size || more > memory->limit - memory->used) {
-        parts_fail(error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
+        fill_error(error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
                    "what has to be remembered takes more than %llu bytes, the limit set",
                    (unsigned long long)memory->limit);
         return false;
@@ -47,7 +30,7 @@ bool parts_grow(parts_memory *memory, void *list, size_t *capacity, size_t count
     memcpy(&block, list, sizeof block);
     block = realloc(block, wanted * size);
     if (!block) {
-        parts_fail(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return false;
     }
     memcpy(list, &block, sizeof block);
@@ -128,7 +111,7 @@ bool parts_walker_init(parts_walker *w, int version, const gotrace_config *confi
     w->config.on_progress = NULL;
     w->config.callback_ctx = w;
     if (!w->piece)
-        parts_fail(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     return w->piece != NULL;
 }
 
@@ -218,7 +201,7 @@ gotrace_status parts_walk(parts_walker *w, gotrace_source *source, uint64_t offs
     forget_decoder(w);
     if (w->unsure)
         return GOTRACE_OK;
-    parts_fail(error, GOTRACE_RULE_WIRE_TRUNCATED, end + w->shift, "the %s ends within a record",
+    fill_error(error, GOTRACE_RULE_WIRE_TRUNCATED, end + w->shift, "the %s ends within a record",
                w->version < VERSION_V2 ? "file" : "batch");
     return GOTRACE_ERROR;
 }

@@ -498,7 +498,7 @@ static bool plan_owners(split *s)
 
 static gotrace_status refuse(gotrace_error *error, int version, const char *why)
 {
-    parts_fail(error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET, "this is a trace of go 1.%d: %s",
+    fill_error(error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET, "this is a trace of go 1.%d: %s",
                version, why);
     return GOTRACE_ERROR;
 }
@@ -507,7 +507,7 @@ static gotrace_status check(const split *s)
 {
     int version = s->input.version;
     if (s->input.bare) {
-        parts_fail(s->error, GOTRACE_RULE_HEADER_MAGIC, 0,
+        fill_error(s->error, GOTRACE_RULE_HEADER_MAGIC, 0,
                    "batches without a header are one proc's already; 'gotrace merge' reads them");
         return GOTRACE_ERROR;
     }
@@ -546,7 +546,7 @@ static gotrace_status run(split *s)
     if (owners && !plan_owners(s))
         return GOTRACE_ERROR;
     if (owners ? s->work_count == 0 : s->slice_count == 0) {
-        parts_fail(s->error, GOTRACE_RULE_TRACE_EMPTY, GOTRACE_NO_OFFSET,
+        fill_error(s->error, GOTRACE_RULE_TRACE_EMPTY, GOTRACE_NO_OFFSET,
                    "there is nothing in the trace that a part could be made of");
         return GOTRACE_ERROR;
     }
@@ -557,7 +557,7 @@ gotrace_status parts_split(const parts_split_job *job, gotrace_error *error)
 {
     split *s = calloc(1, sizeof *s);
     if (!s) {
-        parts_fail(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return GOTRACE_ERROR;
     }
     s->job = job;

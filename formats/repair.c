@@ -458,7 +458,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
         if (r.foreign)
             *error = kind;
         else
-            parts_fail(error, GOTRACE_RULE_HEADER_MAGIC, 0,
+            fill_error(error, GOTRACE_RULE_HEADER_MAGIC, 0,
                        "there is no trace in the file, nor what "
                        "is left of one");
         done = false;

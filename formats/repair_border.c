@@ -56,7 +56,7 @@ static m_wanted *thread_of(border *b, int64_t id)
         return m;
     m = idmap_insert(&b->threads, (uint64_t)id);
     if (!m)
-        parts_fail(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     if (!m || !parts_grow(t->r->memory, &b->order, &b->order_capacity, b->thread_count + 1,
                           sizeof *b->order, t->r->error)) {
         t->failed = true;

@@ -140,7 +140,7 @@ static bool evidence(repair *r, uint64_t *bytes)
     idmap_free(&s.written);
     idmap_free(&s.strings);
     if (!s.memory)
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     *bytes = s.records >= ENOUGH && s.bytes >= r->size / 2 ? s.bytes : 0;
     return s.memory;
 }

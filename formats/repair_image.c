@@ -66,7 +66,7 @@ static bool note(repair *r, idmap *map, uint64_t id, uint8_t what)
         return true;
     uint8_t *bits = idmap_insert(map, id);
     if (!bits) {
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return false;
     }
     *bits |= what;
@@ -252,7 +252,7 @@ static bool missing(repair *r, const idmap *map, uint64_t **ids, size_t *count)
     *count = 0;
     *ids = idmap_sorted_keys(map);
     if (!*ids && map->count > 0) {
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return false;
     }
     for (size_t i = 0; i < map->count; i++)

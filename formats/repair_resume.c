@@ -187,7 +187,7 @@ static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size
         return true;
     uint64_t *deadline = idmap_insert(deadlines, b->owner);
     if (!deadline) {
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return false;
     }
     *deadline = b->time;

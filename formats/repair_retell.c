@@ -452,7 +452,7 @@ static bool let_wait(retelling *t, const gotrace_happening *h, uint64_t ticks)
     /* A message of v1 lives no longer than its event. */
     char *copy = malloc(h->data_size);
     if (!copy) {
-        parts_fail(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         t->failed = true;
         return false;
     }
@@ -513,7 +513,7 @@ static bool note_starts(retelling *t)
             continue;
         uint64_t *last = idmap_insert(&t->starts, record.args[step + 1]);
         if (!last) {
-            parts_fail(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+            fill_error(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
             return false;
         }
         *last = now > *last ? now : *last;
@@ -579,7 +579,7 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
                              .limits = r->job->config->limits,
                              .spool_dir = r->job->config->spool_dir};
     if (!t) {
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return false;
     }
     t->r = r;
@@ -596,7 +596,7 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && tell_all(t);
     /* Where it could not be noted where something is, nobody said so yet. */
     if (!done && r->error->rule == GOTRACE_RULE_NONE)
-        parts_fail(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     gotrace_writer_free(t->writer);
     gotrace_reader_close(t->reader);
     gotrace_source_close(t->source);

@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "event_names.h"
 #include "script_meaning.h"
-#include "version.h"
 
 /* ---- making and reporting ------------------------------------------------------------------ */
 
