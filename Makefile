@@ -1,9 +1,10 @@
 # gotrace: `make help` lists the targets.
 #
-# Sources are found by wildcard: lib/*.c is libgotrace, formats/*.c and cmd/*.c are the program,
-# tests/unit/test_*.c one test program each, tests/examples/*.c programs of a user of the library,
-# fuzz/fuzz_*.c one fuzz target each. Everything that is built lies under $(BUILD). V=1 shows the
-# commands.
+# Sources are found by wildcard: all .c files in lib and its folders are libgotrace, those in formats
+# and cmd and their folders are the program, tests/unit/test_*.c one test program each,
+# tests/examples/*.c programs of a user of the library, fuzz/fuzz_*.c one fuzz target each.
+# Everything that is built is under $(BUILD), objects in folders like those of their sources. V=1
+# shows the commands.
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -57,7 +58,10 @@ endif
 
 override ALL_CFLAGS = $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) $(HARDENING) $(CFLAGS)
 LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
-PROGRAM_CFLAGS := -fPIE -Ilib -Iformats
+# An #include line has the path from lib/ (the public headers and, in lib and its tests, all others)
+# or from the top of the tree (formats/..., cmd/...).
+LIB_CFLAGS += -Ilib
+PROGRAM_CFLAGS := -fPIE -Ilib -I.
 LIB_LIBS := -lzstd -lz
 PROGRAM_LIBS := -ljansson -lcbor -lzstd -lz
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
@@ -65,15 +69,17 @@ CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 # ---- what there is -----------------------------------------------------------------------------
 
 object = $(patsubst %.c,$(B)/obj/%.o,$(1))
-LIB_SRC := $(wildcard lib/*.c)
-FORMATS_SRC := $(wildcard formats/*.c)
-CMD_SRC := $(wildcard cmd/*.c)
+# $(call sources,FOLDER): the .c files in it and in its folders.
+sources = $(wildcard $(1)/*.c) $(foreach folder,$(wildcard $(1)/*/),$(call sources,$(folder:/=)))
+LIB_SRC := $(call sources,lib)
+FORMATS_SRC := $(call sources,formats)
+CMD_SRC := $(call sources,cmd)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
 HEADERS := lib/gotrace.h lib/gotrace_rules.h
-SCHEMAS := formats/script.cddl formats/script.schema.json
+SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 # The examples that the manual pages show; the others write parts of the documentation.
 INSTALLED_EXAMPLES := tests/examples/running.c tests/examples/fibers.c \
 	$(wildcard tests/examples/*.script)
@@ -116,7 +122,7 @@ $(B)/.needs: $(B)/.flags
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
 $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
-$(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS) -Icmd
+$(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(EXAMPLE_OBJ): KIND_CFLAGS := -fPIE -Ilib
 
 $(B)/obj/%.o: %.c $(B)/.flags | $(B)/.needs
@@ -152,7 +158,7 @@ comma := ,
 
 # Tests see private headers, so they are linked with the static library, and with all of the
 # program but its main.
-$(B)/libprogram.a: $(FORMATS_OBJ) $(filter-out %/main.o,$(CMD_OBJ))
+$(B)/libprogram.a: $(FORMATS_OBJ) $(filter-out $(call object,cmd/main.c),$(CMD_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_HELPERS) $(B)/libprogram.a $(B)/libgotrace.a
@@ -195,11 +201,12 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/li
 		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS)
 
 # AFL++ loads it into itself.
-MUTATOR_OBJ := $(patsubst %.c,$(B)/pic/%.o,$(FORMATS_SRC) fuzz/mutator.c fuzz/mutator_afl.c)
+MUTATOR_SRC := $(FORMATS_SRC) $(foreach folder,gen mutate parts repair,$(call sources,cmd/$(folder)))
+MUTATOR_OBJ := $(patsubst %.c,$(B)/pic/%.o,$(MUTATOR_SRC) fuzz/mutator.c fuzz/mutator_afl.c)
 $(B)/pic/%.o: %.c $(B)/.flags | $(B)/.needs
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -Ilib -Iformats -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -Ilib -I. -MMD -MP -c -o $@ $<
 -include $(MUTATOR_OBJ:.o=.d)
 
 $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
@@ -299,7 +306,7 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 	$(Q)for page in $(MAN); do \
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
 	$(Q)for schema in $(SCHEMAS); do \
-		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema#formats/} || exit 1; done
+		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema##*/} || exit 1; done
 	$(Q)for example in $(INSTALLED_EXAMPLES); do \
 		install -D -m 644 $$example $(D)$(DOCDIR)/$${example#tests/} || exit 1; done
 	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
@@ -311,7 +318,7 @@ uninstall: ## remove what install put there
 		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 	$(Q)for header in $(HEADERS); do rm -f $(D)$(INCLUDEDIR)/$${header#lib/}; done
-	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema#formats/}; done
+	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema##*/}; done
 	$(Q)for example in $(INSTALLED_EXAMPLES); do rm -f $(D)$(DOCDIR)/$${example#tests/}; done
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 
@@ -341,7 +348,7 @@ compile_commands: ## write build/compile_commands.json for editors and clang too
 	@mkdir -p $(B)
 	@echo '[$(call json_entries,$(LIB_SRC),$(LIB_CFLAGS))$(call \
 		json_entries,$(FORMATS_SRC) $(CMD_SRC),$(PROGRAM_CFLAGS))$(call \
-		json_entries,$(UNIT_SRC) $(FUZZ_SRC),$(PROGRAM_CFLAGS) -Icmd)$(call \
+		json_entries,$(UNIT_SRC) $(FUZZ_SRC),$(PROGRAM_CFLAGS))$(call \
 		json_entries,$(EXAMPLE_SRC),-Ilib)]' | \
 		sed -e 's/@]/\n]/' -e 's/@ */,\n/g' >$(B)/compile_commands.json
 

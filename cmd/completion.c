@@ -1,8 +1,8 @@
-#include "completion.h"
+#include "cmd/completion.h"
 
 #include <string.h>
 
-#include "options.h"
+#include "cmd/options.h"
 
 static const char *const shells[] = {"bash", "zsh", NULL};
 

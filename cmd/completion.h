@@ -2,7 +2,7 @@
 #ifndef COMPLETION_H
 #define COMPLETION_H
 
-#include "formats.h"
+#include "formats/formats.h"
 
 /* The n-th shell that there is a script for, NULL past the last. */
 const char *completion_shell(size_t n);

@@ -1,4 +1,4 @@
-#include "diag.h"
+#include "cmd/diag.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "progress.h"
-#include "utf8.h"
+#include "cmd/progress.h"
+#include "formats/common/utf8.h"
 
 enum {
     DIAG_LINE = 8192, /* a path of PATH_MAX bytes and a message */

@@ -12,7 +12,7 @@
 #ifndef DIAG_H
 #define DIAG_H
 
-#include "formats.h"
+#include "formats/formats.h"
 
 /* Look at the terminal and the environment. quiet: errors only. */
 void diag_init(void);

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "diag.h"
-#include "input.h"
-#include "trace_limits.h"
+#include "cmd/diag.h"
+#include "cmd/input.h"
+#include "cmd/trace_limits.h"
 
 static const char *severity_word(gotrace_severity severity)
 {

@@ -1,5 +1,5 @@
 /* folder.c - results that are several files: the folder they go to, and what they are called. */
-#include "folder.h"
+#include "cmd/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "diag.h"
-#include "new_file.h"
-#include "packing.h"
+#include "cmd/diag.h"
+#include "cmd/new_file.h"
+#include "formats/common/packing.h"
 
 bool folder_is_one(const char *folder)
 {

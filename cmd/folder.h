@@ -2,7 +2,7 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* Whether that can be one: "-" is standard output. Else false, after a diagnostic. */
 bool folder_is_one(const char *folder);

@@ -1,4 +1,4 @@
-#include "human.h"
+#include "cmd/human.h"
 
 #include <inttypes.h>
 #include <stdio.h>

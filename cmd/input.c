@@ -1,13 +1,13 @@
-#include "input.h"
+#include "cmd/input.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "diag.h"
-#include "human.h"
-#include "progress.h"
-#include "recovery.h"
-#include "trace_limits.h"
+#include "cmd/diag.h"
+#include "cmd/human.h"
+#include "cmd/progress.h"
+#include "cmd/recovery.h"
+#include "cmd/trace_limits.h"
 
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {

@@ -2,7 +2,7 @@
 #ifndef INPUT_H
 #define INPUT_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* What was found in one file, and how it is told. */
 typedef struct findings {

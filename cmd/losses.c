@@ -1,9 +1,9 @@
-#include "losses.h"
+#include "cmd/losses.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "diag.h"
+#include "cmd/diag.h"
 
 static void file_member(const losses *l)
 {

@@ -2,7 +2,7 @@
 #ifndef LOSSES_H
 #define LOSSES_H
 
-#include "repair.h"
+#include "cmd/repair/repair.h"
 
 typedef struct losses {
     const char *file;         /* for messages */

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diag.h"
-#include "options.h"
-#include "progress.h"
-#include "sandbox.h"
-#include "trace_limits.h"
-#include "verb.h"
+#include "cmd/diag.h"
+#include "cmd/options.h"
+#include "cmd/progress.h"
+#include "cmd/sandbox.h"
+#include "cmd/trace_limits.h"
+#include "cmd/verb.h"
 
 enum { TOLD_BY_DEFAULT = 20 }; /* problems of a file */
 

@@ -1,8 +1,8 @@
-#include "narrow.h"
+#include "cmd/narrow.h"
 
-#include "diag.h"
-#include "human.h"
-#include "options.h"
+#include "cmd/diag.h"
+#include "cmd/human.h"
+#include "cmd/options.h"
 
 /* Take a list of names between commas. */
 static bool take_parts(const char *list, unsigned *parts)

@@ -2,7 +2,7 @@
 #ifndef CMD_NARROW_H
 #define CMD_NARROW_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* Set in the job what the options ask for, if target (NULL: an event script) can do it; false after
  * a diagnostic. */

@@ -1,4 +1,4 @@
-#include "new_file.h"
+#include "cmd/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
-#include "options.h"
+#include "cmd/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag.h"
-#include "trace_limits.h"
+#include "cmd/diag.h"
+#include "cmd/trace_limits.h"
 
 enum { HELP_INDENT = 28, HELP_WIDTH = 80 };
 

@@ -2,7 +2,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* Read the arguments of a verb (argv after its name, NULL at the end) into s->set and s->files.
  * argv is reordered: files first. False, after a diagnostic, if they cannot be understood. */

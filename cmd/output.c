@@ -1,4 +1,4 @@
-#include "output.h"
+#include "cmd/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diag.h"
-#include "new_file.h"
-#include "pack.h"
-#include "trace_limits.h"
-#include "utf8.h"
-#include "verb.h"
+#include "cmd/diag.h"
+#include "cmd/new_file.h"
+#include "cmd/pack.h"
+#include "cmd/trace_limits.h"
+#include "formats/common/utf8.h"
+#include "cmd/verb.h"
 
 typedef struct output_file {
     int fd;

@@ -10,8 +10,8 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include "formats.h"
-#include "packing.h"
+#include "formats/formats.h"
+#include "formats/common/packing.h"
 
 typedef struct output {
     out out;

@@ -1,4 +1,4 @@
-#include "pack.h"
+#include "cmd/pack.h"
 
 #include <errno.h>
 #include <stdlib.h>

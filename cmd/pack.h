@@ -15,7 +15,7 @@
 
 #include <gotrace.h>
 
-#include "packing.h"
+#include "formats/common/packing.h"
 
 typedef struct pack pack;
 

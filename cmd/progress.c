@@ -1,12 +1,12 @@
-#include "progress.h"
+#include "cmd/progress.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "diag.h"
-#include "human.h"
+#include "cmd/diag.h"
+#include "cmd/human.h"
 
 static const double first_after = 1.0, again_after = 0.1; /* seconds */
 

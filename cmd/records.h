@@ -2,7 +2,7 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
-#include "input.h"
+#include "cmd/input.h"
 
 /* Write the records of the verb's FILE to -o OUT. Returns an exit status. */
 int records_dump(session *s, const script_format *how);

@@ -1,4 +1,4 @@
-#include "recovery.h"
+#include "cmd/recovery.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diag.h"
-#include "losses.h"
-#include "plural.h"
-#include "spool.h"
+#include "cmd/diag.h"
+#include "cmd/losses.h"
+#include "formats/common/plural.h"
+#include "formats/common/spool.h"
 
 enum {
     MOST_OF_A_KIND = 3, /* told to people: the report is to be short */

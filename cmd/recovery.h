@@ -8,7 +8,7 @@
 #ifndef RECOVERY_H
 #define RECOVERY_H
 
-#include "input.h"
+#include "cmd/input.h"
 
 /* Whether more than that problem's reading gives can be had: nothing could be read behind it, or
  * the trace simply stops. */

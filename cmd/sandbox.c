@@ -1,4 +1,4 @@
-#include "sandbox.h"
+#include "cmd/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "diag.h"
+#include "cmd/diag.h"
 
 /* ---- files ---------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #ifndef SANDBOX_H
 #define SANDBOX_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* Enter it; no thread but the caller's may have been started. What the kernel lacks is told, and
  * where it has neither of the two, that is an error: EXIT_SYSTEM, else EXIT_SOUND. */

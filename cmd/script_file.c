@@ -1,9 +1,9 @@
-#include "script_file.h"
+#include "cmd/script_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "progress.h"
+#include "cmd/progress.h"
 
 typedef struct script_file {
     gotrace_source *source;

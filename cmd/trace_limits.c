@@ -1,8 +1,8 @@
-#include "trace_limits.h"
+#include "cmd/trace_limits.h"
 
 #include <sys/resource.h>
 
-#include "diag.h"
+#include "cmd/diag.h"
 
 #define LIMIT(member) offsetof(settings, limits.member)
 

@@ -7,7 +7,7 @@
 #ifndef TRACE_LIMITS_H
 #define TRACE_LIMITS_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* The rows of these options; NULL name at the end. */
 extern const option_spec limit_options[];

@@ -2,7 +2,7 @@
  * verb.h - what a verb of the program is: one constant row that tells all about itself.
  *
  * Dispatch, --help, completion and the test that compares man pages with --help read these rows,
- * so that nothing about a verb stands anywhere else. To add a verb, write cmd/verb_NAME.c with its
+ * so that nothing about a verb stands anywhere else. To add a verb, write cmd/verbs/NAME.c with its
  * row, declare it below and list it in verbs.c.
  */
 #ifndef VERB_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "output.h"
+#include "cmd/output.h"
 
 /* Exit statuses, the same for every verb. */
 enum {

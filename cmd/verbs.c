@@ -1,7 +1,7 @@
 /* verbs.c - the verbs that there are, in the order in which help lists them. */
 #include <string.h>
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 const verb *const verbs[] = {&verb_validate, &verb_info,    &verb_print, &verb_convert, &verb_dump,
                              &verb_synth,    &verb_split,   &verb_merge, &verb_repair,  &verb_gen,

@@ -1,10 +1,10 @@
 /* version_file.c - convert --to go1.N: notes, and a look ahead for --strict. */
-#include "version_file.h"
+#include "cmd/version_file.h"
 
 #include <stdio.h>
 
-#include "diag.h"
-#include "input.h"
+#include "cmd/diag.h"
+#include "cmd/input.h"
 
 static bool write_nothing(void *ctx, const void *bytes, size_t size)
 {

@@ -2,7 +2,7 @@
 #ifndef VERSION_FILE_H
 #define VERSION_FILE_H
 
-#include "verb.h"
+#include "cmd/verb.h"
 
 /* Convert the session's one trace. Returns an exit status. */
 int version_write(session *s, int version);

@@ -1,13 +1,13 @@
 /* versions.c - the versions of the format, as options name them. */
-#include "versions.h"
+#include "cmd/versions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag.h"
+#include "cmd/diag.h"
 #include "gotrace.h"
-#include "options.h"
+#include "cmd/options.h"
 
 enum { PREFIX = sizeof "go" - 1 };
 

@@ -1,11 +1,11 @@
 /* formats.c - what there is to convert to and to print as, and how it is found. */
-#include "formats.h"
+#include "formats/formats.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "packing.h"
-#include "print.h"
+#include "formats/common/packing.h"
+#include "formats/print/print.h"
 
 const format *const formats[] = {&format_perfetto, &format_chrome, NULL};
 

@@ -97,8 +97,8 @@ void out_i64(out *o, int64_t v);
 void out_hex(out *o, uint64_t v);
 void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD: see script_json.c for
- * what needs to be exact. */
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD: see script/json.c for what
+ * needs to be exact. */
 void out_json_string(out *o, const char *s, size_t size);
 /* The same without the quotes, for strings that are put together. */
 void out_json_text(out *o, const char *s, size_t size);

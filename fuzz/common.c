@@ -7,8 +7,8 @@
 #include <sys/auxv.h>
 
 /* What is run for an input is to follow from the input. Hashes would not: jansson's have a seed
- * that is random, and ours the random bytes that the kernel gives a process (lib/hash.c,
- * formats/idmap.c). */
+ * that is random, and ours the random bytes that the kernel gives a process (lib/core/hash.c,
+ * formats/common/idmap.c). */
 __attribute__((constructor)) static void steady_hashes(void)
 {
     enum { GIVEN = 16 };

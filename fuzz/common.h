@@ -7,7 +7,7 @@
 #ifndef FUZZ_COMMON_H
 #define FUZZ_COMMON_H
 
-#include "formats.h"
+#include "formats/formats.h"
 #include "gotrace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

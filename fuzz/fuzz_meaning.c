@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "verdict.h"
+#include "cmd/repair/verdict.h"
 
 static verdict judge(const uint8_t *data, size_t size)
 {

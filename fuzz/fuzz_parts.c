@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "parts.h"
+#include "cmd/parts/parts.h"
 
 enum { MOST_PARTS = 48 };
 

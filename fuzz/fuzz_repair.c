@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common.h"
-#include "repair.h"
-#include "verdict.h"
+#include "cmd/repair/repair.h"
+#include "cmd/repair/verdict.h"
 
 typedef struct repaired {
     out out;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "verdict.h"
+#include "cmd/repair/verdict.h"
 
 static bool is_of_version(const bytes *trace, int version)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mutate.h"
+#include "cmd/mutate/mutate.h"
 
 size_t fuzz_variant(const uint8_t *data, size_t size, uint64_t seed, uint8_t *to, size_t room)
 {

@@ -77,8 +77,8 @@ is_what() {
     diff -u --label "$file" --label 'as it should be' "$file" "$work/made"
 }
 
-check 'script.cddl has the events' is_what formats/script.cddl schemas cddl
-check 'script.schema.json has the events' is_what formats/script.schema.json schemas json
+check 'script.cddl has the events' is_what formats/script/script.cddl schemas cddl
+check 'script.schema.json has the events' is_what formats/script/script.schema.json schemas json
 
 # Scripts of each version are what the JSON Schema says.
 schema_holds() {
@@ -98,7 +98,7 @@ schema_holds() {
         gotrace dump --format jsonl -o "$work/scripts/odd.jsonl"
     printf 'Trace Go1.21\nFrequency freq=18446744073709551615\n' | gotrace synth |
         gotrace dump --format json -o "$work/scripts/large.json"
-    python3 tests/docs/schema.py formats/script.schema.json "$work"/scripts/*
+    python3 tests/docs/schema.py formats/script/script.schema.json "$work"/scripts/*
 }
 if python3 -c 'import jsonschema' 2>/dev/null; then
     check 'scripts are what script.schema.json says' schema_holds
@@ -108,7 +108,7 @@ fi
 
 # Examples are what a user writes: they include what is installed alone.
 examples_include() {
-    ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
+    ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
         grep -vE 'lib/gotrace(_rules)?\.h'
 }
 check 'examples include no private header' examples_include

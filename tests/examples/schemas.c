@@ -1,8 +1,8 @@
 /*
  * schemas.c - what event scripts look like, from the event tables that the library has as data:
  *
- *   schemas cddl        formats/script.cddl: of CBOR
- *   schemas json        formats/script.schema.json: of JSON
+ *   schemas cddl        formats/script/script.cddl: of CBOR
+ *   schemas json        formats/script/script.schema.json: of JSON
  *
  * An event is described once for all versions in a row in which it is the same, under its name and
  * the first of them.

@@ -33,15 +33,52 @@ soname() {
         readelf -d "$BUILD/gotrace" | grep -q "NEEDED.*\[libgotrace\.so\.$major\]"
 }
 
-# The compiler's own list of what each object includes: of lib, what is installed alone.
-private_headers() {
-    ! grep -HoE '(^|[ /])lib/[a-z0-9_]+\.(h|def|c)' "$BUILD"/obj/cmd/*.d "$BUILD"/obj/formats/*.d |
-        grep -vE 'lib/gotrace(_rules)?\.h'
+# includes FOLDER...: a line "SOURCE HEADER" for each file of ours that a source in these folders
+# includes, directly or not, as the compiler listed them.
+includes() {
+    local source
+    find "$@" -name '*.c' | sort | while read -r source; do
+        grep -q . "$BUILD/obj/${source%.c}.d" || { echo "$source has no list of what it includes"; continue; }
+        tr -s ' \\:' '\n' <"$BUILD/obj/${source%.c}.d" | grep -E '^(lib|formats|cmd)/.*\.(h|def)$' | sort -u |
+            sed "s|^|$source |"
+    done
 }
 
+# only ALLOWED FOLDER...: what sources in these folders include matches ALLOWED, a pattern of whole paths.
+only() {
+    local allowed=$1
+    shift
+    includes "$@" >"$work/includes"
+    [ -s "$work/includes" ] || { echo "nothing is known of what $* include"; return 1; }
+    ! grep -vE "^[^ ]* ($allowed)\$" "$work/includes"
+}
+
+# Of lib, what is installed alone.
+private_headers() { only 'lib/gotrace(_rules)?\.h|(formats|cmd)/.*' formats cmd; }
+
 one_way() {
-    ! grep -HE '(^|[ /])(cmd|formats)/' "$BUILD"/obj/lib/*.d &&
-        ! grep -HE '(^|[ /])cmd/' "$BUILD"/obj/formats/*.d
+    only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1
+    # The machinery of a verb can be linked without the program's input and output (fuzz/mutator_afl.c).
+    only '(lib|formats)/.*|cmd/(gen|mutate|parts|repair)/.*' cmd/gen cmd/mutate cmd/parts cmd/repair
+}
+
+# What several parts of lib use does not use them, and the two formats do not know each other.
+lib_folders() {
+    local public='lib/gotrace(_rules)?\.h|lib/events_v[12]\.def|lib/core/.*' part
+    only "$public" lib/core || return 1
+    for part in read write; do
+        only "$public|lib/$part/.*" "lib/$part" &&
+            only "$public|lib/$part/([^/]*|v1/.*)" "lib/$part/v1" &&
+            only "$public|lib/$part/([^/]*|v2/.*)" "lib/$part/v2" || return 1
+    done
+}
+
+# formats.h and formats.c, in no folder, list the formats.
+format_folders() {
+    local folder
+    for folder in formats/*/; do
+        only "lib/.*|formats/formats\.h|formats/common/.*|$folder.*" "$folder" || return 1
+    done
 }
 
 # Nothing in the library prints, exits or aborts (the sanitizers' runtimes aside).
@@ -61,6 +98,8 @@ check 'gotrace.h, gotrace.map and libgotrace.so agree' exports
 check 'soname' soname
 check 'program includes no private header' private_headers
 check 'cmd -> formats -> lib' one_way
+check 'folders of lib' lib_folders
+check 'formats do not use each other' format_folders
 check 'the library does not print or exit' no_output
 check 'gotrace.h stands alone' header_alone
 

@@ -13,6 +13,8 @@ import tempfile
 import threading
 import time
 
+# Where faults are put, if no file is named.
+TOPS = ("lib", "formats", "cmd/gen", "cmd/mutate", "cmd/parts", "cmd/repair")
 # The parts of `make check`, in the order of faults found per second.
 PARTS = ["house", "repair", "bad", "cli", "unit", "scale", "docs", "faults"]
 
@@ -191,11 +193,11 @@ def main():
     parser.add_argument("--count", type=int, default=20, help="how many are tried (default: 20)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (default: 2)")
     parser.add_argument("--list", action="store_true", help="list the faults, try none")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="sources (default: all of lib and formats)")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="sources (default: all of lib, formats, and cmd/gen, mutate, parts and repair)")
     options = parser.parse_args()
 
     files = options.files or sorted(
-        os.path.join(folder, name) for top in ("lib", "formats") for folder, _, names in os.walk(top)
+        os.path.join(folder, name) for top in TOPS for folder, _, names in os.walk(top)
         for name in names if name.endswith(".c"))
     chosen = choose(files, options.seed)
     if options.list:

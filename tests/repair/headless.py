@@ -9,7 +9,7 @@ nothing. Then it takes the header off each trace FILE (default: all in testdata/
 rest, and counts how many of these both still take for a trace. A table has a row per kind; with --check a row is a test, and the last line adds them up.
 
 The files that are no traces have no magic number that the program knows, except where the kind says
-so: what is measured is the criterion of formats/repair_headless.c, not the table of lib/foreign.c.
+so: what is measured is the criterion of cmd/repair/headless.c, not the table of lib/core/foreign.c.
 """
 import argparse, base64, bz2, gzip, json, lzma, math, os, random, struct, subprocess, sys, tempfile
 import zlib

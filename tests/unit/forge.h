@@ -4,7 +4,7 @@
 #ifndef FORGE_H
 #define FORGE_H
 
-#include "events.h"
+#include "core/events.h"
 #include "support.h"
 
 typedef struct forge {

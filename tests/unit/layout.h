@@ -4,7 +4,7 @@
 #ifndef LAYOUT_H
 #define LAYOUT_H
 
-#include "events.h"
+#include "core/events.h"
 #include "support.h"
 
 /* A record, copied. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
+#include "core/events.h"
 
 typedef struct source_of {
     gotrace_source *source;

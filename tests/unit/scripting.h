@@ -2,7 +2,7 @@
 #ifndef SCRIPTING_H
 #define SCRIPTING_H
 
-#include "formats.h"
+#include "formats/formats.h"
 #include "support.h"
 
 /* The trace that a script describes. */

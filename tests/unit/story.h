@@ -4,7 +4,7 @@
 #ifndef STORY_H
 #define STORY_H
 
-#include "events.h"
+#include "core/events.h"
 #include "support.h"
 
 #define NOWHERE GOTRACE_NO_PROC

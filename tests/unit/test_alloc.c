@@ -9,7 +9,7 @@
 
 #include "forge.h"
 #include "reading.h"
-#include "utf8.h"
+#include "formats/common/utf8.h"
 
 /* ---- traces that use all of a reader ------------------------------------------------------- */
 

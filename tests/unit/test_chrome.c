@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "absurd.h"
-#include "formats.h"
-#include "idmap.h"
+#include "formats/formats.h"
+#include "formats/common/idmap.h"
 #include "support.h"
 
 enum { DEPTH = 16 };

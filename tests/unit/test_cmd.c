@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "diag.h"
-#include "human.h"
-#include "input.h"
-#include "options.h"
-#include "progress.h"
+#include "cmd/diag.h"
+#include "cmd/human.h"
+#include "cmd/input.h"
+#include "cmd/options.h"
+#include "cmd/progress.h"
 
-#include "../../cmd/narrow.h" /* formats has a file of that name */
+#include "cmd/narrow.h"
 
 static const char *fruit(size_t n)
 {

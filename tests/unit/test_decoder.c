@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "support.h"
-#include "wire.h"
+#include "core/wire.h"
 
 /* ---- what a decoder said, as bytes that can be compared ------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder.h"
+#include "write/encoder.h"
 #include "layout.h"
 
 /* ---- records -------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* test_functions.c - names of functions as people write them, and whose they are. */
 #include <string.h>
 
-#include "formats.h"
+#include "formats/formats.h"
 #include "support.h"
 
 START_TEST(shortened)

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "formats.h"
-#include "gen_pipe.h"
+#include "formats/formats.h"
+#include "cmd/gen/pipe.h"
 #include "support.h"
 
 /* ---- a machine on which no thread can be had ------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
+#include "core/events.h"
 #include "reading.h"
 
 /* One of each version. */

@@ -1,7 +1,7 @@
 /* test_idpool.c - objects by id stay where they are, and are found whatever happens around them. */
 #include <stdlib.h>
 
-#include "idpool.h"
+#include "formats/common/idpool.h"
 #include "support.h"
 
 typedef struct object {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen_defect.h"
-#include "mutate.h"
+#include "cmd/gen/defect.h"
+#include "cmd/mutate/mutate.h"
 #include "support.h"
 
 enum { MOST_BYTES = 40000 };

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats.h"
+#include "formats/formats.h"
 #include "support.h"
-#include "utf8.h"
+#include "formats/common/utf8.h"
 
 /* What was written, NUL-terminated. */
 static const char *text_of(out *o, blob *b)

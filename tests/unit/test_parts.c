@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parts.h"
-#include "parts_intern.h"
+#include "cmd/parts/parts.h"
+#include "cmd/parts/intern.h"
 #include "support.h"
 
 enum { MOST = 80 };

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "absurd.h"
-#include "perfetto.h"
+#include "formats/perfetto/perfetto.h"
 #include "scripting.h"
 #include "support.h"
-#include "utf8.h"
+#include "formats/common/utf8.h"
 
 /* An assertion for what is asked a million times: Check writes a record for each of its own. */
 #define MUST(what)                                                                                 \

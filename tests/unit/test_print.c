@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats.h"
+#include "formats/formats.h"
 #include "support.h"
 
 /* A reader of a v2 trace in which there is nothing: no stack is known. */

@@ -4,7 +4,7 @@
 
 #include "forge.h"
 #include "reading.h"
-#include "repair.h"
+#include "cmd/repair/repair.h"
 
 enum { MOST = 4 };
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events.h"
+#include "core/events.h"
 #include "retell.h"
 
 /* ---- traces told again ----------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox.h"
+#include "cmd/sandbox.h"
 #include "support.h"
 
 static char folder[] = "/tmp/gotrace-sandbox-XXXXXX";

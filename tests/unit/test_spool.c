@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idmap.h"
-#include "spool.h"
+#include "formats/common/idmap.h"
+#include "formats/common/spool.h"
 #include "support.h"
 
 enum { ENTRIES = 60000, ENTRY_MAX = 24 * 1024, WINDOW = 4096, BLOCK = 9 };

@@ -1,7 +1,7 @@
 /* test_stopping.c - who is told of problems may stop the reader at any of them. */
 #include <string.h>
 
-#include "mutate.h"
+#include "cmd/mutate/mutate.h"
 #include "support.h"
 
 enum { MOST_BYTES = 12000, MOST_PROBLEMS = 24, SEEDS = 24 };

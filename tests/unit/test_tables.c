@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "map.h"
-#include "seeded_hash.h"
-#include "spill.h"
+#include "core/map.h"
+#include "formats/common/seeded_hash.h"
+#include "core/spill.h"
 #include "support.h"
-#include "tables.h"
-#include "waits.h"
+#include "read/tables.h"
+#include "read/waits.h"
 
 static gt_heap heap_of(failing_allocator *a)
 {

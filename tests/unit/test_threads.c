@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "formats.h"
+#include "formats/formats.h"
 #include "reading.h"
 #include "scripting.h"
 

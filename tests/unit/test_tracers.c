@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder.h"
+#include "write/encoder.h"
 #include "layout.h"
 
 /* Traces that are not written by event (v2), or that no healthy tracer wrote: clocks that fall, and

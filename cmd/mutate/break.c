@@ -1,0 +1,289 @@
+/* break.c - one rule broken in a trace that is sound: what gen does to those it makes, done
+ * to any. It needs a goroutine that runs on a proc and a thread and of which nothing more is told,
+ * as the machine of gen has one when it stands still. Who that can be is found with the reader, and
+ * each is tried until the reader finds that rule broken and no other. */
+#include <stdlib.h>
+
+#include "cmd/gen/defect.h"
+#include "formats/common/idmap.h"
+#include "cmd/mutate/mutate.h"
+
+/* Who was the last on a proc (v1) or thread. */
+typedef struct last {
+    gen_still still;
+    bool runs;
+    bool ready;      /* v1: it has yielded, as who stops tracing does, and can run there at once */
+    uint64_t order;  /* of its last event */
+    uint64_t offset; /* of that event */
+} last;
+
+/* v2: the last sequence number of a proc in a generation. */
+typedef struct numbered {
+    uint64_t generation, seq;
+} numbered;
+
+typedef struct lasts {
+    idmap owners; /* a last for each */
+    idmap procs;  /* v2: a numbered for each */
+    uint64_t events;
+    last *list; /* of all owners, in the order in which they are tried */
+    size_t count, capacity;
+} lasts;
+
+/* The value of that id, all zero if it is new. */
+static void *value_of(mutate *m, idmap *map, uint64_t id)
+{
+    void *value = idmap_insert(map, id);
+    if (!value)
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    return value;
+}
+
+/* The number of that proc in the generation that goes on: each begins at 0. */
+static numbered *number_of(mutate *m, lasts *l, uint64_t proc, uint64_t generation)
+{
+    numbered *n = value_of(m, &l->procs, proc);
+    if (n && n->generation != generation)
+        *n = (numbered){.generation = generation};
+    return n;
+}
+
+static bool follow_number(mutate *m, lasts *l, const gotrace_event *event)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(m->version, event->type);
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    size_t count = spec ? gotrace_event_args(spec, m->version, args) : 0, seq = 0;
+    bool is_call = spec && strcmp(spec->name, "GoSyscallBegin") == 0;
+    if (!is_call && event->resource != GOTRACE_RESOURCE_PROC)
+        return true;
+    /* Of the arguments that are told, the difference of time is none. */
+    for (size_t i = 1; i < count && i <= 4; i++)
+        if (args[i]->kind == GOTRACE_ARG_SEQ)
+            seq = i;
+    uint64_t proc = is_call ? (uint64_t)event->proc : event->subject;
+    numbered *n = number_of(m, l, proc, event->generation);
+    if (n && seq > 0)
+        n->seq = event->args[seq - 1];
+    return n != NULL;
+}
+
+/* What the transition makes of who was the last to run. */
+static void follow_transition(last *who, const gotrace_event *event)
+{
+    bool goroutine = event->resource == GOTRACE_RESOURCE_GOROUTINE;
+    if (goroutine && event->to == GOTRACE_STATE_RUNNING) {
+        who->still.goroutine = event->subject;
+        who->runs = true;
+        who->ready = false;
+    } else if (goroutine && event->subject == who->still.goroutine) {
+        who->ready = who->runs && event->to == GOTRACE_STATE_RUNNABLE;
+        who->runs = false;
+    } else if (!goroutine && event->to != GOTRACE_STATE_RUNNING) {
+        who->runs = who->ready = false;
+    }
+}
+
+static bool follow(mutate *m, lasts *l, const gotrace_event *event)
+{
+    l->events++;
+    if (m->v2 && !follow_number(m, l, event))
+        return false;
+    if (event->proc == GOTRACE_NO_PROC || (m->v2 && event->thread == GOTRACE_NO_THREAD) ||
+        event->kind == GOTRACE_KIND_SAMPLE || event->kind == GOTRACE_KIND_SYNC)
+        return true;
+    last *who = value_of(m, &l->owners, (uint64_t)(m->v2 ? event->thread : event->proc));
+    if (!who)
+        return false;
+    who->order = l->events;
+    who->offset = event->offset;
+    who->still.proc = (uint64_t)event->proc;
+    who->still.thread = (uint64_t)event->thread;
+    if (event->kind == GOTRACE_KIND_TRANSITION) {
+        follow_transition(who, event);
+    } else if (event->goroutine != 0 && event->kind != GOTRACE_KIND_NONE) {
+        who->still.goroutine = event->goroutine;
+        who->runs = true;
+    }
+    if (m->v2) {
+        const numbered *n = number_of(m, l, who->still.proc, event->generation);
+        who->still.proc_seq = n ? n->seq : 0;
+    }
+    return true;
+}
+
+static int latest_first(const void *a, const void *b)
+{
+    const last *x = a, *y = b;
+    if (x->runs != y->runs)
+        return x->runs ? -1 : 1;
+    if (x->ready != y->ready)
+        return x->ready ? -1 : 1;
+    return x->order > y->order ? -1 : x->order < y->order;
+}
+
+static bool list_lasts(mutate *m, lasts *l)
+{
+    size_t cursor = 0;
+    uint64_t owner;
+    void *value;
+    if (!mutate_grow(m, &l->list, &l->capacity, l->owners.count, sizeof *l->list))
+        return false;
+    while (idmap_next(&l->owners, &cursor, &owner, &value))
+        l->list[l->count++] = *(const last *)value;
+    if (l->count > 0)
+        qsort(l->list, l->count, sizeof *l->list, latest_first);
+    return true;
+}
+
+static bool find_lasts(mutate *m, gotrace_source *source, lasts *l)
+{
+    gotrace_config config = {.limits = m->config ? m->config->limits : (gotrace_limits){0}};
+    gotrace_reader *reader;
+    gotrace_event event;
+    gotrace_status status;
+    if (gotrace_reader_open(source, &config, &reader, m->error) < 0)
+        return false;
+    while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
+        if (!follow(m, l, &event))
+            break;
+    if (status < 0)
+        *m->error = *gotrace_reader_error(reader);
+    gotrace_reader_close(reader);
+    return status == GOTRACE_END && list_lasts(m, l);
+}
+
+static bool write_result(void *ctx, const void *bytes, size_t size)
+{
+    mutate *m = ctx;
+    parts_bytes *b = &m->result;
+    if (!mutate_grow(m, &b->bytes, &b->capacity, b->count + size, 1))
+        return false;
+    if (size > 0)
+        memcpy(b->bytes + b->count, bytes, size);
+    b->count += size;
+    return true;
+}
+
+/* That rule and no other, but for what comes along with it; warnings that were there before count
+ * for nothing. */
+static bool is_broken_so(const verdict *before, const verdict *after, gotrace_rule rule)
+{
+    if (after->counts[rule] <= before->counts[rule])
+        return false;
+    for (unsigned i = 0; i < GOTRACE_RULE_COUNT; i++)
+        if (i != rule && after->counts[i] > before->counts[i] &&
+            !(rule == GOTRACE_RULE_ORDER_CUT && i == GOTRACE_RULE_FOOTER_MISSING))
+            return false;
+    return true;
+}
+
+static bool no_place(mutate *m, gotrace_rule rule, const char *why)
+{
+    fill_error(m->error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
+               "this trace has no place to break the rule %s: %s", gotrace_rule_describe(rule)->id,
+               why);
+    return false;
+}
+
+/* Have the goroutine that has yielded run again, behind that event. */
+static bool wake(mutate *m, const last *who)
+{
+    enum { NO_DSEQ = 7 };
+    const gotrace_event_spec *spec = gotrace_event_spec_named(
+        m->version, m->version < NO_DSEQ ? "GoStart" : "GoStartLocal");
+    const uint64_t values[] = {1, 1, who->still.goroutine};
+    size_t skipped = m->version < NO_DSEQ ? 0 : 1, at = 0;
+    mutate_piece piece = {.offset = who->offset};
+    uint64_t offset = m->header_size; /* in what the reader has read */
+    while (at < m->now.count && offset < who->offset)
+        offset += m->now.list[at++].size;
+    return at < m->now.count && offset == who->offset &&
+           mutate_fresh(m, &piece, spec, values + skipped, 3 - skipped, NULL, 0) &&
+           mutate_insert(m, at + 1, &piece, 1);
+}
+
+/* Write the trace with the rule broken there, and see what the reader says. */
+static bool try_there(mutate *m, gotrace_rule rule, const last *who, const verdict *before,
+                      bool *broken)
+{
+    mutate_pieces *p = &m->now;
+    size_t count = p->count, size = p->count * sizeof *p->list;
+    mutate_piece *pieces = malloc(size ? size : 1);
+    uint8_t *sound = NULL;
+    gotrace_source *source = NULL;
+    gen_planted planted;
+    verdict after;
+    bool done = pieces != NULL;
+    *broken = false;
+    if (done)
+        memcpy(pieces, p->list, size);
+    if (done && who->ready && !m->v2)
+        done = wake(m, who) || !m->failed;
+    done = done && mutate_assemble(m) && (sound = malloc(m->result.count + 1)) != NULL;
+    if (done) {
+        memcpy(sound, m->result.bytes, m->result.count);
+        size = m->result.count;
+        m->result.count = 0;
+        done = gotrace_source_memory(sound, size, NULL, &source, m->error) >= 0 &&
+               gen_defect_write(source, m->version, &who->still, rule, write_result, m, NULL,
+                                &planted, m->error) >= 0 &&
+               verdict_of(m->result.bytes, m->result.count, m->config, &after, m->error);
+    }
+    if (done && is_broken_so(before, &after, rule)) {
+        *broken = true;
+        mutate_note(m, planted.what, NULL)->offset = planted.offset;
+    }
+    if (pieces)
+        memcpy(p->list, pieces, count * sizeof *p->list);
+    p->count = count;
+    if (!pieces || !sound)
+        fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    gotrace_source_close(source);
+    free(pieces);
+    free(sound);
+    return done;
+}
+
+enum { MOST_TRIES = 64 };
+
+static bool plant(mutate *m, gotrace_rule rule, const lasts *l, const verdict *before)
+{
+    const last nobody = {.runs = false};
+    for (size_t i = 0; i < (l->count ? l->count : 1) && i < MOST_TRIES; i++) {
+        bool broken;
+        if (!try_there(m, rule, l->count ? &l->list[i] : &nobody, before, &broken)) {
+            m->failed = true;
+            return false;
+        }
+        if (broken)
+            return true;
+    }
+    return no_place(m, rule, "what was tried breaks others too, or does not break it");
+}
+
+gotrace_status mutate_break(mutate *m, gotrace_rule rule)
+{
+    verdict before;
+    lasts l = {.list = NULL};
+    gotrace_source *source = NULL;
+    bool done = false;
+    idmap_init(&l.owners, sizeof(last));
+    idmap_init(&l.procs, sizeof(numbered));
+    /* Variants of the same trace differ in what may be changed without harm. */
+    if (!mutate_keep_sound(m))
+        return m->failed ? GOTRACE_ERROR : GOTRACE_END;
+    if (!verdict_of(m->result.bytes, m->result.count, m->config, &before, m->error))
+        m->failed = true;
+    else if (!m->version || !gen_defect_version(rule, m->version))
+        no_place(m, rule, "its version has none");
+    else if (gotrace_source_memory(m->result.bytes, m->result.count, NULL, &source, m->error) < 0 ||
+             !find_lasts(m, source, &l))
+        m->failed = true;
+    else
+        done = plant(m, rule, &l, &before);
+    gotrace_source_close(source);
+    parts_drop(&m->memory, l.list, l.capacity, sizeof *l.list);
+    idmap_free(&l.owners);
+    idmap_free(&l.procs);
+    return m->failed ? GOTRACE_ERROR : done ? GOTRACE_OK : GOTRACE_END;
+}

@@ -1,0 +1,278 @@
+/* fit.c - whether parts belong together, and which generations are missing. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/parts/merge.h"
+
+static const char *name_of(const parts_merge *m, uint32_t part)
+{
+    return m->job.name(m->job.ctx, part);
+}
+
+/* ---- v1: one frequency ---------------------------------------------------------------------- */
+
+static void fit_frequency(parts_merge *m, bool *fit)
+{
+    uint32_t told = UINT32_MAX;
+    m->frequency = m->job.frequency;
+    for (uint32_t i = 0; i < m->job.count; i++) {
+        uint64_t frequency = m->parts[i].in.frequency;
+        if (frequency == 0 || frequency == m->frequency)
+            continue;
+        if (m->frequency == 0) {
+            m->frequency = frequency;
+            told = i;
+            continue;
+        }
+        merge_tell(m,
+                   "'%s' does not belong: its clock ticks %" PRIu64
+                   " times a second, %s%s%s %" PRIu64 " times",
+                   name_of(m, i), frequency, told == UINT32_MAX ? "what was told is" : "that of '",
+                   told == UINT32_MAX ? "" : name_of(m, told), told == UINT32_MAX ? "" : "'",
+                   m->frequency);
+        *fit = false;
+    }
+}
+
+/* ---- v2: a generation has one clock ---------------------------------------------------------- */
+
+/* What a generation says about its clocks. */
+typedef struct clocks {
+    bool told, told_all;
+    uint64_t frequency, ticks, monotonic, seconds, nanoseconds;
+    uint64_t batch; /* ticks at which the batch begins */
+} clocks;
+
+static gotrace_status clock_record(void *ctx, const gotrace_record *record, gotrace_error *error)
+{
+    clocks *c = ctx;
+    (void)error;
+    if (record->spec->code == V2_FREQUENCY) {
+        c->frequency = record->args[0];
+        c->told = true;
+    } else if (record->spec->code == V2_CLOCKS) {
+        c->ticks = c->batch + record->args[0];
+        c->monotonic = record->args[1];
+        c->seconds = record->args[2];
+        c->nanoseconds = record->args[3];
+        c->told_all = true;
+    }
+    return GOTRACE_OK;
+}
+
+static bool read_clocks(parts_merge *m, const parts_batch *b, clocks *c, gotrace_error *error)
+{
+    *c = (clocks){.batch = b->time};
+    if (!merge_source(m, b->input, error))
+        return false;
+    if (parts_walk(&m->walker, m->parts[b->input].in.source, b->offset, b->size, clock_record, c,
+                   error) != GOTRACE_ERROR)
+        return true;
+    m->job.problem(m->job.ctx, b->input, error);
+    return error->class_ != GOTRACE_CLASS_SYSTEM;
+}
+
+/* Clocks that are those of one machine since the same start go on by the same time. */
+static bool go_on(const clocks *a, const clocks *b)
+{
+    const double second = 1e9, tolerance = 0.1; /* clocks are read one after another */
+    double ticks = ((double)b->ticks - (double)a->ticks) / (double)b->frequency;
+    double nanoseconds = ((double)b->monotonic - (double)a->monotonic) / second;
+    double apart = ticks - nanoseconds;
+    return ticks >= 0 && (apart < 0 ? -apart : apart) <= tolerance + ticks / 100;
+}
+
+static int compare_syncs(const void *a, const void *b)
+{
+    const parts_batch *x = a, *y = b;
+    if (x->generation != y->generation)
+        return x->generation < y->generation ? -1 : 1;
+    if (x->input != y->input)
+        return x->input < y->input ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Compare what two batches of different parts say, a before b. */
+static void fit_sync(const parts_merge *m, const parts_batch *a, const clocks *was,
+                     const parts_batch *b, const clocks *now, bool *fit)
+{
+    const char *x = name_of(m, a->input), *y = name_of(m, b->input);
+    unsigned long long g = b->generation;
+    if (a->generation != b->generation) {
+        if (was->told_all && now->told_all && now->frequency && !go_on(was, now)) {
+            merge_tell(m,
+                       "'%s' and '%s' do not belong together: the clocks of generation %llu do "
+                       "not go on from those of generation %llu",
+                       x, y, g, (unsigned long long)a->generation);
+            *fit = false;
+        }
+    } else if (was->told && now->told && was->frequency != now->frequency) {
+        merge_tell(m,
+                   "'%s' and '%s' do not belong together: in generation %llu their clocks tick "
+                   "%" PRIu64 " and %" PRIu64 " times a second",
+                   x, y, g, was->frequency, now->frequency);
+        *fit = false;
+    } else if (was->told_all && now->told_all &&
+               (was->ticks != now->ticks || was->monotonic != now->monotonic ||
+                was->seconds != now->seconds || was->nanoseconds != now->nanoseconds)) {
+        merge_tell(m,
+                   "'%s' and '%s' do not belong together: in generation %llu their clocks stand "
+                   "elsewhere",
+                   x, y, g);
+        *fit = false;
+    }
+}
+
+/* The batches of that kind, copied. */
+static bool pick(parts_merge *m, parts_kind kind, parts_batches *picked, gotrace_error *error)
+{
+    for (size_t i = 0; i < m->batches.count; i++) {
+        if (m->batches.list[i].kind != kind)
+            continue;
+        if (!parts_grow(&m->memory, &picked->list, &picked->capacity, picked->count + 1,
+                        sizeof *picked->list, error))
+            return false;
+        picked->list[picked->count++] = m->batches.list[i];
+    }
+    return true;
+}
+
+static void drop(parts_merge *m, parts_batches *picked)
+{
+    parts_drop(&m->memory, picked->list, picked->capacity, sizeof *picked->list);
+}
+
+static bool fit_clocks(parts_merge *m, bool *fit, gotrace_error *error)
+{
+    parts_batches syncs = {NULL, 0, 0};
+    clocks was = {.told = false}, now;
+    bool done = pick(m, PARTS_SYNC, &syncs, error);
+    if (done && syncs.count > 0)
+        qsort(syncs.list, syncs.count, sizeof *syncs.list, compare_syncs);
+    for (size_t i = 0; i < syncs.count && done && *fit; i++) {
+        const parts_batch *b = &syncs.list[i];
+        done = read_clocks(m, b, &now, error);
+        if (done && i > 0 && b->input != b[-1].input)
+            fit_sync(m, b - 1, &was, b, &now, fit);
+        was = now;
+    }
+    drop(m, &syncs);
+    return done;
+}
+
+/* ---- who is in two parts --------------------------------------------------------------------- */
+
+static int compare_owners(const void *a, const void *b, void *ctx)
+{
+    const parts_batch *x = a, *y = b;
+    (void)ctx;
+    if (x->generation != y->generation)
+        return x->generation < y->generation ? -1 : 1;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->input != y->input)
+        return x->input < y->input ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static gotrace_status last_record(void *ctx, const gotrace_record *record, gotrace_error *error)
+{
+    (void)error;
+    if (record->spec->flags & GOTRACE_SPEC_TIMED)
+        *(uint64_t *)ctx += record->args[0];
+    return GOTRACE_OK;
+}
+
+/* When a batch ends: in v2 that has to be looked for. */
+static bool find_last(parts_merge *m, parts_batch *b, gotrace_error *error)
+{
+    if (m->version < VERSION_V2)
+        return true;
+    if (!merge_source(m, b->input, error))
+        return false;
+    b->last = b->time;
+    return parts_walk(&m->walker, m->parts[b->input].in.source, b->offset, b->size, last_record,
+                      &b->last, error) != GOTRACE_ERROR ||
+           error->class_ != GOTRACE_CLASS_SYSTEM;
+}
+
+static void tell_twice(const parts_merge *m, const parts_batch *a, const parts_batch *b)
+{
+    char when[48] = "";
+    if (m->version >= VERSION_V2)
+        snprintf(when, sizeof when, " in generation %" PRIu64, b->generation);
+    merge_tell(m,
+               "'%s' and '%s' do not belong together: both have events of %s %" PRId64
+               "%s at ticks %" PRIu64,
+               name_of(m, a->input), name_of(m, b->input),
+               m->version < VERSION_V2 ? "proc" : "thread", (int64_t)b->owner, when, b->time);
+}
+
+/* A proc or a thread does one thing at a time. */
+static bool fit_owners(parts_merge *m, bool *fit, gotrace_error *error)
+{
+    enum { TOLD = 5 };
+    parts_batches events = {NULL, 0, 0};
+    unsigned told = 0;
+    bool done = pick(m, PARTS_EVENTS, &events, error);
+    if (done && events.count > 0)
+        qsort_r(events.list, events.count, sizeof *events.list, compare_owners, m);
+    for (size_t i = 1; i < events.count && done && told < TOLD; i++) {
+        parts_batch *b = &events.list[i], *a = b - 1;
+        if (a->generation != b->generation || a->owner != b->owner || a->input == b->input)
+            continue;
+        done = find_last(m, a, error);
+        if (done && (a->last > b->time || a->time == b->time)) {
+            tell_twice(m, a, b);
+            *fit = false;
+            told++;
+        }
+    }
+    drop(m, &events);
+    return done;
+}
+
+/* ---- what is missing ------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool find_gaps(parts_merge *m, gotrace_error *error)
+{
+    uint64_t *numbers = NULL;
+    size_t capacity = 0, count = m->batches.count;
+    if (!parts_grow(&m->memory, &numbers, &capacity, count, sizeof *numbers, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = m->batches.list[i].generation;
+    if (count > 0)
+        qsort(numbers, count, sizeof *numbers, compare_numbers);
+    for (size_t i = 1; i < count; i++) {
+        uint64_t first = numbers[i - 1] + 1, last = numbers[i] - 1;
+        if (numbers[i] <= first)
+            continue;
+        if (first == last)
+            merge_tell(m, "a part is missing: none has generation %" PRIu64, first);
+        else
+            merge_tell(m, "parts are missing: none has generations %" PRIu64 " to %" PRIu64, first,
+                       last);
+    }
+    parts_drop(&m->memory, numbers, capacity, sizeof *numbers);
+    return true;
+}
+
+bool merge_fit(parts_merge *m, bool *fit, gotrace_error *error)
+{
+    if (m->version < VERSION_V2)
+        fit_frequency(m, fit);
+    else if (!fit_clocks(m, fit, error))
+        return false;
+    if (!fit_owners(m, fit, error))
+        return false;
+    return !*fit || m->version < VERSION_V2 || find_gaps(m, error);
+}

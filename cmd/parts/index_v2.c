@@ -1,0 +1,145 @@
+/* index_v2.c - the batches of a v2 file, by their headers, and the tables in them. */
+#include "cmd/parts/parts.h"
+
+enum { HEADER_MAX = 1 + 5 * 10 };
+
+bool parts_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 70 && *p < end; shift += 7) {
+        uint8_t byte = *(*p)++;
+        v |= (uint64_t)(byte & 0x7f) << (shift < 64 ? shift : 0);
+        if (byte < 0x80) {
+            *value = v;
+            return shift < 63 || byte < 2;
+        }
+    }
+    return false;
+}
+
+typedef struct v2_index {
+    const parts_scan *scan;
+    uint64_t at, size, generation;
+    uint64_t told; /* where progress was told */
+} v2_index;
+
+static void damage(const v2_index *x, gotrace_rule rule, const char *what)
+{
+    gotrace_error error;
+    fill_error(&error, rule, x->at, "%s", what);
+    x->scan->problem(x->scan->ctx, x->scan->number, &error);
+}
+
+static parts_kind kind_of(int version, bool experiment, uint64_t size, uint8_t first)
+{
+    if (experiment || size == 0)
+        return PARTS_EVENTS;
+    switch (first) {
+    case V2_STRINGS: return PARTS_STRINGS;
+    case V2_STACKS: return PARTS_STACKS;
+    case V2_SAMPLES: return PARTS_SAMPLES;
+    case V2_FREQUENCY: return version < 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case V2_SYNC: return version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
+    default: return PARTS_EVENTS;
+    }
+}
+
+static bool add(v2_index *x, const parts_batch *batch, gotrace_error *error)
+{
+    const parts_scan *s = x->scan;
+    enum { STEP = 1 << 20 };
+    if (x->at - x->told > STEP && s->config && s->config->on_progress) {
+        x->told = x->at;
+        s->config->on_progress(s->config->callback_ctx, x->at, x->size);
+    }
+    if (!parts_grow(s->memory, &s->batches->list, &s->batches->capacity, s->batches->count + 1,
+                    sizeof *batch, error))
+        return false;
+    s->batches->list[s->batches->count] = *batch;
+    s->batches->list[s->batches->count].offset = x->at;
+    s->batches->list[s->batches->count++].input = s->number;
+    x->at += batch->size;
+    return true;
+}
+
+/* One batch, by its header. False where nothing more can be read; *error tells whether that is the
+ * system's fault. */
+static bool index_batch(v2_index *x, gotrace_error *error)
+{
+    uint8_t header[HEADER_MAX + 1];
+    size_t got = 0;
+    int version = x->scan->input->version;
+    if (gotrace_source_read(x->scan->input->source, x->at, header, sizeof header, &got, error) < 0)
+        return false;
+    const uint8_t *p = header + 1, *end = header + got;
+    if (header[0] == V2_END && version >= 26 && x->generation != 0)
+        return add(x, &(parts_batch){.size = 1, .generation = x->generation, .kind = PARTS_END},
+                   error);
+    bool experiment = header[0] == V2_EXPERIMENT && version >= 23;
+    if (header[0] != V2_BATCH && !experiment) {
+        damage(x, GOTRACE_RULE_BATCH_HEADER, "here is no batch; nothing is read from here on");
+        return false;
+    }
+    uint64_t v[5] = {0}; /* experiment, generation, thread, time, size */
+    for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
+        if (!parts_varint(&p, end, &v[i])) {
+            damage(x, p == end ? GOTRACE_RULE_WIRE_TRUNCATED : GOTRACE_RULE_WIRE_VARINT,
+                   "a batch's header is not whole; nothing is read from here on");
+            return false;
+        }
+    }
+    uint64_t before = (uint64_t)(p - header);
+    if (v[4] > PARTS_MOST || v[4] > x->size - x->at - before) {
+        damage(x, v[4] > PARTS_MOST ? GOTRACE_RULE_BATCH_HEADER : GOTRACE_RULE_WIRE_TRUNCATED,
+               "a batch says that it is longer than it can be; nothing is read from here on");
+        return false;
+    }
+    x->generation = v[1];
+    return add(x,
+               &(parts_batch){.size = before + v[4],
+                              .generation = v[1],
+                              .owner = v[2],
+                              .time = v[3],
+                              .last = v[3],
+                              .kind = (uint8_t)kind_of(version, experiment, v[4], *p)},
+               error);
+}
+
+gotrace_status parts_index_v2(const parts_scan *scan, gotrace_error *error)
+{
+    v2_index x = {
+        .scan = scan, .at = PARTS_HEADER, .size = gotrace_source_size(scan->input->source)};
+    error->rule = GOTRACE_RULE_NONE;
+    while (x.at < x.size && index_batch(&x, error))
+        ;
+    return error->rule == GOTRACE_RULE_NONE ? GOTRACE_OK : GOTRACE_ERROR;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+typedef struct loading {
+    const parts_scan *scan;
+    parts_table *table;
+} loading;
+
+static gotrace_status load_record(void *ctx, const gotrace_record *record, gotrace_error *error)
+{
+    loading *l = ctx;
+    unsigned code = record->spec->code;
+    if (code != V2_STRING && code != V2_STACK)
+        return GOTRACE_OK;
+    return parts_table_add(l->table, l->scan->memory, record, error) ? GOTRACE_OK : GOTRACE_ERROR;
+}
+
+gotrace_status parts_load(const parts_scan *scan, const parts_batch *batch, parts_table *table,
+                          gotrace_error *error)
+{
+    loading l = {scan, table};
+    if (parts_walk(scan->walker, scan->input->source, batch->offset, batch->size, load_record, &l,
+                   error) < 0) {
+        if (error->class_ == GOTRACE_CLASS_SYSTEM)
+            return GOTRACE_ERROR;
+        scan->problem(scan->ctx, scan->number, error);
+    }
+    return GOTRACE_OK;
+}

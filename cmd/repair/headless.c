@@ -1,0 +1,167 @@
+/*
+ * headless.c - whether bytes without a header are a trace, and of which version.
+ *
+ * Some bytes of any file make sense as records: of random ones a quarter do, and a single string
+ * may take in a million more. So what counts is not how many bytes are in batches, but how many
+ * bytes of batches are evidence:
+ *
+ *   - records, but of what strings and messages hold only text: noise in a string proves nothing;
+ *   - in batches that agree with the others: a generation next to that of a neighbour, a start
+ *     after the end of the batch before it on the same thread or proc (a pattern that repeats has
+ *     the same time again and again), one frequency, a string's id defined once;
+ *   - and ENOUGH records of them: by chance so many in a row are one in 4^ENOUGH.
+ *
+ * It is a trace of the version with the most evidence if that is at least half of the bytes.
+ * tests/repair/headless.py measures how often this is wrong, either way.
+ */
+#include "formats/common/idmap.h"
+#include "cmd/repair/repair.h"
+#include "formats/common/utf8.h"
+
+enum { ENOUGH = 12 };
+
+/* What the batches say, read as one version. */
+typedef struct survey {
+    const repair *r;
+    idmap written;      /* by owner and kind, the last batch: its index + 1 */
+    idmap strings;      /* by id and generation, those that are defined */
+    uint64_t frequency; /* 0: none seen */
+    uint64_t bytes, records;
+    bool memory; /* none was refused */
+} survey;
+
+static bool is_text(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (data[i] < 0x20 && data[i] != '\t' && data[i] != '\n' && data[i] != '\r')
+            return false;
+    return utf8_valid_prefix((const char *)data, size) == size;
+}
+
+/* Whether a record says nothing that others contradict: there is one frequency, and one string of
+ * an id in a generation. */
+static bool record_agrees(survey *s, const repair_batch *b, const repair_record *record)
+{
+    bool v2 = repair_is_v2(s->r);
+    unsigned code = record->spec->code;
+    if (code == (unsigned)(v2 ? V2_FREQUENCY : V1_FREQUENCY)) {
+        if (s->frequency == 0)
+            s->frequency = record->args[0];
+        return record->args[0] == s->frequency;
+    }
+    if (code != (unsigned)(v2 ? V2_STRING : V1_STRING))
+        return true;
+    bool *defined = idmap_insert(&s->strings, record->args[0] ^ b->generation << 32);
+    s->memory = s->memory && defined;
+    if (!defined || *defined)
+        return false;
+    *defined = true;
+    return true;
+}
+
+/* Add up a batch's records, unless one of them disagrees with others. */
+static void survey_records(survey *s, const repair_batch *b)
+{
+    const uint8_t *p = repair_records_of(s->r, b), *end = s->r->bytes + b->end;
+    repair_record record;
+    uint64_t noise = 0, records = 0;
+    for (; p < end && repair_record_at(s->r->version, p, end, &record); p += record.size) {
+        if (!record_agrees(s, b, &record))
+            return;
+        noise += is_text(record.data, record.data_size) ? 0 : record.data_size;
+        records++;
+    }
+    s->bytes += b->end - b->offset - noise;
+    s->records += records;
+}
+
+/* A generation's batches are written together, and the next one follows. */
+static bool are_neighbours(const repair_batch *before, const repair_batch *after)
+{
+    return after->generation == before->generation || after->generation == before->generation + 1;
+}
+
+static bool generation_agrees(const repair *r, size_t i)
+{
+    const repair_batch *b = &r->batches[i];
+    return !repair_is_v2(r) || r->count == 1 || (i > 0 && are_neighbours(b - 1, b)) ||
+           (i + 1 < r->count && are_neighbours(b, b + 1));
+}
+
+static bool same_bytes(const repair *r, const repair_batch *a, const repair_batch *b)
+{
+    size_t size = a->end - a->offset;
+    return size == b->end - b->offset &&
+           memcmp(r->bytes + a->offset, r->bytes + b->offset, size) == 0;
+}
+
+/* Whether it comes after the batch of its kind that the owner wrote before. */
+static bool time_agrees(survey *s, size_t i)
+{
+    enum { KINDS = 8 };
+    const repair_batch *b = &s->r->batches[i];
+    size_t *last = idmap_insert(&s->written, b->owner * KINDS + b->kind);
+    s->memory = s->memory && last;
+    if (!last)
+        return false;
+    const repair_batch *before = *last > 0 ? &s->r->batches[*last - 1] : NULL;
+    *last = i + 1;
+    if (!before || b->resumed || b->is_experiment)
+        return true;
+    uint64_t end = b->kind == PARTS_EVENTS ? before->last : before->time;
+    return b->time >= end && !same_bytes(s->r, before, b);
+}
+
+static void survey_batch(survey *s, size_t i)
+{
+    const repair_batch *b = &s->r->batches[i];
+    if (b->kind == PARTS_END) {
+        /* One ends a generation, and takes a byte. */
+        s->bytes += i > 0 && b[-1].kind != PARTS_END && b[-1].end == b->offset;
+    } else if (generation_agrees(s->r, i) && time_agrees(s, i)) {
+        if (b->is_experiment)
+            s->bytes += b->padded ? b->end - b->offset : 0;
+        else
+            survey_records(s, b);
+    }
+}
+
+/* The bytes that are evidence for the repair's version; 0 where there is too little. False only
+ * where the system or a limit says no. */
+static bool evidence(repair *r, uint64_t *bytes)
+{
+    survey s = {.r = r, .memory = true};
+    if (!repair_scan(r) || !repair_resume(r))
+        return false;
+    idmap_init(&s.written, sizeof(size_t));
+    idmap_init(&s.strings, sizeof(bool));
+    for (size_t i = 0; s.memory && i < r->count; i++)
+        survey_batch(&s, i);
+    idmap_free(&s.written);
+    idmap_free(&s.strings);
+    if (!s.memory)
+        fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    *bytes = s.records >= ENOUGH && s.bytes >= r->size / 2 ? s.bytes : 0;
+    return s.memory;
+}
+
+bool repair_guess_version(repair *r)
+{
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    int best = 0;
+    uint64_t most = 0, bytes;
+    bool done = true;
+    r->silent = r->headless = true;
+    for (size_t i = 0; done && i < count; i++) {
+        r->version = versions[i];
+        done = evidence(r, &bytes);
+        if (done && bytes > most) {
+            most = bytes;
+            best = r->version;
+        }
+    }
+    r->silent = false;
+    r->version = best;
+    return done;
+}

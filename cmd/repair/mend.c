@@ -1,0 +1,363 @@
+/* mend.c - batches that stand twice, in the wrong place, or at times that cannot be. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "formats/common/plural.h"
+#include "cmd/repair/repair.h"
+
+/* A list of batches of one owner, in the order of the file. */
+typedef struct row {
+    repair_batch **list;
+    size_t count;
+} row;
+
+static int compare_owners(const void *a, const void *b)
+{
+    const repair_batch *x = *(repair_batch *const *)a, *y = *(repair_batch *const *)b;
+    if (x->generation != y->generation)
+        return x->generation < y->generation ? -1 : 1;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const repair_batch *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* ---- generations ---------------------------------------------------------------------------- */
+
+/* A generation's batches stand together: one of another generation among them is not of it, unless
+ * there is more than that. */
+static void mend_generations(repair *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        repair_batch *b = &r->batches[i];
+        const repair_batch *before = i > 0 ? b - 1 : NULL, *after = i + 1 < r->count ? b + 1 : NULL;
+        bool alone = (!before || before->generation != b->generation) &&
+                     (!after || after->generation != b->generation);
+        if (!alone || (!before && !after))
+            continue;
+        const repair_batch *like = before ? before : after;
+        bool between = before && after && before->generation == after->generation;
+        /* What is the next one, as a single batch at the end can be, is left so. */
+        if (!between && (b->generation == like->generation + 1 || !before))
+            continue;
+        if (b->generation == like->generation)
+            continue;
+        repair_tell(r, REPAIR_GENERATION, b->offset, b->generation,
+                    "the batch says generation %" PRIu64 ", and stands among those of %" PRIu64,
+                    b->generation, like->generation);
+        b->generation = like->generation;
+        b->changed = true;
+    }
+}
+
+/* ---- chance --------------------------------------------------------------------------------- */
+
+/* v1's batches can be taken for some where there are none. Those are found by searching, and their
+ * times are not among the others'. Their strings and stacks are rarely so by chance. */
+static void drop_chance(repair *r)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    size_t sure = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const repair_batch *b = &r->batches[i];
+        if (b->searched || b->end == b->body)
+            continue; /* where nothing follows, the header may be damaged */
+        sure++;
+        low = b->time < low ? b->time : low;
+        high = b->last > high ? b->last : high;
+    }
+    /* What is taken for a time by chance is a small number mostly, and times are large. */
+    enum { ENOUGH = 2, SPANS = 16 };
+    uint64_t span = sure >= ENOUGH ? high - low : 0;
+    span = span < UINT64_MAX / 2 / SPANS ? SPANS * span : UINT64_MAX / 2;
+    span = span > low / SPANS ? span : low / SPANS;
+    for (size_t i = 0; sure >= ENOUGH && i < r->count; i++) {
+        repair_batch *b = &r->batches[i];
+        if (!b->searched || (b->time >= low - (low < span ? low : span) && b->time <= high + span))
+            continue;
+        b->dropped = true;
+    }
+}
+
+static bool has_tables(const repair *r, const repair_batch *b)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    repair_record record;
+    for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
+        if (repair_is_table(&record))
+            return true;
+    return false;
+}
+
+/* Take the strings and stacks of what is no batch, where no other one has them. */
+static void keep_tables(repair *r)
+{
+    const repair_batch *before = NULL;
+    size_t next = 0; /* the first batch after b that is not dropped */
+    for (size_t i = 0; i < r->count; i++) {
+        repair_batch *b = &r->batches[i];
+        next = next > i ? next : i + 1;
+        while (next < r->count && r->batches[next].dropped)
+            next++;
+        bool alone = before && before->end <= b->offset &&
+                     (next == r->count || r->batches[next].offset >= b->end);
+        if (b->dropped && alone && has_tables(r, b)) {
+            b->dropped = false;
+            b->tables = b->changed = true;
+            b->kind = PARTS_TABLES;
+            b->owner = before->owner;
+            b->time = b->last = before->last;
+            b->events = 0;
+        }
+        before = b->dropped ? before : b;
+    }
+}
+
+/* Where bytes are damaged, and which are in no batch. */
+static void tell_damage(repair *r)
+{
+    size_t at = r->headless ? 0 : PARTS_HEADER, begin = at;
+    for (size_t i = 0; i <= r->count; i++) {
+        const repair_batch *b = i < r->count ? &r->batches[i] : NULL;
+        if (b && b->dropped)
+            continue;
+        size_t next = b ? b->offset : r->size;
+        if (next > at) {
+            repair_tell(r, REPAIR_BYTES, at, next - at, "%zu byte%s in no batch", next - at,
+                        plural(next - at));
+            r->totals->bytes_lost += next - at;
+        }
+        if (!b)
+            break;
+        if (b->resumed)
+            repair_tell(r, REPAIR_RESUMED, b->offset, b->end - b->offset,
+                        "the batch at 0x%zx continues after the damage; %zu more byte%s of it kept",
+                        begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
+        else
+            begin = b->offset;
+        if (b->cut && !b->tables)
+            repair_tell(r, REPAIR_TRUNCATED, b->end, b->end - b->offset,
+                        "the batch at 0x%zx is damaged or cut off; %zu byte%s of it kept",
+                        begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
+        at = b->end;
+    }
+}
+
+/* ---- doubles -------------------------------------------------------------------------------- */
+
+static bool same_batch(const repair *r, const repair_batch *a, const repair_batch *b)
+{
+    size_t size = a->end - a->offset;
+    return size == b->end - b->offset && a->kind == b->kind &&
+           memcmp(r->bytes + a->offset, r->bytes + b->offset, size) == 0;
+}
+
+static void drop_doubles(repair *r, const row *owned)
+{
+    enum { FAR = 64 }; /* how far apart they may be */
+    for (size_t i = 0; i < owned->count; i++)
+        for (size_t k = i + 1; k < owned->count && k < i + FAR; k++) {
+            repair_batch *a = owned->list[i], *b = owned->list[k];
+            if (a->dropped || b->dropped || a->kind == PARTS_END || a->end == a->body ||
+                a->is_experiment || !same_batch(r, a, b))
+                continue;
+            b->dropped = true;
+            repair_tell(r, REPAIR_DUPLICATE, b->offset, b->end - b->offset,
+                        "the batch is the one at 0x%" PRIx64 " once more", r->base + a->offset);
+        }
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+static bool is_timed(const repair_batch *b)
+{
+    return b->kind == PARTS_EVENTS && !b->dropped && !b->is_experiment;
+}
+
+static bool rises(const repair_batch *list, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (list[i].time < list[i - 1].last)
+            return false;
+    return true;
+}
+
+/* Where the times of all fit once they are sorted, they have changed places. */
+static bool restore_places(repair *r, const row *timed)
+{
+    size_t capacity = 0;
+    repair_batch *sorted = NULL;
+    if (timed->count < 2)
+        return true;
+    if (!parts_grow(r->memory, &sorted, &capacity, timed->count, sizeof *sorted, r->error))
+        return false;
+    for (size_t i = 0; i < timed->count; i++)
+        sorted[i] = *timed->list[i];
+    if (!rises(sorted, timed->count)) {
+        qsort(sorted, timed->count, sizeof *sorted, compare_times);
+        if (rises(sorted, timed->count)) {
+            size_t moved = 0, first = 0;
+            for (size_t i = timed->count; i-- > 0;)
+                if (timed->list[i]->offset != sorted[i].offset) {
+                    moved++;
+                    first = timed->list[i]->offset;
+                }
+            for (size_t i = 0; i < timed->count; i++)
+                *timed->list[i] = sorted[i];
+            repair_tell(r, REPAIR_ORDER, first, moved, "%zu batches stand in each other's place",
+                        moved);
+        }
+    }
+    parts_drop(r->memory, sorted, capacity, sizeof *sorted);
+    return true;
+}
+
+/* ---- clocks --------------------------------------------------------------------------------- */
+
+/* The largest difference of time in a batch, and where it is. */
+static uint64_t largest_step(const repair *r, const repair_batch *b, size_t *where)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    repair_record record;
+    uint64_t most = 0;
+    while (p < end && repair_record_at(r->version, p, end, &record)) {
+        if (record.spec->flags & GOTRACE_SPEC_TIMED) {
+            uint64_t dt = record.args[!repair_is_v2(r) && r->version < 7];
+            if (dt > most) {
+                most = dt;
+                *where = (size_t)(p - r->bytes);
+            }
+        }
+        p += record.size;
+    }
+    return most;
+}
+
+/* The batch goes on beyond the beginning of the next one: one step in it is too long. */
+static bool shorten(repair *r, repair_batch *b, uint64_t limit)
+{
+    size_t where = 0;
+    uint64_t over = b->last - limit;
+    if (limit < b->time || b->late != 0 || largest_step(r, b, &where) < over)
+        return false;
+    b->late = where;
+    b->less = over;
+    b->last = limit;
+    b->changed = true;
+    repair_tell(r, REPAIR_CLOCK, where, over,
+                "an event is %" PRIu64 " tick%s later than can be; it was put back", over,
+                plural(over));
+    return true;
+}
+
+static void move(repair *r, repair_batch *b, uint64_t to)
+{
+    bool back = to < b->time;
+    uint64_t by = back ? b->time - to : to - b->time;
+    repair_tell(r, REPAIR_CLOCK, b->offset, by, "the batch was moved %s by %" PRIu64 " tick%s",
+                back ? "back" : "on", by, plural(by));
+    b->last = to + (b->last - b->time);
+    b->time = to;
+    b->changed = true;
+}
+
+/* An owner's batches follow each other. Of two that do not, the one that does not fit to the others
+ * either is at fault. */
+static void mend_clocks(repair *r, const row *timed)
+{
+    for (size_t i = 1; i < timed->count; i++) {
+        repair_batch *a = timed->list[i - 1], *b = timed->list[i];
+        const repair_batch *before = i > 1 ? timed->list[i - 2] : NULL;
+        const repair_batch *after = i + 1 < timed->count ? timed->list[i + 1] : NULL;
+        if (b->time >= a->last) {
+            /* The whole batch may be too late. */
+            if (after && after->time < b->time && after->time >= a->last &&
+                b->last - b->time <= after->time - a->last)
+                move(r, b, after->time - (b->last - b->time));
+            continue;
+        }
+        uint64_t floor = before ? before->last : 0;
+        bool fits_before = b->time >= floor && (!before || b->time >= before->time);
+        if (fits_before && b->time >= a->time && shorten(r, a, b->time))
+            continue;
+        if (fits_before && b->time < a->time && b->time - floor >= a->last - a->time &&
+            (before || after)) {
+            move(r, a, b->time - (a->last - a->time));
+            continue;
+        }
+        move(r, b, a->last);
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static bool mend_row(repair *r, const row *owned, row *timed)
+{
+    drop_doubles(r, owned);
+    timed->count = 0;
+    for (size_t i = 0; i < owned->count; i++)
+        if (is_timed(owned->list[i]))
+            timed->list[timed->count++] = owned->list[i];
+    if (!restore_places(r, timed))
+        return false;
+    mend_clocks(r, timed);
+    return true;
+}
+
+/* Of several batches with clocks in a generation, the first one stands. */
+static void drop_second_clocks(repair *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        repair_batch *a = &r->batches[i];
+        if (a->kind != PARTS_SYNC || a->dropped)
+            continue;
+        for (size_t k = i + 1; k < r->count && r->batches[k].generation == a->generation; k++)
+            if (r->batches[k].kind == PARTS_SYNC)
+                r->batches[k].dropped = true;
+    }
+}
+
+bool repair_mend(repair *r)
+{
+    size_t room = 0, timed_room = 0;
+    row all = {0}, timed = {0};
+    bool done = true;
+    if (!repair_is_v2(r))
+        drop_chance(r);
+    if (!repair_resume(r))
+        return false;
+    keep_tables(r);
+    tell_damage(r);
+    if (repair_is_v2(r))
+        mend_generations(r);
+    if (!parts_grow(r->memory, &all.list, &room, r->count + 1, sizeof *all.list, r->error))
+        return false;
+    if (!parts_grow(r->memory, &timed.list, &timed_room, r->count + 1, sizeof *timed.list,
+                    r->error)) {
+        parts_drop(r->memory, all.list, room, sizeof *all.list);
+        return false;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        all.list[i] = &r->batches[i];
+    qsort(all.list, r->count, sizeof *all.list, compare_owners);
+    for (size_t i = 0, next; done && i < r->count; i = next) {
+        for (next = i + 1; next < r->count; next++)
+            if (all.list[next]->owner != all.list[i]->owner ||
+                all.list[next]->generation != all.list[i]->generation)
+                break;
+        row owned = {all.list + i, next - i};
+        done = mend_row(r, &owned, &timed);
+    }
+    if (repair_is_v2(r))
+        drop_second_clocks(r);
+    parts_drop(r->memory, all.list, room, sizeof *all.list);
+    parts_drop(r->memory, timed.list, timed_room, sizeof *timed.list);
+    return done;
+}

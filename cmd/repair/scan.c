@@ -1,0 +1,437 @@
+/* scan.c - which bytes of a damaged trace are sound batches. */
+#include "cmd/repair/repair.h"
+
+enum {
+    FORM_LENGTH = 3, /* v1: the record says how many bytes its values take */
+    MOST_STRING = 1000000,
+    MOST_FRAMES = 1000,
+    WIDEST = 10, /* bytes of a varint */
+};
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static bool take_data(const uint8_t **p, const uint8_t *end, repair_record *record)
+{
+    uint64_t size;
+    if (!parts_varint(p, end, &size) || size > MOST_STRING || size > (uint64_t)(end - *p))
+        return false;
+    record->data = *p;
+    record->data_size = (size_t)size;
+    *p += size;
+    return true;
+}
+
+static bool take_frames(int version, const uint8_t **p, const uint8_t *end, repair_record *record)
+{
+    uint64_t value, count = record->args[1];
+    if (count > MOST_FRAMES)
+        return false;
+    record->frames = *p;
+    record->frame_values = count * gotrace_frame_values(version);
+    for (uint64_t i = 0; i < record->frame_values; i++)
+        if (!parts_varint(p, end, &value))
+            return false;
+    return true;
+}
+
+static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *record)
+{
+    for (size_t i = 0; i < record->arg_count; i++)
+        if (!parts_varint(p, end, &record->args[i]))
+            return false;
+    return true;
+}
+
+/* v1: two bits of the first byte tell how many values follow, or that their length does. Until 1.6
+ * there is a sequence number more. */
+static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned form,
+                    repair_record *record)
+{
+    if (record->spec->code == V1_STRING)
+        return take_args(p, end, record) && record->args[0] != 0 && take_data(p, end, record) &&
+               record->data_size > 0;
+    const uint8_t *stop = end;
+    if (form == FORM_LENGTH) {
+        uint64_t length;
+        if (!parts_varint(p, end, &length) || length > (uint64_t)(end - *p))
+            return false;
+        stop = *p + length;
+    } else if (record->arg_count != form + 1 + (version < 7) ||
+               (record->spec->flags & GOTRACE_SPEC_FRAMES)) {
+        return false;
+    }
+    if (!take_args(p, stop, record))
+        return false;
+    if ((record->spec->flags & GOTRACE_SPEC_FRAMES) && !take_frames(version, p, stop, record))
+        return false;
+    if (form == FORM_LENGTH && *p != stop)
+        return false;
+    return !(record->spec->flags & GOTRACE_SPEC_DATA) || take_data(p, end, record);
+}
+
+bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record)
+{
+    if (p >= end) {
+        record->size = 0;
+        return false;
+    }
+    bool v2 = version >= VERSION_V2;
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    *record = (repair_record){.at = p, .size = 1};
+    unsigned form = *p >> 6;
+    record->spec = gotrace_event_spec_of(version, v2 ? *p : *p & 0x3f);
+    if (!record->spec)
+        return false;
+    record->arg_count = gotrace_event_args(record->spec, version, args);
+    p++;
+    bool whole;
+    if (!v2)
+        whole = take_v1(version, &p, end, form, record);
+    else
+        whole = take_args(&p, end, record) &&
+                (!(record->spec->flags & GOTRACE_SPEC_FRAMES) ||
+                 take_frames(version, &p, end, record)) &&
+                (!(record->spec->flags & GOTRACE_SPEC_DATA) || take_data(&p, end, record));
+    record->size = (size_t)(p - record->at);
+    return whole;
+}
+
+const uint8_t *repair_records_of(const repair *r, const repair_batch *b)
+{
+    bool marked = repair_is_v2(r) &&
+                  (b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS ||
+                   b->kind == PARTS_SAMPLES || (b->kind == PARTS_SYNC && r->version >= 25));
+    return r->bytes + b->body + (marked && b->end > b->body);
+}
+
+/* ---- batches of v2 -------------------------------------------------------------------------- */
+
+static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *size)
+{
+    const uint8_t *p = r->bytes + at + 1, *end = r->bytes + r->size;
+    uint8_t first = r->bytes[at];
+    uint64_t v[4];
+    *b = (repair_batch){.offset = at, .is_experiment = first == V2_EXPERIMENT && r->version >= 23};
+    if (first == V2_END && r->version >= 26) {
+        *size = 0;
+        b->kind = PARTS_END;
+        b->body = b->end = at + 1;
+        return true;
+    }
+    if (first != V2_BATCH && !b->is_experiment)
+        return false;
+    if (b->is_experiment && !parts_varint(&p, end, &b->experiment))
+        return false;
+    const uint8_t *last = p;
+    for (unsigned i = 0; i < 4; i++) {
+        last = p;
+        if (!parts_varint(&p, end, &v[i]))
+            return false;
+    }
+    b->generation = v[0];
+    b->owner = v[1];
+    b->time = b->last = v[2];
+    *size = v[3];
+    b->body = (size_t)(p - r->bytes);
+    b->padded = p - last >= WIDEST;
+    /* No process has so many generations, and no machine has run for so long. */
+    return v[0] > 0 && v[0] < UINT64_C(1) << 40 && v[2] < UINT64_C(1) << 62 && v[3] <= PARTS_MOST;
+}
+
+static parts_kind v2_kind(const repair *r, size_t at)
+{
+    switch (at < r->size ? r->bytes[at] : 0) {
+    case V2_STRINGS: return PARTS_STRINGS;
+    case V2_STACKS: return PARTS_STACKS;
+    case V2_SAMPLES: return PARTS_SAMPLES;
+    case V2_FREQUENCY: return r->version < 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case V2_SYNC: return r->version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
+    default: return PARTS_EVENTS;
+    }
+}
+
+static bool v2_belongs(const repair *r, parts_kind kind, const repair_record *record)
+{
+    unsigned code = record->spec->code;
+    enum { MOST_V2_STRING = 1024, MOST_V2_FRAMES = 128 };
+    switch (kind) {
+    case PARTS_STRINGS:
+        return code == V2_STRING && record->args[0] != 0 && record->data_size <= MOST_V2_STRING;
+    case PARTS_STACKS:
+        return code == V2_STACK && record->args[0] != 0 && record->args[1] <= MOST_V2_FRAMES;
+    case PARTS_SAMPLES: return code == V2_SAMPLE;
+    case PARTS_SYNC: return code == V2_FREQUENCY || (code == V2_CLOCKS && r->version >= 25);
+    default: return (record->spec->flags & GOTRACE_SPEC_TIMED) && code != V2_CLOCKS;
+    }
+}
+
+/* Read records from the batch's beginning to where they end. A batch may say that it is shorter
+ * or longer than it is: then stop is where no more records of its kind are. */
+static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop;
+    repair_record record;
+    b->kind = (uint8_t)v2_kind(r, b->body);
+    b->events = 0;
+    b->last = b->time;
+    if ((b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS || b->kind == PARTS_SAMPLES ||
+         (b->kind == PARTS_SYNC && r->version >= 25)) &&
+        p < end)
+        p++;
+    while (p < end && repair_record_at(r->version, p, end, &record) &&
+           v2_belongs(r, b->kind, &record)) {
+        if (record.spec->flags & GOTRACE_SPEC_TIMED) {
+            if (record.args[0] > UINT64_C(1) << 62 || b->last + record.args[0] > UINT64_C(1) << 62)
+                break;
+            b->last += record.args[0];
+            b->events++;
+        }
+        p += record.size;
+    }
+    return (size_t)(p - r->bytes);
+}
+
+/* Whether a batch's header stands here, or the end of all. */
+static bool v2_boundary(const repair *r, size_t at)
+{
+    repair_batch b;
+    uint64_t size;
+    return at >= r->size || v2_header(r, at, &b, &size);
+}
+
+/* A batch at this place. sure: it stands where one is expected, so that a part of it does. */
+static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
+{
+    uint64_t size;
+    if (!v2_header(r, at, b, &size))
+        return false;
+    if (b->kind == PARTS_END)
+        return sure;
+    /* Tracers pad the size, which nothing else is: so no other bytes look like a batch by chance.
+     * What other programs write may not be padded. */
+    bool first = sure && r->count == 0;
+    if (!first && !b->padded && !r->narrow)
+        return false;
+    if (!sure && r->spent / REPAIR_PATIENCE > r->size)
+        return false;
+    size_t claimed = b->body + (size_t)size;
+    bool inside = size <= r->size - b->body;
+    if (b->is_experiment) {
+        b->end = claimed;
+        return inside && (sure || v2_boundary(r, claimed));
+    }
+    b->end = v2_records(r, b, inside ? claimed : r->size);
+    r->spent += sure ? 0 : b->end - b->body;
+    if (inside && b->end == claimed)
+        return sure || size > 0;
+    /* Is the size wrong, and the records are not? It is right where a batch begins behind it. */
+    bool right = inside && claimed < r->size && v2_boundary(r, claimed);
+    if (!right) {
+        repair_batch other = *b;
+        other.end = v2_records(r, &other,
+                               r->size - b->body > PARTS_MOST ? b->body + PARTS_MOST : r->size);
+        if (other.end < r->size && v2_boundary(r, other.end))
+            *b = other;
+    }
+    b->cut = b->end == b->body || !v2_boundary(r, b->end) || b->end >= r->size;
+    b->changed = true;
+    return sure || (b->events > 0 && (right || b->end >= r->size || !b->cut));
+}
+
+/* ---- batches of v1 -------------------------------------------------------------------------- */
+
+static bool v1_header(const repair *r, size_t at, repair_batch *b)
+{
+    repair_record record;
+    if ((r->bytes[at] & 0x3f) != V1_BATCH ||
+        !repair_record_at(r->version, r->bytes + at, r->bytes + r->size, &record))
+        return false;
+    *b = (repair_batch){.offset = at, .body = at + record.size, .owner = record.args[0]};
+    b->time = b->last = record.args[record.arg_count - 1];
+    b->seq = r->version < 7 ? record.args[1] : 0;
+    enum { MOST_PROCS = 1 << 20 };
+    return (b->owner < MOST_PROCS || b->owner + 1 < 2) && b->time < UINT64_C(1) << 62;
+}
+
+/* What a goroutine's return from a system call ends with, a number and a time, stands in a header,
+ * too; before it, goroutine 65 or a difference of 65 ticks looks like one's beginning. The record
+ * is what it says if it ends where the header would. */
+static bool is_exit(const repair_record *record, const uint8_t *end)
+{
+    unsigned code = record->spec->code;
+    return (code == V1_SYS_EXIT || code == V1_SYS_EXIT_LOCAL) && record->at + record->size == end;
+}
+
+/* Whether what looks like a header is the rest of such a record. */
+static bool ends_exit(const repair *r, const repair_batch *b)
+{
+    enum { MOST_BEFORE = 8 }; /* bytes: the code, a length, a difference of time */
+    const uint8_t *header = r->bytes + b->offset, *end = r->bytes + b->body;
+    size_t most = b->offset < MOST_BEFORE ? b->offset : MOST_BEFORE;
+    repair_record record;
+    for (size_t before = 1; before <= most; before++)
+        if (repair_record_at(r->version, header - before, end, &record) && is_exit(&record, end))
+            return true;
+    return false;
+}
+
+/* Whether a record that is damaged has taken in the header of the next batch, which tells about the
+ * time that this one does. Times are large, so that hardly anything else looks like one. */
+static bool holds_header(const repair *r, const repair_batch *b, const repair_record *record)
+{
+    enum { LARGE = 1 << 28, USUAL_PROCS = 4096, HEADER = V1_BATCH | 1 << 6 };
+    size_t at = (size_t)(record->at - r->bytes);
+    repair_batch next;
+    if (b->time < LARGE)
+        return false;
+    for (size_t i = at + 1; i < at + record->size; i++)
+        if (r->bytes[i] == HEADER && v1_header(r, i, &next) && next.time / 2 < b->time &&
+            b->time / 2 < next.time && next.owner + 1 < USUAL_PROCS &&
+            !is_exit(record, r->bytes + next.body))
+            return true;
+    return false;
+}
+
+/* Until the next batch, or damage. */
+static void v1_records(const repair *r, repair_batch *b)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + r->size;
+    repair_record record;
+    b->kind = PARTS_TABLES;
+    while (p < end && (*p & 0x3f) != V1_BATCH && repair_record_at(r->version, p, end, &record) &&
+           !holds_header(r, b, &record)) {
+        if (record.spec->flags & GOTRACE_SPEC_TIMED) {
+            uint64_t dt = record.args[r->version < 7];
+            if (dt > UINT64_C(1) << 62 || b->last + dt > UINT64_C(1) << 62)
+                break;
+            b->last += dt;
+            b->events++;
+            /* Samples have batches of their own, which say proc 0 and keep no time. */
+            if (b->kind != PARTS_EVENTS)
+                b->kind = record.spec->code == V1_SAMPLE ? PARTS_SAMPLES : PARTS_EVENTS;
+        }
+        p += record.size;
+    }
+    b->end = (size_t)(p - r->bytes);
+    repair_batch next;
+    b->cut = b->end < r->size && !v1_header(r, b->end, &next);
+}
+
+static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
+{
+    enum { ENOUGH = 64 }; /* bytes of records that do not come about by chance */
+    if ((!sure && r->spent / REPAIR_PATIENCE > r->size) || !v1_header(r, at, b))
+        return false;
+    if (!sure && ends_exit(r, b))
+        return false;
+    v1_records(r, b);
+    r->spent += sure ? 0 : b->end - at;
+    return sure || b->end - b->body >= ENOUGH || (!b->cut && b->end > b->body);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+/* Behind damage the byte before a batch may be the one that the data of an experiment begins with:
+ * it is a batch if there are whole records in it. */
+static void prefer_records(repair *r, repair_batch *b, bool sure)
+{
+    repair_batch inner;
+    bool damaged = !sure || (r->count > 0 && r->batches[r->count - 1].cut);
+    if (b->is_experiment && damaged && v2_batch(r, b->offset + 1, false, &inner) &&
+        !inner.is_experiment && !inner.cut)
+        *b = inner;
+}
+
+static bool batch_at(repair *r, size_t at, bool sure, repair_batch *b)
+{
+    if (!repair_is_v2(r))
+        return v1_batch(r, at, sure, b);
+    if (!v2_batch(r, at, sure, b))
+        return false;
+    prefer_records(r, b, sure);
+    return true;
+}
+
+static bool keep(repair *r, const repair_batch *b)
+{
+    if (!parts_grow(r->memory, &r->batches, &r->capacity, r->count + 1, sizeof *b, r->error))
+        return false;
+    r->batches[r->count++] = *b;
+    r->sound += b->end - b->offset;
+    return true;
+}
+
+/* The next batch from here on; r->size if there is none. */
+static size_t search(repair *r, size_t at, repair_batch *b)
+{
+    while (at < r->size && !batch_at(r, at, false, b))
+        at++;
+    return at < r->size ? b->offset : at;
+}
+
+/* Where the last record of a batch begins. */
+static size_t last_record(const repair *r, const repair_batch *b)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    repair_record record;
+    if (repair_is_v2(r) && b->kind != PARTS_EVENTS && !(b->kind == PARTS_SYNC && r->version < 25) &&
+        p < end)
+        p++;
+    while (p < end && repair_record_at(r->version, p, end, &record) && p + record.size < end)
+        p += record.size;
+    return (size_t)(p - r->bytes);
+}
+
+/* Where a few bytes are lost at the end of a batch, its last record has taken some of the next
+ * one's header. Find that, and take the record off. */
+static bool search_back(repair *r, size_t at, repair_batch *found)
+{
+    repair_batch *b = r->count > 0 ? &r->batches[r->count - 1] : NULL;
+    if (!b || b->end != at || b->is_experiment || b->kind == PARTS_END || b->end == b->body)
+        return false;
+    size_t from = last_record(r, b);
+    for (size_t i = from + 1; i < at; i++) {
+        if (!batch_at(r, i, false, found))
+            continue;
+        if (repair_is_v2(r))
+            v2_records(r, b, from);
+        b->end = from;
+        b->cut = b->changed = true;
+        return true;
+    }
+    return false;
+}
+
+bool repair_scan(repair *r)
+{
+    size_t at = r->headless ? 0 : PARTS_HEADER;
+    repair_batch b;
+    r->count = 0;
+    r->sound = 0;
+    r->narrow = false;
+    r->spent = 0;
+    bool sure = true;
+    bool searched = false;
+    while (at < r->size) {
+        if (sure && batch_at(r, at, true, &b)) {
+            if (b.kind == PARTS_END && r->count > 0)
+                b.generation = r->batches[r->count - 1].generation;
+            r->narrow = r->narrow || (r->count == 0 && !b.padded && b.kind != PARTS_END);
+            b.searched = searched;
+            searched = false;
+            if (!keep(r, &b))
+                return false;
+            at = b.end > at ? b.end : at + 1;
+            sure = b.end > b.offset;
+            continue;
+        }
+        if (sure && search_back(r, at, &b)) {
+            at = b.offset;
+            searched = true;
+            continue;
+        }
+        at = search(r, at + (sure ? 0 : 1), &b);
+        sure = searched = true;
+    }
+    return true;
+}

@@ -1,0 +1,335 @@
+/* convert.c - a trace as something else: another tool's format, or an event script. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cmd/diag.h"
+#include "cmd/narrow.h"
+#include "cmd/options.h"
+#include "cmd/progress.h"
+#include "cmd/records.h"
+#include "cmd/trace_limits.h"
+#include "cmd/version_file.h"
+#include "cmd/versions.h"
+
+/* Everything that --to takes: formats first, then versions, then scripts. */
+static const char *target_name(size_t n)
+{
+    size_t count = 0;
+    while (formats[count])
+        count++;
+    if (n < count)
+        return formats[n]->name;
+    const char *name = version_name(n - count);
+    return name ? name : script_name(n - count - version_count());
+}
+
+static const script_format *script_by_path(const char *path)
+{
+    size_t size;
+    packing_of_path(path, &size);
+    for (size_t i = 0; script_formats[i]; i++)
+        for (const char *const *e = script_formats[i]->extensions; e && *e; e++)
+            if (size > strlen(*e) && strncasecmp(path + size - strlen(*e), *e, strlen(*e)) == 0)
+                return script_formats[i];
+    return NULL;
+}
+
+/* A time of --to that is meant as a version, "1.19": a time has a unit; NULL for any other. */
+static const char *bare_version(const char *time)
+{
+    bool bare = time && version_release_number(time) > 0 && !time[strspn(time, ".0123456789")];
+    return bare ? time : NULL;
+}
+
+/* Find what to convert to among formats, else among versions and scripts; false after a diagnostic.
+ */
+static bool choose(const session *s, const format **target, int *version,
+                   const script_format **script)
+{
+    const char *to = s->set.to, *path = s->set.output;
+    char known[256];
+    options_join(known, sizeof known, target_name);
+    *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
+    *version = to ? version_of_release(to) : 0;
+    *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
+    const char *bare = to ? NULL : bare_version(s->set.until);
+    if (!bare && (*target || *version || *script))
+        return true;
+    if (to || bare) {
+        version_unknown("to", to ? to : bare, "go", target_name);
+    } else if (path) {
+        diag_error("'%s' does not tell by its ending what to convert to; --to takes: %s", path,
+                   known);
+    } else {
+        diag_error("what to convert to is missing: give --to (%s) or -o OUT", known);
+    }
+    return false;
+}
+
+static const char *const views[] = {"proc", "goroutine", "thread", NULL};
+
+static const char *view_name(size_t n)
+{
+    return views[n];
+}
+
+/* The view that --by names; the first without it. */
+static view_by view_of(const session *s)
+{
+    view_by by = BY_PROC;
+    while (s->set.by && strcmp(views[by], s->set.by) != 0)
+        by++;
+    return by;
+}
+
+/* The size that --split names; 0 if it is none. */
+static uint64_t part_size(const char *text)
+{
+    enum { LEAST = 64 * 1024 };
+    uint64_t size;
+    return options_size(text, &size) && size >= LEAST ? size : 0;
+}
+
+/* Whether the options suit what is converted to; false after a diagnostic. */
+static bool suits(const session *s, const format *target)
+{
+    if (s->set.by && !(target && target->views)) {
+        diag_error("--by is for --to chrome");
+        return false;
+    }
+    if (s->set.thread_runs && !(target && target->thread_runs)) {
+        diag_error("--thread-runs is for --to perfetto");
+        return false;
+    }
+    if (!s->set.split)
+        return true;
+    if (!(target && target->views)) {
+        diag_error("--split is for --to chrome");
+        return false;
+    }
+    if (!s->set.output || strcmp(s->set.output, "-") == 0) {
+        diag_error("--split needs -o OUT, after which the parts are named");
+        return false;
+    }
+    if (part_size(s->set.split) == 0) {
+        diag_error(
+            "--split takes a size, 64K or more (K, M and G are 1024, 1024^2 and 1024^3 bytes), "
+            "not '%s'",
+            s->set.split);
+        return false;
+    }
+    return true;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void note_alignment(convert_alignment alignment)
+{
+    switch (alignment) {
+    case ALIGNED_MONOTONIC: diag_note("the traces are aligned by the monotonic clock"); break;
+    case ALIGNED_REALTIME: diag_note("the traces are aligned by the wall clock"); break;
+    default: diag_note("not all traces tell the clocks (from Go 1.25 on): each begins at zero");
+    }
+}
+
+/* Write the timeline of a trace that was opened. */
+static void run_format(const session *s, const format *target, const convert_job *job, input *in)
+{
+    if (target->run(job) == GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
+    else
+        narrow_check(&s->set, job, in->name, gotrace_reader_summary(in->reader));
+}
+
+/* Several traces on one line of time: each is opened before the first is converted. */
+static int convert_series_of(session *s, const format *target, convert_job *job, input *in,
+                             gotrace_source **sources)
+{
+    int worst = EXIT_SOUND;
+    size_t count = 0;
+    for (size_t i = 0; i < s->file_count; i++)
+        if (input_open_trace(&in[i], s, s->files[i]))
+            sources[count++] = in[i].source;
+    convert_series series = {.alignment = convert_align(sources, count)};
+    note_alignment(series.alignment);
+    job->series = &series;
+    for (size_t i = 0; i < s->file_count; i++) {
+        job->reader = in[i].reader;
+        job->source = in[i].source;
+        job->config = &in[i].config;
+        job->name = base_name(in[i].name);
+        if (in[i].reader)
+            run_format(s, target, job, &in[i]);
+        int status = input_close(&in[i]);
+        worst = status > worst ? status : worst;
+        series.index++;
+    }
+    return worst;
+}
+
+static int convert_several(session *s, const format *target, convert_job *job)
+{
+    int status = output_open(&s->output, s->set.output, target->binary);
+    if (status != EXIT_SOUND)
+        return status;
+    input *in = calloc(s->file_count, sizeof *in);
+    gotrace_source **sources = calloc(s->file_count, sizeof *sources);
+    job->out = &s->output.out;
+    if (in && sources) {
+        status = convert_series_of(s, target, job, in, sources);
+    } else {
+        limits_no_memory();
+        status = EXIT_SYSTEM;
+    }
+    free(in);
+    free(sources);
+    return status;
+}
+
+/* The parts that a timeline is split into. */
+typedef struct parts {
+    session *session;
+    uint64_t count;
+    char *path; /* of the last one */
+    bool failed;
+} parts;
+
+/* The next one's name: its number stands before the ending. */
+static bool name_part(parts *p)
+{
+    const char *path = p->session->set.output, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t stem, size;
+    packing_of_path(name, &size);
+    stem = size;
+    while (stem > 0 && name[stem - 1] != '.')
+        stem--;
+    stem = stem > 1 ? stem - 1 : size;
+    free(p->path);
+    if (asprintf(&p->path, "%.*s-%llu%s", (int)(name - path + (ptrdiff_t)stem), path,
+                 (unsigned long long)++p->count, name + stem) < 0)
+        p->path = NULL;
+    return p->path != NULL;
+}
+
+static bool next_part(void *ctx)
+{
+    parts *p = ctx;
+    bool named = name_part(p);
+    if (!named)
+        limits_no_memory();
+    p->failed = !named || output_next(&p->session->output, p->path) != EXIT_SOUND;
+    return !p->failed;
+}
+
+static int convert(session *s, const format *target, convert_job *job)
+{
+    parts p = {.session = s};
+    if (s->set.split && !name_part(&p)) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    int status = output_open(&s->output, s->set.split ? p.path : s->set.output, target->binary);
+    if (status != EXIT_SOUND) {
+        free(p.path);
+        return status;
+    }
+    input in;
+    if (input_open_trace(&in, s, input_path(s))) {
+        job->reader = in.reader;
+        job->source = in.source;
+        job->config = &in.config;
+        job->out = &s->output.out;
+        job->name = base_name(in.name);
+        job->part_size = s->set.split ? part_size(s->set.split) : 0;
+        job->next_part = next_part;
+        job->ctx = &p;
+        progress_output(&s->output.out.written);
+        run_format(s, target, job, &in);
+        if (!s->set.split)
+            narrow_check_size(target, gotrace_reader_summary(in.reader)->version,
+                              s->output.out.written + s->output.out.used);
+    }
+    status = input_close(&in);
+    /* Without a next part to write to, what there is so far is not kept. */
+    if (p.failed)
+        status = EXIT_SYSTEM;
+    free(p.path);
+    return status;
+}
+
+static int run(session *s)
+{
+    const format *target;
+    const script_format *script;
+    int version;
+    if (!choose(s, &target, &version, &script) || !suits(s, target))
+        return EXIT_USAGE;
+    if (s->set.strict && version == 0) {
+        diag_error("--strict is for --to go1.N");
+        return EXIT_USAGE;
+    }
+    convert_job job = {.by = view_of(s), .thread_runs = s->set.thread_runs};
+    if (!narrow_job(s, target, &job))
+        return EXIT_USAGE;
+    if (s->file_count > 1 && !(target && target->several)) {
+        diag_error("'%s' is one argument too many: only --to perfetto takes several traces",
+                   s->files[1]);
+        return EXIT_USAGE;
+    }
+    s->output.large = target && target->large;
+    if (s->file_count > 1)
+        return convert_several(s, target, &job);
+    return target    ? convert(s, target, &job)
+           : version ? version_write(s, version)
+                     : records_dump(s, script);
+}
+
+static const option_spec options[] = {
+    {0, "to", OPTION_TARGET, "NAME", offsetof(settings, to), target_name,
+     "what to convert to; without it, by OUT's ending"},
+    {0, "by", OPTION_CHOICE, "VIEW", offsetof(settings, by), view_name,
+     "chrome: a row a proc, goroutine or thread (proc)"},
+    {0, "only", OPTION_TEXT, "LIST", offsetof(settings, only), convert_part_name,
+     "timelines: these parts alone, between commas"},
+    {0, "from", OPTION_TIME, "TIME", offsetof(settings, from), NULL,
+     "timelines: from that time of the trace on"},
+    {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
+     "timelines: leave out the runtime's goroutines"},
+    {0, "thread-runs", OPTION_FLAG, NULL, offsetof(settings, thread_runs), NULL,
+     "perfetto: show on threads each run of a goroutine"},
+    {0, "strict", OPTION_FLAG, NULL, offsetof(settings, strict), NULL,
+     "go1.N: write nothing if that version cannot tell all"},
+    {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
+     "chrome: parts of that size (100M): OUT-1.json, ..."},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
+    {.name = NULL},
+};
+
+const verb verb_convert = {
+    .name = "convert",
+    .args = "[FILE ...]",
+    .max_args = CONVERT_MOST_TRACES,
+    .input = "FILE",
+    .summary = "convert a trace to what other programs read",
+    .details =
+        "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. go1.5 to\n"
+        "go1.26 are traces as that version of Go writes them; what it has no way to tell is\n"
+        "left out, and notes say how much of what. The others are event scripts, as dump\n"
+        "writes them.\n"
+        "\n"
+        "Timelines have --to TIME too, beside --to NAME: until that time. A TIME\n"
+        "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/* dump.c - the records of a trace as they stand in the file, as an event script. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/diag.h"
+#include "cmd/input.h"
+#include "cmd/progress.h"
+#include "cmd/records.h"
+#include "cmd/trace_limits.h"
+
+enum { PIECE = 256 * 1024 };
+
+/* A dump under way. */
+typedef struct dump {
+    input in;
+    gotrace_decoder *decoder;
+    const script_format *how;
+    out *out;
+    int version; /* 0 until the script was begun */
+    bool has_records;
+    char *piece;
+} dump;
+
+const char *script_name(size_t n)
+{
+    return script_formats[n] ? script_formats[n]->name : NULL;
+}
+
+/* Write all records that the decoder has now. */
+static gotrace_status write_records(dump *d)
+{
+    gotrace_record record;
+    gotrace_status status;
+    do {
+        status = gotrace_decoder_next(d->decoder, &record);
+        if (d->version == 0 && gotrace_decoder_version(d->decoder) != 0) {
+            d->version = gotrace_decoder_version(d->decoder);
+            d->how->begin(d->out, d->version);
+        }
+        if (status == GOTRACE_EVENT) {
+            d->how->record(d->out, d->version, &record, !d->has_records);
+            d->has_records = true;
+        }
+    } while (status == GOTRACE_EVENT && !d->out->failed);
+    return status;
+}
+
+/* Feed the decoder piece by piece, until it has enough or the file ends. */
+static gotrace_status decode(dump *d, gotrace_error *error)
+{
+    uint64_t offset = 0, size = gotrace_source_size(d->in.source);
+    for (;;) {
+        size_t got = 0;
+        if (gotrace_source_read(d->in.source, offset, d->piece, PIECE, &got, error) < 0)
+            return GOTRACE_ERROR;
+        if (got == 0)
+            gotrace_decoder_finish(d->decoder);
+        else if (gotrace_decoder_feed(d->decoder, d->piece, got) < 0)
+            break;
+        offset += got;
+        gotrace_status status = write_records(d);
+        if (status != GOTRACE_NEED_INPUT || d->out->failed) {
+            if (status != GOTRACE_ERROR)
+                return status;
+            break;
+        }
+        progress_update(offset, size);
+    }
+    *error = *gotrace_decoder_error(d->decoder);
+    return GOTRACE_ERROR;
+}
+
+int records_dump(session *s, const script_format *how)
+{
+    int status = output_open(&s->output, s->set.output, how->binary);
+    if (status != EXIT_SOUND)
+        return status;
+    dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    if (!d.piece) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    if (input_open(&d.in, s, input_path(s)) &&
+        (gotrace_decoder_new(&d.in.config, &d.decoder, &error) < 0 || decode(&d, &error) < 0))
+        findings_add(&d.in.found, &error);
+    if (d.version != 0)
+        how->end(d.out);
+    gotrace_decoder_free(d.decoder);
+    free(d.piece);
+    return input_close(&d.in);
+}
+
+/* Write the events of the verb's FILE. */
+static int events_dump(session *s, const script_format *how)
+{
+    int status = output_open(&s->output, s->set.output, how->binary);
+    if (status != EXIT_SOUND)
+        return status;
+    input in;
+    if (input_open_reader(&in, s, input_path(s))) {
+        const script_dumping dumping = {.source = in.source,
+                                        .reader = in.reader,
+                                        .limits = &in.config.limits,
+                                        .how = how,
+                                        .out = &s->output.out};
+        gotrace_error error;
+        if (script_dump_meaning(&dumping, &error) < 0)
+            findings_add(&in.found, &error);
+    }
+    return input_close(&in);
+}
+
+static const char *level_name(size_t n)
+{
+    static const char *const names[] = {"raw", "meaning", NULL};
+    return names[n];
+}
+
+static int run(session *s)
+{
+    const script_format *how = s->set.format ? script_by_name(s->set.format) : script_formats[0];
+    bool meaning = s->set.level && strcmp(s->set.level, "meaning") == 0;
+    return meaning ? events_dump(s, how) : records_dump(s, how);
+}
+
+static const option_spec options[] = {
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), script_name, "how (text)"},
+    {0, "level", OPTION_CHOICE, "LEVEL", offsetof(settings, level), level_name,
+     "what it tells (raw)"},
+    {.name = NULL},
+};
+
+const verb verb_dump = {
+    .name = "dump",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "write the records of a trace as an event script",
+    .details = "The records come in the order of the file, with all that 'gotrace synth' needs to\n"
+               "write the same file again, byte for byte. With --level meaning the events come\n"
+               "in their order, with their times, strings and stacks, to be read and edited.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

@@ -1,0 +1,97 @@
+/* gen.c - a trace of a program that does not exist. */
+#include <string.h>
+
+#include "cmd/diag.h"
+#include "cmd/options.h"
+#include "cmd/versions.h"
+
+/* Small enough for the memory of a cache, large enough for few calls of the system. */
+static bool write_buffered(void *ctx, const void *bytes, size_t size)
+{
+    out *o = ctx;
+    out_bytes(o, bytes, size);
+    return !o->failed;
+}
+
+enum { NEWEST = 26 };
+
+static gotrace_rule rule_of(const char *id)
+{
+    int rule = 0;
+    while (strcmp(gotrace_rule_describe((gotrace_rule)rule)->id, id) != 0)
+        rule++;
+    return (gotrace_rule)rule;
+}
+
+static gotrace_status write_defect(session *s, gen_job job, const gotrace_config *config,
+                                   gotrace_error *error)
+{
+    gen_planted planted;
+    gotrace_rule rule = rule_of(s->set.defect);
+    if (gen_write_defect(&job, rule, write_buffered, &s->output.out, config, &planted, error) < 0)
+        return GOTRACE_ERROR;
+    if (!s->set.quiet)
+        fprintf(stderr, "gotrace: at 0x%llx of this trace of go 1.%d: %s [%s]\n",
+                (unsigned long long)planted.offset, planted.version, planted.what, s->set.defect);
+    return GOTRACE_OK;
+}
+
+static int run(session *s)
+{
+    const settings *set = &s->set;
+    int version = set->go ? version_of_release(set->go) : set->defect ? 0 : NEWEST;
+    if (set->go && version == 0) {
+        version_unknown("go", set->go, "", version_number);
+        return EXIT_USAGE;
+    }
+    gen_job job = {.seed = set->seed,
+                   .version = version,
+                   .events = set->events,
+                   .procs = set->procs,
+                   .goroutines = set->goroutines,
+                   .profile = set->profile,
+                   .cover = set->cover};
+    int status = output_open(&s->output, set->output, true);
+    if (status != EXIT_SOUND)
+        return status;
+    gotrace_config config;
+    gotrace_error error;
+    gotrace_config_init(&config);
+    gotrace_status written = set->defect
+                                 ? write_defect(s, job, &config, &error)
+                                 : gen_write(&job, write_buffered, &s->output.out, &config, &error);
+    if (written < 0) {
+        /* A failed write is told when the output is closed. */
+        if (!s->output.out.failed)
+            diag_error("%s", error.message);
+        return error.class_ == GOTRACE_CLASS_USAGE ? EXIT_USAGE : EXIT_SYSTEM;
+    }
+    return EXIT_SOUND;
+}
+
+static const option_spec options[] = {
+    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL, "another trace for each N (0)"},
+    {0, "go", OPTION_TEXT, "VERSION", offsetof(settings, go), version_number,
+     "as Go of that version writes it (1.26)"},
+    {0, "events", OPTION_NUMBER, "N", offsetof(settings, events), NULL,
+     "how many, at least (100000)"},
+    {0, "procs", OPTION_NUMBER, "N", offsetof(settings, procs), NULL, "how many procs (8)"},
+    {0, "goroutines", OPTION_NUMBER, "N", offsetof(settings, goroutines), NULL,
+     "how many at a time, at most (200)"},
+    {0, "profile", OPTION_CHOICE, "NAME", offsetof(settings, profile), gen_profile_name,
+     "what the program does (mixed)"},
+    {0, "cover", OPTION_FLAG, NULL, offsetof(settings, cover), NULL,
+     "each event of that version, once at least"},
+    {0, "defect", OPTION_CHOICE, "RULE", offsetof(settings, defect), gen_defect_name,
+     "break that rule of validate in one place"},
+    {.name = NULL},
+};
+
+const verb verb_gen = {
+    .name = "gen",
+    .args = "",
+    .summary = "write the trace of a program that does not exist",
+    .details = "The same options give the same bytes on every machine.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,194 @@
+/* mutate.c - variants of traces, each with a file beside it that says what was changed. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/diag.h"
+#include "cmd/folder.h"
+#include "cmd/gen/defect.h"
+#include "cmd/input.h"
+#include "cmd/mutate/mutate.h"
+#include "cmd/new_file.h"
+
+typedef struct mutating {
+    session *session;
+    const char *folder;
+    packing packing;  /* of the traces */
+    const char *name; /* of the trace at hand */
+    char stem[256];
+    mutate_job job;
+} mutating;
+
+/* The whole trace; NULL after the reason was added to what was found. */
+static uint8_t *load(input *in, size_t *size)
+{
+    uint64_t all = gotrace_source_size(in->source), limit = parts_limit(&in->config);
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    uint8_t *bytes = all <= limit ? malloc((size_t)all + 1) : NULL;
+    *size = 0;
+    if (!bytes) {
+        fill_error(&error, all <= limit ? GOTRACE_RULE_SYSTEM_MEMORY : GOTRACE_RULE_SYSTEM_LIMIT,
+                   GOTRACE_NO_OFFSET, "the trace of %llu bytes is held in memory, and has no room",
+                   (unsigned long long)all);
+    } else if (gotrace_source_read(in->source, 0, bytes, (size_t)all, size, &error) < 0) {
+        free(bytes);
+        bytes = NULL;
+    }
+    if (!bytes)
+        findings_add(&in->found, &error);
+    return bytes;
+}
+
+/* What a variant is called by. */
+static const char *kind_of(const mutating *p)
+{
+    return p->job.mode == MUTATE_BREAK ? mutate_verdict(&p->job) : mutate_mode_name(p->job.mode);
+}
+
+/* A file as a whole: the trace, or (found not NULL) what is said of it. */
+static int write_file(const mutating *p, const char *path, const mutate_variant *v,
+                      const verdict *found)
+{
+    session *s = p->session;
+    if (!folder_may_write(s, path))
+        return EXIT_USAGE;
+    s->output.packing = found ? PACKING_NONE : p->packing;
+    int status = output_open(&s->output, path, !found);
+    if (status != EXIT_SOUND)
+        return status;
+    if (found) {
+        char trace[PATH_MAX];
+        snprintf(trace, sizeof trace, "%s.%s.%llu.trace%s", p->stem, kind_of(p),
+                 (unsigned long long)p->job.seed, packing_ending(p->packing));
+        mutate_tell(&s->output.out, p->name, trace, &p->job, v, found);
+    } else {
+        out_bytes(&s->output.out, v->bytes, v->size);
+    }
+    return output_close(&s->output, true);
+}
+
+static int write_variant(const mutating *p, const mutate_variant *v, const verdict *found)
+{
+    char path[PATH_MAX];
+    for (unsigned i = 0; i < 2; i++) {
+        int length = snprintf(path, sizeof path, "%s/%s.%s.%llu.%s%s", p->folder, p->stem,
+                              kind_of(p), (unsigned long long)p->job.seed, i ? "json" : "trace",
+                              i ? "" : packing_ending(p->packing));
+        if (length < 0 || length >= PATH_MAX) {
+            diag_error("the path of a variant is too long [system.write]");
+            return EXIT_SYSTEM;
+        }
+        int status = write_file(p, path, v, i ? found : NULL);
+        if (status != EXIT_SOUND)
+            return status;
+    }
+    return EXIT_SOUND;
+}
+
+static int mutate_one(mutating *p, mutate *m, const gotrace_config *config)
+{
+    mutate_variant variant;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    verdict found;
+    gotrace_status status = mutate_make(m, &p->job, &variant, &error);
+    if (status == GOTRACE_OK && !verdict_of(variant.bytes, variant.size, config, &found, &error))
+        status = GOTRACE_ERROR;
+    if (status == GOTRACE_OK)
+        return write_variant(p, &variant, &found);
+    diag_error("%s: %s", p->name, error.message);
+    return status == GOTRACE_END ? EXIT_DAMAGED : EXIT_SYSTEM;
+}
+
+static int mutate_file(mutating *p, const char *path)
+{
+    input in;
+    size_t size = 0;
+    int status = EXIT_SOUND;
+    const settings *set = &p->session->set;
+    uint8_t *bytes = NULL;
+    mutate *m = NULL;
+    folder_stem(p->stem, sizeof p->stem, path);
+    if (input_open(&in, p->session, path))
+        bytes = load(&in, &size);
+    p->name = in.name;
+    gotrace_config config = {.limits = in.config.limits, .spool_dir = in.config.spool_dir};
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    if (bytes && mutate_new(bytes, size, &config, &m, &error) < 0)
+        findings_add(&in.found, &error);
+    for (uint64_t i = 0; m && i < set->count && status == EXIT_SOUND; i++) {
+        p->job.seed = set->seed + i;
+        status = mutate_one(p, m, &config);
+    }
+    mutate_free(m);
+    free(bytes);
+    int found = input_close(&in);
+    return found > status ? found : status;
+}
+
+static int run(session *s)
+{
+    const settings *set = &s->set;
+    mutating p = {
+        .session = s, .folder = set->output ? set->output : ".", .packing = s->output.packing};
+    if (set->keep_valid + set->raw + (set->broken != NULL) > 1) {
+        diag_error("--keep-valid, --break and --raw exclude each other");
+        return EXIT_USAGE;
+    }
+    if (!folder_is_one(p.folder))
+        return EXIT_USAGE;
+    if (set->broken) {
+        p.job.mode = MUTATE_BREAK;
+        while (strcmp(gotrace_rule_describe(p.job.rule)->id, set->broken) != 0)
+            p.job.rule++;
+    } else {
+        p.job.mode = set->raw ? MUTATE_RAW : set->keep_valid ? MUTATE_KEEP : MUTATE_ANY;
+    }
+    bool made;
+    if (!folder_make(p.folder, &made))
+        return EXIT_SYSTEM;
+    int status = EXIT_SOUND;
+    for (size_t i = 0; i < (s->file_count ? s->file_count : 1); i++) {
+        int one = mutate_file(&p, s->file_count ? s->files[i] : NULL);
+        status = one > status ? one : status;
+        if (one >= EXIT_USAGE)
+            break;
+    }
+    new_file_folder(NULL);
+    if (made && status != EXIT_SOUND)
+        rmdir(p.folder); /* if nothing is in it */
+    return status;
+}
+
+static const option_spec options[] = {
+    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL,
+     "the first variant's number; each is another (0)"},
+    {'n', "count", OPTION_NUMBER, "COUNT", offsetof(settings, count), NULL,
+     "how many of each trace (1)"},
+    {0, "keep-valid", OPTION_FLAG, NULL, offsetof(settings, keep_valid), NULL,
+     "a sound trace is to be sound still"},
+    {0, "break", OPTION_CHOICE, "RULE", offsetof(settings, broken), gen_defect_name,
+     "break that rule of validate, and no other"},
+    {0, "raw", OPTION_FLAG, NULL, offsetof(settings, raw), NULL, "damage bytes, wherever they are"},
+    {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
+     "write to this folder, which is made (.)"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
+     "replace files that are there already"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the traces"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the traces, as .gz"},
+    {.name = NULL},
+};
+
+const verb verb_mutate = {
+    .name = "mutate",
+    .args = "[FILE ...]",
+    .max_args = SIZE_MAX,
+    .input = "FILE",
+    .summary = "write variants of traces, to test what reads traces",
+    .details = "A variant is a trace and, beside it, a JSON file that says what was changed and\n"
+               "what the verdict on it ought to be. Without --keep-valid, --break or --raw\n"
+               "records, batches and tables are changed at will.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

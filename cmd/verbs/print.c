@@ -1,0 +1,52 @@
+/* print.c - the events of a trace in their order, for people and for programs. */
+#include "cmd/input.h"
+
+static const char *printer_name(size_t n)
+{
+    return printers[n] ? printers[n]->name : NULL;
+}
+
+static void print_events(input *in, const printer *how, out *o)
+{
+    gotrace_event event;
+    gotrace_status status;
+    while ((status = gotrace_reader_next(in->reader, &event)) == GOTRACE_EVENT) {
+        how->event(o, in->reader, &event);
+        if (o->failed)
+            return;
+    }
+    if (status == GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
+}
+
+static int run(session *s)
+{
+    const printer *how = s->set.format ? printer_by_name(s->set.format) : printers[0];
+    int status = output_open(&s->output, s->set.output, false);
+    if (status != EXIT_SOUND)
+        return status;
+    input in;
+    if (input_open_trace(&in, s, input_path(s)))
+        print_events(&in, how, &s->output.out);
+    return input_close(&in);
+}
+
+static const option_spec options[] = {
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name, "how (text)"},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
+    {.name = NULL},
+};
+
+const verb verb_print = {
+    .name = "print",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "print the events of a trace in their order",
+    .details = "text is for people, jsonl for programs, and go what Go's own 'go tool trace -d'\n"
+               "prints.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

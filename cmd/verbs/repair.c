@@ -1,0 +1,133 @@
+/* repair.c - a valid trace out of a damaged one. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/diag.h"
+#include "cmd/input.h"
+#include "cmd/losses.h"
+#include "cmd/trace_limits.h"
+
+typedef struct repairing {
+    session *session;
+    losses losses;
+    int status; /* EXIT_SOUND as long as the output can be opened */
+} repairing;
+
+/* Where a trace goes: the first one where it was told, others beside it with their number. */
+static bool path_of(const session *s, unsigned trace, char *path)
+{
+    const char *name = s->set.output;
+    size_t stem, size = strlen(".trace");
+    packing_of_path(name, &stem);
+    if (stem > size && strncmp(name + stem - size, ".trace", size) == 0)
+        stem -= size;
+    int length = snprintf(path, PATH_MAX, "%.*s.%u%s", (int)stem, name, trace, name + stem);
+    return length > 0 && length < PATH_MAX;
+}
+
+static out *next_trace(void *ctx, unsigned trace)
+{
+    static char paths[2][PATH_MAX]; /* the output tells of the one before too */
+    repairing *p = ctx;
+    session *s = p->session;
+    if (trace == 1) {
+        p->status = output_open(&s->output, s->set.output, true);
+    } else if (!path_of(s, trace, paths[trace % 2])) {
+        diag_error("the path of trace %u is too long [system.write]", trace);
+        p->status = EXIT_SYSTEM;
+    } else {
+        p->status = output_next(&s->output, paths[trace % 2]);
+    }
+    return p->status == EXIT_SOUND ? &s->output.out : NULL;
+}
+
+static void tell(void *ctx, const repair_finding *f)
+{
+    losses_tell(&((repairing *)ctx)->losses, f);
+}
+
+static bool write_stdout(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx;
+    return fwrite(bytes, 1, size, stdout) == size && fflush(stdout) == 0;
+}
+
+static int repair_input(repairing *p, input *in)
+{
+    repair_job job = {.source = in->source,
+                      .config = &in->config,
+                      .all = p->session->set.all,
+                      .next = next_trace,
+                      .tell = tell,
+                      .ctx = p};
+    gotrace_config config = in->config;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    job.config = &config;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    repair_totals totals;
+    gotrace_status status = repair_write(&job, &totals, &error);
+    if (p->status != EXIT_SOUND)
+        return p->status;
+    if (status < 0) {
+        findings_add(&in->found, &error);
+        return EXIT_SOUND;
+    }
+    losses_end(&p->losses, &totals);
+    return totals.identical && totals.sound ? EXIT_SOUND : EXIT_DAMAGED;
+}
+
+static int run(session *s)
+{
+    const char *path = s->set.output;
+    bool to_stdout = !path || strcmp(path, "-") == 0;
+    if (to_stdout && (s->set.all || s->set.json)) {
+        diag_error("%s the trace needs a file: -o GOOD", s->set.all ? "with --all" : "with --json");
+        return EXIT_USAGE;
+    }
+    input in;
+    repairing p = {.session = s, .losses = {.limit = s->set.max_errors}};
+    out json;
+    if (s->set.json && !out_init(&json, write_stdout, NULL)) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    s->report = p.losses.json = s->set.json ? &json : NULL;
+    int status = EXIT_SOUND;
+    if (input_open(&in, s, input_path(s))) {
+        p.losses.file = in.name;
+        status = repair_input(&p, &in);
+    }
+    int found = input_close(&in);
+    if (s->report) {
+        if (!out_flush(&json)) {
+            diag_error("cannot write to standard output [system.write]");
+            status = EXIT_SYSTEM;
+        }
+        out_free(&json);
+    }
+    return found > status ? found : status;
+}
+
+static const option_spec options[] = {
+    {0, "all", OPTION_FLAG, NULL, offsetof(settings, all), NULL,
+     "write every trace that the file holds"},
+    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+     "tell what was lost as JSON Lines"},
+    {.name = NULL},
+};
+
+const verb verb_repair = {
+    .name = "repair",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "write a valid trace from a damaged one",
+    .details = "What is sound is kept as it stands. What was lost, where and why is told on\n"
+               "standard error, or with --json on standard output. A file may hold several\n"
+               "traces: the first is written, with --all the others too, beside it.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

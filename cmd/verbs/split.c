@@ -1,0 +1,115 @@
+/* split.c - a trace is taken apart, into files in a folder. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/diag.h"
+#include "cmd/folder.h"
+#include "cmd/input.h"
+#include "cmd/new_file.h"
+#include "cmd/parts/parts.h"
+
+typedef struct splitting {
+    session *session;
+    const char *folder;
+    char name[256]; /* of the whole */
+    int status;     /* EXIT_SOUND as long as the parts can be opened */
+    bool opened;
+    uint64_t count;
+} splitting;
+
+/* The paths of the part at hand and of the one before: the output tells about them. */
+static char paths[2][PATH_MAX];
+
+static out *next_part(void *ctx, const char *part)
+{
+    splitting *p = ctx;
+    session *s = p->session;
+    char *path = paths[p->count % 2];
+    int length = snprintf(path, PATH_MAX, "%s/%s.%s.trace%s", p->folder, p->name, part,
+                          packing_ending(s->output.packing));
+    if (length < 0 || length >= PATH_MAX) {
+        diag_error("the path of part %s is too long [system.write]", part);
+        p->status = EXIT_SYSTEM;
+    } else if (!folder_may_write(s, path)) {
+        p->status = EXIT_USAGE;
+    } else {
+        p->status = p->opened ? output_next(&s->output, path) : output_open(&s->output, path, true);
+    }
+    p->opened = p->opened || p->status == EXIT_SOUND;
+    p->count += p->status == EXIT_SOUND;
+    return p->status == EXIT_SOUND ? &s->output.out : NULL;
+}
+
+static parts_by by_of(const char *name)
+{
+    size_t n = 0;
+    while (strcmp(parts_by_name(n), name) != 0)
+        n++;
+    return (parts_by)n;
+}
+
+static int run(session *s)
+{
+    if (!s->set.by || !s->set.output) {
+        diag_error(s->set.by ? "the parts need a folder: -o DIR"
+                             : "what the parts are to be is not said: --by proc, thread or "
+                               "generation");
+        return EXIT_USAGE;
+    }
+    if (!folder_is_one(s->set.output))
+        return EXIT_USAGE;
+    input in;
+    splitting p = {.session = s, .folder = s->set.output};
+    folder_stem(p.name, sizeof p.name, input_path(s));
+    bool made = false, opened = input_open(&in, s, input_path(s));
+    if (opened && !folder_make(p.folder, &made)) {
+        p.status = EXIT_SYSTEM;
+    } else if (opened) {
+        parts_split_job job = {.source = in.source,
+                               .config = &in.config,
+                               .by = by_of(s->set.by),
+                               .next = next_part,
+                               .ctx = &p};
+        gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+        if (parts_split(&job, &error) < 0)
+            findings_add(&in.found, &error);
+    }
+    bool verbose = in.found.verbose && p.opened;
+    int status = input_close(&in);
+    if (p.status != EXIT_SOUND)
+        status = p.status;
+    int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
+    status = written == EXIT_SOUND ? status : written;
+    new_file_folder(NULL);
+    if (made && (!p.opened || status == EXIT_USAGE || status == EXIT_SYSTEM))
+        rmdir(p.folder);
+    else if (verbose)
+        diag_note("%llu parts in '%s'", (unsigned long long)p.count, p.folder);
+    return status;
+}
+
+static const option_spec options[] = {
+    {0, "by", OPTION_CHOICE, "WHAT", offsetof(settings, by), parts_by_name, "a part for each"},
+    {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
+     "write the parts to this folder, which is made"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
+     "replace parts that are there already"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the parts"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the parts, as .gz"},
+    {.name = NULL},
+};
+
+const verb verb_split = {
+    .name = "split",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "take a trace apart, by procs, threads or generations",
+    .details = "The parts are traces themselves, with the strings and stacks that they refer to.\n"
+               "'gotrace merge' puts them together again.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

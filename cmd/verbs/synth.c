@@ -1,0 +1,98 @@
+/* synth.c - an event script becomes the trace that it describes. */
+#include <inttypes.h>
+
+#include "cmd/diag.h"
+#include "cmd/input.h"
+#include "cmd/script_file.h"
+#include "cmd/trace_limits.h"
+
+/* A raw encoder writes record by record: they are gathered first. */
+static bool write_buffered(void *ctx, const void *bytes, size_t size)
+{
+    out *o = ctx;
+    out_bytes(o, bytes, size);
+    return !o->failed;
+}
+
+/* So many errors are shown; the rest is counted. */
+enum { SHOWN = 20 };
+
+/* What is found wrong in a script. */
+typedef struct script_findings {
+    session *session;
+    const char *name;
+    uint64_t errors;
+    int status;
+} script_findings;
+
+/* Called with each error. A failed write is reported when the output is closed. */
+static void report_error(void *ctx, const script_error *found)
+{
+    script_findings *f = ctx;
+    bool is_system = found->error.class_ == GOTRACE_CLASS_SYSTEM;
+    f->status = is_system ? EXIT_SYSTEM : EXIT_DAMAGED;
+    if (f->session->output.out.failed || (++f->errors > SHOWN && !is_system))
+        return;
+    diag_script(f->name, found);
+    limits_note(&found->error);
+}
+
+static int synthesize(session *s, const input *in, FILE *script)
+{
+    int status = output_open(&s->output, s->set.output, true);
+    if (status != EXIT_SOUND)
+        return status;
+    gotrace_config config;
+    limits_config(s, &config);
+    script_findings found = {.session = s, .name = in->name};
+    const script_options how = {
+        .force = s->set.force, .report = report_error, .report_ctx = &found};
+    if (script_synthesize_as(script, write_buffered, &s->output.out, &config, &how, NULL) >= 0)
+        return EXIT_SOUND;
+    if (found.errors > SHOWN)
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET, "%" PRIu64 " more error%s",
+                          found.errors - SHOWN, found.errors == SHOWN + 1 ? "" : "s");
+    /* What a bad script has given so far is no trace. */
+    int closed = output_close(&s->output, false);
+    return closed == EXIT_SOUND ? found.status : closed;
+}
+
+static int run(session *s)
+{
+    input in;
+    int status = EXIT_SOUND;
+    /* Where compressed data is damaged a part of the script is missing. */
+    if (input_open(&in, s, input_path(s)) && !gotrace_source_error(in.source)) {
+        FILE *script = script_file_open(in.source);
+        if (script) {
+            status = synthesize(s, &in, script);
+            fclose(script);
+        } else {
+            limits_no_memory();
+            status = EXIT_SYSTEM;
+        }
+    }
+    int found = input_close(&in);
+    return found > status ? found : status;
+}
+
+static const option_spec options[] = {
+    {.name = "force",
+     .type = OPTION_FLAG,
+     .field = offsetof(settings, force),
+     .summary = "write what cannot have happened too"},
+    {.name = NULL},
+};
+
+const verb verb_synth = {
+    .name = "synth",
+    .args = "[SCRIPT]",
+    .max_args = 1,
+    .input = "SCRIPT",
+    .summary = "write the trace that an event script describes",
+    .details = "Reads what dump writes, in any of its formats: which one is seen by the script's\n"
+               "first bytes.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

@@ -1,0 +1,114 @@
+/* validate.c - is it a sound trace, and if not, what is wrong with it and where? */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/diag.h"
+#include "cmd/human.h"
+#include "cmd/input.h"
+#include "formats/common/plural.h"
+
+/* How much of a trace was read, "(go 1.19, 12 events, ...)". */
+static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
+{
+    char duration[32];
+    human_duration(duration, sizeof duration, sum->duration);
+    out_printf(o, " (go 1.%d, %" PRIu64 " event%s", sum->version, sum->events, plural(sum->events));
+    if (sum->version >= VERSION_V2)
+        out_printf(o, ", %" PRIu64 " thread%s", sum->threads, plural(sum->threads));
+    uint64_t goroutines = sum->goroutines_created + sum->goroutines_initial;
+    out_printf(o, ", %" PRIu64 " proc%s, %" PRIu64 " goroutine%s, %s", sum->procs,
+               plural(sum->procs), goroutines, plural(goroutines), duration);
+    if (f->errors)
+        out_printf(o, "; %" PRIu64 " error%s", f->errors, plural(f->errors));
+    if (f->warnings)
+        out_printf(o, "%s %" PRIu64 " warning%s", f->errors ? "," : ";", f->warnings,
+                   plural(f->warnings));
+    out_char(o, ')');
+}
+
+static void print_text(out *o, const input *in)
+{
+    char name[4096];
+    diag_escape(name, sizeof name, in->name);
+    out_printf(o, "%s: %s", name, findings_verdict(&in->found));
+    if (in->reader)
+        print_extent(o, gotrace_reader_summary(in->reader), &in->found);
+    out_char(o, '\n');
+}
+
+static void print_json(out *o, const input *in)
+{
+    out_str(o, "{\"type\":\"trace\",\"file\":");
+    out_json_string(o, in->name, strlen(in->name));
+    out_printf(o, ",\"verdict\":\"%s\",\"errors\":%" PRIu64 ",\"warnings\":%" PRIu64,
+               findings_verdict(&in->found), in->found.errors, in->found.warnings);
+    if (in->reader) {
+        const gotrace_summary *sum = gotrace_reader_summary(in->reader);
+        out_printf(o, ",\"version\":\"1.%d\",\"events\":%" PRIu64, sum->version, sum->events);
+        if (sum->version >= VERSION_V2)
+            out_printf(o, ",\"threads\":%" PRIu64, sum->threads);
+        out_printf(o, ",\"procs\":%" PRIu64 ",\"goroutines\":%" PRIu64 ",\"duration_ns\":%" PRId64,
+                   sum->procs, sum->goroutines_created + sum->goroutines_initial, sum->duration);
+    }
+    out_str(o, "}\n");
+}
+
+static int validate_file(session *s, const char *path)
+{
+    input in;
+    out *o = &s->output.out;
+    if (input_open_trace(&in, s, path)) {
+        if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
+            findings_add(&in.found, gotrace_reader_error(in.reader));
+    }
+    if (s->set.json)
+        print_json(o, &in);
+    else if (!s->set.quiet)
+        print_text(o, &in);
+    /* The verdict on one file is there before the next is read. */
+    out_flush(o);
+    return input_close(&in);
+}
+
+static int run(session *s)
+{
+    int worst = output_open(&s->output, s->set.output, false);
+    if (worst != EXIT_SOUND)
+        return worst;
+    s->report = s->set.json ? &s->output.out : NULL;
+    s->explain = true;
+    const char *const standard[] = {"-", NULL};
+    for (const char *const *file = s->file_count ? s->files : standard; *file; file++) {
+        int status = validate_file(s, *file);
+        worst = status > worst ? status : worst;
+        if (s->output.out.failed)
+            return EXIT_SYSTEM;
+    }
+    return worst;
+}
+
+static const option_spec options[] = {
+    {0, "max-errors", OPTION_NUMBER, "N", offsetof(settings, max_errors), NULL,
+     "tell at most N errors and N warnings of a file (20); 0: all"},
+    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+     "problems and verdicts as JSON Lines on standard output"},
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
+     "read a damaged trace up to the damage alone"},
+    {.name = NULL},
+};
+
+const verb verb_validate = {
+    .name = "validate",
+    .args = "[FILE ...]",
+    .max_args = SIZE_MAX,
+    .input = "FILE",
+    .summary = "tell whether traces are sound, and what is wrong where",
+    .details = "Prints a line for each FILE: its verdict (sound, unfinished, broken clocks,\n"
+               "inconsistent, malformed, unsupported, not a trace, unreadable), version, events,\n"
+               "threads (from 1.22), procs, goroutines and duration. What is wrong is told on\n"
+               "standard error. With -q only errors are told, and the exit status tells the\n"
+               "verdict.",
+    .options = options,
+    .limited = true,
+    .run = run,
+};

@@ -1,0 +1,42 @@
+/* version.c - which program, which library, which traces. */
+#include "cmd/verb.h"
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+#define PROGRAM_VERSION                                                                            \
+    TEXT(GOTRACE_VERSION_MAJOR) "." TEXT(GOTRACE_VERSION_MINOR) "." TEXT(GOTRACE_VERSION_PATCH)
+
+static int run(session *s)
+{
+    int status = output_open(&s->output, s->set.output, false);
+    if (status != EXIT_SOUND)
+        return status;
+    out *o = &s->output.out;
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    if (s->set.json)
+        out_printf(o, "{\"program\":\"%s\",\"library\":\"%s\",\"reads\":[", PROGRAM_VERSION,
+                   gotrace_version());
+    else
+        out_printf(o, "gotrace %s\nlibgotrace %s\nreads", PROGRAM_VERSION, gotrace_version());
+    for (size_t i = 0; i < count; i++)
+        if (s->set.json)
+            out_printf(o, "%s\"1.%d\"", i ? "," : "", versions[i]);
+        else
+            out_printf(o, " %s1.%d", i ? "" : "go ", versions[i]);
+    out_str(o, s->set.json ? "]}\n" : "\n");
+    return EXIT_SOUND;
+}
+
+static const option_spec options[] = {
+    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL, "as JSON"},
+    {.name = NULL},
+};
+
+const verb verb_version = {
+    .name = "version",
+    .args = "",
+    .summary = "tell the versions of program and library, and of the traces they read",
+    .options = options,
+    .run = run,
+};

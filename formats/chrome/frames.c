@@ -1,0 +1,312 @@
+/*
+ * frames.c - the tree of stack frames that records refer to.
+ *
+ * A stack is named by its innermost frame; the frames around it are that one's parents, so that
+ * stacks share what they have in common. Only frames that a record shows are written.
+ *
+ * Stacks are looked up while their event is at hand, and records are written in another thread,
+ * which reads frames and texts that it was told of, and says which are used. Where ids hold for a
+ * generation only (v2) names are copied, and frames are told apart by them; else the tables outlive
+ * the reading.
+ */
+#include "formats/chrome/chrome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/seeded_hash.h"
+
+/* A frame with its callers. line is the PC in traces that tell nothing else. */
+struct chrome_node {
+    uint64_t function_id, line;
+    const char *function;
+    uint32_t function_size;
+    uint32_t parent; /* its number, 0 for an outermost frame */
+    /* For the thread that writes: */
+    uint32_t next_used; /* the frame that was used before; 0: none */
+    bool used;          /* a record shows it */
+    bool seen;          /* a record in an earlier document did */
+};
+
+/* A name that outlives its generation. */
+typedef struct kept_text {
+    char *bytes; /* with a NUL behind them */
+    size_t size;
+} kept_text;
+
+enum { FIRST_TABLE = 512, FRAME_BYTES = 48 };
+
+void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
+{
+    *frames = (chrome_frames){
+        .reader = reader, .by_generation = gotrace_reader_summary(reader)->version >= CHROME_V2};
+    idmap_init(&frames->stacks, sizeof(uint32_t));
+    idmap_init(&frames->keys, sizeof(uint32_t));
+    frames->nodes.stride = sizeof(chrome_node);
+    frames->texts.stride = sizeof(kept_text);
+    frames->seed = frames->stacks.seed;
+}
+
+void chrome_frames_forget(chrome_frames *frames)
+{
+    idmap_free(&frames->stacks);
+    idmap_init(&frames->stacks, sizeof(uint32_t));
+    memset(frames->recent, 0, sizeof frames->recent);
+}
+
+void chrome_frames_free(chrome_frames *frames)
+{
+    for (size_t i = 0; i < frames->texts.count; i++)
+        free(((kept_text *)steady_at(&frames->texts, i))->bytes);
+    steady_free(&frames->texts);
+    steady_free(&frames->nodes);
+    idmap_free(&frames->keys);
+    idmap_free(&frames->stacks);
+    free(frames->table);
+    free(frames->buffer);
+}
+
+static const kept_text *text_of(const chrome_frames *frames, uint64_t number)
+{
+    return number != 0 ? steady_at(&frames->texts, (size_t)(number - 1)) : NULL;
+}
+
+uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
+{
+    uint64_t key = hash_bytes(frames->seed, bytes, size);
+    uint32_t *known;
+
+    for (; (known = idmap_find(&frames->keys, key)) != NULL; key++) {
+        const kept_text *text = text_of(frames, *known);
+        if (text->size == size && memcmp(text->bytes, bytes, size) == 0)
+            return *known;
+    }
+    char *copy = malloc(size + 1);
+    kept_text *text = copy ? steady_next(&frames->texts) : NULL;
+    known = text ? idmap_insert(&frames->keys, key) : NULL;
+    if (!known) {
+        free(copy);
+        frames->failed = true;
+        return 0;
+    }
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    *text = (kept_text){copy, size};
+    *known = (uint32_t)++frames->texts.count;
+    return *known;
+}
+
+const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size)
+{
+    const kept_text *text = text_of(frames, number);
+
+    *size = text ? text->size : 0;
+    return text ? text->bytes : NULL;
+}
+
+static chrome_node *node_of(const chrome_frames *frames, uint32_t number)
+{
+    return steady_at(&frames->nodes, number - 1);
+}
+
+static bool same(const chrome_node *a, const chrome_node *b)
+{
+    return a->parent == b->parent && a->function_id == b->function_id && a->line == b->line;
+}
+
+/* The place in the table of a node, or the free one where it belongs. */
+static size_t place_of(const chrome_frames *frames, const chrome_node *node)
+{
+    uint64_t hash = hash_id(frames->seed, node->function_id);
+    hash = hash_add(frames->seed, hash, node->line);
+    hash = hash_add(frames->seed, hash, node->parent);
+    size_t i = (size_t)hash & (frames->table_size - 1);
+
+    while (frames->table[i] != 0 && !same(node_of(frames, frames->table[i]), node))
+        i = (i + 1) & (frames->table_size - 1);
+    return i;
+}
+
+/* The table is twice as long as the nodes. */
+static bool grow(chrome_frames *frames)
+{
+    if (2 * frames->nodes.count < frames->table_size)
+        return true;
+    size_t size = frames->table_size ? 2 * frames->table_size : FIRST_TABLE;
+    uint32_t *table = calloc(size, sizeof *table);
+    if (!table)
+        return false;
+    free(frames->table);
+    frames->table = table;
+    frames->table_size = size;
+    for (size_t i = 0; i < frames->nodes.count; i++)
+        table[place_of(frames, steady_at(&frames->nodes, i))] = (uint32_t)(i + 1);
+    return true;
+}
+
+static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
+{
+    chrome_node *next = steady_next(&frames->nodes);
+
+    if (!next || !grow(frames)) {
+        frames->failed = true;
+        return 0;
+    }
+    size_t place = place_of(frames, node);
+    if (frames->table[place] == 0) {
+        *next = *node;
+        frames->table[place] = (uint32_t)++frames->nodes.count;
+    }
+    return frames->table[place];
+}
+
+/* A stack's frames into the buffer; how many. */
+static size_t read_stack(chrome_frames *frames, uint64_t stack)
+{
+    size_t depth = gotrace_reader_stack_depth(frames->reader, stack);
+
+    if (depth > frames->buffer_size) {
+        gotrace_frame *larger = realloc(frames->buffer, depth * sizeof *larger);
+        if (!larger) {
+            frames->failed = true;
+            return 0;
+        }
+        frames->buffer = larger;
+        frames->buffer_size = depth;
+    }
+    return depth > 0 ? gotrace_reader_stack(frames->reader, stack, frames->buffer, depth) : 0;
+}
+
+static uint32_t look_up(chrome_frames *frames, uint64_t stack)
+{
+    uint32_t number = 0;
+    uint32_t *known = idmap_find(&frames->stacks, stack);
+
+    if (known)
+        return *known;
+    for (size_t i = read_stack(frames, stack); i-- > 0;) {
+        const gotrace_frame *frame = &frames->buffer[i];
+        bool bare = frame->function_size == 0;
+        chrome_node node = {.function_id = bare ? 0 : frame->function_id,
+                            .line = bare ? frame->pc : frame->line,
+                            .function = bare ? NULL : frame->function,
+                            .function_size = (uint32_t)frame->function_size,
+                            .parent = number};
+        if (frames->by_generation && !bare) {
+            size_t size;
+            node.function_id = chrome_frames_keep(frames, frame->function, frame->function_size);
+            node.function = chrome_frames_kept(frames, node.function_id, &size);
+            node.function_size = (uint32_t)size;
+        }
+        number = number_of(frames, &node);
+    }
+    known = idmap_insert(&frames->stacks, stack);
+    if (known)
+        *known = number;
+    else
+        frames->failed = true;
+    return number;
+}
+
+uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack)
+{
+    size_t at = stack % CHROME_RECENT;
+
+    if (stack == 0)
+        return 0;
+    if (frames->recent[at].stack != stack) {
+        frames->recent[at].number = look_up(frames, stack);
+        frames->recent[at].stack = stack;
+    }
+    return frames->recent[at].number;
+}
+
+uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number)
+{
+    while (number != 0 && node_of(frames, number)->parent != 0)
+        number = node_of(frames, number)->parent;
+    return number;
+}
+
+const char *chrome_frames_function(const chrome_frames *frames, uint32_t number, size_t *size)
+{
+    const chrome_node *node = number != 0 ? node_of(frames, number) : NULL;
+
+    *size = node && node->function ? node->function_size : 0;
+    return node ? node->function : NULL;
+}
+
+void chrome_frames_use(chrome_frames *frames, uint32_t number)
+{
+    while (number != 0) {
+        chrome_node *node = node_of(frames, number);
+        if (node->used)
+            return;
+        node->used = true;
+        node->next_used = frames->last_used;
+        frames->last_used = number;
+        frames->used_count++;
+        frames->used_bytes += FRAME_BYTES + node->function_size;
+        if (node->seen)
+            frames->again_bytes += FRAME_BYTES + node->function_size;
+        number = node->parent;
+    }
+}
+
+void chrome_frames_use_none(chrome_frames *frames)
+{
+    for (uint32_t number = frames->last_used; number != 0;) {
+        chrome_node *node = node_of(frames, number);
+        node->used = false;
+        node->seen = true;
+        number = node->next_used;
+    }
+    frames->last_used = 0;
+    frames->used_count = 0;
+    frames->used_bytes = frames->again_bytes = 0;
+}
+
+static void write_node(const chrome_frames *frames, uint64_t number, out *o)
+{
+    const chrome_node *node = node_of(frames, (uint32_t)number);
+
+    out_u64(o, number);
+    out_str(o, "\":{\"name\":\"");
+    if (node->function) {
+        out_json_text(o, node->function, node->function_size);
+        out_char(o, ':');
+        out_u64(o, node->line);
+    } else {
+        out_str(o, "0x");
+        out_hex(o, node->line);
+    }
+    out_char(o, '"');
+    if (node->parent != 0) {
+        out_str(o, ",\"parent\":");
+        out_u64(o, node->parent);
+    }
+    out_char(o, '}');
+}
+
+void chrome_frames_write(const chrome_frames *frames, out *o)
+{
+    const char *before = "\n\"";
+    size_t count = 0;
+    uint64_t *numbers = calloc(frames->used_count + 1, sizeof *numbers);
+
+    if (!numbers) {
+        out_fail(o, ENOMEM);
+        return;
+    }
+    for (uint32_t n = frames->last_used; n != 0; n = node_of(frames, n)->next_used)
+        numbers[count++] = n;
+    idmap_sort(numbers, count);
+    for (size_t i = 0; i < count; i++) {
+        out_str(o, before);
+        before = ",\n\"";
+        write_node(frames, numbers[i], o);
+    }
+    free(numbers);
+}

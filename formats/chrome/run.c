@@ -1,0 +1,123 @@
+/* run.c - a whole trace to Chrome's format. */
+#include "formats/chrome/chrome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Take the events up to job->to; the status of the last one. */
+static gotrace_status take_events(chrome *c, const convert_job *job)
+{
+    chrome_timeline *t = &c->timeline;
+    gotrace_status status = GOTRACE_END;
+    gotrace_event event;
+
+    while (t->error == 0 && !t->stopped &&
+           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
+        if (job->to != 0 && event.time >= job->to) {
+            t->now = job->to;
+            /* Whether the trace is sound does not depend on how much of it is shown. */
+            return gotrace_reader_check(job->reader);
+        }
+        if (!system_goroutines_skip(&c->system, &event))
+            chrome_take_event(c, &event);
+        chrome_drain(t);
+    }
+    return status;
+}
+
+static gotrace_status write_document(chrome *c, const convert_job *job)
+{
+    chrome_timeline *t = &c->timeline;
+    chrome_parts parts;
+    chrome_window window;
+
+    if (job->part_size == 0)
+        chrome_write_begin(&t->writer);
+    else if (!chrome_parts_init(&parts, &t->writer, job))
+        t->error = parts.error;
+    chrome_window_init(&window, job->from, chrome_emit, t);
+    t->parts = job->part_size != 0 ? &parts : NULL;
+    t->alone = t->parts != NULL;
+    t->window = job->from > 0 ? &window : NULL;
+    chrome_name_rows(&c->rows, job->reader);
+    gotrace_status status = take_events(c, job);
+    chrome_finish(c);
+    chrome_window_free(&window);
+    if (job->part_size == 0) {
+        chrome_write_end(&t->writer);
+        return status;
+    }
+    chrome_parts_finish(&parts);
+    if (t->error == 0)
+        t->error = parts.error;
+    chrome_parts_free(&parts);
+    return status;
+}
+
+/* Before the first event; the timeline is there. */
+static void start(chrome *c, const convert_job *job)
+{
+    int version = c->timeline.version;
+    const gotrace_event_spec *block = gotrace_event_spec_named(version, "GoSysBlock");
+
+    c->timeline.frames.reader = job->reader;
+    c->v2 = version >= CHROME_V2;
+    c->sys_block = block ? block->code : -1;
+    c->generation = c->stw_row = 0;
+    c->counts = (chrome_counts){0};
+    chrome_rows_init(&c->rows, &c->timeline, job->by);
+    chrome_user_init(&c->user, &c->timeline);
+    idpool_init(&c->goroutines, sizeof(chrome_goroutine));
+    system_goroutines_init(&c->system, job, false);
+    if (c->system.failed)
+        c->timeline.error = ENOMEM;
+}
+
+static void stop(chrome *c)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+
+    while (idpool_next(&c->goroutines, &cursor, &id, &value))
+        chrome_end_regions(&c->user, &((chrome_goroutine *)value)->regions);
+    system_goroutines_free(&c->system);
+    chrome_user_free(&c->user);
+    chrome_rows_free(&c->rows);
+    idpool_free(&c->goroutines);
+}
+
+static gotrace_status run(const convert_job *job)
+{
+    chrome c = {0};
+    gotrace_status status = GOTRACE_END;
+
+    /* What the index could not read shows again when the events are asked for. */
+    gotrace_reader_index(job->reader);
+    if (chrome_timeline_init(&c.timeline, job->out, job->reader)) {
+        c.timeline.shown = job->parts;
+        start(&c, job);
+        status = write_document(&c, job);
+        stop(&c);
+    }
+    /* Without memory or disk the output is not whole: that is for the caller to tell. */
+    if (c.timeline.error != 0)
+        out_fail(job->out, c.timeline.error);
+    chrome_timeline_free(&c.timeline);
+    return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_END;
+}
+
+static const char *const extensions[] = {".json", NULL};
+
+const format format_chrome = {
+    .name = "chrome",
+    .extensions = extensions,
+    .summary = "JSON for chrome://tracing, as go tool trace shows it",
+    .large = true,
+    .views = true,
+    .narrows = chrome_parts_possible,
+    /* It is one string there, and V8's have at most 2^29 - 24 characters (String::kMaxLength). */
+    .viewer_bytes = (1 << 29) - 24,
+    .viewer = "chrome://tracing",
+    .run = run,
+};

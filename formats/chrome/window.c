@@ -1,0 +1,219 @@
+/*
+ * window.c - less than all of a trace: some parts, or what happens from some time on.
+ *
+ * What came before that time is followed all the same. As each record is complete when it is
+ * written, a slice that lasts into what is shown is cut there; of rows, counters and regions the
+ * last that was told is told again.
+ */
+#include "formats/chrome/chrome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+static const uint8_t row_parts[] = {PART_PROCS, PART_GOROUTINES, PART_THREADS};
+
+unsigned chrome_parts_possible(unsigned parts, view_by by)
+{
+    unsigned rows = 1U << row_parts[by], arrows = 1U << PART_FLOWS;
+    unsigned others = 1U << PART_GC | 1U << PART_TASKS | 1U << PART_REGIONS | 1U << PART_LOGS |
+                      1U << PART_COUNTERS | 1U << PART_SAMPLES;
+
+    /* Arrows lead from slice to slice. */
+    if ((parts & (rows | 1U << PART_TASKS)) == 0)
+        arrows = 0;
+    return parts & (rows | others | arrows);
+}
+
+bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
+                  const uint64_t *values)
+{
+    unsigned rows = 1U << row_parts[by], tasks = 1U << PART_TASKS, arrows = 1U << PART_FLOWS;
+    unsigned counters = 1U << PART_COUNTERS, need = rows;
+
+    switch (op) {
+    case CHROME_SLICE:
+        if (name == CHROME_NAME_STW || name == CHROME_NAME_GC || name == CHROME_NAME_ASSIST)
+            need = 1U << PART_GC;
+        break;
+    case CHROME_TASK: need = tasks; break;
+    case CHROME_ROW:
+    case CHROME_SECTION:
+        /* Counters have no rows, and tasks rows of their own. */
+        if (values[CHROME_PID] == CHROME_PID_PROCS)
+            return (parts & ~(counters | arrows)) != 0;
+        need = values[CHROME_PID] == CHROME_PID_TASKS ? tasks : counters;
+        break;
+    case CHROME_INSTANT:
+        if (name == CHROME_NAME_TEXT)
+            need = 1U << PART_LOGS;
+        else if (name == CHROME_NAME_TASK_START || name == CHROME_NAME_TASK_END)
+            need = tasks;
+        else if (name == CHROME_NAME_SAMPLE)
+            need = 1U << PART_SAMPLES;
+        else if (name == CHROME_NAME_GO || name == CHROME_NAME_UNBLOCK)
+            need = rows | arrows;
+        break;
+    case CHROME_ARROW_START:
+    case CHROME_ARROW_END: need = arrows | (name == CHROME_NAME_NEW_TASK ? tasks : rows); break;
+    case CHROME_REGION_BEGIN:
+    case CHROME_REGION_END: need = 1U << PART_REGIONS; break;
+    case CHROME_HEAP:
+    case CHROME_GOROUTINES:
+    case CHROME_THREADS: need = counters; break;
+    case CHROME_ROW_END: need = 0; break;
+    }
+    return (parts & need) == need;
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+void chrome_window_init(chrome_window *w, int64_t from, chrome_emit_fn emit, void *ctx)
+{
+    *w = (chrome_window){.from = from, .emit = emit, .ctx = ctx};
+    idmap_init(&w->rows, sizeof(chrome_kept));
+    idmap_init(&w->regions, sizeof(chrome_kept));
+    idmap_init(&w->arrows, 0);
+}
+
+void chrome_window_free(chrome_window *w)
+{
+    chrome_forget_all(&w->rows);
+    chrome_forget_all(&w->regions);
+    idmap_free(&w->arrows);
+}
+
+static void keep(chrome_window *w, idmap *map, uint64_t key, const chrome_record *record,
+                 const char *text)
+{
+    if (!chrome_keep(map, key, record, text))
+        w->error = ENOMEM;
+}
+
+/* Pass a record on, behind the name of its row if that was not told yet. */
+static void emit(chrome_window *w, const chrome_record *record, const char *text)
+{
+    chrome_kept *row = record->op < CHROME_HEAP ? idmap_find(&w->rows, chrome_row_key(record))
+                                                : NULL;
+
+    if (row && row->part == 0) {
+        row->part = 1;
+        row->record.time = record->time;
+        w->emit(w->ctx, &row->record, row->text);
+    }
+    w->emit(w->ctx, record, text);
+}
+
+/* A row is named when something is shown on it, and again when its name changes. */
+static void take_row(chrome_window *w, chrome_record *record, const char *text)
+{
+    uint64_t key = chrome_row_key(record), tid = record->values[CHROME_TID];
+    const chrome_kept *row = idmap_find(&w->rows, key);
+    bool special = record->values[CHROME_PID] == CHROME_PID_PROCS && tid > CHROME_LANE_NOWHERE &&
+                   tid <= CHROME_LANE_GC;
+
+    if (record->op == CHROME_ROW_END) {
+        if (row && row->part > 0)
+            w->emit(w->ctx, record, text);
+        chrome_forget(&w->rows, key);
+        return;
+    }
+    if (record->op == CHROME_SECTION || special || (row && row->part > 0))
+        w->emit(w->ctx, record, text);
+    if (record->op == CHROME_ROW && !special)
+        keep(w, &w->rows, key, record, text);
+}
+
+/* What lasts into what is shown begins there. */
+static void take_slice(chrome_window *w, chrome_record *record, const char *text, bool before)
+{
+    bool shown = !before || (int64_t)record->values[CHROME_END] > w->from;
+
+    if (before)
+        record->values[CHROME_STACK] = 0;
+    if (shown)
+        emit(w, record, text);
+    /* A task that begins has its row named just before. */
+    if (record->op == CHROME_TASK)
+        chrome_forget(&w->rows, chrome_row_key(record));
+}
+
+static void take_before(chrome_window *w, const chrome_record *record, const char *text)
+{
+    uint64_t id = record->values[CHROME_ID];
+
+    switch ((chrome_op)record->op) {
+    case CHROME_REGION_BEGIN: keep(w, &w->regions, id, record, text); break;
+    case CHROME_REGION_END: chrome_forget(&w->regions, id); break;
+    case CHROME_ARROW_START:
+        if (!idmap_insert(&w->arrows, id))
+            w->error = ENOMEM;
+        break;
+    case CHROME_ARROW_END: idmap_remove(&w->arrows, id); break;
+    case CHROME_HEAP:
+    case CHROME_GOROUTINES:
+    case CHROME_THREADS: w->counters[record->op - CHROME_HEAP] = *record; break;
+    default: break;
+    }
+}
+
+/* What goes on when the time has come: the counters and, in the order of their ids, the regions. */
+static void reach(chrome_window *w)
+{
+    size_t count = w->regions.count;
+    uint64_t *ids = idmap_sorted_keys(&w->regions);
+
+    w->reached = true;
+    for (size_t i = 0; i < CHROME_COUNTERS; i++) {
+        w->counters[i].time = w->from;
+        if (w->counters[i].count > 0)
+            w->emit(w->ctx, &w->counters[i], NULL);
+    }
+    if (!ids && count > 0)
+        w->error = ENOMEM;
+    for (size_t i = 0; ids && i < count; i++) {
+        chrome_kept *region = idmap_find(&w->regions, ids[i]);
+        region->record.time = w->from;
+        region->record.values[CHROME_STACK] = 0;
+        emit(w, &region->record, region->text);
+        chrome_forget(&w->regions, ids[i]);
+    }
+    free(ids);
+}
+
+void chrome_window_finish(chrome_window *w, int64_t end)
+{
+    if (end >= w->from && !w->reached)
+        reach(w);
+}
+
+void chrome_window_take(chrome_window *w, chrome_record *record, const char *text)
+{
+    bool before = record->time < w->from;
+
+    if (!before && !w->reached)
+        reach(w);
+    if (before)
+        record->time = w->from;
+    switch ((chrome_op)record->op) {
+    case CHROME_ROW:
+    case CHROME_SECTION:
+    case CHROME_ROW_END: take_row(w, record, text); return;
+    case CHROME_SLICE:
+    case CHROME_TASK: take_slice(w, record, text, before); return;
+    case CHROME_ARROW_END:
+        /* One that begins in what is not shown is not shown. */
+        if (!before && idmap_find(&w->arrows, record->values[CHROME_ID])) {
+            idmap_remove(&w->arrows, record->values[CHROME_ID]);
+            return;
+        }
+        break;
+    default: break;
+    }
+    if (before)
+        take_before(w, record, text);
+    else
+        emit(w, record, text);
+}

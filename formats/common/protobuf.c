@@ -1,0 +1,95 @@
+/* protobuf.c - a streaming writer of protocol buffers. */
+#include "formats/common/protobuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/common/utf8.h"
+
+enum { FIRST_CAPACITY = 64 * 1024 };
+
+bool protobuf_init(protobuf *w, out *o)
+{
+    *w = (protobuf){.out = o, .bytes = malloc(FIRST_CAPACITY)};
+    w->capacity = w->bytes ? FIRST_CAPACITY : 0;
+    if (!w->bytes)
+        protobuf_fail(w);
+    return w->bytes;
+}
+
+void protobuf_free(protobuf *w)
+{
+    free(w->bytes);
+    *w = (protobuf){.failed = true};
+}
+
+void protobuf_flush(protobuf *w)
+{
+    if (!w->failed)
+        out_bytes(w->out, w->bytes, w->used);
+    w->used = 0;
+}
+
+void protobuf_fail(protobuf *w)
+{
+    w->failed = true;
+    w->used = 0;
+    w->out->failed = true;
+    errno = ENOMEM;
+}
+
+bool protobuf_grow(protobuf *w, size_t size)
+{
+    size_t capacity = w->capacity;
+
+    while (capacity - w->used < size && capacity <= SIZE_MAX / 2)
+        capacity *= 2;
+    uint8_t *bytes = capacity - w->used < size || w->failed ? NULL : realloc(w->bytes, capacity);
+    if (!bytes) {
+        protobuf_fail(w);
+        return false;
+    }
+    w->bytes = bytes;
+    w->capacity = capacity;
+    return true;
+}
+
+void protobuf_close_long(protobuf *w, size_t mark)
+{
+    /* After a failure the mark lies beyond what is used. */
+    if (w->failed)
+        return;
+    size_t size = w->used - mark - 1, extra = 0;
+    for (size_t rest = size >> 7; rest; rest >>= 7)
+        extra++;
+    if (w->capacity - w->used < extra && !protobuf_grow(w, extra))
+        return;
+    memmove(w->bytes + mark + 1 + extra, w->bytes + mark + 1, size);
+    /* Not a byte more than it takes. */
+    uint8_t *at = w->bytes + mark;
+    size_t rest = size;
+    for (; rest >= 0x80; rest >>= 7)
+        *at++ = (uint8_t)(rest | 0x80);
+    *at = (uint8_t)rest;
+    w->used += extra;
+}
+
+void protobuf_string(protobuf *w, unsigned field, const char *s, size_t size)
+{
+    bool clean = size == 0 || utf8_valid_prefix(s, size) == size;
+    size_t most = clean ? size : UTF8_CLEAN_MAX(size);
+
+    if (w->capacity - w->used < most + PROTOBUF_NUMBER && !protobuf_grow(w, most + PROTOBUF_NUMBER))
+        return;
+    if (clean) {
+        uint8_t *at = protobuf_put_tag(protobuf_at(w), field, PROTOBUF_BYTES);
+        at = protobuf_put_varint(at, size);
+        if (size > 0)
+            memcpy(at, s, size);
+        protobuf_end(w, at + size);
+    } else {
+        size_t mark = protobuf_open(w, field);
+        w->used += utf8_clean((char *)w->bytes + w->used, s, size);
+        protobuf_close(w, mark);
+    }
+}

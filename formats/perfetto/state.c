@@ -1,0 +1,643 @@
+/* state.c - what is open now: goroutines and procs, and their slices. */
+#include <stdlib.h>
+
+#include "formats/perfetto/perfetto.h"
+
+/* v1's record of a system call that may block: until it does, the goroutine keeps its proc. */
+enum { TYPE_GO_SYSCALL = 28 };
+
+/* Until then the world was stopped by each proc for itself. */
+enum { VERSION_WITH_GLOBAL_STW = 10 };
+
+void state_init(perfetto *p)
+{
+    idpool_init(&p->goroutines, sizeof(perfetto_goroutine));
+    idpool_init(&p->procs, sizeof(perfetto_proc));
+    idpool_init(&p->tasks, sizeof(perfetto_task));
+    idpool_init(&p->threads, sizeof(perfetto_thread));
+    idmap_init(&p->functions, sizeof(perfetto_function *));
+    idmap_init(&p->starts, sizeof(perfetto_function *));
+}
+
+void state_free(perfetto *p)
+{
+    idpool_free(&p->goroutines);
+    idpool_free(&p->procs);
+    idpool_free(&p->tasks);
+    idpool_free(&p->threads);
+    functions_free(p);
+    idmap_free(&p->starts);
+    free(p->assists.free);
+    free(p->stops.free);
+}
+
+/* Where the goroutine goes on when it runs next. In v2 the trace's id of it may be gone. */
+static uint64_t remembered_stack(perfetto *p, const perfetto_goroutine *g)
+{
+    if (p->version < VERSION_WITH_GENERATIONS)
+        return intern_stack(p, g->stack);
+    return g->stack_epoch == p->epoch ? g->stack : 0;
+}
+
+static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t iid)
+{
+    g->stack = iid;
+    g->stack_epoch = p->epoch;
+}
+
+static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t start_stack)
+{
+    g->proc = GOTRACE_NO_PROC;
+    g->thread = GOTRACE_NO_THREAD;
+    if (p->version >= VERSION_WITH_GENERATIONS) {
+        goroutine_starts(p, id, g, start_stack, false);
+        if (wants(p, PART_PROCS))
+            remember_stack(p, g, intern_stack(p, start_stack));
+        return;
+    }
+    g->start_stack = start_stack;
+    if (p->version >= VERSION_WITH_FUNCTIONS)
+        g->stack = start_stack;
+}
+
+perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack)
+{
+    perfetto_goroutine *g = idpool_find(&p->goroutines, id);
+
+    if (g && g->epoch == p->epoch)
+        return g;
+    if (!g) {
+        g = idpool_add(&p->goroutines, id);
+        if (!g) {
+            protobuf_fail(&p->w);
+            return NULL;
+        }
+        goroutine_init(p, id, g, start_stack);
+    }
+    g->epoch = p->epoch;
+    track_goroutine(p, id, g);
+    return g;
+}
+
+/* What happened on no proc (GOTRACE_NO_PROC) and what the tracer wrote outside any (-1) share one
+ * entry. */
+static int64_t proc_id(int64_t id)
+{
+    return id < 0 ? -1 : id;
+}
+
+perfetto_proc *proc_find(perfetto *p, int64_t id)
+{
+    id = proc_id(id);
+    perfetto_proc *proc = idpool_find(&p->procs, (uint64_t)id);
+
+    if (proc)
+        return proc;
+    proc = idpool_add(&p->procs, (uint64_t)id);
+    if (!proc) {
+        protobuf_fail(&p->w);
+        return NULL;
+    }
+    proc->thread = proc->holder = GOTRACE_NO_THREAD;
+    return proc;
+}
+
+perfetto_proc *proc_get(perfetto *p, int64_t id)
+{
+    perfetto_proc *proc = proc_find(p, id);
+
+    if (!proc || proc->epoch == p->epoch)
+        return proc;
+    proc->epoch = p->epoch;
+    track_proc(p, proc_id(id), proc);
+    return proc;
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+static void count_state(perfetto *p, unsigned state, bool more)
+{
+    static const uint8_t places[] = {
+        [GOTRACE_STATE_RUNNABLE] = TRACK_RUNNABLE - TRACK_RUNNABLE + 1,
+        [GOTRACE_STATE_RUNNING] = TRACK_RUNNING - TRACK_RUNNABLE + 1,
+        [GOTRACE_STATE_WAITING] = TRACK_WAITING - TRACK_RUNNABLE + 1,
+        [GOTRACE_STATE_SYSCALL] = TRACK_SYSCALL - TRACK_RUNNABLE + 1,
+    };
+    unsigned place = places[state];
+
+    if (place == 0 || !wants(p, PART_COUNTERS))
+        return;
+    p->states[place - 1] += more ? 1 : (uint64_t)-1;
+    if (p->changed < place)
+        p->changed = place;
+}
+
+/* Goroutines change their states so often that the counters, written each time, would be a good
+ * part of the file and most of the viewer's rows. So in a burst they are written once in so many
+ * ns, with what changed last always among it; outside bursts they are exact. */
+enum { COUNTER_STEP = 200000 };
+
+/* Whether an event can tell the counters along with itself: the engine takes what follows a 0 there
+ * for 0, too. */
+static bool fits_event(const perfetto *p)
+{
+    unsigned i = 0;
+
+    while (i < p->changed && p->states[i] > 0)
+        i++;
+    while (i < p->changed && p->states[i] == 0)
+        i++;
+    return i == p->changed;
+}
+
+/* Into the open event, if it is time to: the counters that changed, and those before them. What
+ * does not fit there gets events of its own before time goes on. */
+static void write_counters(perfetto *p)
+{
+    if (p->time - p->counted < COUNTER_STEP || !fits_event(p))
+        return;
+    for (unsigned i = 0; i < p->changed; i++)
+        protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
+    p->changed = 0;
+    p->counted = p->time;
+}
+
+void count_thread(perfetto *p, bool more)
+{
+    enum { PLACE = TRACK_THREADS - TRACK_RUNNABLE };
+
+    if (!wants(p, PART_COUNTERS))
+        return;
+    p->states[PLACE] += more ? 1 : (uint64_t)-1;
+    p->changed = PLACE + 1;
+}
+
+void state_advance(perfetto *p, int64_t time)
+{
+    if (p->changed == 0 || time - p->counted < COUNTER_STEP)
+        return;
+    for (unsigned i = 0; i < p->changed; i++) {
+        event_open(p, COUNTER, TRACK_RUNNABLE + i);
+        protobuf_uint(&p->w, EVENT_COUNTER_VALUE, p->states[i]);
+        event_close(p);
+    }
+    p->changed = 0;
+    p->counted = p->time;
+}
+
+/* ---- runs on procs ------------------------------------------------------------------------- */
+
+static void sweep_end(perfetto *p, perfetto_proc *proc)
+{
+    if (proc->sweeping)
+        slice_end(p, proc->track);
+    proc->sweeping = false;
+}
+
+/* End a goroutine's run; stack is where it stopped. */
+static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
+{
+    perfetto_proc *proc = idpool_find(&p->procs, (uint64_t)g->proc);
+
+    g->proc = GOTRACE_NO_PROC;
+    if (!proc)
+        return;
+    sweep_end(p, proc);
+    proc->running = false;
+    stack = intern_stack(p, stack);
+    uint64_t label = proc->label_epoch == p->epoch ? proc->label : 0;
+    proc->label = 0;
+    if (!stack && !label) {
+        slice_end(p, proc->track);
+        return;
+    }
+    event_open_named(p, SLICE_END, proc->track, CATEGORY_NONE, NAME_NONE, stack);
+    if (label)
+        event_annotate_string(p, ANNOTATE_LABEL, (perfetto_name){label, NULL, 0});
+    event_close(p);
+}
+
+static void sweep_begin(perfetto *p, perfetto_proc *proc, uint64_t stack)
+{
+    event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_GC, NAME_SWEEP, stack);
+    event_close(p);
+    proc->sweeping = true;
+}
+
+static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    perfetto_proc *proc = proc_get(p, e->proc);
+
+    if (!proc)
+        return;
+    proc->thread = e->thread;
+    if (!wants(p, PART_PROCS))
+        return;
+    /* In a sound trace the proc is free. */
+    if (proc->running) {
+        perfetto_goroutine *other = idpool_find(&p->goroutines, proc->goroutine);
+        if (other)
+            run_end(p, other, 0);
+    }
+    /* A sweep that goes on as a generation begins is told before whose it is. */
+    bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
+    sweep_end(p, proc);
+    perfetto_name label = intern_value(p, e->text, e->text_size);
+    uint64_t stack = remembered_stack(p, g);
+    event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
+    if (g->cause && g->cause == e->cause)
+        protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
+    if (label.size > 0)
+        event_annotate_string(p, ANNOTATE_LABEL, label);
+    event_close(p);
+    if (sweeps)
+        sweep_begin(p, proc, 0);
+    proc->running = true;
+    proc->goroutine = e->subject;
+    g->proc = proc_id(e->proc);
+    g->cause = 0;
+}
+
+/* A proc that stops or is taken, from a goroutine in a system call, runs nothing any more. */
+void proc_transition(perfetto *p, const gotrace_event *e)
+{
+    const perfetto_proc *proc = idpool_find(&p->procs, e->subject);
+
+    if (proc && proc->running && e->to != GOTRACE_STATE_RUNNING) {
+        perfetto_goroutine *g = idpool_find(&p->goroutines, proc->goroutine);
+        if (g)
+            run_end(p, g, 0);
+    }
+    if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_THREADS))
+        thread_proc(p, e);
+}
+
+/* It is told after the run began, so it is written where that ends. */
+void label_event(perfetto *p, const gotrace_event *e)
+{
+    const perfetto_goroutine *g = idpool_find(&p->goroutines, e->goroutine);
+    perfetto_proc *proc = g ? idpool_find(&p->procs, (uint64_t)g->proc) : NULL;
+
+    if (!proc || g->proc == GOTRACE_NO_PROC)
+        return;
+    proc->label = intern_value(p, e->text, e->text_size).iid;
+    proc->label_epoch = p->epoch;
+}
+
+/* ---- goroutines ---------------------------------------------------------------------------- */
+
+/* Show on the proc's track that it made the goroutine runnable; the arrow starts there. */
+static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *e, uint64_t name)
+{
+    perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, e->proc) : NULL;
+
+    if (!proc)
+        return;
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, name, stack);
+    if (wants(p, PART_FLOWS)) {
+        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
+        g->cause = e->offset;
+    }
+    event_close(p);
+}
+
+static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    regions_end(p, g);
+    thread_leave(p, g);
+    if (g->assist) {
+        slice_end(p, g->assist);
+        lane_give(p, &p->assists, g->assist);
+    }
+    if (g->state != GOTRACE_STATE_UNDETERMINED && wants(p, PART_GOROUTINES)) {
+        event_open(p, SLICE_END, g->track);
+        write_counters(p);
+        event_close(p);
+    }
+    idpool_remove(&p->goroutines, id);
+}
+
+/* v2: whether the event tells the state that a goroutine is in as a generation begins. */
+static bool tells_status(const perfetto *p, const gotrace_event *e)
+{
+    return p->version >= VERSION_WITH_GENERATIONS && (e->flags & GOTRACE_EVENT_INITIAL);
+}
+
+/* The full name of the function where the goroutine starts, if it is to be told: once, where the
+ * name of its track is a shortened one. */
+static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
+{
+    char text[256];
+    size_t size = 0;
+    const char *name = g->named ? NULL : start_function(p, g, &size);
+
+    if (!name)
+        return (perfetto_name){0};
+    g->named = true;
+    if (g->function && g->function->short_size == size)
+        return (perfetto_name){0};
+    if (!g->function && function_short(text, sizeof text, name, size) == size)
+        return (perfetto_name){0};
+    return intern_value(p, name, size);
+}
+
+/* Close the slice of the goroutine's state and open that of the next. */
+static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    /* Who is unblocked or created was not there when that happened. */
+    bool own = e->from == GOTRACE_STATE_RUNNING || e->from == GOTRACE_STATE_SYSCALL ||
+               tells_status(p, e);
+    bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
+    bool shown = wants(p, PART_GOROUTINES);
+    uint64_t stack = own && (shown || wants(p, PART_PROCS)) ? intern_stack(p, e->stack) : 0;
+
+    if (stack)
+        remember_stack(p, g, stack);
+    uint8_t before = g->state;
+    g->state = e->to;
+    g->reason = e->reason;
+    if (!shown)
+        return;
+    uint64_t name = intern_state_name(p, e->to, e->reason);
+    perfetto_name function = {0};
+    if (!g->named)
+        function = full_name(p, g);
+    if (before != GOTRACE_STATE_UNDETERMINED)
+        slice_next(p, g->track, name, stack);
+    else
+        event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
+    if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
+        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
+        g->cause = e->offset;
+    }
+    if (function.size > 0)
+        event_annotate_string(p, ANNOTATE_FUNCTION, function);
+    write_counters(p);
+    event_close(p);
+}
+
+void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    /* Arrows that come from before are not shown. */
+    g->cause = 0;
+    g->named = false;
+    g = goroutine_get(p, id, 0);
+    if (!g)
+        return;
+    if (g->assist) {
+        g->assist = lane_take(p, &p->assists);
+        event_open_named(p, SLICE_BEGIN, g->assist, CATEGORY_GC, NAME_ASSIST, 0);
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, id);
+        event_close(p);
+    }
+    if (g->state == GOTRACE_STATE_UNDETERMINED || !wants(p, PART_GOROUTINES))
+        return;
+    uint64_t stack = remembered_stack(p, g);
+    uint64_t name = intern_state_name(p, g->state, g->reason);
+    perfetto_name function = full_name(p, g);
+    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
+    if (function.size > 0)
+        event_annotate_string(p, ANNOTATE_FUNCTION, function);
+    event_close(p);
+}
+
+/* Whether the goroutine keeps its proc, so that its run goes on. In v2 it does so through system
+ * calls, until the proc is taken. */
+static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
+{
+    if (p->version < VERSION_WITH_GENERATIONS)
+        return e->to == GOTRACE_STATE_SYSCALL && e->type == TYPE_GO_SYSCALL;
+    return e->to == GOTRACE_STATE_SYSCALL ||
+           (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
+}
+
+/* Whether the goroutine's state is only told again: it lost its proc, or a generation begins. */
+static bool told_again(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
+{
+    return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || tells_status(p, e));
+}
+
+void goroutine_name(perfetto *p, const gotrace_event *e)
+{
+    uint64_t id = tells_status(p, e) ? e->subject : e->goroutine;
+    perfetto_goroutine *g = idpool_find(&p->goroutines, id);
+
+    if (!g || g->function)
+        return;
+    goroutine_starts(p, id, g, e->stack, true);
+    if (g->function)
+        track_goroutine(p, id, g);
+}
+
+void goroutine_transition(perfetto *p, const gotrace_event *e)
+{
+    perfetto_goroutine *g = goroutine_get(p, e->subject, e->start_stack);
+
+    if (!g)
+        return;
+    if (g->proc != GOTRACE_NO_PROC && !keeps_proc(p, g, e))
+        run_end(p, g, e->stack);
+    if (p->version >= VERSION_WITH_GENERATIONS &&
+        (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
+        thread_transition(p, g, e);
+    if (told_again(p, g, e))
+        return;
+    count_state(p, g->state, false);
+    count_state(p, e->to, true);
+    if (e->to == GOTRACE_STATE_NOT_EXIST) {
+        goroutine_end(p, e->subject, g);
+        return;
+    }
+    if (e->to == GOTRACE_STATE_RUNNABLE && !(e->flags & GOTRACE_EVENT_INITIAL)) {
+        if (p->system.acts)
+            g->cause = 0;
+        else if (e->from == GOTRACE_STATE_WAITING)
+            show_cause(p, g, e, NAME_UNBLOCK);
+        else if (e->from == GOTRACE_STATE_NOT_EXIST)
+            show_cause(p, g, e, NAME_CREATE);
+    }
+    show_state(p, g, e);
+    if (e->to == GOTRACE_STATE_RUNNING && g->proc == GOTRACE_NO_PROC)
+        run_begin(p, g, e);
+}
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+static void gc_range(perfetto *p, const gotrace_event *e, bool begins)
+{
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (p->collecting && e->kind == GOTRACE_KIND_RANGE_ACTIVE)
+        return;
+    if (p->collecting)
+        slice_end(p, TRACK_GC);
+    p->collecting = begins;
+    if (!begins)
+        return;
+    event_open_named(p, SLICE_BEGIN, TRACK_GC, CATEGORY_GC, NAME_GC, stack);
+    event_close(p);
+}
+
+/* A range on a track of its own, of a kind that *lane tells whether it is open. */
+static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint64_t name,
+                       const gotrace_event *e, bool begins)
+{
+    uint64_t stack = intern_stack(p, e->stack);
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    uint64_t goroutine = active ? e->subject : e->goroutine;
+
+    if (*lane && active)
+        return;
+    if (*lane) {
+        slice_end(p, *lane);
+        lane_give(p, lanes, *lane);
+        *lane = 0;
+    }
+    if (!begins)
+        return;
+    *lane = lane_take(p, lanes);
+    event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, name, stack);
+    if (goroutine)
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, goroutine);
+    event_close(p);
+}
+
+static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
+{
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    int64_t id = active ? (int64_t)e->subject : e->proc;
+    perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, id) : NULL;
+    uint64_t stack = proc ? intern_stack(p, e->stack) : 0;
+
+    if (!proc || (active && proc->sweeping))
+        return;
+    if (begins) {
+        sweep_end(p, proc);
+        sweep_begin(p, proc, stack);
+    } else if (proc->sweeping) {
+        event_open(p, SLICE_END, proc->track);
+        if (e->arg_count >= 2) {
+            event_annotate_uint(p, ANNOTATE_SWEPT, e->args[0]);
+            event_annotate_uint(p, ANNOTATE_RECLAIMED, e->args[1]);
+        }
+        event_close(p);
+        proc->sweeping = false;
+    }
+}
+
+static uint64_t stw_name(perfetto *p, const char *reason)
+{
+    char text[256];
+    int size = snprintf(text, sizeof text, reason ? "stop-the-world (%.200s)" : "stop-the-world",
+                        reason);
+
+    return intern_name(p, text, (size_t)size).iid;
+}
+
+static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
+{
+    perfetto_proc *proc = p->version < VERSION_WITH_GLOBAL_STW ? proc_get(p, e->proc) : NULL;
+    uint64_t name = begins ? stw_name(p, e->reason) : (uint64_t)NAME_NONE;
+
+    p->stw_reason = e->reason;
+    lane_range(p, &p->stops, proc ? &proc->stw : &p->stw, name, e, begins);
+}
+
+void range_event(perfetto *p, const gotrace_event *e)
+{
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    bool begins = active || e->kind == GOTRACE_KIND_RANGE_BEGIN;
+    perfetto_goroutine *g;
+
+    if (!wants(p, e->range == GOTRACE_RANGE_SWEEP ? PART_PROCS : PART_GC))
+        return;
+    switch (e->range) {
+    case GOTRACE_RANGE_GC: gc_range(p, e, begins); break;
+    case GOTRACE_RANGE_STW: stw_range(p, e, begins); break;
+    case GOTRACE_RANGE_SWEEP: sweep_range(p, e, begins); break;
+    case GOTRACE_RANGE_MARK_ASSIST:
+        g = goroutine_get(p, active ? e->subject : e->goroutine, 0);
+        if (g)
+            lane_range(p, &p->assists, &g->assist, NAME_ASSIST, e, begins);
+        break;
+    default: break;
+    }
+}
+
+static void stw_reopen(perfetto *p, uint32_t *lane)
+{
+    if (!*lane)
+        return;
+    *lane = lane_take(p, &p->stops);
+    event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, stw_name(p, p->stw_reason), 0);
+    event_close(p);
+}
+
+void ranges_reopen(perfetto *p)
+{
+    stw_reopen(p, &p->stw);
+    if (!p->collecting)
+        return;
+    event_open_named(p, SLICE_BEGIN, TRACK_GC, CATEGORY_GC, NAME_GC, 0);
+    event_close(p);
+}
+
+void proc_reopen(perfetto *p, int64_t id)
+{
+    const perfetto_proc *known = idpool_find(&p->procs, (uint64_t)id);
+    perfetto_proc *proc = known && known->track ? proc_get(p, id) : NULL;
+
+    if (!proc)
+        return;
+    stw_reopen(p, &proc->stw);
+    const perfetto_goroutine *g = proc->running ? idpool_find(&p->goroutines, proc->goroutine)
+                                                : NULL;
+    if (g) {
+        uint64_t stack = remembered_stack(p, g);
+        event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
+        event_close(p);
+    }
+    if (proc->sweeping)
+        sweep_begin(p, proc, 0);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static void proc_end(perfetto *p, perfetto_proc *proc)
+{
+    sweep_end(p, proc);
+    if (proc->running)
+        slice_end(p, proc->track);
+    if (proc->stw)
+        slice_end(p, proc->stw);
+}
+
+uint64_t *sorted_ids(perfetto *p, const idpool *pool)
+{
+    uint64_t *ids = idpool_sorted_ids(pool);
+
+    if (!ids && pool->count > 0)
+        protobuf_fail(&p->w);
+    return ids;
+}
+
+void state_end(perfetto *p)
+{
+    size_t goroutines = p->goroutines.count, procs = p->procs.count;
+    uint64_t *ids = sorted_ids(p, &p->goroutines);
+
+    state_advance(p, INT64_MAX);
+    for (size_t i = 0; ids && i < goroutines; i++)
+        goroutine_end(p, ids[i], idpool_find(&p->goroutines, ids[i]));
+    free(ids);
+    ids = sorted_ids(p, &p->procs);
+    for (size_t i = 0; ids && i < procs; i++)
+        proc_end(p, idpool_find(&p->procs, ids[i]));
+    free(ids);
+    threads_end(p);
+    if (p->collecting)
+        slice_end(p, TRACK_GC);
+    if (p->stw)
+        slice_end(p, p->stw);
+}

@@ -1,0 +1,189 @@
+/*
+ * threads.c - threads, and what each runs.
+ *
+ * v2 tells the operating system's ids of threads, so that the tracks line up with a kernel's trace.
+ * A thread shows the proc that it has, whose track tells the goroutines, and which it rarely
+ * changes; without a proc, the goroutine that it has brought into a system call. On demand it shows
+ * the goroutines in either case.
+ * v1 tells numbers of its own, of which ids are made up that lie close to the process's.
+ */
+#include <stdlib.h>
+
+#include "formats/perfetto/perfetto.h"
+
+enum { THREAD_IDS = 500000 };
+
+/* v1: a tid for each thread or, where that is not known, for each proc. */
+static uint64_t made_tid(const perfetto *p, int64_t thread, int64_t proc, char *name, size_t size)
+{
+    if (thread >= 0 && thread < THREAD_IDS) {
+        snprintf(name, size, "M%lld", (long long)thread);
+        return p->pid + (uint64_t)thread;
+    }
+    if (proc >= 0 && proc < THREAD_IDS - 1) {
+        snprintf(name, size, "thread of P%lld", (long long)proc);
+        return p->pid + THREAD_IDS + (uint64_t)proc;
+    }
+    snprintf(name, size, "no proc");
+    return p->pid + 2 * THREAD_IDS - 1;
+}
+
+/* Some systems' ids are addresses, which do not fit. */
+static uint64_t tid_of(perfetto *p, int64_t thread)
+{
+    return thread > 0 && thread <= INT32_MAX ? (uint64_t)thread : INT32_MAX - p->made_tids++;
+}
+
+perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
+{
+    char name[32];
+    bool made = p->version < VERSION_WITH_GENERATIONS;
+    uint64_t key = made ? made_tid(p, id, proc, name, sizeof name) : (uint64_t)id;
+    perfetto_thread *thread = idpool_find(&p->threads, key);
+
+    if (!thread && !(thread = idpool_add(&p->threads, key))) {
+        protobuf_fail(&p->w);
+        return NULL;
+    }
+    if (thread->epoch == p->epoch)
+        return thread;
+    if (!thread->track) {
+        thread->tid = made ? key : tid_of(p, id);
+        thread->proc = GOTRACE_NO_PROC;
+    }
+    if (!made)
+        snprintf(name, sizeof name, "M%llu", (unsigned long long)thread->tid);
+    thread->epoch = p->epoch;
+    track_thread(p, thread, name);
+    return thread;
+}
+
+/* Begin the slice of what the thread shows. */
+static void slice_begin(perfetto *p, const perfetto_thread *thread)
+{
+    char text[32];
+
+    if (thread->shows == SHOWS_PROC) {
+        int size = snprintf(text, sizeof text, "P%lld", (long long)thread->shown);
+        uint64_t name = intern_name(p, text, (size_t)size).iid;
+        event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_PROC, name, 0);
+    } else {
+        /* Its name was perhaps written before the incremental state was cleared. */
+        const perfetto_goroutine *g = goroutine_get(p, thread->shown, 0);
+        event_open_named(p, SLICE_BEGIN, thread->track,
+                         p->thread_runs ? CATEGORY_RUN : CATEGORY_SYSCALL, g ? g->name : 0, 0);
+    }
+    event_close(p);
+}
+
+/* Show what the thread has now: its proc, else its goroutine. */
+static void thread_show(perfetto *p, perfetto_thread *thread)
+{
+    bool has_proc = thread->proc != GOTRACE_NO_PROC && !p->thread_runs;
+    uint8_t shows = has_proc ? SHOWS_PROC : thread->busy ? SHOWS_GOROUTINE : SHOWS_NOTHING;
+    uint64_t shown = has_proc ? (uint64_t)thread->proc : thread->busy ? thread->goroutine : 0;
+
+    if (!wants(p, PART_THREADS) || (thread->shows == shows && thread->shown == shown))
+        return;
+    if (thread->shows != SHOWS_NOTHING)
+        slice_end(p, thread->track);
+    thread->shows = shows;
+    thread->shown = shown;
+    if (shows != SHOWS_NOTHING)
+        slice_begin(p, thread);
+}
+
+void thread_leave(perfetto *p, perfetto_goroutine *g)
+{
+    perfetto_thread *thread = g->thread != GOTRACE_NO_THREAD
+                                  ? idpool_find(&p->threads, (uint64_t)g->thread)
+                                  : NULL;
+
+    g->thread = GOTRACE_NO_THREAD;
+    if (!thread || !thread->busy)
+        return;
+    thread->busy = false;
+    count_thread(p, false);
+    thread_show(p, thread);
+}
+
+void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    bool on = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
+
+    if (g->thread != GOTRACE_NO_THREAD && (!on || g->thread != e->thread))
+        thread_leave(p, g);
+    if (!on || e->thread == GOTRACE_NO_THREAD || g->thread == e->thread)
+        return;
+    perfetto_thread *thread = thread_get(p, e->thread, e->proc);
+    if (!thread)
+        return;
+    /* In a sound trace the thread is free. */
+    if (thread->busy) {
+        perfetto_goroutine *other = idpool_find(&p->goroutines, thread->goroutine);
+        if (other)
+            thread_leave(p, other);
+    }
+    count_thread(p, true);
+    thread->busy = true;
+    thread->goroutine = e->subject;
+    g->thread = e->thread;
+    thread_show(p, thread);
+}
+
+/* The thread gets that proc, or none. */
+static void thread_has(perfetto *p, perfetto_thread *thread, int64_t proc)
+{
+    thread->proc = proc;
+    thread_show(p, thread);
+}
+
+void thread_proc(perfetto *p, const gotrace_event *e)
+{
+    int64_t id = (int64_t)e->subject;
+    int64_t holder = e->to == GOTRACE_STATE_RUNNING ? e->thread : GOTRACE_NO_THREAD;
+    perfetto_proc *proc = id >= 0 ? proc_find(p, id) : NULL;
+
+    if (!proc || proc->holder == holder)
+        return;
+    perfetto_thread *thread = proc->holder != GOTRACE_NO_THREAD
+                                  ? idpool_find(&p->threads, (uint64_t)proc->holder)
+                                  : NULL;
+    if (thread && thread->proc == id)
+        thread_has(p, thread, GOTRACE_NO_PROC);
+    proc->holder = holder;
+    thread = holder != GOTRACE_NO_THREAD ? thread_get(p, holder, id) : NULL;
+    if (!thread)
+        return;
+    /* In a sound trace it has no other. */
+    perfetto_proc *other = idpool_find(&p->procs, (uint64_t)thread->proc);
+    if (other)
+        other->holder = GOTRACE_NO_THREAD;
+    thread_has(p, thread, id);
+}
+
+void threads_end(perfetto *p)
+{
+    size_t count = p->threads.count;
+    uint64_t *ids = sorted_ids(p, &p->threads);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        const perfetto_thread *thread = idpool_find(&p->threads, ids[i]);
+        if (thread->shows != SHOWS_NOTHING)
+            slice_end(p, thread->track);
+    }
+    free(ids);
+}
+
+void threads_reopen(perfetto *p)
+{
+    size_t count = wants(p, PART_THREADS) ? p->threads.count : 0;
+    uint64_t *ids = sorted_ids(p, &p->threads);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        const perfetto_thread *thread = idpool_find(&p->threads, ids[i]);
+        if (thread->shows != SHOWS_NOTHING)
+            slice_begin(p, thread_get(p, (int64_t)ids[i], GOTRACE_NO_PROC));
+    }
+    free(ids);
+}

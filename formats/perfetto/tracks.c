@@ -1,0 +1,370 @@
+/* tracks.c - tracks: their ids, names and order. */
+#include <stdlib.h>
+
+#include "formats/perfetto/perfetto.h"
+
+/* Where groups stand under the process. */
+enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
+
+enum { ORDER_LEXICOGRAPHIC = 1, ORDER_CHRONOLOGICAL, ORDER_EXPLICIT };
+enum { MERGE_BY_NAME = 1, MERGE_NONE };
+enum { UNIT_COUNT = 2, UNIT_BYTES = 3 };
+
+enum {
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS_DESCRIPTOR = 3,
+    TRACK_THREAD_DESCRIPTOR = 4,
+    TRACK_PARENT_UUID = 5,
+    TRACK_COUNTER_DESCRIPTOR = 8,
+    TRACK_CHILD_ORDERING = 11,
+    TRACK_SIBLING_ORDER_RANK = 12,
+    TRACK_SIBLING_MERGE_BEHAVIOR = 15,
+
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5,
+    COUNTER_UNIT = 3,
+};
+
+enum { LONGEST_FUNCTION = 1024 };
+
+/* A name made of a number and the shortened name of a function. */
+typedef struct label {
+    char text[LONGEST_FUNCTION + 64];
+    size_t size;
+} label;
+
+const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
+{
+    gotrace_frame frame = {0};
+
+    *size = g->function ? g->function->size : 0;
+    if (g->function || p->version >= VERSION_WITH_GENERATIONS ||
+        gotrace_reader_stack(p->reader, g->start_stack, &frame, 1) == 0)
+        return g->function ? g->function->text : NULL;
+    *size = frame.function_size;
+    return frame.function;
+}
+
+/* "G12 main.worker"; a name too long is cut, at the start of a rune. Until Go 1.6 there is only the
+ * address of where a goroutine starts. */
+static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goroutine *g)
+{
+    label l;
+    size_t size = 0;
+
+    l.size = (size_t)snprintf(l.text, sizeof l.text, "G%llu", (unsigned long long)id);
+    if (p->version < VERSION_WITH_FUNCTIONS && g->start_stack)
+        l.size += (size_t)snprintf(l.text + l.size, sizeof l.text - l.size, " 0x%llx",
+                                   (unsigned long long)g->start_stack);
+    if (p->version < VERSION_WITH_FUNCTIONS)
+        return l;
+    const char *name = start_function(p, g, &size);
+    if (size == 0)
+        return l;
+    l.text[l.size++] = ' ';
+    if (g->function) {
+        memcpy(l.text + l.size, g->function->text + size, g->function->short_size);
+        l.size += g->function->short_size;
+        return l;
+    }
+    l.size += function_short(l.text + l.size, sizeof l.text - l.size, name, size);
+    return l;
+}
+
+/* The same text at one address, kept for good; NULL when memory is refused. */
+static const perfetto_function *keep_function(perfetto *p, const char *text, size_t size)
+{
+    uint64_t key = 0;
+
+    for (size_t i = 0; i < size; i++)
+        key = (key ^ (unsigned char)text[i]) * 0x100000001b3U;
+    for (;; key++) {
+        perfetto_function *const *kept = idmap_find(&p->functions, key);
+        if (!kept)
+            break;
+        if ((*kept)->size == size && memcmp((*kept)->text, text, size) == 0)
+            return *kept;
+    }
+    perfetto_function *function = malloc(sizeof *function + 2 * size);
+    perfetto_function **slot = function ? idmap_insert(&p->functions, key) : NULL;
+    if (!slot) {
+        free(function);
+        protobuf_fail(&p->w);
+        return NULL;
+    }
+    function->size = size;
+    memcpy(function->text, text, size);
+    function->short_size = function_short(function->text + size, size, text, size);
+    return *slot = function;
+}
+
+/* The function of a stack's first frame or of its outermost; NULL if there is none. */
+static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool outermost)
+{
+    enum { FRAMES = 1000 };
+    size_t depth = gotrace_reader_stack_depth(p->reader, stack);
+    gotrace_frame frame = {0};
+
+    if (depth == 0 || depth > FRAMES)
+        return NULL;
+    if (outermost && depth > 1) {
+        gotrace_frame *frames = calloc(depth, sizeof *frames);
+        if (!frames) {
+            protobuf_fail(&p->w);
+            return NULL;
+        }
+        depth = gotrace_reader_stack(p->reader, stack, frames, depth);
+        if (depth > 0)
+            frame = frames[depth - 1];
+        free(frames);
+    } else {
+        gotrace_reader_stack(p->reader, stack, &frame, 1);
+    }
+    size_t size = frame.function_size < LONGEST_FUNCTION ? frame.function_size : LONGEST_FUNCTION;
+    return size > 0 ? keep_function(p, frame.function, size) : NULL;
+}
+
+void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
+                      bool outermost)
+{
+    const perfetto_function **known = outermost ? NULL : idmap_find(&p->starts, stack);
+    const char *before = stack ? NULL : system_goroutines_start(&p->system, id);
+
+    if (before)
+        g->function = keep_function(p, before, strlen(before));
+    else if (stack)
+        g->function = known ? *known : function_of(p, stack, outermost);
+    if (known || !stack || !g->function || outermost)
+        return;
+    known = idmap_insert(&p->starts, stack);
+    if (known)
+        *known = g->function;
+    else
+        protobuf_fail(&p->w);
+}
+
+void functions_free(perfetto *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idmap_next(&p->functions, &cursor, &key, &value))
+        free(*(perfetto_function **)value);
+    idmap_free(&p->functions);
+}
+
+static void descriptor_open(perfetto *p, unsigned sequence, uint64_t uuid, uint64_t parent)
+{
+    packet_open(p, sequence, 0);
+    p->event = protobuf_open(&p->w, PACKET_TRACK_DESCRIPTOR);
+    protobuf_uint(&p->w, TRACK_UUID, p->base + uuid);
+    if (parent)
+        protobuf_uint(&p->w, TRACK_PARENT_UUID, p->base + parent);
+}
+
+static void descriptor_close(perfetto *p)
+{
+    protobuf_close(&p->w, p->event);
+    packet_close(p);
+}
+
+/* Ranks are 32 bits and not negative: what is beyond comes last. */
+static void descriptor_rank(perfetto *p, uint64_t rank)
+{
+    protobuf_uint(&p->w, TRACK_SIBLING_ORDER_RANK, rank < INT32_MAX ? rank : INT32_MAX);
+}
+
+static void describe_group(perfetto *p, uint64_t uuid, const char *name, unsigned rank,
+                           unsigned ordering)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, TRACK_PROCESS);
+    protobuf_string(&p->w, TRACK_NAME, name, strlen(name));
+    descriptor_rank(p, rank);
+    protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ordering);
+    descriptor_close(p);
+}
+
+static void describe_counter(perfetto *p, uint64_t uuid, const char *name, unsigned unit)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, TRACK_STATS);
+    protobuf_string(&p->w, TRACK_NAME, name, strlen(name));
+    size_t counter = protobuf_open(&p->w, TRACK_COUNTER_DESCRIPTOR);
+    protobuf_uint(&p->w, COUNTER_UNIT, unit);
+    protobuf_close(&p->w, counter);
+    descriptor_rank(p, uuid);
+    descriptor_close(p);
+}
+
+static void describe_counters(perfetto *p)
+{
+    describe_group(p, TRACK_STATS, "Stats", RANK_STATS, ORDER_EXPLICIT);
+    describe_counter(p, TRACK_RUNNABLE, "goroutines runnable", UNIT_COUNT);
+    describe_counter(p, TRACK_RUNNING, "goroutines running", UNIT_COUNT);
+    describe_counter(p, TRACK_WAITING, "goroutines waiting", UNIT_COUNT);
+    describe_counter(p, TRACK_SYSCALL, "goroutines in syscall", UNIT_COUNT);
+    if (p->version >= VERSION_WITH_GENERATIONS)
+        describe_counter(p, TRACK_THREADS, "threads busy", UNIT_COUNT);
+    describe_counter(p, TRACK_HEAP_ALLOCATED, "heap allocated", UNIT_BYTES);
+    describe_counter(p, TRACK_HEAP_GOAL, "heap goal", UNIT_BYTES);
+    describe_counter(p, TRACK_GOMAXPROCS, "GOMAXPROCS", UNIT_COUNT);
+}
+
+/* Regions and logs stand below the track of their goroutine. */
+static bool wants_goroutine_tracks(const perfetto *p)
+{
+    return wants(p, PART_GOROUTINES) || wants(p, PART_REGIONS) || wants(p, PART_LOGS);
+}
+
+void tracks_restart(perfetto *p)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, TRACK_PROCESS, 0);
+    size_t process = protobuf_open(&p->w, TRACK_PROCESS_DESCRIPTOR);
+    protobuf_uint(&p->w, PROCESS_PID, p->pid);
+    protobuf_string(&p->w, PROCESS_NAME, p->program, strlen(p->program));
+    protobuf_close(&p->w, process);
+    protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_EXPLICIT);
+    descriptor_close(p);
+
+    if (wants(p, PART_PROCS))
+        describe_group(p, TRACK_PROCS, "Procs", RANK_PROCS, ORDER_EXPLICIT);
+    if (wants_goroutine_tracks(p))
+        describe_group(p, TRACK_GOROUTINES, "Goroutines", RANK_GOROUTINES, ORDER_EXPLICIT);
+    if (wants_goroutine_tracks(p) && !p->system.left_out)
+        describe_group(p, TRACK_SYSTEM_GOROUTINES, "System goroutines", RANK_SYSTEM_GOROUTINES,
+                       ORDER_EXPLICIT);
+    if (wants(p, PART_GC))
+        describe_group(p, TRACK_GC, "GC", RANK_GC, ORDER_EXPLICIT);
+    if (wants(p, PART_TASKS))
+        describe_group(p, TRACK_TASKS, "Tasks", RANK_TASKS, ORDER_CHRONOLOGICAL);
+    if (wants(p, PART_COUNTERS))
+        describe_counters(p);
+    p->assists.name = "mark assists";
+    p->assists.rank = 2;
+    p->stops.name = "stop-the-world";
+    p->stops.rank = 1;
+    p->assists.count = p->stops.count = 0;
+    if (p->tracks < TRACK_LAST)
+        p->tracks = TRACK_LAST;
+    p->epoch_track = p->tracks;
+}
+
+/* A track that is not merged with others of its name. */
+static void describe_single(perfetto *p, uint64_t uuid, uint64_t parent, const char *name,
+                            size_t size, uint64_t rank)
+{
+    descriptor_open(p, SEQUENCE_EVENTS, uuid, parent);
+    protobuf_string(&p->w, TRACK_NAME, name, size);
+    descriptor_rank(p, rank);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_NONE);
+    descriptor_close(p);
+}
+
+static void describe_user(perfetto *p, const perfetto_goroutine *g)
+{
+    static const char name[] = "regions and logs";
+
+    describe_single(p, g->user_track, g->track, name, sizeof name - 1, 0);
+}
+
+void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    label l = goroutine_label(p, id, g);
+
+    if (!g->track) {
+        g->system = system_goroutines_is(&p->system, id);
+        g->track = ++p->tracks;
+    }
+    /* In the packet of the track, which comes next. */
+    if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
+        g->name = intern_new_name(p, l.text, l.size);
+    uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
+    if (wants_goroutine_tracks(p))
+        describe_single(p, g->track, group, l.text, l.size, id);
+    if (g->user_track)
+        describe_user(p, g);
+}
+
+void track_user(perfetto *p, perfetto_goroutine *g)
+{
+    if (g->user_track)
+        return;
+    g->user_track = ++p->tracks;
+    describe_user(p, g);
+}
+
+void track_proc(perfetto *p, int64_t id, perfetto_proc *proc)
+{
+    char name[32] = "no proc";
+
+    if (!proc->track)
+        proc->track = ++p->tracks;
+    if (id >= 0)
+        snprintf(name, sizeof name, "P%lld", (long long)id);
+    if (!wants(p, PART_PROCS))
+        return;
+    describe_single(p, proc->track, TRACK_PROCS, name, strlen(name),
+                    id >= 0 ? (uint64_t)id : INT32_MAX);
+}
+
+void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size)
+{
+    enum { LONGEST = 1024 };
+
+    task->track = ++p->tracks;
+    descriptor_open(p, SEQUENCE_EVENTS, task->track, parent);
+    protobuf_string(&p->w, TRACK_NAME, name, size < LONGEST ? size : LONGEST);
+    protobuf_uint(&p->w, TRACK_CHILD_ORDERING, ORDER_CHRONOLOGICAL);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
+    descriptor_close(p);
+}
+
+void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
+{
+    if (!thread->track)
+        thread->track = ++p->tracks;
+    if (!wants(p, PART_THREADS) && !wants(p, PART_SAMPLES))
+        return;
+    descriptor_open(p, SEQUENCE_THREADS, thread->track, TRACK_PROCESS);
+    size_t descriptor = protobuf_open(&p->w, TRACK_THREAD_DESCRIPTOR);
+    protobuf_uint(&p->w, THREAD_PID, p->pid);
+    protobuf_uint(&p->w, THREAD_TID, thread->tid);
+    protobuf_string(&p->w, THREAD_NAME, name, strlen(name));
+    protobuf_close(&p->w, descriptor);
+    descriptor_close(p);
+}
+
+uint32_t lane_take(perfetto *p, perfetto_lanes *lanes)
+{
+    if (lanes->count > 0)
+        return lanes->free[--lanes->count];
+    uint32_t track = ++p->tracks;
+    descriptor_open(p, SEQUENCE_EVENTS, track, TRACK_GC);
+    protobuf_string(&p->w, TRACK_NAME, lanes->name, strlen(lanes->name));
+    descriptor_rank(p, lanes->rank);
+    protobuf_uint(&p->w, TRACK_SIBLING_MERGE_BEHAVIOR, MERGE_BY_NAME);
+    descriptor_close(p);
+    return track;
+}
+
+void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track)
+{
+    /* A reader that starts late does not know tracks of an earlier epoch. */
+    if (track <= p->epoch_track)
+        return;
+    if (lanes->count == lanes->capacity) {
+        size_t capacity = lanes->capacity ? 2 * lanes->capacity : 16;
+        uint32_t *larger = reallocarray(lanes->free, capacity, sizeof *larger);
+        if (!larger) {
+            protobuf_fail(&p->w);
+            return;
+        }
+        lanes->free = larger;
+        lanes->capacity = capacity;
+    }
+    lanes->free[lanes->count++] = track;
+}

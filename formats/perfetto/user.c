@@ -1,0 +1,298 @@
+/* user.c - what the program says about itself: tasks, regions and logs. */
+#include <stdlib.h>
+
+#include "formats/perfetto/perfetto.h"
+
+enum {
+    /* Slices nested deeper than that the viewer does not show (it stops at 512). */
+    MOST_REGIONS = 400,
+    /* Tasks nested deeper stand beside their parents (the viewer allows 100 tracks above one). */
+    MOST_TASK_DEPTH = 50,
+};
+
+/* What belongs to a task carries its id: the viewer then highlights all of it together. */
+static void annotate_task(perfetto *p, uint64_t task)
+{
+    if (!task)
+        return;
+    protobuf_uint(&p->w, EVENT_CORRELATION_ID, own_id(p, task));
+    event_annotate_uint(p, ANNOTATE_TASK, task);
+}
+
+/* The goroutine leaves its innermost region that is not shown; false if there is none. */
+static bool region_left(perfetto_goroutine *g)
+{
+    perfetto_region *region = g->region;
+
+    if (region)
+        g->region = region->around;
+    free(region);
+    return region;
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+/* For when it is shown. */
+static void keep_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
+{
+    free(task->name);
+    task->name = malloc(e->text_size + 1);
+    if (!task->name) {
+        protobuf_fail(&p->w);
+        return;
+    }
+    if (e->text_size > 0)
+        memcpy(task->name, e->text, e->text_size);
+    task->name_size = e->text_size;
+    task->parent = e->value;
+    task->goroutine = e->goroutine;
+}
+
+static void task_begin(perfetto *p, const gotrace_event *e)
+{
+    uint32_t parent_track = TRACK_TASKS;
+    uint16_t depth = 0;
+    const perfetto_task *parent = idpool_find(&p->tasks, e->value);
+
+    /* A track of an earlier epoch would be unknown to a reader that starts late. */
+    if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
+        parent_track = parent->track;
+        depth = (uint16_t)(parent->depth + 1);
+    }
+    /* In a sound trace the id is new. */
+    perfetto_task *task = idpool_find(&p->tasks, e->subject);
+    if (!task && !(task = idpool_add(&p->tasks, e->subject))) {
+        protobuf_fail(&p->w);
+        return;
+    }
+    if (task->track)
+        slice_end(p, task->track);
+    task->epoch = p->epoch;
+    task->depth = depth;
+    track_task(p, task, parent_track, e->text, e->text_size);
+    perfetto_name name = intern_name(p, e->text, e->text_size);
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, SLICE_BEGIN, task->track, CATEGORY_TASK, NAME_NONE, stack);
+    event_name(p, name);
+    annotate_task(p, e->subject);
+    if (e->value)
+        event_annotate_uint(p, ANNOTATE_PARENT, e->value);
+    if (e->goroutine)
+        event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
+    event_close(p);
+    if (p->silent)
+        keep_task(p, task, e);
+}
+
+static void task_end(perfetto *p, const gotrace_event *e)
+{
+    perfetto_task *task = idpool_find(&p->tasks, e->subject);
+    uint64_t stack = intern_stack(p, e->stack);
+
+    if (!task) {
+        event_open_named(p, INSTANT, TRACK_TASKS, CATEGORY_TASK, NAME_TASK_END, stack);
+        annotate_task(p, e->subject);
+        event_close(p);
+        return;
+    }
+    event_open(p, SLICE_END, task->track);
+    if (stack)
+        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+    event_close(p);
+    free(task->name);
+    idpool_remove(&p->tasks, e->subject);
+}
+
+void task_event(perfetto *p, const gotrace_event *e)
+{
+    if (!wants(p, PART_TASKS))
+        return;
+    if (e->kind == GOTRACE_KIND_TASK_BEGIN)
+        task_begin(p, e);
+    else
+        task_end(p, e);
+}
+
+void tasks_reopen(perfetto *p)
+{
+    size_t count = p->tasks.count;
+    uint64_t *ids = sorted_ids(p, &p->tasks);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        perfetto_task *task = idpool_find(&p->tasks, ids[i]);
+        char *name = task->name;
+        gotrace_event e = {.subject = ids[i],
+                           .value = task->parent,
+                           .goroutine = task->goroutine,
+                           .text = name,
+                           .text_size = task->name_size};
+        *task = (perfetto_task){0};
+        task_begin(p, &e);
+        free(name);
+    }
+    free(ids);
+}
+
+void user_free(perfetto *p)
+{
+    size_t cursor = 0;
+    uint64_t key;
+    void *value;
+
+    while (idpool_next(&p->tasks, &cursor, &key, &value))
+        free(((perfetto_task *)value)->name);
+    cursor = 0;
+    while (idpool_next(&p->goroutines, &cursor, &key, &value))
+        while (region_left(value))
+            continue;
+}
+
+void tasks_end(perfetto *p)
+{
+    size_t count = p->tasks.count;
+    uint64_t *ids = sorted_ids(p, &p->tasks);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        const perfetto_task *task = idpool_find(&p->tasks, ids[i]);
+        slice_end(p, task->track);
+    }
+    free(ids);
+}
+
+/* ---- regions and logs ---------------------------------------------------------------------- */
+
+/* For when it is shown. */
+static void keep_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    perfetto_region *region = malloc(sizeof *region + e->text_size);
+
+    if (!region) {
+        protobuf_fail(&p->w);
+        return;
+    }
+    region->around = g->region;
+    region->task = e->subject;
+    region->size = e->text_size;
+    if (e->text_size > 0)
+        memcpy(region->name, e->text, e->text_size);
+    g->region = region;
+}
+
+static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+{
+    if (++g->regions > MOST_REGIONS)
+        return;
+    track_user(p, g);
+    perfetto_name name = intern_name(p, e->text, e->text_size);
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, SLICE_BEGIN, g->user_track, CATEGORY_REGION, NAME_NONE, stack);
+    event_name(p, name);
+    annotate_task(p, e->subject);
+    event_close(p);
+    if (p->silent)
+        keep_region(p, g, e);
+}
+
+static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
+{
+    /* One that began before the trace has no slice to end. */
+    if (g->regions == 0 || g->regions-- > MOST_REGIONS)
+        return;
+    region_left(g);
+    stack = intern_stack(p, stack);
+    event_open(p, SLICE_END, g->user_track);
+    if (stack)
+        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
+    event_close(p);
+}
+
+void region_event(perfetto *p, const gotrace_event *e)
+{
+    perfetto_goroutine *g = wants(p, PART_REGIONS) ? goroutine_get(p, e->goroutine, 0) : NULL;
+
+    if (!g)
+        return;
+    if (e->kind == GOTRACE_KIND_REGION_BEGIN)
+        region_begin(p, g, e);
+    else
+        region_end(p, g, e->stack);
+}
+
+void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
+{
+    perfetto_region *outermost = NULL;
+
+    while (g->region) {
+        perfetto_region *region = g->region;
+        g->region = region->around;
+        region->around = outermost;
+        outermost = region;
+    }
+    /* Those too deep to be shown are counted all the same. */
+    uint32_t deeper = g->regions > MOST_REGIONS ? g->regions - MOST_REGIONS : 0;
+    g->regions = 0;
+    while (outermost) {
+        perfetto_region *region = outermost;
+        gotrace_event e = {.goroutine = id,
+                           .subject = region->task,
+                           .text = region->name,
+                           .text_size = region->size};
+        outermost = region->around;
+        region_begin(p, g, &e);
+        free(region);
+    }
+    g->regions += deeper;
+}
+
+void regions_end(perfetto *p, perfetto_goroutine *g)
+{
+    while (g->regions > 0)
+        region_end(p, g, 0);
+}
+
+/* "[category] message", as Go's own viewer shows it; to be freed. NULL when memory is refused. */
+static char *log_text(const gotrace_event *e, size_t *size)
+{
+    char *text = malloc(e->text_size + e->message_size + 4);
+    size_t used = 0;
+
+    if (text && e->text_size > 0) {
+        text[used++] = '[';
+        memcpy(text + used, e->text, e->text_size);
+        used += e->text_size;
+        text[used++] = ']';
+        text[used++] = ' ';
+    }
+    if (text && e->message_size > 0) {
+        memcpy(text + used, e->message, e->message_size);
+        used += e->message_size;
+    }
+    *size = used;
+    return text;
+}
+
+void log_event(perfetto *p, const gotrace_event *e)
+{
+    if (!wants(p, PART_LOGS))
+        return;
+    perfetto_goroutine *g = goroutine_get(p, e->goroutine, 0);
+    size_t size;
+    char *text = log_text(e, &size);
+
+    if (!g || !text) {
+        free(text);
+        protobuf_fail(&p->w);
+        return;
+    }
+    track_user(p, g);
+    perfetto_name category = intern_value(p, e->text, e->text_size);
+    uint64_t stack = intern_stack(p, e->stack);
+    event_open_named(p, INSTANT, g->user_track, CATEGORY_LOG, NAME_NONE, stack);
+    event_name(p, (perfetto_name){0, text, size});
+    if (category.size > 0)
+        event_annotate_string(p, ANNOTATE_LOG_CATEGORY, category);
+    event_annotate_string(p, ANNOTATE_LOG_MESSAGE, (perfetto_name){0, e->message, e->message_size});
+    annotate_task(p, e->subject);
+    event_close(p);
+    free(text);
+}

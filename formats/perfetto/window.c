@@ -1,0 +1,54 @@
+/* window.c - a part of the trace's time: what was going on when it begins. */
+#include <stdlib.h>
+
+#include "formats/perfetto/perfetto.h"
+
+static void goroutines_reopen(perfetto *p)
+{
+    size_t count = p->goroutines.count;
+    uint64_t *ids = sorted_ids(p, &p->goroutines);
+
+    for (size_t i = 0; ids && i < count; i++) {
+        perfetto_goroutine *g = idpool_find(&p->goroutines, ids[i]);
+        goroutine_reopen(p, ids[i], g);
+        regions_reopen(p, ids[i], g);
+    }
+    free(ids);
+}
+
+static void procs_reopen(perfetto *p)
+{
+    size_t count = p->procs.count;
+    uint64_t *ids = sorted_ids(p, &p->procs);
+
+    for (size_t i = 0; ids && i < count; i++)
+        proc_reopen(p, (int64_t)ids[i]);
+    free(ids);
+}
+
+static void counters_reopen(perfetto *p)
+{
+    if (!wants(p, PART_COUNTERS))
+        return;
+    for (size_t i = 0; i < sizeof p->metrics / sizeof p->metrics[0]; i++)
+        if (p->metrics[i].known)
+            metric_write(p, i);
+    /* All of them, at once. */
+    p->changed = p->version >= VERSION_WITH_GENERATIONS ? TRACK_THREADS - TRACK_RUNNABLE + 1
+                                                        : TRACK_SYSCALL - TRACK_RUNNABLE + 1;
+    state_advance(p, INT64_MAX);
+}
+
+void window_begin(perfetto *p)
+{
+    packet_settle(p);
+    p->silent = false;
+    p->time = p->from;
+    perfetto_restart(p);
+    goroutines_reopen(p);
+    procs_reopen(p);
+    threads_reopen(p);
+    ranges_reopen(p);
+    tasks_reopen(p);
+    counters_reopen(p);
+}

@@ -1,0 +1,93 @@
+/*
+ * go.c - events exactly as Go's own debug printers have them: v2 traces as those of Go 1.27
+ * (go_v2.c), v1 traces as `go tool trace -d` of Go 1.21 prints them:
+ *
+ *   TIME NAME p=PROC g=GOROUTINE off=OFFSET ARGUMENT=VALUE... STRING=TEXT...
+ *
+ * Names and arguments are those of the event table, without time differences and stack; an
+ * argument that the trace's version does not have is 0. Texts stand as they are, unquoted.
+ */
+#include "formats/print/print.h"
+
+/* Names of the texts that follow an event's numbers. */
+typedef struct go_texts {
+    const char *event;
+    const char *text;    /* what event.text is called, or NULL */
+    const char *message; /* what event.message is called, or NULL */
+    const char *reason;  /* what event.reason is called, or NULL */
+} go_texts;
+
+static const go_texts *texts_of(const char *name)
+{
+    static const go_texts texts[] = {
+        {"STWStart", NULL, NULL, "kind"},         {"GoStartLabel", "label", NULL, NULL},
+        {"UserTaskCreate", "name", NULL, NULL},   {"UserRegion", "name", NULL, NULL},
+        {"UserLog", "category", "message", NULL},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(texts[i].event, name) == 0)
+            return &texts[i];
+    return NULL;
+}
+
+static void print_texts(out *o, const go_texts *texts, const gotrace_event *event)
+{
+    if (texts->text) {
+        out_printf(o, " %s=", texts->text);
+        out_bytes(o, event->text, event->text ? event->text_size : 0);
+    }
+    if (texts->message) {
+        out_printf(o, " %s=", texts->message);
+        out_bytes(o, event->message, event->message ? event->message_size : 0);
+    }
+    if (texts->reason)
+        out_printf(o, " %s=%s", texts->reason, event->reason ? event->reason : "unknown");
+}
+
+static void print_v1_event(out *o, int version, const gotrace_event *event)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
+
+    if (!spec || (event->flags & GOTRACE_EVENT_FUTILE))
+        return;
+    out_i64(o, event->time);
+    out_char(o, ' ');
+    out_str(o, spec->name);
+    out_str(o, " p=");
+    out_i64(o, event->lane);
+    out_str(o, " g=");
+    out_u64(o, event->goroutine);
+    out_str(o, " off=");
+    out_u64(o, event->offset);
+
+    print_args args = {.spec = spec, .event = event};
+    uint64_t value;
+    for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
+        out_char(o, ' ');
+        out_str(o, arg->name);
+        out_char(o, '=');
+        /* Go's reader makes a sample's time argument the event's own and leaves 0. */
+        bool moved = event->kind == GOTRACE_KIND_SAMPLE && arg->kind == GOTRACE_ARG_TICKS;
+        out_u64(o, moved ? 0 : value);
+    }
+    const go_texts *texts = texts_of(spec->name);
+    if (texts)
+        print_texts(o, texts, event);
+    out_char(o, '\n');
+}
+
+static void print_go_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+{
+    int version = gotrace_reader_summary(reader)->version;
+
+    if (version >= VERSION_V2)
+        print_go_v2_event(o, reader, event);
+    else
+        print_v1_event(o, version, event);
+}
+
+const printer printer_go = {
+    .name = "go",
+    .summary = "the lines of `go tool trace -d` (1.5 to 1.21), or `-d=parsed`",
+    .event = print_go_event,
+};

@@ -1,0 +1,283 @@
+/*
+ * go_v2.c - events of v2 traces exactly as `go tool trace -d=parsed` of Go 1.27 prints them:
+ *
+ *   M=THREAD P=PROC G=GOROUTINE KIND Time=NS WHAT=VALUE...
+ *   TransitionStack=
+ *   	FUNCTION @ 0xPC
+ *   		FILE:LINE
+ *
+ *   Stack=
+ *   	...
+ *
+ * Where there is no such thing an id is -1. A block of a stack is followed by an empty line.
+ * Source: Go 1.27, internal/trace: Event.String and what it calls, event.go, value.go,
+ * resources.go.
+ */
+#include "formats/print/print.h"
+
+/* Go takes no stack of more than 128 frames from a v2 trace; what our reader makes of those that
+ * have more ends where its default limit is. */
+enum { STACK_MOST = 1000 };
+
+/* Go's name of a task's parent that is none. */
+#define GO_NO_TASK UINT64_MAX
+
+static const char *kind_name(const gotrace_event *event)
+{
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_TRANSITION: return "StateTransition";
+    case GOTRACE_KIND_METRIC: return "Metric";
+    case GOTRACE_KIND_LABEL: return "Label";
+    case GOTRACE_KIND_RANGE_BEGIN: return "RangeBegin";
+    case GOTRACE_KIND_RANGE_ACTIVE: return "RangeActive";
+    case GOTRACE_KIND_RANGE_END: return "RangeEnd";
+    case GOTRACE_KIND_TASK_BEGIN: return "TaskBegin";
+    case GOTRACE_KIND_TASK_END: return "TaskEnd";
+    case GOTRACE_KIND_REGION_BEGIN: return "RegionBegin";
+    case GOTRACE_KIND_REGION_END: return "RegionEnd";
+    case GOTRACE_KIND_LOG: return "Log";
+    case GOTRACE_KIND_SYNC: return "Sync";
+    case GOTRACE_KIND_EXPERIMENT: return "Experimental";
+    case GOTRACE_KIND_SAMPLE: return "StackSample";
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL: break;
+    }
+    return "Bad";
+}
+
+static const char *state_name(unsigned state)
+{
+    switch ((gotrace_state)state) {
+    case GOTRACE_STATE_UNDETERMINED: return "Undetermined";
+    case GOTRACE_STATE_NOT_EXIST: return "NotExist";
+    case GOTRACE_STATE_RUNNABLE: return "Runnable";
+    case GOTRACE_STATE_RUNNING: return "Running";
+    case GOTRACE_STATE_SYSCALL: return "Syscall";
+    case GOTRACE_STATE_WAITING: return "Waiting";
+    case GOTRACE_STATE_IDLE: return "Idle";
+    }
+    return "Bad";
+}
+
+static void put_string(out *o, const char *name, const char *s, size_t size)
+{
+    out_str(o, name);
+    out_go_quoted(o, s, s ? size : 0);
+}
+
+static void put_value(out *o, uint64_t value)
+{
+    out_str(o, "Value{Uint64(");
+    out_u64(o, value);
+    out_str(o, ")}");
+}
+
+/* A thread's or a proc's id. */
+static void put_id(out *o, const char *name, int64_t id, int64_t none)
+{
+    out_str(o, name);
+    out_i64(o, id == none ? -1 : id);
+}
+
+static void put_goroutine(out *o, const char *name, uint64_t id)
+{
+    out_str(o, name);
+    out_i64(o, id == 0 ? -1 : (int64_t)id);
+}
+
+/* A stack's block, on a line of its own. Without frames it is empty. */
+static void put_stack(out *o, gotrace_reader *reader, const char *name, uint64_t stack)
+{
+    gotrace_frame frames[STACK_MOST];
+    size_t count = stack ? gotrace_reader_stack(reader, stack, frames, STACK_MOST) : 0;
+
+    out_char(o, '\n');
+    out_str(o, name);
+    out_char(o, '\n');
+    for (size_t i = 0; i < count; i++) {
+        const gotrace_frame *frame = &frames[i];
+        out_char(o, '\t');
+        out_bytes(o, frame->function, frame->function_size);
+        out_str(o, " @ 0x");
+        out_hex(o, frame->pc);
+        out_str(o, "\n\t\t");
+        out_bytes(o, frame->file, frame->file_size);
+        out_char(o, ':');
+        out_u64(o, frame->line);
+        out_char(o, '\n');
+    }
+}
+
+/* The metric's name in Go's package runtime/metrics. */
+static const char *metric_name(const char *type)
+{
+    if (strcmp(type, "ProcsChange") == 0)
+        return "/sched/gomaxprocs:threads";
+    if (strcmp(type, "HeapAlloc") == 0)
+        return "/memory/classes/heap/objects:bytes";
+    return "/gc/heap/goal:bytes";
+}
+
+static void put_range(out *o, const gotrace_event *event)
+{
+    out_str(o, " Name=");
+    switch ((gotrace_range)event->range) {
+    case GOTRACE_RANGE_STW:
+        /* A name is quoted as a whole, and Go quotes nothing in these words. */
+        out_str(o, "\"stop-the-world (");
+        if (event->reason)
+            out_go_text(o, event->reason, strlen(event->reason));
+        put_goroutine(o, ")\" Scope=Goroutine(", event->subject);
+        out_char(o, ')');
+        break;
+    case GOTRACE_RANGE_SWEEP:
+        out_str(o, "\"GC incremental sweep\" Scope=Proc(");
+        out_i64(o, (int64_t)event->subject);
+        out_char(o, ')');
+        break;
+    case GOTRACE_RANGE_MARK_ASSIST:
+        put_goroutine(o, "\"GC mark assist\" Scope=Goroutine(", event->subject);
+        out_char(o, ')');
+        break;
+    case GOTRACE_RANGE_GC:
+    case GOTRACE_RANGE_NONE: out_str(o, "\"GC concurrent mark phase\" Scope=None"); break;
+    }
+    if (event->kind != GOTRACE_KIND_RANGE_END)
+        return;
+    out_str(o, " Attributes=[");
+    if (event->range == GOTRACE_RANGE_SWEEP) {
+        out_str(o, "\"bytes swept\"=");
+        put_value(o, event->args[0]);
+        out_str(o, " \"bytes reclaimed\"=");
+        put_value(o, event->args[1]);
+    }
+    out_char(o, ']');
+}
+
+static void put_task(out *o, const gotrace_event *event)
+{
+    out_str(o, " ID=");
+    out_u64(o, event->subject);
+    out_str(o, " Parent=");
+    out_u64(o, event->value == 0 ? GO_NO_TASK : event->value);
+    put_string(o, " Type=", event->text, event->text_size);
+}
+
+static bool has_start(const gotrace_event_spec *spec)
+{
+    for (size_t i = 0; i < spec->arg_count; i++)
+        if (spec->args[i].kind == GOTRACE_ARG_START)
+            return true;
+    return false;
+}
+
+static void put_transition(out *o, gotrace_reader *reader, const gotrace_event_spec *spec,
+                           const gotrace_event *event)
+{
+    out_str(o, event->resource == GOTRACE_RESOURCE_PROC ? " ProcID=" : " GoID=");
+    out_i64(o, (int64_t)event->subject);
+    out_char(o, ' ');
+    out_str(o, state_name(event->from));
+    out_str(o, "->");
+    out_str(o, state_name(event->to));
+    put_string(o, " Reason=", event->reason, event->reason ? strlen(event->reason) : 0);
+    /* Of the goroutine that changes: where a new one starts, even if that is not known, and where
+     * the one is that does it by itself, or whose state is told. */
+    if (has_start(spec))
+        put_stack(o, reader, "TransitionStack=", event->start_stack);
+    else if (event->stack != 0 && strcmp(spec->name, "GoUnblock") != 0)
+        put_stack(o, reader, "TransitionStack=", event->stack);
+}
+
+static void put_experiment(out *o, const gotrace_event_spec *spec, const gotrace_event *event)
+{
+    print_args args = {.spec = spec, .event = event};
+    const char *separator = "";
+    uint64_t value;
+
+    out_str(o, " Name=");
+    out_str(o, spec->name);
+    out_str(o, " Args=[");
+    for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
+        out_str(o, separator);
+        out_str(o, arg->name);
+        out_char(o, '=');
+        put_value(o, value);
+        separator = ", ";
+    }
+    out_char(o, ']');
+}
+
+static void put_sync(out *o, const gotrace_event *event)
+{
+    out_str(o, " N=");
+    out_u64(o, event->value);
+    if (!(event->flags & GOTRACE_EVENT_CLOCKS))
+        return;
+    out_str(o, " Trace=");
+    out_i64(o, (int64_t)event->args[0]);
+    out_str(o, " Mono=");
+    out_u64(o, event->args[1]);
+    out_str(o, " Wall=");
+    out_wall_clock(o, event->args[2], event->args[3]);
+}
+
+static void put_kind(out *o, gotrace_reader *reader, const gotrace_event_spec *spec,
+                     const gotrace_event *event)
+{
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_TRANSITION: put_transition(o, reader, spec, event); break;
+    case GOTRACE_KIND_METRIC:
+        out_printf(o, " Name=\"%s\" Value=", metric_name(spec->name));
+        put_value(o, event->value);
+        break;
+    case GOTRACE_KIND_LABEL:
+        put_string(o, " Label=", event->text, event->text_size);
+        put_goroutine(o, " Resource=Goroutine(", event->goroutine);
+        out_char(o, ')');
+        break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_RANGE_END: put_range(o, event); break;
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END: put_task(o, event); break;
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+        out_str(o, " Task=");
+        out_u64(o, event->subject);
+        put_string(o, " Type=", event->text, event->text_size);
+        break;
+    case GOTRACE_KIND_LOG:
+        out_str(o, " Task=");
+        out_u64(o, event->subject);
+        put_string(o, " Category=", event->text, event->text_size);
+        put_string(o, " Message=", event->message, event->message_size);
+        break;
+    case GOTRACE_KIND_EXPERIMENT: put_experiment(o, spec, event); break;
+    case GOTRACE_KIND_SYNC: put_sync(o, event); break;
+    case GOTRACE_KIND_SAMPLE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_NONE: break;
+    }
+}
+
+void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+{
+    int version = gotrace_reader_summary(reader)->version;
+    const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
+
+    if (!spec && event->kind != GOTRACE_KIND_SYNC)
+        return;
+    put_id(o, "M=", event->thread, GOTRACE_NO_THREAD);
+    put_id(o, " P=", event->proc, GOTRACE_NO_PROC);
+    put_goroutine(o, " G=", event->goroutine);
+    out_char(o, ' ');
+    out_str(o, kind_name(event));
+    out_str(o, " Time=");
+    out_i64(o, (int64_t)event->ticks);
+    put_kind(o, reader, spec, event);
+    /* A sample has a stack even where it is not known. */
+    if (event->stack != 0 || event->kind == GOTRACE_KIND_SAMPLE)
+        put_stack(o, reader, "Stack=", event->stack);
+    out_char(o, '\n');
+}

@@ -1,0 +1,249 @@
+/*
+ * jsonl.c - events for programs: one JSON object a line. A field is there only if it means
+ * something for the event.
+ *
+ *   time      ns since the first event; always there
+ *   ticks     the same by the tracer's clock, absolute (from Go 1.22 in ns); always there
+ *   offset    byte in the trace of the record that told it; always there
+ *   type      name of the record, "GoBlockRecv", or "Sync", of which there is none; always there
+ *   kind      what it means: transition, syscall, metric, label, range-begin, range-active,
+ *             range-end, task-begin, task-end, region-begin, region-end, log, sync, experiment,
+ *             sample; always there
+ *   generation  from Go 1.22: ids of strings and stacks are those of this generation
+ *   proc      where it happened
+ *   lane      the proc that Go's viewers show it on, if that is another one: 1000001 timers,
+ *             1000002 network, 1000003 system calls, 1000004 GC
+ *   thread    the thread that it happened on (until Go 1.21 the one that runs the proc)
+ *   g         the goroutine in whose context it happened
+ *   resource  of a transition: "goroutine" or "proc", whose id is subject, and whose state goes
+ *   from, to  from one to the other: undetermined, not-exist, runnable, running, syscall,
+ *             waiting, idle
+ *   task      the task that a task, region or log is about
+ *   parent    the task that a beginning task belongs to
+ *   range     what begins, goes on or ends: "GC", "stop-the-world", "GC sweep", "GC mark assist";
+ *             from Go 1.22 with the resource and subject that it belongs to, if that is not the
+ *             whole program
+ *   reason    why a goroutine waits or stopped running, or why the world was stopped
+ *   metric, value  what changed, and its new value
+ *   text      name of a task or region, label of a goroutine, category of a log
+ *   message   of a log
+ *   clocks    of a sync, from Go 1.25: the same moment as trace (like ticks), monotonic (ns), and
+ *             wall (text; also as wall_seconds and wall_nanoseconds)
+ *   stack, func    where it happened: the stack's id and its innermost function
+ *   start, start_func  where a new goroutine starts, likewise (until Go 1.6 start is a PC)
+ *   cause     offset of the record that made this run possible
+ *   args      the record's own arguments by name, without time differences and stack
+ *   futile, initial, suspect, moved  true: see gotrace.h, GOTRACE_EVENT_*
+ *
+ * Numbers above 2^63-1 are strings, because most readers of JSON cannot hold them. Bytes that are
+ * not UTF-8 become U+FFFD.
+ */
+#include "formats/print/print.h"
+
+static inline void key(out *o, const char *name)
+{
+    out_str(o, ",\"");
+    out_str(o, name);
+    out_str(o, "\":");
+}
+
+static void value_u64(out *o, uint64_t v)
+{
+    if (v <= INT64_MAX) {
+        out_u64(o, v);
+        return;
+    }
+    out_char(o, '"');
+    out_u64(o, v);
+    out_char(o, '"');
+}
+
+static inline void field_u64(out *o, const char *name, uint64_t v)
+{
+    key(o, name);
+    value_u64(o, v);
+}
+
+static inline void field_i64(out *o, const char *name, int64_t v)
+{
+    key(o, name);
+    out_i64(o, v);
+}
+
+static inline void field_string(out *o, const char *name, const char *s, size_t size)
+{
+    if (!s)
+        return;
+    key(o, name);
+    out_json_string(o, s, size);
+}
+
+static inline void field_name(out *o, const char *name, const char *s)
+{
+    if (s)
+        field_string(o, name, s, strlen(s));
+}
+
+static void field_function(out *o, gotrace_reader *reader, const char *name, uint64_t stack)
+{
+    gotrace_frame frame;
+
+    if (gotrace_reader_stack(reader, stack, &frame, 1) == 1 && frame.function_size > 0)
+        field_string(o, name, frame.function, frame.function_size);
+}
+
+static void print_resource(out *o, gotrace_resource resource, uint64_t subject)
+{
+    field_name(o, "resource", resource == GOTRACE_RESOURCE_PROC ? "proc" : "goroutine");
+    field_u64(o, "subject", subject);
+}
+
+static void print_clocks(out *o, const gotrace_event *event)
+{
+    if (!(event->flags & GOTRACE_EVENT_CLOCKS))
+        return;
+    out_str(o, ",\"clocks\":{\"trace\":");
+    value_u64(o, event->args[0]);
+    field_u64(o, "monotonic", event->args[1]);
+    key(o, "wall");
+    out_char(o, '"');
+    out_wall_clock(o, event->args[2], event->args[3]);
+    out_char(o, '"');
+    field_u64(o, "wall_seconds", event->args[2]);
+    field_u64(o, "wall_nanoseconds", event->args[3]);
+    out_char(o, '}');
+}
+
+static void print_subject(out *o, const gotrace_event *event)
+{
+    gotrace_resource scope = print_range_scope((gotrace_range)event->range);
+
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_TRANSITION:
+        print_resource(o, (gotrace_resource)event->resource, event->subject);
+        field_name(o, "from", gotrace_state_name((gotrace_state)event->from));
+        field_name(o, "to", gotrace_state_name((gotrace_state)event->to));
+        break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_RANGE_END:
+        field_name(o, "range", gotrace_range_name((gotrace_range)event->range));
+        if (event->generation != 0 && scope != GOTRACE_RESOURCE_NONE)
+            print_resource(o, scope, event->subject);
+        break;
+    case GOTRACE_KIND_METRIC:
+        field_string(o, "metric", event->text, event->text_size);
+        field_u64(o, "value", event->value);
+        return;
+    case GOTRACE_KIND_TASK_BEGIN:
+        field_u64(o, "task", event->subject);
+        if (print_has_parent(event))
+            field_u64(o, "parent", event->value);
+        break;
+    case GOTRACE_KIND_SYNC: print_clocks(o, event); break;
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG:
+        if (event->subject != 0)
+            field_u64(o, "task", event->subject);
+        break;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
+    }
+    field_name(o, "reason", event->reason);
+    field_string(o, "text", event->text, event->text_size);
+    field_string(o, "message", event->message, event->message_size);
+}
+
+static void print_stacks(out *o, gotrace_reader *reader, int version, const gotrace_event *event)
+{
+    if (event->stack != 0) {
+        field_u64(o, "stack", event->stack);
+        field_function(o, reader, "func", event->stack);
+    }
+    if (event->start_stack != 0) {
+        field_u64(o, "start", event->start_stack);
+        if (version >= 7)
+            field_function(o, reader, "start_func", event->start_stack);
+    }
+    if (event->cause != 0)
+        field_u64(o, "cause", event->cause);
+}
+
+static void print_arguments(out *o, int version, const gotrace_event_spec *spec,
+                            const gotrace_event *event)
+{
+    print_args args = {.spec = spec, .event = event};
+    bool first = true;
+    uint64_t value;
+
+    for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
+        if (version < arg->since || version > arg->until)
+            continue;
+        if (first)
+            out_str(o, ",\"args\":{\"");
+        else
+            out_str(o, ",\"");
+        out_str(o, arg->name);
+        out_str(o, "\":");
+        value_u64(o, value);
+        first = false;
+    }
+    if (!first)
+        out_char(o, '}');
+}
+
+static void print_flags(out *o, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *text;
+    } texts[] = {
+        {GOTRACE_EVENT_FUTILE, ",\"futile\":true"},
+        {GOTRACE_EVENT_INITIAL, ",\"initial\":true"},
+        {GOTRACE_EVENT_SUSPECT, ",\"suspect\":true"},
+        {GOTRACE_EVENT_MOVED, ",\"moved\":true"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (flags & texts[i].flag)
+            out_str(o, texts[i].text);
+}
+
+static void print_jsonl_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+{
+    int version = gotrace_reader_summary(reader)->version;
+    const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
+
+    out_str(o, "{\"time\":");
+    out_i64(o, event->time);
+    field_u64(o, "ticks", event->ticks);
+    field_u64(o, "offset", event->offset);
+    field_name(o, "type", print_type_name(spec, event));
+    field_name(o, "kind", gotrace_kind_name((gotrace_kind)event->kind));
+    if (event->generation != 0)
+        field_u64(o, "generation", event->generation);
+    if (event->proc != GOTRACE_NO_PROC)
+        field_i64(o, "proc", event->proc);
+    if (event->lane != event->proc && event->lane != GOTRACE_NO_PROC)
+        field_i64(o, "lane", event->lane);
+    if (event->thread != GOTRACE_NO_THREAD)
+        field_i64(o, "thread", event->thread);
+    if (event->goroutine != 0)
+        field_u64(o, "g", event->goroutine);
+    print_subject(o, event);
+    print_stacks(o, reader, version, event);
+    if (spec)
+        print_arguments(o, version, spec, event);
+    print_flags(o, event->flags);
+    out_str(o, "}\n");
+}
+
+const printer printer_jsonl = {
+    .name = "jsonl",
+    .summary = "JSON Lines for programs",
+    .event = print_jsonl_event,
+};

@@ -1,0 +1,342 @@
+/*
+ * text.c - events for people: one a line, in columns.
+ *
+ *   SECONDS  [THREAD]  PROC  GOROUTINE  EVENT  WHAT HAPPENED  "at" FUNCTION  [FLAGS]
+ *
+ * Goroutines, procs, threads and tasks are written G7, P0, M42 and T3 wherever they occur, so that
+ * a search for one of them finds all its events; "-" stands for none. There is a column of threads
+ * from Go 1.22 on; before, a trace tells a proc's thread alone (thread=42 where the proc starts). A
+ * change of state reads "G7 waiting -> runnable", with the reason in parentheses behind the state
+ * that it explains. FUNCTION is the innermost one of the event's stack (in traces of Go 1.5 and 1.6
+ * a PC). Text of the traced program is quoted as Go quotes strings where it is free text, or holds
+ * what could be mistaken for something else.
+ */
+#include "formats/print/print.h"
+
+#include "formats/common/utf8.h"
+
+enum {
+    COLUMN_PROC = 16, /* after four digits of seconds, nine of nanoseconds and a gap */
+    COLUMN_GOROUTINE = COLUMN_PROC + 5,
+    COLUMN_EVENT = COLUMN_GOROUTINE + 8,
+    COLUMN_DETAIL = COLUMN_EVENT + 18,
+    THREAD_WIDTH = 9, /* all columns are so much farther where there is one of threads */
+};
+
+/* A line in the making: where in the output it starts. */
+typedef struct line {
+    out *o;
+    uint64_t start;
+    uint64_t shift; /* of the columns */
+    gotrace_reader *reader;
+    int version;
+    bool detailed; /* something stands behind the event's name */
+} line;
+
+static uint64_t position(const out *o)
+{
+    return o->written + o->used;
+}
+
+/* Fill up to a column; what ran over it is kept apart by one space. */
+static void pad_to(const line *l, uint64_t column)
+{
+    uint64_t at = position(l->o) - l->start;
+    do
+        out_char(l->o, ' ');
+    while (!l->o->failed && ++at < column + l->shift);
+}
+
+/* Begin a further detail, in its column or a space behind the one before. */
+static void next_detail(line *l)
+{
+    if (l->detailed)
+        out_char(l->o, ' ');
+    else
+        pad_to(l, COLUMN_DETAIL);
+    l->detailed = true;
+}
+
+static void print_time(const line *l, int64_t time)
+{
+    out *o = l->o;
+    uint64_t ns = time < 0 ? 0 - (uint64_t)time : (uint64_t)time;
+    uint64_t seconds = ns / 1000000000U;
+    char fraction[9];
+
+    if (time < 0)
+        out_char(o, '-');
+    for (uint64_t limit = 1000; limit > 1 && seconds < limit && time >= 0; limit /= 10)
+        out_char(o, ' ');
+    out_u64(o, seconds);
+    out_char(o, '.');
+    ns %= 1000000000U;
+    for (size_t i = sizeof fraction; i-- > 0; ns /= 10)
+        fraction[i] = (char)('0' + ns % 10);
+    out_bytes(o, fraction, sizeof fraction);
+}
+
+static void print_id(const line *l, char letter, uint64_t id)
+{
+    out_char(l->o, letter);
+    out_u64(l->o, id);
+}
+
+/* A name that is one word as a rule; quoted where it is not. */
+static void print_name(const line *l, const char *name, size_t size)
+{
+    bool plain = size > 0;
+    uint32_t rune;
+
+    for (size_t at = 0, length; plain && at < size; at += length) {
+        length = utf8_decode(name + at, size - at, &rune);
+        plain = length > 0 && rune > ' ' && rune != '"' && utf8_printable(rune);
+    }
+    if (plain)
+        out_bytes(l->o, name, size);
+    else
+        out_go_quoted(l->o, name, size);
+}
+
+/* The innermost function of a stack, after a word; nothing if the trace does not tell. */
+static void print_function(line *l, const char *word, uint64_t stack)
+{
+    gotrace_frame frame;
+
+    if (stack == 0 || gotrace_reader_stack(l->reader, stack, &frame, 1) != 1 ||
+        (frame.function_size == 0 && frame.pc == 0))
+        return;
+    next_detail(l);
+    out_str(l->o, word);
+    if (frame.function_size > 0) {
+        print_name(l, frame.function, frame.function_size);
+    } else {
+        out_str(l->o, "0x");
+        out_hex(l->o, frame.pc);
+    }
+}
+
+static void print_start(line *l, uint64_t start)
+{
+    if (start == 0)
+        return;
+    if (l->version >= 7) {
+        print_function(l, "start=", start);
+    } else {
+        next_detail(l);
+        out_str(l->o, "start=0x");
+        out_hex(l->o, start);
+    }
+}
+
+static void print_reason(const line *l, const char *reason)
+{
+    if (reason && *reason) {
+        out_char(l->o, '(');
+        out_str(l->o, reason);
+        out_char(l->o, ')');
+    }
+}
+
+static void print_transition(line *l, const gotrace_event *event)
+{
+    bool of_proc = event->resource == GOTRACE_RESOURCE_PROC;
+    bool waited = event->from == GOTRACE_STATE_WAITING && event->to != GOTRACE_STATE_WAITING;
+
+    next_detail(l);
+    print_id(l, of_proc ? 'P' : 'G', event->subject);
+    out_char(l->o, ' ');
+    out_str(l->o, gotrace_state_name((gotrace_state)event->from));
+    print_reason(l, waited ? event->reason : NULL);
+    out_str(l->o, " -> ");
+    out_str(l->o, gotrace_state_name((gotrace_state)event->to));
+    print_reason(l, waited ? NULL : event->reason);
+    if (event->text) {
+        next_detail(l);
+        out_str(l->o, "label=");
+        out_go_quoted(l->o, event->text, event->text_size);
+    }
+    print_start(l, event->start_stack);
+}
+
+static void print_annotation(line *l, const gotrace_event *event, const char *what)
+{
+    next_detail(l);
+    out_str(l->o, what);
+    if (event->subject != 0) {
+        out_char(l->o, ' ');
+        print_id(l, 'T', event->subject);
+    }
+    if (event->text) {
+        out_char(l->o, ' ');
+        out_go_quoted(l->o, event->text, event->text_size);
+    }
+    if (event->message) {
+        out_char(l->o, ' ');
+        out_go_quoted(l->o, event->message, event->message_size);
+    }
+}
+
+/* Whether nothing else on the line tells that number of the record. */
+static bool is_untold(const gotrace_event *event, const gotrace_arg_spec *arg, uint64_t value)
+{
+    switch ((gotrace_arg_kind)arg->kind) {
+    case GOTRACE_ARG_BYTES: return true;
+    case GOTRACE_ARG_VALUE:
+        return event->kind == GOTRACE_KIND_METRIC || event->kind == GOTRACE_KIND_EXPERIMENT;
+    case GOTRACE_ARG_ID: return event->kind == GOTRACE_KIND_EXPERIMENT;
+    /* Whose proc it is; of a goroutine or a sample the column of threads tells. */
+    case GOTRACE_ARG_THREAD: return event->resource == GOTRACE_RESOURCE_PROC && value != UINT64_MAX;
+    default: return false;
+    }
+}
+
+static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace_event *event)
+{
+    print_args args = {.spec = spec, .event = event};
+    uint64_t value;
+
+    for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
+        if (l->version < arg->since || l->version > arg->until || !is_untold(event, arg, value))
+            continue;
+        next_detail(l);
+        out_str(l->o, arg->name);
+        out_char(l->o, '=');
+        if (arg->kind == GOTRACE_ARG_THREAD && l->version >= VERSION_V2)
+            print_id(l, 'M', value);
+        else
+            out_u64(l->o, value);
+    }
+}
+
+static void print_range(line *l, const gotrace_event *event)
+{
+    next_detail(l);
+    out_str(l->o, gotrace_range_name((gotrace_range)event->range));
+    print_reason(l, event->reason);
+    if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        out_str(l->o, " begins");
+    } else if (event->kind == GOTRACE_KIND_RANGE_END) {
+        out_str(l->o, " ends");
+    } else {
+        out_str(l->o, " goes on");
+        /* Another proc or goroutine may tell it. */
+        gotrace_resource scope = print_range_scope((gotrace_range)event->range);
+        if (scope != GOTRACE_RESOURCE_NONE) {
+            out_char(l->o, ' ');
+            print_id(l, scope == GOTRACE_RESOURCE_PROC ? 'P' : 'G', event->subject);
+        }
+    }
+}
+
+static void print_sync(line *l, const gotrace_event *event)
+{
+    next_detail(l);
+    if (event->generation != 0) {
+        out_str(l->o, "generation ");
+        out_u64(l->o, event->generation);
+        out_str(l->o, " begins");
+    } else {
+        out_str(l->o, "the trace ends");
+    }
+    if (!(event->flags & GOTRACE_EVENT_CLOCKS))
+        return;
+    next_detail(l);
+    out_str(l->o, "trace=");
+    out_u64(l->o, event->args[0]);
+    out_str(l->o, " monotonic=");
+    out_u64(l->o, event->args[1]);
+    out_str(l->o, " wall=");
+    out_wall_clock(l->o, event->args[2], event->args[3]);
+}
+
+static void print_detail(line *l, const gotrace_event *event)
+{
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
+    case GOTRACE_KIND_SYNC: print_sync(l, event); break;
+    case GOTRACE_KIND_TRANSITION: print_transition(l, event); break;
+    case GOTRACE_KIND_LABEL: print_annotation(l, event, "label"); break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_RANGE_END: print_range(l, event); break;
+    case GOTRACE_KIND_TASK_BEGIN:
+        print_annotation(l, event, "task begins");
+        if (print_has_parent(event)) {
+            next_detail(l);
+            out_str(l->o, "parent=");
+            print_id(l, 'T', event->value);
+        }
+        break;
+    case GOTRACE_KIND_TASK_END: print_annotation(l, event, "task ends"); break;
+    case GOTRACE_KIND_REGION_BEGIN: print_annotation(l, event, "region begins"); break;
+    case GOTRACE_KIND_REGION_END: print_annotation(l, event, "region ends"); break;
+    case GOTRACE_KIND_LOG: print_annotation(l, event, "log"); break;
+    }
+}
+
+static void print_flags(line *l, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *text;
+    } texts[] = {
+        {GOTRACE_EVENT_FUTILE, "[futile]"},
+        {GOTRACE_EVENT_INITIAL, "[initial]"},
+        {GOTRACE_EVENT_SUSPECT, "[suspect]"},
+        {GOTRACE_EVENT_MOVED, "[moved]"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (flags & texts[i].flag) {
+            next_detail(l);
+            out_str(l->o, texts[i].text);
+        }
+}
+
+static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+{
+    line l = {.o = o,
+              .start = position(o),
+              .reader = reader,
+              .version = gotrace_reader_summary(reader)->version};
+    const gotrace_event_spec *spec = gotrace_event_spec_of(l.version, event->type);
+
+    print_time(&l, event->time);
+    pad_to(&l, COLUMN_PROC);
+    if (l.version >= VERSION_V2) {
+        if (event->thread != GOTRACE_NO_THREAD)
+            print_id(&l, 'M', (uint64_t)event->thread);
+        else
+            out_char(o, '-');
+        l.shift = THREAD_WIDTH;
+        pad_to(&l, COLUMN_PROC);
+    }
+    /* Below zero is the tracer's buffer for what happens on no proc. */
+    if (event->proc >= 0)
+        print_id(&l, 'P', (uint64_t)event->proc);
+    else
+        out_char(o, '-');
+    pad_to(&l, COLUMN_GOROUTINE);
+    if (event->goroutine != 0)
+        print_id(&l, 'G', event->goroutine);
+    else
+        out_char(o, '-');
+    pad_to(&l, COLUMN_EVENT);
+    out_str(o, print_type_name(spec, event));
+    print_detail(&l, event);
+    if (spec)
+        print_numbers(&l, spec, event);
+    print_function(&l, "at ", event->stack);
+    print_flags(&l, event->flags);
+    out_char(o, '\n');
+}
+
+const printer printer_text = {
+    .name = "text",
+    .summary = "columns for people",
+    .event = print_text_event,
+};

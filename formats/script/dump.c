@@ -1,0 +1,441 @@
+/*
+ * dump.c - the ordered events of a trace as an event script by meaning.
+ *
+ * What a reader has worked out of the records goes back to what was told by them: an event that
+ * means several things is one event again, and the numbers by which records are put in order are
+ * left out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/experiments.h"
+#include "formats/common/idmap.h"
+#include "formats/script/script.h"
+
+#define SECOND ((uint64_t)1000000000)
+/* Longer than this no time of a script is: it would not fit 64 bits. */
+#define SECONDS_MAX (INT64_MAX / SECOND)
+
+enum { LANE_TIMERS = 1000001 };
+
+typedef struct dumper {
+    gotrace_source *source;
+    gotrace_reader *reader;
+    const script_format *how;
+    out *o;
+    int version;
+    uint64_t frequency, start; /* ticks: a second, and at time 0 */
+    bool in_ticks;             /* times are told in ticks, because they are finer than ns */
+    bool has_events;
+    uint64_t offset;     /* of the record told last */
+    gotrace_event steal; /* a ProcSteal that the next event may turn out to be part of */
+    bool has_steal;
+    script_event event;
+    script_frame_text text;
+    gotrace_frame *frames[2]; /* of the event's stacks */
+    size_t capacities[2];
+    gotrace_frame pc;
+    idmap timers; /* goroutines that were said to run timers */
+    experiments experiments;
+    gotrace_error *error;
+} dumper;
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static script_value *add(dumper *d, const char *name, script_kind kind)
+{
+    script_value *value = &d->event.values[d->event.count++];
+    *value = (script_value){.name = name, .kind = kind};
+    return value;
+}
+
+static void add_number(dumper *d, const char *name, uint64_t number)
+{
+    add(d, name, SCRIPT_UNSIGNED)->number = number;
+}
+
+static void add_signed(dumper *d, const char *name, int64_t number)
+{
+    add(d, name, SCRIPT_SIGNED)->number = (uint64_t)number;
+}
+
+static void add_word(dumper *d, const char *name, const char *word)
+{
+    add(d, name, SCRIPT_WORD)->bytes = word;
+}
+
+/* What is empty need not be told. */
+static void add_string(dumper *d, const char *name, const char *bytes, size_t size)
+{
+    if (!bytes || size == 0)
+        return;
+    script_value *value = add(d, name, SCRIPT_STRING);
+    value->bytes = bytes;
+    value->size = size;
+}
+
+static void add_stack(dumper *d, const char *name, uint64_t stack, unsigned which)
+{
+    size_t depth = stack ? gotrace_reader_stack_depth(d->reader, stack) : 0;
+    if (depth == 0)
+        return;
+    if (depth > d->capacities[which]) {
+        gotrace_frame *moved = realloc(d->frames[which], 2 * depth * sizeof *moved);
+        if (!moved) {
+            out_fail(d->o, ENOMEM);
+            return;
+        }
+        d->frames[which] = moved;
+        d->capacities[which] = 2 * depth;
+    }
+    script_value *value = add(d, name, SCRIPT_STACK);
+    value->frames = d->frames[which];
+    value->frame_count = gotrace_reader_stack(d->reader, stack, d->frames[which], depth);
+}
+
+/* Until 1.6 a goroutine starts at a program counter. */
+static void add_pc(dumper *d, const char *name, uint64_t pc)
+{
+    if (pc == 0)
+        return;
+    d->pc = (gotrace_frame){.pc = pc};
+    script_value *value = add(d, name, SCRIPT_STACK);
+    value->frames = &d->pc;
+    value->frame_count = 1;
+}
+
+/* Ticks that are more ns than a script's times can tell are told as what they are. */
+static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks)
+{
+    bool before = ticks < d->start;
+    uint64_t since = before ? d->start - ticks : ticks - d->start;
+    if (d->in_ticks || since / d->frequency >= SECONDS_MAX)
+        add_number(d, name, ticks);
+    else if (before)
+        add_signed(d, ns, -(int64_t)script_ns(since, d->frequency));
+    else
+        add_number(d, ns, script_ns(since, d->frequency));
+}
+
+/* ---- an event ------------------------------------------------------------------------------ */
+
+/* A reader tells the time of v2 in ns: those at which a tick begins, and of what has the same tick
+ * as events before it one more than theirs. It is the last tick that had begun by then. */
+static uint64_t ticks_of(const dumper *d, uint64_t time)
+{
+    script_time t = {time, 0};
+    if (d->version < VERSION_V2)
+        return time;
+    if (!script_ticks_fit(t, d->frequency))
+        return UINT64_MAX;
+    uint64_t ticks = script_ticks(t, d->frequency);
+    double begins = (double)ticks * (1.0 / ((double)d->frequency / 1e9)); /* as the reader has it */
+    return ticks - (begins < 0x1p63 && (uint64_t)begins > time);
+}
+
+static const gotrace_arg_spec *arg_named(const gotrace_arg_spec *const *args, size_t count,
+                                         const char *name, size_t *at)
+{
+    for (*at = 0; *at < count; ++*at)
+        if (strcmp(args[*at]->name, name) == 0)
+            return args[*at];
+    return NULL;
+}
+
+/* Where it happened; alias is for where an argument has that name. Whose proc or goroutine it is
+ * need not be told if the argument says the same: it follows from the thread, or proc. */
+static void add_context(dumper *d, const gotrace_event *event, const gotrace_arg_spec *const *args,
+                        size_t count, const char *name, const char *alias, uint64_t id)
+{
+    size_t at;
+    bool taken = arg_named(args, count, name, &at) != NULL;
+    if (!taken || event->args[at] != id || *name == 'm')
+        add_signed(d, taken ? alias : name, (int64_t)id);
+}
+
+static void add_place(dumper *d, const gotrace_event *event, const gotrace_arg_spec *const *args,
+                      size_t count)
+{
+    if (event->kind == GOTRACE_KIND_SAMPLE)
+        return;
+    if (d->version >= VERSION_V2 && event->thread != GOTRACE_NO_THREAD)
+        add_context(d, event, args, count, "m", "on_m", (uint64_t)event->thread);
+    /* Such an event stands where its goroutine went on. */
+    if (event->proc != GOTRACE_NO_PROC && !(event->flags & GOTRACE_EVENT_MOVED))
+        add_context(d, event, args, count, "p", "on_p", (uint64_t)event->proc);
+    if (event->goroutine != 0)
+        add_context(d, event, args, count, "g", "on_g", event->goroutine);
+}
+
+static void add_arg(dumper *d, const gotrace_arg_spec *arg, uint64_t value)
+{
+    size_t size = 0;
+    const char *bytes;
+    switch ((gotrace_arg_kind)arg->kind) {
+    case GOTRACE_ARG_DSEQ:
+    case GOTRACE_ARG_DT:
+    case GOTRACE_ARG_SEQ:
+    case GOTRACE_ARG_TICKS: /* the event's own time */
+    case GOTRACE_ARG_START:
+    case GOTRACE_ARG_STACK: break;
+    case GOTRACE_ARG_STRING:
+        bytes = gotrace_reader_string(d->reader, value, &size);
+        add_string(d, arg->name, bytes, size);
+        break;
+    case GOTRACE_ARG_PROC:
+    case GOTRACE_ARG_THREAD:
+        /* None is what it is if it is not told. */
+        if (value != UINT64_MAX)
+            add_number(d, arg->name, value);
+        break;
+    case GOTRACE_ARG_PSTATUS:
+    case GOTRACE_ARG_GSTATUS:
+        bytes = script_state_name(arg->kind == GOTRACE_ARG_GSTATUS, value);
+        if (bytes)
+            add_word(d, arg->name, bytes);
+        else
+            add_number(d, arg->name, value);
+        break;
+    case GOTRACE_ARG_VALUE:
+    case GOTRACE_ARG_GOROUTINE:
+    case GOTRACE_ARG_TASK:
+    case GOTRACE_ARG_BYTES:
+    case GOTRACE_ARG_ID:
+    case GOTRACE_ARG_GENERATION:
+    case GOTRACE_ARG_COUNT: add_number(d, arg->name, value); break;
+    }
+}
+
+/* The arguments that the event table has and gotrace_event.args holds, in its order. */
+static size_t args_of(const dumper *d, const gotrace_event_spec *spec,
+                      const gotrace_arg_spec **args)
+{
+    const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
+    size_t count = gotrace_event_args(spec, d->version, all), n = 0;
+    bool sample = !(spec->flags & GOTRACE_SPEC_TIMED);
+    for (size_t i = 0; i < count; i++) {
+        bool stack = all[i]->kind == GOTRACE_ARG_STACK;
+        if (all[i]->kind != GOTRACE_ARG_DSEQ && all[i]->kind != GOTRACE_ARG_DT && !stack &&
+            !(sample && all[i]->kind == GOTRACE_ARG_TICKS))
+            args[n++] = all[i];
+    }
+    return n;
+}
+
+static void add_stacks(dumper *d, const gotrace_event *event, const gotrace_event_spec *spec)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    size_t count = gotrace_event_args(spec, d->version, args);
+    for (size_t i = 0; i < count; i++)
+        if (args[i]->kind == GOTRACE_ARG_START && d->version >= 7)
+            add_stack(d, args[i]->name, event->start_stack, 1);
+        else if (args[i]->kind == GOTRACE_ARG_START)
+            add_pc(d, args[i]->name, event->start_stack);
+        else if (args[i]->kind == GOTRACE_ARG_STACK)
+            add_stack(d, args[i]->name, event->stack, 0);
+}
+
+static void write_event(dumper *d)
+{
+    d->how->event(d->o, &d->event, !d->has_events);
+    d->has_events = true;
+}
+
+static void begin_event(dumper *d, const char *name, uint64_t time)
+{
+    d->event.name = name;
+    d->event.count = 0;
+    add_time(d, "t", "ticks", ticks_of(d, time));
+}
+
+/* The trace tells of goroutines that run timers only by what it makes of their events. */
+static void write_timer(dumper *d, const gotrace_event *event)
+{
+    if (event->lane != LANE_TIMERS || event->goroutine == 0 ||
+        idmap_find(&d->timers, event->goroutine))
+        return;
+    if (!idmap_insert(&d->timers, event->goroutine))
+        out_fail(d->o, ENOMEM);
+    begin_event(d, "TimerGoroutine", event->ticks);
+    add_number(d, "g", event->goroutine);
+    write_event(d);
+}
+
+static void write_sync(dumper *d, const gotrace_event *event)
+{
+    begin_event(d, "Sync", event->ticks);
+    if (event->flags & GOTRACE_EVENT_CLOCKS) {
+        add_time(d, "clock_t", "clock_ticks", ticks_of(d, event->args[0]));
+        add_number(d, "monotonic", event->args[1]);
+        add_number(d, "wall_seconds", event->args[2]);
+        add_number(d, "wall_nanoseconds", event->args[3]);
+    }
+    write_event(d);
+}
+
+/* What experiments wrote in a generation is told where that begins. False if it cannot be read. */
+static bool write_experiments(dumper *d, const gotrace_event *sync)
+{
+    const experiment_batch *b;
+    for (size_t n = experiments_of(&d->experiments, sync->generation, &b); n > 0; n--, b++) {
+        char *data = experiments_read(b, d->source, d->error);
+        if (!data)
+            return false;
+        begin_event(d, "ExperimentalBatch", sync->ticks);
+        if (b->thread != GOTRACE_NO_THREAD)
+            add_number(d, "m", (uint64_t)b->thread);
+        add_number(d, "exp", b->experiment);
+        add_string(d, "data", data, b->size);
+        write_event(d);
+        free(data);
+    }
+    return true;
+}
+
+static void write_record(dumper *d, const gotrace_event *event, const gotrace_event_spec *spec)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    d->offset = event->offset;
+    size_t count = args_of(d, spec, args), most = sizeof event->args / sizeof *event->args;
+    count = count < most ? count : most;
+    write_timer(d, event);
+    begin_event(d, spec->name, event->ticks);
+    add_place(d, event, args, count);
+    for (size_t i = 0; i < count; i++)
+        add_arg(d, args[i], event->args[i]);
+    add_string(d, "data", event->message,
+               spec->flags & GOTRACE_SPEC_DATA ? event->message_size : 0);
+    add_stacks(d, event, spec);
+    write_event(d);
+}
+
+/* Write a ProcSteal that was kept back, if it is a record of its own. */
+static void end_steal(dumper *d, uint64_t offset)
+{
+    if (d->has_steal && d->steal.offset != offset)
+        write_record(d, &d->steal, gotrace_event_spec_of(d->version, d->steal.type));
+    d->has_steal = false;
+}
+
+/* One record may be several events, which all have its place: a switch to another goroutine is told
+ * by its first, a goroutine that ends in a system call by the second, after its proc was taken. */
+static void take_event(dumper *d, const gotrace_event *event)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(d->version, event->type);
+    end_steal(d, event->offset);
+    if (!spec || event->offset == d->offset)
+        return;
+    if (strcmp(spec->name, "ProcSteal") == 0) {
+        d->steal = *event;
+        d->has_steal = true;
+        return;
+    }
+    write_record(d, event, spec);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* What stands before the first event, which tells when time begins. */
+static void write_head(dumper *d, const gotrace_event *event)
+{
+    const gotrace_summary *summary = gotrace_reader_summary(d->reader);
+    d->frequency = summary->frequency ? summary->frequency : SECOND;
+    d->start = ticks_of(d, event->ticks);
+    if (d->version >= VERSION_V2)
+        d->start = ticks_of(d, event->ticks - (uint64_t)event->time);
+    d->in_ticks = d->frequency > SECOND || d->start / d->frequency >= SECONDS_MAX;
+    d->event.name = "";
+    d->event.count = 0;
+    add_word(d, "level", "meaning");
+    add_number(d, "frequency", d->frequency);
+    add_number(d, "start", d->start);
+    /* Where a thread's clock is behind, its events have the tick of what they follow. */
+    if (d->version >= VERSION_V2)
+        add_word(d, "equal_ticks", "true");
+    if (summary->writer && strcmp(summary->writer, "gccgo") == 0)
+        add_word(d, "tracer", script_tracer_name(GOTRACE_TRACER_GCCGO));
+    d->how->head(d->o, d->version, &d->event);
+}
+
+/* All events but the first, which is the second where that was a sync: then it is kept until the
+ * next one tells when time begins. */
+static gotrace_status write_events(dumper *d)
+{
+    gotrace_event event, sync = {.kind = GOTRACE_KIND_NONE};
+    bool begun = false;
+    gotrace_status status;
+    while ((status = gotrace_reader_next(d->reader, &event)) == GOTRACE_EVENT && !d->o->failed) {
+        bool is_sync = event.kind == GOTRACE_KIND_SYNC;
+        if (!begun && is_sync && sync.kind == GOTRACE_KIND_NONE) {
+            sync = event;
+            continue;
+        }
+        if (!begun) {
+            write_head(d, &event);
+            if (sync.generation != 0)
+                write_sync(d, &sync);
+            if (sync.generation != 0 && !write_experiments(d, &sync))
+                return GOTRACE_ERROR;
+        }
+        begun = true;
+        if (!is_sync) {
+            take_event(d, &event);
+            continue;
+        }
+        end_steal(d, GOTRACE_NO_OFFSET);
+        if (event.generation != 0)
+            write_sync(d, &event);
+        if (event.generation != 0 && !write_experiments(d, &event))
+            return GOTRACE_ERROR;
+    }
+    end_steal(d, GOTRACE_NO_OFFSET);
+    if (!begun)
+        write_head(d, &sync);
+    d->how->end(d->o);
+    return status;
+}
+
+/* Whether there is something to search for: the first pass has counted all records. */
+static bool has_experiments(const gotrace_summary *summary)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_named(summary->version,
+                                                              "ExperimentalBatch");
+    return spec && summary->type_records[spec->code] > 0;
+}
+
+static gotrace_status dump(dumper *d, const gotrace_limits *limits)
+{
+    gotrace_status status = gotrace_reader_index(d->reader);
+    if (status >= 0) {
+        const gotrace_summary *summary = gotrace_reader_summary(d->reader);
+        d->version = summary->version;
+        if (has_experiments(summary) &&
+            experiments_find(&d->experiments, d->source, limits, d->error) < 0)
+            return GOTRACE_ERROR;
+        status = write_events(d);
+    }
+    if (status < 0 && d->error->rule == GOTRACE_RULE_NONE)
+        *d->error = *gotrace_reader_error(d->reader);
+    return status;
+}
+
+gotrace_status script_dump_meaning(const script_dumping *dumping, gotrace_error *error)
+{
+    dumper d = {.source = dumping->source,
+                .reader = dumping->reader,
+                .how = dumping->how,
+                .o = dumping->out,
+                .error = error,
+                .offset = GOTRACE_NO_OFFSET};
+    error->rule = GOTRACE_RULE_NONE;
+    d.event.text = &d.text;
+    idmap_init(&d.timers, 0);
+    gotrace_status status = dump(&d, dumping->limits);
+    idmap_free(&d.timers);
+    experiments_free(&d.experiments);
+    free(d.frames[0]);
+    free(d.frames[1]);
+    free(d.text.bytes);
+    return status;
+}

@@ -1,0 +1,51 @@
+/*
+ * experiments.c - the data of experiments (experiments.h) in another version. The source is
+ * searched for it where there is an event of an experiment.
+ */
+#include <stdlib.h>
+
+#include "formats/trace/version.h"
+
+static bool find_batches(version_converter *c)
+{
+    c->searched = true;
+    if (experiments_find(&c->experiments, c->job->source, &c->job->config->limits, c->error) < 0)
+        return version_fail(c, c->error);
+    if (c->specs[DO_EXPERIMENT_DATA])
+        return true;
+    c->losses->counts[LOST_EXPERIMENT_DATA] += c->experiments.count;
+    c->experiments.count = 0;
+    return true;
+}
+
+static bool copy(version_converter *c, const experiment_batch *b)
+{
+    char *data = experiments_read(b, c->job->source, c->error);
+    if (!data)
+        return version_fail(c, c->error);
+    gotrace_happening h = {.spec = c->specs[DO_EXPERIMENT_DATA],
+                           .proc = GOTRACE_NO_PROC,
+                           .thread = b->thread,
+                           .args = &b->experiment,
+                           .arg_count = 1,
+                           .data = data,
+                           .data_size = b->size};
+    bool done = version_hand_over(c, &h);
+    free(data);
+    return done;
+}
+
+bool version_experiment_data(version_converter *c)
+{
+    if (!c->searched && !find_batches(c))
+        return false;
+    const experiment_batch *batches;
+    size_t before = c->experiments.next;
+    size_t count = experiments_of(&c->experiments, c->e->generation, &batches);
+    /* A generation without an event of the experiment is over before this is called. */
+    c->losses->counts[LOST_EXPERIMENT_DATA] += c->experiments.next - count - before;
+    for (size_t i = 0; i < count; i++)
+        if (!copy(c, &batches[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,234 @@
+/*
+ * start.c - how a v1 trace begins: with all goroutines that are there.
+ *
+ * v2 tells of each goroutine and proc before the first event that needs it, anywhere in the first
+ * generation. So that generation is read twice.
+ */
+#include <stdlib.h>
+
+#include "formats/trace/version.h"
+
+/* A goroutine that was there. */
+typedef struct found {
+    uint64_t id;
+    uint64_t stack;
+    int64_t proc; /* that it runs on */
+    uint8_t status;
+} found;
+
+typedef struct found_proc {
+    int64_t id, thread;
+} found_proc;
+
+/* A list of anything, grown as needed. */
+typedef struct list {
+    void *items;
+    size_t count, capacity;
+} list;
+
+typedef struct beginning {
+    list goroutines;    /* found */
+    list procs;         /* found_proc: those that run */
+    list sweeping;      /* their ids */
+    list assisting;     /* uint64_t */
+    uint64_t max_procs; /* GOMAXPROCS, or what it must be at least */
+    bool has_max;
+    bool gc;
+} beginning;
+
+static void *append(list *l, size_t size)
+{
+    if (l->count == l->capacity) {
+        size_t capacity = l->capacity ? 2 * l->capacity : 64;
+        void *items = realloc(l->items, capacity * size);
+        if (!items)
+            return NULL;
+        l->items = items;
+        l->capacity = capacity;
+    }
+    return (char *)l->items + size * l->count++;
+}
+
+static bool note_goroutine(beginning *b, const gotrace_event *e)
+{
+    found *g = append(&b->goroutines, sizeof *g);
+    if (g)
+        *g = (found){e->subject, e->stack, e->proc, (uint8_t)e->args[2]};
+    return g != NULL;
+}
+
+static bool note_proc(beginning *b, const gotrace_event *e)
+{
+    if (e->subject >= b->max_procs && !b->has_max)
+        b->max_procs = e->subject + 1;
+    if (e->args[1] != PROC_RUNNING && e->args[1] != PROC_IN_SYSCALL)
+        return true;
+    found_proc *p = append(&b->procs, sizeof *p);
+    if (p)
+        *p = (found_proc){(int64_t)e->subject, e->thread};
+    return p != NULL;
+}
+
+static bool note_id(list *l, uint64_t id)
+{
+    uint64_t *item = append(l, sizeof *item);
+    if (item)
+        *item = id;
+    return item != NULL;
+}
+
+static bool note(const version_converter *c, beginning *b, const gotrace_event *e)
+{
+    switch (c->doing[e->type]) {
+    case DO_GO_STATUS:
+    case DO_GO_STATUS_STACK: return note_goroutine(b, e);
+    case DO_PROC_STATUS: return note_proc(b, e);
+    case DO_GC_ACTIVE: b->gc = true; return true;
+    case DO_SWEEP_ACTIVE: return note_id(&b->sweeping, e->subject);
+    case DO_ASSIST_ACTIVE: return note_id(&b->assisting, e->subject);
+    case DO_PROCS:
+        if (!b->has_max)
+            b->max_procs = e->value;
+        b->has_max = true;
+        return true;
+    default: return true;
+    }
+}
+
+/* Read the first generation. Problems were told, or will be, by the reader that tells them. */
+static bool read_beginning(version_converter *c, beginning *b)
+{
+    gotrace_config config = {.limits = c->job->config->limits,
+                             .spool_dir = c->job->config->spool_dir};
+    gotrace_reader *reader;
+    gotrace_event event;
+    gotrace_status status;
+    if (gotrace_reader_open(c->job->source, &config, &reader, c->error) < 0)
+        return version_fail(c, c->error);
+    int syncs = 0;
+    bool enough_memory = true;
+    while (enough_memory && (status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
+        if (event.kind != GOTRACE_KIND_SYNC)
+            enough_memory = note(c, b, &event);
+        else if (++syncs == 2)
+            break;
+    }
+    if (enough_memory && status < 0)
+        version_fail(c, gotrace_reader_error(reader));
+    gotrace_reader_close(reader);
+    return enough_memory ? c->status >= 0 : version_no_memory(c);
+}
+
+static int by_goroutine(const void *a, const void *b)
+{
+    uint64_t x = ((const found *)a)->id, y = ((const found *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static int by_proc(const void *a, const void *b)
+{
+    int64_t x = ((const found_proc *)a)->id, y = ((const found_proc *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* Something that was so when the trace began. */
+static bool was(version_converter *c, unsigned what, int64_t proc, uint64_t number, uint64_t start)
+{
+    telling t = {.what = what,
+                 .proc = proc,
+                 .thread = GOTRACE_NO_THREAD,
+                 .start = start,
+                 .start_outermost = true};
+    t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_THREAD] = t.numbers[ROLE_VALUE] = number;
+    return !c->specs[what] || version_tell(c, &t);
+}
+
+static bool tell_goroutines(version_converter *c, const beginning *b, int64_t proc)
+{
+    for (size_t i = 0; i < b->goroutines.count; i++) {
+        const found *g = (const found *)b->goroutines.items + i;
+        if (!was(c, DO_GO_CREATE, proc, g->id, g->stack))
+            return false;
+        unsigned state = g->status == STATUS_WAITING      ? DO_GO_WAITING
+                         : g->status == STATUS_IN_SYSCALL ? DO_GO_IN_SYSCALL
+                                                          : DO_NONE;
+        if (state != DO_NONE && !was(c, state, proc, g->id, 0))
+            return false;
+        goroutine_now *now = version_goroutine(c, g->id);
+        if (!now)
+            return false;
+        now->in_syscall = g->status == STATUS_IN_SYSCALL;
+    }
+    return true;
+}
+
+static bool tell_running(version_converter *c, const beginning *b)
+{
+    const found_proc *p = b->procs.items;
+    for (size_t i = 0; i < b->procs.count; i++) {
+        proc_now *now = version_proc(c, p[i].id);
+        if (!now || !was(c, DO_PROC_START, p[i].id, (uint64_t)p[i].thread, 0))
+            return false;
+        now->running = true;
+    }
+    for (size_t i = 0; i < b->goroutines.count; i++) {
+        const found *g = (const found *)b->goroutines.items + i;
+        if (g->status != STATUS_RUNNING || g->proc == GOTRACE_NO_PROC)
+            continue;
+        proc_now *now = version_proc(c, g->proc);
+        if (!now || !was(c, DO_GO_START, g->proc, g->id, 0))
+            return false;
+        now->goroutine = g->id;
+    }
+    return true;
+}
+
+/* v1 has no other word for what goes on than its beginning. */
+static bool tell_ranges(version_converter *c, const beginning *b, int64_t proc)
+{
+    if (b->gc && !was(c, DO_GC_BEGIN, proc, 0, 0))
+        return false;
+    const uint64_t *sweeping = b->sweeping.items, *assisting = b->assisting.items;
+    for (size_t i = 0; i < b->sweeping.count; i++)
+        if (!was(c, DO_SWEEP_BEGIN, (int64_t)sweeping[i], 0, 0))
+            return false;
+    for (size_t i = 0; i < b->assisting.count; i++) {
+        const found key = {.id = assisting[i]};
+        const found *g = b->goroutines.count > 0
+                             ? bsearch(&key, b->goroutines.items, b->goroutines.count, sizeof key,
+                                       by_goroutine)
+                             : NULL;
+        if (g && g->status == STATUS_RUNNING && !was(c, DO_ASSIST_BEGIN, g->proc, 0, 0))
+            return false;
+    }
+    return true;
+}
+
+bool version_begin_v1(version_converter *c)
+{
+    beginning b = {.max_procs = 1};
+    bool done = read_beginning(c, &b);
+    if (done) {
+        const found_proc *first = b.procs.items;
+        if (b.goroutines.count > 0)
+            qsort(b.goroutines.items, b.goroutines.count, sizeof(found), by_goroutine);
+        if (b.procs.count > 0)
+            qsort(b.procs.items, b.procs.count, sizeof(found_proc), by_proc);
+        int64_t proc = b.procs.count > 0 ? first->id : 0;
+        /* Where no two stamps may be the same, what was there is told before the trace begins: each
+         * takes a tick, and none of what follows is to be late. */
+        uint64_t room = 3 * b.goroutines.count + b.procs.count + b.sweeping.count + 2;
+        room = c->strict ? room : 2;
+        c->early = c->e->ticks > room ? room : 0;
+        done = tell_goroutines(c, &b, proc) && tell_running(c, &b) && tell_ranges(c, &b, proc);
+        /* It says that this was all. */
+        c->early -= c->early > 0;
+        done = done && was(c, DO_PROCS, proc, b.max_procs, 0);
+    }
+    c->early = 0;
+    free(b.goroutines.items);
+    free(b.procs.items);
+    free(b.sweeping.items);
+    free(b.assisting.items);
+    return done;
+}

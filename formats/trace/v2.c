@@ -1,0 +1,586 @@
+/*
+ * v2.c - goroutines and procs as go 1.22 and later tell of them.
+ *
+ * From v2 nearly all is the same: a coroutine switch is told in its three parts where the target
+ * has none. From v1: what happened on a proc happened on the thread that the proc was started on.
+ * v1 does not tell the thread of everything, or tells one that is busy; then one is made up.
+ *
+ * A system call that did not block is an instant in v1, and here takes a nanosecond, as Go 1.27
+ * reads v1 traces. One that blocks loses its proc where v1 stops it: until then the thread keeps
+ * it.
+ */
+#include <stdlib.h>
+
+#include "formats/trace/version.h"
+
+/* ---- from v2 -------------------------------------------------------------------------------- */
+
+/* v2 tells a coroutine switch in one, the reader in three events that stand at the same place. */
+static bool part_of_switch(const version_converter *c)
+{
+    return c->has_switched && c->e->offset == c->switched;
+}
+
+static bool unblock(version_converter *c, telling *t)
+{
+    goroutine_now *g = idmap_find(&c->goroutines, c->e->subject);
+    bool runnable = g && g->runnable;
+    if (runnable)
+        g->runnable = false;
+    t->what = DO_GO_UNBLOCK;
+    return runnable || version_tell(c, t);
+}
+
+static bool switch_over(version_converter *c, telling *t)
+{
+    c->has_switched = c->specs[t->what] != NULL;
+    c->switched = c->e->offset;
+    return c->has_switched ? version_tell(c, t) : unblock(c, t);
+}
+
+static bool create_blocked(version_converter *c, telling *t)
+{
+    if (c->specs[t->what])
+        return version_tell(c, t);
+    goroutine_now *g = version_goroutine(c, c->e->subject);
+    if (!g)
+        return false;
+    g->runnable = true;
+    version_lose(c, LOST_CREATED_WAITING);
+    t->what = DO_GO_CREATE;
+    return version_tell(c, t);
+}
+
+/* Later generations' statuses are the writer's, but for their stacks. */
+static bool status(version_converter *c, telling *t)
+{
+    bool stack = t->what == DO_GO_STATUS_STACK && c->e->stack != 0;
+    if (stack && !c->specs[t->what])
+        version_lose(c, LOST_STATUS_STACKS);
+    if (!c->specs[t->what]) {
+        t->what = DO_GO_STATUS;
+        t->stack = stack = 0;
+    }
+    if (c->started && !stack)
+        return true;
+    t->numbers[ROLE_THREAD] = c->e->args[1];
+    t->numbers[ROLE_STATUS] = c->e->args[t->what == DO_PROC_STATUS ? 1 : 2];
+    return version_tell(c, t);
+}
+
+static bool from_v2(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    unsigned what = c->doing[e->type];
+    telling t = version_telling(c, what);
+    t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_PROC] = e->subject;
+    t.start = e->start_stack;
+    switch (what) {
+    case DO_NONE: return true;
+    case DO_GO_SWITCH:
+    case DO_GO_SWITCH_END: return switch_over(c, &t);
+    case DO_GO_UNBLOCK: return unblock(c, &t);
+    case DO_GO_CREATE_BLOCKED: return create_blocked(c, &t);
+    case DO_PROC_STATUS:
+    case DO_GO_STATUS:
+    case DO_GO_STATUS_STACK: return status(c, &t);
+    case DO_PROC_STEAL:
+        /* That of a thread that returns to C is told with its goroutine's end. */
+        if (e->args[1] == 0)
+            return true;
+        t.numbers[ROLE_THREAD] = e->args[2];
+        break;
+    case DO_GO_BLOCK:
+    case DO_GO_STOP:
+        t.text = e->reason ? e->reason : "";
+        t.text_size = strlen(t.text);
+        break;
+    default: break;
+    }
+    return part_of_switch(c) || version_tell(c, &t);
+}
+
+/* ---- from v1: procs that run goroutines ------------------------------------------------------ */
+
+/* What whole-program events need is a proc that runs a goroutine: the one with the lowest number.
+ * A proc enters the heap when it begins to run one, and leaves it when it is found at the top and
+ * runs none. */
+static bool runs_goroutine(const proc_now *p)
+{
+    return p->running && p->goroutine != 0;
+}
+
+static bool list_busy(version_converter *c, int64_t proc, proc_now *p)
+{
+    if (p->listed || !runs_goroutine(p))
+        return true;
+    if (c->busy_count == c->busy_capacity) {
+        size_t capacity = c->busy_capacity ? 2 * c->busy_capacity : 64;
+        uint64_t *larger = reallocarray(c->busy_procs, capacity, sizeof *larger);
+        if (!larger)
+            return version_no_memory(c);
+        c->busy_procs = larger;
+        c->busy_capacity = capacity;
+    }
+    uint64_t *heap = c->busy_procs;
+    size_t i = c->busy_count++;
+    for (; i > 0 && (uint64_t)proc < heap[(i - 1) / 2]; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = (uint64_t)proc;
+    p->listed = true;
+    return true;
+}
+
+static void drop_first_busy(version_converter *c)
+{
+    uint64_t *heap = c->busy_procs, moved = heap[--c->busy_count];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < c->busy_count; i = child) {
+        child += child + 1 < c->busy_count && heap[child + 1] < heap[child];
+        if (moved <= heap[child])
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moved;
+}
+
+static bool find_busy(version_converter *c, int64_t *proc)
+{
+    for (; c->busy_count > 0; drop_first_busy(c)) {
+        proc_now *p = idmap_find(&c->procs, c->busy_procs[0]);
+        if (runs_goroutine(p)) {
+            *proc = (int64_t)c->busy_procs[0];
+            return true;
+        }
+        p->listed = false;
+    }
+    return false;
+}
+
+/* ---- from v1: threads ----------------------------------------------------------------------- */
+
+/* Threads that are made up have numbers that no system gives. */
+enum { THREAD_NOBODY = INT32_MAX };
+
+static thread_now *thread_of(version_converter *c, int64_t thread)
+{
+    thread_now *t = idmap_insert(&c->threads, (uint64_t)thread);
+    if (!t)
+        version_no_memory(c);
+    return t;
+}
+
+static int64_t make_up_thread(version_converter *c)
+{
+    return THREAD_NOBODY + ++c->invented;
+}
+
+/* Something that a thread does. */
+static telling on_thread(const version_converter *c, unsigned what, int64_t thread)
+{
+    telling t = version_telling(c, what);
+    t.thread = thread;
+    t.proc = GOTRACE_NO_PROC;
+    t.goroutine = 0;
+    return t;
+}
+
+/* Bind the proc to a thread: the one told, if it is free. */
+static bool bind(version_converter *c, int64_t proc, int64_t wanted)
+{
+    proc_now *p = version_proc(c, proc);
+    thread_now *thread = wanted == GOTRACE_NO_THREAD ? NULL : thread_of(c, wanted);
+    if (!p || c->status < 0)
+        return false;
+    if (!thread || thread->has_proc) {
+        wanted = make_up_thread(c);
+        thread = thread_of(c, wanted);
+        if (!thread)
+            return false;
+    }
+    /* A proc that starts before the tracer has told what was there, was running. */
+    bool was_running = !c->started && !p->known;
+    thread->has_proc = true;
+    thread->proc = proc;
+    p->thread = wanted;
+    p->running = p->known = true;
+    p->lost = false;
+    if (!list_busy(c, proc, p))
+        return false;
+    telling t = on_thread(c, was_running ? DO_PROC_STATUS : DO_PROC_START, wanted);
+    t.numbers[ROLE_PROC] = (uint64_t)proc;
+    t.numbers[ROLE_STATUS] = PROC_RUNNING;
+    return version_tell(c, &t);
+}
+
+static bool unbind(version_converter *c, int64_t proc)
+{
+    proc_now *p = version_proc(c, proc);
+    if (!p || !p->running)
+        return p != NULL;
+    thread_now *thread = thread_of(c, p->thread);
+    if (!thread)
+        return false;
+    thread->has_proc = false;
+    p->running = p->lost = false;
+    telling t = on_thread(c, DO_PROC_STOP, p->thread);
+    return version_tell(c, &t);
+}
+
+/* Let the proc have a thread on which no other goroutine is in a system call. */
+static bool free_thread(version_converter *c, int64_t proc)
+{
+    proc_now *p = version_proc(c, proc);
+    if (!p)
+        return false;
+    thread_now *thread = p->thread == GOTRACE_NO_THREAD ? NULL : thread_of(c, p->thread);
+    if (c->status < 0)
+        return false;
+    bool busy = p->goroutine == 0 && thread && thread->has_goroutine;
+    if (p->running && !busy)
+        return true;
+    return unbind(c, proc) && bind(c, proc, busy || !thread ? GOTRACE_NO_THREAD : p->thread);
+}
+
+/* ---- from v1: places ------------------------------------------------------------------------ */
+
+/* The proc on which a goroutine runs: the one that stopped the world, or (0) any. Where there is
+ * none, *proc is unchanged. */
+static bool find_running(version_converter *c, uint64_t stopper, int64_t *proc)
+{
+    if (stopper == 0)
+        return find_busy(c, proc);
+    const proc_now *p = idmap_find(&c->procs, (uint64_t)c->stop_proc);
+    if (!p || !p->running || p->goroutine != stopper)
+        return false;
+    *proc = c->stop_proc;
+    return true;
+}
+
+/* The tracer says where these events were written, but not always by whom: what is about the whole
+ * program may then stand with any goroutine that runs. */
+bool version_v2_place(version_converter *c, telling *t, bool goroutine)
+{
+    int64_t proc = t->proc;
+    uint64_t wanted = t->what == DO_STW_END ? c->stop_goroutine : 0;
+    proc_now *p = proc == GOTRACE_NO_PROC ? NULL : version_proc(c, proc);
+    if (c->status < 0)
+        return false;
+    bool good = p && p->running && !p->lost && (!goroutine || p->goroutine != 0) &&
+                (wanted == 0 || p->goroutine == wanted);
+    if (!good && (goroutine || !p || !p->running) && find_running(c, wanted, &proc)) {
+        p = version_proc(c, proc);
+        good = true;
+    }
+    if (!p || (goroutine && !good)) {
+        gotrace_error why = {.rule = GOTRACE_RULE_CONTEXT};
+        snprintf(why.message, sizeof why.message, "%s while no goroutine runs",
+                 c->specs[t->what]->name);
+        if (c->losses->impossible++ == 0)
+            c->losses->first = why;
+        return false;
+    }
+    if (!good && !free_thread(c, proc))
+        return false;
+    t->proc = proc;
+    t->thread = p->thread;
+    t->goroutine = p->goroutine;
+    return true;
+}
+
+/* ---- from v1: what was there ---------------------------------------------------------------- */
+
+/* A goroutine that was there is created in v1, and then found waiting, in a system call or running;
+ * what is none of these is runnable. Until that is known it is kept. */
+static bool found(version_converter *c)
+{
+    uint64_t *start = idmap_insert(&c->found, c->e->subject);
+    if (!start)
+        return version_no_memory(c);
+    *start = c->e->start_stack;
+    return true;
+}
+
+static bool was(version_converter *c, uint64_t goroutine, uint64_t state, int64_t thread)
+{
+    const uint64_t *start = idmap_find(&c->found, goroutine);
+    telling t = on_thread(c, c->specs[DO_GO_STATUS_STACK] ? DO_GO_STATUS_STACK : DO_GO_STATUS,
+                          state == STATUS_IN_SYSCALL ? GOTRACE_NO_THREAD : thread);
+    t.numbers[ROLE_GOROUTINE] = goroutine;
+    t.numbers[ROLE_THREAD] = thread == GOTRACE_NO_THREAD ? UINT64_MAX : (uint64_t)thread;
+    t.numbers[ROLE_STATUS] = state;
+    t.stack = 0;
+    t.start = start ? *start : 0;
+    if (t.start != 0 && t.what == DO_GO_STATUS)
+        version_lose(c, LOST_START_FUNCTIONS);
+    t.start_is_stack = true;
+    idmap_remove(&c->found, goroutine);
+    return version_tell(c, &t);
+}
+
+static bool found_waiting(version_converter *c)
+{
+    return was(c, c->e->subject, STATUS_WAITING, GOTRACE_NO_THREAD);
+}
+
+static bool found_in_syscall(version_converter *c)
+{
+    goroutine_now *g = version_goroutine(c, c->e->subject);
+    if (!g)
+        return false;
+    g->thread = make_up_thread(c);
+    thread_now *thread = thread_of(c, g->thread);
+    if (!thread)
+        return false;
+    thread->has_goroutine = true;
+    return was(c, c->e->subject, STATUS_IN_SYSCALL, g->thread);
+}
+
+static bool rest_was_runnable(version_converter *c)
+{
+    uint64_t *goroutines = idmap_sorted_keys(&c->found);
+    size_t count = c->found.count;
+    bool done = goroutines || count == 0 || version_no_memory(c);
+    for (size_t i = 0; done && i < count; i++)
+        done = was(c, goroutines[i], STATUS_RUNNABLE, GOTRACE_NO_THREAD);
+    free(goroutines);
+    return done;
+}
+
+/* ---- from v1: goroutines -------------------------------------------------------------------- */
+
+/* A creation is kept until the next event, which may say in what state the goroutine is created. */
+static bool create(version_converter *c)
+{
+    if ((c->e->flags & GOTRACE_EVENT_INITIAL) && !c->started)
+        return found(c);
+    c->created = *c->e;
+    c->has_created = true;
+    return true;
+}
+
+static bool create_in_syscall(version_converter *c)
+{
+    goroutine_now *g = version_goroutine(c, c->e->subject);
+    int64_t id = make_up_thread(c);
+    thread_now *thread = thread_of(c, id);
+    if (!g || !thread)
+        return false;
+    g->thread = id;
+    thread->has_goroutine = true;
+    telling t = on_thread(c, DO_GO_CREATE_SYSCALL, id);
+    t.numbers[ROLE_GOROUTINE] = c->e->subject;
+    t.stack = 0;
+    return version_tell(c, &t);
+}
+
+static bool create_now(version_converter *c, unsigned found_as)
+{
+    if (found_as == DO_GO_IN_SYSCALL)
+        return create_in_syscall(c);
+    telling t = version_telling(c, DO_GO_CREATE);
+    if (!version_v2_place(c, &t, false))
+        return c->status >= 0;
+    t.numbers[ROLE_GOROUTINE] = c->e->subject;
+    t.start = c->e->start_stack;
+    t.what = found_as == DO_GO_WAITING ? DO_GO_CREATE_BLOCKED : DO_GO_CREATE;
+    return found_as == DO_GO_WAITING ? create_blocked(c, &t) : version_tell(c, &t);
+}
+
+/* Tell of the creation that was kept. *done: the event at hand has thereby been told too. */
+static bool create_kept(version_converter *c, const gotrace_event *now, bool *done)
+{
+    gotrace_event created = c->created;
+    unsigned what = now ? c->doing[now->type] : DO_NONE;
+    *done = now && (what == DO_GO_WAITING || what == DO_GO_IN_SYSCALL) &&
+            now->subject == created.subject;
+    c->has_created = false;
+    c->e = &created;
+    bool told = create_now(c, *done ? what : DO_NONE);
+    c->e = now ? now : &c->created;
+    return told;
+}
+
+/* Before anything that is not about what was there, say what was. */
+bool version_v2_within(version_converter *c, bool *done)
+{
+    if (c->has_created)
+        return create_kept(c, c->e, done);
+    unsigned what = c->doing[c->e->type];
+    bool about = (c->e->flags & GOTRACE_EVENT_INITIAL) || what == DO_PROC_START ||
+                 what == DO_GO_START || what == DO_GO_START_LABEL ||
+                 c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
+    if (about && !c->started)
+        return true;
+    c->started = true;
+    return c->found.count == 0 || rest_was_runnable(c);
+}
+
+static bool starts(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    proc_now *p = version_proc(c, e->proc);
+    if (!p || !free_thread(c, e->proc))
+        return false;
+    thread_now *thread = thread_of(c, p->thread);
+    if (!thread)
+        return false;
+    p->goroutine = e->subject;
+    thread->has_goroutine = true;
+    if (e->subject == c->stop_goroutine)
+        c->stop_proc = e->proc;
+    if (!list_busy(c, e->proc, p))
+        return false;
+    telling t = on_thread(c, DO_GO_START, p->thread);
+    t.numbers[ROLE_GOROUTINE] = e->subject;
+    bool was_there = idmap_find(&c->found, e->subject) != NULL;
+    if (was_there ? !was(c, e->subject, STATUS_RUNNING, p->thread) : !version_tell(c, &t))
+        return false;
+    if (c->doing[e->type] != DO_GO_START_LABEL)
+        return true;
+    t.what = DO_GO_LABEL;
+    t.text = e->text;
+    t.text_size = e->text_size;
+    return version_tell(c, &t);
+}
+
+/* It blocks, yields or ends. */
+static bool stops(version_converter *c, unsigned what)
+{
+    const gotrace_event *e = c->e;
+    proc_now *p = version_proc(c, e->proc);
+    thread_now *thread = p && p->running ? thread_of(c, p->thread) : NULL;
+    if (!p || c->status < 0)
+        return false;
+    telling t = on_thread(c, what, p->thread);
+    t.text = version_v2_reason(c->doing[e->type]);
+    t.text_size = strlen(t.text);
+    p->goroutine = 0;
+    if (thread)
+        thread->has_goroutine = false;
+    if (what == DO_GO_END)
+        idmap_remove(&c->goroutines, e->subject);
+    return version_tell(c, &t);
+}
+
+static bool unblocks(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    proc_now *p = e->proc < 0 ? NULL : version_proc(c, e->proc);
+    if (c->status < 0)
+        return false;
+    /* Without a proc: by a thread that does nothing else. */
+    int64_t thread = p && p->running ? p->thread : THREAD_NOBODY;
+    telling t = on_thread(c, DO_GO_UNBLOCK, thread);
+    t.numbers[ROLE_GOROUTINE] = e->subject;
+    return version_tell(c, &t);
+}
+
+/* ---- from v1: system calls and procs -------------------------------------------------------- */
+
+static bool call_begins(version_converter *c)
+{
+    proc_now *p = version_proc(c, c->e->proc);
+    goroutine_now *g = version_goroutine(c, c->e->goroutine);
+    if (!p || !g)
+        return false;
+    g->thread = p->thread;
+    telling t = on_thread(c, DO_SYSCALL, p->thread);
+    return version_tell(c, &t);
+}
+
+/* One that does not block. */
+static bool call(version_converter *c)
+{
+    if (!call_begins(c))
+        return false;
+    const proc_now *p = version_proc(c, c->e->proc);
+    telling t = on_thread(c, DO_SYSCALL_END, p->thread);
+    t.stack = 0;
+    return version_tell(c, &t);
+}
+
+static bool call_blocks(version_converter *c)
+{
+    proc_now *p = version_proc(c, c->e->proc);
+    if (!p || (c->e->from == GOTRACE_STATE_RUNNING && !call_begins(c)))
+        return false;
+    p->goroutine = 0;
+    p->lost = true;
+    return true;
+}
+
+static bool call_exits(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    goroutine_now *g = version_goroutine(c, e->subject);
+    if (!g)
+        return false;
+    int64_t thread = g->thread == GOTRACE_NO_THREAD ? THREAD_NOBODY : g->thread;
+    thread_now *now = thread_of(c, thread);
+    if (!now)
+        return false;
+    const proc_now *p = now->has_proc ? version_proc(c, now->proc) : NULL;
+    if (c->status < 0 || (p && p->lost && !unbind(c, now->proc)))
+        return false;
+    now->has_goroutine = false;
+    telling t = on_thread(c, DO_SYSCALL_EXIT, thread);
+    return version_tell(c, &t);
+}
+
+static bool proc_starts(version_converter *c)
+{
+    return unbind(c, c->e->proc) && bind(c, c->e->proc, (int64_t)c->e->args[0]);
+}
+
+/* ---- one event ------------------------------------------------------------------------------ */
+
+static bool from_v1(version_converter *c)
+{
+    unsigned what = c->doing[c->e->type];
+    if (c->e->flags & GOTRACE_EVENT_FUTILE) {
+        /* Go's reader of v1 traces leaves them out as well. */
+        version_lose(c, LOST_FUTILE);
+        return true;
+    }
+    switch (what) {
+    case DO_PROC_START: return proc_starts(c);
+    case DO_PROC_STOP: return unbind(c, c->e->proc);
+    case DO_GO_CREATE: return create(c);
+    case DO_GO_WAITING: return found_waiting(c);
+    case DO_GO_IN_SYSCALL: return found_in_syscall(c);
+    case DO_GO_START:
+    case DO_GO_START_LABEL: return starts(c);
+    case DO_GO_END: return stops(c, DO_GO_END);
+    case DO_GO_SCHED:
+    case DO_GO_PREEMPT: return stops(c, DO_GO_STOP);
+    case DO_GO_BLOCK:
+    case DO_GO_FOREVER:
+    case DO_GO_SLEEP:
+    case DO_GO_BLOCK_SEND:
+    case DO_GO_BLOCK_RECV:
+    case DO_GO_BLOCK_SELECT:
+    case DO_GO_BLOCK_SYNC:
+    case DO_GO_BLOCK_COND:
+    case DO_GO_BLOCK_NET:
+    case DO_GO_BLOCK_GC: return stops(c, DO_GO_BLOCK);
+    case DO_GO_UNBLOCK: return unblocks(c);
+    case DO_SYSCALL: return c->e->kind == GOTRACE_KIND_SYSCALL ? call(c) : call_begins(c);
+    case DO_SYSCALL_BLOCK: return call_blocks(c);
+    case DO_SYSCALL_EXIT: return call_exits(c);
+    default: return true;
+    }
+}
+
+bool version_to_v2(version_converter *c)
+{
+    return version_is_v2(c->from) ? from_v2(c) : from_v1(c);
+}
+
+bool version_v2_end(version_converter *c)
+{
+    bool done;
+    if (c->has_created && !create_kept(c, NULL, &done))
+        return false;
+    return c->found.count == 0 || rest_was_runnable(c);
+}

@@ -1,0 +1,655 @@
+/*
+ * version.c - a trace as another version of Go would have written it.
+ *
+ * The reader gives the source's events in order, with their meaning; the writer takes what happened
+ * and does the rest: sequence numbers, statuses, batches, tables. Between them stands what differs
+ * between the versions' ways of telling the same. What the target has no way to tell is counted.
+ *
+ * Times: between versions of v1 ticks are kept, but where the target wants all stamps of a proc to
+ * differ (from 1.19) and the source does not have them so. There, and between v1 and v2, a tick of
+ * the target is a nanosecond, and what happens at the same time happens a nanosecond later: so does
+ * Go 1.27 when it reads v1 traces.
+ */
+#include "formats/trace/version.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { STRICT_SINCE = 19 }; /* all stamps of a proc differ */
+
+static const char *const loss_names[LOST_COUNT] = {
+#define VERSION_NAME(id, text) [LOST_##id] = text,
+    VERSION_LOSSES(VERSION_NAME)
+#undef VERSION_NAME
+};
+
+_Static_assert((int)LOST_COUNT <= (int)VERSION_LOSS_KINDS, "a count for each kind of loss");
+
+/* ---- failures and losses -------------------------------------------------------------------- */
+
+bool version_fail(version_converter *c, const gotrace_error *error)
+{
+    if (c->status != GOTRACE_ERROR)
+        *c->error = *error;
+    c->status = GOTRACE_ERROR;
+    return false;
+}
+
+bool version_no_memory(version_converter *c)
+{
+    gotrace_error error = {.rule = GOTRACE_RULE_SYSTEM_MEMORY,
+                           .severity = GOTRACE_FATAL,
+                           .class_ = GOTRACE_CLASS_SYSTEM,
+                           .offset = GOTRACE_NO_OFFSET,
+                           .batch = GOTRACE_NO_OFFSET,
+                           .event = GOTRACE_NO_OFFSET,
+                           .message = "out of memory"};
+    return version_fail(c, &error);
+}
+
+void version_lose(version_converter *c, unsigned what)
+{
+    c->losses->counts[what]++;
+}
+
+bool version_loss(const version_losses *losses, int version, size_t n, char *text, size_t size)
+{
+    for (unsigned i = 0; i < LOST_COUNT; i++) {
+        if (losses->counts[i] == 0 || n-- > 0)
+            continue;
+        snprintf(text, size, "%s: %" PRIu64 " left out, go 1.%d has none", loss_names[i],
+                 losses->counts[i], version);
+        return true;
+    }
+    if (losses->impossible == 0 || n > 0)
+        return false;
+    snprintf(text, size, "events that cannot have happened: %" PRIu64 " left out, the first: %s",
+             losses->impossible, losses->first.message);
+    return true;
+}
+
+/* ---- what is followed ----------------------------------------------------------------------- */
+
+proc_now *version_proc(version_converter *c, int64_t proc)
+{
+    size_t before = c->procs.count;
+    proc_now *p = idmap_insert(&c->procs, (uint64_t)proc);
+    if (!p)
+        version_no_memory(c);
+    else if (c->procs.count != before)
+        p->thread = GOTRACE_NO_THREAD;
+    return p;
+}
+
+goroutine_now *version_goroutine(version_converter *c, uint64_t goroutine)
+{
+    size_t before = c->goroutines.count;
+    goroutine_now *g = idmap_insert(&c->goroutines, goroutine);
+    if (!g)
+        version_no_memory(c);
+    else if (c->goroutines.count != before)
+        g->thread = GOTRACE_NO_THREAD;
+    return g;
+}
+
+/* ---- telling the writer --------------------------------------------------------------------- */
+
+telling version_telling(const version_converter *c, unsigned what)
+{
+    const gotrace_event *e = c->e;
+    bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
+    /* What v1 has in the context of a goroutine is what v2 has, but in system calls. */
+    return (telling){.what = what,
+                     .proc = e->proc,
+                     .thread = to_v2 ? e->thread : GOTRACE_NO_THREAD,
+                     .goroutine = from_v2 && !to_v2 ? 0 : e->goroutine,
+                     .stack = e->stack};
+}
+
+/* The nanoseconds of so many ticks. */
+static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
+{
+    enum { SECOND = 1000000000 };
+    if (frequency == 0 || frequency > UINT64_MAX / SECOND)
+        return ticks;
+    uint64_t seconds = ticks / frequency;
+    /* A clock that no machine has: count from anywhere. */
+    if (seconds > INT64_MAX / SECOND / 2)
+        return SECOND;
+    return seconds * SECOND + ticks % frequency * SECOND / frequency;
+}
+
+/* When the event at hand happens, in the target's ticks. */
+static uint64_t event_ticks(version_converter *c)
+{
+    if (!c->in_ns)
+        return c->e->ticks - c->early;
+    if (!c->timed)
+        c->base = in_ns(c->e->ticks, gotrace_reader_summary(c->reader)->frequency) -
+                  (uint64_t)c->e->time;
+    return c->base + (uint64_t)c->e->time;
+}
+
+/* Let time go on to that of the event at hand. */
+static bool go_on(version_converter *c)
+{
+    uint64_t ticks = event_ticks(c);
+    if (c->timed && ticks <= c->now)
+        ticks = c->now + c->strict;
+    c->timed = true;
+    c->now = ticks;
+    return true;
+}
+
+static uint64_t argument(const telling *t, unsigned role, uint64_t start, uint64_t text,
+                         uint64_t message)
+{
+    switch (role) {
+    case ROLE_TEXT: return text;
+    case ROLE_MESSAGE: return message;
+    case ROLE_START: return start;
+    default: return t->numbers[role];
+    }
+}
+
+/* The writer refuses what cannot have happened, and goes on. */
+bool version_hand_over(version_converter *c, const gotrace_happening *h)
+{
+    if (gotrace_writer_event(c->writer, h) >= 0) {
+        c->told = true;
+        return true;
+    }
+    const gotrace_error *error = gotrace_writer_error(c->writer);
+    if (error->class_ == GOTRACE_CLASS_SYSTEM || error->class_ == GOTRACE_CLASS_USAGE)
+        return version_fail(c, error);
+    if (c->losses->impossible++ == 0)
+        c->losses->first = *error;
+    return true;
+}
+
+static bool write_out(version_converter *c, const queued *q, uint64_t message)
+{
+    const telling *t = &q->t;
+    uint64_t args[GOTRACE_MAX_ARGS];
+    for (size_t i = 0; i < c->role_counts[t->what]; i++)
+        args[i] = argument(t, c->roles[t->what][i], q->start, q->text, message);
+    const gotrace_event_spec *spec = c->specs[t->what];
+    bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
+    gotrace_happening h = {.spec = spec,
+                           .proc = t->proc,
+                           .thread = t->thread,
+                           .goroutine = t->goroutine,
+                           .args = args,
+                           .arg_count = c->role_counts[t->what],
+                           .stack = q->stack,
+                           .data = data ? t->message : NULL,
+                           .data_size = data ? t->message_size : 0};
+    return version_hand_over(c, &h);
+}
+
+static bool at(version_converter *c, uint64_t ticks)
+{
+    return gotrace_writer_at(c->writer, ticks) >= 0 ||
+           version_fail(c, gotrace_writer_error(c->writer));
+}
+
+static bool has_role(const version_converter *c, unsigned what, uint8_t role)
+{
+    for (size_t i = 0; i < c->role_counts[what]; i++)
+        if (c->roles[what][i] == role)
+            return true;
+    return false;
+}
+
+/* The target's ids of what is told. */
+static bool resolve(version_converter *c, queued *q)
+{
+    telling *t = &q->t;
+    bool stack = (c->specs[t->what]->flags & GOTRACE_SPEC_STACK) || t->what == DO_SAMPLE;
+    if (t->start_is_stack)
+        return !stack || version_start(c, t, &q->stack);
+    return (!stack || version_stack(c, t->stack, &q->stack)) &&
+           (!has_role(c, t->what, ROLE_START) || version_start(c, t, &q->start)) &&
+           (!has_role(c, t->what, ROLE_TEXT) ||
+            version_text(c, t->proc, t->text, t->text_size, &q->text));
+}
+
+static bool flush_one(version_converter *c)
+{
+    const queued *q = &c->queue[c->queue_first];
+    bool done = at(c, q->at) && write_out(c, q, 0);
+    c->queue_first = (c->queue_first + 1) % QUEUE_LENGTH;
+    c->queue_count--;
+    return done;
+}
+
+bool version_flush(version_converter *c)
+{
+    while (c->queue_count > 0)
+        if (!flush_one(c))
+            return false;
+    return true;
+}
+
+bool version_tell(version_converter *c, telling *t)
+{
+    queued q = {.t = *t};
+    uint64_t message = 0;
+    if (!go_on(c))
+        return false;
+    q.at = c->now;
+    if (t->what == DO_SAMPLE || t->what == DO_SYSCALL_EXIT)
+        q.t.numbers[ROLE_TICKS] = c->now;
+    if (c->queue && !t->message) {
+        if (c->queue_count == QUEUE_LENGTH && !flush_one(c))
+            return false;
+        if (!resolve(c, &q))
+            return false;
+        c->queue[(c->queue_first + c->queue_count++) % QUEUE_LENGTH] = q;
+        return true;
+    }
+    return version_flush(c) && at(c, q.at) && resolve(c, &q) &&
+           (!has_role(c, t->what, ROLE_MESSAGE) ||
+            version_text(c, t->proc, t->message, t->message_size, &message)) &&
+           write_out(c, &q, message);
+}
+
+/* v1 tells a label with the start, of which it is known only afterwards. */
+bool version_label_start(version_converter *c, uint64_t goroutine, const char *text, size_t size)
+{
+    for (size_t i = c->queue_count; i-- > 0;) {
+        queued *q = &c->queue[(c->queue_first + i) % QUEUE_LENGTH];
+        if (q->t.proc != c->e->proc)
+            continue;
+        if (q->t.what != DO_GO_START || q->t.numbers[ROLE_GOROUTINE] != goroutine ||
+            !c->specs[DO_GO_START_LABEL])
+            break;
+        q->t.what = DO_GO_START_LABEL;
+        return version_text(c, q->t.proc, text, size, &q->text);
+    }
+    version_lose(c, LOST_LABELS);
+    return true;
+}
+
+/* ---- what both formats have alike ----------------------------------------------------------- */
+
+/* Tell it, or count it where the target has no such event. */
+static bool tell_or_lose(version_converter *c, telling *t, unsigned lost, bool goroutine)
+{
+    if (!c->specs[t->what]) {
+        version_lose(c, lost);
+        return true;
+    }
+    if (!version_is_v2(c->from) && version_is_v2(c->to) && !version_v2_place(c, t, goroutine))
+        return true;
+    return version_tell(c, t);
+}
+
+static bool metric(version_converter *c)
+{
+    unsigned what = c->doing[c->e->type];
+    telling t = version_telling(c, what);
+    t.numbers[ROLE_VALUE] = c->e->value;
+    return tell_or_lose(c, &t, 0, what == DO_PROCS);
+}
+
+enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc tells of its own */
+
+/* Whose stop it is. */
+static uint64_t stop_owner(const version_converter *c)
+{
+    return version_is_v2(c->from)     ? c->e->subject
+           : c->from < ONE_STOP_SINCE ? (uint64_t)c->e->proc
+                                      : 0;
+}
+
+static bool stop_begins(version_converter *c, telling *t)
+{
+    uint64_t kind = 0;
+    if (c->stopping && c->to >= ONE_STOP_SINCE) {
+        version_lose(c, LOST_STOPS_WITHIN);
+        return true;
+    }
+    if (version_is_v2(c->to)) {
+        t->text = version_v2_stop(c, c->e->reason);
+        t->text_size = strlen(t->text);
+    } else if (!version_stop_kind(c, c->e->reason, &kind)) {
+        version_lose(c, LOST_STOPS);
+        return true;
+    } else if (t->stack != 0) {
+        version_lose(c, LOST_STOP_STACKS);
+    }
+    if (c->to < ONE_STOP_SINCE && c->from >= ONE_STOP_SINCE)
+        version_lose(c, LOST_STOP_REASONS);
+    t->numbers[ROLE_VALUE] = kind;
+    if (!tell_or_lose(c, t, LOST_STOPS, true))
+        return false;
+    c->stopping = true;
+    c->stop_owner = stop_owner(c);
+    c->stop_proc = t->proc;
+    c->stop_goroutine = t->goroutine;
+    return true;
+}
+
+/* The end of a stop that was left out is left out too. */
+static bool stop_ends(version_converter *c, telling *t)
+{
+    bool each_proc = c->to < ONE_STOP_SINCE && c->from < ONE_STOP_SINCE;
+    if (!each_proc && (!c->stopping || c->stop_owner != stop_owner(c)))
+        return true;
+    if (!each_proc && c->to < ONE_STOP_SINCE)
+        t->proc = c->stop_proc;
+    c->stopping = false;
+    return tell_or_lose(c, t, LOST_STOPS, true);
+}
+
+static bool assist(version_converter *c, bool begins)
+{
+    telling t = version_telling(c, begins ? DO_ASSIST_BEGIN : DO_ASSIST_END);
+    if (!version_is_v2(c->from) && version_is_v2(c->to)) {
+        goroutine_now *g = version_goroutine(c, c->e->goroutine);
+        if (!g)
+            return false;
+        bool known = begins || g->assisting;
+        g->assisting = begins;
+        /* v1 says nothing of assists that go on when tracing starts. */
+        if (!known) {
+            version_lose(c, LOST_BEGUN_BEFORE);
+            return true;
+        }
+    }
+    return tell_or_lose(c, &t, LOST_ASSISTS, true);
+}
+
+/* What v1 says to begin before the tracer has told what was there, goes on then. */
+static bool range_was(version_converter *c)
+{
+    telling t = {.proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
+    t.what = c->e->range == GOTRACE_RANGE_GC            ? DO_GC_ACTIVE
+             : c->e->range == GOTRACE_RANGE_SWEEP       ? DO_SWEEP_ACTIVE
+             : c->e->range == GOTRACE_RANGE_MARK_ASSIST ? DO_ASSIST_ACTIVE
+                                                        : DO_NONE;
+    if (t.what == DO_NONE)
+        return true;
+    if (t.what == DO_ASSIST_ACTIVE) {
+        goroutine_now *g = version_goroutine(c, c->e->goroutine);
+        if (!g)
+            return false;
+        g->assisting = true;
+    }
+    t.numbers[ROLE_PROC] = (uint64_t)c->e->proc;
+    t.numbers[ROLE_GOROUTINE] = c->e->goroutine;
+    return version_tell(c, &t);
+}
+
+static bool range(version_converter *c)
+{
+    bool begins = c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
+    telling t = version_telling(c, begins ? DO_GC_BEGIN : DO_GC_END);
+    if (begins && !version_is_v2(c->from) && version_is_v2(c->to) && !c->started)
+        return range_was(c);
+    switch ((gotrace_range)c->e->range) {
+    case GOTRACE_RANGE_STW:
+        t.what = begins ? DO_STW_BEGIN : DO_STW_END;
+        return begins ? stop_begins(c, &t) : stop_ends(c, &t);
+    case GOTRACE_RANGE_MARK_ASSIST: return assist(c, begins);
+    case GOTRACE_RANGE_SWEEP:
+        t.what = begins ? DO_SWEEP_BEGIN : DO_SWEEP_END;
+        t.numbers[ROLE_VALUE] = begins ? 0 : c->e->args[0];
+        t.numbers[ROLE_MORE] = begins ? 0 : c->e->args[1];
+        if (!begins && (c->e->args[0] || c->e->args[1]) && !has_role(c, t.what, ROLE_VALUE))
+            version_lose(c, LOST_SWEPT);
+        return tell_or_lose(c, &t, 0, false);
+    default: return tell_or_lose(c, &t, 0, true);
+    }
+}
+
+/* A later generation's ranges that go on the writer knows by itself. */
+static bool range_active(version_converter *c)
+{
+    telling t = version_telling(c, c->doing[c->e->type]);
+    if (!version_is_v2(c->to) || c->started)
+        return true;
+    t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_PROC] = c->e->subject;
+    return version_tell(c, &t);
+}
+
+static bool task(version_converter *c)
+{
+    telling t = version_telling(c, c->e->kind == GOTRACE_KIND_TASK_BEGIN ? DO_TASK_BEGIN
+                                                                         : DO_TASK_END);
+    t.numbers[ROLE_TASK] = c->e->subject;
+    t.numbers[ROLE_PARENT] = c->e->value;
+    t.text = c->e->text;
+    t.text_size = c->e->text_size;
+    return tell_or_lose(c, &t, LOST_TASKS, true);
+}
+
+static bool region(version_converter *c)
+{
+    bool begins = c->e->kind == GOTRACE_KIND_REGION_BEGIN;
+    telling t = version_telling(c, !version_is_v2(c->to) ? DO_REGION
+                                   : begins              ? DO_REGION_BEGIN
+                                                         : DO_REGION_END);
+    t.numbers[ROLE_TASK] = c->e->subject;
+    t.numbers[ROLE_VALUE] = !begins;
+    t.text = c->e->text;
+    t.text_size = c->e->text_size;
+    return tell_or_lose(c, &t, LOST_REGIONS, true);
+}
+
+static bool user_log(version_converter *c)
+{
+    telling t = version_telling(c, DO_LOG);
+    t.numbers[ROLE_TASK] = c->e->subject;
+    t.text = c->e->text;
+    t.text_size = c->e->text_size;
+    t.message = c->e->message ? c->e->message : "";
+    t.message_size = c->e->message_size;
+    return tell_or_lose(c, &t, LOST_LOGS, true);
+}
+
+static bool sample(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    telling t = version_telling(c, DO_SAMPLE);
+    if (!c->specs[DO_SAMPLE]) {
+        version_lose(c, LOST_SAMPLES);
+        return true;
+    }
+    if (!version_is_v2(c->to) && e->thread != GOTRACE_NO_THREAD)
+        version_lose(c, LOST_SAMPLE_THREADS);
+    t.numbers[ROLE_THREAD] = e->thread == GOTRACE_NO_THREAD ? UINT64_MAX : (uint64_t)e->thread;
+    t.numbers[ROLE_PROC] = e->proc == GOTRACE_NO_PROC ? UINT64_MAX : (uint64_t)e->proc;
+    t.numbers[ROLE_GOROUTINE] = e->goroutine;
+    t.proc = GOTRACE_NO_PROC;
+    t.thread = GOTRACE_NO_THREAD;
+    t.goroutine = 0;
+    return version_tell(c, &t);
+}
+
+static bool label(version_converter *c)
+{
+    telling t = version_telling(c, DO_GO_LABEL);
+    if (!version_is_v2(c->to))
+        return version_label_start(c, c->e->goroutine, c->e->text, c->e->text_size);
+    t.text = c->e->text;
+    t.text_size = c->e->text_size;
+    return version_tell(c, &t);
+}
+
+/* An event of an experiment has the same arguments wherever it is known. */
+static bool experiment(version_converter *c)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(c->from, c->e->type);
+    if (!c->searched && !version_experiment_data(c))
+        return false;
+    if (!version_is_v2(c->to) || gotrace_event_spec_of(c->to, c->e->type) != spec) {
+        version_lose(c, LOST_EXPERIMENTS);
+        return true;
+    }
+    gotrace_happening h = {.spec = spec,
+                           .proc = c->e->proc,
+                           .thread = c->e->thread,
+                           .goroutine = c->e->goroutine,
+                           .args = c->e->args,
+                           .arg_count = c->e->arg_count};
+    return go_on(c) && at(c, c->now) && version_hand_over(c, &h);
+}
+
+/* ---- beginning and end ---------------------------------------------------------------------- */
+
+static bool open_writer(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    gotrace_writer_options options = {0};
+    if (!c->in_ns && !version_is_v2(c->from))
+        options.frequency = gotrace_reader_summary(c->reader)->frequency;
+    if (version_is_v2(c->from))
+        options.generation_ticks = UINT64_MAX;
+    if (e && (e->flags & GOTRACE_EVENT_CLOCKS))
+        options.clocks = (gotrace_clocks){e->args[0], e->args[1], e->args[2], e->args[3]};
+    return gotrace_writer_new(c->to, &options, c->job->write, c->job->ctx, c->job->config,
+                              &c->writer, c->error) >= 0 ||
+           version_fail(c, c->error);
+}
+
+/* A generation of the source begins, or (without a number) its trace ends. */
+static bool sync_event(version_converter *c)
+{
+    enum { CLOCKS_SINCE = 25 };
+    const gotrace_event *e = c->e;
+    bool clocks = e->flags & GOTRACE_EVENT_CLOCKS;
+    gotrace_clocks told = {e->args[0], e->args[1], e->args[2], e->args[3]};
+    if (e->generation == 0)
+        return true;
+    if (clocks && c->to < CLOCKS_SINCE)
+        version_lose(c, LOST_CLOCKS);
+    if (!c->writer)
+        return open_writer(c) && (version_is_v2(c->to) || version_begin_v1(c));
+    c->started = true;
+    if (!version_flush(c) || !at(c, c->now))
+        return false;
+    if (!version_is_v2(c->to))
+        return true;
+    if (gotrace_writer_advance(c->writer, clocks ? &told : NULL) < 0)
+        return version_fail(c, gotrace_writer_error(c->writer));
+    return !c->searched || version_experiment_data(c);
+}
+
+static bool convert_event(version_converter *c)
+{
+    bool to_v2 = version_is_v2(c->to);
+    if (c->e->kind == GOTRACE_KIND_SYNC)
+        return sync_event(c);
+    if (!c->writer && !open_writer(c))
+        return false;
+    bool done = false;
+    if (to_v2 && !version_is_v2(c->from) && (!version_v2_within(c, &done) || done))
+        return c->status >= 0;
+    switch ((gotrace_kind)c->e->kind) {
+    case GOTRACE_KIND_METRIC: return metric(c);
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END: return range(c);
+    case GOTRACE_KIND_RANGE_ACTIVE: return range_active(c);
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END: return task(c);
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END: return region(c);
+    case GOTRACE_KIND_LOG: return user_log(c);
+    case GOTRACE_KIND_SAMPLE: return sample(c);
+    case GOTRACE_KIND_LABEL: return label(c);
+    case GOTRACE_KIND_EXPERIMENT: return experiment(c);
+    default: return to_v2 ? version_to_v2(c) : version_to_v1(c);
+    }
+}
+
+static void set_up(version_converter *c)
+{
+    bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
+    c->strict = c->to >= STRICT_SINCE;
+    c->in_ns = !from_v2 && (to_v2 || (c->strict && c->from < STRICT_SINCE));
+    /* Between those two nothing is told but what the source has, whose stamps will do. */
+    if (!from_v2 && !c->in_ns)
+        c->strict = false;
+    version_tables(c);
+    idmap_init(&c->stacks, sizeof(uint64_t));
+    idmap_init(&c->starts, sizeof(uint64_t));
+    idmap_init(&c->procs, sizeof(proc_now));
+    idmap_init(&c->goroutines, sizeof(goroutine_now));
+    idmap_init(&c->threads, sizeof(thread_now));
+    idmap_init(&c->timers, 1);
+    idmap_init(&c->found, sizeof(uint64_t));
+}
+
+static void tear_down(version_converter *c)
+{
+    gotrace_writer_free(c->writer);
+    idmap_free(&c->stacks);
+    idmap_free(&c->starts);
+    idmap_free(&c->procs);
+    idmap_free(&c->goroutines);
+    idmap_free(&c->threads);
+    idmap_free(&c->timers);
+    idmap_free(&c->found);
+    free(c->frames);
+    free(c->queue);
+    free(c->busy_procs);
+    experiments_free(&c->experiments);
+}
+
+/* Readers refuse a trace without events. */
+static bool nothing_told(version_converter *c)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(GOTRACE_RULE_TRACE_EMPTY);
+    gotrace_error error = {.rule = GOTRACE_RULE_TRACE_EMPTY,
+                           .severity = info->severity,
+                           .class_ = info->class_,
+                           .offset = GOTRACE_NO_OFFSET,
+                           .batch = GOTRACE_NO_OFFSET,
+                           .event = GOTRACE_NO_OFFSET};
+    snprintf(error.message, sizeof error.message,
+             "nothing of it can be told in a trace of go 1.%d: none is written", c->to);
+    return version_fail(c, &error);
+}
+
+static bool end(version_converter *c)
+{
+    if (!c->writer && !open_writer(c))
+        return false;
+    bool done = version_is_v2(c->to) ? version_v2_end(c) : version_v1_end(c);
+    return done && version_flush(c) && (c->told || nothing_told(c)) &&
+           (gotrace_writer_finish(c->writer) >= 0 ||
+            version_fail(c, gotrace_writer_error(c->writer)));
+}
+
+gotrace_status version_convert(const version_job *job, version_losses *losses, gotrace_error *error)
+{
+    version_converter c = {.job = job,
+                           .reader = job->reader,
+                           .error = error,
+                           .to = job->version,
+                           .from = gotrace_reader_summary(job->reader)->version,
+                           .losses = losses};
+    gotrace_event event;
+    gotrace_status status;
+    *losses = (version_losses){.impossible = 0};
+    set_up(&c);
+    /* The frequency is known after the first pass. */
+    gotrace_reader_index(job->reader);
+    status = GOTRACE_OK;
+    if (version_is_v2(c.from) && !version_is_v2(c.to) &&
+        !(c.queue = calloc(QUEUE_LENGTH, sizeof *c.queue)))
+        version_no_memory(&c);
+    while (status >= 0 && c.status >= 0 &&
+           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
+        c.e = &event;
+        convert_event(&c);
+    }
+    if (status < 0)
+        version_fail(&c, gotrace_reader_error(job->reader));
+    else if (c.status >= 0)
+        end(&c);
+    tear_down(&c);
+    return c.status < 0 ? GOTRACE_ERROR : GOTRACE_END;
+}

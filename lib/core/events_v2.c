@@ -1,0 +1,54 @@
+/*
+ * events_v2.c - the table of the v2 events (events_v2.def) as data.
+ */
+#include "core/events.h"
+
+#define A(kind, name)                                                                              \
+    {                                                                                              \
+#name, GOTRACE_ARG_##kind, 22, 255                                                         \
+    }
+#define STRIP(...)      __VA_ARGS__
+#define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
+
+static const gotrace_event_spec specs[GT_V2_EVENT_COUNT] = {
+#define N(code, name, since, summary) [code] = {#name, summary, code, since, 0, 0, {{0}}},
+#define E(code, name, since, flags, args, summary)                                                 \
+    [code] = {#name, summary, code, since, flags, COUNT_ARGS(STRIP args), {STRIP args}},
+#define T(code, name, since, flags, args, summary)                                                 \
+    [code] = {#name,                                                                               \
+              summary,                                                                             \
+              code,                                                                                \
+              since,                                                                               \
+              GOTRACE_SPEC_TIMED | (flags),                                                        \
+              COUNT_ARGS(A(DT, dt), STRIP args),                                                   \
+              {A(DT, dt), STRIP args}},
+#include "events_v2.def"
+#undef N
+#undef E
+#undef T
+};
+
+const gotrace_event_spec *gt_v2_spec(int version, unsigned code)
+{
+    if (code >= GT_V2_EVENT_COUNT || !specs[code].name || specs[code].since > version)
+        return NULL;
+    return &specs[code];
+}
+
+void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
+{
+    for (unsigned code = 0; code < GT_CODES; code++) {
+        const gotrace_event_spec *spec = gt_v2_spec(version, code);
+        gt_v2_shape *shape = &shapes[code];
+        *shape = (gt_v2_shape){0};
+        if (!spec)
+            continue;
+        *shape = (gt_v2_shape){.exists = true, .values = spec->arg_count, .flags = spec->flags};
+        for (unsigned i = 1; i < spec->arg_count; i++) {
+            uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
+            bool stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
+            shape->stacks |= stack ? bit : 0;
+            shape->refers |= stack || kind == GOTRACE_ARG_STRING ? bit : 0;
+        }
+    }
+}

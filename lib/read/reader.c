@@ -1,0 +1,443 @@
+#include "read/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/foreign.h"
+#include "read/v1/futile.h"
+#include "read/v1/model.h"
+#include "read/v2/v2.h"
+
+/* What reading in order needs besides the index. */
+typedef struct gt_reading {
+    gt_goroutines goroutines;
+    gt_futile futile;
+    gt_effect effect; /* of the last event */
+} gt_reading;
+
+struct reader_whole {
+    gotrace_reader reader;
+    gt_reading reading;
+};
+
+static gt_reading *reading_of(gotrace_reader *reader)
+{
+    return &((struct reader_whole *)(void *)reader)->reading;
+}
+
+/* ---- problems, failures, progress ---------------------------------------------------------- */
+
+static void count_problem(gotrace_summary *summary, const gotrace_error *problem)
+{
+    if (problem->severity == GOTRACE_NOTE)
+        summary->notes++;
+    else if (problem->severity == GOTRACE_WARNING)
+        summary->warnings++;
+    else
+        summary->problems++;
+    if (problem->severity >= GOTRACE_PROBLEM)
+        summary->problems_by_class[problem->class_]++;
+}
+
+bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
+{
+    if (reader->quiet)
+        return true;
+    gotrace_error problem;
+    char message[sizeof problem.message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    gt_error_set(&problem, rule, place, "%s", message);
+    count_problem(&reader->summary, &problem);
+    if (reader->config.on_problem &&
+        !reader->config.on_problem(reader->config.callback_ctx, &problem)) {
+        reader->error = problem;
+        reader->stopped = true;
+        reader->stage = GT_FAILED;
+        return false;
+    }
+    return true;
+}
+
+bool gt_fail(gotrace_reader *reader)
+{
+    if (reader->stage != GT_FAILED) {
+        reader->stage = GT_FAILED;
+        count_problem(&reader->summary, &reader->error);
+    }
+    return false;
+}
+
+bool gt_fail_memory(gotrace_reader *reader)
+{
+    gt_error_memory(&reader->error, &reader->heap);
+    return gt_fail(reader);
+}
+
+void gt_progress(gotrace_reader *reader, uint64_t bytes)
+{
+    enum { STEP = 1 << 20 };
+    uint64_t before = reader->progress_done;
+    reader->progress_done += bytes;
+    if (reader->config.on_progress && before / STEP != reader->progress_done / STEP)
+        reader->config.on_progress(reader->config.callback_ctx, reader->progress_done,
+                                   reader->progress_total);
+}
+
+bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size)
+{
+    size_t got;
+    if (gotrace_source_read(reader->source, offset, into, size, &got, &reader->error) < 0)
+        return gt_fail(reader);
+    if (got < size) {
+        gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(offset + got),
+                     "the file became shorter while it was read");
+        return gt_fail(reader);
+    }
+    gt_progress(reader, size);
+    return true;
+}
+
+/* ---- opening and closing ------------------------------------------------------------------- */
+
+void gotrace_config_init(gotrace_config *config)
+{
+    memset(config, 0, sizeof *config);
+}
+
+/* Temporary files are opened later, when the caller's string may be gone. */
+static bool copy_spool_dir(gotrace_reader *reader)
+{
+    const char *dir = reader->config.spool_dir;
+    if (!dir)
+        return true;
+    size_t size = strlen(dir) + 1;
+    reader->spool_dir = gt_resize(&reader->heap, NULL, 0, size);
+    if (!reader->spool_dir)
+        return false;
+    reader->config.spool_dir = memcpy(reader->spool_dir, dir, size);
+    return true;
+}
+
+gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
+                                   gotrace_reader **made, gotrace_error *error)
+{
+    uint8_t header[GT_FOREIGN_LOOK];
+    size_t got;
+    gt_heap heap;
+    *made = NULL;
+    gt_heap_init(&heap, config);
+    if (gotrace_source_read(source, 0, header, sizeof header, &got, error) < 0)
+        return GOTRACE_ERROR;
+    int version = gt_wire_header(header, got, error);
+    if (version == 0)
+        return GOTRACE_ERROR;
+    struct reader_whole *whole = gt_calloc(&heap, 1, sizeof *whole);
+    if (!whole)
+        return gt_error_memory(error, &heap);
+    gotrace_reader *reader = &whole->reader;
+    reader->heap = heap;
+    reader->source = source;
+    if (config)
+        reader->config = *config;
+    if (!copy_spool_dir(reader)) {
+        gt_free(&heap, reader, sizeof *whole);
+        return gt_error_memory(error, &heap);
+    }
+    reader->limits = gt_limits(config);
+    reader->summary.version = version;
+    reader->summary.size = gotrace_source_size(source);
+    reader->summary.header_bytes = GT_HEADER_SIZE;
+    reader->progress_total = gt_is_v2(version) ? reader->summary.size : 2 * reader->summary.size;
+    reader->strings = &reader->index.strings;
+    reader->stacks = &reader->index.stacks;
+    *made = reader;
+    return GOTRACE_OK;
+}
+
+static void end_reading(gotrace_reader *reader)
+{
+    gt_reading *reading = reading_of(reader);
+    gt_order_free(reader, reader->order);
+    gt_states_free(reader, reader->states);
+    reader->order = NULL;
+    reader->states = NULL;
+    if (reading->goroutines.heap)
+        gt_goroutines_free(&reading->goroutines);
+    gt_futile_free(&reading->futile);
+}
+
+void gotrace_reader_close(gotrace_reader *reader)
+{
+    if (!reader)
+        return;
+    end_reading(reader);
+    gt_v2_free(reader);
+    gt_index_free(&reader->index);
+    gt_free(&reader->heap, reader->message, reader->message_capacity);
+    if (reader->spool_dir)
+        gt_free(&reader->heap, reader->spool_dir, strlen(reader->spool_dir) + 1);
+    gt_heap heap = reader->heap;
+    gt_free(&heap, reader, sizeof(struct reader_whole));
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+gotrace_status gotrace_reader_index(gotrace_reader *reader)
+{
+    if (reader->stage == GT_FAILED)
+        return GOTRACE_ERROR;
+    if (reader->stage != GT_FRESH)
+        return GOTRACE_OK;
+    if (gt_is_v2(reader->summary.version)) {
+        if (!gt_v2_index(reader))
+            return GOTRACE_ERROR;
+        reader->strings = &reader->v2->strings;
+        reader->stacks = &reader->v2->stacks;
+        reader->stage = GT_INDEXED;
+        return GOTRACE_OK;
+    }
+    if (!gt_index_build(reader))
+        return GOTRACE_ERROR;
+    /* Floating point, as Go's reader has it, so that times agree to the unit. */
+    uint64_t frequency = reader->index.frequency;
+    reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
+    if (reader->summary.type_records[GT_V1_FutileWakeup])
+        reader->progress_total += reader->summary.size;
+    reader->stage = GT_INDEXED;
+    return GOTRACE_OK;
+}
+
+static bool start_reading(gotrace_reader *reader)
+{
+    if (reader->v2) {
+        gt_v2_start(reader);
+        reader->stage = GT_READING;
+        return true;
+    }
+    gt_reading *reading = reading_of(reader);
+    gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
+    if (!gt_futile_find(reader, &reading->futile))
+        return false;
+    reader->order = gt_order_new(reader, &reading->goroutines);
+    reader->states = reader->order ? gt_states_new(reader, &reading->goroutines) : NULL;
+    if (!reader->states)
+        return false;
+    reader->stage = GT_READING;
+    return true;
+}
+
+/* Follow what an event does, in its place in the order. */
+static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect)
+{
+    gt_reading *reading = reading_of(reader);
+    if (reading->futile.position == 0)
+        reader->first_ticks = e->ticks;
+    reader->last_ticks = e->ticks;
+    bool futile;
+    if (!gt_futile_next(reader, &reading->futile, e, &futile))
+        return false;
+    if (futile) { /* it changes nothing */
+        e->flags |= GOTRACE_EVENT_FUTILE;
+        *effect = (gt_effect){0};
+        return true;
+    }
+    return gt_states_step(reader, reader->states, e, effect);
+}
+
+/* The event has been dealt with: a goroutine that it ended can be forgotten. */
+static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+{
+    return e->type != GT_V1_GoEnd || !effect->goroutine ||
+           gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
+           gt_fail_memory(reader);
+}
+
+/* A year and more is damage, or a frequency that is wrong: a program that is traced writes
+ * megabytes a second, or at least a generation a second from 1.22 on, and is restarted before. */
+static void report_span(gotrace_reader *reader)
+{
+    static const double day = 86400e9;
+    enum { YEAR = 365 }; /* days */
+    double days = (double)reader->summary.duration / day;
+    if (days >= YEAR && reader->summary.frequency != 0)
+        gt_report(reader, GOTRACE_RULE_TIME_SPAN, GT_NOWHERE,
+                  "%.1f years from the first event to the last, at %llu ticks a second",
+                  days / YEAR, (unsigned long long)reader->summary.frequency);
+}
+
+static gotrace_status finish(gotrace_reader *reader)
+{
+    if (reader->v2) {
+        reader->summary.duration = gt_v2_since_start(reader, reader->last_ticks);
+        gt_v2_end(reader);
+    } else {
+        reader->summary.duration = gt_time_of(reader, reader->last_ticks);
+    }
+    if (reader->summary.duration < 0) /* clocks are broken: see time.order */
+        reader->summary.duration = 0;
+    report_span(reader);
+    end_reading(reader);
+    reader->stage = GT_ENDED;
+    return GOTRACE_END;
+}
+
+/* Get to where events can be read; GOTRACE_EVENT when there. */
+static gotrace_status prepare(gotrace_reader *reader)
+{
+    if (reader->stage == GT_FRESH && gotrace_reader_index(reader) < 0)
+        return GOTRACE_ERROR;
+    if (reader->stage == GT_INDEXED && !start_reading(reader))
+        return GOTRACE_ERROR;
+    if (reader->stage == GT_FAILED)
+        return GOTRACE_ERROR;
+    return reader->stage == GT_ENDED ? GOTRACE_END : GOTRACE_EVENT;
+}
+
+/* The next v2 event; GOTRACE_END at the end. */
+static gotrace_status next_v2(gotrace_reader *reader, gt_v2_out **out)
+{
+    if (!gt_v2_next(reader, out))
+        return GOTRACE_ERROR;
+    if (!*out)
+        return finish(reader);
+    return GOTRACE_EVENT;
+}
+
+gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
+{
+    gt_event *e;
+    gt_effect effect;
+    gotrace_status status = prepare(reader);
+    if (status != GOTRACE_EVENT)
+        return status;
+    if (reader->v2) {
+        gt_v2_out *out;
+        status = next_v2(reader, &out);
+        if (status == GOTRACE_EVENT)
+            gt_v2_fill(reader, out, event);
+        return status;
+    }
+    if (!gt_order_next(reader, reader->order, &e))
+        return GOTRACE_ERROR;
+    if (!e)
+        return finish(reader);
+    if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, event) ||
+        !settle(reader, e, &effect))
+        return GOTRACE_ERROR;
+    return GOTRACE_EVENT;
+}
+
+static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
+{
+    gt_effect *effect = &reading_of(reader)->effect;
+    (void)ctx;
+    return follow(reader, e, effect) && settle(reader, e, effect);
+}
+
+gotrace_status gotrace_reader_check(gotrace_reader *reader)
+{
+    gotrace_status status = prepare(reader);
+    if (status != GOTRACE_EVENT)
+        return status;
+    if (reader->v2)
+        return gt_v2_check(reader) ? finish(reader) : GOTRACE_ERROR;
+    return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
+}
+
+/* ---- what is known ------------------------------------------------------------------------- */
+
+const gotrace_error *gotrace_reader_error(const gotrace_reader *reader)
+{
+    return &reader->error;
+}
+
+const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader)
+{
+    return &reader->summary;
+}
+
+bool gotrace_reader_proc(const gotrace_reader *reader, size_t n, gotrace_proc_summary *proc)
+{
+    const gt_index *index = &reader->index;
+    if (n >= index->proc_count)
+        return false;
+    const gt_proc_index *found = &index->procs[index->by_id ? index->by_id[n] : n];
+    *proc = (gotrace_proc_summary){found->id, found->batches, found->bytes, found->events};
+    return true;
+}
+
+bool gotrace_reader_generation(const gotrace_reader *reader, size_t n,
+                               gotrace_generation_summary *generation)
+{
+    if (!reader->v2 || n >= reader->v2->generation_count)
+        return false;
+    *generation = reader->v2->generations[n].summary;
+    return true;
+}
+
+const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, size_t *size)
+{
+    *size = 0;
+    if (id == 0)
+        return "";
+    const gt_entry *entry = gt_table_find(reader->strings, id);
+    if (!entry)
+        return NULL;
+    *size = entry->size;
+    return (const char *)entry->bytes;
+}
+
+size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint64_t id)
+{
+    const gt_entry *entry = gt_table_find(reader->stacks, id);
+    return entry ? entry->count : 0;
+}
+
+size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_frame *frames,
+                            size_t max)
+{
+    const gt_entry *entry = gt_table_find(reader->stacks, id);
+    if (!entry)
+        return 0;
+    const uint8_t *p = entry->bytes, *end = p + entry->size;
+    size_t n = 0;
+    for (; n < entry->count && n < max; n++) {
+        gotrace_frame *f = &frames[n];
+        *f = (gotrace_frame){0};
+        gt_varint(&p, end, &f->pc);
+        if (reader->summary.version < 7)
+            continue;
+        gt_varint(&p, end, &f->function_id);
+        gt_varint(&p, end, &f->file_id);
+        gt_varint(&p, end, &f->line);
+        f->function = gotrace_reader_string(reader, f->function_id, &f->function_size);
+        f->file = gotrace_reader_string(reader, f->file_id, &f->file_size);
+    }
+    return n;
+}
+
+static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
+{
+    return reader->v2 ? gt_v2_since_start(reader, ticks) : gt_time_of(reader, ticks);
+}
+
+bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
+                              gotrace_goroutine *goroutine)
+{
+    const gt_reading *reading = &((const struct reader_whole *)(const void *)reader)->reading;
+    const gt_goroutine *g = reading->goroutines.heap ? gt_goroutine_find(&reading->goroutines, id)
+                                                     : NULL;
+    if (!g || !g->known || id == 0)
+        return false;
+    *goroutine = (gotrace_goroutine){.id = id,
+                                     .start_stack = g->start_stack,
+                                     .creator = g->creator,
+                                     .created = time_of(reader, g->created),
+                                     .since = time_of(reader, g->since),
+                                     .state = g->shown};
+    return true;
+}

@@ -1,0 +1,392 @@
+/*
+ * cursor.c - decoding one proc's events in the second pass.
+ *
+ * The first pass has found where every record ends, so that a run (a stretch of one proc's
+ * batches) holds whole records. What it passed over are the values of long records: those are
+ * checked here.
+ */
+#include "read/v1/cursor.h"
+
+#include <string.h>
+
+enum {
+    /* Zeroed bytes behind the window, so that a record's first values can be decoded without
+     * asking at each byte whether there is one: no record read that way is longer. */
+    SLACK = 128,
+};
+
+static uint64_t offset_of(const gt_cursor *c, const uint8_t *p)
+{
+    return c->base + (uint64_t)(p - c->window);
+}
+
+static void set_limit(gt_cursor *c, size_t have)
+{
+    c->limit = c->window + have;
+    c->safe = have >= SLACK ? c->limit - SLACK + 1 : c->window;
+}
+
+/* Make at least `need` bytes of the current run available from p on, or all that are left. */
+static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
+{
+    size_t left = (size_t)(c->limit - c->p);
+    if (need > c->window_size) {
+        void *grown = gt_resize(&reader->heap, c->window, c->window_size + SLACK, need + SLACK);
+        if (!grown)
+            return gt_fail_memory(reader);
+        c->p = (uint8_t *)grown + (c->p - c->window);
+        c->window = grown;
+        c->window_size = need;
+    }
+    c->base = offset_of(c, c->p);
+    memmove(c->window, c->p, left);
+    uint64_t ahead = c->run_end - c->base - left;
+    size_t room = c->window_size - left;
+    if (room > ahead)
+        room = (size_t)ahead;
+    if (!gt_read_again(reader, c->base + left, c->window + left, room))
+        return false;
+    c->p = c->window;
+    set_limit(c, left + room);
+    memset(c->window + left + room, 0, SLACK);
+    return true;
+}
+
+/* Go to the proc's next run; reading ends after the last one. */
+static bool next_run(gotrace_reader *reader, gt_cursor *c)
+{
+    if (c->next_run == GT_NONE) {
+        c->run_end = 0;
+        return true;
+    }
+    const gt_run *run = &reader->index.runs[c->next_run];
+    c->next_run = run->next;
+    c->p = c->window;
+    set_limit(c, 0);
+    c->base = run->offset;
+    c->run_end = run->end;
+    c->record = run->record;
+    /* The run starts with the record of that batch, or (of the first events) with none. */
+    c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
+    return refill(reader, c, 0);
+}
+
+/* Decode a varint whose ten bytes can be read. *bad is set when it does not end there or has more
+ * than 64 bits. */
+static uint64_t long_value(const uint8_t **p, bool *bad)
+{
+    uint64_t result = 0;
+    if (gt_varint(p, *p + GT_VARINT_MAX, &result) <= 0)
+        *bad = true;
+    return result;
+}
+
+/* The same, for the usual lengths first. One and two bytes mix so evenly that a branch between them
+ * would be mispredicted again and again; more than two go with the kind of value (ids of many
+ * goroutines), so that a branch there is not. */
+static inline uint64_t value(const uint8_t **p, bool *bad)
+{
+    uint32_t word;
+    memcpy(&word, *p, sizeof word);
+    if ((word & 0x8080) != 0x8080) {
+        uint32_t second = word >> 7 & 1;
+        *p += 1 + second;
+        return (word & 0x7f) | ((word >> 1 & 0x3f80) & (0 - second));
+    }
+    if (!(word & 0x800000)) {
+        *p += 3;
+        return (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000);
+    }
+    return long_value(p, bad);
+}
+
+static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame)
+{
+    uint64_t ignored;
+    unsigned count = 0;
+    const gotrace_event_spec *spec = gotrace_event_spec_of(reader->summary.version, frame->type);
+    gt_place place = {offset_of(c, c->p), c->batch, c->record};
+    for (const uint8_t *p = frame->values; p < frame->values_end; count++) {
+        int used = gt_varint(&p, frame->values_end, &ignored);
+        if (used < 0)
+            return gt_report(reader, GOTRACE_RULE_WIRE_VARINT, place,
+                             "%s: a number runs over ten bytes or 64 bits", spec->name);
+        if (used == 0)
+            return gt_report(reader, GOTRACE_RULE_WIRE_LENGTH, place,
+                             "%s says it is %llu byte%s long, but its last value goes on "
+                             "beyond that",
+                             spec->name, (unsigned long long)frame->length,
+                             gt_plural(frame->length));
+    }
+    unsigned expected = reader->index.shapes[frame->type].values;
+    if (count == expected)
+        return true;
+    return gt_report(reader, GOTRACE_RULE_EVENT_ARITY, place,
+                     "%s has %u value%s, %u expected in version 1.%d", spec->name, count,
+                     gt_plural(count), expected, reader->summary.version);
+}
+
+static void start_batch(gt_cursor *c, const uint64_t *v)
+{
+    c->batch++;
+    if (c->with_seq)
+        c->seq = v[1];
+    c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
+}
+
+/* In whose context an event happened, and who runs on the proc after it. */
+static inline void set_context(gt_event *e, uint64_t *running, const gt_v1_shape *shape)
+{
+    e->goroutine = (*running & shape->context_running) | (e->args[0] & shape->context_arg);
+    *running = (*running & shape->after_running) | (e->args[0] & shape->after_arg);
+}
+
+/* A call that blocks says so with the proc's next event. */
+static inline void note_block(gt_event *e, gt_event *last)
+{
+    if (e->type == GT_V1_GoSysBlock && last && last->type == GT_V1_GoSysCall)
+        last->flags |= GT_EVENT_BLOCKS;
+}
+
+/* Until 1.6 the ends of system calls come in their order from the index's list of them. */
+static inline bool is_apart(const gt_event *e, bool with_seq)
+{
+    return with_seq && e->type == GT_V1_GoSysExit;
+}
+
+/* Turn the values of a timed record into an event. */
+static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, gt_event *e)
+{
+    const gt_v1_shape *shape = &c->shapes[frame->type];
+    if (c->with_seq)
+        c->seq += *v++;
+    c->ticks = (int64_t)((uint64_t)c->ticks + *v++);
+    e->ticks = c->ticks;
+    e->seq = c->seq;
+    e->offset = offset_of(c, c->p);
+    e->record = c->record;
+    e->batch = c->batch;
+    e->type = shape->full;
+    e->rule = shape->rule;
+    e->flags = 0;
+    for (unsigned i = 0; i < 3; i++)
+        e->args[i] = i < shape->slots ? *v++ : 0;
+    e->stack = shape->flags & GOTRACE_SPEC_STACK ? *v : 0;
+    e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
+    e->data_size = (uint32_t)frame->data_size;
+    set_context(e, &c->goroutine, shape);
+    if (is_apart(e, c->with_seq))
+        return;
+    note_block(e, c->last);
+    c->last = e;
+}
+
+/* The values of a timed record or a batch's header, which lies wholly in the window: act on them.
+ * *made says whether an event came of it. */
+static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame, gt_event *e,
+                          bool *made)
+{
+    uint64_t v[GOTRACE_MAX_ARGS];
+    unsigned count = 0, expected = c->shapes[frame->type].values;
+    const uint8_t *p = frame->values;
+    bool fits = true;
+    while (p < frame->values_end && fits && count < expected)
+        fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
+    if (!fits || p != frame->values_end || count != expected) {
+        /* Of batches and samples the first pass has said it. */
+        return frame->type == GT_V1_Batch || frame->type == GT_V1_CPUSample ||
+               report_arity(reader, c, frame);
+    }
+    if (frame->type == GT_V1_Batch) {
+        start_batch(c, v);
+    } else if (frame->type == GT_V1_CPUSample) {
+        /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
+        c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
+    } else {
+        make_event(c, frame, v, e);
+        *made = !is_apart(e, c->with_seq);
+    }
+    return true;
+}
+
+/* A record that the fast path leaves: tables, logs, samples, what is malformed, and what lies at
+ * the window's end. */
+static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, bool *made)
+{
+    gt_frame frame;
+    const gt_v1_shape *shapes = c->shapes;
+    int version = reader->summary.version;
+    *made = false;
+    while (gt_wire_frame(shapes, version, reader->limits.string_bytes, c->p,
+                         (size_t)(c->limit - c->p), &frame) != GT_WIRE_OK) {
+        uint64_t at = offset_of(c, c->p);
+        if (frame.size > c->run_end - at) /* the first pass stopped inside this record */
+            return next_run(reader, c);
+        if ((shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) ||
+            frame.length > reader->index.longest_record) { /* only passed over, however long */
+            c->base = at + frame.size;
+            c->record++;
+            c->p = c->window;
+            set_limit(c, 0);
+            return refill(reader, c, 0);
+        }
+        if (!refill(reader, c, (size_t)frame.size))
+            return false;
+    }
+    if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GT_V1_Batch) &&
+        frame.length <= reader->index.longest_record && /* else the first pass has said it */
+        !decode_values(reader, c, &frame, e, made))
+        return false;
+    c->record++;
+    c->p += frame.size;
+    return true;
+}
+
+/* What the loop over plain events keeps in registers. */
+typedef struct tight {
+    const uint8_t *p;
+    int64_t ticks;
+    uint64_t goroutine, seq;
+} tight;
+
+/* A plain event well inside the window, straight to its values. False leaves all as it was. */
+GT_INLINE bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_seq, gt_event *e)
+{
+    const uint8_t *p = t->p, *end = NULL;
+    uint8_t first = *p++;
+    const gt_v1_shape *shape = &shapes[first & 0x3f];
+    if (first >> 6 != shape->inlined || !shape->plain)
+        return false;
+    if (shape->inlined == 3) {
+        if (*p >= 0x80)
+            return false;
+        end = p + 1 + *p;
+        p++;
+    }
+    bool bad = false;
+    uint64_t dseq = with_seq ? value(&p, &bad) : 0;
+    uint64_t dt = value(&p, &bad);
+    uint64_t a = 0, b = 0, d = 0, stack = 0;
+    switch (shape->plain) {
+    case 8:
+        a = value(&p, &bad), b = value(&p, &bad), d = value(&p, &bad), stack = value(&p, &bad);
+        break;
+    case 7: a = value(&p, &bad), b = value(&p, &bad), d = value(&p, &bad); break;
+    case 6: a = value(&p, &bad), b = value(&p, &bad), stack = value(&p, &bad); break;
+    case 5: a = value(&p, &bad), b = value(&p, &bad); break;
+    case 4: a = value(&p, &bad), stack = value(&p, &bad); break;
+    case 3: a = value(&p, &bad); break;
+    case 2: stack = value(&p, &bad); break;
+    default: break;
+    }
+    if (bad || (end && p != end))
+        return false;
+    e->args[0] = a;
+    e->args[1] = b;
+    e->args[2] = d;
+    e->stack = stack;
+    e->type = shape->full;
+    e->rule = shape->rule;
+    e->flags = 0;
+    if (with_seq)
+        e->seq = t->seq += dseq;
+    e->ticks = t->ticks = (int64_t)((uint64_t)t->ticks + dt);
+    set_context(e, &t->goroutine, shape);
+    t->p = p;
+    return true;
+}
+
+/* Decode plain events from p on, at most `room`; returns how many. Made twice, for with_seq is
+ * known when it is compiled. */
+GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool with_seq)
+{
+    tight t = {c->p, c->ticks, c->goroutine, c->seq};
+    const uint8_t *safe = c->safe;
+    const gt_v1_shape *shapes = c->shapes;
+    gt_event *last = c->last, *first = e, *end = e + room;
+    uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window, record = c->record;
+    while (e < end && t.p < safe) {
+        e->offset = shift + (uint64_t)(uintptr_t)t.p;
+        if (!decode_fast(&t, shapes, with_seq, e))
+            break;
+        e->record = record++;
+        e->batch = c->batch;
+        if (is_apart(e, with_seq))
+            continue;
+        note_block(e, last);
+        last = e++;
+    }
+    c->p = t.p;
+    c->ticks = t.ticks;
+    c->goroutine = t.goroutine;
+    c->seq = t.seq;
+    c->record = record;
+    c->last = last;
+    return (uint32_t)(e - first);
+}
+
+static void decode_stretch(gt_cursor *c, const gt_event *end)
+{
+    uint32_t room = (uint32_t)(end - c->end);
+    c->end += c->with_seq ? decode_plain(c, c->end, room, true)
+                          : decode_plain(c, c->end, room, false);
+}
+
+bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
+{
+    gt_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
+    const gt_event *end = start + c->half;
+    c->head = c->end = start;
+    while (c->run_end) {
+        decode_stretch(c, end);
+        if (c->end == end)
+            return true;
+        if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {
+            if (!refill(reader, c, 0))
+                return false;
+            if (c->p < c->safe)
+                continue;
+        }
+        bool made = false;
+        if (c->p == c->limit ? !next_run(reader, c) : !decode_slowly(reader, c, c->end, &made))
+            return false;
+        c->end += made;
+        if (c->end == end)
+            return true;
+    }
+    if (c->end > start)
+        return true;
+    c->has_head = false;
+    gt_cursor_close(reader, c);
+    return true;
+}
+
+bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t window,
+                    gt_event *events, uint32_t half)
+{
+    const gt_proc_index *index = &reader->index.procs[proc];
+    *c = (gt_cursor){.has_head = true,
+                     .with_seq = reader->summary.version < 7,
+                     .shapes = reader->index.shapes,
+                     .head = events,
+                     .events = events,
+                     .half = half,
+                     .proc = proc,
+                     .next_run = index->first_run};
+    c->window_size = index->bytes < window ? (size_t)index->bytes : window;
+    c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
+    if (!c->window)
+        return gt_fail_memory(reader);
+    c->p = c->window;
+    set_limit(c, 0);
+    for (uint32_t i = 0; i < 2 * half; i++)
+        events[i].proc = proc;
+    return next_run(reader, c) && gt_cursor_fill(reader, c);
+}
+
+void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)
+{
+    gt_free(&reader->heap, c->window, c->window_size + SLACK);
+    c->window = NULL;
+    c->p = c->limit = c->safe = NULL;
+}

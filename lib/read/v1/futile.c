@@ -1,0 +1,127 @@
+/*
+ * futile.c - which events are parts of futile wake-ups.
+ *
+ * A goroutine that is unblocked, starts, finds nothing to do and blocks again says so just before
+ * it blocks (FutileWakeup). What came before belongs to it then, so that the trace has to be read
+ * in order once to know. Only traces that hold such events (until 1.10, and gccgo's) pay for it.
+ * Source: Go 1.21, internal/trace/parser.go, removeFutile.
+ *
+ * A goroutine may start and be preempted any number of times before it blocks. So the first pass
+ * keeps only where a wake-up begins, and the second finds its other events again: they are all of
+ * that goroutine's until it blocks.
+ */
+#include "read/v1/futile.h"
+
+/* What an event does to the wake-up of a goroutine. */
+typedef enum step { STEP_NONE, STEP_UNBLOCK, STEP_GO_ON, STEP_FUTILE, STEP_BLOCK, STEP_END } step;
+
+static step step_of(const gt_event *e, uint64_t *goroutine)
+{
+    *goroutine = e->goroutine;
+    switch (e->type) {
+    case GT_V1_GoUnblock: *goroutine = e->args[0]; return STEP_UNBLOCK;
+    case GT_V1_GoStart:
+    case GT_V1_GoPreempt: return STEP_GO_ON;
+    case GT_V1_FutileWakeup: return STEP_FUTILE;
+    case GT_V1_GoBlock:
+    case GT_V1_GoBlockSend:
+    case GT_V1_GoBlockRecv:
+    case GT_V1_GoBlockSelect:
+    case GT_V1_GoBlockSync:
+    case GT_V1_GoBlockCond: return STEP_BLOCK;
+    case GT_V1_GoEnd: return STEP_END;
+    default: return STEP_NONE;
+    }
+}
+
+/* ---- the first pass ------------------------------------------------------------------------ */
+
+static bool block(gotrace_reader *reader, gt_futile *futile, gt_goroutine *g)
+{
+    gt_row first = {.key = (int64_t)(g->wakeup - 1)};
+    bool is_futile = g->futile;
+    g->futile = false;
+    g->wakeup = 0;
+    return !is_futile || gt_spill_add(&futile->first, &first, &reader->error) || gt_fail(reader);
+}
+
+static bool follow(gotrace_reader *reader, gt_goroutines *goroutines, gt_futile *futile,
+                   const gt_event *e, uint64_t position)
+{
+    uint64_t id;
+    step s = step_of(e, &id);
+    if (s == STEP_NONE)
+        return true;
+    gt_goroutine *g = e->subject && e->subject->id == id ? e->subject
+                                                         : gt_goroutine_get(goroutines, id);
+    if (!g)
+        return gt_fail_memory(reader);
+    if (s == STEP_END)
+        return gt_goroutine_end(goroutines, g) || gt_fail_memory(reader);
+    if (s == STEP_BLOCK)
+        return block(reader, futile, g);
+    if (s == STEP_UNBLOCK || g->wakeup == 0)
+        g->wakeup = position + 1;
+    g->futile = g->futile || s == STEP_FUTILE;
+    return true;
+}
+
+static void peek(gt_futile *futile)
+{
+    const gt_row *row = gt_spill_peek(&futile->first);
+    futile->next = row ? (uint64_t)row->key : UINT64_MAX;
+}
+
+bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
+{
+    *futile = (gt_futile){.next = UINT64_MAX, .awake.heap = &reader->heap};
+    gt_spill_init(&futile->first, &reader->heap, &reader->config);
+    if (!reader->summary.type_records[GT_V1_FutileWakeup])
+        return true;
+    gt_goroutines goroutines;
+    gt_goroutines_init(&goroutines, &reader->heap, reader->limits.goroutines);
+    gt_order *order = gt_order_new(reader, &goroutines);
+    bool ok = order != NULL;
+    gt_event *e;
+    reader->quiet = true; /* what is wrong is reported when the events are delivered */
+    for (uint64_t position = 0; ok; position++) {
+        ok = gt_order_next(reader, order, &e);
+        if (!ok || !e)
+            break;
+        ok = follow(reader, &goroutines, futile, e, position);
+    }
+    reader->quiet = false;
+    gt_order_free(reader, order);
+    gt_goroutines_free(&goroutines);
+    if (!ok)
+        return false;
+    if (!gt_spill_rewind(&futile->first, &reader->error))
+        return gt_fail(reader);
+    peek(futile);
+    return true;
+}
+
+/* ---- the second pass ----------------------------------------------------------------------- */
+
+bool gt_futile_look(gotrace_reader *reader, gt_futile *futile, const gt_event *e, bool *part)
+{
+    uint64_t id;
+    step s = step_of(e, &id);
+    if (futile->position - 1 == futile->next) {
+        if (!gt_map_put(&futile->awake, id, 1))
+            return gt_fail_memory(reader);
+        if (!gt_spill_advance(&futile->first, &reader->error))
+            return gt_fail(reader);
+        peek(futile);
+    }
+    *part = s != STEP_NONE && gt_map_get(&futile->awake, id) != 0;
+    if (*part && s == STEP_BLOCK)
+        gt_map_remove(&futile->awake, id);
+    return true;
+}
+
+void gt_futile_free(gt_futile *futile)
+{
+    gt_spill_free(&futile->first);
+    gt_map_free(&futile->awake);
+}

@@ -1,0 +1,658 @@
+/*
+ * index.c - the first pass: what lies where in a v1 file.
+ *
+ * v1 batches have no length, and what is needed to understand the first event (frequency, stacks,
+ * most strings) stands at the end. So the whole file is skimmed once, record by record, without
+ * decoding what need not be: a record's end is found, its type is counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/reader.h"
+
+enum {
+    WINDOW = 256 * 1024,
+    /* Fewer bytes than this ahead of the end of the window: read on first. Enough for any record
+     * that the fast path takes. */
+    NEAR_END = 64,
+};
+
+typedef struct skim {
+    gotrace_reader *reader;
+    gt_index *index;
+    uint8_t *window;
+    size_t capacity, have; /* bytes of window, bytes of the file in it */
+    uint64_t base;         /* offset in the file of window[0] */
+    const uint8_t *p, *end;
+    bool at_end; /* the window reaches the end of the file */
+    bool ended;  /* by damage */
+    unsigned inline_least;
+    uint8_t skips[256]; /* see skim_fast */
+    uint64_t record;
+    uint64_t batches;
+    uint32_t proc;      /* whose batch this is, GT_NONE before the first */
+    uint64_t run_start; /* where the current stretch of that proc began */
+    uint64_t run_batch, run_record;
+    uint64_t run_events; /* timed events in it so far */
+} skim;
+
+static uint64_t offset_of(const skim *s, const uint8_t *p)
+{
+    return s->base + (uint64_t)(p - s->window);
+}
+
+static gt_place place_of(const skim *s, const uint8_t *p)
+{
+    return (gt_place){offset_of(s, p), s->batches ? s->batches - 1 : GOTRACE_NO_OFFSET, s->record};
+}
+
+/* Nothing after p can be read: say so and end the pass in good order. */
+#define DAMAGED(s, at, rule, ...)                                                                  \
+    (damage_at(s, at), gt_report((s)->reader, rule, place_of(s, at), __VA_ARGS__))
+
+static void damage_at(skim *s, const uint8_t *p)
+{
+    s->ended = true;
+    s->reader->summary.unread_bytes = s->reader->summary.size - offset_of(s, p);
+}
+
+/* Move what is left to the front and read on, so that `need` bytes from p on are at hand, or all
+ * there are. */
+static bool refill(skim *s, size_t need)
+{
+    gotrace_reader *reader = s->reader;
+    size_t left = (size_t)(s->end - s->p), got;
+    if (need > s->capacity) {
+        size_t used = (size_t)(s->p - s->window);
+        void *window = s->window;
+        if (!gt_grow(&reader->heap, &window, &s->capacity, need, 1))
+            return gt_fail_memory(reader);
+        s->window = window;
+        s->p = s->window + used;
+    }
+    s->base = offset_of(s, s->p);
+    memmove(s->window, s->p, left);
+    if (gotrace_source_read(reader->source, s->base + left, s->window + left, s->capacity - left,
+                            &got, &reader->error) < 0)
+        return gt_fail(reader);
+    s->p = s->window;
+    s->end = s->window + left + got;
+    s->at_end = got < s->capacity - left;
+    gt_progress(reader, got);
+    return true;
+}
+
+/* ---- procs and runs ------------------------------------------------------------------------ */
+
+static bool run_close(skim *s, uint64_t end)
+{
+    gt_index *index = s->index;
+    if (s->proc == GT_NONE)
+        return true;
+    gt_proc_index *proc = &index->procs[s->proc];
+    proc->bytes += end - s->run_start;
+    proc->events += s->run_events;
+    if (s->run_events == 0)
+        return true;
+    void *runs = index->runs;
+    if (!gt_grow(&s->reader->heap, &runs, &index->run_capacity, index->run_count + 1,
+                 sizeof *index->runs))
+        return gt_fail_memory(s->reader);
+    index->runs = runs;
+    uint32_t n = (uint32_t)index->run_count++;
+    index->runs[n] = (gt_run){.offset = s->run_start,
+                              .end = end,
+                              .batch = s->run_batch,
+                              .record = s->run_record,
+                              .next = GT_NONE};
+    if (proc->last_run == GT_NONE)
+        proc->first_run = n;
+    else
+        index->runs[proc->last_run].next = n;
+    proc->last_run = n;
+    s->run_events = 0;
+    return true;
+}
+
+static bool find_proc(skim *s, int64_t id, uint32_t *found)
+{
+    gt_index *index = s->index;
+    gotrace_reader *reader = s->reader;
+    const gt_entry *entry = gt_table_find(&index->proc_by_id, (uint64_t)id);
+    if (entry) {
+        *found = entry->count;
+        return true;
+    }
+    if (index->proc_count >= reader->limits.procs) {
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_PROCS, place_of(s, s->p),
+                       reader->limits.procs);
+        return gt_fail(reader);
+    }
+    void *procs = index->procs;
+    uint32_t n = (uint32_t)index->proc_count;
+    if (!gt_grow(&reader->heap, &procs, &index->proc_capacity, index->proc_count + 1,
+                 sizeof *index->procs))
+        return gt_fail_memory(reader);
+    index->procs = procs;
+    if (!gt_table_put(&index->proc_by_id, (uint64_t)id, NULL, 0, n))
+        return gt_fail_memory(reader);
+    index->procs[index->proc_count++] = (gt_proc_index){
+        .id = id, .first_run = GT_NONE, .last_run = GT_NONE};
+    *found = n;
+    return true;
+}
+
+static bool start_batch(skim *s, int64_t id, uint64_t offset)
+{
+    uint32_t proc;
+    gotrace_reader *reader = s->reader;
+    if (s->batches >= reader->limits.batches) {
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_BATCHES, place_of(s, s->p),
+                       reader->limits.batches);
+        return gt_fail(reader);
+    }
+    if (!find_proc(s, id, &proc))
+        return false;
+    if (proc != s->proc) {
+        if (!run_close(s, offset))
+            return false;
+        s->proc = proc;
+        s->run_start = offset;
+        s->run_batch = s->batches;
+        s->run_record = s->record;
+    }
+    s->index->procs[proc].batches++;
+    s->batches++;
+    return true;
+}
+
+/* ---- records that matter to the index ------------------------------------------------------ */
+
+enum { KEEP = 5 };
+
+/* What a timed event holds is checked in the second pass, which comes past samples only where they
+ * stand beside other events. */
+static bool is_checked_later(const skim *s, uint8_t type)
+{
+    return (s->index->shapes[type].flags & GOTRACE_SPEC_TIMED) && type != GT_V1_CPUSample;
+}
+
+/* Decode the values of a record that is wholly at hand: the first KEEP of them, and how many there
+ * are. *fits says whether they end where they should; what is wrong with them is reported. */
+static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP], size_t *count,
+                          bool *fits)
+{
+    const uint8_t *p = frame->values;
+    *count = 0;
+    *fits = true;
+    while (p < frame->values_end) {
+        uint64_t value;
+        const uint8_t *at = p;
+        int used = gt_varint(&p, frame->values_end, &value);
+        if (used <= 0) {
+            *fits = false;
+            if (is_checked_later(s, frame->type))
+                return true;
+            return used < 0
+                       ? gt_report(s->reader, GOTRACE_RULE_WIRE_VARINT, place_of(s, at),
+                                   "a number runs over ten bytes or 64 bits")
+                       : gt_report(s->reader, GOTRACE_RULE_WIRE_LENGTH, place_of(s, s->p),
+                                   "the record says it is %llu byte%s long, but its "
+                                   "last value goes on beyond that",
+                                   (unsigned long long)frame->length, gt_plural(frame->length));
+        }
+        if (*count < KEEP)
+            values[*count] = value;
+        ++*count;
+    }
+    return true;
+}
+
+static bool put_string(skim *s, const gt_frame *frame)
+{
+    gotrace_reader *reader = s->reader;
+    uint64_t id = 0;
+    const uint8_t *p = frame->values;
+    gt_varint(&p, frame->values_end, &id);
+    if (id == 0)
+        return gt_report(reader, GOTRACE_RULE_STRING_ID, place_of(s, s->p),
+                         "a string has the id 0, which means the empty string");
+    if (gt_table_find(&s->index->strings, id))
+        return gt_report(reader, GOTRACE_RULE_STRING_DUPLICATE, place_of(s, s->p),
+                         "string %llu is defined again; the first definition is kept",
+                         (unsigned long long)id);
+    if (s->index->strings.entries >= reader->limits.strings) {
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_STRINGS, place_of(s, s->p),
+                       reader->limits.strings);
+        return gt_fail(reader);
+    }
+    if (!gt_table_put(&s->index->strings, id, frame->data, (size_t)frame->data_size, 0))
+        return gt_fail_memory(reader);
+    return true;
+}
+
+static bool put_stack(skim *s, const gt_frame *frame, const uint64_t *values, size_t count)
+{
+    gotrace_reader *reader = s->reader;
+    size_t per_frame = gotrace_frame_values(reader->summary.version);
+    if (count < 2)
+        return gt_report(reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
+                         "Stack has %zu value%s, at least 2 expected", count, gt_plural(count));
+    uint64_t id = values[0], frames = values[1];
+    if (frames > reader->limits.frames)
+        return gt_report(reader, GOTRACE_RULE_STACK_FRAMES, place_of(s, s->p),
+                         "stack %llu says it has %llu frames, at most %llu expected",
+                         (unsigned long long)id, (unsigned long long)frames,
+                         (unsigned long long)reader->limits.frames);
+    if (count != 2 + frames * per_frame)
+        return gt_report(reader, GOTRACE_RULE_STACK_FRAMES, place_of(s, s->p),
+                         "stack %llu says it has %llu frame%s, but has %zu value%s after that",
+                         (unsigned long long)id, (unsigned long long)frames, gt_plural(frames),
+                         count - 2, gt_plural(count - 2));
+    if (id == 0 || frames == 0)
+        return true;
+    if (gt_table_find(&s->index->stacks, id)) {
+        if (!gt_report(reader, GOTRACE_RULE_STACK_DUPLICATE, place_of(s, s->p),
+                       "stack %llu is defined again; the last definition is kept",
+                       (unsigned long long)id))
+            return false;
+    } else if (s->index->stacks.entries >= reader->limits.stacks) {
+        gt_error_limit(&reader->error, GOTRACE_LIMIT_STACKS, place_of(s, s->p),
+                       reader->limits.stacks);
+        return gt_fail(reader);
+    }
+    const uint8_t *body = frame->values;
+    uint64_t skipped;
+    gt_varint(&body, frame->values_end, &skipped);
+    gt_varint(&body, frame->values_end, &skipped);
+    if (!gt_table_put(&s->index->stacks, id, body, (size_t)(frame->values_end - body),
+                      (size_t)frames))
+        return gt_fail_memory(reader);
+    return true;
+}
+
+static bool put_frequency(skim *s, uint64_t frequency)
+{
+    s->index->has_frequency = true;
+    s->index->frequency = frequency;
+    if (frequency == 0 || frequency > INT64_MAX) {
+        s->index->frequency = 0;
+        return gt_report(s->reader, GOTRACE_RULE_FOOTER_FREQUENCY, place_of(s, s->p),
+                         "the frequency is %lld ticks a second: the clocks of the CPUs were not "
+                         "in step; times are given in ticks",
+                         (long long)(int64_t)frequency);
+    }
+    return true;
+}
+
+static bool put_row(skim *s, gt_spill *spill, gt_row row)
+{
+    row.offset = offset_of(s, s->p);
+    if (!gt_spill_add(spill, &row, &s->reader->error))
+        return gt_fail(s->reader);
+    return true;
+}
+
+/* Events that are sorted apart. Samples belong to no proc's stream, exits stay in it too. */
+static bool put_apart(skim *s, uint8_t type, const uint64_t *v)
+{
+    gt_index *index = s->index;
+    if (type == GT_V1_CPUSample)
+        return put_row(s, &index->samples,
+                       (gt_row){.key = (int64_t)v[1], .a = v[2], .b = v[3], .c = v[4]});
+    if (s->reader->summary.version < 7)
+        return put_row(s, &index->exits,
+                       (gt_row){.key = (int64_t)v[3], .a = v[2], .b = v[4], .c = s->proc});
+    if (v[3] == 0) /* the real time is not known: it stays where it stands */
+        return true;
+    return put_row(s, &index->exits,
+                   (gt_row){.key = (int64_t)v[3], .a = v[1], .b = v[2], .c = s->proc});
+}
+
+/* A structural record or one that is sorted apart. */
+static bool special(skim *s, const gt_frame *frame)
+{
+    uint64_t v[KEEP] = {0};
+    size_t count;
+    bool fits;
+    const gt_v1_shape *shape = &s->index->shapes[frame->type];
+    if (frame->type == GT_V1_String)
+        return put_string(s, frame);
+    if (!decode_values(s, frame, v, &count, &fits))
+        return false;
+    if (!fits)
+        return true;
+    if (frame->type == GT_V1_Stack)
+        return put_stack(s, frame, v, count);
+    if (count != shape->values) {
+        if (is_checked_later(s, frame->type))
+            return true;
+        return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
+                         "%s has %zu value%s, %u expected in version 1.%d",
+                         gotrace_event_spec_of(s->reader->summary.version, frame->type)->name,
+                         count, gt_plural(count), shape->values, s->reader->summary.version);
+    }
+    switch (frame->type) {
+    case GT_V1_Batch: return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
+    case GT_V1_Frequency: return put_frequency(s, v[0]);
+    case GT_V1_TimerGoroutine:
+        return gt_table_put(&s->index->timers, v[0], NULL, 0, 0) || gt_fail_memory(s->reader);
+    case GT_V1_GoSysExit:
+    case GT_V1_CPUSample: return put_apart(s, frame->type, v);
+    default: return true;
+    }
+}
+
+static bool is_special(uint8_t type)
+{
+    static const uint64_t set = (uint64_t)1 << GT_V1_Batch | (uint64_t)1 << GT_V1_Frequency |
+                                (uint64_t)1 << GT_V1_Stack | (uint64_t)1 << GT_V1_String |
+                                (uint64_t)1 << GT_V1_TimerGoroutine |
+                                (uint64_t)1 << GT_V1_GoSysExit | (uint64_t)1 << GT_V1_CPUSample |
+                                (uint64_t)1 << GT_V1_UserLog;
+    return set >> type & 1;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+/* Events that stand before the first batch happen on proc 0, as Go's reader has it. */
+static bool count_event(skim *s, uint8_t type)
+{
+    if (s->proc == GT_NONE) {
+        if (!find_proc(s, 0, &s->proc))
+            return false;
+        s->run_start = offset_of(s, s->p);
+        s->run_record = s->record;
+        s->run_batch = GOTRACE_NO_OFFSET;
+    }
+    s->run_events += type != GT_V1_CPUSample;
+    return true;
+}
+
+static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
+{
+    switch (status) {
+    case GT_WIRE_TYPE:
+        return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TYPE,
+                       "unknown event type %u (byte 0x%02x) for version 1.%d; nothing after it "
+                       "can be read",
+                       frame->type, *s->p, s->reader->summary.version);
+    case GT_WIRE_VARINT:
+        return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_VARINT,
+                       "a number of this record, at 0x%llx, runs over ten bytes or 64 bits",
+                       (unsigned long long)offset_of(s, frame->bad));
+    case GT_WIRE_STRING_LENGTH:
+        return DAMAGED(s, s->p, GOTRACE_RULE_STRING_LENGTH,
+                       "a string says it is %llu bytes long, 1 to %llu expected",
+                       (unsigned long long)frame->data_size,
+                       (unsigned long long)s->reader->limits.string_bytes);
+    case GT_WIRE_LOG_LENGTH:
+        return DAMAGED(s, s->p, GOTRACE_RULE_LOG_LENGTH,
+                       "a log message says it is %llu bytes long, at most %llu expected",
+                       (unsigned long long)frame->data_size,
+                       (unsigned long long)s->reader->limits.string_bytes);
+    default:
+        return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TRUNCATED,
+                       "the trace is cut off %llu byte%s into a record (%s)",
+                       (unsigned long long)(s->end - s->p), gt_plural((uint64_t)(s->end - s->p)),
+                       gotrace_event_spec_of(s->reader->summary.version, frame->type)->name);
+    }
+}
+
+/* A record that says it is longer than any can be: pass over it without reading it in. A log's
+ * message stands behind, where it is not worth looking for it. */
+static bool jump(skim *s, const gt_frame *frame)
+{
+    gotrace_reader *reader = s->reader;
+    bool is_log = frame->type == GT_V1_UserLog;
+    gotrace_rule rule = is_log                       ? GOTRACE_RULE_WIRE_LENGTH
+                        : frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
+                                                     : GOTRACE_RULE_EVENT_ARITY;
+    if (is_log)
+        damage_at(s, s->p);
+    if (!gt_report(reader, rule, place_of(s, s->p),
+                   "%s says it is %llu bytes long, at most %llu expected",
+                   gotrace_event_spec_of(reader->summary.version, frame->type)->name,
+                   (unsigned long long)frame->length, (unsigned long long)s->index->longest_record))
+        return false;
+    if (is_log)
+        return true;
+    reader->summary.type_records[frame->type]++;
+    reader->summary.type_bytes[frame->type] += frame->size;
+    s->record++;
+    if (frame->size <= (uint64_t)(s->end - s->p)) {
+        s->p += frame->size;
+        return true;
+    }
+    s->base = offset_of(s, s->p) + frame->size;
+    s->p = s->end = s->window;
+    return refill(s, NEAR_END);
+}
+
+/* One record, whatever it is and wherever it lies. */
+static bool skim_slowly(skim *s)
+{
+    gt_frame frame;
+    gotrace_reader *reader = s->reader;
+    for (;;) {
+        gt_wire_status status = gt_wire_frame(s->index->shapes, reader->summary.version,
+                                              reader->limits.string_bytes, s->p,
+                                              (size_t)(s->end - s->p), &frame);
+        if (status == GT_WIRE_OK)
+            break;
+        uint64_t left = reader->summary.size - offset_of(s, s->p);
+        if (status != GT_WIRE_MORE || s->at_end || frame.size > left)
+            return bad_frame(s, status, &frame);
+        if (frame.length > s->index->longest_record)
+            return jump(s, &frame);
+        if (!refill(s, (size_t)frame.size > NEAR_END ? (size_t)frame.size : NEAR_END))
+            return false;
+    }
+    if (frame.length > s->index->longest_record)
+        return jump(s, &frame);
+    uint8_t flags = s->index->shapes[frame.type].flags;
+    if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
+        return false;
+    if (is_special(frame.type) && !special(s, &frame))
+        return false;
+    reader->summary.type_records[frame.type]++;
+    reader->summary.type_bytes[frame.type] += frame.size;
+    s->record++;
+    s->p += frame.size;
+    return true;
+}
+
+/* How skim_fast gets past a record, by its first byte: by counting varints, by its length, or not
+ * at all. */
+enum { STOP = 0, LONG = 5 };
+
+static void init_skips(skim *s)
+{
+    for (unsigned first = 0; first < 256; first++) {
+        unsigned type = first & 0x3f, form = first >> 6;
+        if (is_special((uint8_t)type) || s->index->shapes[type].values == 0)
+            s->skips[first] = STOP;
+        else
+            s->skips[first] = (uint8_t)(form < 3 ? form + s->inline_least : LONG);
+    }
+}
+
+/* The common records, as long as they lie well inside the window: the end of one to four varints
+ * is found by the clear high bits of the next eight bytes. Stops before any other record. */
+static void skim_fast(skim *s)
+{
+    gotrace_summary *summary = &s->reader->summary;
+    const uint8_t *p = s->p, *safe = s->end - NEAR_END;
+    uint64_t records = 0;
+    while (p < safe) {
+        uint8_t skip = s->skips[*p], type = *p & 0x3f;
+        size_t size;
+        if (skip < LONG) {
+            uint64_t next;
+            memcpy(&next, p + 1, sizeof next);
+            uint64_t stops = ~next & 0x8080808080808080u;
+            uint64_t second = stops & (stops - 1), third = second & (second - 1);
+            stops = skip == 1 ? stops : skip == 2 ? second : third;
+            if (skip == 4)
+                stops &= stops - 1;
+            if (skip == STOP || stops == 0)
+                break;
+            size = 2 + ((size_t)__builtin_ctzll(stops) >> 3);
+        } else {
+            if (p[1] >= NEAR_END - 2)
+                break;
+            size = 2u + p[1];
+        }
+        summary->type_records[type]++;
+        summary->type_bytes[type] += size;
+        records++;
+        p += size;
+    }
+    s->record += records;
+    s->run_events += records;
+    s->p = p;
+}
+
+static void fill_summary(skim *s)
+{
+    gotrace_summary *summary = &s->reader->summary;
+    gt_index *index = s->index;
+    summary->records = s->record;
+    summary->batches = s->batches;
+    for (unsigned type = 0; type < 64; type++)
+        if (index->shapes[type].flags & GOTRACE_SPEC_TIMED)
+            summary->events += summary->type_records[type];
+    for (size_t i = 0; i < index->proc_count; i++)
+        summary->procs += index->procs[i].events > 0 && index->procs[i].id != -1;
+    summary->strings = index->strings.entries;
+    summary->string_bytes = index->strings.bytes;
+    summary->stacks = index->stacks.entries;
+    summary->stack_frames = index->stacks.frames;
+    summary->samples = summary->type_records[GT_V1_CPUSample];
+    summary->frequency = index->frequency;
+}
+
+static int compare_ids(const void *x, const void *y)
+{
+    int64_t a = ((const gt_proc_index *)x)->id, b = ((const gt_proc_index *)y)->id;
+    return a < b ? -1 : a > b;
+}
+
+/* Procs in the order of their ids, for those who list them. */
+static bool rank_procs(gotrace_reader *reader)
+{
+    gt_index *index = &reader->index;
+    size_t bytes = index->proc_count * sizeof *index->procs;
+    if (index->proc_count == 0)
+        return true;
+    gt_proc_index *sorted = gt_resize(&reader->heap, NULL, 0, bytes);
+    index->by_id = gt_calloc(&reader->heap, index->proc_count, sizeof *index->by_id);
+    if (sorted && index->by_id) {
+        memcpy(sorted, index->procs, bytes);
+        qsort(sorted, index->proc_count, sizeof *sorted, compare_ids);
+        for (size_t i = 0; i < index->proc_count; i++)
+            index->by_id[i] = gt_table_find(&index->proc_by_id, (uint64_t)sorted[i].id)->count;
+    }
+    bool ok = sorted && index->by_id;
+    gt_free(&reader->heap, sorted, bytes);
+    return ok || gt_fail_memory(reader);
+}
+
+static bool check_whole(skim *s)
+{
+    gotrace_summary *summary = &s->reader->summary;
+    gt_place end = GT_AT(summary->size - summary->unread_bytes);
+    if (summary->events == 0)
+        return gt_report(s->reader, GOTRACE_RULE_TRACE_EMPTY, end, "the trace holds no event");
+    if (!s->index->has_frequency)
+        return gt_report(s->reader, GOTRACE_RULE_FOOTER_MISSING, end,
+                         "%s; times are given in ticks",
+                         s->ended ? "what could be read does not reach the footer"
+                                  : "the trace stops without its footer: the program ended before "
+                                    "tracing was stopped, or the file is cut off");
+    return true;
+}
+
+static bool skim_all(skim *s)
+{
+    if (!refill(s, NEAR_END))
+        return false;
+    while (!s->ended) {
+        if (s->proc != GT_NONE && s->end - s->p > NEAR_END)
+            skim_fast(s);
+        if (s->end - s->p <= NEAR_END && !s->at_end && !refill(s, NEAR_END))
+            return false;
+        if (s->p == s->end)
+            break;
+        if (!skim_slowly(s))
+            return false;
+    }
+    return run_close(s, offset_of(s, s->p));
+}
+
+/* libgo's runtime frames come from source files below a folder libgo/; its tracer leaves no other
+ * mark in a trace. */
+static bool is_gccgo(const gt_index *index)
+{
+    for (uint64_t id = 1; id <= index->strings.entries; id++) {
+        const gt_entry *entry = gt_table_find(&index->strings, id);
+        if (entry && memmem(entry->bytes, entry->size, "/libgo/", 7))
+            return true;
+    }
+    return false;
+}
+
+bool gt_index_build(gotrace_reader *reader)
+{
+    gt_index *index = &reader->index;
+    int version = reader->summary.version;
+    gt_v1_shapes_init(index->shapes, version);
+    gt_table_init(&index->proc_by_id, &reader->heap);
+    gt_table_init(&index->strings, &reader->heap);
+    gt_table_init(&index->stacks, &reader->heap);
+    gt_table_init(&index->timers, &reader->heap);
+    gt_spill_init(&index->exits, &reader->heap, &reader->config);
+    gt_spill_init(&index->samples, &reader->heap, &reader->config);
+
+    index->longest_record = GT_VARINT_MAX *
+                            (2 + reader->limits.frames * gotrace_frame_values(version));
+    skim s = {.reader = reader,
+              .index = index,
+              .base = GT_HEADER_SIZE,
+              .inline_least = version < 7 ? 2 : 1,
+              .proc = GT_NONE};
+    s.capacity = reader->summary.size < WINDOW ? (size_t)reader->summary.size + NEAR_END : WINDOW;
+    s.window = gt_resize(&reader->heap, NULL, 0, s.capacity);
+    if (!s.window)
+        return gt_fail_memory(reader);
+    s.p = s.end = s.window;
+    init_skips(&s);
+    bool ok = skim_all(&s);
+    gt_free(&reader->heap, s.window, s.capacity);
+    fill_summary(&s);
+    if (!ok || !check_whole(&s) || !rank_procs(reader))
+        return false;
+    if (version != 11)
+        reader->summary.writer = "Go"; /* gccgo only ever wrote 1.11 */
+    else if (index->strings.entries)
+        reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";
+    return (gt_spill_rewind(&index->exits, &reader->error) &&
+            gt_spill_rewind(&index->samples, &reader->error)) ||
+           gt_fail(reader);
+}
+
+void gt_index_free(gt_index *index)
+{
+    gt_heap *heap = index->strings.heap;
+    if (!heap)
+        return;
+    gt_free(heap, index->runs, index->run_capacity * sizeof *index->runs);
+    gt_free(heap, index->procs, index->proc_capacity * sizeof *index->procs);
+    gt_free(heap, index->by_id, index->proc_count * sizeof *index->by_id);
+    gt_table_free(&index->proc_by_id);
+    gt_table_free(&index->strings);
+    gt_table_free(&index->stacks);
+    gt_table_free(&index->timers);
+    gt_spill_free(&index->exits);
+    gt_spill_free(&index->samples);
+}

@@ -1,0 +1,239 @@
+#include "read/v1/model.h"
+
+#include <string.h>
+
+#include "core/times.h"
+
+/* Go 1.21's stwReasonStrings: what a stop-the-world was for, by its kind. */
+static const char *const stw_reasons[] = {
+    "unknown",
+    "GC mark termination",
+    "GC sweep termination",
+    "write heap dump",
+    "goroutine profile",
+    "goroutine profile cleanup",
+    "all goroutines stack trace",
+    "read mem stats",
+    "AllThreadsSyscall",
+    "GOMAXPROCS",
+    "start trace",
+    "stop trace",
+    "CountPagesInUse (test)",
+    "ReadMetricsSlow (test)",
+    "ReadMemStatsSlow (test)",
+    "PageCachePagesLeaked (test)",
+    "ResetDebugLog (test)",
+};
+
+const char *gotrace_stw_reason(int version, uint64_t kind)
+{
+    if (version < 21)
+        return kind == 0 ? "mark termination" : kind == 1 ? "sweep termination" : "unknown";
+    return stw_reasons[kind < sizeof stw_reasons / sizeof *stw_reasons ? kind : 0];
+}
+
+int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
+{
+    return gt_time((double)gt_time_between(reader->first_ticks, ticks) * reader->ns_per_tick);
+}
+
+/* What a type means as far as the type alone tells. */
+typedef struct meaning {
+    uint8_t kind, resource, range;
+    const char *reason;
+} meaning;
+
+#define GOROUTINE(why)                                                                             \
+    {                                                                                              \
+        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0, why                                \
+    }
+#define PROC                                                                                       \
+    {                                                                                              \
+        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0, NULL                                    \
+    }
+#define RANGE(what, which)                                                                         \
+    {                                                                                              \
+        GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which, NULL                                  \
+    }
+#define PLAIN(what)                                                                                \
+    {                                                                                              \
+        GOTRACE_KIND_##what, 0, 0, NULL                                                            \
+    }
+
+static const meaning meanings[64] = {
+    [GT_V1_Gomaxprocs] = PLAIN(METRIC),
+    [GT_V1_ProcStart] = PROC,
+    [GT_V1_ProcStop] = PROC,
+    [GT_V1_GCStart] = RANGE(BEGIN, GC),
+    [GT_V1_GCDone] = RANGE(END, GC),
+    [GT_V1_STWStart] = RANGE(BEGIN, STW),
+    [GT_V1_STWDone] = RANGE(END, STW),
+    [GT_V1_GCSweepStart] = RANGE(BEGIN, SWEEP),
+    [GT_V1_GCSweepDone] = RANGE(END, SWEEP),
+    [GT_V1_GCMarkAssistStart] = RANGE(BEGIN, MARK_ASSIST),
+    [GT_V1_GCMarkAssistDone] = RANGE(END, MARK_ASSIST),
+    [GT_V1_GoCreate] = GOROUTINE(NULL),
+    [GT_V1_GoStart] = GOROUTINE(NULL),
+    [GT_V1_GoStartLabel] = GOROUTINE(NULL),
+    [GT_V1_GoEnd] = GOROUTINE(NULL),
+    [GT_V1_GoStop] = GOROUTINE("forever"),
+    [GT_V1_GoSched] = GOROUTINE("runtime.Gosched"),
+    [GT_V1_GoPreempt] = GOROUTINE("preempted"),
+    [GT_V1_GoSleep] = GOROUTINE("sleep"),
+    [GT_V1_GoBlock] = GOROUTINE(NULL),
+    [GT_V1_GoUnblock] = GOROUTINE(NULL),
+    [GT_V1_GoBlockSend] = GOROUTINE("chan send"),
+    [GT_V1_GoBlockRecv] = GOROUTINE("chan receive"),
+    [GT_V1_GoBlockSelect] = GOROUTINE("select"),
+    [GT_V1_GoBlockSync] = GOROUTINE("sync"),
+    [GT_V1_GoBlockCond] = GOROUTINE("sync.(*Cond).Wait"),
+    [GT_V1_GoBlockNet] = GOROUTINE("network"),
+    [GT_V1_GoBlockGC] = GOROUTINE("GC mark assist wait for work"),
+    [GT_V1_GoSysCall] = PLAIN(SYSCALL),
+    [GT_V1_GoSysExit] = GOROUTINE(NULL),
+    [GT_V1_GoSysBlock] = GOROUTINE(NULL),
+    [GT_V1_GoWaiting] = GOROUTINE(NULL),
+    [GT_V1_GoInSyscall] = GOROUTINE(NULL),
+    [GT_V1_HeapAlloc] = PLAIN(METRIC),
+    [GT_V1_HeapGoal] = PLAIN(METRIC),
+    [GT_V1_UserTaskCreate] = PLAIN(TASK_BEGIN),
+    [GT_V1_UserTaskEnd] = PLAIN(TASK_END),
+    [GT_V1_UserRegion] = PLAIN(REGION_BEGIN),
+    [GT_V1_UserLog] = PLAIN(LOG),
+    [GT_V1_CPUSample] = PLAIN(SAMPLE),
+};
+
+static void set_text(const gotrace_reader *reader, gotrace_event *out, uint64_t string)
+{
+    out->text_size = 0;
+    out->text = gotrace_reader_string(reader, string, &out->text_size);
+}
+
+static void set_metric(gotrace_event *out, const char *name)
+{
+    out->text = name;
+    out->text_size = strlen(name);
+    out->value = out->args[0];
+}
+
+/* The message of a log stands in the file, not in a table: read it from there. */
+static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_event *out)
+{
+    void *message = reader->message;
+    size_t got;
+    if (!gt_grow(&reader->heap, &message, &reader->message_capacity, e->data_size + (size_t)1, 1))
+        return gt_fail_memory(reader);
+    reader->message = message;
+    if (gotrace_source_read(reader->source, e->offset + e->data_at, reader->message, e->data_size,
+                            &got, &reader->error) < 0)
+        return gt_fail(reader);
+    out->message = reader->message;
+    out->message_size = got;
+    return true;
+}
+
+static void fill_transition(const gt_event *e, const gt_effect *effect, gotrace_event *out)
+{
+    out->from = effect->from;
+    out->to = effect->to;
+    if (out->resource == GOTRACE_RESOURCE_PROC) {
+        out->subject = (uint64_t)out->proc;
+        return;
+    }
+    out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
+    if (out->to == GOTRACE_STATE_RUNNING && out->from != GOTRACE_STATE_RUNNING)
+        out->cause = effect->cause;
+    switch (e->type) {
+    case GT_V1_GoCreate:
+        out->start_stack = e->args[1];
+        if (effect->from == GOTRACE_STATE_UNDETERMINED)
+            out->flags |= GOTRACE_EVENT_INITIAL;
+        break;
+    case GT_V1_GoWaiting:
+    case GT_V1_GoInSyscall: out->flags |= GOTRACE_EVENT_INITIAL; break;
+    default: break;
+    }
+}
+
+/* What depends on more than the type. */
+static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
+                         gotrace_event *out)
+{
+    switch (e->type) {
+    case GT_V1_Gomaxprocs: set_metric(out, "GOMAXPROCS"); break;
+    case GT_V1_HeapAlloc: set_metric(out, "heap allocated"); break;
+    case GT_V1_HeapGoal: set_metric(out, "heap goal"); break;
+    case GT_V1_STWStart:
+        out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
+        break;
+    case GT_V1_GoStartLabel: set_text(reader, out, e->args[2]); break;
+    case GT_V1_UserTaskCreate:
+        out->subject = e->args[0];
+        out->value = e->args[1];
+        set_text(reader, out, e->args[2]);
+        break;
+    case GT_V1_UserTaskEnd:
+        out->subject = e->args[0];
+        set_text(reader, out, effect->ended_name);
+        break;
+    case GT_V1_UserRegion:
+        out->subject = e->args[0];
+        out->kind = e->args[1] == 0   ? GOTRACE_KIND_REGION_BEGIN
+                    : e->args[1] == 1 ? GOTRACE_KIND_REGION_END
+                                      : GOTRACE_KIND_NONE;
+        set_text(reader, out, e->args[2]);
+        break;
+    case GT_V1_UserLog:
+        out->subject = e->args[0];
+        set_text(reader, out, e->args[1]);
+        return load_message(reader, e, out);
+    case GT_V1_CPUSample:
+        /* A sample taken off any proc says so with proc -1. */
+        out->lane = (int64_t)e->args[1];
+        out->proc = e->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
+        break;
+    default: break;
+    }
+    return true;
+}
+
+bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
+                   gotrace_event *out)
+{
+    const meaning *m = &meanings[e->type];
+    const gt_v1_shape *shape = &reader->index.shapes[e->type];
+    int64_t proc, thread;
+    gt_states_place(reader->states, e, &proc, &thread);
+    *out = (gotrace_event){.time = gt_time_of(reader, e->ticks),
+                           .ticks = (uint64_t)e->ticks,
+                           .offset = e->offset,
+                           .type = e->type,
+                           .kind = m->kind,
+                           .resource = m->resource,
+                           .range = m->range,
+                           .flags = e->flags & (uint8_t)~GT_EVENT_BLOCKS,
+                           .arg_count = shape->slots,
+                           .proc = proc,
+                           .lane = effect->lane ? (int64_t)effect->lane : proc,
+                           .thread = thread,
+                           .goroutine = e->goroutine,
+                           .stack = e->stack,
+                           .args = {e->args[0], e->args[1], e->args[2]},
+                           .reason = m->reason};
+    if (effect->suspect)
+        out->flags |= GOTRACE_EVENT_SUSPECT;
+    if (e->type == GT_V1_GoSysCall && (e->flags & GT_EVENT_BLOCKS)) {
+        out->kind = GOTRACE_KIND_TRANSITION;
+        out->resource = GOTRACE_RESOURCE_GOROUTINE;
+    }
+    if (out->flags & GOTRACE_EVENT_FUTILE) {
+        /* It changed nothing, and means nothing above the wire. */
+        out->kind = GOTRACE_KIND_NONE;
+        out->resource = GOTRACE_RESOURCE_NONE;
+        out->reason = NULL;
+        return true;
+    }
+    if (out->kind == GOTRACE_KIND_TRANSITION)
+        fill_transition(e, effect, out);
+    return fill_details(reader, e, effect, out);
+}

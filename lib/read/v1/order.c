@@ -1,0 +1,608 @@
+#include "read/v1/order.h"
+
+#include <string.h>
+
+#include "core/times.h"
+#include "read/waits.h"
+
+/* A cursor that is ready to be looked at, by its first event's time (until 1.6: its number). */
+typedef struct heap_entry {
+    int64_t key;
+    gt_cursor *cursor;
+} heap_entry;
+
+struct gt_order {
+    gt_goroutines *goroutines;
+    gt_event *events; /* of all cursors */
+    size_t event_count;
+    gt_cursor *cursors; /* one a proc, then one of samples or (until 1.6) ends of system calls */
+    heap_entry *heap;   /* [0] is the earliest; a last entry is there always, with key INT64_MAX */
+    size_t heap_count;
+    gt_cursor *current; /* the cursor being read, not in the heap; NULL if none */
+    gt_event *ahead;    /* merged, waiting for earlier ends of system calls */
+    int64_t next_exit;  /* the earliest of those, INT64_MAX also when there is none */
+    int64_t last_ticks;
+    uint64_t last_offset, last_seq;
+    uint64_t gc_seq;
+    uint32_t gc_parked;
+    uint32_t count, sorted; /* sorted: the cursor that reads from the spill */
+    gt_spill *rows;
+    gt_waits waits;
+    gt_event exit;     /* an end of a system call that was given out of its place */
+    gt_table in_place; /* offsets of ends that were given where they stood, not yet passed */
+};
+
+/* ---- what an event needs, and what it does ------------------------------------------------- */
+
+/* What a rule asks of the goroutine, and what it makes of it. The sequence number wanted is that
+ * which it has, where any will do, or an argument, or a constant: masks choose without branches. */
+typedef struct rule_row {
+    uint64_t any, arg; /* all ones: that one is meant */
+    uint8_t constant;
+    uint8_t status, next;
+    uint8_t step;    /* the sequence number rises by this */
+    bool of_subject; /* the goroutine is the first argument, not the context */
+} rule_row;
+
+static const rule_row rule_rows[] = {
+    [GT_CREATE] = {0, 0, 0, GT_DEAD, GT_RUNNABLE, 1, true},
+    [GT_FOUND] = {0, 0, 1, GT_RUNNABLE, GT_WAITING, 1, false},
+    [GT_START] = {0, UINT64_MAX, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
+    [GT_START_LOCAL] = {UINT64_MAX, 0, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
+    [GT_BLOCK] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_WAITING, 0, false},
+    [GT_YIELD] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_RUNNABLE, 0, false},
+    [GT_WAKE] = {0, UINT64_MAX, 0, GT_WAITING, GT_RUNNABLE, 1, true},
+    [GT_WAKE_LOCAL] = {UINT64_MAX, 0, 0, GT_WAITING, GT_RUNNABLE, 1, true},
+};
+
+static const char *const status_names[] = {"not there", "runnable", "running", "waiting"};
+
+static uint64_t subject_of(const rule_row *row, const gt_event *e)
+{
+    return row->of_subject ? e->args[0] : e->goroutine;
+}
+
+/* ---- the heap of cursors ------------------------------------------------------------------- */
+
+static void heap_push(gt_order *o, gt_cursor *c)
+{
+    size_t i = o->heap_count++;
+    int64_t key = gt_cursor_key(c);
+    o->heap[o->heap_count].key = INT64_MAX;
+    while (i > 0 && key < o->heap[(i - 1) / 2].key) {
+        o->heap[i] = o->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    o->heap[i] = (heap_entry){key, c};
+}
+
+/* Let an entry sink from the top to its place. */
+static void heap_sink(gt_order *o, heap_entry moved)
+{
+    size_t i = 0, child;
+    while ((child = 2 * i + 1) < o->heap_count) {
+        child += child + 1 < o->heap_count && o->heap[child + 1].key < o->heap[child].key;
+        if (moved.key <= o->heap[child].key)
+            break;
+        o->heap[i] = o->heap[child];
+        i = child;
+    }
+    o->heap[i] = moved;
+}
+
+static gt_cursor *heap_pop(gt_order *o)
+{
+    gt_cursor *top = o->heap[0].cursor;
+    heap_entry moved = o->heap[--o->heap_count];
+    o->heap[o->heap_count].key = INT64_MAX;
+    if (o->heap_count)
+        heap_sink(o, moved);
+    return top;
+}
+
+static uint32_t number_of(const gt_order *o, const gt_cursor *c)
+{
+    return (uint32_t)(c - o->cursors);
+}
+
+/* ---- cursors ------------------------------------------------------------------------------- */
+
+/* The next row of the spill as the head of its cursor. */
+static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
+{
+    const gt_row *row = gt_spill_peek(o->rows);
+    c->has_head = row != NULL;
+    if (!row)
+        return true;
+    c->head = c->head == c->events ? c->events + 1 : c->events;
+    if (reader->summary.version < 7)
+        *c->head = (gt_event){.ticks = (int64_t)row->b,
+                              .seq = (uint64_t)row->key,
+                              .offset = row->offset,
+                              .record = GOTRACE_NO_OFFSET,
+                              .batch = GOTRACE_NO_OFFSET,
+                              .goroutine = row->a,
+                              .args = {row->a, (uint64_t)row->key, row->b},
+                              .proc = (uint32_t)row->c,
+                              .type = GT_V1_GoSysExit,
+                              .flags = GOTRACE_EVENT_MOVED};
+    else
+        *c->head = (gt_event){.ticks = row->key,
+                              .offset = row->offset,
+                              .record = GOTRACE_NO_OFFSET,
+                              .batch = GOTRACE_NO_OFFSET,
+                              .goroutine = row->b,
+                              .args = {(uint64_t)row->key, row->a, row->b},
+                              .stack = row->c,
+                              .proc = GT_NONE,
+                              .type = GT_V1_CPUSample};
+    return gt_spill_advance(o->rows, &reader->error) || gt_fail(reader);
+}
+
+static inline bool advance(gotrace_reader *reader, gt_order *o, gt_cursor *c)
+{
+    return c->proc == GT_NONE ? advance_rows(reader, o, c) : gt_cursor_advance(reader, c);
+}
+
+/* Share out a bounded memory among the procs' cursors. */
+static void share_out(const gotrace_reader *reader, size_t *window, uint32_t *half)
+{
+    enum { ALL_WINDOWS = 8 << 20, LEAST_WINDOW = 1024, ALL_EVENTS = 2 << 20, MOST_EVENTS = 64 };
+    size_t procs = reader->index.proc_count + 1;
+    size_t events = ALL_EVENTS / (2 * sizeof(gt_event)) / procs;
+    *half = events < 1 ? 1 : events > MOST_EVENTS ? MOST_EVENTS : (uint32_t)events;
+    *window = reader->config.window ? reader->config.window : 64 * 1024;
+    if (*window > ALL_WINDOWS / procs)
+        *window = ALL_WINDOWS / procs;
+    if (*window < LEAST_WINDOW)
+        *window = LEAST_WINDOW;
+}
+
+static bool open_cursors(gotrace_reader *reader, gt_order *o, size_t window, uint32_t half)
+{
+    for (uint32_t i = 0; i < o->count; i++) {
+        gt_cursor *c = &o->cursors[i];
+        gt_event *events = &o->events[(size_t)i * 2 * half];
+        if (i == o->sorted) {
+            if (!gt_spill_rewind(o->rows, &reader->error))
+                return gt_fail(reader);
+            *c = (gt_cursor){
+                .events = events, .with_seq = reader->summary.version < 7, .proc = GT_NONE};
+            if (!advance_rows(reader, o, c))
+                return false;
+        } else if (reader->index.procs[i].first_run != GT_NONE &&
+                   !gt_cursor_open(reader, c, i, window, events, half)) {
+            return false;
+        }
+        if (c->has_head)
+            heap_push(o, c);
+    }
+    return true;
+}
+
+static void peek_exit(gotrace_reader *reader, gt_order *o)
+{
+    const gt_row *row = gt_spill_peek(&reader->index.exits);
+    o->next_exit = row ? row->key : INT64_MAX;
+}
+
+gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
+{
+    gt_order *o = gt_calloc(&reader->heap, 1, sizeof *o);
+    if (!o) {
+        gt_fail_memory(reader);
+        return NULL;
+    }
+    bool old = reader->summary.version < 7;
+    o->goroutines = goroutines;
+    o->count = (uint32_t)reader->index.proc_count + 1;
+    o->sorted = o->count - 1;
+    o->rows = old ? &reader->index.exits : &reader->index.samples;
+    o->last_ticks = INT64_MIN;
+    gt_table_init(&o->in_place, &reader->heap);
+    size_t window;
+    uint32_t half;
+    share_out(reader, &window, &half);
+    o->event_count = (size_t)o->count * 2 * half;
+    o->events = gt_calloc(&reader->heap, o->event_count, sizeof *o->events);
+    o->cursors = gt_calloc(&reader->heap, o->count, sizeof *o->cursors);
+    o->heap = gt_calloc(&reader->heap, o->count + (size_t)1, sizeof *o->heap);
+    if (!o->events || !o->cursors || !o->heap ||
+        !gt_waits_init(&o->waits, &reader->heap, o->count)) {
+        gt_fail_memory(reader);
+    } else {
+        o->heap[0].key = INT64_MAX;
+        if (open_cursors(reader, o, window, half)) {
+            if (old)
+                return o;
+            if (gt_spill_rewind(&reader->index.exits, &reader->error)) {
+                peek_exit(reader, o);
+                return o;
+            }
+            gt_fail(reader);
+        }
+    }
+    gt_order_free(reader, o);
+    return NULL;
+}
+
+void gt_order_free(gotrace_reader *reader, gt_order *o)
+{
+    if (!o)
+        return;
+    for (uint32_t i = 0; o->cursors && i < o->count; i++)
+        if (o->cursors[i].window)
+            gt_cursor_close(reader, &o->cursors[i]);
+    gt_free(&reader->heap, o->events, o->event_count * sizeof *o->events);
+    gt_free(&reader->heap, o->cursors, o->count * sizeof *o->cursors);
+    gt_free(&reader->heap, o->heap, (o->count + (size_t)1) * sizeof *o->heap);
+    gt_waits_free(&o->waits);
+    gt_table_free(&o->in_place);
+    gt_free(&reader->heap, o, sizeof *o);
+}
+
+/* ---- merging, 1.7 and later ---------------------------------------------------------------- */
+
+static bool no_goroutine(gotrace_reader *reader, const gt_order *o)
+{
+    if (!o->goroutines->limited)
+        return gt_fail_memory(reader);
+    gt_error_limit(&reader->error, GOTRACE_LIMIT_GOROUTINES, GT_NOWHERE, o->goroutines->limit);
+    return gt_fail(reader);
+}
+
+/* Whoever waits for the goroutine to be as it is now goes back into the heap. */
+static void wake(gt_order *o, uint64_t id, uint32_t *parked, uint64_t seq, uint8_t status)
+{
+    uint32_t cursor;
+    const uint64_t wanted[2] = {seq, GT_ANY_SEQ};
+    for (int i = 0; i < 2 && *parked; i++)
+        if (gt_waits_wake(&o->waits, id, wanted[i], status, &cursor)) {
+            --*parked;
+            heap_push(o, &o->cursors[cursor]);
+        }
+}
+
+/* In a trace that is cut off the other procs' last events are missing: that is one fault, whatever
+ * else follows from it. */
+static bool report_cut(gotrace_reader *reader, const gt_event *e)
+{
+    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT, gt_event_place(e),
+                           "%s waits for an event that was cut off; from here on events are taken "
+                           "in the order of their time, and what does not fit is not told",
+                           gotrace_event_spec_of(reader->summary.version, e->type)->name);
+    reader->quiet = true;
+    return go_on;
+}
+
+static bool report_order(gotrace_reader *reader, const gt_event *e, const rule_row *row,
+                         uint64_t want, const gt_goroutine *g)
+{
+    if (reader->summary.unread_bytes || !reader->index.has_frequency)
+        return report_cut(reader, e);
+    const char *name = gotrace_event_spec_of(reader->summary.version, e->type)->name;
+    bool is_local = row == &rule_rows[GT_START_LOCAL] || row == &rule_rows[GT_WAKE_LOCAL];
+    const char *local = is_local ? "Local" : "";
+    unsigned long long id = g->id;
+    if (row->any)
+        return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
+                         "%s%s needs goroutine %llu %s, but it is %s and nothing is left that "
+                         "could change that",
+                         name, local, id, status_names[row->status], status_names[g->status]);
+    return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
+                     "%s needs goroutine %llu %s at sequence number %llu, but it is %s at %llu "
+                     "and nothing is left that could change that",
+                     name, id, status_names[row->status], (unsigned long long)want,
+                     status_names[g->status], (unsigned long long)g->seq);
+}
+
+enum taken { TAKEN, PARKED, FAILED };
+
+/* Beside the states of goroutines: what GCStart waits for. */
+enum { GC_CYCLE = GT_WAITING + 1 };
+
+/* GC cycles are numbered through. */
+static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
+{
+    const gt_event *e = c->head;
+    if (e->args[0] != o->gc_seq) {
+        if (!c->forced) {
+            if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, UINT64_MAX, e->args[0],
+                               GC_CYCLE))
+                return gt_fail_memory(reader), FAILED;
+            o->gc_parked++;
+            return PARKED;
+        }
+        if (!gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
+                       "GCStart has sequence number %llu, but %llu is the next and nothing is "
+                       "left that could change that",
+                       (unsigned long long)e->args[0], (unsigned long long)o->gc_seq))
+            return FAILED;
+    }
+    o->gc_seq = e->args[0] + 1;
+    wake(o, UINT64_MAX, &o->gc_parked, o->gc_seq, GC_CYCLE);
+    return TAKEN;
+}
+
+/* The event is not ready: let its cursor wait, or, when that is of no use, say so. */
+static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, gt_goroutine *g,
+                            const rule_row *row, uint64_t want)
+{
+    const gt_event *e = c->head;
+    if (c->forced)
+        return report_order(reader, e, row, want, g) ? TAKEN : FAILED;
+    if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, g->id, row->any ? GT_ANY_SEQ : want,
+                       row->status))
+        return gt_fail_memory(reader), FAILED;
+    g->parked++;
+    return PARKED;
+}
+
+/* Take the cursor's first event if it is ready, else let the cursor wait. */
+GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
+{
+    gt_event *e = c->head;
+    uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
+    e->subject = NULL;
+    if (rule == GT_FREE)
+        return TAKEN;
+    if (rule == GT_GC)
+        return take_gc(reader, o, c);
+    const rule_row *row = &rule_rows[rule];
+    uint64_t id = subject_of(row, e);
+    gt_goroutine *g = c->running;
+    if (!g || g->id != id || id == UINT64_MAX) {
+        g = gt_goroutine_get(o->goroutines, id);
+        if (!g)
+            return no_goroutine(reader, o), FAILED;
+        if (!row->of_subject)
+            c->running = g;
+    }
+    uint64_t want = (g->seq & row->any) | (e->args[1] & row->arg) | row->constant;
+    if (want != g->seq || row->status != g->status) {
+        enum taken taken = not_ready(reader, o, c, g, row, want);
+        if (taken != TAKEN)
+            return taken;
+    }
+    g->seq = want + row->step;
+    g->status = row->next;
+    if (g->parked)
+        wake(o, id, &g->parked, g->seq, g->status);
+    e->subject = g;
+    return TAKEN;
+}
+
+/* Nothing is ready, yet events are left: the trace contradicts itself. Believe the first events of
+ * all cursors that wait, in the order of their time. */
+static void force_all(gt_order *o)
+{
+    size_t count;
+    const uint32_t *waiting = gt_waits_clear(&o->waits, &count);
+    for (size_t i = 0; i < count; i++) {
+        gt_cursor *c = &o->cursors[waiting[i]];
+        const gt_event *e = c->head;
+        uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
+        gt_goroutine *g = rule == GT_GC
+                              ? NULL
+                              : gt_goroutine_find(o->goroutines, subject_of(&rule_rows[rule], e));
+        if (g)
+            g->parked = 0;
+        c->forced = true;
+        heap_push(o, c);
+    }
+    o->gc_parked = 0;
+}
+
+static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_event *e)
+{
+    int64_t by = gt_time_between(e->ticks, o->last_ticks);
+    int64_t ns = gt_time((double)by * reader->ns_per_tick + 0.5);
+    return gt_report(
+        reader, GOTRACE_RULE_TIME_ORDER, gt_event_place(e),
+        "%s has a time stamp %s%lld tick%s (%lld ns) before that of the event that the "
+        "sequence puts before it, at 0x%llx",
+        gotrace_event_spec_of(reader->summary.version, e->type)->name,
+        by == GT_TIME_LAST || ns == GT_TIME_LAST ? "at least " : "", (long long)by,
+        gt_plural((uint64_t)by), (long long)ns, (unsigned long long)o->last_offset);
+}
+
+static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_event *e)
+{
+    if (e->ticks < o->last_ticks && !report_time(reader, o, e))
+        return false;
+    o->last_ticks = e->ticks;
+    o->last_offset = e->offset;
+    return true;
+}
+
+/* The cursor to look at next: the current one as long as it is the earliest. False at the end. */
+GT_INLINE bool choose(gt_order *o)
+{
+    gt_cursor *c = o->current;
+    if (c) {
+        int64_t key = gt_cursor_key(c);
+        if (key <= o->heap[0].key)
+            return true;
+        o->current = o->heap[0].cursor;
+        heap_sink(o, (heap_entry){key, c});
+        return true;
+    }
+    if (o->heap_count == 0) {
+        if (o->waits.parked_count == 0)
+            return false;
+        force_all(o);
+    }
+    o->current = heap_pop(o);
+    return true;
+}
+
+/* Hand over the head of the current cursor and decode its next one. */
+GT_INLINE bool pop(gotrace_reader *reader, gt_order *o)
+{
+    gt_cursor *c = o->current;
+    c->forced = false;
+    if (!advance(reader, o, c))
+        return false;
+    if (!c->has_head)
+        o->current = NULL;
+    return true;
+}
+
+/* Until 1.6: by sequence number alone. */
+static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **event)
+{
+    *event = NULL;
+    if (!choose(o))
+        return true;
+    gt_cursor *c = o->current;
+    gt_event *e = *event = c->head;
+    e->subject = NULL;
+    if (!pop(reader, o))
+        return false;
+    /* Equal ones leave the order to chance, and with it what else is found. */
+    if (o->last_offset != 0 && e->seq == o->last_seq &&
+        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(e),
+                   "sequence number %lld is that of the event at 0x%llx too", (long long)e->seq,
+                   (unsigned long long)o->last_offset))
+        return false;
+    o->last_seq = e->seq;
+    if (c->has_head && gt_cursor_key(c) < (int64_t)e->seq &&
+        !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(c->head),
+                   "sequence number %lld comes after %lld on the same proc",
+                   (long long)gt_cursor_key(c), (long long)e->seq))
+        return false;
+    return check_time(reader, o, e);
+}
+
+/* When a goroutine blocked in a system call, and whether it left it later than that. */
+static bool check_exit(gotrace_reader *reader, const gt_event *e)
+{
+    gt_goroutine *g = e->subject;
+    if (e->type != GT_V1_GoSysExit) {
+        g->blocked = e->ticks;
+        return true;
+    }
+    if (e->args[2] == 0)
+        return true;
+    if (g->blocked == 0)
+        return gt_report(reader, GOTRACE_RULE_GO_SYSEXIT, gt_event_place(e),
+                         "goroutine %llu leaves a system call that it never entered",
+                         (unsigned long long)g->id);
+    if ((int64_t)e->args[2] < g->blocked)
+        return gt_report(reader, GOTRACE_RULE_TIME_SYSCALL, gt_event_place(e),
+                         "goroutine %llu left its system call %llu tick%s before it blocked in it",
+                         (unsigned long long)g->id,
+                         (unsigned long long)((uint64_t)g->blocked - e->args[2]),
+                         gt_plural((uint64_t)g->blocked - e->args[2]));
+    return true;
+}
+
+GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
+{
+    for (;;) {
+        *event = NULL;
+        if (!choose(o))
+            return true;
+        gt_event *e = o->current->head;
+        switch (take(reader, o, o->current)) {
+        case FAILED: return false;
+        case PARKED: o->current = NULL; continue;
+        case TAKEN: break;
+        }
+        *event = e;
+        if (!pop(reader, o) || !check_time(reader, o, e))
+            return false;
+        return !(e->rule & GT_SYSCALL) || check_exit(reader, e);
+    }
+}
+
+/* ---- ends of system calls ------------------------------------------------------------------ */
+
+/* Is the merged event the place of an end that belongs elsewhere? One whose real time is the time
+ * of the event stays, and its row is passed over later. */
+static bool is_elsewhere(gotrace_reader *reader, gt_order *o, const gt_event *e, bool *elsewhere)
+{
+    *elsewhere = e->args[2] != 0 && (int64_t)e->args[2] != e->ticks;
+    if (e->args[2] == 0 || *elsewhere)
+        return true;
+    return gt_table_put(&o->in_place, e->offset, NULL, 0, 0) || gt_fail_memory(reader);
+}
+
+/* The next end of a system call that has to go before the event ahead; NULL if none does. */
+static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
+{
+    const gt_row *row;
+    *event = NULL;
+    while (!*event && (row = gt_spill_peek(&reader->index.exits)) &&
+           (!o->ahead || row->key < o->ahead->ticks)) {
+        if (!o->in_place.entries || !gt_table_find(&o->in_place, row->offset)) {
+            o->exit = (gt_event){.ticks = row->key,
+                                 .offset = row->offset,
+                                 .record = GOTRACE_NO_OFFSET,
+                                 .batch = GOTRACE_NO_OFFSET,
+                                 .goroutine = row->a,
+                                 .args = {row->a, row->b, (uint64_t)row->key},
+                                 .proc = (uint32_t)row->c,
+                                 .type = GT_V1_GoSysExit,
+                                 .flags = GOTRACE_EVENT_MOVED};
+            *event = &o->exit;
+        }
+        if (!gt_spill_advance(&reader->index.exits, &reader->error))
+            return gt_fail(reader);
+    }
+    peek_exit(reader, o);
+    if (o->in_place.entries && o->ahead && o->next_exit > o->ahead->ticks) {
+        gt_table_free(&o->in_place);
+        gt_table_init(&o->in_place, &reader->heap);
+    }
+    return true;
+}
+
+GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
+{
+    gt_event *ahead = o->ahead;
+    while (!ahead) {
+        bool elsewhere = false;
+        if (!merge(reader, o, &ahead))
+            return false;
+        if (!ahead)
+            break;
+        if (ahead->type != GT_V1_GoSysExit)
+            break;
+        if (!is_elsewhere(reader, o, ahead, &elsewhere))
+            return false;
+        if (elsewhere)
+            ahead = NULL;
+    }
+    /* At the end there may be one at INT64_MAX still. */
+    if (ahead ? o->next_exit < ahead->ticks : gt_spill_peek(&reader->index.exits) != NULL) {
+        o->ahead = ahead;
+        if (!earlier_exit(reader, o, event))
+            return false;
+        if (*event)
+            return true;
+    }
+    *event = ahead;
+    o->ahead = NULL;
+    return true;
+}
+
+bool gt_order_next(gotrace_reader *reader, gt_order *o, gt_event **event)
+{
+    return reader->summary.version < 7 ? merge_by_number(reader, o, event) : next(reader, o, event);
+}
+
+bool gt_order_each(gotrace_reader *reader, gt_order *o, gt_each_fn *each, void *ctx)
+{
+    gt_event *e;
+    if (reader->summary.version < 7) {
+        while (merge_by_number(reader, o, &e))
+            if (!e || !each(reader, e, ctx))
+                return !e;
+        return false;
+    }
+    while (next(reader, o, &e))
+        if (!e || !each(reader, e, ctx))
+            return !e;
+    return false;
+}

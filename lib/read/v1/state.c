@@ -1,0 +1,560 @@
+#include "read/v1/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
+
+typedef struct proc_state {
+    uint64_t goroutine;    /* it runs, 0 if none */
+    gt_goroutine *running; /* the same, if it still has that id */
+    int64_t id, thread;
+    uint8_t shown; /* gotrace_state */
+    bool is_running, sweeping, stopping;
+    uint64_t unused[3]; /* found by a shift */
+} proc_state;
+
+/* An event being followed. There is one of it, kept with the states: made anew on the stack for
+ * each event it would cost more than what is done with it. */
+typedef struct step {
+    gotrace_reader *reader;
+    struct gt_states *states;
+    const gt_event *e;
+    gt_effect *effect;
+    gt_goroutine *g;
+    proc_state *p;
+} step;
+
+struct gt_states {
+    step current;
+    gt_goroutines *goroutines;
+    proc_state *procs; /* by index, then one for what happens on no proc */
+    size_t count;
+    gt_map tasks;   /* going on; value: id of the name's string + 1 */
+    gt_map missing; /* ids of tables that were missed: value 1 string, 2 stack, 3 both */
+    bool gc, stw;
+    bool started; /* the events that tell of the time before tracing are over */
+};
+
+gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
+{
+    gt_states *s = gt_calloc(&reader->heap, 1, sizeof *s);
+    if (!s) {
+        gt_fail_memory(reader);
+        return NULL;
+    }
+    s->current.reader = reader;
+    s->current.states = s;
+    s->goroutines = goroutines;
+    s->count = reader->index.proc_count + 1;
+    s->tasks.heap = s->missing.heap = &reader->heap;
+    s->procs = gt_calloc(&reader->heap, s->count, sizeof *s->procs);
+    if (!s->procs) {
+        gt_fail_memory(reader);
+        gt_states_free(reader, s);
+        return NULL;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        s->procs[i].thread = GOTRACE_NO_THREAD;
+        s->procs[i].id = i < reader->index.proc_count ? reader->index.procs[i].id : GOTRACE_NO_PROC;
+    }
+    return s;
+}
+
+void gt_states_free(gotrace_reader *reader, gt_states *s)
+{
+    if (!s)
+        return;
+    gt_free(&reader->heap, s->procs, s->count * sizeof *s->procs);
+    gt_map_free(&s->tasks);
+    gt_map_free(&s->missing);
+    gt_free(&reader->heap, s, sizeof *s);
+}
+
+/* ---- reporting ----------------------------------------------------------------------------- */
+
+#define BROKEN(s, rule, ...)                                                                       \
+    ((s)->effect->suspect = true, gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
+
+static const char *name_of(const step *s)
+{
+    return gotrace_event_spec_of(s->reader->summary.version, s->e->type)->name;
+}
+
+static const char *state_name(uint8_t state)
+{
+    static const char *const names[] = {"not there", "runnable", "running", "waiting"};
+    return names[state];
+}
+
+static bool check(step *s, bool good, gotrace_rule rule, const char *what)
+{
+    return good || BROKEN(s, rule, "%s: %s", name_of(s), what);
+}
+
+/* For %llu. */
+static unsigned long long id(uint64_t n)
+{
+    return n;
+}
+
+/* ---- goroutines ---------------------------------------------------------------------------- */
+
+static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
+{
+    gt_goroutine *g = gt_goroutine_get(s->states->goroutines, goroutine);
+    if (!g && s->states->goroutines->limited) {
+        gt_error_limit(&s->reader->error, GOTRACE_LIMIT_GOROUTINES, gt_event_place(s->e),
+                       s->reader->limits.goroutines);
+        gt_fail(s->reader);
+    } else if (!g) {
+        gt_fail_memory(s->reader);
+    }
+    return g;
+}
+
+/* Mostly it is the one that the proc runs, or that the order has found already. */
+GT_INLINE gt_goroutine *find(step *s, uint64_t goroutine)
+{
+    gt_goroutine *g = s->p->running;
+    if (g && g->id == goroutine && goroutine != UINT64_MAX)
+        return g;
+    g = s->e->subject;
+    if (g && g->id == goroutine && goroutine != UINT64_MAX)
+        return g;
+    return find_slowly(s, goroutine);
+}
+
+GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
+{
+    s->effect->goroutine = g;
+    s->effect->from = g->shown;
+    s->effect->to = shown;
+    g->state = state;
+    g->shown = shown;
+    g->since = s->e->ticks;
+}
+
+/* What a goroutine does, it does while it runs, on its proc. Source: Go's checkRunning. */
+static bool report_running(step *s)
+{
+    const gt_event *e = s->e;
+    if (s->g->state != GT_RUNNING)
+        return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be running",
+                      name_of(s), id(e->goroutine), state_name(s->g->state));
+    if (s->p->goroutine != e->goroutine)
+        return BROKEN(s, GOTRACE_RULE_GO_RUNNING,
+                      "%s: proc %lld runs goroutine %llu, it has to run %llu", name_of(s),
+                      (long long)s->p->id, id(s->p->goroutine), id(e->goroutine));
+    return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s outside of any goroutine", name_of(s));
+}
+
+static inline bool check_running(step *s, bool scheduler_may)
+{
+    return (s->g->state == GT_RUNNING && s->p->goroutine == s->e->goroutine &&
+            (scheduler_may || s->e->goroutine != 0)) ||
+           report_running(s);
+}
+
+/* The goroutine stops running: the proc is free. */
+GT_INLINE bool leave(step *s, uint8_t state, uint8_t shown)
+{
+    if (!check_running(s, false))
+        return false;
+    change(s, s->g, state, shown);
+    s->g->last_type = s->e->type;
+    s->p->goroutine = 0;
+    s->p->running = NULL;
+    return true;
+}
+
+static bool create(step *s)
+{
+    const gt_event *e = s->e;
+    if (!check_running(s, true))
+        return false;
+    gt_goroutine *made = find(s, e->args[0]);
+    if (!made)
+        return false;
+    if (made->known &&
+        !BROKEN(s, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but %s", id(made->id),
+                made->state == GT_DEAD ? "there was one of that id" : "there is one of that id"))
+        return false;
+    bool initial = !s->states->started && e->goroutine == 0;
+    made->shown = initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
+    made->known = true;
+    made->creator = e->goroutine;
+    made->start_stack = e->args[1];
+    made->created = e->ticks;
+    made->last_type = e->type;
+    made->cause = initial ? 0 : e->offset;
+    change(s, made, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    s->reader->summary.goroutines_created += !initial;
+    s->reader->summary.goroutines_initial += initial;
+    return true;
+}
+
+GT_INLINE bool start(step *s)
+{
+    const gt_event *e = s->e;
+    if (s->g->state != GT_RUNNABLE &&
+        !BROKEN(s, GOTRACE_RULE_GO_START,
+                "goroutine %llu starts, but it is %s; it has to be runnable", id(e->goroutine),
+                state_name(s->g->state)))
+        return false;
+    if (s->p->goroutine != 0 &&
+        !BROKEN(s, GOTRACE_RULE_GO_START,
+                "goroutine %llu starts on proc %lld, which is running goroutine %llu",
+                id(e->goroutine), (long long)s->p->id, id(s->p->goroutine)))
+        return false;
+    change(s, s->g, GT_RUNNING, GOTRACE_STATE_RUNNING);
+    s->effect->cause = s->g->cause;
+    s->g->cause = 0;
+    s->g->last_type = 0;
+    s->p->goroutine = e->goroutine;
+    s->p->running = s->g;
+    return true;
+}
+
+GT_INLINE bool unblock(step *s)
+{
+    const gt_event *e = s->e;
+    bool timer = s->reader->index.timers.entries &&
+                 gt_table_find(&s->reader->index.timers, e->goroutine);
+    if (timer)
+        s->effect->lane = LANE_TIMER;
+    if (s->g->state != GT_RUNNING &&
+        !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
+                "goroutine %llu unblocks %llu, but it is %s; it has to be running",
+                id(e->goroutine), id(e->args[0]), state_name(s->g->state)))
+        return false;
+    if (!timer && s->p->goroutine != e->goroutine &&
+        !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
+                "goroutine %llu unblocks %llu on proc %lld, which runs goroutine %llu",
+                id(e->goroutine), id(e->args[0]), (long long)s->p->id, id(s->p->goroutine)))
+        return false;
+    gt_goroutine *woken = find(s, e->args[0]);
+    if (!woken)
+        return false;
+    if (woken->state != GT_WAITING &&
+        !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
+                "goroutine %llu is unblocked, but it is %s; it has to be waiting", id(woken->id),
+                state_name(woken->state)))
+        return false;
+    if (woken->last_type == GT_V1_GoBlockNet && !timer)
+        s->effect->lane = LANE_NETWORK;
+    woken->last_type = e->type;
+    woken->known = true;
+    woken->cause = e->offset;
+    change(s, woken, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    return true;
+}
+
+static bool found(step *s, uint8_t shown)
+{
+    if (s->g->state != GT_RUNNABLE &&
+        !BROKEN(s, GOTRACE_RULE_GO_INITIAL, "%s: goroutine %llu is %s, it has to be runnable",
+                name_of(s), id(s->g->id), state_name(s->g->state)))
+        return false;
+    change(s, s->g, GT_WAITING, shown);
+    s->g->last_type = s->e->type;
+    return true;
+}
+
+static bool syscall_enter(step *s)
+{
+    if (!check_running(s, false))
+        return false;
+    s->g->last_type = s->e->type;
+    if (s->e->flags & GT_EVENT_BLOCKS)
+        change(s, s->g, GT_RUNNING, GOTRACE_STATE_SYSCALL);
+    return true;
+}
+
+static bool syscall_block(step *s)
+{
+    uint8_t last = s->g->last_type;
+    bool ok = leave(s, GT_WAITING, GOTRACE_STATE_SYSCALL);
+    s->g->last_type = last; /* it still is that call that it blocks in */
+    return ok;
+}
+
+static bool syscall_exit(step *s)
+{
+    s->effect->lane = LANE_SYSCALL;
+    if (s->g->state != GT_WAITING &&
+        !BROKEN(s, GOTRACE_RULE_GO_SYSEXIT,
+                "goroutine %llu leaves a system call, but it is %s; it has to be waiting in one",
+                id(s->g->id), state_name(s->g->state)))
+        return false;
+    s->g->last_type = s->e->type;
+    s->g->cause = s->e->offset;
+    change(s, s->g, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    return true;
+}
+
+/* ---- procs and the GC ---------------------------------------------------------------------- */
+
+static void change_proc(step *s, bool running)
+{
+    s->p->is_running = running;
+    s->effect->from = s->p->shown;
+    s->effect->to = s->p->shown = running ? GOTRACE_STATE_RUNNING : GOTRACE_STATE_IDLE;
+}
+
+static bool proc_start(step *s)
+{
+    if (!check(s, !s->p->is_running, GOTRACE_RULE_PROC_START, "the proc is running already"))
+        return false;
+    s->p->thread = (int64_t)s->e->args[0];
+    change_proc(s, true);
+    return true;
+}
+
+static bool proc_stop(step *s)
+{
+    if (!check(s, s->p->is_running, GOTRACE_RULE_PROC_STOP, "the proc is not running"))
+        return false;
+    if (s->p->goroutine != 0 &&
+        !BROKEN(s, GOTRACE_RULE_PROC_STOP, "proc %lld stops while it runs goroutine %llu",
+                (long long)s->p->id, id(s->p->goroutine)))
+        return false;
+    s->p->goroutine = 0;
+    s->p->running = NULL;
+    change_proc(s, false);
+    return true;
+}
+
+/* Until 1.9 every proc has a stop-the-world of its own. */
+static bool *stw_of(step *s)
+{
+    return s->reader->summary.version < 10 ? &s->p->stopping : &s->states->stw;
+}
+
+static bool stw_start(step *s)
+{
+    int version = s->reader->summary.version;
+    if (version >= 10 && version < 21 && s->e->args[0] > 1 &&
+        !BROKEN(s, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu", id(s->e->args[0])))
+        return false;
+    bool good = check(s, !*stw_of(s), GOTRACE_RULE_STW_START, "the last one has not ended");
+    *stw_of(s) = true;
+    return good;
+}
+
+static bool stw_done(step *s)
+{
+    bool good = check(s, *stw_of(s), GOTRACE_RULE_STW_DONE, "none was started");
+    *stw_of(s) = false;
+    return good;
+}
+
+static bool gc_start(step *s)
+{
+    s->effect->lane = LANE_GC;
+    bool good = check(s, !s->states->gc, GOTRACE_RULE_GC_START, "the last cycle has not ended");
+    s->states->gc = true;
+    return good;
+}
+
+static bool gc_done(step *s)
+{
+    bool good = check(s, s->states->gc, GOTRACE_RULE_GC_DONE, "no cycle was started");
+    s->states->gc = false;
+    return good;
+}
+
+static bool sweep(step *s, bool starts)
+{
+    bool good = starts ? check(s, !s->p->sweeping, GOTRACE_RULE_SWEEP_START,
+                               "the proc's last sweep has not ended")
+                       : check(s, s->p->sweeping, GOTRACE_RULE_SWEEP_DONE,
+                               "the proc has not started to sweep");
+    s->p->sweeping = starts;
+    return good;
+}
+
+static bool assist(step *s, bool starts)
+{
+    /* An assist may be going on when tracing starts: its end needs no start. */
+    bool good = !starts || check(s, !s->g->assisting, GOTRACE_RULE_ASSIST_START,
+                                 "the goroutine's last assist has not ended");
+    s->g->assisting = starts;
+    return good;
+}
+
+/* ---- tasks and regions --------------------------------------------------------------------- */
+
+static bool task_create(step *s)
+{
+    uint64_t task = s->e->args[0];
+    if (gt_map_get(&s->states->tasks, task) &&
+        !BROKEN(s, GOTRACE_RULE_TASK_CREATE, "task %llu is created while one of that id goes on",
+                id(task)))
+        return false;
+    s->reader->summary.tasks++;
+    /* A name's id of 2^64-1 cannot be kept with the 1 added; it names nothing anyway. */
+    uint64_t name = s->e->args[2] == UINT64_MAX ? 0 : s->e->args[2];
+    return gt_map_put(&s->states->tasks, task, name + 1) || gt_fail_memory(s->reader);
+}
+
+static bool task_end(step *s)
+{
+    uint64_t name = gt_map_get(&s->states->tasks, s->e->args[0]);
+    s->effect->ended_name = name ? name - 1 : 0;
+    gt_map_remove(&s->states->tasks, s->e->args[0]);
+    return true;
+}
+
+static bool same_string(const gotrace_reader *reader, uint64_t x, uint64_t y)
+{
+    size_t xn = 0, yn = 0;
+    const char *xs = gotrace_reader_string(reader, x, &xn);
+    const char *ys = gotrace_reader_string(reader, y, &yn);
+    return x == y || (xn == yn && (xn == 0 || memcmp(xs, ys, xn) == 0));
+}
+
+static bool region_start(step *s)
+{
+    gt_goroutine *g = s->g;
+    void *regions = g->regions;
+    size_t capacity = g->region_capacity;
+    if (!gt_grow(&s->reader->heap, &regions, &capacity, g->region_count + (size_t)1,
+                 sizeof *g->regions))
+        return gt_fail_memory(s->reader);
+    g->regions = regions;
+    g->region_capacity = (uint32_t)capacity;
+    g->regions[g->region_count++] = (gt_region){s->e->args[0], s->e->args[2]};
+    s->reader->summary.regions++;
+    return true;
+}
+
+static bool region_end(step *s)
+{
+    gt_goroutine *g = s->g;
+    if (g->region_count == 0) /* it began before tracing did */
+        return true;
+    const gt_region *inner = &g->regions[--g->region_count];
+    if (inner->task == s->e->args[0] && same_string(s->reader, inner->name, s->e->args[2]))
+        return true;
+    size_t ended_size = 0, inner_size = 0;
+    const char *ended = gotrace_reader_string(s->reader, s->e->args[2], &ended_size);
+    const char *open = gotrace_reader_string(s->reader, inner->name, &inner_size);
+    return BROKEN(s, GOTRACE_RULE_REGION_END,
+                  "goroutine %llu ends region \"%.*s\" of task %llu, but the innermost one is "
+                  "\"%.*s\" of task %llu",
+                  id(g->id), (int)(ended_size < 40 ? ended_size : 40), ended ? ended : "",
+                  id(s->e->args[0]), (int)(inner_size < 40 ? inner_size : 40), open ? open : "",
+                  id(inner->task));
+}
+
+static bool region(step *s)
+{
+    switch (s->e->args[1]) {
+    case 0: return region_start(s);
+    case 1: return region_end(s);
+    default:
+        return BROKEN(s, GOTRACE_RULE_REGION_MODE, "UserRegion has mode %llu", id(s->e->args[1]));
+    }
+}
+
+/* ---- references to tables ------------------------------------------------------------------ */
+
+static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
+{
+    /* Tables come last: a trace that is cut off lacks them anyway. */
+    if (!s->reader->index.has_frequency || s->reader->summary.unread_bytes)
+        return true;
+    uint64_t seen = gt_map_get(&s->states->missing, wanted);
+    if (seen & bit)
+        return true;
+    if (!gt_map_put(&s->states->missing, wanted, seen | bit))
+        return gt_fail_memory(s->reader);
+    return gt_report(s->reader, bit == 1 ? GOTRACE_RULE_STRING_MISSING : GOTRACE_RULE_STACK_MISSING,
+                     gt_event_place(s->e), "%s refers to %s %llu, which is not in the trace",
+                     name_of(s), bit == 1 ? "string" : "stack", id(wanted));
+}
+
+static inline bool refer(step *s, const gt_table *table, uint64_t wanted, uint64_t bit)
+{
+    return wanted == 0 || gt_table_find(table, wanted) || report_missing(s, wanted, bit);
+}
+
+/* ---- one event ----------------------------------------------------------------------------- */
+
+GT_INLINE bool dispatch(step *s)
+{
+    const gt_index *index = &s->reader->index;
+    const uint64_t *args = s->e->args;
+    switch (s->e->type) {
+    case GT_V1_GoCreate:
+        return create(s) &&
+               (s->reader->summary.version < 7 || refer(s, &index->stacks, args[1], 2));
+    case GT_V1_GoStart: return start(s);
+    case GT_V1_GoStartLabel: return start(s) && refer(s, &index->strings, args[2], 1);
+    case GT_V1_GoEnd:
+        s->reader->summary.goroutines_ended++;
+        return leave(s, GT_DEAD, GOTRACE_STATE_NOT_EXIST);
+    case GT_V1_GoStop: return leave(s, GT_DEAD, GOTRACE_STATE_WAITING);
+    case GT_V1_GoSched:
+    case GT_V1_GoPreempt: return leave(s, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    case GT_V1_GoSleep:
+    case GT_V1_GoBlock:
+    case GT_V1_GoBlockSend:
+    case GT_V1_GoBlockRecv:
+    case GT_V1_GoBlockSelect:
+    case GT_V1_GoBlockSync:
+    case GT_V1_GoBlockCond:
+    case GT_V1_GoBlockNet:
+    case GT_V1_GoBlockGC: return leave(s, GT_WAITING, GOTRACE_STATE_WAITING);
+    case GT_V1_GoUnblock: return unblock(s);
+    case GT_V1_GoSysCall: return syscall_enter(s);
+    case GT_V1_GoSysBlock: return syscall_block(s);
+    case GT_V1_GoSysExit: return syscall_exit(s);
+    case GT_V1_GoWaiting: return found(s, GOTRACE_STATE_WAITING);
+    case GT_V1_GoInSyscall: return found(s, GOTRACE_STATE_SYSCALL);
+    case GT_V1_ProcStart: return proc_start(s);
+    case GT_V1_ProcStop: return proc_stop(s);
+    case GT_V1_Gomaxprocs: s->states->started = true; return true;
+    case GT_V1_GCStart: return gc_start(s);
+    case GT_V1_GCDone: return gc_done(s);
+    case GT_V1_STWStart: return stw_start(s);
+    case GT_V1_STWDone: return stw_done(s);
+    case GT_V1_GCSweepStart: return sweep(s, true);
+    case GT_V1_GCSweepDone: return sweep(s, false);
+    case GT_V1_GCMarkAssistStart: return assist(s, true);
+    case GT_V1_GCMarkAssistDone: return assist(s, false);
+    case GT_V1_UserTaskCreate: return task_create(s) && refer(s, &index->strings, args[2], 1);
+    case GT_V1_UserTaskEnd: return task_end(s);
+    case GT_V1_UserRegion: return region(s) && refer(s, &index->strings, args[2], 1);
+    case GT_V1_UserLog: s->reader->summary.logs++; return refer(s, &index->strings, args[1], 1);
+    default: return true;
+    }
+}
+
+static proc_state *proc_of(const gt_states *states, const gt_event *e)
+{
+    return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
+}
+
+void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, int64_t *thread)
+{
+    *proc = proc_of(states, e)->id;
+    *thread = proc_of(states, e)->thread;
+}
+
+bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e, gt_effect *effect)
+{
+    step *s = &states->current;
+    s->e = e;
+    s->effect = effect;
+    effect->goroutine = NULL;
+    effect->lane = 0;
+    effect->suspect = false;
+    s->p = proc_of(states, e);
+    s->g = find(s, e->goroutine);
+    if (!s->g)
+        return false;
+    s->g->known = true;
+    return dispatch(s) && (e->stack == 0 || refer(s, &reader->index.stacks, e->stack, 2));
+}

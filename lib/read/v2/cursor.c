@@ -1,0 +1,273 @@
+/*
+ * cursor.c - the events of one thread in a generation.
+ *
+ * A batch begins with the thread's clock; each event adds to it, in nanoseconds as Go's reader
+ * rounds them: the difference in ticks is scaled, cut to an integer, and added to the last time.
+ * Source: Go 1.27, internal/trace/batchcursor.go.
+ */
+#include <string.h>
+
+#include "read/v2/v2.h"
+
+enum {
+    SLACK = 128, /* zeroed bytes behind the window: more than any timed event takes */
+};
+
+static uint64_t offset_of(const gt_v2_cursor *c, const uint8_t *p)
+{
+    return c->base + (uint64_t)(p - c->window);
+}
+
+/* Read on in the batch, from p. */
+static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
+{
+    size_t left = (size_t)(c->limit - c->p);
+    c->base = offset_of(c, c->p);
+    memmove(c->window, c->p, left);
+    uint64_t ahead = c->end_of_batch - c->base - left;
+    size_t room = c->window_size - left;
+    if (room > ahead)
+        room = (size_t)ahead;
+    if (!gt_read_again(reader, c->base + left, c->window + left, room))
+        return false;
+    c->p = c->window;
+    c->limit = c->window + left + room;
+    memset(c->window + left + room, 0, SLACK);
+    return true;
+}
+
+static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
+{
+    const gt_batch *batch = &reader->v2->batches[c->next_batch];
+    c->batch = c->next_batch;
+    c->next_batch = batch->next;
+    c->p = c->limit = c->window;
+    c->base = batch->data;
+    c->end_of_batch = batch->data + batch->size;
+    c->start = batch->time;
+    c->time = 0;
+    return refill(reader, c);
+}
+
+/* The rest of the batch cannot be read. */
+static bool spoiled(gotrace_reader *reader, gt_v2_cursor *c, const char *what, unsigned type)
+{
+    gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
+    bool go_on = gt_report(reader, GOTRACE_RULE_BATCH_EVENT, at,
+                           "%s (type %u); the rest of the batch cannot be read", what, type);
+    reader->summary.unread_bytes += c->end_of_batch - at.offset;
+    c->p = c->limit;
+    c->end_of_batch = offset_of(c, c->p);
+    return go_on;
+}
+
+/* A varint of which ten bytes can be read. Of one and two bytes which it is is computed, for that
+ * is hard to foresee. */
+static inline bool value(const uint8_t **p, uint64_t *v)
+{
+    uint32_t four;
+    memcpy(&four, *p, sizeof four);
+    four = gt_le32(four);
+    if ((four & 0x8080) != 0x8080) {
+        uint32_t second = four >> 7 & 1;
+        *p += 1 + second;
+        *v = (four & 0x7f) | ((four >> 1 & 0x3f80) & (0 - second));
+        return true;
+    }
+    if (!(four & 0x800000)) {
+        *p += 3;
+        *v = (four & 0x7f) | (four >> 1 & 0x3f80) | (four >> 2 & 0x1fc000);
+        return true;
+    }
+    return gt_varint(p, *p + GT_VARINT_MAX, v) > 0;
+}
+
+/* Decode events from e on, until `end` or until fewer than SLACK bytes are left, one at least. The
+ * end of those that were decoded; *bad is set where the next one is none. */
+static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *e,
+                           const gt_v2_event *end, const char **bad)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    gotrace_summary *summary = &reader->summary;
+    const double ns_per_tick = v2->ns_per_tick;
+    const uint8_t *p = c->p, *limit = c->limit;
+    const uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window;
+    const uint64_t batch = c->batch;
+    int64_t time = c->time;
+    do {
+        const uint8_t *start = p;
+        unsigned type = *p++;
+        const gt_v2_shape *shape = &v2->shapes[type];
+        uint64_t dt;
+        if (!(shape->flags & GOTRACE_SPEC_TIMED)) {
+            *bad = "a record that is no event";
+            p = start;
+            break;
+        }
+        bool good = value(&p, &dt);
+        e->args[0] = e->args[1] = e->args[2] = e->args[3] = 0;
+        for (unsigned i = 1; good && i < shape->values; i++)
+            good = value(&p, &e->args[i - 1]);
+        if (!good || p > limit) {
+            *bad = "an event goes on beyond its batch, or a number of it beyond 64 bits";
+            p = start;
+            break;
+        }
+        if (time == 0)
+            time = gt_v2_ns(c->start, ns_per_tick);
+        time = gt_time_add(time, gt_v2_ns(dt, ns_per_tick));
+        e->time = time;
+        e->offset = shift + (uint64_t)(uintptr_t)start;
+        e->batch = batch;
+        e->type = (uint8_t)type;
+        e++;
+        summary->type_records[type]++;
+        summary->type_bytes[type] += (uint64_t)(p - start);
+    } while (e < end && limit - p >= SLACK);
+    c->p = p;
+    c->time = time;
+    return e;
+}
+
+/* Go to where the next event can be decoded; false when there is none (or reading cannot go on:
+ * see *ok). */
+static bool make_ready(gotrace_reader *reader, gt_v2_cursor *c, bool *ok)
+{
+    *ok = true;
+    for (;;) {
+        bool all = offset_of(c, c->limit) == c->end_of_batch;
+        if (c->limit - c->p >= SLACK || (all && c->p < c->limit))
+            return true;
+        if (!all)
+            *ok = refill(reader, c);
+        else if (c->next_batch != GT_NONE)
+            *ok = open_batch(reader, c);
+        else
+            return false;
+        if (!*ok)
+            return false;
+    }
+}
+
+bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
+{
+    gt_v2_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
+    gt_v2_event *end = start + c->half;
+    bool ok;
+    c->head = c->end = start;
+    while (c->end < end && make_ready(reader, c, &ok)) {
+        const char *bad = NULL;
+        c->end = decode(reader, c, c->end, end, &bad);
+        if (bad && !spoiled(reader, c, bad, *c->p))
+            return false;
+    }
+    if (c->end < end && !ok)
+        return false;
+    size_t n = (size_t)(c->end - start);
+    reader->summary.events += n;
+    reader->summary.records += n;
+    reader->v2->generations[reader->v2->current].summary.events += n;
+    if (n == 0) {
+        c->has_head = false;
+        gt_free(&reader->heap, c->window, c->window_size + SLACK);
+        c->window = NULL;
+    }
+    return true;
+}
+
+static bool open_cursor(gotrace_reader *reader, gt_v2_cursor *c, size_t window)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    size_t largest = 1;
+    for (uint32_t i = c->next_batch; i != GT_NONE; i = v2->batches[i].next)
+        if (v2->batches[i].size > largest)
+            largest = v2->batches[i].size;
+    c->window_size = largest < window ? largest : window;
+    c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
+    if (!c->window)
+        return gt_fail_memory(reader);
+    c->has_head = true;
+    c->head = c->events;
+    return open_batch(reader, c) && gt_v2_cursor_fill(reader, c);
+}
+
+/* A cursor for the thread of each event batch; its batches are linked in the file's order. */
+static bool gather(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    gt_map by_thread = {.heap = &reader->heap};
+    gt_map last = {.heap = &reader->heap}; /* cursor number + 1 to batch + 1 */
+    bool ok = true;
+    for (size_t i = g->first; ok && i < g->first + g->count; i++) {
+        gt_batch *batch = &v2->batches[i];
+        if (batch->kind != GT_BATCH_EVENTS)
+            continue;
+        uint64_t number = gt_map_get(&by_thread, batch->m);
+        if (number) {
+            v2->batches[gt_map_get(&last, number) - 1].next = (uint32_t)i;
+        } else {
+            void *list = v2->cursors;
+            ok = gt_grow(&reader->heap, &list, &v2->cursor_capacity, v2->cursor_count + 1,
+                         sizeof *v2->cursors);
+            v2->cursors = ok ? list : v2->cursors;
+            if (ok) {
+                number = ++v2->cursor_count;
+                v2->cursors[number - 1] = (gt_v2_cursor){
+                    .next_batch = (uint32_t)i,
+                    .thread = batch->m == GT_V2_NO_ID ? NULL
+                                                      : gt_v2_thread_of(reader, v2, batch->m)};
+                ok = (batch->m == GT_V2_NO_ID || v2->cursors[number - 1].thread) &&
+                     gt_map_put(&by_thread, batch->m, number);
+            }
+        }
+        ok = ok && gt_map_put(&last, number, i + 1);
+    }
+    gt_map_free(&by_thread);
+    gt_map_free(&last);
+    return ok || gt_fail_memory(reader);
+}
+
+bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
+{
+    enum { ALL_WINDOWS = 8 << 20, LEAST_WINDOW = 1024, ALL_EVENTS = 4 << 20, MOST = 64 };
+    v2->cursor_count = 0;
+    if (!gather(reader, v2, g))
+        return false;
+    size_t n = v2->cursor_count, window = GT_V2_MAX_BATCH;
+    if (n == 0)
+        return true;
+    size_t half = ALL_EVENTS / (2 * sizeof(gt_v2_event)) / n;
+    half = half < 1 ? 1 : half > MOST ? MOST : half;
+    if (window > ALL_WINDOWS / n)
+        window = ALL_WINDOWS / n;
+    if (window < LEAST_WINDOW)
+        window = LEAST_WINDOW;
+    v2->event_count = n * 2 * half;
+    v2->events = gt_calloc(&reader->heap, v2->event_count, sizeof *v2->events);
+    v2->heap = gt_calloc(&reader->heap, n + 1, sizeof *v2->heap);
+    if (!v2->events || !v2->heap || !gt_waits_init(&v2->waits, &reader->heap, n))
+        return gt_fail_memory(reader);
+    for (size_t i = 0; i < n; i++) {
+        gt_v2_cursor *c = &v2->cursors[i];
+        c->number = (uint32_t)i;
+        c->events = &v2->events[i * 2 * half];
+        c->half = (uint32_t)half;
+        if (!open_cursor(reader, c, window))
+            return false;
+    }
+    return true;
+}
+
+void gt_v2_close_cursors(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        if (v2->cursors[i].window)
+            gt_free(&reader->heap, v2->cursors[i].window, v2->cursors[i].window_size + SLACK);
+    if (v2->heap)
+        gt_free(&reader->heap, v2->heap, (v2->cursor_count + 1) * sizeof *v2->heap);
+    gt_free(&reader->heap, v2->events, v2->event_count * sizeof *v2->events);
+    gt_waits_free(&v2->waits);
+    v2->waits = (gt_waits){0};
+    v2->events = NULL;
+    v2->heap = NULL;
+    v2->cursor_count = v2->event_count = 0;
+}

@@ -1,0 +1,125 @@
+/*
+ * follow.h - between the order of v2 events and what they do.
+ */
+#ifndef GT_V2_FOLLOW_H
+#define GT_V2_FOLLOW_H
+
+#include <string.h>
+
+#include "read/v2/v2.h"
+
+/* What cursors wait for, in gt_waits: a goroutine's status (GT_G_*) at a sequence number, or: */
+enum {
+    GT_WAIT_GC = 0,     /* the GC's sequence number; of id 0 */
+    GT_WAIT_IDLE = 5,   /* a proc that is idle, at a sequence number */
+    GT_WAIT_STEAL = 6,  /* a proc in a system call, likewise */
+    GT_WAIT_THREAD = 7, /* a thread that has lost its proc; no sequence number */
+};
+
+typedef enum gt_followed { GT_FOLLOW_DONE, GT_FOLLOW_WAIT, GT_FOLLOW_FAILED } gt_followed;
+
+/* Let the cursor's event happen, or let the cursor wait. */
+gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor *cursor);
+
+/* The earliest that waits for this is ready. */
+void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what);
+
+static inline void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
+{
+    if (v2->waits.parked_count)
+        gt_v2_wake_parked(v2, id, seq, what);
+}
+
+/* An event being followed, in the context of its thread as it stands before it. */
+typedef struct gt_follow {
+    gotrace_reader *reader;
+    struct gt_v2 *v2;
+    gt_v2_cursor *c;
+    const gt_v2_event *e;
+    gt_v2_thread *t; /* NULL: on no thread */
+    gt_goroutine *g; /* NULL: none */
+    gt_v2_proc *p;   /* NULL: none */
+    uint64_t generation;
+    bool initial; /* it is the first generation that has events. Source: ordering.initialGen */
+    bool suspect;
+} gt_follow;
+
+#define GT_BROKEN(f, rule, ...)                                                                    \
+    ((f)->suspect = true,                                                                          \
+     gt_report((f)->reader, rule, (gt_place){(f)->e->offset, (f)->e->batch, GOTRACE_NO_OFFSET},    \
+               __VA_ARGS__))
+
+const char *gt_v2_name_of(const gt_follow *f);
+const char *gt_v2_status_name(uint8_t status);
+const char *gt_v2_proc_status_name(uint8_t status);
+
+/* Memory, or a limit, was refused. */
+gt_followed gt_v2_refused(const gt_follow *f) __attribute__((cold));
+
+/* What an event needs of its thread. Source: validateCtx. */
+enum { GT_WITH_PROC = 1, GT_NO_PROC = 2, GT_WITH_GOROUTINE = 4, GT_NO_GOROUTINE = 8 };
+enum { GT_USER = GT_WITH_PROC | GT_WITH_GOROUTINE };
+
+bool gt_v2_context_report(gt_follow *f, unsigned needs) __attribute__((cold));
+
+static inline bool gt_v2_context(gt_follow *f, unsigned needs)
+{
+    bool good = f->t && !((needs & GT_WITH_PROC) && !f->p) && !((needs & GT_NO_PROC) && f->p) &&
+                !((needs & GT_WITH_GOROUTINE) && !f->g) && !((needs & GT_NO_GOROUTINE) && f->g);
+    return good || gt_v2_context_report(f, needs);
+}
+
+/* Deliver the event, in the context as it stands. Where nobody looks at it, its time will do. */
+static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
+{
+    gt_v2_out *out = &f->v2->out[f->v2->out_count++];
+    out->time = f->e->time;
+    out->type = type;
+    if (f->v2->silent)
+        return out;
+    out->offset = f->e->offset;
+    memcpy(out->args, f->e->args, sizeof out->args);
+    out->goroutine = f->g ? f->g->id : 0;
+    out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
+    out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
+    out->subject = 0;
+    out->cause = 0;
+    out->text = NULL;
+    out->task = NULL;
+    out->from = out->to = 0;
+    out->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
+    const gt_v2_shape *shape = &f->v2->shapes[type];
+    out->stack = shape->flags & GOTRACE_SPEC_STACK ? out->args[shape->values - 2] : 0;
+    return out;
+}
+
+static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject,
+                                               uint8_t from, uint8_t to)
+{
+    gt_v2_out *out = gt_v2_emit(f, type);
+    out->subject = subject;
+    out->from = from;
+    out->to = to;
+    return out;
+}
+
+/* States as delivered, by the status on the wire: GT_G_*, GT_P_*, or 0. */
+extern const uint8_t gt_v2_shown[5], gt_v2_shown_proc[5];
+
+void gt_v2_bind_goroutine(gt_v2_thread *thread, gt_goroutine *g);
+void gt_v2_bind_proc(gt_v2_thread *thread, gt_v2_proc *p);
+gt_goroutine *gt_v2_goroutine_of(const gt_v2_thread *thread);
+gt_v2_proc *gt_v2_proc_of(gt_follow *f, uint64_t id, bool make);
+void gt_v2_set_proc(gt_follow *f, gt_v2_proc *p, uint8_t status);
+gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status);
+void gt_v2_set_status(gt_follow *f, gt_goroutine *g, uint8_t status);
+gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what);
+
+/* status.c: statuses at the start of a generation, the GC, ranges, tasks and regions. */
+gt_followed gt_v2_proc_status(gt_follow *f);
+gt_followed gt_v2_goroutine_status(gt_follow *f);
+gt_followed gt_v2_gc(gt_follow *f);
+gt_followed gt_v2_range(gt_follow *f);
+gt_followed gt_v2_user(gt_follow *f);
+
+#endif

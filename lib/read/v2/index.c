@@ -1,0 +1,246 @@
+/*
+ * index.c - which batches a v2 file has.
+ *
+ * Batches tell their size, so that only their headers are looked at. A generation's batches follow
+ * each other; from 1.26 on a record says that it is complete.
+ * Source: Go 1.27, internal/trace/generation.go and batch.go.
+ */
+#include <string.h>
+
+#include "read/v2/v2.h"
+
+enum { LOOK = 256, HEADER_MAX = 2 + 5 * GT_VARINT_MAX };
+
+typedef struct look {
+    gotrace_reader *reader;
+    struct gt_v2 *v2;
+    uint8_t bytes[LOOK];
+    uint64_t base; /* of bytes[0] */
+    size_t have;
+    uint64_t at; /* the next header */
+    bool damaged;
+    bool open; /* a generation is being gathered */
+} look;
+
+static gt_place place(const look *l)
+{
+    return (gt_place){l->at, l->v2->batch_count, GOTRACE_NO_OFFSET};
+}
+
+/* Have the bytes at l->at at hand, as many as a header may take or as there are. */
+static const uint8_t *look_at(look *l, size_t *n)
+{
+    if (l->at < l->base || l->at + HEADER_MAX > l->base + l->have) {
+        if (gotrace_source_read(l->reader->source, l->at, l->bytes, LOOK, &l->have,
+                                &l->reader->error) < 0) {
+            gt_fail(l->reader);
+            return NULL;
+        }
+        l->base = l->at;
+    }
+    *n = l->have - (size_t)(l->at - l->base);
+    return l->bytes + (l->at - l->base);
+}
+
+#define DAMAGED(l, rule, ...)                                                                      \
+    ((l)->damaged = true, (l)->reader->summary.unread_bytes = (l)->reader->summary.size - (l)->at, \
+     gt_report((l)->reader, rule, place(l), __VA_ARGS__))
+
+static gt_generation *last_generation(look *l)
+{
+    return &l->v2->generations[l->v2->generation_count - 1];
+}
+
+static bool open_generation(look *l, uint64_t number)
+{
+    struct gt_v2 *v2 = l->v2;
+    void *list = v2->generations;
+    if (!gt_grow(&l->reader->heap, &list, &v2->generation_capacity, v2->generation_count + 1,
+                 sizeof *v2->generations))
+        return gt_fail_memory(l->reader);
+    v2->generations = list;
+    v2->generations[v2->generation_count++] = (gt_generation){
+        .summary = {.generation = number, .offset = l->at}, .first = v2->batch_count};
+    l->open = true;
+    return true;
+}
+
+/* Does the batch belong to the generation being gathered, or does it begin another? */
+static bool place_in_generation(look *l, uint64_t number)
+{
+    if (l->open && last_generation(l)->summary.generation == number)
+        return true;
+    if (number == 0 || (l->v2->generation_count && l->open && l->reader->summary.version >= 26))
+        if (!gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
+                       number == 0 ? "a batch is of generation %llu"
+                                   : "a batch of generation %llu stands before the end of the last",
+                       (unsigned long long)number))
+            return false;
+    if (l->v2->generation_count) {
+        gt_generation *last = last_generation(l);
+        if (l->reader->summary.version < 26) {
+            if (number != last->summary.generation + 1 &&
+                !gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
+                           "generation %llu follows generation %llu", (unsigned long long)number,
+                           (unsigned long long)last->summary.generation))
+                return false;
+            last->summary.complete = true;
+        } else if (number > last->summary.generation + 1 && !l->open &&
+                   !gt_report(l->reader, GOTRACE_RULE_GENERATION_MISSING, place(l),
+                              "generation %llu follows generation %llu", (unsigned long long)number,
+                              (unsigned long long)last->summary.generation)) {
+            return false;
+        }
+    }
+    return open_generation(l, number);
+}
+
+static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32_t size)
+{
+    if (experiment)
+        return GT_BATCH_EXPERIMENT;
+    if (size == 0)
+        return GT_BATCH_EVENTS;
+    switch (first) {
+    case GT_V2_Strings: return GT_BATCH_STRINGS;
+    case GT_V2_Stacks: return GT_BATCH_STACKS;
+    case GT_V2_CPUSamples: return GT_BATCH_SAMPLES;
+    case GT_V2_Frequency: return version < 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
+    case GT_V2_Sync: return version >= 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
+    default: return GT_BATCH_EVENTS;
+    }
+}
+
+static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
+{
+    struct gt_v2 *v2 = l->v2;
+    void *list = v2->batches;
+    if (v2->batch_count >= l->reader->limits.batches) {
+        gt_error_limit(&l->reader->error, GOTRACE_LIMIT_BATCHES, place(l),
+                       l->reader->limits.batches);
+        return gt_fail(l->reader);
+    }
+    if (!gt_grow(&l->reader->heap, &list, &v2->batch_capacity, v2->batch_count + 1,
+                 sizeof *v2->batches))
+        return gt_fail_memory(l->reader);
+    v2->batches = list;
+    v2->batches[v2->batch_count++] = *batch;
+    gt_generation *g = last_generation(l);
+    g->count++;
+    g->summary.batches++;
+    g->summary.bytes += end - l->at;
+    /* A time of 0 counts as none. Source: readGeneration, minTs. */
+    if (g->summary.begin == 0 || batch->time < g->summary.begin)
+        g->summary.begin = batch->time;
+    return true;
+}
+
+/* The header of a batch, or what stands in its place. */
+static bool read_batch(look *l)
+{
+    size_t n;
+    uint64_t v[5] = {0}; /* (experiment,) generation, thread, time, size */
+    const uint8_t *start = look_at(l, &n), *p = start;
+    if (!start)
+        return false;
+    gotrace_summary *summary = &l->reader->summary;
+    uint8_t type = *p++;
+    if (type == GT_V2_EndOfGeneration && summary->version >= 26 && l->open) {
+        gt_generation *g = last_generation(l);
+        g->summary.complete = true;
+        g->summary.bytes++;
+        summary->records++;
+        summary->type_records[type]++;
+        summary->type_bytes[type]++;
+        l->open = false;
+        l->at++;
+        return true;
+    }
+    bool experiment = type == GT_V2_ExperimentalBatch && summary->version >= 23;
+    if (type != GT_V2_EventBatch && !experiment) {
+        if (n >= 5 && memcmp(start, "go 1.", 5) == 0)
+            return DAMAGED(
+                l, GOTRACE_RULE_TRACE_AFTER,
+                "another trace begins here; gotrace repair --all writes each trace to its "
+                "own file");
+        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "byte 0x%02x where a batch is expected", type);
+    }
+    for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
+        int used = gt_varint(&p, start + n, &v[i]);
+        if (used < 0)
+            return DAMAGED(l, GOTRACE_RULE_WIRE_VARINT,
+                           "a number of a batch's header runs over ten bytes or 64 bits");
+        if (used == 0)
+            return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
+                           "the trace is cut off in the header of a batch");
+    }
+    if (v[4] > GT_V2_MAX_BATCH)
+        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "a batch says it is %llu bytes long",
+                       (unsigned long long)v[4]);
+    uint64_t data = l->at + (uint64_t)(p - start), end = data + v[4];
+    if (end > summary->size)
+        return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
+                       "the trace is cut off: a batch of %llu byte%s has %llu left",
+                       (unsigned long long)v[4], gt_plural(v[4]),
+                       (unsigned long long)(summary->size - data));
+    if (!place_in_generation(l, v[1]))
+        return false;
+    if (experiment && v[0] == 0 &&
+        !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
+                   "a batch of experiment 0, which is none"))
+        return false;
+    uint8_t first = 0;
+    if (v[4] && p < start + n)
+        first = *p;
+    gt_batch batch = {
+        .offset = l->at,
+        .data = data,
+        .m = v[2],
+        .time = v[3],
+        .size = (uint32_t)v[4],
+        .next = GT_NONE,
+        .kind = (uint8_t)kind_of(summary->version, experiment, first, (uint32_t)v[4])};
+    uint64_t header = experiment ? end - l->at : data - l->at;
+    summary->records++;
+    summary->type_records[type]++;
+    summary->type_bytes[type] += header;
+    summary->batches++;
+    if (!add_batch(l, &batch, end))
+        return false;
+    l->at = end;
+    return true;
+}
+
+static bool check_end(look *l)
+{
+    struct gt_v2 *v2 = l->v2;
+    if (v2->batch_count == 0)
+        return gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
+                         "the trace holds no batch");
+    gt_generation *last = last_generation(l);
+    if (l->reader->summary.version < 26)
+        last->summary.complete = !l->damaged;
+    else if (l->open && !l->damaged)
+        return gt_report(l->reader, GOTRACE_RULE_GENERATION_END, GT_AT(l->at),
+                         "the trace ends within generation %llu",
+                         (unsigned long long)last->summary.generation);
+    return true;
+}
+
+bool gt_v2_index(gotrace_reader *reader)
+{
+    struct gt_v2 *v2 = gt_calloc(&reader->heap, 1, sizeof *v2);
+    if (!v2)
+        return gt_fail_memory(reader);
+    reader->v2 = v2;
+    gt_v2_shapes_init(v2->shapes, reader->summary.version);
+    gt_table_init(&v2->strings, &reader->heap);
+    gt_table_init(&v2->stacks, &reader->heap);
+    look l = {.reader = reader, .v2 = v2, .at = GT_HEADER_SIZE};
+    while (l.at < reader->summary.size && !l.damaged)
+        if (!read_batch(&l))
+            return false;
+    reader->summary.generations = v2->generation_count;
+    reader->summary.writer = "Go";
+    return check_end(&l);
+}

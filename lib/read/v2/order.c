@@ -1,0 +1,384 @@
+/*
+ * order.c - one order of all threads' events, and what they do to goroutines, procs and threads.
+ *
+ * The earliest event comes next if it is ready: what it starts, unblocks or steals stands in the
+ * state and at the sequence number that it says. What is not ready waits for just that. A rule that
+ * is broken is reported, and the event believed.
+ * Source: Go 1.27, internal/trace/order.go and reader.go.
+ */
+#include <string.h>
+
+#include "read/v2/follow.h"
+
+/* ---- the heap of cursors ------------------------------------------------------------------- */
+
+static void heap_push(struct gt_v2 *v2, gt_v2_cursor *c)
+{
+    size_t i = v2->heap_count++;
+    int64_t key = c->head->time;
+    while (i > 0 && key < v2->heap[(i - 1) / 2].key) {
+        v2->heap[i] = v2->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    v2->heap[i] = (struct gt_v2_entry){key, c};
+}
+
+static void heap_sink(struct gt_v2 *v2, struct gt_v2_entry moved)
+{
+    size_t i = 0, child;
+    while ((child = 2 * i + 1) < v2->heap_count) {
+        child += child + 1 < v2->heap_count && v2->heap[child + 1].key < v2->heap[child].key;
+        if (moved.key <= v2->heap[child].key)
+            break;
+        v2->heap[i] = v2->heap[child];
+        i = child;
+    }
+    v2->heap[i] = moved;
+}
+
+static gt_v2_cursor *heap_pop(struct gt_v2 *v2)
+{
+    gt_v2_cursor *top = v2->heap[0].cursor;
+    struct gt_v2_entry moved = v2->heap[--v2->heap_count];
+    if (v2->heap_count)
+        heap_sink(v2, moved);
+    return top;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
+{
+    uint32_t cursor;
+    if (gt_waits_wake(&v2->waits, id, seq, what, &cursor))
+        heap_push(v2, &v2->cursors[cursor]);
+}
+
+/* Nothing is ready, yet events are left: believe the first events of all that wait. In a generation
+ * that is cut off that is one fault, whatever else follows from it. */
+static bool force_all(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    size_t count;
+    const uint32_t *waiting = gt_waits_clear(&v2->waits, &count);
+    const gt_generation *g = &v2->generations[v2->current];
+    for (size_t i = 0; i < count; i++) {
+        v2->cursors[waiting[i]].forced = true;
+        heap_push(v2, &v2->cursors[waiting[i]]);
+    }
+    if (g->summary.complete)
+        return true;
+    const gt_v2_event *e = v2->heap[0].cursor->head;
+    bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
+                           (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
+                           "%s waits for an event that was cut off; from here on events are taken "
+                           "in the order of their time, and what does not fit is not told",
+                           gt_v2_spec(reader->summary.version, e->type)->name);
+    reader->quiet = true;
+    return go_on;
+}
+
+/* ---- generations --------------------------------------------------------------------------- */
+
+static void put_sync(struct gt_v2 *v2, int64_t time, const gt_generation *g)
+{
+    gt_v2_out *out = &v2->out[v2->out_count++];
+    *out = (gt_v2_out){.time = time,
+                       .offset = g ? g->summary.offset : 0,
+                       .subject = ++v2->syncs,
+                       .proc = GOTRACE_NO_PROC,
+                       .thread = GOTRACE_NO_THREAD};
+    if (g && g->summary.has_clocks) {
+        out->flags = GOTRACE_EVENT_CLOCKS;
+        out->args[0] = (uint64_t)gt_v2_ns(g->summary.clock_ticks, v2->ns_per_tick);
+        out->args[1] = g->summary.monotonic_ns;
+        out->args[2] = g->summary.wall_seconds;
+        out->args[3] = g->summary.wall_nanoseconds;
+    }
+}
+
+static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    uint64_t strings = gt_table_unused(&v2->strings), stacks = gt_table_unused(&v2->stacks);
+    return (strings == 0 && stacks == 0) ||
+           gt_report(reader, GOTRACE_RULE_TABLE_UNUSED, GT_AT(g->summary.offset),
+                     "nothing refers to these of generation %llu: %llu string%s, %llu stack%s",
+                     (unsigned long long)g->summary.generation, (unsigned long long)strings,
+                     gt_plural(strings), (unsigned long long)stacks, gt_plural(stacks));
+}
+
+/* Say of the generation that was read what Go's reader lets pass. */
+static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    gt_v2_back *b = &v2->back;
+    if (b->count &&
+        !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
+                   "events before one that they follow, by their times: %llu, by up to %lld ns; "
+                   "this is the first",
+                   (unsigned long long)b->count, (long long)b->most))
+        return false;
+    *b = (gt_v2_back){.latest = INT64_MIN}; /* generations overlap */
+    return !g->summary.complete || report_unused(reader, v2, g);
+}
+
+/* No clock runs back from one generation to the next. */
+static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+{
+    const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
+    if (v2->current == 0 || !now->has_clocks || !before->has_clocks)
+        return true;
+    const char *clock = now->clock_ticks < before->clock_ticks     ? "trace's"
+                        : now->monotonic_ns < before->monotonic_ns ? "monotonic"
+                        : now->wall_seconds < before->wall_seconds ||
+                                (now->wall_seconds == before->wall_seconds &&
+                                 now->wall_nanoseconds < before->wall_nanoseconds)
+                            ? "wall"
+                            : NULL;
+    return !clock || gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(now->offset),
+                               "generation %llu begins before generation %llu, by the %s clock",
+                               (unsigned long long)now->generation,
+                               (unsigned long long)before->generation, clock);
+}
+
+/* Go to the next generation, or to the end of the trace. */
+static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
+{
+    if (v2->entered) {
+        if (v2->current < v2->generation_count &&
+            !report_generation(reader, v2, &v2->generations[v2->current]))
+            return false;
+        gt_v2_close_cursors(reader, v2);
+        v2->current++;
+    }
+    v2->entered = true;
+    *end = v2->current > v2->generation_count;
+    if (*end)
+        return true;
+    if (v2->current == v2->generation_count) {
+        put_sync(v2, v2->last_time, NULL);
+        return true;
+    }
+    gt_generation *g = &v2->generations[v2->current];
+    v2->generation = g->summary.generation;
+    if (!gt_v2_load(reader, v2, g) || !check_clocks(reader, v2, g) ||
+        !gt_v2_open_cursors(reader, v2, g))
+        return false;
+    v2->heap_count = 0;
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        if (v2->cursors[i].has_head)
+            heap_push(v2, &v2->cursors[i]);
+    if (v2->initial == 0 && v2->heap_count)
+        v2->initial = v2->generation;
+    put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
+    return true;
+}
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+/* Whether anything that is left, those who wait included, is not later than that time. */
+static bool comes_first(const struct gt_v2 *v2, int64_t time)
+{
+    return (v2->heap_count && v2->heap[0].key <= time) ||
+           (v2->turn && v2->turn->head->time <= time) ||
+           (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
+}
+
+static bool put_sample(struct gt_v2 *v2)
+{
+    if (v2->next_sample == v2->sample_count)
+        return false;
+    const gt_v2_sample *s = &v2->samples[v2->next_sample];
+    if (comes_first(v2, s->time))
+        return false;
+    v2->next_sample++;
+    v2->out[v2->out_count++] = (gt_v2_out){
+        .time = s->time,
+        .offset = s->offset,
+        .args = {s->m, s->p, s->g},
+        .goroutine = s->g,
+        .stack = s->stack,
+        .proc = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : (int64_t)s->p,
+        .thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m,
+        .type = GT_V2_CPUSample};
+    return true;
+}
+
+/* ---- the next event ------------------------------------------------------------------------ */
+
+/* The cursor whose turn it is: the same as before while it is the earliest. NULL at the end, and
+ * (*ok false) when reading is to stop. */
+static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
+{
+    gt_v2_cursor *c = v2->turn;
+    *ok = true;
+    if (c) {
+        int64_t key = c->head->time;
+        if (v2->heap_count && v2->heap[0].key < key) {
+            v2->turn = v2->heap[0].cursor;
+            heap_sink(v2, (struct gt_v2_entry){key, c});
+        }
+    } else if (v2->heap_count || v2->waits.parked_count) {
+        if (v2->heap_count == 0 && !force_all(reader, v2)) {
+            *ok = false;
+            return NULL;
+        }
+        v2->turn = heap_pop(v2);
+    }
+    return v2->turn;
+}
+
+/* Tables are written last: until 1.25 nothing else tells that a generation is cut off. */
+static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
+                            const char *what)
+{
+    gt_generation *g = &v2->generations[v2->current];
+    g->summary.complete = false;
+    return gt_report(reader, GOTRACE_RULE_GENERATION_END, GT_AT(e->offset),
+                     "generation %llu has no %s, though its events refer to them: it is cut off",
+                     (unsigned long long)g->summary.generation, what);
+}
+
+static bool report_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
+                             const gt_table *table, uint64_t id)
+{
+    /* Tables come last: a generation that is cut off lacks them anyway. */
+    if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
+        return true;
+    const char *what = table == &v2->strings ? "string" : "stack";
+    if (table->entries == 0)
+        return report_no_table(reader, v2, e, table == &v2->strings ? "strings" : "stacks");
+    return gt_report(reader, GOTRACE_RULE_TABLE_REFERENCE, GT_AT(e->offset),
+                     "%s refers to %s %llu, which is not in the generation",
+                     gt_v2_spec(reader->summary.version, e->type)->name, what,
+                     (unsigned long long)id);
+}
+
+/* Source: validateTableIDs. */
+static inline bool check_references(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e)
+{
+    const gt_v2_shape *shape = &v2->shapes[e->type];
+    for (unsigned left = shape->refers; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        gt_table *table = shape->stacks >> i & 1 ? &v2->stacks : &v2->strings;
+        if (e->args[i] && !gt_table_use(table, e->args[i]) &&
+            !report_reference(reader, v2, e, table, e->args[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Samples are taken while other things happen: their times say nothing about the clocks. */
+static inline void look_back(struct gt_v2 *v2, const gt_v2_event *e)
+{
+    gt_v2_back *b = &v2->back;
+    if (e->time >= b->latest) {
+        b->latest = e->time;
+        return;
+    }
+    int64_t by = (int64_t)((uint64_t)b->latest - (uint64_t)e->time);
+    if (b->count++ == 0)
+        b->offset = e->offset;
+    if (by > b->most || by < 0)
+        b->most = by < 0 ? INT64_MAX : by;
+}
+
+/* Let the earliest event that is ready happen: it leaves one or more in v2->out. *none is true when
+ * nothing is left. */
+__attribute__((always_inline)) static inline bool advance(gotrace_reader *reader, struct gt_v2 *v2,
+                                                          bool *none)
+{
+    gt_v2_cursor *c;
+    bool ok;
+    *none = false;
+    while ((c = choose(reader, v2, &ok))) {
+        gt_followed followed = gt_v2_follow(reader, v2, c);
+        if (followed == GT_FOLLOW_FAILED)
+            return false;
+        if (followed == GT_FOLLOW_WAIT) {
+            v2->turn = NULL;
+            continue;
+        }
+        c->forced = false;
+        look_back(v2, c->head);
+        if (!check_references(reader, v2, c->head) || !gt_v2_cursor_advance(reader, c))
+            return false;
+        if (!c->has_head)
+            v2->turn = NULL;
+        return true;
+    }
+    *none = true;
+    return ok;
+}
+
+/* Let what comes next happen: it leaves one or more events in v2->out, or *end is true. False when
+ * reading cannot go on. */
+static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
+{
+    *end = false;
+    v2->out_next = v2->out_count = 0;
+    while (v2->out_count == 0) {
+        bool none = true;
+        if (put_sample(v2))
+            return true;
+        if (v2->entered && v2->current < v2->generation_count && !advance(reader, v2, &none))
+            return false;
+        if (none && (!next_generation(reader, v2, end) || *end))
+            return *end;
+    }
+    return true;
+}
+
+/* Two events do not happen at the same time, in Go's reader. */
+static inline void stamp(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
+{
+    if (out->time <= v2->last_time)
+        out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
+    v2->last_time = out->time;
+    if (out->type == 0) /* those that begin and end a generation take no time */
+        return;
+    if (reader->first_ticks == 0)
+        reader->first_ticks = out->time;
+    reader->last_ticks = out->time;
+}
+
+bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool end = false;
+    *next = NULL;
+    if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
+        return end;
+    *next = &v2->out[v2->out_next++];
+    stamp(reader, v2, *next);
+    return true;
+}
+
+/* Let a generation's events happen as far as no samples stand between them. */
+static bool drain(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    while (v2->next_sample == v2->sample_count) {
+        bool none;
+        v2->out_next = v2->out_count = 0;
+        if (!advance(reader, v2, &none))
+            return false;
+        if (none)
+            return true;
+        while (v2->out_next < v2->out_count)
+            stamp(reader, v2, &v2->out[v2->out_next++]);
+    }
+    return true;
+}
+
+bool gt_v2_check(gotrace_reader *reader)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool end;
+    v2->silent = true;
+    do {
+        while (v2->out_next < v2->out_count)
+            stamp(reader, v2, &v2->out[v2->out_next++]);
+        bool within = v2->entered && v2->current < v2->generation_count;
+        if ((within && !drain(reader, v2)) || !step(reader, v2, &end))
+            return false;
+    } while (!end);
+    return true;
+}

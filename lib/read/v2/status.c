@@ -1,0 +1,370 @@
+/*
+ * status.c - what a generation says of how things stand when it begins; and what lasts: the GC,
+ * sweeps, assists, stopped worlds, tasks and regions.
+ */
+#include <string.h>
+
+#include "read/v2/follow.h"
+
+static unsigned long long num(uint64_t n)
+{
+    return n;
+}
+
+/* ---- statuses ------------------------------------------------------------------------------ */
+
+static gt_followed not_a_status(gt_follow *f, gotrace_rule rule, const char *what, uint64_t id,
+                                uint64_t status)
+{
+    if (!GT_BROKEN(f, rule, "%s %llu has status %llu, which is none", what, num(id), num(status)))
+        return GT_FOLLOW_FAILED;
+    gt_v2_emit(f, f->e->type);
+    return GT_FOLLOW_DONE;
+}
+
+gt_followed gt_v2_proc_status(gt_follow *f)
+{
+    uint64_t id = f->e->args[0], status = f->e->args[1];
+    if (status > GT_P_ABANDONED)
+        return not_a_status(f, GOTRACE_RULE_STATUS_PROC, "proc", id, status);
+    gt_v2_proc *p = gt_v2_proc_of(f, id, false);
+    uint8_t from = gt_v2_shown_proc[status];
+    gt_v2_thread *holder = f->t;
+    bool promoted = false;
+    if (p) {
+        promoted = status == GT_P_ABANDONED && p->status == GT_P_SYSCALL;
+        if (promoted)
+            from = GOTRACE_STATE_RUNNING;
+        else if (p->status != status &&
+                 !GT_BROKEN(f, GOTRACE_RULE_STATUS_PROC,
+                            "proc %llu is %s at the start of the generation, but was %s", num(id),
+                            gt_v2_proc_status_name((uint8_t)status),
+                            gt_v2_proc_status_name(p->status)))
+            return GT_FOLLOW_FAILED;
+    } else {
+        from = f->initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
+        p = gt_v2_proc_of(f, id, true);
+        if (!p)
+            return gt_v2_refused(f);
+    }
+    if (promoted) {
+        /* It is about to be stolen, and some other thread says so: show it where it is bound. */
+        holder = p->holder; /* Source: advanceProcStatus */
+        if (!holder && !GT_BROKEN(f, GOTRACE_RULE_STATUS_PROC,
+                                  "proc %llu is in a system call, but no thread has it", num(id)))
+            return GT_FOLLOW_FAILED;
+        status = GT_P_SYSCALL;
+    }
+    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, from, gt_v2_shown_proc[status]);
+    out->args[1] = status;
+    out->flags |= GOTRACE_EVENT_INITIAL;
+    if (promoted && holder) {
+        gt_goroutine *g = gt_v2_goroutine_of(holder);
+        out->thread = (int64_t)holder->id;
+        out->proc = (int64_t)id;
+        out->goroutine = g ? g->id : 0;
+    }
+    p->seq = 0;
+    p->generation = f->generation;
+    gt_v2_set_proc(f, p, (uint8_t)status);
+    if (!promoted && (status == GT_P_RUNNING || status == GT_P_SYSCALL) && f->t)
+        gt_v2_bind_proc(f->t, p);
+    return GT_FOLLOW_DONE;
+}
+
+/* The goroutine is in a system call on a thread, this one or another. *ok is false when reading is
+ * to stop. */
+static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out *out)
+{
+    if (m == GT_V2_NO_ID)
+        return GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
+                         "goroutine %llu is in a system call on no thread", num(g->id));
+    if (f->t && m == f->t->id) {
+        bool same = (f->g ? f->g->id : GT_V2_NO_ID) == g->id;
+        if (!f->initial && !same &&
+            !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
+                       "goroutine %llu is in a system call on thread %llu, which has another",
+                       num(g->id), num(m)))
+            return false;
+        gt_v2_bind_goroutine(f->t, g);
+        return true;
+    }
+    gt_v2_thread *t = gt_v2_thread_of(f->reader, f->v2, m);
+    if (!t)
+        return false;
+    gt_goroutine *bound = gt_v2_goroutine_of(t);
+    if (t->seen) {
+        if ((bound ? bound->id : GT_V2_NO_ID) != g->id &&
+            !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
+                       "goroutine %llu is in a system call on thread %llu, which has another",
+                       num(g->id), num(m)))
+            return false;
+        out->goroutine = bound ? bound->id : 0;
+    } else {
+        t->seen = true;
+        gt_v2_bind_goroutine(t, g);
+    }
+    out->thread = (int64_t)m;
+    return true;
+}
+
+gt_followed gt_v2_goroutine_status(gt_follow *f)
+{
+    uint64_t id = f->e->args[0], m = f->e->args[1], status = f->e->args[2];
+    if (status > GT_G_WAITING)
+        return not_a_status(f, GOTRACE_RULE_STATUS_GOROUTINE, "goroutine", id, status);
+    gt_goroutine *g = gt_goroutine_find(&f->v2->goroutines, id);
+    uint8_t from = gt_v2_shown[status];
+    if (g) {
+        if (g->status != status &&
+            !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
+                       "goroutine %llu is %s at the start of the generation, but was %s", num(id),
+                       gt_v2_status_name((uint8_t)status), gt_v2_status_name(g->status)))
+            return GT_FOLLOW_FAILED;
+    } else {
+        if (!f->initial &&
+            !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
+                       "goroutine %llu has a status at the start of a later generation, but was "
+                       "never created",
+                       num(id)))
+            return GT_FOLLOW_FAILED;
+        from = GOTRACE_STATE_UNDETERMINED;
+        f->reader->summary.goroutines_initial++;
+    }
+    uint64_t cause = g ? g->cause : 0;
+    bool fresh = !g;
+    if (fresh && !(g = gt_v2_make_goroutine(f, id, (uint8_t)status)))
+        return gt_v2_refused(f);
+    if (fresh)
+        g->start_stack = 0;
+    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, from, gt_v2_shown[status]);
+    out->flags |= GOTRACE_EVENT_INITIAL;
+    if (status == GT_G_RUNNING)
+        gt_v2_bind_goroutine(f->t, g);
+    else if (status == GT_G_SYSCALL && !bind_in_syscall(f, g, m, out))
+        return GT_FOLLOW_FAILED;
+    g->cause = cause;
+    g->seq = 0;
+    g->generation = f->generation;
+    gt_v2_set_status(f, g, (uint8_t)status);
+    return GT_FOLLOW_DONE;
+}
+
+/* ---- the GC -------------------------------------------------------------------------------- */
+
+static const char *const gc_names[] = {"in a state that is not known", "not going on", "going on"};
+
+gt_followed gt_v2_gc(gt_follow *f)
+{
+    struct gt_v2 *v2 = f->v2;
+    uint64_t seq = f->e->args[0];
+    uint8_t type = f->e->type;
+    bool first = type == GT_V2_GCActive  ? f->initial
+                 : type == GT_V2_GCBegin ? v2->gc == GT_GC_UNDETERMINED
+                                         : false;
+    if (!first && seq != v2->gc_seq + 1) {
+        if (!f->c->forced)
+            return gt_v2_park(f, 0, seq - 1, GT_WAIT_GC);
+        if (!GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
+                       "%s has sequence number %llu, but the GC stands at %llu and nothing is left "
+                       "that could change that",
+                       gt_v2_name_of(f), num(seq), num(v2->gc_seq)))
+            return GT_FOLLOW_FAILED;
+    }
+    int wanted = type == GT_V2_GCBegin ? GT_GC_OFF : GT_GC_ON;
+    bool good = first ? v2->gc == GT_GC_UNDETERMINED : v2->gc == (unsigned)wanted;
+    if (!good && !GT_BROKEN(f, type == GT_V2_GCEnd ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
+                            "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
+        return GT_FOLLOW_FAILED;
+    if (!first && !gt_v2_context(f, GT_USER))
+        return GT_FOLLOW_FAILED;
+    v2->gc = type == GT_V2_GCEnd ? GT_GC_OFF : GT_GC_ON;
+    v2->gc_seq = seq;
+    gt_v2_emit(f, type);
+    gt_v2_wake(v2, 0, seq, GT_WAIT_GC);
+    return GT_FOLLOW_DONE;
+}
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+static bool check_range(gt_follow *f, bool good, const char *what)
+{
+    return good || GT_BROKEN(f, GOTRACE_RULE_RANGE, "%s, but %s", gt_v2_name_of(f), what);
+}
+
+static const char *string_of(gt_follow *f, uint64_t id, size_t *size)
+{
+    const gt_entry *entry = id ? gt_table_find(&f->v2->strings, id) : NULL;
+    *size = entry ? entry->size : 0;
+    return entry ? (const char *)entry->bytes : "";
+}
+
+static bool sweep(gt_follow *f, uint8_t type)
+{
+    gt_v2_proc *p = f->p;
+    if (type == GT_V2_GCSweepActive) {
+        p = gt_v2_proc_of(f, f->e->args[0], false);
+        if (!p)
+            return check_range(f, false, "the proc is not there");
+    }
+    if (!p)
+        return true;
+    bool good = type == GT_V2_GCSweepBegin || (type == GT_V2_GCSweepActive && f->initial)
+                    ? check_range(f, !p->sweeping, "the proc is sweeping already")
+                    : check_range(f, p->sweeping, "the proc is not sweeping");
+    p->sweeping = type != GT_V2_GCSweepEnd;
+    return good;
+}
+
+static bool assist(gt_follow *f, uint8_t type)
+{
+    gt_goroutine *g = f->g;
+    if (type == GT_V2_GCMarkAssistActive) {
+        g = gt_goroutine_find(&f->v2->goroutines, f->e->args[0]);
+        if (!g)
+            return check_range(f, false, "the goroutine is not there");
+    }
+    if (!g)
+        return true;
+    bool good = type == GT_V2_GCMarkAssistBegin || (type == GT_V2_GCMarkAssistActive && f->initial)
+                    ? check_range(f, !g->assisting, "the goroutine is assisting already")
+                    : check_range(f, g->assisting, "the goroutine is not assisting");
+    g->assisting = type != GT_V2_GCMarkAssistEnd;
+    return good;
+}
+
+/* The reason may be told in one generation and asked for in the next, whose strings are others. */
+static bool stop_world(gt_follow *f, gt_v2_out *out)
+{
+    gt_goroutine *g = f->g;
+    if (!g)
+        return true;
+    if (f->e->type == GT_V2_STWBegin) {
+        size_t size;
+        const char *reason = string_of(f, f->e->args[0], &size);
+        bool good = check_range(f, !g->stopping, "the goroutine has stopped the world already");
+        g->stopping = gt_names_keep(f->reader, f->v2, reason, size);
+        out->text = g->stopping;
+        return g->stopping && good;
+    }
+    bool good = check_range(f, g->stopping, "the goroutine has not stopped the world");
+    out->text = g->stopping;
+    g->stopping = NULL;
+    return good;
+}
+
+gt_followed gt_v2_range(gt_follow *f)
+{
+    uint8_t type = f->e->type;
+    bool active = type == GT_V2_GCSweepActive || type == GT_V2_GCMarkAssistActive;
+    bool of_proc = type == GT_V2_GCSweepBegin || type == GT_V2_GCSweepEnd;
+    if (!active && !gt_v2_context(f, of_proc ? GT_WITH_PROC : GT_USER))
+        return GT_FOLLOW_FAILED;
+    gt_v2_out *out = gt_v2_emit(f, type);
+    out->subject = active    ? f->e->args[0]
+                   : of_proc ? (f->p ? f->p->id : GT_V2_NO_ID)
+                             : (f->g ? f->g->id : 0);
+    bool good;
+    switch (type) {
+    case GT_V2_GCSweepActive:
+    case GT_V2_GCSweepBegin:
+    case GT_V2_GCSweepEnd: good = sweep(f, type); break;
+    case GT_V2_STWBegin:
+    case GT_V2_STWEnd: good = stop_world(f, out); break;
+    default: good = assist(f, type); break;
+    }
+    return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
+}
+
+/* ---- tasks and regions --------------------------------------------------------------------- */
+
+static bool task_begin(gt_follow *f, gt_v2_out *out)
+{
+    struct gt_v2 *v2 = f->v2;
+    uint64_t id = f->e->args[0];
+    size_t size;
+    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->tasks, id);
+    f->reader->summary.tasks++;
+    uint64_t parent = f->e->args[1];
+    if (parent == 0) /* no parent, not the background task */
+        parent = GT_V2_NO_ID;
+    out->args[1] = parent;
+    if (task && !GT_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
+                           "task %llu is created while one of that id goes on", num(id)))
+        return false;
+    if (!task) {
+        task = gt_resize(&f->reader->heap, NULL, 0, sizeof *task);
+        if (!task || !gt_map_put(&v2->tasks, id, (uint64_t)(uintptr_t)task)) {
+            gt_free(&f->reader->heap, task, task ? sizeof *task : 0);
+            return gt_fail_memory(f->reader);
+        }
+    }
+    const char *name = string_of(f, f->e->args[2], &size);
+    task->parent = parent;
+    task->name_size = size;
+    task->name = gt_names_keep(f->reader, v2, name, size);
+    return task->name != NULL;
+}
+
+static void task_end(gt_follow *f, gt_v2_out *out)
+{
+    gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->tasks, f->e->args[0]);
+    out->ended = (gt_v2_task){.parent = GT_V2_NO_ID, .name = ""};
+    if (task) {
+        out->ended = *task;
+        gt_map_remove(&f->v2->tasks, f->e->args[0]);
+        gt_free(&f->reader->heap, task, sizeof *task);
+    }
+    out->task = &out->ended;
+}
+
+static bool region_begin(gt_follow *f, const char *name)
+{
+    gt_goroutine *g = f->g;
+    void *regions = g->regions;
+    size_t capacity = g->region_capacity;
+    if (!gt_grow(&f->reader->heap, &regions, &capacity, g->region_count + (size_t)1,
+                 sizeof *g->regions))
+        return gt_fail_memory(f->reader);
+    g->regions = regions;
+    g->region_capacity = (uint32_t)capacity;
+    g->regions[g->region_count++] = (gt_region){f->e->args[0], (uint64_t)(uintptr_t)name};
+    return true;
+}
+
+static bool region(gt_follow *f)
+{
+    size_t size;
+    const char *bytes = string_of(f, f->e->args[1], &size);
+    const char *name = gt_names_keep(f->reader, f->v2, bytes, size);
+    if (!name)
+        return false;
+    f->reader->summary.regions += f->e->type == GT_V2_UserRegionBegin;
+    if (!f->g)
+        return true;
+    if (f->e->type == GT_V2_UserRegionBegin)
+        return region_begin(f, name);
+    if (f->g->region_count == 0) /* it began before tracing did */
+        return true;
+    const gt_region *inner = &f->g->regions[--f->g->region_count];
+    const char *open = (const char *)(uintptr_t)inner->name;
+    return (inner->task == f->e->args[0] && open == name) ||
+           GT_BROKEN(f, GOTRACE_RULE_REGION_END,
+                     "goroutine %llu ends region \"%.40s\" of task %llu, but the innermost one is "
+                     "\"%.40s\" of task %llu",
+                     num(f->g->id), name, num(f->e->args[0]), open, num(inner->task));
+}
+
+gt_followed gt_v2_user(gt_follow *f)
+{
+    bool good = gt_v2_context(f, GT_USER);
+    gt_v2_out *out = gt_v2_emit(f, f->e->type);
+    switch (f->e->type) {
+    case GT_V2_UserTaskBegin: good = good && task_begin(f, out); break;
+    case GT_V2_UserTaskEnd: task_end(f, out); break;
+    case GT_V2_UserRegionBegin:
+    case GT_V2_UserRegionEnd: good = good && region(f); break;
+    default: f->reader->summary.logs += f->e->type == GT_V2_UserLog; break;
+    }
+    return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
+}

@@ -1,0 +1,619 @@
+/*
+ * encoder.c - writing by event, as the tracers do: a buffer a proc, written as a batch when
+ * it has no room, strings on first sight, and the stacks with the footer at the end.
+ *
+ * Source: the seeds' traceEvent(Locked), traceString, traceStackTable.dump and readTrace0, and
+ * between them Go 1.7 (no batch header until the first event, bare stacks) and 1.19.
+ */
+#include <string.h>
+
+#include "write/encoder.h"
+
+/* What the tracers ask room for before an event: type, length, two differences, three more. */
+#define EVENT_ROOM (2 + 5 * GT_VARINT_MAX)
+/* A batch's header: type, proc, sequence number, ticks. */
+#define HEADER_ROOM (1 + 3 * GT_VARINT_MAX)
+/* Go's readers refuse more, and the largest possible record still fits a buffer of gccgo's. */
+#define FRAMES_MAX 1000
+
+/* Bytes of a buffer's header: link, last ticks, position (1.5: link, last sequence, last ticks,
+ * slice), and room for a stack of 128 PCs (gccgo: of 128 locations of 48 bytes). */
+#define CAPACITY_1_5   (65536 - 48 - 128 * 8)
+#define CAPACITY_GO    (65536 - 24 - 128 * 8)
+#define CAPACITY_GCCGO (65536 - 24 - 128 * 48)
+
+#define EARLY   GT_TRACER_HEADER_WITH_EVENT
+#define BATCHED GT_TRACER_STACK_BATCHES
+#define LATE                                                                                       \
+    (GT_TRACER_STACK_BATCHES | GT_TRACER_RAISES | GT_TRACER_FREQUENCY_BATCHED |                    \
+     GT_TRACER_STACK_ESTIMATE | GT_TRACER_STACK_PAD)
+
+static const gt_tracer tracers[] = {
+    {GOTRACE_TRACER_GO, 5, EARLY | GT_TRACER_FREQUENCY_LAST | GT_TRACER_STACK_ESTIMATE,
+     CAPACITY_1_5},
+    {GOTRACE_TRACER_GO, 7, EARLY, CAPACITY_GO},
+    {GOTRACE_TRACER_GO, 11, BATCHED, CAPACITY_GO},
+    {GOTRACE_TRACER_GO, 19, BATCHED | GT_TRACER_RAISES, CAPACITY_GO},
+    {GOTRACE_TRACER_GO, 21, LATE, CAPACITY_GO},
+    {GOTRACE_TRACER_GCCGO, 11, BATCHED, CAPACITY_GCCGO},
+    {GOTRACE_TRACER_GO_2023, 19, LATE, CAPACITY_GO},
+};
+
+static const gt_tracer *find_tracer(int version, unsigned tracer)
+{
+    const gt_tracer *found = NULL;
+    for (size_t i = 0; i < sizeof tracers / sizeof tracers[0]; i++)
+        if (tracers[i].tracer == tracer && tracers[i].since <= version &&
+            (tracer == GOTRACE_TRACER_GO || tracers[i].since == version))
+            found = &tracers[i];
+    return found;
+}
+
+void gt_encoder_init_events(gotrace_encoder *e)
+{
+    e->generation = 1;
+    e->tracer = gt_is_v2(e->version) ? NULL : find_tracer(e->version, GOTRACE_TRACER_GO);
+}
+
+void gt_encoder_free_events(gotrace_encoder *e)
+{
+    for (size_t i = 0; i < e->procs.count; i++)
+        gt_free(&e->heap, e->buffers[i].bytes, e->buffers[i].capacity);
+    gt_free(&e->heap, e->buffers, e->buffer_capacity * sizeof *e->buffers);
+    gt_free(&e->heap, e->frames, e->frame_capacity * sizeof(gt_stack_frame));
+    gt_encoder_free_v2(e);
+    gt_intern_free(&e->heap, &e->procs);
+    gt_intern_free(&e->heap, &e->strings);
+    gt_intern_free(&e->heap, &e->stacks);
+}
+
+static bool does(const gotrace_encoder *e, unsigned flag)
+{
+    return e->tracer->flags & flag;
+}
+
+static gotrace_status fail_usage(gotrace_encoder *e, const char *what)
+{
+    return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s", what);
+}
+
+static gotrace_status fail_limit(gotrace_encoder *e, gotrace_limit which, uint64_t limit)
+{
+    return e->status = gt_error_limit(&e->error, which, GT_NOWHERE, limit);
+}
+
+static gotrace_status check_open(gotrace_encoder *e)
+{
+    if (e->status == GOTRACE_OK && e->finished)
+        fail_usage(e, "a call to an encoder that has finished its trace");
+    return e->status;
+}
+
+/* Every by-event call starts with this. */
+static gotrace_status check_by_event(gotrace_encoder *e)
+{
+    if (check_open(e) == GOTRACE_OK && !e->tracer)
+        fail_usage(e, "traces of go 1.22 and later can only be written record by record");
+    return e->status;
+}
+
+gotrace_status gotrace_encoder_tracer(gotrace_encoder *e, gotrace_tracer tracer)
+{
+    if (check_by_event(e) != GOTRACE_OK)
+        return e->status;
+    const gt_tracer *found = find_tracer(e->version, tracer);
+    if (!found)
+        return fail_usage(e, "that tracer never wrote traces of this version");
+    if (e->procs.count > 0 || e->stacks.count > 0)
+        return fail_usage(e, "the tracer can only be chosen before the first event");
+    e->tracer = found;
+    return GOTRACE_OK;
+}
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+__attribute__((noinline)) static gt_buffer *seek_buffer(gotrace_encoder *e, int64_t proc,
+                                                        uint32_t *near)
+{
+    size_t number;
+    if (gt_intern_find(&e->procs, &proc, sizeof proc, &number)) {
+        *near = (uint32_t)number + 1;
+        return &e->buffers[number];
+    }
+    if (e->procs.count >= e->max_procs) {
+        fail_limit(e, GOTRACE_LIMIT_PROCS, e->max_procs);
+        return NULL;
+    }
+    void *buffers = e->buffers;
+    bool ok = gt_grow(&e->heap, &buffers, &e->buffer_capacity, e->procs.count + 1,
+                      sizeof *e->buffers);
+    e->buffers = buffers;
+    if (!ok || !gt_intern_put(&e->heap, &e->procs, &proc, sizeof proc, &number)) {
+        gt_encoder_fail_memory(e);
+        return NULL;
+    }
+    e->buffers[number] = (gt_buffer){.proc = proc};
+    return &e->buffers[number];
+}
+
+/* The buffer of a proc, made if there is none; NULL (and the error is set) if there cannot be. */
+static inline gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
+{
+    uint32_t *near = &e->near[(uint64_t)proc % (sizeof e->near / sizeof e->near[0])];
+    if (*near && e->buffers[*near - 1].proc == proc)
+        return &e->buffers[*near - 1];
+    return seek_buffer(e, proc, near);
+}
+
+static gotrace_status flush_buffer(gotrace_encoder *e, gt_buffer *buffer)
+{
+    if (buffer->used == 0)
+        return GOTRACE_OK;
+    gotrace_status status = gt_encoder_pass(e, buffer->bytes, buffer->used);
+    buffer->used = 0;
+    return status;
+}
+
+static size_t room_in(const gotrace_encoder *e, const gt_buffer *buffer)
+{
+    return e->tracer->capacity - buffer->used;
+}
+
+/* Have the memory for that many more bytes, as far as the buffer may ever hold them. Few procs of
+ * a trace with many fill their buffers, so these grow. */
+static bool extend(gotrace_encoder *e, gt_buffer *buffer, size_t size)
+{
+    size_t room = room_in(e, buffer);
+    void *bytes = buffer->bytes;
+    bool ok = gt_grow(&e->heap, &bytes, &buffer->capacity,
+                      buffer->used + (size < room ? size : room), 1);
+    buffer->bytes = bytes;
+    if (!ok)
+        gt_encoder_fail_memory(e);
+    return ok;
+}
+
+/* The header of a batch that is opened at that time. */
+static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ticks, uint64_t seq)
+{
+    if (buffer->header == GT_HEADER_TOLD || buffer->header == GT_HEADER_FIXED) {
+        ticks = buffer->header_ticks;
+    } else if (does(e, GT_TRACER_RAISES) && ticks > 0) {
+        ticks--;
+        if (ticks < buffer->last_ticks)
+            ticks = buffer->last_ticks;
+    }
+    if (buffer->header == GT_HEADER_TOLD)
+        buffer->header = GT_HEADER_OF_EVENT;
+    uint8_t *p = buffer->bytes;
+    *p++ = GT_V1_Batch | 1 << 6;
+    p = gt_put(p, buffer->proc == GOTRACE_PROC_SAMPLES ? 0 : (uint64_t)buffer->proc);
+    if (e->version < 7)
+        p = gt_put(p, seq);
+    p = gt_put(p, ticks);
+    buffer->used = (size_t)(p - buffer->bytes);
+    buffer->last_ticks = ticks;
+    buffer->last_seq = seq;
+}
+
+static gotrace_status reserve_anew(gotrace_encoder *e, gt_buffer *buffer, size_t size,
+                                   uint64_t ticks, uint64_t seq)
+{
+    bool full = room_in(e, buffer) < size;
+    if (full && flush_buffer(e, buffer) != GOTRACE_OK)
+        return e->status;
+    if (!extend(e, buffer, HEADER_ROOM + size))
+        return e->status;
+    if (buffer->used == 0 && buffer->header != GT_HEADER_NONE)
+        begin_batch(e, buffer, ticks, seq);
+    return GOTRACE_OK;
+}
+
+/* Room for size bytes in a proc's buffer, of which a new batch is begun where it has none. What a
+ * whole buffer cannot hold is for the caller to cut. */
+static inline gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size_t size,
+                                     uint64_t ticks, uint64_t seq)
+{
+    if (buffer->used > 0 && buffer->capacity - buffer->used >= size && room_in(e, buffer) >= size)
+        return GOTRACE_OK;
+    return reserve_anew(e, buffer, size, ticks, seq);
+}
+
+gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uint64_t ticks)
+{
+    if (check_by_event(e) != GOTRACE_OK)
+        return e->status;
+    gt_buffer *buffer = buffer_of(e, proc);
+    if (!buffer)
+        return e->status;
+    buffer->header_ticks = ticks;
+    if (!does(e, GT_TRACER_HEADER_WITH_EVENT))
+        buffer->header = GT_HEADER_TOLD;
+    return GOTRACE_OK;
+}
+
+gotrace_status gotrace_encoder_flush(gotrace_encoder *e, int64_t proc)
+{
+    size_t number;
+    if (check_by_event(e) != GOTRACE_OK || !gt_intern_find(&e->procs, &proc, sizeof proc, &number))
+        return e->status;
+    return flush_buffer(e, &e->buffers[number]);
+}
+
+/* The length and what fits of the bytes themselves: a tracer cuts what is too long for a buffer. */
+static void put_data(const gotrace_encoder *e, gt_buffer *buffer, const char *data, size_t size)
+{
+    size_t room = room_in(e, buffer);
+    if (size + gt_varint_size(size) > room)
+        size = room - gt_varint_size(room);
+    uint8_t *p = gt_put(buffer->bytes + buffer->used, size);
+    if (size > 0)
+        memcpy(p, data, size);
+    buffer->used = (size_t)(p - buffer->bytes) + size;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+/* Arguments of an event that the caller gives: neither differences nor stack. */
+static size_t given_args(const gotrace_encoder *e, const gotrace_event_spec *spec)
+{
+    size_t values = e->shapes[spec->code].values;
+    if (spec->flags & GOTRACE_SPEC_TIMED)
+        values -= e->version < 7 ? 2 : 1;
+    return values - (spec->flags & GOTRACE_SPEC_STACK ? 1 : 0);
+}
+
+static gotrace_status check_event(gotrace_encoder *e, const gotrace_event_spec *spec,
+                                  size_t arg_count, uint64_t stack, size_t data_size)
+{
+    if (!spec || e->shapes[spec->code & 63].values == 0)
+        return fail_usage(e, "an event of a type that this version does not have");
+    if (!(spec->flags & GOTRACE_SPEC_TIMED) && spec->code != GT_V1_TimerGoroutine)
+        return fail_usage(e, "a record that the encoder writes by itself, told as an event");
+    size_t want = spec->code == GT_V1_TimerGoroutine ? 1 : given_args(e, spec);
+    if (arg_count != want)
+        return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+                                        "%s with %zu arguments; %zu are expected in go 1.%d",
+                                        spec->name, arg_count, want, e->version);
+    if ((stack != 0 && !(spec->flags & GOTRACE_SPEC_STACK)) ||
+        (data_size > 0 && !(spec->flags & GOTRACE_SPEC_DATA)))
+        return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+                                        "%s with a %s, which it has not", spec->name,
+                                        stack != 0 ? "stack" : "message");
+    return GOTRACE_OK;
+}
+
+static gotrace_status keep_timer(gotrace_encoder *e, uint64_t goroutine)
+{
+    if (e->timer_count == GT_TIMERS_MAX)
+        return e->status = gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+                                        "more than %d goroutines run timers", GT_TIMERS_MAX);
+    e->timers[e->timer_count++] = goroutine;
+    return GOTRACE_OK;
+}
+
+/* The ticks that an event after the buffer's last one gets. */
+static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buffer,
+                                        uint64_t *ticks)
+{
+    if (does(e, GT_TRACER_RAISES) && *ticks <= buffer->last_ticks)
+        *ticks = buffer->last_ticks + 1;
+    if (e->clamps && *ticks < buffer->last_ticks)
+        *ticks = buffer->last_ticks;
+    if (*ticks >= buffer->last_ticks)
+        return GOTRACE_OK;
+    return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+                                    "ticks fall from %llu to %llu on proc %lld",
+                                    (unsigned long long)buffer->last_ticks,
+                                    (unsigned long long)*ticks, (long long)buffer->proc);
+}
+
+gotrace_status gotrace_encoder_event(gotrace_encoder *e, int64_t proc,
+                                     const gotrace_event_spec *spec, uint64_t ticks, uint64_t seq,
+                                     const uint64_t *args, size_t arg_count, uint64_t stack,
+                                     const char *data, size_t data_size)
+{
+    if (check_by_event(e) != GOTRACE_OK ||
+        check_event(e, spec, arg_count, stack, data_size) != GOTRACE_OK)
+        return e->status;
+    return gt_encoder_event(e, proc, spec, ticks, seq, args, arg_count, stack, data, data_size);
+}
+
+gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_event_spec *spec,
+                                uint64_t ticks, uint64_t seq, const uint64_t *args,
+                                size_t arg_count, uint64_t stack, const char *data,
+                                size_t data_size)
+{
+    if (spec->code == GT_V1_TimerGoroutine)
+        return keep_timer(e, args[0]);
+    gt_buffer *buffer = buffer_of(e, spec->code == GT_V1_CPUSample ? GOTRACE_PROC_SAMPLES : proc);
+    if (!buffer || next_ticks(e, buffer, &ticks) != GOTRACE_OK)
+        return e->status;
+    size_t extra = spec->flags & GOTRACE_SPEC_DATA ? GT_VARINT_MAX + data_size : 0;
+    if (reserve(e, buffer, EVENT_ROOM + extra, ticks, seq) != GOTRACE_OK ||
+        next_ticks(e, buffer, &ticks) != GOTRACE_OK)
+        return e->status;
+
+    uint8_t *start = buffer->bytes + buffer->used, *p = start;
+    unsigned form = e->shapes[spec->code].inlined;
+    *p++ = (uint8_t)(spec->code | form << 6);
+    p += form == 3;
+    if (e->version < 7)
+        p = gt_put(p, seq - buffer->last_seq);
+    p = gt_put(p, ticks - buffer->last_ticks);
+    for (size_t i = 0; i < arg_count; i++)
+        p = gt_put(p, args[i]);
+    if (spec->flags & GOTRACE_SPEC_STACK)
+        p = gt_put(p, stack);
+    if (form == 3)
+        start[1] = (uint8_t)(p - start - 2);
+    buffer->used = (size_t)(p - buffer->bytes);
+    buffer->last_ticks = e->event_ticks = ticks;
+    buffer->last_seq = seq;
+    if (spec->flags & GOTRACE_SPEC_DATA)
+        put_data(e, buffer, data, data_size);
+    return GOTRACE_OK;
+}
+
+/* ---- strings and stacks --------------------------------------------------------------------- */
+
+gotrace_status gt_encoder_intern_string(gotrace_encoder *e, const char *bytes, size_t size,
+                                        size_t *number)
+{
+    if (gt_intern_find(&e->strings, bytes, size, number))
+        return GOTRACE_OK;
+    if (e->strings.count >= e->max_strings)
+        return fail_limit(e, GOTRACE_LIMIT_STRINGS, e->max_strings);
+    if (size > e->max_string)
+        return fail_limit(e, GOTRACE_LIMIT_STRING_BYTES, e->max_string);
+    return gt_intern_put(&e->heap, &e->strings, bytes, size, number) ? GOTRACE_OK
+                                                                     : gt_encoder_fail_memory(e);
+}
+
+/* The id of a string of the table; its record goes into the buffer if it was not written yet. */
+static gotrace_status string_id(gotrace_encoder *e, gt_buffer *buffer, uint64_t ticks,
+                                size_t number, uint64_t *id)
+{
+    gt_entry *entry = &e->strings.entries[number];
+    if (entry->id == 0) {
+        size_t room = 1 + 2 * GT_VARINT_MAX + entry->size;
+        if (reserve(e, buffer, room, ticks, buffer->last_seq) != GOTRACE_OK)
+            return e->status;
+        entry->id = ++e->last_string;
+        uint8_t *p = buffer->bytes + buffer->used;
+        *p++ = GT_V1_String;
+        p = gt_put(p, entry->id);
+        buffer->used = (size_t)(p - buffer->bytes);
+        put_data(e, buffer, (const char *)gt_intern_bytes(&e->strings, entry), entry->size);
+    }
+    *id = entry->id;
+    return GOTRACE_OK;
+}
+
+gotrace_status gotrace_encoder_string(gotrace_encoder *e, int64_t proc, uint64_t ticks,
+                                      const char *bytes, size_t size, uint64_t *id)
+{
+    *id = 0;
+    if (check_by_event(e) != GOTRACE_OK || size == 0)
+        return e->status;
+    if (e->version < 7)
+        return fail_usage(e, "traces of go 1.5 have no strings");
+    size_t number;
+    gt_buffer *buffer = buffer_of(e, proc);
+    if (!buffer || gt_encoder_intern_string(e, bytes, size, &number) != GOTRACE_OK)
+        return e->status;
+    if (ticks < buffer->last_ticks)
+        ticks = buffer->last_ticks;
+    return string_id(e, buffer, ticks, number, id);
+}
+
+gotrace_status gt_encoder_intern_name(gotrace_encoder *e, const char *name, size_t size,
+                                      uint64_t *number)
+{
+    *number = 0;
+    if (!name || size == 0)
+        return GOTRACE_OK;
+    size_t kept = size < GT_NAME_MAX ? size : GT_NAME_MAX, found = 0;
+    gotrace_status status = gt_encoder_intern_string(e, name + (size - kept), kept, &found);
+    *number = found + 1;
+    return status;
+}
+
+gt_stack_frame *gt_encoder_frames(gotrace_encoder *e, size_t count)
+{
+    void *kept = e->frames;
+    bool grown = gt_grow(&e->heap, &kept, &e->frame_capacity, count, sizeof(gt_stack_frame));
+    e->frames = kept;
+    if (!grown)
+        gt_encoder_fail_memory(e);
+    return grown ? e->frames : NULL;
+}
+
+gotrace_status gt_encoder_intern_stack(gotrace_encoder *e, const gt_stack_frame *frames,
+                                       size_t count, uint64_t *id)
+{
+    size_t number, size = count * sizeof *frames;
+    if (!gt_intern_find(&e->stacks, frames, size, &number)) {
+        if (e->stacks.count >= e->max_stacks)
+            return fail_limit(e, GOTRACE_LIMIT_STACKS, e->max_stacks);
+        if (!gt_intern_put(&e->heap, &e->stacks, frames, size, &number))
+            return gt_encoder_fail_memory(e);
+        e->stacks.entries[number].id = number + 1;
+    }
+    *id = e->stacks.entries[number].id;
+    return GOTRACE_OK;
+}
+
+gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *frames, size_t count,
+                                     uint64_t *id)
+{
+    *id = 0;
+    if (check_by_event(e) != GOTRACE_OK || count == 0)
+        return e->status;
+    uint64_t limit = e->max_frames < FRAMES_MAX ? e->max_frames : FRAMES_MAX;
+    if (count > limit)
+        return fail_limit(e, GOTRACE_LIMIT_FRAMES, limit);
+    gt_stack_frame *frame = gt_encoder_frames(e, count);
+    if (!frame)
+        return e->status;
+    for (size_t i = 0; i < count; i++) {
+        frame[i] = (gt_stack_frame){.pc = gotrace_frame_pc(&frames[i])};
+        if (e->version < 7)
+            continue;
+        frame[i].line = frames[i].line;
+        if (gt_encoder_intern_name(e, frames[i].function, frames[i].function_size,
+                                   &frame[i].function) < 0 ||
+            gt_encoder_intern_name(e, frames[i].file, frames[i].file_size, &frame[i].file) < 0)
+            return e->status;
+    }
+    return gt_encoder_intern_stack(e, frame, count, id);
+}
+
+/* ---- the footer ----------------------------------------------------------------------------- */
+
+/* The id of a frame's name, whose record goes before that of the stack. */
+static gotrace_status name_id(gotrace_encoder *e, gt_buffer *buffer, uint64_t name, uint64_t *id)
+{
+    *id = 0;
+    return name == 0 ? GOTRACE_OK : string_id(e, buffer, 0, (size_t)name - 1, id);
+}
+
+/* Write a stack of the table. body has room for the longest. */
+static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt_entry *stack,
+                                 uint8_t *body)
+{
+    gt_stack_frame frame;
+    size_t count = stack->size / sizeof frame;
+    uint8_t *p = gt_put(body, stack->id);
+    p = gt_put(p, count);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&frame, gt_intern_bytes(&e->stacks, stack) + i * sizeof frame, sizeof frame);
+        p = gt_put(p, frame.pc);
+        if (e->version < 7)
+            continue;
+        uint64_t function, file;
+        if (name_id(e, buffer, frame.function, &function) != GOTRACE_OK ||
+            name_id(e, buffer, frame.file, &file) != GOTRACE_OK)
+            return e->status;
+        p = gt_put(p, function);
+        p = gt_put(p, file);
+        p = gt_put(p, frame.line);
+    }
+    size_t size = (size_t)(p - body), room = 1 + GT_VARINT_MAX + size;
+    if (does(e, GT_TRACER_STACK_ESTIMATE))
+        room = e->version < 7 ? 1 + (3 + count) * GT_VARINT_MAX
+                              : 1 + GT_VARINT_MAX + (2 + 4 * count) * GT_VARINT_MAX;
+    if (reserve(e, buffer, room, 0, 0) != GOTRACE_OK)
+        return e->status;
+    p = buffer->bytes + buffer->used;
+    *p++ = GT_V1_Stack | 3 << 6;
+    p = gt_put_wide(p, size, does(e, GT_TRACER_STACK_PAD) ? GT_VARINT_MAX : gt_varint_size(size));
+    memcpy(p, body, size);
+    buffer->used = (size_t)(p - buffer->bytes) + size;
+    return GOTRACE_OK;
+}
+
+/* Frequency and timer goroutines at p; returns the end. */
+static uint8_t *put_frequency(const gotrace_encoder *e, uint8_t *p, uint64_t frequency)
+{
+    *p++ = GT_V1_Frequency;
+    p = gt_put(p, frequency);
+    if (e->version < 7)
+        *p++ = 0;
+    for (size_t i = 0; i < e->timer_count; i++) {
+        *p++ = GT_V1_TimerGoroutine;
+        p = gt_put(p, e->timers[i]);
+        if (e->version < 7)
+            *p++ = 0;
+    }
+    return p;
+}
+
+static gotrace_status write_bare_frequency(gotrace_encoder *e, uint64_t frequency)
+{
+    uint8_t bytes[(1 + GT_TIMERS_MAX) * (2 + GT_VARINT_MAX)];
+    return gt_encoder_pass(e, bytes, (size_t)(put_frequency(e, bytes, frequency) - bytes));
+}
+
+/* Frequency and stacks, the latter through a buffer of their own. */
+static gotrace_status write_footer(gotrace_encoder *e, uint64_t frequency, gt_buffer *buffer,
+                                   uint8_t *body)
+{
+    bool batched = does(e, GT_TRACER_FREQUENCY_BATCHED);
+    bool last = does(e, GT_TRACER_FREQUENCY_LAST);
+    if (!batched && !last && write_bare_frequency(e, frequency) != GOTRACE_OK)
+        return e->status;
+    if (reserve(e, buffer, (1 + GT_TIMERS_MAX) * (2 + GT_VARINT_MAX), 0, 0) != GOTRACE_OK)
+        return e->status;
+    if (batched) {
+        uint8_t *end = put_frequency(e, buffer->bytes + buffer->used, frequency);
+        buffer->used = (size_t)(end - buffer->bytes);
+    }
+    for (size_t i = 0; i < e->stacks.count; i++)
+        if (dump_stack(e, buffer, &e->stacks.entries[i], body) != GOTRACE_OK)
+            return e->status;
+    if (flush_buffer(e, buffer) != GOTRACE_OK)
+        return e->status;
+    return last ? write_bare_frequency(e, frequency) : GOTRACE_OK;
+}
+
+/* Tracers write the buffers of procs as they are numbered, then the global one, then samples: that
+ * is the order of these numbers. */
+static uint64_t buffer_rank(const gt_buffer *buffer)
+{
+    if (buffer->proc >= 0)
+        return (uint64_t)buffer->proc;
+    return buffer->proc == GOTRACE_PROC_SAMPLES ? UINT64_MAX : UINT64_MAX - 1;
+}
+
+/* Heap sort: in place, for qsort may allocate. */
+static void sift_down(gt_buffer *buffers, size_t at, size_t count)
+{
+    gt_buffer moved = buffers[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count &&
+                 buffer_rank(&buffers[child + 1]) > buffer_rank(&buffers[child]);
+        if (buffer_rank(&moved) >= buffer_rank(&buffers[child]))
+            break;
+        buffers[at] = buffers[child];
+    }
+    buffers[at] = moved;
+}
+
+static void sort_buffers(gt_buffer *buffers, size_t count)
+{
+    for (size_t i = count / 2; i > 0; i--)
+        sift_down(buffers, i - 1, count);
+    while (count > 1) {
+        gt_buffer greatest = buffers[0];
+        buffers[0] = buffers[--count];
+        buffers[count] = greatest;
+        sift_down(buffers, 0, count);
+    }
+}
+
+gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, uint64_t ticks)
+{
+    if ((frequency == 0 ? check_open(e) : check_by_event(e)) != GOTRACE_OK)
+        return e->status;
+    sort_buffers(e->buffers, e->procs.count);
+    e->finished = true; /* the order of the buffers is no longer that of their table */
+    for (size_t i = 0; i < e->procs.count; i++)
+        if (flush_buffer(e, &e->buffers[i]) != GOTRACE_OK)
+            return e->status;
+    if (frequency != 0) {
+        gt_buffer buffer = {
+            .header = does(e, GT_TRACER_STACK_BATCHES) ? GT_HEADER_FIXED : GT_HEADER_NONE,
+            .header_ticks = ticks,
+        };
+        size_t size = (2 + 4 * FRAMES_MAX) * GT_VARINT_MAX;
+        uint8_t *body = gt_calloc(&e->heap, 1, size);
+        gotrace_status status = body ? write_footer(e, frequency, &buffer, body)
+                                     : gt_encoder_fail_memory(e);
+        gt_free(&e->heap, body, size);
+        gt_free(&e->heap, buffer.bytes, buffer.capacity);
+        if (status != GOTRACE_OK)
+            return status;
+    }
+    return gt_encoder_flush_out(e);
+}

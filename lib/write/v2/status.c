@@ -1,0 +1,425 @@
+/*
+ * status.c - v2: what a generation says of how things stand, and where generations begin and
+ * end.
+ *
+ * Source: Go's runtime/tracestatus.go, traceLocker.eventWriter and traceAdvance: a goroutine or
+ * proc has its status told once a generation, before the first event that refers to it, and at the
+ * generation's end where there was none.
+ */
+#include "write/writer.h"
+
+bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count)
+{
+    if (!t)
+        t = &w->nowhere;
+    uint8_t *p = gt_w_begin_record(w, t, code, count);
+    if (!p)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        p = gt_put(p, args[i]);
+    gt_v2_keep(&t->buffer, p);
+    return true;
+}
+
+void gt_w_bind_goroutine(gt_w_thread *t, gt_w_goroutine *g)
+{
+    if (t && t->goroutine)
+        t->goroutine->thread = NULL;
+    if (g && g->thread)
+        g->thread->goroutine = NULL;
+    if (t)
+        t->goroutine = g;
+    if (g)
+        g->thread = t;
+}
+
+void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p)
+{
+    if (t && t->proc)
+        t->proc->thread = NULL;
+    if (p && p->thread)
+        p->thread->proc = NULL;
+    if (t)
+        t->proc = p;
+    if (p)
+        p->thread = t;
+}
+
+/* ---- statuses ------------------------------------------------------------------------------- */
+
+void gt_w_proc_told(gotrace_writer *w, gt_w_proc *p)
+{
+    p->generation = w->generation;
+    p->seq = 0;
+    GT_W_REMOVE(w->procs, p);
+    GT_W_APPEND(w->procs, p);
+}
+
+void gt_w_goroutine_told(gotrace_writer *w, gt_w_goroutine *g)
+{
+    g->generation = w->generation;
+    g->seq = 0;
+    GT_W_REMOVE(w->goroutines, g);
+    GT_W_APPEND(w->goroutines, g);
+}
+
+static bool tell_sweep(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+{
+    const uint64_t id = (uint64_t)p->id;
+    p->sweep_generation = w->generation;
+    return gt_w_put(w, t, GT_V2_GCSweepActive, &id, 1);
+}
+
+static bool tell_assist(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t)
+{
+    g->assist_generation = w->generation;
+    return gt_w_put(w, t, GT_V2_GCMarkAssistActive, &g->id, 1);
+}
+
+bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+{
+    const uint64_t args[2] = {(uint64_t)p->id, p->state};
+    if (p->thread)
+        t = p->thread;
+    gt_w_proc_told(w, p);
+    return gt_w_put(w, t, GT_V2_ProcStatus, args, 2) && (!p->sweeping || tell_sweep(w, p, t));
+}
+
+bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread)
+{
+    const uint64_t args[3] = {g->id, thread, g->state};
+    if (g->state == GT_W_RUNNING && g->thread)
+        t = g->thread;
+    gt_w_goroutine_told(w, g);
+    return gt_w_put(w, t, GT_V2_GoStatus, args, 3) && (!g->assisting || tell_assist(w, g, t));
+}
+
+/* ---- statuses that are told ------------------------------------------------------------------ */
+
+static gt_w_thread *thread_told(gt_w_step *s, int64_t id, bool *good)
+{
+    gt_w_thread *t = id == GOTRACE_NO_THREAD ? &s->w->nowhere : gt_w_make_thread(s->w, id);
+    *good = t != NULL;
+    return t;
+}
+
+/* The thread has that proc, or none. */
+static bool is_free(gt_w_step *s, const gt_w_thread *t, const gt_w_proc *p)
+{
+    return !t || !t->proc || t->proc == p ||
+           gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
+                       "ProcStatus: thread %lld has proc %lld, so it cannot have %lld",
+                       (long long)t->id, (long long)t->proc->id, (long long)p->id);
+}
+
+bool gt_w_told_proc_status(gt_w_step *s)
+{
+    gotrace_writer *w = s->w;
+    uint64_t id = s->h->args[0], status = s->h->args[1];
+    bool good;
+    gt_w_thread *t = thread_told(s, s->h->thread, &good);
+    gt_w_proc *p = good ? gt_w_make_proc(w, (int64_t)id) : NULL;
+    if (!p)
+        return false;
+    if (status == GT_W_UNKNOWN || status > GT_W_ABANDONED) {
+        if (!gt_w_refuse(w, GOTRACE_RULE_STATUS_PROC,
+                         "proc %llu has status %llu; 1 to 4 are possible", gt_w_num(id),
+                         gt_w_num(status)))
+            return false;
+        return gt_w_put(w, t, s->code, s->h->args, 2);
+    }
+    if (p->generation == w->generation && !w->options.believe)
+        return true;
+    /* What is about to be taken is told as left in its system call. */
+    if (p->state == GT_W_IN_SYSCALL && status == GT_W_ABANDONED && p->thread)
+        status = p->state;
+    if (p->state != GT_W_UNKNOWN && p->state != status &&
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_PROC,
+                     "the status of proc %llu is told to be %s, but it is %s", gt_w_num(id),
+                     gt_w_proc_state_name((uint8_t)status), gt_w_proc_state_name(p->state)))
+        return false;
+    bool held = status == GT_W_BUSY || status == GT_W_IN_SYSCALL;
+    if (p->state == GT_W_UNKNOWN && held && t != &w->nowhere) {
+        if (!is_free(s, t, p))
+            return false;
+        gt_w_bind_proc(t, p);
+    }
+    p->state = (uint8_t)status;
+    const uint64_t args[2] = {id, status};
+    gt_w_proc_told(w, p);
+    return gt_w_put(w, p->thread ? p->thread : t, s->code, args, 2);
+}
+
+static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t m, uint64_t status)
+{
+    gotrace_writer *w = s->w;
+    if (g->state == GT_W_NONE && w->generation > 1 &&
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
+                     "goroutine %llu was never created; only in the first generation can there be "
+                     "such",
+                     gt_w_num(g->id)))
+        return false;
+    if (g->state != GT_W_NONE && g->state != status &&
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
+                     "the status of goroutine %llu is told to be %s, but it is %s", gt_w_num(g->id),
+                     gt_w_state_name((uint8_t)status), gt_w_state_name(g->state)))
+        return false;
+    bool elsewhere = m == GT_V2_NO_THREAD || (g->thread && (uint64_t)g->thread->id != m);
+    return status != GT_W_SYSCALL || !elsewhere ||
+           gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
+                       "goroutine %llu is told to be in a system call on %s thread",
+                       gt_w_num(g->id), m == GT_V2_NO_THREAD ? "no" : "another");
+}
+
+/* What was not known runs, or is in a system call, on that thread. */
+static bool hold(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status)
+{
+    if (t == &s->w->nowhere)
+        return true;
+    if (t->goroutine &&
+        !gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
+                     "the status of goroutine %llu is told to be %s on thread %lld, which has "
+                     "goroutine %llu",
+                     gt_w_num(g->id), gt_w_state_name(status), (long long)t->id,
+                     gt_w_num(t->goroutine->id)))
+        return false;
+    gt_w_bind_goroutine(t, g);
+    return true;
+}
+
+bool gt_w_told_goroutine_status(gt_w_step *s)
+{
+    gotrace_writer *w = s->w;
+    const gotrace_happening *h = s->h;
+    uint64_t m = h->args[1], status = h->args[2];
+    uint64_t args[4] = {h->args[0], m, status, h->stack};
+    size_t count = s->code == GT_V2_GoStatusStack ? 4 : 3;
+    bool good;
+    gt_w_thread *t = thread_told(s, h->thread, &good);
+    gt_w_goroutine *g = good ? gt_w_make_goroutine(w, args[0]) : NULL;
+    if (!g)
+        return false;
+    if (status == GT_W_NONE || status > GT_W_WAITING) {
+        if (!gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
+                         "goroutine %llu has status %llu; 1 to 4 are possible", gt_w_num(g->id),
+                         gt_w_num(status)))
+            return false;
+        return gt_w_put(w, t, s->code, args, count);
+    }
+    if (g->generation == w->generation && !w->options.believe)
+        return true;
+    if (!check_status(s, g, m, status))
+        return false;
+    if (g->state == GT_W_NONE && status == GT_W_SYSCALL && m != GT_V2_NO_THREAD) {
+        /* Told on its own thread: readers doubt it elsewhere, if that was heard of before. */
+        t = gt_w_make_thread(w, (int64_t)m);
+        if (!t)
+            return false;
+    } else if (status == GT_W_SYSCALL && h->proc == GOTRACE_NO_PROC && t->proc) {
+        t = &w->nowhere;
+    }
+    if (g->state == GT_W_NONE && (status == GT_W_RUNNING || status == GT_W_SYSCALL) &&
+        !hold(s, t, g, (uint8_t)status))
+        return false;
+    g->state = (uint8_t)status;
+    gt_w_goroutine_told(w, g);
+    return gt_w_put(w, t, s->code, args, count);
+}
+
+static bool not_going(gt_w_step *s, const char *why)
+{
+    return gt_w_refuse(s->w, GOTRACE_RULE_RANGE, "%s, but %s", gt_w_name(s), why);
+}
+
+/* That something lasting goes on: a proc's sweep, or a goroutine's assist. */
+bool gt_w_told_active(gt_w_step *s)
+{
+    gotrace_writer *w = s->w;
+    uint64_t id = s->h->args[0];
+    bool good, first = w->generation == 1;
+    gt_w_thread *t = thread_told(s, s->h->thread, &good);
+    if (!good)
+        return false;
+    if (s->code == GT_V2_GCSweepActive) {
+        gt_w_proc *p = gt_w_find_proc(w, (int64_t)id);
+        bool known = p && p->state != GT_W_UNKNOWN;
+        bool goes_on = known && (p->sweeping || (first && !p->swept));
+        if (known && p->sweep_generation == w->generation && p->sweeping)
+            return true;
+        if (!goes_on && !not_going(s, known ? "the proc is not sweeping" : "the proc is not there"))
+            return false;
+        if (!p)
+            return gt_w_put(w, t, s->code, s->h->args, 1);
+        p->sweeping = p->swept = true;
+        /* Its status, if that is due, says so too. */
+        return p->generation == w->generation ? tell_sweep(w, p, t) : gt_w_tell_proc(w, p, t);
+    }
+    gt_w_goroutine *g = gt_w_find_goroutine(w, id);
+    bool known = g && g->state != GT_W_NONE;
+    bool goes_on = known && (g->assisting || (first && !g->assisted));
+    if (known && g->assist_generation == w->generation && g->assisting)
+        return true;
+    if (!goes_on &&
+        !not_going(s, known ? "the goroutine is not assisting" : "the goroutine is not there"))
+        return false;
+    if (!g)
+        return gt_w_put(w, t, s->code, s->h->args, 1);
+    g->assisting = g->assisted = true;
+    if (g->generation == w->generation)
+        return tell_assist(w, g, t);
+    return gt_w_tell_goroutine(w, g, t, g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD);
+}
+
+/* ---- generations ---------------------------------------------------------------------------- */
+
+static uint64_t to_ns(uint64_t ticks, uint64_t frequency)
+{
+    uint64_t seconds = ticks / frequency, rest = ticks % frequency;
+    return seconds * 1000000000 + (uint64_t)((double)rest * 1e9 / (double)frequency);
+}
+
+/* The clocks of the system now, from what was told of them at some other time. */
+static gotrace_clocks clocks_now(const gotrace_writer *w)
+{
+    gotrace_clocks c = w->clocks;
+    if (w->clocked)
+        return c;
+    bool later = w->now >= c.ticks;
+    uint64_t ns = to_ns(later ? w->now - c.ticks : c.ticks - w->now, w->options.frequency);
+    uint64_t nanoseconds = c.wall_nanoseconds + ns % 1000000000;
+    c.ticks = w->now;
+    if (later) {
+        c.monotonic_ns += ns;
+        c.wall_seconds += ns / 1000000000 + nanoseconds / 1000000000;
+        c.wall_nanoseconds = nanoseconds % 1000000000;
+        return c;
+    }
+    c.monotonic_ns = c.monotonic_ns > ns ? c.monotonic_ns - ns : 0;
+    nanoseconds = c.wall_nanoseconds + 1000000000 - ns % 1000000000;
+    uint64_t seconds = ns / 1000000000 + (nanoseconds < 1000000000);
+    c.wall_seconds = c.wall_seconds > seconds ? c.wall_seconds - seconds : 0;
+    c.wall_nanoseconds = nanoseconds % 1000000000;
+    return c;
+}
+
+bool gt_w_open_generation_now(gotrace_writer *w)
+{
+    w->open = true;
+    gt_w_began(w);
+    if (w->version < 25)
+        return true;
+    w->clocks = clocks_now(w);
+    return gt_v2_sync(w->encoder, w->now, w->options.frequency, &w->clocks) == GOTRACE_OK ||
+           (gt_w_broken(w), false);
+}
+
+bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t)
+{
+    if (!t->proc || t->proc->state != GT_W_BUSY || !t->goroutine ||
+        t->goroutine->state != GT_W_RUNNING)
+        return true;
+    uint64_t seq = ++w->gc_seq;
+    w->gc_generation = w->generation;
+    w->gc_due = false;
+    return gt_w_put(w, t, GT_V2_GCActive, &seq, 1);
+}
+
+/* That a GC cycle goes on can only be told where a goroutine runs. */
+static bool tell_silent_gc(gotrace_writer *w)
+{
+    for (gt_w_thread *t = w->threads.first;
+         t && w->gc == GT_W_GC_ON && w->gc_generation != w->generation; t = t->next)
+        if (!gt_w_tell_gc(w, t))
+            return false;
+    return true;
+}
+
+/* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a
+ * system call, but the thread was heard of, because its proc was taken meanwhile: readers would not
+ * believe it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
+static bool tells_of_its_own(const gt_w_thread *t)
+{
+    return t->goroutine && (t->goroutine->state == GT_W_RUNNING ||
+                            (t->goroutine->state == GT_W_SYSCALL && t->buffer.used > 0));
+}
+
+/* Those that run say so where they do, before the buffers are written. */
+static bool tell_silent_procs(gotrace_writer *w)
+{
+    for (gt_w_proc *p = w->procs.first, *next; p && p->generation != w->generation; p = next) {
+        next = p->next;
+        if (p->state != GT_W_UNKNOWN && !gt_w_tell_proc(w, p, w->latest))
+            return false;
+    }
+    for (gt_w_thread *t = w->threads.first; t; t = t->next)
+        if (tells_of_its_own(t) && !gt_w_tell_goroutine(w, t->goroutine, t, (uint64_t)t->id))
+            return false;
+    return tell_silent_gc(w);
+}
+
+static bool tell_silent_goroutines(gotrace_writer *w)
+{
+    for (gt_w_goroutine *g = w->goroutines.first, *next; g && g->generation != w->generation;
+         g = next) {
+        next = g->next;
+        uint64_t thread = g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD;
+        if (g->state != GT_W_NONE && !gt_w_tell_goroutine(w, g, &w->nowhere, thread))
+            return false;
+    }
+    return true;
+}
+
+static bool flush(gotrace_writer *w, gt_w_thread *t)
+{
+    return gt_v2_flush(w->encoder, &t->buffer) == GOTRACE_OK || (gt_w_broken(w), false);
+}
+
+/* Threads that came last are written first: the runtime's list of them is that way round. */
+static bool end_generation(gotrace_writer *w)
+{
+    if (w->version < 25 && gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
+        return gt_w_broken(w), false;
+    if (!tell_silent_procs(w))
+        return false;
+    for (gt_w_thread *t = w->threads.last; t; t = t->previous)
+        if (!flush(w, t))
+            return false;
+    if (!tell_silent_goroutines(w) || !flush(w, &w->nowhere))
+        return false;
+    if (gt_v2_end_generation(w->encoder, w->now) != GOTRACE_OK)
+        return gt_w_broken(w), false;
+    w->generation = w->encoder->generation;
+    w->open = w->clocked = w->gc_due = false;
+    return true;
+}
+
+gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks)
+{
+    gotrace_status status = gt_w_v2_advance(w, NULL, ticks);
+    w->gc_due = w->gc == GT_W_GC_ON;
+    return status;
+}
+
+gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks)
+{
+    /* A generation in which nothing happened is not written: the clocks are those of this one. */
+    if (w->open && !end_generation(w))
+        return GOTRACE_ERROR;
+    w->began = ticks;
+    w->begun = true;
+    if (clocks) {
+        w->clocks = *clocks;
+        w->clocked = true;
+    }
+    return GOTRACE_OK;
+}
+
+gotrace_status gt_w_v2_finish(gotrace_writer *w)
+{
+    /* If nothing happened in any, the trace has one all the same. */
+    if (!w->open && w->begun && w->generation == 1 && !gt_w_open_generation_now(w))
+        return GOTRACE_ERROR;
+    if (w->open && !end_generation(w))
+        return GOTRACE_ERROR;
+    return gotrace_encoder_finish(w->encoder, 0, 0) == GOTRACE_OK ? GOTRACE_OK : gt_w_broken(w);
+}
