@@ -1,13 +1,13 @@
 /*
- * fibers.c - a small scheduler of fibers, which writes what it does as a trace of Go 1.26.
+ * fibers.c - a small fiber scheduler that writes a trace of Go 1.26.
  *
  *   cc -o fibers fibers.c $(pkg-config --cflags --libs gotrace)
  *   ./fibers >fibers.trace
  *   go tool trace fibers.trace
  *
- * A fiber is a goroutine, and a worker is a thread with a proc of its own. Here the workers take
- * turns on one thread of the system, to keep the example small; with real ones, which would wait
- * for each other where they call the writer, what is told would be the same.
+ * A fiber is shown as a goroutine, and a worker as a thread with its own proc. To keep the example
+ * small, the workers take turns on one thread of the system. Real threads would make the same
+ * calls, with a lock around the writer.
  */
 #include <gotrace.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 enum { VERSION = 26, WORKERS = 2, FIBERS = 4, STACK = 64 * 1024, FIRST_THREAD = 1000, JOBS = 50 };
 
 typedef struct fiber {
-    uint64_t id; /* the goroutine's */
+    uint64_t id; /* of the goroutine */
     void (*run)(void);
     const char *name;
     bool runnable, ended;
@@ -29,15 +29,15 @@ typedef struct fiber {
 
 static gotrace_writer *writer;
 static fiber fibers[FIBERS];
-static fiber *current;       /* the fiber that runs */
-static int worker;           /* whose turn it is */
-static ucontext_t scheduler; /* where fibers come back to */
-static int mail;             /* a box that holds one letter; 0: it is empty */
-static fiber *waiting[2];    /* for the box to be empty, and to be full */
+static fiber *current;       /* the running fiber */
+static int worker;           /* index of the current worker */
+static ucontext_t scheduler; /* the context to which fibers return */
+static int mail;             /* a mailbox for one letter; 0: empty */
+static fiber *waiting[2];    /* fibers that wait until the mailbox is empty, and until it is full */
 
 /* ---- the trace ------------------------------------------------------------------------------ */
 
-/* Ids of texts and stacks are good for a generation: ask for them when they are needed. */
+/* Ids of texts and stacks are valid for one generation: get them when they are needed. */
 static uint64_t text(const char *text)
 {
     uint64_t id = 0;
@@ -45,7 +45,7 @@ static uint64_t text(const char *text)
     return id;
 }
 
-/* No .pc: the writer gives each different frame a program counter of its own. */
+/* .pc is not set: the writer computes a program counter for each different frame. */
 static uint64_t stack(const char *function, uint64_t line)
 {
     const gotrace_frame frame = {.line = line,
@@ -58,19 +58,20 @@ static uint64_t stack(const char *function, uint64_t line)
     return id;
 }
 
-/* It is now: to be said before ids are asked for, since a new generation may begin with it. */
-static void now(void)
+/* Set the time before getting ids, because a new generation may begin at that time. */
+static void set_time(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     gotrace_writer_at(writer, (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
 }
 
-/* Something happens on the worker whose turn it is. An error stays: it is asked for at the end. */
-static void tell(const char *event, const uint64_t *args, size_t count, uint64_t where)
+/* Write an event of the current worker. After a failed write all later calls fail, so main checks
+ * only gotrace_writer_finish. */
+static void emit(const char *event, const uint64_t *args, size_t count, uint64_t where)
 {
     gotrace_happening h = {.spec = gotrace_event_spec_named(VERSION, event),
-                           .proc = GOTRACE_NO_PROC, /* what the thread has, the writer knows */
+                           .proc = GOTRACE_NO_PROC, /* the proc that the thread has */
                            .thread = FIRST_THREAD + worker,
                            .args = args,
                            .arg_count = count,
@@ -79,16 +80,16 @@ static void tell(const char *event, const uint64_t *args, size_t count, uint64_t
         fprintf(stderr, "fibers: %s: %s\n", event, gotrace_writer_error(writer)->message);
 }
 
-#define TELL(event, where, ...)                                                                    \
-    tell(event, (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 8, where)
+#define EMIT(event, where, ...)                                                                    \
+    emit(event, (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / 8, where)
 
 /* ---- the scheduler -------------------------------------------------------------------------- */
 
 static void begin(void)
 {
     current->run();
-    now();
-    tell("GoDestroy", NULL, 0, 0);
+    set_time();
+    emit("GoDestroy", NULL, 0, 0);
     current->ended = true;
 }
 
@@ -103,17 +104,17 @@ static void create(fiber *f, uint64_t id, const char *name, void (*run)(void))
     f->context.uc_stack.ss_size = STACK;
     f->context.uc_link = &scheduler;
     makecontext(&f->context, begin, 0);
-    now();
-    TELL("GoCreate", 0, id, stack(name, 1));
+    set_time();
+    EMIT("GoCreate", 0, id, stack(name, 1));
 }
 
-/* Wait until someone calls wake with that place. */
+/* Block until wake is called with the same place. */
 static void block(fiber **place, const char *reason, uint64_t line)
 {
     *place = current;
     current->runnable = false;
-    now();
-    TELL("GoBlock", stack(current->name, line), text(reason));
+    set_time();
+    EMIT("GoBlock", stack(current->name, line), text(reason));
     swapcontext(&current->context, &scheduler);
 }
 
@@ -122,20 +123,20 @@ static void wake(fiber **place, uint64_t line)
     if (!*place)
         return;
     (*place)->runnable = true;
-    now();
-    TELL("GoUnblock", stack(current->name, line), (*place)->id);
+    set_time();
+    EMIT("GoUnblock", stack(current->name, line), (*place)->id);
     *place = NULL;
 }
 
 /* Let another fiber run. */
 static void yield(uint64_t line)
 {
-    now();
-    TELL("GoStop", stack(current->name, line), text("runtime.Gosched"));
+    set_time();
+    EMIT("GoStop", stack(current->name, line), text("runtime.Gosched"));
     swapcontext(&current->context, &scheduler);
 }
 
-/* The next fiber that can run, in turn. */
+/* The next runnable fiber, round robin. */
 static fiber *choose(void)
 {
     static unsigned last;
@@ -153,8 +154,8 @@ static void schedule(void)
 {
     while ((current = choose())) {
         worker = (worker + 1) % WORKERS;
-        now();
-        TELL("GoStart", 0, current->id);
+        set_time();
+        EMIT("GoStart", 0, current->id);
         swapcontext(&scheduler, &current->context);
     }
 }
@@ -184,11 +185,11 @@ static void read_letters(void)
             block(&waiting[1], "mailbox empty", __LINE__);
         mail = 0;
         wake(&waiting[0], __LINE__);
-        now();
-        TELL("UserRegionBegin", stack(current->name, __LINE__), 0, text("read a letter"));
+        set_time();
+        EMIT("UserRegionBegin", stack(current->name, __LINE__), 0, text("read a letter"));
         work(20000);
-        now();
-        TELL("UserRegionEnd", stack(current->name, __LINE__), 0, text("read a letter"));
+        set_time();
+        EMIT("UserRegionEnd", stack(current->name, __LINE__), 0, text("read a letter"));
     }
 }
 
@@ -200,7 +201,7 @@ static void count_sheep(void)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- main ----------------------------------------------------------------------------------- */
 
 static bool write_bytes(void *file, const void *bytes, size_t size)
 {
@@ -215,8 +216,8 @@ int main(void)
         return 1;
     }
     for (worker = 0; worker < WORKERS; worker++) {
-        now();
-        TELL("ProcStart", 0, (uint64_t)worker);
+        set_time();
+        EMIT("ProcStart", 0, (uint64_t)worker);
     }
     worker = 0;
     create(&fibers[0], 1, "send_letters", send_letters);
@@ -225,8 +226,8 @@ int main(void)
     create(&fibers[3], 4, "count_sheep", count_sheep);
     schedule();
     for (worker = 0; worker < WORKERS; worker++) {
-        now();
-        tell("ProcStop", NULL, 0, 0);
+        set_time();
+        emit("ProcStop", NULL, 0, 0);
     }
     bool good = gotrace_writer_finish(writer) == GOTRACE_OK && fflush(stdout) == 0;
     if (!good)

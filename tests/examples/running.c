@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a goroutine. */
 typedef struct goroutine {
     uint64_t id;
-    uint64_t total; /* ns that it ran */
-    int64_t since;  /* when it went on running */
-    char *start;    /* its first function, copied: a frame's strings end with a generation */
+    uint64_t total; /* ns running */
+    int64_t since;  /* start of the current run, ns */
+    char *start;    /* start function, copied: strings are valid only in their generation */
 } goroutine;
 
 static int compare(const void *a, const void *b)
@@ -24,22 +23,22 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The goroutine of that id, made if need be; NULL when memory ran out. */
+/* Returns the goroutine with that id, and adds it if it is new; NULL if memory ran out. */
 static goroutine *find(void **tree, uint64_t id)
 {
     goroutine wanted = {.id = id};
     void *found = tfind(&wanted, tree, compare);
     if (found)
         return *(goroutine **)found;
-    goroutine *made = malloc(sizeof *made);
-    if (!made)
+    goroutine *added = malloc(sizeof *added);
+    if (!added)
         return NULL;
-    *made = wanted;
-    if (!tsearch(made, tree, compare)) {
-        free(made);
+    *added = wanted;
+    if (!tsearch(added, tree, compare)) {
+        free(added);
         return NULL;
     }
-    return made;
+    return added;
 }
 
 static void drop(void *node)
@@ -60,7 +59,7 @@ static bool follow(gotrace_reader *reader, const gotrace_event *e, void **tree)
         g->total += (uint64_t)e->time - (uint64_t)g->since;
     if (e->to == GOTRACE_STATE_RUNNING)
         g->since = e->time;
-    /* Until Go 1.6 a trace has a program counter here, and no names. */
+    /* Up to Go 1.6 start_stack is a program counter, and there are no names. */
     gotrace_frame frame;
     if (!g->start && e->start_stack && gotrace_reader_summary(reader)->version >= 7 &&
         gotrace_reader_stack(reader, e->start_stack, &frame, 1) > 0 && frame.function)
@@ -78,8 +77,8 @@ static void print(const void *node, VISIT visit, int depth)
            g->start ? g->start : "");
 }
 
-/* Called for each problem; what can be read all the same is. */
-static bool tell(void *file, const gotrace_error *problem)
+/* Called for each problem. Returns true: reading continues where it can. */
+static bool report(void *file, const gotrace_error *problem)
 {
     fprintf(stderr, "%s: %s\n", (const char *)file, problem->message);
     return true;
@@ -100,11 +99,11 @@ int main(int argc, char **argv)
         return 2;
     }
     gotrace_config_init(&config);
-    config.on_problem = tell;
+    config.on_problem = report;
     config.callback_ctx = argv[1];
     if (gotrace_source_open(argv[1], &config, &source, &error) < 0 ||
         gotrace_reader_open(source, &config, &reader, &error) < 0) {
-        tell(argv[1], &error);
+        report(argv[1], &error);
         gotrace_source_close(source);
         return 1;
     }
@@ -112,7 +111,7 @@ int main(int argc, char **argv)
         if (!follow(reader, &event, &tree))
             break;
     if (status == GOTRACE_ERROR)
-        tell(argv[1], gotrace_reader_error(reader));
+        report(argv[1], gotrace_reader_error(reader));
     twalk(tree, print);
 
     tdestroy(tree, drop);
