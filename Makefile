@@ -78,7 +78,7 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
-HEADERS := lib/gotrace.h lib/gotrace_rules.h
+HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 # The examples that the manual pages show; the others write parts of the documentation.
 INSTALLED_EXAMPLES := tests/examples/running.c tests/examples/fibers.c \
@@ -218,7 +218,7 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check conformance bench fuzz fuzz-afl coverage lint
+.PHONY: tests check conformance bench fuzz fuzz-afl coverage codes lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
@@ -270,6 +270,9 @@ threads: ## 64 threads with handles of their own, under ThreadSanitizer
 coverage: ## run the tests and say how much of each file they run
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check
 	@tests/house/coverage.sh build/coverage
+
+codes: ## write lib/gotrace_events.h, the codes of the events, from their tables
+	@CC="$(CC)" lib/event_codes.sh >$(B)/gotrace_events.h && mv $(B)/gotrace_events.h lib/gotrace_events.h
 
 lint: ## shellcheck, mandoc and clang-format over the tree
 	@tests/house/lint.sh

@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.." || exit 1
 # rows TABLE: code, name and names of arguments of each event.
 rows() {
     {
-        echo '#define E(code, name, since, flags, args, summary) row code name args'
-        echo '#define T(code, name, since, flags, args, summary) row code name args'
+        echo '#define E(code, name, since, flags, args, summary, does) row code name args'
+        echo '#define T(code, name, since, flags, args, summary, does) row code name args'
         echo '#define N(code, name, since, summary) row code name ()'
         echo '#define A(kind, name) name'
         echo '#define A_SINCE(kind, name, version) name'

@@ -1,8 +1,8 @@
 /*
  * gotrace.h - read, check, order and write Go execution traces.
  *
- * This is the header of libgotrace; with it is installed what it includes, the table of rules
- * (gotrace_rules.h). Its layers, each usable alone:
+ * This is the header of libgotrace; with it is installed what it includes: the codes of the events
+ * (gotrace_events.h) and the table of rules (gotrace_rules.h). Its layers, each usable alone:
  *
  *   records   gotrace_decoder / gotrace_encoder: what stands in the file, in file order, byte-exact
  *   events    gotrace_reader: one total order, states followed, one meaning for every version;
@@ -32,6 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gotrace_events.h"
 #include "gotrace_rules.h"
 
 #ifdef __cplusplus
@@ -242,6 +243,48 @@ enum {
 
 #define GOTRACE_MAX_ARGS 8
 
+/* A change of state: gotrace_state before and after. to UNDETERMINED: no change. */
+typedef struct gotrace_change {
+    uint8_t from, to;
+} gotrace_change;
+
+/* What an event needs its thread (v2) to have. */
+enum {
+    GOTRACE_NEEDS_THREAD = 1, /* to be known; each of the others implies it */
+    GOTRACE_NEEDS_PROC = 2,
+    GOTRACE_NEEDS_NO_PROC = 4,
+    GOTRACE_NEEDS_GOROUTINE = 8,
+    GOTRACE_NEEDS_NO_GOROUTINE = 16,
+};
+
+/* Whose event a v1 event is. */
+enum {
+    GOTRACE_CONTEXT_RUNNING = 0, /* of the goroutine that runs on its proc, if one does */
+    GOTRACE_CONTEXT_SUBJECT,     /* of the goroutine that its first argument names */
+    GOTRACE_CONTEXT_NONE,        /* of nobody */
+};
+
+/* What an event means, what it requires and what it changes (experimental: may change between
+ * releases). Sources: v1 Go 1.21's internal/trace/parser.go and order.go, v2 Go 1.27's
+ * internal/trace/order.go. */
+typedef struct gotrace_semantics {
+    uint8_t kind;         /* gotrace_kind */
+    uint8_t resource;     /* gotrace_resource: of a transition */
+    uint8_t range;        /* gotrace_range: of a range's begin, end or activity */
+    uint8_t needs;        /* v2: GOTRACE_NEEDS_* */
+    uint8_t context;      /* v1: GOTRACE_CONTEXT_* */
+    uint8_t full;         /* v1: a local form: code of the form with a sequence number; else 0 */
+    gotrace_change self;  /* of the goroutine in whose context it happens */
+    gotrace_change other; /* of the goroutine that its first argument names */
+    gotrace_change proc;  /* of the proc that its first argument names, else of its own */
+    bool numbered;        /* v2: has a sequence number, one more than that of its subject */
+    bool after_steal;     /* v2: if its thread has a proc in a system call, that is taken before */
+    bool status;          /* v2: reports a state that was reached earlier */
+    bool initial;         /* v1: reports what was so when tracing started */
+    bool forever;         /* v1: the goroutine cannot become runnable again */
+    const char *text;     /* of a metric: its name; of a transition: its reason; or NULL */
+} gotrace_semantics;
+
 typedef struct gotrace_event_spec {
     const char *name;    /* as Go's readers print it: "GoCreate" */
     const char *summary; /* what it says, a phrase */
@@ -250,6 +293,7 @@ typedef struct gotrace_event_spec {
     uint8_t flags;       /* GOTRACE_SPEC_* */
     uint8_t arg_count;
     gotrace_arg_spec args[GOTRACE_MAX_ARGS]; /* wire order, all versions together */
+    gotrace_semantics semantics;
 } gotrace_event_spec;
 
 /* The row of an event type, or NULL where that version has none. */
@@ -400,7 +444,9 @@ typedef enum gotrace_state {
     GOTRACE_STATE_RUNNING,
     GOTRACE_STATE_SYSCALL,
     GOTRACE_STATE_WAITING,
-    GOTRACE_STATE_IDLE, /* of a proc */
+    GOTRACE_STATE_IDLE,      /* of a proc */
+    GOTRACE_STATE_ABANDONED, /* of a proc whose thread ended in a system call: in gotrace_semantics
+                                alone, events have it as IDLE */
 } gotrace_state;
 
 typedef enum gotrace_resource {

@@ -228,7 +228,8 @@ static void goroutine_changed(chrome *c, goroutine *g, const gotrace_event *even
     case GOTRACE_STATE_WAITING: waits(c, g, event); break;
     case GOTRACE_STATE_NOT_EXIST: ended(c, g, event->subject, event); break;
     case GOTRACE_STATE_UNDETERMINED:
-    case GOTRACE_STATE_IDLE: break;
+    case GOTRACE_STATE_IDLE:
+    case GOTRACE_STATE_ABANDONED: break;
     }
 }
 

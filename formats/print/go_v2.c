@@ -54,7 +54,8 @@ static const char *state_name(unsigned state)
     case GOTRACE_STATE_RUNNING: return "Running";
     case GOTRACE_STATE_SYSCALL: return "Syscall";
     case GOTRACE_STATE_WAITING: return "Waiting";
-    case GOTRACE_STATE_IDLE: return "Idle";
+    case GOTRACE_STATE_IDLE:
+    case GOTRACE_STATE_ABANDONED: return "Idle";
     }
     return "Bad";
 }

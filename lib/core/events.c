@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/events.h"
+#include "core/semantics.h"
 
 #define A(kind, name)                                                                              \
     {                                                                                              \
@@ -23,20 +23,30 @@
 #define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
 
 static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
-#define E(code, name, since, flags, args, summary)                                                 \
-    [code] = {#name, summary, code, since, flags, COUNT_ARGS(STRIP args), {STRIP args}},
-#define T(code, name, since, flags, args, summary)                                                 \
+#define E(code, name, since, flags, args, summary, does)                                           \
+    [code] = {#name,        summary,     code, since, flags, COUNT_ARGS(STRIP args),               \
+              {STRIP args}, {STRIP does}},
+#define T(code, name, since, flags, args, summary, does)                                           \
     [code] = {#name,                                                                               \
               summary,                                                                             \
               code,                                                                                \
               since,                                                                               \
               GOTRACE_SPEC_TIMED | (flags),                                                        \
               COUNT_ARGS(TIME, STRIP args),                                                        \
-              {TIME, STRIP args}},
+              {TIME, STRIP args},                                                                  \
+              {STRIP does}},
 #include "events_v1.def"
 #undef E
 #undef T
 };
+
+/* Each row has its constant, which `make codes` writes. */
+#define E(code, name, since, flags, args, summary, does)                                           \
+    _Static_assert(GOTRACE_V1_##name == (code), "run make codes: " #name);
+#define T(code, name, since, flags, args, summary, does) E(code, name, since, flags, args, "", )
+#include "events_v1.def"
+#undef E
+#undef T
 
 static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
 
@@ -127,90 +137,43 @@ size_t gotrace_frame_values(int version)
     return version < 7 ? 1 : 4;
 }
 
-static void set_context(gt_v1_shape *shape, unsigned code)
+static void set_context(gt_v1_shape *shape, const gotrace_semantics *does)
 {
-    shape->context_running = shape->after_running = UINT64_MAX;
-    switch (code) {
-    case GT_V1_GoStart:
-    case GT_V1_GoStartLocal:
-    case GT_V1_GoStartLabel:
-        shape->context_running = shape->after_running = 0;
-        shape->context_arg = shape->after_arg = UINT64_MAX;
-        break;
-    case GT_V1_GoEnd:
-    case GT_V1_GoStop:
-    case GT_V1_GoSched:
-    case GT_V1_GoPreempt:
-    case GT_V1_GoSleep:
-    case GT_V1_GoBlock:
-    case GT_V1_GoBlockSend:
-    case GT_V1_GoBlockRecv:
-    case GT_V1_GoBlockSelect:
-    case GT_V1_GoBlockSync:
-    case GT_V1_GoBlockCond:
-    case GT_V1_GoBlockNet:
-    case GT_V1_GoSysBlock:
-    case GT_V1_GoBlockGC: shape->after_running = 0; break;
-    case GT_V1_STWStart:
-    case GT_V1_STWDone:
-    case GT_V1_GCStart:
-    case GT_V1_GCDone: shape->context_running = 0; break;
-    case GT_V1_GoSysExit:
-    case GT_V1_GoSysExitLocal:
-    case GT_V1_GoWaiting:
-    case GT_V1_GoInSyscall:
-        shape->context_running = 0;
-        shape->context_arg = UINT64_MAX;
-        break;
+    bool of_subject = does->context == GOTRACE_CONTEXT_SUBJECT;
+    bool starts = does->other.to == GOTRACE_STATE_RUNNING;
+    bool leaves = does->self.to && does->self.to != GOTRACE_STATE_RUNNING;
+    shape->context_running = does->context == GOTRACE_CONTEXT_RUNNING ? UINT64_MAX : 0;
+    shape->context_arg = of_subject ? UINT64_MAX : 0;
+    shape->after_running = starts || leaves ? 0 : UINT64_MAX;
+    shape->after_arg = starts ? UINT64_MAX : 0;
+}
+
+static uint8_t rule_of(const gotrace_semantics *does, bool local)
+{
+    if (does->initial)
+        return does->other.to == GOTRACE_STATE_SYSCALL ? GT_FOUND | GT_SYSCALL : GT_FOUND;
+    switch (does->other.from) {
+    case GOTRACE_STATE_NOT_EXIST: return GT_CREATE;
+    case GOTRACE_STATE_RUNNABLE: return local ? GT_START_LOCAL : GT_START;
+    case GOTRACE_STATE_WAITING: return local ? GT_WAKE_LOCAL : GT_WAKE;
+    case GOTRACE_STATE_SYSCALL: return (local ? GT_WAKE_LOCAL : GT_WAKE) | GT_SYSCALL;
     default: break;
     }
-}
-
-static uint8_t rule_of(unsigned code)
-{
-    static const uint8_t rules[64] = {
-        [GT_V1_GoCreate] = GT_CREATE,
-        [GT_V1_GoWaiting] = GT_FOUND,
-        [GT_V1_GoInSyscall] = GT_FOUND | GT_SYSCALL,
-        [GT_V1_GoStart] = GT_START,
-        [GT_V1_GoStartLabel] = GT_START,
-        [GT_V1_GoStartLocal] = GT_START_LOCAL,
-        [GT_V1_GoBlock] = GT_BLOCK,
-        [GT_V1_GoBlockSend] = GT_BLOCK,
-        [GT_V1_GoBlockRecv] = GT_BLOCK,
-        [GT_V1_GoBlockSelect] = GT_BLOCK,
-        [GT_V1_GoBlockSync] = GT_BLOCK,
-        [GT_V1_GoBlockCond] = GT_BLOCK,
-        [GT_V1_GoBlockNet] = GT_BLOCK,
-        [GT_V1_GoSleep] = GT_BLOCK,
-        [GT_V1_GoSysBlock] = GT_BLOCK | GT_SYSCALL,
-        [GT_V1_GoBlockGC] = GT_BLOCK,
-        [GT_V1_GoSched] = GT_YIELD,
-        [GT_V1_GoPreempt] = GT_YIELD,
-        [GT_V1_GoUnblock] = GT_WAKE,
-        [GT_V1_GoSysExit] = GT_WAKE | GT_SYSCALL,
-        [GT_V1_GoUnblockLocal] = GT_WAKE_LOCAL,
-        [GT_V1_GoSysExitLocal] = GT_WAKE_LOCAL | GT_SYSCALL,
-        [GT_V1_GCStart] = GT_GC,
-    };
-    return rules[code];
-}
-
-static uint8_t full_of(unsigned code)
-{
-    switch (code) {
-    case GT_V1_GoStartLocal: return GT_V1_GoStart;
-    case GT_V1_GoUnblockLocal: return GT_V1_GoUnblock;
-    case GT_V1_GoSysExitLocal: return GT_V1_GoSysExit;
-    default: return (uint8_t)code;
+    switch (does->self.to) {
+    case GOTRACE_STATE_WAITING: return does->forever ? GT_FREE : GT_BLOCK;
+    case GOTRACE_STATE_SYSCALL: return GT_BLOCK | GT_SYSCALL;
+    case GOTRACE_STATE_RUNNABLE: return GT_YIELD;
+    default: break;
     }
+    bool gc = does->kind == GOTRACE_KIND_RANGE_BEGIN && does->range == GOTRACE_RANGE_GC;
+    return gc ? GT_GC : GT_FREE;
 }
 
 /* Values that stand inline are counted from 1 (until 1.6: from 2) in the two high bits. */
 static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t flags)
 {
     unsigned least = version < 7 ? 2 : 1;
-    if (code == GT_V1_String)
+    if (code == GOTRACE_V1_String)
         return 0;
     if (flags & GOTRACE_SPEC_FRAMES || values < least || values - least > 2)
         return 3;
@@ -223,18 +186,24 @@ static gt_v1_shape shape_of(int version, unsigned code)
     if (!spec || gt_is_v2(version))
         return (gt_v1_shape){0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    bool local = spec->semantics.full != 0;
+    const gotrace_semantics *does = &specs[local ? spec->semantics.full : code].semantics;
     uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
     gt_v1_shape shape = {.values = values,
                          .inlined = inlined_of(version, code, values, spec->flags),
                          .flags = spec->flags,
-                         .rule = rule_of(code),
-                         .full = full_of(code)};
-    set_context(&shape, code);
+                         .full = local ? spec->semantics.full : (uint8_t)code,
+                         .rule = rule_of(does, local),
+                         .kind = does->kind,
+                         .resource = does->resource,
+                         .range = does->range,
+                         .text = does->text};
+    set_context(&shape, does);
     if (!(spec->flags & GOTRACE_SPEC_TIMED))
         return shape;
     bool stack = spec->flags & GOTRACE_SPEC_STACK;
     shape.slots = (uint8_t)(values - (version < 7 ? 2 : 1) - stack);
-    if (!(spec->flags & GOTRACE_SPEC_DATA) && code != GT_V1_CPUSample)
+    if (!(spec->flags & GOTRACE_SPEC_DATA) && code != GOTRACE_V1_CPUSample)
         shape.plain = (uint8_t)(1 + 2 * shape.slots + stack);
     return shape;
 }
@@ -255,6 +224,7 @@ const char *gotrace_state_name(gotrace_state state)
     case GOTRACE_STATE_SYSCALL: return "syscall";
     case GOTRACE_STATE_WAITING: return "waiting";
     case GOTRACE_STATE_IDLE: return "idle";
+    case GOTRACE_STATE_ABANDONED: return "abandoned";
     }
     return "unknown";
 }

@@ -6,25 +6,9 @@
 
 #include "gotrace.h"
 
-enum {
-#define E(code, name, since, flags, args, summary) GT_V1_##name = (code),
-#define T(code, name, since, flags, args, summary) GT_V1_##name = (code),
-#include "events_v1.def"
-#undef E
-#undef T
-    GT_V1_EVENT_COUNT
-};
-
-enum {
-#define N(code, name, since, summary)              GT_V2_##name = (code),
-#define E(code, name, since, flags, args, summary) GT_V2_##name = (code),
-#define T(code, name, since, flags, args, summary) GT_V2_##name = (code),
-#include "events_v2.def"
-#undef N
-#undef E
-#undef T
-    GT_V2_EVENT_COUNT
-};
+/* One more than the largest code of each format. */
+enum { GT_V1_EVENT_COUNT = GOTRACE_V1_CPUSample + 1 };
+enum { GT_V2_EVENT_COUNT = GOTRACE_V2_GoroutineStackFree + 1 };
 
 /* No code of either format is larger. */
 #define GT_CODES 256
@@ -68,7 +52,9 @@ typedef struct gt_v1_shape {
      * runs there, or the event's first argument, or none. Masks, to choose without a branch. */
     uint64_t context_running, context_arg;
     uint64_t after_running, after_arg;
-    uint64_t unused[3]; /* 64 bytes in all: found by a shift */
+    const char *text;              /* the metric's name, or the reason of a transition, or NULL */
+    uint8_t kind, resource, range; /* as in gotrace_event, as far as the type alone says */
+    uint64_t unused[1];            /* 64 bytes in all: found by a shift */
 } gt_v1_shape;
 
 /* The shapes of all 64 codes in that version; none of them exists in one of v2. */
@@ -81,6 +67,10 @@ typedef struct gt_v2_shape {
     uint8_t flags;  /* GOTRACE_SPEC_* */
     uint8_t refers; /* which arguments behind the time refer to strings or stacks: a bit each */
     uint8_t stacks; /* which of them to stacks */
+    uint8_t kind, resource, range; /* as in gotrace_event */
+    uint8_t start, reason; /* of a transition: 1 + which argument behind the time is the stack where
+                              the goroutine starts, the reason why it stops; 0: none */
+    const char *text;      /* a metric's name, or NULL */
 } gt_v2_shape;
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);

@@ -1,7 +1,7 @@
 /*
  * events_v2.c - the table of the v2 events (events_v2.def) as data.
  */
-#include "core/events.h"
+#include "core/semantics.h"
 
 #define A(kind, name)                                                                              \
     {                                                                                              \
@@ -11,22 +11,34 @@
 #define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
 
 static const gotrace_event_spec specs[GT_V2_EVENT_COUNT] = {
-#define N(code, name, since, summary) [code] = {#name, summary, code, since, 0, 0, {{0}}},
-#define E(code, name, since, flags, args, summary)                                                 \
-    [code] = {#name, summary, code, since, flags, COUNT_ARGS(STRIP args), {STRIP args}},
-#define T(code, name, since, flags, args, summary)                                                 \
+#define N(code, name, since, summary) [code] = {#name, summary, code, since, 0, 0, {{0}}, {RECORD}},
+#define E(code, name, since, flags, args, summary, does)                                           \
+    [code] = {#name,        summary,     code, since, flags, COUNT_ARGS(STRIP args),               \
+              {STRIP args}, {STRIP does}},
+#define T(code, name, since, flags, args, summary, does)                                           \
     [code] = {#name,                                                                               \
               summary,                                                                             \
               code,                                                                                \
               since,                                                                               \
               GOTRACE_SPEC_TIMED | (flags),                                                        \
               COUNT_ARGS(A(DT, dt), STRIP args),                                                   \
-              {A(DT, dt), STRIP args}},
+              {A(DT, dt), STRIP args},                                                             \
+              {STRIP does}},
 #include "events_v2.def"
 #undef N
 #undef E
 #undef T
 };
+
+/* Each row has its constant, which `make codes` writes. */
+#define N(code, name, since, summary)                                                              \
+    _Static_assert(GOTRACE_V2_##name == (code), "run make codes: " #name);
+#define E(code, name, since, flags, args, summary, does) N(code, name, since, summary)
+#define T(code, name, since, flags, args, summary, does) N(code, name, since, summary)
+#include "events_v2.def"
+#undef N
+#undef E
+#undef T
 
 const gotrace_event_spec *gt_v2_spec(int version, unsigned code)
 {
@@ -43,12 +55,22 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
         *shape = (gt_v2_shape){0};
         if (!spec)
             continue;
-        *shape = (gt_v2_shape){.exists = true, .values = spec->arg_count, .flags = spec->flags};
+        *shape = (gt_v2_shape){.exists = true,
+                               .values = spec->arg_count,
+                               .flags = spec->flags,
+                               .kind = spec->semantics.kind,
+                               .resource = spec->semantics.resource,
+                               .range = spec->semantics.range,
+                               .text = spec->semantics.text};
         for (unsigned i = 1; i < spec->arg_count; i++) {
             uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
             bool stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
             shape->stacks |= stack ? bit : 0;
             shape->refers |= stack || kind == GOTRACE_ARG_STRING ? bit : 0;
+            shape->start = kind == GOTRACE_ARG_START ? (uint8_t)i : shape->start;
+            shape->reason = kind == GOTRACE_ARG_STRING ? (uint8_t)i : shape->reason;
         }
     }
+    /* No record: what the reader delivers where a generation begins, and at the end. */
+    shapes[0].kind = GOTRACE_KIND_SYNC;
 }

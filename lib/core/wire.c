@@ -60,7 +60,7 @@ gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t
     if (shapes[frame->type].values == 0)
         return GT_WIRE_TYPE;
 
-    bool is_string = frame->type == GT_V1_String;
+    bool is_string = frame->type == GOTRACE_V1_String;
     if (frame->form < 3 || is_string) {
         unsigned count = is_string ? 1 : frame->form + (version < 7 ? 2u : 1u);
         uint64_t ignored;
@@ -119,7 +119,7 @@ gt_wire_status gt_wire_frame_v2(const gt_v2_shape shapes[GT_CODES], uint64_t max
         return status;
     frame->values_end = p;
     if (shape->flags & GOTRACE_SPEC_DATA) {
-        bool is_string = frame->type == GT_V2_String;
+        bool is_string = frame->type == GOTRACE_V2_String;
         status = read_data(p, end, is_string ? max_string : GT_BATCH_MAX,
                            is_string ? GT_WIRE_STRING_LENGTH : GT_WIRE_BATCH_LENGTH, true, frame);
         if (status != GT_WIRE_OK)

@@ -348,7 +348,7 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
         return fail_memory(d);
 
     uint8_t *width = d->widths;
-    if (frame->form == 3 && frame->type != GT_V1_String) /* never in v2 */
+    if (frame->form == 3 && frame->type != GOTRACE_V1_String) /* never in v2 */
         *width++ = width_between(start + 1, frame->values);
     size_t arg_count = 0;
     int status = 0;
@@ -438,7 +438,7 @@ static bool decode_small(gotrace_decoder *d, gotrace_record *record)
     p = read_small(d, p, shape->values, &width);
     if (!p || (end && p != end))
         return false;
-    d->place.batch += type == GT_V1_Batch; /* from none, which is UINT64_MAX, to 0 */
+    d->place.batch += type == GOTRACE_V1_Batch; /* from none, which is UINT64_MAX, to 0 */
     return deliver_small(d, record, p, type, form, shape->values, width);
 }
 
@@ -457,7 +457,7 @@ static bool decode_small_v2(gotrace_decoder *d, gotrace_record *record)
     p = read_small(d, p, shape->values, &width);
     if (!p)
         return false;
-    d->place.batch += type == GT_V2_EventBatch;
+    d->place.batch += type == GOTRACE_V2_EventBatch;
     return deliver_small(d, record, p, type, 0, shape->values, width);
 }
 
@@ -511,8 +511,8 @@ static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame
 /* Whether the record opens a batch. */
 static bool is_batch(const gotrace_decoder *d, unsigned type)
 {
-    return d->is_v2 ? type == GT_V2_EventBatch || type == GT_V2_ExperimentalBatch
-                    : type == GT_V1_Batch;
+    return d->is_v2 ? type == GOTRACE_V2_EventBatch || type == GOTRACE_V2_ExperimentalBatch
+                    : type == GOTRACE_V1_Batch;
 }
 
 gotrace_status gotrace_decoder_next(gotrace_decoder *d, gotrace_record *record)

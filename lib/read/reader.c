@@ -205,7 +205,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     /* Floating point, as Go's reader has it, so that times agree to the unit. */
     uint64_t frequency = reader->index.frequency;
     reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
-    if (reader->summary.type_records[GT_V1_FutileWakeup])
+    if (reader->summary.type_records[GOTRACE_V1_FutileWakeup])
         reader->progress_total += reader->summary.size;
     reader->stage = GT_INDEXED;
     return GOTRACE_OK;
@@ -251,7 +251,7 @@ static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect
 /* The event has been dealt with: a goroutine that it ended can be forgotten. */
 static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
 {
-    return e->type != GT_V1_GoEnd || !effect->goroutine ||
+    return e->type != GOTRACE_V1_GoEnd || !effect->goroutine ||
            gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
            gt_fail_memory(reader);
 }

@@ -33,8 +33,8 @@ uint8_t gotrace_record_width(const gotrace_event_spec *spec, int version, size_t
 {
     bool padded;
     if (gt_is_v2(version))
-        padded = (spec->code == GT_V2_EventBatch && n == 3) ||
-                 (spec->code == GT_V2_ExperimentalBatch && n == 4);
+        padded = (spec->code == GOTRACE_V2_EventBatch && n == 3) ||
+                 (spec->code == GOTRACE_V2_ExperimentalBatch && n == 4);
     else
         padded = version >= 21 && (spec->flags & GOTRACE_SPEC_FRAMES) && n == 0;
     return padded ? GT_VARINT_MAX : 0;
@@ -207,7 +207,7 @@ static gotrace_status check_data(gotrace_encoder *e, const gotrace_record *recor
         return size == 0 ? GOTRACE_OK
                          : fail_record(e, GOTRACE_RULE_USAGE, spec->name,
                                        "has %llu-byte data; %llu bytes are expected", size, 0);
-    if (v2 && spec->code == GT_V2_ExperimentalBatch) {
+    if (v2 && spec->code == GOTRACE_V2_ExperimentalBatch) {
         if (size > GT_BATCH_MAX)
             return fail_record(e, GOTRACE_RULE_BATCH_HEADER, spec->name,
                                "has %llu bytes; at most %llu are allowed", size, GT_BATCH_MAX);
@@ -238,7 +238,7 @@ static gotrace_status check_form(gotrace_encoder *e, const gotrace_record *recor
     if (form > 3)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name,
                            "has form %llu; 0 to %llu are possible", form, 3);
-    if (form < 3 && spec->code != GT_V1_String && record->arg_count != form + least)
+    if (form < 3 && spec->code != GOTRACE_V1_String && record->arg_count != form + least)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name,
                            "has %llu values; its form holds %llu", record->arg_count, form + least);
     return GOTRACE_OK;
@@ -263,7 +263,7 @@ static unsigned width_of(gotrace_encoder *e, const gotrace_record *record, size_
 static gotrace_status write_record(gotrace_encoder *e, const gotrace_record *record, unsigned form)
 {
     const gotrace_event_spec *spec = record->spec;
-    bool has_length = form == 3 && spec->code != GT_V1_String; /* never in v2 */
+    bool has_length = form == 3 && spec->code != GOTRACE_V1_String; /* never in v2 */
     bool has_data = spec->flags & GOTRACE_SPEC_DATA;
     size_t varints = record->arg_count + has_length + has_data;
     if (record->widths && record->width_count != varints)
@@ -325,7 +325,7 @@ static void write_small(gotrace_encoder *e, const gotrace_record *record, unsign
 static bool is_small(const gotrace_encoder *e, const gotrace_event_spec *spec)
 {
     return !(spec->flags & (GOTRACE_SPEC_DATA | GOTRACE_SPEC_FRAMES)) &&
-           !(gt_is_v2(e->version) && spec->code == GT_V2_EventBatch);
+           !(gt_is_v2(e->version) && spec->code == GOTRACE_V2_EventBatch);
 }
 
 gotrace_status gotrace_encoder_record(gotrace_encoder *e, const gotrace_record *record)

@@ -81,14 +81,14 @@ static bool is_told(const gotrace_event_spec *spec, int version)
     if (spec->flags & GOTRACE_SPEC_TIMED)
         return true;
     return gt_is_v2(version)
-               ? spec->code == GT_V2_CPUSample || spec->code == GT_V2_ExperimentalBatch
-               : spec->code == GT_V1_TimerGoroutine;
+               ? spec->code == GOTRACE_V2_CPUSample || spec->code == GOTRACE_V2_ExperimentalBatch
+               : spec->code == GOTRACE_V1_TimerGoroutine;
 }
 
 static bool has_stack(const gotrace_event_spec *spec, int version)
 {
     return (spec->flags & GOTRACE_SPEC_STACK) ||
-           (gt_is_v2(version) && spec->code == GT_V2_CPUSample);
+           (gt_is_v2(version) && spec->code == GOTRACE_V2_CPUSample);
 }
 
 size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
@@ -99,9 +99,9 @@ size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
         return 0;
     size_t count = gotrace_event_args(spec, version, all), n = 0;
     bool v2 = gt_is_v2(version), apart = spec->flags & GOTRACE_SPEC_STACK;
-    if (v2 ? spec->code == GT_V2_ExperimentalBatch : spec->code == GT_V1_TimerGoroutine)
+    if (v2 ? spec->code == GOTRACE_V2_ExperimentalBatch : spec->code == GOTRACE_V1_TimerGoroutine)
         count = 1; /* the experiment; the goroutine */
-    else if (apart || (v2 && spec->code == GT_V2_CPUSample))
+    else if (apart || (v2 && spec->code == GOTRACE_V2_CPUSample))
         count--;
     for (size_t i = 0; i < count; i++)
         if (all[i]->kind != GOTRACE_ARG_DSEQ && all[i]->kind != GOTRACE_ARG_DT &&

@@ -26,4 +26,8 @@ else
     echo "lint: clang-format-14 is not installed (make deps-test)" >&2
     status=1
 fi
+lib/event_codes.sh | cmp -s - lib/gotrace_events.h || {
+    echo 'lint: lib/gotrace_events.h does not have the codes of the event tables (make codes)' >&2
+    status=1
+}
 exit $status

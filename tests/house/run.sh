@@ -54,7 +54,7 @@ only() {
 }
 
 # Of lib, what is installed alone.
-private_headers() { only 'lib/gotrace(_rules)?\.h|(formats|cmd)/.*' formats cmd; }
+private_headers() { only 'lib/gotrace(_events|_rules)?\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1
@@ -64,7 +64,7 @@ one_way() {
 
 # What several parts of lib use does not use them, and the two formats do not know each other.
 lib_folders() {
-    local public='lib/gotrace(_rules)?\.h|lib/events_v[12]\.def|lib/core/.*' part
+    local public='lib/gotrace(_events|_rules)?\.h|lib/events_v[12]\.def|lib/core/.*' part
     only "$public" lib/core || return 1
     for part in read write; do
         only "$public|lib/$part/.*" "lib/$part" &&
@@ -205,7 +205,7 @@ installs() {
     local root=$work/root/opt/gotrace
     to_make install || return 1
     env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
-    for file in include/gotrace.h include/gotrace_rules.h lib/libgotrace.a lib/libgotrace.so \
+    for file in include/gotrace.h include/gotrace_events.h include/gotrace_rules.h lib/libgotrace.a lib/libgotrace.so \
         lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
         share/zsh/site-functions/_gotrace \
         share/gotrace/script.cddl share/gotrace/script.schema.json \

@@ -40,7 +40,7 @@ static void v2_record(forge *f, unsigned code, const uint64_t *values, size_t co
         forge_varint(f, values[i]);
 }
 #define V2(f, code, ...)                                                                           \
-    v2_record(f, GT_V2_##code, (const uint64_t[]){__VA_ARGS__},                                    \
+    v2_record(f, GOTRACE_V2_##code, (const uint64_t[]){__VA_ARGS__},                               \
               sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* Finish a batch of v2, of that thread. */
@@ -298,7 +298,7 @@ static void finish(teller *t)
 
     if (t->v2) {
         put_batch(t, &t->batch, THREAD, t->batch_ticks);
-        forge_byte(&t->batch, GT_V2_Strings);
+        forge_byte(&t->batch, GOTRACE_V2_Strings);
     }
     for (uint64_t i = 0; i < ABSURD_NAMES; i++) {
         const absurd_text *text = &absurd_names[i];
@@ -312,7 +312,7 @@ static void finish(teller *t)
     }
     if (t->v2) {
         put_batch(t, &t->batch, UINT64_MAX, START);
-        forge_byte(&t->batch, GT_V2_Stacks);
+        forge_byte(&t->batch, GOTRACE_V2_Stacks);
     }
     put_stacks(t);
     if (t->v2)

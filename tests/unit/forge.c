@@ -41,7 +41,7 @@ void forge_record(forge *f, unsigned code, const uint64_t *values, size_t count)
     ck_assert_uint_le(count, 16);
     for (size_t i = 0; i < count; i++)
         n += put_varint(bytes + n, values[i]);
-    bool inlined = code != GT_V1_Stack && count >= least && count - least < 3;
+    bool inlined = code != GOTRACE_V1_Stack && count >= least && count - least < 3;
     forge_byte(f, (uint8_t)(code | (inlined ? count - least : 3) << 6));
     if (!inlined)
         forge_varint(f, n);
@@ -50,7 +50,7 @@ void forge_record(forge *f, unsigned code, const uint64_t *values, size_t count)
 
 void forge_string(forge *f, uint64_t id, const void *bytes, size_t size)
 {
-    forge_byte(f, GT_V1_String);
+    forge_byte(f, GOTRACE_V1_String);
     forge_varint(f, id);
     forge_varint(f, size);
     blob_write(&f->out, bytes, size);

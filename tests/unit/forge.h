@@ -21,7 +21,7 @@ void forge_varint(forge *f, uint64_t value);
 /* A record as the version's tracer would write it: its values, time stamp and stack among them. */
 void forge_record(forge *f, unsigned code, const uint64_t *values, size_t count);
 #define FORGE(f, code, ...)                                                                        \
-    forge_record(f, GT_V1_##code, (const uint64_t[]){__VA_ARGS__},                                 \
+    forge_record(f, GOTRACE_V1_##code, (const uint64_t[]){__VA_ARGS__},                            \
                  sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 void forge_string(forge *f, uint64_t id, const void *bytes, size_t size);

@@ -45,10 +45,10 @@ static void read_items(layout *l)
 static size_t find_footer(const layout *l)
 {
     size_t at = 0;
-    while (at < l->count && !item_is(&l->items[at], GT_V1_Frequency) &&
-           !item_is(&l->items[at], GT_V1_Stack))
+    while (at < l->count && !item_is(&l->items[at], GOTRACE_V1_Frequency) &&
+           !item_is(&l->items[at], GOTRACE_V1_Stack))
         at++;
-    if (l->version >= 21 && at > 0 && item_is(&l->items[at - 1], GT_V1_Batch))
+    if (l->version >= 21 && at > 0 && item_is(&l->items[at - 1], GOTRACE_V1_Batch))
         at--;
     return at;
 }
@@ -59,8 +59,8 @@ static void read_lanes(layout *l)
     for (size_t i = 0; i < l->footer;) {
         size_t first = i++;
         bool samples = false;
-        for (; i < l->footer && !item_is(&l->items[i], GT_V1_Batch); i++)
-            samples |= item_is(&l->items[i], GT_V1_CPUSample);
+        for (; i < l->footer && !item_is(&l->items[i], GOTRACE_V1_Batch); i++)
+            samples |= item_is(&l->items[i], GOTRACE_V1_CPUSample);
         int64_t proc = (int64_t)l->items[first].args[0];
         lane *to = layout_lane(l, samples ? GOTRACE_PROC_SAMPLES : proc);
         to->first = realloc(to->first, (to->count + 1) * sizeof *to->first);
@@ -74,7 +74,7 @@ static void read_strings(layout *l)
 {
     for (size_t i = 0; i < l->count; i++) {
         const item *it = &l->items[i];
-        if (!item_is(it, GT_V1_String))
+        if (!item_is(it, GOTRACE_V1_String))
             continue;
         ck_assert_uint_lt(it->args[0], 1000000);
         while (it->args[0] >= l->string_count) {

@@ -128,7 +128,7 @@ static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_eve
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
     size_t count = gotrace_event_args(spec, s->version, all), n = 0, k = 0;
     bool v2 = gt_is_v2(s->version);
-    if (v2 && spec->code == GT_V2_CPUSample) {
+    if (v2 && spec->code == GOTRACE_V2_CPUSample) {
         out[0] = ticks_of(s, e->ticks);
         memcpy(out + 1, e->args, 3 * sizeof *out);
         return 4;
@@ -165,9 +165,10 @@ static void tell_sync(const source_of *s, gotrace_writer *w, const gotrace_event
 
 static bool is_status(int version, uint8_t type)
 {
-    return gt_is_v2(version) && (type == GT_V2_GoStatus || type == GT_V2_GoStatusStack ||
-                                 type == GT_V2_ProcStatus || type == GT_V2_GCActive ||
-                                 type == GT_V2_GCSweepActive || type == GT_V2_GCMarkAssistActive);
+    return gt_is_v2(version) &&
+           (type == GOTRACE_V2_GoStatus || type == GOTRACE_V2_GoStatusStack ||
+            type == GOTRACE_V2_ProcStatus || type == GOTRACE_V2_GCActive ||
+            type == GOTRACE_V2_GCSweepActive || type == GOTRACE_V2_GCMarkAssistActive);
 }
 
 static void tell_event(const source_of *s, gotrace_writer *w, const gotrace_event *e,
@@ -209,7 +210,7 @@ static void tell_timers(const blob *trace, gotrace_writer *w)
     gotrace_decoder_feed(d, trace->bytes, trace->size);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT)
-        if (r.spec->code == GT_V1_TimerGoroutine && !gt_is_v2(gotrace_decoder_version(d))) {
+        if (r.spec->code == GOTRACE_V1_TimerGoroutine && !gt_is_v2(gotrace_decoder_version(d))) {
             gotrace_happening h = {.spec = r.spec, .args = r.args, .arg_count = 1};
             ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
         }

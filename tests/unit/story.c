@@ -41,7 +41,7 @@ gotrace_status tell(gotrace_writer *w, int version, const scene *s)
         return GOTRACE_OK;
     uint64_t args[GOTRACE_MAX_ARGS];
     bool v2 = gt_is_v2(version), data = spec->flags & GOTRACE_SPEC_DATA;
-    bool stack = (spec->flags & GOTRACE_SPEC_STACK) || (v2 && spec->code == GT_V2_CPUSample);
+    bool stack = (spec->flags & GOTRACE_SPEC_STACK) || (v2 && spec->code == GOTRACE_V2_CPUSample);
     gotrace_happening h = {.spec = spec,
                            .proc = s->p,
                            .thread = s->m,

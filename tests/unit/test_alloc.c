@@ -120,7 +120,7 @@ START_TEST(trace_is_sound)
     ck_assert_uint_eq(r.summary.samples, 60);
     ck_assert_uint_eq(r.summary.logs, 60);
     ck_assert_uint_eq(r.summary.regions, 60);
-    ck_assert_uint_gt(r.summary.type_records[GT_V1_FutileWakeup], 0);
+    ck_assert_uint_gt(r.summary.type_records[GOTRACE_V1_FutileWakeup], 0);
     ck_assert_uint_eq(r.summary.goroutines_ended, 60);
     blob_free(&trace);
 }

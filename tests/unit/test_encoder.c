@@ -232,7 +232,7 @@ START_TEST(versions_are_checked)
         ck_assert_ptr_null(e);
         ck_assert_uint_eq(written.size, 0);
         ck_assert_int_eq(gotrace_release_version(unknown[i]), 0);
-        ck_assert_ptr_null(gotrace_event_spec_of(unknown[i], GT_V1_Batch));
+        ck_assert_ptr_null(gotrace_event_spec_of(unknown[i], GOTRACE_V1_Batch));
     }
     gotrace_encoder_free(NULL);
 }
@@ -352,7 +352,7 @@ static void names_of(const blob *written, blob *names)
     for (size_t i = 0; i < l.count; i++) {
         char text[80];
         const item *it = &l.items[i];
-        if (item_is(it, GT_V1_Batch))
+        if (item_is(it, GOTRACE_V1_Batch))
             snprintf(text, sizeof text, "Batch:%lld@%llu ", (long long)it->args[0],
                      (unsigned long long)it->args[it->arg_count - 1]);
         else
@@ -707,7 +707,7 @@ START_TEST(tables_grow)
     layout l = layout_of(&file);
     size_t stacks = 0;
     for (size_t i = 0; i < l.count; i++)
-        stacks += item_is(&l.items[i], GT_V1_Stack);
+        stacks += item_is(&l.items[i], GOTRACE_V1_Stack);
     ck_assert_uint_eq(stacks, MANY);
     ck_assert_uint_eq(l.string_count, MANY + 1);
     layout_free(&l);

@@ -133,7 +133,7 @@ static uint64_t end_of_frequency(const blob *content)
     ck_assert_int_eq(gotrace_decoder_feed(d, content->bytes, content->size), GOTRACE_OK);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &record) == GOTRACE_EVENT)
-        if (record.spec->code == GT_V1_Frequency)
+        if (record.spec->code == GOTRACE_V1_Frequency)
             end = record.offset + record.size;
     gotrace_decoder_free(d);
     return end;
@@ -241,7 +241,7 @@ START_TEST(absurd_values)
     for (unsigned code = 0; code < 64; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
         size_t values = spec ? gotrace_event_args(spec, version, args) : 0;
-        if (code == GT_V1_String)
+        if (code == GOTRACE_V1_String)
             continue;
         for (size_t i = 0; i < values * ABSURD_NUMBERS; i++) {
             uint64_t told[GOTRACE_MAX_ARGS] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -303,7 +303,7 @@ START_TEST(overlong_varints)
             expect(&f, GOTRACE_RULE_WIRE_VARINT, at);
         }
         /* Where the length tells the end, reading goes on. */
-        for (int code = GT_V1_GoUnblock; code <= GT_V1_GoSysExit; code += 8) {
+        for (int code = GOTRACE_V1_GoUnblock; code <= GOTRACE_V1_GoSysExit; code += 8) {
             forge f = running(21);
             uint64_t at = f.out.size;
             forge_byte(&f, (uint8_t)(code | 0xc0));
@@ -399,7 +399,7 @@ static uint64_t put_stack(forge *f, uint64_t told, uint64_t frames)
     forge_varint(&body, told);
     for (uint64_t i = 0; i < frames; i++)
         put_bytes(&body, "\x01\x00\x00\x01", 4);
-    forge_byte(f, GT_V1_Stack | 0xc0);
+    forge_byte(f, GOTRACE_V1_Stack | 0xc0);
     forge_varint(f, body.out.size);
     blob_write(&f->out, body.out.bytes, body.out.size);
     blob_free(&body.out);
@@ -437,7 +437,8 @@ END_TEST
 START_TEST(records_too_long)
 {
     for (size_t size = 50000; size < 5000000; size *= 9) {
-        static const uint8_t codes[] = {GT_V1_Stack, GT_V1_GoUnblock, GT_V1_Batch, GT_V1_CPUSample};
+        static const uint8_t codes[] = {GOTRACE_V1_Stack, GOTRACE_V1_GoUnblock, GOTRACE_V1_Batch,
+                                        GOTRACE_V1_CPUSample};
         for (size_t i = 0; i < sizeof codes; i++) {
             forge f = running(21);
             uint64_t at = f.out.size;
@@ -450,12 +451,13 @@ START_TEST(records_too_long)
             reading r = reading_of(f.out.bytes, f.out.size, NULL, READING_NEXT);
             ck_assert_uint_eq(r.events, 3);
             expect(&f,
-                   codes[i] == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES : GOTRACE_RULE_EVENT_ARITY,
+                   codes[i] == GOTRACE_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
+                                                : GOTRACE_RULE_EVENT_ARITY,
                    at);
         }
         forge f = running(21);
         uint64_t at = f.out.size;
-        forge_byte(&f, GT_V1_UserLog | 0xc0);
+        forge_byte(&f, GOTRACE_V1_UserLog | 0xc0);
         forge_varint(&f, size);
         for (size_t n = 0; n < size + 16; n++)
             forge_byte(&f, 1);
@@ -466,8 +468,9 @@ END_TEST
 
 START_TEST(wrong_arity)
 {
-    static const uint8_t codes[] = {GT_V1_GoUnblock, GT_V1_GoSysExit, GT_V1_CPUSample,
-                                    GT_V1_GoSysCall, GT_V1_Frequency, GT_V1_TimerGoroutine};
+    static const uint8_t codes[] = {GOTRACE_V1_GoUnblock, GOTRACE_V1_GoSysExit,
+                                    GOTRACE_V1_CPUSample, GOTRACE_V1_GoSysCall,
+                                    GOTRACE_V1_Frequency, GOTRACE_V1_TimerGoroutine};
     for (size_t i = 0; i < sizeof codes; i++)
         for (size_t values = 1; values < 7; values++) {
             const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];

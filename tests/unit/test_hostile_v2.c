@@ -152,7 +152,7 @@ static reading read_batch(int version, uint64_t says, const char *bytes, size_t 
     blob b = {NULL, 0, 0};
     snprintf(header, sizeof header, "go 1.%d trace", version);
     blob_write(&b, header, 16);
-    put_varint(&b, GT_V2_EventBatch);
+    put_varint(&b, GOTRACE_V2_EventBatch);
     put_varint(&b, 1); /* generation */
     put_varint(&b, 7); /* thread */
     put_varint(&b, 1); /* time */
@@ -186,7 +186,7 @@ START_TEST(lengths_beyond_the_batch)
     static const char huge[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
     static const struct {
         uint8_t marker, type;
-    } tables[] = {{GT_V2_Strings, GT_V2_String}, {GT_V2_Stacks, GT_V2_Stack}};
+    } tables[] = {{GOTRACE_V2_Strings, GOTRACE_V2_String}, {GOTRACE_V2_Stacks, GOTRACE_V2_Stack}};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (int n = 0; n < 3; n++) {
             blob b = {NULL, 0, 0};

@@ -335,7 +335,7 @@ END_TEST
 /* Readers leave out a wake-up that was futile, whatever followed from it. */
 static bool is_futile(int version, unsigned code)
 {
-    return !gt_is_v2(version) && code == GT_V1_FutileWakeup;
+    return !gt_is_v2(version) && code == GOTRACE_V1_FutileWakeup;
 }
 
 /* An event of any type that can be told, with small numbers. */

@@ -36,9 +36,9 @@ static bool had_room(const layout *l, const lane *of, const item *next)
     const item *end = &l->items[of->last[of->batch - 1] - 1];
     size_t room = 65536 - header - (size_t)(end->offset + end->size - begin->offset);
     size_t need = 2 + 5 * 10;
-    if (item_is(next, GT_V1_String))
+    if (item_is(next, GOTRACE_V1_String))
         need = 1 + 2 * 10 + next->data_size;
-    else if (item_is(next, GT_V1_UserLog))
+    else if (item_is(next, GOTRACE_V1_UserLog))
         need += 10 + next->data_size;
     return room >= need;
 }
@@ -85,16 +85,16 @@ static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries 
         while (of->at < of->last[of->batch]) {
             const item *it = &l->items[of->at];
             /* A batch that begins with a string is begun when the string's turn has come. */
-            bool begins = item_is(it, GT_V1_Batch) && of->at + 1 < of->last[of->batch];
+            bool begins = item_is(it, GOTRACE_V1_Batch) && of->at + 1 < of->last[of->batch];
             const item *string = begins ? it + 1 : it;
-            if (item_is(string, GT_V1_String) && string->args[0] != e->last_string + 1)
+            if (item_is(string, GOTRACE_V1_String) && string->args[0] != e->last_string + 1)
                 return told;
             told = true;
-            if (item_is(it, GT_V1_Batch)) {
+            if (item_is(it, GOTRACE_V1_Batch)) {
                 begin_batch(l, of, e, seen);
                 continue;
             }
-            if (item_is(it, GT_V1_String)) {
+            if (item_is(it, GOTRACE_V1_String)) {
                 uint64_t id;
                 ck_assert_int_eq(
                     gotrace_encoder_string(e, of->proc, of->ticks, it->data, it->data_size, &id),
@@ -154,13 +154,13 @@ static bool tell(layout *l, gotrace_encoder *e, boundaries *seen)
     uint64_t frequency = 0, ticks = 0;
     for (size_t i = l->footer; i < l->count; i++) {
         item *it = &l->items[i];
-        if (item_is(it, GT_V1_Stack))
+        if (item_is(it, GOTRACE_V1_Stack))
             tell_stack(l, e, it);
-        else if (item_is(it, GT_V1_Frequency))
+        else if (item_is(it, GOTRACE_V1_Frequency))
             frequency = it->args[0];
-        else if (item_is(it, GT_V1_Batch) && ticks == 0)
+        else if (item_is(it, GOTRACE_V1_Batch) && ticks == 0)
             ticks = it->args[1];
-        else if (item_is(it, GT_V1_TimerGoroutine))
+        else if (item_is(it, GOTRACE_V1_TimerGoroutine))
             ck_assert_int_eq(gotrace_encoder_event(e, 0, it->spec, 0, 0, it->args, 1, 0, NULL, 0),
                              GOTRACE_OK);
     }
@@ -191,7 +191,7 @@ static void same_footer(const layout *a, const layout *b)
                   a->file->path);
     for (size_t i = 0; i < a->count - a->footer; i++) {
         const item *p = &a->items[a->footer + i], *q = &b->items[b->footer + i];
-        size_t args = item_is(p, GT_V1_Batch) ? 1 : p->arg_count;
+        size_t args = item_is(p, GOTRACE_V1_Batch) ? 1 : p->arg_count;
         ck_assert_msg(p->spec == q->spec && p->size == q->size && p->arg_count == q->arg_count &&
                           memcmp(p->args, q->args, args * sizeof *p->args) == 0,
                       "%s: record %zu of the footer differs (%s, %s)", a->file->path, i,

@@ -32,7 +32,8 @@ START_TEST(every_event)
     count_records(&written, counts);
     for (unsigned code = 0; code < GT_CODES && version != 22; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
-        bool never = !gt_is_v2(version) && code == GT_V1_GoSysExitLocal; /* no tracer writes it */
+        bool never = !gt_is_v2(version) &&
+                     code == GOTRACE_V1_GoSysExitLocal; /* no tracer writes it */
         ck_assert_msg(!spec || never || counts[code] > 0, "1.%d: no %s", version, spec->name);
     }
     blob_free(&written);
@@ -61,10 +62,10 @@ START_TEST(v1_takes_for_granted)
     gotrace_writer_free(w);
     check_sound(&written);
     count_records(&written, counts);
-    ck_assert_uint_eq(counts[GT_V1_GoCreate], 4);
-    ck_assert_uint_eq(counts[GT_V1_GoWaiting], 1);
-    ck_assert_uint_eq(counts[GT_V1_GoInSyscall], 1);
-    ck_assert_uint_eq(counts[GT_V1_ProcStart], 2);
+    ck_assert_uint_eq(counts[GOTRACE_V1_GoCreate], 4);
+    ck_assert_uint_eq(counts[GOTRACE_V1_GoWaiting], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V1_GoInSyscall], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V1_ProcStart], 2);
     blob_free(&written);
 }
 END_TEST
@@ -118,11 +119,11 @@ START_TEST(v2_takes_for_granted)
     gotrace_writer_free(w);
     check_sound(&written);
     count_records(&written, counts);
-    ck_assert_uint_eq(counts[GT_V2_GoStatus], 4);
-    ck_assert_uint_eq(counts[GT_V2_ProcStatus], 4);
-    ck_assert_uint_eq(counts[GT_V2_GCActive], 1);
-    ck_assert_uint_eq(counts[GT_V2_GCSweepActive], 1);
-    ck_assert_uint_eq(counts[GT_V2_GCMarkAssistActive], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GoStatus], 4);
+    ck_assert_uint_eq(counts[GOTRACE_V2_ProcStatus], 4);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCActive], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCSweepActive], 1);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCMarkAssistActive], 1);
     blob_free(&written);
 }
 END_TEST
@@ -165,14 +166,14 @@ START_TEST(generations)
     gotrace_writer_free(w);
     check_sound(&written);
     count_records(&written, counts);
-    ck_assert_uint_eq(counts[GT_V2_Frequency], 4);
-    ck_assert_uint_eq(counts[GT_V2_Sync], version >= 25 ? 4 : 0);
-    ck_assert_uint_eq(counts[GT_V2_EndOfGeneration], version >= 26 ? 4 : 0);
+    ck_assert_uint_eq(counts[GOTRACE_V2_Frequency], 4);
+    ck_assert_uint_eq(counts[GOTRACE_V2_Sync], version >= 25 ? 4 : 0);
+    ck_assert_uint_eq(counts[GOTRACE_V2_EndOfGeneration], version >= 26 ? 4 : 0);
     /* Each of the four generations is told of each, unless it was created in it. */
-    ck_assert_uint_eq(counts[GT_V2_GoStatus], version >= 23 ? 4 * 3 - 2 : 4 * 2 - 1);
-    ck_assert_uint_eq(counts[GT_V2_ProcStatus], 4);
-    ck_assert_uint_eq(counts[GT_V2_GCActive], 3);
-    ck_assert_uint_eq(counts[GT_V2_GCSweepActive], 3);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GoStatus], version >= 23 ? 4 * 3 - 2 : 4 * 2 - 1);
+    ck_assert_uint_eq(counts[GOTRACE_V2_ProcStatus], 4);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCActive], 3);
+    ck_assert_uint_eq(counts[GOTRACE_V2_GCSweepActive], 3);
     blob_free(&written);
 }
 END_TEST

@@ -144,14 +144,14 @@ static inline void set_context(gt_event *e, uint64_t *running, const gt_v1_shape
 /* A call that blocks says so with the proc's next event. */
 static inline void note_block(gt_event *e, gt_event *last)
 {
-    if (e->type == GT_V1_GoSysBlock && last && last->type == GT_V1_GoSysCall)
+    if (e->type == GOTRACE_V1_GoSysBlock && last && last->type == GOTRACE_V1_GoSysCall)
         last->flags |= GT_EVENT_BLOCKS;
 }
 
 /* Until 1.6 the ends of system calls come in their order from the index's list of them. */
 static inline bool is_apart(const gt_event *e, bool with_seq)
 {
-    return with_seq && e->type == GT_V1_GoSysExit;
+    return with_seq && e->type == GOTRACE_V1_GoSysExit;
 }
 
 /* Turn the values of a timed record into an event. */
@@ -194,12 +194,12 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
         fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
     if (!fits || p != frame->values_end || count != expected) {
         /* Of batches and samples the first pass has said it. */
-        return frame->type == GT_V1_Batch || frame->type == GT_V1_CPUSample ||
+        return frame->type == GOTRACE_V1_Batch || frame->type == GOTRACE_V1_CPUSample ||
                report_arity(reader, c, frame);
     }
-    if (frame->type == GT_V1_Batch) {
+    if (frame->type == GOTRACE_V1_Batch) {
         start_batch(c, v);
-    } else if (frame->type == GT_V1_CPUSample) {
+    } else if (frame->type == GOTRACE_V1_CPUSample) {
         /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
         c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
     } else {
@@ -233,7 +233,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
         if (!refill(reader, c, (size_t)frame.size))
             return false;
     }
-    if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GT_V1_Batch) &&
+    if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GOTRACE_V1_Batch) &&
         frame.length <= reader->index.longest_record && /* else the first pass has said it */
         !decode_values(reader, c, &frame, e, made))
         return false;

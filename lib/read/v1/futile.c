@@ -19,17 +19,17 @@ static step step_of(const gt_event *e, uint64_t *goroutine)
 {
     *goroutine = e->goroutine;
     switch (e->type) {
-    case GT_V1_GoUnblock: *goroutine = e->args[0]; return STEP_UNBLOCK;
-    case GT_V1_GoStart:
-    case GT_V1_GoPreempt: return STEP_GO_ON;
-    case GT_V1_FutileWakeup: return STEP_FUTILE;
-    case GT_V1_GoBlock:
-    case GT_V1_GoBlockSend:
-    case GT_V1_GoBlockRecv:
-    case GT_V1_GoBlockSelect:
-    case GT_V1_GoBlockSync:
-    case GT_V1_GoBlockCond: return STEP_BLOCK;
-    case GT_V1_GoEnd: return STEP_END;
+    case GOTRACE_V1_GoUnblock: *goroutine = e->args[0]; return STEP_UNBLOCK;
+    case GOTRACE_V1_GoStart:
+    case GOTRACE_V1_GoPreempt: return STEP_GO_ON;
+    case GOTRACE_V1_FutileWakeup: return STEP_FUTILE;
+    case GOTRACE_V1_GoBlock:
+    case GOTRACE_V1_GoBlockSend:
+    case GOTRACE_V1_GoBlockRecv:
+    case GOTRACE_V1_GoBlockSelect:
+    case GOTRACE_V1_GoBlockSync:
+    case GOTRACE_V1_GoBlockCond: return STEP_BLOCK;
+    case GOTRACE_V1_GoEnd: return STEP_END;
     default: return STEP_NONE;
     }
 }
@@ -76,7 +76,7 @@ bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
 {
     *futile = (gt_futile){.next = UINT64_MAX, .awake.heap = &reader->heap};
     gt_spill_init(&futile->first, &reader->heap, &reader->config);
-    if (!reader->summary.type_records[GT_V1_FutileWakeup])
+    if (!reader->summary.type_records[GOTRACE_V1_FutileWakeup])
         return true;
     gt_goroutines goroutines;
     gt_goroutines_init(&goroutines, &reader->heap, reader->limits.goroutines);

@@ -174,7 +174,7 @@ enum { KEEP = 5 };
  * stand beside other events. */
 static bool is_checked_later(const skim *s, uint8_t type)
 {
-    return (s->index->shapes[type].flags & GOTRACE_SPEC_TIMED) && type != GT_V1_CPUSample;
+    return (s->index->shapes[type].flags & GOTRACE_SPEC_TIMED) && type != GOTRACE_V1_CPUSample;
 }
 
 /* Decode the values of a record that is wholly at hand: the first KEEP of them, and how many there
@@ -297,7 +297,7 @@ static bool put_row(skim *s, gt_spill *spill, gt_row row)
 static bool put_apart(skim *s, uint8_t type, const uint64_t *v)
 {
     gt_index *index = s->index;
-    if (type == GT_V1_CPUSample)
+    if (type == GOTRACE_V1_CPUSample)
         return put_row(s, &index->samples,
                        (gt_row){.key = (int64_t)v[1], .a = v[2], .b = v[3], .c = v[4]});
     if (s->reader->summary.version < 7)
@@ -316,13 +316,13 @@ static bool special(skim *s, const gt_frame *frame)
     size_t count;
     bool fits;
     const gt_v1_shape *shape = &s->index->shapes[frame->type];
-    if (frame->type == GT_V1_String)
+    if (frame->type == GOTRACE_V1_String)
         return put_string(s, frame);
     if (!decode_values(s, frame, v, &count, &fits))
         return false;
     if (!fits)
         return true;
-    if (frame->type == GT_V1_Stack)
+    if (frame->type == GOTRACE_V1_Stack)
         return put_stack(s, frame, v, count);
     if (count != shape->values) {
         if (is_checked_later(s, frame->type))
@@ -333,23 +333,25 @@ static bool special(skim *s, const gt_frame *frame)
                          count, gt_plural(count), shape->values, s->reader->summary.version);
     }
     switch (frame->type) {
-    case GT_V1_Batch: return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
-    case GT_V1_Frequency: return put_frequency(s, v[0]);
-    case GT_V1_TimerGoroutine:
+    case GOTRACE_V1_Batch: return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
+    case GOTRACE_V1_Frequency: return put_frequency(s, v[0]);
+    case GOTRACE_V1_TimerGoroutine:
         return gt_table_put(&s->index->timers, v[0], NULL, 0, 0) || gt_fail_memory(s->reader);
-    case GT_V1_GoSysExit:
-    case GT_V1_CPUSample: return put_apart(s, frame->type, v);
+    case GOTRACE_V1_GoSysExit:
+    case GOTRACE_V1_CPUSample: return put_apart(s, frame->type, v);
     default: return true;
     }
 }
 
 static bool is_special(uint8_t type)
 {
-    static const uint64_t set = (uint64_t)1 << GT_V1_Batch | (uint64_t)1 << GT_V1_Frequency |
-                                (uint64_t)1 << GT_V1_Stack | (uint64_t)1 << GT_V1_String |
-                                (uint64_t)1 << GT_V1_TimerGoroutine |
-                                (uint64_t)1 << GT_V1_GoSysExit | (uint64_t)1 << GT_V1_CPUSample |
-                                (uint64_t)1 << GT_V1_UserLog;
+    static const uint64_t set = (uint64_t)1 << GOTRACE_V1_Batch |
+                                (uint64_t)1 << GOTRACE_V1_Frequency |
+                                (uint64_t)1 << GOTRACE_V1_Stack | (uint64_t)1 << GOTRACE_V1_String |
+                                (uint64_t)1 << GOTRACE_V1_TimerGoroutine |
+                                (uint64_t)1 << GOTRACE_V1_GoSysExit |
+                                (uint64_t)1 << GOTRACE_V1_CPUSample |
+                                (uint64_t)1 << GOTRACE_V1_UserLog;
     return set >> type & 1;
 }
 
@@ -365,7 +367,7 @@ static bool count_event(skim *s, uint8_t type)
         s->run_record = s->record;
         s->run_batch = GOTRACE_NO_OFFSET;
     }
-    s->run_events += type != GT_V1_CPUSample;
+    s->run_events += type != GOTRACE_V1_CPUSample;
     return true;
 }
 
@@ -404,10 +406,10 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
 static bool jump(skim *s, const gt_frame *frame)
 {
     gotrace_reader *reader = s->reader;
-    bool is_log = frame->type == GT_V1_UserLog;
-    gotrace_rule rule = is_log                       ? GOTRACE_RULE_WIRE_LENGTH
-                        : frame->type == GT_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
-                                                     : GOTRACE_RULE_EVENT_ARITY;
+    bool is_log = frame->type == GOTRACE_V1_UserLog;
+    gotrace_rule rule = is_log                            ? GOTRACE_RULE_WIRE_LENGTH
+                        : frame->type == GOTRACE_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
+                                                          : GOTRACE_RULE_EVENT_ARITY;
     if (is_log)
         damage_at(s, s->p);
     if (!gt_report(reader, rule, place_of(s, s->p),
@@ -528,7 +530,7 @@ static void fill_summary(skim *s)
     summary->string_bytes = index->strings.bytes;
     summary->stacks = index->stacks.entries;
     summary->stack_frames = index->stacks.frames;
-    summary->samples = summary->type_records[GT_V1_CPUSample];
+    summary->samples = summary->type_records[GOTRACE_V1_CPUSample];
     summary->frequency = index->frequency;
 }
 

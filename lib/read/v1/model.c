@@ -37,72 +37,6 @@ int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks)
     return gt_time((double)gt_time_between(reader->first_ticks, ticks) * reader->ns_per_tick);
 }
 
-/* What a type means as far as the type alone tells. */
-typedef struct meaning {
-    uint8_t kind, resource, range;
-    const char *reason;
-} meaning;
-
-#define GOROUTINE(why)                                                                             \
-    {                                                                                              \
-        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0, why                                \
-    }
-#define PROC                                                                                       \
-    {                                                                                              \
-        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0, NULL                                    \
-    }
-#define RANGE(what, which)                                                                         \
-    {                                                                                              \
-        GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which, NULL                                  \
-    }
-#define PLAIN(what)                                                                                \
-    {                                                                                              \
-        GOTRACE_KIND_##what, 0, 0, NULL                                                            \
-    }
-
-static const meaning meanings[64] = {
-    [GT_V1_Gomaxprocs] = PLAIN(METRIC),
-    [GT_V1_ProcStart] = PROC,
-    [GT_V1_ProcStop] = PROC,
-    [GT_V1_GCStart] = RANGE(BEGIN, GC),
-    [GT_V1_GCDone] = RANGE(END, GC),
-    [GT_V1_STWStart] = RANGE(BEGIN, STW),
-    [GT_V1_STWDone] = RANGE(END, STW),
-    [GT_V1_GCSweepStart] = RANGE(BEGIN, SWEEP),
-    [GT_V1_GCSweepDone] = RANGE(END, SWEEP),
-    [GT_V1_GCMarkAssistStart] = RANGE(BEGIN, MARK_ASSIST),
-    [GT_V1_GCMarkAssistDone] = RANGE(END, MARK_ASSIST),
-    [GT_V1_GoCreate] = GOROUTINE(NULL),
-    [GT_V1_GoStart] = GOROUTINE(NULL),
-    [GT_V1_GoStartLabel] = GOROUTINE(NULL),
-    [GT_V1_GoEnd] = GOROUTINE(NULL),
-    [GT_V1_GoStop] = GOROUTINE("forever"),
-    [GT_V1_GoSched] = GOROUTINE("runtime.Gosched"),
-    [GT_V1_GoPreempt] = GOROUTINE("preempted"),
-    [GT_V1_GoSleep] = GOROUTINE("sleep"),
-    [GT_V1_GoBlock] = GOROUTINE(NULL),
-    [GT_V1_GoUnblock] = GOROUTINE(NULL),
-    [GT_V1_GoBlockSend] = GOROUTINE("chan send"),
-    [GT_V1_GoBlockRecv] = GOROUTINE("chan receive"),
-    [GT_V1_GoBlockSelect] = GOROUTINE("select"),
-    [GT_V1_GoBlockSync] = GOROUTINE("sync"),
-    [GT_V1_GoBlockCond] = GOROUTINE("sync.(*Cond).Wait"),
-    [GT_V1_GoBlockNet] = GOROUTINE("network"),
-    [GT_V1_GoBlockGC] = GOROUTINE("GC mark assist wait for work"),
-    [GT_V1_GoSysCall] = PLAIN(SYSCALL),
-    [GT_V1_GoSysExit] = GOROUTINE(NULL),
-    [GT_V1_GoSysBlock] = GOROUTINE(NULL),
-    [GT_V1_GoWaiting] = GOROUTINE(NULL),
-    [GT_V1_GoInSyscall] = GOROUTINE(NULL),
-    [GT_V1_HeapAlloc] = PLAIN(METRIC),
-    [GT_V1_HeapGoal] = PLAIN(METRIC),
-    [GT_V1_UserTaskCreate] = PLAIN(TASK_BEGIN),
-    [GT_V1_UserTaskEnd] = PLAIN(TASK_END),
-    [GT_V1_UserRegion] = PLAIN(REGION_BEGIN),
-    [GT_V1_UserLog] = PLAIN(LOG),
-    [GT_V1_CPUSample] = PLAIN(SAMPLE),
-};
-
 static void set_text(const gotrace_reader *reader, gotrace_event *out, uint64_t string)
 {
     out->text_size = 0;
@@ -144,13 +78,13 @@ static void fill_transition(const gt_event *e, const gt_effect *effect, gotrace_
     if (out->to == GOTRACE_STATE_RUNNING && out->from != GOTRACE_STATE_RUNNING)
         out->cause = effect->cause;
     switch (e->type) {
-    case GT_V1_GoCreate:
+    case GOTRACE_V1_GoCreate:
         out->start_stack = e->args[1];
         if (effect->from == GOTRACE_STATE_UNDETERMINED)
             out->flags |= GOTRACE_EVENT_INITIAL;
         break;
-    case GT_V1_GoWaiting:
-    case GT_V1_GoInSyscall: out->flags |= GOTRACE_EVENT_INITIAL; break;
+    case GOTRACE_V1_GoWaiting:
+    case GOTRACE_V1_GoInSyscall: out->flags |= GOTRACE_EVENT_INITIAL; break;
     default: break;
     }
 }
@@ -160,34 +94,31 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_eff
                          gotrace_event *out)
 {
     switch (e->type) {
-    case GT_V1_Gomaxprocs: set_metric(out, "GOMAXPROCS"); break;
-    case GT_V1_HeapAlloc: set_metric(out, "heap allocated"); break;
-    case GT_V1_HeapGoal: set_metric(out, "heap goal"); break;
-    case GT_V1_STWStart:
+    case GOTRACE_V1_STWStart:
         out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
         break;
-    case GT_V1_GoStartLabel: set_text(reader, out, e->args[2]); break;
-    case GT_V1_UserTaskCreate:
+    case GOTRACE_V1_GoStartLabel: set_text(reader, out, e->args[2]); break;
+    case GOTRACE_V1_UserTaskCreate:
         out->subject = e->args[0];
         out->value = e->args[1];
         set_text(reader, out, e->args[2]);
         break;
-    case GT_V1_UserTaskEnd:
+    case GOTRACE_V1_UserTaskEnd:
         out->subject = e->args[0];
         set_text(reader, out, effect->ended_name);
         break;
-    case GT_V1_UserRegion:
+    case GOTRACE_V1_UserRegion:
         out->subject = e->args[0];
         out->kind = e->args[1] == 0   ? GOTRACE_KIND_REGION_BEGIN
                     : e->args[1] == 1 ? GOTRACE_KIND_REGION_END
                                       : GOTRACE_KIND_NONE;
         set_text(reader, out, e->args[2]);
         break;
-    case GT_V1_UserLog:
+    case GOTRACE_V1_UserLog:
         out->subject = e->args[0];
         set_text(reader, out, e->args[1]);
         return load_message(reader, e, out);
-    case GT_V1_CPUSample:
+    case GOTRACE_V1_CPUSample:
         /* A sample taken off any proc says so with proc -1. */
         out->lane = (int64_t)e->args[1];
         out->proc = e->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
@@ -200,7 +131,6 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_eff
 bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
                    gotrace_event *out)
 {
-    const meaning *m = &meanings[e->type];
     const gt_v1_shape *shape = &reader->index.shapes[e->type];
     int64_t proc, thread;
     gt_states_place(reader->states, e, &proc, &thread);
@@ -208,9 +138,9 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                            .ticks = (uint64_t)e->ticks,
                            .offset = e->offset,
                            .type = e->type,
-                           .kind = m->kind,
-                           .resource = m->resource,
-                           .range = m->range,
+                           .kind = shape->kind,
+                           .resource = shape->resource,
+                           .range = shape->range,
                            .flags = e->flags & (uint8_t)~GT_EVENT_BLOCKS,
                            .arg_count = shape->slots,
                            .proc = proc,
@@ -219,10 +149,10 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                            .goroutine = e->goroutine,
                            .stack = e->stack,
                            .args = {e->args[0], e->args[1], e->args[2]},
-                           .reason = m->reason};
+                           .reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->text : NULL};
     if (effect->suspect)
         out->flags |= GOTRACE_EVENT_SUSPECT;
-    if (e->type == GT_V1_GoSysCall && (e->flags & GT_EVENT_BLOCKS)) {
+    if (e->type == GOTRACE_V1_GoSysCall && (e->flags & GT_EVENT_BLOCKS)) {
         out->kind = GOTRACE_KIND_TRANSITION;
         out->resource = GOTRACE_RESOURCE_GOROUTINE;
     }
@@ -235,5 +165,7 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
     }
     if (out->kind == GOTRACE_KIND_TRANSITION)
         fill_transition(e, effect, out);
+    if (out->kind == GOTRACE_KIND_METRIC)
+        set_metric(out, shape->text);
     return fill_details(reader, e, effect, out);
 }

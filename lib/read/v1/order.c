@@ -124,7 +124,7 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
                               .goroutine = row->a,
                               .args = {row->a, (uint64_t)row->key, row->b},
                               .proc = (uint32_t)row->c,
-                              .type = GT_V1_GoSysExit,
+                              .type = GOTRACE_V1_GoSysExit,
                               .flags = GOTRACE_EVENT_MOVED};
     else
         *c->head = (gt_event){.ticks = row->key,
@@ -135,7 +135,7 @@ static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
                               .args = {(uint64_t)row->key, row->a, row->b},
                               .stack = row->c,
                               .proc = GT_NONE,
-                              .type = GT_V1_CPUSample};
+                              .type = GOTRACE_V1_CPUSample};
     return gt_spill_advance(o->rows, &reader->error) || gt_fail(reader);
 }
 
@@ -478,7 +478,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
 static bool check_exit(gotrace_reader *reader, const gt_event *e)
 {
     gt_goroutine *g = e->subject;
-    if (e->type != GT_V1_GoSysExit) {
+    if (e->type != GOTRACE_V1_GoSysExit) {
         g->blocked = e->ticks;
         return true;
     }
@@ -543,7 +543,7 @@ static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
                                  .goroutine = row->a,
                                  .args = {row->a, row->b, (uint64_t)row->key},
                                  .proc = (uint32_t)row->c,
-                                 .type = GT_V1_GoSysExit,
+                                 .type = GOTRACE_V1_GoSysExit,
                                  .flags = GOTRACE_EVENT_MOVED};
             *event = &o->exit;
         }
@@ -567,7 +567,7 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
             return false;
         if (!ahead)
             break;
-        if (ahead->type != GT_V1_GoSysExit)
+        if (ahead->type != GOTRACE_V1_GoSysExit)
             break;
         if (!is_elsewhere(reader, o, ahead, &elsewhere))
             return false;

@@ -241,7 +241,7 @@ GT_INLINE bool unblock(step *s)
                 "goroutine %llu is unblocked, but it is %s; it has to be waiting", id(woken->id),
                 state_name(woken->state)))
         return false;
-    if (woken->last_type == GT_V1_GoBlockNet && !timer)
+    if (woken->last_type == GOTRACE_V1_GoBlockNet && !timer)
         s->effect->lane = LANE_NETWORK;
     woken->last_type = e->type;
     woken->known = true;
@@ -487,47 +487,49 @@ GT_INLINE bool dispatch(step *s)
     const gt_index *index = &s->reader->index;
     const uint64_t *args = s->e->args;
     switch (s->e->type) {
-    case GT_V1_GoCreate:
+    case GOTRACE_V1_GoCreate:
         return create(s) &&
                (s->reader->summary.version < 7 || refer(s, &index->stacks, args[1], 2));
-    case GT_V1_GoStart: return start(s);
-    case GT_V1_GoStartLabel: return start(s) && refer(s, &index->strings, args[2], 1);
-    case GT_V1_GoEnd:
+    case GOTRACE_V1_GoStart: return start(s);
+    case GOTRACE_V1_GoStartLabel: return start(s) && refer(s, &index->strings, args[2], 1);
+    case GOTRACE_V1_GoEnd:
         s->reader->summary.goroutines_ended++;
         return leave(s, GT_DEAD, GOTRACE_STATE_NOT_EXIST);
-    case GT_V1_GoStop: return leave(s, GT_DEAD, GOTRACE_STATE_WAITING);
-    case GT_V1_GoSched:
-    case GT_V1_GoPreempt: return leave(s, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
-    case GT_V1_GoSleep:
-    case GT_V1_GoBlock:
-    case GT_V1_GoBlockSend:
-    case GT_V1_GoBlockRecv:
-    case GT_V1_GoBlockSelect:
-    case GT_V1_GoBlockSync:
-    case GT_V1_GoBlockCond:
-    case GT_V1_GoBlockNet:
-    case GT_V1_GoBlockGC: return leave(s, GT_WAITING, GOTRACE_STATE_WAITING);
-    case GT_V1_GoUnblock: return unblock(s);
-    case GT_V1_GoSysCall: return syscall_enter(s);
-    case GT_V1_GoSysBlock: return syscall_block(s);
-    case GT_V1_GoSysExit: return syscall_exit(s);
-    case GT_V1_GoWaiting: return found(s, GOTRACE_STATE_WAITING);
-    case GT_V1_GoInSyscall: return found(s, GOTRACE_STATE_SYSCALL);
-    case GT_V1_ProcStart: return proc_start(s);
-    case GT_V1_ProcStop: return proc_stop(s);
-    case GT_V1_Gomaxprocs: s->states->started = true; return true;
-    case GT_V1_GCStart: return gc_start(s);
-    case GT_V1_GCDone: return gc_done(s);
-    case GT_V1_STWStart: return stw_start(s);
-    case GT_V1_STWDone: return stw_done(s);
-    case GT_V1_GCSweepStart: return sweep(s, true);
-    case GT_V1_GCSweepDone: return sweep(s, false);
-    case GT_V1_GCMarkAssistStart: return assist(s, true);
-    case GT_V1_GCMarkAssistDone: return assist(s, false);
-    case GT_V1_UserTaskCreate: return task_create(s) && refer(s, &index->strings, args[2], 1);
-    case GT_V1_UserTaskEnd: return task_end(s);
-    case GT_V1_UserRegion: return region(s) && refer(s, &index->strings, args[2], 1);
-    case GT_V1_UserLog: s->reader->summary.logs++; return refer(s, &index->strings, args[1], 1);
+    case GOTRACE_V1_GoStop: return leave(s, GT_DEAD, GOTRACE_STATE_WAITING);
+    case GOTRACE_V1_GoSched:
+    case GOTRACE_V1_GoPreempt: return leave(s, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    case GOTRACE_V1_GoSleep:
+    case GOTRACE_V1_GoBlock:
+    case GOTRACE_V1_GoBlockSend:
+    case GOTRACE_V1_GoBlockRecv:
+    case GOTRACE_V1_GoBlockSelect:
+    case GOTRACE_V1_GoBlockSync:
+    case GOTRACE_V1_GoBlockCond:
+    case GOTRACE_V1_GoBlockNet:
+    case GOTRACE_V1_GoBlockGC: return leave(s, GT_WAITING, GOTRACE_STATE_WAITING);
+    case GOTRACE_V1_GoUnblock: return unblock(s);
+    case GOTRACE_V1_GoSysCall: return syscall_enter(s);
+    case GOTRACE_V1_GoSysBlock: return syscall_block(s);
+    case GOTRACE_V1_GoSysExit: return syscall_exit(s);
+    case GOTRACE_V1_GoWaiting: return found(s, GOTRACE_STATE_WAITING);
+    case GOTRACE_V1_GoInSyscall: return found(s, GOTRACE_STATE_SYSCALL);
+    case GOTRACE_V1_ProcStart: return proc_start(s);
+    case GOTRACE_V1_ProcStop: return proc_stop(s);
+    case GOTRACE_V1_Gomaxprocs: s->states->started = true; return true;
+    case GOTRACE_V1_GCStart: return gc_start(s);
+    case GOTRACE_V1_GCDone: return gc_done(s);
+    case GOTRACE_V1_STWStart: return stw_start(s);
+    case GOTRACE_V1_STWDone: return stw_done(s);
+    case GOTRACE_V1_GCSweepStart: return sweep(s, true);
+    case GOTRACE_V1_GCSweepDone: return sweep(s, false);
+    case GOTRACE_V1_GCMarkAssistStart: return assist(s, true);
+    case GOTRACE_V1_GCMarkAssistDone: return assist(s, false);
+    case GOTRACE_V1_UserTaskCreate: return task_create(s) && refer(s, &index->strings, args[2], 1);
+    case GOTRACE_V1_UserTaskEnd: return task_end(s);
+    case GOTRACE_V1_UserRegion: return region(s) && refer(s, &index->strings, args[2], 1);
+    case GOTRACE_V1_UserLog:
+        s->reader->summary.logs++;
+        return refer(s, &index->strings, args[1], 1);
     default: return true;
     }
 }

@@ -242,8 +242,8 @@ static gt_followed stop(gt_follow *f)
     if (!check_running(f, GT_G_RUNNING))
         return GT_FOLLOW_FAILED;
     uint8_t type = f->e->type;
-    bool ends = type == GT_V2_GoDestroy;
-    uint8_t to = type == GT_V2_GoStop ? GT_G_RUNNABLE : GT_G_WAITING;
+    bool ends = type == GOTRACE_V2_GoDestroy;
+    uint8_t to = type == GOTRACE_V2_GoStop ? GT_G_RUNNABLE : GT_G_WAITING;
     gt_v2_emit_transition(f, type, f->g ? f->g->id : 0, GOTRACE_STATE_RUNNING,
                           ends ? GOTRACE_STATE_NOT_EXIST : gt_v2_shown[to]);
     gt_v2_bind_goroutine(f->t, NULL);
@@ -307,10 +307,10 @@ static gt_followed switch_to(gt_follow *f)
             return r;
     }
     uint64_t self = f->g ? f->g->id : 0;
-    bool ends = f->e->type == GT_V2_GoSwitchDestroy;
+    bool ends = f->e->type == GOTRACE_V2_GoSwitchDestroy;
     gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE);
-    emit_made(f, ends ? GT_V2_GoDestroy : GT_V2_GoBlock, 0, 0, self, GOTRACE_STATE_RUNNING,
-              ends ? GOTRACE_STATE_NOT_EXIST : GOTRACE_STATE_WAITING);
+    emit_made(f, ends ? GOTRACE_V2_GoDestroy : GOTRACE_V2_GoBlock, 0, 0, self,
+              GOTRACE_STATE_RUNNING, ends ? GOTRACE_STATE_NOT_EXIST : GOTRACE_STATE_WAITING);
     gt_v2_bind_goroutine(f->t, NULL);
     if (f->g && ends) {
         bool itself = next == f->g;
@@ -321,7 +321,7 @@ static gt_followed switch_to(gt_follow *f)
         gt_v2_set_status(f, f->g, GT_G_WAITING);
     }
     f->g = NULL;
-    gt_v2_out *out = emit_made(f, GT_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
+    gt_v2_out *out = emit_made(f, GOTRACE_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
                                GOTRACE_STATE_RUNNING);
     out->cause = f->e->offset;
     next->seq = seq;
@@ -558,7 +558,7 @@ static gt_followed destroy_syscall(gt_follow *f)
             !GT_BROKEN(f, GOTRACE_RULE_GO_SYSEXIT, "GoDestroySyscall: proc %llu is %s",
                        num(f->p->id), gt_v2_proc_status_name(f->p->status)))
             return GT_FOLLOW_FAILED;
-        emit_made(f, GT_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
+        emit_made(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
                   GOTRACE_STATE_IDLE);
     }
     gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, GOTRACE_STATE_SYSCALL,
@@ -591,46 +591,46 @@ static gt_followed tell(gt_follow *f, unsigned needs)
 static gt_followed dispatch(gt_follow *f)
 {
     switch (f->e->type) {
-    case GT_V2_ProcStart: return proc_start(f);
-    case GT_V2_ProcStop: return proc_stop(f);
-    case GT_V2_ProcSteal: return proc_steal(f);
-    case GT_V2_ProcStatus: return gt_v2_proc_status(f);
-    case GT_V2_GoCreate: return create(f, GT_G_RUNNABLE);
-    case GT_V2_GoCreateBlocked: return create(f, GT_G_WAITING);
-    case GT_V2_GoCreateSyscall: return create(f, GT_G_SYSCALL);
-    case GT_V2_GoStart: return start(f);
-    case GT_V2_GoDestroy:
-    case GT_V2_GoStop:
-    case GT_V2_GoBlock: return stop(f);
-    case GT_V2_GoDestroySyscall: return destroy_syscall(f);
-    case GT_V2_GoUnblock: return unblock(f);
-    case GT_V2_GoSwitch:
-    case GT_V2_GoSwitchDestroy: return switch_to(f);
-    case GT_V2_GoSyscallBegin: return syscall_begin(f);
-    case GT_V2_GoSyscallEnd: return syscall_end(f);
-    case GT_V2_GoSyscallEndBlocked: return syscall_end_blocked(f);
-    case GT_V2_GoStatus:
-    case GT_V2_GoStatusStack: return gt_v2_goroutine_status(f);
-    case GT_V2_GCActive:
-    case GT_V2_GCBegin:
-    case GT_V2_GCEnd: return gt_v2_gc(f);
-    case GT_V2_STWBegin:
-    case GT_V2_STWEnd:
-    case GT_V2_GCSweepActive:
-    case GT_V2_GCSweepBegin:
-    case GT_V2_GCSweepEnd:
-    case GT_V2_GCMarkAssistActive:
-    case GT_V2_GCMarkAssistBegin:
-    case GT_V2_GCMarkAssistEnd: return gt_v2_range(f);
-    case GT_V2_ProcsChange:
-    case GT_V2_GoLabel: return tell(f, GT_USER);
-    case GT_V2_HeapAlloc:
-    case GT_V2_HeapGoal: return tell(f, GT_WITH_PROC);
-    case GT_V2_UserTaskBegin:
-    case GT_V2_UserTaskEnd:
-    case GT_V2_UserRegionBegin:
-    case GT_V2_UserRegionEnd:
-    case GT_V2_UserLog: return gt_v2_user(f);
+    case GOTRACE_V2_ProcStart: return proc_start(f);
+    case GOTRACE_V2_ProcStop: return proc_stop(f);
+    case GOTRACE_V2_ProcSteal: return proc_steal(f);
+    case GOTRACE_V2_ProcStatus: return gt_v2_proc_status(f);
+    case GOTRACE_V2_GoCreate: return create(f, GT_G_RUNNABLE);
+    case GOTRACE_V2_GoCreateBlocked: return create(f, GT_G_WAITING);
+    case GOTRACE_V2_GoCreateSyscall: return create(f, GT_G_SYSCALL);
+    case GOTRACE_V2_GoStart: return start(f);
+    case GOTRACE_V2_GoDestroy:
+    case GOTRACE_V2_GoStop:
+    case GOTRACE_V2_GoBlock: return stop(f);
+    case GOTRACE_V2_GoDestroySyscall: return destroy_syscall(f);
+    case GOTRACE_V2_GoUnblock: return unblock(f);
+    case GOTRACE_V2_GoSwitch:
+    case GOTRACE_V2_GoSwitchDestroy: return switch_to(f);
+    case GOTRACE_V2_GoSyscallBegin: return syscall_begin(f);
+    case GOTRACE_V2_GoSyscallEnd: return syscall_end(f);
+    case GOTRACE_V2_GoSyscallEndBlocked: return syscall_end_blocked(f);
+    case GOTRACE_V2_GoStatus:
+    case GOTRACE_V2_GoStatusStack: return gt_v2_goroutine_status(f);
+    case GOTRACE_V2_GCActive:
+    case GOTRACE_V2_GCBegin:
+    case GOTRACE_V2_GCEnd: return gt_v2_gc(f);
+    case GOTRACE_V2_STWBegin:
+    case GOTRACE_V2_STWEnd:
+    case GOTRACE_V2_GCSweepActive:
+    case GOTRACE_V2_GCSweepBegin:
+    case GOTRACE_V2_GCSweepEnd:
+    case GOTRACE_V2_GCMarkAssistActive:
+    case GOTRACE_V2_GCMarkAssistBegin:
+    case GOTRACE_V2_GCMarkAssistEnd: return gt_v2_range(f);
+    case GOTRACE_V2_ProcsChange:
+    case GOTRACE_V2_GoLabel: return tell(f, GT_USER);
+    case GOTRACE_V2_HeapAlloc:
+    case GOTRACE_V2_HeapGoal: return tell(f, GT_WITH_PROC);
+    case GOTRACE_V2_UserTaskBegin:
+    case GOTRACE_V2_UserTaskEnd:
+    case GOTRACE_V2_UserRegionBegin:
+    case GOTRACE_V2_UserRegionEnd:
+    case GOTRACE_V2_UserLog: return gt_v2_user(f);
     default: return tell(f, 0); /* experiments */
     }
 }

@@ -102,11 +102,11 @@ static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32
     if (size == 0)
         return GT_BATCH_EVENTS;
     switch (first) {
-    case GT_V2_Strings: return GT_BATCH_STRINGS;
-    case GT_V2_Stacks: return GT_BATCH_STACKS;
-    case GT_V2_CPUSamples: return GT_BATCH_SAMPLES;
-    case GT_V2_Frequency: return version < 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
-    case GT_V2_Sync: return version >= 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
+    case GOTRACE_V2_Strings: return GT_BATCH_STRINGS;
+    case GOTRACE_V2_Stacks: return GT_BATCH_STACKS;
+    case GOTRACE_V2_CPUSamples: return GT_BATCH_SAMPLES;
+    case GOTRACE_V2_Frequency: return version < 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
+    case GOTRACE_V2_Sync: return version >= 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
     default: return GT_BATCH_EVENTS;
     }
 }
@@ -145,7 +145,7 @@ static bool read_batch(look *l)
         return false;
     gotrace_summary *summary = &l->reader->summary;
     uint8_t type = *p++;
-    if (type == GT_V2_EndOfGeneration && summary->version >= 26 && l->open) {
+    if (type == GOTRACE_V2_EndOfGeneration && summary->version >= 26 && l->open) {
         gt_generation *g = last_generation(l);
         g->summary.complete = true;
         g->summary.bytes++;
@@ -156,8 +156,8 @@ static bool read_batch(look *l)
         l->at++;
         return true;
     }
-    bool experiment = type == GT_V2_ExperimentalBatch && summary->version >= 23;
-    if (type != GT_V2_EventBatch && !experiment) {
+    bool experiment = type == GOTRACE_V2_ExperimentalBatch && summary->version >= 23;
+    if (type != GOTRACE_V2_EventBatch && !experiment) {
         if (n >= 5 && memcmp(start, "go 1.", 5) == 0)
             return DAMAGED(
                 l, GOTRACE_RULE_TRACE_AFTER,

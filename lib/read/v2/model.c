@@ -5,82 +5,6 @@
 
 #include "read/v2/v2.h"
 
-/* What a type means as far as the type alone tells. */
-typedef struct meaning {
-    uint8_t kind, resource, range;
-} meaning;
-
-#define GOROUTINE                                                                                  \
-    {                                                                                              \
-        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_GOROUTINE, 0                                     \
-    }
-#define PROC                                                                                       \
-    {                                                                                              \
-        GOTRACE_KIND_TRANSITION, GOTRACE_RESOURCE_PROC, 0                                          \
-    }
-#define RANGE(what, which)                                                                         \
-    {                                                                                              \
-        GOTRACE_KIND_RANGE_##what, 0, GOTRACE_RANGE_##which                                        \
-    }
-#define PLAIN(what)                                                                                \
-    {                                                                                              \
-        GOTRACE_KIND_##what, 0, 0                                                                  \
-    }
-
-static const meaning meanings[GT_V2_EVENT_COUNT] = {
-    [0] = PLAIN(SYNC),
-    [GT_V2_CPUSample] = PLAIN(SAMPLE),
-    [GT_V2_ProcsChange] = PLAIN(METRIC),
-    [GT_V2_ProcStart] = PROC,
-    [GT_V2_ProcStop] = PROC,
-    [GT_V2_ProcSteal] = PROC,
-    [GT_V2_ProcStatus] = PROC,
-    [GT_V2_GoCreate] = GOROUTINE,
-    [GT_V2_GoCreateSyscall] = GOROUTINE,
-    [GT_V2_GoCreateBlocked] = GOROUTINE,
-    [GT_V2_GoStart] = GOROUTINE,
-    [GT_V2_GoDestroy] = GOROUTINE,
-    [GT_V2_GoDestroySyscall] = GOROUTINE,
-    [GT_V2_GoStop] = GOROUTINE,
-    [GT_V2_GoBlock] = GOROUTINE,
-    [GT_V2_GoUnblock] = GOROUTINE,
-    [GT_V2_GoSwitch] = GOROUTINE,
-    [GT_V2_GoSwitchDestroy] = GOROUTINE,
-    [GT_V2_GoSyscallBegin] = GOROUTINE,
-    [GT_V2_GoSyscallEnd] = GOROUTINE,
-    [GT_V2_GoSyscallEndBlocked] = GOROUTINE,
-    [GT_V2_GoStatus] = GOROUTINE,
-    [GT_V2_GoStatusStack] = GOROUTINE,
-    [GT_V2_STWBegin] = RANGE(BEGIN, STW),
-    [GT_V2_STWEnd] = RANGE(END, STW),
-    [GT_V2_GCActive] = RANGE(ACTIVE, GC),
-    [GT_V2_GCBegin] = RANGE(BEGIN, GC),
-    [GT_V2_GCEnd] = RANGE(END, GC),
-    [GT_V2_GCSweepActive] = RANGE(ACTIVE, SWEEP),
-    [GT_V2_GCSweepBegin] = RANGE(BEGIN, SWEEP),
-    [GT_V2_GCSweepEnd] = RANGE(END, SWEEP),
-    [GT_V2_GCMarkAssistActive] = RANGE(ACTIVE, MARK_ASSIST),
-    [GT_V2_GCMarkAssistBegin] = RANGE(BEGIN, MARK_ASSIST),
-    [GT_V2_GCMarkAssistEnd] = RANGE(END, MARK_ASSIST),
-    [GT_V2_HeapAlloc] = PLAIN(METRIC),
-    [GT_V2_HeapGoal] = PLAIN(METRIC),
-    [GT_V2_GoLabel] = PLAIN(LABEL),
-    [GT_V2_UserTaskBegin] = PLAIN(TASK_BEGIN),
-    [GT_V2_UserTaskEnd] = PLAIN(TASK_END),
-    [GT_V2_UserRegionBegin] = PLAIN(REGION_BEGIN),
-    [GT_V2_UserRegionEnd] = PLAIN(REGION_END),
-    [GT_V2_UserLog] = PLAIN(LOG),
-    [GT_V2_Span] = PLAIN(EXPERIMENT),
-    [GT_V2_SpanAlloc] = PLAIN(EXPERIMENT),
-    [GT_V2_SpanFree] = PLAIN(EXPERIMENT),
-    [GT_V2_HeapObject] = PLAIN(EXPERIMENT),
-    [GT_V2_HeapObjectAlloc] = PLAIN(EXPERIMENT),
-    [GT_V2_HeapObjectFree] = PLAIN(EXPERIMENT),
-    [GT_V2_GoroutineStack] = PLAIN(EXPERIMENT),
-    [GT_V2_GoroutineStackAlloc] = PLAIN(EXPERIMENT),
-    [GT_V2_GoroutineStackFree] = PLAIN(EXPERIMENT),
-};
-
 static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t string)
 {
     event->text = gotrace_reader_string(reader, string, &event->text_size);
@@ -101,50 +25,63 @@ static const char *reason_of(gotrace_reader *reader, uint64_t string)
     return kept;
 }
 
-static void set_metric(gotrace_event *event, const char *name)
+/* Of a transition: where a new goroutine starts, or why one stops running. */
+static void fill_transition(gotrace_reader *reader, const gt_v2_shape *shape, const gt_v2_out *out,
+                            gotrace_event *event)
 {
-    event->text = name;
-    event->text_size = strlen(name);
-    event->value = event->args[0];
+    if (shape->start)
+        event->start_stack = out->args[shape->start - 1];
+    if (shape->reason)
+        event->reason = reason_of(reader, out->args[shape->reason - 1]);
+}
+
+static void fill_task_begin(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
+{
+    event->subject = out->args[0];
+    event->value = out->args[1] == GT_V2_NO_ID ? 0 : out->args[1];
+    set_text(reader, event, out->args[2]);
+}
+
+static void fill_task_end(const gt_v2_out *out, gotrace_event *event)
+{
+    event->subject = out->args[0];
+    event->value = out->task->parent == GT_V2_NO_ID ? 0 : out->task->parent;
+    event->text = out->task->name;
+    event->text_size = out->task->name_size;
 }
 
 /* What depends on more than the type. */
-static void fill_details(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
+static void fill_details(gotrace_reader *reader, const gt_v2_shape *shape, const gt_v2_out *out,
+                         gotrace_event *event)
 {
-    switch (out->type) {
-    case 0: event->value = out->subject; break;
-    case GT_V2_ProcsChange: set_metric(event, "GOMAXPROCS"); break;
-    case GT_V2_HeapAlloc: set_metric(event, "heap allocated"); break;
-    case GT_V2_HeapGoal: set_metric(event, "heap goal"); break;
-    case GT_V2_GoCreate:
-    case GT_V2_GoCreateBlocked: event->start_stack = out->args[1]; break;
-    case GT_V2_GoStop:
-    case GT_V2_GoBlock: event->reason = reason_of(reader, out->args[0]); break;
-    case GT_V2_STWBegin:
-    case GT_V2_STWEnd: event->reason = out->text; break;
-    case GT_V2_GoLabel: set_text(reader, event, out->args[0]); break;
-    case GT_V2_UserTaskBegin:
-        event->subject = out->args[0];
-        event->value = out->args[1] == GT_V2_NO_ID ? 0 : out->args[1];
-        set_text(reader, event, out->args[2]);
+    switch ((gotrace_kind)event->kind) {
+    case GOTRACE_KIND_TRANSITION: fill_transition(reader, shape, out, event); break;
+    case GOTRACE_KIND_SYNC: event->value = out->subject; break;
+    case GOTRACE_KIND_METRIC:
+        event->text = shape->text;
+        event->text_size = strlen(shape->text);
+        event->value = event->args[0];
         break;
-    case GT_V2_UserTaskEnd:
-        event->subject = out->args[0];
-        event->value = out->task->parent == GT_V2_NO_ID ? 0 : out->task->parent;
-        event->text = out->task->name;
-        event->text_size = out->task->name_size;
-        break;
-    case GT_V2_UserRegionBegin:
-    case GT_V2_UserRegionEnd:
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END: event->reason = out->text; break;
+    case GOTRACE_KIND_LABEL: set_text(reader, event, out->args[0]); break;
+    case GOTRACE_KIND_TASK_BEGIN: fill_task_begin(reader, out, event); break;
+    case GOTRACE_KIND_TASK_END: fill_task_end(out, event); break;
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
         event->subject = out->args[0];
         set_text(reader, event, out->args[1]);
         break;
-    case GT_V2_UserLog:
+    case GOTRACE_KIND_LOG:
         event->subject = out->args[0];
         set_text(reader, event, out->args[1]);
         event->message = gotrace_reader_string(reader, out->args[2], &event->message_size);
         break;
-    default: break;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
     }
 }
 
@@ -156,7 +93,6 @@ int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time)
 void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
 {
     const struct gt_v2 *v2 = reader->v2;
-    const meaning *m = &meanings[out->type];
     const gt_v2_shape *shape = &v2->shapes[out->type];
     bool stack = shape->flags & GOTRACE_SPEC_STACK;
     /* Each field by itself: to clear all of it first takes longer than the rest of this. The sync
@@ -165,11 +101,11 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     event->ticks = (uint64_t)out->time;
     event->offset = out->offset;
     event->type = out->type;
-    event->kind = m->kind;
-    event->resource = m->resource;
+    event->kind = shape->kind;
+    event->resource = shape->resource;
     event->from = out->from;
     event->to = out->to;
-    event->range = m->range;
+    event->range = shape->range;
     event->flags = out->flags;
     event->arg_count = (uint8_t)(shape->values > 1 ? shape->values - 1 - stack : 0);
     event->proc = event->lane = out->proc;
@@ -188,7 +124,7 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     event->text_size = event->message_size = 0;
     if (out->type == 0)
         event->arg_count = out->flags & GOTRACE_EVENT_CLOCKS ? 4 : 0;
-    fill_details(reader, out, event);
+    fill_details(reader, shape, out, event);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */

@@ -198,7 +198,7 @@ static bool put_sample(struct gt_v2 *v2)
         .stack = s->stack,
         .proc = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : (int64_t)s->p,
         .thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m,
-        .type = GT_V2_CPUSample};
+        .type = GOTRACE_V2_CPUSample};
     return true;
 }
 

@@ -159,9 +159,9 @@ gt_followed gt_v2_gc(gt_follow *f)
     struct gt_v2 *v2 = f->v2;
     uint64_t seq = f->e->args[0];
     uint8_t type = f->e->type;
-    bool first = type == GT_V2_GCActive  ? f->initial
-                 : type == GT_V2_GCBegin ? v2->gc == GT_GC_UNDETERMINED
-                                         : false;
+    bool first = type == GOTRACE_V2_GCActive  ? f->initial
+                 : type == GOTRACE_V2_GCBegin ? v2->gc == GT_GC_UNDETERMINED
+                                              : false;
     if (!first && seq != v2->gc_seq + 1) {
         if (!f->c->forced)
             return gt_v2_park(f, 0, seq - 1, GT_WAIT_GC);
@@ -171,14 +171,15 @@ gt_followed gt_v2_gc(gt_follow *f)
                        gt_v2_name_of(f), num(seq), num(v2->gc_seq)))
             return GT_FOLLOW_FAILED;
     }
-    int wanted = type == GT_V2_GCBegin ? GT_GC_OFF : GT_GC_ON;
+    int wanted = type == GOTRACE_V2_GCBegin ? GT_GC_OFF : GT_GC_ON;
     bool good = first ? v2->gc == GT_GC_UNDETERMINED : v2->gc == (unsigned)wanted;
-    if (!good && !GT_BROKEN(f, type == GT_V2_GCEnd ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
-                            "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
+    if (!good &&
+        !GT_BROKEN(f, type == GOTRACE_V2_GCEnd ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
+                   "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
         return GT_FOLLOW_FAILED;
     if (!first && !gt_v2_context(f, GT_USER))
         return GT_FOLLOW_FAILED;
-    v2->gc = type == GT_V2_GCEnd ? GT_GC_OFF : GT_GC_ON;
+    v2->gc = type == GOTRACE_V2_GCEnd ? GT_GC_OFF : GT_GC_ON;
     v2->gc_seq = seq;
     gt_v2_emit(f, type);
     gt_v2_wake(v2, 0, seq, GT_WAIT_GC);
@@ -202,34 +203,35 @@ static const char *string_of(gt_follow *f, uint64_t id, size_t *size)
 static bool sweep(gt_follow *f, uint8_t type)
 {
     gt_v2_proc *p = f->p;
-    if (type == GT_V2_GCSweepActive) {
+    if (type == GOTRACE_V2_GCSweepActive) {
         p = gt_v2_proc_of(f, f->e->args[0], false);
         if (!p)
             return check_range(f, false, "the proc is not there");
     }
     if (!p)
         return true;
-    bool good = type == GT_V2_GCSweepBegin || (type == GT_V2_GCSweepActive && f->initial)
+    bool good = type == GOTRACE_V2_GCSweepBegin || (type == GOTRACE_V2_GCSweepActive && f->initial)
                     ? check_range(f, !p->sweeping, "the proc is sweeping already")
                     : check_range(f, p->sweeping, "the proc is not sweeping");
-    p->sweeping = type != GT_V2_GCSweepEnd;
+    p->sweeping = type != GOTRACE_V2_GCSweepEnd;
     return good;
 }
 
 static bool assist(gt_follow *f, uint8_t type)
 {
     gt_goroutine *g = f->g;
-    if (type == GT_V2_GCMarkAssistActive) {
+    if (type == GOTRACE_V2_GCMarkAssistActive) {
         g = gt_goroutine_find(&f->v2->goroutines, f->e->args[0]);
         if (!g)
             return check_range(f, false, "the goroutine is not there");
     }
     if (!g)
         return true;
-    bool good = type == GT_V2_GCMarkAssistBegin || (type == GT_V2_GCMarkAssistActive && f->initial)
+    bool good = type == GOTRACE_V2_GCMarkAssistBegin ||
+                        (type == GOTRACE_V2_GCMarkAssistActive && f->initial)
                     ? check_range(f, !g->assisting, "the goroutine is assisting already")
                     : check_range(f, g->assisting, "the goroutine is not assisting");
-    g->assisting = type != GT_V2_GCMarkAssistEnd;
+    g->assisting = type != GOTRACE_V2_GCMarkAssistEnd;
     return good;
 }
 
@@ -239,7 +241,7 @@ static bool stop_world(gt_follow *f, gt_v2_out *out)
     gt_goroutine *g = f->g;
     if (!g)
         return true;
-    if (f->e->type == GT_V2_STWBegin) {
+    if (f->e->type == GOTRACE_V2_STWBegin) {
         size_t size;
         const char *reason = string_of(f, f->e->args[0], &size);
         bool good = check_range(f, !g->stopping, "the goroutine has stopped the world already");
@@ -256,8 +258,8 @@ static bool stop_world(gt_follow *f, gt_v2_out *out)
 gt_followed gt_v2_range(gt_follow *f)
 {
     uint8_t type = f->e->type;
-    bool active = type == GT_V2_GCSweepActive || type == GT_V2_GCMarkAssistActive;
-    bool of_proc = type == GT_V2_GCSweepBegin || type == GT_V2_GCSweepEnd;
+    bool active = type == GOTRACE_V2_GCSweepActive || type == GOTRACE_V2_GCMarkAssistActive;
+    bool of_proc = type == GOTRACE_V2_GCSweepBegin || type == GOTRACE_V2_GCSweepEnd;
     if (!active && !gt_v2_context(f, of_proc ? GT_WITH_PROC : GT_USER))
         return GT_FOLLOW_FAILED;
     gt_v2_out *out = gt_v2_emit(f, type);
@@ -266,11 +268,11 @@ gt_followed gt_v2_range(gt_follow *f)
                              : (f->g ? f->g->id : 0);
     bool good;
     switch (type) {
-    case GT_V2_GCSweepActive:
-    case GT_V2_GCSweepBegin:
-    case GT_V2_GCSweepEnd: good = sweep(f, type); break;
-    case GT_V2_STWBegin:
-    case GT_V2_STWEnd: good = stop_world(f, out); break;
+    case GOTRACE_V2_GCSweepActive:
+    case GOTRACE_V2_GCSweepBegin:
+    case GOTRACE_V2_GCSweepEnd: good = sweep(f, type); break;
+    case GOTRACE_V2_STWBegin:
+    case GOTRACE_V2_STWEnd: good = stop_world(f, out); break;
     default: good = assist(f, type); break;
     }
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
@@ -339,10 +341,10 @@ static bool region(gt_follow *f)
     const char *name = gt_names_keep(f->reader, f->v2, bytes, size);
     if (!name)
         return false;
-    f->reader->summary.regions += f->e->type == GT_V2_UserRegionBegin;
+    f->reader->summary.regions += f->e->type == GOTRACE_V2_UserRegionBegin;
     if (!f->g)
         return true;
-    if (f->e->type == GT_V2_UserRegionBegin)
+    if (f->e->type == GOTRACE_V2_UserRegionBegin)
         return region_begin(f, name);
     if (f->g->region_count == 0) /* it began before tracing did */
         return true;
@@ -360,11 +362,11 @@ gt_followed gt_v2_user(gt_follow *f)
     bool good = gt_v2_context(f, GT_USER);
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
     switch (f->e->type) {
-    case GT_V2_UserTaskBegin: good = good && task_begin(f, out); break;
-    case GT_V2_UserTaskEnd: task_end(f, out); break;
-    case GT_V2_UserRegionBegin:
-    case GT_V2_UserRegionEnd: good = good && region(f); break;
-    default: f->reader->summary.logs += f->e->type == GT_V2_UserLog; break;
+    case GOTRACE_V2_UserTaskBegin: good = good && task_begin(f, out); break;
+    case GOTRACE_V2_UserTaskEnd: task_end(f, out); break;
+    case GOTRACE_V2_UserRegionBegin:
+    case GOTRACE_V2_UserRegionEnd: good = good && region(f); break;
+    default: f->reader->summary.logs += f->e->type == GOTRACE_V2_UserLog; break;
     }
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }

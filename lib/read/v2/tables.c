@@ -114,7 +114,7 @@ static bool read_string(table_batch *t)
     const uint8_t *start = t->p;
     uint64_t v[2];
     bool go_on = true;
-    if (*t->p++ != GT_V2_String)
+    if (*t->p++ != GOTRACE_V2_String)
         return spoiled(t, start, "a batch of strings holds something else");
     if (!values(t, start, v, 2, &go_on))
         return go_on;
@@ -124,7 +124,7 @@ static bool read_string(table_batch *t)
                                                : "a string goes on beyond its batch");
     const uint8_t *bytes = t->p;
     t->p += v[1];
-    count(t, GT_V2_String, start);
+    count(t, GOTRACE_V2_String, start);
     gotrace_summary *s = &t->reader->summary;
     s->strings++;
     s->string_bytes += v[1];
@@ -148,7 +148,7 @@ static bool read_stack(table_batch *t)
     const uint8_t *start = t->p;
     uint64_t v[2], frame[4];
     bool go_on = true;
-    if (*t->p++ != GT_V2_Stack)
+    if (*t->p++ != GOTRACE_V2_Stack)
         return spoiled(t, start, "a batch of stacks holds something else");
     if (!values(t, start, v, 2, &go_on))
         return go_on;
@@ -158,7 +158,7 @@ static bool read_stack(table_batch *t)
     for (uint64_t i = 0; i < v[1]; i++)
         if (!values(t, start, frame, 4, &go_on))
             return go_on;
-    count(t, GT_V2_Stack, start);
+    count(t, GOTRACE_V2_Stack, start);
     gotrace_summary *s = &t->reader->summary;
     s->stacks++;
     s->stack_frames += v[1];
@@ -179,11 +179,11 @@ static bool read_sample(table_batch *t)
     struct gt_v2 *v2 = t->v2;
     uint64_t v[5];
     bool go_on = true;
-    if (*t->p++ != GT_V2_CPUSample)
+    if (*t->p++ != GOTRACE_V2_CPUSample)
         return spoiled(t, start, "a batch of samples holds something else");
     if (!values(t, start, v, 5, &go_on))
         return go_on;
-    count(t, GT_V2_CPUSample, start);
+    count(t, GOTRACE_V2_CPUSample, start);
     t->reader->summary.samples++;
     t->generation->summary.samples++;
     void *list = v2->samples;
@@ -207,7 +207,7 @@ static bool read_sync(table_batch *t)
     uint64_t v[4];
     bool go_on = true;
     uint8_t type = *t->p++;
-    if (type == GT_V2_Frequency) {
+    if (type == GOTRACE_V2_Frequency) {
         if (!values(t, start, v, 1, &go_on))
             return go_on;
         count(t, type, start);
@@ -218,7 +218,7 @@ static bool read_sync(table_batch *t)
         g->frequency = v[0];
         return true;
     }
-    if (type == GT_V2_ClockSnapshot && t->reader->summary.version >= 25) {
+    if (type == GOTRACE_V2_ClockSnapshot && t->reader->summary.version >= 25) {
         if (!values(t, start, v, 4, &go_on))
             return go_on;
         count(t, type, start);
@@ -248,19 +248,19 @@ static bool load_batch(table_batch *t)
     switch (t->batch->kind) {
     case GT_BATCH_STRINGS:
         record = read_string;
-        marker = GT_V2_Strings;
+        marker = GOTRACE_V2_Strings;
         break;
     case GT_BATCH_STACKS:
         record = read_stack;
-        marker = GT_V2_Stacks;
+        marker = GOTRACE_V2_Stacks;
         break;
     case GT_BATCH_SAMPLES:
         record = read_sample;
-        marker = GT_V2_CPUSamples;
+        marker = GOTRACE_V2_CPUSamples;
         break;
     default:
         record = read_sync;
-        marker = t->reader->summary.version >= 25 ? GT_V2_Sync : 0;
+        marker = t->reader->summary.version >= 25 ? GOTRACE_V2_Sync : 0;
         break;
     }
     if (marker) { /* the batch starts with the record that says what it is */

@@ -186,7 +186,7 @@ static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ti
     if (buffer->header == GT_HEADER_TOLD)
         buffer->header = GT_HEADER_OF_EVENT;
     uint8_t *p = buffer->bytes;
-    *p++ = GT_V1_Batch | 1 << 6;
+    *p++ = GOTRACE_V1_Batch | 1 << 6;
     p = gt_put(p, buffer->proc == GOTRACE_PROC_SAMPLES ? 0 : (uint64_t)buffer->proc);
     if (e->version < 7)
         p = gt_put(p, seq);
@@ -268,9 +268,9 @@ static gotrace_status check_event(gotrace_encoder *e, const gotrace_event_spec *
 {
     if (!spec || e->shapes[spec->code & 63].values == 0)
         return fail_usage(e, "an event of a type that this version does not have");
-    if (!(spec->flags & GOTRACE_SPEC_TIMED) && spec->code != GT_V1_TimerGoroutine)
+    if (!(spec->flags & GOTRACE_SPEC_TIMED) && spec->code != GOTRACE_V1_TimerGoroutine)
         return fail_usage(e, "a record that the encoder writes by itself, told as an event");
-    size_t want = spec->code == GT_V1_TimerGoroutine ? 1 : given_args(e, spec);
+    size_t want = spec->code == GOTRACE_V1_TimerGoroutine ? 1 : given_args(e, spec);
     if (arg_count != want)
         return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
                                         "%s with %zu arguments; %zu are expected in go 1.%d",
@@ -324,9 +324,10 @@ gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_
                                 size_t arg_count, uint64_t stack, const char *data,
                                 size_t data_size)
 {
-    if (spec->code == GT_V1_TimerGoroutine)
+    if (spec->code == GOTRACE_V1_TimerGoroutine)
         return keep_timer(e, args[0]);
-    gt_buffer *buffer = buffer_of(e, spec->code == GT_V1_CPUSample ? GOTRACE_PROC_SAMPLES : proc);
+    gt_buffer *buffer = buffer_of(e,
+                                  spec->code == GOTRACE_V1_CPUSample ? GOTRACE_PROC_SAMPLES : proc);
     if (!buffer || next_ticks(e, buffer, &ticks) != GOTRACE_OK)
         return e->status;
     size_t extra = spec->flags & GOTRACE_SPEC_DATA ? GT_VARINT_MAX + data_size : 0;
@@ -381,7 +382,7 @@ static gotrace_status string_id(gotrace_encoder *e, gt_buffer *buffer, uint64_t 
             return e->status;
         entry->id = ++e->last_string;
         uint8_t *p = buffer->bytes + buffer->used;
-        *p++ = GT_V1_String;
+        *p++ = GOTRACE_V1_String;
         p = gt_put(p, entry->id);
         buffer->used = (size_t)(p - buffer->bytes);
         put_data(e, buffer, (const char *)gt_intern_bytes(&e->strings, entry), entry->size);
@@ -506,7 +507,7 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
     if (reserve(e, buffer, room, 0, 0) != GOTRACE_OK)
         return e->status;
     p = buffer->bytes + buffer->used;
-    *p++ = GT_V1_Stack | 3 << 6;
+    *p++ = GOTRACE_V1_Stack | 3 << 6;
     p = gt_put_wide(p, size, does(e, GT_TRACER_STACK_PAD) ? GT_VARINT_MAX : gt_varint_size(size));
     memcpy(p, body, size);
     buffer->used = (size_t)(p - buffer->bytes) + size;
@@ -516,12 +517,12 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
 /* Frequency and timer goroutines at p; returns the end. */
 static uint8_t *put_frequency(const gotrace_encoder *e, uint8_t *p, uint64_t frequency)
 {
-    *p++ = GT_V1_Frequency;
+    *p++ = GOTRACE_V1_Frequency;
     p = gt_put(p, frequency);
     if (e->version < 7)
         *p++ = 0;
     for (size_t i = 0; i < e->timer_count; i++) {
-        *p++ = GT_V1_TimerGoroutine;
+        *p++ = GOTRACE_V1_TimerGoroutine;
         p = gt_put(p, e->timers[i]);
         if (e->version < 7)
             *p++ = 0;

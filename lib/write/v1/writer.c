@@ -29,7 +29,7 @@ static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t
                          h->data_size) != GOTRACE_OK)
         return gt_w_broken(w), false;
     /* What happens later must not come before a stamp that was raised, on whatever proc. */
-    if (e->event_ticks > w->now && code != GT_V1_CPUSample)
+    if (e->event_ticks > w->now && code != GOTRACE_V1_CPUSample)
         w->now = e->event_ticks;
     return true;
 }
@@ -86,7 +86,7 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsign
 {
     gt_w_goroutine *g = gt_w_make_goroutine(s->w, id);
     const uint64_t args[2] = {id, 0};
-    if (!g || !put(s, proc, GT_V1_GoCreate, args, 2))
+    if (!g || !put(s, proc, GOTRACE_V1_GoCreate, args, 2))
         return NULL;
     g->created = s->w->now;
     g->last_proc = proc;
@@ -96,7 +96,7 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsign
     if (!put(s, proc, found, args, 1))
         return NULL;
     g->seq = 1;
-    g->state = found == GT_V1_GoWaiting ? GT_W_WAITING : GT_W_SYSCALL;
+    g->state = found == GOTRACE_V1_GoWaiting ? GT_W_WAITING : GT_W_SYSCALL;
     block(s, g);
     return g;
 }
@@ -109,7 +109,7 @@ static bool start_proc(gt_w_step *s)
         return true;
     uint64_t thread = s->h->thread == GOTRACE_NO_THREAD ? (uint64_t)p->id : (uint64_t)s->h->thread;
     p->state = GT_W_BUSY;
-    return put(s, p->id, GT_V1_ProcStart, &thread, 1);
+    return put(s, p->id, GOTRACE_V1_ProcStart, &thread, 1);
 }
 
 static void run_on(gt_w_proc *p, gt_w_goroutine *g)
@@ -174,7 +174,7 @@ static bool enter_context(gt_w_step *s)
     const uint64_t args[2] = {id, ++g->seq};
     run_on(s->p, g);
     s->g = g;
-    unsigned code = s->w->version < 7 ? GT_V1_GoStart : GT_V1_GoStartLocal;
+    unsigned code = s->w->version < 7 ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal;
     return put(s, s->p->id, code, args, 1);
 }
 
@@ -231,7 +231,7 @@ static bool write_exit(gt_w_step *s, gt_w_goroutine *g, int64_t proc)
     g->last_proc = proc;
     if ((s->w->encoder->tracer->flags & GT_TRACER_RAISES) && now > g->blocked)
         s->w->now--;
-    bool good = put(s, proc, GT_V1_GoSysExit, args, 3);
+    bool good = put(s, proc, GOTRACE_V1_GoSysExit, args, 3);
     if (s->w->now < now)
         s->w->now = now;
     return good;
@@ -259,8 +259,8 @@ static bool start(gt_w_step *s)
         (g->left && !write_exit(s, g, p->id)))
         return false;
     run_on(p, g);
-    if (s->code != GT_V1_GoStartLabel)
-        return put_numbered(s, g, GT_V1_GoStart, GT_V1_GoStartLocal);
+    if (s->code != GOTRACE_V1_GoStartLabel)
+        return put_numbered(s, g, GOTRACE_V1_GoStart, GOTRACE_V1_GoStartLocal);
     const uint64_t args[3] = {id, ++g->seq, s->h->args[1]};
     return put_as(s, s->code, args, 3);
 }
@@ -295,11 +295,11 @@ static bool unblock(gt_w_step *s)
                      "goroutine %llu is unblocked, but it is %s; it has to be waiting", num(id),
                      ended ? "ended" : gt_w_state_name(g->state)))
         return false;
-    if (!enter_context(s) || (!g && !(g = introduce(s, id, s->p->id, GT_V1_GoWaiting))))
+    if (!enter_context(s) || (!g && !(g = introduce(s, id, s->p->id, GOTRACE_V1_GoWaiting))))
         return false;
     leave_proc(g);
     g->state = GT_W_RUNNABLE;
-    return put_numbered(s, g, GT_V1_GoUnblock, GT_V1_GoUnblockLocal);
+    return put_numbered(s, g, GOTRACE_V1_GoUnblock, GOTRACE_V1_GoUnblockLocal);
 }
 
 static bool found(gt_w_step *s, uint8_t state)
@@ -359,7 +359,7 @@ static bool keep_exit(gt_w_step *s)
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     if (!check_exit(s, g, ticks))
         return false;
-    if (!g && !(g = introduce(s, id, w->last_proc ? w->last_proc->id : 0, GT_V1_GoInSyscall)))
+    if (!g && !(g = introduce(s, id, w->last_proc ? w->last_proc->id : 0, GOTRACE_V1_GoInSyscall)))
         return false;
     leave_proc(g);
     g->state = GT_W_RUNNABLE;
@@ -377,7 +377,7 @@ static bool exit_here(gt_w_step *s)
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     if (!check_exit(s, g, ticks))
         return false;
-    if (!g && !(g = introduce(s, id, s->p->id, GT_V1_GoInSyscall)))
+    if (!g && !(g = introduce(s, id, s->p->id, GOTRACE_V1_GoInSyscall)))
         return false;
     leave_proc(g);
     g->state = GT_W_RUNNABLE;
@@ -566,41 +566,41 @@ static bool plain(gt_w_step *s)
 static bool dispatch(gt_w_step *s)
 {
     switch (s->code) {
-    case GT_V1_ProcStart: return proc_start(s);
-    case GT_V1_ProcStop: return proc_stop(s);
-    case GT_V1_GoCreate: return create(s);
-    case GT_V1_GoStart:
-    case GT_V1_GoStartLabel: return start(s);
-    case GT_V1_GoEnd: return stop(s, GT_W_NONE);
-    case GT_V1_GoStop: return stop(s, GT_W_STOPPED);
-    case GT_V1_GoSched:
-    case GT_V1_GoPreempt: return stop(s, GT_W_RUNNABLE);
-    case GT_V1_GoSysBlock: return stop(s, GT_W_SYSCALL);
-    case GT_V1_GoSleep:
-    case GT_V1_GoBlock:
-    case GT_V1_GoBlockSend:
-    case GT_V1_GoBlockRecv:
-    case GT_V1_GoBlockSelect:
-    case GT_V1_GoBlockSync:
-    case GT_V1_GoBlockCond:
-    case GT_V1_GoBlockNet:
-    case GT_V1_GoBlockGC: return stop(s, GT_W_WAITING);
-    case GT_V1_GoUnblock: return unblock(s);
-    case GT_V1_GoSysCall: return check_running(s) && plain(s);
-    case GT_V1_GoSysExit: return exit_here(s);
-    case GT_V1_GoWaiting: return found(s, GT_W_WAITING);
-    case GT_V1_GoInSyscall: return found(s, GT_W_SYSCALL);
-    case GT_V1_STWStart: return stop_world(s, true);
-    case GT_V1_STWDone: return stop_world(s, false);
-    case GT_V1_GCStart: return gc(s, true);
-    case GT_V1_GCDone: return gc(s, false);
-    case GT_V1_GCSweepStart: return last(s, &s->p->sweeping, true, GOTRACE_RULE_SWEEP_START);
-    case GT_V1_GCSweepDone: return last(s, &s->p->sweeping, false, GOTRACE_RULE_SWEEP_DONE);
-    case GT_V1_GCMarkAssistStart: return assist(s, true);
-    case GT_V1_GCMarkAssistDone: return assist(s, false);
-    case GT_V1_UserTaskCreate: return task_create(s);
-    case GT_V1_UserTaskEnd: return task_end(s);
-    case GT_V1_UserRegion: return region(s);
+    case GOTRACE_V1_ProcStart: return proc_start(s);
+    case GOTRACE_V1_ProcStop: return proc_stop(s);
+    case GOTRACE_V1_GoCreate: return create(s);
+    case GOTRACE_V1_GoStart:
+    case GOTRACE_V1_GoStartLabel: return start(s);
+    case GOTRACE_V1_GoEnd: return stop(s, GT_W_NONE);
+    case GOTRACE_V1_GoStop: return stop(s, GT_W_STOPPED);
+    case GOTRACE_V1_GoSched:
+    case GOTRACE_V1_GoPreempt: return stop(s, GT_W_RUNNABLE);
+    case GOTRACE_V1_GoSysBlock: return stop(s, GT_W_SYSCALL);
+    case GOTRACE_V1_GoSleep:
+    case GOTRACE_V1_GoBlock:
+    case GOTRACE_V1_GoBlockSend:
+    case GOTRACE_V1_GoBlockRecv:
+    case GOTRACE_V1_GoBlockSelect:
+    case GOTRACE_V1_GoBlockSync:
+    case GOTRACE_V1_GoBlockCond:
+    case GOTRACE_V1_GoBlockNet:
+    case GOTRACE_V1_GoBlockGC: return stop(s, GT_W_WAITING);
+    case GOTRACE_V1_GoUnblock: return unblock(s);
+    case GOTRACE_V1_GoSysCall: return check_running(s) && plain(s);
+    case GOTRACE_V1_GoSysExit: return exit_here(s);
+    case GOTRACE_V1_GoWaiting: return found(s, GT_W_WAITING);
+    case GOTRACE_V1_GoInSyscall: return found(s, GT_W_SYSCALL);
+    case GOTRACE_V1_STWStart: return stop_world(s, true);
+    case GOTRACE_V1_STWDone: return stop_world(s, false);
+    case GOTRACE_V1_GCStart: return gc(s, true);
+    case GOTRACE_V1_GCDone: return gc(s, false);
+    case GOTRACE_V1_GCSweepStart: return last(s, &s->p->sweeping, true, GOTRACE_RULE_SWEEP_START);
+    case GOTRACE_V1_GCSweepDone: return last(s, &s->p->sweeping, false, GOTRACE_RULE_SWEEP_DONE);
+    case GOTRACE_V1_GCMarkAssistStart: return assist(s, true);
+    case GOTRACE_V1_GCMarkAssistDone: return assist(s, false);
+    case GOTRACE_V1_UserTaskCreate: return task_create(s);
+    case GOTRACE_V1_UserTaskEnd: return task_end(s);
+    case GOTRACE_V1_UserRegion: return region(s);
     default: return plain(s);
     }
 }
@@ -610,12 +610,12 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
     gotrace_writer *w = s->w;
     const gotrace_happening *h = s->h;
     s->code = w->encoder->shapes[s->code].full;
-    if (s->code == GT_V1_TimerGoroutine)
+    if (s->code == GOTRACE_V1_TimerGoroutine)
         return timer(s) ? GOTRACE_OK : GOTRACE_ERROR;
-    if (s->code == GT_V1_CPUSample)
+    if (s->code == GOTRACE_V1_CPUSample)
         return sample(s) ? GOTRACE_OK : GOTRACE_ERROR;
     if (h->proc == GOTRACE_NO_PROC || h->proc == GOTRACE_PROC_SAMPLES) {
-        if (s->code == GT_V1_GoSysExit)
+        if (s->code == GOTRACE_V1_GoSysExit)
             return keep_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
         return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NOWHERE,
                             "%s needs a proc, and none is told", gt_w_name(s));

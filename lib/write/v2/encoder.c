@@ -64,7 +64,7 @@ static void begin_batch(const gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t
         ticks = buffer->last_ticks;
     buffer->last_ticks = ticks;
     uint8_t *p = buffer->bytes;
-    *p++ = GT_V2_EventBatch;
+    *p++ = GOTRACE_V2_EventBatch;
     p = gt_put(p, e->generation);
     p = gt_put(p, thread);
     p = gt_put(p, ticks);
@@ -107,12 +107,12 @@ static gotrace_status write_string(gotrace_encoder *e, uint64_t ticks, size_t nu
     gt_entry *entry = &e->strings.entries[number];
     if (entry->id != 0)
         return GOTRACE_OK;
-    uint8_t *p = table_room(e, &e->string_buffer, GT_V2_Strings, ticks,
+    uint8_t *p = table_room(e, &e->string_buffer, GOTRACE_V2_Strings, ticks,
                             2 + 2 * GT_VARINT_MAX + entry->size);
     if (!p)
         return e->status;
     entry->id = number + 1;
-    *p++ = GT_V2_String;
+    *p++ = GOTRACE_V2_String;
     p = gt_put(p, entry->id);
     p = gt_put(p, entry->size);
     memcpy(p, gt_intern_bytes(&e->strings, entry), entry->size);
@@ -173,11 +173,11 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
         const gt_entry *stack = &e->stacks.entries[i];
         gt_stack_frame frame;
         size_t count = stack->size / sizeof frame, at = stack->offset;
-        uint8_t *p = table_room(e, &e->stack_buffer, GT_V2_Stacks, ticks,
+        uint8_t *p = table_room(e, &e->stack_buffer, GOTRACE_V2_Stacks, ticks,
                                 1 + (2 + 4 * count) * GT_VARINT_MAX);
         if (!p)
             return e->status;
-        *p++ = GT_V2_Stack;
+        *p++ = GOTRACE_V2_Stack;
         p = gt_put(p, stack->id);
         p = gt_put(p, count);
         for (size_t k = 0; k < count; k++, at += sizeof frame) {
@@ -197,10 +197,11 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
 
 gotrace_status gt_v2_sample(gotrace_encoder *e, uint64_t ticks, const uint64_t *args, size_t count)
 {
-    uint8_t *p = table_room(e, &e->sample_buffer, GT_V2_CPUSamples, ticks, 2 + 5 * GT_VARINT_MAX);
+    uint8_t *p = table_room(e, &e->sample_buffer, GOTRACE_V2_CPUSamples, ticks,
+                            2 + 5 * GT_VARINT_MAX);
     if (!p)
         return e->status;
-    *p++ = GT_V2_CPUSample;
+    *p++ = GOTRACE_V2_CPUSample;
     for (size_t i = 0; i < count; i++)
         p = gt_put(p, args[i]);
     gt_v2_keep(&e->sample_buffer, p);
@@ -213,7 +214,7 @@ gotrace_status gt_v2_experiment(gotrace_encoder *e, uint64_t experiment, uint64_
                                 uint64_t ticks, const char *data, size_t size)
 {
     uint8_t header[1 + 5 * GT_VARINT_MAX], *p = header;
-    *p++ = GT_V2_ExperimentalBatch;
+    *p++ = GOTRACE_V2_ExperimentalBatch;
     p = gt_put(p, experiment);
     p = gt_put(p, e->generation);
     p = gt_put(p, thread);
@@ -236,11 +237,11 @@ gotrace_status gt_v2_sync(gotrace_encoder *e, uint64_t ticks, uint64_t frequency
     if (!p)
         return e->status;
     if (snapshot)
-        *p++ = GT_V2_Sync;
-    *p++ = GT_V2_Frequency;
+        *p++ = GOTRACE_V2_Sync;
+    *p++ = GOTRACE_V2_Frequency;
     p = gt_put(p, frequency);
     if (snapshot) {
-        *p++ = GT_V2_ClockSnapshot;
+        *p++ = GOTRACE_V2_ClockSnapshot;
         p = gt_put(p, clocks->ticks - buffer->last_ticks);
         p = gt_put(p, clocks->monotonic_ns);
         p = gt_put(p, clocks->wall_seconds);
@@ -255,7 +256,7 @@ gotrace_status gt_v2_end_generation(gotrace_encoder *e, uint64_t ticks)
     if (gt_v2_flush(e, &e->sample_buffer) != GOTRACE_OK || dump_stacks(e, ticks) != GOTRACE_OK ||
         gt_v2_flush(e, &e->string_buffer) != GOTRACE_OK)
         return e->status;
-    const uint8_t end = GT_V2_EndOfGeneration;
+    const uint8_t end = GOTRACE_V2_EndOfGeneration;
     if (e->version >= 26 && gt_encoder_pass(e, &end, 1) != GOTRACE_OK)
         return e->status;
     e->earlier_strings += e->strings.count;

@@ -67,13 +67,13 @@ static bool tell_sweep(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
 {
     const uint64_t id = (uint64_t)p->id;
     p->sweep_generation = w->generation;
-    return gt_w_put(w, t, GT_V2_GCSweepActive, &id, 1);
+    return gt_w_put(w, t, GOTRACE_V2_GCSweepActive, &id, 1);
 }
 
 static bool tell_assist(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t)
 {
     g->assist_generation = w->generation;
-    return gt_w_put(w, t, GT_V2_GCMarkAssistActive, &g->id, 1);
+    return gt_w_put(w, t, GOTRACE_V2_GCMarkAssistActive, &g->id, 1);
 }
 
 bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
@@ -82,7 +82,7 @@ bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
     if (p->thread)
         t = p->thread;
     gt_w_proc_told(w, p);
-    return gt_w_put(w, t, GT_V2_ProcStatus, args, 2) && (!p->sweeping || tell_sweep(w, p, t));
+    return gt_w_put(w, t, GOTRACE_V2_ProcStatus, args, 2) && (!p->sweeping || tell_sweep(w, p, t));
 }
 
 bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread)
@@ -91,7 +91,7 @@ bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *
     if (g->state == GT_W_RUNNING && g->thread)
         t = g->thread;
     gt_w_goroutine_told(w, g);
-    return gt_w_put(w, t, GT_V2_GoStatus, args, 3) && (!g->assisting || tell_assist(w, g, t));
+    return gt_w_put(w, t, GOTRACE_V2_GoStatus, args, 3) && (!g->assisting || tell_assist(w, g, t));
 }
 
 /* ---- statuses that are told ------------------------------------------------------------------ */
@@ -193,7 +193,7 @@ bool gt_w_told_goroutine_status(gt_w_step *s)
     const gotrace_happening *h = s->h;
     uint64_t m = h->args[1], status = h->args[2];
     uint64_t args[4] = {h->args[0], m, status, h->stack};
-    size_t count = s->code == GT_V2_GoStatusStack ? 4 : 3;
+    size_t count = s->code == GOTRACE_V2_GoStatusStack ? 4 : 3;
     bool good;
     gt_w_thread *t = thread_told(s, h->thread, &good);
     gt_w_goroutine *g = good ? gt_w_make_goroutine(w, args[0]) : NULL;
@@ -240,7 +240,7 @@ bool gt_w_told_active(gt_w_step *s)
     gt_w_thread *t = thread_told(s, s->h->thread, &good);
     if (!good)
         return false;
-    if (s->code == GT_V2_GCSweepActive) {
+    if (s->code == GOTRACE_V2_GCSweepActive) {
         gt_w_proc *p = gt_w_find_proc(w, (int64_t)id);
         bool known = p && p->state != GT_W_UNKNOWN;
         bool goes_on = known && (p->sweeping || (first && !p->swept));
@@ -321,7 +321,7 @@ bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t)
     uint64_t seq = ++w->gc_seq;
     w->gc_generation = w->generation;
     w->gc_due = false;
-    return gt_w_put(w, t, GT_V2_GCActive, &seq, 1);
+    return gt_w_put(w, t, GOTRACE_V2_GCActive, &seq, 1);
 }
 
 /* That a GC cycle goes on can only be told where a goroutine runs. */

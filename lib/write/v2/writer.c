@@ -16,46 +16,46 @@ enum { WITH_PROC = 1, NO_PROC = 2, WITH_GOROUTINE = 4, NO_GOROUTINE = 8, OF_ITS_
 enum { USER = WITH_PROC | WITH_GOROUTINE };
 
 static const uint8_t needs_of[GT_CODES] = {
-    [GT_V2_ProcStart] = NO_PROC,
-    [GT_V2_ProcStop] = WITH_PROC,
-    [GT_V2_GoCreate] = WITH_PROC,
-    [GT_V2_GoCreateBlocked] = WITH_PROC,
-    [GT_V2_GoCreateSyscall] = NO_GOROUTINE,
-    [GT_V2_GoStart] = WITH_PROC | NO_GOROUTINE,
-    [GT_V2_GoDestroy] = USER,
-    [GT_V2_GoStop] = USER,
-    [GT_V2_GoBlock] = USER,
-    [GT_V2_GoSwitch] = USER,
-    [GT_V2_GoSwitchDestroy] = USER,
-    [GT_V2_GoSyscallBegin] = USER,
-    [GT_V2_GoSyscallEnd] = USER,
-    [GT_V2_GoSyscallEndBlocked] = WITH_GOROUTINE,
-    [GT_V2_GoDestroySyscall] = WITH_GOROUTINE,
-    [GT_V2_ProcStatus] = OF_ITS_OWN,
-    [GT_V2_GoStatus] = OF_ITS_OWN,
-    [GT_V2_GoStatusStack] = OF_ITS_OWN,
-    [GT_V2_GCSweepActive] = OF_ITS_OWN,
-    [GT_V2_GCMarkAssistActive] = OF_ITS_OWN,
-    [GT_V2_GCActive] = OF_ITS_OWN,
-    [GT_V2_GCBegin] = USER,
-    [GT_V2_GCEnd] = USER,
-    [GT_V2_STWBegin] = USER,
-    [GT_V2_STWEnd] = USER,
-    [GT_V2_GCSweepBegin] = WITH_PROC,
-    [GT_V2_GCSweepEnd] = WITH_PROC,
-    [GT_V2_GCMarkAssistBegin] = USER,
-    [GT_V2_GCMarkAssistEnd] = USER,
-    [GT_V2_ProcsChange] = USER,
-    [GT_V2_GoLabel] = USER,
-    [GT_V2_UserLog] = USER,
-    [GT_V2_HeapAlloc] = WITH_PROC,
-    [GT_V2_HeapGoal] = WITH_PROC,
-    [GT_V2_UserTaskBegin] = USER,
-    [GT_V2_UserTaskEnd] = USER,
-    [GT_V2_UserRegionBegin] = USER,
-    [GT_V2_UserRegionEnd] = USER,
-    [GT_V2_CPUSample] = OF_ITS_OWN,
-    [GT_V2_ExperimentalBatch] = OF_ITS_OWN,
+    [GOTRACE_V2_ProcStart] = NO_PROC,
+    [GOTRACE_V2_ProcStop] = WITH_PROC,
+    [GOTRACE_V2_GoCreate] = WITH_PROC,
+    [GOTRACE_V2_GoCreateBlocked] = WITH_PROC,
+    [GOTRACE_V2_GoCreateSyscall] = NO_GOROUTINE,
+    [GOTRACE_V2_GoStart] = WITH_PROC | NO_GOROUTINE,
+    [GOTRACE_V2_GoDestroy] = USER,
+    [GOTRACE_V2_GoStop] = USER,
+    [GOTRACE_V2_GoBlock] = USER,
+    [GOTRACE_V2_GoSwitch] = USER,
+    [GOTRACE_V2_GoSwitchDestroy] = USER,
+    [GOTRACE_V2_GoSyscallBegin] = USER,
+    [GOTRACE_V2_GoSyscallEnd] = USER,
+    [GOTRACE_V2_GoSyscallEndBlocked] = WITH_GOROUTINE,
+    [GOTRACE_V2_GoDestroySyscall] = WITH_GOROUTINE,
+    [GOTRACE_V2_ProcStatus] = OF_ITS_OWN,
+    [GOTRACE_V2_GoStatus] = OF_ITS_OWN,
+    [GOTRACE_V2_GoStatusStack] = OF_ITS_OWN,
+    [GOTRACE_V2_GCSweepActive] = OF_ITS_OWN,
+    [GOTRACE_V2_GCMarkAssistActive] = OF_ITS_OWN,
+    [GOTRACE_V2_GCActive] = OF_ITS_OWN,
+    [GOTRACE_V2_GCBegin] = USER,
+    [GOTRACE_V2_GCEnd] = USER,
+    [GOTRACE_V2_STWBegin] = USER,
+    [GOTRACE_V2_STWEnd] = USER,
+    [GOTRACE_V2_GCSweepBegin] = WITH_PROC,
+    [GOTRACE_V2_GCSweepEnd] = WITH_PROC,
+    [GOTRACE_V2_GCMarkAssistBegin] = USER,
+    [GOTRACE_V2_GCMarkAssistEnd] = USER,
+    [GOTRACE_V2_ProcsChange] = USER,
+    [GOTRACE_V2_GoLabel] = USER,
+    [GOTRACE_V2_UserLog] = USER,
+    [GOTRACE_V2_HeapAlloc] = WITH_PROC,
+    [GOTRACE_V2_HeapGoal] = WITH_PROC,
+    [GOTRACE_V2_UserTaskBegin] = USER,
+    [GOTRACE_V2_UserTaskEnd] = USER,
+    [GOTRACE_V2_UserRegionBegin] = USER,
+    [GOTRACE_V2_UserRegionEnd] = USER,
+    [GOTRACE_V2_CPUSample] = OF_ITS_OWN,
+    [GOTRACE_V2_ExperimentalBatch] = OF_ITS_OWN,
 };
 
 /* ---- context -------------------------------------------------------------------------------- */
@@ -162,8 +162,9 @@ static bool context(gt_w_step *s, unsigned needs)
                 (h->goroutine == 0 || (s->g && s->g->id == h->goroutine));
     if (!same) {
         /* What begins may be told as the context in which it does. */
-        bool own_proc = s->code == GT_V2_ProcStart && (uint64_t)h->proc == h->args[0];
-        bool own_goroutine = (s->code == GT_V2_GoStart || s->code == GT_V2_GoCreateSyscall) &&
+        bool own_proc = s->code == GOTRACE_V2_ProcStart && (uint64_t)h->proc == h->args[0];
+        bool own_goroutine = (s->code == GOTRACE_V2_GoStart ||
+                              s->code == GOTRACE_V2_GoCreateSyscall) &&
                              h->goroutine == h->args[0];
         if (!resolve(s, own_proc ? GOTRACE_NO_PROC : h->proc, own_goroutine ? 0 : h->goroutine))
             return false;
@@ -552,7 +553,7 @@ static bool gc(gt_w_step *s, bool begins)
         return false;
     if (!begins && w->gc_generation != w->generation) {
         uint64_t seq = ++w->gc_seq;
-        if (!gt_w_put(w, s->t, GT_V2_GCActive, &seq, 1))
+        if (!gt_w_put(w, s->t, GOTRACE_V2_GCActive, &seq, 1))
             return false;
     }
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
@@ -572,7 +573,7 @@ static bool sweep(gt_w_step *s, bool begins)
         return false;
     if (p && !begins && p->sweep_generation != s->w->generation) {
         const uint64_t id = (uint64_t)p->id;
-        if (!gt_w_put(s->w, s->t, GT_V2_GCSweepActive, &id, 1))
+        if (!gt_w_put(s->w, s->t, GOTRACE_V2_GCSweepActive, &id, 1))
             return false;
     }
     if (p) {
@@ -596,7 +597,7 @@ static bool assist(gt_w_step *s, bool begins)
     if (!enter_running(s))
         return false;
     if (g && !begins && g->assist_generation != s->w->generation &&
-        !gt_w_put(s->w, s->t, GT_V2_GCMarkAssistActive, &g->id, 1))
+        !gt_w_put(s->w, s->t, GOTRACE_V2_GCMarkAssistActive, &g->id, 1))
         return false;
     if (g) {
         g->assisted = true;
@@ -694,43 +695,44 @@ static bool experiment(gt_w_step *s)
 static bool dispatch(gt_w_step *s)
 {
     switch (s->code) {
-    case GT_V2_ProcStart: return proc_start(s);
-    case GT_V2_ProcStop: return proc_stop(s);
-    case GT_V2_ProcSteal: return proc_steal(s);
-    case GT_V2_GoCreate: return create(s, GT_W_RUNNABLE);
-    case GT_V2_GoCreateBlocked: return create(s, GT_W_WAITING);
-    case GT_V2_GoCreateSyscall: return create(s, GT_W_SYSCALL);
-    case GT_V2_GoStart: return start(s);
-    case GT_V2_GoDestroy: return stop(s, GT_W_NONE);
-    case GT_V2_GoStop: return stop(s, GT_W_RUNNABLE);
-    case GT_V2_GoBlock: return stop(s, GT_W_WAITING);
-    case GT_V2_GoUnblock: return unblock(s);
-    case GT_V2_GoSwitch: return switch_to(s, GT_W_WAITING);
-    case GT_V2_GoSwitchDestroy: return switch_to(s, GT_W_NONE);
-    case GT_V2_GoSyscallBegin: return syscall_begin(s);
-    case GT_V2_GoSyscallEnd: return syscall_end(s);
-    case GT_V2_GoSyscallEndBlocked: return syscall_end_blocked(s);
-    case GT_V2_GoDestroySyscall: return destroy_syscall(s);
-    case GT_V2_ProcStatus: return gt_w_open_generation(s->w) && gt_w_told_proc_status(s);
-    case GT_V2_GoStatus:
-    case GT_V2_GoStatusStack: return gt_w_open_generation(s->w) && gt_w_told_goroutine_status(s);
-    case GT_V2_GCSweepActive:
-    case GT_V2_GCMarkAssistActive: return gt_w_open_generation(s->w) && gt_w_told_active(s);
-    case GT_V2_GCActive: return gc_active(s);
-    case GT_V2_GCBegin: return gc(s, true);
-    case GT_V2_GCEnd: return gc(s, false);
-    case GT_V2_STWBegin: return stop_world(s, true);
-    case GT_V2_STWEnd: return stop_world(s, false);
-    case GT_V2_GCSweepBegin: return sweep(s, true);
-    case GT_V2_GCSweepEnd: return sweep(s, false);
-    case GT_V2_GCMarkAssistBegin: return assist(s, true);
-    case GT_V2_GCMarkAssistEnd: return assist(s, false);
-    case GT_V2_UserTaskBegin: return task(s, true);
-    case GT_V2_UserTaskEnd: return task(s, false);
-    case GT_V2_UserRegionBegin: return region(s, true);
-    case GT_V2_UserRegionEnd: return region(s, false);
-    case GT_V2_CPUSample: return sample(s);
-    case GT_V2_ExperimentalBatch: return experiment(s);
+    case GOTRACE_V2_ProcStart: return proc_start(s);
+    case GOTRACE_V2_ProcStop: return proc_stop(s);
+    case GOTRACE_V2_ProcSteal: return proc_steal(s);
+    case GOTRACE_V2_GoCreate: return create(s, GT_W_RUNNABLE);
+    case GOTRACE_V2_GoCreateBlocked: return create(s, GT_W_WAITING);
+    case GOTRACE_V2_GoCreateSyscall: return create(s, GT_W_SYSCALL);
+    case GOTRACE_V2_GoStart: return start(s);
+    case GOTRACE_V2_GoDestroy: return stop(s, GT_W_NONE);
+    case GOTRACE_V2_GoStop: return stop(s, GT_W_RUNNABLE);
+    case GOTRACE_V2_GoBlock: return stop(s, GT_W_WAITING);
+    case GOTRACE_V2_GoUnblock: return unblock(s);
+    case GOTRACE_V2_GoSwitch: return switch_to(s, GT_W_WAITING);
+    case GOTRACE_V2_GoSwitchDestroy: return switch_to(s, GT_W_NONE);
+    case GOTRACE_V2_GoSyscallBegin: return syscall_begin(s);
+    case GOTRACE_V2_GoSyscallEnd: return syscall_end(s);
+    case GOTRACE_V2_GoSyscallEndBlocked: return syscall_end_blocked(s);
+    case GOTRACE_V2_GoDestroySyscall: return destroy_syscall(s);
+    case GOTRACE_V2_ProcStatus: return gt_w_open_generation(s->w) && gt_w_told_proc_status(s);
+    case GOTRACE_V2_GoStatus:
+    case GOTRACE_V2_GoStatusStack:
+        return gt_w_open_generation(s->w) && gt_w_told_goroutine_status(s);
+    case GOTRACE_V2_GCSweepActive:
+    case GOTRACE_V2_GCMarkAssistActive: return gt_w_open_generation(s->w) && gt_w_told_active(s);
+    case GOTRACE_V2_GCActive: return gc_active(s);
+    case GOTRACE_V2_GCBegin: return gc(s, true);
+    case GOTRACE_V2_GCEnd: return gc(s, false);
+    case GOTRACE_V2_STWBegin: return stop_world(s, true);
+    case GOTRACE_V2_STWEnd: return stop_world(s, false);
+    case GOTRACE_V2_GCSweepBegin: return sweep(s, true);
+    case GOTRACE_V2_GCSweepEnd: return sweep(s, false);
+    case GOTRACE_V2_GCMarkAssistBegin: return assist(s, true);
+    case GOTRACE_V2_GCMarkAssistEnd: return assist(s, false);
+    case GOTRACE_V2_UserTaskBegin: return task(s, true);
+    case GOTRACE_V2_UserTaskEnd: return task(s, false);
+    case GOTRACE_V2_UserRegionBegin: return region(s, true);
+    case GOTRACE_V2_UserRegionEnd: return region(s, false);
+    case GOTRACE_V2_CPUSample: return sample(s);
+    case GOTRACE_V2_ExperimentalBatch: return experiment(s);
     default: return tell(s);
     }
 }
