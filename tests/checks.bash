@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # What tests that are a list of checks in one script have at hand; a folder for their files, $work.
+# With STOP in the environment the first failure ends the script.
 
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
@@ -15,6 +16,10 @@ check() {
         echo "FAIL $name"
         sed 's/^/  /' "$work/log"
         failed=$((failed + 1))
+        if [ -n "${STOP:-}" ]; then
+            end_checks
+            exit 1
+        fi
     fi
 }
 

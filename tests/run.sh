@@ -2,7 +2,7 @@
 # Runs every part of the tests that needs no Go toolchain, and adds up. A part is a program
 # tests/NAME/run.sh whose last line is "N passed, N failed, N skipped".
 #
-#   BUILD=build tests/run.sh [PART...]
+#   BUILD=build tests/run.sh [--stop] [PART...]     --stop: end at the first failure
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD="${BUILD:-build}"
@@ -15,6 +15,9 @@ unset NO_COLOR
 export ASAN_OPTIONS="${ASAN_OPTIONS:-exitcode=99:allocator_may_return_null=1:quarantine_size_mb=16}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-exitcode=99:print_stacktrace=1}"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-exitcode=99}"
+
+# The parts look at it too.
+[ "${1:-}" != --stop ] || { export STOP=1; shift; }
 
 if [ $# -eq 0 ]; then
     for part in tests/*/run.sh; do
@@ -47,6 +50,7 @@ for name in "$@"; do
         echo "FAIL $name: did not come to its end (status $status)"
         failed=$((failed + 1))
     fi
+    [ -z "${STOP:-}" ] || [ "$failed" -eq 0 ] || break
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -23,6 +23,13 @@ fail() {
     echo "FAIL $1"
     [ ! -s log ] || sed 's/^/  /' log | cut -c 1-300 | tail -n 20
     failed=$((failed + 1))
+    [ -z "${STOP:-}" ] || finish
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
 }
 
 # is_wanted NAME: whether that case was asked for.
@@ -139,5 +146,4 @@ scripts_by_meaning() {
 }
 scripts_by_meaning
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -4,7 +4,8 @@
 # runs in an empty directory, with `gotrace` on the PATH, $TRACES naming the sample traces, and the
 # functions of prelude.bash.
 #
-#   tests/cli/run.sh [NAME...]     UPDATE=1 writes what was printed into the golden files
+#   tests/cli/run.sh [NAME...]     UPDATE=1 writes what was printed into the golden files,
+#                                  STOP=1 starts no test after one that failed
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=$PWD/tests/cli
@@ -38,33 +39,40 @@ run_test() {
         >"$work/$1.stdout" 2>"$work/$1.stderr" </dev/null
     echo $? >"$work/$1.status"
     rm -rf "${work:?}/$1"
+    # This status ends xargs.
+    [ -z "${STOP:-}" ] || judge_test "$1" >/dev/null || return 255
 }
-export -f run_test
-export work here
 
-# As many at a time as there are processors.
-printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run_test {}'
-
-for name in "$@"; do
-    status=$(cat "$work/$name.status" 2>/dev/null || echo none)
-    expected=$(cat "$here/$name.exit" 2>/dev/null || echo 0)
-    if [ "$status" = 77 ]; then
-        echo "SKIP $name: $(tail -n 1 "$work/$name.stderr")"
-        skipped=$((skipped + 1))
-        continue
-    fi
-    bad=
-    check "$name" stdout || bad=1
-    check "$name" stderr || bad=1
+# judge_test NAME: whether it printed what it must and ended as it must; the difference is printed.
+judge_test() {
+    local status expected bad=
+    status=$(cat "$work/$1.status" 2>/dev/null || echo none)
+    expected=$(cat "$here/$1.exit" 2>/dev/null || echo 0)
+    [ "$status" != 77 ] || return 0
+    check "$1" stdout || bad=1
+    check "$1" stderr || bad=1
     if [ "$status" != "$expected" ]; then
         echo "exit status $status, expected $expected"
         bad=1
     fi
-    if [ -n "$bad" ]; then
+    [ -z "$bad" ]
+}
+export -f run_test judge_test check
+export work here
+
+# As many at a time as there are processors.
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'run_test {}' 2>"$work/stopped"
+
+for name in "$@"; do
+    [ -z "${STOP:-}" ] || [ -e "$work/$name.status" ] || continue
+    if [ "$(cat "$work/$name.status" 2>/dev/null)" = 77 ]; then
+        echo "SKIP $name: $(tail -n 1 "$work/$name.stderr")"
+        skipped=$((skipped + 1))
+    elif judge_test "$name"; then
+        passed=$((passed + 1))
+    else
         echo "FAIL $name"
         failed=$((failed + 1))
-    else
-        passed=$((passed + 1))
     fi
 done
 

@@ -27,6 +27,13 @@ fail() {
     echo "FAIL $*"
     head -n 5 log | cut -c 1-300 | sed 's/^/  /'
     failed=$((failed + 1))
+    [ -z "${STOP:-}" ] || finish
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ]
+    exit
 }
 
 # What is made is in out: a digest of it all.
@@ -219,5 +226,4 @@ for command in "${all[@]}"; do
 done
 
 [ -z "${FAULTS:-}" ] || echo "$tried places were tried"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -23,6 +23,11 @@ finish() {
     [ "$failed" -eq 0 ]
     exit
 }
+fail() {
+    [ -z "$*" ] || echo "FAIL $*"
+    failed=$((failed + 1))
+    [ -z "${STOP:-}" ] || finish
+}
 if nm "$gotrace" | grep -qE '__(asan|tsan|ubsan|gcov)'; then
     echo 'SKIP scale: what a sanitizer costs is not what the program does'
     skipped=1
@@ -66,7 +71,7 @@ cost() {
     timeout 300 "$count" report "$gotrace" $1 "${files[@]}" >/dev/null 2>log
     local status=$?
     rm -rf out parts out-*.json
-    [ $status -le 1 ] || { echo "status $status: gotrace $1 $2"; head -n 3 log; return 1; }
+    [ $status -le 1 ] || { echo "FAIL gotrace $1 $2: status $status"; head -n 3 log; return 1; }
     read -r cost what kib <report
 }
 
@@ -84,17 +89,16 @@ check_growth() {
     make_trap "$trap" $small
     make_trap "$trap" $((small * times))
     while read -r verb; do
-        cost "$verb" "$trap-$small" || { failed=$((failed + 1)); continue; }
+        cost "$verb" "$trap-$small" || { fail; continue; }
         first=$cost first_kib=$kib allowed=$most
         if [ "$what" = ns ]; then
             allowed=$most_ns
             [ "$first" -ge $least_ns ] || first=$least_ns
         fi
-        cost "$verb" "$trap-$((small * times))" || { failed=$((failed + 1)); continue; }
+        cost "$verb" "$trap-$((small * times))" || { fail; continue; }
         if [ "$cost" -gt $((allowed * first)) ] || [ "$kib" -gt $((most * first_kib)) ]; then
-            echo "FAIL gotrace $verb $trap: $times times the size costs $((cost / first)) times the $what" \
+            fail "gotrace $verb $trap: $times times the size costs $((cost / first)) times the $what" \
                 "($cost, $first), $((kib / first_kib)) times the memory"
-            failed=$((failed + 1))
         else
             passed=$((passed + 1))
         fi

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Runs the unit tests (Check), and the fuzz targets over what lies in their corpora.
+#
+#   tests/unit/run.sh [NAME...]     test_NAME and fuzz_NAME; STOP=1 starts none after one that failed
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD="${BUILD:-build}"
@@ -16,7 +18,11 @@ export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-120}"
 run_test() {
     CK_TAP_LOG_FILE_NAME="$work/$1.tap" "$BUILD/tests/$1" >"$work/$1.log" 2>&1
     echo $? >"$work/$1.status"
+    stop_after "$1"
 }
+
+# stop_after NAME: with STOP, if that failed, the status that ends xargs.
+stop_after() { [ -z "${STOP:-}" ] || [ "$(cat "$work/$1.status")" = 0 ] || return 255; }
 
 # With the sanitizers `make fuzz` goes through the seeds.
 seeds="fuzz/corpus/seeds testdata/traces"
@@ -30,18 +36,21 @@ run_replay() {
     done
     timeout 600 "$BUILD/fuzz/replay_${1#fuzz_}" "${corpus[@]}" >"$work/$1.log" 2>&1
     echo $? >"$work/$1.status"
+    stop_after "$1"
 }
-export -f run_test run_replay
+export -f run_test run_replay stop_after
+
+[ $# -gt 0 ] || for source in tests/unit/test_*.c fuzz/fuzz_*.c; do
+    [ ! -e "$source" ] || set -- "$@" "$(basename "$source" .c)"
+done
 
 # All at once, as many as there are processors.
-for source in tests/unit/test_*.c fuzz/fuzz_*.c; do
-    [ -e "$source" ] || continue
-    name=$(basename "$source" .c)
+for name in "$@"; do
     case $name in
     test_*) echo "run_test $name" ;;
     *) echo "run_replay $name" ;;
     esac
-done | xargs -P "$(nproc)" -I{} bash -c '{}'
+done | xargs -P "$(nproc)" -I{} bash -c '{}' 2>"$work/stopped"
 
 # Told in the order of their names.
 for status_file in "$work"/*.status; do
