@@ -51,6 +51,8 @@ def parse_arguments():
     parser.add_argument("--list", action="store_true", help="list the mutants, try none")
     parser.add_argument("--resume", action="store_true", help="go on where an earlier run was interrupted")
     parser.add_argument("--again", metavar="RESULTS", help="try the survivors of an earlier run again, wherever their lines are now")
+    parser.add_argument("--parts", metavar="PART,...", help="run only these tests: cli, or 'unit test_repair' (default: all)")
+    parser.add_argument("--no-coverage", action="store_true", help="run every test, not only those that run the line of the mutant")
     parser.add_argument("--work", metavar="DIR", default="build/mutants", help="copy of the tree, and results (default: build/mutants)")
     parser.add_argument("files", nargs="*", metavar="FILE", help="sources (default: all of " + ", ".join(FOLDERS) + ")")
     return parser.parse_args()
@@ -85,7 +87,7 @@ def main():
         kills.update([r.get("by"), (r["path"], r.get("by"))])
 
     tree = Tree(os.getcwd(), work)
-    tree.prepare(say)
+    tree.prepare(say, options.parts.split(",") if options.parts else None, not options.no_coverage)
     say(f"results are appended to {name}")
     results, counted = [], 0
     for mutant in chosen:

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Measures how much the tests notice: puts one-line faults (mutants) into the code, one at a time,
-# builds each, and runs the parts of `make check` until one fails. README.md beside this file has
-# the details. Not part of `make check` or CI: most of a run is waiting for the tests, once for each mutant.
+# Measures how many faults the tests notice: puts one-line faults (mutants) into a copy of the tree, one at
+# a time, builds it, and runs the tests of `make check` until one fails. README.md in this folder has the
+# details. Not part of `make check` or CI.
 #
-#   tests/mutants/run.sh [--seed N] [--count N] [--jobs N] [--list] [FILE...]
+#   tests/mutants/run.sh [--seed N] [--count N] [--resume] [--again RESULTS] [--parts PART,...]
+#                        [--no-coverage] [--work DIR] [--list] [FILE...]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 command -v python3 >/dev/null || {

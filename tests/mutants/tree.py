@@ -174,16 +174,18 @@ class Tree:
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder, exist_ok=True)
 
-    def prepare(self, say):
+    def prepare(self, say, parts, coverage):
         """Builds, and measures the unchanged tree: time of each test and the lines that it runs."""
         if not self.build():
             sys.exit(f"mutants: the tree does not build: see {self.work}/build.log")
         self.list_tests()
+        if parts:
+            self.tests = [t for t in self.tests if t in parts or t.split()[0] in parts]
         cache = os.path.join(self.work, "measured.json")
         if os.path.exists(cache):
             with open(cache) as file:
                 known = json.load(file)
-            if known["digest"] == self.digest:
+            if known["digest"] == self.digest and set(self.tests) <= set(known["seconds"]):
                 self.seconds, self.covered, self.measured = known["seconds"], known["covered"], known["measured"]
                 return
         failures = []
@@ -196,7 +198,8 @@ class Tree:
         self.run_tests(self.tests, lambda name: 900, at_end)
         if failures:
             sys.exit("mutants: the unchanged tree does not pass:\n  " + "\n  ".join(failures))
-        self.measure_coverage(say)
+        if coverage:
+            self.measure_coverage(say)
         with open(cache, "w") as file:
             json.dump({"digest": self.digest, "seconds": self.seconds, "covered": self.covered,
                        "measured": self.measured}, file)
