@@ -19,17 +19,16 @@ work=$(mktemp -d) || exit 1
 trap 'cd /; [ ! -d "$work/small" ] || umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
+end_tests() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ] || exit 1
+}
+
 fail() {
     echo "FAIL $1"
     [ ! -s log ] || sed 's/^/  /' log | cut -c 1-300 | tail -n 20
     failed=$((failed + 1))
-    [ -z "${STOP:-}" ] || finish
-}
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
+    [ -z "${STOP:-}" ] || end_tests
 }
 
 # is_wanted NAME: whether that case was asked for.
@@ -146,4 +145,4 @@ scripts_by_meaning() {
 }
 scripts_by_meaning
 
-finish
+end_tests

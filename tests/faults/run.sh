@@ -23,17 +23,16 @@ cd "$work" || exit 1
 mkdir tmp out
 export TMPDIR=$work/tmp
 
+end_tests() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ] || exit 1
+}
+
 fail() {
     echo "FAIL $*"
     head -n 5 log | cut -c 1-300 | sed 's/^/  /'
     failed=$((failed + 1))
-    [ -z "${STOP:-}" ] || finish
-}
-
-finish() {
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
-    exit
+    [ -z "${STOP:-}" ] || end_tests
 }
 
 # What is made is in out: a digest of it all.
@@ -226,4 +225,4 @@ for command in "${all[@]}"; do
 done
 
 [ -z "${FAULTS:-}" ] || echo "$tried places were tried"
-finish
+end_tests
