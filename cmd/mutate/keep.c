@@ -28,7 +28,7 @@ static bool open_head(mutate *m, size_t at, head *h)
     }
     if (!m->v2)
         return true;
-    return m->now.list[at].spec->code == V2_BATCH && at + 1 < m->now.count &&
+    return m->now.list[at].spec->code == GOTRACE_V2_EventBatch && at + 1 < m->now.count &&
            mutate_is_timed(&m->now.list[at + 1]);
 }
 

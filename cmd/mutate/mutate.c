@@ -97,7 +97,7 @@ static bool correct_size(mutate *m, size_t head)
     mutate_piece *piece = &m->now.list[head];
     uint64_t size = 0;
     mutate_record record;
-    if (!m->v2 || piece->exact || piece->spec->code != V2_BATCH)
+    if (!m->v2 || piece->exact || piece->spec->code != GOTRACE_V2_EventBatch)
         return true;
     for (size_t i = head + 1, end = mutate_next_head(m, head + 1); i < end; i++)
         size += m->now.list[i].size;

@@ -205,8 +205,9 @@ bool mutate_is_head(const mutate *m, size_t at)
     const gotrace_event_spec *spec = m->now.list[at].spec;
     if (!spec)
         return false;
-    return spec->code == V1_BATCH ||
-           (m->v2 && (spec->code == V2_EXPERIMENT || spec->code == V2_END));
+    return spec->code == GOTRACE_V1_Batch ||
+           (m->v2 && (spec->code == GOTRACE_V2_ExperimentalBatch ||
+                      spec->code == GOTRACE_V2_EndOfGeneration));
 }
 
 size_t mutate_next_head(const mutate *m, size_t at)

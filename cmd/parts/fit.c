@@ -47,10 +47,10 @@ static gotrace_status clock_record(void *ctx, const gotrace_record *record, gotr
 {
     clocks *c = ctx;
     (void)error;
-    if (record->spec->code == V2_FREQUENCY) {
+    if (record->spec->code == GOTRACE_V2_Frequency) {
         c->frequency = record->args[0];
         c->told = true;
-    } else if (record->spec->code == V2_CLOCKS) {
+    } else if (record->spec->code == GOTRACE_V2_ClockSnapshot) {
         c->ticks = c->batch + record->args[0];
         c->monotonic = record->args[1];
         c->seconds = record->args[2];

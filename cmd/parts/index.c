@@ -116,7 +116,7 @@ static bool open_batch(v1_index *x, const gotrace_record *record, gotrace_error 
 {
     if (!close_batch(x, error))
         return false;
-    bool header = record->spec->code == V1_BATCH;
+    bool header = record->spec->code == GOTRACE_V1_Batch;
     uint64_t time = header ? record->args[record->arg_count - 1] : 0;
     x->batch = (parts_batch){.offset = record->offset,
                              .owner = header ? record->args[0] : 0,
@@ -146,22 +146,22 @@ static gotrace_status index_record(void *ctx, const gotrace_record *record, gotr
     const parts_scan *s = x->scan;
     bool done = true;
     unsigned code = record->spec->code;
-    if (code == V1_BATCH || !x->open)
+    if (code == GOTRACE_V1_Batch || !x->open)
         done = open_batch(x, record, error);
     x->end = record->offset + record->size;
     switch (code) {
-    case V1_FREQUENCY:
+    case GOTRACE_V1_Frequency:
         s->input->frequency = record->args[0];
         x->has_frequency = x->has_tables = true;
         break;
-    case V1_TIMER:
+    case GOTRACE_V1_TimerGoroutine:
         x->has_tables = true;
         done = done && add_timer(s, record->args[0], error);
         break;
-    case V1_STRING:
+    case GOTRACE_V1_String:
         done = done && parts_table_add(&s->input->strings, s->memory, record, error);
         break;
-    case V1_STACK:
+    case GOTRACE_V1_Stack:
         x->has_tables = true;
         done = done && parts_table_add(&s->input->stacks, s->memory, record, error);
         break;

@@ -35,11 +35,11 @@ static parts_kind kind_of(int version, bool experiment, uint64_t size, uint8_t f
     if (experiment || size == 0)
         return PARTS_EVENTS;
     switch (first) {
-    case V2_STRINGS: return PARTS_STRINGS;
-    case V2_STACKS: return PARTS_STACKS;
-    case V2_SAMPLES: return PARTS_SAMPLES;
-    case V2_FREQUENCY: return version < 25 ? PARTS_SYNC : PARTS_EVENTS;
-    case V2_SYNC: return version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Strings: return PARTS_STRINGS;
+    case GOTRACE_V2_Stacks: return PARTS_STACKS;
+    case GOTRACE_V2_CPUSamples: return PARTS_SAMPLES;
+    case GOTRACE_V2_Frequency: return version < 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Sync: return version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
     default: return PARTS_EVENTS;
     }
 }
@@ -72,11 +72,11 @@ static bool index_batch(v2_index *x, gotrace_error *error)
     if (gotrace_source_read(x->scan->input->source, x->at, header, sizeof header, &got, error) < 0)
         return false;
     const uint8_t *p = header + 1, *end = header + got;
-    if (header[0] == V2_END && version >= 26 && x->generation != 0)
+    if (header[0] == GOTRACE_V2_EndOfGeneration && version >= 26 && x->generation != 0)
         return add(x, &(parts_batch){.size = 1, .generation = x->generation, .kind = PARTS_END},
                    error);
-    bool experiment = header[0] == V2_EXPERIMENT && version >= 23;
-    if (header[0] != V2_BATCH && !experiment) {
+    bool experiment = header[0] == GOTRACE_V2_ExperimentalBatch && version >= 23;
+    if (header[0] != GOTRACE_V2_EventBatch && !experiment) {
         damage(x, GOTRACE_RULE_BATCH_HEADER, "here is no batch; nothing is read from here on");
         return false;
     }
@@ -126,7 +126,7 @@ static gotrace_status load_record(void *ctx, const gotrace_record *record, gotra
 {
     loading *l = ctx;
     unsigned code = record->spec->code;
-    if (code != V2_STRING && code != V2_STACK)
+    if (code != GOTRACE_V2_String && code != GOTRACE_V2_Stack)
         return GOTRACE_OK;
     return parts_table_add(l->table, l->scan->memory, record, error) ? GOTRACE_OK : GOTRACE_ERROR;
 }

@@ -35,7 +35,7 @@ static bool map_record(parts_merge *m, const gotrace_record *record)
 
 static bool is_string(const parts_merge *m, const gotrace_record *record)
 {
-    return record->spec->code == (m->version < VERSION_V2 ? V1_STRING : V2_STRING);
+    return record->spec->code == (m->version < VERSION_V2 ? GOTRACE_V1_String : GOTRACE_V2_String);
 }
 
 /* A string or a stack of the part at hand gets an id. */
@@ -43,7 +43,7 @@ static gotrace_status intern_record(void *ctx, const gotrace_record *record, got
 {
     parts_merge *m = ctx;
     bool string = is_string(m, record);
-    if (!string && record->spec->code != V2_STACK)
+    if (!string && record->spec->code != GOTRACE_V2_Stack)
         return GOTRACE_OK;
     parts_entry *entry = m->entry;
     parts_item *item;
@@ -83,11 +83,12 @@ static gotrace_status remake_v1(void *ctx, const gotrace_record *record, gotrace
     parts_merge *m = ctx;
     unsigned code = record->spec->code;
     (void)error;
-    if (code == V1_FREQUENCY || code == V1_TIMER || code == V1_STACK)
+    if (code == GOTRACE_V1_Frequency || code == GOTRACE_V1_TimerGoroutine ||
+        code == GOTRACE_V1_Stack)
         return GOTRACE_OK; /* they are in the footer */
     if (!map_record(m, record))
         return GOTRACE_ERROR;
-    if (code == V1_STRING) {
+    if (code == GOTRACE_V1_String) {
         m->args[0] = map(&m->part->in.strings, record->args[0]);
         if (!is_placed(m, record, m->args[0]))
             return GOTRACE_OK;
@@ -104,13 +105,13 @@ static gotrace_status remake_v2(void *ctx, const gotrace_record *record, gotrace
     parts_merge *m = ctx;
     unsigned code = record->spec->code;
     (void)error;
-    if (code == V2_BATCH || code == V2_SAMPLES)
+    if (code == GOTRACE_V2_EventBatch || code == GOTRACE_V2_CPUSamples)
         return GOTRACE_OK; /* the pack begins with them */
     m->bytes.count = 0;
     if (!map_record(m, record) ||
         !parts_put_record(&m->bytes, &m->memory, m->version, record, m->args, m->error))
         return GOTRACE_ERROR;
-    if (code == V2_EXPERIMENT) {
+    if (code == GOTRACE_V2_ExperimentalBatch) {
         out_bytes(m->o, m->bytes.bytes, m->bytes.count);
         return GOTRACE_OK;
     }
@@ -136,7 +137,7 @@ static bool join_batch(parts_merge *m, const parts_batch *b)
         return parts_copy(m->o, m->part->in.source, b->offset, b->size, m->error) == GOTRACE_OK;
     m->pack.thread = b->owner;
     m->pack.time = m->now = b->time;
-    parts_pack_begin(&m->pack, b->kind == PARTS_SAMPLES ? V2_SAMPLES : 0);
+    parts_pack_begin(&m->pack, b->kind == PARTS_SAMPLES ? GOTRACE_V2_CPUSamples : 0);
     gotrace_status status = parts_walk(&m->walker, m->part->in.source, b->offset, b->size,
                                        m->version < VERSION_V2 ? remake_v1 : remake_v2, m,
                                        m->error);
@@ -274,7 +275,7 @@ static bool pack_timers(parts_merge *m)
             uint64_t id = in->timers[n];
             size_t before = known.count;
             done = parts_intern_add(&known, &m->memory, id, &id, sizeof id, m->error) &&
-                   (known.count == before || pack_value(m, V1_TIMER, id));
+                   (known.count == before || pack_value(m, GOTRACE_V1_TimerGoroutine, id));
         }
     }
     parts_intern_free(&known, &m->memory);
@@ -291,7 +292,7 @@ static bool write_footer(parts_merge *m)
     m->pack.thread = 0;
     m->pack.time = footer ? footer : last;
     parts_pack_begin(&m->pack, 0);
-    if ((m->frequency && !pack_value(m, V1_FREQUENCY, m->frequency)) || !pack_timers(m) ||
+    if ((m->frequency && !pack_value(m, GOTRACE_V1_Frequency, m->frequency)) || !pack_timers(m) ||
         !pack_strings(m) || !pack_stacks(m))
         return false;
     parts_pack_end(&m->pack);
@@ -397,11 +398,11 @@ static bool write_tables(parts_merge *m, const parts_batch *first, const parts_b
     }
     m->pack.thread = UINT64_MAX;
     m->pack.time = stacks;
-    parts_pack_begin(&m->pack, V2_STACKS);
+    parts_pack_begin(&m->pack, GOTRACE_V2_Stacks);
     bool done = pack_stacks(m);
     parts_pack_end(&m->pack);
     m->pack.time = strings;
-    parts_pack_begin(&m->pack, V2_STRINGS);
+    parts_pack_begin(&m->pack, GOTRACE_V2_Strings);
     done = done && pack_strings(m);
     parts_pack_end(&m->pack);
     return done;

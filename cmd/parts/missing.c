@@ -55,15 +55,16 @@ static bool add_proc(owners *o, uint64_t proc, gotrace_error *error)
 /* v2: threads in any argument, where an event waits; else procs of which the generation tells. */
 static bool name_v2(owners *o, const gotrace_record *record, gotrace_error *error)
 {
-    unsigned code = record->spec->code;
+    const gotrace_semantics *does = &record->spec->semantics;
+    bool of_proc = does->resource == GOTRACE_RESOURCE_PROC &&
+                   (does->status || does->proc.to == GOTRACE_STATE_RUNNING);
     if (!o->waits)
-        return (code != V2_PROC_START && code != V2_PROC_STATUS) ||
-               add_proc(o, record->args[1], error);
+        return !of_proc || add_proc(o, record->args[1], error);
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count = gotrace_event_args(record->spec, o->m->version, args);
     bool done = true;
     for (size_t i = 0; i < count && done; i++)
-        if (args[i]->kind == GOTRACE_ARG_THREAD && code != V2_BATCH)
+        if (args[i]->kind == GOTRACE_ARG_THREAD && record->spec->code != GOTRACE_V2_EventBatch)
             done = add_owner(o, record->args[i], false, error);
     return done;
 }
@@ -74,9 +75,9 @@ static bool name_v1(owners *o, const gotrace_record *record, gotrace_error *erro
 {
     enum { MOST_PROCS = 4096 };
     bool done = true;
-    if (record->spec->code == V1_SAMPLE)
+    if (record->spec->code == GOTRACE_V1_CPUSample)
         return add_owner(o, record->args[2], false, error);
-    if (record->spec->code == V1_GOMAXPROCS && o->waits) {
+    if (record->spec->code == GOTRACE_V1_Gomaxprocs && o->waits) {
         uint64_t procs = record->args[o->m->version < 7 ? 2 : 1];
         for (; o->named_procs < procs && o->named_procs < MOST_PROCS && done; o->named_procs++)
             done = add_owner(o, o->named_procs, false, error);

@@ -83,29 +83,6 @@ bool parts_varint(const uint8_t **p, const uint8_t *end, uint64_t *value);
 /* ---- records of a range --------------------------------------------------------------------- */
 
 enum {
-    V1_BATCH = 1,
-    V1_FREQUENCY = 2,
-    V1_STACK = 3,
-    V1_GOMAXPROCS = 4,
-    V1_SYS_EXIT = 29,
-    V1_TIMER = 35,
-    V1_STRING = 37,
-    V1_SYS_EXIT_LOCAL = 40,
-    V1_SAMPLE = 49,
-    V2_BATCH = 1,
-    V2_STACKS = 2,
-    V2_STACK = 3,
-    V2_STRINGS = 4,
-    V2_STRING = 5,
-    V2_SAMPLES = 6,
-    V2_SAMPLE = 7,
-    V2_FREQUENCY = 8,
-    V2_PROC_START = 10,
-    V2_PROC_STATUS = 13,
-    V2_EXPERIMENT = 49,
-    V2_SYNC = 50,
-    V2_CLOCKS = 51,
-    V2_END = 52,
     PARTS_HEADER = 16,        /* bytes of a trace's header */
     PARTS_MOST = 64 * 1024,   /* bytes of a batch */
     PARTS_PIECE = 256 * 1024, /* bytes read at a time */

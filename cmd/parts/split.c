@@ -125,7 +125,8 @@ static gotrace_status copy_record(void *ctx, const gotrace_record *record, gotra
     (void)error;
     unsigned code = record->spec->code;
     bool v1 = s->input.version < VERSION_V2;
-    if (v1 && (code == V1_FREQUENCY || code == V1_TIMER || code == V1_STACK))
+    if (v1 && (code == GOTRACE_V1_Frequency || code == GOTRACE_V1_TimerGoroutine ||
+               code == GOTRACE_V1_Stack))
         return GOTRACE_OK; /* of the footer, and written with it */
     if (use_record(s, record) != GOTRACE_OK || (s->copies && !put(s, record)))
         return GOTRACE_ERROR;
@@ -245,10 +246,10 @@ static bool write_footer(split *s)
     s->pack.thread = 0;
     s->pack.time = s->input.footer;
     parts_pack_begin(&s->pack, 0);
-    if (s->input.frequency && !pack_value(s, V1_FREQUENCY, s->input.frequency))
+    if (s->input.frequency && !pack_value(s, GOTRACE_V1_Frequency, s->input.frequency))
         return false;
     for (size_t i = 0; i < s->input.timer_count; i++)
-        if (!pack_value(s, V1_TIMER, s->input.timers[i]))
+        if (!pack_value(s, GOTRACE_V1_TimerGoroutine, s->input.timers[i]))
             return false;
     if (!pack_stacks(s) || !pack_strings(s))
         return false;
@@ -279,7 +280,7 @@ static bool pack_samples(split *s, size_t first, size_t end)
         const work *now = &s->works[i];
         if (i == first || now->batch != now[-1].batch) {
             s->pack.time = s->batches.list[now->batch].time;
-            parts_pack_begin(&s->pack, V2_SAMPLES);
+            parts_pack_begin(&s->pack, GOTRACE_V2_CPUSamples);
         }
         done = walk(s, now->sample, now->sample_size, copy_sample);
         if (i + 1 == end || now[1].batch != now->batch)
@@ -291,11 +292,11 @@ static bool pack_samples(split *s, size_t first, size_t end)
 static bool pack_tables(split *s)
 {
     s->pack.time = s->slice->stacks_time;
-    parts_pack_begin(&s->pack, V2_STACKS);
+    parts_pack_begin(&s->pack, GOTRACE_V2_Stacks);
     bool done = pack_stacks(s);
     parts_pack_end(&s->pack);
     s->pack.time = s->slice->strings_time;
-    parts_pack_begin(&s->pack, V2_STRINGS);
+    parts_pack_begin(&s->pack, GOTRACE_V2_Strings);
     done = done && pack_strings(s);
     parts_pack_end(&s->pack);
     return done;
@@ -419,7 +420,7 @@ static gotrace_status plan_sample(void *ctx, const gotrace_record *record, gotra
 {
     split *s = ctx;
     (void)error;
-    if (record->spec->code != V2_SAMPLE)
+    if (record->spec->code != GOTRACE_V2_CPUSample)
         return GOTRACE_OK;
     const work sample = {.owner = record->args[1],
                          .slice = (size_t)(s->slice - s->slices),

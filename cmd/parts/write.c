@@ -125,13 +125,13 @@ static void out_varint(out *o, uint64_t v, unsigned width)
 static void batch_header(const parts_pack *p)
 {
     if (p->version >= VERSION_V2) {
-        out_char(p->o, V2_BATCH);
+        out_char(p->o, GOTRACE_V2_EventBatch);
         out_varint(p->o, p->generation, 0);
         out_varint(p->o, p->thread, 0);
         out_varint(p->o, p->time, 0);
         out_varint(p->o, p->used, VARINT_MAX);
     } else if (p->version >= 11) {
-        out_char(p->o, V1_BATCH | 1 << 6);
+        out_char(p->o, GOTRACE_V1_Batch | 1 << 6);
         out_varint(p->o, p->thread, 0);
         out_varint(p->o, p->time, 0);
     }

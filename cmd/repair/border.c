@@ -9,9 +9,6 @@
 #include "cmd/repair/retell.h"
 
 enum {
-    PROC_STATUS = 13,
-    GO_STATUS = 25,
-    GO_STATUS_STACK = 48,
     /* of procs */
     P_RUNNING = 1,
     P_IDLE = 2,
@@ -30,6 +27,11 @@ typedef struct standing {
     size_t arg_count;
     int64_t thread; /* on which it is told */
 } standing;
+
+static bool is_proc_status(const standing *s)
+{
+    return s->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
+}
 
 /* What a thread has then. */
 typedef struct m_wanted {
@@ -74,11 +76,12 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
         t->failed = true;
         return false;
     }
-    bool proc = record->spec->code == PROC_STATUS;
+    bool proc = record->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
     standing *s = &b->list[b->count++];
     *s = (standing){.thread = thread, .arg_count = proc ? 2 : 3};
     /* Of the two that tell of goroutines, the one without a stack. */
-    s->spec = gotrace_event_spec_of(t->r->version, proc ? PROC_STATUS : GO_STATUS);
+    s->spec = gotrace_event_spec_of(t->r->version,
+                                    proc ? GOTRACE_V2_ProcStatus : GOTRACE_V2_GoStatus);
     memcpy(s->args, record->args + 1, s->arg_count * sizeof *s->args);
     if (proc && thread != GOTRACE_NO_THREAD &&
         (s->args[1] == P_RUNNING || s->args[1] == P_IN_SYSCALL)) {
@@ -107,12 +110,9 @@ static bool note_batch(border *b, const repair_batch *batch)
         return true;
     if (thread != GOTRACE_NO_THREAD && !thread_of(b, thread))
         return false;
-    for (; repair_record_at(t->r->version, p, end, &record); p += record.size) {
-        unsigned code = record.spec->code;
-        if ((code == PROC_STATUS || code == GO_STATUS || code == GO_STATUS_STACK) &&
-            !note_status(b, &record, thread))
+    for (; repair_record_at(t->r->version, p, end, &record); p += record.size)
+        if (record.spec->semantics.status && !note_status(b, &record, thread))
             return false;
-    }
     return true;
 }
 
@@ -123,7 +123,7 @@ static bool note_batch(border *b, const repair_batch *batch)
 static void make_known(border *b, const standing *s)
 {
     retelling *t = b->t;
-    bool proc = s->spec->code == PROC_STATUS;
+    bool proc = is_proc_status(s);
     const g_life *g = idmap_find(&t->goroutines, s->args[0]);
     const p_life *p = idmap_find(&t->procs, s->args[0]);
     bool known = proc ? p && p->state != PROC_UNKNOWN
@@ -144,7 +144,7 @@ static void make_known(border *b, const standing *s)
 static void settle(border *b, const standing *s)
 {
     retelling *t = b->t;
-    bool proc = s->spec->code == PROC_STATUS;
+    bool proc = is_proc_status(s);
     bool placed = proc ? s->args[1] == P_RUNNING
                        : s->args[2] == G_RUNNING || s->args[2] == G_IN_SYSCALL;
     gotrace_happening h = {.spec = s->spec,
@@ -165,7 +165,7 @@ static void settle_all(border *b, bool procs, uint64_t status)
 {
     for (size_t i = 0; i < b->count && !b->t->failed; i++) {
         const standing *s = &b->list[i];
-        bool proc = s->spec->code == PROC_STATUS;
+        bool proc = is_proc_status(s);
         if (proc == procs && s->args[proc ? 1 : 2] == status)
             settle(b, s);
     }

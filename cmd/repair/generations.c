@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 #include "cmd/repair/repair.h"
-
-enum { V2_GC_ACTIVE = 28, V2_GC_BEGIN = 29, V2_GC_END = 30 };
+#include "cmd/semantics.h"
 
 /* ---- a list of them ------------------------------------------------------------------------- */
 
@@ -155,8 +154,12 @@ repair_batch *repair_first_batch(const repair *layout, uint64_t generation)
 
 static uint64_t gc_number(const repair_record *record)
 {
-    unsigned code = record->spec->code;
-    return code == V2_GC_ACTIVE || code == V2_GC_BEGIN || code == V2_GC_END ? record->args[1] : 0;
+    return is_gc(record->spec) ? record->args[1] : 0;
+}
+
+static bool has_edge(const repair_record *record, gotrace_kind edge)
+{
+    return record->spec->semantics.kind == edge;
 }
 
 static void add_gc(const repair *layout, const repair_batch *b, repair_gc *gc)
@@ -171,10 +174,10 @@ static void add_gc(const repair *layout, const repair_batch *b, repair_gc *gc)
             continue;
         if (gc->first == 0 || number < gc->first) {
             gc->first = number;
-            gc->on = record.spec->code != V2_GC_BEGIN;
+            gc->on = !has_edge(&record, GOTRACE_KIND_RANGE_BEGIN);
         }
         gc->last = number > gc->last ? number : gc->last;
-        if (record.spec->code != V2_GC_END && number > gc->last_on)
+        if (!has_edge(&record, GOTRACE_KIND_RANGE_END) && number > gc->last_on)
             gc->last_on = number;
     }
 }
@@ -207,11 +210,11 @@ static bool put_gc(splice *s, const repair_record *record)
 {
     repair *r = s->r;
     uint64_t number = record->args[1] + s->more;
-    bool fill = record->args[1] == s->fill_behind && record->spec->code != V2_GC_END;
+    bool fill = record->args[1] == s->fill_behind && !has_edge(record, GOTRACE_KIND_RANGE_END);
     uint8_t code = (uint8_t)record->spec->code;
     if (record->args[1] > s->fill_behind)
         number += s->fill;
-    for (uint64_t i = 0, count = fill ? s->fill : 0; i <= count; i++, code = V2_GC_ACTIVE) {
+    for (uint64_t i = 0, count = fill ? s->fill : 0; i <= count; i++, code = GOTRACE_V2_GCActive) {
         bool done = repair_put(r, &s->body, &code, 1) &&
                     repair_put_varint(r, &s->body, i == 0 ? record->args[0] : 0) &&
                     repair_put_varint(r, &s->body, number + i);
@@ -248,7 +251,7 @@ static bool put_told_batch(splice *s, const repair_batch *b, uint64_t generation
     if (b->kind == PARTS_END || (b->generation == generation && s->more == 0 && s->fill == 0))
         return repair_put(r, s->into, bytes + b->offset, b->end - b->offset);
     if (b->is_experiment) {
-        static const uint8_t code = V2_EXPERIMENT;
+        static const uint8_t code = GOTRACE_V2_ExperimentalBatch;
         size_t size = b->end - b->body;
         return repair_put(r, s->into, &code, 1) && repair_put_varint(r, s->into, b->experiment) &&
                repair_put_varint(r, s->into, generation) &&
@@ -273,7 +276,7 @@ static bool put_own_clocks(splice *s, uint64_t generation)
 
 static bool put_told(splice *s, const repair_generation *g)
 {
-    static const uint8_t end = V2_END;
+    static const uint8_t end = GOTRACE_V2_EndOfGeneration;
     const repair *w = &s->written;
     if (g->told == 0)
         return put_own_clocks(s, g->number) &&

@@ -44,12 +44,12 @@ static bool record_agrees(survey *s, const repair_batch *b, const repair_record 
 {
     bool v2 = repair_is_v2(s->r);
     unsigned code = record->spec->code;
-    if (code == (unsigned)(v2 ? V2_FREQUENCY : V1_FREQUENCY)) {
+    if (code == (unsigned)(v2 ? GOTRACE_V2_Frequency : GOTRACE_V1_Frequency)) {
         if (s->frequency == 0)
             s->frequency = record->args[0];
         return record->args[0] == s->frequency;
     }
-    if (code != (unsigned)(v2 ? V2_STRING : V1_STRING))
+    if (code != (unsigned)(v2 ? GOTRACE_V2_String : GOTRACE_V1_String))
         return true;
     bool *defined = idmap_insert(&s->strings, record->args[0] ^ b->generation << 32);
     s->memory = s->memory && defined;

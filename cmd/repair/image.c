@@ -98,10 +98,11 @@ static bool note_record(repair *r, needs *n, const repair_record *record)
 {
     unsigned code = record->spec->code;
     bool v2 = repair_is_v2(r);
-    n->defines = n->defines || code == (v2 ? V2_STACK : V1_STACK) || (v2 && code == V2_STRING);
-    if (code == (v2 ? V2_STRING : V1_STRING))
+    n->defines = n->defines || code == (v2 ? GOTRACE_V2_Stack : GOTRACE_V1_Stack) ||
+                 (v2 && code == GOTRACE_V2_String);
+    if (code == (v2 ? GOTRACE_V2_String : GOTRACE_V1_String))
         return note_string(r, n, record->args[0], DEFINED);
-    if (code == (v2 ? V2_STACK : V1_STACK))
+    if (code == (v2 ? GOTRACE_V2_Stack : GOTRACE_V1_Stack))
         return note(r, &n->stacks, record->args[0], DEFINED) && note_frames(r, n, record);
     for (size_t i = 0; i < record->arg_count; i++) {
         parts_ref ref = r->shape.refs[code][i];
@@ -190,14 +191,14 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
                           uint64_t time, size_t size)
 {
-    return put_byte(r, into, V2_BATCH) && repair_put_varint(r, into, generation) &&
+    return put_byte(r, into, GOTRACE_V2_EventBatch) && repair_put_varint(r, into, generation) &&
            repair_put_varint(r, into, owner) && repair_put_varint(r, into, time) &&
            put_wide(r, into, size, 10);
 }
 
 static bool put_v1_header(repair *r, parts_bytes *into, uint64_t owner, uint64_t seq, uint64_t time)
 {
-    return put_byte(r, into, V1_BATCH | 1 << 6) && repair_put_varint(r, into, owner) &&
+    return put_byte(r, into, GOTRACE_V1_Batch | 1 << 6) && repair_put_varint(r, into, owner) &&
            (r->version >= 7 || repair_put_varint(r, into, seq)) && repair_put_varint(r, into, time);
 }
 
@@ -220,8 +221,9 @@ static bool put_batch(repair *r, parts_bytes *into, const repair_batch *b)
 static bool put_string(repair *r, parts_bytes *b, uint64_t id, const char *text)
 {
     size_t size = strlen(text);
-    return put_byte(r, b, repair_is_v2(r) ? V2_STRING : V1_STRING) && repair_put_varint(r, b, id) &&
-           repair_put_varint(r, b, size) && repair_put(r, b, text, size);
+    return put_byte(r, b, repair_is_v2(r) ? GOTRACE_V2_String : GOTRACE_V1_String) &&
+           repair_put_varint(r, b, id) && repair_put_varint(r, b, size) &&
+           repair_put(r, b, text, size);
 }
 
 /* One frame: its function and its file are called so, in line 1. */
@@ -238,9 +240,10 @@ static bool put_stack(repair *r, parts_bytes *b, uint64_t id, uint64_t function,
         done = done && repair_put_varint(r, &v, function) && repair_put_varint(r, &v, function) &&
                repair_put_varint(r, &v, 1);
     if (repair_is_v2(r))
-        done = done && put_byte(r, b, V2_STACK);
+        done = done && put_byte(r, b, GOTRACE_V2_Stack);
     else
-        done = done && put_byte(r, b, V1_STACK | 3 << 6) && repair_put_varint(r, b, v.count);
+        done = done && put_byte(r, b, GOTRACE_V1_Stack | 3 << 6) &&
+               repair_put_varint(r, b, v.count);
     done = done && repair_put(r, b, v.bytes, v.count);
     parts_drop(r->memory, v.bytes, v.capacity, 1);
     return done;
@@ -340,8 +343,6 @@ static bool placeholders(repair *r, needs *n, uint64_t generation, parts_bytes *
 
 /* ---- the clock's frequency ------------------------------------------------------------------ */
 
-enum { V1_PREEMPT = 18 };
-
 static int compare_numbers(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -359,7 +360,7 @@ static uint64_t by_samples(const repair *r)
         const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
         repair_record record;
         for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
-            if (record.spec->code != V1_SAMPLE || record.arg_count < 3)
+            if (record.spec->code != GOTRACE_V1_CPUSample || record.arg_count < 3)
                 continue;
             /* After the difference of time come the time, the proc and the goroutine. */
             uint64_t *before = &last[record.args[2] % 64], ticks = record.args[1];
@@ -395,7 +396,7 @@ static bool has_frequency(const repair *r)
         const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
         repair_record record;
         for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
-            if (record.spec->code == V1_FREQUENCY)
+            if (record.spec->code == GOTRACE_V1_Frequency)
                 return record.args[0] > 0 && record.args[0] < UINT64_C(1) << 63;
     }
     return false;
@@ -407,7 +408,7 @@ static bool put_frequency(repair *r, parts_bytes *into)
     uint64_t frequency = estimate_frequency(r, &how);
     repair_tell(r, REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, frequency,
                 "the frequency is lost; %" PRIu64 " Hz are estimated, %s", frequency, how);
-    return put_byte(r, into, V1_FREQUENCY) && repair_put_varint(r, into, frequency) &&
+    return put_byte(r, into, GOTRACE_V1_Frequency) && repair_put_varint(r, into, frequency) &&
            (r->version >= 7 || repair_put_varint(r, into, 0));
 }
 
@@ -420,13 +421,13 @@ static bool put_only_event(repair *r, parts_bytes *into)
     if (r->totals)
         r->totals->added++;
     if (repair_is_v2(r)) {
-        static const uint8_t status[] = {V2_PROC_STATUS, 0, 0, V2_IDLE};
+        static const uint8_t status[] = {GOTRACE_V2_ProcStatus, 0, 0, V2_IDLE};
         return repair_put_v2_header(r, into, 1, 0, 1, sizeof status) &&
                repair_put(r, into, status, sizeof status);
     }
     /* Values: (the difference of numbers,) that of times, the procs, no stack. */
-    static const uint8_t procs[] = {V1_GOMAXPROCS | 2 << 6, 0, 1, 0};
-    static const uint8_t procs_numbered[] = {V1_GOMAXPROCS | 2 << 6, 1, 0, 1, 0};
+    static const uint8_t procs[] = {GOTRACE_V1_Gomaxprocs | 2 << 6, 0, 1, 0};
+    static const uint8_t procs_numbered[] = {GOTRACE_V1_Gomaxprocs | 2 << 6, 1, 0, 1, 0};
     return put_v1_header(r, into, 0, 0, 1) &&
            (r->version < 7 ? repair_put(r, into, procs_numbered, sizeof procs_numbered)
                            : repair_put(r, into, procs, sizeof procs));
@@ -464,9 +465,9 @@ static clocks clocks_of(const repair *r, const repair_batch *b)
     bool told = r->version < 25;
     repair_record record;
     for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
-        if (record.spec->code == V2_FREQUENCY)
+        if (record.spec->code == GOTRACE_V2_Frequency)
             c.frequency = record.args[0];
-        if (record.spec->code == V2_CLOCKS) {
+        if (record.spec->code == GOTRACE_V2_ClockSnapshot) {
             c.ticks = b->time + record.args[0];
             c.mono = record.args[1];
             c.seconds = record.args[2];
@@ -509,11 +510,12 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
         best.frequency, like->known ? ", and the rest by another generation" : "");
     parts_bytes body = {0};
     bool snapshot = r->version >= 25;
-    bool done = (!snapshot || put_byte(r, &body, V2_SYNC)) && put_byte(r, &body, V2_FREQUENCY) &&
+    bool done = (!snapshot || put_byte(r, &body, GOTRACE_V2_Sync)) &&
+                put_byte(r, &body, GOTRACE_V2_Frequency) &&
                 repair_put_varint(r, &body, best.frequency);
     if (snapshot)
-        done = done && put_byte(r, &body, V2_CLOCKS) && repair_put_varint(r, &body, 0) &&
-               repair_put_varint(r, &body, best.mono) &&
+        done = done && put_byte(r, &body, GOTRACE_V2_ClockSnapshot) &&
+               repair_put_varint(r, &body, 0) && repair_put_varint(r, &body, best.mono) &&
                repair_put_varint(r, &body, best.seconds) &&
                repair_put_varint(r, &body, best.nanoseconds);
     done = done && repair_put_v2_header(r, into, generation, UINT64_MAX, ticks, body.count) &&
@@ -576,10 +578,10 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     parts_bytes strings = {0}, stacks = {0};
     done = done && (!any || synced || put_clocks(r, image, generation, n.first, like)) &&
            placeholders(r, &n, generation, &strings, &stacks) &&
-           put_table(r, image, V2_STACKS, generation, n.last, &stacks) &&
-           put_table(r, image, V2_STRINGS, generation, n.last, &strings);
+           put_table(r, image, GOTRACE_V2_Stacks, generation, n.last, &stacks) &&
+           put_table(r, image, GOTRACE_V2_Strings, generation, n.last, &strings);
     if (done && any && r->version >= 26) {
-        done = put_byte(r, image, V2_END);
+        done = put_byte(r, image, GOTRACE_V2_EndOfGeneration);
         if (!ended)
             repair_tell(r, REPAIR_END, GOTRACE_NO_OFFSET, generation,
                         "the end of generation %" PRIu64 " is not there", generation);
@@ -612,7 +614,7 @@ static bool put_lost(repair *r, parts_bytes *image, const repair_batch *before,
         bool silent = r->silent;
         r->silent = true; /* that its clocks are lost goes without saying */
         bool done = put_clocks(r, image, number, ticks, like) &&
-                    (r->version < 26 || put_byte(r, image, V2_END));
+                    (r->version < 26 || put_byte(r, image, GOTRACE_V2_EndOfGeneration));
         r->silent = silent;
         lost.end = image->count;
         if (!done || !repair_generation_put(r, lost))
@@ -652,7 +654,7 @@ static bool image_v2(repair *r, parts_bytes *image)
     }
     if (done && image->count == before)
         done = put_only_event(r, image) && put_clocks(r, image, 1, 1, &like) &&
-               (r->version < 26 || put_byte(r, image, V2_END));
+               (r->version < 26 || put_byte(r, image, GOTRACE_V2_EndOfGeneration));
     parts_drop(r->memory, list, capacity, sizeof *list);
     return done;
 }

@@ -113,7 +113,6 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
 /* ---- between its parts ---------------------------------------------------------------------- */
 
 enum {
-    REPAIR_LAST_V1 = 21,
     REPAIR_PATIENCE = 32, /* how often bytes are looked at in vain */
 };
 
@@ -204,7 +203,7 @@ bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_
 /* v1: whether it defines a string or a stack. */
 static inline bool repair_is_table(const repair_record *record)
 {
-    return record->spec->code == V1_STRING || record->spec->code == V1_STACK;
+    return record->spec->code == GOTRACE_V1_String || record->spec->code == GOTRACE_V1_Stack;
 }
 
 /* Append. False when memory is refused, which is told in error. */

@@ -59,7 +59,7 @@ static bounds bounds_of(const repair *r)
 static bool is_plausible(const repair *r, const bounds *k, const repair_record *record)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    if (record->spec->code == V1_BATCH)
+    if (record->spec->code == GOTRACE_V1_Batch)
         return false;
     gotrace_event_args(record->spec, r->version, args);
     for (size_t n = 0; n < record->arg_count; n++) {
@@ -135,7 +135,7 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
         rest.last += record.args[0];
         rest.events++;
         if (rest.kind != PARTS_EVENTS)
-            rest.kind = record.spec->code == V1_SAMPLE ? PARTS_SAMPLES : PARTS_EVENTS;
+            rest.kind = record.spec->code == GOTRACE_V1_CPUSample ? PARTS_SAMPLES : PARTS_EVENTS;
     }
     return rest;
 }

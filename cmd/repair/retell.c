@@ -1,5 +1,6 @@
 /* retell.c - the events of a trace that breaks rules, told to a writer. */
 #include "cmd/repair/retell.h"
+#include "cmd/semantics.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -71,7 +72,8 @@ static repair_batch *batch_of(retelling *t, uint64_t offset)
  * that came, in last the time. */
 static uint64_t told_ticks(retelling *t, const gotrace_event *e)
 {
-    repair_batch *b = repair_is_v2(t->r) && e->type != V2_SAMPLE ? batch_of(t, e->offset) : NULL;
+    bool sampled = e->type == GOTRACE_V2_CPUSample;
+    repair_batch *b = repair_is_v2(t->r) && !sampled ? batch_of(t, e->offset) : NULL;
     repair_record record;
     if (!b)
         return ticks_of(t, e->ticks);
@@ -130,7 +132,7 @@ static size_t args_of(retelling *t, const gotrace_event *e, const gotrace_event_
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
     int version = t->r->version;
     size_t count = gotrace_event_args(spec, version, all), n = 0, k = 0;
-    if (repair_is_v2(t->r) && spec->code == V2_SAMPLE) {
+    if (repair_is_v2(t->r) && spec->code == GOTRACE_V2_CPUSample) {
         values[0] = ticks_of(t, e->ticks);
         memcpy(values + 1, e->args, 3 * sizeof *values);
         return 4;
@@ -169,21 +171,6 @@ bool retell_hand(retelling *t, const gotrace_happening *h)
     return false;
 }
 
-static bool is_status(const retelling *t, unsigned code)
-{
-    enum {
-        PROC_STATUS = 13,
-        GO_STATUS = 25,
-        GC_ACTIVE = 28,
-        SWEEP_ACTIVE = 31,
-        ASSIST_ACTIVE = 34,
-        GO_STATUS_STACK = 48
-    };
-    return repair_is_v2(t->r) &&
-           (code == PROC_STATUS || code == GO_STATUS || code == GC_ACTIVE || code == SWEEP_ACTIVE ||
-            code == ASSIST_ACTIVE || code == GO_STATUS_STACK);
-}
-
 /* Of up to three events that one record of v2 tells, the one that is the record. */
 static bool is_record(const retelling *t, const gotrace_event *e)
 {
@@ -195,17 +182,15 @@ static bool is_record(const retelling *t, const gotrace_event *e)
  * them, no writer takes for what it is. */
 static bool cannot_be(const retelling *t, const gotrace_happening *h)
 {
-    enum { STATUS = 25, STATUS_STACK = 48, RUNNING = 2, IN_SYSCALL = 3 };
+    enum { RUNNING = 2, IN_SYSCALL = 3 };
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    unsigned code = h->spec->code;
     bool v2 = repair_is_v2(t->r);
     size_t count = gotrace_writer_args(h->spec, t->r->version, args);
-    if (code == (v2 ? V2_SAMPLE : V1_SAMPLE) || count == 0)
+    if (h->spec->semantics.kind == GOTRACE_KIND_SAMPLE || count == 0)
         return false;
     if (args[0]->kind == GOTRACE_ARG_GOROUTINE && (h->args[0] == 0 || h->args[0] == UINT64_MAX))
         return true;
-    if (!v2 || (code != STATUS && code != STATUS_STACK) ||
-        (h->args[2] != RUNNING && h->args[2] != IN_SYSCALL))
+    if (!v2 || !is_goroutine_status(h->spec) || (h->args[2] != RUNNING && h->args[2] != IN_SYSCALL))
         return false;
     const m_life *m = idmap_find(&t->threads, h->args[1]);
     const g_life *g = idmap_find(&t->goroutines, h->args[0]);
@@ -216,9 +201,9 @@ static bool cannot_be(const retelling *t, const gotrace_happening *h)
     return m && m->g != 0 && m->g != h->args[0];
 }
 
-static void drop(retelling *t, unsigned code)
+static void drop(retelling *t, const gotrace_event_spec *spec)
 {
-    if (is_status(t, code))
+    if (is_status(spec))
         return;
     if (t->dropped++ == 0)
         t->why = *gotrace_writer_error(t->writer);
@@ -241,7 +226,6 @@ static bool hold(retelling *t, const gotrace_event *e, const gotrace_event_spec 
 
 static bool tell_held(retelling *t)
 {
-    enum { STATUS = 25, STATUS_STACK = 48 };
     for (size_t i = 0; i < t->held_count && !t->failed; i++) {
         const held *w = &t->held[i];
         gotrace_happening h = {.spec = w->spec,
@@ -252,7 +236,7 @@ static bool tell_held(retelling *t)
                                .stack = w->stack};
         const g_life *g = idmap_find(&t->goroutines, w->args[0]);
         bool known = g && g->state != LIFE_UNKNOWN;
-        if ((w->spec->code == STATUS || w->spec->code == STATUS_STACK) && known)
+        if (is_goroutine_status(w->spec) && known)
             continue;
         retell_hand(t, &h);
     }
@@ -269,14 +253,14 @@ static bool tell_experiments(retelling *t, uint64_t generation)
             break;
         if (!b->is_experiment || b->generation < generation)
             continue;
-        gotrace_happening h = {.spec = gotrace_event_spec_of(t->r->version, V2_EXPERIMENT),
-                               .proc = GOTRACE_NO_PROC,
-                               .thread = b->owner == UINT64_MAX ? GOTRACE_NO_THREAD
-                                                                : (int64_t)b->owner,
-                               .args = &b->experiment,
-                               .arg_count = 1,
-                               .data = (const char *)t->image->bytes + b->body,
-                               .data_size = b->end - b->body};
+        gotrace_happening h = {
+            .spec = gotrace_event_spec_of(t->r->version, GOTRACE_V2_ExperimentalBatch),
+            .proc = GOTRACE_NO_PROC,
+            .thread = b->owner == UINT64_MAX ? GOTRACE_NO_THREAD : (int64_t)b->owner,
+            .args = &b->experiment,
+            .arg_count = 1,
+            .data = (const char *)t->image->bytes + b->body,
+            .data_size = b->end - b->body};
         if (h.spec && !retell_hand(t, &h) && t->failed)
             return false;
     }
@@ -377,7 +361,7 @@ static bool tell_one(retelling *t, gotrace_happening *h, uint64_t ticks)
         if (t->failed || retell_hand(t, h))
             return !t->failed;
     if (!t->failed)
-        drop(t, h->spec->code);
+        drop(t, h->spec);
     return !t->failed;
 }
 
@@ -466,11 +450,10 @@ static bool tell(retelling *t, const gotrace_event *e)
     const gotrace_event_spec *spec = gotrace_event_spec_of(t->r->version, e->type);
     if (!spec)
         return true;
-    if (is_status(t, e->type) && e->thread == GOTRACE_NO_THREAD)
+    if (is_status(spec) && e->thread == GOTRACE_NO_THREAD)
         return hold(t, e, spec);
     /* What futile wake-ups change to states is more than a writer looks at. */
-    enum { V1_FUTILE = 36 };
-    if (t->r->again && !repair_is_v2(t->r) && e->type == V1_FUTILE) {
+    if (t->r->again && !repair_is_v2(t->r) && e->type == GOTRACE_V1_FutileWakeup) {
         t->dropped++;
         return true;
     }
@@ -497,7 +480,6 @@ static bool tell(retelling *t, const gotrace_event *e)
 /* v1: note when goroutines start for the last time, before all is told. */
 static bool note_starts(retelling *t)
 {
-    enum { GO_START = 14, GO_START_LOCAL = 38, GO_START_LABEL = 41 };
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
     size_t step = t->r->version < 7; /* where the difference of times stands */
     uint64_t now = 0;
@@ -505,11 +487,11 @@ static bool note_starts(retelling *t)
     for (; !repair_is_v2(t->r) && repair_record_at(t->r->version, p, end, &record);
          p += record.size) {
         unsigned code = record.spec->code;
-        if (code == V1_BATCH)
+        if (code == GOTRACE_V1_Batch)
             now = record.args[record.arg_count - 1];
         else if (record.spec->flags & GOTRACE_SPEC_TIMED)
             now += record.args[step];
-        if (code != GO_START && code != GO_START_LOCAL && code != GO_START_LABEL)
+        if (semantics_of(t->r->version, record.spec)->other.to != GOTRACE_STATE_RUNNING)
             continue;
         uint64_t *last = idmap_insert(&t->starts, record.args[step + 1]);
         if (!last) {
@@ -529,7 +511,7 @@ static bool tell_timers(retelling *t)
     if (repair_is_v2(t->r))
         return true;
     for (; repair_record_at(t->r->version, p, end, &record); p += record.size) {
-        if (record.spec->code != V1_TIMER)
+        if (record.spec->code != GOTRACE_V1_TimerGoroutine)
             continue;
         gotrace_happening h = {.spec = record.spec, .args = record.args, .arg_count = 1};
         if (!retell_hand(t, &h) && t->failed)

@@ -47,7 +47,7 @@ static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *reco
 static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned form,
                     repair_record *record)
 {
-    if (record->spec->code == V1_STRING)
+    if (record->spec->code == GOTRACE_V1_String)
         return take_args(p, end, record) && record->args[0] != 0 && take_data(p, end, record) &&
                record->data_size > 0;
     const uint8_t *stop = end;
@@ -111,14 +111,15 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
     const uint8_t *p = r->bytes + at + 1, *end = r->bytes + r->size;
     uint8_t first = r->bytes[at];
     uint64_t v[4];
-    *b = (repair_batch){.offset = at, .is_experiment = first == V2_EXPERIMENT && r->version >= 23};
-    if (first == V2_END && r->version >= 26) {
+    *b = (repair_batch){.offset = at,
+                        .is_experiment = first == GOTRACE_V2_ExperimentalBatch && r->version >= 23};
+    if (first == GOTRACE_V2_EndOfGeneration && r->version >= 26) {
         *size = 0;
         b->kind = PARTS_END;
         b->body = b->end = at + 1;
         return true;
     }
-    if (first != V2_BATCH && !b->is_experiment)
+    if (first != GOTRACE_V2_EventBatch && !b->is_experiment)
         return false;
     if (b->is_experiment && !parts_varint(&p, end, &b->experiment))
         return false;
@@ -141,11 +142,11 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
 static parts_kind v2_kind(const repair *r, size_t at)
 {
     switch (at < r->size ? r->bytes[at] : 0) {
-    case V2_STRINGS: return PARTS_STRINGS;
-    case V2_STACKS: return PARTS_STACKS;
-    case V2_SAMPLES: return PARTS_SAMPLES;
-    case V2_FREQUENCY: return r->version < 25 ? PARTS_SYNC : PARTS_EVENTS;
-    case V2_SYNC: return r->version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Strings: return PARTS_STRINGS;
+    case GOTRACE_V2_Stacks: return PARTS_STACKS;
+    case GOTRACE_V2_CPUSamples: return PARTS_SAMPLES;
+    case GOTRACE_V2_Frequency: return r->version < 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Sync: return r->version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
     default: return PARTS_EVENTS;
     }
 }
@@ -156,12 +157,16 @@ static bool v2_belongs(const repair *r, parts_kind kind, const repair_record *re
     enum { MOST_V2_STRING = 1024, MOST_V2_FRAMES = 128 };
     switch (kind) {
     case PARTS_STRINGS:
-        return code == V2_STRING && record->args[0] != 0 && record->data_size <= MOST_V2_STRING;
+        return code == GOTRACE_V2_String && record->args[0] != 0 &&
+               record->data_size <= MOST_V2_STRING;
     case PARTS_STACKS:
-        return code == V2_STACK && record->args[0] != 0 && record->args[1] <= MOST_V2_FRAMES;
-    case PARTS_SAMPLES: return code == V2_SAMPLE;
-    case PARTS_SYNC: return code == V2_FREQUENCY || (code == V2_CLOCKS && r->version >= 25);
-    default: return (record->spec->flags & GOTRACE_SPEC_TIMED) && code != V2_CLOCKS;
+        return code == GOTRACE_V2_Stack && record->args[0] != 0 &&
+               record->args[1] <= MOST_V2_FRAMES;
+    case PARTS_SAMPLES: return code == GOTRACE_V2_CPUSample;
+    case PARTS_SYNC:
+        return code == GOTRACE_V2_Frequency ||
+               (code == GOTRACE_V2_ClockSnapshot && r->version >= 25);
+    default: return (record->spec->flags & GOTRACE_SPEC_TIMED) && code != GOTRACE_V2_ClockSnapshot;
     }
 }
 
@@ -243,7 +248,7 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
 static bool v1_header(const repair *r, size_t at, repair_batch *b)
 {
     repair_record record;
-    if ((r->bytes[at] & 0x3f) != V1_BATCH ||
+    if ((r->bytes[at] & 0x3f) != GOTRACE_V1_Batch ||
         !repair_record_at(r->version, r->bytes + at, r->bytes + r->size, &record))
         return false;
     *b = (repair_batch){.offset = at, .body = at + record.size, .owner = record.args[0]};
@@ -259,7 +264,8 @@ static bool v1_header(const repair *r, size_t at, repair_batch *b)
 static bool is_exit(const repair_record *record, const uint8_t *end)
 {
     unsigned code = record->spec->code;
-    return (code == V1_SYS_EXIT || code == V1_SYS_EXIT_LOCAL) && record->at + record->size == end;
+    return (code == GOTRACE_V1_GoSysExit || code == GOTRACE_V1_GoSysExitLocal) &&
+           record->at + record->size == end;
 }
 
 /* Whether what looks like a header is the rest of such a record. */
@@ -279,7 +285,7 @@ static bool ends_exit(const repair *r, const repair_batch *b)
  * time that this one does. Times are large, so that hardly anything else looks like one. */
 static bool holds_header(const repair *r, const repair_batch *b, const repair_record *record)
 {
-    enum { LARGE = 1 << 28, USUAL_PROCS = 4096, HEADER = V1_BATCH | 1 << 6 };
+    enum { LARGE = 1 << 28, USUAL_PROCS = 4096, HEADER = GOTRACE_V1_Batch | 1 << 6 };
     size_t at = (size_t)(record->at - r->bytes);
     repair_batch next;
     if (b->time < LARGE)
@@ -298,8 +304,8 @@ static void v1_records(const repair *r, repair_batch *b)
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + r->size;
     repair_record record;
     b->kind = PARTS_TABLES;
-    while (p < end && (*p & 0x3f) != V1_BATCH && repair_record_at(r->version, p, end, &record) &&
-           !holds_header(r, b, &record)) {
+    while (p < end && (*p & 0x3f) != GOTRACE_V1_Batch &&
+           repair_record_at(r->version, p, end, &record) && !holds_header(r, b, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             uint64_t dt = record.args[r->version < 7];
             if (dt > UINT64_C(1) << 62 || b->last + dt > UINT64_C(1) << 62)
@@ -308,7 +314,7 @@ static void v1_records(const repair *r, repair_batch *b)
             b->events++;
             /* Samples have batches of their own, which say proc 0 and keep no time. */
             if (b->kind != PARTS_EVENTS)
-                b->kind = record.spec->code == V1_SAMPLE ? PARTS_SAMPLES : PARTS_EVENTS;
+                b->kind = record.spec->code == GOTRACE_V1_CPUSample ? PARTS_SAMPLES : PARTS_EVENTS;
         }
         p += record.size;
     }

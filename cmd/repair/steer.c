@@ -172,7 +172,7 @@ static void follow_v2(retelling *t, const gotrace_happening *h)
         t->gc_told = true;
     }
     /* A sample says where a goroutine was: that comes from elsewhere, and makes no context. */
-    if (thread == GOTRACE_NO_THREAD || code == V2_SAMPLE)
+    if (thread == GOTRACE_NO_THREAD || code == GOTRACE_V2_CPUSample)
         return;
     /* A context that was told and not known is so now. */
     m_life *m = m_of(t, thread);
@@ -253,7 +253,8 @@ static void follow_v1(retelling *t, const gotrace_happening *h)
         v1_off(t, id, LIFE_RUNNABLE);
         return;
     }
-    if (h->proc == GOTRACE_NO_PROC || code == V1_SAMPLE || code == V1_TIMER)
+    if (h->proc == GOTRACE_NO_PROC || code == GOTRACE_V1_CPUSample ||
+        code == GOTRACE_V1_TimerGoroutine)
         return;
     if (v1_in_context(code) && p_of(t, h->proc)->g == 0 && h->goroutine != 0 &&
         g_of(t, h->goroutine)->state == LIFE_UNKNOWN)
@@ -644,7 +645,7 @@ static bool steer_v1(retelling *t, const gotrace_happening *h)
 {
     uint64_t id = h->arg_count > 0 ? h->args[0] : 0;
     unsigned code = h->spec->code;
-    if (code == V1_SAMPLE || code == V1_TIMER)
+    if (code == GOTRACE_V1_CPUSample || code == GOTRACE_V1_TimerGoroutine)
         return false;
     if (h->proc == GOTRACE_NO_PROC) {
         const p_life *p = p_of(t, 0);
