@@ -337,11 +337,11 @@ static size_t extents_of(const blob *trace, extent *list, size_t most)
     size_t count = 0;
     for (size_t at = PARTS_HEADER; at < trace->size;) {
         size_t begin = at++;
-        if (trace->bytes[begin] == V2_END) {
+        if (trace->bytes[begin] == GOTRACE_V2_EndOfGeneration) {
             list[count - 1].end = at;
             continue;
         }
-        ck_assert_uint_eq(trace->bytes[begin], V2_BATCH);
+        ck_assert_uint_eq(trace->bytes[begin], GOTRACE_V2_EventBatch);
         uint64_t number = varint_at(trace, &at), owner = varint_at(trace, &at);
         varint_at(trace, &at);
         uint64_t size = varint_at(trace, &at);
