@@ -2,7 +2,8 @@
 """facts.py FOLDER NAME...: what exports say, as text that can be compared and read.
 
 For each NAME reads FOLDER/NAME.pftrace, NAME.proc.json, NAME.goroutine.json, NAME.thread.json and
-NAME.jsonl, those that exist, and writes FOLDER/NAME.facts. Facts do not depend on how a file
+NAME.jsonl, those that exist, and writes FOLDER/NAME.facts, and NAME.wrong with what contradicts itself; of an unsound
+trace, NAME.unsound, that is not asked. Facts do not depend on how a file
 is encoded: not on ids, the order of packets or the order of JSON members. Long lists are shown
 by their count, their first entries and a digest of all. Status 1 if an export contradicts another.
 """
@@ -41,11 +42,11 @@ class Report:
     def line(self, text):
         self.lines.append("  " + printable(text))
 
-    def many(self, what, entries):
+    def many(self, what, entries, limit=LIMIT):
         """A list: its count and a digest, and as many of it as can be read."""
         if not entries:
             return
-        shown = entries if len(entries) <= LIMIT else entries[:SHOWN]
+        shown = entries if len(entries) <= limit else entries[:SHOWN]
         self.line(f"{what}: {len(entries)}, digest {digest(entries)}")
         for entry in shown:
             self.line(f"  {entry}")
@@ -148,6 +149,7 @@ def perfetto(report, data):
     groups = perfetto_groups(trace)
     report.head("perfetto")
     report.line("clocks: " + ", ".join(f"{clock} at {time}" for clock, time in sorted(trace.clocks.items())))
+    report.line(f"incremental state cleared: {trace.clearings}")
     report.line("tracks: " + ", ".join(f"{group} {len(tracks)}" for group, tracks in sorted(groups.items())))
     counters = {}
     for path, uuid in groups.get("Stats", []):
@@ -262,7 +264,7 @@ def event_kind(event):
     return event["type"] + change
 
 
-SAID = "time type generation proc thread g subject from to reason cause range metric value func label".split()
+SAID = "time type generation proc lane thread g subject from to reason cause range metric value func label".split()
 
 
 def said(event):
@@ -270,10 +272,21 @@ def said(event):
     return [event.get(member) for member in SAID] + sorted((event.get("args") or {}).values(), key=str)
 
 
+def shortly(event):
+    words = [str(event["time"]), event["type"]]
+    words += [f"{what} {event[what]}" for what in ("proc", "lane", "thread", "g") if what in event]
+    if "to" in event:
+        words.append(f"{event['resource']} {event['subject']} {event['from']}->{event['to']}")
+    if "metric" in event:
+        words.append(f"{event['metric']} {event['value']}")
+    return " ".join(words)
+
+
 def jsonl(report, lines):
     events = [json.loads(line) for line in lines]
     report.head("jsonl")
-    report.line(f"events: {len(events)}, digest {digest([said(event) for event in events])}")
+    report.line(f"everything said of events: digest {digest([said(event) for event in events])}")
+    report.many("events", [shortly(event) for event in events], 2 * LIMIT)
     # A switch of coroutines is several events at one offset: the cause is that of the same goroutine.
     at = defaultdict(list)
     for event in events:
@@ -367,7 +380,8 @@ def facts(folder, name):
         document = read(f"{folder}/{name}.{view}.json")
         if document is not None:
             counters[view], flows[view] = chrome(report, json.loads(document), view)
-    if text is not None:
+    # Of an unsound trace the events and the timelines may keep different parts.
+    if text is not None and not os.path.exists(f"{folder}/{name}.unsound"):
         compare_counters(report, metrics, counters["perfetto"], counters["proc"])
         for what in ("perfetto", "proc"):
             compare_flows(report, what, causes, flows.get(what, []))

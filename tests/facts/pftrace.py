@@ -103,13 +103,14 @@ class Trace:
 
     tracks: uuid to {"name", "parent", "thread"}; slices and instants: uuid to lists; counters: uuid
     to [(time, value)]; flows: [(start, end)] of (time, uuid, name); samples: [(time, cpu, tid, stack)];
-    clocks: {clock id: time} of the first snapshot. A stack is a tuple of (function, line), innermost first.
+    clocks: {clock id: time} of the first snapshot; clearings: how often the incremental state was cleared. A stack is a tuple of (function, line), innermost first.
     """
 
     def __init__(self, data):
         self.tracks, self.clocks = {}, {}
         self.slices, self.instants, self.counters = (defaultdict(list) for _ in range(3))
         self.samples, self.flows = [], []
+        self.clearings = 0
         self.sequences = defaultdict(Sequence)
         self.open, self.started = defaultdict(list), {}
         for number, packet in fields(data):
@@ -124,6 +125,7 @@ class Trace:
         sequence = self.sequences[one(packet, 10, 0)]
         if one(packet, 13, 0) & FLAG_CLEARED:
             sequence.clear()
+            self.clearings += 1
         if 59 in packet:
             self.defaults(sequence, grouped(one(packet, 59)))
         if 6 in packet:

@@ -20,7 +20,12 @@ source_of() {
     case $kind in
     trace) cp "$traces/$3.trace" "$work/$name.trace" ;;
     script) gotrace synth -q -o "$work/$name.trace" "$facts/forged/$3.script" ;;
-    forced) gotrace synth -q --force -o "$work/$name.trace" "$facts/forged/$3.script" ;;
+    generated) bash "$facts/forged/$3.sh" | gotrace synth -q -o "$work/$name.trace" ;;
+    forced)
+        # It says what is wrong with the script.
+        gotrace synth -q --force -o "$work/$name.trace" "$facts/forged/$3.script" 2>/dev/null
+        : >"$work/$name.unsound"
+        ;;
     version)
         if [ -e "$facts/forged/$4.script" ]; then
             gotrace synth -q -o "$work/$name.from" "$facts/forged/$4.script"
@@ -36,6 +41,7 @@ source_of() {
 exports_of() {
     local trace=$work/$1.trace name=$work/$1 view
     shift
+    [ ! -e "$name.unsound" ] || exec 2>/dev/null
     gotrace convert -q --to perfetto -o "$name.pftrace" "$@" "$trace"
     for view in proc goroutine thread; do
         gotrace convert -q --to chrome --by $view -o "$name.$view.json" "$@" "$trace"
