@@ -3,6 +3,8 @@
  */
 #include "read/v2/follow.h"
 
+#include "core/semantics.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -47,22 +49,19 @@ gt_followed gt_v2_refused(const gt_follow *f)
 
 bool gt_v2_context_report(gt_follow *f, unsigned needs)
 {
+    const char *name = gt_v2_name_of(f);
     if (!f->t)
-        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a thread, and has none",
-                         gt_v2_name_of(f));
-    if ((needs & GT_WITH_PROC) && !f->p)
-        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a proc, and its thread has none",
-                         gt_v2_name_of(f));
-    if ((needs & GT_NO_PROC) && f->p)
+        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a thread, and has none", name);
+    if ((needs & GOTRACE_NEEDS_PROC) && !f->p)
+        return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a proc, and its thread has none", name);
+    if ((needs & GOTRACE_NEEDS_NO_PROC) && f->p)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
-                         "%s needs a thread without a proc, but it has %llu", gt_v2_name_of(f),
-                         num(f->p->id));
-    if ((needs & GT_WITH_GOROUTINE) && !f->g)
+                         "%s needs a thread without a proc, but it has %llu", name, num(f->p->id));
+    if ((needs & GOTRACE_NEEDS_GOROUTINE) && !f->g)
         return GT_BROKEN(f, GOTRACE_RULE_CONTEXT, "%s needs a goroutine, and its thread has none",
-                         gt_v2_name_of(f));
+                         name);
     return GT_BROKEN(f, GOTRACE_RULE_CONTEXT,
-                     "%s needs a thread without a goroutine, but it has %llu", gt_v2_name_of(f),
-                     num(f->g->id));
+                     "%s needs a thread without a goroutine, but it has %llu", name, num(f->g->id));
 }
 
 /* The ids that mean none are taken so, as in Go's reader. */
@@ -187,46 +186,94 @@ gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status)
     return g;
 }
 
-static gt_followed create(gt_follow *f, uint8_t status)
+/* ---- what rows of goroutines require -------------------------------------------------------- */
+
+/* A state of the common model as the wire has it: GT_G_*, 0 for a goroutine that is not there. */
+GT_INLINE uint8_t status_of(uint8_t state)
 {
-    uint64_t id = f->e->args[0];
-    bool in_syscall = status == GT_G_SYSCALL;
-    if (!gt_v2_context(f, in_syscall ? GT_NO_GOROUTINE : GT_WITH_PROC))
-        return GT_FOLLOW_FAILED;
-    if (!in_syscall && f->g && f->g->status != GT_G_RUNNING &&
-        !GT_BROKEN(f, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be running",
-                   gt_v2_name_of(f), num(f->g->id), gt_v2_status_name(f->g->status)))
-        return GT_FOLLOW_FAILED;
-    if (gt_goroutine_find(&f->v2->goroutines, id) &&
-        !GT_BROKEN(f, GOTRACE_RULE_GO_CREATE,
-                   "goroutine %llu is created, but there is one of that id", num(id)))
-        return GT_FOLLOW_FAILED;
-    gt_goroutine *g = gt_v2_make_goroutine(f, id, status);
-    if (!g)
-        return gt_v2_refused(f);
-    g->creator = f->g ? f->g->id : 0;
-    g->start_stack = in_syscall ? 0 : f->e->args[1];
-    g->cause = f->e->offset;
-    f->reader->summary.goroutines_created++;
-    gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_NOT_EXIST, gt_v2_shown[status]);
-    if (in_syscall)
-        gt_v2_bind_goroutine(f->t, g);
-    return GT_FOLLOW_DONE;
+    switch (state) {
+    case GOTRACE_STATE_RUNNABLE: return GT_G_RUNNABLE;
+    case GOTRACE_STATE_RUNNING: return GT_G_RUNNING;
+    case GOTRACE_STATE_SYSCALL: return GT_G_SYSCALL;
+    case GOTRACE_STATE_WAITING: return GT_G_WAITING;
+    default: return 0;
+    }
 }
 
-static bool running_report(gt_follow *f, uint8_t status)
+/* The same of a proc: GT_P_*. */
+GT_INLINE uint8_t proc_status_of(uint8_t state)
 {
-    return GT_BROKEN(f, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be %s",
-                     gt_v2_name_of(f), num(f->g->id), gt_v2_status_name(f->g->status),
-                     gt_v2_status_name(status));
+    switch (state) {
+    case GOTRACE_STATE_RUNNING: return GT_P_RUNNING;
+    case GOTRACE_STATE_IDLE: return GT_P_IDLE;
+    case GOTRACE_STATE_SYSCALL: return GT_P_SYSCALL;
+    case GOTRACE_STATE_ABANDONED: return GT_P_ABANDONED;
+    default: return 0;
+    }
 }
 
-/* The thread's goroutine does something that only a running one can. */
-static inline bool check_running(gt_follow *f, uint8_t status)
+/* Without a proc a goroutine can only be in a system call. */
+static bool report_self(gt_follow *f, const gotrace_semantics *does)
 {
-    return gt_v2_context(f, GT_USER) &&
-           (!f->g || f->g->status == status || running_report(f, status));
+    bool with_proc = does->needs & GOTRACE_NEEDS_PROC;
+    return GT_BROKEN(f, with_proc ? GOTRACE_RULE_GO_RUNNING : GOTRACE_RULE_GO_SYSEXIT,
+                     "%s: goroutine %llu is %s, it has to be %s", gt_v2_name_of(f), num(f->g->id),
+                     gt_v2_status_name(f->g->status),
+                     gt_v2_status_name(status_of(does->self.from)));
 }
+
+/* The thread's goroutine, if there is one, is in the state that the row requires. */
+GT_INLINE bool check_self(gt_follow *f, const gotrace_semantics *does)
+{
+    return gt_v2_context(f, does->needs) &&
+           (!f->g || f->g->status == status_of(does->self.from) || report_self(f, does));
+}
+
+/* The thread's proc, if it has one. A proc may stop in a system call. Source: advanceProcStop. */
+static bool check_own_proc(gt_follow *f, const gotrace_semantics *does, uint64_t seq)
+{
+    const gt_v2_proc *p = f->p;
+    if (!p)
+        return true;
+    if (does->numbered)
+        return (p->generation == f->generation && seq == p->seq + 1) ||
+               GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
+                         "%s has sequence number %llu of proc %llu, which stands at %llu",
+                         gt_v2_name_of(f), num(seq), num(p->id), num(p->seq));
+    uint8_t from = proc_status_of(does->proc.from);
+    bool stops = does->resource == GOTRACE_RESOURCE_PROC;
+    return p->status == from || (stops && p->status == GT_P_SYSCALL) ||
+           GT_BROKEN(f, stops ? GOTRACE_RULE_PROC_STOP : GOTRACE_RULE_GO_SYSEXIT,
+                     "%s: proc %llu is %s, it has to be %s", gt_v2_name_of(f), num(p->id),
+                     gt_v2_proc_status_name(p->status), gt_v2_proc_status_name(from));
+}
+
+/* The thread has a proc that is about to be taken: the event comes after that. Source:
+ * advanceGoSyscallEndBlocked, advanceProcStart. */
+static gt_followed wait_for_steal(gt_follow *f, const gotrace_semantics *does)
+{
+    bool without = does->needs & GOTRACE_NEEDS_NO_PROC;
+    if (!f->t || !f->p || (!without && f->p->status != GT_P_SYSCALL))
+        return GT_FOLLOW_DONE;
+    if (!f->c->forced)
+        return gt_v2_park(f, f->t->id, 0, GT_WAIT_THREAD);
+    return without || GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
+                                "%s: thread %llu still has proc %llu, and nobody takes it",
+                                gt_v2_name_of(f), num(f->t->id), num(f->p->id))
+               ? GT_FOLLOW_DONE
+               : GT_FOLLOW_FAILED;
+}
+
+/* The goroutine that the first argument names, in the state that the row requires. */
+GT_INLINE gt_followed find_other(gt_follow *f, const gotrace_semantics *does, gt_goroutine **g)
+{
+    uint64_t id = f->e->args[0], seq = f->e->args[1];
+    uint8_t from = status_of(does->other.from);
+    *g = gt_goroutine_find(&f->v2->goroutines, id);
+    return is_at(f, *g, from, seq) ? GT_FOLLOW_DONE : goroutine_not_ready(f, id, from, seq, g);
+}
+
+/* ---- what rows of goroutines change --------------------------------------------------------- */
 
 static bool end_goroutine(gt_follow *f)
 {
@@ -237,99 +284,140 @@ static bool end_goroutine(gt_follow *f)
     return gt_goroutine_end(&f->v2->goroutines, g);
 }
 
-static gt_followed stop(gt_follow *f)
+static gt_followed create(gt_follow *f, const gotrace_semantics *does)
 {
-    if (!check_running(f, GT_G_RUNNING))
+    uint64_t id = f->e->args[0];
+    uint8_t status = status_of(does->other.to);
+    if (gt_goroutine_find(&f->v2->goroutines, id) &&
+        !GT_BROKEN(f, GOTRACE_RULE_GO_CREATE,
+                   "goroutine %llu is created, but there is one of that id", num(id)))
         return GT_FOLLOW_FAILED;
-    uint8_t type = f->e->type;
-    bool ends = type == GOTRACE_V2_GoDestroy;
-    uint8_t to = type == GOTRACE_V2_GoStop ? GT_G_RUNNABLE : GT_G_WAITING;
-    gt_v2_emit_transition(f, type, f->g ? f->g->id : 0, GOTRACE_STATE_RUNNING,
-                          ends ? GOTRACE_STATE_NOT_EXIST : gt_v2_shown[to]);
-    gt_v2_bind_goroutine(f->t, NULL);
-    if (!f->g)
-        return GT_FOLLOW_DONE;
-    if (ends)
-        return end_goroutine(f) ? GT_FOLLOW_DONE : gt_v2_refused(f);
-    gt_v2_set_status(f, f->g, to);
-    return GT_FOLLOW_DONE;
-}
-
-static gt_followed start(gt_follow *f)
-{
-    uint64_t id = f->e->args[0], seq = f->e->args[1];
-    gt_goroutine *g = gt_goroutine_find(&f->v2->goroutines, id);
-    if (!is_at(f, g, GT_G_RUNNABLE, seq)) {
-        gt_followed r = goroutine_not_ready(f, id, GT_G_RUNNABLE, seq, &g);
-        if (r != GT_FOLLOW_DONE)
-            return r;
-    }
-    if (!gt_v2_context(f, GT_WITH_PROC | GT_NO_GOROUTINE))
-        return GT_FOLLOW_FAILED;
-    gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_RUNNABLE,
-                                           GOTRACE_STATE_RUNNING);
-    out->cause = g->cause;
-    g->cause = 0;
-    g->seq = seq;
-    g->generation = f->generation;
-    gt_v2_set_status(f, g, GT_G_RUNNING);
-    gt_v2_bind_goroutine(f->t, g);
-    return GT_FOLLOW_DONE;
-}
-
-static gt_followed unblock(gt_follow *f)
-{
-    uint64_t id = f->e->args[0], seq = f->e->args[1];
-    gt_goroutine *g = gt_goroutine_find(&f->v2->goroutines, id);
-    if (!is_at(f, g, GT_G_WAITING, seq)) {
-        gt_followed r = goroutine_not_ready(f, id, GT_G_WAITING, seq, &g);
-        if (r != GT_FOLLOW_DONE)
-            return r;
-    }
-    gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE);
-    g->seq = seq;
-    g->generation = f->generation;
+    gt_goroutine *g = gt_v2_make_goroutine(f, id, status);
+    if (!g)
+        return gt_v2_refused(f);
+    const gt_v2_shape *shape = &f->v2->shapes[f->e->type];
+    g->creator = f->g ? f->g->id : 0;
+    g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
     g->cause = f->e->offset;
-    gt_v2_set_status(f, g, GT_G_RUNNABLE);
+    f->reader->summary.goroutines_created++;
+    gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_NOT_EXIST, does->other.to);
+    if (does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL)
+        gt_v2_bind_goroutine(f->t, g);
     return GT_FOLLOW_DONE;
 }
 
-/* A coroutine switch: another goroutine is unblocked, this one blocks or ends, the other starts. */
-static gt_followed switch_to(gt_follow *f)
+/* The other goroutine is where the row takes it. */
+GT_INLINE void change_other(gt_follow *f, const gotrace_semantics *does, gt_goroutine *g)
 {
-    uint64_t id = f->e->args[0], seq = f->e->args[1];
-    if (!check_running(f, GT_G_RUNNING))
-        return GT_FOLLOW_FAILED;
-    gt_goroutine *next = gt_goroutine_find(&f->v2->goroutines, id);
-    if (!is_at(f, next, GT_G_WAITING, seq)) {
-        gt_followed r = goroutine_not_ready(f, id, GT_G_WAITING, seq, &next);
-        if (r != GT_FOLLOW_DONE)
-            return r;
+    g->seq = f->e->args[1];
+    g->generation = f->generation;
+    g->cause = does->other.to == GOTRACE_STATE_RUNNABLE ? f->e->offset : 0;
+    gt_v2_set_status(f, g, status_of(does->other.to));
+    if (does->other.to == GOTRACE_STATE_RUNNING)
+        gt_v2_bind_goroutine(f->t, g);
+}
+
+/* The thread's goroutine is where the row takes it. False when memory is refused. */
+GT_INLINE bool change_self(gt_follow *f, const gotrace_semantics *does)
+{
+    uint8_t to = does->self.to;
+    if (to != GOTRACE_STATE_RUNNING && to != GOTRACE_STATE_SYSCALL)
+        gt_v2_bind_goroutine(f->t, NULL);
+    if (!f->g)
+        return true;
+    if (to == GOTRACE_STATE_NOT_EXIST)
+        return end_goroutine(f);
+    if (to == GOTRACE_STATE_RUNNABLE && does->self.from == GOTRACE_STATE_SYSCALL)
+        f->g->cause = f->e->offset;
+    gt_v2_set_status(f, f->g, status_of(to));
+    return true;
+}
+
+/* The event by which a running goroutine comes into that state, if nothing else happens. */
+static uint8_t stop_type(uint8_t to)
+{
+    return to == GOTRACE_STATE_NOT_EXIST ? GOTRACE_V2_GoDestroy
+           : to == GOTRACE_STATE_WAITING ? GOTRACE_V2_GoBlock
+                                         : GOTRACE_V2_GoStop;
+}
+
+/* One goroutine stops running and another runs in its place: unblocked if it waited, the first
+ * stops, the other starts. The first of these has the event's own type. */
+static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does,
+                                     gt_goroutine *next)
+{
+    uint64_t id = f->e->args[0], seq = f->e->args[1], self = f->g ? f->g->id : 0;
+    bool wakes = does->other.from == GOTRACE_STATE_WAITING;
+    if (wakes) {
+        gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE);
+        emit_made(f, stop_type(does->self.to), 0, 0, self, does->self.from, does->self.to);
+    } else {
+        gt_v2_emit_transition(f, f->e->type, self, does->self.from, does->self.to);
     }
-    uint64_t self = f->g ? f->g->id : 0;
-    bool ends = f->e->type == GOTRACE_V2_GoSwitchDestroy;
-    gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE);
-    emit_made(f, ends ? GOTRACE_V2_GoDestroy : GOTRACE_V2_GoBlock, 0, 0, self,
-              GOTRACE_STATE_RUNNING, ends ? GOTRACE_STATE_NOT_EXIST : GOTRACE_STATE_WAITING);
-    gt_v2_bind_goroutine(f->t, NULL);
-    if (f->g && ends) {
-        bool itself = next == f->g;
-        /* Its memory is given back: one that claims to go on after its end is another. */
-        if (!end_goroutine(f) || (itself && !(next = gt_goroutine_get(&f->v2->goroutines, id))))
-            return gt_v2_refused(f);
-    } else if (f->g) {
-        gt_v2_set_status(f, f->g, GT_G_WAITING);
-    }
+    bool same = f->g && next == f->g;
+    uint64_t cause = wakes ? f->e->offset : next->cause;
+    if (!change_self(f, does))
+        return gt_v2_refused(f);
+    /* Its memory is given back: one that claims to go on after its end is another. */
+    if (same && does->self.to == GOTRACE_STATE_NOT_EXIST &&
+        !(next = gt_goroutine_get(&f->v2->goroutines, id)))
+        return gt_v2_refused(f);
     f->g = NULL;
     gt_v2_out *out = emit_made(f, GOTRACE_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
                                GOTRACE_STATE_RUNNING);
-    out->cause = f->e->offset;
-    next->seq = seq;
-    next->generation = f->generation;
-    next->cause = 0;
-    gt_v2_set_status(f, next, GT_G_RUNNING);
-    gt_v2_bind_goroutine(f->t, next);
+    out->cause = cause;
+    change_other(f, does, next);
     return GT_FOLLOW_DONE;
+}
+
+/* The thread's proc goes the way of its goroutine. Source: advanceGoDestroySyscall: the thread's id
+ * may be used again, so its proc is left where it is. */
+static void change_own_proc(gt_follow *f, const gotrace_semantics *does)
+{
+    if (f->p && does->numbered) {
+        f->p->seq = f->e->args[0];
+        f->p->generation = f->generation;
+    }
+    if (f->p)
+        gt_v2_set_proc(f, f->p, proc_status_of(does->proc.to));
+    if (f->t && does->proc.to == GOTRACE_STATE_ABANDONED)
+        unbind_proc(f->v2, f->t);
+}
+
+GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *does)
+{
+    bool creates = does->other.from == GOTRACE_STATE_NOT_EXIST;
+    gt_goroutine *other = NULL;
+    gt_followed r = does->after_steal ? wait_for_steal(f, does) : GT_FOLLOW_DONE;
+    if (r != GT_FOLLOW_DONE)
+        return r;
+    if (does->self.to && !check_self(f, does))
+        return GT_FOLLOW_FAILED;
+    if (does->other.to && !creates && (r = find_other(f, does, &other)) != GT_FOLLOW_DONE)
+        return r;
+    if (!does->self.to && does->needs && !gt_v2_context(f, does->needs))
+        return GT_FOLLOW_FAILED;
+    if (does->proc.to && !check_own_proc(f, does, f->e->args[0]))
+        return GT_FOLLOW_FAILED;
+    if (creates)
+        return create(f, does);
+    if (other && does->self.to)
+        return switch_goroutines(f, does, other);
+    if (other) {
+        gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, f->e->args[0], does->other.from,
+                                               does->other.to);
+        if (does->other.to == GOTRACE_STATE_RUNNING)
+            out->cause = other->cause;
+        change_other(f, does, other);
+        return GT_FOLLOW_DONE;
+    }
+    if (does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
+        emit_made(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
+                  GOTRACE_STATE_IDLE);
+    gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, does->self.from, does->self.to);
+    if (does->proc.to)
+        change_own_proc(f, does);
+    return change_self(f, does) ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }
 
 /* ---- procs --------------------------------------------------------------------------------- */
@@ -383,48 +471,21 @@ static gt_followed proc_not_ready(gt_follow *f, uint64_t id, const char *wanted,
     return *p ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }
 
-static gt_followed proc_start(gt_follow *f)
+static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
 {
-    uint64_t id = f->e->args[0], seq = f->e->args[1];
-    gt_v2_proc *p = find_proc(f->v2, id);
-    bool ready = p && p->status == GT_P_IDLE && p->generation == f->generation && seq == p->seq + 1;
-    if (!f->c->forced && !ready)
-        return gt_v2_park(f, id, seq - 1, GT_WAIT_IDLE);
-    if (!f->c->forced && f->p && f->t) /* its own is about to be stolen */
-        return gt_v2_park(f, f->t->id, 0, GT_WAIT_THREAD);
-    gt_followed r = ready ? GT_FOLLOW_DONE : proc_not_ready(f, id, "idle", seq, &p);
-    if (r != GT_FOLLOW_DONE)
-        return r;
-    if (!gt_v2_context(f, GT_NO_PROC))
+    if (!gt_v2_context(f, does->needs) || !check_own_proc(f, does, 0))
         return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING);
-    p->seq = seq;
-    p->generation = f->generation;
-    gt_v2_set_proc(f, p, GT_P_RUNNING);
-    if (f->t)
-        gt_v2_bind_proc(f->t, p);
-    return GT_FOLLOW_DONE;
-}
-
-static gt_followed proc_stop(gt_follow *f)
-{
-    if (!gt_v2_context(f, GT_WITH_PROC))
-        return GT_FOLLOW_FAILED;
-    if (f->p && f->p->status != GT_P_RUNNING && f->p->status != GT_P_SYSCALL &&
-        !GT_BROKEN(f, GOTRACE_RULE_PROC_STOP, "proc %llu stops, but it is %s", num(f->p->id),
-                   gt_v2_proc_status_name(f->p->status)))
-        return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, f->p ? f->p->id : GT_V2_NO_ID, GOTRACE_STATE_RUNNING,
-                          GOTRACE_STATE_IDLE);
+    gt_v2_emit_transition(f, f->e->type, f->p ? f->p->id : GT_V2_NO_ID, does->proc.from,
+                          does->proc.to);
     if (f->p)
-        gt_v2_set_proc(f, f->p, GT_P_IDLE);
+        gt_v2_set_proc(f, f->p, proc_status_of(does->proc.to));
     if (f->t)
         unbind_proc(f->v2, f->t);
     return GT_FOLLOW_DONE;
 }
 
-/* Whose proc it is that is taken, checked. */
-static bool robbed(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
+/* The thread from which a proc is taken, checked. */
+static bool find_victim(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
 {
     uint64_t m = f->e->args[2];
     *victim = f->t && m == f->t->id ? f->t
@@ -445,131 +506,39 @@ static bool robbed(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
     return go_on;
 }
 
-static gt_followed proc_steal(gt_follow *f)
+/* The proc that the first argument names starts, or is taken. */
+GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *does)
 {
     uint64_t id = f->e->args[0], seq = f->e->args[1];
+    bool steals = does->proc.from == GOTRACE_STATE_SYSCALL;
     gt_v2_proc *p = find_proc(f->v2, id);
-    bool ready = p && (p->status == GT_P_SYSCALL || p->status == GT_P_ABANDONED) &&
-                 p->generation == f->generation && seq == p->seq + 1;
+    bool fits = p && (steals ? p->status == GT_P_SYSCALL || p->status == GT_P_ABANDONED
+                             : p->status == proc_status_of(does->proc.from));
+    bool ready = fits && p->generation == f->generation && seq == p->seq + 1;
     if (!ready && !f->c->forced)
-        return gt_v2_park(f, id, seq - 1, GT_WAIT_STEAL);
-    gt_followed r = ready ? GT_FOLLOW_DONE : proc_not_ready(f, id, "in a system call", seq, &p);
+        return gt_v2_park(f, id, seq - 1, steals ? GT_WAIT_STEAL : GT_WAIT_IDLE);
+    gt_followed r = does->after_steal ? wait_for_steal(f, does) : GT_FOLLOW_DONE;
+    if (r == GT_FOLLOW_DONE && !ready)
+        r = proc_not_ready(f, id, steals ? "in a system call" : "idle", seq, &p);
     if (r != GT_FOLLOW_DONE)
         return r;
-    if (!gt_v2_context(f, 0))
+    if (!gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
-    bool abandoned = p->status == GT_P_ABANDONED;
+    bool abandoned = steals && p->status == GT_P_ABANDONED;
     gt_v2_thread *victim = NULL;
-    if (!abandoned && !robbed(f, p, &victim))
+    if (steals && !abandoned && !find_victim(f, p, &victim))
         return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, id, abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING,
-                          GOTRACE_STATE_IDLE);
+    uint8_t from = steals ? (abandoned ? GOTRACE_STATE_IDLE : GOTRACE_STATE_RUNNING)
+                          : does->proc.from;
+    gt_v2_emit_transition(f, f->e->type, id, from, does->proc.to);
     p->seq = seq;
     p->generation = f->generation;
-    gt_v2_set_proc(f, p, GT_P_IDLE);
+    gt_v2_set_proc(f, p, proc_status_of(does->proc.to));
+    if (does->proc.to == GOTRACE_STATE_RUNNING && f->t)
+        gt_v2_bind_proc(f->t, p);
     if (victim)
         unbind_proc(f->v2, victim);
     return GT_FOLLOW_DONE;
-}
-
-/* ---- system calls -------------------------------------------------------------------------- */
-
-static gt_followed syscall_begin(gt_follow *f)
-{
-    uint64_t seq = f->e->args[0];
-    if (!check_running(f, GT_G_RUNNING))
-        return GT_FOLLOW_FAILED;
-    if (f->p && (f->p->generation != f->generation || seq != f->p->seq + 1) &&
-        !GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
-                   "GoSyscallBegin has sequence number %llu of proc %llu, which stands at %llu",
-                   num(seq), num(f->p->id), num(f->p->seq)))
-        return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, GOTRACE_STATE_RUNNING,
-                          GOTRACE_STATE_SYSCALL);
-    if (f->g)
-        gt_v2_set_status(f, f->g, GT_G_SYSCALL);
-    if (f->p) {
-        f->p->seq = seq;
-        f->p->generation = f->generation;
-        gt_v2_set_proc(f, f->p, GT_P_SYSCALL);
-    }
-    return GT_FOLLOW_DONE;
-}
-
-static gt_followed syscall_end(gt_follow *f)
-{
-    if (!check_running(f, GT_G_SYSCALL))
-        return GT_FOLLOW_FAILED;
-    if (f->p && f->p->status != GT_P_SYSCALL &&
-        !GT_BROKEN(f, GOTRACE_RULE_GO_SYSEXIT,
-                   "GoSyscallEnd: proc %llu is %s, it has to be in a "
-                   "system call",
-                   num(f->p->id), gt_v2_proc_status_name(f->p->status)))
-        return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, GOTRACE_STATE_SYSCALL,
-                          GOTRACE_STATE_RUNNING);
-    if (f->g)
-        gt_v2_set_status(f, f->g, GT_G_RUNNING);
-    if (f->p)
-        gt_v2_set_proc(f, f->p, GT_P_RUNNING);
-    return GT_FOLLOW_DONE;
-}
-
-/* Source: advanceGoSyscallEndBlocked: as long as the thread's proc is in the system call, it is
- * about to be taken, for the event says that it was lost. */
-static gt_followed syscall_end_blocked(gt_follow *f)
-{
-    if (f->p && f->p->status == GT_P_SYSCALL) {
-        if (!f->c->forced)
-            return gt_v2_park(f, f->t->id, 0, GT_WAIT_THREAD);
-        if (!GT_BROKEN(f, GOTRACE_RULE_ORDER_SEQUENCE,
-                       "GoSyscallEndBlocked: thread %llu still has proc %llu, and nobody takes it",
-                       num(f->t->id), num(f->p->id)))
-            return GT_FOLLOW_FAILED;
-    }
-    if (!gt_v2_context(f, GT_WITH_GOROUTINE))
-        return GT_FOLLOW_FAILED;
-    if (f->g && f->g->status != GT_G_SYSCALL &&
-        !GT_BROKEN(f, GOTRACE_RULE_GO_SYSEXIT,
-                   "goroutine %llu leaves a system call, but it is %s; it has to be in one",
-                   num(f->g->id), gt_v2_status_name(f->g->status)))
-        return GT_FOLLOW_FAILED;
-    gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, GOTRACE_STATE_SYSCALL,
-                          GOTRACE_STATE_RUNNABLE);
-    gt_v2_bind_goroutine(f->t, NULL);
-    if (f->g) {
-        f->g->cause = f->e->offset;
-        gt_v2_set_status(f, f->g, GT_G_RUNNABLE);
-    }
-    return GT_FOLLOW_DONE;
-}
-
-/* Source: advanceGoDestroySyscall: the thread's id may be used again, so its proc is left. */
-static gt_followed destroy_syscall(gt_follow *f)
-{
-    if (!gt_v2_context(f, GT_WITH_GOROUTINE))
-        return GT_FOLLOW_FAILED;
-    if (f->g && f->g->status != GT_G_SYSCALL &&
-        !GT_BROKEN(f, GOTRACE_RULE_GO_SYSEXIT, "goroutine %llu ends in a system call, but it is %s",
-                   num(f->g->id), gt_v2_status_name(f->g->status)))
-        return GT_FOLLOW_FAILED;
-    if (f->p) {
-        if (f->p->status != GT_P_SYSCALL &&
-            !GT_BROKEN(f, GOTRACE_RULE_GO_SYSEXIT, "GoDestroySyscall: proc %llu is %s",
-                       num(f->p->id), gt_v2_proc_status_name(f->p->status)))
-            return GT_FOLLOW_FAILED;
-        emit_made(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
-                  GOTRACE_STATE_IDLE);
-    }
-    gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, GOTRACE_STATE_SYSCALL,
-                          GOTRACE_STATE_NOT_EXIST);
-    if (f->p)
-        gt_v2_set_proc(f, f->p, GT_P_ABANDONED);
-    if (f->t) {
-        gt_v2_bind_goroutine(f->t, NULL);
-        unbind_proc(f->v2, f->t);
-    }
-    return !f->g || end_goroutine(f) ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }
 
 /* ---- one event ----------------------------------------------------------------------------- */
@@ -579,59 +548,64 @@ gt_goroutine *gt_v2_goroutine_of(const gt_v2_thread *t)
     return t && t->g && t->g->id == t->g_id ? t->g : NULL;
 }
 
-/* An event that only says something, and needs no more than a context. */
-static gt_followed tell(gt_follow *f, unsigned needs)
+GT_INLINE gt_followed follow_transition(gt_follow *f, const gotrace_semantics *does)
 {
-    if (!gt_v2_context(f, needs))
+    bool proc = does->resource == GOTRACE_RESOURCE_PROC;
+    if (does->status)
+        return proc ? gt_v2_proc_status(f) : gt_v2_goroutine_status(f);
+    if (!proc)
+        return follow_goroutines(f, does);
+    return does->numbered ? follow_named_proc(f, does) : proc_stop(f, does);
+}
+
+/* What a row says, done. Each row is expanded in dispatch: what it says are constants here. */
+GT_INLINE gt_followed follow_row(gt_follow *f, const gotrace_semantics *does)
+{
+    switch ((gotrace_kind)does->kind) {
+    case GOTRACE_KIND_TRANSITION: return follow_transition(f, does);
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+        return does->range == GOTRACE_RANGE_GC ? gt_v2_gc(f, does) : gt_v2_range(f, does);
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG: return gt_v2_user(f, does);
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_SAMPLE: break;
+    }
+    if (does->needs && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
     gt_v2_emit(f, f->e->type);
     return GT_FOLLOW_DONE;
 }
 
+static const gotrace_semantics rows[GT_V2_EVENT_COUNT] = {
+#define STRIP(...) __VA_ARGS__
+#define N(code, name, since, summary)
+#define E(code, name, since, flags, args, summary, does)
+#define T(code, name, since, flags, args, summary, does) [code] = {STRIP does},
+#include "events_v2.def"
+#undef T
+};
+
 static gt_followed dispatch(gt_follow *f)
 {
     switch (f->e->type) {
-    case GOTRACE_V2_ProcStart: return proc_start(f);
-    case GOTRACE_V2_ProcStop: return proc_stop(f);
-    case GOTRACE_V2_ProcSteal: return proc_steal(f);
-    case GOTRACE_V2_ProcStatus: return gt_v2_proc_status(f);
-    case GOTRACE_V2_GoCreate: return create(f, GT_G_RUNNABLE);
-    case GOTRACE_V2_GoCreateBlocked: return create(f, GT_G_WAITING);
-    case GOTRACE_V2_GoCreateSyscall: return create(f, GT_G_SYSCALL);
-    case GOTRACE_V2_GoStart: return start(f);
-    case GOTRACE_V2_GoDestroy:
-    case GOTRACE_V2_GoStop:
-    case GOTRACE_V2_GoBlock: return stop(f);
-    case GOTRACE_V2_GoDestroySyscall: return destroy_syscall(f);
-    case GOTRACE_V2_GoUnblock: return unblock(f);
-    case GOTRACE_V2_GoSwitch:
-    case GOTRACE_V2_GoSwitchDestroy: return switch_to(f);
-    case GOTRACE_V2_GoSyscallBegin: return syscall_begin(f);
-    case GOTRACE_V2_GoSyscallEnd: return syscall_end(f);
-    case GOTRACE_V2_GoSyscallEndBlocked: return syscall_end_blocked(f);
-    case GOTRACE_V2_GoStatus:
-    case GOTRACE_V2_GoStatusStack: return gt_v2_goroutine_status(f);
-    case GOTRACE_V2_GCActive:
-    case GOTRACE_V2_GCBegin:
-    case GOTRACE_V2_GCEnd: return gt_v2_gc(f);
-    case GOTRACE_V2_STWBegin:
-    case GOTRACE_V2_STWEnd:
-    case GOTRACE_V2_GCSweepActive:
-    case GOTRACE_V2_GCSweepBegin:
-    case GOTRACE_V2_GCSweepEnd:
-    case GOTRACE_V2_GCMarkAssistActive:
-    case GOTRACE_V2_GCMarkAssistBegin:
-    case GOTRACE_V2_GCMarkAssistEnd: return gt_v2_range(f);
-    case GOTRACE_V2_ProcsChange:
-    case GOTRACE_V2_GoLabel: return tell(f, GT_USER);
-    case GOTRACE_V2_HeapAlloc:
-    case GOTRACE_V2_HeapGoal: return tell(f, GT_WITH_PROC);
-    case GOTRACE_V2_UserTaskBegin:
-    case GOTRACE_V2_UserTaskEnd:
-    case GOTRACE_V2_UserRegionBegin:
-    case GOTRACE_V2_UserRegionEnd:
-    case GOTRACE_V2_UserLog: return gt_v2_user(f);
-    default: return tell(f, 0); /* experiments */
+#define T(code, name, since, flags, args, summary, does)                                           \
+    case code:                                                                                     \
+        return follow_row(f, &rows[code]);
+#include "events_v2.def"
+#undef N
+#undef E
+#undef T
+    default: return GT_FOLLOW_FAILED; /* no timed record: cursors deliver none */
     }
 }
 

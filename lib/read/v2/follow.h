@@ -56,16 +56,15 @@ const char *gt_v2_proc_status_name(uint8_t status);
 /* Memory, or a limit, was refused. */
 gt_followed gt_v2_refused(const gt_follow *f) __attribute__((cold));
 
-/* What an event needs of its thread. Source: validateCtx. */
-enum { GT_WITH_PROC = 1, GT_NO_PROC = 2, GT_WITH_GOROUTINE = 4, GT_NO_GOROUTINE = 8 };
-enum { GT_USER = GT_WITH_PROC | GT_WITH_GOROUTINE };
-
+/* What an event needs of its thread: GOTRACE_NEEDS_*. Source: validateCtx. */
 bool gt_v2_context_report(gt_follow *f, unsigned needs) __attribute__((cold));
 
 static inline bool gt_v2_context(gt_follow *f, unsigned needs)
 {
-    bool good = f->t && !((needs & GT_WITH_PROC) && !f->p) && !((needs & GT_NO_PROC) && f->p) &&
-                !((needs & GT_WITH_GOROUTINE) && !f->g) && !((needs & GT_NO_GOROUTINE) && f->g);
+    bool good = f->t && !((needs & GOTRACE_NEEDS_PROC) && !f->p) &&
+                !((needs & GOTRACE_NEEDS_NO_PROC) && f->p) &&
+                !((needs & GOTRACE_NEEDS_GOROUTINE) && !f->g) &&
+                !((needs & GOTRACE_NEEDS_NO_GOROUTINE) && f->g);
     return good || gt_v2_context_report(f, needs);
 }
 
@@ -118,8 +117,8 @@ gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what);
 /* status.c: statuses at the start of a generation, the GC, ranges, tasks and regions. */
 gt_followed gt_v2_proc_status(gt_follow *f);
 gt_followed gt_v2_goroutine_status(gt_follow *f);
-gt_followed gt_v2_gc(gt_follow *f);
-gt_followed gt_v2_range(gt_follow *f);
-gt_followed gt_v2_user(gt_follow *f);
+gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does);
+gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does);
+gt_followed gt_v2_user(gt_follow *f, const gotrace_semantics *does);
 
 #endif

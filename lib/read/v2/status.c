@@ -154,14 +154,14 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
 
 static const char *const gc_names[] = {"in a state that is not known", "not going on", "going on"};
 
-gt_followed gt_v2_gc(gt_follow *f)
+gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
 {
     struct gt_v2 *v2 = f->v2;
     uint64_t seq = f->e->args[0];
-    uint8_t type = f->e->type;
-    bool first = type == GOTRACE_V2_GCActive  ? f->initial
-                 : type == GOTRACE_V2_GCBegin ? v2->gc == GT_GC_UNDETERMINED
-                                              : false;
+    bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN,
+         ends = does->kind == GOTRACE_KIND_RANGE_END;
+    /* Nothing is known of the cycle yet. */
+    bool first = begins ? v2->gc == GT_GC_UNDETERMINED : !ends && f->initial;
     if (!first && seq != v2->gc_seq + 1) {
         if (!f->c->forced)
             return gt_v2_park(f, 0, seq - 1, GT_WAIT_GC);
@@ -171,17 +171,15 @@ gt_followed gt_v2_gc(gt_follow *f)
                        gt_v2_name_of(f), num(seq), num(v2->gc_seq)))
             return GT_FOLLOW_FAILED;
     }
-    int wanted = type == GOTRACE_V2_GCBegin ? GT_GC_OFF : GT_GC_ON;
-    bool good = first ? v2->gc == GT_GC_UNDETERMINED : v2->gc == (unsigned)wanted;
-    if (!good &&
-        !GT_BROKEN(f, type == GOTRACE_V2_GCEnd ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
-                   "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
+    bool good = v2->gc == (first ? GT_GC_UNDETERMINED : begins ? GT_GC_OFF : GT_GC_ON);
+    if (!good && !GT_BROKEN(f, ends ? GOTRACE_RULE_GC_DONE : GOTRACE_RULE_GC_START,
+                            "%s while a GC cycle is %s", gt_v2_name_of(f), gc_names[v2->gc]))
         return GT_FOLLOW_FAILED;
-    if (!first && !gt_v2_context(f, GT_USER))
+    if (!first && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
-    v2->gc = type == GOTRACE_V2_GCEnd ? GT_GC_OFF : GT_GC_ON;
+    v2->gc = ends ? GT_GC_OFF : GT_GC_ON;
     v2->gc_seq = seq;
-    gt_v2_emit(f, type);
+    gt_v2_emit(f, f->e->type);
     gt_v2_wake(v2, 0, seq, GT_WAIT_GC);
     return GT_FOLLOW_DONE;
 }
@@ -200,81 +198,79 @@ static const char *string_of(gt_follow *f, uint64_t id, size_t *size)
     return entry ? (const char *)entry->bytes : "";
 }
 
-static bool sweep(gt_follow *f, uint8_t type)
+/* A range that the first generation that has events reports as active was not seen to begin. */
+static bool check_edge(gt_follow *f, const gotrace_semantics *does, bool active, const char *begins,
+                       const char *ends)
+{
+    bool opens = does->kind == GOTRACE_KIND_RANGE_BEGIN ||
+                 (does->kind == GOTRACE_KIND_RANGE_ACTIVE && f->initial);
+    return check_range(f, active != opens, opens ? begins : ends);
+}
+
+static bool sweep(gt_follow *f, const gotrace_semantics *does)
 {
     gt_v2_proc *p = f->p;
-    if (type == GOTRACE_V2_GCSweepActive) {
+    if (does->kind == GOTRACE_KIND_RANGE_ACTIVE) {
         p = gt_v2_proc_of(f, f->e->args[0], false);
         if (!p)
             return check_range(f, false, "the proc is not there");
     }
     if (!p)
         return true;
-    bool good = type == GOTRACE_V2_GCSweepBegin || (type == GOTRACE_V2_GCSweepActive && f->initial)
-                    ? check_range(f, !p->sweeping, "the proc is sweeping already")
-                    : check_range(f, p->sweeping, "the proc is not sweeping");
-    p->sweeping = type != GOTRACE_V2_GCSweepEnd;
+    bool good = check_edge(f, does, p->sweeping, "the proc is sweeping already",
+                           "the proc is not sweeping");
+    p->sweeping = does->kind != GOTRACE_KIND_RANGE_END;
     return good;
 }
 
-static bool assist(gt_follow *f, uint8_t type)
+static bool assist(gt_follow *f, const gotrace_semantics *does)
 {
     gt_goroutine *g = f->g;
-    if (type == GOTRACE_V2_GCMarkAssistActive) {
+    if (does->kind == GOTRACE_KIND_RANGE_ACTIVE) {
         g = gt_goroutine_find(&f->v2->goroutines, f->e->args[0]);
         if (!g)
             return check_range(f, false, "the goroutine is not there");
     }
     if (!g)
         return true;
-    bool good = type == GOTRACE_V2_GCMarkAssistBegin ||
-                        (type == GOTRACE_V2_GCMarkAssistActive && f->initial)
-                    ? check_range(f, !g->assisting, "the goroutine is assisting already")
-                    : check_range(f, g->assisting, "the goroutine is not assisting");
-    g->assisting = type != GOTRACE_V2_GCMarkAssistEnd;
+    bool good = check_edge(f, does, g->assisting, "the goroutine is assisting already",
+                           "the goroutine is not assisting");
+    g->assisting = does->kind != GOTRACE_KIND_RANGE_END;
     return good;
 }
 
-/* The reason may be told in one generation and asked for in the next, whose strings are others. */
-static bool stop_world(gt_follow *f, gt_v2_out *out)
+/* The reason is given in one generation and asked for in the next, whose strings are others. */
+static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *out)
 {
     gt_goroutine *g = f->g;
     if (!g)
         return true;
-    if (f->e->type == GOTRACE_V2_STWBegin) {
+    bool good = check_edge(f, does, g->stopping, "the goroutine has stopped the world already",
+                           "the goroutine has not stopped the world");
+    if (does->kind == GOTRACE_KIND_RANGE_BEGIN) {
         size_t size;
         const char *reason = string_of(f, f->e->args[0], &size);
-        bool good = check_range(f, !g->stopping, "the goroutine has stopped the world already");
         g->stopping = gt_names_keep(f->reader, f->v2, reason, size);
         out->text = g->stopping;
         return g->stopping && good;
     }
-    bool good = check_range(f, g->stopping, "the goroutine has not stopped the world");
     out->text = g->stopping;
     g->stopping = NULL;
     return good;
 }
 
-gt_followed gt_v2_range(gt_follow *f)
+gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
 {
-    uint8_t type = f->e->type;
-    bool active = type == GOTRACE_V2_GCSweepActive || type == GOTRACE_V2_GCMarkAssistActive;
-    bool of_proc = type == GOTRACE_V2_GCSweepBegin || type == GOTRACE_V2_GCSweepEnd;
-    if (!active && !gt_v2_context(f, of_proc ? GT_WITH_PROC : GT_USER))
+    bool of_proc = does->range == GOTRACE_RANGE_SWEEP;
+    if (does->needs && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
-    gt_v2_out *out = gt_v2_emit(f, type);
-    out->subject = active    ? f->e->args[0]
-                   : of_proc ? (f->p ? f->p->id : GT_V2_NO_ID)
-                             : (f->g ? f->g->id : 0);
-    bool good;
-    switch (type) {
-    case GOTRACE_V2_GCSweepActive:
-    case GOTRACE_V2_GCSweepBegin:
-    case GOTRACE_V2_GCSweepEnd: good = sweep(f, type); break;
-    case GOTRACE_V2_STWBegin:
-    case GOTRACE_V2_STWEnd: good = stop_world(f, out); break;
-    default: good = assist(f, type); break;
-    }
+    gt_v2_out *out = gt_v2_emit(f, f->e->type);
+    out->subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
+                   : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
+                                                           : (f->g ? f->g->id : 0);
+    bool good = of_proc                            ? sweep(f, does)
+                : does->range == GOTRACE_RANGE_STW ? stop_world(f, does, out)
+                                                   : assist(f, does);
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }
 
@@ -334,17 +330,17 @@ static bool region_begin(gt_follow *f, const char *name)
     return true;
 }
 
-static bool region(gt_follow *f)
+static bool region(gt_follow *f, bool begins)
 {
     size_t size;
     const char *bytes = string_of(f, f->e->args[1], &size);
     const char *name = gt_names_keep(f->reader, f->v2, bytes, size);
     if (!name)
         return false;
-    f->reader->summary.regions += f->e->type == GOTRACE_V2_UserRegionBegin;
+    f->reader->summary.regions += begins;
     if (!f->g)
         return true;
-    if (f->e->type == GOTRACE_V2_UserRegionBegin)
+    if (begins)
         return region_begin(f, name);
     if (f->g->region_count == 0) /* it began before tracing did */
         return true;
@@ -357,16 +353,18 @@ static bool region(gt_follow *f)
                      num(f->g->id), name, num(f->e->args[0]), open, num(inner->task));
 }
 
-gt_followed gt_v2_user(gt_follow *f)
+gt_followed gt_v2_user(gt_follow *f, const gotrace_semantics *does)
 {
-    bool good = gt_v2_context(f, GT_USER);
+    bool good = gt_v2_context(f, does->needs);
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
-    switch (f->e->type) {
-    case GOTRACE_V2_UserTaskBegin: good = good && task_begin(f, out); break;
-    case GOTRACE_V2_UserTaskEnd: task_end(f, out); break;
-    case GOTRACE_V2_UserRegionBegin:
-    case GOTRACE_V2_UserRegionEnd: good = good && region(f); break;
-    default: f->reader->summary.logs += f->e->type == GOTRACE_V2_UserLog; break;
+    switch (does->kind) {
+    case GOTRACE_KIND_TASK_BEGIN: good = good && task_begin(f, out); break;
+    case GOTRACE_KIND_TASK_END: task_end(f, out); break;
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+        good = good && region(f, does->kind == GOTRACE_KIND_REGION_BEGIN);
+        break;
+    default: f->reader->summary.logs++; break;
     }
     return good ? GT_FOLLOW_DONE : GT_FOLLOW_FAILED;
 }
