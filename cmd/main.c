@@ -66,7 +66,7 @@ static bool reads_terminal(const session *s)
     return s->file_count == 0;
 }
 
-static int run(session *s, int argc, char **argv)
+static int run_verb(session *s, int argc, char **argv)
 {
     if (!options_parse(s, argc, argv)) {
         diag_note("'gotrace help %s' tells more", s->verb->name);
@@ -125,5 +125,5 @@ int main(int argc, char **argv)
                          .goroutines = 200}};
     if (!s.verb)
         return EXIT_USAGE;
-    return run(&s, argc - 2, argv + 2);
+    return run_verb(&s, argc - 2, argv + 2);
 }

@@ -132,7 +132,7 @@ static void step(gen_sim *s)
     }
 }
 
-static void run(gen_sim *s, uint64_t events)
+static void simulate_events(gen_sim *s, uint64_t events)
 {
     /* What covers everything comes early; should a profile keep from it, there is an end. */
     enum { ENOUGH = 1 << 22 };
@@ -255,7 +255,7 @@ static void fill(void *ctx, gen_pipe *pipe)
     running *r = ctx;
     r->sim->pipe = pipe;
     r->sim->words = &r->words;
-    run(r->sim, r->events);
+    simulate_events(r->sim, r->events);
     if (r->still)
         stand_still(r->sim, r->still);
     gen_tell_end(r->sim);

@@ -525,7 +525,7 @@ static gotrace_status check(const split *s)
     return GOTRACE_OK;
 }
 
-static gotrace_status run(split *s)
+static gotrace_status write_parts(split *s)
 {
     s->input.source = s->job->source;
     if (parts_input_probe(&s->input, s->job->config, s->error) < 0 || check(s) < 0 ||
@@ -564,7 +564,7 @@ gotrace_status parts_split(const parts_split_job *job, gotrace_error *error)
     s->job = job;
     s->error = error;
     s->memory.limit = parts_limit(job->config);
-    gotrace_status status = run(s);
+    gotrace_status status = write_parts(s);
     parts_walker_free(&s->walker);
     parts_input_free(&s->input, &s->memory);
     free(s->batches.list);

@@ -266,7 +266,7 @@ static int convert(session *s, const format *target, convert_job *job)
     return status;
 }
 
-static int run(session *s)
+static int run_convert(session *s)
 {
     const format *target;
     const script_format *script;
@@ -331,5 +331,5 @@ const verb verb_convert = {
         "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_convert,
 };

@@ -117,7 +117,7 @@ static const char *level_name(size_t n)
     return names[n];
 }
 
-static int run(session *s)
+static int run_dump(session *s)
 {
     const script_format *how = s->set.format ? script_by_name(s->set.format) : script_formats[0];
     bool meaning = s->set.level && strcmp(s->set.level, "meaning") == 0;
@@ -142,5 +142,5 @@ const verb verb_dump = {
                "in their order, with their times, strings and stacks, to be read and edited.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_dump,
 };

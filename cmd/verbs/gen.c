@@ -36,7 +36,7 @@ static gotrace_status write_defect(session *s, gen_job job, const gotrace_config
     return GOTRACE_OK;
 }
 
-static int run(session *s)
+static int run_gen(session *s)
 {
     const settings *set = &s->set;
     int version = set->go ? version_of_release(set->go) : set->defect ? 0 : NEWEST;
@@ -93,5 +93,5 @@ const verb verb_gen = {
     .summary = "write the trace of a program that does not exist",
     .details = "The same options give the same bytes on every machine.",
     .options = options,
-    .run = run,
+    .run = run_gen,
 };

@@ -38,7 +38,7 @@ static void print_all(out *o)
                "'gotrace help VERB' tells more of a verb.  See also: man gotrace\n");
 }
 
-static int run(session *s)
+static int run_help(session *s)
 {
     const verb *about = s->file_count ? verb_by_name(s->files[0]) : NULL;
     if (s->file_count && !about) {
@@ -71,5 +71,5 @@ const verb verb_help = {
     .max_args = 1,
     .summary = "list the verbs, or tell what one of them does and takes",
     .options = options,
-    .run = run,
+    .run = run_help,
 };

@@ -272,7 +272,7 @@ static void print_json(out *o, const input *in)
     out_str(o, "}\n");
 }
 
-static int run(session *s)
+static int run_info(session *s)
 {
     int status = output_open(&s->output, s->set.output, false);
     if (status != EXIT_SOUND)
@@ -308,5 +308,5 @@ const verb verb_info = {
                "to the size of the trace.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_info,
 };

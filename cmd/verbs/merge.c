@@ -196,7 +196,7 @@ static int merge_parts(merging *m, parts_merge *merge)
     return worse(status, copied == EXIT_SOUND ? copy_trace(m) : copied);
 }
 
-static int run(session *s)
+static int run_merge(session *s)
 {
     merging m = {.session = s, .fd = -1, .found = {.limit = s->set.max_errors}};
     if (s->file_count == 0) {
@@ -268,5 +268,5 @@ const verb verb_merge = {
         "hold some of the batches of the same one; and of Go 1.5 to 1.21 bare batches.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_merge,
 };

@@ -126,7 +126,7 @@ static int mutate_file(mutating *p, const char *path)
     return found > status ? found : status;
 }
 
-static int run(session *s)
+static int run_mutate(session *s)
 {
     const settings *set = &s->set;
     mutating p = {
@@ -190,5 +190,5 @@ const verb verb_mutate = {
                "records, batches and tables are changed at will.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_mutate,
 };

@@ -19,7 +19,7 @@ static void print_events(input *in, const printer *how, out *o)
         findings_add(&in->found, gotrace_reader_error(in->reader));
 }
 
-static int run(session *s)
+static int run_print(session *s)
 {
     const printer *how = s->set.format ? printer_by_name(s->set.format) : printers[0];
     int status = output_open(&s->output, s->set.output, false);
@@ -48,5 +48,5 @@ const verb verb_print = {
                "prints.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_print,
 };

@@ -78,7 +78,7 @@ static int repair_input(repairing *p, input *in)
     return totals.identical && totals.sound ? EXIT_SOUND : EXIT_DAMAGED;
 }
 
-static int run(session *s)
+static int run_repair(session *s)
 {
     const char *path = s->set.output;
     bool to_stdout = !path || strcmp(path, "-") == 0;
@@ -129,5 +129,5 @@ const verb verb_repair = {
                "traces: the first is written, with --all the others too, beside it.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_repair,
 };

@@ -50,7 +50,7 @@ static parts_by by_of(const char *name)
     return (parts_by)n;
 }
 
-static int run(session *s)
+static int run_split(session *s)
 {
     if (!s->set.by || !s->set.output) {
         diag_error(s->set.by ? "the parts need a folder: -o DIR"
@@ -111,5 +111,5 @@ const verb verb_split = {
                "'gotrace merge' puts them together again.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_split,
 };

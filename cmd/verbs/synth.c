@@ -57,7 +57,7 @@ static int synthesize(session *s, const input *in, FILE *script)
     return closed == EXIT_SOUND ? found.status : closed;
 }
 
-static int run(session *s)
+static int run_synth(session *s)
 {
     input in;
     int status = EXIT_SOUND;
@@ -94,5 +94,5 @@ const verb verb_synth = {
                "first bytes.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_synth,
 };

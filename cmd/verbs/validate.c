@@ -70,7 +70,7 @@ static int validate_file(session *s, const char *path)
     return input_close(&in);
 }
 
-static int run(session *s)
+static int run_validate(session *s)
 {
     int worst = output_open(&s->output, s->set.output, false);
     if (worst != EXIT_SOUND)
@@ -110,5 +110,5 @@ const verb verb_validate = {
                "verdict.",
     .options = options,
     .limited = true,
-    .run = run,
+    .run = run_validate,
 };

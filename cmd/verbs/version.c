@@ -6,7 +6,7 @@
 #define PROGRAM_VERSION                                                                            \
     TEXT(GOTRACE_VERSION_MAJOR) "." TEXT(GOTRACE_VERSION_MINOR) "." TEXT(GOTRACE_VERSION_PATCH)
 
-static int run(session *s)
+static int run_version(session *s)
 {
     int status = output_open(&s->output, s->set.output, false);
     if (status != EXIT_SOUND)
@@ -38,5 +38,5 @@ const verb verb_version = {
     .args = "",
     .summary = "tell the versions of program and library, and of the traces they read",
     .options = options,
-    .run = run,
+    .run = run_version,
 };

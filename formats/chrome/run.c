@@ -87,7 +87,7 @@ static void stop(chrome *c)
     idpool_free(&c->goroutines);
 }
 
-static gotrace_status run(const convert_job *job)
+static gotrace_status convert_to_chrome(const convert_job *job)
 {
     chrome c = {0};
     gotrace_status status = GOTRACE_END;
@@ -119,5 +119,5 @@ const format format_chrome = {
     /* It is one string there, and V8's have at most 2^29 - 24 characters (String::kMaxLength). */
     .viewer_bytes = (1 << 29) - 24,
     .viewer = "chrome://tracing",
-    .run = run,
+    .run = convert_to_chrome,
 };

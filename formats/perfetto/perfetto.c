@@ -408,7 +408,7 @@ static gotrace_status write_events(perfetto *p, const char *name)
     return status;
 }
 
-static gotrace_status run(const convert_job *job)
+static gotrace_status convert_to_perfetto(const convert_job *job)
 {
     perfetto p = {.reader = job->reader, .clock = CLOCK_BOOTTIME_ID};
     p.pid = PERFETTO_PID;
@@ -478,5 +478,5 @@ const format format_perfetto = {
      * and 250 MB. It has 4 GiB, in browsers with 64-bit WebAssembly 16 GiB. */
     .viewer_bytes = 600000000,
     .viewer = "the Perfetto UI in a browser without 64-bit WebAssembly",
-    .run = run,
+    .run = convert_to_perfetto,
 };
