@@ -118,6 +118,7 @@ void narrow_check_size(const format *target, int version, uint64_t bytes)
     diag_note(
         "the timeline has %s, and %s loads about %s: to show less use --from, --to or --only%s%s",
         size, target->viewer, most, target->views ? ", or write parts with --split" : "",
-        version >= VERSION_V2 ? ", or take the trace apart with 'gotrace split --by generation'"
-                              : "");
+        version >= GOTRACE_FIRST_V2
+            ? ", or take the trace apart with 'gotrace split --by generation'"
+            : "");
 }

@@ -15,10 +15,6 @@
 
 #include "gotrace.h"
 
-/* The first version of the v2 format: from here on a trace has generations, and tells on which
- * thread things happen. */
-enum { VERSION_V2 = 22 };
-
 /* ---- out: buffered output with one sticky error -------------------------------------------- */
 
 /* Where bytes go. Writers need not check each call: after the first failure everything is

@@ -55,7 +55,7 @@ static bool has_ties(const uint8_t *data, size_t size)
     while (!ties && gotrace_reader_next(reader, &event) == GOTRACE_EVENT) {
         const gotrace_summary *summary = gotrace_reader_summary(reader);
         double frequency = summary->frequency ? (double)summary->frequency : 1e9;
-        bool v2 = summary->version >= 22;
+        bool v2 = summary->version >= GOTRACE_FIRST_V2;
         uint64_t tick = v2 ? (uint64_t)((double)event.ticks * frequency / 1e9) : event.ticks;
         double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2's readers have it */
         bool rounded = v2 &&

@@ -55,6 +55,9 @@ GOTRACE_API const char *gotrace_version(void);
 /* The trace versions that this library reads, ascending; *count is set to their number. */
 GOTRACE_API const int *gotrace_versions(size_t *count);
 
+/* The first version of the v2 format, whose traces have generations and events by thread. */
+#define GOTRACE_FIRST_V2 22
+
 /* A release of Go, and the version of the traces that it writes. */
 typedef struct gotrace_release {
     const char *name; /* "go1.24" */

@@ -321,7 +321,7 @@ gotrace_status gen_defect_write(gotrace_source *sound, int version, const gen_st
                                 const gotrace_config *config, gen_planted *planted,
                                 gotrace_error *error)
 {
-    gen_defect d = {.version = version, .v2 = version >= VERSION_V2, .still = *still};
+    gen_defect d = {.version = version, .v2 = version >= GOTRACE_FIRST_V2, .still = *still};
     copying c = {
         .source = sound, .write = write, .ctx = ctx, .piece = malloc(PIECE), .error = error};
     gotrace_status status = GOTRACE_ERROR;

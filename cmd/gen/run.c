@@ -214,7 +214,7 @@ static gotrace_status check(const gen_job *job, gotrace_error *error)
 static void set_up(gen_sim *s, const gen_job *job)
 {
     s->version = job->version;
-    s->v2 = job->version >= VERSION_V2;
+    s->v2 = job->version >= GOTRACE_FIRST_V2;
     s->cover = job->cover;
     s->tick_shift = clocks[s->v2].shift;
     s->now = START_NS;

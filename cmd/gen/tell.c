@@ -44,7 +44,7 @@ void gen_words_init(gen_words *words, int version)
     words->version = version;
     for (int i = 0; i < GEN_EVENT_COUNT; i++) {
         gen_wording *w = &words->of[i];
-        const char *name = names[i][version >= VERSION_V2];
+        const char *name = names[i][version >= GOTRACE_FIRST_V2];
         if (!name || (i == GEN_FUTILE && version > LAST_FUTILE))
             continue;
         w->spec = gotrace_event_spec_named(version, name);

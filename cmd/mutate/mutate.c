@@ -61,7 +61,7 @@ gotrace_status mutate_new(const void *bytes, size_t size, const gotrace_config *
     m->config = config;
     m->memory.limit = parts_limit(config);
     m->version = parts_header_at(bytes, size);
-    m->v2 = m->version >= VERSION_V2;
+    m->v2 = m->version >= GOTRACE_FIRST_V2;
     m->header_size = m->version ? PARTS_HEADER : 0;
     m->error = error;
     if (m->version)

@@ -188,7 +188,7 @@ static gotrace_status last_record(void *ctx, const gotrace_record *record, gotra
 /* When a batch ends: in v2 that has to be looked for. */
 static bool find_last(parts_merge *m, parts_batch *b, gotrace_error *error)
 {
-    if (m->version < VERSION_V2)
+    if (m->version < GOTRACE_FIRST_V2)
         return true;
     if (!merge_source(m, b->input, error))
         return false;
@@ -201,13 +201,13 @@ static bool find_last(parts_merge *m, parts_batch *b, gotrace_error *error)
 static void tell_twice(const parts_merge *m, const parts_batch *a, const parts_batch *b)
 {
     char when[48] = "";
-    if (m->version >= VERSION_V2)
+    if (m->version >= GOTRACE_FIRST_V2)
         snprintf(when, sizeof when, " in generation %" PRIu64, b->generation);
     merge_tell(m,
                "'%s' and '%s' do not belong together: both have events of %s %" PRId64
                "%s at ticks %" PRIu64,
                name_of(m, a->input), name_of(m, b->input),
-               m->version < VERSION_V2 ? "proc" : "thread", (int64_t)b->owner, when, b->time);
+               m->version < GOTRACE_FIRST_V2 ? "proc" : "thread", (int64_t)b->owner, when, b->time);
 }
 
 /* A proc or a thread does one thing at a time. */
@@ -268,11 +268,11 @@ static bool find_gaps(parts_merge *m, gotrace_error *error)
 
 bool merge_fit(parts_merge *m, bool *fit, gotrace_error *error)
 {
-    if (m->version < VERSION_V2)
+    if (m->version < GOTRACE_FIRST_V2)
         fit_frequency(m, fit);
     else if (!fit_clocks(m, fit, error))
         return false;
     if (!fit_owners(m, fit, error))
         return false;
-    return !*fit || m->version < VERSION_V2 || find_gaps(m, error);
+    return !*fit || m->version < GOTRACE_FIRST_V2 || find_gaps(m, error);
 }

@@ -235,7 +235,7 @@ static gotrace_status rank(const parts_scan *scan, size_t first, gotrace_error *
 gotrace_status parts_input_index(const parts_scan *scan, gotrace_error *error)
 {
     size_t first = scan->batches->count;
-    bool v2 = scan->input->version >= VERSION_V2;
+    bool v2 = scan->input->version >= GOTRACE_FIRST_V2;
     gotrace_status status = v2 ? parts_index_v2(scan, error) : index_v1(scan, error);
     return status == GOTRACE_OK ? rank(scan, first, error) : status;
 }

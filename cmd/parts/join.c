@@ -35,7 +35,8 @@ static bool map_record(parts_merge *m, const gotrace_record *record)
 
 static bool is_string(const parts_merge *m, const gotrace_record *record)
 {
-    return record->spec->code == (m->version < VERSION_V2 ? GOTRACE_V1_String : GOTRACE_V2_String);
+    return record->spec->code ==
+           (m->version < GOTRACE_FIRST_V2 ? GOTRACE_V1_String : GOTRACE_V2_String);
 }
 
 /* A string or a stack of the part at hand gets an id. */
@@ -139,9 +140,9 @@ static bool join_batch(parts_merge *m, const parts_batch *b)
     m->pack.time = m->now = b->time;
     parts_pack_begin(&m->pack, b->kind == PARTS_SAMPLES ? GOTRACE_V2_CPUSamples : 0);
     gotrace_status status = parts_walk(&m->walker, m->part->in.source, b->offset, b->size,
-                                       m->version < VERSION_V2 ? remake_v1 : remake_v2, m,
+                                       m->version < GOTRACE_FIRST_V2 ? remake_v1 : remake_v2, m,
                                        m->error);
-    if (m->version >= VERSION_V2)
+    if (m->version >= GOTRACE_FIRST_V2)
         parts_pack_end(&m->pack);
     if (status != GOTRACE_ERROR)
         return true;
@@ -469,5 +470,5 @@ gotrace_status parts_merge_write(parts_merge *m, out *o, gotrace_error *error)
     m->error = error;
     m->pack.version = m->version;
     parts_put_header(o, m->version);
-    return (m->version < VERSION_V2 ? write_v1(m) : write_v2(m)) ? GOTRACE_OK : GOTRACE_ERROR;
+    return (m->version < GOTRACE_FIRST_V2 ? write_v1(m) : write_v2(m)) ? GOTRACE_OK : GOTRACE_ERROR;
 }

@@ -103,7 +103,7 @@ static bool check_bare(parts_merge *m, gotrace_error *error)
         parts_input *in = &m->parts[i].in;
         if (!in->bare)
             continue;
-        if (m->version == 0 || m->version >= VERSION_V2) {
+        if (m->version == 0 || m->version >= GOTRACE_FIRST_V2) {
             fill_error(error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
                        m->version ? "'%.100s' begins with a batch as go 1.5 to 1.21 write it; the "
                                     "others are of go 1.%d"

@@ -88,7 +88,8 @@ static bool name_v1(owners *o, const gotrace_record *record, gotrace_error *erro
 static gotrace_status name_record(void *ctx, const gotrace_record *record, gotrace_error *error)
 {
     owners *o = ctx;
-    bool done = o->m->version >= VERSION_V2 ? name_v2(o, record, error) : name_v1(o, record, error);
+    bool done = o->m->version >= GOTRACE_FIRST_V2 ? name_v2(o, record, error)
+                                                  : name_v1(o, record, error);
     return done ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
@@ -104,7 +105,7 @@ static int compare_named(const void *a, const void *b)
 
 static void tell_owners(const owners *o)
 {
-    const char *what = o->m->version < VERSION_V2 ? "proc" : "thread";
+    const char *what = o->m->version < GOTRACE_FIRST_V2 ? "proc" : "thread";
     size_t told = 0;
     qsort(o->list, o->count, sizeof *o->list, compare_named);
     for (size_t i = 0; i < o->count; i++)
@@ -182,7 +183,7 @@ gotrace_status parts_merge_missing(parts_merge *m, bool waits, gotrace_error *er
         done = look_into(&o, &m->batches.list[i], error);
     if (done && o.count > 0)
         tell_owners(&o);
-    if (done && m->version >= VERSION_V2 && !waits) {
+    if (done && m->version >= GOTRACE_FIRST_V2 && !waits) {
         if (o.proc_count > 0)
             tell_procs(&o);
         tell_nowhere(&o);

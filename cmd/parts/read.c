@@ -202,6 +202,6 @@ gotrace_status parts_walk(parts_walker *w, gotrace_source *source, uint64_t offs
     if (w->unsure)
         return GOTRACE_OK;
     fill_error(error, GOTRACE_RULE_WIRE_TRUNCATED, end + w->shift, "the %s ends within a record",
-               w->version < VERSION_V2 ? "file" : "batch");
+               w->version < GOTRACE_FIRST_V2 ? "file" : "batch");
     return GOTRACE_ERROR;
 }

@@ -124,7 +124,7 @@ static gotrace_status copy_record(void *ctx, const gotrace_record *record, gotra
     split *s = ctx;
     (void)error;
     unsigned code = record->spec->code;
-    bool v1 = s->input.version < VERSION_V2;
+    bool v1 = s->input.version < GOTRACE_FIRST_V2;
     if (v1 && (code == GOTRACE_V1_Frequency || code == GOTRACE_V1_TimerGoroutine ||
                code == GOTRACE_V1_Stack))
         return GOTRACE_OK; /* of the footer, and written with it */
@@ -198,7 +198,7 @@ static bool pack_stacks(split *s)
 static bool has_already(const split *s, const parts_entry *entry)
 {
     size_t first = 0, end = s->batches.count;
-    if (s->input.version >= VERSION_V2)
+    if (s->input.version >= GOTRACE_FIRST_V2)
         return false;
     while (end - first > 1) {
         size_t middle = first + (end - first) / 2;
@@ -307,7 +307,7 @@ static bool pack_tables(split *s)
 /* What the owner has in a generation: works[first .. end). */
 static bool write_slice(split *s, size_t first, size_t end)
 {
-    bool v2 = s->input.version >= VERSION_V2, done = true;
+    bool v2 = s->input.version >= GOTRACE_FIRST_V2, done = true;
     s->slice = &s->slices[s->works[first].slice];
     s->pack.o = s->o;
     s->pack.version = s->input.version;
@@ -341,7 +341,7 @@ static gotrace_status write_owners(split *s)
     for (size_t i = 0; i < s->work_count;) {
         s->owner = s->works[i].owner;
         s->stamp++;
-        snprintf(name, sizeof name, "%c%" PRId64, s->input.version < VERSION_V2 ? 'p' : 'm',
+        snprintf(name, sizeof name, "%c%" PRId64, s->input.version < GOTRACE_FIRST_V2 ? 'p' : 'm',
                  (int64_t)s->owner);
         if (!begin_part(s, name))
             return GOTRACE_OK;
@@ -472,7 +472,7 @@ static int compare_works(const void *a, const void *b)
 static bool plan_owners(split *s)
 {
     parts_table *strings = &s->input.strings, *stacks = &s->input.stacks;
-    bool v2 = s->input.version >= VERSION_V2;
+    bool v2 = s->input.version >= GOTRACE_FIRST_V2;
     for (size_t i = 0; i < s->slice_count; i++) {
         slice *at = &s->slices[i];
         at->first_string = v2 ? strings->count : 0;
@@ -512,13 +512,13 @@ static gotrace_status check(const split *s)
                    "batches without a header are one proc's already; 'gotrace merge' reads them");
         return GOTRACE_ERROR;
     }
-    if (version < VERSION_V2 && s->job->by == PARTS_BY_THREAD)
+    if (version < GOTRACE_FIRST_V2 && s->job->by == PARTS_BY_THREAD)
         return refuse(s->error, version,
                       "its batches are those of procs, which go from thread to thread; use --by "
                       "proc");
-    if (version < VERSION_V2 && s->job->by == PARTS_BY_GENERATION)
+    if (version < GOTRACE_FIRST_V2 && s->job->by == PARTS_BY_GENERATION)
         return refuse(s->error, version, "it has no generations; use --by proc");
-    if (version >= VERSION_V2 && s->job->by == PARTS_BY_PROC)
+    if (version >= GOTRACE_FIRST_V2 && s->job->by == PARTS_BY_PROC)
         return refuse(s->error, version,
                       "its batches are those of threads, which hand procs to each other; use --by "
                       "thread");
@@ -541,7 +541,7 @@ static gotrace_status write_parts(split *s)
                            .ctx = s};
     if (parts_input_index(&s->scan, s->error) < 0 || !plan_slices(s))
         return GOTRACE_ERROR;
-    if (s->input.version < VERSION_V2)
+    if (s->input.version < GOTRACE_FIRST_V2)
         s->walker.user = NULL; /* the index told of everything that is wrong */
     bool owners = s->job->by != PARTS_BY_GENERATION;
     if (owners && !plan_owners(s))

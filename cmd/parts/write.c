@@ -124,7 +124,7 @@ static void out_varint(out *o, uint64_t v, unsigned width)
 /* Until 1.10 the footer has no batch of its own, and other batches do not tell their size. */
 static void batch_header(const parts_pack *p)
 {
-    if (p->version >= VERSION_V2) {
+    if (p->version >= GOTRACE_FIRST_V2) {
         out_char(p->o, GOTRACE_V2_EventBatch);
         out_varint(p->o, p->generation, 0);
         out_varint(p->o, p->thread, 0);

@@ -285,7 +285,7 @@ void repair_window_close(repair *r, repair_window *w, bool inserted);
 
 static inline bool repair_is_v2(const repair *r)
 {
-    return r->version >= VERSION_V2;
+    return r->version >= GOTRACE_FIRST_V2;
 }
 
 #endif

@@ -75,7 +75,7 @@ bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_
         record->size = 0;
         return false;
     }
-    bool v2 = version >= VERSION_V2;
+    bool v2 = version >= GOTRACE_FIRST_V2;
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     *record = (repair_record){.at = p, .size = 1};
     unsigned form = *p >> 6;

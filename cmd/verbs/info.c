@@ -21,8 +21,8 @@ static const figure figures[] = {
     {"events", "events", offsetof(gotrace_summary, events), 0},
     {"records", "records", offsetof(gotrace_summary, records), 0},
     {"batches", "batches", offsetof(gotrace_summary, batches), 0},
-    {"generations", "generations", offsetof(gotrace_summary, generations), VERSION_V2},
-    {"threads", "threads", offsetof(gotrace_summary, threads), VERSION_V2},
+    {"generations", "generations", offsetof(gotrace_summary, generations), GOTRACE_FIRST_V2},
+    {"threads", "threads", offsetof(gotrace_summary, threads), GOTRACE_FIRST_V2},
     {"procs", "procs", offsetof(gotrace_summary, procs), 0},
     {"goroutines created", "goroutines_created", offsetof(gotrace_summary, goroutines_created), 0},
     {"  there at the start", "goroutines_initial", offsetof(gotrace_summary, goroutines_initial),
@@ -178,7 +178,7 @@ static void print_text(out *o, const input *in)
     for (const figure *f; (f = next_figure(sum, &n, &value)) != NULL;)
         out_printf(o, "%-20s %" PRIu64 "\n", f->label, value);
     text_types(o, sum, in->damaged ? "all recovered" : "all of the file");
-    if (sum->version < VERSION_V2)
+    if (sum->version < GOTRACE_FIRST_V2)
         text_procs(o, in->reader);
     else
         text_generations(o, in->reader);
@@ -265,7 +265,7 @@ static void print_json(out *o, const input *in)
     for (const figure *f; (f = next_figure(sum, &n, &value)) != NULL;)
         out_printf(o, ",\"%s\":%" PRIu64, f->member, value);
     json_types(o, sum);
-    if (sum->version < VERSION_V2)
+    if (sum->version < GOTRACE_FIRST_V2)
         json_procs(o, in->reader);
     else
         json_generations(o, in->reader);

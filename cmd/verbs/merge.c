@@ -80,7 +80,7 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 static const char *v1_number(size_t n)
 {
     const char *name = version_number(n);
-    return name && version_of_release(name) < VERSION_V2 ? name : NULL;
+    return name && version_of_release(name) < GOTRACE_FIRST_V2 ? name : NULL;
 }
 
 /* ---- the trace, until it was looked at ------------------------------------------------------- */
@@ -208,7 +208,7 @@ static int run_merge(session *s)
         version_unknown("go", s->set.go, "", v1_number);
         return EXIT_USAGE;
     }
-    if (version >= VERSION_V2) {
+    if (version >= GOTRACE_FIRST_V2) {
         char known[128];
         options_join(known, sizeof known, v1_number);
         diag_error("--go: parts without a header are never of '%s', only of: %s", s->set.go, known);

@@ -13,7 +13,7 @@ static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
     char duration[32];
     human_duration(duration, sizeof duration, sum->duration);
     out_printf(o, " (go 1.%d, %" PRIu64 " event%s", sum->version, sum->events, plural(sum->events));
-    if (sum->version >= VERSION_V2)
+    if (sum->version >= GOTRACE_FIRST_V2)
         out_printf(o, ", %" PRIu64 " thread%s", sum->threads, plural(sum->threads));
     uint64_t goroutines = sum->goroutines_created + sum->goroutines_initial;
     out_printf(o, ", %" PRIu64 " proc%s, %" PRIu64 " goroutine%s, %s", sum->procs,
@@ -45,7 +45,7 @@ static void print_json(out *o, const input *in)
     if (in->reader) {
         const gotrace_summary *sum = gotrace_reader_summary(in->reader);
         out_printf(o, ",\"version\":\"1.%d\",\"events\":%" PRIu64, sum->version, sum->events);
-        if (sum->version >= VERSION_V2)
+        if (sum->version >= GOTRACE_FIRST_V2)
             out_printf(o, ",\"threads\":%" PRIu64, sum->threads);
         out_printf(o, ",\"procs\":%" PRIu64 ",\"goroutines\":%" PRIu64 ",\"duration_ns\":%" PRId64,
                    sum->procs, sum->goroutines_created + sum->goroutines_initial, sum->duration);

@@ -30,9 +30,6 @@
 #include "formats/common/spool.h"
 #include "formats/common/steady.h"
 
-/* The version from which traces have generations and tell statuses and procs of system calls. */
-enum { CHROME_V2 = 22 };
-
 /* The rows and sections that scripts written for Go's tool know by number. */
 enum {
     CHROME_PID_PROCS = 0,

@@ -39,8 +39,9 @@ enum { FIRST_TABLE = 512, FRAME_BYTES = 48 };
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
 {
-    *frames = (chrome_frames){
-        .reader = reader, .by_generation = gotrace_reader_summary(reader)->version >= CHROME_V2};
+    *frames = (chrome_frames){.reader = reader,
+                              .by_generation = gotrace_reader_summary(reader)->version >=
+                                               GOTRACE_FIRST_V2};
     idmap_init(&frames->stacks, sizeof(uint32_t));
     idmap_init(&frames->keys, sizeof(uint32_t));
     frames->nodes.stride = sizeof(chrome_node);

@@ -112,7 +112,7 @@ void chrome_name_new_row(chrome_timeline *t, uint64_t number)
         return;
     }
     /* Goroutines are named as more is learned about them, and procs of v1 before it begins. */
-    if (t->by == BY_GOROUTINE || (t->by == BY_PROC && t->version < CHROME_V2))
+    if (t->by == BY_GOROUTINE || (t->by == BY_PROC && t->version < GOTRACE_FIRST_V2))
         return;
     unsigned long long id = number & ~(t->by == BY_THREAD ? MOVED : 0);
     snprintf(name, sizeof name, t->by == BY_PROC ? "Proc %llu" : "Thread %llu", id);

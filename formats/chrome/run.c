@@ -61,7 +61,7 @@ static void start(chrome *c, const convert_job *job)
     const gotrace_event_spec *block = gotrace_event_spec_named(version, "GoSysBlock");
 
     c->timeline.frames.reader = job->reader;
-    c->v2 = version >= CHROME_V2;
+    c->v2 = version >= GOTRACE_FIRST_V2;
     c->sys_block = block ? block->code : -1;
     c->generation = c->stw_row = 0;
     c->counts = (chrome_counts){0};

@@ -27,7 +27,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
                            .writer = {.o = o, .frames = &t->frames, .version = version}};
     chrome_frames_init(&t->frames, reader);
     idpool_init(&t->rows, sizeof(chrome_row));
-    t->held = t->version >= CHROME_V2;
+    t->held = t->version >= GOTRACE_FIRST_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW, SPOOL_BLOCK))
         t->error = t->spool.error;
     if (!spool_init(&t->head, HEAD_WINDOW, HEAD_BLOCK))

@@ -40,7 +40,7 @@ bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e);
  * learn. */
 static inline bool system_goroutines_pass(system_goroutines *s, const gotrace_event *e)
 {
-    if (!s->left_out && s->version >= VERSION_V2 && e->from != GOTRACE_STATE_NOT_EXIST &&
+    if (!s->left_out && s->version >= GOTRACE_FIRST_V2 && e->from != GOTRACE_STATE_NOT_EXIST &&
         e->to != GOTRACE_STATE_NOT_EXIST && !(e->flags & GOTRACE_EVENT_INITIAL))
         return false;
     return system_goroutines_skip(s, e);

@@ -45,7 +45,7 @@ static uint8_t told_by_stack(system_goroutines *s, gotrace_reader *reader, uint6
         keep_start(s, before, start);
     /* Until 1.21 threads of other languages have none. */
     if (start->function_size == 0)
-        return s->version < VERSION_V2 ? OF_SYSTEM : NOT_KNOWN;
+        return s->version < GOTRACE_FIRST_V2 ? OF_SYSTEM : NOT_KNOWN;
     return function_is_system(start->function, start->function_size) ? OF_SYSTEM : OF_PROGRAM;
 }
 
@@ -62,13 +62,13 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
     bool subject = e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE;
     bool created = subject && (e->from == GOTRACE_STATE_NOT_EXIST || e->start_stack != 0);
     /* In v2 a thread of another language that calls Go has a goroutine made for it. */
-    bool foreign = created && e->to == GOTRACE_STATE_SYSCALL && s->version >= VERSION_V2;
+    bool foreign = created && e->to == GOTRACE_STATE_SYSCALL && s->version >= GOTRACE_FIRST_V2;
     bool ran = subject && e->to == GOTRACE_STATE_RUNNING;
     bool status = subject && (e->flags & GOTRACE_EVENT_INITIAL);
     uint64_t id = created || status || ran ? e->subject : e->goroutine;
     uint64_t stack = created ? e->start_stack : ran && !status ? 0 : e->stack;
 
-    if (s->version < VERSION_V2 && (!created || s->version < VERSION_WITH_START_STACK))
+    if (s->version < GOTRACE_FIRST_V2 && (!created || s->version < VERSION_WITH_START_STACK))
         return;
     if (id == 0 || e->kind == GOTRACE_KIND_SAMPLE || !(stack != 0 || created || ran))
         return;
@@ -131,7 +131,7 @@ void system_goroutines_init(system_goroutines *s, const convert_job *job, bool t
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
     idmap_init(&s->starts, sizeof(char *));
-    if (s->asked && s->version >= VERSION_V2 && job->source)
+    if (s->asked && s->version >= GOTRACE_FIRST_V2 && job->source)
         look_ahead(s, job);
 }
 
@@ -189,7 +189,7 @@ bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
 {
     if (!s->asked)
         return false;
-    if (s->left_out || s->version < VERSION_V2 || is_first(e))
+    if (s->left_out || s->version < GOTRACE_FIRST_V2 || is_first(e))
         learn(s, s->reader, e);
     s->acts = s->left_out && system_goroutines_is(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);

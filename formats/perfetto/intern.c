@@ -234,7 +234,7 @@ static uint64_t write_string(perfetto *p, bool file, uint64_t id, const char *s,
 {
     unsigned field = file ? INTERNED_SOURCE_PATHS : INTERNED_FUNCTION_NAMES;
 
-    if (p->version >= VERSION_WITH_GENERATIONS) {
+    if (p->version >= GOTRACE_FIRST_V2) {
         kept_name *name = size <= LONGEST_NAME ? keep(p, s, size) : NULL;
         uint64_t *iid = !name ? NULL : file ? &name->file_iid : &name->function_iid;
         if (iid && *iid)
@@ -404,7 +404,7 @@ uint64_t intern_stack(perfetto *p, uint64_t id)
     for (size_t i = 0; i < depth; i++)
         frames[i].pc = intern_frame(p, &frames[i]);
     bool written = false;
-    *known = p->version < VERSION_WITH_GENERATIONS ? id : stack_iid(p, frames, depth, &written);
+    *known = p->version < GOTRACE_FIRST_V2 ? id : stack_iid(p, frames, depth, &written);
     uint64_t iid = *known;
     if (!iid || written)
         return iid;
@@ -542,7 +542,7 @@ void intern_restart(perfetto *p)
     entry_open(p, INTERNED_MAPPINGS, MAPPING);
     protobuf_uint(&p->w, MAPPING_PATH_STRING_IDS, MAPPING);
     entry_close(p);
-    if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_PROCS))
+    if (p->version >= GOTRACE_FIRST_V2 && wants(p, PART_PROCS))
         carry_goroutines(p, &before);
     raise_limits(p);
     interned_free(&before);

@@ -284,7 +284,7 @@ static void sample_event(perfetto *p, const gotrace_event *e)
     if (!proc)
         return;
     uint64_t stack = intern_stack(p, e->stack);
-    bool told = p->version >= VERSION_WITH_GENERATIONS;
+    bool told = p->version >= GOTRACE_FIRST_V2;
     const perfetto_thread *thread = thread_get(p, told ? e->thread : proc->thread, e->proc);
     if (!thread)
         return;
@@ -363,7 +363,7 @@ static void write_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_KIND_SAMPLE: sample_event(p, e); break;
     default: break;
     }
-    if (e->stack && p->version >= VERSION_WITH_GENERATIONS && e->kind != GOTRACE_KIND_SAMPLE)
+    if (e->stack && p->version >= GOTRACE_FIRST_V2 && e->kind != GOTRACE_KIND_SAMPLE)
         goroutine_name(p, e);
 }
 

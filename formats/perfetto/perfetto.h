@@ -88,10 +88,6 @@ enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
 /* Before that one, where a goroutine starts is told by an address instead of a stack. */
 enum { VERSION_WITH_FUNCTIONS = 7 };
 
-/* From that one on threads have the operating system's ids, and ids of strings and stacks are valid
- * within a generation only: what lasts longer is kept by content. */
-enum { VERSION_WITH_GENERATIONS = 22 };
-
 /* Tracks that every file has; the others are numbered as they appear. */
 enum {
     TRACK_PROCESS = 1,

@@ -65,9 +65,8 @@ void program_name(perfetto *p, const char *otherwise)
     enum { STACKS = 100000, FRAMES = 1000 };
     gotrace_frame *frames = calloc(FRAMES, sizeof *frames);
     /* v2 counts them a generation at a time, as they are read. */
-    uint64_t stacks = p->version < VERSION_WITH_GENERATIONS
-                          ? gotrace_reader_summary(p->reader)->stacks
-                          : STACKS;
+    uint64_t stacks = p->version < GOTRACE_FIRST_V2 ? gotrace_reader_summary(p->reader)->stacks
+                                                    : STACKS;
     main_file file = {0};
 
     if (!frames)

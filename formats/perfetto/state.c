@@ -34,7 +34,7 @@ void state_free(perfetto *p)
 /* Where the goroutine goes on when it runs next. In v2 the trace's id of it may be gone. */
 static uint64_t remembered_stack(perfetto *p, const perfetto_goroutine *g)
 {
-    if (p->version < VERSION_WITH_GENERATIONS)
+    if (p->version < GOTRACE_FIRST_V2)
         return intern_stack(p, g->stack);
     return g->stack_epoch == p->epoch ? g->stack : 0;
 }
@@ -49,7 +49,7 @@ static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint
 {
     g->proc = GOTRACE_NO_PROC;
     g->thread = GOTRACE_NO_THREAD;
-    if (p->version >= VERSION_WITH_GENERATIONS) {
+    if (p->version >= GOTRACE_FIRST_V2) {
         goroutine_starts(p, id, g, start_stack, false);
         if (wants(p, PART_PROCS))
             remember_stack(p, g, intern_stack(p, start_stack));
@@ -268,7 +268,7 @@ void proc_transition(perfetto *p, const gotrace_event *e)
         if (g)
             run_end(p, g, 0);
     }
-    if (p->version >= VERSION_WITH_GENERATIONS && wants(p, PART_THREADS))
+    if (p->version >= GOTRACE_FIRST_V2 && wants(p, PART_THREADS))
         thread_proc(p, e);
 }
 
@@ -321,7 +321,7 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
 /* v2: whether the event tells the state that a goroutine is in as a generation begins. */
 static bool tells_status(const perfetto *p, const gotrace_event *e)
 {
-    return p->version >= VERSION_WITH_GENERATIONS && (e->flags & GOTRACE_EVENT_INITIAL);
+    return p->version >= GOTRACE_FIRST_V2 && (e->flags & GOTRACE_EVENT_INITIAL);
 }
 
 /* The full name of the function where the goroutine starts, if it is to be told: once, where the
@@ -406,7 +406,7 @@ void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
  * calls, until the proc is taken. */
 static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
-    if (p->version < VERSION_WITH_GENERATIONS)
+    if (p->version < GOTRACE_FIRST_V2)
         return e->to == GOTRACE_STATE_SYSCALL && e->type == TYPE_GO_SYSCALL;
     return e->to == GOTRACE_STATE_SYSCALL ||
            (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
@@ -438,8 +438,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         return;
     if (g->proc != GOTRACE_NO_PROC && !keeps_proc(p, g, e))
         run_end(p, g, e->stack);
-    if (p->version >= VERSION_WITH_GENERATIONS &&
-        (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
+    if (p->version >= GOTRACE_FIRST_V2 && (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
         thread_transition(p, g, e);
     if (told_again(p, g, e))
         return;

@@ -37,7 +37,7 @@ static uint64_t tid_of(perfetto *p, int64_t thread)
 perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
 {
     char name[32];
-    bool made = p->version < VERSION_WITH_GENERATIONS;
+    bool made = p->version < GOTRACE_FIRST_V2;
     uint64_t key = made ? made_tid(p, id, proc, name, sizeof name) : (uint64_t)id;
     perfetto_thread *thread = idpool_find(&p->threads, key);
 

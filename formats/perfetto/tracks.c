@@ -42,7 +42,7 @@ const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_
     gotrace_frame frame = {0};
 
     *size = g->function ? g->function->size : 0;
-    if (g->function || p->version >= VERSION_WITH_GENERATIONS ||
+    if (g->function || p->version >= GOTRACE_FIRST_V2 ||
         gotrace_reader_stack(p->reader, g->start_stack, &frame, 1) == 0)
         return g->function ? g->function->text : NULL;
     *size = frame.function_size;
@@ -207,7 +207,7 @@ static void describe_counters(perfetto *p)
     describe_counter(p, TRACK_RUNNING, "goroutines running", UNIT_COUNT);
     describe_counter(p, TRACK_WAITING, "goroutines waiting", UNIT_COUNT);
     describe_counter(p, TRACK_SYSCALL, "goroutines in syscall", UNIT_COUNT);
-    if (p->version >= VERSION_WITH_GENERATIONS)
+    if (p->version >= GOTRACE_FIRST_V2)
         describe_counter(p, TRACK_THREADS, "threads busy", UNIT_COUNT);
     describe_counter(p, TRACK_HEAP_ALLOCATED, "heap allocated", UNIT_BYTES);
     describe_counter(p, TRACK_HEAP_GOAL, "heap goal", UNIT_BYTES);

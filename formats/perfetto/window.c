@@ -34,8 +34,8 @@ static void counters_reopen(perfetto *p)
         if (p->metrics[i].known)
             metric_write(p, i);
     /* All of them, at once. */
-    p->changed = p->version >= VERSION_WITH_GENERATIONS ? TRACK_THREADS - TRACK_RUNNABLE + 1
-                                                        : TRACK_SYSCALL - TRACK_RUNNABLE + 1;
+    p->changed = p->version >= GOTRACE_FIRST_V2 ? TRACK_THREADS - TRACK_RUNNABLE + 1
+                                                : TRACK_SYSCALL - TRACK_RUNNABLE + 1;
     state_advance(p, INT64_MAX);
 }
 

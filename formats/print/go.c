@@ -80,7 +80,7 @@ static void print_go_event(out *o, gotrace_reader *reader, const gotrace_event *
 {
     int version = gotrace_reader_summary(reader)->version;
 
-    if (version >= VERSION_V2)
+    if (version >= GOTRACE_FIRST_V2)
         print_go_v2_event(o, reader, event);
     else
         print_v1_event(o, version, event);

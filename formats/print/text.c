@@ -202,7 +202,7 @@ static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace
         next_detail(l);
         out_str(l->o, arg->name);
         out_char(l->o, '=');
-        if (arg->kind == GOTRACE_ARG_THREAD && l->version >= VERSION_V2)
+        if (arg->kind == GOTRACE_ARG_THREAD && l->version >= GOTRACE_FIRST_V2)
             print_id(l, 'M', value);
         else
             out_u64(l->o, value);
@@ -307,7 +307,7 @@ static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event
 
     print_time(&l, event->time);
     pad_to(&l, COLUMN_PROC);
-    if (l.version >= VERSION_V2) {
+    if (l.version >= GOTRACE_FIRST_V2) {
         if (event->thread != GOTRACE_NO_THREAD)
             print_id(&l, 'M', (uint64_t)event->thread);
         else

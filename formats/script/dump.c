@@ -125,7 +125,7 @@ static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks
 static uint64_t ticks_of(const dumper *d, uint64_t time)
 {
     script_time t = {time, 0};
-    if (d->version < VERSION_V2)
+    if (d->version < GOTRACE_FIRST_V2)
         return time;
     if (!script_ticks_fit(t, d->frequency))
         return UINT64_MAX;
@@ -159,7 +159,7 @@ static void add_place(dumper *d, const gotrace_event *event, const gotrace_arg_s
 {
     if (event->kind == GOTRACE_KIND_SAMPLE)
         return;
-    if (d->version >= VERSION_V2 && event->thread != GOTRACE_NO_THREAD)
+    if (d->version >= GOTRACE_FIRST_V2 && event->thread != GOTRACE_NO_THREAD)
         add_context(d, event, args, count, "m", "on_m", (uint64_t)event->thread);
     /* Such an event stands where its goroutine went on. */
     if (event->proc != GOTRACE_NO_PROC && !(event->flags & GOTRACE_EVENT_MOVED))
@@ -342,7 +342,7 @@ static void write_head(dumper *d, const gotrace_event *event)
     const gotrace_summary *summary = gotrace_reader_summary(d->reader);
     d->frequency = summary->frequency ? summary->frequency : SECOND;
     d->start = ticks_of(d, event->ticks);
-    if (d->version >= VERSION_V2)
+    if (d->version >= GOTRACE_FIRST_V2)
         d->start = ticks_of(d, event->ticks - (uint64_t)event->time);
     d->in_ticks = d->frequency > SECOND || d->start / d->frequency >= SECONDS_MAX;
     d->event.name = "";
@@ -351,7 +351,7 @@ static void write_head(dumper *d, const gotrace_event *event)
     add_number(d, "frequency", d->frequency);
     add_number(d, "start", d->start);
     /* Where a thread's clock is behind, its events have the tick of what they follow. */
-    if (d->version >= VERSION_V2)
+    if (d->version >= GOTRACE_FIRST_V2)
         add_word(d, "equal_ticks", "true");
     if (summary->writer && strcmp(summary->writer, "gccgo") == 0)
         add_word(d, "tracer", script_tracer_name(GOTRACE_TRACER_GCCGO));

@@ -158,7 +158,7 @@ static const char *name_elsewhere(int version, const char *name, size_t size)
         VERSION_EVENTS(NAMES)
 #undef NAMES
     };
-    bool v2 = version >= VERSION_V2;
+    bool v2 = version >= GOTRACE_FIRST_V2;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i][!v2] && strlen(names[i][!v2]) == size &&
             memcmp(names[i][!v2], name, size) == 0)

@@ -366,7 +366,7 @@ static gotrace_status complete(script_job *job, const gotrace_happening *h)
         m->strings[i] = (script_span){0, 0};
         /* Until 1.21 a proc's thread is told where it starts: the proc's number is as good as any.
          */
-        if (job->version < VERSION_V2 && kind == GOTRACE_ARG_THREAD)
+        if (job->version < GOTRACE_FIRST_V2 && kind == GOTRACE_ARG_THREAD)
             m->values[i] = has(m, SCRIPT_ON_M) ? m->common[SCRIPT_ON_M] : (uint64_t)h->proc;
         /* A time of its own has a sample, and the end of a system call that found no proc. */
         if (kind == GOTRACE_ARG_TICKS && (h->proc == GOTRACE_NO_PROC || *m->spec->name == 'C'))
@@ -398,7 +398,7 @@ static gotrace_status choose_thread(script_job *job, gotrace_happening *h, int64
 static gotrace_status place(script_job *job, gotrace_happening *h)
 {
     script_meaning *m = job->meaning;
-    bool v2 = job->version >= VERSION_V2;
+    bool v2 = job->version >= GOTRACE_FIRST_V2;
     bool elsewhere = (m->spec && m->spec->flags & GOTRACE_SPEC_ANYWHERE) ||
                      (v2 && has(m, SCRIPT_ON_M));
     bool starts = v2 && m->spec && strcmp(m->spec->name, "ProcStart") == 0;
@@ -485,7 +485,7 @@ static gotrace_status begin(script_job *job)
     script_meaning *m = job->meaning;
     if (m->writer)
         return GOTRACE_OK;
-    if (job->version < VERSION_V2 && m->options.frequency > INT64_MAX)
+    if (job->version < GOTRACE_FIRST_V2 && m->options.frequency > INT64_MAX)
         return script_fail(job, m->line,
                            "frequency: %" PRIu64 " found, at most 2^63 - 1 ticks a second expected "
                            "until 1.21",
@@ -578,7 +578,7 @@ static gotrace_status end_sync(script_job *job)
     script_meaning *m = job->meaning;
     gotrace_clocks clocks;
     bool told = sync_clocks(m, &clocks);
-    if (job->version < VERSION_V2)
+    if (job->version < GOTRACE_FIRST_V2)
         return script_fail(job, m->line, "Sync begins a generation, which go 1.%d does not have",
                            job->version);
     if (!m->writer)
@@ -655,8 +655,8 @@ static gotrace_status tell_procs(script_job *job, const gotrace_happening *event
         return GOTRACE_OK;
     gotrace_happening h = *event;
     const uint64_t procs = m->procs;
-    h.spec = gotrace_event_spec_named(job->version,
-                                      job->version < VERSION_V2 ? "Gomaxprocs" : "ProcsChange");
+    h.spec = gotrace_event_spec_named(
+        job->version, job->version < GOTRACE_FIRST_V2 ? "Gomaxprocs" : "ProcsChange");
     h.args = &procs;
     h.arg_count = 1;
     m->procs = 0;

@@ -208,7 +208,7 @@ goroutine_now *version_goroutine(version_converter *c, uint64_t goroutine);
 
 static inline bool version_is_v2(int version)
 {
-    return version >= VERSION_V2;
+    return version >= GOTRACE_FIRST_V2;
 }
 
 /* ---- tables.c ----------------------------------------------------------------------- */

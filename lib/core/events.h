@@ -16,7 +16,7 @@ enum { GT_V2_EVENT_COUNT = GOTRACE_V2_GoroutineStackFree + 1 };
 /* Whether that version is one of the v2 format, of those that exist. */
 static inline bool gt_is_v2(int version)
 {
-    return version >= 22;
+    return version >= GOTRACE_FIRST_V2;
 }
 
 /* For what is called from more than one hot loop, which the compiler would then not inline. */

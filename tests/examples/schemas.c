@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first version of the v2 format, and how many types of events there can be. */
-enum { V2 = 22, CODES = 256 };
+/* How many types of events there can be. */
+enum { CODES = 256 };
 
 /* An event as a version has it. */
 typedef struct shape {
@@ -164,7 +164,7 @@ static void print_told(size_t n, const char *before, const char *between)
         printf("%s%s-meant-1.%d", now, spec->name, first_with(versions, n, code));
         now = between;
     }
-    if (versions[n] >= V2)
+    if (versions[n] >= GOTRACE_FIRST_V2)
         printf("%sSync-meant", now);
 }
 
@@ -217,7 +217,8 @@ static void cddl_args(const shape *s, int version, bool in_map)
         printf(", ? frames: [* frame-%zu]", s->frame_values);
     if (has_data(s))
         printf(", data: data");
-    printf(in_map ? ", deviation-v%d, ? raw: true" : ", ? {deviation-v%d}", version < V2 ? 1 : 2);
+    printf(in_map ? ", deviation-v%d, ? raw: true" : ", ? {deviation-v%d}",
+           version < GOTRACE_FIRST_V2 ? 1 : 2);
 }
 
 static void cddl_event(const shape *s, int version)
@@ -358,7 +359,7 @@ static void json_event(const shape *s, int version)
                s->frame_values);
     if (has_data(s))
         printf(", \"data\": {\"type\": \"string\"}, \"data_hex\": {\"$ref\": \"#/$defs/hex\"}");
-    if (version < V2)
+    if (version < GOTRACE_FIRST_V2)
         printf(", \"form\": {\"$ref\": \"#/$defs/number\"}");
     printf(", \"pad\": {\"$ref\": \"#/$defs/pads\"}, \"raw\": {\"const\": true}}");
     if (has_data(s))

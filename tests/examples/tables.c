@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The first and the last version of each format. */
-enum { V1_FIRST = 5, V1_LAST = 21, V2_FIRST = 22, V2_LAST = 26 };
+enum { V1_FIRST = 5, V1_LAST = 21, V2_FIRST = GOTRACE_FIRST_V2, V2_LAST = 26 };
 
 /* The versions that have something, where those are not all of its format. */
 static void print_versions(int first, int since, int until)

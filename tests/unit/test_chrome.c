@@ -329,7 +329,7 @@ START_TEST(windows)
             convert_to_parts(&f->content, job, &after);
             ck_assert_int_eq(after.slices, whole.slices);
             /* In v2 it may be told later what was going on before. */
-            if (trace_version(&f->content) < VERSION_V2)
+            if (trace_version(&f->content) < GOTRACE_FIRST_V2)
                 ck_assert_int_eq(before.slices, all.slices - whole.slices);
             else
                 ck_assert_int_le(before.slices, all.slices - whole.slices);

@@ -631,7 +631,7 @@ START_TEST(any_window)
         ck_assert_int_eq(usual.status, GOTRACE_END);
         ck_assert_uint_eq(usual.problem_count, checked.problem_count);
         /* Events that a reader of v2 makes up are told beside those of the file. */
-        if (usual.summary.version < 22)
+        if (usual.summary.version < GOTRACE_FIRST_V2)
             ck_assert_uint_eq(usual.events, usual.summary.events);
         else
             ck_assert_uint_ge(usual.events, usual.summary.events);

@@ -17,7 +17,7 @@
  * wrong lengths. */
 static bool is_odd(const trace_file *file)
 {
-    return trace_version(&file->content) >= 22 || strstr(file->path, "unordered") ||
+    return trace_version(&file->content) >= GOTRACE_FIRST_V2 || strstr(file->path, "unordered") ||
            strstr(file->path, "overlong");
 }
 
