@@ -109,7 +109,7 @@ fi
 # Examples are what a user writes: they include what is installed alone.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
-        grep -vE 'lib/gotrace(_rules)?\.h'
+        grep -vE 'lib/gotrace(_events|_rules)?\.h'
 }
 check 'examples include no private header' examples_include
 
