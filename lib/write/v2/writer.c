@@ -7,56 +7,10 @@
  */
 #include <stdio.h>
 
+#include "core/semantics.h"
 #include "write/writer.h"
 
 #define num gt_w_num
-
-/* What an event needs of its thread. OF_ITS_OWN: what happens on none, or sees to it by itself. */
-enum { WITH_PROC = 1, NO_PROC = 2, WITH_GOROUTINE = 4, NO_GOROUTINE = 8, OF_ITS_OWN = 16 };
-enum { USER = WITH_PROC | WITH_GOROUTINE };
-
-static const uint8_t needs_of[GT_CODES] = {
-    [GOTRACE_V2_ProcStart] = NO_PROC,
-    [GOTRACE_V2_ProcStop] = WITH_PROC,
-    [GOTRACE_V2_GoCreate] = WITH_PROC,
-    [GOTRACE_V2_GoCreateBlocked] = WITH_PROC,
-    [GOTRACE_V2_GoCreateSyscall] = NO_GOROUTINE,
-    [GOTRACE_V2_GoStart] = WITH_PROC | NO_GOROUTINE,
-    [GOTRACE_V2_GoDestroy] = USER,
-    [GOTRACE_V2_GoStop] = USER,
-    [GOTRACE_V2_GoBlock] = USER,
-    [GOTRACE_V2_GoSwitch] = USER,
-    [GOTRACE_V2_GoSwitchDestroy] = USER,
-    [GOTRACE_V2_GoSyscallBegin] = USER,
-    [GOTRACE_V2_GoSyscallEnd] = USER,
-    [GOTRACE_V2_GoSyscallEndBlocked] = WITH_GOROUTINE,
-    [GOTRACE_V2_GoDestroySyscall] = WITH_GOROUTINE,
-    [GOTRACE_V2_ProcStatus] = OF_ITS_OWN,
-    [GOTRACE_V2_GoStatus] = OF_ITS_OWN,
-    [GOTRACE_V2_GoStatusStack] = OF_ITS_OWN,
-    [GOTRACE_V2_GCSweepActive] = OF_ITS_OWN,
-    [GOTRACE_V2_GCMarkAssistActive] = OF_ITS_OWN,
-    [GOTRACE_V2_GCActive] = OF_ITS_OWN,
-    [GOTRACE_V2_GCBegin] = USER,
-    [GOTRACE_V2_GCEnd] = USER,
-    [GOTRACE_V2_STWBegin] = USER,
-    [GOTRACE_V2_STWEnd] = USER,
-    [GOTRACE_V2_GCSweepBegin] = WITH_PROC,
-    [GOTRACE_V2_GCSweepEnd] = WITH_PROC,
-    [GOTRACE_V2_GCMarkAssistBegin] = USER,
-    [GOTRACE_V2_GCMarkAssistEnd] = USER,
-    [GOTRACE_V2_ProcsChange] = USER,
-    [GOTRACE_V2_GoLabel] = USER,
-    [GOTRACE_V2_UserLog] = USER,
-    [GOTRACE_V2_HeapAlloc] = WITH_PROC,
-    [GOTRACE_V2_HeapGoal] = WITH_PROC,
-    [GOTRACE_V2_UserTaskBegin] = USER,
-    [GOTRACE_V2_UserTaskEnd] = USER,
-    [GOTRACE_V2_UserRegionBegin] = USER,
-    [GOTRACE_V2_UserRegionEnd] = USER,
-    [GOTRACE_V2_CPUSample] = OF_ITS_OWN,
-    [GOTRACE_V2_ExperimentalBatch] = OF_ITS_OWN,
-};
 
 /* ---- context -------------------------------------------------------------------------------- */
 
@@ -122,18 +76,18 @@ static bool resolve(gt_w_step *s, int64_t proc, uint64_t goroutine)
            (goroutine == 0 || s->g || resolve_goroutine(s, goroutine));
 }
 
-static bool lacks(gt_w_step *s, unsigned needs)
+static bool report_context(gt_w_step *s, unsigned needs)
 {
     const char *name = gt_w_name(s);
     long long thread = (long long)s->t->id;
-    if ((needs & WITH_PROC) && !s->p)
+    if ((needs & GOTRACE_NEEDS_PROC) && !s->p)
         return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s needs a proc, and thread %lld has none",
                            name, thread);
-    if ((needs & NO_PROC) && s->p)
+    if ((needs & GOTRACE_NEEDS_NO_PROC) && s->p)
         return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
                            "%s: proc %llu cannot start on thread %lld: proc %lld runs there", name,
                            num(s->h->args[0]), thread, (long long)s->p->id);
-    if ((needs & WITH_GOROUTINE) && !s->g)
+    if ((needs & GOTRACE_NEEDS_GOROUTINE) && !s->g)
         return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
                            "%s needs a goroutine, and none runs on thread %lld", name, thread);
     return gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
@@ -143,7 +97,7 @@ static bool lacks(gt_w_step *s, unsigned needs)
 }
 
 /* The context, and whether it is what the event needs. Nothing is written yet. */
-static bool context(gt_w_step *s, unsigned needs)
+static bool find_context(gt_w_step *s, const gotrace_semantics *does)
 {
     const gotrace_happening *h = s->h;
     if (h->thread == GOTRACE_NO_THREAD) {
@@ -161,16 +115,44 @@ static bool context(gt_w_step *s, unsigned needs)
     bool same = (h->proc == GOTRACE_NO_PROC || (s->p && s->p->id == h->proc)) &&
                 (h->goroutine == 0 || (s->g && s->g->id == h->goroutine));
     if (!same) {
-        /* What begins may be told as the context in which it does. */
-        bool own_proc = s->code == GOTRACE_V2_ProcStart && (uint64_t)h->proc == h->args[0];
-        bool own_goroutine = (s->code == GOTRACE_V2_GoStart ||
-                              s->code == GOTRACE_V2_GoCreateSyscall) &&
-                             h->goroutine == h->args[0];
+        /* What begins to run may be given as the context in which it does. */
+        bool own_proc = does->resource == GOTRACE_RESOURCE_PROC &&
+                        does->proc.to == GOTRACE_STATE_RUNNING && (uint64_t)h->proc == h->args[0];
+        bool runs = does->other.to == GOTRACE_STATE_RUNNING ||
+                    does->other.to == GOTRACE_STATE_SYSCALL;
+        bool own_goroutine = runs && !does->self.to && h->goroutine == h->args[0];
         if (!resolve(s, own_proc ? GOTRACE_NO_PROC : h->proc, own_goroutine ? 0 : h->goroutine))
             return false;
     }
-    unsigned has = (s->p ? WITH_PROC : NO_PROC) | (s->g ? WITH_GOROUTINE : NO_GOROUTINE);
-    return !(needs & ~has) || lacks(s, needs);
+    unsigned has = GOTRACE_NEEDS_THREAD | (s->p ? GOTRACE_NEEDS_PROC : GOTRACE_NEEDS_NO_PROC) |
+                   (s->g ? GOTRACE_NEEDS_GOROUTINE : GOTRACE_NEEDS_NO_GOROUTINE);
+    return !(does->needs & ~has) || report_context(s, does->needs);
+}
+
+/* ---- states --------------------------------------------------------------------------------- */
+
+/* A state of the common model as the writer has it. */
+GT_INLINE uint8_t state_of(uint8_t state)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNABLE: return GT_W_RUNNABLE;
+    case GOTRACE_STATE_RUNNING: return GT_W_RUNNING;
+    case GOTRACE_STATE_SYSCALL: return GT_W_SYSCALL;
+    case GOTRACE_STATE_WAITING: return GT_W_WAITING;
+    default: return GT_W_NONE;
+    }
+}
+
+/* The same of a proc. */
+GT_INLINE uint8_t proc_state_of(uint8_t state)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNING: return GT_W_BUSY;
+    case GOTRACE_STATE_IDLE: return GT_W_IDLE;
+    case GOTRACE_STATE_SYSCALL: return GT_W_IN_SYSCALL;
+    case GOTRACE_STATE_ABANDONED: return GT_W_ABANDONED;
+    default: return GT_W_UNKNOWN;
+    }
 }
 
 /* The thread's goroutine is in that state, if there is one. */
@@ -286,197 +268,122 @@ static bool put_told(gt_w_step *s)
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
 
-static bool create(gt_w_step *s, uint8_t state)
+/* The row's requirements of the thread's own goroutine and proc. */
+GT_INLINE bool check_own(gt_w_step *s, const gotrace_semantics *does)
+{
+    if (does->self.to && !check_state(s, state_of(does->self.from)))
+        return false;
+    const gt_w_proc *p = s->p;
+    if (does->after_steal)
+        return !p || p->state != GT_W_IN_SYSCALL ||
+               gt_w_refuse(s->w, GOTRACE_RULE_PROC_STEAL,
+                           "%s: thread %lld still has proc %lld; it has to be taken from it before",
+                           gt_w_name(s), (long long)s->t->id, (long long)p->id);
+    if (!p || does->proc.from != GOTRACE_STATE_SYSCALL)
+        return true;
+    return p->state == GT_W_IN_SYSCALL || p->state == GT_W_UNKNOWN ||
+           gt_w_refuse(s->w, GOTRACE_RULE_GO_SYSEXIT,
+                       "%s: proc %lld is %s; it has to be in a system call", gt_w_name(s),
+                       (long long)p->id, gt_w_proc_state_name(p->state));
+}
+
+static bool create(gt_w_step *s, const gotrace_semantics *does)
 {
     uint64_t id = s->h->args[0];
-    bool in_syscall = state == GT_W_SYSCALL;
-    if (!in_syscall && !check_state(s, GT_W_RUNNING))
-        return false;
+    bool runs = does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL;
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
     if (g && (g->state != GT_W_NONE || g == s->g) &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE,
                      "goroutine %llu is created, but there is one of that id", num(id)))
         return false;
-    /* A call from C comes in on a thread that may still have a proc, which is not told. */
-    if (in_syscall ? !gt_w_open_generation(s->w) : !enter_running(s))
+    /* A call from C comes in on a thread that may still have a proc, which is not reported. */
+    if (does->needs & GOTRACE_NEEDS_PROC ? !enter_running(s) : !gt_w_open_generation(s->w))
         return false;
     g = gt_w_make_goroutine(s->w, id);
     if (!g)
         return false;
-    gt_w_bind_goroutine(in_syscall ? s->t : NULL, g);
-    g->state = state;
+    gt_w_bind_goroutine(runs ? s->t : NULL, g);
+    g->state = state_of(does->other.to);
     g->assisted = true;
     gt_w_goroutine_told(s->w, g);
     gt_w_after(s->w, s->t->id, id); /* there may have been one of that id */
     return put_told(s);
 }
 
-static bool start(gt_w_step *s)
-{
-    gt_w_goroutine *g = subject(s, s->h->args[0], GT_W_RUNNABLE, GOTRACE_RULE_GO_START);
-    if (!g || !enter_running(s) || !tell_subject(s, g, GT_W_RUNNABLE, (uint64_t)s->t->id))
-        return false;
-    gt_w_bind_goroutine(s->t, g);
-    g->state = GT_W_RUNNING;
-    return put_numbered(s, ++g->seq, 1);
-}
-
 /* The goroutine is gone, and so is the memory of it. */
-static bool end(gt_w_step *s, gt_w_goroutine *g)
+static bool end_goroutine(gt_w_step *s, gt_w_goroutine *g)
 {
     gt_w_mark(s->w, s->t->id, g->id);
     gt_w_bind_goroutine(NULL, g);
     return gt_w_end_goroutine(s->w, g) == GOTRACE_OK;
 }
 
-static bool stop(gt_w_step *s, uint8_t state)
+/* The thread's goroutine is where the row takes it. */
+GT_INLINE bool change_self(gt_w_step *s, const gotrace_semantics *does)
 {
-    if (!check_state(s, GT_W_RUNNING) || !enter_running(s) || !put_told(s))
-        return false;
+    uint8_t to = does->self.to;
     if (!s->g)
         return true;
-    if (state == GT_W_NONE)
-        return end(s, s->g);
-    gt_w_bind_goroutine(NULL, s->g);
-    s->g->state = state;
-    return true;
-}
-
-static bool unblock(gt_w_step *s)
-{
-    gt_w_goroutine *g = subject(s, s->h->args[0], GT_W_WAITING, GOTRACE_RULE_GO_UNBLOCK);
-    if (!g || !tell_subject(s, g, GT_W_WAITING, GT_V2_NO_THREAD) || !enter_running(s))
-        return false;
-    gt_w_bind_goroutine(NULL, g);
-    g->state = GT_W_RUNNABLE;
-    return put_numbered(s, ++g->seq, 1);
-}
-
-static bool switch_to(gt_w_step *s, uint8_t state)
-{
-    if (!check_state(s, GT_W_RUNNING))
-        return false;
-    gt_w_goroutine *g = subject(s, s->h->args[0], GT_W_WAITING, GOTRACE_RULE_GO_START);
-    if (!g || !tell_subject(s, g, GT_W_WAITING, GT_V2_NO_THREAD) || !enter_running(s) ||
-        !put_numbered(s, ++g->seq, 1))
-        return false;
-    if (s->g && s->g != g && state == GT_W_NONE) {
-        if (!end(s, s->g))
-            return false;
-    } else if (s->g) {
-        s->g->state = state;
-    }
-    gt_w_bind_goroutine(s->t, g);
-    g->state = GT_W_RUNNING;
-    return true;
-}
-
-/* ---- system calls --------------------------------------------------------------------------- */
-
-static bool syscall_begin(gt_w_step *s)
-{
-    if (!check_state(s, GT_W_RUNNING) || !enter_running(s))
-        return false;
-    if (s->g)
-        s->g->state = GT_W_SYSCALL;
-    if (s->p)
-        s->p->state = GT_W_IN_SYSCALL;
-    return put_numbered(s, s->p ? ++s->p->seq : 1, 0);
-}
-
-static bool syscall_end(gt_w_step *s)
-{
-    if (!check_state(s, GT_W_SYSCALL))
-        return false;
-    const gt_w_proc *p = s->p;
-    if (p && p->state != GT_W_IN_SYSCALL && p->state != GT_W_UNKNOWN &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_SYSEXIT,
-                     "%s: proc %lld is %s; it has to be in a system call", gt_w_name(s),
-                     (long long)p->id, gt_w_proc_state_name(p->state)))
-        return false;
-    if (!enter(s, GT_W_IN_SYSCALL, GT_W_SYSCALL) || !put_told(s))
-        return false;
-    if (s->g)
-        s->g->state = GT_W_RUNNING;
-    if (s->p)
-        s->p->state = GT_W_BUSY;
-    return true;
-}
-
-static bool syscall_end_blocked(gt_w_step *s)
-{
-    if (!check_state(s, GT_W_SYSCALL))
-        return false;
-    const gt_w_proc *p = s->p;
-    if (p && p->state == GT_W_IN_SYSCALL &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_PROC_STEAL,
-                     "%s: thread %lld still has proc %lld; it has to be taken from it before",
-                     gt_w_name(s), (long long)s->t->id, (long long)p->id))
-        return false;
-    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_told(s))
-        return false;
-    if (s->g) {
+    if (to == GOTRACE_STATE_NOT_EXIST)
+        return end_goroutine(s, s->g);
+    if (to != GOTRACE_STATE_RUNNING && to != GOTRACE_STATE_SYSCALL)
         gt_w_bind_goroutine(NULL, s->g);
-        s->g->state = GT_W_RUNNABLE;
-    }
+    s->g->state = state_of(to);
     return true;
 }
 
-/* The thread's id may be used again: its proc is left where it is. */
-static bool destroy_syscall(gt_w_step *s)
+/* The other goroutine's status is written where Go's tracer writes it: that of one that waits
+ * before those of the context. */
+GT_INLINE bool enter_with_other(gt_w_step *s, gt_w_goroutine *g, const gotrace_semantics *does)
 {
-    if (!check_state(s, GT_W_SYSCALL))
+    uint8_t from = state_of(does->other.from);
+    if (does->other.from == GOTRACE_STATE_WAITING)
+        return tell_subject(s, g, from, GT_V2_NO_THREAD) && enter_running(s);
+    return enter_running(s) && tell_subject(s, g, from, (uint64_t)s->t->id);
+}
+
+GT_INLINE bool write_with_other(gt_w_step *s, const gotrace_semantics *does)
+{
+    bool starts = does->other.to == GOTRACE_STATE_RUNNING;
+    gt_w_goroutine *g = subject(s, s->h->args[0], state_of(does->other.from),
+                                starts ? GOTRACE_RULE_GO_START : GOTRACE_RULE_GO_UNBLOCK);
+    if (!g || !enter_with_other(s, g, does) || !put_numbered(s, ++g->seq, 1))
         return false;
+    if (does->self.to && s->g != g && !change_self(s, does))
+        return false;
+    gt_w_bind_goroutine(starts ? s->t : NULL, g);
+    g->state = state_of(does->other.to);
+    return true;
+}
+
+GT_INLINE bool write_goroutines(gt_w_step *s, const gotrace_semantics *does)
+{
+    if (!check_own(s, does))
+        return false;
+    if (does->other.from == GOTRACE_STATE_NOT_EXIST)
+        return create(s, does);
+    if (does->other.to)
+        return write_with_other(s, does);
     gt_w_proc *p = s->p;
-    if (p && p->state != GT_W_IN_SYSCALL && p->state != GT_W_UNKNOWN &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_SYSEXIT, "%s: proc %lld is %s", gt_w_name(s),
-                     (long long)p->id, gt_w_proc_state_name(p->state)))
+    /* The thread's id may be used again: its proc is left where it is, and not reported. */
+    bool leaves = does->proc.to == GOTRACE_STATE_ABANDONED;
+    if (leaves && p && p->thread == s->t)
+        s->p = NULL;
+    uint8_t proc_state = does->proc.to ? proc_state_of(does->proc.from) : GT_W_BUSY;
+    if (!enter(s, proc_state, state_of(does->self.from)) ||
+        !(does->numbered ? put_numbered(s, p ? ++p->seq : 1, 0) : put_told(s)))
         return false;
-    if (p && p->thread == s->t)
-        s->p = NULL; /* it is not the goroutine's, and not told */
-    if (!enter(s, GT_W_IN_SYSCALL, GT_W_SYSCALL) || !put_told(s))
-        return false;
-    if (p) {
+    if (p && leaves)
         gt_w_bind_proc(NULL, p);
-        p->state = GT_W_ABANDONED;
-    }
-    return !s->g || end(s, s->g);
+    if (p && does->proc.to)
+        p->state = proc_state_of(does->proc.to);
+    return change_self(s, does);
 }
 
 /* ---- procs ---------------------------------------------------------------------------------- */
 
-static bool proc_start(gt_w_step *s)
-{
-    gt_w_proc *p = gt_w_make_proc(s->w, (int64_t)s->h->args[0]);
-    if (!p)
-        return false;
-    if (p->state != GT_W_UNKNOWN && p->state != GT_W_IDLE &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_PROC_START, "proc %lld starts, but it is %s",
-                     (long long)p->id, gt_w_proc_state_name(p->state)))
-        return false;
-    if (!gt_w_open_generation(s->w))
-        return false;
-    if (p->state == GT_W_UNKNOWN)
-        p->state = GT_W_IDLE;
-    if (!gt_w_tell_proc(s->w, p, s->t) || !enter(s, GT_W_BUSY, GT_W_SYSCALL))
-        return false;
-    gt_w_bind_proc(s->t, p);
-    p->state = GT_W_BUSY;
-    return put_numbered(s, ++p->seq, 1);
-}
-
-static bool proc_stop(gt_w_step *s)
-{
-    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_told(s))
-        return false;
-    if (s->p) {
-        gt_w_bind_proc(NULL, s->p);
-        s->p->state = GT_W_IDLE;
-    }
-    return true;
-}
-
-static bool check_robbed(gt_w_step *s, const gt_w_proc *p)
+/* A proc that is taken is in a system call, of the thread that the event names. */
+static bool check_steal(gt_w_step *s, const gt_w_proc *p)
 {
     int64_t m = (int64_t)s->h->args[1];
     if (p->state == GT_W_UNKNOWN || p->state == GT_W_ABANDONED)
@@ -493,23 +400,44 @@ static bool check_robbed(gt_w_step *s, const gt_w_proc *p)
                        (long long)(p->thread ? p->thread->id : m));
 }
 
-static bool proc_steal(gt_w_step *s)
+static bool check_idle(gt_w_step *s, const gt_w_proc *p)
 {
+    return p->state == GT_W_UNKNOWN || p->state == GT_W_IDLE ||
+           gt_w_refuse(s->w, GOTRACE_RULE_PROC_START, "proc %lld starts, but it is %s",
+                       (long long)p->id, gt_w_proc_state_name(p->state));
+}
+
+/* The proc that the first argument names starts, or is taken. */
+GT_INLINE bool write_named_proc(gt_w_step *s, const gotrace_semantics *does)
+{
+    bool steals = does->proc.from == GOTRACE_STATE_SYSCALL;
     gt_w_proc *p = gt_w_make_proc(s->w, (int64_t)s->h->args[0]);
-    if (!p || !check_robbed(s, p) || !gt_w_open_generation(s->w))
+    if (!p || !(steals ? check_steal(s, p) : check_idle(s, p)) || !gt_w_open_generation(s->w))
         return false;
     if (p->state == GT_W_UNKNOWN)
-        p->state = GT_W_ABANDONED;
+        p->state = steals ? GT_W_ABANDONED : GT_W_IDLE;
     if (!gt_w_tell_proc(s->w, p, s->t))
         return false;
     /* A thread that takes back what it lost in a system call is still in it. */
     if (s->p == p)
         s->p = NULL;
-    if (!enter_running(s))
+    /* What a thread without a proc runs is in a system call. */
+    if (!enter(s, GT_W_BUSY, steals ? GT_W_RUNNING : GT_W_SYSCALL))
         return false;
-    gt_w_bind_proc(NULL, p);
-    p->state = GT_W_IDLE;
+    gt_w_bind_proc(does->proc.to == GOTRACE_STATE_RUNNING ? s->t : NULL, p);
+    p->state = proc_state_of(does->proc.to);
     return put_numbered(s, ++p->seq, 1);
+}
+
+static bool proc_stop(gt_w_step *s)
+{
+    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_told(s))
+        return false;
+    if (s->p) {
+        gt_w_bind_proc(NULL, s->p);
+        s->p->state = GT_W_IDLE;
+    }
+    return true;
 }
 
 /* ---- what lasts ----------------------------------------------------------------------------- */
@@ -519,13 +447,14 @@ static bool check_range(gt_w_step *s, bool good, const char *what)
     return good || gt_w_refuse(s->w, GOTRACE_RULE_RANGE, "%s, but %s", gt_w_name(s), what);
 }
 
-static bool gc_active(gt_w_step *s)
+static bool gc_active(gt_w_step *s, const gotrace_semantics *does)
 {
+    static const gotrace_semantics anywhere;
     gotrace_writer *w = s->w;
     bool unknown = w->gc == GT_W_GC_UNKNOWN && w->generation == 1;
     if (w->gc == GT_W_GC_ON && w->gc_generation == w->generation)
         return true;
-    if (!context(s, unknown ? 0 : USER))
+    if (!find_context(s, unknown ? &anywhere : does))
         return false;
     if (w->gc != GT_W_GC_ON && !unknown &&
         !gt_w_refuse(w, GOTRACE_RULE_GC_START, "GCActive, but no GC cycle is going on"))
@@ -662,12 +591,6 @@ static bool region(gt_w_step *s, bool begins)
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
-/* An event that only says something, and needs no more than a context. */
-static bool tell(gt_w_step *s)
-{
-    return enter_running(s) && put_told(s);
-}
-
 static bool sample(gt_w_step *s)
 {
     const gotrace_happening *h = s->h;
@@ -692,56 +615,88 @@ static bool experiment(gt_w_step *s)
             (gt_w_broken(s->w), false));
 }
 
+GT_INLINE bool write_range(gt_w_step *s, const gotrace_semantics *does)
+{
+    bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN;
+    bool active = does->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    switch ((gotrace_range)does->range) {
+    case GOTRACE_RANGE_GC: return active ? gc_active(s, does) : gc(s, begins);
+    case GOTRACE_RANGE_STW: return stop_world(s, begins);
+    case GOTRACE_RANGE_SWEEP:
+    case GOTRACE_RANGE_MARK_ASSIST:
+        if (active)
+            return gt_w_open_generation(s->w) && gt_w_told_active(s);
+        return does->range == GOTRACE_RANGE_SWEEP ? sweep(s, begins) : assist(s, begins);
+    case GOTRACE_RANGE_NONE: break;
+    }
+    return false;
+}
+
+GT_INLINE bool write_transition(gt_w_step *s, const gotrace_semantics *does)
+{
+    bool proc = does->resource == GOTRACE_RESOURCE_PROC;
+    if (does->status)
+        return gt_w_open_generation(s->w) &&
+               (proc ? gt_w_told_proc_status(s) : gt_w_told_goroutine_status(s));
+    if (!proc)
+        return write_goroutines(s, does);
+    return does->numbered ? write_named_proc(s, does) : proc_stop(s);
+}
+
+/* What a row says, written. Each row is expanded in gt_w_v2_event: what it says are constants
+ * here. What has no context of a thread, or finds it by itself, is not looked at before. */
+GT_INLINE bool write_row(gt_w_step *s, const gotrace_semantics *does)
+{
+    if (!does->status && does->kind != GOTRACE_KIND_RANGE_ACTIVE && !find_context(s, does))
+        return false;
+    switch ((gotrace_kind)does->kind) {
+    case GOTRACE_KIND_TRANSITION: return write_transition(s, does);
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE: return write_range(s, does);
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END: return task(s, does->kind == GOTRACE_KIND_TASK_BEGIN);
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END: return region(s, does->kind == GOTRACE_KIND_REGION_BEGIN);
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_LOG:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_SAMPLE: break;
+    }
+    return enter_running(s) && put_told(s);
+}
+
+static const gotrace_semantics rows[GT_V2_EVENT_COUNT] = {
+#define STRIP(...) __VA_ARGS__
+#define N(code, name, since, summary)
+#define E(code, name, since, flags, args, summary, does)
+#define T(code, name, since, flags, args, summary, does) [code] = {STRIP does},
+#include "events_v2.def"
+#undef T
+};
+
 static bool dispatch(gt_w_step *s)
 {
     switch (s->code) {
-    case GOTRACE_V2_ProcStart: return proc_start(s);
-    case GOTRACE_V2_ProcStop: return proc_stop(s);
-    case GOTRACE_V2_ProcSteal: return proc_steal(s);
-    case GOTRACE_V2_GoCreate: return create(s, GT_W_RUNNABLE);
-    case GOTRACE_V2_GoCreateBlocked: return create(s, GT_W_WAITING);
-    case GOTRACE_V2_GoCreateSyscall: return create(s, GT_W_SYSCALL);
-    case GOTRACE_V2_GoStart: return start(s);
-    case GOTRACE_V2_GoDestroy: return stop(s, GT_W_NONE);
-    case GOTRACE_V2_GoStop: return stop(s, GT_W_RUNNABLE);
-    case GOTRACE_V2_GoBlock: return stop(s, GT_W_WAITING);
-    case GOTRACE_V2_GoUnblock: return unblock(s);
-    case GOTRACE_V2_GoSwitch: return switch_to(s, GT_W_WAITING);
-    case GOTRACE_V2_GoSwitchDestroy: return switch_to(s, GT_W_NONE);
-    case GOTRACE_V2_GoSyscallBegin: return syscall_begin(s);
-    case GOTRACE_V2_GoSyscallEnd: return syscall_end(s);
-    case GOTRACE_V2_GoSyscallEndBlocked: return syscall_end_blocked(s);
-    case GOTRACE_V2_GoDestroySyscall: return destroy_syscall(s);
-    case GOTRACE_V2_ProcStatus: return gt_w_open_generation(s->w) && gt_w_told_proc_status(s);
-    case GOTRACE_V2_GoStatus:
-    case GOTRACE_V2_GoStatusStack:
-        return gt_w_open_generation(s->w) && gt_w_told_goroutine_status(s);
-    case GOTRACE_V2_GCSweepActive:
-    case GOTRACE_V2_GCMarkAssistActive: return gt_w_open_generation(s->w) && gt_w_told_active(s);
-    case GOTRACE_V2_GCActive: return gc_active(s);
-    case GOTRACE_V2_GCBegin: return gc(s, true);
-    case GOTRACE_V2_GCEnd: return gc(s, false);
-    case GOTRACE_V2_STWBegin: return stop_world(s, true);
-    case GOTRACE_V2_STWEnd: return stop_world(s, false);
-    case GOTRACE_V2_GCSweepBegin: return sweep(s, true);
-    case GOTRACE_V2_GCSweepEnd: return sweep(s, false);
-    case GOTRACE_V2_GCMarkAssistBegin: return assist(s, true);
-    case GOTRACE_V2_GCMarkAssistEnd: return assist(s, false);
-    case GOTRACE_V2_UserTaskBegin: return task(s, true);
-    case GOTRACE_V2_UserTaskEnd: return task(s, false);
-    case GOTRACE_V2_UserRegionBegin: return region(s, true);
-    case GOTRACE_V2_UserRegionEnd: return region(s, false);
+#define T(code, name, since, flags, args, summary, does)                                           \
+    case code:                                                                                     \
+        return write_row(s, &rows[code]);
+#include "events_v2.def"
+#undef N
+#undef E
+#undef T
     case GOTRACE_V2_CPUSample: return sample(s);
     case GOTRACE_V2_ExperimentalBatch: return experiment(s);
-    default: return tell(s);
+    default: return false; /* the writer refuses records of the file's structure before */
     }
 }
 
 gotrace_status gt_w_v2_event(gt_w_step *s)
 {
-    uint8_t needs = needs_of[s->code];
-    if (!(needs & OF_ITS_OWN) && !context(s, needs))
-        return GOTRACE_ERROR;
     if (!dispatch(s))
         return GOTRACE_ERROR;
     if (s->t && s->t != &s->w->nowhere)
