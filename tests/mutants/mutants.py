@@ -64,7 +64,7 @@ def wanted(options):
     if not options.again:
         return mutations.choose(files, options.seed), options.count
     survivors = [r for r in read_results(options.again) if r["outcome"] == "survived"]
-    return (mutations.place_again(m, files) or {**m, "outcome": "lost"} for m in survivors), len(survivors)
+    return [mutations.place_again(m, files) or {**m, "outcome": "lost"} for m in survivors], len(survivors)
 
 
 def main():

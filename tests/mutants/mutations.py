@@ -59,7 +59,7 @@ def changes_of(code, line, may_drop):
 
 
 def mutants_of(path):
-    """All faults of a file, by line number from 0: {number: [(what, new line)]}."""
+    """All faults of a file, by line number from 0: {number: (line, [(what, new line)])}."""
     with open(path) as file:
         source = file.read()
     lines, codes = source.split("\n"), blank_text(source).split("\n")
@@ -72,7 +72,7 @@ def mutants_of(path):
         elif not directive and code.startswith(" "):  # within a function or a table
             changes = changes_of(code, line, may_drop)
             if changes:
-                result[number] = changes
+                result[number] = (line, changes)
         if code.strip():
             end = code.rstrip()
             may_drop = end.endswith((";", "{", "}", ":")) or bool(HEAD.match(end))
@@ -88,12 +88,11 @@ def sources(tops):
 def choose(files, seed):
     """Mutants in the order of a seed, at most one of each line, as dictionaries."""
     rng = random.Random(seed)
-    places = [(path, number, changes) for path in files for number, changes in sorted(mutants_of(path).items())]
+    places = [(path, number, before, changes) for path in files
+              for number, (before, changes) in sorted(mutants_of(path).items())]
     rng.shuffle(places)
-    for path, number, changes in places:
+    for path, number, before, changes in places:
         what, after = rng.choice(changes)
-        with open(path) as file:
-            before = file.read().split("\n")[number]
         yield {"path": path, "line": number + 1, "what": what, "before": before.strip(), "after": after.strip()}
 
 
