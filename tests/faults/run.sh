@@ -180,6 +180,7 @@ convert --to go1.26 -o out/out vN.trace
 convert --to go1.11 -o out/out vN.trace
 repair -o out/out vN.trace
 repair -o out/out vN.cut
+mutate --break goroutine.running -o out vN.trace
 END
 {
     sed 's/vN/v1/' commands
