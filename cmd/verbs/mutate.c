@@ -46,44 +46,47 @@ static const char *kind_of(const mutating *p)
     return p->job.mode == MUTATE_BREAK ? mutate_verdict(&p->job) : mutate_mode_name(p->job.mode);
 }
 
-/* A file as a whole: the trace, or (found not NULL) what is said of it. */
-static int write_file(const mutating *p, const char *path, const mutate_variant *v,
-                      const verdict *found)
+/* Opens the trace (found is NULL) or its description. */
+static int open_file(const mutating *p, const char *path, const verdict *found)
 {
     session *s = p->session;
     if (!folder_may_write(s, path))
         return EXIT_USAGE;
     s->output.packing = found ? PACKING_NONE : p->packing;
-    int status = output_open(&s->output, path, !found);
-    if (status != EXIT_SOUND)
-        return status;
-    if (found) {
-        char trace[PATH_MAX];
-        snprintf(trace, sizeof trace, "%s.%s.%llu.trace%s", p->stem, kind_of(p),
-                 (unsigned long long)p->job.seed, packing_ending(p->packing));
-        mutate_tell(&s->output.out, p->name, trace, &p->job, v, found);
-    } else {
-        out_bytes(&s->output.out, v->bytes, v->size);
-    }
-    return output_close(&s->output, true);
+    return found ? output_next(&s->output, path) : output_open(&s->output, path, true);
 }
 
+static void write_description(const mutating *p, const mutate_variant *v, const verdict *found)
+{
+    char trace[PATH_MAX];
+    snprintf(trace, sizeof trace, "%s.%s.%llu.trace%s", p->stem, kind_of(p),
+             (unsigned long long)p->job.seed, packing_ending(p->packing));
+    mutate_tell(&p->session->output.out, p->name, trace, &p->job, v, found);
+}
+
+/* Both files appear, or none. */
 static int write_variant(const mutating *p, const mutate_variant *v, const verdict *found)
 {
-    char path[PATH_MAX];
-    for (unsigned i = 0; i < 2; i++) {
-        int length = snprintf(path, sizeof path, "%s/%s.%s.%llu.%s%s", p->folder, p->stem,
+    output *o = &p->session->output;
+    char paths[2][PATH_MAX];
+    int status = EXIT_SOUND;
+    for (unsigned i = 0; i < 2 && status == EXIT_SOUND; i++) {
+        int length = snprintf(paths[i], sizeof paths[i], "%s/%s.%s.%llu.%s%s", p->folder, p->stem,
                               kind_of(p), (unsigned long long)p->job.seed, i ? "json" : "trace",
                               i ? "" : packing_ending(p->packing));
         if (length < 0 || length >= PATH_MAX) {
             diag_error("the path of a variant is too long [system.write]");
-            return EXIT_SYSTEM;
+            status = EXIT_SYSTEM;
+        } else {
+            status = open_file(p, paths[i], i ? found : NULL);
         }
-        int status = write_file(p, path, v, i ? found : NULL);
-        if (status != EXIT_SOUND)
-            return status;
+        if (status == EXIT_SOUND && i == 0)
+            out_bytes(&o->out, v->bytes, v->size);
+        else if (status == EXIT_SOUND)
+            write_description(p, v, found);
     }
-    return EXIT_SOUND;
+    int closed = output_close(o, status == EXIT_SOUND);
+    return closed > status ? closed : status;
 }
 
 static int mutate_one(mutating *p, mutate *m, const gotrace_config *config)
