@@ -14,6 +14,8 @@ typedef struct new_file {
     int fd;          /* of a file without a name, else -1 */
     char *temporary; /* its name, or NULL */
     char *final;
+    char *name;    /* what the user calls it */
+    bool replaced; /* it has appeared, and temporary is what was there before */
 } new_file;
 
 /* For the signal handler: changed with signals blocked. Other threads get none (thread.h). */
@@ -146,7 +148,14 @@ static int make_temporary(new_file *f, mode_t mode)
     return made;
 }
 
-int new_file_open(const char *path, mode_t mode)
+static void free_names(new_file *f)
+{
+    free(f->temporary);
+    free(f->final);
+    free(f->name);
+}
+
+int new_file_open(const char *path, const char *name, mode_t mode)
 {
     sigset_t before;
     int fd = -1;
@@ -155,13 +164,13 @@ int new_file_open(const char *path, mode_t mode)
     if (more) {
         new_file *f = &more[files.count];
         files.list = more;
-        *f = (new_file){.fd = -1, .final = strdup(path)};
-        if (f->final && (fd = open_nameless(f, mode)) < 0)
+        *f = (new_file){.fd = -1, .final = strdup(path), .name = strdup(name)};
+        if (f->final && f->name && (fd = open_nameless(f, mode)) < 0)
             fd = make_temporary(f, mode);
         if (fd >= 0)
             files.count++;
         else
-            free(f->final);
+            free_names(f);
     }
     if (fd >= 0)
         catch_signals();
@@ -169,7 +178,16 @@ int new_file_open(const char *path, mode_t mode)
     return fd;
 }
 
-/* Let the file appear; false with errno set. */
+/* Exchange a file with the one that is there; false with errno set. */
+static bool replace(new_file *f)
+{
+    int done = renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->final, RENAME_EXCHANGE);
+    f->replaced = done == 0;
+    return f->replaced;
+}
+
+/* Let the file appear; false with errno set. Where there are several, what was there before is kept
+ * until all have appeared, if the file system can. */
 static bool commit(new_file *f)
 {
     char name[32];
@@ -179,11 +197,26 @@ static bool commit(new_file *f)
         if (errno != EEXIST || make_temporary(f, 0) < 0)
             return false;
     }
+    if (files.count > 1 && replace(f))
+        return true;
+    if (files.count > 1 && errno != ENOENT && errno != EINVAL && errno != ENOSYS)
+        return false;
     if (rename(f->temporary, f->final) != 0)
         return false;
     free(f->temporary);
     f->temporary = NULL;
     return true;
+}
+
+/* Undo commit. */
+static void take_back(new_file *f)
+{
+    if (!f->replaced)
+        unlink(f->final);
+    else if (rename(f->temporary, f->final) == 0) {
+        free(f->temporary);
+        f->temporary = NULL;
+    }
 }
 
 /* Forget all files, and remove those that have a temporary name. */
@@ -195,15 +228,14 @@ static void forget_all(void)
             unlink(f->temporary);
         if (f->fd >= 0)
             close(f->fd);
-        free(f->temporary);
-        free(f->final);
+        free_names(f);
     }
     free(files.list);
     files.list = NULL;
     files.count = files.nameless = 0;
 }
 
-int new_files_commit(void)
+int new_files_commit(char **failed)
 {
     sigset_t before;
     size_t done = 0;
@@ -211,8 +243,13 @@ int new_files_commit(void)
     while (done < files.count && commit(&files.list[done]))
         done++;
     int error = done < files.count ? errno : 0;
+    *failed = NULL;
+    if (error != 0) {
+        *failed = files.list[done].name;
+        files.list[done].name = NULL;
+    }
     while (error != 0 && done > 0)
-        unlink(files.list[--done].final);
+        take_back(&files.list[--done]);
     forget_all();
     release_signals(&before);
     return error;

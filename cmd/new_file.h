@@ -13,13 +13,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Create a file that is to appear at path, for writing. Returns its descriptor, which is the
- * caller's, or -1 with errno set. */
-int new_file_open(const char *path, mode_t mode);
+/* Create a file that is to appear at path, for writing; messages call it name. Returns its
+ * descriptor, which is the caller's, or -1 with errno set. */
+int new_file_open(const char *path, const char *name, mode_t mode);
 
-/* Let all files that were created appear, in their order. If one cannot, none does: returns its
- * errno, else 0. */
-int new_files_commit(void);
+/* Let all files that were created appear, in their order. If one cannot, none does, and files that
+ * were to be replaced are there as before: returns the errno, else 0. *failed is the name of the
+ * one that cannot, to be freed, or NULL. */
+int new_files_commit(char **failed);
 
 /* Remove all of them. */
 void new_files_discard(void);

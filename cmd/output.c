@@ -216,7 +216,7 @@ static bool open_path(output_file *f, const char *path)
     char *final = exists ? realpath(path, NULL) : output_path(path, &f->foreign);
     if (!final)
         return false;
-    f->fd = new_file_open(final, exists ? existing.st_mode & 0777 : 0666);
+    f->fd = new_file_open(final, path, exists ? existing.st_mode & 0777 : 0666);
     f->is_new = f->fd >= 0;
     error = errno;
     free(final);
@@ -355,10 +355,16 @@ int output_close(output *o, bool keep)
     }
     if (f->fd >= 0)
         finish(o, keep);
+    char *failed = NULL;
     if (!keep || f->error)
         new_files_discard();
     else
-        f->error = new_files_commit();
+        f->error = new_files_commit(&failed);
+    if (failed) {
+        /* Of several, not the last. */
+        free(f->name);
+        f->name = failed;
+    }
     int status = f->error ? EXIT_SYSTEM : EXIT_SOUND;
     if (f->error)
         say_failed(f);

@@ -8,13 +8,21 @@
  *
  * With REFUSE_TMPFILE=1 it instead acts as a file system without files that have no name
  * (O_TMPFILE).
+ *
+ * With REFUSE_CALL=NAME it has a system call fail that changes a folder or settles a file, with
+ * "Input/output error": the REFUSE_CALL_AT-th call of that name. Names: rename, linkat, unlink,
+ * mkdir, rmdir, fsync, fchmod, ftruncate. REFUSE_LOG names a file to which a line is added for each
+ * call of that name: the call, its path, and "refused" if it was.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,4 +90,91 @@ int open(const char *path, int flags, ...)
         return -1;
     }
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* ---- system calls --------------------------------------------------------------------------- */
+
+static atomic_ulong named_calls;
+
+static void log_call(const char *name, const char *path, bool refused_now)
+{
+    const char *log = getenv("REFUSE_LOG");
+    char line[4200];
+
+    int fd = log ? open(log, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+    if (fd < 0)
+        return;
+    int size = snprintf(line, sizeof line, "%s %.4096s%s\n", name, path,
+                        refused_now ? " refused" : "");
+    if (write(fd, line, (size_t)size) != size)
+        _exit(1);
+    close(fd);
+}
+
+/* Whether a call of that name, which is made now, has to fail; if so, errno says why. */
+static bool refuses(const char *name, const char *path)
+{
+    const char *wanted = getenv("REFUSE_CALL"), *at = getenv("REFUSE_CALL_AT");
+    int error = errno;
+
+    bool counts = wanted && strcmp(wanted, name) == 0;
+    unsigned long n = counts ? atomic_fetch_add(&named_calls, 1) + 1 : 0;
+    bool now = counts && at && n == strtoul(at, NULL, 10);
+    log_call(name, path, now);
+    errno = now ? EIO : error;
+    return now;
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    return refuses("rename", to)
+               ? -1
+               : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
+int rename(const char *from, const char *to)
+{
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    return refuses("linkat", to)
+               ? -1
+               : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}
+
+int link(const char *from, const char *to)
+{
+    return linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int unlink(const char *path)
+{
+    return refuses("unlink", path) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return refuses("mkdir", path) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int rmdir(const char *path)
+{
+    return refuses("rmdir", path) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+int fsync(int fd)
+{
+    return refuses("fsync", "-") ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+    return refuses("fchmod", "-") ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    return refuses("ftruncate", "-") ? -1 : (int)syscall(SYS_ftruncate, fd, size);
 }

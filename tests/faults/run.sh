@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What every verb does when memory is refused, at each allocation, and when a write fails, at each
-# block. It has to end with a status of ours, to say why, and to leave no output but a whole one and
+# What every verb does when memory is refused, at each allocation, when a write fails, at each
+# block, and when results cannot get their names (calls.bash). It has to end with a status of ours, to say why, and to leave no output but a whole one and
 # no temporary file.
 #
-#   tests/faults/run.sh [PATTERN]     only commands in which it occurs
+#   tests/faults/run.sh [PATTERN]     only commands in which it occurs (calls: only those of calls.bash)
 #   FAULTS=100000 tests/faults/run.sh   each allocation and each block, not only some of them
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -11,6 +11,7 @@ traces=$PWD/testdata/traces
 build=$(realpath "${BUILD:-build}")
 gotrace=$build/gotrace
 refuse=$build/tests/refuse.so
+calls=$PWD/tests/faults/calls.bash
 export LC_ALL=C.UTF-8
 unset NO_COLOR
 
@@ -197,9 +198,9 @@ END
     echo "merge -o out/out $(echo of-v2/*)"
 } >all
 
-can_refuse=1 can_mount=1
+can_refuse=1 can_preload=1 can_mount=1
 if nm "$gotrace" | grep -qE '__(asan|tsan)'; then
-    can_refuse=
+    can_refuse='' can_preload=''
     echo 'SKIP refused memory: a sanitizer has an allocator of its own'
     skipped=$((skipped + 1))
 elif nm "$gotrace" | grep -q '__gcov'; then
@@ -224,6 +225,12 @@ for command in "${all[@]}"; do
     sweep_size "${words[@]}"
     [ -z "$can_mount" ] || sweep_disk "${words[@]}"
 done
+
+# shellcheck source=tests/faults/calls.bash
+. "$calls"
+if [ -n "$can_preload" ]; then
+    [[ calls != *"$wanted"* ]] || all_calls
+fi
 
 [ -z "${FAULTS:-}" ] || echo "$tried places were tried"
 end_tests

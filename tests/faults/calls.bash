@@ -1,0 +1,107 @@
+# shellcheck shell=bash disable=SC2154
+# System calls that fail where results get their names: the n-th rename, link, unlink, mkdir, fsync, fchmod or ftruncate
+# of a run (refuse.c). Part of tests/faults/run.sh.
+
+# as_before: what is in out is what was there before the run, and nothing else.
+as_before() { diff -r before out >/dev/null; }
+
+# Each result in out is complete, be it the new one or the one that was there before.
+each_is_whole() {
+    local file
+    while read -r file; do
+        cmp -s "out/$file" "whole/$file" || cmp -s "out/$file" "before/$file" || { echo "$file is not whole"; return; }
+    done < <(find out -type f ! -name '.*.gotrace-*' -printf '%P\n')
+}
+
+# The name of the result that the refused call was about; nothing if the call has no path.
+refused_name() { sed -n 's/^[a-z]* \(.*\) refused$/\1/p' calls | sed -E 's|.*/||; s|^\.(.*)\.gotrace-.{6}$|\1|; s|^-$||'; }
+
+# judge_call HOW CALL STATUS USUAL: is that how a refused call may end? HOW: together, where results appear all or none;
+# singly, where each appears when it is complete.
+judge_call() {
+    local how=$1 call=$2 status=$3 usual=$4 name left
+    left=$(find out tmp -name '.*.gotrace-*' -o -path 'tmp/*')
+    each_is_whole
+    if [ "$call" = unlink ]; then
+        # What cannot be removed is left, and nothing else.
+        [ "$status" -eq 3 ] || [ "$status" -eq "$usual" ] || echo "status $status"
+        [ -z "$left" ] || grep -q "/${left##*/} refused\$" calls || echo "$left is left"
+        return
+    fi
+    [ "$status" -eq 3 ] || { echo "status $status"; return; }
+    [ -z "$left" ] || echo "$left is left"
+    [ "$(grep -c ': error: cannot' log)" = 1 ] || echo 'not one error'
+    grep -q ': error: cannot .*: Input/output error \[system\.write\]$' log || echo 'not the reason'
+    name=$(refused_name)
+    grep -F ': error: cannot' log | grep -qF "${name:-out/}" || echo "not the name of the file, $name"
+    [ "$how" = singly ] || as_before || echo "some results and not others: $(diff -rq before out | head -n 1)"
+}
+
+# run_refusing CALL AT NAMELESS WORD...: the command, with that call refused; its status.
+run_refusing() {
+    local settings=(REFUSE_CALL="$1" REFUSE_CALL_AT="$2" REFUSE_LOG="$work/calls" LD_PRELOAD="$refuse")
+    [ -z "$3" ] || settings+=(REFUSE_TMPFILE=1)
+    shift 3
+    rm -rf out tmp calls
+    mkdir tmp
+    cp -r before out
+    env "${settings[@]}" "$gotrace" "$@" >/dev/null 2>log
+}
+
+# sweep_call HOW NAMELESS COMMAND...: each of the calls that the command makes, refused one at a time.
+sweep_call() {
+    local how=$1 nameless=$2 call count at status usual why made
+    shift 2
+    run_refusing none 0 "$nameless" "$@"
+    usual=$?
+    made=$(cut -d ' ' -f 1 calls | sort | uniq -c)
+    while read -r count call; do
+        [ "$call" != rmdir ] || continue
+        for ((at = 1; at <= count; at++)); do
+            run_refusing "$call" $at "$nameless" "$@"
+            status=$?
+            tried=$((tried + 1))
+            why=$(judge_call "$how" "$call" $status $usual | head -n 1)
+            if [ -n "$why" ]; then
+                fail "gotrace $*: $call $at of $count${nameless:+, no O_TMPFILE}, $(find before -type f | wc -l) results before: $why"
+                return
+            fi
+        done
+    done <<<"$made"
+}
+
+# sweep_calls HOW COMMAND...: where there were no results before and where they are replaced, with and without files that have no
+# name.
+sweep_calls() {
+    local how=$1 file nameless failures=$failed sum=$tried
+    shift
+    renew
+    "$gotrace" "$@" >/dev/null 2>&1
+    rm -rf whole before
+    cp -r out whole
+    mkdir before
+    sweep_call "$how" '' "$@"
+    sweep_call "$how" 1 "$@"
+    rm -rf before
+    cp -r whole before
+    find before -type f -print | while read -r file; do echo "what $file was" >"$file"; done
+    sweep_call "$how" '' "$@"
+    sweep_call "$how" 1 "$@"
+    rm -rf whole before calls
+    renew
+    [ "$failed" -eq "$failures" ] || return
+    # Each result gets its name by some call.
+    [ "$tried" -gt "$sum" ] || { fail "gotrace $*: no call was refused"; return; }
+    passed=$((passed + 1))
+}
+
+all_calls() {
+    sweep_calls together split --force --by proc -o out/parts v1.trace
+    sweep_calls together split --force --by generation --zstd -o out/parts v2.trace
+    sweep_calls together convert --to chrome --split 64K -o out/out.json v1.trace
+    sweep_calls together convert --to perfetto -o out/out v2.cut
+    sweep_calls together merge -o out/out of-v1/*
+    sweep_calls together repair -o out/out v2.cut
+    sweep_calls together repair -o out/out v1.trace
+    sweep_calls singly mutate --force --count 2 -o out/variants v2.trace v1.trace
+}
