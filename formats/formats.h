@@ -217,8 +217,10 @@ enum { VERSION_LOSS_KINDS = 32 };
 /* What the other version has no way to say. */
 typedef struct version_losses {
     uint64_t counts[VERSION_LOSS_KINDS];
-    uint64_t impossible; /* events that were left out because they cannot have happened */
-    gotrace_error first; /* why, of the first */
+    int source;           /* the version that was converted */
+    uint64_t events[256]; /* by its codes: events that the other has nothing like */
+    uint64_t impossible;  /* events that were left out because they cannot have happened */
+    gotrace_error first;  /* why, of the first */
 } version_losses;
 
 typedef struct version_job {

@@ -41,8 +41,8 @@ static gotrace_status search(experiments *x, gotrace_source *source, gotrace_dec
     uint64_t offset = 0;
     size_t got;
     while ((status = gotrace_decoder_next(decoder, &record)) >= 0 && status != GOTRACE_END) {
-        if (status == GOTRACE_EVENT && record.spec->flags & GOTRACE_SPEC_DATA &&
-            strcmp(record.spec->name, "ExperimentalBatch") == 0 && !remember(x, &record))
+        if (status == GOTRACE_EVENT && gotrace_decoder_version(decoder) >= GOTRACE_FIRST_V2 &&
+            record.spec->code == GOTRACE_V2_ExperimentalBatch && !remember(x, &record))
             return no_memory(error);
         if (status != GOTRACE_NEED_INPUT)
             continue;

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "formats/common/event_names.h"
+#include "formats/common/rows.h"
 #include "formats/script/meaning.h"
 
 /* ---- making and reporting ------------------------------------------------------------------ */
@@ -150,20 +150,22 @@ const char *script_are(const script_names *arguments)
 
 /* ---- unknown names ------------------------------------------------------------------------- */
 
-/* What an event of the other format is called in this version, or NULL. */
+/* What an event of the other format is called in this version, or NULL: each of the two is what the
+ * other format has for the other. */
 static const char *name_elsewhere(int version, const char *name, size_t size)
 {
-    static const char *const names[][2] = {
-#define NAMES(id, v1, v2) {v1, v2},
-        VERSION_EVENTS(NAMES)
-#undef NAMES
-    };
-    bool v2 = version >= GOTRACE_FIRST_V2;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i][!v2] && strlen(names[i][!v2]) == size &&
-            memcmp(names[i][!v2], name, size) == 0)
-            return names[i][v2];
-    return NULL;
+    enum { LAST_V1 = GOTRACE_FIRST_V2 - 1 };
+    size_t count;
+    const int *versions = gotrace_versions(&count);
+    int other = version >= GOTRACE_FIRST_V2 ? LAST_V1 : versions[count - 1];
+    char text[32];
+    if (size >= sizeof text)
+        return NULL;
+    memcpy(text, name, size);
+    text[size] = '\0';
+    const gotrace_event_spec *row = gotrace_event_spec_named(other, text);
+    const gotrace_event_spec *like = row ? row_like(row, version) : NULL;
+    return like && row_like(like, other) == row ? like->name : NULL;
 }
 
 /* The versions that have an event of that name; none: *first is 0. */

@@ -6,12 +6,19 @@
 
 #include "formats/trace/version.h"
 
+/* The target's row of a batch of data. */
+static const gotrace_event_spec *batch_row(const version_converter *c)
+{
+    const gotrace_event_spec *row = gotrace_event_spec_of(c->to, GOTRACE_V2_ExperimentalBatch);
+    return version_is_v2(c->to) ? row : NULL;
+}
+
 static bool find_batches(version_converter *c)
 {
     c->searched = true;
     if (experiments_find(&c->experiments, c->job->source, &c->job->config->limits, c->error) < 0)
         return version_fail(c, c->error);
-    if (c->specs[DO_EXPERIMENT_DATA])
+    if (batch_row(c))
         return true;
     c->losses->counts[LOST_EXPERIMENT_DATA] += c->experiments.count;
     c->experiments.count = 0;
@@ -23,14 +30,14 @@ static bool copy(version_converter *c, const experiment_batch *b)
     char *data = experiments_read(b, c->job->source, c->error);
     if (!data)
         return version_fail(c, c->error);
-    gotrace_happening h = {.spec = c->specs[DO_EXPERIMENT_DATA],
+    gotrace_happening h = {.spec = batch_row(c),
                            .proc = GOTRACE_NO_PROC,
                            .thread = b->thread,
                            .args = &b->experiment,
                            .arg_count = 1,
                            .data = data,
                            .data_size = b->size};
-    bool done = version_hand_over(c, &h);
+    bool done = version_write_event(c, &h);
     free(data);
     return done;
 }

@@ -79,20 +79,20 @@ static bool note_id(list *l, uint64_t id)
 
 static bool note(const version_converter *c, beginning *b, const gotrace_event *e)
 {
-    switch (c->doing[e->type]) {
-    case DO_GO_STATUS:
-    case DO_GO_STATUS_STACK: return note_goroutine(b, e);
-    case DO_PROC_STATUS: return note_proc(b, e);
-    case DO_GC_ACTIVE: b->gc = true; return true;
-    case DO_SWEEP_ACTIVE: return note_id(&b->sweeping, e->subject);
-    case DO_ASSIST_ACTIVE: return note_id(&b->assisting, e->subject);
-    case DO_PROCS:
+    if (c->rows.source[e->type]->semantics.status)
+        return e->resource == GOTRACE_RESOURCE_PROC ? note_proc(b, e) : note_goroutine(b, e);
+    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_GC)
+        b->gc = true;
+    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_SWEEP)
+        return note_id(&b->sweeping, e->subject);
+    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_MARK_ASSIST)
+        return note_id(&b->assisting, e->subject);
+    if (c->rows.like[e->type] == c->rows.max_procs) {
         if (!b->has_max)
             b->max_procs = e->value;
         b->has_max = true;
-        return true;
-    default: return true;
     }
+    return true;
 }
 
 /* Read the first generation. Problems were told, or will be, by the reader that tells them. */
@@ -132,27 +132,29 @@ static int by_proc(const void *a, const void *b)
 }
 
 /* Something that was so when the trace began. */
-static bool was(version_converter *c, unsigned what, int64_t proc, uint64_t number, uint64_t start)
+static bool was(version_converter *c, const gotrace_event_spec *row, int64_t proc, uint64_t number,
+                uint64_t start)
 {
-    telling t = {.what = what,
-                 .proc = proc,
-                 .thread = GOTRACE_NO_THREAD,
-                 .start = start,
-                 .start_outermost = true};
+    emission t = {.row = row,
+                  .proc = proc,
+                  .thread = GOTRACE_NO_THREAD,
+                  .start = start,
+                  .start_outermost = true};
     t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_THREAD] = t.numbers[ROLE_VALUE] = number;
-    return !c->specs[what] || version_tell(c, &t);
+    return !row || version_emit(c, &t);
 }
 
-static bool tell_goroutines(version_converter *c, const beginning *b, int64_t proc)
+static bool emit_goroutines(version_converter *c, const beginning *b, int64_t proc)
 {
     for (size_t i = 0; i < b->goroutines.count; i++) {
         const found *g = (const found *)b->goroutines.items + i;
-        if (!was(c, DO_GO_CREATE, proc, g->id, g->stack))
+        if (!was(c, c->rows.changes[GOTRACE_STATE_NOT_EXIST][GOTRACE_STATE_RUNNABLE], proc, g->id,
+                 g->stack))
             return false;
-        unsigned state = g->status == STATUS_WAITING      ? DO_GO_WAITING
-                         : g->status == STATUS_IN_SYSCALL ? DO_GO_IN_SYSCALL
-                                                          : DO_NONE;
-        if (state != DO_NONE && !was(c, state, proc, g->id, 0))
+        gotrace_state state = g->status == STATUS_WAITING      ? GOTRACE_STATE_WAITING
+                              : g->status == STATUS_IN_SYSCALL ? GOTRACE_STATE_SYSCALL
+                                                               : GOTRACE_STATE_RUNNABLE;
+        if (!was(c, c->rows.changes[GOTRACE_STATE_RUNNABLE][state], proc, g->id, 0))
             return false;
         goroutine_now *now = version_goroutine(c, g->id);
         if (!now)
@@ -162,35 +164,42 @@ static bool tell_goroutines(version_converter *c, const beginning *b, int64_t pr
     return true;
 }
 
-static bool tell_running(version_converter *c, const beginning *b)
+static bool emit_running(version_converter *c, const beginning *b)
 {
+    const gotrace_event_spec *starts = c->rows.procs[GOTRACE_STATE_IDLE][GOTRACE_STATE_RUNNING];
     const found_proc *p = b->procs.items;
     for (size_t i = 0; i < b->procs.count; i++) {
         proc_now *now = version_proc(c, p[i].id);
-        if (!now || !was(c, DO_PROC_START, p[i].id, (uint64_t)p[i].thread, 0))
+        if (!now || !was(c, starts, p[i].id, (uint64_t)p[i].thread, 0))
             return false;
         now->running = true;
     }
+    starts = c->rows.changes[GOTRACE_STATE_RUNNABLE][GOTRACE_STATE_RUNNING];
     for (size_t i = 0; i < b->goroutines.count; i++) {
         const found *g = (const found *)b->goroutines.items + i;
         if (g->status != STATUS_RUNNING || g->proc == GOTRACE_NO_PROC)
             continue;
         proc_now *now = version_proc(c, g->proc);
-        if (!now || !was(c, DO_GO_START, g->proc, g->id, 0))
+        if (!now || !was(c, starts, g->proc, g->id, 0))
             return false;
         now->goroutine = g->id;
     }
     return true;
 }
 
-/* v1 has no other word for what goes on than its beginning. */
-static bool tell_ranges(version_converter *c, const beginning *b, int64_t proc)
+static const gotrace_event_spec *begins(const version_converter *c, gotrace_range range)
 {
-    if (b->gc && !was(c, DO_GC_BEGIN, proc, 0, 0))
+    return row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range);
+}
+
+/* v1 has no other word for what goes on than its beginning. */
+static bool emit_ranges(version_converter *c, const beginning *b, int64_t proc)
+{
+    if (b->gc && !was(c, begins(c, GOTRACE_RANGE_GC), proc, 0, 0))
         return false;
     const uint64_t *sweeping = b->sweeping.items, *assisting = b->assisting.items;
     for (size_t i = 0; i < b->sweeping.count; i++)
-        if (!was(c, DO_SWEEP_BEGIN, (int64_t)sweeping[i], 0, 0))
+        if (!was(c, begins(c, GOTRACE_RANGE_SWEEP), (int64_t)sweeping[i], 0, 0))
             return false;
     for (size_t i = 0; i < b->assisting.count; i++) {
         const found key = {.id = assisting[i]};
@@ -198,7 +207,8 @@ static bool tell_ranges(version_converter *c, const beginning *b, int64_t proc)
                              ? bsearch(&key, b->goroutines.items, b->goroutines.count, sizeof key,
                                        by_goroutine)
                              : NULL;
-        if (g && g->status == STATUS_RUNNING && !was(c, DO_ASSIST_BEGIN, g->proc, 0, 0))
+        if (g && g->status == STATUS_RUNNING &&
+            !was(c, begins(c, GOTRACE_RANGE_MARK_ASSIST), g->proc, 0, 0))
             return false;
     }
     return true;
@@ -220,10 +230,10 @@ bool version_begin_v1(version_converter *c)
         uint64_t room = 3 * b.goroutines.count + b.procs.count + b.sweeping.count + 2;
         room = c->strict ? room : 2;
         c->early = c->e->ticks > room ? room : 0;
-        done = tell_goroutines(c, &b, proc) && tell_running(c, &b) && tell_ranges(c, &b, proc);
+        done = emit_goroutines(c, &b, proc) && emit_running(c, &b) && emit_ranges(c, &b, proc);
         /* It says that this was all. */
         c->early -= c->early > 0;
-        done = done && was(c, DO_PROCS, proc, b.max_procs, 0);
+        done = done && was(c, c->rows.max_procs, proc, b.max_procs, 0);
     }
     c->early = 0;
     free(b.goroutines.items);

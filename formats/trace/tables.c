@@ -9,12 +9,6 @@
 
 /* ---- events and their arguments ------------------------------------------------------------- */
 
-static const char *const names[DO_COUNT][2] = {
-#define VERSION_NAMES(id, v1, v2) [DO_##id] = {v1, v2},
-    VERSION_EVENTS(VERSION_NAMES)
-#undef VERSION_NAMES
-};
-
 /* The role of an argument, which is the n-th of its kind. */
 static uint8_t role_of(gotrace_arg_kind kind, unsigned n)
 {
@@ -34,83 +28,97 @@ static uint8_t role_of(gotrace_arg_kind kind, unsigned n)
     }
 }
 
-static void set_roles(version_converter *c, unsigned what)
+static void set_roles(version_converter *c, const gotrace_event_spec *row)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    size_t count = gotrace_writer_args(c->specs[what], c->to, args);
+    size_t count = gotrace_writer_args(row, c->to, args);
     unsigned seen[ROLE_START + 1] = {0};
-    c->role_counts[what] = (uint8_t)count;
+    c->role_counts[row->code] = (uint8_t)count;
     for (size_t i = 0; i < count; i++) {
         uint8_t kind = role_of((gotrace_arg_kind)args[i]->kind, 0);
-        c->roles[what][i] = role_of((gotrace_arg_kind)args[i]->kind, seen[kind]++);
+        c->roles[row->code][i] = role_of((gotrace_arg_kind)args[i]->kind, seen[kind]++);
     }
+}
+
+/* The arguments of an event stand in gotrace_event.args without time, and so do those of a row. */
+emission version_copy(const version_converter *c, const gotrace_event_spec *row)
+{
+    emission t = version_emission(c, row);
+    unsigned seen[ROLE_START + 1] = {0};
+    size_t most = sizeof c->e->args / sizeof *c->e->args;
+    t.start = c->e->start_stack;
+    t.text = t.message = "";
+    for (size_t i = 1; i < row->arg_count && i <= most; i++) {
+        gotrace_arg_kind kind = (gotrace_arg_kind)row->args[i].kind;
+        uint8_t role = role_of(kind, seen[role_of(kind, 0)]);
+        if (kind == GOTRACE_ARG_SEQ || kind == GOTRACE_ARG_STACK)
+            continue;
+        seen[role_of(kind, 0)]++;
+        if (role < ROLE_NUMBERS)
+            t.numbers[role] = c->e->args[i - 1];
+        else if (role == ROLE_TEXT)
+            t.text = gotrace_reader_string(c->reader, c->e->args[i - 1], &t.text_size);
+        else if (role == ROLE_MESSAGE)
+            t.message = gotrace_reader_string(c->reader, c->e->args[i - 1], &t.message_size);
+    }
+    return t;
 }
 
 void version_tables(version_converter *c)
 {
-    bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
-    memset(c->doing, DO_NONE, sizeof c->doing);
-    for (unsigned what = 0; what < DO_COUNT; what++) {
-        const char *name = names[what][from_v2];
-        const gotrace_event_spec *spec = name ? gotrace_event_spec_named(c->from, name) : NULL;
-        if (spec)
-            c->doing[spec->code] = (uint8_t)what;
-        name = names[what][to_v2];
-        c->specs[what] = name ? gotrace_event_spec_named(c->to, name) : NULL;
-        if (c->specs[what])
-            set_roles(c, what);
+    version_rows *rows = &c->rows;
+    for (unsigned code = 0; code < VERSION_CODES; code++) {
+        const gotrace_event_spec *row = gotrace_event_spec_of(c->from, code);
+        rows->source[code] = row;
+        rows->like[code] = row ? row_like(row, c->to) : NULL;
+        row = gotrace_event_spec_of(c->to, code);
+        if (!row)
+            continue;
+        set_roles(c, row);
+        const gotrace_semantics *s = &row->semantics;
+        if (row_stops(s) && s->text && rows->stop_count < VERSION_STOPS)
+            rows->stops[rows->stop_count++] = row;
+        if (row_starts(s) && row_has(row, GOTRACE_ARG_STRING))
+            rows->start_label = row;
+        if (s->status && s->resource == GOTRACE_RESOURCE_PROC)
+            rows->proc_status = row;
+        else if (s->status && (row->flags & GOTRACE_SPEC_STACK))
+            rows->status_stack = row;
+        else if (s->status)
+            rows->status = row;
     }
+    for (unsigned from = 0; from < ROW_STATES; from++)
+        for (unsigned to = 0; to < ROW_STATES; to++) {
+            rows->changes[from][to] = row_of_change(c->to, GOTRACE_RESOURCE_GOROUTINE, from, to,
+                                                    NULL);
+            rows->procs[from][to] = row_of_change(c->to, GOTRACE_RESOURCE_PROC, from, to, NULL);
+        }
+    rows->syscall = row_of_kind(c->to, GOTRACE_KIND_SYSCALL, GOTRACE_RANGE_NONE);
+    if (!rows->syscall)
+        rows->syscall = rows->changes[GOTRACE_STATE_RUNNING][GOTRACE_STATE_SYSCALL];
+    rows->region_begin = row_of_kind(c->to, GOTRACE_KIND_REGION_BEGIN, GOTRACE_RANGE_NONE);
+    rows->region_end = row_of_kind(c->to, GOTRACE_KIND_REGION_END, GOTRACE_RANGE_NONE);
+    rows->max_procs = row_of_metric(c->to, "GOMAXPROCS");
 }
 
 /* ---- reasons -------------------------------------------------------------------------------- */
-
-/* v1 has an event a reason. These are also the words of Go 1.27's reader for v1's events. */
-static const struct {
-    unsigned what;
-    const char *reason;
-} blocks[] = {
-    {DO_GO_BLOCK_SEND, "chan send"},
-    {DO_GO_BLOCK_RECV, "chan receive"},
-    {DO_GO_BLOCK_SELECT, "select"},
-    {DO_GO_BLOCK_SYNC, "sync"},
-    {DO_GO_BLOCK_COND, "sync.(*Cond).Wait"},
-    {DO_GO_BLOCK_NET, "network"},
-    {DO_GO_BLOCK_GC, "GC mark assist wait for work"},
-    {DO_GO_SLEEP, "sleep"},
-    {DO_GO_FOREVER, "forever"},
-};
-enum { BLOCKS = sizeof blocks / sizeof *blocks };
 
 static bool has_reason(const char *reason)
 {
     return reason && *reason && strcmp(reason, "unspecified") != 0;
 }
 
-unsigned version_v1_block(version_converter *c, const char *reason)
+const gotrace_event_spec *version_v1_stop(version_converter *c, gotrace_state to,
+                                          const char *reason)
 {
-    for (size_t i = 0; reason && i < BLOCKS; i++)
-        if (c->specs[blocks[i].what] && strcmp(reason, blocks[i].reason) == 0)
-            return blocks[i].what;
+    for (size_t i = 0; reason && i < c->rows.stop_count; i++) {
+        const gotrace_event_spec *row = c->rows.stops[i];
+        if (row->semantics.self.to == to && strcmp(row->semantics.text, reason) == 0)
+            return row;
+    }
     if (has_reason(reason))
-        version_lose(c, LOST_WAIT_REASONS);
-    return DO_GO_BLOCK;
-}
-
-unsigned version_v1_yield(version_converter *c, const char *reason)
-{
-    if (reason && strcmp(reason, "preempted") == 0)
-        return DO_GO_PREEMPT;
-    if (has_reason(reason) && strcmp(reason, "runtime.Gosched") != 0)
-        version_lose(c, LOST_YIELD_REASONS);
-    return DO_GO_SCHED;
-}
-
-const char *version_v2_reason(unsigned doing)
-{
-    for (size_t i = 0; i < BLOCKS; i++)
-        if (blocks[i].what == doing)
-            return blocks[i].reason;
-    return doing == DO_GO_SCHED ? "runtime.Gosched" : doing == DO_GO_PREEMPT ? "preempted" : "";
+        version_lose(c, to == GOTRACE_STATE_WAITING ? LOST_WAIT_REASONS : LOST_YIELD_REASONS);
+    return c->rows.changes[GOTRACE_STATE_RUNNING][to];
 }
 
 /* Since 1.21 there are many kinds of stops, of which 0 is an unknown one. Until 1.20 there are two,
@@ -226,7 +234,7 @@ bool version_stack(version_converter *c, uint64_t source, uint64_t *id)
 }
 
 /* Where a goroutine starts: until 1.6 a PC. */
-bool version_start(version_converter *c, const telling *t, uint64_t *id)
+bool version_start(version_converter *c, const emission *t, uint64_t *id)
 {
     bool from_pc = gotrace_frame_values(c->from) == 1, to_pc = gotrace_frame_values(c->to) == 1;
     size_t count;

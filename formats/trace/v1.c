@@ -13,39 +13,36 @@
 
 /* ---- from v1 -------------------------------------------------------------------------------- */
 
+/* v1's arguments by their kinds; regions and messages have code of their own. */
 static bool same_event(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    unsigned what = c->doing[e->type];
-    if (what == DO_NONE)
-        return true;
-    telling t = version_telling(c, what);
-    t.numbers[ROLE_GOROUTINE] = e->args[0];
-    t.numbers[ROLE_THREAD] = e->args[0];
-    t.start = what == DO_GO_CREATE ? e->args[1] : 0;
-    t.text = e->text;
-    t.text_size = e->text_size;
-    if (what == DO_SYSCALL_EXIT)
-        t.proc = GOTRACE_NO_PROC; /* the writer finds out where it is told */
-    if (!c->specs[what] && what == DO_GO_START_LABEL) {
-        version_lose(c, LOST_LABELS);
-        t.what = DO_GO_START;
-    } else if (!c->specs[what] && what == DO_GO_BLOCK_GC) {
-        version_lose(c, LOST_WAIT_REASONS);
-        t.what = DO_GO_BLOCK;
-    } else if (!c->specs[what]) {
-        /* A region that neither begins nor ends is damage, and means nothing to a reader. */
-        version_lose(c, LOST_REGIONS);
+    const gotrace_event_spec *source = version_source(c), *row = c->rows.like[e->type];
+    if (!row) {
+        version_lose_event(c);
         return true;
     }
-    return version_tell(c, &t);
+    emission t = version_emission(c, row);
+    t.numbers[ROLE_GOROUTINE] = e->args[0];
+    t.numbers[ROLE_THREAD] = e->args[0];
+    t.start = row_has(row, GOTRACE_ARG_START) ? e->args[1] : 0;
+    t.text = e->text;
+    t.text_size = e->text_size;
+    if (row_is(row->semantics.other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
+        t.proc = GOTRACE_NO_PROC; /* the writer finds out where it is told */
+    if (source->semantics.text && !row->semantics.text)
+        version_lose(c, LOST_WAIT_REASONS);
+    else if (row_has(source, GOTRACE_ARG_STRING) && !row_has(row, GOTRACE_ARG_STRING))
+        version_lose(c, LOST_LABELS);
+    return version_emit(c, &t);
 }
 
 /* Goroutines that wake others when a timer is due are listed at the end of a trace. */
 static bool remember_timer(version_converter *c)
 {
     enum { LANE_TIMER = 1000001 };
-    if (c->doing[c->e->type] != DO_GO_UNBLOCK || c->e->lane != LANE_TIMER)
+    gotrace_change other = version_source(c)->semantics.other;
+    if (!row_is(other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE) || c->e->lane != LANE_TIMER)
         return true;
     return idmap_insert(&c->timers, c->e->goroutine) || version_no_memory(c);
 }
@@ -57,7 +54,7 @@ bool version_v1_end(version_converter *c)
     if (!timers && c->timers.count > 0)
         return version_no_memory(c);
     for (size_t i = 0; done && i < c->timers.count; i++) {
-        gotrace_happening h = {.spec = c->specs[DO_TIMER],
+        gotrace_happening h = {.spec = gotrace_event_spec_of(c->to, GOTRACE_V1_TimerGoroutine),
                                .proc = GOTRACE_NO_PROC,
                                .thread = GOTRACE_NO_THREAD,
                                .args = &timers[i],
@@ -72,9 +69,9 @@ bool version_v1_end(version_converter *c)
 /* ---- from v2: goroutines -------------------------------------------------------------------- */
 
 /* A transition of the event's goroutine, where it happened. */
-static telling transition(const version_converter *c, unsigned what)
+static emission transition(const version_converter *c, const gotrace_event_spec *row)
 {
-    telling t = version_telling(c, what);
+    emission t = version_emission(c, row);
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
     if (t.proc == GOTRACE_NO_PROC) {
         /* What happens on no proc stands in the tracer's global buffer, and nobody does it. */
@@ -84,44 +81,67 @@ static telling transition(const version_converter *c, unsigned what)
     return t;
 }
 
-static bool tell_plain(version_converter *c, unsigned what, uint64_t goroutine)
+/* The target's row by which a goroutine changes so. */
+static const gotrace_event_spec *change(const version_converter *c, gotrace_state from,
+                                        gotrace_state to)
 {
-    telling t = transition(c, what);
-    t.numbers[ROLE_GOROUTINE] = goroutine;
-    t.goroutine = 0;
-    t.stack = 0;
-    return version_tell(c, &t);
+    return c->rows.changes[from][to];
 }
 
 static bool starts(version_converter *c)
 {
-    telling t = transition(c, DO_GO_START);
+    emission t = transition(c, change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING));
     proc_now *p = version_proc(c, t.proc);
     if (!p)
         return false;
     p->goroutine = c->e->subject;
     t.goroutine = 0;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
-/* It blocks, yields or ends. */
-static bool stops(version_converter *c, unsigned what)
+static bool stops_by(version_converter *c, const gotrace_event_spec *row)
 {
-    telling t = transition(c, what);
+    emission t = transition(c, row);
     proc_now *p = version_proc(c, t.proc);
     if (!p)
         return false;
     p->goroutine = 0;
-    if (what == DO_GO_END)
+    if (c->e->to == GOTRACE_STATE_NOT_EXIST)
         idmap_remove(&c->goroutines, c->e->subject);
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
-static bool create(version_converter *c, bool waiting)
+static bool ends(version_converter *c)
 {
-    telling t = transition(c, DO_GO_CREATE);
+    return stops_by(c, change(c, GOTRACE_STATE_RUNNING, GOTRACE_STATE_NOT_EXIST));
+}
+
+static bool blocks_or_yields(version_converter *c)
+{
+    return stops_by(c, version_v1_stop(c, c->e->to, c->e->reason));
+}
+
+static bool create(version_converter *c)
+{
+    emission t = transition(c, change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE));
     t.start = c->e->start_stack;
-    return version_tell(c, &t) && (!waiting || tell_plain(c, DO_GO_WAITING, c->e->subject));
+    return version_emit(c, &t);
+}
+
+static bool create_waiting(version_converter *c)
+{
+    if (!create(c))
+        return false;
+    emission t = transition(c, change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_WAITING));
+    t.goroutine = 0;
+    t.stack = 0;
+    return version_emit(c, &t);
+}
+
+static bool unblocks(version_converter *c)
+{
+    emission t = transition(c, change(c, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE));
+    return version_emit(c, &t);
 }
 
 /* A thread of C calls a function of Go, for the first time or again. */
@@ -134,16 +154,22 @@ static bool call_from_c(version_converter *c)
     g->from_c = g->in_syscall = true;
     if (again)
         return true;
-    telling t = transition(c, DO_GO_CREATE);
+    emission t = transition(c, change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE));
     t.proc = -1;
     t.goroutine = 0;
-    if (!version_tell(c, &t))
+    if (!version_emit(c, &t))
         return false;
-    t.what = DO_GO_IN_SYSCALL;
-    return version_tell(c, &t);
+    t.row = change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_SYSCALL);
+    return version_emit(c, &t);
 }
 
 /* ---- from v2: system calls ------------------------------------------------------------------ */
+
+static bool call_begins(version_converter *c)
+{
+    emission t = transition(c, c->rows.syscall);
+    return version_emit(c, &t);
+}
 
 /* The proc is lost to the system call that its goroutine is in. */
 static bool call_blocks(version_converter *c, int64_t proc)
@@ -154,17 +180,17 @@ static bool call_blocks(version_converter *c, int64_t proc)
     goroutine_now *g = version_goroutine(c, p->goroutine);
     if (!g)
         return false;
-    telling t = version_telling(c, DO_SYSCALL_BLOCK);
+    emission t = version_emission(c, change(c, GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL));
     t.proc = proc;
     t.goroutine = 0;
     g->in_syscall = true;
     p->goroutine = 0;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool call_exits(version_converter *c, uint64_t goroutine)
 {
-    telling t = version_telling(c, DO_SYSCALL_EXIT);
+    emission t = version_emission(c, change(c, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE));
     goroutine_now *g = version_goroutine(c, goroutine);
     if (!g)
         return false;
@@ -172,7 +198,7 @@ static bool call_exits(version_converter *c, uint64_t goroutine)
     t.proc = GOTRACE_NO_PROC;
     t.goroutine = 0;
     t.numbers[ROLE_GOROUTINE] = goroutine;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 /* It goes on where it was. v1 tells of that only where the call was told as one that blocks, as
@@ -212,7 +238,7 @@ static bool returns_to_c(version_converter *c)
 
 static bool proc_starts(version_converter *c)
 {
-    telling t = version_telling(c, DO_PROC_START);
+    emission t = version_emission(c, c->rows.procs[GOTRACE_STATE_IDLE][GOTRACE_STATE_RUNNING]);
     proc_now *p = version_proc(c, (int64_t)c->e->subject);
     if (!p)
         return false;
@@ -220,12 +246,12 @@ static bool proc_starts(version_converter *c)
     t.proc = (int64_t)c->e->subject;
     t.goroutine = 0;
     t.numbers[ROLE_THREAD] = (uint64_t)c->e->thread;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool proc_stops(version_converter *c)
 {
-    telling t = version_telling(c, DO_PROC_STOP);
+    emission t = version_emission(c, c->rows.procs[GOTRACE_STATE_RUNNING][GOTRACE_STATE_IDLE]);
     t.proc = (int64_t)c->e->subject;
     t.goroutine = 0;
     proc_now *p = version_proc(c, t.proc);
@@ -233,46 +259,73 @@ static bool proc_stops(version_converter *c)
     if (!p || !p->running || c->e->from == GOTRACE_STATE_IDLE)
         return p != NULL;
     p->running = false;
-    return call_blocks(c, t.proc) && version_tell(c, &t);
+    return call_blocks(c, t.proc) && version_emit(c, &t);
 }
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
 static bool status(version_converter *c)
 {
-    /* Those of the first generation were told when the trace began. */
-    if (c->doing[c->e->type] == DO_GO_STATUS_STACK && c->e->stack != 0)
+    /* Those of the first generation were written when the trace began. */
+    if (c->e->resource == GOTRACE_RESOURCE_GOROUTINE && c->e->stack != 0)
         version_lose(c, LOST_STATUS_STACKS);
+    return true;
+}
+
+/* How a goroutine goes from one state to another. */
+typedef bool (*step)(version_converter *);
+static const step steps[ROW_STATES][ROW_STATES] = {
+    [GOTRACE_STATE_NOT_EXIST] = {[GOTRACE_STATE_RUNNABLE] = create,
+                                 [GOTRACE_STATE_WAITING] = create_waiting,
+                                 [GOTRACE_STATE_SYSCALL] = call_from_c},
+    [GOTRACE_STATE_RUNNABLE] = {[GOTRACE_STATE_RUNNING] = starts},
+    [GOTRACE_STATE_RUNNING] = {[GOTRACE_STATE_NOT_EXIST] = ends,
+                               [GOTRACE_STATE_RUNNABLE] = blocks_or_yields,
+                               [GOTRACE_STATE_WAITING] = blocks_or_yields,
+                               [GOTRACE_STATE_SYSCALL] = call_begins},
+    [GOTRACE_STATE_SYSCALL] = {[GOTRACE_STATE_RUNNING] = call_ends,
+                               [GOTRACE_STATE_RUNNABLE] = call_ends_blocked,
+                               [GOTRACE_STATE_NOT_EXIST] = returns_to_c},
+    [GOTRACE_STATE_WAITING] = {[GOTRACE_STATE_RUNNABLE] = unblocks},
+};
+
+static bool step_from(version_converter *c, gotrace_state from, gotrace_state to)
+{
+    const gotrace_event *whole = c->e;
+    gotrace_event part = *whole;
+    part.from = from;
+    part.to = to;
+    c->e = &part;
+    bool done = steps[from][to](c);
+    c->e = whole;
+    return done;
+}
+
+/* A change without a step is two: every state can be left for, and reached from, runnable. */
+static bool goroutine_changes(version_converter *c)
+{
+    gotrace_state from = c->e->from, to = c->e->to;
+    if (steps[from][to])
+        return steps[from][to](c);
+    if (steps[from][GOTRACE_STATE_RUNNABLE] && steps[GOTRACE_STATE_RUNNABLE][to])
+        return step_from(c, from, GOTRACE_STATE_RUNNABLE) &&
+               step_from(c, GOTRACE_STATE_RUNNABLE, to);
+    version_lose_event(c);
     return true;
 }
 
 static bool from_v2(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    telling t;
-    switch (c->doing[e->type]) {
-    case DO_PROC_START: return proc_starts(c);
-    case DO_PROC_STOP:
-    case DO_PROC_STEAL: return proc_stops(c);
-    case DO_PROC_STATUS: return true;
-    case DO_GO_STATUS:
-    case DO_GO_STATUS_STACK: return status(c);
-    case DO_GO_CREATE: return create(c, false);
-    case DO_GO_CREATE_BLOCKED: return create(c, true);
-    case DO_GO_CREATE_SYSCALL: return call_from_c(c);
-    case DO_GO_START: return starts(c);
-    case DO_GO_END: return stops(c, DO_GO_END);
-    case DO_GO_END_SYSCALL: return returns_to_c(c);
-    case DO_GO_STOP: return stops(c, version_v1_yield(c, e->reason));
-    case DO_GO_BLOCK: return stops(c, version_v1_block(c, e->reason));
-    case DO_SYSCALL: t = transition(c, DO_SYSCALL); return version_tell(c, &t);
-    case DO_SYSCALL_END: return call_ends(c);
-    case DO_SYSCALL_EXIT: return call_ends_blocked(c);
-    case DO_GO_UNBLOCK:
-    case DO_GO_SWITCH: /* the reader tells the rest of a switch as events of their own */
-    case DO_GO_SWITCH_END: t = transition(c, DO_GO_UNBLOCK); return version_tell(c, &t);
-    default: return true;
+    if (e->kind != GOTRACE_KIND_TRANSITION) {
+        version_lose_event(c);
+        return true;
     }
+    if (version_source(c)->semantics.status)
+        return status(c);
+    if (e->resource == GOTRACE_RESOURCE_PROC)
+        return e->to == GOTRACE_STATE_RUNNING ? proc_starts(c) : proc_stops(c);
+    return goroutine_changes(c);
 }
 
 bool version_to_v1(version_converter *c)

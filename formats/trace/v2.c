@@ -13,91 +13,124 @@
 
 #include "formats/trace/version.h"
 
-/* ---- from v2 -------------------------------------------------------------------------------- */
-
-/* v2 tells a coroutine switch in one, the reader in three events that stand at the same place. */
-static bool part_of_switch(const version_converter *c)
+/* The target's rows for a change of a goroutine, and of a proc. */
+static const gotrace_event_spec *change(const version_converter *c, gotrace_state from,
+                                        gotrace_state to)
 {
-    return c->has_switched && c->e->offset == c->switched;
+    return c->rows.changes[from][to];
 }
 
-static bool unblock(version_converter *c, telling *t)
+static const gotrace_event_spec *proc_change(const version_converter *c, gotrace_state from,
+                                             gotrace_state to)
 {
-    goroutine_now *g = idmap_find(&c->goroutines, c->e->subject);
-    bool runnable = g && g->runnable;
-    if (runnable)
-        g->runnable = false;
-    t->what = DO_GO_UNBLOCK;
-    return runnable || version_tell(c, t);
+    return c->rows.procs[from][to];
 }
 
-static bool switch_over(version_converter *c, telling *t)
+/* A target without an event for goroutines created waiting has them created runnable, and what
+ * unblocks one for the first time is left out. */
+static bool create_blocked(version_converter *c, emission *t)
 {
-    c->has_switched = c->specs[t->what] != NULL;
-    c->switched = c->e->offset;
-    return c->has_switched ? version_tell(c, t) : unblock(c, t);
-}
-
-static bool create_blocked(version_converter *c, telling *t)
-{
-    if (c->specs[t->what])
-        return version_tell(c, t);
+    t->row = change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_WAITING);
+    if (t->row)
+        return version_emit(c, t);
     goroutine_now *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     g->runnable = true;
     version_lose(c, LOST_CREATED_WAITING);
-    t->what = DO_GO_CREATE;
-    return version_tell(c, t);
+    t->row = change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE);
+    return version_emit(c, t);
 }
+
+/* ---- from v2 -------------------------------------------------------------------------------- */
 
 /* Later generations' statuses are the writer's, but for their stacks. */
-static bool status(version_converter *c, telling *t)
+static bool status(version_converter *c)
 {
-    bool stack = t->what == DO_GO_STATUS_STACK && c->e->stack != 0;
-    if (stack && !c->specs[t->what])
+    const gotrace_event_spec *row = c->rows.like[c->e->type];
+    bool stack = row->flags & GOTRACE_SPEC_STACK;
+    if (!stack && c->e->stack != 0)
         version_lose(c, LOST_STATUS_STACKS);
-    if (!c->specs[t->what]) {
-        t->what = DO_GO_STATUS;
-        t->stack = stack = 0;
-    }
-    if (c->started && !stack)
+    emission t = version_copy(c, row);
+    if (!stack || c->e->stack == 0)
+        t.stack = 0;
+    if (c->started && t.stack == 0)
         return true;
-    t->numbers[ROLE_THREAD] = c->e->args[1];
-    t->numbers[ROLE_STATUS] = c->e->args[t->what == DO_PROC_STATUS ? 1 : 2];
-    return version_tell(c, t);
+    return version_emit(c, &t);
 }
 
+/* The event at hand is a change of its subject, alone or as part of a record that the target does
+ * not have. */
+static bool write_change(version_converter *c, gotrace_state from, gotrace_state to)
+{
+    const gotrace_event *e = c->e;
+    bool proc = e->resource == GOTRACE_RESOURCE_PROC;
+    emission t = version_emission(c, proc ? proc_change(c, from, to) : change(c, from, to));
+    t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_PROC] = e->subject;
+    t.start = e->start_stack;
+    t.text = e->reason ? e->reason : "";
+    t.text_size = strlen(t.text);
+    if (from == GOTRACE_STATE_NOT_EXIST && to == GOTRACE_STATE_WAITING)
+        return create_blocked(c, &t);
+    if (t.row)
+        return version_emit(c, &t);
+    /* A change without a row is two, where it can be. */
+    if (!proc && change(c, from, GOTRACE_STATE_RUNNABLE) && change(c, GOTRACE_STATE_RUNNABLE, to))
+        return write_change(c, from, GOTRACE_STATE_RUNNABLE) &&
+               write_change(c, GOTRACE_STATE_RUNNABLE, to);
+    version_lose_event(c);
+    return true;
+}
+
+/* An unblocking that the target has no need of: the goroutine was created runnable there. */
+static bool is_runnable_already(version_converter *c)
+{
+    const gotrace_event *e = c->e;
+    if (e->resource != GOTRACE_RESOURCE_GOROUTINE || e->from != GOTRACE_STATE_WAITING ||
+        e->to != GOTRACE_STATE_RUNNABLE)
+        return false;
+    goroutine_now *g = idmap_find(&c->goroutines, e->subject);
+    bool runnable = g && g->runnable;
+    if (runnable)
+        g->runnable = false;
+    return runnable;
+}
+
+/* A proc that is taken because its thread's goroutine ends in a system call: the reader makes such
+ * an event, without a number, before that of the end. */
+static bool is_made_steal(const version_converter *c)
+{
+    const gotrace_event_spec *source = version_source(c);
+    return source->semantics.resource == GOTRACE_RESOURCE_PROC && source->semantics.numbered &&
+           source->semantics.proc.to == GOTRACE_STATE_IDLE && c->e->args[1] == 0;
+}
+
+/* A record that changes several goroutines is several events at the same place. Where the target
+ * has such a record, the first of them is copied with all its arguments, and the rest is part of
+ * that; else each is written by the target's row for its change. */
 static bool from_v2(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    unsigned what = c->doing[e->type];
-    telling t = version_telling(c, what);
-    t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_PROC] = e->subject;
-    t.start = e->start_stack;
-    switch (what) {
-    case DO_NONE: return true;
-    case DO_GO_SWITCH:
-    case DO_GO_SWITCH_END: return switch_over(c, &t);
-    case DO_GO_UNBLOCK: return unblock(c, &t);
-    case DO_GO_CREATE_BLOCKED: return create_blocked(c, &t);
-    case DO_PROC_STATUS:
-    case DO_GO_STATUS:
-    case DO_GO_STATUS_STACK: return status(c, &t);
-    case DO_PROC_STEAL:
-        /* That of a thread that returns to C is told with its goroutine's end. */
-        if (e->args[1] == 0)
-            return true;
-        t.numbers[ROLE_THREAD] = e->args[2];
-        break;
-    case DO_GO_BLOCK:
-    case DO_GO_STOP:
-        t.text = e->reason ? e->reason : "";
-        t.text_size = strlen(t.text);
-        break;
-    default: break;
+    if (e->kind != GOTRACE_KIND_TRANSITION) {
+        version_lose_event(c);
+        return true;
     }
-    return part_of_switch(c) || version_tell(c, &t);
+    const gotrace_event_spec *source = version_source(c);
+    if (source->semantics.status)
+        return status(c);
+    if (is_made_steal(c))
+        return true;
+    bool first = !c->has_record || c->record != e->offset;
+    c->has_record = true;
+    c->record = e->offset;
+    if (first)
+        c->copied = c->rows.like[e->type] == source;
+    if (is_runnable_already(c) || (c->copied && !first))
+        return true;
+    if (!c->copied)
+        return write_change(c, e->from, e->to);
+    emission t = version_copy(c, source);
+    return version_emit(c, &t);
 }
 
 /* ---- from v1: procs that run goroutines ------------------------------------------------------ */
@@ -176,9 +209,9 @@ static int64_t make_up_thread(version_converter *c)
 }
 
 /* Something that a thread does. */
-static telling on_thread(const version_converter *c, unsigned what, int64_t thread)
+static emission on_thread(const version_converter *c, const gotrace_event_spec *row, int64_t thread)
 {
-    telling t = version_telling(c, what);
+    emission t = version_emission(c, row);
     t.thread = thread;
     t.proc = GOTRACE_NO_PROC;
     t.goroutine = 0;
@@ -207,10 +240,11 @@ static bool bind(version_converter *c, int64_t proc, int64_t wanted)
     p->lost = false;
     if (!list_busy(c, proc, p))
         return false;
-    telling t = on_thread(c, was_running ? DO_PROC_STATUS : DO_PROC_START, wanted);
+    const gotrace_event_spec *starts = proc_change(c, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING);
+    emission t = on_thread(c, was_running ? c->rows.proc_status : starts, wanted);
     t.numbers[ROLE_PROC] = (uint64_t)proc;
     t.numbers[ROLE_STATUS] = PROC_RUNNING;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool unbind(version_converter *c, int64_t proc)
@@ -223,8 +257,8 @@ static bool unbind(version_converter *c, int64_t proc)
         return false;
     thread->has_proc = false;
     p->running = p->lost = false;
-    telling t = on_thread(c, DO_PROC_STOP, p->thread);
-    return version_tell(c, &t);
+    emission t = on_thread(c, proc_change(c, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE), p->thread);
+    return version_emit(c, &t);
 }
 
 /* Let the proc have a thread on which no other goroutine is in a system call. */
@@ -259,10 +293,12 @@ static bool find_running(version_converter *c, uint64_t stopper, int64_t *proc)
 
 /* The tracer says where these events were written, but not always by whom: what is about the whole
  * program may then stand with any goroutine that runs. */
-bool version_v2_place(version_converter *c, telling *t, bool goroutine)
+bool version_v2_place(version_converter *c, emission *t, bool goroutine)
 {
     int64_t proc = t->proc;
-    uint64_t wanted = t->what == DO_STW_END ? c->stop_goroutine : 0;
+    const gotrace_semantics *s = &t->row->semantics;
+    bool ends_stop = s->kind == GOTRACE_KIND_RANGE_END && s->range == GOTRACE_RANGE_STW;
+    uint64_t wanted = ends_stop ? c->stop_goroutine : 0;
     proc_now *p = proc == GOTRACE_NO_PROC ? NULL : version_proc(c, proc);
     if (c->status < 0)
         return false;
@@ -274,8 +310,7 @@ bool version_v2_place(version_converter *c, telling *t, bool goroutine)
     }
     if (!p || (goroutine && !good)) {
         gotrace_error why = {.rule = GOTRACE_RULE_CONTEXT};
-        snprintf(why.message, sizeof why.message, "%s while no goroutine runs",
-                 c->specs[t->what]->name);
+        snprintf(why.message, sizeof why.message, "%s while no goroutine runs", t->row->name);
         if (c->losses->impossible++ == 0)
             c->losses->first = why;
         return false;
@@ -304,18 +339,18 @@ static bool found(version_converter *c)
 static bool was(version_converter *c, uint64_t goroutine, uint64_t state, int64_t thread)
 {
     const uint64_t *start = idmap_find(&c->found, goroutine);
-    telling t = on_thread(c, c->specs[DO_GO_STATUS_STACK] ? DO_GO_STATUS_STACK : DO_GO_STATUS,
-                          state == STATUS_IN_SYSCALL ? GOTRACE_NO_THREAD : thread);
+    emission t = on_thread(c, c->rows.status_stack ? c->rows.status_stack : c->rows.status,
+                           state == STATUS_IN_SYSCALL ? GOTRACE_NO_THREAD : thread);
     t.numbers[ROLE_GOROUTINE] = goroutine;
     t.numbers[ROLE_THREAD] = thread == GOTRACE_NO_THREAD ? UINT64_MAX : (uint64_t)thread;
     t.numbers[ROLE_STATUS] = state;
     t.stack = 0;
     t.start = start ? *start : 0;
-    if (t.start != 0 && t.what == DO_GO_STATUS)
+    if (t.start != 0 && t.row == c->rows.status)
         version_lose(c, LOST_START_FUNCTIONS);
     t.start_is_stack = true;
     idmap_remove(&c->found, goroutine);
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool found_waiting(version_converter *c)
@@ -368,37 +403,36 @@ static bool create_in_syscall(version_converter *c)
         return false;
     g->thread = id;
     thread->has_goroutine = true;
-    telling t = on_thread(c, DO_GO_CREATE_SYSCALL, id);
+    emission t = on_thread(c, change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_SYSCALL), id);
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
     t.stack = 0;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
-static bool create_now(version_converter *c, unsigned found_as)
+/* found_as: the state that the next event reports, or runnable. */
+static bool create_now(version_converter *c, gotrace_state found_as)
 {
-    if (found_as == DO_GO_IN_SYSCALL)
+    if (found_as == GOTRACE_STATE_SYSCALL)
         return create_in_syscall(c);
-    telling t = version_telling(c, DO_GO_CREATE);
+    emission t = version_emission(c, change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE));
     if (!version_v2_place(c, &t, false))
         return c->status >= 0;
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
     t.start = c->e->start_stack;
-    t.what = found_as == DO_GO_WAITING ? DO_GO_CREATE_BLOCKED : DO_GO_CREATE;
-    return found_as == DO_GO_WAITING ? create_blocked(c, &t) : version_tell(c, &t);
+    return found_as == GOTRACE_STATE_WAITING ? create_blocked(c, &t) : version_emit(c, &t);
 }
 
-/* Tell of the creation that was kept. *done: the event at hand has thereby been told too. */
+/* Write the creation that was kept. *done: the event at hand is part of it. */
 static bool create_kept(version_converter *c, const gotrace_event *now, bool *done)
 {
     gotrace_event created = c->created;
-    unsigned what = now ? c->doing[now->type] : DO_NONE;
-    *done = now && (what == DO_GO_WAITING || what == DO_GO_IN_SYSCALL) &&
-            now->subject == created.subject;
+    const gotrace_semantics *s = now ? &c->rows.source[now->type]->semantics : NULL;
+    *done = s && s->initial && now->subject == created.subject;
     c->has_created = false;
     c->e = &created;
-    bool told = create_now(c, *done ? what : DO_NONE);
+    bool written = create_now(c, *done ? s->other.to : GOTRACE_STATE_RUNNABLE);
     c->e = now ? now : &c->created;
-    return told;
+    return written;
 }
 
 /* Before anything that is not about what was there, say what was. */
@@ -406,10 +440,9 @@ bool version_v2_within(version_converter *c, bool *done)
 {
     if (c->has_created)
         return create_kept(c, c->e, done);
-    unsigned what = c->doing[c->e->type];
-    bool about = (c->e->flags & GOTRACE_EVENT_INITIAL) || what == DO_PROC_START ||
-                 what == DO_GO_START || what == DO_GO_START_LABEL ||
-                 c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
+    const gotrace_semantics *s = &version_source(c)->semantics;
+    bool about = (c->e->flags & GOTRACE_EVENT_INITIAL) || s->proc.to == GOTRACE_STATE_RUNNING ||
+                 s->other.to == GOTRACE_STATE_RUNNING || c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
     if (about && !c->started)
         return true;
     c->started = true;
@@ -431,36 +464,37 @@ static bool starts(version_converter *c)
         c->stop_proc = e->proc;
     if (!list_busy(c, e->proc, p))
         return false;
-    telling t = on_thread(c, DO_GO_START, p->thread);
+    emission t = on_thread(c, change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING), p->thread);
     t.numbers[ROLE_GOROUTINE] = e->subject;
     bool was_there = idmap_find(&c->found, e->subject) != NULL;
-    if (was_there ? !was(c, e->subject, STATUS_RUNNING, p->thread) : !version_tell(c, &t))
+    if (was_there ? !was(c, e->subject, STATUS_RUNNING, p->thread) : !version_emit(c, &t))
         return false;
-    if (c->doing[e->type] != DO_GO_START_LABEL)
+    if (!row_has(version_source(c), GOTRACE_ARG_STRING))
         return true;
-    t.what = DO_GO_LABEL;
+    t.row = row_of_kind(c->to, GOTRACE_KIND_LABEL, GOTRACE_RANGE_NONE);
     t.text = e->text;
     t.text_size = e->text_size;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 /* It blocks, yields or ends. */
-static bool stops(version_converter *c, unsigned what)
+static bool stops(version_converter *c)
 {
     const gotrace_event *e = c->e;
     proc_now *p = version_proc(c, e->proc);
     thread_now *thread = p && p->running ? thread_of(c, p->thread) : NULL;
     if (!p || c->status < 0)
         return false;
-    telling t = on_thread(c, what, p->thread);
-    t.text = version_v2_reason(c->doing[e->type]);
+    const gotrace_semantics *s = &version_source(c)->semantics;
+    emission t = on_thread(c, change(c, GOTRACE_STATE_RUNNING, s->self.to), p->thread);
+    t.text = s->text ? s->text : "";
     t.text_size = strlen(t.text);
     p->goroutine = 0;
     if (thread)
         thread->has_goroutine = false;
-    if (what == DO_GO_END)
+    if (s->self.to == GOTRACE_STATE_NOT_EXIST)
         idmap_remove(&c->goroutines, e->subject);
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool unblocks(version_converter *c)
@@ -471,9 +505,9 @@ static bool unblocks(version_converter *c)
         return false;
     /* Without a proc: by a thread that does nothing else. */
     int64_t thread = p && p->running ? p->thread : THREAD_NOBODY;
-    telling t = on_thread(c, DO_GO_UNBLOCK, thread);
+    emission t = on_thread(c, change(c, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE), thread);
     t.numbers[ROLE_GOROUTINE] = e->subject;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 /* ---- from v1: system calls and procs -------------------------------------------------------- */
@@ -485,8 +519,8 @@ static bool call_begins(version_converter *c)
     if (!p || !g)
         return false;
     g->thread = p->thread;
-    telling t = on_thread(c, DO_SYSCALL, p->thread);
-    return version_tell(c, &t);
+    emission t = on_thread(c, c->rows.syscall, p->thread);
+    return version_emit(c, &t);
 }
 
 /* One that does not block. */
@@ -495,9 +529,9 @@ static bool call(version_converter *c)
     if (!call_begins(c))
         return false;
     const proc_now *p = version_proc(c, c->e->proc);
-    telling t = on_thread(c, DO_SYSCALL_END, p->thread);
+    emission t = on_thread(c, change(c, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING), p->thread);
     t.stack = 0;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool call_blocks(version_converter *c)
@@ -524,8 +558,8 @@ static bool call_exits(version_converter *c)
     if (c->status < 0 || (p && p->lost && !unbind(c, now->proc)))
         return false;
     now->has_goroutine = false;
-    telling t = on_thread(c, DO_SYSCALL_EXIT, thread);
-    return version_tell(c, &t);
+    emission t = on_thread(c, change(c, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE), thread);
+    return version_emit(c, &t);
 }
 
 static bool proc_starts(version_converter *c)
@@ -535,41 +569,44 @@ static bool proc_starts(version_converter *c)
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
+static bool goroutine_from_v1(version_converter *c)
+{
+    const gotrace_semantics *s = &version_source(c)->semantics;
+    gotrace_change other = s->other;
+    if (s->initial)
+        return other.to == GOTRACE_STATE_WAITING ? found_waiting(c) : found_in_syscall(c);
+    if (row_is(s->self, GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL))
+        return call_blocks(c);
+    if (row_stops(s))
+        return stops(c);
+    if (row_starts(s))
+        return starts(c);
+    if (row_is(other, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE))
+        return create(c);
+    if (row_is(other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE))
+        return unblocks(c);
+    if (row_is(other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
+        return call_exits(c);
+    version_lose_event(c);
+    return true;
+}
+
 static bool from_v1(version_converter *c)
 {
-    unsigned what = c->doing[c->e->type];
+    const gotrace_semantics *s = &version_source(c)->semantics;
     if (c->e->flags & GOTRACE_EVENT_FUTILE) {
         /* Go's reader of v1 traces leaves them out as well. */
         version_lose(c, LOST_FUTILE);
         return true;
     }
-    switch (what) {
-    case DO_PROC_START: return proc_starts(c);
-    case DO_PROC_STOP: return unbind(c, c->e->proc);
-    case DO_GO_CREATE: return create(c);
-    case DO_GO_WAITING: return found_waiting(c);
-    case DO_GO_IN_SYSCALL: return found_in_syscall(c);
-    case DO_GO_START:
-    case DO_GO_START_LABEL: return starts(c);
-    case DO_GO_END: return stops(c, DO_GO_END);
-    case DO_GO_SCHED:
-    case DO_GO_PREEMPT: return stops(c, DO_GO_STOP);
-    case DO_GO_BLOCK:
-    case DO_GO_FOREVER:
-    case DO_GO_SLEEP:
-    case DO_GO_BLOCK_SEND:
-    case DO_GO_BLOCK_RECV:
-    case DO_GO_BLOCK_SELECT:
-    case DO_GO_BLOCK_SYNC:
-    case DO_GO_BLOCK_COND:
-    case DO_GO_BLOCK_NET:
-    case DO_GO_BLOCK_GC: return stops(c, DO_GO_BLOCK);
-    case DO_GO_UNBLOCK: return unblocks(c);
-    case DO_SYSCALL: return c->e->kind == GOTRACE_KIND_SYSCALL ? call(c) : call_begins(c);
-    case DO_SYSCALL_BLOCK: return call_blocks(c);
-    case DO_SYSCALL_EXIT: return call_exits(c);
-    default: return true;
-    }
+    if (s->kind == GOTRACE_KIND_SYSCALL)
+        return c->e->kind == GOTRACE_KIND_SYSCALL ? call(c) : call_begins(c);
+    if (s->kind == GOTRACE_KIND_TRANSITION && s->resource == GOTRACE_RESOURCE_PROC)
+        return s->proc.to == GOTRACE_STATE_RUNNING ? proc_starts(c) : unbind(c, c->e->proc);
+    if (s->kind == GOTRACE_KIND_TRANSITION)
+        return goroutine_from_v1(c);
+    version_lose_event(c);
+    return true;
 }
 
 bool version_to_v2(version_converter *c)

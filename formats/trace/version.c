@@ -3,7 +3,7 @@
  *
  * The reader gives the source's events in order, with their meaning; the writer takes what happened
  * and does the rest: sequence numbers, statuses, batches, tables. Between them stands what differs
- * between the versions' ways of telling the same. What the target has no way to tell is counted.
+ * between the versions' ways of emission the same. What the target has no way to tell is counted.
  *
  * Times: between versions of v1 ticks are kept, but where the target wants all stamps of a proc to
  * differ (from 1.19) and the source does not have them so. There, and between v1 and v2, a tick of
@@ -52,6 +52,12 @@ void version_lose(version_converter *c, unsigned what)
     c->losses->counts[what]++;
 }
 
+void version_lose_event(version_converter *c)
+{
+    c->losses->source = c->from;
+    c->losses->events[c->e->type]++;
+}
+
 bool version_loss(const version_losses *losses, int version, size_t n, char *text, size_t size)
 {
     for (unsigned i = 0; i < LOST_COUNT; i++) {
@@ -59,6 +65,14 @@ bool version_loss(const version_losses *losses, int version, size_t n, char *tex
             continue;
         snprintf(text, size, "%s: %" PRIu64 " left out, go 1.%d has none", loss_names[i],
                  losses->counts[i], version);
+        return true;
+    }
+    for (unsigned code = 0; code < VERSION_CODES; code++) {
+        if (losses->events[code] == 0 || n-- > 0)
+            continue;
+        const gotrace_event_spec *row = gotrace_event_spec_of(losses->source, code);
+        snprintf(text, size, "%s: %" PRIu64 " left out, go 1.%d has nothing like it",
+                 row ? row->name : "unknown events", losses->events[code], version);
         return true;
     }
     if (losses->impossible == 0 || n > 0)
@@ -92,18 +106,18 @@ goroutine_now *version_goroutine(version_converter *c, uint64_t goroutine)
     return g;
 }
 
-/* ---- telling the writer --------------------------------------------------------------------- */
+/* ---- events for the writer ------------------------------------------------------------------ */
 
-telling version_telling(const version_converter *c, unsigned what)
+emission version_emission(const version_converter *c, const gotrace_event_spec *row)
 {
     const gotrace_event *e = c->e;
     bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
     /* What v1 has in the context of a goroutine is what v2 has, but in system calls. */
-    return (telling){.what = what,
-                     .proc = e->proc,
-                     .thread = to_v2 ? e->thread : GOTRACE_NO_THREAD,
-                     .goroutine = from_v2 && !to_v2 ? 0 : e->goroutine,
-                     .stack = e->stack};
+    return (emission){.row = row,
+                      .proc = e->proc,
+                      .thread = to_v2 ? e->thread : GOTRACE_NO_THREAD,
+                      .goroutine = from_v2 && !to_v2 ? 0 : e->goroutine,
+                      .stack = e->stack};
 }
 
 /* The nanoseconds of so many ticks. */
@@ -141,7 +155,7 @@ static bool go_on(version_converter *c)
     return true;
 }
 
-static uint64_t argument(const telling *t, unsigned role, uint64_t start, uint64_t text,
+static uint64_t argument(const emission *t, unsigned role, uint64_t start, uint64_t text,
                          uint64_t message)
 {
     switch (role) {
@@ -153,10 +167,10 @@ static uint64_t argument(const telling *t, unsigned role, uint64_t start, uint64
 }
 
 /* The writer refuses what cannot have happened, and goes on. */
-bool version_hand_over(version_converter *c, const gotrace_happening *h)
+bool version_write_event(version_converter *c, const gotrace_happening *h)
 {
     if (gotrace_writer_event(c->writer, h) >= 0) {
-        c->told = true;
+        c->wrote = true;
         return true;
     }
     const gotrace_error *error = gotrace_writer_error(c->writer);
@@ -167,24 +181,24 @@ bool version_hand_over(version_converter *c, const gotrace_happening *h)
     return true;
 }
 
-static bool write_out(version_converter *c, const queued *q, uint64_t message)
+static bool write_out(version_converter *c, const pending *q, uint64_t message)
 {
-    const telling *t = &q->t;
+    const emission *t = &q->e;
     uint64_t args[GOTRACE_MAX_ARGS];
-    for (size_t i = 0; i < c->role_counts[t->what]; i++)
-        args[i] = argument(t, c->roles[t->what][i], q->start, q->text, message);
-    const gotrace_event_spec *spec = c->specs[t->what];
+    const gotrace_event_spec *spec = t->row;
+    for (size_t i = 0; i < c->role_counts[spec->code]; i++)
+        args[i] = argument(t, c->roles[spec->code][i], q->start, q->text, message);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     gotrace_happening h = {.spec = spec,
                            .proc = t->proc,
                            .thread = t->thread,
                            .goroutine = t->goroutine,
                            .args = args,
-                           .arg_count = c->role_counts[t->what],
+                           .arg_count = c->role_counts[spec->code],
                            .stack = q->stack,
                            .data = data ? t->message : NULL,
                            .data_size = data ? t->message_size : 0};
-    return version_hand_over(c, &h);
+    return version_write_event(c, &h);
 }
 
 static bool at(version_converter *c, uint64_t ticks)
@@ -193,30 +207,31 @@ static bool at(version_converter *c, uint64_t ticks)
            version_fail(c, gotrace_writer_error(c->writer));
 }
 
-static bool has_role(const version_converter *c, unsigned what, uint8_t role)
+static bool has_role(const version_converter *c, const gotrace_event_spec *row, uint8_t role)
 {
-    for (size_t i = 0; i < c->role_counts[what]; i++)
-        if (c->roles[what][i] == role)
+    for (size_t i = 0; i < c->role_counts[row->code]; i++)
+        if (c->roles[row->code][i] == role)
             return true;
     return false;
 }
 
-/* The target's ids of what is told. */
-static bool resolve(version_converter *c, queued *q)
+/* The target's ids of the strings and stacks. */
+static bool resolve(version_converter *c, pending *q)
 {
-    telling *t = &q->t;
-    bool stack = (c->specs[t->what]->flags & GOTRACE_SPEC_STACK) || t->what == DO_SAMPLE;
+    emission *t = &q->e;
+    bool stack = (t->row->flags & GOTRACE_SPEC_STACK) ||
+                 t->row->semantics.kind == GOTRACE_KIND_SAMPLE;
     if (t->start_is_stack)
         return !stack || version_start(c, t, &q->stack);
     return (!stack || version_stack(c, t->stack, &q->stack)) &&
-           (!has_role(c, t->what, ROLE_START) || version_start(c, t, &q->start)) &&
-           (!has_role(c, t->what, ROLE_TEXT) ||
+           (!has_role(c, t->row, ROLE_START) || version_start(c, t, &q->start)) &&
+           (!has_role(c, t->row, ROLE_TEXT) ||
             version_text(c, t->proc, t->text, t->text_size, &q->text));
 }
 
 static bool flush_one(version_converter *c)
 {
-    const queued *q = &c->queue[c->queue_first];
+    const pending *q = &c->queue[c->queue_first];
     bool done = at(c, q->at) && write_out(c, q, 0);
     c->queue_first = (c->queue_first + 1) % QUEUE_LENGTH;
     c->queue_count--;
@@ -231,15 +246,14 @@ bool version_flush(version_converter *c)
     return true;
 }
 
-bool version_tell(version_converter *c, telling *t)
+bool version_emit(version_converter *c, emission *t)
 {
-    queued q = {.t = *t};
+    pending q = {.e = *t};
     uint64_t message = 0;
     if (!go_on(c))
         return false;
     q.at = c->now;
-    if (t->what == DO_SAMPLE || t->what == DO_SYSCALL_EXIT)
-        q.t.numbers[ROLE_TICKS] = c->now;
+    q.e.numbers[ROLE_TICKS] = c->now;
     if (c->queue && !t->message) {
         if (c->queue_count == QUEUE_LENGTH && !flush_one(c))
             return false;
@@ -249,23 +263,23 @@ bool version_tell(version_converter *c, telling *t)
         return true;
     }
     return version_flush(c) && at(c, q.at) && resolve(c, &q) &&
-           (!has_role(c, t->what, ROLE_MESSAGE) ||
+           (!has_role(c, t->row, ROLE_MESSAGE) ||
             version_text(c, t->proc, t->message, t->message_size, &message)) &&
            write_out(c, &q, message);
 }
 
-/* v1 tells a label with the start, of which it is known only afterwards. */
+/* v1 has a label in the event of the start, where it is not known yet. */
 bool version_label_start(version_converter *c, uint64_t goroutine, const char *text, size_t size)
 {
     for (size_t i = c->queue_count; i-- > 0;) {
-        queued *q = &c->queue[(c->queue_first + i) % QUEUE_LENGTH];
-        if (q->t.proc != c->e->proc)
+        pending *q = &c->queue[(c->queue_first + i) % QUEUE_LENGTH];
+        if (q->e.proc != c->e->proc)
             continue;
-        if (q->t.what != DO_GO_START || q->t.numbers[ROLE_GOROUTINE] != goroutine ||
-            !c->specs[DO_GO_START_LABEL])
+        if (!row_starts(&q->e.row->semantics) || row_has(q->e.row, GOTRACE_ARG_STRING) ||
+            q->e.numbers[ROLE_GOROUTINE] != goroutine || !c->rows.start_label)
             break;
-        q->t.what = DO_GO_START_LABEL;
-        return version_text(c, q->t.proc, text, size, &q->text);
+        q->e.row = c->rows.start_label;
+        return version_text(c, q->e.proc, text, size, &q->text);
     }
     version_lose(c, LOST_LABELS);
     return true;
@@ -273,24 +287,29 @@ bool version_label_start(version_converter *c, uint64_t goroutine, const char *t
 
 /* ---- what both formats have alike ----------------------------------------------------------- */
 
-/* Tell it, or count it where the target has no such event. */
-static bool tell_or_lose(version_converter *c, telling *t, unsigned lost, bool goroutine)
+/* Emit it, or count it where the target has no such event: under its name, or as LOST_*. */
+enum { LOST_EVENT = LOST_COUNT };
+
+static bool emit_or_lose(version_converter *c, emission *t, unsigned lost)
 {
-    if (!c->specs[t->what]) {
-        version_lose(c, lost);
+    if (!t->row) {
+        if (lost == LOST_EVENT)
+            version_lose_event(c);
+        else
+            version_lose(c, lost);
         return true;
     }
+    bool goroutine = t->row->semantics.needs & GOTRACE_NEEDS_GOROUTINE;
     if (!version_is_v2(c->from) && version_is_v2(c->to) && !version_v2_place(c, t, goroutine))
         return true;
-    return version_tell(c, t);
+    return version_emit(c, t);
 }
 
 static bool metric(version_converter *c)
 {
-    unsigned what = c->doing[c->e->type];
-    telling t = version_telling(c, what);
+    emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_VALUE] = c->e->value;
-    return tell_or_lose(c, &t, 0, what == DO_PROCS);
+    return emit_or_lose(c, &t, LOST_EVENT);
 }
 
 enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc tells of its own */
@@ -303,7 +322,7 @@ static uint64_t stop_owner(const version_converter *c)
                                       : 0;
 }
 
-static bool stop_begins(version_converter *c, telling *t)
+static bool stop_begins(version_converter *c, emission *t)
 {
     uint64_t kind = 0;
     if (c->stopping && c->to >= ONE_STOP_SINCE) {
@@ -322,7 +341,7 @@ static bool stop_begins(version_converter *c, telling *t)
     if (c->to < ONE_STOP_SINCE && c->from >= ONE_STOP_SINCE)
         version_lose(c, LOST_STOP_REASONS);
     t->numbers[ROLE_VALUE] = kind;
-    if (!tell_or_lose(c, t, LOST_STOPS, true))
+    if (!emit_or_lose(c, t, LOST_STOPS))
         return false;
     c->stopping = true;
     c->stop_owner = stop_owner(c);
@@ -332,7 +351,7 @@ static bool stop_begins(version_converter *c, telling *t)
 }
 
 /* The end of a stop that was left out is left out too. */
-static bool stop_ends(version_converter *c, telling *t)
+static bool stop_ends(version_converter *c, emission *t)
 {
     bool each_proc = c->to < ONE_STOP_SINCE && c->from < ONE_STOP_SINCE;
     if (!each_proc && (!c->stopping || c->stop_owner != stop_owner(c)))
@@ -340,12 +359,11 @@ static bool stop_ends(version_converter *c, telling *t)
     if (!each_proc && c->to < ONE_STOP_SINCE)
         t->proc = c->stop_proc;
     c->stopping = false;
-    return tell_or_lose(c, t, LOST_STOPS, true);
+    return emit_or_lose(c, t, LOST_STOPS);
 }
 
-static bool assist(version_converter *c, bool begins)
+static bool assist(version_converter *c, emission *t, bool begins)
 {
-    telling t = version_telling(c, begins ? DO_ASSIST_BEGIN : DO_ASSIST_END);
     if (!version_is_v2(c->from) && version_is_v2(c->to)) {
         goroutine_now *g = version_goroutine(c, c->e->goroutine);
         if (!g)
@@ -358,20 +376,20 @@ static bool assist(version_converter *c, bool begins)
             return true;
         }
     }
-    return tell_or_lose(c, &t, LOST_ASSISTS, true);
+    return emit_or_lose(c, t, LOST_ASSISTS);
 }
 
-/* What v1 says to begin before the tracer has told what was there, goes on then. */
+/* A range that v1 begins while it reports what was there goes on then. v2 has no such event of a
+ * stop, and its end is left out too. */
 static bool range_was(version_converter *c)
 {
-    telling t = {.proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
-    t.what = c->e->range == GOTRACE_RANGE_GC            ? DO_GC_ACTIVE
-             : c->e->range == GOTRACE_RANGE_SWEEP       ? DO_SWEEP_ACTIVE
-             : c->e->range == GOTRACE_RANGE_MARK_ASSIST ? DO_ASSIST_ACTIVE
-                                                        : DO_NONE;
-    if (t.what == DO_NONE)
+    const gotrace_event_spec *row = row_of_kind(c->to, GOTRACE_KIND_RANGE_ACTIVE, c->e->range);
+    emission t = {.row = row, .proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
+    if (!row) {
+        version_lose_event(c);
         return true;
-    if (t.what == DO_ASSIST_ACTIVE) {
+    }
+    if (c->e->range == GOTRACE_RANGE_MARK_ASSIST) {
         goroutine_now *g = version_goroutine(c, c->e->goroutine);
         if (!g)
             return false;
@@ -379,81 +397,83 @@ static bool range_was(version_converter *c)
     }
     t.numbers[ROLE_PROC] = (uint64_t)c->e->proc;
     t.numbers[ROLE_GOROUTINE] = c->e->goroutine;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
+}
+
+static bool sweep(version_converter *c, emission *t, bool begins)
+{
+    t->numbers[ROLE_VALUE] = begins ? 0 : c->e->args[0];
+    t->numbers[ROLE_MORE] = begins ? 0 : c->e->args[1];
+    if (!begins && (c->e->args[0] || c->e->args[1]) && t->row && !has_role(c, t->row, ROLE_VALUE))
+        version_lose(c, LOST_SWEPT);
+    return emit_or_lose(c, t, LOST_EVENT);
 }
 
 static bool range(version_converter *c)
 {
     bool begins = c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
-    telling t = version_telling(c, begins ? DO_GC_BEGIN : DO_GC_END);
+    emission t = version_emission(c, c->rows.like[c->e->type]);
     if (begins && !version_is_v2(c->from) && version_is_v2(c->to) && !c->started)
         return range_was(c);
     switch ((gotrace_range)c->e->range) {
-    case GOTRACE_RANGE_STW:
-        t.what = begins ? DO_STW_BEGIN : DO_STW_END;
-        return begins ? stop_begins(c, &t) : stop_ends(c, &t);
-    case GOTRACE_RANGE_MARK_ASSIST: return assist(c, begins);
-    case GOTRACE_RANGE_SWEEP:
-        t.what = begins ? DO_SWEEP_BEGIN : DO_SWEEP_END;
-        t.numbers[ROLE_VALUE] = begins ? 0 : c->e->args[0];
-        t.numbers[ROLE_MORE] = begins ? 0 : c->e->args[1];
-        if (!begins && (c->e->args[0] || c->e->args[1]) && !has_role(c, t.what, ROLE_VALUE))
-            version_lose(c, LOST_SWEPT);
-        return tell_or_lose(c, &t, 0, false);
-    default: return tell_or_lose(c, &t, 0, true);
+    case GOTRACE_RANGE_STW: return begins ? stop_begins(c, &t) : stop_ends(c, &t);
+    case GOTRACE_RANGE_MARK_ASSIST: return assist(c, &t, begins);
+    case GOTRACE_RANGE_SWEEP: return sweep(c, &t, begins);
+    case GOTRACE_RANGE_GC:
+    case GOTRACE_RANGE_NONE: break;
     }
+    return emit_or_lose(c, &t, LOST_EVENT);
 }
 
 /* A later generation's ranges that go on the writer knows by itself. */
 static bool range_active(version_converter *c)
 {
-    telling t = version_telling(c, c->doing[c->e->type]);
+    emission t = version_emission(c, c->rows.like[c->e->type]);
     if (!version_is_v2(c->to) || c->started)
         return true;
     t.numbers[ROLE_GOROUTINE] = t.numbers[ROLE_PROC] = c->e->subject;
-    return version_tell(c, &t);
+    return emit_or_lose(c, &t, LOST_EVENT);
 }
 
 static bool task(version_converter *c)
 {
-    telling t = version_telling(c, c->e->kind == GOTRACE_KIND_TASK_BEGIN ? DO_TASK_BEGIN
-                                                                         : DO_TASK_END);
+    emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_TASK] = c->e->subject;
     t.numbers[ROLE_PARENT] = c->e->value;
     t.text = c->e->text;
     t.text_size = c->e->text_size;
-    return tell_or_lose(c, &t, LOST_TASKS, true);
+    return emit_or_lose(c, &t, LOST_TASKS);
 }
 
 static bool region(version_converter *c)
 {
     bool begins = c->e->kind == GOTRACE_KIND_REGION_BEGIN;
-    telling t = version_telling(c, !version_is_v2(c->to) ? DO_REGION
-                                   : begins              ? DO_REGION_BEGIN
-                                                         : DO_REGION_END);
+    /* v1 has one event for both, which has a number that says which. */
+    emission t = version_emission(c, begins || !c->rows.region_end ? c->rows.region_begin
+                                                                   : c->rows.region_end);
     t.numbers[ROLE_TASK] = c->e->subject;
     t.numbers[ROLE_VALUE] = !begins;
     t.text = c->e->text;
     t.text_size = c->e->text_size;
-    return tell_or_lose(c, &t, LOST_REGIONS, true);
+    return emit_or_lose(c, &t, LOST_REGIONS);
 }
 
 static bool user_log(version_converter *c)
 {
-    telling t = version_telling(c, DO_LOG);
+    emission t = version_emission(c, c->rows.like[c->e->type]);
     t.numbers[ROLE_TASK] = c->e->subject;
     t.text = c->e->text;
     t.text_size = c->e->text_size;
     t.message = c->e->message ? c->e->message : "";
     t.message_size = c->e->message_size;
-    return tell_or_lose(c, &t, LOST_LOGS, true);
+    return emit_or_lose(c, &t, LOST_LOGS);
 }
 
 static bool sample(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    telling t = version_telling(c, DO_SAMPLE);
-    if (!c->specs[DO_SAMPLE]) {
+    emission t = version_emission(c, c->rows.like[c->e->type]);
+    if (!t.row) {
         version_lose(c, LOST_SAMPLES);
         return true;
     }
@@ -465,26 +485,26 @@ static bool sample(version_converter *c)
     t.proc = GOTRACE_NO_PROC;
     t.thread = GOTRACE_NO_THREAD;
     t.goroutine = 0;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 static bool label(version_converter *c)
 {
-    telling t = version_telling(c, DO_GO_LABEL);
-    if (!version_is_v2(c->to))
+    emission t = version_emission(c, c->rows.like[c->e->type]);
+    if (!t.row)
         return version_label_start(c, c->e->goroutine, c->e->text, c->e->text_size);
     t.text = c->e->text;
     t.text_size = c->e->text_size;
-    return version_tell(c, &t);
+    return version_emit(c, &t);
 }
 
 /* An event of an experiment has the same arguments wherever it is known. */
 static bool experiment(version_converter *c)
 {
-    const gotrace_event_spec *spec = gotrace_event_spec_of(c->from, c->e->type);
+    const gotrace_event_spec *spec = c->rows.like[c->e->type];
     if (!c->searched && !version_experiment_data(c))
         return false;
-    if (!version_is_v2(c->to) || gotrace_event_spec_of(c->to, c->e->type) != spec) {
+    if (!spec) {
         version_lose(c, LOST_EXPERIMENTS);
         return true;
     }
@@ -494,7 +514,7 @@ static bool experiment(version_converter *c)
                            .goroutine = c->e->goroutine,
                            .args = c->e->args,
                            .arg_count = c->e->arg_count};
-    return go_on(c) && at(c, c->now) && version_hand_over(c, &h);
+    return go_on(c) && at(c, c->now) && version_write_event(c, &h);
 }
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
@@ -540,9 +560,7 @@ static bool sync_event(version_converter *c)
 static bool convert_event(version_converter *c)
 {
     bool to_v2 = version_is_v2(c->to);
-    if (c->e->kind == GOTRACE_KIND_SYNC)
-        return sync_event(c);
-    if (!c->writer && !open_writer(c))
+    if (c->e->kind != GOTRACE_KIND_SYNC && !c->writer && !open_writer(c))
         return false;
     bool done = false;
     if (to_v2 && !version_is_v2(c->from) && (!version_v2_within(c, &done) || done))
@@ -560,8 +578,12 @@ static bool convert_event(version_converter *c)
     case GOTRACE_KIND_SAMPLE: return sample(c);
     case GOTRACE_KIND_LABEL: return label(c);
     case GOTRACE_KIND_EXPERIMENT: return experiment(c);
-    default: return to_v2 ? version_to_v2(c) : version_to_v1(c);
+    case GOTRACE_KIND_TRANSITION:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_NONE: return to_v2 ? version_to_v2(c) : version_to_v1(c);
+    case GOTRACE_KIND_SYNC: return sync_event(c);
     }
+    return true;
 }
 
 static void set_up(version_converter *c)
@@ -599,7 +621,7 @@ static void tear_down(version_converter *c)
 }
 
 /* Readers refuse a trace without events. */
-static bool nothing_told(version_converter *c)
+static bool nothing_written(version_converter *c)
 {
     const gotrace_rule_info *info = gotrace_rule_describe(GOTRACE_RULE_TRACE_EMPTY);
     gotrace_error error = {.rule = GOTRACE_RULE_TRACE_EMPTY,
@@ -618,7 +640,7 @@ static bool end(version_converter *c)
     if (!c->writer && !open_writer(c))
         return false;
     bool done = version_is_v2(c->to) ? version_v2_end(c) : version_v1_end(c);
-    return done && version_flush(c) && (c->told || nothing_told(c)) &&
+    return done && version_flush(c) && (c->wrote || nothing_written(c)) &&
            (gotrace_writer_finish(c->writer) >= 0 ||
             version_fail(c, gotrace_writer_error(c->writer)));
 }
