@@ -267,6 +267,16 @@ enum {
     GOTRACE_CONTEXT_NONE,        /* of nobody */
 };
 
+/* The part of a v1 event in a futile wake-up: a goroutine was unblocked and ran, found nothing to do
+ * and blocked again. */
+enum {
+    GOTRACE_FUTILE_NO = 0,
+    GOTRACE_FUTILE_FIRST, /* one begins, of the goroutine in the first argument */
+    GOTRACE_FUTILE_GOES_ON,
+    GOTRACE_FUTILE_MARK, /* the wake-up was futile */
+    GOTRACE_FUTILE_LAST, /* it ends */
+};
+
 /* What an event means, what it requires and what it changes (experimental: may change between
  * releases). Sources: v1 Go 1.21's internal/trace/parser.go and order.go, v2 Go 1.27's
  * internal/trace/order.go. */
@@ -285,6 +295,8 @@ typedef struct gotrace_semantics {
     bool status;          /* v2: reports a state that was reached earlier */
     bool initial;         /* v1: reports what was so when tracing started */
     bool forever;         /* v1: the goroutine cannot become runnable again */
+    bool started;         /* v1: what was so when tracing started has been reported */
+    uint8_t futile;       /* v1: GOTRACE_FUTILE_* */
     const char *text;     /* of a metric: its name; of a transition: its reason; or NULL */
 } gotrace_semantics;
 

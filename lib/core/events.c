@@ -148,25 +148,73 @@ static void set_context(gt_v1_shape *shape, const gotrace_semantics *does)
     shape->after_arg = starts ? UINT64_MAX : 0;
 }
 
-static uint8_t rule_of(const gotrace_semantics *does, bool local)
+static bool is_change(gotrace_change change, gotrace_state from, gotrace_state to)
 {
+    return change.from == from && change.to == to;
+}
+
+static gt_action transition_of(const gotrace_semantics *does)
+{
+    if (does->resource == GOTRACE_RESOURCE_PROC)
+        return is_change(does->proc, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING)
+                   ? GT_ACTION_PROC_START
+               : is_change(does->proc, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE)
+                   ? GT_ACTION_PROC_STOP
+                   : GT_ACTION_UNKNOWN;
     if (does->initial)
-        return does->other.to == GOTRACE_STATE_SYSCALL ? GT_FOUND | GT_SYSCALL : GT_FOUND;
-    switch (does->other.from) {
-    case GOTRACE_STATE_NOT_EXIST: return GT_CREATE;
-    case GOTRACE_STATE_RUNNABLE: return local ? GT_START_LOCAL : GT_START;
-    case GOTRACE_STATE_WAITING: return local ? GT_WAKE_LOCAL : GT_WAKE;
-    case GOTRACE_STATE_SYSCALL: return (local ? GT_WAKE_LOCAL : GT_WAKE) | GT_SYSCALL;
-    default: break;
+        return does->other.from == GOTRACE_STATE_RUNNABLE ? GT_ACTION_FOUND : GT_ACTION_UNKNOWN;
+    if (is_change(does->other, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE))
+        return GT_ACTION_CREATE;
+    if (is_change(does->other, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING))
+        return GT_ACTION_START;
+    if (is_change(does->other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE))
+        return GT_ACTION_WAKE;
+    if (is_change(does->other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
+        return GT_ACTION_EXIT;
+    bool stops = does->self.from == GOTRACE_STATE_RUNNING && does->self.to != GOTRACE_STATE_RUNNING;
+    return stops && !does->other.to ? GT_ACTION_STOP : GT_ACTION_UNKNOWN;
+}
+
+static gt_action action_of(const gotrace_semantics *does)
+{
+    switch ((gotrace_kind)does->kind) {
+    case GOTRACE_KIND_NONE: return GT_ACTION_NONE;
+    case GOTRACE_KIND_TRANSITION: return transition_of(does);
+    case GOTRACE_KIND_SYSCALL: return GT_ACTION_SYSCALL;
+    case GOTRACE_KIND_METRIC: return GT_ACTION_METRIC;
+    case GOTRACE_KIND_RANGE_BEGIN: return GT_ACTION_RANGE_BEGIN;
+    case GOTRACE_KIND_RANGE_END: return GT_ACTION_RANGE_END;
+    case GOTRACE_KIND_TASK_BEGIN: return GT_ACTION_TASK_BEGIN;
+    case GOTRACE_KIND_TASK_END: return GT_ACTION_TASK_END;
+    case GOTRACE_KIND_REGION_BEGIN: return GT_ACTION_REGION;
+    case GOTRACE_KIND_LOG: return GT_ACTION_LOG;
+    case GOTRACE_KIND_SAMPLE: return GT_ACTION_SAMPLE;
+    case GOTRACE_KIND_REGION_END: /* these are of v2 */
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT: break;
     }
-    switch (does->self.to) {
-    case GOTRACE_STATE_WAITING: return does->forever ? GT_FREE : GT_BLOCK;
-    case GOTRACE_STATE_SYSCALL: return GT_BLOCK | GT_SYSCALL;
-    case GOTRACE_STATE_RUNNABLE: return GT_YIELD;
-    default: break;
+    return GT_ACTION_UNKNOWN;
+}
+
+/* Go's reader orders goroutines by what can make them runnable again. An event that starts nothing
+ * of that kind is ordered by its proc and its time. */
+static uint8_t rule_of(const gt_v1_shape *shape, unsigned code)
+{
+    bool syscall = shape->from == GOTRACE_STATE_SYSCALL || shape->to == GOTRACE_STATE_SYSCALL;
+    uint8_t rule = (uint8_t)(code | (syscall ? GT_RULE_SYSCALL : 0));
+    switch ((gt_action)shape->action) {
+    case GT_ACTION_CREATE:
+    case GT_ACTION_START:
+    case GT_ACTION_WAKE:
+    case GT_ACTION_EXIT:
+    case GT_ACTION_FOUND: return rule;
+    case GT_ACTION_STOP:
+        return shape->to == GOTRACE_STATE_NOT_EXIST || shape->does->forever ? 0 : rule;
+    case GT_ACTION_RANGE_BEGIN: return shape->range == GOTRACE_RANGE_GC ? rule | GT_RULE_GC : 0;
+    default: return 0;
     }
-    bool gc = does->kind == GOTRACE_KIND_RANGE_BEGIN && does->range == GOTRACE_RANGE_GC;
-    return gc ? GT_GC : GT_FREE;
 }
 
 /* Values that stand inline are counted from 1 (until 1.6: from 2) in the two high bits. */
@@ -180,30 +228,61 @@ static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t fl
     return (uint8_t)(values - least);
 }
 
+/* What the event changes: the goroutine that it names, else the one that runs, or the proc. */
+static void set_change(gt_v1_shape *shape)
+{
+    const gotrace_semantics *does = shape->does;
+    gotrace_change change = does->proc.to ? does->proc : does->other.to ? does->other : does->self;
+    shape->from = change.from;
+    shape->to = change.to;
+}
+
+/* Where the arguments are that have a meaning by their kind. */
+static void set_args(gt_v1_shape *shape, const gotrace_arg_spec **args, int version)
+{
+    for (uint8_t i = 0; i < shape->slots; i++) {
+        uint8_t place = (uint8_t)(i + 1);
+        switch (args[i]->kind) {
+        case GOTRACE_ARG_TASK: *(shape->task ? &shape->parent : &shape->task) = place; break;
+        case GOTRACE_ARG_STRING: shape->string = place; break;
+        case GOTRACE_ARG_START: shape->start = place; break;
+        default: break;
+        }
+    }
+    /* Until 1.6 a goroutine starts at a program counter. */
+    shape->refers = shape->string || (shape->start && version >= 7);
+}
+
 static gt_v1_shape shape_of(int version, unsigned code)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
     if (!spec || gt_is_v2(version))
         return (gt_v1_shape){0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    bool local = spec->semantics.full != 0;
-    const gotrace_semantics *does = &specs[local ? spec->semantics.full : code].semantics;
+    uint8_t full = spec->semantics.full ? spec->semantics.full : (uint8_t)code;
+    const gotrace_semantics *does = &specs[full].semantics;
     uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
     gt_v1_shape shape = {.values = values,
                          .inlined = inlined_of(version, code, values, spec->flags),
                          .flags = spec->flags,
-                         .full = local ? spec->semantics.full : (uint8_t)code,
-                         .rule = rule_of(does, local),
+                         .full = full,
+                         .does = does,
                          .kind = does->kind,
                          .resource = does->resource,
                          .range = does->range,
-                         .text = does->text};
+                         .action = (uint8_t)action_of(does)};
     set_context(&shape, does);
+    set_change(&shape);
+    shape.rule = rule_of(&shape, code);
     if (!(spec->flags & GOTRACE_SPEC_TIMED))
         return shape;
     bool stack = spec->flags & GOTRACE_SPEC_STACK;
-    shape.slots = (uint8_t)(values - (version < 7 ? 2 : 1) - stack);
-    if (!(spec->flags & GOTRACE_SPEC_DATA) && code != GOTRACE_V1_CPUSample)
+    unsigned times = version < 7 ? 2 : 1;
+    shape.slots = (uint8_t)(values - times - stack);
+    set_args(&shape, args + times, version);
+    shape.apart = shape.action == GT_ACTION_SAMPLE ||
+                  (shape.action == GT_ACTION_EXIT && version < 7);
+    if (!(spec->flags & GOTRACE_SPEC_DATA) && shape.action != GT_ACTION_SAMPLE)
         shape.plain = (uint8_t)(1 + 2 * shape.slots + stack);
     return shape;
 }
@@ -212,6 +291,21 @@ void gt_v1_shapes_init(gt_v1_shape shapes[64], int version)
 {
     for (unsigned code = 0; code < 64; code++)
         shapes[code] = shape_of(version, code);
+    for (uint8_t code = 0; code < GT_V1_EVENT_COUNT; code++)
+        if (specs[code].semantics.full)
+            shapes[specs[code].semantics.full].local = code;
+}
+
+gotrace_rule gt_range_rule(gotrace_range range, bool begins)
+{
+    switch (range) {
+    case GOTRACE_RANGE_NONE: break;
+    case GOTRACE_RANGE_GC: return begins ? GOTRACE_RULE_GC_START : GOTRACE_RULE_GC_DONE;
+    case GOTRACE_RANGE_STW: return begins ? GOTRACE_RULE_STW_START : GOTRACE_RULE_STW_DONE;
+    case GOTRACE_RANGE_SWEEP: return begins ? GOTRACE_RULE_SWEEP_START : GOTRACE_RULE_SWEEP_DONE;
+    case GOTRACE_RANGE_MARK_ASSIST: return GOTRACE_RULE_ASSIST_START;
+    }
+    return GOTRACE_RULE_NONE;
 }
 
 const char *gotrace_state_name(gotrace_state state)

@@ -22,22 +22,39 @@ static inline bool gt_is_v2(int version)
 /* For what is called from more than one hot loop, which the compiler would then not inline. */
 #define GT_INLINE __attribute__((always_inline)) static inline
 
-/* What an event needs of a goroutine to be ready, see order.c. */
+/* What a v1 event does, as far as reader and writer have a function for each: its kind, with
+ * transitions told apart by the states that their row names. */
+typedef enum gt_action {
+    GT_ACTION_UNKNOWN = 0, /* no row, or one that combines what no component follows */
+    GT_ACTION_NONE,        /* changes nothing: structure, marks */
+    GT_ACTION_CREATE,      /* OTHER comes to be */
+    GT_ACTION_START,       /* OTHER starts to run on the proc */
+    GT_ACTION_STOP,        /* SELF stops running on the proc */
+    GT_ACTION_WAKE,        /* SELF makes OTHER runnable */
+    GT_ACTION_EXIT,        /* OTHER has left a system call that blocked */
+    GT_ACTION_FOUND,       /* OTHER was in that state when tracing started */
+    GT_ACTION_SYSCALL,     /* SELF enters a system call, which may block or not */
+    GT_ACTION_PROC_START,
+    GT_ACTION_PROC_STOP,
+    GT_ACTION_RANGE_BEGIN,
+    GT_ACTION_RANGE_END,
+    GT_ACTION_METRIC,
+    GT_ACTION_TASK_BEGIN,
+    GT_ACTION_TASK_END,
+    GT_ACTION_REGION, /* its mode says whether it begins or ends */
+    GT_ACTION_LOG,
+    GT_ACTION_SAMPLE,
+} gt_action;
+
+/* gt_v1_shape.rule, besides the code. */
 enum {
-    GT_FREE = 0,
-    GT_CREATE,
-    GT_FOUND,
-    GT_START,
-    GT_START_LOCAL,
-    GT_BLOCK,
-    GT_YIELD,
-    GT_WAKE,
-    GT_WAKE_LOCAL,
-    GT_GC,
-    GT_SYSCALL = 0x80, /* besides: it tells when a blocking system call began or ended */
+    GT_RULE_CODE = 0x3f,
+    GT_RULE_GC = 0x40,      /* waits for a GC cycle, not for a goroutine */
+    GT_RULE_SYSCALL = 0x80, /* a system call blocks, or one that blocked ends */
 };
 
-/* Per version and code: what the hot loops need of a row, worked out once. */
+/* Per version and code: what the hot loops need of a row, worked out once. Arguments are counted
+ * from 1, after the time stamp; 0: the event has none of that kind. */
 typedef struct gt_v1_shape {
     uint8_t values;  /* values a record has (without frames); 0: no such event in this version */
     uint8_t inlined; /* the first byte's high bits where these values fit inline, else 3 */
@@ -46,16 +63,26 @@ typedef struct gt_v1_shape {
                         always the last ones */
     uint8_t plain;   /* a timed event without bytes of its own that is not sorted apart: 1 + what
                         to decode, twice the slots plus one for a stack; else 0 */
-    uint8_t rule;    /* GT_FREE ... */
-    uint8_t full;    /* the code of the full event where this is a local variant, else its own */
+    uint8_t rule;    /* the code if the order depends on the goroutine that changes (or GT_RULE_GC),
+                        with GT_RULE_SYSCALL; else 0 */
+    uint8_t full;    /* the code of the full event where this is a local form, else its own */
+    uint8_t local;   /* the code of the event's local form, in whatever version; 0: it has none */
     /* In whose context the event is, and who runs on the proc after it: each the goroutine that
      * runs there, or the event's first argument, or none. Masks, to choose without a branch. */
     uint64_t context_running, context_arg;
     uint64_t after_running, after_arg;
-    const char *text;              /* the metric's name, or the reason of a transition, or NULL */
-    uint8_t kind, resource, range; /* as in gotrace_event, as far as the type alone says */
-    uint64_t unused[1];            /* 64 bytes in all: found by a shift */
+    const gotrace_semantics *does;       /* of the full event */
+    uint8_t kind, resource, range;       /* as in gotrace_event, as far as the type alone says */
+    uint8_t action;                      /* gt_action */
+    uint8_t from, to;                    /* gotrace_state, of the goroutine or proc that changes */
+    uint8_t task, parent, string, start; /* arguments: the task, its parent, a string, where a new
+                                            goroutine starts */
+    bool refers;                         /* string or start is an id of a table */
+    bool apart;        /* the order takes it from a list of the index, not from its proc */
+    uint8_t unused[4]; /* 64 bytes in all: found by a shift */
 } gt_v1_shape;
+
+_Static_assert(sizeof(gt_v1_shape) == 64, "a shape is found by a shift");
 
 /* The shapes of all 64 codes in that version; none of them exists in one of v2. */
 void gt_v1_shapes_init(gt_v1_shape shapes[64], int version);
@@ -74,6 +101,10 @@ typedef struct gt_v2_shape {
 } gt_v2_shape;
 
 void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version);
+
+/* The rule that is broken where a range begins while the last one goes on, or ends and none does.
+ */
+gotrace_rule gt_range_rule(gotrace_range range, bool begins);
 
 /* gotrace_event_spec_of for a version of v2. */
 const gotrace_event_spec *gt_v2_spec(int version, unsigned code);

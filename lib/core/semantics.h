@@ -26,5 +26,7 @@
 #define STATUS               .status = true
 #define INITIAL              .initial = true
 #define FOREVER              .forever = true
+#define STARTED              .started = true
+#define FUTILE(part)         .futile = GOTRACE_FUTILE_##part
 
 #endif

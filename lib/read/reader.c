@@ -249,9 +249,9 @@ static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect
 }
 
 /* The event has been dealt with: a goroutine that it ended can be forgotten. */
-static inline bool settle(gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+static inline bool settle(gotrace_reader *reader, const gt_effect *effect)
 {
-    return e->type != GOTRACE_V1_GoEnd || !effect->goroutine ||
+    return !effect->goroutine || effect->to != GOTRACE_STATE_NOT_EXIST ||
            gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
            gt_fail_memory(reader);
 }
@@ -326,7 +326,7 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
     if (!e)
         return finish(reader);
     if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, event) ||
-        !settle(reader, e, &effect))
+        !settle(reader, &effect))
         return GOTRACE_ERROR;
     return GOTRACE_EVENT;
 }
@@ -335,7 +335,7 @@ static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 {
     gt_effect *effect = &reading_of(reader)->effect;
     (void)ctx;
-    return follow(reader, e, effect) && settle(reader, e, effect);
+    return follow(reader, e, effect) && settle(reader, effect);
 }
 
 gotrace_status gotrace_reader_check(gotrace_reader *reader)

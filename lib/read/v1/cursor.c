@@ -142,16 +142,17 @@ static inline void set_context(gt_event *e, uint64_t *running, const gt_v1_shape
 }
 
 /* A call that blocks says so with the proc's next event. */
-static inline void note_block(gt_event *e, gt_event *last)
+static inline void note_block(const gt_v1_shape *shapes, const gt_event *e, gt_event *last)
 {
-    if (e->type == GOTRACE_V1_GoSysBlock && last && last->type == GOTRACE_V1_GoSysCall)
+    if ((e->rule & GT_RULE_SYSCALL) && shapes[e->type].action == GT_ACTION_STOP && last &&
+        shapes[last->type].action == GT_ACTION_SYSCALL)
         last->flags |= GT_EVENT_BLOCKS;
 }
 
 /* Until 1.6 the ends of system calls come in their order from the index's list of them. */
-static inline bool is_apart(const gt_event *e, bool with_seq)
+static inline bool is_apart(const gt_v1_shape *shapes, const gt_event *e, bool with_seq)
 {
-    return with_seq && e->type == GOTRACE_V1_GoSysExit;
+    return with_seq && shapes[e->type].apart;
 }
 
 /* Turn the values of a timed record into an event. */
@@ -175,9 +176,9 @@ static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, g
     e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
     e->data_size = (uint32_t)frame->data_size;
     set_context(e, &c->goroutine, shape);
-    if (is_apart(e, c->with_seq))
+    if (is_apart(c->shapes, e, c->with_seq))
         return;
-    note_block(e, c->last);
+    note_block(c->shapes, e, c->last);
     c->last = e;
 }
 
@@ -187,6 +188,7 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
                           bool *made)
 {
     uint64_t v[GOTRACE_MAX_ARGS];
+    bool is_sample = c->shapes[frame->type].action == GT_ACTION_SAMPLE;
     unsigned count = 0, expected = c->shapes[frame->type].values;
     const uint8_t *p = frame->values;
     bool fits = true;
@@ -194,17 +196,16 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
         fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
     if (!fits || p != frame->values_end || count != expected) {
         /* Of batches and samples the first pass has said it. */
-        return frame->type == GOTRACE_V1_Batch || frame->type == GOTRACE_V1_CPUSample ||
-               report_arity(reader, c, frame);
+        return frame->type == GOTRACE_V1_Batch || is_sample || report_arity(reader, c, frame);
     }
     if (frame->type == GOTRACE_V1_Batch) {
         start_batch(c, v);
-    } else if (frame->type == GOTRACE_V1_CPUSample) {
+    } else if (is_sample) {
         /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
         c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
     } else {
         make_event(c, frame, v, e);
-        *made = !is_apart(e, c->with_seq);
+        *made = !is_apart(c->shapes, e, c->with_seq);
     }
     return true;
 }
@@ -311,9 +312,9 @@ GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool w
             break;
         e->record = record++;
         e->batch = c->batch;
-        if (is_apart(e, with_seq))
+        if (is_apart(shapes, e, with_seq))
             continue;
-        note_block(e, last);
+        note_block(shapes, e, last);
         last = e++;
     }
     c->p = t.p;

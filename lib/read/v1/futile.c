@@ -12,26 +12,15 @@
  */
 #include "read/v1/futile.h"
 
-/* What an event does to the wake-up of a goroutine. */
-typedef enum step { STEP_NONE, STEP_UNBLOCK, STEP_GO_ON, STEP_FUTILE, STEP_BLOCK, STEP_END } step;
+/* An event's part in the wake-up of a goroutine. GoEnd has none, but ends what may be one. */
+enum { STEP_END = GOTRACE_FUTILE_LAST + 1 };
 
-static step step_of(const gt_event *e, uint64_t *goroutine)
+static unsigned step_of(const gotrace_reader *reader, const gt_event *e, uint64_t *goroutine)
 {
-    *goroutine = e->goroutine;
-    switch (e->type) {
-    case GOTRACE_V1_GoUnblock: *goroutine = e->args[0]; return STEP_UNBLOCK;
-    case GOTRACE_V1_GoStart:
-    case GOTRACE_V1_GoPreempt: return STEP_GO_ON;
-    case GOTRACE_V1_FutileWakeup: return STEP_FUTILE;
-    case GOTRACE_V1_GoBlock:
-    case GOTRACE_V1_GoBlockSend:
-    case GOTRACE_V1_GoBlockRecv:
-    case GOTRACE_V1_GoBlockSelect:
-    case GOTRACE_V1_GoBlockSync:
-    case GOTRACE_V1_GoBlockCond: return STEP_BLOCK;
-    case GOTRACE_V1_GoEnd: return STEP_END;
-    default: return STEP_NONE;
-    }
+    const gt_v1_shape *shape = &reader->index.shapes[e->type];
+    *goroutine = shape->action == GT_ACTION_WAKE ? e->args[0] : e->goroutine;
+    bool ends = shape->action == GT_ACTION_STOP && shape->to == GOTRACE_STATE_NOT_EXIST;
+    return ends ? STEP_END : shape->does->futile;
 }
 
 /* ---- the first pass ------------------------------------------------------------------------ */
@@ -49,8 +38,8 @@ static bool follow(gotrace_reader *reader, gt_goroutines *goroutines, gt_futile 
                    const gt_event *e, uint64_t position)
 {
     uint64_t id;
-    step s = step_of(e, &id);
-    if (s == STEP_NONE)
+    unsigned s = step_of(reader, e, &id);
+    if (s == GOTRACE_FUTILE_NO)
         return true;
     gt_goroutine *g = e->subject && e->subject->id == id ? e->subject
                                                          : gt_goroutine_get(goroutines, id);
@@ -58,11 +47,11 @@ static bool follow(gotrace_reader *reader, gt_goroutines *goroutines, gt_futile 
         return gt_fail_memory(reader);
     if (s == STEP_END)
         return gt_goroutine_end(goroutines, g) || gt_fail_memory(reader);
-    if (s == STEP_BLOCK)
+    if (s == GOTRACE_FUTILE_LAST)
         return block(reader, futile, g);
-    if (s == STEP_UNBLOCK || g->wakeup == 0)
+    if (s == GOTRACE_FUTILE_FIRST || g->wakeup == 0)
         g->wakeup = position + 1;
-    g->futile = g->futile || s == STEP_FUTILE;
+    g->futile = g->futile || s == GOTRACE_FUTILE_MARK;
     return true;
 }
 
@@ -106,7 +95,7 @@ bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
 bool gt_futile_look(gotrace_reader *reader, gt_futile *futile, const gt_event *e, bool *part)
 {
     uint64_t id;
-    step s = step_of(e, &id);
+    unsigned s = step_of(reader, e, &id);
     if (futile->position - 1 == futile->next) {
         if (!gt_map_put(&futile->awake, id, 1))
             return gt_fail_memory(reader);
@@ -114,8 +103,8 @@ bool gt_futile_look(gotrace_reader *reader, gt_futile *futile, const gt_event *e
             return gt_fail(reader);
         peek(futile);
     }
-    *part = s != STEP_NONE && gt_map_get(&futile->awake, id) != 0;
-    if (*part && s == STEP_BLOCK)
+    *part = s != GOTRACE_FUTILE_NO && gt_map_get(&futile->awake, id) != 0;
+    if (*part && s == GOTRACE_FUTILE_LAST)
         gt_map_remove(&futile->awake, id);
     return true;
 }

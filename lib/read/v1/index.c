@@ -174,7 +174,8 @@ enum { KEEP = 5 };
  * stand beside other events. */
 static bool is_checked_later(const skim *s, uint8_t type)
 {
-    return (s->index->shapes[type].flags & GOTRACE_SPEC_TIMED) && type != GOTRACE_V1_CPUSample;
+    const gt_v1_shape *shape = &s->index->shapes[type];
+    return (shape->flags & GOTRACE_SPEC_TIMED) && shape->action != GT_ACTION_SAMPLE;
 }
 
 /* Decode the values of a record that is wholly at hand: the first KEEP of them, and how many there
@@ -208,12 +209,11 @@ static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP],
     return true;
 }
 
-static bool put_string(skim *s, const gt_frame *frame)
+static bool put_String(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
     gotrace_reader *reader = s->reader;
-    uint64_t id = 0;
-    const uint8_t *p = frame->values;
-    gt_varint(&p, frame->values_end, &id);
+    uint64_t id = v[0];
+    (void)count;
     if (id == 0)
         return gt_report(reader, GOTRACE_RULE_STRING_ID, place_of(s, s->p),
                          "a string has the id 0, which means the empty string");
@@ -231,7 +231,7 @@ static bool put_string(skim *s, const gt_frame *frame)
     return true;
 }
 
-static bool put_stack(skim *s, const gt_frame *frame, const uint64_t *values, size_t count)
+static bool put_Stack(skim *s, const gt_frame *frame, const uint64_t *values, size_t count)
 {
     gotrace_reader *reader = s->reader;
     size_t per_frame = gotrace_frame_values(reader->summary.version);
@@ -294,19 +294,54 @@ static bool put_row(skim *s, gt_spill *spill, gt_row row)
 }
 
 /* Events that are sorted apart. Samples belong to no proc's stream, exits stay in it too. */
-static bool put_apart(skim *s, uint8_t type, const uint64_t *v)
+static bool put_sample(skim *s, const uint64_t *v)
 {
-    gt_index *index = s->index;
-    if (type == GOTRACE_V1_CPUSample)
-        return put_row(s, &index->samples,
-                       (gt_row){.key = (int64_t)v[1], .a = v[2], .b = v[3], .c = v[4]});
+    gt_row row = {.key = (int64_t)v[1], .a = v[2], .b = v[3], .c = v[4]};
+    return put_row(s, &s->index->samples, row);
+}
+
+static bool put_exit(skim *s, const uint64_t *v)
+{
+    gt_row row = {.key = (int64_t)v[3], .a = v[1], .b = v[2], .c = s->proc};
     if (s->reader->summary.version < 7)
-        return put_row(s, &index->exits,
-                       (gt_row){.key = (int64_t)v[3], .a = v[2], .b = v[4], .c = s->proc});
-    if (v[3] == 0) /* the real time is not known: it stays where it stands */
+        row = (gt_row){.key = (int64_t)v[3], .a = v[2], .b = v[4], .c = s->proc};
+    else if (v[3] == 0) /* the real time is not known: it stays where it stands */
         return true;
-    return put_row(s, &index->exits,
-                   (gt_row){.key = (int64_t)v[3], .a = v[1], .b = v[2], .c = s->proc});
+    return put_row(s, &s->index->exits, row);
+}
+
+/* ---- structural records: a function for each row of that sort ------------------------------- */
+
+static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
+{
+    (void)frame, (void)count;
+    return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
+}
+
+static bool put_Frequency(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
+{
+    (void)frame, (void)count;
+    return put_frequency(s, v[0]);
+}
+
+static bool put_TimerGoroutine(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
+{
+    (void)frame, (void)count;
+    return gt_table_put(&s->index->timers, v[0], NULL, 0, 0) || gt_fail_memory(s->reader);
+}
+
+static bool put_record(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
+{
+    switch (frame->type) {
+#define E(code, name, since, flags, args, summary, does)                                           \
+    case code:                                                                                     \
+        return put_##name(s, frame, v, count);
+#define T(code, name, since, flags, args, summary, does)
+#include "events_v1.def"
+#undef E
+#undef T
+    default: return true; /* a timed event */
+    }
 }
 
 /* A structural record or one that is sorted apart. */
@@ -316,15 +351,11 @@ static bool special(skim *s, const gt_frame *frame)
     size_t count;
     bool fits;
     const gt_v1_shape *shape = &s->index->shapes[frame->type];
-    if (frame->type == GOTRACE_V1_String)
-        return put_string(s, frame);
     if (!decode_values(s, frame, v, &count, &fits))
         return false;
     if (!fits)
         return true;
-    if (frame->type == GOTRACE_V1_Stack)
-        return put_stack(s, frame, v, count);
-    if (count != shape->values) {
+    if (count != shape->values && !(shape->flags & GOTRACE_SPEC_FRAMES)) {
         if (is_checked_later(s, frame->type))
             return true;
         return gt_report(s->reader, GOTRACE_RULE_EVENT_ARITY, place_of(s, s->p),
@@ -332,27 +363,21 @@ static bool special(skim *s, const gt_frame *frame)
                          gotrace_event_spec_of(s->reader->summary.version, frame->type)->name,
                          count, gt_plural(count), shape->values, s->reader->summary.version);
     }
-    switch (frame->type) {
-    case GOTRACE_V1_Batch: return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
-    case GOTRACE_V1_Frequency: return put_frequency(s, v[0]);
-    case GOTRACE_V1_TimerGoroutine:
-        return gt_table_put(&s->index->timers, v[0], NULL, 0, 0) || gt_fail_memory(s->reader);
-    case GOTRACE_V1_GoSysExit:
-    case GOTRACE_V1_CPUSample: return put_apart(s, frame->type, v);
-    default: return true;
-    }
+    if (shape->action == GT_ACTION_SAMPLE)
+        return put_sample(s, v);
+    if (shape->action == GT_ACTION_EXIT)
+        return put_exit(s, v);
+    return put_record(s, frame, v, count);
 }
 
-static bool is_special(uint8_t type)
+/* Whether more is to be done with a record than to find its end. The local form of an exit has no
+ * time of its own to be sorted by. */
+static bool is_special(const gt_v1_shape shapes[64], uint8_t type)
 {
-    static const uint64_t set = (uint64_t)1 << GOTRACE_V1_Batch |
-                                (uint64_t)1 << GOTRACE_V1_Frequency |
-                                (uint64_t)1 << GOTRACE_V1_Stack | (uint64_t)1 << GOTRACE_V1_String |
-                                (uint64_t)1 << GOTRACE_V1_TimerGoroutine |
-                                (uint64_t)1 << GOTRACE_V1_GoSysExit |
-                                (uint64_t)1 << GOTRACE_V1_CPUSample |
-                                (uint64_t)1 << GOTRACE_V1_UserLog;
-    return set >> type & 1;
+    const gt_v1_shape *shape = &shapes[type];
+    bool exits = shape->action == GT_ACTION_EXIT && shape->full == type;
+    return !(shape->flags & GOTRACE_SPEC_TIMED) || (shape->flags & GOTRACE_SPEC_DATA) || exits ||
+           shape->action == GT_ACTION_SAMPLE;
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -367,7 +392,7 @@ static bool count_event(skim *s, uint8_t type)
         s->run_record = s->record;
         s->run_batch = GOTRACE_NO_OFFSET;
     }
-    s->run_events += type != GOTRACE_V1_CPUSample;
+    s->run_events += s->index->shapes[type].action != GT_ACTION_SAMPLE;
     return true;
 }
 
@@ -406,10 +431,11 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
 static bool jump(skim *s, const gt_frame *frame)
 {
     gotrace_reader *reader = s->reader;
-    bool is_log = frame->type == GOTRACE_V1_UserLog;
-    gotrace_rule rule = is_log                            ? GOTRACE_RULE_WIRE_LENGTH
-                        : frame->type == GOTRACE_V1_Stack ? GOTRACE_RULE_STACK_FRAMES
-                                                          : GOTRACE_RULE_EVENT_ARITY;
+    uint8_t flags = s->index->shapes[frame->type].flags;
+    bool is_log = flags & GOTRACE_SPEC_DATA;
+    gotrace_rule rule = is_log                        ? GOTRACE_RULE_WIRE_LENGTH
+                        : flags & GOTRACE_SPEC_FRAMES ? GOTRACE_RULE_STACK_FRAMES
+                                                      : GOTRACE_RULE_EVENT_ARITY;
     if (is_log)
         damage_at(s, s->p);
     if (!gt_report(reader, rule, place_of(s, s->p),
@@ -455,7 +481,7 @@ static bool skim_slowly(skim *s)
     uint8_t flags = s->index->shapes[frame.type].flags;
     if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
         return false;
-    if (is_special(frame.type) && !special(s, &frame))
+    if (is_special(s->index->shapes, frame.type) && !special(s, &frame))
         return false;
     reader->summary.type_records[frame.type]++;
     reader->summary.type_bytes[frame.type] += frame.size;
@@ -472,7 +498,7 @@ static void init_skips(skim *s)
 {
     for (unsigned first = 0; first < 256; first++) {
         unsigned type = first & 0x3f, form = first >> 6;
-        if (is_special((uint8_t)type) || s->index->shapes[type].values == 0)
+        if (is_special(s->index->shapes, (uint8_t)type) || s->index->shapes[type].values == 0)
             s->skips[first] = STOP;
         else
             s->skips[first] = (uint8_t)(form < 3 ? form + s->inline_least : LONG);
@@ -521,16 +547,18 @@ static void fill_summary(skim *s)
     gt_index *index = s->index;
     summary->records = s->record;
     summary->batches = s->batches;
-    for (unsigned type = 0; type < 64; type++)
+    for (unsigned type = 0; type < 64; type++) {
         if (index->shapes[type].flags & GOTRACE_SPEC_TIMED)
             summary->events += summary->type_records[type];
+        if (index->shapes[type].action == GT_ACTION_SAMPLE)
+            summary->samples += summary->type_records[type];
+    }
     for (size_t i = 0; i < index->proc_count; i++)
         summary->procs += index->procs[i].events > 0 && index->procs[i].id != -1;
     summary->strings = index->strings.entries;
     summary->string_bytes = index->strings.bytes;
     summary->stacks = index->stacks.entries;
     summary->stack_frames = index->stacks.frames;
-    summary->samples = summary->type_records[GOTRACE_V1_CPUSample];
     summary->frequency = index->frequency;
 }
 

@@ -66,7 +66,8 @@ static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_even
     return true;
 }
 
-static void fill_transition(const gt_event *e, const gt_effect *effect, gotrace_event *out)
+static void fill_transition(const gt_event *e, const gt_v1_shape *shape, const gt_effect *effect,
+                            gotrace_event *out)
 {
     out->from = effect->from;
     out->to = effect->to;
@@ -77,53 +78,62 @@ static void fill_transition(const gt_event *e, const gt_effect *effect, gotrace_
     out->subject = effect->goroutine ? effect->goroutine->id : e->goroutine;
     if (out->to == GOTRACE_STATE_RUNNING && out->from != GOTRACE_STATE_RUNNING)
         out->cause = effect->cause;
-    switch (e->type) {
-    case GOTRACE_V1_GoCreate:
-        out->start_stack = e->args[1];
-        if (effect->from == GOTRACE_STATE_UNDETERMINED)
-            out->flags |= GOTRACE_EVENT_INITIAL;
-        break;
-    case GOTRACE_V1_GoWaiting:
-    case GOTRACE_V1_GoInSyscall: out->flags |= GOTRACE_EVENT_INITIAL; break;
-    default: break;
-    }
+    if (shape->start)
+        out->start_stack = e->args[shape->start - 1];
+    bool was_there = shape->action == GT_ACTION_CREATE &&
+                     effect->from == GOTRACE_STATE_UNDETERMINED;
+    if (was_there || shape->does->initial)
+        out->flags |= GOTRACE_EVENT_INITIAL;
+}
+
+/* A mode is 0 or 1: other ones mean nothing. */
+static gotrace_kind kind_of_region(uint64_t mode)
+{
+    return mode == 0   ? GOTRACE_KIND_REGION_BEGIN
+           : mode == 1 ? GOTRACE_KIND_REGION_END
+                       : GOTRACE_KIND_NONE;
+}
+
+/* A sample taken off any proc says so with proc -1. */
+static void set_sample(gotrace_event *out)
+{
+    out->lane = (int64_t)out->args[1];
+    out->proc = out->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
 }
 
 /* What depends on more than the type. */
-static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
-                         gotrace_event *out)
+static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
+                         const gt_effect *effect, gotrace_event *out)
 {
-    switch (e->type) {
-    case GOTRACE_V1_STWStart:
-        out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
+    if (shape->task)
+        out->subject = e->args[shape->task - 1];
+    if (shape->parent)
+        out->value = e->args[shape->parent - 1];
+    if (shape->string)
+        set_text(reader, out, e->args[shape->string - 1]);
+    switch ((gt_action)shape->action) {
+    case GT_ACTION_METRIC: set_metric(out, shape->does->text); break;
+    case GT_ACTION_RANGE_BEGIN:
+        if (shape->range == GOTRACE_RANGE_STW)
+            out->reason = gotrace_stw_reason(reader->summary.version, e->args[0]);
         break;
-    case GOTRACE_V1_GoStartLabel: set_text(reader, out, e->args[2]); break;
-    case GOTRACE_V1_UserTaskCreate:
-        out->subject = e->args[0];
-        out->value = e->args[1];
-        set_text(reader, out, e->args[2]);
-        break;
-    case GOTRACE_V1_UserTaskEnd:
-        out->subject = e->args[0];
-        set_text(reader, out, effect->ended_name);
-        break;
-    case GOTRACE_V1_UserRegion:
-        out->subject = e->args[0];
-        out->kind = e->args[1] == 0   ? GOTRACE_KIND_REGION_BEGIN
-                    : e->args[1] == 1 ? GOTRACE_KIND_REGION_END
-                                      : GOTRACE_KIND_NONE;
-        set_text(reader, out, e->args[2]);
-        break;
-    case GOTRACE_V1_UserLog:
-        out->subject = e->args[0];
-        set_text(reader, out, e->args[1]);
-        return load_message(reader, e, out);
-    case GOTRACE_V1_CPUSample:
-        /* A sample taken off any proc says so with proc -1. */
-        out->lane = (int64_t)e->args[1];
-        out->proc = e->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
-        break;
-    default: break;
+    case GT_ACTION_TASK_END: set_text(reader, out, effect->ended_name); break;
+    case GT_ACTION_REGION: out->kind = (uint8_t)kind_of_region(e->args[1]); break;
+    case GT_ACTION_LOG: return load_message(reader, e, out);
+    case GT_ACTION_SAMPLE: set_sample(out); break;
+    case GT_ACTION_UNKNOWN: /* the row says it all */
+    case GT_ACTION_NONE:
+    case GT_ACTION_CREATE:
+    case GT_ACTION_START:
+    case GT_ACTION_STOP:
+    case GT_ACTION_WAKE:
+    case GT_ACTION_EXIT:
+    case GT_ACTION_FOUND:
+    case GT_ACTION_SYSCALL:
+    case GT_ACTION_PROC_START:
+    case GT_ACTION_PROC_STOP:
+    case GT_ACTION_RANGE_END:
+    case GT_ACTION_TASK_BEGIN: break;
     }
     return true;
 }
@@ -149,10 +159,11 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                            .goroutine = e->goroutine,
                            .stack = e->stack,
                            .args = {e->args[0], e->args[1], e->args[2]},
-                           .reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->text : NULL};
+                           .reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->does->text
+                                                                            : NULL};
     if (effect->suspect)
         out->flags |= GOTRACE_EVENT_SUSPECT;
-    if (e->type == GOTRACE_V1_GoSysCall && (e->flags & GT_EVENT_BLOCKS)) {
+    if (e->flags & GT_EVENT_BLOCKS) {
         out->kind = GOTRACE_KIND_TRANSITION;
         out->resource = GOTRACE_RESOURCE_GOROUTINE;
     }
@@ -164,8 +175,6 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
         return true;
     }
     if (out->kind == GOTRACE_KIND_TRANSITION)
-        fill_transition(e, effect, out);
-    if (out->kind == GOTRACE_KIND_METRIC)
-        set_metric(out, shape->text);
-    return fill_details(reader, e, effect, out);
+        fill_transition(e, shape, effect, out);
+    return fill_details(reader, e, shape, effect, out);
 }

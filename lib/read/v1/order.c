@@ -11,9 +11,22 @@ typedef struct heap_entry {
     gt_cursor *cursor;
 } heap_entry;
 
+/* ---- what an event needs, and what it does ------------------------------------------------- */
+
+/* What an event asks of a goroutine, and what it makes of it. The sequence number wanted is that
+ * which it has, where any will do, or an argument, or a constant: masks choose without branches. */
+typedef struct order_rule {
+    uint64_t any, arg; /* all ones: that one is meant */
+    uint8_t constant;
+    uint8_t status, next;
+    uint8_t step;    /* the sequence number rises by this */
+    bool of_subject; /* the goroutine is the first argument and not the context */
+} order_rule;
+
 struct gt_order {
     gt_goroutines *goroutines;
-    gt_event *events; /* of all cursors */
+    order_rule rules[64]; /* by code, of those whose shape has a rule */
+    gt_event *events;     /* of all cursors */
     size_t event_count;
     gt_cursor *cursors; /* one a proc, then one of samples or (until 1.6) ends of system calls */
     heap_entry *heap;   /* [0] is the earliest; a last entry is there always, with key INT64_MAX */
@@ -32,34 +45,32 @@ struct gt_order {
     gt_table in_place; /* offsets of ends that were given where they stood, not yet passed */
 };
 
-/* ---- what an event needs, and what it does ------------------------------------------------- */
-
-/* What a rule asks of the goroutine, and what it makes of it. The sequence number wanted is that
- * which it has, where any will do, or an argument, or a constant: masks choose without branches. */
-typedef struct rule_row {
-    uint64_t any, arg; /* all ones: that one is meant */
-    uint8_t constant;
-    uint8_t status, next;
-    uint8_t step;    /* the sequence number rises by this */
-    bool of_subject; /* the goroutine is the first argument, not the context */
-} rule_row;
-
-static const rule_row rule_rows[] = {
-    [GT_CREATE] = {0, 0, 0, GT_DEAD, GT_RUNNABLE, 1, true},
-    [GT_FOUND] = {0, 0, 1, GT_RUNNABLE, GT_WAITING, 1, false},
-    [GT_START] = {0, UINT64_MAX, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
-    [GT_START_LOCAL] = {UINT64_MAX, 0, 0, GT_RUNNABLE, GT_RUNNING, 1, false},
-    [GT_BLOCK] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_WAITING, 0, false},
-    [GT_YIELD] = {UINT64_MAX, 0, 0, GT_RUNNING, GT_RUNNABLE, 0, false},
-    [GT_WAKE] = {0, UINT64_MAX, 0, GT_WAITING, GT_RUNNABLE, 1, true},
-    [GT_WAKE_LOCAL] = {UINT64_MAX, 0, 0, GT_WAITING, GT_RUNNABLE, 1, true},
-};
-
-static const char *const status_names[] = {"not there", "runnable", "running", "waiting"};
-
-static uint64_t subject_of(const rule_row *row, const gt_event *e)
+/* What happens to a goroutine while others may see it is numbered: 0 its creation, 1 what it was
+ * found to be, then as the events say, local forms aside. */
+static order_rule rule_of(const gt_v1_shape *shape, unsigned code)
 {
-    return row->of_subject ? e->args[0] : e->goroutine;
+    bool numbered = shape->does->other.to != 0;
+    bool first = shape->action == GT_ACTION_CREATE, second = shape->action == GT_ACTION_FOUND;
+    bool any = !numbered || shape->full != code;
+    return (order_rule){.any = any ? UINT64_MAX : 0,
+                        .arg = any || first || second ? 0 : UINT64_MAX,
+                        .constant = second,
+                        .status = gt_status_of(shape->from),
+                        .next = gt_status_of(shape->to),
+                        .step = numbered,
+                        .of_subject = numbered && shape->context_arg == 0};
+}
+
+static void init_rules(gt_order *o, const gt_v1_shape shapes[64])
+{
+    for (unsigned code = 0; code < 64; code++)
+        if (shapes[code].rule && !(shapes[code].rule & GT_RULE_GC))
+            o->rules[code] = rule_of(&shapes[code], code);
+}
+
+static uint64_t subject_of(const order_rule *rule, const gt_event *e)
+{
+    return rule->of_subject ? e->args[0] : e->goroutine;
 }
 
 /* ---- the heap of cursors ------------------------------------------------------------------- */
@@ -195,6 +206,7 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     }
     bool old = reader->summary.version < 7;
     o->goroutines = goroutines;
+    init_rules(o, reader->index.shapes);
     o->count = (uint32_t)reader->index.proc_count + 1;
     o->sorted = o->count - 1;
     o->rows = old ? &reader->index.exits : &reader->index.samples;
@@ -275,25 +287,23 @@ static bool report_cut(gotrace_reader *reader, const gt_event *e)
     return go_on;
 }
 
-static bool report_order(gotrace_reader *reader, const gt_event *e, const rule_row *row,
+static bool report_order(gotrace_reader *reader, const gt_event *e, const order_rule *rule,
                          uint64_t want, const gt_goroutine *g)
 {
     if (reader->summary.unread_bytes || !reader->index.has_frequency)
         return report_cut(reader, e);
-    const char *name = gotrace_event_spec_of(reader->summary.version, e->type)->name;
-    bool is_local = row == &rule_rows[GT_START_LOCAL] || row == &rule_rows[GT_WAKE_LOCAL];
-    const char *local = is_local ? "Local" : "";
+    const char *name = gotrace_event_spec_of(reader->summary.version, e->rule & GT_RULE_CODE)->name;
     unsigned long long id = g->id;
-    if (row->any)
+    if (rule->any)
         return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
-                         "%s%s needs goroutine %llu %s, but it is %s and nothing is left that "
+                         "%s needs goroutine %llu %s, but it is %s and nothing is left that "
                          "could change that",
-                         name, local, id, status_names[row->status], status_names[g->status]);
+                         name, id, gt_status_name(rule->status), gt_status_name(g->status));
     return gt_report(reader, GOTRACE_RULE_ORDER_SEQUENCE, gt_event_place(e),
                      "%s needs goroutine %llu %s at sequence number %llu, but it is %s at %llu "
                      "and nothing is left that could change that",
-                     name, id, status_names[row->status], (unsigned long long)want,
-                     status_names[g->status], (unsigned long long)g->seq);
+                     name, id, gt_status_name(rule->status), (unsigned long long)want,
+                     gt_status_name(g->status), (unsigned long long)g->seq);
 }
 
 enum taken { TAKEN, PARKED, FAILED };
@@ -326,13 +336,13 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 
 /* The event is not ready: let its cursor wait, or, when that is of no use, say so. */
 static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, gt_goroutine *g,
-                            const rule_row *row, uint64_t want)
+                            const order_rule *rule, uint64_t want)
 {
     const gt_event *e = c->head;
     if (c->forced)
-        return report_order(reader, e, row, want, g) ? TAKEN : FAILED;
-    if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, g->id, row->any ? GT_ANY_SEQ : want,
-                       row->status))
+        return report_order(reader, e, rule, want, g) ? TAKEN : FAILED;
+    if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, g->id, rule->any ? GT_ANY_SEQ : want,
+                       rule->status))
         return gt_fail_memory(reader), FAILED;
     g->parked++;
     return PARKED;
@@ -342,30 +352,29 @@ static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, g
 GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     gt_event *e = c->head;
-    uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
     e->subject = NULL;
-    if (rule == GT_FREE)
+    if (e->rule == 0)
         return TAKEN;
-    if (rule == GT_GC)
+    if (e->rule & GT_RULE_GC)
         return take_gc(reader, o, c);
-    const rule_row *row = &rule_rows[rule];
-    uint64_t id = subject_of(row, e);
+    const order_rule *rule = &o->rules[e->rule & GT_RULE_CODE];
+    uint64_t id = subject_of(rule, e);
     gt_goroutine *g = c->running;
     if (!g || g->id != id || id == UINT64_MAX) {
         g = gt_goroutine_get(o->goroutines, id);
         if (!g)
             return no_goroutine(reader, o), FAILED;
-        if (!row->of_subject)
+        if (!rule->of_subject)
             c->running = g;
     }
-    uint64_t want = (g->seq & row->any) | (e->args[1] & row->arg) | row->constant;
-    if (want != g->seq || row->status != g->status) {
-        enum taken taken = not_ready(reader, o, c, g, row, want);
+    uint64_t want = (g->seq & rule->any) | (e->args[1] & rule->arg) | rule->constant;
+    if (want != g->seq || rule->status != g->status) {
+        enum taken taken = not_ready(reader, o, c, g, rule, want);
         if (taken != TAKEN)
             return taken;
     }
-    g->seq = want + row->step;
-    g->status = row->next;
+    g->seq = want + rule->step;
+    g->status = rule->next;
     if (g->parked)
         wake(o, id, &g->parked, g->seq, g->status);
     e->subject = g;
@@ -381,10 +390,10 @@ static void force_all(gt_order *o)
     for (size_t i = 0; i < count; i++) {
         gt_cursor *c = &o->cursors[waiting[i]];
         const gt_event *e = c->head;
-        uint8_t rule = e->rule & (uint8_t)~GT_SYSCALL;
-        gt_goroutine *g = rule == GT_GC
+        const order_rule *rule = &o->rules[e->rule & GT_RULE_CODE];
+        gt_goroutine *g = e->rule & GT_RULE_GC
                               ? NULL
-                              : gt_goroutine_find(o->goroutines, subject_of(&rule_rows[rule], e));
+                              : gt_goroutine_find(o->goroutines, subject_of(rule, e));
         if (g)
             g->parked = 0;
         c->forced = true;
@@ -478,7 +487,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
 static bool check_exit(gotrace_reader *reader, const gt_event *e)
 {
     gt_goroutine *g = e->subject;
-    if (e->type != GOTRACE_V1_GoSysExit) {
+    if (reader->index.shapes[e->type].action != GT_ACTION_EXIT) {
         g->blocked = e->ticks;
         return true;
     }
@@ -512,7 +521,7 @@ GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
         *event = e;
         if (!pop(reader, o) || !check_time(reader, o, e))
             return false;
-        return !(e->rule & GT_SYSCALL) || check_exit(reader, e);
+        return !(e->rule & GT_RULE_SYSCALL) || check_exit(reader, e);
     }
 }
 
@@ -565,9 +574,8 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
         bool elsewhere = false;
         if (!merge(reader, o, &ahead))
             return false;
-        if (!ahead)
-            break;
-        if (ahead->type != GOTRACE_V1_GoSysExit)
+        if (!ahead || !(ahead->rule & GT_RULE_SYSCALL) ||
+            reader->index.shapes[ahead->type].action != GT_ACTION_EXIT)
             break;
         if (!is_elsewhere(reader, o, ahead, &elsewhere))
             return false;

@@ -20,6 +20,7 @@ typedef struct step {
     gotrace_reader *reader;
     struct gt_states *states;
     const gt_event *e;
+    const gt_v1_shape *shape;
     gt_effect *effect;
     gt_goroutine *g;
     proc_state *p;
@@ -81,12 +82,6 @@ static const char *name_of(const step *s)
     return gotrace_event_spec_of(s->reader->summary.version, s->e->type)->name;
 }
 
-static const char *state_name(uint8_t state)
-{
-    static const char *const names[] = {"not there", "runnable", "running", "waiting"};
-    return names[state];
-}
-
 static bool check(step *s, bool good, gotrace_rule rule, const char *what)
 {
     return good || BROKEN(s, rule, "%s: %s", name_of(s), what);
@@ -135,13 +130,48 @@ GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
     g->since = s->e->ticks;
 }
 
+/* The goroutine comes into the state that the row names. */
+GT_INLINE void change_as_stated(step *s, gt_goroutine *g)
+{
+    change(s, g, gt_status_of(s->shape->to), s->shape->to);
+}
+
+static bool report_state(step *s, const gt_goroutine *g)
+{
+    const char *is = gt_status_name(g->state);
+    const char *wanted = gt_status_name(gt_status_of(s->shape->from));
+    switch ((gt_action)s->shape->action) {
+    case GT_ACTION_START:
+        return BROKEN(s, GOTRACE_RULE_GO_START,
+                      "goroutine %llu starts, but it is %s; it has to be %s", id(g->id), is,
+                      wanted);
+    case GT_ACTION_WAKE:
+        return BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
+                      "goroutine %llu is unblocked, but it is %s; it has to be %s", id(g->id), is,
+                      wanted);
+    case GT_ACTION_EXIT:
+        return BROKEN(s, GOTRACE_RULE_GO_SYSEXIT,
+                      "goroutine %llu leaves a system call, but it is %s; it has to be %s in one",
+                      id(g->id), is, wanted);
+    default:
+        return BROKEN(s, GOTRACE_RULE_GO_INITIAL, "%s: goroutine %llu is %s, it has to be %s",
+                      name_of(s), id(g->id), is, wanted);
+    }
+}
+
+/* The goroutine that changes has to be in the state that the row names. */
+GT_INLINE bool check_state(step *s, const gt_goroutine *g)
+{
+    return g->state == gt_status_of(s->shape->from) || report_state(s, g);
+}
+
 /* What a goroutine does, it does while it runs, on its proc. Source: Go's checkRunning. */
 static bool report_running(step *s)
 {
     const gt_event *e = s->e;
     if (s->g->state != GT_RUNNING)
         return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be running",
-                      name_of(s), id(e->goroutine), state_name(s->g->state));
+                      name_of(s), id(e->goroutine), gt_status_name(s->g->state));
     if (s->p->goroutine != e->goroutine)
         return BROKEN(s, GOTRACE_RULE_GO_RUNNING,
                       "%s: proc %lld runs goroutine %llu, it has to run %llu", name_of(s),
@@ -157,12 +187,15 @@ static inline bool check_running(step *s, bool scheduler_may)
 }
 
 /* The goroutine stops running: the proc is free. */
-GT_INLINE bool leave(step *s, uint8_t state, uint8_t shown)
+GT_INLINE bool stop(step *s)
 {
+    const gt_v1_shape *shape = s->shape;
+    s->reader->summary.goroutines_ended += shape->to == GOTRACE_STATE_NOT_EXIST;
     if (!check_running(s, false))
         return false;
-    change(s, s->g, state, shown);
-    s->g->last_type = s->e->type;
+    change(s, s->g, shape->does->forever ? GT_DEAD : gt_status_of(shape->to), shape->to);
+    if (shape->to != GOTRACE_STATE_SYSCALL) /* it still is that call that it blocks in */
+        s->g->last_type = s->e->type;
     s->p->goroutine = 0;
     s->p->running = NULL;
     return true;
@@ -188,7 +221,7 @@ static bool create(step *s)
     made->created = e->ticks;
     made->last_type = e->type;
     made->cause = initial ? 0 : e->offset;
-    change(s, made, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    change_as_stated(s, made);
     s->reader->summary.goroutines_created += !initial;
     s->reader->summary.goroutines_initial += initial;
     return true;
@@ -197,17 +230,14 @@ static bool create(step *s)
 GT_INLINE bool start(step *s)
 {
     const gt_event *e = s->e;
-    if (s->g->state != GT_RUNNABLE &&
-        !BROKEN(s, GOTRACE_RULE_GO_START,
-                "goroutine %llu starts, but it is %s; it has to be runnable", id(e->goroutine),
-                state_name(s->g->state)))
+    if (!check_state(s, s->g))
         return false;
     if (s->p->goroutine != 0 &&
         !BROKEN(s, GOTRACE_RULE_GO_START,
                 "goroutine %llu starts on proc %lld, which is running goroutine %llu",
                 id(e->goroutine), (long long)s->p->id, id(s->p->goroutine)))
         return false;
-    change(s, s->g, GT_RUNNING, GOTRACE_STATE_RUNNING);
+    change_as_stated(s, s->g);
     s->effect->cause = s->g->cause;
     s->g->cause = 0;
     s->g->last_type = 0;
@@ -226,7 +256,7 @@ GT_INLINE bool unblock(step *s)
     if (s->g->state != GT_RUNNING &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
                 "goroutine %llu unblocks %llu, but it is %s; it has to be running",
-                id(e->goroutine), id(e->args[0]), state_name(s->g->state)))
+                id(e->goroutine), id(e->args[0]), gt_status_name(s->g->state)))
         return false;
     if (!timer && s->p->goroutine != e->goroutine &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
@@ -236,31 +266,27 @@ GT_INLINE bool unblock(step *s)
     gt_goroutine *woken = find(s, e->args[0]);
     if (!woken)
         return false;
-    if (woken->state != GT_WAITING &&
-        !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
-                "goroutine %llu is unblocked, but it is %s; it has to be waiting", id(woken->id),
-                state_name(woken->state)))
+    if (!check_state(s, woken))
         return false;
     if (woken->last_type == GOTRACE_V1_GoBlockNet && !timer)
         s->effect->lane = LANE_NETWORK;
     woken->last_type = e->type;
     woken->known = true;
     woken->cause = e->offset;
-    change(s, woken, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    change_as_stated(s, woken);
     return true;
 }
 
-static bool found(step *s, uint8_t shown)
+static bool found(step *s)
 {
-    if (s->g->state != GT_RUNNABLE &&
-        !BROKEN(s, GOTRACE_RULE_GO_INITIAL, "%s: goroutine %llu is %s, it has to be runnable",
-                name_of(s), id(s->g->id), state_name(s->g->state)))
+    if (!check_state(s, s->g))
         return false;
-    change(s, s->g, GT_WAITING, shown);
+    change_as_stated(s, s->g);
     s->g->last_type = s->e->type;
     return true;
 }
 
+/* Whether the call blocks is seen by the proc's next event. */
 static bool syscall_enter(step *s)
 {
     if (!check_running(s, false))
@@ -271,35 +297,24 @@ static bool syscall_enter(step *s)
     return true;
 }
 
-static bool syscall_block(step *s)
-{
-    uint8_t last = s->g->last_type;
-    bool ok = leave(s, GT_WAITING, GOTRACE_STATE_SYSCALL);
-    s->g->last_type = last; /* it still is that call that it blocks in */
-    return ok;
-}
-
 static bool syscall_exit(step *s)
 {
     s->effect->lane = LANE_SYSCALL;
-    if (s->g->state != GT_WAITING &&
-        !BROKEN(s, GOTRACE_RULE_GO_SYSEXIT,
-                "goroutine %llu leaves a system call, but it is %s; it has to be waiting in one",
-                id(s->g->id), state_name(s->g->state)))
+    if (!check_state(s, s->g))
         return false;
     s->g->last_type = s->e->type;
     s->g->cause = s->e->offset;
-    change(s, s->g, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
+    change_as_stated(s, s->g);
     return true;
 }
 
 /* ---- procs and the GC ---------------------------------------------------------------------- */
 
-static void change_proc(step *s, bool running)
+static void change_proc(step *s)
 {
-    s->p->is_running = running;
+    s->p->is_running = s->shape->to == GOTRACE_STATE_RUNNING;
     s->effect->from = s->p->shown;
-    s->effect->to = s->p->shown = running ? GOTRACE_STATE_RUNNING : GOTRACE_STATE_IDLE;
+    s->effect->to = s->p->shown = s->shape->to;
 }
 
 static bool proc_start(step *s)
@@ -307,7 +322,7 @@ static bool proc_start(step *s)
     if (!check(s, !s->p->is_running, GOTRACE_RULE_PROC_START, "the proc is running already"))
         return false;
     s->p->thread = (int64_t)s->e->args[0];
-    change_proc(s, true);
+    change_proc(s);
     return true;
 }
 
@@ -321,65 +336,54 @@ static bool proc_stop(step *s)
         return false;
     s->p->goroutine = 0;
     s->p->running = NULL;
-    change_proc(s, false);
+    change_proc(s);
     return true;
 }
 
-/* Until 1.9 every proc has a stop-the-world of its own. */
-static bool *stw_of(step *s)
+/* Whether a range goes on, and what is said where the next begins all the same, or none does and
+ * one ends: NULL where that is right. */
+typedef struct range_state {
+    bool *going;
+    const char *still, *none;
+} range_state;
+
+static range_state range_of(step *s)
 {
-    return s->reader->summary.version < 10 ? &s->p->stopping : &s->states->stw;
+    switch ((gotrace_range)s->shape->range) {
+    case GOTRACE_RANGE_NONE: break;
+    case GOTRACE_RANGE_GC:
+        return (range_state){&s->states->gc, "the last cycle has not ended",
+                             "no cycle was started"};
+    case GOTRACE_RANGE_STW: /* until 1.9 every proc has one of its own */
+        return (range_state){s->reader->summary.version < 10 ? &s->p->stopping : &s->states->stw,
+                             "the last one has not ended", "none was started"};
+    case GOTRACE_RANGE_SWEEP:
+        return (range_state){&s->p->sweeping, "the proc's last sweep has not ended",
+                             "the proc has not started to sweep"};
+    case GOTRACE_RANGE_MARK_ASSIST: /* one may be going on when tracing starts */
+        return (range_state){&s->g->assisting, "the goroutine's last assist has not ended", NULL};
+    }
+    return (range_state){NULL, NULL, NULL}; /* see test_semantics */
 }
 
-static bool stw_start(step *s)
+static bool check_stw_kind(step *s)
 {
     int version = s->reader->summary.version;
-    if (version >= 10 && version < 21 && s->e->args[0] > 1 &&
-        !BROKEN(s, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu", id(s->e->args[0])))
+    return version < 10 || version >= 21 || s->e->args[0] <= 1 ||
+           BROKEN(s, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu", id(s->e->args[0]));
+}
+
+static bool range(step *s, bool begins)
+{
+    gotrace_range which = s->shape->range;
+    if (which == GOTRACE_RANGE_STW && begins && !check_stw_kind(s))
         return false;
-    bool good = check(s, !*stw_of(s), GOTRACE_RULE_STW_START, "the last one has not ended");
-    *stw_of(s) = true;
-    return good;
-}
-
-static bool stw_done(step *s)
-{
-    bool good = check(s, *stw_of(s), GOTRACE_RULE_STW_DONE, "none was started");
-    *stw_of(s) = false;
-    return good;
-}
-
-static bool gc_start(step *s)
-{
-    s->effect->lane = LANE_GC;
-    bool good = check(s, !s->states->gc, GOTRACE_RULE_GC_START, "the last cycle has not ended");
-    s->states->gc = true;
-    return good;
-}
-
-static bool gc_done(step *s)
-{
-    bool good = check(s, s->states->gc, GOTRACE_RULE_GC_DONE, "no cycle was started");
-    s->states->gc = false;
-    return good;
-}
-
-static bool sweep(step *s, bool starts)
-{
-    bool good = starts ? check(s, !s->p->sweeping, GOTRACE_RULE_SWEEP_START,
-                               "the proc's last sweep has not ended")
-                       : check(s, s->p->sweeping, GOTRACE_RULE_SWEEP_DONE,
-                               "the proc has not started to sweep");
-    s->p->sweeping = starts;
-    return good;
-}
-
-static bool assist(step *s, bool starts)
-{
-    /* An assist may be going on when tracing starts: its end needs no start. */
-    bool good = !starts || check(s, !s->g->assisting, GOTRACE_RULE_ASSIST_START,
-                                 "the goroutine's last assist has not ended");
-    s->g->assisting = starts;
+    if (which == GOTRACE_RANGE_GC && begins)
+        s->effect->lane = LANE_GC;
+    range_state state = range_of(s);
+    const char *wrong = begins ? state.still : state.none;
+    bool good = !wrong || check(s, *state.going != begins, gt_range_rule(which, begins), wrong);
+    *state.going = begins;
     return good;
 }
 
@@ -480,58 +484,40 @@ static inline bool refer(step *s, const gt_table *table, uint64_t wanted, uint64
     return wanted == 0 || gt_table_find(table, wanted) || report_missing(s, wanted, bit);
 }
 
+static bool refer_args(step *s)
+{
+    const gt_index *index = &s->reader->index;
+    const gt_v1_shape *shape = s->shape;
+    return (!shape->string || refer(s, &index->strings, s->e->args[shape->string - 1], 1)) &&
+           (!shape->start || refer(s, &index->stacks, s->e->args[shape->start - 1], 2));
+}
+
 /* ---- one event ----------------------------------------------------------------------------- */
 
 GT_INLINE bool dispatch(step *s)
 {
-    const gt_index *index = &s->reader->index;
-    const uint64_t *args = s->e->args;
-    switch (s->e->type) {
-    case GOTRACE_V1_GoCreate:
-        return create(s) &&
-               (s->reader->summary.version < 7 || refer(s, &index->stacks, args[1], 2));
-    case GOTRACE_V1_GoStart: return start(s);
-    case GOTRACE_V1_GoStartLabel: return start(s) && refer(s, &index->strings, args[2], 1);
-    case GOTRACE_V1_GoEnd:
-        s->reader->summary.goroutines_ended++;
-        return leave(s, GT_DEAD, GOTRACE_STATE_NOT_EXIST);
-    case GOTRACE_V1_GoStop: return leave(s, GT_DEAD, GOTRACE_STATE_WAITING);
-    case GOTRACE_V1_GoSched:
-    case GOTRACE_V1_GoPreempt: return leave(s, GT_RUNNABLE, GOTRACE_STATE_RUNNABLE);
-    case GOTRACE_V1_GoSleep:
-    case GOTRACE_V1_GoBlock:
-    case GOTRACE_V1_GoBlockSend:
-    case GOTRACE_V1_GoBlockRecv:
-    case GOTRACE_V1_GoBlockSelect:
-    case GOTRACE_V1_GoBlockSync:
-    case GOTRACE_V1_GoBlockCond:
-    case GOTRACE_V1_GoBlockNet:
-    case GOTRACE_V1_GoBlockGC: return leave(s, GT_WAITING, GOTRACE_STATE_WAITING);
-    case GOTRACE_V1_GoUnblock: return unblock(s);
-    case GOTRACE_V1_GoSysCall: return syscall_enter(s);
-    case GOTRACE_V1_GoSysBlock: return syscall_block(s);
-    case GOTRACE_V1_GoSysExit: return syscall_exit(s);
-    case GOTRACE_V1_GoWaiting: return found(s, GOTRACE_STATE_WAITING);
-    case GOTRACE_V1_GoInSyscall: return found(s, GOTRACE_STATE_SYSCALL);
-    case GOTRACE_V1_ProcStart: return proc_start(s);
-    case GOTRACE_V1_ProcStop: return proc_stop(s);
-    case GOTRACE_V1_Gomaxprocs: s->states->started = true; return true;
-    case GOTRACE_V1_GCStart: return gc_start(s);
-    case GOTRACE_V1_GCDone: return gc_done(s);
-    case GOTRACE_V1_STWStart: return stw_start(s);
-    case GOTRACE_V1_STWDone: return stw_done(s);
-    case GOTRACE_V1_GCSweepStart: return sweep(s, true);
-    case GOTRACE_V1_GCSweepDone: return sweep(s, false);
-    case GOTRACE_V1_GCMarkAssistStart: return assist(s, true);
-    case GOTRACE_V1_GCMarkAssistDone: return assist(s, false);
-    case GOTRACE_V1_UserTaskCreate: return task_create(s) && refer(s, &index->strings, args[2], 1);
-    case GOTRACE_V1_UserTaskEnd: return task_end(s);
-    case GOTRACE_V1_UserRegion: return region(s) && refer(s, &index->strings, args[2], 1);
-    case GOTRACE_V1_UserLog:
-        s->reader->summary.logs++;
-        return refer(s, &index->strings, args[1], 1);
-    default: return true;
+    switch ((gt_action)s->shape->action) {
+    case GT_ACTION_UNKNOWN: /* no event has it: see test_semantics */
+    case GT_ACTION_NONE:
+    case GT_ACTION_SAMPLE: return true;
+    case GT_ACTION_CREATE: return create(s);
+    case GT_ACTION_START: return start(s);
+    case GT_ACTION_STOP: return stop(s);
+    case GT_ACTION_WAKE: return unblock(s);
+    case GT_ACTION_EXIT: return syscall_exit(s);
+    case GT_ACTION_FOUND: return found(s);
+    case GT_ACTION_SYSCALL: return syscall_enter(s);
+    case GT_ACTION_PROC_START: return proc_start(s);
+    case GT_ACTION_PROC_STOP: return proc_stop(s);
+    case GT_ACTION_RANGE_BEGIN: return range(s, true);
+    case GT_ACTION_RANGE_END: return range(s, false);
+    case GT_ACTION_METRIC: s->states->started |= s->shape->does->started; return true;
+    case GT_ACTION_TASK_BEGIN: return task_create(s);
+    case GT_ACTION_TASK_END: return task_end(s);
+    case GT_ACTION_REGION: return region(s);
+    case GT_ACTION_LOG: s->reader->summary.logs++; return true;
     }
+    return true;
 }
 
 static proc_state *proc_of(const gt_states *states, const gt_event *e)
@@ -549,6 +535,7 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
 {
     step *s = &states->current;
     s->e = e;
+    s->shape = &reader->index.shapes[e->type];
     s->effect = effect;
     effect->goroutine = NULL;
     effect->lane = 0;
@@ -558,5 +545,6 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     if (!s->g)
         return false;
     s->g->known = true;
-    return dispatch(s) && (e->stack == 0 || refer(s, &reader->index.stacks, e->stack, 2));
+    return dispatch(s) && (!s->shape->refers || refer_args(s)) &&
+           (e->stack == 0 || refer(s, &reader->index.stacks, e->stack, 2));
 }
