@@ -23,6 +23,17 @@ enum { GT_W_NONE = 0, GT_W_RUNNABLE, GT_W_RUNNING, GT_W_SYSCALL, GT_W_WAITING, G
 /* States of procs, likewise. Not known is what was there before the trace began. */
 enum { GT_W_UNKNOWN = 0, GT_W_BUSY, GT_W_IDLE, GT_W_IN_SYSCALL, GT_W_ABANDONED };
 
+/* A gotrace_state of a goroutine as one of these. */
+static inline uint8_t gt_w_state_of(uint8_t state)
+{
+    static const uint8_t states[] = {
+        [GOTRACE_STATE_NOT_EXIST] = GT_W_NONE,  [GOTRACE_STATE_RUNNABLE] = GT_W_RUNNABLE,
+        [GOTRACE_STATE_RUNNING] = GT_W_RUNNING, [GOTRACE_STATE_SYSCALL] = GT_W_SYSCALL,
+        [GOTRACE_STATE_WAITING] = GT_W_WAITING,
+    };
+    return states[state];
+}
+
 typedef struct gt_w_region {
     uint64_t task, name; /* v1: the name's id; v2: its hash, as ids differ by generation */
 } gt_w_region;
@@ -160,7 +171,8 @@ struct gotrace_writer {
 typedef struct gt_w_step {
     gotrace_writer *w;
     const gotrace_happening *h;
-    uint8_t code; /* the full one */
+    uint8_t code;             /* the full one */
+    const gt_v1_shape *shape; /* v1: of that */
     gt_w_thread *t;
     gt_w_proc *p;
     gt_w_goroutine *g; /* in whose context */

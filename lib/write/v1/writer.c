@@ -51,16 +51,25 @@ static bool put_told(gt_w_step *s)
     return put_as(s, s->code, s->h->args, s->h->arg_count);
 }
 
-/* The short form where the tracer has it: it happens where the goroutine's last event did. */
-static bool put_numbered(gt_w_step *s, gt_w_goroutine *g, unsigned code, unsigned local)
+/* Whether this version has that event. */
+static bool has_event(const gotrace_writer *w, unsigned code)
+{
+    return code != 0 && w->encoder->shapes[code].values != 0;
+}
+
+/* The one that was told, with the next number of the goroutine that it names. The tracer has the
+ * local form where there is one and it happens where the goroutine's last event did. */
+static bool put_numbered(gt_w_step *s, gt_w_goroutine *g)
 {
     const gotrace_happening *h = s->h;
-    uint64_t args[2] = {g->id, ++g->seq};
-    bool same = s->w->version >= 7 && g->last_proc == h->proc;
-    g->last_proc = h->proc;
-    if (s->w->version < 7)
-        return put_as(s, code, args, 1);
-    return same ? put_as(s, local, args, 1) : put_as(s, code, args, 2);
+    uint64_t args[GOTRACE_MAX_ARGS] = {g->id, ++g->seq};
+    unsigned local = s->shape->local;
+    bool same = has_event(s->w, local) && g->last_proc == h->proc;
+    if (local)
+        g->last_proc = h->proc;
+    for (size_t i = 1; i < h->arg_count; i++)
+        args[i + 1] = h->args[i];
+    return same ? put_as(s, local, args, 1) : put_as(s, s->code, args, s->shape->slots);
 }
 
 /* The same for what concerns the whole program, and is ordered by time alone. */
@@ -81,8 +90,18 @@ static void block(const gt_w_step *s, gt_w_goroutine *g)
     g->blocked_told = s->w->told;
 }
 
-/* A goroutine that nobody told of comes to be, and (found) waits or is in a system call. */
-static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsigned found)
+/* The event that reports a goroutine as found in that state; 0: none has to, it is just created. */
+static unsigned report_of(const gotrace_writer *w, uint8_t state)
+{
+    const gt_v1_shape *shapes = w->encoder->shapes;
+    for (unsigned code = 0; code < GT_V1_EVENT_COUNT; code++)
+        if (shapes[code].action == GT_ACTION_FOUND && shapes[code].to == state)
+            return code;
+    return 0;
+}
+
+/* A goroutine that nobody told of comes to be, and is found in that gotrace_state. */
+static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, uint8_t state)
 {
     gt_w_goroutine *g = gt_w_make_goroutine(s->w, id);
     const uint64_t args[2] = {id, 0};
@@ -91,12 +110,13 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, unsign
     g->created = s->w->now;
     g->last_proc = proc;
     g->state = GT_W_RUNNABLE;
+    unsigned found = report_of(s->w, state);
     if (!found)
         return g;
     if (!put(s, proc, found, args, 1))
         return NULL;
     g->seq = 1;
-    g->state = found == GOTRACE_V1_GoWaiting ? GT_W_WAITING : GT_W_SYSCALL;
+    g->state = gt_w_state_of(state);
     block(s, g);
     return g;
 }
@@ -133,7 +153,7 @@ static void leave_proc(gt_w_goroutine *g)
 /* Whether the event happens in the context of what runs on its proc. */
 static bool is_in_context(const gt_w_step *s)
 {
-    return s->w->encoder->shapes[s->code].context_running != 0;
+    return s->shape->context_running != 0;
 }
 
 /* The goroutine that was told runs on the proc, or could, as far as is known. */
@@ -168,14 +188,14 @@ static bool enter_context(gt_w_step *s)
         return true;
     if (!start_proc(s))
         return false;
-    gt_w_goroutine *g = introduce(s, id, s->p->id, 0);
+    gt_w_goroutine *g = introduce(s, id, s->p->id, GOTRACE_STATE_RUNNABLE);
     if (!g)
         return false;
     const uint64_t args[2] = {id, ++g->seq};
     run_on(s->p, g);
     s->g = g;
-    unsigned code = s->w->version < 7 ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal;
-    return put(s, s->p->id, code, args, 1);
+    unsigned local = s->w->encoder->shapes[GOTRACE_V1_GoStart].local;
+    return put(s, s->p->id, has_event(s->w, local) ? local : GOTRACE_V1_GoStart, args, 1);
 }
 
 static bool check_running(gt_w_step *s)
@@ -196,6 +216,46 @@ static bool check_id(gt_w_step *s, uint64_t id)
                        "%s: goroutine 0 stands for none; ids begin with 1", gt_w_name(s));
 }
 
+/* The rule that says in which state the goroutine has to be that the event names, and what is wrong
+ * with it. */
+static bool refuse_state(gt_w_step *s, uint64_t id, const char *is)
+{
+    gotrace_writer *w = s->w;
+    const char *wanted = gt_w_state_name(gt_w_state_of(s->shape->from));
+    switch ((gt_action)s->shape->action) {
+    case GT_ACTION_START:
+        return gt_w_refuse(w, GOTRACE_RULE_GO_START,
+                           "goroutine %llu starts, but it is %s; it has to be %s", num(id), is,
+                           wanted);
+    case GT_ACTION_WAKE:
+        return gt_w_refuse(w, GOTRACE_RULE_GO_UNBLOCK,
+                           "goroutine %llu is unblocked, but it is %s; it has to be %s", num(id),
+                           is, wanted);
+    case GT_ACTION_EXIT:
+        return gt_w_refuse(w, GOTRACE_RULE_GO_SYSEXIT,
+                           "goroutine %llu leaves a system call, but it is %s; it has to be in one "
+                           "that blocked",
+                           num(id), is);
+    default:
+        return gt_w_refuse(w, GOTRACE_RULE_GO_INITIAL,
+                           "%s: goroutine %llu is %s, it has to be just created", gt_w_name(s),
+                           num(id), is);
+    }
+}
+
+/* The goroutine that the event names is in the state that its row asks for, or may be: nobody told
+ * of it (g NULL). One that is found in a state has done nothing yet. */
+static bool check_state(gt_w_step *s, const gt_w_goroutine *g, uint64_t id)
+{
+    if (!check_id(s, id))
+        return false;
+    if (!g)
+        return !gt_w_has_ended(s->w, id) || refuse_state(s, id, "ended");
+    bool acted = s->shape->does->initial && g->seq != 0;
+    return (g->state == gt_w_state_of(s->shape->from) && !acted) ||
+           refuse_state(s, id, gt_w_state_name(g->state));
+}
+
 static bool create(gt_w_step *s)
 {
     uint64_t id = s->h->args[0];
@@ -214,7 +274,7 @@ static bool create(gt_w_step *s)
     leave_proc(g);
     g->seq = 0;
     g->last_proc = s->p->id;
-    g->state = GT_W_RUNNABLE;
+    g->state = gt_w_state_of(s->shape->to);
     g->left = false;
     bool good = put_told(s);
     g->created = s->w->now;
@@ -242,30 +302,21 @@ static bool start(gt_w_step *s)
     gt_w_proc *p = s->p;
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
-    bool ended = !g && gt_w_has_ended(s->w, id);
-    if (!check_id(s, id))
-        return false;
-    if ((ended || (g && g->state != GT_W_RUNNABLE)) &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_START,
-                     "goroutine %llu starts, but it is %s; it has to be runnable", num(id),
-                     ended ? "ended" : gt_w_state_name(g->state)))
+    if (!check_state(s, g, id))
         return false;
     if (p->goroutine &&
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_START,
                      "goroutine %llu cannot start on proc %lld: goroutine %llu runs there", num(id),
                      (long long)p->id, num(p->goroutine->id)))
         return false;
-    if (!start_proc(s) || (!g && !(g = introduce(s, id, p->id, 0))) ||
+    if (!start_proc(s) || (!g && !(g = introduce(s, id, p->id, s->shape->from))) ||
         (g->left && !write_exit(s, g, p->id)))
         return false;
     run_on(p, g);
-    if (s->code != GOTRACE_V1_GoStartLabel)
-        return put_numbered(s, g, GOTRACE_V1_GoStart, GOTRACE_V1_GoStartLocal);
-    const uint64_t args[3] = {id, ++g->seq, s->h->args[1]};
-    return put_as(s, s->code, args, 3);
+    return put_numbered(s, g);
 }
 
-static bool stop(gt_w_step *s, uint8_t state)
+static bool stop(gt_w_step *s)
 {
     if (!check_running(s) || !enter_context(s) || !put_told(s))
         return false;
@@ -273,12 +324,12 @@ static bool stop(gt_w_step *s, uint8_t state)
     if (!g)
         return true;
     leave_proc(g);
-    g->state = state;
-    if (state == GT_W_NONE)
+    g->state = s->shape->does->forever ? GT_W_STOPPED : gt_w_state_of(s->shape->to);
+    if (g->state == GT_W_NONE)
         return gt_w_end_goroutine(s->w, g) == GOTRACE_OK;
-    if (state == GT_W_SYSCALL)
+    if (g->state == GT_W_SYSCALL)
         block(s, g);
-    if (state == GT_W_RUNNABLE)
+    if (g->state == GT_W_RUNNABLE)
         g->last_proc = s->p->id;
     return true;
 }
@@ -287,37 +338,23 @@ static bool unblock(gt_w_step *s)
 {
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
-    bool ended = !g && gt_w_has_ended(s->w, id);
-    if (!check_id(s, id))
-        return false;
-    if ((ended || (g && g->state != GT_W_WAITING)) &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_UNBLOCK,
-                     "goroutine %llu is unblocked, but it is %s; it has to be waiting", num(id),
-                     ended ? "ended" : gt_w_state_name(g->state)))
-        return false;
-    if (!enter_context(s) || (!g && !(g = introduce(s, id, s->p->id, GOTRACE_V1_GoWaiting))))
+    if (!check_state(s, g, id) || !enter_context(s) ||
+        (!g && !(g = introduce(s, id, s->p->id, s->shape->from))))
         return false;
     leave_proc(g);
-    g->state = GT_W_RUNNABLE;
-    return put_numbered(s, g, GOTRACE_V1_GoUnblock, GOTRACE_V1_GoUnblockLocal);
+    g->state = gt_w_state_of(s->shape->to);
+    return put_numbered(s, g);
 }
 
-static bool found(gt_w_step *s, uint8_t state)
+static bool found(gt_w_step *s)
 {
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
-    if (!check_id(s, id))
-        return false;
-    if ((g ? g->state != GT_W_RUNNABLE || g->seq != 0 : gt_w_has_ended(s->w, id)) &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_INITIAL,
-                     "%s: goroutine %llu is %s, it has to be just created", gt_w_name(s), num(id),
-                     g ? gt_w_state_name(g->state) : "ended"))
-        return false;
-    if (!g && !(g = introduce(s, id, s->p->id, 0)))
+    if (!check_state(s, g, id) || (!g && !(g = introduce(s, id, s->p->id, s->shape->from))))
         return false;
     leave_proc(g);
     g->seq = 1;
-    g->state = state;
+    g->state = gt_w_state_of(s->shape->to);
     bool good = put_told(s);
     block(s, g);
     return good;
@@ -328,14 +365,7 @@ static bool found(gt_w_step *s, uint8_t state)
 static bool check_exit(gt_w_step *s, gt_w_goroutine *g, uint64_t ticks)
 {
     uint64_t id = s->h->args[0];
-    bool ended = !g && gt_w_has_ended(s->w, id);
-    if (!check_id(s, id))
-        return false;
-    if ((ended || (g && g->state != GT_W_SYSCALL)) &&
-        !gt_w_refuse(s->w, GOTRACE_RULE_GO_SYSEXIT,
-                     "goroutine %llu leaves a system call, but it is %s; it has to be in one that "
-                     "blocked",
-                     num(id), ended ? "ended" : gt_w_state_name(g->state)))
+    if (!check_state(s, g, id))
         return false;
     return !g || ticks == 0 || ticks >= g->blocked_told ||
            gt_w_refuse(s->w, GOTRACE_RULE_TIME_SYSCALL,
@@ -359,10 +389,10 @@ static bool keep_exit(gt_w_step *s)
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     if (!check_exit(s, g, ticks))
         return false;
-    if (!g && !(g = introduce(s, id, w->last_proc ? w->last_proc->id : 0, GOTRACE_V1_GoInSyscall)))
+    if (!g && !(g = introduce(s, id, w->last_proc ? w->last_proc->id : 0, s->shape->from)))
         return false;
     leave_proc(g);
-    g->state = GT_W_RUNNABLE;
+    g->state = gt_w_state_of(s->shape->to);
     g->left = true;
     g->left_ticks = exit_ticks(s, g, ticks);
     if (w->version < 7)
@@ -377,10 +407,10 @@ static bool exit_here(gt_w_step *s)
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     if (!check_exit(s, g, ticks))
         return false;
-    if (!g && !(g = introduce(s, id, s->p->id, GOTRACE_V1_GoInSyscall)))
+    if (!g && !(g = introduce(s, id, s->p->id, s->shape->from)))
         return false;
     leave_proc(g);
-    g->state = GT_W_RUNNABLE;
+    g->state = gt_w_state_of(s->shape->to);
     g->last_proc = s->p->id;
     uint64_t number = ++g->seq;
     /* Until 1.6 there is no such event without its time. */
@@ -424,10 +454,10 @@ static bool proc_stop(gt_w_step *s)
 }
 
 /* Something that lasts begins or ends. */
-static bool last(gt_w_step *s, bool *going, bool begins, gotrace_rule rule)
+static bool last(gt_w_step *s, bool *going, bool begins)
 {
     if (*going == begins &&
-        !gt_w_refuse(s->w, rule, "%s, but %s", gt_w_name(s),
+        !gt_w_refuse(s->w, gt_range_rule(s->shape->range, begins), "%s, but %s", gt_w_name(s),
                      begins ? "the last one has not ended" : "none was started"))
         return false;
     if (!enter_context(s))
@@ -445,16 +475,15 @@ static bool stop_world(gt_w_step *s, bool begins)
                      num(s->h->args[0])))
         return false;
     /* Until 1.9 every proc has a stop-the-world of its own. */
-    return last(s, w->version < 10 ? &s->p->stopping : &w->stopping, begins,
-                begins ? GOTRACE_RULE_STW_START : GOTRACE_RULE_STW_DONE);
+    return last(s, w->version < 10 ? &s->p->stopping : &w->stopping, begins);
 }
 
 static bool gc(gt_w_step *s, bool begins)
 {
     gotrace_writer *w = s->w;
     if ((w->gc == GT_W_GC_ON) == begins &&
-        !gt_w_refuse(w, begins ? GOTRACE_RULE_GC_START : GOTRACE_RULE_GC_DONE, "%s, but %s",
-                     gt_w_name(s), begins ? "the last cycle has not ended" : "none was started"))
+        !gt_w_refuse(w, gt_range_rule(GOTRACE_RANGE_GC, begins), "%s, but %s", gt_w_name(s),
+                     begins ? "the last cycle has not ended" : "none was started"))
         return false;
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
     if (!begins || w->version < 7)
@@ -476,6 +505,18 @@ static bool assist(gt_w_step *s, bool begins)
     if (s->g)
         s->g->assisting = begins;
     return true;
+}
+
+static bool range(gt_w_step *s, bool begins)
+{
+    switch ((gotrace_range)s->shape->range) {
+    case GOTRACE_RANGE_NONE: break;
+    case GOTRACE_RANGE_GC: return gc(s, begins);
+    case GOTRACE_RANGE_STW: return stop_world(s, begins);
+    case GOTRACE_RANGE_SWEEP: return last(s, &s->p->sweeping, begins);
+    case GOTRACE_RANGE_MARK_ASSIST: return assist(s, begins);
+    }
+    return false; /* see test_semantics */
 }
 
 static bool task_create(gt_w_step *s)
@@ -540,7 +581,7 @@ static bool sample(gt_w_step *s)
     uint64_t args[3] = {s->h->args[0], s->h->args[1], s->h->args[2]};
     gt_w_goroutine *g = gt_w_find_goroutine(w, args[2]);
     if (!g && args[2] != 0 && !gt_w_has_ended(w, args[2])) {
-        g = introduce(s, args[2], w->last_proc ? w->last_proc->id : 0, 0);
+        g = introduce(s, args[2], w->last_proc ? w->last_proc->id : 0, GOTRACE_STATE_RUNNABLE);
         if (!g)
             return false;
         if (args[0] < g->created)
@@ -565,44 +606,28 @@ static bool plain(gt_w_step *s)
 
 static bool dispatch(gt_w_step *s)
 {
-    switch (s->code) {
-    case GOTRACE_V1_ProcStart: return proc_start(s);
-    case GOTRACE_V1_ProcStop: return proc_stop(s);
-    case GOTRACE_V1_GoCreate: return create(s);
-    case GOTRACE_V1_GoStart:
-    case GOTRACE_V1_GoStartLabel: return start(s);
-    case GOTRACE_V1_GoEnd: return stop(s, GT_W_NONE);
-    case GOTRACE_V1_GoStop: return stop(s, GT_W_STOPPED);
-    case GOTRACE_V1_GoSched:
-    case GOTRACE_V1_GoPreempt: return stop(s, GT_W_RUNNABLE);
-    case GOTRACE_V1_GoSysBlock: return stop(s, GT_W_SYSCALL);
-    case GOTRACE_V1_GoSleep:
-    case GOTRACE_V1_GoBlock:
-    case GOTRACE_V1_GoBlockSend:
-    case GOTRACE_V1_GoBlockRecv:
-    case GOTRACE_V1_GoBlockSelect:
-    case GOTRACE_V1_GoBlockSync:
-    case GOTRACE_V1_GoBlockCond:
-    case GOTRACE_V1_GoBlockNet:
-    case GOTRACE_V1_GoBlockGC: return stop(s, GT_W_WAITING);
-    case GOTRACE_V1_GoUnblock: return unblock(s);
-    case GOTRACE_V1_GoSysCall: return check_running(s) && plain(s);
-    case GOTRACE_V1_GoSysExit: return exit_here(s);
-    case GOTRACE_V1_GoWaiting: return found(s, GT_W_WAITING);
-    case GOTRACE_V1_GoInSyscall: return found(s, GT_W_SYSCALL);
-    case GOTRACE_V1_STWStart: return stop_world(s, true);
-    case GOTRACE_V1_STWDone: return stop_world(s, false);
-    case GOTRACE_V1_GCStart: return gc(s, true);
-    case GOTRACE_V1_GCDone: return gc(s, false);
-    case GOTRACE_V1_GCSweepStart: return last(s, &s->p->sweeping, true, GOTRACE_RULE_SWEEP_START);
-    case GOTRACE_V1_GCSweepDone: return last(s, &s->p->sweeping, false, GOTRACE_RULE_SWEEP_DONE);
-    case GOTRACE_V1_GCMarkAssistStart: return assist(s, true);
-    case GOTRACE_V1_GCMarkAssistDone: return assist(s, false);
-    case GOTRACE_V1_UserTaskCreate: return task_create(s);
-    case GOTRACE_V1_UserTaskEnd: return task_end(s);
-    case GOTRACE_V1_UserRegion: return region(s);
-    default: return plain(s);
+    switch ((gt_action)s->shape->action) {
+    case GT_ACTION_NONE:
+    case GT_ACTION_METRIC:
+    case GT_ACTION_LOG: return plain(s);
+    case GT_ACTION_CREATE: return create(s);
+    case GT_ACTION_START: return start(s);
+    case GT_ACTION_STOP: return stop(s);
+    case GT_ACTION_WAKE: return unblock(s);
+    case GT_ACTION_EXIT: return exit_here(s);
+    case GT_ACTION_FOUND: return found(s);
+    case GT_ACTION_SYSCALL: return check_running(s) && plain(s);
+    case GT_ACTION_PROC_START: return proc_start(s);
+    case GT_ACTION_PROC_STOP: return proc_stop(s);
+    case GT_ACTION_RANGE_BEGIN: return range(s, true);
+    case GT_ACTION_RANGE_END: return range(s, false);
+    case GT_ACTION_TASK_BEGIN: return task_create(s);
+    case GT_ACTION_TASK_END: return task_end(s);
+    case GT_ACTION_REGION: return region(s);
+    case GT_ACTION_UNKNOWN: /* no event has it: see test_semantics */
+    case GT_ACTION_SAMPLE: break;
     }
+    return false;
 }
 
 gotrace_status gt_w_v1_event(gt_w_step *s)
@@ -610,12 +635,13 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
     gotrace_writer *w = s->w;
     const gotrace_happening *h = s->h;
     s->code = w->encoder->shapes[s->code].full;
-    if (s->code == GOTRACE_V1_TimerGoroutine)
+    s->shape = &w->encoder->shapes[s->code];
+    if (!(s->shape->flags & GOTRACE_SPEC_TIMED)) /* the only record that callers write */
         return timer(s) ? GOTRACE_OK : GOTRACE_ERROR;
-    if (s->code == GOTRACE_V1_CPUSample)
+    if (s->shape->action == GT_ACTION_SAMPLE)
         return sample(s) ? GOTRACE_OK : GOTRACE_ERROR;
     if (h->proc == GOTRACE_NO_PROC || h->proc == GOTRACE_PROC_SAMPLES) {
-        if (s->code == GOTRACE_V1_GoSysExit)
+        if (s->shape->action == GT_ACTION_EXIT)
             return keep_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
         return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NOWHERE,
                             "%s needs a proc, and none is told", gt_w_name(s));
