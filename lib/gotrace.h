@@ -267,8 +267,8 @@ enum {
     GOTRACE_CONTEXT_NONE,        /* of nobody */
 };
 
-/* The part of a v1 event in a futile wake-up: a goroutine was unblocked and ran, found nothing to do
- * and blocked again. */
+/* The part of a v1 event in a futile wake-up: a goroutine was unblocked and ran, found nothing to
+ * do and blocked again. */
 enum {
     GOTRACE_FUTILE_NO = 0,
     GOTRACE_FUTILE_FIRST, /* one begins, of the goroutine in the first argument */
