@@ -4,7 +4,8 @@
  *
  *   REFUSE_AT=N     the N-th call of malloc, calloc or realloc fails, counted from 1
  *   REFUSE_ALL=1    and every one after it
- *   REFUSE_COUNT=1  say on standard error, at the end, how many there were
+ *   REFUSE_COUNT=1  say on standard error, at the end, how many there were, and how many blocks
+ *                   are not freed
  *
  * With REFUSE_TMPFILE=1 it instead acts as a file system without files that have no name
  * (O_TMPFILE).
@@ -30,8 +31,11 @@
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
+void __libc_free(void *block);
+void __libc_freeres(void);
 
 static atomic_ulong calls;
+static atomic_long blocks; /* that are not freed */
 static unsigned long refuse_at;
 static int refuse_all;
 
@@ -47,10 +51,12 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-    char line[32];
+    char line[64];
     if (!getenv("REFUSE_COUNT"))
         return;
-    int size = snprintf(line, sizeof line, "%lu\n", atomic_load(&calls));
+    /* What the C library keeps for itself: time zones, stacks of threads. */
+    __libc_freeres();
+    int size = snprintf(line, sizeof line, "%lu %ld\n", atomic_load(&calls), atomic_load(&blocks));
     if (write(STDERR_FILENO, line, (size_t)size) != size)
         _exit(1);
 }
@@ -64,19 +70,36 @@ static int refused(void)
     return 1;
 }
 
+static void *counted(void *block)
+{
+    if (block)
+        atomic_fetch_add(&blocks, 1);
+    return block;
+}
+
 void *malloc(size_t size)
 {
-    return refused() ? NULL : __libc_malloc(size);
+    return refused() ? NULL : counted(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return refused() ? NULL : __libc_calloc(count, size);
+    return refused() ? NULL : counted(__libc_calloc(count, size));
 }
 
 void *realloc(void *block, size_t size)
 {
-    return refused() ? NULL : __libc_realloc(block, size);
+    if (refused())
+        return NULL;
+    void *moved = __libc_realloc(block, size);
+    return block ? moved : counted(moved);
+}
+
+void free(void *block)
+{
+    if (block)
+        atomic_fetch_sub(&blocks, 1);
+    __libc_free(block);
 }
 
 int open(const char *path, int flags, ...)

@@ -58,23 +58,28 @@ judge() {
 places=${FAULTS:-5}
 readonly short=200
 
+# How many blocks the program did not free, as refuse.so counts them: in the last line of the log.
+left() { sed -n '$s/^[0-9]* //p' log; }
+
 sweep_memory() {
     local count whole usual at step all status why first
     LD_PRELOAD=$refuse REFUSE_COUNT=1 "$gotrace" "$@" >/dev/null 2>log
     usual=$?
-    count=$(tail -n 1 log)
+    count=$(sed -n '$s/ .*//p' log)
     whole=$(made)
     renew
     [[ $count =~ ^[1-9][0-9]*$ ]] || { fail "gotrace $*: no allocations?"; return; }
+    [ "$(left)" = 0 ] || { fail "gotrace $*: $(left) blocks are not freed"; return; }
     step=$(((count + places - 1) / places))
     [[ $* != *short* || $count -gt $short ]] || step=1
     first=
     for ((at = 1; at <= count; at += step)); do
         for all in '' 1; do
-            LD_PRELOAD=$refuse REFUSE_AT=$at REFUSE_ALL=$all "$gotrace" "$@" >/dev/null 2>log
+            LD_PRELOAD=$refuse REFUSE_COUNT=1 REFUSE_AT=$at REFUSE_ALL=$all "$gotrace" "$@" >/dev/null 2>log
             status=$?
             tried=$((tried + 1))
             why=$(judge "$status" "$whole" "$usual")
+            [ "$(left)" = 0 ] || why="$(left) blocks are not freed"
             [ -z "$why" ] || { fail "gotrace $*: allocation $at of $count${all:+ and on}: $why"; return; }
             [ "$status" -ne 3 ] || first=$at
             renew
