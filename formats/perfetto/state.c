@@ -345,9 +345,9 @@ static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
 /* Close the slice of the goroutine's state and open that of the next. */
 static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
-    /* Who is unblocked or created was not there when that happened. */
-    bool own = e->from == GOTRACE_STATE_RUNNING || e->from == GOTRACE_STATE_SYSCALL ||
-               tells_status(p, e);
+    /* Who is unblocked or created was not there when that happened, and what ends a system call has
+     * no stack: one there is that of who unblocked the goroutine in it, which v1 allows. */
+    bool own = e->from == GOTRACE_STATE_RUNNING || tells_status(p, e);
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
     bool shown = wants(p, PART_GOROUTINES);
     uint64_t stack = own && (shown || wants(p, PART_PROCS)) ? intern_stack(p, e->stack) : 0;

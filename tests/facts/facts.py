@@ -111,10 +111,19 @@ def perfetto_slices(report, trace, groups):
                 everything.append((path, s.begin, s.end, s.name, s.category, s.annotations))
     report.line(f"all slices: {len(everything)}, digest {digest(sorted(everything, key=str))}")
     stacks = [
-        (s.begin, s.name, s.stack, s.end_stack) for slices in trace.slices.values() for s in slices
+        (s.begin, s.end, s.name, s.stack, s.end_stack) for slices in trace.slices.values() for s in slices
         if s.stack or s.end_stack
     ]
-    report.line(f"slices with stacks: {len(stacks)}, digest {digest(sorted(stacks))}")
+    stacks.sort()
+    report.line(f"stacks, whole: digest {digest(stacks)}")
+    report.many("slices with stacks", [
+        f"{name} from {begin} {innermost(stack)} to {end} {innermost(end_stack)}"
+        for begin, end, name, stack, end_stack in stacks
+    ])
+
+
+def innermost(stack):
+    return f"({stack[0][0]}:{stack[0][1]}, {len(stack)} deep)" if stack else "(no stack)"
 
 
 def perfetto_instants(report, trace):
