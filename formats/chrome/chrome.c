@@ -161,8 +161,8 @@ static void readied(chrome *c, goroutine *g, const gotrace_event *event)
 
 static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
 {
-    bool took_proc = event->from == GOTRACE_STATE_SYSCALL || event->type == c->sys_block ||
-                     !g->running;
+    bool took_proc = event->from == GOTRACE_STATE_SYSCALL ||
+                     (!c->v2 && event->type == GOTRACE_V1_GoSysBlock) || !g->running;
 
     if (took_proc) {
         leave_row(c, g, event->stack);

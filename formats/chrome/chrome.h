@@ -602,7 +602,6 @@ typedef struct chrome {
     idpool goroutines;
     system_goroutines system;
     bool v2;
-    int sys_block;       /* v1: code of the event that takes the proc from a system call */
     uint64_t generation; /* v2: of the last event */
     uint64_t stw_row;    /* where the last stop-the-world began */
     chrome_counts counts;

@@ -58,11 +58,9 @@ static gotrace_status write_document(chrome *c, const convert_job *job)
 static void start(chrome *c, const convert_job *job)
 {
     int version = c->timeline.version;
-    const gotrace_event_spec *block = gotrace_event_spec_named(version, "GoSysBlock");
 
     c->timeline.frames.reader = job->reader;
     c->v2 = version >= GOTRACE_FIRST_V2;
-    c->sys_block = block ? block->code : -1;
     c->generation = c->stw_row = 0;
     c->counts = (chrome_counts){0};
     chrome_rows_init(&c->rows, &c->timeline, job->by);

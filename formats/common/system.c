@@ -168,7 +168,7 @@ bool system_goroutines_is(const system_goroutines *s, uint64_t id)
 /* Whether the event is about one of them alone; of a transition, of its subject. */
 static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
 {
-    switch (e->kind) {
+    switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
         return e->resource == GOTRACE_RESOURCE_GOROUTINE && system_goroutines_is(s, e->subject);
     case GOTRACE_KIND_RANGE_BEGIN:
@@ -181,8 +181,19 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
                    (e->kind == GOTRACE_KIND_RANGE_ACTIVE && system_goroutines_is(s, e->subject));
         return e->range == GOTRACE_RANGE_SWEEP && e->kind == GOTRACE_KIND_RANGE_BEGIN && s->acts;
     case GOTRACE_KIND_METRIC: return false;
-    default: return s->acts;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
     }
+    return s->acts;
 }
 
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)

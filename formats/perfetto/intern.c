@@ -197,12 +197,18 @@ perfetto_name intern_value(perfetto *p, const char *text, size_t size)
 /* The iid of what a state is called without a reason. */
 static uint64_t plain_state_name(unsigned state)
 {
-    switch (state) {
+    switch ((gotrace_state)state) {
     case GOTRACE_STATE_RUNNABLE: return NAME_RUNNABLE;
     case GOTRACE_STATE_RUNNING: return NAME_RUNNING;
     case GOTRACE_STATE_SYSCALL: return NAME_SYSCALL;
-    default: return NAME_WAITING;
+    case GOTRACE_STATE_WAITING: return NAME_WAITING;
+    /* No slice of a goroutine has them. */
+    case GOTRACE_STATE_UNDETERMINED:
+    case GOTRACE_STATE_NOT_EXIST:
+    case GOTRACE_STATE_IDLE:
+    case GOTRACE_STATE_ABANDONED: break;
     }
+    return NAME_WAITING;
 }
 
 uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)

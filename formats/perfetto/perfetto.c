@@ -339,7 +339,10 @@ static void write_event(perfetto *p, const gotrace_event *e)
     p->generation = e->generation;
     if (epoch_is_full(p))
         perfetto_restart(p);
-    switch (e->kind) {
+    switch ((gotrace_kind)e->kind) {
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT: break;
     case GOTRACE_KIND_TRANSITION:
         /* A status that there is none of tells nothing. */
         if (e->to == GOTRACE_STATE_UNDETERMINED)
@@ -361,7 +364,6 @@ static void write_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_KIND_REGION_END: region_event(p, e); break;
     case GOTRACE_KIND_LOG: log_event(p, e); break;
     case GOTRACE_KIND_SAMPLE: sample_event(p, e); break;
-    default: break;
     }
     if (e->stack && p->version >= GOTRACE_FIRST_V2 && e->kind != GOTRACE_KIND_SAMPLE)
         goroutine_name(p, e);

@@ -3,9 +3,6 @@
 
 #include "formats/perfetto/perfetto.h"
 
-/* v1's record of a system call that may block: until it does, the goroutine keeps its proc. */
-enum { TYPE_GO_SYSCALL = 28 };
-
 /* Until then the world was stopped by each proc for itself. */
 enum { VERSION_WITH_GLOBAL_STW = 10 };
 
@@ -402,12 +399,12 @@ void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
     event_close(p);
 }
 
-/* Whether the goroutine keeps its proc, so that its run goes on. In v2 it does so through system
- * calls, until the proc is taken. */
+/* Whether the goroutine keeps its proc, so that its run goes on. It does so through system calls,
+ * until the proc is taken: by an event of the goroutine in v1, of the proc in v2. */
 static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
     if (p->version < GOTRACE_FIRST_V2)
-        return e->to == GOTRACE_STATE_SYSCALL && e->type == TYPE_GO_SYSCALL;
+        return e->to == GOTRACE_STATE_SYSCALL && e->type == GOTRACE_V1_GoSysCall;
     return e->to == GOTRACE_STATE_SYSCALL ||
            (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
 }
@@ -551,7 +548,8 @@ void range_event(perfetto *p, const gotrace_event *e)
 
     if (!wants(p, e->range == GOTRACE_RANGE_SWEEP ? PART_PROCS : PART_GC))
         return;
-    switch (e->range) {
+    switch ((gotrace_range)e->range) {
+    case GOTRACE_RANGE_NONE: break;
     case GOTRACE_RANGE_GC: gc_range(p, e, begins); break;
     case GOTRACE_RANGE_STW: stw_range(p, e, begins); break;
     case GOTRACE_RANGE_SWEEP: sweep_range(p, e, begins); break;
@@ -560,7 +558,6 @@ void range_event(perfetto *p, const gotrace_event *e)
         if (g)
             lane_range(p, &p->assists, &g->assist, NAME_ASSIST, e, begins);
         break;
-    default: break;
     }
 }
 

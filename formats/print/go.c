@@ -7,27 +7,40 @@
  * Names and arguments are those of the event table, without time differences and stack; an
  * argument that the trace's version does not have is 0. Texts stand as they are, unquoted.
  */
+#include "formats/common/rows.h"
 #include "formats/print/print.h"
 
-/* Names of the texts that follow an event's numbers. */
+/* What the texts are called that follow an event's numbers; NULL: it has none of that sort. */
 typedef struct go_texts {
-    const char *event;
-    const char *text;    /* what event.text is called, or NULL */
-    const char *message; /* what event.message is called, or NULL */
-    const char *reason;  /* what event.reason is called, or NULL */
+    const char *text;    /* of event.text */
+    const char *message; /* of event.message */
+    const char *reason;  /* of event.reason */
 } go_texts;
 
-static const go_texts *texts_of(const char *name)
+static go_texts texts_of(const gotrace_event_spec *spec)
 {
-    static const go_texts texts[] = {
-        {"STWStart", NULL, NULL, "kind"},         {"GoStartLabel", "label", NULL, NULL},
-        {"UserTaskCreate", "name", NULL, NULL},   {"UserRegion", "name", NULL, NULL},
-        {"UserLog", "category", "message", NULL},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(texts[i].event, name) == 0)
-            return &texts[i];
-    return NULL;
+    const gotrace_semantics *s = &spec->semantics;
+    switch ((gotrace_kind)s->kind) {
+    case GOTRACE_KIND_TRANSITION:
+        return (go_texts){.text = row_has(spec, GOTRACE_ARG_STRING) ? "label" : NULL};
+    case GOTRACE_KIND_RANGE_BEGIN:
+        return (go_texts){.reason = s->range == GOTRACE_RANGE_STW ? "kind" : NULL};
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END: return (go_texts){.text = "name"};
+    case GOTRACE_KIND_LOG: return (go_texts){.text = "category", .message = "message"};
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_METRIC:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
+    }
+    return (go_texts){0};
 }
 
 static void print_texts(out *o, const go_texts *texts, const gotrace_event *event)
@@ -70,9 +83,8 @@ static void print_v1_event(out *o, int version, const gotrace_event *event)
         bool moved = event->kind == GOTRACE_KIND_SAMPLE && arg->kind == GOTRACE_ARG_TICKS;
         out_u64(o, moved ? 0 : value);
     }
-    const go_texts *texts = texts_of(spec->name);
-    if (texts)
-        print_texts(o, texts, event);
+    go_texts texts = texts_of(spec);
+    print_texts(o, &texts, event);
     out_char(o, '\n');
 }
 

@@ -13,6 +13,7 @@
  * Source: Go 1.27, internal/trace: Event.String and what it calls, event.go, value.go,
  * resources.go.
  */
+#include "formats/common/rows.h"
 #include "formats/print/print.h"
 
 /* Go takes no stack of more than 128 frames from a v2 trace; what our reader makes of those that
@@ -109,14 +110,21 @@ static void put_stack(out *o, gotrace_reader *reader, const char *name, uint64_t
     }
 }
 
-/* The metric's name in Go's package runtime/metrics. */
-static const char *metric_name(const char *type)
+/* The metric's name in Go's package runtime/metrics; of one that it does not know, our own. */
+static const char *metric_name(const gotrace_event_spec *spec)
 {
-    if (strcmp(type, "ProcsChange") == 0)
-        return "/sched/gomaxprocs:threads";
-    if (strcmp(type, "HeapAlloc") == 0)
-        return "/memory/classes/heap/objects:bytes";
-    return "/gc/heap/goal:bytes";
+    static const char *const names[][2] = {{"GOMAXPROCS", "/sched/gomaxprocs:threads"},
+                                           {"heap allocated", "/memory/classes/heap/objects:bytes"},
+                                           {"heap goal", "/gc/heap/goal:bytes"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(spec->semantics.text, names[i][0]) == 0)
+            return names[i][1];
+    return spec->semantics.text;
+}
+
+static bool has_other(const gotrace_event_spec *spec)
+{
+    return spec->semantics.other.from != spec->semantics.other.to;
 }
 
 static void put_range(out *o, const gotrace_event *event)
@@ -164,14 +172,6 @@ static void put_task(out *o, const gotrace_event *event)
     put_string(o, " Type=", event->text, event->text_size);
 }
 
-static bool has_start(const gotrace_event_spec *spec)
-{
-    for (size_t i = 0; i < spec->arg_count; i++)
-        if (spec->args[i].kind == GOTRACE_ARG_START)
-            return true;
-    return false;
-}
-
 static void put_transition(out *o, gotrace_reader *reader, const gotrace_event_spec *spec,
                            const gotrace_event *event)
 {
@@ -184,9 +184,9 @@ static void put_transition(out *o, gotrace_reader *reader, const gotrace_event_s
     put_string(o, " Reason=", event->reason, event->reason ? strlen(event->reason) : 0);
     /* Of the goroutine that changes: where a new one starts, even if that is not known, and where
      * the one is that does it by itself, or whose state is told. */
-    if (has_start(spec))
+    if (row_has(spec, GOTRACE_ARG_START))
         put_stack(o, reader, "TransitionStack=", event->start_stack);
-    else if (event->stack != 0 && strcmp(spec->name, "GoUnblock") != 0)
+    else if (event->stack != 0 && !has_other(spec))
         put_stack(o, reader, "TransitionStack=", event->stack);
 }
 
@@ -229,7 +229,7 @@ static void put_kind(out *o, gotrace_reader *reader, const gotrace_event_spec *s
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_TRANSITION: put_transition(o, reader, spec, event); break;
     case GOTRACE_KIND_METRIC:
-        out_printf(o, " Name=\"%s\" Value=", metric_name(spec->name));
+        out_printf(o, " Name=\"%s\" Value=", metric_name(spec));
         put_value(o, event->value);
         break;
     case GOTRACE_KIND_LABEL:

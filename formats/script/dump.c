@@ -11,6 +11,7 @@
 
 #include "formats/common/experiments.h"
 #include "formats/common/idmap.h"
+#include "formats/common/rows.h"
 #include "formats/script/script.h"
 
 #define SECOND ((uint64_t)1000000000)
@@ -257,7 +258,8 @@ static void write_timer(dumper *d, const gotrace_event *event)
         return;
     if (!idmap_insert(&d->timers, event->goroutine))
         out_fail(d->o, ENOMEM);
-    begin_event(d, "TimerGoroutine", event->ticks);
+    const gotrace_event_spec *spec = gotrace_event_spec_of(d->version, GOTRACE_V1_TimerGoroutine);
+    begin_event(d, spec->name, event->ticks);
     add_number(d, "g", event->goroutine);
     write_event(d);
 }
@@ -277,12 +279,14 @@ static void write_sync(dumper *d, const gotrace_event *event)
 /* What experiments wrote in a generation is told where that begins. False if it cannot be read. */
 static bool write_experiments(dumper *d, const gotrace_event *sync)
 {
+    const gotrace_event_spec *spec = gotrace_event_spec_of(d->version,
+                                                           GOTRACE_V2_ExperimentalBatch);
     const experiment_batch *b;
     for (size_t n = experiments_of(&d->experiments, sync->generation, &b); n > 0; n--, b++) {
         char *data = experiments_read(b, d->source, d->error);
         if (!data)
             return false;
-        begin_event(d, "ExperimentalBatch", sync->ticks);
+        begin_event(d, spec->name, sync->ticks);
         if (b->thread != GOTRACE_NO_THREAD)
             add_number(d, "m", (uint64_t)b->thread);
         add_number(d, "exp", b->experiment);
@@ -326,7 +330,7 @@ static void take_event(dumper *d, const gotrace_event *event)
     end_steal(d, event->offset);
     if (!spec || event->offset == d->offset)
         return;
-    if (strcmp(spec->name, "ProcSteal") == 0) {
+    if (row_is(spec->semantics.proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE)) {
         d->steal = *event;
         d->has_steal = true;
         return;
@@ -399,9 +403,8 @@ static gotrace_status write_events(dumper *d)
 /* Whether there is something to search for: the first pass has counted all records. */
 static bool has_experiments(const gotrace_summary *summary)
 {
-    const gotrace_event_spec *spec = gotrace_event_spec_named(summary->version,
-                                                              "ExperimentalBatch");
-    return spec && summary->type_records[spec->code] > 0;
+    return summary->version >= GOTRACE_FIRST_V2 &&
+           summary->type_records[GOTRACE_V2_ExperimentalBatch] > 0;
 }
 
 static gotrace_status dump(dumper *d, const gotrace_limits *limits)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "formats/common/rows.h"
+
 /* What a goroutine did last. */
 typedef struct goroutine {
     char name[40]; /* of the function that it started with; empty if the script does not say */
@@ -10,45 +12,62 @@ typedef struct goroutine {
     uint64_t line;
 } goroutine;
 
-/* Whom an event changes: the goroutine that it names, or the one in whose context it is. */
-typedef enum whom { THE_NAMED, THE_RUNNING } whom;
-
+/* What an event does, as far as messages say it. */
 typedef struct change {
-    const char *event; /* events whose names begin so; the first row counts */
-    const char *did;
-    whom whom;
+    const char *did;     /* NULL: nothing to the state of a goroutine */
+    bool to_named;       /* to the goroutine that it names, else to that in whose context it is */
     bool starts, leaves; /* the goroutine starts to run there; what runs there no longer does */
 } change;
 
-static const change changes[] = {
-    {"GoCreate", "created", THE_NAMED, false, false},
-    {"GoStart", "started", THE_NAMED, true, false},
-    {"GoSwitch", "started", THE_NAMED, true, false},
-    {"GoUnblock", "unblocked", THE_NAMED, false, false},
-    {"GoWaiting", "waiting", THE_NAMED, false, false},
-    {"GoInSyscall", "in a system call", THE_NAMED, false, false},
-    {"GoStatus", "described", THE_NAMED, false, false},
-    {"GoEnd", "ended", THE_RUNNING, false, true},
-    {"GoDestroy", "ended", THE_RUNNING, false, true},
-    {"GoStop", "stopped", THE_RUNNING, false, true},
-    {"GoSched", "stopped", THE_RUNNING, false, true},
-    {"GoPreempt", "stopped", THE_RUNNING, false, true},
-    {"GoSleep", "put to sleep", THE_RUNNING, false, true},
-    {"GoBlock", "blocked", THE_RUNNING, false, true},
-    {"GoSysCall", "in a system call", THE_RUNNING, false, false},
-    {"GoSyscallBegin", "in a system call", THE_RUNNING, false, false},
-    {"GoSysBlock", "blocked in a system call", THE_RUNNING, false, true},
-    {"GoSysExit", "back from a system call", THE_NAMED, false, false},
-    {"GoSyscallEndBlocked", "back from a system call", THE_RUNNING, false, true},
-    {"GoSyscallEnd", "back from a system call", THE_RUNNING, false, false},
-};
-
-static const change *change_of(const char *event)
+static bool changes(gotrace_change c)
 {
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        if (strncmp(event, changes[i].event, strlen(changes[i].event)) == 0)
-            return &changes[i];
-    return NULL;
+    return c.from != c.to;
+}
+
+static const char *named_did(gotrace_change c)
+{
+    if (c.from == GOTRACE_STATE_NOT_EXIST)
+        return "created";
+    if (c.to == GOTRACE_STATE_RUNNING)
+        return "started";
+    if (c.from == GOTRACE_STATE_SYSCALL)
+        return "back from a system call";
+    if (c.to == GOTRACE_STATE_SYSCALL)
+        return "in a system call";
+    return c.to == GOTRACE_STATE_WAITING ? "waiting" : "unblocked";
+}
+
+static const char *running_did(const gotrace_semantics *s, bool leaves)
+{
+    if (s->self.to == GOTRACE_STATE_NOT_EXIST)
+        return "ended";
+    if (s->self.from == GOTRACE_STATE_SYSCALL)
+        return "back from a system call";
+    if (s->self.to == GOTRACE_STATE_SYSCALL)
+        return leaves ? "blocked in a system call" : "in a system call";
+    if (s->self.to == GOTRACE_STATE_RUNNABLE || s->forever)
+        return "stopped";
+    return s->text && strcmp(s->text, "sleep") == 0 ? "put to sleep" : "blocked";
+}
+
+static change change_of(const gotrace_event_spec *spec)
+{
+    const gotrace_semantics *s = &spec->semantics;
+    if (s->full != 0)
+        s = &gotrace_event_spec_of(GOTRACE_FIRST_V2 - 1, s->full)->semantics;
+    if (s->kind == GOTRACE_KIND_SYSCALL)
+        return (change){.did = "in a system call"};
+    if (s->kind != GOTRACE_KIND_TRANSITION || s->resource != GOTRACE_RESOURCE_GOROUTINE)
+        return (change){.did = NULL};
+    if (s->status)
+        return (change){.did = "described", .to_named = true};
+    if (changes(s->other))
+        return (change){.did = named_did(s->other), .to_named = true, .starts = row_starts(s)};
+    /* v1's event of a system call that blocks is where the goroutine loses its proc. In v2 it keeps
+     * its thread through the call. */
+    bool keeps = s->self.to == GOTRACE_STATE_SYSCALL && changes(s->proc);
+    bool leaves = !keeps && s->self.to != GOTRACE_STATE_RUNNING;
+    return (change){.did = running_did(s, leaves), .leaves = leaves};
 }
 
 void script_follow_init(script_follow *f)
@@ -137,25 +156,25 @@ static bool move(script_job *job, script_follow *f, const gotrace_happening *h, 
 bool script_follow_event(script_job *job, script_follow *f, const gotrace_happening *h,
                          uint64_t line)
 {
-    const change *c = change_of(h->spec->name);
+    const change c = change_of(h->spec);
     uint64_t context = context_of(job, f, h), id = context;
     f->latest_line = line;
     if (context != 0 && !idmap_find(&f->goroutines, context) &&
         !set_goroutine(f, context, "first seen", line))
         return false;
-    if (!(c && c->starts) && h->goroutine != 0 && !set_running(f, place_of(job, h), context))
+    if (!c.starts && h->goroutine != 0 && !set_running(f, place_of(job, h), context))
         return false;
-    if (!c)
+    if (!c.did)
         return true;
-    if ((c->starts || c->leaves) && !move(job, f, h, c))
+    if ((c.starts || c.leaves) && !move(job, f, h, &c))
         return false;
-    if (c->whom == THE_NAMED)
+    if (c.to_named)
         id = h->arg_count > 0 ? h->args[0] : 0;
     if (id == 0)
         return true;
-    if (strcmp(c->did, "ended") == 0)
+    if (strcmp(c.did, "ended") == 0)
         keep_ended(f, id);
-    if (!set_goroutine(f, id, c->did, line))
+    if (!set_goroutine(f, id, c.did, line))
         return false;
     goroutine *g = idmap_find(&f->goroutines, id);
     if (f->start[0])
@@ -236,8 +255,7 @@ void script_doubt_event(const script_job *job, script_follow *f, const gotrace_h
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count = h->spec ? gotrace_writer_args(h->spec, job->version, args) : 0;
     uint64_t context = context_of(job, f, h);
-    const char *name = h->spec ? h->spec->name : "";
-    const change *c = change_of(name);
+    const change c = h->spec ? change_of(h->spec) : (change){.did = NULL};
     bool named = false;
     for (size_t i = 0; i < count && i < h->arg_count; i++) {
         script_doubt kind;
@@ -247,14 +265,14 @@ void script_doubt_event(const script_job *job, script_follow *f, const gotrace_h
         script_doubt_id(f, kind, h->args[i]);
     }
     /* A refusal is about what the event names, or else about what runs there. */
-    if (context != 0 && (whole || !named || (c && c->starts)))
+    if (context != 0 && (whole || !named || c.starts))
         script_doubt_id(f, DOUBT_GOROUTINE, context);
     if (!whole)
         return;
     script_doubt_id(f, DOUBT_PROC, (uint64_t)h->proc);
     script_doubt_id(f, DOUBT_THREAD, place_of(job, h));
     /* The GC, and what stops the world, are the whole program's. */
-    if (strncmp(name, "GC", 2) == 0 || strncmp(name, "STW", 3) == 0)
+    if (h->spec && h->spec->semantics.range != GOTRACE_RANGE_NONE)
         f->all_in_doubt = true;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/common/rows.h"
+
 static const char *const common_names[SCRIPT_COMMON] = {
     [SCRIPT_ON_P] = "on_p",
     [SCRIPT_ON_M] = "on_m",
@@ -337,16 +339,18 @@ static bool has(const script_meaning *m, unsigned common)
 /* Whether an argument may be left out, and is 0 or none then. */
 static bool is_optional(const script_meaning *m, size_t i)
 {
-    bool sample = strcmp(m->spec->name, "CPUSample") == 0;
+    const gotrace_semantics *s = &m->spec->semantics;
     switch ((gotrace_arg_kind)m->args[i]->kind) {
     case GOTRACE_ARG_TICKS:
     case GOTRACE_ARG_STRING:
     case GOTRACE_ARG_START: return true;
-    case GOTRACE_ARG_THREAD: return strcmp(m->spec->name, "ProcSteal") != 0;
+    /* From whom a proc is taken has to be known. */
+    case GOTRACE_ARG_THREAD: return !row_is(s->proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE);
     case GOTRACE_ARG_PROC:
-    case GOTRACE_ARG_GOROUTINE: return sample;
+    case GOTRACE_ARG_GOROUTINE: return s->kind == GOTRACE_KIND_SAMPLE;
     /* A region, log or task need not belong to a task. */
-    case GOTRACE_ARG_TASK: return i > 0 || strncmp(m->spec->name, "UserTask", 8) != 0;
+    case GOTRACE_ARG_TASK:
+        return i > 0 || (s->kind != GOTRACE_KIND_TASK_BEGIN && s->kind != GOTRACE_KIND_TASK_END);
     default: return false;
     }
 }
@@ -369,7 +373,8 @@ static gotrace_status complete(script_job *job, const gotrace_happening *h)
         if (job->version < GOTRACE_FIRST_V2 && kind == GOTRACE_ARG_THREAD)
             m->values[i] = has(m, SCRIPT_ON_M) ? m->common[SCRIPT_ON_M] : (uint64_t)h->proc;
         /* A time of its own has a sample, and the end of a system call that found no proc. */
-        if (kind == GOTRACE_ARG_TICKS && (h->proc == GOTRACE_NO_PROC || *m->spec->name == 'C'))
+        bool sample = m->spec->semantics.kind == GOTRACE_KIND_SAMPLE;
+        if (kind == GOTRACE_ARG_TICKS && (h->proc == GOTRACE_NO_PROC || sample))
             m->values[i] = m->now;
     }
     return GOTRACE_OK;
@@ -401,7 +406,8 @@ static gotrace_status place(script_job *job, gotrace_happening *h)
     bool v2 = job->version >= GOTRACE_FIRST_V2;
     bool elsewhere = (m->spec && m->spec->flags & GOTRACE_SPEC_ANYWHERE) ||
                      (v2 && has(m, SCRIPT_ON_M));
-    bool starts = v2 && m->spec && strcmp(m->spec->name, "ProcStart") == 0;
+    bool starts = v2 && m->spec && m->spec->semantics.resource == GOTRACE_RESOURCE_PROC &&
+                  m->spec->semantics.proc.to == GOTRACE_STATE_RUNNING;
     h->proc = has(m, SCRIPT_ON_P)   ? (int64_t)m->common[SCRIPT_ON_P]
               : elsewhere || starts ? GOTRACE_NO_PROC
                                     : 0;
@@ -647,16 +653,15 @@ static gotrace_status make_ids(script_job *job, gotrace_happening *h)
     return make_stack(job, 0, &h->stack);
 }
 
-/* GOMAXPROCS, as the header tells it, where the first event that has a proc happens. */
-static gotrace_status tell_procs(script_job *job, const gotrace_happening *event)
+/* GOMAXPROCS, as the header has it, where the first event that has a proc happens. */
+static gotrace_status write_procs(script_job *job, const gotrace_happening *event)
 {
     script_meaning *m = job->meaning;
     if (m->procs == 0 || event->proc == GOTRACE_NO_PROC)
         return GOTRACE_OK;
     gotrace_happening h = *event;
     const uint64_t procs = m->procs;
-    h.spec = gotrace_event_spec_named(
-        job->version, job->version < GOTRACE_FIRST_V2 ? "Gomaxprocs" : "ProcsChange");
+    h.spec = row_of_metric(job->version, "GOMAXPROCS");
     h.args = &procs;
     h.arg_count = 1;
     m->procs = 0;
@@ -675,7 +680,7 @@ static gotrace_status end_event(script_job *job)
         return GOTRACE_ERROR;
     if (write_time(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (tell_procs(job, &h) != GOTRACE_OK || make_ids(job, &h) != GOTRACE_OK)
+    if (write_procs(job, &h) != GOTRACE_OK || make_ids(job, &h) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (m->has_data) {
         h.data = span_bytes(job, m->data);
