@@ -880,6 +880,21 @@ typedef struct gotrace_happening {
 GOTRACE_API gotrace_status gotrace_writer_event(gotrace_writer *writer,
                                                 const gotrace_happening *happening);
 
+/* The state of a goroutine, a proc or a thread after the last event that was written
+ * (experimental: these three functions may change between releases). What events took for granted
+ * counts too: a goroutine that was unblocked without being known was waiting before.
+ *
+ * UNDETERMINED: the writer does not know it. NOT_EXIST: it has ended (v1 only; in v2, where an id
+ * can be used again, a goroutine that ended is not known). Places that do not apply are set to
+ * GOTRACE_NO_PROC, GOTRACE_NO_THREAD or goroutine 0; NULL: not wanted. Threads exist in v2 only. */
+GOTRACE_API gotrace_state gotrace_writer_goroutine(const gotrace_writer *writer, uint64_t id,
+                                                   int64_t *proc, int64_t *thread);
+GOTRACE_API gotrace_state gotrace_writer_proc(const gotrace_writer *writer, int64_t id,
+                                              int64_t *thread, uint64_t *goroutine);
+/* False: the writer does not know the thread. */
+GOTRACE_API bool gotrace_writer_thread(const gotrace_writer *writer, int64_t id, int64_t *proc,
+                                       uint64_t *goroutine);
+
 /* Write what is buffered, the statuses of what did nothing in the last generation, the tables and
  * the footer. The writer can only be freed after that. */
 GOTRACE_API gotrace_status gotrace_writer_finish(gotrace_writer *writer);

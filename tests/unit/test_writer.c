@@ -128,6 +128,115 @@ START_TEST(v2_takes_for_granted)
 }
 END_TEST
 
+/* ---- where things are ---- */
+
+static void check_goroutine(gotrace_writer *w, uint64_t id, gotrace_state state, int64_t proc,
+                            int64_t thread)
+{
+    int64_t p, m;
+    gotrace_state found = gotrace_writer_goroutine(w, id, &p, &m);
+    ck_assert_msg(found == state, "goroutine %llu is %s", (unsigned long long)id,
+                  gotrace_state_name(found));
+    ck_assert_int_eq(p, proc);
+    ck_assert_int_eq(m, thread);
+    ck_assert_int_eq(gotrace_writer_goroutine(w, id, NULL, NULL), state);
+}
+
+static void check_proc(gotrace_writer *w, int64_t id, gotrace_state state, int64_t thread,
+                       uint64_t goroutine)
+{
+    int64_t m;
+    uint64_t g;
+    gotrace_state found = gotrace_writer_proc(w, id, &m, &g);
+    ck_assert_msg(found == state, "proc %lld is %s", (long long)id, gotrace_state_name(found));
+    ck_assert_int_eq(m, thread);
+    ck_assert_uint_eq(g, goroutine);
+    ck_assert_int_eq(gotrace_writer_proc(w, id, NULL, NULL), state);
+}
+
+static void check_thread(gotrace_writer *w, int64_t id, int64_t proc, uint64_t goroutine)
+{
+    int64_t p;
+    uint64_t g;
+    ck_assert(gotrace_writer_thread(w, id, &p, &g));
+    ck_assert_int_eq(p, proc);
+    ck_assert_uint_eq(g, goroutine);
+    ck_assert(gotrace_writer_thread(w, id, NULL, NULL));
+}
+
+static void tell_one(gotrace_writer *w, int version, scene s)
+{
+    ck_assert_msg(tell(w, version, &s) == GOTRACE_OK, "%s: %s", s.name,
+                  gotrace_writer_error(w)->message);
+}
+
+START_TEST(v1_states)
+{
+    const int64_t none = GOTRACE_NO_PROC, nowhere = GOTRACE_NO_THREAD;
+    blob written = {0};
+    gotrace_writer *w = writer_of(11, NULL, &written, NULL);
+    check_goroutine(w, 2, GOTRACE_STATE_UNDETERMINED, none, nowhere);
+    check_proc(w, 3, GOTRACE_STATE_UNDETERMINED, nowhere, 0);
+    tell_one(w, 11, (scene){"GoStart", 3, 7, 0, {2}});
+    check_goroutine(w, 2, GOTRACE_STATE_RUNNING, 3, nowhere);
+    check_proc(w, 3, GOTRACE_STATE_RUNNING, nowhere, 2);
+    tell_one(w, 11, (scene){"GoUnblock", 3, 7, 2, {4}});
+    check_goroutine(w, 4, GOTRACE_STATE_RUNNABLE, none, nowhere);
+    tell_one(w, 11, (scene){"GoSysBlock", 3, 7, 2, {0}});
+    check_goroutine(w, 2, GOTRACE_STATE_SYSCALL, none, nowhere);
+    tell_one(w, 11, (scene){"GoStart", 3, 7, 0, {4}});
+    tell_one(w, 11, (scene){"GoEnd", 3, 7, 4, {0}});
+    check_goroutine(w, 4, GOTRACE_STATE_NOT_EXIST, none, nowhere);
+    tell_one(w, 11, (scene){"GoStart", 3, 7, 0, {5}});
+    tell_one(w, 11, (scene){"GoStop", 3, 7, 5, {0}});
+    check_goroutine(w, 5, GOTRACE_STATE_WAITING, none, nowhere);
+    tell_one(w, 11, (scene){"ProcStop", 3, 7, 0, {0}});
+    check_proc(w, 3, GOTRACE_STATE_IDLE, nowhere, 0);
+    ck_assert(!gotrace_writer_thread(w, 7, NULL, NULL));
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    blob_free(&written);
+}
+END_TEST
+
+START_TEST(v2_states)
+{
+    const int64_t none = GOTRACE_NO_PROC, nowhere = GOTRACE_NO_THREAD;
+    blob written = {0};
+    gotrace_writer *w = writer_of(26, NULL, &written, NULL);
+    check_goroutine(w, 1, GOTRACE_STATE_UNDETERMINED, none, nowhere);
+    ck_assert(!gotrace_writer_thread(w, 10, NULL, NULL));
+    tell_one(w, 26, (scene){"GoCreate", 0, 10, 1, {2, 0}});
+    check_goroutine(w, 1, GOTRACE_STATE_RUNNING, 0, 10);
+    check_goroutine(w, 2, GOTRACE_STATE_RUNNABLE, none, nowhere);
+    check_proc(w, 0, GOTRACE_STATE_RUNNING, 10, 1);
+    check_thread(w, 10, 0, 1);
+    tell_one(w, 26, (scene){"GoSyscallBegin", 0, 10, 1, {0}});
+    check_goroutine(w, 1, GOTRACE_STATE_SYSCALL, 0, 10);
+    check_proc(w, 0, GOTRACE_STATE_SYSCALL, 10, 1);
+    tell_one(w, 26, (scene){"ProcSteal", NOWHERE, 11, 0, {0, 10}});
+    check_goroutine(w, 1, GOTRACE_STATE_SYSCALL, none, 10);
+    check_proc(w, 0, GOTRACE_STATE_IDLE, nowhere, 0);
+    check_thread(w, 10, none, 1);
+    tell_one(w, 26, (scene){"GoDestroySyscall", NOWHERE, 10, 1, {0}});
+    check_goroutine(w, 1, GOTRACE_STATE_UNDETERMINED, none, nowhere);
+    check_thread(w, 10, none, 0);
+    tell_one(w, 26, (scene){"GoSyscallBegin", 1, 12, 3, {0}});
+    tell_one(w, 26, (scene){"GoDestroySyscall", 1, 12, 3, {0}});
+    check_proc(w, 1, GOTRACE_STATE_ABANDONED, nowhere, 0);
+    tell_one(w, 26, (scene){"GoUnblock", NOWHERE, 12, 0, {4}});
+    check_goroutine(w, 4, GOTRACE_STATE_RUNNABLE, none, nowhere);
+    tell_one(w, 26, (scene){"ProcStart", NOWHERE, 10, 0, {0}});
+    tell_one(w, 26, (scene){"GoStart", 0, 10, 0, {4}});
+    tell_one(w, 26, (scene){"GoBlock", 0, 10, 4, {1}});
+    check_goroutine(w, 4, GOTRACE_STATE_WAITING, none, nowhere);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    blob_free(&written);
+}
+END_TEST
+
 /* ---- generations ----------------------------------------------------------------------------- */
 
 /* Two goroutines in turn for some seconds, of which a third sees nothing. */
@@ -474,6 +583,8 @@ int main(void)
     tcase_add_loop_test(cases, v1_takes_for_granted, 0, 5);
     tcase_add_loop_test(cases, v1_calls_of_no_length, 0, 5);
     tcase_add_loop_test(cases, v2_takes_for_granted, 0, 4);
+    tcase_add_test(cases, v1_states);
+    tcase_add_test(cases, v2_states);
     tcase_add_loop_test(cases, generations, 0, 4);
     tcase_add_test(cases, clocks_follow);
     tcase_add_loop_test(cases, clocks_before, 0, 4);
