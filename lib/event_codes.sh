@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # event_codes.sh: print gotrace_events.h, the codes of the events of both formats, from their tables.
 # `make codes` writes it; a row without its code does not compile.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")"
+read -ra cc <<<"${CC:-cc}" # it may have arguments, or be "ccache gcc"
 
 # codes TABLE PREFIX: an enumerator for each row.
 codes() {
@@ -11,7 +12,7 @@ codes() {
         echo '#define T(code, name, since, flags, args, summary, does) @row code name since summary'
         echo '#define N(code, name, since, summary) @row code name since summary'
         cat "$1"
-    } | "${CC:-cc}" -E -P - | tr '\n' ' ' | sed "s/@row /\n/g; s/$/\n/" |
+    } | "${cc[@]}" -E -P - | tr '\n' ' ' | sed "s/@row /\n/g; s/$/\n/" |
         sed -n "s,^\([0-9]*\) \([A-Za-z]*\) \([0-9]*\) \"\(.*\)\" *\$,    $2_\2 = \1\, /* \4 */,p"
 }
 

@@ -23,7 +23,7 @@ if [ $# -eq 0 ]; then
     for part in tests/*/run.sh; do
         name=$(basename "$(dirname "$part")")
         case $name in
-        conformance | mutants) ;;
+        conformance | mutants | drill) ;;
         *) set -- "$@" "$name" ;;
         esac
     done

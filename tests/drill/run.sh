@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# The drill: adds an event of v2 that no Go has to a copy of the tree, in the three places that
+# CONTRIBUTING names, builds the copy, and checks that every verb handles it. The event is GoHandoff: the
+# running goroutine yields, and another that is runnable runs in its place. In tests/run.sh it is a
+# part of its own, because it builds everything: `.ci/run` has it, `make check` has not.
+#
+#   tests/drill/run.sh       KEEP=DIR leaves the copy and all files there
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+drill=$PWD/tests/drill
+# shellcheck source=tests/checks.bash
+. tests/checks.bash
+export LC_ALL=C.UTF-8 TZ=UTC
+unset NO_COLOR
+if [ -n "${KEEP:-}" ]; then
+    trap 'mkdir -p "$KEEP" && cp -r "$work/." "$KEEP"; rm -rf "$work"' EXIT
+fi
+
+# ---- the copy ----
+
+# Everything but what is built and what git keeps.
+mkdir "$work/tree" &&
+    tar -c --exclude=./build --exclude=./.git --exclude=./fuzz/corpus . | tar -x -C "$work/tree" || exit 1
+cd "$work/tree" || exit 1
+
+add_event() {
+    python3 "$drill/add_event.py" >"$work/places" && mkdir -p build && make -s codes
+}
+
+in_three_places() {
+    cat "$work/places"
+    [ "$(wc -l <"$work/places")" -le 3 ]
+}
+
+quiet_build() {
+    make -s "-j$(nproc)" >"$work/build.log" 2>&1 && [ ! -s "$work/build.log" ] && return
+    cat "$work/build.log"
+    return 1
+}
+
+# Without them nothing else can be said.
+check 'the event is added' add_event
+[ "$failed" -eq 0 ] && check 'it takes at most three places' in_three_places
+[ "$failed" -eq 0 ] && check 'the tree builds without a message' quiet_build
+if [ "$failed" -gt 0 ]; then
+    end_checks
+    exit 1
+fi
+PATH=$work/tree/build:$PATH
+export LD_LIBRARY_PATH=$work/tree/build
+
+# ---- a trace that has it ----
+
+cd "$work" || exit 1
+has_event() { gotrace print "$1" | grep -q ' GoHandoff '; }
+
+# transitions TRACE: those of goroutines, without times and without what was there before.
+transitions() {
+    gotrace print -q --format jsonl "$1" | python3 -c '
+import json
+import sys
+for line in sys.stdin:
+    event = json.loads(line)
+    if event.get("resource") == "goroutine" and not event.get("initial"):
+        print(event["subject"], event["from"], event["to"])'
+}
+
+synth() {
+    gotrace synth -o h.trace "$drill/handoff.script" && gotrace validate h.trace && has_event h.trace
+}
+
+# The event is two transitions: its goroutine yields, the one that it names starts.
+prints_transitions() {
+    gotrace print h.trace | grep -A 1 GoHandoff >h.text
+    cat h.text
+    [ "$(grep -c 'GoHandoff  *G[0-9] running -> runnable$' h.text)" = 6 ] &&
+        [ "$(grep -c 'GoStart  *G[0-9] runnable -> running$' h.text)" = 6 ]
+}
+
+raw_round_trip() {
+    gotrace dump -o raw.script h.trace && gotrace synth -o raw.trace raw.script && cmp h.trace raw.trace
+}
+
+meaning_round_trip() {
+    gotrace dump --level meaning -o meaning.script h.trace &&
+        gotrace synth -o meaning.trace meaning.script || return
+    [ "$(grep -c '^GoHandoff' meaning.script)" = 6 ] || return
+    gotrace print h.trace | sed 1d >h.all
+    gotrace print meaning.trace | sed 1d | diff h.all -
+}
+
+# converts VERSION: the same transitions; nothing left out but what that version lacks of others.
+converts() {
+    local made=$work/to-$1.trace
+    gotrace convert --to "go$1" -o "$made" h.trace 2>"$made.notes" || return
+    cat "$made.notes"
+    grep -v -e "readings of the system's clocks" -e "stacks' functions" "$made.notes" && return 1
+    gotrace validate "$made" || return
+    case $1 in
+    1.26) has_event "$made" || return ;;
+    *) ! has_event "$made" || return ;;
+    esac
+    transitions h.trace >h.transitions
+    # v1 has events for what was there before.
+    transitions "$made" | tail -n "$(wc -l <h.transitions)" | diff h.transitions -
+}
+
+# Timelines show it as they show the two events that an older version has instead: tests/facts/README.md.
+same_timeline() {
+    local name view
+    gotrace convert -q --to go1.25 -o older.trace h.trace || return
+    for name in h older; do
+        rm -f "$name".*.json "$name.pftrace"
+        if [ "$1" = perfetto ]; then
+            gotrace convert -q --to perfetto -o "$name.pftrace" "$name.trace" || return
+        else
+            for view in proc goroutine thread; do
+                gotrace convert -q --to chrome --by $view -o "$name.$view.json" "$name.trace" || return
+            done
+        fi
+        python3 tree/tests/facts/facts.py . "$name" || return
+    done
+    grep -q "slices: [1-9]" h.facts && diff h.facts older.facts
+}
+
+# repairs EDIT: the trace with one of its records edited, and repaired.
+repairs() {
+    gotrace dump h.trace | sed "$1" | gotrace synth -q -o damaged.trace || return
+    gotrace validate -q damaged.trace 2>/dev/null && echo 'the damaged trace is sound' && return 1
+    gotrace repair -o repaired.trace damaged.trace
+    gotrace validate repaired.trace || return
+    # What does not fit is one event, or two.
+    [ "$(gotrace print repaired.trace | grep -c ' GoHandoff ')" -ge 4 ]
+}
+
+generates() {
+    gotrace gen --cover --go 1.26 --seed 5 -o gen.trace && gotrace validate gen.trace &&
+        has_event gen.trace && gotrace convert -q --to go1.21 -o gen-21.trace gen.trace &&
+        gotrace validate gen-21.trace
+}
+
+check 'synth, validate' synth
+check 'print' prints_transitions
+check 'dump | synth, level raw' raw_round_trip
+check 'dump | synth, level meaning' meaning_round_trip
+for version in 1.26 1.25 1.22 1.21 1.11 1.5; do
+    check "convert to go$version" converts $version
+done
+check 'convert to perfetto' same_timeline perfetto
+check 'convert to chrome' same_timeline chrome
+check 'repair of a wrong goroutine' repairs 's/^\(GoHandoff .*\) g=1 /\1 g=99 /'
+check 'repair of a wrong sequence number' repairs 's/^\(GoHandoff .*g=7 g_seq=\)2/\17/'
+check 'repair of a lost record' repairs '/^GoHandoff .* g=7 g_seq=2/d'
+check 'gen --cover' generates
+end_checks
