@@ -10,13 +10,13 @@ for from in 5 11 21 22 23 26; do
     done
     # Scripts by meaning have each event as often as the file.
     gotrace dump cover.trace | awk 'NR > 1 && /^[A-Z]/ { print $1 }' | sort | uniq -c >raw
-    gotrace dump --level meaning cover.trace | awk 'NR > 1 && /^[A-Z]/ { print $1 }' | sort | uniq -c >meaning
+    gotrace dump --level meaning cover.trace | awk 'NR > 1 && /^[A-Z]/ { print $1 }' | sort | uniq -c >events
     # Short forms of v1, and records that are no events.
     local_forms='Go[A-Za-z]*Local$'
     tables='^ *[0-9]* (EventBatch|Batch|Frequency|Stacks?|Strings?|CPUSamples|Sync|ClockSnapshot|EndOfGeneration|TimerGoroutine)$'
     sed "s/Local$//" raw | awk '{ n[$2] += $1 } END { for (name in n) print n[name], name }' |
         grep -vE "$tables" | sort >all
-    sed "s/^ *//" meaning | grep -vE "$tables|$local_forms" | sort | comm -23 all - |
+    sed "s/^ *//" events | grep -vE "$tables|$local_forms" | sort | comm -23 all - |
         sed "s/^[0-9]* \(.*\)/1.$from: dump --level meaning: \1/"
     # A metric is a counter of the timeline.
     gotrace convert -q --to perfetto -o cover.pftrace cover.trace
