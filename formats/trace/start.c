@@ -1,7 +1,7 @@
 /*
  * start.c - how a v1 trace begins: with all goroutines that are there.
  *
- * v2 tells of each goroutine and proc before the first event that needs it, anywhere in the first
+ * v2 reports each goroutine and proc before the first event that needs it, anywhere in the first
  * generation. So that generation is read twice.
  */
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static bool note(const version_converter *c, beginning *b, const gotrace_event *
     return true;
 }
 
-/* Read the first generation. Problems were told, or will be, by the reader that tells them. */
+/* Read the first generation. Problems are reported by the converter's own reader. */
 static bool read_beginning(version_converter *c, beginning *b)
 {
     gotrace_config config = {.limits = c->job->config->limits,
@@ -192,7 +192,7 @@ static const gotrace_event_spec *begins(const version_converter *c, gotrace_rang
     return row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range);
 }
 
-/* v1 has no other word for what goes on than its beginning. */
+/* v1 reports what goes on by its begin only. */
 static bool emit_ranges(version_converter *c, const beginning *b, int64_t proc)
 {
     if (b->gc && !was(c, begins(c, GOTRACE_RANGE_GC), proc, 0, 0))
@@ -225,8 +225,8 @@ bool version_begin_v1(version_converter *c)
         if (b.procs.count > 0)
             qsort(b.procs.items, b.procs.count, sizeof(found_proc), by_proc);
         int64_t proc = b.procs.count > 0 ? first->id : 0;
-        /* Where no two stamps may be the same, what was there is told before the trace begins: each
-         * takes a tick, and none of what follows is to be late. */
+        /* Where no two stamps may be the same, what was there is written before the trace begins:
+         * each takes a tick, and none of what follows is to be late. */
         uint64_t room = 3 * b.goroutines.count + b.procs.count + b.sweeping.count + 2;
         room = c->strict ? room : 2;
         c->early = c->e->ticks > room ? room : 0;

@@ -1,5 +1,5 @@
 /*
- * tables.c - what versions call things: events, arguments and reasons; and the target's ids
+ * tables.c - the rows, arguments and reasons of both versions; and the target's ids
  * of the source's strings and stacks.
  */
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void set_roles(version_converter *c, const gotrace_event_spec *row)
     }
 }
 
-/* The arguments of an event stand in gotrace_event.args without time, and so do those of a row. */
+/* gotrace_event.args are the arguments of the row in its order, without the time. */
 emission version_copy(const version_converter *c, const gotrace_event_spec *row)
 {
     emission t = version_emission(c, row);
@@ -139,7 +139,7 @@ const char *version_v2_stop(const version_converter *c, const char *reason)
     return gotrace_stw_reason(ALL_STOPS_SINCE, sweep ? SWEEP_TERMINATION : MARK_TERMINATION);
 }
 
-/* The kind of 1.21 that a reason tells of. */
+/* The kind of 1.21 that has that reason. */
 static uint64_t kind_of_stop(const char *reason)
 {
     const char *name;

@@ -1,11 +1,11 @@
 /*
- * v1.c - goroutines and procs as go 1.5 to 1.21 tell of them.
+ * v1.c - goroutines and procs in events of go 1.5 to 1.21.
  *
  * From v1 nearly all is the same. From v2: what happens on a thread happened on the proc that the
  * thread has. A goroutine in a system call runs on its proc until the proc is taken from it or
- * stops, which v1 tells as GoSysBlock; the call's end is told only then, where the goroutine runs
- * again. A coroutine switch is an unblocking, a blocking and a start. A goroutine that C calls into
- * is there from the first call on, and in a system call between two of them.
+ * stops, which v1 reports as GoSysBlock; the call's end is reported only then, where the goroutine
+ * runs again. A coroutine switch is an unblocking, a blocking and a start. A goroutine that C calls
+ * into is there from the first call on, and in a system call between two of them.
  */
 #include "formats/trace/version.h"
 
@@ -29,7 +29,7 @@ static bool same_event(version_converter *c)
     t.text = e->text;
     t.text_size = e->text_size;
     if (row_is(row->semantics.other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
-        t.proc = GOTRACE_NO_PROC; /* the writer finds out where it is told */
+        t.proc = GOTRACE_NO_PROC; /* the writer finds its place */
     if (source->semantics.text && !row->semantics.text)
         version_lose(c, LOST_WAIT_REASONS);
     else if (row_has(source, GOTRACE_ARG_STRING) && !row_has(row, GOTRACE_ARG_STRING))
@@ -74,7 +74,7 @@ static emission transition(const version_converter *c, const gotrace_event_spec 
     emission t = version_emission(c, row);
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
     if (t.proc == GOTRACE_NO_PROC) {
-        /* What happens on no proc stands in the tracer's global buffer, and nobody does it. */
+        /* What happens on no proc is in the tracer's global buffer, and nobody does it. */
         t.proc = -1;
         t.goroutine = 0;
     }
@@ -201,7 +201,7 @@ static bool call_exits(version_converter *c, uint64_t goroutine)
     return version_emit(c, &t);
 }
 
-/* It goes on where it was. v1 tells of that only where the call was told as one that blocks, as
+/* It goes on where it was. v1 reports that only where it reported the call as one that blocks, as
  * that of a goroutine found in it when tracing started. */
 static bool call_ends(version_converter *c)
 {
@@ -255,7 +255,7 @@ static bool proc_stops(version_converter *c)
     t.proc = (int64_t)c->e->subject;
     t.goroutine = 0;
     proc_now *p = version_proc(c, t.proc);
-    /* One that was left in a system call has been told as stopped already. */
+    /* One that was left in a system call has been reported as stopped already. */
     if (!p || !p->running || c->e->from == GOTRACE_STATE_IDLE)
         return p != NULL;
     p->running = false;

@@ -1,9 +1,9 @@
 /*
- * v2.c - goroutines and procs as go 1.22 and later tell of them.
+ * v2.c - goroutines and procs in events of go 1.22 and later.
  *
- * From v2 nearly all is the same: a coroutine switch is told in its three parts where the target
+ * From v2 nearly all is the same: a coroutine switch is written as its three parts where the target
  * has none. From v1: what happened on a proc happened on the thread that the proc was started on.
- * v1 does not tell the thread of everything, or tells one that is busy; then one is made up.
+ * v1 does not give the thread of every event, or gives one that is busy; then one is made up.
  *
  * A system call that did not block is an instant in v1, and here takes a nanosecond, as Go 1.27
  * reads v1 traces. One that blocks loses its proc where v1 stops it: until then the thread keeps
@@ -218,7 +218,7 @@ static emission on_thread(const version_converter *c, const gotrace_event_spec *
     return t;
 }
 
-/* Bind the proc to a thread: the one told, if it is free. */
+/* Bind the proc to a thread: the one given, if it is free. */
 static bool bind(version_converter *c, int64_t proc, int64_t wanted)
 {
     proc_now *p = version_proc(c, proc);
@@ -231,7 +231,7 @@ static bool bind(version_converter *c, int64_t proc, int64_t wanted)
         if (!thread)
             return false;
     }
-    /* A proc that starts before the tracer has told what was there, was running. */
+    /* A proc that starts before the tracer has reported what was there, was running. */
     bool was_running = !c->started && !p->known;
     thread->has_proc = true;
     thread->proc = proc;
@@ -292,7 +292,7 @@ static bool find_running(version_converter *c, uint64_t stopper, int64_t *proc)
 }
 
 /* The tracer says where these events were written, but not always by whom: what is about the whole
- * program may then stand with any goroutine that runs. */
+ * program may then be an event of any goroutine that runs. */
 bool version_v2_place(version_converter *c, emission *t, bool goroutine)
 {
     int64_t proc = t->proc;

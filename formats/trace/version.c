@@ -2,8 +2,8 @@
  * version.c - a trace as another version of Go would have written it.
  *
  * The reader gives the source's events in order, with their meaning; the writer takes what happened
- * and does the rest: sequence numbers, statuses, batches, tables. Between them stands what differs
- * between the versions' ways of emission the same. What the target has no way to tell is counted.
+ * and does the rest: sequence numbers, statuses, batches, tables. This file
+ * and its neighbours translate. What the target cannot represent is counted.
  *
  * Times: between versions of v1 ticks are kept, but where the target wants all stamps of a proc to
  * differ (from 1.19) and the source does not have them so. There, and between v1 and v2, a tick of
@@ -312,7 +312,7 @@ static bool metric(version_converter *c)
     return emit_or_lose(c, &t, LOST_EVENT);
 }
 
-enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc tells of its own */
+enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc stops on its own */
 
 /* Whose stop it is. */
 static uint64_t stop_owner(const version_converter *c)
@@ -540,7 +540,7 @@ static bool sync_event(version_converter *c)
     enum { CLOCKS_SINCE = 25 };
     const gotrace_event *e = c->e;
     bool clocks = e->flags & GOTRACE_EVENT_CLOCKS;
-    gotrace_clocks told = {e->args[0], e->args[1], e->args[2], e->args[3]};
+    gotrace_clocks given = {e->args[0], e->args[1], e->args[2], e->args[3]};
     if (e->generation == 0)
         return true;
     if (clocks && c->to < CLOCKS_SINCE)
@@ -552,7 +552,7 @@ static bool sync_event(version_converter *c)
         return false;
     if (!version_is_v2(c->to))
         return true;
-    if (gotrace_writer_advance(c->writer, clocks ? &told : NULL) < 0)
+    if (gotrace_writer_advance(c->writer, clocks ? &given : NULL) < 0)
         return version_fail(c, gotrace_writer_error(c->writer));
     return !c->searched || version_experiment_data(c);
 }
@@ -591,7 +591,7 @@ static void set_up(version_converter *c)
     bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
     c->strict = c->to >= STRICT_SINCE;
     c->in_ns = !from_v2 && (to_v2 || (c->strict && c->from < STRICT_SINCE));
-    /* Between those two nothing is told but what the source has, whose stamps will do. */
+    /* Between those two only events of the source are written, whose stamps will do. */
     if (!from_v2 && !c->in_ns)
         c->strict = false;
     version_tables(c);
@@ -631,7 +631,7 @@ static bool nothing_written(version_converter *c)
                            .batch = GOTRACE_NO_OFFSET,
                            .event = GOTRACE_NO_OFFSET};
     snprintf(error.message, sizeof error.message,
-             "nothing of it can be told in a trace of go 1.%d: none is written", c->to);
+             "go 1.%d can represent none of its events: no trace is written", c->to);
     return version_fail(c, &error);
 }
 

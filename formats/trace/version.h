@@ -41,9 +41,9 @@
     X(FUNCTIONS, "stacks' functions") \
     X(START_FUNCTIONS, "functions where goroutines start that were there already") \
     X(STATUS_STACKS, "stacks of goroutines that did nothing in a generation") \
-    X(CREATED_WAITING, "goroutines created waiting (they are told as runnable)") \
+    X(CREATED_WAITING, "goroutines created waiting (written as runnable)") \
     X(CALL_ENDS, "ends of system calls that kept their proc") \
-    X(C_CALL_ENDS, "returns to C (the goroutines are told as in a system call)") \
+    X(C_CALL_ENDS, "returns to C (written as system calls)") \
     X(FUTILE, "futile wake-ups' events") \
     X(EXPERIMENTS, "events of experiments") \
     X(EXPERIMENT_DATA, "batches of experiments' data") \
@@ -77,7 +77,7 @@ enum {
     ROLE_START,               /* where a goroutine starts */
 };
 
-/* v2's statuses, as they stand in the file. */
+/* v2's statuses on the wire. */
 enum { STATUS_RUNNABLE = 1, STATUS_RUNNING, STATUS_IN_SYSCALL, STATUS_WAITING };
 enum { PROC_RUNNING = 1, PROC_IDLE, PROC_IN_SYSCALL, PROC_LEFT };
 
@@ -104,11 +104,11 @@ typedef struct pending {
 
 enum { QUEUE_LENGTH = 64 };
 
-/* As the target stands: v1 has a goroutine in a system call run until the call blocks. */
+/* State of the target: v1 has a goroutine in a system call run until the call blocks. */
 typedef struct proc_now {
     int64_t thread;     /* that it was last bound to */
     uint64_t goroutine; /* that runs on it */
-    bool known;         /* something was told of it */
+    bool known;         /* something was written of it */
     bool running;
     bool listed; /* to v2: it is in busy_procs */
     bool lost; /* to v2: the system call of its last goroutine blocks, and it is not stopped yet */
@@ -116,9 +116,9 @@ typedef struct proc_now {
 
 typedef struct goroutine_now {
     int64_t thread;  /* to v2: of its system call */
-    bool in_syscall; /* to v1: told as blocked in one */
+    bool in_syscall; /* to v1: written as blocked in one */
     bool from_c;     /* to v1: a C thread's, which calls no Go function now */
-    bool runnable;   /* to v2: told as runnable, because the target has none created waiting */
+    bool runnable;   /* to v2: written as runnable, because the target has none created waiting */
     bool assisting;
 } goroutine_now;
 
@@ -157,8 +157,8 @@ typedef struct version_converter {
 
     uint64_t now;   /* ticks of the last happening */
     uint64_t base;  /* what its times are counted from, where ticks are not kept */
-    uint64_t early; /* ticks by which what was there is told before the event at hand */
-    bool timed;     /* something was told, and base is known */
+    uint64_t early; /* ticks by which what was there is written before the event at hand */
+    bool timed;     /* something was written, and base is known */
     bool in_ns;     /* ticks are made of the event's time */
     bool strict;    /* no two happenings have the same ticks */
     version_rows rows;
@@ -176,8 +176,8 @@ typedef struct version_converter {
     size_t busy_count, busy_capacity;
     gotrace_event created; /* to v2 from v1: the creation of a goroutine, kept */
     bool has_created;
-    idmap found;     /* to v2: goroutines that were there, whose state is not told yet */
-    bool started;    /* what was there at the beginning is told */
+    idmap found;     /* to v2: goroutines that were there, whose state is not known yet */
+    bool started;    /* what was there at the beginning is written */
     uint64_t record; /* to v2 from v2: offset of the last record that changed something */
     bool has_record;
     bool copied;         /* that was copied as it is */
@@ -221,7 +221,7 @@ void version_lose(version_converter *c, unsigned what);
 bool version_fail(version_converter *c, const gotrace_error *error);
 bool version_no_memory(version_converter *c);
 
-/* Never NULL but when memory was refused, which is told. */
+/* NULL only when memory was refused, which is reported. */
 proc_now *version_proc(version_converter *c, int64_t proc);
 goroutine_now *version_goroutine(version_converter *c, uint64_t goroutine);
 
