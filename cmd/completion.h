@@ -1,13 +1,13 @@
-/* completion.h - completion scripts for shells, made from the verbs' rows. */
+/* completion.h - shell completion scripts, generated from the verbs' rows. */
 #ifndef COMPLETION_H
 #define COMPLETION_H
 
 #include "formats/formats.h"
 
-/* The n-th shell that there is a script for, NULL past the last. */
+/* Returns the n-th supported shell, NULL past the last. */
 const char *completion_shell(size_t n);
 
-/* Write the script for one of these shells. */
+/* Write the completion script of a shell. */
 void completion_write(out *o, const char *shell);
 
 #endif

@@ -45,7 +45,7 @@ void diag_escape(char *dst, size_t size, const char *s)
             memcpy(dst + used, s, length);
             used += length;
         } else {
-            /* Each byte as \xNN; what does not fit any more is cut. */
+            /* Each byte as \xNN; what does not fit is truncated. */
             for (size_t i = 0; i < length && used + 4 < size; i++)
                 used += (size_t)snprintf(dst + used, 5, "\\x%02x", (unsigned char)s[i]);
         }
@@ -77,8 +77,9 @@ static const char *severity_colour(gotrace_severity severity)
     return "\033[1;31m";
 }
 
-/* One line in one write, so that lines of several processes do not mix. */
-static void say(const char *place, gotrace_severity severity, const char *message, const char *rule)
+/* Each line is a single write, so that lines of several processes do not mix. */
+static void print_line(const char *place, gotrace_severity severity, const char *message,
+                       const char *rule)
 {
     if (state.quiet && severity < GOTRACE_PROBLEM)
         return;
@@ -95,19 +96,19 @@ static void say(const char *place, gotrace_severity severity, const char *messag
         fwrite(line, 1, (size_t)size, stderr);
 }
 
-static void say_list(const char *place, gotrace_severity severity, const char *message,
-                     va_list list)
+static void print_list(const char *place, gotrace_severity severity, const char *message,
+                       va_list list)
 {
     char text[DIAG_LINE / 2];
     vsnprintf(text, sizeof text, message, list);
-    say(place, severity, text, NULL);
+    print_line(place, severity, text, NULL);
 }
 
 void diag_error(const char *message, ...)
 {
     va_list list;
     va_start(list, message);
-    say_list("gotrace", GOTRACE_FATAL, message, list);
+    print_list("gotrace", GOTRACE_FATAL, message, list);
     va_end(list);
 }
 
@@ -115,7 +116,7 @@ void diag_warning(const char *file, const char *message, ...)
 {
     va_list list;
     va_start(list, message);
-    say_list(file, GOTRACE_WARNING, message, list);
+    print_list(file, GOTRACE_WARNING, message, list);
     va_end(list);
 }
 
@@ -123,7 +124,7 @@ void diag_note(const char *message, ...)
 {
     va_list list;
     va_start(list, message);
-    say_list("gotrace", GOTRACE_NOTE, message, list);
+    print_list("gotrace", GOTRACE_NOTE, message, list);
     va_end(list);
 }
 
@@ -139,7 +140,7 @@ void diag_problem(const char *file, const gotrace_error *error)
 {
     char place[DIAG_LINE / 2];
     place_of(place, sizeof place, file, error->offset);
-    say(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
+    print_line(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
 }
 
 void diag_script(const char *file, const script_error *where)
@@ -152,7 +153,7 @@ void diag_script(const char *file, const script_error *where)
         snprintf(place, sizeof place, "%s:%" PRIu64, file, where->line);
     else
         snprintf(place, sizeof place, "%s:%" PRIu64 ":%" PRIu64, file, where->line, where->column);
-    say(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
+    print_line(place, error->severity, error->message, gotrace_rule_describe(error->rule)->id);
 }
 
 void diag_problem_note(const char *file, uint64_t offset, const char *message, ...)
@@ -161,6 +162,6 @@ void diag_problem_note(const char *file, uint64_t offset, const char *message, .
     va_list list;
     place_of(place, sizeof place, file, offset);
     va_start(list, message);
-    say_list(place, GOTRACE_NOTE, message, list);
+    print_list(place, GOTRACE_NOTE, message, list);
     va_end(list);
 }

@@ -1,4 +1,4 @@
-/* findings.c - problems of one file: told, counted, judged. */
+/* findings.c - collect, count and report the problems of a file. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void json_member(out *o, const char *name, const char *text)
     out_json_string(o, text, strlen(text));
 }
 
-static void tell_json(const findings *f, const gotrace_error *e)
+static void report_json(const findings *f, const gotrace_error *e)
 {
     const gotrace_rule_info *rule = gotrace_rule_describe(e->rule);
     out *o = f->json;
@@ -44,7 +44,7 @@ static void tell_json(const findings *f, const gotrace_error *e)
     out_str(o, "}\n");
 }
 
-static void tell(findings *f, const gotrace_error *e)
+static void report(findings *f, const gotrace_error *e)
 {
     const gotrace_rule_info *rule = gotrace_rule_describe(e->rule);
     diag_problem(f->file, e);
@@ -52,7 +52,7 @@ static void tell(findings *f, const gotrace_error *e)
         diag_problem_note(f->file, e->offset, "this is in batch %" PRIu64 ", record %" PRIu64,
                           e->batch, e->event);
     if (f->explain && e->class_ != GOTRACE_CLASS_SYSTEM && !f->explained[e->rule])
-        diag_problem_note(f->file, e->offset, "the rule: %s (%s)", rule->wants, rule->source);
+        diag_problem_note(f->file, e->offset, "rule: %s (%s)", rule->wants, rule->source);
     f->explained[e->rule] = true;
     limits_note(e);
 }
@@ -62,7 +62,7 @@ void findings_add(findings *f, const gotrace_error *problem)
     if (problem->rule == f->last.rule && problem->offset == f->last.offset &&
         problem->event == f->last.event && strcmp(problem->message, f->last.message) == 0)
         return;
-    /* Where compressed data ends the trace ends too: that is one problem. */
+    /* Truncated compressed data also truncates the trace: report only one problem. */
     if (problem->rule == GOTRACE_RULE_SYSTEM_ZSTD || problem->rule == GOTRACE_RULE_SYSTEM_GZIP)
         f->cut = f->file;
     else if (f->cut == f->file && problem->rule == GOTRACE_RULE_WIRE_TRUNCATED)
@@ -76,13 +76,13 @@ void findings_add(findings *f, const gotrace_error *problem)
         f->by_class[problem->class_]++;
     if (problem->severity == GOTRACE_FATAL && f->fatal.rule == GOTRACE_RULE_NONE)
         f->fatal = *problem;
-    /* What ends the reading is told however much was told before. */
+    /* A problem that ends reading is reported even above the limit. */
     if (f->limit && *count > f->limit && problem->severity != GOTRACE_FATAL)
         return;
     if (f->json)
-        tell_json(f, problem);
+        report_json(f, problem);
     if (!f->json || (f->kept_only && problem->class_ == GOTRACE_CLASS_SYSTEM))
-        tell(f, problem);
+        report(f, problem);
 }
 
 static uint64_t beyond(uint64_t count, uint64_t limit)

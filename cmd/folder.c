@@ -1,4 +1,4 @@
-/* folder.c - results that are several files: the folder they go to, and what they are called. */
+/* folder.c - output folders. */
 #include "cmd/folder.h"
 
 #include <errno.h>
@@ -11,18 +11,20 @@
 #include "cmd/new_file.h"
 #include "formats/common/packing.h"
 
-bool folder_is_one(const char *folder)
+bool folder_is_valid(const char *folder)
 {
     if (strcmp(folder, "-") != 0)
         return true;
-    diag_error("-o -: several files are written, into a folder (./- is one of that name)");
+    diag_error(
+        "-o - is not possible: several files are written to a folder (for a folder with this name, "
+        "use ./-)");
     return false;
 }
 
 bool folder_make(const char *folder, bool *made)
 {
     struct stat there;
-    /* A signal may come as soon as it is made, and then takes it away. */
+    /* A signal that arrives once the folder is created removes it. */
     if (lstat(folder, &there) != 0)
         new_file_folder(folder);
     *made = mkdir(folder, 0777) == 0;
@@ -31,16 +33,16 @@ bool folder_make(const char *folder, bool *made)
         return true;
     new_file_folder(NULL);
     if (error == EEXIST) {
-        /* A link that leads to no folder keeps mkdir from making one, too. */
+        /* mkdir also fails if the path is a dangling link. */
         error = stat(folder, &there) != 0 ? errno : S_ISDIR(there.st_mode) ? 0 : ENOTDIR;
         if (error == 0)
             return true;
     }
-    diag_error("cannot make the folder '%s': %s [system.write]", folder, strerror(error));
+    diag_error("cannot create the folder '%s': %s [system.write]", folder, strerror(error));
     return false;
 }
 
-/* Take an ending off, if the name has it and more. */
+/* Remove an ending from a longer name. */
 static void strip(char *name, const char *ending)
 {
     size_t length = strlen(name), size = strlen(ending);
@@ -65,6 +67,6 @@ bool folder_may_write(const session *s, const char *path)
     struct stat there;
     if (s->set.force || lstat(path, &there) != 0)
         return true;
-    diag_error("'%s' is there already; --force replaces it", path);
+    diag_error("'%s' already exists; --force replaces it", path);
     return false;
 }

@@ -20,7 +20,7 @@ void human_bytes(char *dst, size_t size, uint64_t bytes)
     }
     double value = (double)bytes / 1000.0;
     size_t unit = 0;
-    /* What would be rounded to four digits goes to the next unit. */
+    /* A value that would be rounded to four digits uses the next unit. */
     while (value >= 999.5) {
         value /= 1000.0;
         unit++;

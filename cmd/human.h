@@ -1,11 +1,11 @@
-/* human.h - figures as people read them. */
+/* human.h - format figures for people. */
 #ifndef HUMAN_H
 #define HUMAN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Seconds on a clock that never goes back. */
+/* Seconds on the monotonic clock. */
 double human_clock(void);
 
 /* "512 B", "1.5 kB", "137 MB": powers of ten, three digits. */

@@ -12,12 +12,12 @@
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {
     input *in = ctx;
-    gotrace_error told = *problem;
+    gotrace_error reported = *problem;
     in->loses = in->loses || recovery_helps(problem);
-    /* Places in what was recovered are none of the file. */
+    /* Offsets in the recovered trace are not offsets in the file. */
     if (in->damaged)
-        told.offset = told.batch = told.event = GOTRACE_NO_OFFSET;
-    findings_add(&in->found, &told);
+        reported.offset = reported.batch = reported.event = GOTRACE_NO_OFFSET;
+    findings_add(&in->found, &reported);
     return true;
 }
 
@@ -76,8 +76,8 @@ bool input_open_trace(input *in, session *s, const char *path)
     bool opened = input_open_reader(in, s, path);
     if (!in->source || s->set.no_recover)
         return opened;
-    /* Whether there is damage has to be known before the first event is told. The first pass is
-     * made once; should it fail, the first event says so. */
+    /* Damage has to be known before the first event is read. The first pass is made only once; if
+     * it fails, the first event returns the error. */
     if (opened)
         gotrace_reader_index(in->reader);
     in->loses = in->loses || recovery_helps(&in->found.last);

@@ -1,37 +1,37 @@
-/* input.h - a trace to be read, and what was found wrong with it. */
+/* input.h - open a trace and collect the problems found in it. */
 #ifndef INPUT_H
 #define INPUT_H
 
 #include "cmd/verb.h"
 
-/* What was found in one file, and how it is told. */
+/* The problems of one file, and how to report them. */
 typedef struct findings {
     const char *file;
-    const char *cut; /* the file whose compressed data is cut off or damaged */
-    out *json;       /* problems go here as JSON Lines; NULL: to standard error */
-    bool kept_only;  /* that goes to a file, which is not kept when the work fails */
-    uint64_t limit;  /* at most so many of a severity are reported; 0: all */
-    bool explain;    /* say for each rule, once, what it wants */
+    const char *cut; /* the file, if its compressed data is truncated or damaged */
+    out *json;       /* destination of problems as JSON Lines; NULL: standard error */
+    bool kept_only;  /* json is the output file, which is discarded if the work fails */
+    uint64_t limit;  /* at most this many of each severity are reported; 0: all */
+    bool explain;    /* print for each rule, once, what it requires */
     bool verbose;
-    uint64_t errors, warnings, notes; /* found, told or not */
-    uint64_t by_class[8];             /* of the errors */
+    uint64_t errors, warnings, notes; /* found, reported or not */
+    uint64_t by_class[8];             /* errors by class */
     bool explained[GOTRACE_RULE_COUNT];
-    bool recovered;      /* the verdict is on what there was, not on what was made of it */
-    gotrace_error last;  /* what was added last */
-    gotrace_error fatal; /* the first that ended the reading, if rule is not NONE */
+    bool recovered;      /* the trace was recovered; the verdict is on the damaged file */
+    gotrace_error last;  /* the last problem */
+    gotrace_error fatal; /* the first problem that ended reading, if rule is not NONE */
 } findings;
 
-/* Add a problem and tell of it; twice the same in a row counts once (a handle's last error may
- * have been reported as a problem already). */
+/* Count and report a problem. If it is equal to the last one it is ignored: the last error of a
+ * handle may have been reported as a problem already. */
 void findings_add(findings *f, const gotrace_error *problem);
 
-/* Say how many were not told. */
+/* Report how many problems were not reported. */
 void findings_end(const findings *f);
 
-/* The exit status that the findings ask for. */
+/* Returns the exit status for the findings. */
 int findings_status(const findings *f);
 
-/* The verdict on the trace in a word or three. */
+/* Returns the verdict, one to three words. */
 const char *findings_verdict(const findings *f);
 
 typedef struct input {
@@ -41,33 +41,33 @@ typedef struct input {
     gotrace_source *source;
     gotrace_reader *reader;
     double begun;            /* human_clock */
-    bool loses;              /* a problem was met behind which something is lost */
-    gotrace_source *damaged; /* what source was recovered from, or NULL */
-    int recovered;           /* its file, if there is a damaged */
+    bool loses;              /* there is a problem after which data is lost */
+    gotrace_source *damaged; /* the damaged source, if source was recovered from it, or NULL */
+    int recovered;           /* file descriptor of the recovered trace, if damaged is set */
 } input;
 
-/* Open the file (NULL or "-": standard input). False after the reason was added to found; close
- * it all the same. */
+/* Open a file (NULL or "-": standard input). On failure the reason is added to found and false is
+ * returned; call input_close in any case. */
 bool input_open(input *in, session *s, const char *path);
 
-/* Open the file as input_open does, and a reader on it. */
+/* Call input_open and open a reader on the file. */
 bool input_open_reader(input *in, session *s, const char *path);
 
-/* The same, and where the trace is damaged so that a part of it could not be read, recover what
- * there is (recovery.h): the reader is on that then. With --no-recover it is on what stands before
- * the damage. */
+/* Call input_open_reader. If a part of the trace cannot be read because of damage, recover it
+ * (recovery.h); the reader then reads the recovered trace. With --no-recover it reads the data
+ * before the damage. */
 bool input_open_trace(input *in, session *s, const char *path);
 
-/* Close, and end the findings. Returns the exit status that they ask for. */
+/* Close, and report the rest of the findings. Returns the exit status for them. */
 int input_close(input *in);
 
-/* The file itself, whether or not it is what is read. */
+/* The original file, whether or not it was recovered. */
 static inline const gotrace_source *input_file(const input *in)
 {
     return in->damaged ? in->damaged : in->source;
 }
 
-/* The one FILE of a verb that takes at most one, or NULL. */
+/* The FILE of a verb that takes at most one, or NULL. */
 const char *input_path(const session *s);
 
 #endif

@@ -17,7 +17,7 @@ static void member(out *o, const char *name, uint64_t value)
     out_printf(o, ",\"%s\":%" PRIu64, name, value);
 }
 
-static void tell_json(const losses *l, const repair_finding *f)
+static void report_json(const losses *l, const repair_finding *f)
 {
     out *o = l->json;
     out_char(o, '{');
@@ -37,11 +37,11 @@ static void tell_json(const losses *l, const repair_finding *f)
     out_str(o, "}\n");
 }
 
-void losses_tell(losses *l, const repair_finding *f)
+void losses_report(losses *l, const repair_finding *f)
 {
     uint64_t before = l->found[f->kind]++;
     if (l->json)
-        tell_json(l, f);
+        report_json(l, f);
     else if (before < l->limit || l->limit == 0)
         diag_problem_note(l->file, f->offset, "%s [%s]", f->message, repair_kind_name(f->kind));
 }
@@ -65,6 +65,6 @@ void losses_end(const losses *l, const repair_totals *t)
     }
     for (unsigned kind = 0; kind < REPAIR_KIND_COUNT; kind++)
         if (l->limit != 0 && l->found[kind] > l->limit)
-            diag_problem_note(l->file, GOTRACE_NO_OFFSET, "%" PRIu64 " more of [%s]",
+            diag_problem_note(l->file, GOTRACE_NO_OFFSET, "%" PRIu64 " more [%s]",
                               l->found[kind] - l->limit, repair_kind_name((repair_kind)kind));
 }

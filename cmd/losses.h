@@ -1,4 +1,4 @@
-/* losses.h - what was lost of a damaged trace, and how that is told. */
+/* losses.h - report what was lost in a damaged trace. */
 #ifndef LOSSES_H
 #define LOSSES_H
 
@@ -6,15 +6,15 @@
 
 typedef struct losses {
     const char *file;         /* for messages */
-    out *json;                /* findings go here as JSON Lines; NULL: to standard error */
-    const char *type, *total; /* which JSON objects these are; NULL: they do not say */
-    uint64_t limit;           /* at most so many of a kind are told to people; 0: all */
+    out *json;                /* destination of findings as JSON Lines; NULL: standard error */
+    const char *type, *total; /* value of "type" of the findings and of the totals; NULL: none */
+    uint64_t limit;           /* at most this many of each kind are printed as text; 0: all */
     uint64_t found[REPAIR_KIND_COUNT];
 } losses;
 
-void losses_tell(losses *l, const repair_finding *finding);
+void losses_report(losses *l, const repair_finding *finding);
 
-/* The end: how many were not told, and in JSON the totals. */
+/* Report how many findings were not printed, or, in JSON, the totals. */
 void losses_end(const losses *l, const repair_totals *totals);
 
 #endif

@@ -1,4 +1,4 @@
-/* main.c - from the command line to a verb, and what is common to all of them at the end. */
+/* main.c - find the verb, run it, and report failed output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -13,15 +13,15 @@
 #include "cmd/trace_limits.h"
 #include "cmd/verb.h"
 
-enum { TOLD_BY_DEFAULT = 20 }; /* problems of a file */
+enum { DEFAULT_MAX_ERRORS = 20 }; /* reported per file */
 
 static const char *verb_name(size_t n)
 {
     return verbs[n] ? verbs[n]->name : NULL;
 }
 
-/* A descriptor that is closed at the start would be given to the next file opened: what is meant
- * for standard output would then end up in it. The wrong direction makes its use fail. */
+/* If a standard descriptor is closed, the next file opened would get its number, and standard
+ * output could end up in that file. Opening /dev/null in the wrong direction makes its use fail. */
 static void occupy_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -29,8 +29,8 @@ static void occupy_standard_descriptors(void)
             (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* glibc would have a thread that writes reserve 64 MiB of addresses for its few blocks, which are
- * then missing where the shell limits them (ulimit -v). */
+/* glibc reserves 64 MiB of address space for each thread that allocates. That space would be
+ * missing where the shell limits it (ulimit -v). */
 static void share_one_heap(void)
 {
 #ifdef M_ARENA_MAX
@@ -55,7 +55,7 @@ static const verb *find_verb(const char *name)
     return NULL;
 }
 
-/* A terminal for input is rarely meant, and looks like a program that hangs. */
+/* Reading a trace from a terminal is hardly ever intended, and looks like a program that hangs. */
 static bool reads_terminal(const session *s)
 {
     if (!s->verb->input || !isatty(STDIN_FILENO))
@@ -69,7 +69,7 @@ static bool reads_terminal(const session *s)
 static int run_verb(session *s, int argc, char **argv)
 {
     if (!options_parse(s, argc, argv)) {
-        diag_note("'gotrace help %s' tells more", s->verb->name);
+        diag_note("see 'gotrace help %s'", s->verb->name);
         return EXIT_USAGE;
     }
     diag_quiet(s->set.quiet);
@@ -97,8 +97,8 @@ static int run_verb(session *s, int argc, char **argv)
         return status;
     status = s->verb->run(s);
     if (status == EXIT_USAGE)
-        diag_note("'gotrace help %s' tells more", s->verb->name);
-    /* A damaged trace still gives what could be had of it; failed work leaves no file. */
+        diag_note("see 'gotrace help %s'", s->verb->name);
+    /* The part of a damaged trace that could be read is kept; failed work leaves no file. */
     bool keep = status == EXIT_SOUND || (status == EXIT_DAMAGED && output_has_bytes(&s->output));
     int written = output_close(&s->output, keep);
     return written == EXIT_SOUND ? status : written;
@@ -108,9 +108,9 @@ int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
     share_one_heap();
-    /* A reader that goes away is a failed write, also of an OUT: output.c sees which it is. */
+    /* A reader that exits is a failed write, also of an OUT; output.c decides which it is. */
     output_end_with_pipe(signal(SIGPIPE, SIG_IGN) != SIG_IGN);
-    /* So is a file that grows beyond what the shell allows. */
+    /* The same for a file that exceeds the limit of the shell. */
     signal(SIGXFSZ, SIG_IGN);
     diag_init();
     if (argc < 2) {
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     session s = {.verb = find_verb(argv[1]),
-                 .set = {.max_errors = TOLD_BY_DEFAULT,
+                 .set = {.max_errors = DEFAULT_MAX_ERRORS,
                          .events = 100000,
                          .count = 1,
                          .procs = 8,

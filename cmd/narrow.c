@@ -4,7 +4,7 @@
 #include "cmd/human.h"
 #include "cmd/options.h"
 
-/* Take a list of names between commas. */
+/* Parse a list of names separated by commas. */
 static bool take_parts(const char *list, unsigned *parts)
 {
     for (const char *word = list; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
@@ -24,7 +24,7 @@ static bool take_parts(const char *list, unsigned *parts)
     return true;
 }
 
-/* Nanoseconds of a number, which may have decimals, and the unit behind it. */
+/* Parse a number, which may have decimals, with a unit, into nanoseconds. */
 static bool parse_time(const char *text, int64_t *time)
 {
     static const struct {
@@ -53,18 +53,20 @@ static bool take_time(const char *option, const char *text, int64_t *time)
 {
     if (!text || parse_time(text, time))
         return true;
-    diag_error("--%s takes a time from the trace's start, such as 1.5s, 20ms, 7us or 0ns, not '%s'",
-               option, text);
+    diag_error(
+        "--%s takes a time since the start of the trace, such as 1.5s, 20ms, 7us or 0ns, not "
+        "'%s'",
+        option, text);
     return false;
 }
 
-/* Whether the options go with what is converted to. */
+/* Check that the options apply to the target; false after a diagnostic. */
 static bool possible(const settings *set, const format *target)
 {
     const char *option = set->no_system ? "no-system"
                          : set->only    ? "only"
                          : set->from    ? "from"
-                         : set->until   ? "to TIME"
+                         : set->until   ? "until"
                                         : NULL;
     if (!option || target)
         return true;
@@ -81,17 +83,19 @@ bool narrow_job(const session *s, const format *target, convert_job *job)
 
     job->no_system = set->no_system;
     if (!possible(set, target) || !take_time("from", set->from, &job->from) ||
-        !take_time("to", set->until, &job->to) ||
+        !take_time("until", set->until, &job->to) ||
         (set->only && !take_parts(set->only, &job->parts)))
         return false;
     if (job->parts && target->narrows(job->parts, job->by) == 0) {
-        diag_error("--only %s leaves nothing to show: which of procs, goroutines and threads there "
-                   "is, --by tells, and flows need something to lead to",
-                   set->only);
+        diag_error(
+            "--only %s leaves nothing to show: of procs, goroutines and threads only the view "
+            "selected by --by is available, and flows need tracks to point to",
+            set->only);
         return false;
     }
     if (set->until && job->to <= job->from) {
-        diag_error("--to %s does not lie behind the start of what is shown", set->until);
+        diag_error("--until %s must be after %s%s", set->until, set->from ? "--from " : "the start",
+                   set->from ? set->from : "");
         return false;
     }
     return true;
@@ -116,9 +120,9 @@ void narrow_check_size(const format *target, int version, uint64_t bytes)
     human_bytes(size, sizeof size, bytes);
     human_bytes(most, sizeof most, target->viewer_bytes);
     diag_note(
-        "the timeline has %s, and %s loads about %s: to show less use --from, --to or --only%s%s",
+        "the timeline has %s, and %s loads about %s: use --from, --until or --only%s%s to get a "
+        "smaller one",
         size, target->viewer, most, target->views ? ", or write parts with --split" : "",
-        version >= GOTRACE_FIRST_V2
-            ? ", or take the trace apart with 'gotrace split --by generation'"
-            : "");
+        version >= GOTRACE_FIRST_V2 ? ", or split the trace with 'gotrace split --by generation',"
+                                    : "");
 }

@@ -11,18 +11,19 @@
 #include <unistd.h>
 
 typedef struct new_file {
-    int fd;          /* of a file without a name, else -1 */
-    char *temporary; /* its name, or NULL */
+    int fd;          /* of an unnamed file, else -1 */
+    char *temporary; /* temporary name, or NULL */
     char *final;
     char *name;    /* what the user calls it */
     bool replaced; /* it has appeared, and temporary is what was there before */
 } new_file;
 
-/* For the signal handler: changed with signals blocked. Other threads get none (thread.h). */
+/* Read by the signal handler: changed with signals blocked. Other threads receive no signals
+ * (thread.h). */
 static struct {
     new_file *list;
     size_t count;
-    size_t nameless; /* how many of them are kept open */
+    size_t unnamed; /* unnamed files that are open */
     const char *folder;
 } files;
 
@@ -40,16 +41,16 @@ static void release_signals(const sigset_t *before)
     errno = error;
 }
 
-static void remove_and_die(int signal)
+static void remove_and_exit(int signal)
 {
     for (size_t i = 0; i < files.count; i++)
         if (files.list[i].temporary)
             unlink(files.list[i].temporary);
     if (files.folder)
         rmdir(files.folder);
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigemptyset(&usual.sa_mask);
-    sigaction(signal, &usual, NULL);
+    struct sigaction default_action = {.sa_handler = SIG_DFL};
+    sigemptyset(&default_action.sa_mask);
+    sigaction(signal, &default_action, NULL);
     raise(signal);
 }
 
@@ -69,39 +70,39 @@ static bool ends_program(int signal)
 
 static void catch_signals(void)
 {
-    /* SA_RESETHAND would have a second signal, if it comes at once, kill the program before the
-     * handler has begun. */
-    struct sigaction action = {.sa_handler = remove_and_die};
+    /* With SA_RESETHAND, a second signal could kill the program before the handler runs. */
+    struct sigaction action = {.sa_handler = remove_and_exit};
     sigfillset(&action.sa_mask);
     for (int signal = 1; signal <= SIGRTMAX; signal++) {
         struct sigaction before;
-        /* What the parent had ignored (nohup) stays ignored; a sanitizer keeps its handlers. */
+        /* A signal that the parent ignores (nohup) stays ignored; handlers of a sanitizer are
+         * kept. */
         if (ends_program(signal) && sigaction(signal, NULL, &before) == 0 &&
             before.sa_handler == SIG_DFL)
             sigaction(signal, &action, NULL);
     }
 }
 
-/* The length of a path's folder, with the slash. */
+/* Length of the folder part of a path, with the slash. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* The name in /proc by which a file without one can be linked. */
+/* The path in /proc through which an unnamed file can be linked. */
 static const char *name_of_fd(char name[32], int fd)
 {
     snprintf(name, 32, "/proc/self/fd/%d", fd);
     return name;
 }
 
-/* Keep a second descriptor of a new file without a name; -1 where there can be none. */
-static int open_nameless(new_file *f, mode_t mode)
+/* Open an unnamed file and keep a second descriptor of it; -1 if not possible. */
+static int open_unnamed(new_file *f, mode_t mode)
 {
     struct rlimit most;
     char *folder, name[32];
-    if (getrlimit(RLIMIT_NOFILE, &most) == 0 && files.nameless >= most.rlim_cur / 2)
+    if (getrlimit(RLIMIT_NOFILE, &most) == 0 && files.unnamed >= most.rlim_cur / 2)
         return -1;
     int length = folder_length(f->final);
     if (asprintf(&folder, "%.*s", length ? length : 1, length ? f->final : ".") < 0)
@@ -116,36 +117,36 @@ static int open_nameless(new_file *f, mode_t mode)
         close(fd);
         return -1;
     }
-    files.nameless++;
+    files.unnamed++;
     return fd;
 }
 
-/* Make ".NAME.gotrace-XXXXXX" in the folder of f->final, by link (the file is f->fd's) or anew with
- * a mode, and have it in f->temporary. Returns a descriptor or 0; -1 with errno set. */
-static int make_temporary(new_file *f, mode_t mode)
+/* Create ".NAME.gotrace-XXXXXX" in the folder of f->final, as a link to f->fd or as a new file, and
+ * set f->temporary. Returns a descriptor or 0; -1 with errno set. */
+static int create_temporary(new_file *f, mode_t mode)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     char *path, name[32];
-    int folder = folder_length(f->final), made = -1;
+    int folder = folder_length(f->final), created = -1;
     if (asprintf(&path, "%.*s.%.200s.gotrace-XXXXXX", folder, f->final, f->final + folder) < 0)
         return -1;
     char *random = path + strlen(path) - 6;
-    for (int attempt = 0; attempt < 100 && made < 0; attempt++) {
+    for (int attempt = 0; attempt < 100 && created < 0; attempt++) {
         if (getrandom(random, 6, 0) != 6)
             break;
         for (int i = 0; i < 6; i++)
             random[i] = letters[random[i] & 31];
-        made = f->fd >= 0
-                   ? linkat(AT_FDCWD, name_of_fd(name, f->fd), AT_FDCWD, path, AT_SYMLINK_FOLLOW)
-                   : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (made < 0 && errno != EEXIST)
+        created = f->fd >= 0
+                      ? linkat(AT_FDCWD, name_of_fd(name, f->fd), AT_FDCWD, path, AT_SYMLINK_FOLLOW)
+                      : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (created < 0 && errno != EEXIST)
             break;
     }
-    if (made >= 0)
+    if (created >= 0)
         f->temporary = path;
     else
         free(path);
-    return made;
+    return created;
 }
 
 static void free_names(new_file *f)
@@ -194,7 +195,7 @@ static bool commit(new_file *f)
     if (!f->temporary) {
         if (linkat(AT_FDCWD, name_of_fd(name, f->fd), AT_FDCWD, f->final, AT_SYMLINK_FOLLOW) == 0)
             return true;
-        if (errno != EEXIST || make_temporary(f, 0) < 0)
+        if (errno != EEXIST || create_temporary(f, 0) < 0)
             return false;
     }
     if (files.count > 1 && replace(f))
@@ -232,7 +233,7 @@ static void forget_all(void)
     }
     free(files.list);
     files.list = NULL;
-    files.count = files.nameless = 0;
+    files.count = files.unnamed = 0;
 }
 
 int new_files_commit(char **failed)
@@ -259,7 +260,7 @@ void new_files_discard(void)
 {
     sigset_t before;
     hold_signals(&before);
-    forget_all();
+    release_all();
     release_signals(&before);
 }
 

@@ -1,11 +1,11 @@
 /*
- * new_file.h - files that appear at their paths complete, or not at all.
+ * new_file.h - files that appear at their paths complete or not at all.
  *
- * A new file has no name until it is complete (O_TMPFILE), so that nothing is left whatever ends
- * the program, SIGKILL too. link(2) replaces nothing: a file that is there already is replaced by
- * way of a temporary name, which exists between two system calls. Where the file system has no
- * files without a name, or there are too many of them to keep open, a new file has a temporary name
- * from the beginning, which every signal that ends the program and can be caught removes.
+ * A new file has no name until it is complete (O_TMPFILE), so that nothing is left if the program
+ * is killed, even by SIGKILL. link(2) does not replace files: an existing file is replaced through
+ * a temporary name that exists between two system calls. If the file system does not support files
+ * without a name, or there are too many to keep open, a new file has a temporary name from the
+ * start, which is removed by a handler for every signal that ends the program and can be caught.
  */
 #ifndef NEW_FILE_H
 #define NEW_FILE_H
@@ -22,11 +22,11 @@ int new_file_open(const char *path, const char *name, mode_t mode);
  * one that cannot, to be freed, or NULL. */
 int new_files_commit(char **failed);
 
-/* Remove all of them. */
+/* Discard all created files. */
 void new_files_discard(void);
 
-/* Remember a folder that was made for the output, to be removed (if it is empty by then) when a
- * signal ends the program. NULL: forget it. */
+/* Register a folder that was created for the output, to be removed, if it is empty, when a signal
+ * ends the program. NULL: unregister it. */
 void new_file_folder(const char *path);
 
 #endif

@@ -11,16 +11,16 @@ enum { HELP_INDENT = 28, HELP_WIDTH = 80 };
 
 const option_spec common_options[] = {
     {'o', "output", OPTION_TEXT, "OUT", offsetof(settings, output), NULL,
-     "write to OUT, which appears whole or not at all"},
+     "write to OUT, which appears complete or not at all"},
     {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL,
-     "compress the output (so does an OUT that ends in .zst)"},
+     "compress with zstd (default if OUT ends in .zst)"},
     {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL,
-     "compress it with gzip (so does an OUT that ends in .gz)"},
+     "compress with gzip (default if OUT ends in .gz)"},
     {'q', "quiet", OPTION_FLAG, NULL, offsetof(settings, quiet), NULL,
-     "no warnings, notes or progress"},
+     "print no warnings, notes and progress"},
     {'v', "verbose", OPTION_FLAG, NULL, offsetof(settings, verbose), NULL,
-     "more about problems and work"},
-    {'h', "help", OPTION_FLAG, NULL, offsetof(settings, help), NULL, "show this help"},
+     "print more about problems, and the speed"},
+    {'h', "help", OPTION_FLAG, NULL, offsetof(settings, help), NULL, "print help for a verb"},
     {.name = NULL},
 };
 
@@ -39,7 +39,7 @@ const option_spec *option_at(const verb *v, size_t n)
         own++;
     if (n < own)
         return &v->options[n];
-    /* A verb that means something else by a common option has it among its own. */
+    /* A verb for which a common option has another meaning lists it among its own. */
     n -= own;
     for (const option_spec *common = common_options; common->name; common++)
         if (!has_own(v, own, common->name) && n-- == 0)
@@ -72,7 +72,8 @@ static size_t distance(const char *a, const char *b, size_t limit)
     return row[length] < limit ? row[length] : limit;
 }
 
-/* One more than the changes that leave a word recognisable: one, or a third of its letters. */
+/* The smallest number of changes after which a word is no longer recognisable: two, or more than a
+ * third of its letters. */
 static size_t too_far(const char *written)
 {
     size_t third = strlen(written) / 3;
@@ -187,6 +188,18 @@ static bool set_choice(const option_spec *o, const char *value, const char **fie
     return false;
 }
 
+/* --to once took the end of a time range too: a number with a unit names no format. */
+static bool set_target(const char *value, const char **field)
+{
+    size_t number = strspn(value, ".0123456789");
+    if (number > 0 && value[number]) {
+        diag_error("--to takes a format, not the time '%s'; use --until %s", value, value);
+        return false;
+    }
+    *field = value;
+    return true;
+}
+
 static bool set_option(session *s, const option_spec *o, const char *value)
 {
     void *field = (char *)&s->set + o->field;
@@ -198,9 +211,7 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     case OPTION_TIME:
     case OPTION_TEXT: *(const char **)field = value; return true;
     case OPTION_CHOICE: return set_choice(o, value, field);
-    case OPTION_TARGET:
-        *(value[0] >= '0' && value[0] <= '9' ? &s->set.until : &s->set.to) = value;
-        return true;
+    case OPTION_TARGET: return set_target(value, field);
     }
     return false;
 }
@@ -220,8 +231,8 @@ static const char *nearest_option(const verb *v, const char *written)
     return found;
 }
 
-/* One "--name", "--name=value" or "--name value"; returns how many arguments it took, 0 if it was
- * not understood. */
+/* Parse one "--name", "--name=value" or "--name value". Returns how many arguments it took, 0 after
+ * a diagnostic. */
 static int parse_long(session *s, char **arg)
 {
     const char *name = arg[0] + 2, *equals = strchr(name, '=');
@@ -253,7 +264,7 @@ static int parse_long(session *s, char **arg)
     return set_option(s, o, arg[1]) ? 2 : 0;
 }
 
-/* The same for a bunch of short ones: "-q", "-qv", "-oOUT", "-o OUT". */
+/* The same for short options: "-q", "-qv", "-oOUT", "-o OUT". */
 static int parse_short(session *s, char **arg)
 {
     for (const char *letter = arg[0] + 1; *letter; letter++) {
@@ -296,14 +307,14 @@ bool options_parse(session *s, int argc, char **argv)
     }
     argv[s->file_count] = NULL;
     if (s->file_count > s->verb->max_args && !s->set.help) {
-        diag_error("'%s' is one argument too many: %s takes %s", argv[s->verb->max_args],
+        diag_error("too many arguments, from '%s' on: %s takes %s", argv[s->verb->max_args],
                    s->verb->name, s->verb->args[0] ? s->verb->args : "none");
         return false;
     }
     return true;
 }
 
-/* What an option takes, in lines of their own. */
+/* Print the choices of an option, wrapped into lines of their own. */
 static void help_choices(out *o, const option_spec *row)
 {
     size_t column = HELP_WIDTH;
@@ -324,13 +335,10 @@ static void help_choices(out *o, const option_spec *row)
     }
 }
 
-void options_help(out *o, const verb *v)
+void options_help(out *o, const option_spec *row)
 {
-    const option_spec *row;
-    for (size_t n = 0; (row = option_at(v, n)); n++) {
+    for (; row->name; row++) {
         char left[64], choices[256] = "";
-        if (row == limit_options)
-            out_str(o, "\nlimits:\n");
         snprintf(left, sizeof left, "%c%c%s--%s%s%s", row->letter ? '-' : ' ',
                  row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
                  row->value ? " " : "", row->value ? row->value : "");

@@ -4,27 +4,28 @@
 
 #include "cmd/verb.h"
 
-/* Read the arguments of a verb (argv after its name, NULL at the end) into s->set and s->files.
- * argv is reordered: files first. False, after a diagnostic, if they cannot be understood. */
+/* Parse the arguments of a verb (argv after its name, NULL at the end) into s->set and s->files.
+ * argv is reordered: files first. Returns false, after a diagnostic, on an error. */
 bool options_parse(session *s, int argc, char **argv);
 
-/* The candidate nearest to what was written, or NULL if none is near; at tells the n-th of them,
- * NULL past the last. */
+/* Returns the candidate most similar to what was written, or NULL if none is similar. at returns
+ * the n-th candidate, NULL past the last. */
 const char *nearest(const char *written, const char *(*at)(size_t n));
 
-/* What there is to choose from, joined by commas. */
+/* Join the candidates with commas. */
 void options_join(char *dst, size_t size, const char *(*at)(size_t n));
 
-/* Say that an option's value is none of those, which there are, and which is near. */
+/* Report that an option's value is none of the candidates, which ones there are, and which is
+ * similar. */
 void options_unknown(const char *option, const char *value, const char *(*at)(size_t n));
 
-/* Print the table of a verb's options for people. */
-void options_help(out *o, const verb *v);
+/* Print a table of options, ended by a row without a name. */
+void options_help(out *o, const option_spec *row);
 
-/* The size that text names, "64K"; false if it is none. */
+/* Parse a size such as "64K"; false if it is none. */
 bool options_size(const char *text, uint64_t *size);
 
-/* The n-th option of a verb, its own first, or NULL past the last. */
+/* Returns the n-th option of a verb, its own first, or NULL past the last. */
 const option_spec *option_at(const verb *v, size_t n);
 
 #endif

@@ -19,24 +19,24 @@
 
 typedef struct output_file {
     int fd;
-    int error;     /* errno of the first write that failed */
+    int error;     /* errno of the first failed write */
     char *name;    /* for messages */
-    bool is_new;   /* a file that appears when it is complete (new_file.h) */
-    bool limited;  /* it failed because of output_limit */
-    bool foreign;  /* it failed because somebody else's link is in its place */
+    bool is_new;   /* appears when it is complete (new_file.h) */
+    bool limited;  /* failed because of output_limit */
+    bool foreign;  /* failed because its path is another user's link */
     bool standard; /* standard output */
     bool terminal;
-    char rest[4]; /* of a rune that was cut between two writes to a terminal */
+    char rest[4]; /* bytes of an incomplete character */
     size_t rest_size;
     pack *pack; /* NULL: not compressed */
 } output_file;
 
-/* How many bytes may be written, and were. */
+/* Bytes that may be written, and bytes written. */
 static uint64_t limit = UINT64_MAX, written;
 
 static bool ends_with_pipe;
 
-/* End the program as SIGPIPE does by default, in whatever thread this is. */
+/* End the program by SIGPIPE, from any thread. */
 static void end_by_sigpipe(void)
 {
     sigset_t pipe;
@@ -61,7 +61,7 @@ static bool write_all(output_file *f, const char *bytes, size_t size)
             bytes += n;
             size -= (size_t)n;
         } else if (n < 0 && errno == EAGAIN) {
-            /* Somebody made our standard output non-blocking. */
+            /* Another process may have made standard output non-blocking. */
             struct pollfd wait = {.fd = f->fd, .events = POLLOUT};
             poll(&wait, 1, -1);
         } else if (n == 0 || errno != EINTR) {
@@ -74,15 +74,15 @@ static bool write_all(output_file *f, const char *bytes, size_t size)
     return true;
 }
 
-/* Whether these bytes may become a rune with those to come. */
+/* Whether more bytes can complete the character. */
 static bool is_cut(const char *bytes, size_t size)
 {
     unsigned char first = (unsigned char)bytes[0];
     return size < (first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1);
 }
 
-/* Take the runes out of f->rest that are whole, with end all bytes; returns how many bytes of piece
- * they take. What a terminal would act on, but for ends of lines and tabs, becomes \\xNN. */
+/* Move the complete characters of f->rest, or with end all bytes, to piece; returns the number of
+ * bytes. Characters that affect a terminal, except line ends and tabs, become \\xNN. */
 static size_t show_rest(output_file *f, char *piece, bool end)
 {
     size_t used = 0;
@@ -128,7 +128,7 @@ static bool output_write(void *ctx, const void *bytes, size_t size)
                               : write_all(f, bytes, size);
     if (!done && !f->error)
         f->error = errno;
-    /* The library takes the reason from errno. */
+    /* The library reads the reason from errno. */
     errno = f->error;
     return done;
 }
@@ -139,8 +139,8 @@ static bool write_packed(void *ctx, const void *bytes, size_t size)
     return write_all(ctx, bytes, size);
 }
 
-/* Whether somebody else put a link or a pipe there, in a folder that all may write to: the kernel
- * refuses to follow it only where it is told to (fs.protected_symlinks). */
+/* Whether the path is another user's link or pipe in a folder that everyone may write to. The
+ * kernel rejects it only if it is configured to (fs.protected_symlinks). */
 static bool is_foreign(const char *path)
 {
     struct stat there, folder;
@@ -156,20 +156,20 @@ static bool is_foreign(const char *path)
     return shared && there.st_uid != geteuid() && there.st_uid != folder.st_uid;
 }
 
-/* Open what is no regular file, as long as it is the one that was looked at. */
-static bool open_in_place(output_file *f, const char *path, const struct stat *looked_at)
+/* Open a file that is not regular, if it is still the one that was checked. */
+static bool open_in_place(output_file *f, const char *path, const struct stat *expected)
 {
     struct stat opened;
     f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (f->fd < 0 || fstat(f->fd, &opened) != 0)
         return false;
     errno = EAGAIN;
-    return opened.st_dev == looked_at->st_dev && opened.st_ino == looked_at->st_ino;
+    return opened.st_dev == expected->st_dev && opened.st_ino == expected->st_ino;
 }
 
 char *output_path(const char *path, bool *foreign)
 {
-    enum { MOST_LINKS = 40 }; /* the kernel's bound */
+    enum { MOST_LINKS = 40 }; /* the limit of the kernel */
     char target[PATH_MAX], *at = strdup(path);
     for (int i = 0; at && i < MOST_LINKS; i++) {
         *foreign = is_foreign(at);
@@ -194,7 +194,7 @@ char *output_path(const char *path, bool *foreign)
     return NULL;
 }
 
-/* Open path where it is, or a new file that is to take its place. */
+/* Open the path in place, or a new file that will replace it. */
 static bool open_path(output_file *f, const char *path)
 {
     struct stat existing;
@@ -212,7 +212,7 @@ static bool open_path(output_file *f, const char *path)
         return open_in_place(f, path, &existing);
     if (exists && access(path, W_OK) != 0)
         return false;
-    /* A symbolic link keeps pointing to the file; the file it points to is replaced, or made. */
+    /* A symbolic link is kept; its target is replaced or created. */
     char *final = exists ? realpath(path, NULL) : output_path(path, &f->foreign);
     if (!final)
         return false;
@@ -221,11 +221,11 @@ static bool open_path(output_file *f, const char *path)
     error = errno;
     free(final);
     errno = error;
-    /* Beyond what the umask left of it. */
+    /* Restore mode bits removed by the umask. */
     return f->is_new && (!exists || fchmod(f->fd, existing.st_mode & 0777) == 0);
 }
 
-static void forget(output *o)
+static void release(output *o)
 {
     output_file *f = o->file;
     out_free(&o->out);
@@ -235,11 +235,11 @@ static void forget(output *o)
     o->file = NULL;
 }
 
-static void say_failed(const output_file *f)
+static void report_failure(const output_file *f)
 {
     const char *quote = f->standard ? "" : "'";
     if (f->limited) {
-        diag_error("cannot write %s%s%s: more than %llu bytes of output, the limit set "
+        diag_error("cannot write %s%s%s: the output exceeds the limit of %llu bytes "
                    "[system.limit]",
                    quote, f->name, quote, (unsigned long long)limit);
         diag_note("--max-output SIZE raises the limit");
@@ -256,19 +256,19 @@ static void end_pack(output_file *f)
         f->error = errno;
 }
 
-/* Write what is left, unless the file is not to be kept, and close. */
+/* Write buffered data, unless the file is discarded, and close. */
 static void finish(output *o, bool keep)
 {
     output_file *f = o->file;
     out_wait(&o->out);
     if (keep || !f->is_new) {
         if (!out_flush(&o->out) && !f->error)
-            f->error = o->out.error ? o->out.error : ENOMEM; /* dropped before it came to us */
+            f->error = o->out.error ? o->out.error : ENOMEM; /* lost before the write callback */
         end_pack(f);
     }
     if (f->terminal && !f->error)
         write_terminal(f, "", 0, true);
-    /* A full disk may show only here. */
+    /* A full disk may be reported only by close. */
     if (close(f->fd) != 0 && !f->error)
         f->error = errno;
     f->fd = -1;
@@ -277,11 +277,11 @@ static void finish(output *o, bool keep)
 static int open_failed(output *o, int error)
 {
     o->file->error = error;
-    say_failed(o->file);
+    report_failure(o->file);
     new_files_discard();
     if (o->file->fd > STDERR_FILENO)
         close(o->file->fd);
-    forget(o);
+    release(o);
     return EXIT_SYSTEM;
 }
 
@@ -318,7 +318,7 @@ int output_open(output *o, const char *path, bool binary)
     packing how = o->packing || standard ? o->packing : packing_of_path(path, NULL);
     if ((binary || how) && isatty(f->fd)) {
         diag_error("the output is binary and %s is a terminal; use -o OUT", f->name);
-        forget(o);
+        release(o);
         return EXIT_USAGE;
     }
     f->terminal = isatty(f->fd);
@@ -326,7 +326,8 @@ int output_open(output *o, const char *path, bool binary)
         f->pack = pack_new(how, o->large, write_packed, f);
     if (!out_init(&o->out, output_write, f) || (how && !f->pack))
         return open_failed(o, ENOMEM);
-    /* And compresses, too: libzstd's own threads do not survive refused memory. */
+    /* The writer thread also compresses: libzstd's own threads do not survive failed
+     * allocations. */
     out_write_beside(&o->out);
     return EXIT_SOUND;
 }
@@ -336,7 +337,7 @@ int output_next(output *o, const char *path)
     finish(o, true);
     if (o->file->error)
         return EXIT_SYSTEM; /* output_close reports it */
-    forget(o);
+    release(o);
     o->several = true;
     return output_open(o, path, false);
 }
@@ -367,7 +368,7 @@ int output_close(output *o, bool keep)
     }
     int status = f->error ? EXIT_SYSTEM : EXIT_SOUND;
     if (f->error)
-        say_failed(f);
-    forget(o);
+        report_failure(f);
+    release(o);
     return status;
 }

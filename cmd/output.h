@@ -1,11 +1,11 @@
 /*
- * output.h - where a result goes: standard output, or a file that appears whole or not at all.
+ * output.h - write a result to standard output, or to a file that appears complete or not at all.
  *
- * A file appears when it is complete and all went well (new_file.h). What is no regular file
- * (/dev/null, a named pipe) is written to where it is. Symbolic links are followed, also where
- * nothing is at their end yet; in a folder that all may write to, what somebody else put there to
- * lead elsewhere is not. What a terminal would act on is shown escaped on one. Every write is
- * checked; the first one that fails is reported when the output is closed.
+ * A file appears when it is complete and everything succeeded (new_file.h). A path that is not a
+ * regular file (/dev/null, a named pipe) is written in place. Symbolic links are followed, also if
+ * their target does not exist; in a folder that everyone may write to, links of other users are
+ * rejected. Characters that affect a terminal are escaped on a terminal. Every write is checked;
+ * the first failure is reported when the output is closed.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -15,36 +15,36 @@
 
 typedef struct output {
     out out;
-    bool large;               /* set beforehand: many bytes for what they tell (pack.h) */
-    packing packing;          /* set beforehand; NONE: as the ending of the path says */
-    bool several;             /* output_next was called */
+    bool large;      /* set before output_open: the output is large for its content (pack.h) */
+    packing packing; /* set before output_open; NONE: by the ending of the path */
+    bool several;    /* output_next was called */
     struct output_file *file; /* NULL until output_open */
 } output;
 
-/* Open path (NULL or "-": standard output). binary data, and what is compressed, is refused to a
- * terminal. Returns EXIT_SOUND, or an exit status after a diagnostic. */
+/* Open path (NULL or "-": standard output). Binary and compressed data is rejected if the output is
+ * a terminal. Returns EXIT_SOUND, or an exit status after a diagnostic. */
 int output_open(output *o, const char *path, bool binary);
 
-/* The path at which OUT is made where nothing is yet: at the end of its symbolic links. The kernel
- * would follow them and create a file, but an empty one. NULL with errno set if it is a loop, or
- * leads to what somebody else put into a shared folder (*foreign). */
+/* Returns the path that OUT creates, the target of its symbolic links. (The kernel would follow
+ * them too, but create an empty file.) NULL with errno set for a loop, or if a link is another
+ * user's in a shared folder (*foreign). */
 char *output_path(const char *path, bool *foreign);
 
-/* Write no more than that, to all files together: a write that would go beyond fails. */
+/* Limit the bytes written to all files together; a write beyond the limit fails. */
 void output_limit(uint64_t bytes);
 
-/* Whether SIGPIPE is to end the program when the reader of standard output goes away. */
+/* Set whether SIGPIPE ends the program when the reader of standard output exits. */
 void output_end_with_pipe(bool ends);
 
-/* Go on in another file, opened in the same way. All of them appear when output_close keeps them,
- * or none does. */
+/* Continue in another file, opened in the same way. All files appear when output_close keeps them,
+ * or none. */
 int output_next(output *o, const char *path);
 
-/* Whether anything was written so far. */
+/* Whether anything was written. */
 bool output_has_bytes(const output *o);
 
-/* Write what is left, close, and let the file appear if keep. Returns EXIT_SOUND, or
- * EXIT_SYSTEM after a diagnostic. Does nothing where nothing was opened. */
+/* Write buffered data, close, and let the file appear if keep. Returns EXIT_SOUND, or EXIT_SYSTEM
+ * after a diagnostic. Does nothing if nothing was opened. */
 int output_close(output *o, bool keep);
 
 #endif

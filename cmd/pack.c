@@ -6,11 +6,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* What is at least half a frame needs not be gathered. */
+/* Pieces of at least half a frame are compressed directly, without buffering. */
 enum { FRAME = 256 * 1024, LARGE = FRAME / 2 };
 
-/* The level comes closest to keeping up with what makes the output: by the usual one a timeline
- * takes longer and is not smaller. What is large does without half of the gain to keep up, too. */
+/* Level 1 comes closest to the speed at which the output is produced; with the default level a
+ * timeline takes longer and is not smaller. A large output uses a faster level, with half of the
+ * compression. */
 enum { LEVEL = 1, LEVEL_OF_LARGE = -3 };
 
 struct pack {
@@ -19,10 +20,10 @@ struct pack {
     z_stream gzip;
     bool is_gzip;
     ZSTD_CCtx *zstd;
-    bool begun;   /* a frame was written */
-    size_t kept;  /* bytes of plain */
-    char *plain;  /* zstd: what is less than a frame; FRAME bytes */
-    char *packed; /* one frame, or a piece of the member */
+    bool begun;      /* at least one frame was written */
+    size_t buffered; /* bytes in plain */
+    char *plain;     /* zstd: buffered bytes, less than a frame; FRAME bytes */
+    char *packed;    /* one frame, or a piece of the gzip member */
     size_t capacity;
 };
 
@@ -62,7 +63,7 @@ pack *pack_new(packing how, bool large, gotrace_write_fn write, void *ctx)
     return NULL;
 }
 
-/* A piece of at most FRAME bytes, and (flush Z_FINISH) the end. */
+/* Compress a piece of at most FRAME bytes; with flush Z_FINISH, also write the end. */
 static bool deflate_piece(pack *p, const void *bytes, size_t size, int flush)
 {
     p->gzip.next_in = (z_const Bytef *)bytes;
@@ -70,7 +71,7 @@ static bool deflate_piece(pack *p, const void *bytes, size_t size, int flush)
     do {
         p->gzip.next_out = (Bytef *)p->packed;
         p->gzip.avail_out = (uInt)p->capacity;
-        /* All memory was given at the beginning: it cannot fail. */
+        /* All memory was allocated at the start, so it cannot fail. */
         deflate(&p->gzip, flush);
         size_t packed = p->capacity - p->gzip.avail_out;
         if (packed > 0 && !p->write(p->ctx, p->packed, packed))
@@ -83,29 +84,29 @@ static bool write_frame(pack *p, const void *bytes, size_t size)
 {
     size_t packed = ZSTD_compress2(p->zstd, p->packed, p->capacity, bytes, size);
     if (ZSTD_isError(packed)) {
-        errno = ENOMEM; /* there is room enough for any frame */
+        errno = ENOMEM; /* the buffer is large enough for any frame */
         return false;
     }
     p->begun = true;
     return p->write(p->ctx, p->packed, packed);
 }
 
-static bool write_kept(pack *p)
+static bool write_buffered(pack *p)
 {
-    size_t size = p->kept;
-    p->kept = 0;
+    size_t size = p->buffered;
+    p->buffered = 0;
     return size == 0 || write_frame(p, p->plain, size);
 }
 
-/* A piece of at most FRAME bytes becomes a frame, or is kept until there is more. */
-static bool gather_piece(pack *p, const void *bytes, size_t size)
+/* Compress a piece of at most FRAME bytes, or buffer it. */
+static bool add_piece(pack *p, const void *bytes, size_t size)
 {
-    if ((size >= LARGE || size > FRAME - p->kept) && !write_kept(p))
+    if ((size >= LARGE || size > FRAME - p->buffered) && !write_buffered(p))
         return false;
     if (size >= LARGE)
         return write_frame(p, bytes, size);
-    memcpy(p->plain + p->kept, bytes, size);
-    p->kept += size;
+    memcpy(p->plain + p->buffered, bytes, size);
+    p->buffered += size;
     return true;
 }
 
@@ -115,8 +116,7 @@ bool pack_write(pack *p, const void *bytes, size_t size)
     bool done = true;
     while (done && size > 0) {
         size_t piece = size < FRAME ? size : FRAME;
-        done = p->is_gzip ? deflate_piece(p, rest, piece, Z_NO_FLUSH)
-                          : gather_piece(p, rest, piece);
+        done = p->is_gzip ? deflate_piece(p, rest, piece, Z_NO_FLUSH) : add_piece(p, rest, piece);
         rest += piece;
         size -= piece;
     }
@@ -127,7 +127,7 @@ bool pack_end(pack *p)
 {
     if (p->is_gzip)
         return deflate_piece(p, "", 0, Z_FINISH);
-    return write_kept(p) && (p->begun || write_frame(p, "", 0));
+    return write_buffered(p) && (p->begun || write_frame(p, "", 0));
 }
 
 void pack_free(pack *p)

@@ -1,11 +1,11 @@
 /*
  * pack.h - compressed output.
  *
- * zstd: frames one after another, each of a buffer's size and with a checksum, which any reader of
- * the format takes for one file. A frame a buffer instead of one stream: libzstd then need not copy
- * what it is given, which costs a fifth of its time on a timeline and brings 3 % in size.
+ * zstd: consecutive frames, one per buffer, each with a checksum; any decoder reads them as one
+ * file. With one frame per buffer instead of one stream, libzstd does not copy its input, which
+ * saves a fifth of its time on a timeline; a stream would be 3 % smaller.
  *
- * gzip: one member, because not every reader goes on with a second.
+ * gzip: one member, because not every decoder reads a second one.
  */
 #ifndef PACK_H
 #define PACK_H
@@ -19,16 +19,15 @@
 
 typedef struct pack pack;
 
-/* The compressed bytes go to write. large: the output is large for its content, so zstd takes a
- * level with a third less work. Returns NULL where memory is refused. */
+/* Create a compressor that passes compressed bytes to write. large: the output is large for its
+ * content, so zstd uses a level with a third less work. Returns NULL if memory runs out. */
 pack *pack_new(packing how, bool large, gotrace_write_fn write, void *ctx);
 
-/* Compress, or keep until there is more. Returns false, with the reason in errno, where write
- * failed or memory was refused. */
+/* Compress, or buffer until there is more. Returns false with errno set if write fails or memory
+ * runs out. */
 bool pack_write(pack *p, const void *bytes, size_t size);
 
-/* Write what was kept, and the end; where there was never anything, a frame or member of nothing.
- */
+/* Write buffered data and the end; without any data, an empty frame or member. */
 bool pack_end(pack *p);
 
 void pack_free(pack *p);

@@ -14,8 +14,8 @@ static struct {
     bool off, active, shown;
     const char *name;
     double begun, drawn;
-    const uint64_t *written; /* NULL: not known */
-    uint64_t before;         /* bytes that were read before the first was written */
+    const uint64_t *written; /* NULL: unknown */
+    uint64_t before;         /* bytes read before the first byte was written */
 } state;
 
 void progress_off(void)

@@ -1,7 +1,7 @@
 /*
- * progress.h - one line on a terminal for work that lasts: bytes, rate, time left.
+ * progress.h - a progress line on the terminal: bytes, rate, remaining time.
  *
- * It appears after a second, is redrawn ten times a second, and is gone when the work is.
+ * It appears after a second, is redrawn ten times a second, and is removed at the end.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begin to watch work on something of that name (borrowed until progress_end). */
+/* Start the progress of work on a file (name is borrowed until progress_end). */
 void progress_begin(const char *name);
 
-/* The work writes: *written bytes so far (borrowed until progress_end). What it comes to is shown.
- */
+/* Also show the expected size of the output; *written is the number of bytes so far (borrowed until
+ * progress_end). */
 void progress_output(const uint64_t *written);
 
-/* done of total bytes; total 0 where it is not known. Cheap enough for every block. */
+/* Report that done of total bytes (0: unknown) are read. Cheap enough to be called for every
+ * block. */
 void progress_update(uint64_t done, uint64_t total);
 
-/* What the output comes to, if the rest gives as much as what was read: 0 where that is not known.
- */
+/* The expected size of the output, assuming a constant ratio; 0 if unknown. */
 uint64_t progress_expected(uint64_t written, uint64_t done, uint64_t total);
 
-/* Take the line away before something else is written to the terminal; it comes back. */
+/* Remove the line before other output to the terminal; it appears again. */
 void progress_clear(void);
 void progress_end(void);
 
-/* No progress, whatever standard error is. */
+/* Never show progress. */
 void progress_off(void);
 
 #endif

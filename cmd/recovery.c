@@ -12,11 +12,11 @@
 #include "formats/common/spool.h"
 
 enum {
-    MOST_OF_A_KIND = 3, /* told to people: the report is to be short */
-    MOST_KEPT = 1 << 16,
+    MAX_PER_KIND = 3, /* of findings printed as text, to collect_finding the report short */
+    MAX_FINDINGS = 1 << 16,
 };
 
-/* A recovery under way. What was found is told when it is sure to be of use. */
+/* Findings are collected and reported only if the recovered trace is used. */
 typedef struct recovering {
     int fd;
     out out;
@@ -43,25 +43,25 @@ static out *next_trace(void *ctx, unsigned trace)
     return &((recovering *)ctx)->out;
 }
 
-/* How many of a kind there are is known in any case. */
-static void keep(void *ctx, const repair_finding *finding)
+/* Findings above the limit are only counted. */
+static void collect_finding(void *ctx, const repair_finding *finding)
 {
     recovering *r = ctx;
-    bool told = r->losses.json
-                    ? r->count < MOST_KEPT
-                    : r->losses.limit == 0 || r->losses.found[finding->kind] < r->losses.limit;
-    if (told && r->count == r->capacity) {
+    bool wanted = r->losses.json
+                      ? r->count < MAX_FINDINGS
+                      : r->losses.limit == 0 || r->losses.found[finding->kind] < r->losses.limit;
+    if (wanted && r->count == r->capacity) {
         size_t capacity = 2 * r->capacity + 16;
         repair_finding *list = realloc(r->list, capacity * sizeof *list);
         r->list = list ? list : r->list;
         r->capacity = list ? capacity : r->capacity;
     }
-    if (told && r->count < r->capacity)
+    if (wanted && r->count < r->capacity)
         r->list[r->count++] = *finding;
     r->losses.found[finding->kind]++;
 }
 
-/* False, and *error, if there is no trace in it or the system says no. */
+/* Returns false and sets *error if there is no trace or a system call fails. */
 static bool repair_into(recovering *r, const input *in, repair_totals *totals, gotrace_error *error)
 {
     gotrace_config config = in->config;
@@ -71,7 +71,7 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
                       .config = &config,
                       .reading = true,
                       .next = next_trace,
-                      .tell = keep,
+                      .tell = collect_finding,
                       .ctx = r};
     if (repair_write(&job, totals, error) < 0)
         return false;
@@ -82,23 +82,23 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
     return false;
 }
 
-static void tell(recovering *r, const repair_totals *t)
+static void report_losses(recovering *r, const repair_totals *t)
 {
     losses l = r->losses;
     memset(l.found, 0, sizeof l.found);
     for (size_t i = 0; i < r->count; i++)
-        losses_tell(&l, &r->list[i]);
+        losses_report(&l, &r->list[i]);
     losses_end(&r->losses, t);
     if (!l.json)
         diag_problem_note(l.file, GOTRACE_NO_OFFSET,
                           "recovered: %" PRIu64 " event%s; %" PRIu64 " byte%s lost, %" PRIu64
-                          " event%s made up, %" PRIu64 " left out",
+                          " event%s added, %" PRIu64 " left out",
                           t->events, plural(t->events), t->bytes_lost, plural(t->bytes_lost),
                           t->added, plural(t->added), t->dropped);
 }
 
-/* Read the recovered trace in place of the damaged one. */
-static bool change_over(recovering *r, input *in, gotrace_error *error)
+/* Replace the damaged trace by the recovered one. */
+static bool use_recovered(recovering *r, input *in, gotrace_error *error)
 {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -118,9 +118,9 @@ static bool change_over(recovering *r, input *in, gotrace_error *error)
     return true;
 }
 
-/* Whether it is worth it: what can be read of the damaged trace is not to be more than what is
- * recovered; of several traces the first one counts. */
-static bool is_more(const repair_totals *t)
+/* Whether the recovered trace has at least the events that can be read without recovery. If there
+ * are several traces, only the first is recovered. */
+static bool is_gain(const repair_totals *t)
 {
     return t->events > t->added && (t->told >= t->readable || t->traces > 1);
 }
@@ -132,31 +132,30 @@ bool recovery_read(input *in)
                                .json = in->found.json,
                                .type = "loss",
                                .total = "recovered",
-                               .limit = in->found.verbose ? in->found.limit : MOST_OF_A_KIND}};
+                               .limit = in->found.verbose ? in->found.limit : MAX_PER_KIND}};
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     repair_totals totals;
     bool done = false;
     if (r.fd < 0) {
         diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                          "it is not recovered: cannot create a temporary file: %s",
-                          strerror(errno));
+                          "not recovered: cannot create a temporary file: %s", strerror(errno));
         return false;
     }
     if (!out_init(&r.out, spool_write_file, &r.fd))
         fill_error(&error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     else if (repair_into(&r, in, &totals, &error)) {
-        if (is_more(&totals))
-            done = change_over(&r, in, &error);
+        if (is_gain(&totals))
+            done = use_recovered(&r, in, &error);
         else if (totals.readable > totals.told)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                              "it is not recovered: readable are %" PRIu64
-                              " event%s without a repair, %" PRIu64 " after one",
+                              "not recovered: %" PRIu64
+                              " event%s can be read without a repair, %" PRIu64 " after one",
                               totals.readable, plural(totals.readable), totals.told);
     }
     if (done)
-        tell(&r, &totals);
+        report_losses(&r, &totals);
     else if (error.class_ == GOTRACE_CLASS_SYSTEM && in->reader)
-        diag_problem_note(in->name, GOTRACE_NO_OFFSET, "it is not recovered: %s", error.message);
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET, "not recovered: %s", error.message);
     out_free(&r.out);
     free(r.list);
     if (r.fd >= 0)

@@ -22,8 +22,8 @@
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* What Landlock's first version, of Linux 5.13, can forbid; a later one truncating (3), which the
- * headers of older systems do not name. */
+/* Access rights of the first version of Landlock, Linux 5.13, and truncation, a right of version 3,
+ * which the headers of older systems do not define. */
 #define ALL_OF_FIRST ((UINT64_C(1) << 13) - 1)
 #define TRUNCATING   (UINT64_C(1) << 14)
 
@@ -34,23 +34,23 @@ enum {
     MAKE_FOLDER = LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR,
 };
 
-/* Leave these rights to what is at path, or beneath it. What is not there needs none. */
-static void leave(int rules, const char *path, uint64_t rights)
+/* Grant rights on the file at path, or in the folder at path. A missing path needs none. */
+static void grant(int rules, const char *path, uint64_t rights)
 {
     struct landlock_path_beneath_attr rule = {.allowed_access = rights};
     struct stat there;
     rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
     if (rule.parent_fd < 0)
         return;
-    /* A file that is none of a folder's has rights of its own kind alone. */
+    /* For a file, only file rights are valid. */
     if (fstat(rule.parent_fd, &there) == 0 && !S_ISDIR(there.st_mode))
         rule.allowed_access &= READ | WRITE;
     syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     close(rule.parent_fd);
 }
 
-/* Leave them to the folder in which a path is. */
-static void leave_folder_of(int rules, const char *path, uint64_t rights)
+/* Grant rights on the folder of a path. */
+static void grant_folder_of(int rules, const char *path, uint64_t rights)
 {
     char folder[PATH_MAX];
     size_t size = strlen(path);
@@ -62,34 +62,34 @@ static void leave_folder_of(int rules, const char *path, uint64_t rights)
         return;
     memcpy(folder, path, size);
     folder[size] = '\0';
-    leave(rules, size > 0 ? folder : ".", rights);
+    grant(rules, size > 0 ? folder : ".", rights);
 }
 
-static void leave_output(int rules, const session *s)
+static void grant_output(int rules, const session *s)
 {
     const char *path = s->set.output;
     struct stat there;
     if (!path || strcmp(path, "-") == 0)
         return;
     if (stat(path, &there) != 0) {
-        /* split makes the folder, and writes to it. */
+        /* split creates the folder and writes to it. */
         bool foreign;
         char *made = output_path(path, &foreign);
-        leave_folder_of(rules, made ? made : path, MAKE_AND_WRITE | MAKE_FOLDER);
+        grant_folder_of(rules, made ? made : path, MAKE_AND_WRITE | MAKE_FOLDER);
         free(made);
     } else if (S_ISREG(there.st_mode)) {
-        /* Where links lead to. */
+        /* Landlock applies to the target of a link. */
         char *real = realpath(path, NULL);
         if (real)
-            leave_folder_of(rules, real, MAKE_AND_WRITE);
+            grant_folder_of(rules, real, MAKE_AND_WRITE);
         free(real);
     } else {
-        leave(rules, path, MAKE_AND_WRITE);
+        grant(rules, path, MAKE_AND_WRITE);
     }
 }
 
-/* Have no file opened but those of the command line. False if the kernel cannot. */
-static bool bar_files(const session *s)
+/* Deny access to all files except those of the command line. Returns false if the kernel cannot. */
+static bool restrict_files(const session *s)
 {
     const char *temporary = getenv("TMPDIR");
     struct landlock_ruleset_attr all = {.handled_access_fs = ALL_OF_FIRST};
@@ -103,13 +103,13 @@ static bool bar_files(const session *s)
         return false;
     for (size_t i = 0; i < s->file_count; i++)
         if (strcmp(s->files[i], "-") != 0)
-            leave(rules, s->files[i], READ);
-    leave_output(rules, s);
-    leave(rules, temporary && *temporary ? temporary : "/var/tmp",
+            grant(rules, s->files[i], READ);
+    grant_output(rules, s);
+    grant(rules, temporary && *temporary ? temporary : "/var/tmp",
           MAKE_AND_WRITE | READ | (all.handled_access_fs & TRUNCATING));
-    bool barred = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    bool restricted = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     close(rules);
-    return barred;
+    return restricted;
 }
 
 /* ---- calls of the system -------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static bool bar_files(const session *s)
 
 #ifdef ARCHITECTURE
 
-/* What the program, its C library and zstd's threads call. */
+/* System calls of the program, its C library and zstd's threads. */
 static const int allowed[] = {
     SYS_read,
     SYS_readv,
@@ -184,7 +184,7 @@ static const int allowed[] = {
 #ifdef SYS_newfstatat
     SYS_newfstatat,
 #endif
-#ifdef SYS_open /* what other architectures left behind */
+#ifdef SYS_open /* old calls that other architectures do not have */
     SYS_open,
     SYS_stat,
     SYS_lstat,
@@ -219,21 +219,21 @@ static void put_return(program *p, uint32_t what)
     put(p, BPF_RET | BPF_K, 0, 0, what);
 }
 
-static const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
+static const uint32_t denied = SECCOMP_RET_ERRNO | EPERM;
 
-/* A call that is allowed if its argument passes a comparison with k, refused if not, or (refuse)
- * the other way round. An argument's low half comes first on these architectures. */
+/* Permit a call if its argument compares with k, otherwise deny it, or (deny) the reverse. The low
+ * half of an argument comes first on these architectures. */
 static void put_if(program *p, int call, unsigned argument, unsigned short comparison, uint32_t k,
-                   bool refuse)
+                   bool deny)
 {
     put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)call);
     put_load(p, offsetof(struct seccomp_data, args) + 8 * argument);
     put(p, BPF_JMP | comparison | BPF_K, 0, 1, k);
-    put_return(p, refuse ? refused : SECCOMP_RET_ALLOW);
-    put_return(p, refuse ? SECCOMP_RET_ALLOW : refused);
+    put_return(p, deny ? denied : SECCOMP_RET_ALLOW);
+    put_return(p, deny ? SECCOMP_RET_ALLOW : denied);
 }
 
-/* Asking a descriptor whether it is a terminal, and nothing else. */
+/* Permit only the queries whether a descriptor is a terminal. */
 static void put_ioctl(program *p)
 {
     static const uint32_t asked[] = {TCGETS, TIOCGWINSZ, 0x802c542a /* TCGETS2 */};
@@ -242,7 +242,7 @@ static void put_ioctl(program *p)
     put_load(p, offsetof(struct seccomp_data, args) + 8);
     for (uint8_t i = 0; i < ASKED; i++)
         put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(ASKED - i), 0, asked[i]);
-    put_return(p, refused);
+    put_return(p, denied);
     put_return(p, SECCOMP_RET_ALLOW);
 }
 
@@ -262,13 +262,13 @@ static void write_program(program *p)
     put_if(p, SYS_tgkill, 0, BPF_JEQ, (uint32_t)getpid(), false);
     put_if(p, SYS_prlimit64, 0, BPF_JEQ, 0, false);
     put_ioctl(p);
-    /* Its arguments cannot be seen from here; the C library then takes clone. */
+    /* The filter cannot read the arguments of clone3; the C library then falls back to clone. */
     put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3);
     put_return(p, SECCOMP_RET_ERRNO | ENOSYS);
-    put_return(p, refused);
+    put_return(p, denied);
 }
 
-static bool bar_calls(void)
+static bool restrict_calls(void)
 {
     program p = {.size = 0};
     write_program(&p);
@@ -278,7 +278,7 @@ static bool bar_calls(void)
 
 #else
 
-static bool bar_calls(void)
+static bool restrict_calls(void)
 {
     return false;
 }
@@ -288,16 +288,16 @@ static bool bar_calls(void)
 int sandbox_enter(const session *s)
 {
     bool alone = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-    bool files = alone && bar_files(s);
-    bool calls = alone && bar_calls();
+    bool files = alone && restrict_files(s);
+    bool calls = alone && restrict_calls();
     if (!files && !calls) {
-        diag_error("--sandbox: the kernel has neither Landlock nor seccomp");
+        diag_error("--sandbox: the kernel supports neither Landlock nor seccomp");
         return EXIT_SYSTEM;
     }
     if (!files)
-        diag_note("--sandbox: the kernel has no Landlock, so that other files can be opened");
+        diag_note("--sandbox: the kernel does not support Landlock: file access is not restricted");
     if (!calls)
-        diag_note("--sandbox: the kernel has no seccomp, so that any call of the system can be "
-                  "made");
+        diag_note(
+            "--sandbox: the kernel does not support seccomp: system calls are not restricted");
     return EXIT_SOUND;
 }

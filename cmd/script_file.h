@@ -1,4 +1,4 @@
-/* script_file.h - an event script as a stream. */
+/* script_file.h - a stdio stream over a source. */
 #ifndef SCRIPT_FILE_H
 #define SCRIPT_FILE_H
 
@@ -6,7 +6,7 @@
 
 #include <gotrace.h>
 
-/* A stream over what a source has, which stays the caller's. NULL when out of memory. */
+/* Open a stream over a source, which remains owned by the caller. NULL if memory runs out. */
 FILE *script_file_open(gotrace_source *source);
 
 #endif

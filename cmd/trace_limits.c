@@ -6,35 +6,35 @@
 
 #define LIMIT(member) offsetof(settings, limits.member)
 
-/* In the order of gotrace_limit, as far as that goes. The defaults are the library's. */
+/* In the order of gotrace_limit, then those that the library does not have. The defaults are the
+ * library's. */
 const option_spec limit_options[] = {
-    {0, "max-memory", OPTION_SIZE, "SIZE", LIMIT(memory), NULL, "memory, at most (1G)"},
-    {0, "max-strings", OPTION_COUNT, "N", LIMIT(strings), NULL, "strings, at most (16777216)"},
+    {0, "max-memory", OPTION_SIZE, "SIZE", LIMIT(memory), NULL, "memory (1G)"},
+    {0, "max-strings", OPTION_COUNT, "N", LIMIT(strings), NULL, "strings (16777216)"},
     {0, "max-string", OPTION_SIZE, "SIZE", LIMIT(string_bytes), NULL,
-     "bytes of a string, at most (1000000)"},
-    {0, "max-stacks", OPTION_COUNT, "N", LIMIT(stacks), NULL, "stacks, at most (16777216)"},
-    {0, "max-stack", OPTION_COUNT, "N", LIMIT(frames), NULL, "frames of a stack, at most (1000)"},
+     "bytes of a string (1000000)"},
+    {0, "max-stacks", OPTION_COUNT, "N", LIMIT(stacks), NULL, "stacks (16777216)"},
+    {0, "max-stack", OPTION_COUNT, "N", LIMIT(frames), NULL, "frames of a stack (1000)"},
     {0, "max-goroutines", OPTION_COUNT, "N", LIMIT(goroutines), NULL,
-     "goroutines at a time, at most (16777216)"},
-    {0, "max-batches", OPTION_COUNT, "N", LIMIT(batches), NULL, "batches, at most (268435456)"},
-    {0, "max-procs", OPTION_COUNT, "N", LIMIT(procs), NULL, "procs, at most (1048576)"},
+     "goroutines at the same time (16777216)"},
+    {0, "max-batches", OPTION_COUNT, "N", LIMIT(batches), NULL, "batches (268435456)"},
+    {0, "max-procs", OPTION_COUNT, "N", LIMIT(procs), NULL, "procs (1048576)"},
     {0, "max-input", OPTION_SIZE, "SIZE", LIMIT(input), NULL,
      "input from a pipe or after decompression (64G)"},
-    {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL,
-     "output, at most (64G)"},
+    {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL, "output (64G)"},
     {0, "sandbox", OPTION_FLAG, NULL, offsetof(settings, sandbox), NULL,
-     "have the kernel bar other files and calls"},
+     "restrict file access and system calls"},
     {.name = NULL},
 };
 
 static const uint64_t usual_memory = UINT64_C(1) << 30, usual_output = UINT64_C(1) << 36;
 
-/* What the program takes beside what traces make it hold: buffers, and the stacks of threads. */
-static const uint64_t beside = UINT64_C(64) << 20;
+/* Memory of the program apart from data of the trace: buffers, and the stacks of threads. */
+static const uint64_t program_overhead = UINT64_C(64) << 20;
 
 static bool memory_is_bounded;
 
-/* A sanitizer needs far more memory than what it looks at. */
+/* Sanitizers need far more memory than the program. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -47,13 +47,13 @@ static void bound_memory(uint64_t bytes)
 {
 #ifndef SANITIZED
     struct rlimit limit;
-    rlim_t most = bytes > UINT64_MAX - beside ? RLIM_INFINITY : bytes + beside;
+    rlim_t most = bytes > UINT64_MAX - program_overhead ? RLIM_INFINITY : bytes + program_overhead;
     if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
         return;
     limit.rlim_cur = most;
     memory_is_bounded = setrlimit(RLIMIT_DATA, &limit) == 0;
 #else
-    (void)bytes, (void)beside;
+    (void)bytes, (void)program_overhead;
 #endif
 }
 

@@ -1,27 +1,27 @@
 /*
- * trace_limits.h - how much a trace may take: the options that every verb has which reads one.
+ * trace_limits.h - resource limits: the options of every verb that reads a trace or a script.
  *
- * What the library holds is bounded by gotrace_limits, which tell of what there was too much.
- * Behind that the system bounds the memory of the whole program, exporters and all.
+ * The library enforces gotrace_limits and reports which one was reached. In addition, the system
+ * limits the memory of the whole program, including exporters.
  */
 #ifndef TRACE_LIMITS_H
 #define TRACE_LIMITS_H
 
 #include "cmd/verb.h"
 
-/* The rows of these options; NULL name at the end. */
+/* The rows of these options, ended by one without a name. */
 extern const option_spec limit_options[];
 
-/* Have the system and the output hold what the options say. */
+/* Apply the limits to the process and to the output. */
 void limits_apply(const session *s);
 
-/* A configuration with the limits that the options say, and all else as usual. */
+/* Set a configuration with the limits of the options and defaults for everything else. */
 void limits_config(const session *s, gotrace_config *config);
 
-/* If it is a limit that was met, say which option raises it. */
+/* If a limit was reached, report which option raises it. */
 void limits_note(const gotrace_error *error);
 
-/* Say that the program ran out of memory. */
+/* Report that the program ran out of memory. */
 void limits_no_memory(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* verbs.c - the verbs that there are, in the order in which help lists them. */
+/* verbs.c - the list of verbs, in the order of the help. */
 #include <string.h>
 
 #include "cmd/verb.h"

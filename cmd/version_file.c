@@ -1,4 +1,4 @@
-/* version_file.c - convert --to go1.N: notes, and a look ahead for --strict. */
+/* version_file.c - convert --to go1.N, with notes about losses and a dry run for --strict. */
 #include "cmd/version_file.h"
 
 #include <stdio.h>
@@ -18,8 +18,9 @@ static bool write_out(void *ctx, const void *bytes, size_t size)
     return true;
 }
 
-/* Tell what is left out; how much it is. */
-static size_t tell_losses(const version_losses *losses, int version, const char *file, bool strict)
+/* Report what is left out; returns the number of reports. */
+static size_t report_losses(const version_losses *losses, int version, const char *file,
+                            bool strict)
 {
     char text[320];
     size_t n = 0;
@@ -32,7 +33,7 @@ static size_t tell_losses(const version_losses *losses, int version, const char 
     return n;
 }
 
-/* Convert without writing anything: whether nothing would be left out. */
+/* Convert without writing, to find out whether anything would be left out. */
 static bool loses_nothing(const input *in, int version)
 {
     gotrace_config config = in->config;
@@ -42,12 +43,12 @@ static bool loses_nothing(const input *in, int version)
         .source = in->source, .version = version, .write = write_nothing, .config = &config};
     config.on_problem = NULL;
     config.on_progress = NULL;
-    /* What is wrong with the trace is told when it is written. */
+    /* Problems of the trace are reported when it is written. */
     if (gotrace_reader_open(in->source, &config, &job.reader, &error) < 0)
         return true;
     version_convert(&job, &losses, &error);
     gotrace_reader_close(job.reader);
-    return tell_losses(&losses, version, in->name, true) == 0;
+    return report_losses(&losses, version, in->name, true) == 0;
 }
 
 static int write_trace(session *s, input *in, int version)
@@ -69,7 +70,7 @@ static int write_trace(session *s, input *in, int version)
     bool converted = version_convert(&job, &losses, &error) != GOTRACE_ERROR;
     if (!converted)
         findings_add(&in->found, &error);
-    tell_losses(&losses, version, in->name, false);
+    report_losses(&losses, version, in->name, false);
     if (!converted && error.rule == GOTRACE_RULE_TRACE_EMPTY)
         output_close(&s->output, false);
     return EXIT_SOUND;

@@ -1,10 +1,10 @@
-/* version_file.h - a trace written as another version of Go has it. */
+/* version_file.h - convert a trace to another version. */
 #ifndef VERSION_FILE_H
 #define VERSION_FILE_H
 
 #include "cmd/verb.h"
 
-/* Convert the session's one trace. Returns an exit status. */
+/* Convert the trace of the session. Returns an exit status. */
 int version_write(session *s, int version);
 
 #endif

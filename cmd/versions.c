@@ -59,7 +59,7 @@ unsigned long version_release_number(const char *text)
     return *text >= '0' && *text <= '9' ? strtoul(text, NULL, 10) : 0;
 }
 
-/* The version of release 1.N; 0 if there is no such release. */
+/* Returns the version of release 1.N; 0 if there is no such release. */
 static int version_of_number(unsigned long n)
 {
     char name[32];
@@ -86,6 +86,6 @@ void version_unknown(const char *option, const char *value, const char *prefix,
     used = (size_t)snprintf(writers, sizeof writers, "1.%d", newest);
     for (int n = newest + 1; version_of_number((unsigned long)n) && used < sizeof writers; n++)
         used += (size_t)snprintf(writers + used, sizeof writers - used, " and 1.%d", n);
-    diag_error("--%s: '%s' is not known; the newest version is 1.%d, which is written by Go %s",
-               option, value, newest, writers);
+    diag_error("--%s: unknown '%s'; the newest version is 1.%d, which is written by Go %s", option,
+               value, newest, writers);
 }

@@ -80,8 +80,8 @@ const char *mutate_verdict(const mutate_job *job);
 
 /* Write a JSON object, one line: what was changed, and the verdict. source and trace are names;
  * found: what gotrace's own reader says. */
-void mutate_tell(out *o, const char *source, const char *trace, const mutate_job *job,
-                 const mutate_variant *variant, const verdict *found);
+void mutate_describe(out *o, const char *source, const char *trace, const mutate_job *job,
+                     const mutate_variant *variant, const verdict *found);
 
 /* ---- between its parts ---------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* convert.c - a trace as something else: another tool's format, or an event script. */
+/* convert.c - convert a trace to another format, to another version, or to an event script. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
 
-/* Everything that --to takes: formats first, then versions, then scripts. */
+/* The values of --to: formats first, then versions, then scripts. */
 static const char *target_name(size_t n)
 {
     size_t count = 0;
@@ -38,15 +38,14 @@ static const script_format *script_by_path(const char *path)
     return NULL;
 }
 
-/* A time of --to that is meant as a version, "1.19": a time has a unit; NULL for any other. */
-static const char *bare_version(const char *time)
+/* A version without "go", such as "1.19"; NULL for anything else. */
+static const char *bare_version(const char *to)
 {
-    bool bare = time && version_release_number(time) > 0 && !time[strspn(time, ".0123456789")];
-    return bare ? time : NULL;
+    bool bare = to && version_release_number(to) > 0 && !to[strspn(to, ".0123456789")];
+    return bare ? to : NULL;
 }
 
-/* Find what to convert to among formats, else among versions and scripts; false after a diagnostic.
- */
+/* Find the target among formats, versions and scripts; false after a diagnostic. */
 static bool choose(const session *s, const format **target, int *version,
                    const script_format **script)
 {
@@ -56,16 +55,15 @@ static bool choose(const session *s, const format **target, int *version,
     *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
     *version = to ? version_of_release(to) : 0;
     *script = *target ? NULL : to ? script_by_name(to) : path ? script_by_path(path) : NULL;
-    const char *bare = to ? NULL : bare_version(s->set.until);
+    const char *bare = bare_version(to);
     if (!bare && (*target || *version || *script))
         return true;
-    if (to || bare) {
-        version_unknown("to", to ? to : bare, "go", target_name);
+    if (to) {
+        version_unknown("to", to, "go", target_name);
     } else if (path) {
-        diag_error("'%s' does not tell by its ending what to convert to; --to takes: %s", path,
-                   known);
+        diag_error("the ending of '%s' is not that of a format; specify --to: %s", path, known);
     } else {
-        diag_error("what to convert to is missing: give --to (%s) or -o OUT", known);
+        diag_error("the format is missing: specify --to (%s) or -o OUT", known);
     }
     return false;
 }
@@ -77,7 +75,7 @@ static const char *view_name(size_t n)
     return views[n];
 }
 
-/* The view that --by names; the first without it. */
+/* The view of --by; the first by default. */
 static view_by view_of(const session *s)
 {
     view_by by = BY_PROC;
@@ -86,7 +84,7 @@ static view_by view_of(const session *s)
     return by;
 }
 
-/* The size that --split names; 0 if it is none. */
+/* The size of --split; 0 if it is invalid. */
 static uint64_t part_size(const char *text)
 {
     enum { LEAST = 64 * 1024 };
@@ -94,7 +92,7 @@ static uint64_t part_size(const char *text)
     return options_size(text, &size) && size >= LEAST ? size : 0;
 }
 
-/* Whether the options suit what is converted to; false after a diagnostic. */
+/* Check that the options apply to the target; false after a diagnostic. */
 static bool suits(const session *s, const format *target)
 {
     if (s->set.by && !(target && target->views)) {
@@ -112,7 +110,7 @@ static bool suits(const session *s, const format *target)
         return false;
     }
     if (!s->set.output || strcmp(s->set.output, "-") == 0) {
-        diag_error("--split needs -o OUT, after which the parts are named");
+        diag_error("--split needs -o OUT, from which the names of the parts are formed");
         return false;
     }
     if (part_size(s->set.split) == 0) {
@@ -136,11 +134,11 @@ static void note_alignment(convert_alignment alignment)
     switch (alignment) {
     case ALIGNED_MONOTONIC: diag_note("the traces are aligned by the monotonic clock"); break;
     case ALIGNED_REALTIME: diag_note("the traces are aligned by the wall clock"); break;
-    default: diag_note("not all traces tell the clocks (from Go 1.25 on): each begins at zero");
+    default:
+        diag_note("not all traces contain clocks (Go 1.25 and later): each starts at time zero");
     }
 }
 
-/* Write the timeline of a trace that was opened. */
 static void run_format(const session *s, const format *target, const convert_job *job, input *in)
 {
     if (target->run(job) == GOTRACE_ERROR)
@@ -149,7 +147,8 @@ static void run_format(const session *s, const format *target, const convert_job
         narrow_check(&s->set, job, in->name, gotrace_reader_summary(in->reader));
 }
 
-/* Several traces on one line of time: each is opened before the first is converted. */
+/* Convert several traces into one timeline. All are opened before the first is converted, because
+ * the alignment depends on all of them. */
 static int convert_series_of(session *s, const format *target, convert_job *job, input *in,
                              gotrace_source **sources)
 {
@@ -194,15 +193,15 @@ static int convert_several(session *s, const format *target, convert_job *job)
     return status;
 }
 
-/* The parts that a timeline is split into. */
+/* The output files of a split timeline. */
 typedef struct parts {
     session *session;
     uint64_t count;
-    char *path; /* of the last one */
+    char *path; /* of the current part */
     bool failed;
 } parts;
 
-/* The next one's name: its number stands before the ending. */
+/* Set the path of the next part: its number is inserted before the ending. */
 static bool name_part(parts *p)
 {
     const char *path = p->session->set.output, *slash = strrchr(path, '/');
@@ -259,7 +258,7 @@ static int convert(session *s, const format *target, convert_job *job)
                               s->output.out.written + s->output.out.used);
     }
     status = input_close(&in);
-    /* Without a next part to write to, what there is so far is not kept. */
+    /* If the next part cannot be opened, the parts written so far are not kept. */
     if (p.failed)
         status = EXIT_SYSTEM;
     free(p.path);
@@ -281,7 +280,7 @@ static int run_convert(session *s)
     if (!narrow_job(s, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {
-        diag_error("'%s' is one argument too many: only --to perfetto takes several traces",
+        diag_error("too many arguments, from '%s' on: only --to perfetto takes several traces",
                    s->files[1]);
         return EXIT_USAGE;
     }
@@ -295,23 +294,24 @@ static int run_convert(session *s)
 
 static const option_spec options[] = {
     {0, "to", OPTION_TARGET, "NAME", offsetof(settings, to), target_name,
-     "what to convert to; without it, by OUT's ending"},
+     "output format (default: by the ending of OUT)"},
     {0, "by", OPTION_CHOICE, "VIEW", offsetof(settings, by), view_name,
-     "chrome: a row a proc, goroutine or thread (proc)"},
+     "chrome: one row per VIEW (proc)"},
     {0, "only", OPTION_TEXT, "LIST", offsetof(settings, only), convert_part_name,
-     "timelines: these parts alone, between commas"},
+     "timelines: write only these parts (comma-separated)"},
     {0, "from", OPTION_TIME, "TIME", offsetof(settings, from), NULL,
-     "timelines: from that time of the trace on"},
+     "timelines: start at TIME, 1.5s for example"},
+    {0, "until", OPTION_TIME, "TIME", offsetof(settings, until), NULL, "timelines: end at TIME"},
     {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
-     "timelines: leave out the runtime's goroutines"},
+     "timelines: omit the goroutines of the runtime"},
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(settings, thread_runs), NULL,
-     "perfetto: show on threads each run of a goroutine"},
+     "perfetto: show the runs of goroutines on threads"},
     {0, "strict", OPTION_FLAG, NULL, offsetof(settings, strict), NULL,
-     "go1.N: write nothing if that version cannot tell all"},
+     "go1.N: fail if that version cannot represent all"},
     {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
-     "chrome: parts of that size (100M): OUT-1.json, ..."},
+     "chrome: write parts of SIZE bytes: OUT-1.json, ..."},
     {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read a damaged trace up to the damage alone"},
+     "read only the data before damage"},
     {.name = NULL},
 };
 
@@ -320,15 +320,13 @@ const verb verb_convert = {
     .args = "[FILE ...]",
     .max_args = CONVERT_MOST_TRACES,
     .input = "FILE",
-    .summary = "convert a trace to what other programs read",
-    .details =
-        "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. go1.5 to\n"
-        "go1.26 are traces as that version of Go writes them; what it has no way to tell is\n"
-        "left out, and notes say how much of what. The others are event scripts, as dump\n"
-        "writes them.\n"
-        "\n"
-        "Timelines have --to TIME too, beside --to NAME: until that time. A TIME\n"
-        "counts from the trace's start and has a unit: 1.5s, 20ms, 7us, 0ns.",
+    .summary = "convert a trace to another format or Go version",
+    .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. go1.5 to\n"
+               "go1.26 are traces as that version of Go writes them; what it cannot represent is\n"
+               "left out, and notes report what and how much. The others are event scripts, as\n"
+               "written by dump.\n"
+               "\n"
+               "A TIME is relative to the start of the trace and has a unit: 1.5s, 20ms, 7us, 0ns.",
     .options = options,
     .limited = true,
     .run = run_convert,

@@ -1,4 +1,4 @@
-/* dump.c - the records of a trace as they stand in the file, as an event script. */
+/* dump.c - write the records or the events of a trace as an event script. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,12 @@
 
 enum { PIECE = 256 * 1024 };
 
-/* A dump under way. */
 typedef struct dump {
     input in;
     gotrace_decoder *decoder;
     const script_format *how;
     out *out;
-    int version; /* 0 until the script was begun */
+    int version; /* 0 before the header is written */
     bool has_records;
     char *piece;
 } dump;
@@ -26,7 +25,7 @@ const char *script_name(size_t n)
     return script_formats[n] ? script_formats[n]->name : NULL;
 }
 
-/* Write all records that the decoder has now. */
+/* Write all records that the decoder has decoded. */
 static gotrace_status write_records(dump *d)
 {
     gotrace_record record;
@@ -45,7 +44,7 @@ static gotrace_status write_records(dump *d)
     return status;
 }
 
-/* Feed the decoder piece by piece, until it has enough or the file ends. */
+/* Decode the file piece by piece. */
 static gotrace_status decode(dump *d, gotrace_error *error)
 {
     uint64_t offset = 0, size = gotrace_source_size(d->in.source);
@@ -125,9 +124,10 @@ static int run_dump(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), script_name, "how (text)"},
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), script_name,
+     "encoding of the script (text)"},
     {0, "level", OPTION_CHOICE, "LEVEL", offsetof(settings, level), level_name,
-     "what it tells (raw)"},
+     "records, or events in order (raw)"},
     {.name = NULL},
 };
 
@@ -137,9 +137,10 @@ const verb verb_dump = {
     .max_args = 1,
     .input = "FILE",
     .summary = "write the records of a trace as an event script",
-    .details = "The records come in the order of the file, with all that 'gotrace synth' needs to\n"
-               "write the same file again, byte for byte. With --level meaning the events come\n"
-               "in their order, with their times, strings and stacks, to be read and edited.",
+    .details =
+        "Level raw has the records in file order, so that 'gotrace synth' can reproduce the\n"
+        "file byte for byte. Level meaning has the events in order, with times, strings\n"
+        "and stacks, for reading and editing.",
     .options = options,
     .limited = true,
     .run = run_dump,

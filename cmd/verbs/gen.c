@@ -1,11 +1,11 @@
-/* gen.c - a trace of a program that does not exist. */
+/* gen.c - generate a synthetic trace. */
 #include <string.h>
 
 #include "cmd/diag.h"
 #include "cmd/options.h"
 #include "cmd/versions.h"
 
-/* Small enough for the memory of a cache, large enough for few calls of the system. */
+/* Writes are collected in the buffer of the output. */
 static bool write_buffered(void *ctx, const void *bytes, size_t size)
 {
     out *o = ctx;
@@ -61,7 +61,7 @@ static int run_gen(session *s)
                                  ? write_defect(s, job, &config, &error)
                                  : gen_write(&job, write_buffered, &s->output.out, &config, &error);
     if (written < 0) {
-        /* A failed write is told when the output is closed. */
+        /* A failed write is reported when the output is closed. */
         if (!s->output.out.failed)
             diag_error("%s", error.message);
         return error.class_ == GOTRACE_CLASS_USAGE ? EXIT_USAGE : EXIT_SYSTEM;
@@ -70,28 +70,29 @@ static int run_gen(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL, "another trace for each N (0)"},
+    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL,
+     "random seed; each gives another trace (0)"},
     {0, "go", OPTION_TEXT, "VERSION", offsetof(settings, go), version_number,
-     "as Go of that version writes it (1.26)"},
+     "write the trace of that Go version (1.26)"},
     {0, "events", OPTION_NUMBER, "N", offsetof(settings, events), NULL,
-     "how many, at least (100000)"},
-    {0, "procs", OPTION_NUMBER, "N", offsetof(settings, procs), NULL, "how many procs (8)"},
+     "number of events, at least (100000)"},
+    {0, "procs", OPTION_NUMBER, "N", offsetof(settings, procs), NULL, "number of procs (8)"},
     {0, "goroutines", OPTION_NUMBER, "N", offsetof(settings, goroutines), NULL,
-     "how many at a time, at most (200)"},
+     "largest number of goroutines at a time (200)"},
     {0, "profile", OPTION_CHOICE, "NAME", offsetof(settings, profile), gen_profile_name,
-     "what the program does (mixed)"},
+     "what the simulated program does (mixed)"},
     {0, "cover", OPTION_FLAG, NULL, offsetof(settings, cover), NULL,
-     "each event of that version, once at least"},
+     "write each event of the version at least once"},
     {0, "defect", OPTION_CHOICE, "RULE", offsetof(settings, defect), gen_defect_name,
-     "break that rule of validate in one place"},
+     "violate that rule of validate in one place"},
     {.name = NULL},
 };
 
 const verb verb_gen = {
     .name = "gen",
     .args = "",
-    .summary = "write the trace of a program that does not exist",
-    .details = "The same options give the same bytes on every machine.",
+    .summary = "generate a synthetic trace",
+    .details = "The same options produce the same bytes on every machine.",
     .options = options,
     .run = run_gen,
 };

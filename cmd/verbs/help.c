@@ -1,7 +1,8 @@
-/* help.c - what the verbs' rows say, for people and for shells. */
+/* help.c - print the descriptions of verbs, and completion scripts. */
 #include "cmd/completion.h"
 #include "cmd/diag.h"
 #include "cmd/options.h"
+#include "cmd/trace_limits.h"
 
 static const char *verb_name(size_t n)
 {
@@ -14,36 +15,55 @@ static void print_verb(out *o, const verb *v)
                v->args, v->summary);
     if (v->details)
         out_printf(o, "\n%s\n", v->details);
-    out_str(o, "\noptions:\n");
-    options_help(o, v);
+    if (v->options) {
+        out_str(o, "\noptions:\n");
+        options_help(o, v->options);
+    }
     if (v->input)
         out_printf(o,
-                   "\nWithout %s, or where it is -, standard input is read. It may be compressed"
-                   " with\nzstd or gzip.\n",
+                   "\nWithout %s, or if it is -, standard input is read. It may be compressed with"
+                   " zstd\nor gzip.\n",
                    v->input);
-    out_printf(o, "See also: man gotrace-%s\n", v->name);
+    out_printf(o, "\n%s: gotrace help limits\nManual page: man gotrace-%s\n",
+               v->limited ? "Limits and common options" : "Common options", v->name);
+}
+
+/* The options that the help of a verb does not repeat. */
+static void print_limits(out *o)
+{
+    out_str(o, "Options of every verb:\n");
+    options_help(o, common_options);
+    out_str(o,
+            "\nOptions of the verbs that read traces or scripts. A SIZE is in bytes, or with K,\n"
+            "M or G in units of 1024, 1024^2 or 1024^3 bytes.\n");
+    options_help(o, limit_options);
+    out_str(o, "\nManual page: man gotrace\n");
 }
 
 static void print_all(out *o)
 {
-    out_str(o, "usage: gotrace VERB [OPTION ...] [FILE ...]\n\n"
-               "Reads, checks, prints, converts and writes Go execution traces.\n\nverbs:\n");
+    out_str(o,
+            "usage: gotrace VERB [OPTION ...] [FILE ...]\n\n"
+            "Reads, checks, prints, converts, repairs and writes Go execution traces.\n\nverbs:\n");
     for (size_t i = 0; verbs[i]; i++)
         out_printf(o, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
     out_str(o, "\nexit status:\n"
-               "  0  done, and the trace is sound\n"
+               "  0  success, and the trace is sound\n"
                "  1  the trace is damaged or invalid; what could be done was done\n"
                "  2  the command line or the script is wrong\n"
                "  3  a file could not be read or written, or memory ran out\n\n"
-               "'gotrace help VERB' tells more of a verb.  See also: man gotrace\n");
+               "Help for a verb: gotrace help VERB\n"
+               "Limits and common options: gotrace help limits\n"
+               "Manual page: man gotrace\n");
 }
 
 static int run_help(session *s)
 {
+    bool limits = s->file_count && strcmp(s->files[0], "limits") == 0;
     const verb *about = s->file_count ? verb_by_name(s->files[0]) : NULL;
-    if (s->file_count && !about) {
+    if (s->file_count && !about && !limits) {
         const char *near = nearest(s->files[0], verb_name);
-        diag_error("there is no verb '%s'%s%s%s", s->files[0], near ? "; did you mean '" : "",
+        diag_error("unknown verb '%s'%s%s%s", s->files[0], near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");
         return EXIT_USAGE;
     }
@@ -52,6 +72,8 @@ static int run_help(session *s)
         return status;
     if (s->set.completion)
         completion_write(&s->output.out, s->set.completion);
+    else if (limits)
+        print_limits(&s->output.out);
     else if (about)
         print_verb(&s->output.out, about);
     else
@@ -67,9 +89,9 @@ static const option_spec options[] = {
 
 const verb verb_help = {
     .name = "help",
-    .args = "[VERB]",
+    .args = "[VERB | limits]",
     .max_args = 1,
-    .summary = "list the verbs, or tell what one of them does and takes",
+    .summary = "list the verbs, or describe one of them",
     .options = options,
     .run = run_help,
 };

@@ -1,4 +1,4 @@
-/* info.c - what a trace holds, in figures that sum to the size of the file. */
+/* info.c - summarise a trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,10 @@
 
 enum { TYPES = 256 };
 
-/* The figures about the trace as a whole. */
 typedef struct figure {
-    const char *label, *member; /* for people, for programs */
+    const char *label, *member; /* in text and in JSON */
     size_t field;               /* a uint64_t of gotrace_summary */
-    int since;                  /* the version from which on there is such a thing */
+    int since;                  /* first version that has it */
 } figure;
 
 static const figure figures[] = {
@@ -25,13 +24,12 @@ static const figure figures[] = {
     {"threads", "threads", offsetof(gotrace_summary, threads), GOTRACE_FIRST_V2},
     {"procs", "procs", offsetof(gotrace_summary, procs), 0},
     {"goroutines created", "goroutines_created", offsetof(gotrace_summary, goroutines_created), 0},
-    {"  there at the start", "goroutines_initial", offsetof(gotrace_summary, goroutines_initial),
-     0},
+    {"  existing at start", "goroutines_initial", offsetof(gotrace_summary, goroutines_initial), 0},
     {"  ended", "goroutines_ended", offsetof(gotrace_summary, goroutines_ended), 0},
     {"strings", "strings", offsetof(gotrace_summary, strings), 0},
-    {"  bytes of them", "string_bytes", offsetof(gotrace_summary, string_bytes), 0},
+    {"  bytes in total", "string_bytes", offsetof(gotrace_summary, string_bytes), 0},
     {"stacks", "stacks", offsetof(gotrace_summary, stacks), 0},
-    {"  frames of them", "stack_frames", offsetof(gotrace_summary, stack_frames), 0},
+    {"  frames in total", "stack_frames", offsetof(gotrace_summary, stack_frames), 0},
     {"tasks", "tasks", offsetof(gotrace_summary, tasks), 0},
     {"regions", "regions", offsetof(gotrace_summary, regions), 0},
     {"logs", "logs", offsetof(gotrace_summary, logs), 0},
@@ -39,7 +37,7 @@ static const figure figures[] = {
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
-/* The next figure that a trace of that version has, from the n-th on; NULL past the last one. */
+/* Returns the next figure, from the n-th on, that the version has; NULL past the last. */
 static const figure *next_figure(const gotrace_summary *sum, size_t *n, uint64_t *value)
 {
     while (*n < FIGURES) {
@@ -58,7 +56,7 @@ static const char *type_name(const gotrace_summary *sum, unsigned code)
     return spec ? spec->name : "(unknown)";
 }
 
-/* The codes that occur, most bytes first, into codes[TYPES]; returns their number. */
+/* Collect the codes that occur, most bytes first, into codes[TYPES]; returns their number. */
 static size_t sort_types(const gotrace_summary *sum, unsigned *codes)
 {
     size_t count = 0;
@@ -110,7 +108,7 @@ static void text_procs(out *o, const gotrace_reader *reader)
     }
 }
 
-/* How long a generation lasts: until the next one begins, or the trace ends. */
+/* The duration of a generation in ns: until the next one begins, or the trace ends. */
 static int64_t generation_duration(const gotrace_reader *reader, size_t n,
                                    const gotrace_generation_summary *g)
 {
@@ -126,7 +124,7 @@ static int64_t generation_duration(const gotrace_reader *reader, size_t n,
         gotrace_reader_generation(reader, 0, &other);
         ns = (double)sum->duration - ((double)g->begin - (double)other.begin) / second * 1e9;
     }
-    /* Clocks of a damaged trace may say anything. */
+    /* Clocks of a damaged trace can have any value. */
     return ns > 0 && ns < (double)INT64_MAX ? (int64_t)ns : 0;
 }
 
@@ -167,10 +165,10 @@ static void print_text(out *o, const input *in)
         out_printf(o, "\n%-20s %" PRIu64 " byte%s", "recovered", sum->size, plural(sum->size));
     out_printf(o, "\n%-20s %s\n", "verdict", findings_verdict(&in->found));
     out_printf(o, "%-20s go 1.%d\n", "version", sum->version);
-    out_printf(o, "%-20s %s\n", "writer", sum->writer ? sum->writer : "cannot be told");
+    out_printf(o, "%-20s %s\n", "writer", sum->writer ? sum->writer : "unknown");
     out_printf(o, "%-20s %s\n", "duration", duration);
     if (sum->frequency)
-        out_printf(o, "%-20s %" PRIu64 " ticks a second\n", "frequency", sum->frequency);
+        out_printf(o, "%-20s %" PRIu64 " ticks per second\n", "frequency", sum->frequency);
     else
         out_printf(o, "%-20s missing\n", "frequency");
     size_t n = 0;
@@ -292,9 +290,9 @@ static int run_info(session *s)
 
 static const option_spec options[] = {
     {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
-     "as JSON Lines on standard output: problems, then the figures"},
+     "write problems and figures as JSON Lines"},
     {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read a damaged trace up to the damage alone"},
+     "read only the data before damage"},
     {.name = NULL},
 };
 
@@ -303,9 +301,9 @@ const verb verb_info = {
     .args = "[FILE]",
     .max_args = 1,
     .input = "FILE",
-    .summary = "tell what a trace holds: version, writer, counts, bytes by type",
-    .details = "The bytes by type, with those of the header and those that could not be read, sum\n"
-               "to the size of the trace.",
+    .summary = "summarise a trace: version, writer, counts, size by event type",
+    .details = "The sizes by type, with those of the header and of data that could not be read,\n"
+               "add up to the size of the trace.",
     .options = options,
     .limited = true,
     .run = run_info,

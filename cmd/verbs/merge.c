@@ -1,4 +1,4 @@
-/* merge.c - parts of a trace are put together again. */
+/* merge.c - merge the parts of a trace. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,11 @@
 typedef struct merging {
     session *session;
     gotrace_config config;
-    findings found; /* in the parts */
-    bool doubts;    /* a misfit is only a remark */
+    findings found; /* problems of the parts */
+    bool as_notes;  /* misfits are reported as notes */
     bool misfits;
-    size_t opened; /* parts, which are opened in order, and some of them again */
-    int fd;        /* where the trace is until it was looked at */
+    size_t opened; /* parts opened so far; parts are opened in order, and some again later */
+    int fd;        /* temporary file of the merged trace, until it is checked */
 } merging;
 
 static const char *part_name(void *ctx, size_t part)
@@ -62,7 +62,7 @@ static void on_part_problem(void *ctx, size_t part, const gotrace_error *problem
 static void on_misfit(void *ctx, const char *message)
 {
     merging *m = ctx;
-    if (m->doubts) {
+    if (m->as_notes) {
         diag_note("%s", message);
         return;
     }
@@ -76,14 +76,15 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
     progress_update(done, total);
 }
 
-/* Batches without a header are read of v1 alone. */
+/* Parts without a header are supported for v1 only. */
 static const char *v1_number(size_t n)
 {
     const char *name = version_number(n);
     return name && version_of_release(name) < GOTRACE_FIRST_V2 ? name : NULL;
 }
 
-/* ---- the trace, until it was looked at ------------------------------------------------------- */
+/* ---- the temporary file
+ * ------------------------------------------------------------------------- */
 
 static int fail(const char *what, int error)
 {
@@ -96,20 +97,20 @@ static int worse(int a, int b)
     return a > b ? a : b;
 }
 
-static void tell_error(const gotrace_error *error)
+static void report_error(const gotrace_error *error)
 {
     diag_error("%s [%s]", error->message, gotrace_rule_describe(error->rule)->id);
     limits_note(error);
 }
 
-/* Write the trace into a file without a name. */
+/* Write the merged trace into an unnamed file. */
 static int write_trace(merging *m, parts_merge *merge)
 {
     out o;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     m->fd = spool_file(NULL);
     if (m->fd < 0)
-        return fail("cannot make a temporary file", errno);
+        return fail("cannot create a temporary file", errno);
     if (!out_init(&o, spool_write_file, &m->fd))
         return fail("cannot write", ENOMEM);
     errno = 0;
@@ -120,33 +121,33 @@ static int write_trace(merging *m, parts_merge *merge)
     if (!written)
         return fail("cannot write a temporary file", why);
     if (status < 0) {
-        tell_error(&error);
+        report_error(&error);
         return error.class_ == GOTRACE_CLASS_SYSTEM ? EXIT_SYSTEM : EXIT_DAMAGED;
     }
     return EXIT_SOUND;
 }
 
-typedef struct looking {
+typedef struct checking {
     findings found;
-    bool waits; /* an event waits for what is not there */
-} looking;
+    bool waits; /* an event waits for a missing event */
+} checking;
 
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {
-    looking *l = ctx;
+    checking *l = ctx;
     findings_add(&l->found, problem);
     l->waits = l->waits || problem->rule == GOTRACE_RULE_ORDER_SEQUENCE ||
                problem->rule == GOTRACE_RULE_ORDER_CUT || problem->rule == GOTRACE_RULE_PROC_STEAL;
     return true;
 }
 
-/* Is it a sound trace? */
-static int look_at_trace(merging *m, parts_merge *merge)
+/* Check the merged trace. */
+static int check_trace(merging *m, parts_merge *merge)
 {
     session *s = m->session;
-    looking l = {.found = {.file = s->set.output ? s->set.output : "<merged>",
-                           .limit = s->set.max_errors,
-                           .verbose = s->set.verbose}};
+    checking l = {.found = {.file = s->set.output ? s->set.output : "<merged>",
+                            .limit = s->set.max_errors,
+                            .verbose = s->set.verbose}};
     gotrace_source *source = NULL;
     gotrace_reader *reader = NULL;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -162,16 +163,16 @@ static int look_at_trace(merging *m, parts_merge *merge)
     gotrace_source_close(source);
     findings_end(&l.found);
     if (l.waits)
-        diag_error("a part is missing, or the trace was not whole: events wait for what no part "
-                   "has");
-    m->doubts = !l.waits;
+        diag_error("a part is missing, or the trace was incomplete: events wait for events that no "
+                   "part contains");
+    m->as_notes = !l.waits;
     if (parts_merge_missing(merge, l.waits, &error) < 0)
         findings_add(&l.found, &error);
-    m->doubts = false;
+    m->as_notes = false;
     return findings_status(&l.found);
 }
 
-/* Hand the trace on. */
+/* Copy the checked trace to the output. */
 static int copy_trace(const merging *m)
 {
     char piece[64 * 1024];
@@ -189,7 +190,7 @@ static int merge_parts(merging *m, parts_merge *merge)
 {
     int status = write_trace(m, merge);
     if (status <= EXIT_DAMAGED)
-        status = worse(status, look_at_trace(m, merge));
+        status = worse(status, check_trace(m, merge));
     if (status > EXIT_DAMAGED)
         return status;
     int copied = output_open(&m->session->output, m->session->set.output, true);
@@ -200,7 +201,7 @@ static int run_merge(session *s)
 {
     merging m = {.session = s, .fd = -1, .found = {.limit = s->set.max_errors}};
     if (s->file_count == 0) {
-        diag_error("there is nothing to merge: name the parts");
+        diag_error("nothing to merge: specify the parts");
         return EXIT_USAGE;
     }
     int version = s->set.go ? version_of_release(s->set.go) : 0;
@@ -211,7 +212,8 @@ static int run_merge(session *s)
     if (version >= GOTRACE_FIRST_V2) {
         char known[128];
         options_join(known, sizeof known, v1_number);
-        diag_error("--go: parts without a header are never of '%s', only of: %s", s->set.go, known);
+        diag_error("--go: parts without a header cannot have version '%s', only: %s", s->set.go,
+                   known);
         return EXIT_USAGE;
     }
     if (s->set.output && strcmp(s->set.output, "-") == 0)
@@ -235,7 +237,7 @@ static int run_merge(session *s)
     progress_begin(s->file_count == 1 ? s->files[0] : "parts");
     if (parts_merge_open(&job, &merge, &fit, &error) < 0) {
         if (error.class_ != GOTRACE_CLASS_SYSTEM || m.found.errors == 0)
-            tell_error(&error);
+            report_error(&error);
         status = error.class_ == GOTRACE_CLASS_USAGE ? EXIT_USAGE : EXIT_SYSTEM;
     } else if (fit) {
         status = merge_parts(&m, merge);
@@ -253,7 +255,7 @@ static const option_spec options[] = {
     {0, "go", OPTION_TEXT, "1.N", offsetof(settings, go), v1_number,
      "version of parts without a header"},
     {0, "frequency", OPTION_NUMBER, "HZ", offsetof(settings, frequency), NULL,
-     "ticks a second, where no part tells"},
+     "clock ticks per second, if no part contains it"},
     {.name = NULL},
 };
 
@@ -262,10 +264,11 @@ const verb verb_merge = {
     .args = "FILE ...",
     .max_args = SIZE_MAX,
     .input = NULL,
-    .summary = "put the parts of a trace together",
+    .summary = "merge the parts of a trace",
     .details =
-        "The parts may be named in any order. They are what split writes, or any traces that\n"
-        "hold some of the batches of the same one; and of Go 1.5 to 1.21 bare batches.",
+        "The parts may be given in any order. They are written by split, or are other traces\n"
+        "with some of the batches of one trace; for Go 1.5 to 1.21 also batches without a\n"
+        "header.",
     .options = options,
     .limited = true,
     .run = run_merge,

@@ -1,4 +1,4 @@
-/* mutate.c - variants of traces, each with a file beside it that says what was changed. */
+/* mutate.c - write variants of traces, each with a JSON file that describes the changes. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,12 @@ typedef struct mutating {
     session *session;
     const char *folder;
     packing packing;  /* of the traces */
-    const char *name; /* of the trace at hand */
+    const char *name; /* of the current trace */
     char stem[256];
     mutate_job job;
 } mutating;
 
-/* The whole trace; NULL after the reason was added to what was found. */
+/* Load the whole trace; NULL after adding the error to the findings. */
 static uint8_t *load(input *in, size_t *size)
 {
     uint64_t all = gotrace_source_size(in->source), limit = parts_limit(&in->config);
@@ -29,7 +29,7 @@ static uint8_t *load(input *in, size_t *size)
     *size = 0;
     if (!bytes) {
         fill_error(&error, all <= limit ? GOTRACE_RULE_SYSTEM_MEMORY : GOTRACE_RULE_SYSTEM_LIMIT,
-                   GOTRACE_NO_OFFSET, "the trace of %llu bytes is held in memory, and has no room",
+                   GOTRACE_NO_OFFSET, "the trace of %llu bytes does not fit into memory",
                    (unsigned long long)all);
     } else if (gotrace_source_read(in->source, 0, bytes, (size_t)all, size, &error) < 0) {
         free(bytes);
@@ -40,7 +40,7 @@ static uint8_t *load(input *in, size_t *size)
     return bytes;
 }
 
-/* What a variant is called by. */
+/* The part of a variant's name between stem and seed. */
 static const char *kind_of(const mutating *p)
 {
     return p->job.mode == MUTATE_BREAK ? mutate_verdict(&p->job) : mutate_mode_name(p->job.mode);
@@ -61,7 +61,7 @@ static void write_description(const mutating *p, const mutate_variant *v, const 
     char trace[PATH_MAX];
     snprintf(trace, sizeof trace, "%s.%s.%llu.trace%s", p->stem, kind_of(p),
              (unsigned long long)p->job.seed, packing_ending(p->packing));
-    mutate_tell(&p->session->output.out, p->name, trace, &p->job, v, found);
+    mutate_describe(&p->session->output.out, p->name, trace, &p->job, v, found);
 }
 
 /* Both files appear, or none. */
@@ -138,7 +138,7 @@ static int run_mutate(session *s)
         diag_error("--keep-valid, --break and --raw exclude each other");
         return EXIT_USAGE;
     }
-    if (!folder_is_one(p.folder))
+    if (!folder_is_valid(p.folder))
         return EXIT_USAGE;
     if (set->broken) {
         p.job.mode = MUTATE_BREAK;
@@ -159,26 +159,26 @@ static int run_mutate(session *s)
     }
     new_file_folder(NULL);
     if (made && status != EXIT_SOUND)
-        rmdir(p.folder); /* if nothing is in it */
+        rmdir(p.folder); /* if it is empty */
     return status;
 }
 
 static const option_spec options[] = {
     {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL,
-     "the first variant's number; each is another (0)"},
+     "number of the first variant (0)"},
     {'n', "count", OPTION_NUMBER, "COUNT", offsetof(settings, count), NULL,
-     "how many of each trace (1)"},
+     "number of variants per trace (1)"},
     {0, "keep-valid", OPTION_FLAG, NULL, offsetof(settings, keep_valid), NULL,
-     "a sound trace is to be sound still"},
+     "make only changes that keep a sound trace sound"},
     {0, "break", OPTION_CHOICE, "RULE", offsetof(settings, broken), gen_defect_name,
-     "break that rule of validate, and no other"},
-    {0, "raw", OPTION_FLAG, NULL, offsetof(settings, raw), NULL, "damage bytes, wherever they are"},
+     "violate that rule of validate, and no other"},
+    {0, "raw", OPTION_FLAG, NULL, offsetof(settings, raw), NULL,
+     "damage bytes at random positions"},
     {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
-     "write to this folder, which is made (.)"},
-    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
-     "replace files that are there already"},
-    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the traces"},
-    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the traces, as .gz"},
+     "write to the folder DIR, created if necessary (.)"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL, "replace existing files"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the traces with zstd"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the traces with gzip"},
     {.name = NULL},
 };
 
@@ -187,10 +187,10 @@ const verb verb_mutate = {
     .args = "[FILE ...]",
     .max_args = SIZE_MAX,
     .input = "FILE",
-    .summary = "write variants of traces, to test what reads traces",
-    .details = "A variant is a trace and, beside it, a JSON file that says what was changed and\n"
-               "what the verdict on it ought to be. Without --keep-valid, --break or --raw\n"
-               "records, batches and tables are changed at will.",
+    .summary = "write variants of traces, to test trace parsers",
+    .details = "A variant is a trace and a JSON file with the changes and the expected verdict.\n"
+               "Without --keep-valid, --break or --raw, records, batches and tables are changed\n"
+               "at random.",
     .options = options,
     .limited = true,
     .run = run_mutate,

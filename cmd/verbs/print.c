@@ -1,4 +1,4 @@
-/* print.c - the events of a trace in their order, for people and for programs. */
+/* print.c - print the events of a trace in order. */
 #include "cmd/input.h"
 
 static const char *printer_name(size_t n)
@@ -32,9 +32,10 @@ static int run_print(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name, "how (text)"},
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name,
+     "output format (text)"},
     {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read a damaged trace up to the damage alone"},
+     "read only the data before damage"},
     {.name = NULL},
 };
 
@@ -43,9 +44,9 @@ const verb verb_print = {
     .args = "[FILE]",
     .max_args = 1,
     .input = "FILE",
-    .summary = "print the events of a trace in their order",
-    .details = "text is for people, jsonl for programs, and go what Go's own 'go tool trace -d'\n"
-               "prints.",
+    .summary = "print the events of a trace in order",
+    .details =
+        "text is for people, jsonl for programs, and go is the output of 'go tool trace -d'.",
     .options = options,
     .limited = true,
     .run = run_print,

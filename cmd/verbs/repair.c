@@ -1,4 +1,4 @@
-/* repair.c - a valid trace out of a damaged one. */
+/* repair.c - write a valid trace from a damaged one. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 typedef struct repairing {
     session *session;
     losses losses;
-    int status; /* EXIT_SOUND as long as the output can be opened */
+    int status; /* EXIT_SOUND unless the output could not be opened */
 } repairing;
 
-/* Where a trace goes: the first one where it was told, others beside it with their number. */
+/* The path of a trace after the first: that of the first with the number inserted. */
 static bool path_of(const session *s, unsigned trace, char *path)
 {
     const char *name = s->set.output;
@@ -28,7 +28,7 @@ static bool path_of(const session *s, unsigned trace, char *path)
 
 static out *next_trace(void *ctx, unsigned trace)
 {
-    static char paths[2][PATH_MAX]; /* the output tells of the one before too */
+    static char paths[2][PATH_MAX]; /* messages about the previous output use its path */
     repairing *p = ctx;
     session *s = p->session;
     if (trace == 1) {
@@ -42,9 +42,9 @@ static out *next_trace(void *ctx, unsigned trace)
     return p->status == EXIT_SOUND ? &s->output.out : NULL;
 }
 
-static void tell(void *ctx, const repair_finding *f)
+static void report_finding(void *ctx, const repair_finding *f)
 {
-    losses_tell(&((repairing *)ctx)->losses, f);
+    losses_report(&((repairing *)ctx)->losses, f);
 }
 
 static bool write_stdout(void *ctx, const void *bytes, size_t size)
@@ -59,7 +59,7 @@ static int repair_input(repairing *p, input *in)
                       .config = &in->config,
                       .all = p->session->set.all,
                       .next = next_trace,
-                      .tell = tell,
+                      .tell = report_finding,
                       .ctx = p};
     gotrace_config config = in->config;
     config.on_problem = NULL;
@@ -83,7 +83,7 @@ static int run_repair(session *s)
     const char *path = s->set.output;
     bool to_stdout = !path || strcmp(path, "-") == 0;
     if (to_stdout && (s->set.all || s->set.json)) {
-        diag_error("%s the trace needs a file: -o GOOD", s->set.all ? "with --all" : "with --json");
+        diag_error("%s needs an output file: specify -o OUT", s->set.all ? "--all" : "--json");
         return EXIT_USAGE;
     }
     input in;
@@ -112,9 +112,9 @@ static int run_repair(session *s)
 
 static const option_spec options[] = {
     {0, "all", OPTION_FLAG, NULL, offsetof(settings, all), NULL,
-     "write every trace that the file holds"},
+     "write every trace in the file, to OUT, OUT.2, ..."},
     {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
-     "tell what was lost as JSON Lines"},
+     "report what was lost as JSON Lines"},
     {.name = NULL},
 };
 
@@ -124,9 +124,9 @@ const verb verb_repair = {
     .max_args = 1,
     .input = "FILE",
     .summary = "write a valid trace from a damaged one",
-    .details = "What is sound is kept as it stands. What was lost, where and why is told on\n"
-               "standard error, or with --json on standard output. A file may hold several\n"
-               "traces: the first is written, with --all the others too, beside it.",
+    .details = "Sound data is copied unchanged. What was lost, and where, is reported on standard\n"
+               "error, or with --json on standard output. If the file contains several traces,\n"
+               "the first is written, with --all each of them.",
     .options = options,
     .limited = true,
     .run = run_repair,

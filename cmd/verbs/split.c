@@ -1,4 +1,4 @@
-/* split.c - a trace is taken apart, into files in a folder. */
+/* split.c - split a trace into files in a folder. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 typedef struct splitting {
     session *session;
     const char *folder;
-    char name[256]; /* of the whole */
-    int status;     /* EXIT_SOUND as long as the parts can be opened */
+    char name[256]; /* of the whole trace */
+    int status;     /* EXIT_SOUND unless a part could not be opened */
     bool opened;
     uint64_t count;
 } splitting;
 
-/* The paths of the part at hand and of the one before: the output tells about them. */
+/* The paths of this part and of the one before: messages about the previous output use its path. */
 static char paths[2][PATH_MAX];
 
 static out *next_part(void *ctx, const char *part)
@@ -53,12 +53,12 @@ static parts_by by_of(const char *name)
 static int run_split(session *s)
 {
     if (!s->set.by || !s->set.output) {
-        diag_error(s->set.by ? "the parts need a folder: -o DIR"
-                             : "what the parts are to be is not said: --by proc, thread or "
+        diag_error(s->set.by ? "the output folder is missing: specify -o DIR"
+                             : "the kind of parts is missing: specify --by proc, thread or "
                                "generation");
         return EXIT_USAGE;
     }
-    if (!folder_is_one(s->set.output))
+    if (!folder_is_valid(s->set.output))
         return EXIT_USAGE;
     input in;
     splitting p = {.session = s, .folder = s->set.output};
@@ -91,13 +91,13 @@ static int run_split(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "by", OPTION_CHOICE, "WHAT", offsetof(settings, by), parts_by_name, "a part for each"},
+    {0, "by", OPTION_CHOICE, "WHAT", offsetof(settings, by), parts_by_name,
+     "write one part for each"},
     {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
-     "write the parts to this folder, which is made"},
-    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL,
-     "replace parts that are there already"},
-    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the parts"},
-    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the parts, as .gz"},
+     "write to the folder DIR, created if necessary"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL, "replace existing parts"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the parts with zstd"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the parts with gzip"},
     {.name = NULL},
 };
 
@@ -106,9 +106,10 @@ const verb verb_split = {
     .args = "[FILE]",
     .max_args = 1,
     .input = "FILE",
-    .summary = "take a trace apart, by procs, threads or generations",
-    .details = "The parts are traces themselves, with the strings and stacks that they refer to.\n"
-               "'gotrace merge' puts them together again.",
+    .summary = "split a trace by proc, thread or generation",
+    .details =
+        "Each part is a trace with the strings and stacks that it refers to. 'gotrace merge'\n"
+        "merges them again.",
     .options = options,
     .limited = true,
     .run = run_split,

@@ -1,4 +1,4 @@
-/* synth.c - an event script becomes the trace that it describes. */
+/* synth.c - build a trace from an event script. */
 #include <inttypes.h>
 
 #include "cmd/diag.h"
@@ -6,7 +6,7 @@
 #include "cmd/script_file.h"
 #include "cmd/trace_limits.h"
 
-/* A raw encoder writes record by record: they are gathered first. */
+/* The encoder writes single records, which the output buffers. */
 static bool write_buffered(void *ctx, const void *bytes, size_t size)
 {
     out *o = ctx;
@@ -14,10 +14,9 @@ static bool write_buffered(void *ctx, const void *bytes, size_t size)
     return !o->failed;
 }
 
-/* So many errors are shown; the rest is counted. */
+/* Errors after these are only counted. */
 enum { SHOWN = 20 };
 
-/* What is found wrong in a script. */
 typedef struct script_findings {
     session *session;
     const char *name;
@@ -25,7 +24,7 @@ typedef struct script_findings {
     int status;
 } script_findings;
 
-/* Called with each error. A failed write is reported when the output is closed. */
+/* Called for each error. A failed write is reported when the output is closed. */
 static void report_error(void *ctx, const script_error *found)
 {
     script_findings *f = ctx;
@@ -52,7 +51,7 @@ static int synthesize(session *s, const input *in, FILE *script)
     if (found.errors > SHOWN)
         diag_problem_note(in->name, GOTRACE_NO_OFFSET, "%" PRIu64 " more error%s",
                           found.errors - SHOWN, found.errors == SHOWN + 1 ? "" : "s");
-    /* What a bad script has given so far is no trace. */
+    /* The output of a script with errors is discarded. */
     int closed = output_close(&s->output, false);
     return closed == EXIT_SOUND ? found.status : closed;
 }
@@ -61,7 +60,7 @@ static int run_synth(session *s)
 {
     input in;
     int status = EXIT_SOUND;
-    /* Where compressed data is damaged a part of the script is missing. */
+    /* If compressed data is damaged, a part of the script is missing. */
     if (input_open(&in, s, input_path(s)) && !gotrace_source_error(in.source)) {
         FILE *script = script_file_open(in.source);
         if (script) {
@@ -80,7 +79,7 @@ static const option_spec options[] = {
     {.name = "force",
      .type = OPTION_FLAG,
      .field = offsetof(settings, force),
-     .summary = "write what cannot have happened too"},
+     .summary = "write events that cannot have happened too"},
     {.name = NULL},
 };
 
@@ -89,9 +88,8 @@ const verb verb_synth = {
     .args = "[SCRIPT]",
     .max_args = 1,
     .input = "SCRIPT",
-    .summary = "write the trace that an event script describes",
-    .details = "Reads what dump writes, in any of its formats: which one is seen by the script's\n"
-               "first bytes.",
+    .summary = "build a trace from an event script",
+    .details = "Reads scripts in all formats of dump; the format is detected by the first bytes.",
     .options = options,
     .limited = true,
     .run = run_synth,

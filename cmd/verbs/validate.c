@@ -1,4 +1,4 @@
-/* validate.c - is it a sound trace, and if not, what is wrong with it and where? */
+/* validate.c - check traces and report every problem. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cmd/input.h"
 #include "formats/common/plural.h"
 
-/* How much of a trace was read, "(go 1.19, 12 events, ...)". */
+/* Print the version and the figures, "(go 1.19, 12 events, ...)". */
 static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
 {
     char duration[32];
@@ -65,7 +65,7 @@ static int validate_file(session *s, const char *path)
         print_json(o, &in);
     else if (!s->set.quiet)
         print_text(o, &in);
-    /* The verdict on one file is there before the next is read. */
+    /* The verdict on a file appears before the next file is read. */
     out_flush(o);
     return input_close(&in);
 }
@@ -89,11 +89,11 @@ static int run_validate(session *s)
 
 static const option_spec options[] = {
     {0, "max-errors", OPTION_NUMBER, "N", offsetof(settings, max_errors), NULL,
-     "tell at most N errors and N warnings of a file (20); 0: all"},
+     "report at most N errors, N warnings (20; 0: all)"},
     {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
-     "problems and verdicts as JSON Lines on standard output"},
+     "write problems and verdicts as JSON Lines"},
     {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read a damaged trace up to the damage alone"},
+     "read only the data before damage"},
     {.name = NULL},
 };
 
@@ -102,11 +102,11 @@ const verb verb_validate = {
     .args = "[FILE ...]",
     .max_args = SIZE_MAX,
     .input = "FILE",
-    .summary = "tell whether traces are sound, and what is wrong where",
-    .details = "Prints a line for each FILE: its verdict (sound, unfinished, broken clocks,\n"
+    .summary = "check traces and report every problem",
+    .details = "Prints one line per FILE: its verdict (sound, unfinished, broken clocks,\n"
                "inconsistent, malformed, unsupported, not a trace, unreadable), version, events,\n"
-               "threads (from 1.22), procs, goroutines and duration. What is wrong is told on\n"
-               "standard error. With -q only errors are told, and the exit status tells the\n"
+               "threads (1.22 and later), procs, goroutines and duration. Problems are reported\n"
+               "on standard error. With -q only errors are printed; the exit status is the\n"
                "verdict.",
     .options = options,
     .limited = true,

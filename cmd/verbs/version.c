@@ -1,4 +1,4 @@
-/* version.c - which program, which library, which traces. */
+/* version.c - print the versions of program, library and supported traces. */
 #include "cmd/verb.h"
 
 #define TEXT_(x) #x
@@ -29,14 +29,14 @@ static int run_version(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL, "as JSON"},
+    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL, "print JSON"},
     {.name = NULL},
 };
 
 const verb verb_version = {
     .name = "version",
     .args = "",
-    .summary = "tell the versions of program and library, and of the traces they read",
+    .summary = "print the versions of the program, the library and the traces that they read",
     .options = options,
     .run = run_version,
 };

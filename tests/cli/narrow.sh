@@ -2,9 +2,8 @@
 # How much of a trace a timeline shows.
 trace=go1.27-chan.trace
 sample $trace
-# --to takes a name and a time, told apart by the first character, in any order.
-gotrace convert --to perfetto --from 100us --to 0.2ms -o one "$trace"
-gotrace convert --to=200us --to=perfetto --from=100000ns -o two "$trace"
+gotrace convert --to perfetto --from 100us --until 0.2ms -o one "$trace"
+gotrace convert --until=200us --to=perfetto --from=100000ns -o two "$trace"
 cmp one two
 gotrace convert --only procs,flows --from 0s -o some.pftrace "$trace"
 gotrace convert --only flows,procs -o same.pftrace "$trace"
@@ -18,7 +17,7 @@ done
 grep -c 'runtime.gcBgMarkWorker' all.pftrace ours.pftrace
 jq -r '.traceEvents[] | select(.ph == "X") | .name' ours.json | grep -c 'G[0-9]* runtime\.'
 # The same of chrome, a part at a time.
-gotrace convert --to 200us --to chrome --from 100us -o window.json "$trace"
+gotrace convert --until 200us --to chrome --from 100us -o window.json "$trace"
 jq -c '[.traceEvents[] | select(.ph != "M")] | [(map(.ts) | min), (map(.ts + (.dur // 0)) | max)]
     | map(. * 1000 | round)' window.json
 # What is referred to is there, and nothing else.
@@ -36,17 +35,20 @@ gotrace convert --to chrome --by goroutine --only procs,goroutines,threads -o sa
     go1.26-user.trace
 cmp some.json same.json
 # Times without a unit, too large, upside down; names that are none; what others cannot do.
-for options in '--from 2' '--from 1h' '--from 1.s5' '--to 9223372036855s' '--from s' \
-    '--from 2ms --to 1ms' '--to 0s' '--only procs,gos' '--only ,' "--only ''"; do
+for options in '--from 2' '--from 1h' '--from 1.s5' '--until 9223372036855s' '--from s' \
+    '--from 2ms --until 1ms' '--until 0s' '--only procs,gos' '--only ,' "--only ''"; do
     eval "run gotrace convert --to perfetto $options -o none $trace"
 done
+# --to took times too, before there was --until.
+run gotrace convert --to 1ms --to perfetto -o none "$trace"
+run gotrace convert --to perfetto --to=1.5s -o none "$trace"
 # Which of procs, goroutines and threads chrome has, --by tells.
 run gotrace convert --to chrome --only goroutines "$trace"
 run gotrace convert --to chrome --by thread --only procs,goroutines,flows "$trace"
 run gotrace convert --to text --from 1s "$trace"
 run gotrace convert --to json --no-system "$trace"
 run gotrace convert --from 1ms --to go1.26 "$trace"
-run gotrace convert --to 1ms --to go1.26 "$trace"
+run gotrace convert --until 1ms --to go1.26 "$trace"
 # Threads with each run of a goroutine take more room than with their procs.
 gotrace convert --thread-runs --only threads -o runs.pftrace "$trace"
 gotrace convert --only threads -o procs.pftrace "$trace"
@@ -58,5 +60,5 @@ run gotrace convert --to text --thread-runs "$trace"
 # A part after the end of the trace is empty: that is said, with the trace's length, not with -q.
 run gotrace convert --to perfetto --from 90s -o after.pftrace $trace
 run gotrace convert --to chrome --from 90s -o after.json $trace
-run gotrace convert --to chrome --from 90s --to 91s -o after.json $trace
+run gotrace convert --to chrome --from 90s --until 91s -o after.json $trace
 run gotrace convert -q --to chrome --from 90s -o after.json $trace

@@ -48,7 +48,7 @@ judge() {
     [ "$1" -ne 3 ] || grep -qE ': error: ' log || { echo 'status 3, and not why'; return; }
     [ "$1" -ne 3 ] || [ -z "$(ls -A out)" ] || { echo "status 3, and left $(find out -type f -printf '%f ' -quit)"; return; }
     # Where a damaged trace cannot be recovered, that is said, and what stands before the damage is read.
-    [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || grep -q 'note: it is not recovered: ' log || echo "status $1, and a part of the output"
+    [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || grep -q 'note: not recovered: ' log || echo "status $1, and a part of the output"
     [ -z "$(ls -A tmp)" ] || echo "left in TMPDIR: $(ls -A tmp)"
 }
 

@@ -109,34 +109,45 @@ check 'gotrace.h stands alone' header_alone
 page() { mandoc -T ascii -O width=78 "man/gotrace-$1.1" | sed 's,.\x08,,g'; }
 synopsis() { page "$1" | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | tr -s ' \n' ' '; }
 
-# The long options that --help, and that the page's synopsis and lists name, sorted. gotrace(1)
-# describes those that all verbs have: in --help they are the lines that `version` has too.
-help_options() {
-    gotrace help "$1" | sed -n '/^options:/,/^limits:/p' |
-        grep -vxF -f <(gotrace help version | sed -n '/ --output /,$p') |
-        grep -oE '^ {2}.{4}--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u
-}
+# The long options that --help, and that the page's synopsis and lists name, sorted. Those that all
+# verbs have are in gotrace(1).
+long_options() { grep -oE '^ {2}.{4}--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u; }
+help_options() { gotrace help "$1" | long_options; }
 page_options() {
     { synopsis "$1"; page "$1" | grep -E '^ {5}-'; } | grep -oE -e '--[a-z][a-z-]*' | sort -u
 }
 
-# gotrace(1) lists the limits of all verbs, and their pages refer to it.
-limits_of() {
-    gotrace help "$1" | sed -n '/^limits:/,/^$/s/^ *\(--max-[a-z]*\) .*(\(.*\))$/\1 \2/p'
-}
-page_limits() {
-    page_one=$(mandoc -T ascii -O width=78 man/gotrace.1 | sed 's,.\x08,,g')
-    sed -n '/^   Limits/,/^   [A-Z]/p' <<<"$page_one" |
-        sed -n 's/^ *\(--max-[a-z]*\) [A-Z]* *(\(.*\))$/\1 \2/p'
+# A subsection of gotrace(1).
+page_one() { mandoc -T ascii -O width=78 man/gotrace.1 | sed 's,.\x08,,g' | sed -n "/^   $1/,/^   [A-Z]/p"; }
+
+# Name and default of each limit.
+limits_agree() {
+    diff --label 'help limits' --label 'gotrace(1)' \
+        <(gotrace help limits | sed -n 's/^ *\(--max-[a-z]*\) .*(\(.*\))$/\1 \2/p') \
+        <(page_one Limits | sed -n 's/^ *\(--max-[a-z]*\) [A-Z]* *(\(.*\))$/\1 \2/p')
 }
 
-limits_agree() {
+common_agree() {
+    diff --label 'help limits' --label 'gotrace(1)' \
+        <(gotrace help limits | sed '/^$/q' | long_options) \
+        <(page_one 'Common options' | grep -E '^ {5}-' | grep -oE -e '--[a-z][a-z-]*' | sort -u)
+}
+
+# The page of a verb refers to gotrace(1) for them.
+pages_refer() {
     local verb
     for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-        gotrace help "$verb" | grep -q '^limits:' || continue
-        diff --label "help $verb" --label 'gotrace(1)' <(limits_of "$verb") <(page_limits) || return 1
+        gotrace help "$verb" | grep -q '^Limits and common options: gotrace help limits' || continue
         grep -q '^The .*common options and the limits are described in' "man/gotrace-$verb.1" ||
             { echo "gotrace-$verb(1) does not mention the limits"; return 1; }
+    done
+}
+
+# Help fits 80 columns.
+help_fits() {
+    local topic
+    for topic in limits $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        ! gotrace help "$topic" | grep -nE '^.{81}' || { echo "help $topic"; return 1; }
     done
 }
 
@@ -144,7 +155,7 @@ page_agrees() {
     local arguments
     [ -f "man/gotrace-$1.1" ] || { echo "there is no such page"; return 1; }
     diff --label help --label page <(help_options "$1") <(page_options "$1") || return 1
-    # What stands beside options is the same in the synopsis.
+    # The arguments are the same in the synopsis.
     arguments=$(gotrace help "$1" | sed -n "1s/^usage: gotrace $1 \[OPTION \.\.\.\] *//p")
     synopsis "$1" | grep -qiF "${arguments:-gotrace}" || { echo "synopsis: $arguments"; return 1; }
 }
@@ -157,10 +168,14 @@ if have mandoc; then
     for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
         check "man/gotrace-$verb.1 agrees with --help" page_agrees "$verb"
     done
-    check 'limits of --help and gotrace(1)' limits_agree
+    check 'gotrace(1): limits' limits_agree
+    check 'gotrace(1): common options' common_agree
+    check 'manual pages refer to gotrace(1) for limits' pages_refer
 else
     skip 'manual pages' 'mandoc is not installed'
 fi
+
+check 'help fits 80 columns' help_fits
 
 # ---- completion --------------------------------------------------------------------------------
 

@@ -25,8 +25,8 @@ static void tell_change(out *o, const mutate_change *c)
     out_char(o, '}');
 }
 
-void mutate_tell(out *o, const char *source, const char *trace, const mutate_job *job,
-                 const mutate_variant *variant, const verdict *found)
+void mutate_describe(out *o, const char *source, const char *trace, const mutate_job *job,
+                     const mutate_variant *variant, const verdict *found)
 {
     out_str(o, "{\"trace\":");
     out_json_string(o, trace, strlen(trace));
