@@ -21,8 +21,8 @@ static void print_verb(out *o, const verb *v)
     }
     if (v->input)
         out_printf(o,
-                   "\nWithout %s, or if it is -, standard input is read. It may be compressed with"
-                   " zstd\nor gzip.\n",
+                   "\nWithout %s, or if it is -, standard input is read. It may be compressed\n"
+                   "with zstd or gzip.\n",
                    v->input);
     out_printf(o, "\n%s: gotrace help limits\nManual page: man gotrace-%s\n",
                v->limited ? "Limits and common options" : "Common options", v->name);
