@@ -14,8 +14,8 @@ typedef struct new_file {
     int fd;          /* of an unnamed file, else -1 */
     char *temporary; /* temporary name, or NULL */
     char *final;
-    char *name;    /* what the user calls it */
-    bool replaced; /* it has appeared, and temporary is what was there before */
+    char *name;    /* name for messages */
+    bool replaced; /* it has appeared, and temporary is the replaced file */
 } new_file;
 
 /* Read by the signal handler: changed with signals blocked. Other threads receive no signals
@@ -166,8 +166,8 @@ int new_file_open(const char *path, const char *name, mode_t mode)
         new_file *f = &more[files.count];
         files.list = more;
         *f = (new_file){.fd = -1, .final = strdup(path), .name = strdup(name)};
-        if (f->final && f->name && (fd = open_nameless(f, mode)) < 0)
-            fd = make_temporary(f, mode);
+        if (f->final && f->name && (fd = open_unnamed(f, mode)) < 0)
+            fd = create_temporary(f, mode);
         if (fd >= 0)
             files.count++;
         else
@@ -179,7 +179,7 @@ int new_file_open(const char *path, const char *name, mode_t mode)
     return fd;
 }
 
-/* Exchange a file with the one that is there; false with errno set. */
+/* Exchange a file with the existing one; false with errno set. */
 static bool replace(new_file *f)
 {
     int done = renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->final, RENAME_EXCHANGE);
@@ -187,8 +187,7 @@ static bool replace(new_file *f)
     return f->replaced;
 }
 
-/* Let the file appear; false with errno set. Where there are several, what was there before is kept
- * until all have appeared, if the file system can. */
+/* Let a file appear; false with errno set. */
 static bool commit(new_file *f)
 {
     char name[32];
@@ -220,8 +219,8 @@ static void take_back(new_file *f)
     }
 }
 
-/* Forget all files, and remove those that have a temporary name. */
-static void forget_all(void)
+/* Release all files, and remove temporary names. */
+static void release_all(void)
 {
     for (size_t i = 0; i < files.count; i++) {
         new_file *f = &files.list[i];
@@ -251,7 +250,7 @@ int new_files_commit(char **failed)
     }
     while (error != 0 && done > 0)
         take_back(&files.list[--done]);
-    forget_all();
+    release_all();
     release_signals(&before);
     return error;
 }

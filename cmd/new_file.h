@@ -13,13 +13,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Create a file that is to appear at path, for writing; messages call it name. Returns its
- * descriptor, which is the caller's, or -1 with errno set. */
+/* Create a file that will appear at path; name is for messages. Returns its descriptor, owned by
+ * the caller, or -1 with errno set. */
 int new_file_open(const char *path, const char *name, mode_t mode);
 
-/* Let all files that were created appear, in their order. If one cannot, none does, and files that
- * were to be replaced are there as before: returns the errno, else 0. *failed is the name of the
- * one that cannot, to be freed, or NULL. */
+/* Let all created files appear, in order. If one fails, none appears: returns its errno, otherwise
+ * 0. */
 int new_files_commit(char **failed);
 
 /* Discard all created files. */
