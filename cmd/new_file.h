@@ -17,8 +17,9 @@
  * the caller, or -1 with errno set. */
 int new_file_open(const char *path, const char *name, mode_t mode);
 
-/* Let all created files appear, in order. If one fails, none appears: returns its errno, otherwise
- * 0. */
+/* Let all created files appear, in order. If one fails, none appears, and replaced files are
+ * restored: returns its errno, otherwise 0. *failed is the name of the file that failed, to be
+ * freed, or NULL. */
 int new_files_commit(char **failed);
 
 /* Discard all created files. */
