@@ -330,7 +330,8 @@ gotrace_status gen_defect_write(gotrace_source *sound, int version, const gen_st
     else
         status = scan(&d, sound, config, error);
     if (status >= 0 && d.batch_count == 0)
-        status = fail(error, GOTRACE_RULE_USAGE, 0, "the trace has no batch to break a rule in");
+        status = fail(error, GOTRACE_RULE_USAGE, 0,
+                      "the trace has no batch in which a rule can be violated");
     if (status >= 0) {
         gen_defect_plant(&d, rule);
         if (d.failed)
@@ -353,10 +354,10 @@ static gotrace_status refuse(gotrace_error *error, gotrace_rule rule, int versio
     const char *id = gotrace_rule_describe(rule)->id;
     int first = gen_defect_version(rule, 0);
     if (first)
-        snprintf(message, sizeof message, "no trace of 1.%d can break the rule %s; one of 1.%d can",
-                 version, id, first);
+        snprintf(message, sizeof message,
+                 "no trace of 1.%d can violate the rule %s; one of 1.%d can", version, id, first);
     else
-        snprintf(message, sizeof message, "no trace can break the rule %s", id);
+        snprintf(message, sizeof message, "no trace can violate the rule %s", id);
     return fail(error, GOTRACE_RULE_USAGE, 0, message);
 }
 

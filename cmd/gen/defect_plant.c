@@ -48,19 +48,19 @@ static void header_magic(D *d)
 static void header_foreign(D *d)
 {
     gen_defect_patch(d, 0, 4, "PK\3\4", 4, GOTRACE_NO_OFFSET);
-    d->what = "the file begins as a zip archive does";
+    d->what = "the file begins like a zip archive";
 }
 
 static void header_version(D *d)
 {
     gen_defect_patch(d, 5, 1, d->version < 10 ? "4" : "9", 1, GOTRACE_NO_OFFSET);
     d->at = 5;
-    d->what = "the header tells a version that does not exist";
+    d->what = "the header has a version that does not exist";
 }
 
 static void trace_empty(D *d)
 {
-    cut(d, 16, "there is a header and nothing else");
+    cut(d, 16, "a header without any data");
 }
 
 static void wire_type(D *d)
@@ -77,17 +77,17 @@ static void wire_varint(D *d)
 static void wire_length(D *d)
 {
     append(d, "\xd5\x04\x01\x01\x01\x81\x25\xff\xff\x7f\x01x", 12,
-           "a record that says it is shorter than it is");
+           "a record whose length is too small");
 }
 
 static void wire_truncated(D *d)
 {
-    append(d, "\x06", 1, "a record of which only the first byte is there");
+    append(d, "\x06", 1, "a record of which only the first byte exists");
 }
 
 static void wire_truncated_v2(D *d)
 {
-    append(d, "\x01\x01", 2, "a batch of which only two bytes are there");
+    append(d, "\x01\x01", 2, "a batch of which only two bytes exist");
 }
 
 static void wire_varint_v2(D *d)
@@ -97,7 +97,7 @@ static void wire_varint_v2(D *d)
 
 static void batch_header(D *d)
 {
-    append(d, "\x03", 1, "a byte that begins no batch");
+    append(d, "\x03", 1, "a byte that does not begin a batch");
 }
 
 static void batch_event(D *d)
@@ -175,7 +175,7 @@ static void clock_back(D *d)
     RECORD(d, "ClockSnapshot", 1, 1, 1);
     d->at = d->clocks.offset;
     gen_defect_put(d, d->at, d->clocks.size, d->clocks.batch);
-    d->what = "the clocks of the last generation tell a time before that of the first";
+    d->what = "the clocks of the last generation are before those of the first";
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static void stack_frames(D *d)
     gen_patch *patch = &d->patches[d->patch_count - 1];
     patch->bytes[patch->size - (d->version < 7 ? 2 : 5)] = 2;
     d->at = d->stack.offset;
-    d->what = "a stack that has fewer frames than it says";
+    d->what = "a stack with fewer frames than its number of frames";
 }
 
 static void stack_duplicate(D *d)
@@ -306,7 +306,7 @@ static void order_cut(D *d)
 {
     order_sequence(d);
     gen_defect_patch(d, d->frequency.offset, d->frequency.size, NULL, 0, d->frequency.batch);
-    d->what = "a GoStart waits for what is not there, as the footer is not";
+    d->what = "a GoStart that waits for a missing event, and no footer";
 }
 
 /* 2^64-1 ticks: one back. */
@@ -360,7 +360,7 @@ static void proc_stop(D *d)
 static void go_create(D *d)
 {
     RECORD(d, "GoCreate", d->still.goroutine);
-    add(d, "a GoCreate of a goroutine that is there");
+    add(d, "a GoCreate of a goroutine that exists");
 }
 
 static void go_initial(D *d)
@@ -401,13 +401,13 @@ static void go_sysexit(D *d)
     RECORD(d, "GoCreate", NOT_THERE);
     RECORD(d, "GoWaiting", NOT_THERE);
     RECORD(d, "GoSysExit", NOT_THERE, 2, d->end_ticks + 3);
-    add(d, "a GoSysExit of a goroutine that was in no call");
+    add(d, "a GoSysExit of a goroutine that was not in a system call");
 }
 
 static void go_sysexit_v2(D *d)
 {
     PLAIN(d, "GoSyscallEndBlocked");
-    add(d, "a GoSyscallEndBlocked of a goroutine that is in no call");
+    add(d, "a GoSyscallEndBlocked of a goroutine that is not in a system call");
 }
 
 /* ---- the GC ---------------------------------------------------------------------------------- */
@@ -421,13 +421,13 @@ static void gc_start(D *d)
         RECORD(d, "GCStart", d->gc_next);
         RECORD(d, "GCStart", d->gc_next + 1);
     }
-    add(d, "a GCStart while a cycle goes on");
+    add(d, "a GCStart during a cycle");
 }
 
 static void gc_done(D *d)
 {
     PLAIN(d, "GCDone");
-    add(d, "a GCDone where no cycle goes on");
+    add(d, "a GCDone without a cycle");
 }
 
 static void stw_start(D *d)
@@ -487,20 +487,20 @@ static void context(D *d)
 static void status_proc(D *d)
 {
     RECORD(d, "ProcStatus", d->still.proc, 2);
-    add(d, "a ProcStatus that says a proc that runs is idle");
+    add(d, "a ProcStatus idle for a proc that runs");
 }
 
 static void status_goroutine(D *d)
 {
     RECORD(d, "GoStatus", d->still.goroutine, d->still.thread, 4);
-    add(d, "a GoStatus that says a goroutine that runs is waiting");
+    add(d, "a GoStatus waiting for a goroutine that runs");
 }
 
 static void proc_steal(D *d)
 {
     RECORD(d, "GoSyscallBegin", d->still.proc_seq + 1);
     RECORD(d, "ProcSteal", d->still.proc, d->still.proc_seq + 2, NOT_THERE);
-    add(d, "a ProcSteal from a thread that is not there");
+    add(d, "a ProcSteal from a thread that does not exist");
 }
 
 /* ---- tasks and regions ----------------------------------------------------------------------- */

@@ -202,12 +202,12 @@ static gotrace_status refuse(gotrace_error *error, const char *what, uint64_t nu
 static gotrace_status check(const gen_job *job, gotrace_error *error)
 {
     if (job->procs < 1 || job->procs > GEN_MOST_PROCS)
-        return refuse(error, "1 to 1024 procs can be had", job->procs);
+        return refuse(error, "the number of procs must be 1 to 1024", job->procs);
     if (job->goroutines < GEN_FEWEST_GOROUTINES || job->goroutines > GEN_MOST_GOROUTINES)
-        return refuse(error, "16 to 1000000 goroutines can be had", job->goroutines);
+        return refuse(error, "the number of goroutines must be 16 to 1000000", job->goroutines);
     /* On a single one nothing ever comes from another, and it has no reason to stop. */
     if (job->cover && job->procs < 2)
-        return refuse(error, "all events need two procs", job->procs);
+        return refuse(error, "covering all events needs two procs", job->procs);
     return GOTRACE_OK;
 }
 

@@ -155,7 +155,7 @@ static bool swap_records(mutate *m)
     size_t at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || at + 1 >= m->now.count)
         return false;
-    mutate_note(m, "record behind the next one", &m->now.list[at]);
+    mutate_note(m, "record after the next one", &m->now.list[at]);
     return mutate_exchange(m, at, at + 1, at + 2);
 }
 
@@ -236,7 +236,7 @@ static bool cut_off(mutate *m)
     size_t at = mutate_pick(m, mutate_is_record);
     if (at == SIZE_MAX || at == 0)
         return false;
-    note_batch(m, "all left out from here on", at, m->now.count);
+    note_batch(m, "all removed from here on", at, m->now.count);
     mutate_remove(m, at, m->now.count - at);
     return true;
 }

@@ -180,7 +180,7 @@ static bool is_broken_so(const verdict *before, const verdict *after, gotrace_ru
 static bool no_place(mutate *m, gotrace_rule rule, const char *why)
 {
     fill_error(m->error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
-               "this trace has no place to break the rule %s: %s", gotrace_rule_describe(rule)->id,
+               "the rule %s cannot be violated in this trace: %s", gotrace_rule_describe(rule)->id,
                why);
     return false;
 }
@@ -258,7 +258,8 @@ static bool plant(mutate *m, gotrace_rule rule, const lasts *l, const verdict *b
         if (broken)
             return true;
     }
-    return no_place(m, rule, "what was tried breaks others too, or does not break it");
+    return no_place(m, rule,
+                    "the changes that were tried violate other rules too, or do not violate it");
 }
 
 gotrace_status mutate_break(mutate *m, gotrace_rule rule)
@@ -275,7 +276,7 @@ gotrace_status mutate_break(mutate *m, gotrace_rule rule)
     if (!verdict_of(m->result.bytes, m->result.count, m->config, &before, m->error))
         m->failed = true;
     else if (!m->version || !gen_defect_version(rule, m->version))
-        no_place(m, rule, "its version has none");
+        no_place(m, rule, "its version does not have it");
     else if (gotrace_source_memory(m->result.bytes, m->result.count, NULL, &source, m->error) < 0 ||
              !find_lasts(m, source, &l))
         m->failed = true;

@@ -241,7 +241,7 @@ static bool swap_batches(mutate *m)
     if (!open_head(m, a, &first) || !open_head(m, b, &second) || first.owner == second.owner ||
         first.generation != second.generation)
         return false;
-    mutate_note(m, "batch behind the next one", &m->now.list[a]);
+    mutate_note(m, "batch after the next one", &m->now.list[a]);
     return mutate_exchange(m, a, b, c);
 }
 

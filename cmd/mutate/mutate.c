@@ -248,11 +248,12 @@ static gotrace_status make_keep(mutate *m)
     if (!verdict_of(m->bytes, m->size, m->config, &was, m->error))
         return GOTRACE_ERROR;
     if (!was.sound)
-        return nothing(m, "only variants of a sound trace can be sound; this one is not");
+        return nothing(m, "--keep-valid needs a sound trace; this one is not");
     if (!change_keep(m))
         return GOTRACE_ERROR;
-    return m->variant->change_count > 0 ? GOTRACE_OK
-                                        : nothing(m, "the trace has nothing that could be changed");
+    return m->variant->change_count > 0
+               ? GOTRACE_OK
+               : nothing(m, "the trace contains nothing that can be changed");
 }
 
 bool mutate_keep_sound(mutate *m)
@@ -263,7 +264,7 @@ bool mutate_keep_sound(mutate *m)
         return false;
     }
     if (!was.sound) {
-        nothing(m, "only in a sound trace one rule can be broken; this one is not");
+        nothing(m, "--break needs a sound trace; this one is not");
         return false;
     }
     if (mutate_chance(m, 2) ? !mutate_assemble(m) : !change_keep(m)) {
@@ -294,7 +295,7 @@ gotrace_status mutate_make(mutate *m, const mutate_job *job, mutate_variant *var
     case MUTATE_BREAK: status = mutate_break(m, job->rule); break;
     }
     if (status == GOTRACE_OK && (variant->change_count == 0 || !fits(m)))
-        status = nothing(m, "the trace has nothing that could be changed");
+        status = nothing(m, "the trace contains nothing that can be changed");
     variant->bytes = m->result.bytes;
     variant->size = m->result.count;
     return status;

@@ -17,7 +17,7 @@ static const uint8_t *keep(mutate *m, const void *bytes, size_t size)
 {
     if (size > m->memory.limit - m->memory.used) {
         fill_error(m->error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
-                   "the variant takes more than %llu bytes of memory, the limit set",
+                   "the variant needs more than %llu bytes of memory, the limit",
                    (unsigned long long)m->memory.limit);
         m->failed = true;
         return NULL;

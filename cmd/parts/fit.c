@@ -27,7 +27,8 @@ static void fit_frequency(parts_merge *m, bool *fit)
         merge_tell(m,
                    "'%s' does not belong: its clock ticks %" PRIu64
                    " times a second, %s%s%s %" PRIu64 " times",
-                   name_of(m, i), frequency, told == UINT32_MAX ? "what was told is" : "that of '",
+                   name_of(m, i), frequency,
+                   told == UINT32_MAX ? "--frequency specifies" : "that of '",
                    told == UINT32_MAX ? "" : name_of(m, told), told == UINT32_MAX ? "" : "'",
                    m->frequency);
         *fit = false;
@@ -102,7 +103,7 @@ static void fit_sync(const parts_merge *m, const parts_batch *a, const clocks *w
         if (was->told_all && now->told_all && now->frequency && !go_on(was, now)) {
             merge_tell(m,
                        "'%s' and '%s' do not belong together: the clocks of generation %llu do "
-                       "not go on from those of generation %llu",
+                       "not continue those of generation %llu",
                        x, y, g, (unsigned long long)a->generation);
             *fit = false;
         }
@@ -116,8 +117,7 @@ static void fit_sync(const parts_merge *m, const parts_batch *a, const clocks *w
                (was->ticks != now->ticks || was->monotonic != now->monotonic ||
                 was->seconds != now->seconds || was->nanoseconds != now->nanoseconds)) {
         merge_tell(m,
-                   "'%s' and '%s' do not belong together: in generation %llu their clocks stand "
-                   "elsewhere",
+                   "'%s' and '%s' do not belong together: in generation %llu their clocks differ",
                    x, y, g);
         *fit = false;
     }
@@ -257,10 +257,10 @@ static bool find_gaps(parts_merge *m, gotrace_error *error)
         if (numbers[i] <= first)
             continue;
         if (first == last)
-            merge_tell(m, "a part is missing: none has generation %" PRIu64, first);
+            merge_tell(m, "a part is missing: no part contains generation %" PRIu64, first);
         else
-            merge_tell(m, "parts are missing: none has generations %" PRIu64 " to %" PRIu64, first,
-                       last);
+            merge_tell(m, "parts are missing: no part contains generations %" PRIu64 " to %" PRIu64,
+                       first, last);
     }
     parts_drop(&m->memory, numbers, capacity, sizeof *numbers);
     return true;

@@ -77,21 +77,21 @@ static bool index_batch(v2_index *x, gotrace_error *error)
                    error);
     bool experiment = header[0] == GOTRACE_V2_ExperimentalBatch && version >= 23;
     if (header[0] != GOTRACE_V2_EventBatch && !experiment) {
-        damage(x, GOTRACE_RULE_BATCH_HEADER, "here is no batch; nothing is read from here on");
+        damage(x, GOTRACE_RULE_BATCH_HEADER, "no batch here; the rest is not read");
         return false;
     }
     uint64_t v[5] = {0}; /* experiment, generation, thread, time, size */
     for (unsigned i = experiment ? 0 : 1; i < 5; i++) {
         if (!parts_varint(&p, end, &v[i])) {
             damage(x, p == end ? GOTRACE_RULE_WIRE_TRUNCATED : GOTRACE_RULE_WIRE_VARINT,
-                   "a batch's header is not whole; nothing is read from here on");
+                   "the header of a batch is incomplete; the rest is not read");
             return false;
         }
     }
     uint64_t before = (uint64_t)(p - header);
     if (v[4] > PARTS_MOST || v[4] > x->size - x->at - before) {
         damage(x, v[4] > PARTS_MOST ? GOTRACE_RULE_BATCH_HEADER : GOTRACE_RULE_WIRE_TRUNCATED,
-               "a batch says that it is longer than it can be; nothing is read from here on");
+               "the size of a batch is larger than possible; the rest is not read");
         return false;
     }
     x->generation = v[1];

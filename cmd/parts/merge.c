@@ -87,7 +87,7 @@ static bool probe_parts(parts_merge *m, bool *fit, gotrace_error *error)
         } else if (!part->in.bare && m->version != part->in.version) {
             merge_tell(m, "'%s' does not belong: it is a trace of go 1.%d, %s%s%s go 1.%d",
                        m->job.name(m->job.ctx, i), part->in.version,
-                       m->job.version ? "what was told is" : "'",
+                       m->job.version ? "--go specifies" : "'",
                        m->job.version ? "" : m->job.name(m->job.ctx, told),
                        m->job.version ? "" : "' is one of", m->version);
             *fit = false;
@@ -105,9 +105,9 @@ static bool check_bare(parts_merge *m, gotrace_error *error)
             continue;
         if (m->version == 0 || m->version >= GOTRACE_FIRST_V2) {
             fill_error(error, GOTRACE_RULE_USAGE, GOTRACE_NO_OFFSET,
-                       m->version ? "'%.100s' begins with a batch as go 1.5 to 1.21 write it; the "
-                                    "others are of go 1.%d"
-                                  : "'%.100s' has no header: --go says which version it is of",
+                       m->version ? "'%.100s' begins with a batch in the format of go 1.5 to 1.21; "
+                                    "the others have version 1.%d"
+                                  : "'%.100s' has no header: specify its version with --go",
                        m->job.name(m->job.ctx, i), m->version);
             return false;
         }

@@ -110,7 +110,7 @@ static void tell_owners(const owners *o)
     qsort(o->list, o->count, sizeof *o->list, compare_named);
     for (size_t i = 0; i < o->count; i++)
         if (!o->list[i].has && (i == 0 || o->list[i - 1].id != o->list[i].id) && ++told <= TOLD)
-            merge_tell(o->m, "there is a %s %" PRIu64 ", but no part has events of it", what,
+            merge_tell(o->m, "there is a %s %" PRIu64 ", but no part contains its events", what,
                        o->list[i].id);
     if (told > TOLD)
         merge_tell(o->m, "and %zu more", told - TOLD);
@@ -136,14 +136,14 @@ static void tell_procs(const owners *o)
             expected = 0;
         if (p->proc > expected && ++told <= TOLD)
             merge_tell(o->m,
-                       "a part may be missing: generation %" PRIu64 " tells of proc %" PRIu64
-                       ", and not of proc %" PRIu64,
+                       "a part may be missing: generation %" PRIu64 " contains proc %" PRIu64
+                       ", but not proc %" PRIu64,
                        p->generation, p->proc, expected);
         if (p->proc >= expected)
             expected = p->proc + 1;
     }
     if (told > TOLD)
-        merge_tell(o->m, "and of %zu more", told - TOLD);
+        merge_tell(o->m, "and %zu more", told - TOLD);
 }
 
 /* And there are goroutines that do nothing, of which it tells on no thread. */
@@ -157,7 +157,7 @@ static void tell_nowhere(const owners *o)
             elsewhere = true;
         }
     if (elsewhere && !told)
-        merge_tell(o->m, "a part may be missing: none has what is told on no thread");
+        merge_tell(o->m, "a part may be missing: no part contains the events without a thread");
 }
 
 static bool look_into(owners *o, const parts_batch *b, gotrace_error *error)

@@ -22,7 +22,7 @@ bool parts_grow(parts_memory *memory, void *list, size_t *capacity, size_t count
     uint64_t more = (uint64_t)(wanted - *capacity) * size;
     if (wanted > SIZE_MAX / size || more > memory->limit - memory->used) {
         fill_error(error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
-                   "what has to be remembered takes more than %llu bytes, the limit set",
+                   "the tables need more than %llu bytes, the limit",
                    (unsigned long long)memory->limit);
         return false;
     }

@@ -509,19 +509,15 @@ static gotrace_status check(const split *s)
     int version = s->input.version;
     if (s->input.bare) {
         fill_error(s->error, GOTRACE_RULE_HEADER_MAGIC, 0,
-                   "batches without a header are one proc's already; 'gotrace merge' reads them");
+                   "batches without a header cannot be split; 'gotrace merge' reads them");
         return GOTRACE_ERROR;
     }
     if (version < GOTRACE_FIRST_V2 && s->job->by == PARTS_BY_THREAD)
-        return refuse(s->error, version,
-                      "its batches are those of procs, which go from thread to thread; use --by "
-                      "proc");
+        return refuse(s->error, version, "its batches belong to procs; use --by proc");
     if (version < GOTRACE_FIRST_V2 && s->job->by == PARTS_BY_GENERATION)
         return refuse(s->error, version, "it has no generations; use --by proc");
     if (version >= GOTRACE_FIRST_V2 && s->job->by == PARTS_BY_PROC)
-        return refuse(s->error, version,
-                      "its batches are those of threads, which hand procs to each other; use --by "
-                      "thread");
+        return refuse(s->error, version, "its batches belong to threads; use --by thread");
     return GOTRACE_OK;
 }
 
@@ -548,7 +544,7 @@ static gotrace_status write_parts(split *s)
         return GOTRACE_ERROR;
     if (owners ? s->work_count == 0 : s->slice_count == 0) {
         fill_error(s->error, GOTRACE_RULE_TRACE_EMPTY, GOTRACE_NO_OFFSET,
-                   "there is nothing in the trace that a part could be made of");
+                   "the trace contains no batches");
         return GOTRACE_ERROR;
     }
     return owners ? write_owners(s) : write_generations(s);

@@ -68,8 +68,7 @@ static gotrace_status take_rows(script_job *job, const char *name, const script_
 static gotrace_status take_bytes(script_job *job, const script_item *item)
 {
     if (item->kind == ITEM_TEXT && utf8_valid_prefix(item->bytes, item->size) != item->size)
-        return script_fail(job, item->offset,
-                           "text that is not UTF-8: other bytes go into a byte string");
+        return script_fail(job, item->offset, "text that is not UTF-8; use a byte string");
     return script_record_bytes(job, item->offset, item->bytes, item->size);
 }
 
@@ -484,7 +483,7 @@ static gotrace_status read_version(script_job *job, cbor_header *header)
         memcmp(item.bytes, go, strlen(go)) != 0)
         return fail_value(job, "trace", &item, "\"go 1.N\"");
     if (header->version.size > 0)
-        return script_fail(job, item.offset, "the trace's version is told twice");
+        return script_fail(job, item.offset, "the version of the trace is specified twice");
     item.bytes += strlen(go);
     item.size -= strlen(go);
     header->version = keep_name(&item);
@@ -506,8 +505,8 @@ static gotrace_status read_list(script_job *job, cbor_header *header, const scri
     bool is_events = item_is(name, "events");
     const char *shown = is_events ? "events" : "records";
     if (header->version.size == 0)
-        return script_fail(job, name->offset, "\"%s\" before \"trace\", which says how they are",
-                           shown);
+        return script_fail(job, name->offset,
+                           "\"%s\" before \"trace\", which determines their format", shown);
     uint64_t offset = name->offset;
     header->has_list = true;
     if (end_header(job, header) != GOTRACE_OK ||

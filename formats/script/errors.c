@@ -197,7 +197,7 @@ gotrace_status script_fail_event(script_job *job, const char *name, size_t size)
         job->hopeless = true;
         return script_fail(job, line,
                            "Sync is not a record of go 1.%d: it is an event of level meaning, "
-                           "which the first line has to set: level=meaning",
+                           "which needs level=meaning in the first line",
                            job->version);
     }
     if (elsewhere)

@@ -100,7 +100,7 @@ static gotrace_status set_number(script_job *job, uint64_t line, size_t which, s
                            "%s: \"%s\" found, a whole number from 0 to 2^64 - 1 expected",
                            names[which], script_show(value.bytes, value.size).text);
     if (which == FREQUENCY && *slots[which] == 0)
-        return script_fail(job, line, "frequency: 0 found, at least 1 tick a second expected");
+        return script_fail(job, line, "frequency: 0 found, at least 1 tick per second expected");
     return GOTRACE_OK;
 }
 
@@ -118,7 +118,7 @@ static gotrace_status fail_head_name(script_job *job, uint64_t line, const char 
     if (near)
         return script_fail(job, line, "a script's header has no \"%s\"; did you mean %s?",
                            script_show(name, size).text, near);
-    return script_fail(job, line, "a script's header has no \"%s\"; it can have %s",
+    return script_fail(job, line, "a script's header has no \"%s\"; its members are %s",
                        script_show(name, size).text, list.text);
 }
 

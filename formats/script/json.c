@@ -229,7 +229,7 @@ const script_format script_json = {
 const script_format script_jsonl = {
     .name = "jsonl",
     .extensions = jsonl_extensions,
-    .summary = "JSON Lines: one object an event",
+    .summary = "JSON Lines: one object per event",
     .begin = jsonl_begin,
     .record = jsonl_record,
     .end = jsonl_end,
@@ -599,12 +599,12 @@ static size_t give(void *buffer, size_t size, void *ctx)
         size = in->end - in->at;
     if (status == GOTRACE_OK && source->before + size > job->memory_limit)
         status = script_fail_system(job, GOTRACE_RULE_SYSTEM_LIMIT,
-                                    "a JSON document of more than %llu bytes, the limit set; JSON "
+                                    "a JSON document of more than %llu bytes, the limit; JSON "
                                     "Lines can be longer",
                                     (unsigned long long)job->memory_limit);
     /* Jansson can pass over a zero byte without counting it. */
     else if (status == GOTRACE_OK && memchr(in->buffer + in->at, '\0', size))
-        status = script_fail(job, in->line, "a zero byte, which JSON cannot hold");
+        status = script_fail(job, in->line, "a zero byte, which JSON does not permit");
     else if (status == GOTRACE_OK && !make_room(source, size))
         status = script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
     source->failed = status < 0;

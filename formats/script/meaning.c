@@ -493,8 +493,9 @@ static gotrace_status begin(script_job *job)
         return GOTRACE_OK;
     if (job->version < GOTRACE_FIRST_V2 && m->options.frequency > INT64_MAX)
         return script_fail(job, m->line,
-                           "frequency: %" PRIu64 " found, at most 2^63 - 1 ticks a second expected "
-                           "until 1.21",
+                           "frequency: %" PRIu64
+                           " found, at most 2^63 - 1 ticks per second expected "
+                           "up to 1.21",
                            m->options.frequency);
     gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, m->line);
     return gotrace_writer_new(job->version, &m->options, script_write, job, job->config, &m->writer,
@@ -526,8 +527,8 @@ static void say_time_runs_back(script_job *job)
                         "%s: time runs back by %" PRIu64 " ns from the event at ", name_of(m),
                         script_ns(m->latest - m->now, m->options.frequency));
     snprintf(error->message + size, sizeof error->message - (size_t)size,
-             job->binary ? "byte 0x%" PRIx64 "; events are in the order of their times"
-                         : "line %" PRIu64 "; events are in the order of their times",
+             job->binary ? "byte 0x%" PRIx64 "; events must be in order of time"
+                         : "line %" PRIu64 "; events must be in order of time",
              m->follow.latest_line);
 }
 

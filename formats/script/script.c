@@ -49,7 +49,7 @@ gotrace_status script_grow(script_job *job, void **array, size_t *capacity, size
     uint64_t more = (uint64_t)(wanted - *capacity) * element;
     if (more > job->memory_limit - job->memory_used)
         return script_fail_system(job, GOTRACE_RULE_SYSTEM_LIMIT,
-                                  "more than %llu bytes of memory would be needed, the limit set",
+                                  "more than %llu bytes of memory are needed, the limit",
                                   (unsigned long long)job->memory_limit);
     void *moved = job->allocator.resize(job->allocator.ctx, *array, *capacity * element,
                                         wanted * element);
@@ -212,7 +212,7 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
     uint64_t minor = 0;
     job->hopeless = true;
     if (job->version != 0)
-        return script_fail(job, line, "the trace's version is told twice");
+        return script_fail(job, line, "the version of the trace is specified twice");
     gotrace_status status = script_number(job, line, number, size, &minor);
     if (status != GOTRACE_OK)
         return status;

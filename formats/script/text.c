@@ -139,7 +139,7 @@ static const char *const text_extensions[] = {".txt", ".script", NULL};
 const script_format script_text = {
     .name = "text",
     .extensions = text_extensions,
-    .summary = "one event a line, in the style of Go's raw text",
+    .summary = "one event per line, in the style of Go's raw text",
     .begin = text_begin,
     .record = text_record,
     .end = text_end,
@@ -474,8 +474,9 @@ static gotrace_status fail_header(script_job *job, const text_line *line, const 
 {
     size_t size = (size_t)(line->end - start);
     if (size > 5 && memcmp(start, "go 1.", 5) == 0)
-        return script_fail(job, line->number,
-                           "this is a trace, not a script: \"gotrace dump\" makes a script of it");
+        return script_fail(
+            job, line->number,
+            "this is a trace, not a script: \"gotrace dump\" converts it to a script");
     if (size > 1 && (memcmp(start, "\xff\xfe", 2) == 0 || memcmp(start, "\xfe\xff", 2) == 0))
         return script_fail(job, line->number, "this is UTF-16; a script is UTF-8");
     return script_fail(job, line->number,

@@ -32,8 +32,8 @@
     X(LABELS, "labels of goroutines") \
     X(ASSISTS, "beginnings and ends of mark assists") \
     X(SWEPT, "counts of swept bytes") \
-    X(STOPS, "stops of the world for other reasons than the GC") \
-    X(STOPS_WITHIN, "stops of the world within another") \
+    X(STOPS, "stop-the-world pauses for other reasons than the GC") \
+    X(STOPS_WITHIN, "stop-the-world pauses within another") \
     X(STOP_REASONS, "reasons for stopping the world") \
     X(STOP_STACKS, "stacks of where the world was stopped") \
     X(WAIT_REASONS, "reasons for waiting") \
@@ -46,7 +46,7 @@
     X(C_CALL_ENDS, "returns to C (written as system calls)") \
     X(FUTILE, "futile wake-ups' events") \
     X(EXPERIMENTS, "events of experiments") \
-    X(EXPERIMENT_DATA, "batches of experiments' data") \
+    X(EXPERIMENT_DATA, "batches of experiment data") \
     X(STRING_ENDS, "ends of strings, beyond 1024 bytes") \
     X(CLOCKS, "readings of the system's clocks") \
     X(BEGUN_BEFORE, "ends of mark assists that began before the trace")

@@ -103,15 +103,14 @@ gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_plac
         [GOTRACE_LIMIT_STRING_BYTES] = {"byte of a string", "bytes of a string"},
         [GOTRACE_LIMIT_STACKS] = {"stack", "stacks"},
         [GOTRACE_LIMIT_FRAMES] = {"frame of a stack", "frames of a stack"},
-        [GOTRACE_LIMIT_GOROUTINES] = {"goroutine at a time", "goroutines at a time"},
+        [GOTRACE_LIMIT_GOROUTINES] = {"goroutine at the same time", "goroutines at the same time"},
         [GOTRACE_LIMIT_BATCHES] = {"batch", "batches"},
         [GOTRACE_LIMIT_PROCS] = {"proc", "different procs"},
         [GOTRACE_LIMIT_INPUT] = {"byte of input from a pipe or after decompression",
                                  "bytes of input from a pipe or after decompression"},
     };
-    gt_error_set(error, GOTRACE_RULE_SYSTEM_LIMIT, place,
-                 "more than %llu %s would be needed, the limit set", (unsigned long long)limit,
-                 limit == 1 ? what[which].one : what[which].more);
+    gt_error_set(error, GOTRACE_RULE_SYSTEM_LIMIT, place, "more than %llu %s are needed, the limit",
+                 (unsigned long long)limit, limit == 1 ? what[which].one : what[which].more);
     if (error)
         error->limit = (int)which;
     return GOTRACE_ERROR;

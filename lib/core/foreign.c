@@ -202,12 +202,12 @@ static const kind kinds[] = {
     MAGIC("\x28\xb5\x2f\xfd", 0, "compressed with zstd: zstd -dc FILE | gotrace validate -"),
     MAGIC("PK\3\4", 0, "a zip archive: unpack it with unzip FILE, and read the trace in it"),
     MAGIC("ustar", 257, "a tar archive: unpack it with tar -xf FILE, and read the trace in it"),
-    LOOK(is_text_script, "an event script: gotrace synth FILE makes a trace of it"),
-    LOOK(is_json_script, "an event script: gotrace synth FILE makes a trace of it"),
-    LOOK(is_cbor_script, "an event script: gotrace synth FILE makes a trace of it"),
+    LOOK(is_text_script, "an event script: gotrace synth FILE builds a trace from it"),
+    LOOK(is_json_script, "an event script: gotrace synth FILE builds a trace from it"),
+    LOOK(is_cbor_script, "an event script: gotrace synth FILE builds a trace from it"),
     LOOK(is_chrome, "a Chrome timeline, which gotrace writes but does not read: "
                     "convert the Go trace that it was made from"),
-    LOOK(is_json, "JSON, and not an event script: gotrace reads Go traces"),
+    LOOK(is_json, "JSON, but not an event script: gotrace reads Go traces"),
     LOOK(is_html, "an HTML page, perhaps the answer to a wrong URL or a login page: "
                   "traces come from /debug/pprof/trace?seconds=5"),
     LOOK(is_xml, "an XML document"),
@@ -221,7 +221,7 @@ static const kind kinds[] = {
     LOOK(is_perfetto, "a Perfetto timeline, which gotrace writes but does not read: "
                       "convert the Go trace that it was made from"),
     MAGIC("\177ELF", 0,
-          "an ELF file, that is a program or a library: gotrace reads what programs record"),
+          "an ELF file (a program or a library): gotrace reads the traces that programs record"),
     MAGIC("PERFILE2", 0, "a profile of perf: perf report -i FILE shows it"),
     MAGIC("%PDF-", 0, "a PDF document"),
     MAGIC("\x89PNG", 0, "a PNG image"),

@@ -94,8 +94,8 @@ gotrace_status gotrace_decoder_feed(gotrace_decoder *d, const void *bytes, size_
     if (d->finished || d->at != d->end)
         return d->status = gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s",
                                         d->finished
-                                            ? "bytes fed to a decoder that was told of the end"
-                                            : "bytes fed to a decoder that has not used up the "
+                                            ? "bytes fed to a decoder after gotrace_decoder_finish"
+                                            : "bytes fed to a decoder that has not consumed the "
                                               "last ones");
     if (size > 0) {
         d->at = bytes;

@@ -127,7 +127,7 @@ gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ct
     version = gotrace_release_version(release);
     if (version == 0)
         return gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_NOWHERE,
-                            "the trace version of Go 1.%d is not known", release);
+                            "the trace version of Go 1.%d is unknown", release);
     gt_heap heap;
     gt_heap_init(&heap, config);
     gotrace_encoder *e = gt_calloc(&heap, 1, sizeof *e);

@@ -215,7 +215,7 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (ticks < w->told &&
-        !gt_w_refuse(w, GOTRACE_RULE_TIME_ORDER, "time runs back from %llu to %llu ticks",
+        !gt_w_refuse(w, GOTRACE_RULE_TIME_ORDER, "time decreases from %llu to %llu ticks",
                      (unsigned long long)w->told, (unsigned long long)ticks))
         return GOTRACE_ERROR;
     if (w->begun && ticks > w->began && ticks - w->began >= generation_ticks(w) &&

@@ -196,10 +196,10 @@ static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP],
                 return true;
             return used < 0
                        ? gt_report(s->reader, GOTRACE_RULE_WIRE_VARINT, place_of(s, at),
-                                   "a number runs over ten bytes or 64 bits")
+                                   "a number exceeds ten bytes or 64 bits")
                        : gt_report(s->reader, GOTRACE_RULE_WIRE_LENGTH, place_of(s, s->p),
-                                   "the record says it is %llu byte%s long, but its "
-                                   "last value goes on beyond that",
+                                   "the length of the record is %llu byte%s, but its "
+                                   "last value continues after that",
                                    (unsigned long long)frame->length, gt_plural(frame->length));
         }
         if (*count < KEEP)
@@ -278,8 +278,8 @@ static bool put_frequency(skim *s, uint64_t frequency)
     if (frequency == 0 || frequency > INT64_MAX) {
         s->index->frequency = 0;
         return gt_report(s->reader, GOTRACE_RULE_FOOTER_FREQUENCY, place_of(s, s->p),
-                         "the frequency is %lld ticks a second: the clocks of the CPUs were not "
-                         "in step; times are given in ticks",
+                         "the frequency is %lld ticks per second: the clocks of the CPUs were "
+                         "not synchronised; times are given in ticks",
                          (long long)(int64_t)frequency);
     }
     return true;
@@ -406,7 +406,7 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
                        frame->type, *s->p, s->reader->summary.version);
     case GT_WIRE_VARINT:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_VARINT,
-                       "a number of this record, at 0x%llx, runs over ten bytes or 64 bits",
+                       "a number of this record, at 0x%llx, exceeds ten bytes or 64 bits",
                        (unsigned long long)offset_of(s, frame->bad));
     case GT_WIRE_STRING_LENGTH:
         return DAMAGED(s, s->p, GOTRACE_RULE_STRING_LENGTH,
@@ -420,7 +420,7 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
                        (unsigned long long)s->reader->limits.string_bytes);
     default:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TRUNCATED,
-                       "the trace is cut off %llu byte%s into a record (%s)",
+                       "the trace is truncated %llu byte%s into a record (%s)",
                        (unsigned long long)(s->end - s->p), gt_plural((uint64_t)(s->end - s->p)),
                        gotrace_event_spec_of(s->reader->summary.version, frame->type)->name);
     }
@@ -593,7 +593,7 @@ static bool check_whole(skim *s)
     gotrace_summary *summary = &s->reader->summary;
     gt_place end = GT_AT(summary->size - summary->unread_bytes);
     if (summary->events == 0)
-        return gt_report(s->reader, GOTRACE_RULE_TRACE_EMPTY, end, "the trace holds no event");
+        return gt_report(s->reader, GOTRACE_RULE_TRACE_EMPTY, end, "the trace contains no events");
     if (!s->index->has_frequency)
         return gt_report(s->reader, GOTRACE_RULE_FOOTER_MISSING, end,
                          "%s; times are given in ticks",

@@ -281,7 +281,7 @@ static bool report_cut(gotrace_reader *reader, const gt_event *e)
 {
     bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT, gt_event_place(e),
                            "%s waits for an event that was cut off; from here on events are taken "
-                           "in the order of their time, and what does not fit is not told",
+                           "in order of time, and further inconsistencies are not reported",
                            gotrace_event_spec_of(reader->summary.version, e->type)->name);
     reader->quiet = true;
     return go_on;

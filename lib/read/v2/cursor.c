@@ -100,7 +100,7 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
         const gt_v2_shape *shape = &v2->shapes[type];
         uint64_t dt;
         if (!(shape->flags & GOTRACE_SPEC_TIMED)) {
-            *bad = "a record that is no event";
+            *bad = "a record that is not an event";
             p = start;
             break;
         }

@@ -289,8 +289,8 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
     uint64_t id = f->e->args[0];
     uint8_t status = status_of(does->other.to);
     if (gt_goroutine_find(&f->v2->goroutines, id) &&
-        !GT_BROKEN(f, GOTRACE_RULE_GO_CREATE,
-                   "goroutine %llu is created, but there is one of that id", num(id)))
+        !GT_BROKEN(f, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but it already exists",
+                   num(id)))
         return GT_FOLLOW_FAILED;
     gt_goroutine *g = gt_v2_make_goroutine(f, id, status);
     if (!g)

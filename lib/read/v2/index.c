@@ -72,8 +72,9 @@ static bool place_in_generation(look *l, uint64_t number)
         return true;
     if (number == 0 || (l->v2->generation_count && l->open && l->reader->summary.version >= 26))
         if (!gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
-                       number == 0 ? "a batch is of generation %llu"
-                                   : "a batch of generation %llu stands before the end of the last",
+                       number == 0
+                           ? "a batch is of generation %llu"
+                           : "a batch of generation %llu comes before the end of the last one",
                        (unsigned long long)number))
             return false;
     if (l->v2->generation_count) {
@@ -169,13 +170,13 @@ static bool read_batch(look *l)
         int used = gt_varint(&p, start + n, &v[i]);
         if (used < 0)
             return DAMAGED(l, GOTRACE_RULE_WIRE_VARINT,
-                           "a number of a batch's header runs over ten bytes or 64 bits");
+                           "a number in the header of a batch exceeds ten bytes or 64 bits");
         if (used == 0)
             return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
-                           "the trace is cut off in the header of a batch");
+                           "the trace is truncated in the header of a batch");
     }
     if (v[4] > GT_V2_MAX_BATCH)
-        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "a batch says it is %llu bytes long",
+        return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "the size of a batch is %llu bytes",
                        (unsigned long long)v[4]);
     uint64_t data = l->at + (uint64_t)(p - start), end = data + v[4];
     if (end > summary->size)
@@ -187,7 +188,7 @@ static bool read_batch(look *l)
         return false;
     if (experiment && v[0] == 0 &&
         !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
-                   "a batch of experiment 0, which is none"))
+                   "a batch of experiment 0, which does not exist"))
         return false;
     uint8_t first = 0;
     if (v[4] && p < start + n)
@@ -216,7 +217,7 @@ static bool check_end(look *l)
     struct gt_v2 *v2 = l->v2;
     if (v2->batch_count == 0)
         return gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
-                         "the trace holds no batch");
+                         "the trace contains no batches");
     gt_generation *last = last_generation(l);
     if (l->reader->summary.version < 26)
         last->summary.complete = !l->damaged;

@@ -71,7 +71,7 @@ static bool force_all(gotrace_reader *reader, struct gt_v2 *v2)
     bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
                            (gt_place){e->offset, e->batch, GOTRACE_NO_OFFSET},
                            "%s waits for an event that was cut off; from here on events are taken "
-                           "in the order of their time, and what does not fit is not told",
+                           "in order of time, and further inconsistencies are not reported",
                            gt_v2_spec(reader->summary.version, e->type)->name);
     reader->quiet = true;
     return go_on;
@@ -112,8 +112,8 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
     gt_v2_back *b = &v2->back;
     if (b->count &&
         !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
-                   "events before one that they follow, by their times: %llu, by up to %lld ns; "
-                   "this is the first",
+                   "%llu events have timestamps earlier than the event that caused them (by up to "
+                   "%lld ns); this is the first",
                    (unsigned long long)b->count, (long long)b->most))
         return false;
     *b = (gt_v2_back){.latest = INT64_MIN}; /* generations overlap */
@@ -133,10 +133,11 @@ static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
                                  now->wall_nanoseconds < before->wall_nanoseconds)
                             ? "wall"
                             : NULL;
-    return !clock || gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(now->offset),
-                               "generation %llu begins before generation %llu, by the %s clock",
-                               (unsigned long long)now->generation,
-                               (unsigned long long)before->generation, clock);
+    return !clock ||
+           gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(now->offset),
+                     "generation %llu begins before generation %llu, according to the %s clock",
+                     (unsigned long long)now->generation, (unsigned long long)before->generation,
+                     clock);
 }
 
 /* Go to the next generation, or to the end of the trace. */

@@ -152,7 +152,7 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
 
 /* ---- the GC -------------------------------------------------------------------------------- */
 
-static const char *const gc_names[] = {"in a state that is not known", "not going on", "going on"};
+static const char *const gc_names[] = {"in an unknown state", "not active", "going on"};
 
 gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
 {

@@ -115,13 +115,13 @@ static bool read_string(table_batch *t)
     uint64_t v[2];
     bool go_on = true;
     if (*t->p++ != GOTRACE_V2_String)
-        return spoiled(t, start, "a batch of strings holds something else");
+        return spoiled(t, start, "a batch of strings contains another record");
     if (!values(t, start, v, 2, &go_on))
         return go_on;
     if (v[1] > GT_V2_MAX_STRING || v[1] > (uint64_t)(t->end - t->p))
         return spoiled(t, start,
                        v[1] > GT_V2_MAX_STRING ? "a string is longer than 1024 bytes"
-                                               : "a string goes on beyond its batch");
+                                               : "a string exceeds its batch");
     const uint8_t *bytes = t->p;
     t->p += v[1];
     count(t, GOTRACE_V2_String, start);
@@ -149,7 +149,7 @@ static bool read_stack(table_batch *t)
     uint64_t v[2], frame[4];
     bool go_on = true;
     if (*t->p++ != GOTRACE_V2_Stack)
-        return spoiled(t, start, "a batch of stacks holds something else");
+        return spoiled(t, start, "a batch of stacks contains another record");
     if (!values(t, start, v, 2, &go_on))
         return go_on;
     if (v[1] > GT_V2_MAX_FRAMES)
@@ -180,7 +180,7 @@ static bool read_sample(table_batch *t)
     uint64_t v[5];
     bool go_on = true;
     if (*t->p++ != GOTRACE_V2_CPUSample)
-        return spoiled(t, start, "a batch of samples holds something else");
+        return spoiled(t, start, "a batch of samples contains another record");
     if (!values(t, start, v, 5, &go_on))
         return go_on;
     count(t, GOTRACE_V2_CPUSample, start);
@@ -213,7 +213,7 @@ static bool read_sync(table_batch *t)
         count(t, type, start);
         if (t->generation->sync)
             return gt_report(t->reader, GOTRACE_RULE_GENERATION_CLOCK, place_of(t, start),
-                             "the generation has a frequency already");
+                             "the generation has a second frequency");
         t->generation->sync = true;
         g->frequency = v[0];
         return true;
@@ -224,7 +224,7 @@ static bool read_sync(table_batch *t)
         count(t, type, start);
         if (g->has_clocks)
             return gt_report(t->reader, GOTRACE_RULE_GENERATION_CLOCK, place_of(t, start),
-                             "the generation has its clocks already");
+                             "the generation has a second clock snapshot");
         g->has_clocks = true;
         g->clock_ticks = t->batch->time + v[0];
         g->monotonic_ns = v[1];
@@ -232,7 +232,7 @@ static bool read_sync(table_batch *t)
         g->wall_nanoseconds = v[3];
         return true;
     }
-    return spoiled(t, start, "a batch of clocks holds something else");
+    return spoiled(t, start, "a batch of clocks contains another record");
 }
 
 static bool load_batch(table_batch *t)

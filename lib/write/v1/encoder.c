@@ -269,7 +269,7 @@ static gotrace_status check_event(gotrace_encoder *e, const gotrace_event_spec *
     if (!spec || e->shapes[spec->code & 63].values == 0)
         return fail_usage(e, "an event of a type that this version does not have");
     if (!(spec->flags & GOTRACE_SPEC_TIMED) && spec->code != GOTRACE_V1_TimerGoroutine)
-        return fail_usage(e, "a record that the encoder writes by itself, told as an event");
+        return fail_usage(e, "a record that the encoder writes itself, passed as an event");
     size_t want = spec->code == GOTRACE_V1_TimerGoroutine ? 1 : given_args(e, spec);
     if (arg_count != want)
         return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
@@ -303,7 +303,7 @@ static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buf
     if (*ticks >= buffer->last_ticks)
         return GOTRACE_OK;
     return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
-                                    "ticks fall from %llu to %llu on proc %lld",
+                                    "ticks decrease from %llu to %llu on proc %lld",
                                     (unsigned long long)buffer->last_ticks,
                                     (unsigned long long)*ticks, (long long)buffer->proc);
 }

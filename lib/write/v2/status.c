@@ -134,9 +134,9 @@ bool gt_w_told_proc_status(gt_w_step *s)
     if (p->state == GT_W_IN_SYSCALL && status == GT_W_ABANDONED && p->thread)
         status = p->state;
     if (p->state != GT_W_UNKNOWN && p->state != status &&
-        !gt_w_refuse(w, GOTRACE_RULE_STATUS_PROC,
-                     "the status of proc %llu is told to be %s, but it is %s", gt_w_num(id),
-                     gt_w_proc_state_name((uint8_t)status), gt_w_proc_state_name(p->state)))
+        !gt_w_refuse(w, GOTRACE_RULE_STATUS_PROC, "status of proc %llu given as %s, but it is %s",
+                     gt_w_num(id), gt_w_proc_state_name((uint8_t)status),
+                     gt_w_proc_state_name(p->state)))
         return false;
     bool held = status == GT_W_BUSY || status == GT_W_IN_SYSCALL;
     if (p->state == GT_W_UNKNOWN && held && t != &w->nowhere) {
@@ -155,19 +155,19 @@ static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t m, uint
     gotrace_writer *w = s->w;
     if (g->state == GT_W_NONE && w->generation > 1 &&
         !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
-                     "goroutine %llu was never created; only in the first generation can there be "
-                     "such",
+                     "goroutine %llu was never created; this is possible in the first generation "
+                     "only",
                      gt_w_num(g->id)))
         return false;
     if (g->state != GT_W_NONE && g->state != status &&
         !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
-                     "the status of goroutine %llu is told to be %s, but it is %s", gt_w_num(g->id),
+                     "status of goroutine %llu given as %s, but it is %s", gt_w_num(g->id),
                      gt_w_state_name((uint8_t)status), gt_w_state_name(g->state)))
         return false;
     bool elsewhere = m == GT_V2_NO_THREAD || (g->thread && (uint64_t)g->thread->id != m);
     return status != GT_W_SYSCALL || !elsewhere ||
            gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
-                       "goroutine %llu is told to be in a system call on %s thread",
+                       "status of goroutine %llu given as in a system call on %s thread",
                        gt_w_num(g->id), m == GT_V2_NO_THREAD ? "no" : "another");
 }
 
