@@ -172,7 +172,7 @@ static gotrace_status want(script_job *job, size_t ahead, bool tagged, size_t ne
     gotrace_status status = script_fill(job);
     if (status != GOTRACE_END || (held == 0 && !tagged))
         return status;
-    return malformed(job, offset_at(job, ahead + held), "the script is truncated within an item");
+    return malformed(job, offset_at(job, ahead + held), "the script is cut off within an item");
 }
 
 /* Tags 2 and 3: what follows is a number, or -1 less one, from its highest byte to its lowest. */
@@ -236,7 +236,7 @@ gotrace_status item_value(script_job *job, script_item *item)
 {
     gotrace_status status = item_next(job, item);
     if (status == GOTRACE_END)
-        return malformed(job, offset_at(job, 0), "the script is truncated: an item is missing");
+        return malformed(job, offset_at(job, 0), "the script is cut off: an item is missing");
     if (status == GOTRACE_EVENT && item->kind == ITEM_BREAK)
         return malformed(job, item->offset, "a break where an item is expected");
     return status == GOTRACE_EVENT ? GOTRACE_OK : status;
@@ -252,7 +252,7 @@ gotrace_status item_list_next(script_job *job, item_list *list, script_item *ite
     }
     gotrace_status status = item_next(job, item);
     if (status == GOTRACE_END)
-        return malformed(job, offset_at(job, 0), "the script is truncated: a break is missing");
+        return malformed(job, offset_at(job, 0), "the script is cut off: a break is missing");
     return status == GOTRACE_EVENT && item->kind == ITEM_BREAK ? GOTRACE_END : status;
 }
 
@@ -263,7 +263,7 @@ static gotrace_status look_within(script_job *job, size_t *ahead, script_item *i
 {
     gotrace_status status = look(job, ahead, item);
     if (status == GOTRACE_END)
-        return malformed(job, offset_at(job, *ahead), "the script is truncated within an event");
+        return malformed(job, offset_at(job, *ahead), "the script is cut off within an event");
     if (status == GOTRACE_EVENT && *ahead > LOOK_AHEAD_MAX)
         return malformed(job, item->offset, "a map of more than %zu bytes", LOOK_AHEAD_MAX);
     return status;
@@ -281,7 +281,7 @@ static gotrace_status pass_over(script_job *job, size_t *ahead, script_item item
                 return malformed(job, item.offset, "a break where an item is expected");
             depth--;
         } else if (holds && depth == DEEPEST) {
-            return malformed(job, item.offset, "items nested more than %d levels", DEEPEST);
+            return malformed(job, item.offset, "items nested more than %d deep", DEEPEST);
         } else if (holds) {
             /* A pair is two items; there are no 2^63 bytes. */
             uint64_t items = item.kind == ITEM_MAP && item.value <= INT64_MAX ? 2 * item.value

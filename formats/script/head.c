@@ -135,7 +135,7 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
     script_meaning *m = job->meaning;
     unsigned bit = 1u << which;
     if (m->common_seen & bit)
-        return script_fail(job, line, "%s is told twice", names[which]);
+        return script_fail(job, line, "%s is specified twice", names[which]);
     m->common_seen |= bit;
     if (which == LEVEL) {
         m->is_told = true;
@@ -173,7 +173,7 @@ gotrace_status script_head_end(script_job *job, uint64_t line)
     if (!m)
         return GOTRACE_OK;
     if (m->other && (!m->is_told || m->is_raw))
-        return script_fail(job, line, "%s is told, which only a script of level meaning has",
+        return script_fail(job, line, "%s is specified, which only a script of level meaning has",
                            m->other);
     m->common_seen = 0;
     if (m->options.frequency == 0)

@@ -171,5 +171,5 @@ bool gt_unpack_is_open(const gt_unpacker *u)
 
 void gt_unpack_cut_off(const gt_unpacker *u, gotrace_error *error)
 {
-    gt_error_set(error, rule_of(u), GT_NOWHERE, "the %s data is truncated", name_of(u));
+    gt_error_set(error, rule_of(u), GT_NOWHERE, "the %s data is cut off", name_of(u));
 }

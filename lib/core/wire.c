@@ -182,7 +182,7 @@ int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error)
             return refuse_magic(p, n, "", error);
         else
             gt_error_set(error, GOTRACE_RULE_HEADER_SHORT, GT_AT(n),
-                         "the header is truncated after %zu of %d bytes", n, GT_HEADER_SIZE);
+                         "the header is cut off after %zu of %d bytes", n, GT_HEADER_SIZE);
         return 0;
     }
     int major, minor;

@@ -95,7 +95,7 @@ static const wrong_case wrong_cases[] = {
      {"\"records\" found", "\"events\""}},
     {BYTES("\xa3\x65trace\x67go 1.21\x67records\x80\x65level\x63raw"), 24, {"behind the events"}},
     {BYTES("\xa2\x65trace\x67go 1.21\x65level\x01"), 15, {"level: \"1\" found"}},
-    {BYTES("\xa2\x65level\x67meaning\x65level\x67meaning"), 15, {"level is told twice"}},
+    {BYTES("\xa2\x65level\x67meaning\x65level\x67meaning"), 15, {"level is specified twice"}},
     {BYTES("\xa2\x65level\x67meaning\x65start\x20"), 15, {"start: \"-1\" found"}},
     {BYTES("\xa2\x65level\x67meaning\x65start\xf6"), 21, {"start: null found"}},
     {BYTES("\xa1\x65start\x81\x01"), 7, {"start: an array found"}},

@@ -420,7 +420,7 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
                        (unsigned long long)s->reader->limits.string_bytes);
     default:
         return DAMAGED(s, s->p, GOTRACE_RULE_WIRE_TRUNCATED,
-                       "the trace is truncated %llu byte%s into a record (%s)",
+                       "the trace is cut off %llu byte%s into a record (%s)",
                        (unsigned long long)(s->end - s->p), gt_plural((uint64_t)(s->end - s->p)),
                        gotrace_event_spec_of(s->reader->summary.version, frame->type)->name);
     }

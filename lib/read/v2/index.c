@@ -173,7 +173,7 @@ static bool read_batch(look *l)
                            "a number in the header of a batch exceeds ten bytes or 64 bits");
         if (used == 0)
             return DAMAGED(l, GOTRACE_RULE_WIRE_TRUNCATED,
-                           "the trace is truncated in the header of a batch");
+                           "the trace is cut off in the header of a batch");
     }
     if (v[4] > GT_V2_MAX_BATCH)
         return DAMAGED(l, GOTRACE_RULE_BATCH_HEADER, "the size of a batch is %llu bytes",

@@ -644,7 +644,7 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
         if (s->shape->action == GT_ACTION_EXIT)
             return keep_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
         return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NOWHERE,
-                            "%s needs a proc, and none is told", gt_w_name(s));
+                            "%s needs a proc, and none is specified", gt_w_name(s));
     }
     s->p = gt_w_make_proc(w, h->proc);
     return s->p && check_context(s) && dispatch(s) ? GOTRACE_OK : GOTRACE_ERROR;

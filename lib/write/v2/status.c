@@ -178,7 +178,7 @@ static bool hold(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status
         return true;
     if (t->goroutine &&
         !gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
-                     "the status of goroutine %llu is told to be %s on thread %lld, which has "
+                     "status of goroutine %llu given as %s on thread %lld, which has "
                      "goroutine %llu",
                      gt_w_num(g->id), gt_w_state_name(status), (long long)t->id,
                      gt_w_num(t->goroutine->id)))

@@ -101,7 +101,7 @@ static bool find_context(gt_w_step *s, const gotrace_semantics *does)
 {
     const gotrace_happening *h = s->h;
     if (h->thread == GOTRACE_NO_THREAD) {
-        if (!gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s needs a thread, and none is told",
+        if (!gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s needs a thread, and none is specified",
                          gt_w_name(s)))
             return false;
         s->t = &s->w->nowhere;
