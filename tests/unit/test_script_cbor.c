@@ -167,7 +167,7 @@ static const wrong_case wrong_cases[] = {
     {BYTES("\xa1\x65trace\x66go 1.4"), 7, 0, {"1.4", "1.5, 1.7", "1.26"}},
     {BYTES("\xa1\x65trace\x7f\x67go 1.19\xff"), 7, 0, {"text in pieces", "go 1.N"}},
     {BYTES("\xa2\x65trace\x67go 1.19\x65trace\x67go 1.19"), 21, 0, {"specified twice"}},
-    {BYTES("\xa1\x67version\x01"), 1, 0, {"\"version\"", "can have trace, level"}},
+    {BYTES("\xa1\x67version\x01"), 1, 0, {"\"version\"", "members are trace, level"}},
     {BYTES("\xa1\x01\x01"), 1, 0, {"1 found", "a name expected"}},
     {BYTES("\xa2\x67records\x80\x65trace\x67go 1.19"), 1, 0, {"before \"trace\""}},
     {BYTES("\xa3\x65trace\x67go 1.19\x67records\x80\x67records\x80"), 24, 0, {"behind"}},
