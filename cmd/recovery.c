@@ -71,7 +71,7 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
                       .config = &config,
                       .reading = true,
                       .next = next_trace,
-                      .tell = collect_finding,
+                      .report = collect_finding,
                       .ctx = r};
     if (repair_write(&job, totals, error) < 0)
         return false;
@@ -122,7 +122,7 @@ static bool use_recovered(recovering *r, input *in, gotrace_error *error)
  * are several traces, only the first is recovered. */
 static bool is_gain(const repair_totals *t)
 {
-    return t->events > t->added && (t->told >= t->readable || t->traces > 1);
+    return t->events > t->added && (t->given >= t->readable || t->traces > 1);
 }
 
 bool recovery_read(input *in)
@@ -146,11 +146,11 @@ bool recovery_read(input *in)
     else if (repair_into(&r, in, &totals, &error)) {
         if (is_gain(&totals))
             done = use_recovered(&r, in, &error);
-        else if (totals.readable > totals.told)
+        else if (totals.readable > totals.given)
             diag_problem_note(in->name, GOTRACE_NO_OFFSET,
                               "not recovered: %" PRIu64
                               " event%s can be read without a repair, %" PRIu64 " after one",
-                              totals.readable, plural(totals.readable), totals.told);
+                              totals.readable, plural(totals.readable), totals.given);
     }
     if (done)
         report_losses(&r, &totals);

@@ -22,7 +22,7 @@ static verdict judge(const uint8_t *data, size_t size)
 /* The script of a sound trace, written and told again; the trace is then that one. False: the
  * writer does not take it, as v1's reader, like Go's, allows regions and logs where no goroutine
  * runs. */
-static bool tell_again(const script_format *dress, bytes *script, bytes *trace)
+static bool report_again(const script_format *dress, bytes *script, bytes *trace)
 {
     script_error error;
     bytes_free(trace);
@@ -74,11 +74,11 @@ static void check_sound(const uint8_t *data, size_t size, const script_format *d
 {
     bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0}, once = {NULL, 0, 0};
     fuzz_dump_meaning(data, size, dress, &script);
-    if (tell_again(dress, &script, &trace)) {
+    if (report_again(dress, &script, &trace)) {
         /* A writer raises times by a tick where its tracer has to, so that the first script may
          * differ. */
         REQUIRE(bytes_write(&once, script.data, script.size));
-        REQUIRE(tell_again(dress, &script, &trace));
+        REQUIRE(report_again(dress, &script, &trace));
         REQUIRE(has_ties(trace.data, trace.size) ||
                 (once.size == script.size && memcmp(once.data, script.data, script.size) == 0));
     }

@@ -25,7 +25,7 @@ static out *next_trace(void *ctx, unsigned trace)
     return &r->out;
 }
 
-static void tell(void *ctx, const repair_finding *finding)
+static void report(void *ctx, const repair_finding *finding)
 {
     (void)ctx;
     REQUIRE(finding->kind < REPAIR_KIND_COUNT && finding->message[0] != '\0');
@@ -41,7 +41,7 @@ static gotrace_status repair_bytes(const uint8_t *data, size_t size, const gotra
     *totals = (repair_totals){.traces = 0};
     REQUIRE(gotrace_source_memory(data, size, config, &source, &error) == GOTRACE_OK);
     repair_job job = {
-        .source = source, .config = config, .next = next_trace, .tell = tell, .ctx = r};
+        .source = source, .config = config, .next = next_trace, .report = report, .ctx = r};
     gotrace_status status = repair_write(&job, totals, &error);
     gotrace_source_close(source);
     if (status < 0)

@@ -8,7 +8,7 @@
 #include "common.h"
 
 /* The records in a dress give the same trace again. */
-static void tell_records(const bytes *trace, const script_format *dress)
+static void report_records(const bytes *trace, const script_format *dress)
 {
     bytes script = {NULL, 0, 0}, again = {NULL, 0, 0};
     script_error error;
@@ -22,7 +22,7 @@ static void tell_records(const bytes *trace, const script_format *dress)
 }
 
 /* Whatever a trace holds, what is told of it by meaning is taken if it is believed. */
-static void tell_meaning(const bytes *trace, const script_format *dress)
+static void report_meaning(const bytes *trace, const script_format *dress)
 {
     bytes script = {NULL, 0, 0}, again = {NULL, 0, 0};
     script_error error = {.error.message = ""};
@@ -45,9 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (unsigned i = 0; script_formats[i]; i++) {
         if (fuzz_turn(data, size, 2 * i, 2 * fuzz_dresses()))
-            tell_records(&trace, script_formats[i]);
+            report_records(&trace, script_formats[i]);
         if (fuzz_turn(data, size, 2 * i + 1, 2 * fuzz_dresses()))
-            tell_meaning(&trace, script_formats[i]);
+            report_meaning(&trace, script_formats[i]);
     }
     bytes_free(&trace);
     return 0;

@@ -867,7 +867,7 @@ GOTRACE_API gotrace_status gotrace_writer_stack(gotrace_writer *writer, const go
  * proc is kept, and written where its goroutine starts to run, as by tracers. v2's statuses and
  * active ranges (GoStatus, ProcStatus, GCActive, ...) are optional; if they are passed, they are
  * written there, and not again. */
-typedef struct gotrace_happening {
+typedef struct gotrace_event_data {
     const gotrace_event_spec *spec;
     int64_t proc;         /* or GOTRACE_NO_PROC */
     int64_t thread;       /* or GOTRACE_NO_THREAD */
@@ -877,7 +877,7 @@ typedef struct gotrace_happening {
     uint64_t stack;   /* an id, 0 for none */
     const char *data; /* v1 UserLog: the message; ExperimentalBatch: its content */
     size_t data_size;
-} gotrace_happening;
+} gotrace_event_data;
 
 /* Write an event. An event that cannot have happened (a goroutine that runs starts; an unknown
  * event) is rejected: GOTRACE_ERROR, the error names the rule that it would violate, nothing is
@@ -885,7 +885,7 @@ typedef struct gotrace_happening {
  * stack that is not from this writer, or (1.22 and later) from an earlier generation, is rejected
  * too. After a failed write or a failed allocation all further calls fail. */
 GOTRACE_API gotrace_status gotrace_writer_event(gotrace_writer *writer,
-                                                const gotrace_happening *happening);
+                                                const gotrace_event_data *event);
 
 /* The state of a goroutine, a proc or a thread after the last event that was written
  * (experimental: these three functions may change between releases). What events took for granted

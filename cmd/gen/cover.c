@@ -14,15 +14,15 @@ static void experiment(gen_sim *s, gen_proc *p, gen_goroutine *g)
                                        GEN_OBJECT, GEN_OBJECT_ALLOC, GEN_OBJECT_FREE,
                                        GEN_STACK,  GEN_STACK_ALLOC,  GEN_STACK_FREE};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        gen_tell(s, events[i], &(gen_saying){.p = p, .g = g, .args = {16 + i, 1, 2}});
+        gen_emit(s, events[i], &(gen_form){.p = p, .g = g, .args = {16 + i, 1, 2}});
         gen_pass(s);
     }
 }
 
 static void experiment_batch(gen_sim *s, gen_proc *p)
 {
-    gen_tell(s, GEN_EXPERIMENT_BATCH,
-             &(gen_saying){.p = p, .args = {1}, .second = GEN_STRING_EXPERIMENT});
+    gen_emit(s, GEN_EXPERIMENT_BATCH,
+             &(gen_form){.p = p, .args = {1}, .second = GEN_STRING_EXPERIMENT});
 }
 
 /* A generation begins while a cycle, a sweep and an assist go on; of one that waits, the stack is
@@ -41,12 +41,12 @@ static void generation(gen_sim *s, gen_proc *p)
                                    : s->workers.head ? s->workers.head
                                                      : s->sleeping.head;
     if (waiting)
-        gen_tell(s, GEN_STATUS_STACK,
-                 &(gen_saying){.p = p,
-                               .g = p->running,
-                               .role = waiting->role,
-                               .op = OP_BLOCK,
-                               .args = {waiting->id, UINT64_MAX, 4}});
+        gen_emit(s, GEN_STATUS_STACK,
+                 &(gen_form){.p = p,
+                             .g = p->running,
+                             .role = waiting->role,
+                             .op = OP_BLOCK,
+                             .args = {waiting->id, UINT64_MAX, 4}});
     gen_pass(s);
     gen_assist(s, p, false);
     gen_pass(s);
@@ -79,7 +79,7 @@ bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     switch ((gen_cover_part)op->a) {
     case GEN_COVER_TIMER:
-        gen_tell(s, GEN_TIMER_GOROUTINE, &(gen_saying){.p = p, .g = g, .args = {s->timer_id}});
+        gen_emit(s, GEN_TIMER_GOROUTINE, &(gen_form){.p = p, .g = g, .args = {s->timer_id}});
         break;
     case GEN_COVER_BLOCK: wait(s, p, GEN_BLOCK, OP_BLOCK, GEN_STRING_SYSTEM); break;
     case GEN_COVER_SEND: wait(s, p, GEN_BLOCK_SEND, OP_SEND, GEN_STRING_CHAN_SEND); break;

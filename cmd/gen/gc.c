@@ -11,23 +11,23 @@ void gen_gc_init(gen_sim *s)
 
 /* Why the world is stopped: as a number until 1.21 (1.10 has two kinds, 1.21 a list of reasons),
  * then in words. */
-static gen_saying stop_reason(const gen_sim *s, const gen_proc *p, bool mark_is_done)
+static gen_form stop_reason(const gen_sim *s, const gen_proc *p, bool mark_is_done)
 {
     const gen_goroutine *g = p->running;
     uint64_t kind = s->version < 21 ? (mark_is_done ? 0 : 1) : (mark_is_done ? 1 : 2);
-    return (gen_saying){.p = p,
-                        .g = g,
-                        .role = g->role,
-                        .op = OP_GC,
-                        .args = {kind},
-                        .string = mark_is_done ? GEN_STRING_MARK_TERM : GEN_STRING_SWEEP_TERM};
+    return (gen_form){.p = p,
+                      .g = g,
+                      .role = g->role,
+                      .op = OP_GC,
+                      .args = {kind},
+                      .string = mark_is_done ? GEN_STRING_MARK_TERM : GEN_STRING_SWEEP_TERM};
 }
 
 /* All procs but this one stop. */
 static void stop_the_world(gen_sim *s, gen_proc *p, bool mark_is_done)
 {
-    gen_saying say = stop_reason(s, p, mark_is_done);
-    gen_tell(s, GEN_STW_START, &say);
+    gen_form say = stop_reason(s, p, mark_is_done);
+    gen_emit(s, GEN_STW_START, &say);
     while (s->awake_count > 1 && !s->failed) {
         gen_proc *q = s->order[s->awake_count - 1];
         if (q == p)
@@ -50,8 +50,8 @@ static void stop_the_world(gen_sim *s, gen_proc *p, bool mark_is_done)
 
 static void start_the_world(gen_sim *s, gen_proc *p, bool mark_is_done)
 {
-    gen_saying say = stop_reason(s, p, mark_is_done);
-    gen_tell(s, GEN_STW_DONE, &say);
+    gen_form say = stop_reason(s, p, mark_is_done);
+    gen_emit(s, GEN_STW_DONE, &say);
     for (uint32_t i = 0; i < s->proc_count; i++) {
         gen_proc *q = &s->procs[i];
         if (q->place >= s->awake_count && q->queue.count) {
@@ -64,8 +64,8 @@ static void start_the_world(gen_sim *s, gen_proc *p, bool mark_is_done)
 void gen_gc_begin(gen_sim *s, gen_proc *p)
 {
     stop_the_world(s, p, false);
-    gen_tell(s, GEN_GC_START,
-             &(gen_saying){.p = p, .g = p->running, .role = p->running->role, .op = OP_GC});
+    gen_emit(s, GEN_GC_START,
+             &(gen_form){.p = p, .g = p->running, .role = p->running->role, .op = OP_GC});
     s->marking = true;
     s->mark_left = 16 + 8 * (int64_t)s->proc_count;
     gen_pass(s);
@@ -76,17 +76,17 @@ void gen_gc_end(gen_sim *s, gen_proc *p)
 {
     gen_goroutine *g;
     stop_the_world(s, p, true);
-    gen_tell(s, GEN_GC_DONE, &(gen_saying){.p = p, .g = p->running});
+    gen_emit(s, GEN_GC_DONE, &(gen_form){.p = p, .g = p->running});
     s->marking = false;
     s->heap = s->heap / 4 + PAGE * (uint64_t)gen_below(s, 256);
     s->goal = 2 * s->heap > s->profile->goal ? 2 * s->heap : s->profile->goal;
     s->sweep_left = 32;
     gen_pass(s);
     start_the_world(s, p, true);
-    gen_saying say = {.p = p, .g = p->running, .args = {s->heap}};
-    gen_tell(s, GEN_HEAP, &say);
+    gen_form say = {.p = p, .g = p->running, .args = {s->heap}};
+    gen_emit(s, GEN_HEAP, &say);
     say.args[0] = s->goal;
-    gen_tell(s, GEN_HEAP_GOAL, &say);
+    gen_emit(s, GEN_HEAP_GOAL, &say);
     while ((g = gen_pop(&s->assists))) {
         gen_pass(s);
         gen_ready(s, p, g, OP_GC);
@@ -100,12 +100,12 @@ void gen_gc_end(gen_sim *s, gen_proc *p)
 void gen_sweep(gen_sim *s, gen_proc *p, bool begins)
 {
     uint64_t swept = PAGE * (uint64_t)(1 + gen_below(s, 32));
-    gen_saying say = {.p = p,
-                      .g = p->running,
-                      .role = p->running->role,
-                      .op = OP_SWEEP,
-                      .args = {swept, swept / 2}};
-    gen_tell(s, begins ? GEN_SWEEP_START : GEN_SWEEP_DONE, &say);
+    gen_form say = {.p = p,
+                    .g = p->running,
+                    .role = p->running->role,
+                    .op = OP_SWEEP,
+                    .args = {swept, swept / 2}};
+    gen_emit(s, begins ? GEN_SWEEP_START : GEN_SWEEP_DONE, &say);
 }
 
 void gen_assist(gen_sim *s, gen_proc *p, bool begins)
@@ -114,8 +114,8 @@ void gen_assist(gen_sim *s, gen_proc *p, bool begins)
     if (!gen_has(s, GEN_ASSIST_START))
         return;
     g->assisting = begins;
-    gen_tell(s, begins ? GEN_ASSIST_START : GEN_ASSIST_DONE,
-             &(gen_saying){.p = p, .g = g, .role = g->role, .op = OP_ASSIST});
+    gen_emit(s, begins ? GEN_ASSIST_START : GEN_ASSIST_DONE,
+             &(gen_form){.p = p, .g = g, .role = g->role, .op = OP_ASSIST});
 }
 
 /* The goroutine wants a span of memory. */
@@ -129,7 +129,7 @@ void gen_alloc(gen_sim *s, gen_proc *p)
         gen_pass(s);
     }
     s->heap += PAGE * (uint64_t)(1 + gen_below(s, 8));
-    gen_tell(s, GEN_HEAP, &(gen_saying){.p = p, .g = p->running, .args = {s->heap}});
+    gen_emit(s, GEN_HEAP, &(gen_form){.p = p, .g = p->running, .args = {s->heap}});
     if (s->marking && gen_chance(s, 64)) {
         gen_pass(s);
         gen_assist(s, p, true);

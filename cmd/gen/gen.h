@@ -332,7 +332,7 @@ typedef struct gen_sim {
     bool failed;              /* nobody listens any more */
     unsigned tick_shift;      /* ns to ticks */
     uint64_t next_generation; /* ns */
-    uint64_t told;            /* events */
+    uint64_t emitted;         /* events */
 
     uint64_t random;
     uint64_t now; /* ns */
@@ -437,7 +437,7 @@ gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn wr
 
 /* An event: where it happens and what it says. Which of it stands in the trace, and in what order,
  * depends on the version: what that does not know is left out. */
-typedef struct gen_saying {
+typedef struct gen_form {
     const gen_proc *p;      /* NULL: on no proc */
     const gen_goroutine *g; /* in whose context; NULL: in none */
     const gen_role *role;   /* whose stack it is, NULL: none; and what it did */
@@ -446,16 +446,16 @@ typedef struct gen_saying {
     const gen_role *start;     /* of a goroutine that is created */
     uint64_t args[4];          /* those that are no strings and stacks, in the table's order */
     gen_string string, second; /* those that are; the second is its data, if it has such */
-} gen_saying;
+} gen_form;
 
 void gen_words_init(gen_words *words, int version);
-void gen_tell(gen_sim *s, gen_event event, const gen_saying *saying);
+void gen_emit(gen_sim *s, gen_event event, const gen_form *form);
 /* v2: the next generation begins now. */
 void gen_next_generation(gen_sim *s);
 /* The next one is due in a second. */
 void gen_generation_begun(gen_sim *s);
 /* What is in the last block goes on its way. */
-void gen_tell_end(gen_sim *s);
+void gen_emit_end(gen_sim *s);
 uint64_t gen_ticks(const gen_sim *s);
 
 /* Whether the version can say it. */
@@ -480,13 +480,13 @@ static inline uint16_t gen_stack_number(unsigned role, gen_op_code op, unsigned 
 
 enum { GEN_STACKS = 1 + GEN_ROLES * OP_COUNT * GEN_VARIANTS };
 
-typedef struct gen_teller gen_teller;
+typedef struct gen_sink gen_sink;
 
 /* Tell the writer of what a machine with these roles does. NULL if there is no memory. */
-gen_teller *gen_teller_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles);
-void gen_teller_free(gen_teller *teller);
+gen_sink *gen_sink_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles);
+void gen_sink_free(gen_sink *sink);
 /* A gen_take_fn; false: the writer has failed. */
-bool gen_teller_take(void *teller, const gen_record *records, size_t count);
+bool gen_sink_take(void *sink, const gen_record *records, size_t count);
 
 /* ---- scheduling (sched.c) ---------------------------------------------------------------- */
 

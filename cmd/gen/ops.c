@@ -26,13 +26,13 @@ static gen_goroutine *create_as(gen_sim *s, gen_proc *p, unsigned role, gen_even
     gen_goroutine *g = p->running, *made = gen_goroutine_new(s, &s->roles[role]);
     if (!made)
         return NULL;
-    gen_tell(s, event,
-             &(gen_saying){.p = p,
-                           .g = g,
-                           .role = g->role,
-                           .op = OP_CREATE,
-                           .start = made->role,
-                           .args = {made->id}});
+    gen_emit(s, event,
+             &(gen_form){.p = p,
+                         .g = g,
+                         .role = g->role,
+                         .op = OP_CREATE,
+                         .start = made->role,
+                         .args = {made->id}});
     return made;
 }
 
@@ -145,7 +145,7 @@ static bool wait_in_vain(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op
 static void wait_again(gen_sim *s, gen_proc *p, gen_goroutine *g)
 {
     g->futile = false;
-    gen_tell(s, GEN_FUTILE, &(gen_saying){.p = p, .g = g});
+    gen_emit(s, GEN_FUTILE, &(gen_form){.p = p, .g = g});
     gen_pass(s);
     gen_wait(s, p, &s->selecting, GEN_BLOCK_SELECT, OP_FUTILE, GEN_STRING_SELECT);
 }
@@ -304,22 +304,22 @@ static bool task(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     if (!gen_has(s, GEN_TASK_BEGIN))
         return true;
-    gen_saying say = {.p = p,
-                      .g = g,
-                      .role = g->role,
-                      .op = op->code,
-                      .string = g->task ? GEN_STRING_SUBTASK : GEN_STRING_TASK};
+    gen_form say = {.p = p,
+                    .g = g,
+                    .role = g->role,
+                    .op = op->code,
+                    .string = g->task ? GEN_STRING_SUBTASK : GEN_STRING_TASK};
     if (op->code == OP_TASK) {
         say.args[0] = ++s->last_task;
         say.args[1] = g->task;
         g->outer = g->task;
         g->task = s->last_task;
-        gen_tell(s, GEN_TASK_BEGIN, &say);
+        gen_emit(s, GEN_TASK_BEGIN, &say);
     } else {
         say.args[0] = g->task;
         g->task = g->outer;
         g->outer = 0;
-        gen_tell(s, GEN_TASK_END, &say);
+        gen_emit(s, GEN_TASK_END, &say);
     }
     return false;
 }
@@ -329,13 +329,13 @@ static bool region(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     if (!gen_has(s, GEN_REGION_BEGIN))
         return true;
     bool begins = op->code == OP_REGION;
-    gen_tell(s, begins ? GEN_REGION_BEGIN : GEN_REGION_END,
-             &(gen_saying){.p = p,
-                           .g = g,
-                           .role = g->role,
-                           .op = op->code,
-                           .args = {g->task, !begins},
-                           .string = (gen_string)op->a});
+    gen_emit(s, begins ? GEN_REGION_BEGIN : GEN_REGION_END,
+             &(gen_form){.p = p,
+                         .g = g,
+                         .role = g->role,
+                         .op = op->code,
+                         .args = {g->task, !begins},
+                         .string = (gen_string)op->a});
     return false;
 }
 
@@ -344,21 +344,21 @@ static bool logs(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     if (!gen_has(s, GEN_LOG))
         return true;
     gen_string message = (gen_string)(GEN_STRING_MESSAGE_0 + gen_below(s, 4));
-    gen_tell(s, GEN_LOG,
-             &(gen_saying){.p = p,
-                           .g = g,
-                           .role = g->role,
-                           .op = op->code,
-                           .args = {g->task},
-                           .string = (gen_string)op->a,
-                           .second = message});
+    gen_emit(s, GEN_LOG,
+             &(gen_form){.p = p,
+                         .g = g,
+                         .role = g->role,
+                         .op = op->code,
+                         .args = {g->task},
+                         .string = (gen_string)op->a,
+                         .second = message});
     return false;
 }
 
 void gen_sample(gen_sim *s, const gen_proc *p)
 {
     const gen_goroutine *g = p->running;
-    gen_saying say = {.role = g->role, .op = OP_SAMPLE};
+    gen_form say = {.role = g->role, .op = OP_SAMPLE};
     if (s->v2) {
         const uint64_t args[] = {gen_ticks(s), p->thread, (uint64_t)p->id, g->id};
         memcpy(say.args, args, sizeof args);
@@ -366,7 +366,7 @@ void gen_sample(gen_sim *s, const gen_proc *p)
         const uint64_t args[] = {gen_ticks(s), (uint64_t)p->id, g->id};
         memcpy(say.args, args, sizeof args);
     }
-    gen_tell(s, GEN_SAMPLE, &say);
+    gen_emit(s, GEN_SAMPLE, &say);
 }
 
 static bool sample(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
@@ -401,8 +401,8 @@ static bool switch_to(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
     if (!partner)
         return op->code == OP_SWITCH || end(s, p, g, op);
     bool ends = op->code == OP_SWITCH_END;
-    gen_tell(s, ends ? GEN_SWITCH_END : GEN_SWITCH,
-             &(gen_saying){.p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
+    gen_emit(s, ends ? GEN_SWITCH_END : GEN_SWITCH,
+             &(gen_form){.p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
     g->state = GEN_G_WAITING;
     partner->state = GEN_G_RUNNING;
     p->running = partner;
@@ -463,7 +463,7 @@ void gen_step(gen_sim *s, gen_proc *p)
         assist_on(s, p);
     } else if (g->futile) {
         wait_again(s, p, g);
-    } else if ((s->told & 127) == 0) { /* its time is over */
+    } else if ((s->emitted & 127) == 0) { /* its time is over */
         gen_preempt(s, p, OP_START);
     } else {
         for (unsigned i = 0; i < MOST_UNSEEN; i++) {

@@ -32,14 +32,14 @@ static gen_goroutine *found(gen_sim *s, unsigned role, gen_queue *queue)
     if (s->v2) {
         enum { IN_SYSCALL = 3, WAITING = 4 };
         uint64_t thread = calls ? g->thread : UINT64_MAX;
-        gen_tell(s, GEN_STATUS,
-                 &(gen_saying){.p = p,
-                               .g = p->running,
-                               .args = {g->id, thread, calls ? IN_SYSCALL : WAITING}});
+        gen_emit(s, GEN_STATUS,
+                 &(gen_form){.p = p,
+                             .g = p->running,
+                             .args = {g->id, thread, calls ? IN_SYSCALL : WAITING}});
     } else {
-        gen_saying say = {.p = p, .start = g->role, .args = {g->id}};
-        gen_tell(s, GEN_CREATE, &say);
-        gen_tell(s, calls ? GEN_IN_SYSCALL : GEN_WAITING, &say);
+        gen_form say = {.p = p, .start = g->role, .args = {g->id}};
+        gen_emit(s, GEN_CREATE, &say);
+        gen_emit(s, calls ? GEN_IN_SYSCALL : GEN_WAITING, &say);
     }
     return g;
 }
@@ -60,7 +60,7 @@ static void begin(gen_sim *s)
     if (s->v2) /* statuses say so */
         gen_begin_on(s, p, first);
     else
-        gen_tell(s, GEN_CREATE, &(gen_saying){.p = p, .start = first->role, .args = {first->id}});
+        gen_emit(s, GEN_CREATE, &(gen_form){.p = p, .start = first->role, .args = {first->id}});
     for (uint32_t i = 0; i < 1 + s->proc_count / 4 && i < GEN_FEWEST_GOROUTINES / 4; i++)
         found_blocked(s, GEN_ROLE_WORKER, &s->workers);
     found_blocked(s, GEN_ROLE_SWEEPER, &s->sweepers);
@@ -68,15 +68,15 @@ static void begin(gen_sim *s)
     s->timer_id = first->id;
     if (!s->v2 && s->version < FIRST_TIMED_BY_PROCS) {
         s->timer_id = found(s, GEN_ROLE_TIMER, &s->timers)->id;
-        gen_tell(s, GEN_TIMER_GOROUTINE, &(gen_saying){.p = p, .args = {s->timer_id}});
+        gen_emit(s, GEN_TIMER_GOROUTINE, &(gen_form){.p = p, .args = {s->timer_id}});
     }
     if (!s->v2) {
         gen_start_proc(s, p);
         gen_start(s, p, first);
     }
-    gen_tell(
+    gen_emit(
         s, GEN_PROCS,
-        &(gen_saying){
+        &(gen_form){
             .p = p, .g = first, .role = first->role, .op = OP_POPULATE, .args = {s->proc_count}});
     /* In v1 a sample stands in the order by its time alone: it is not to come among what was there
      * before tracing started, whose stamps are raised. */
@@ -138,7 +138,7 @@ static void simulate_events(gen_sim *s, uint64_t events)
     enum { ENOUGH = 1 << 22 };
     begin(s);
     while (!s->failed &&
-           (s->told < events || (s->cover && !is_covered(s) && s->told < events + ENOUGH))) {
+           (s->emitted < events || (s->cover && !is_covered(s) && s->emitted < events + ENOUGH))) {
         if (s->awake_count)
             step(s);
         else
@@ -151,7 +151,7 @@ static void interrupt(gen_sim *s, gen_proc *p)
 {
     if (p->running && p->running->state == GEN_G_CALLING) {
         p->running->state = GEN_G_RUNNING;
-        gen_tell(s, GEN_SYSCALL_END, &(gen_saying){.p = p, .g = p->running});
+        gen_emit(s, GEN_SYSCALL_END, &(gen_form){.p = p, .g = p->running});
         gen_pass(s);
     }
     if (p->running)
@@ -169,7 +169,7 @@ static void stand_still(gen_sim *s, gen_still *still)
     gen_proc *p = s->order[0];
     interrupt(s, p);
     s->last = (gen_goroutine){.id = ++s->last_id, .role = &s->roles[GEN_ROLE_TOUR_PEER]};
-    gen_tell(s, GEN_CREATE, &(gen_saying){.p = p, .start = s->last.role, .args = {s->last.id}});
+    gen_emit(s, GEN_CREATE, &(gen_form){.p = p, .start = s->last.role, .args = {s->last.id}});
     gen_pass(s);
     gen_start(s, p, &s->last);
     gen_pass(s);
@@ -183,7 +183,7 @@ static void stand_still(gen_sim *s, gen_still *still)
         gen_stop_proc(s, q);
     }
     gen_pass(s);
-    gen_tell(s, GEN_HEAP, &(gen_saying){.p = p, .g = &s->last, .args = {s->heap}});
+    gen_emit(s, GEN_HEAP, &(gen_form){.p = p, .g = &s->last, .args = {s->heap}});
     *still = (gen_still){.proc = (uint64_t)p->id, .thread = p->thread, .goroutine = s->last.id};
 }
 
@@ -258,15 +258,15 @@ static void fill(void *ctx, gen_pipe *pipe)
     simulate_events(r->sim, r->events);
     if (r->still)
         stand_still(r->sim, r->still);
-    gen_tell_end(r->sim);
+    gen_emit_end(r->sim);
 }
 
 /* The machine runs beside the writer, which is told what happens in it. */
 static gotrace_status run_beside(running *r, gotrace_writer *writer, gotrace_error *error)
 {
-    gen_teller *teller = gen_teller_new(writer, &r->words, r->sim->roles);
-    gen_pipe_end end = teller ? gen_pipe_run(fill, r, gen_teller_take, teller) : GEN_PIPE_NO_MEMORY;
-    gen_teller_free(teller);
+    gen_sink *sink = gen_sink_new(writer, &r->words, r->sim->roles);
+    gen_pipe_end end = sink ? gen_pipe_run(fill, r, gen_sink_take, sink) : GEN_PIPE_NO_MEMORY;
+    gen_sink_free(sink);
     if (end == GEN_PIPE_NO_MEMORY)
         return no_memory(error);
     gotrace_status status = end == GEN_PIPE_TAKEN ? gotrace_writer_finish(writer) : GOTRACE_ERROR;

@@ -101,8 +101,7 @@ void gen_start_proc(gen_sim *s, gen_proc *p)
 {
     p->thread = take_thread(s);
     move(s, p, s->awake_count++);
-    gen_tell(s, GEN_PROC_START,
-             &(gen_saying){.p = p, .args = {s->v2 ? (uint64_t)p->id : p->thread}});
+    gen_emit(s, GEN_PROC_START, &(gen_form){.p = p, .args = {s->v2 ? (uint64_t)p->id : p->thread}});
 }
 
 bool gen_wake_proc(gen_sim *s)
@@ -123,7 +122,7 @@ static void fall_asleep(gen_sim *s, gen_proc *p)
 
 void gen_stop_proc(gen_sim *s, gen_proc *p)
 {
-    gen_tell(s, GEN_PROC_STOP, &(gen_saying){.p = p});
+    gen_emit(s, GEN_PROC_STOP, &(gen_form){.p = p});
     return_thread(s, p->thread);
     fall_asleep(s, p);
 }
@@ -141,20 +140,20 @@ void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g)
 void gen_start(gen_sim *s, gen_proc *p, gen_goroutine *g)
 {
     bool worker = g->role == &s->roles[GEN_ROLE_WORKER];
-    gen_saying say = {
+    gen_form say = {
         .p = p, .args = {g->id}, .string = g->id & 1 ? GEN_STRING_WORKER : GEN_STRING_FRACTIONAL};
-    gen_tell(s, worker && gen_has(s, GEN_START_LABEL) ? GEN_START_LABEL : GEN_START, &say);
+    gen_emit(s, worker && gen_has(s, GEN_START_LABEL) ? GEN_START_LABEL : GEN_START, &say);
     g->state = GEN_G_RUNNING;
     p->running = g;
     say.g = g;
     if (worker)
-        gen_tell(s, GEN_LABEL, &say);
+        gen_emit(s, GEN_LABEL, &say);
 }
 
 void gen_leave(gen_sim *s, gen_proc *p, gen_event event, gen_op_code op, gen_string why)
 {
     gen_goroutine *g = p->running;
-    gen_tell(s, event, &(gen_saying){.p = p, .g = g, .role = g->role, .op = op, .string = why});
+    gen_emit(s, event, &(gen_form){.p = p, .g = g, .role = g->role, .op = op, .string = why});
     p->running = NULL;
 }
 
@@ -170,9 +169,8 @@ void gen_wait(gen_sim *s, gen_proc *p, gen_queue *queue, gen_event event, gen_op
 void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op)
 {
     gen_goroutine *by = p->running;
-    gen_tell(
-        s, GEN_UNBLOCK,
-        &(gen_saying){.p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
+    gen_emit(s, GEN_UNBLOCK,
+             &(gen_form){.p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
     g->state = GEN_G_RUNNABLE;
     gen_push(&p->queue, g);
     if (p->queue.count > 1 && s->awake_count < s->proc_count && gen_chance(s, 128)) {
@@ -200,7 +198,7 @@ static gen_goroutine *find_worker(gen_sim *s, gen_proc *p)
     if (!s->marking || !s->workers.head || !gen_chance(s, 32))
         return NULL;
     gen_goroutine *g = gen_pop(&s->workers);
-    gen_tell(s, GEN_UNBLOCK, &(gen_saying){.p = p, .args = {g->id}});
+    gen_emit(s, GEN_UNBLOCK, &(gen_form){.p = p, .args = {g->id}});
     gen_pass(s);
     return g;
 }
@@ -235,7 +233,7 @@ void gen_schedule(gen_sim *s, gen_proc *p)
 void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks)
 {
     gen_goroutine *g = p->running;
-    gen_tell(s, GEN_SYSCALL, &(gen_saying){.p = p, .g = g, .role = g->role, .op = OP_SYSCALL});
+    gen_emit(s, GEN_SYSCALL, &(gen_form){.p = p, .g = g, .role = g->role, .op = OP_SYSCALL});
     g->state = GEN_G_CALLING;
     p->blocks = gen_chance(s, blocks);
 }
@@ -243,16 +241,16 @@ void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks)
 void gen_hand_off(gen_sim *s, gen_proc *p, const gen_proc *by)
 {
     gen_goroutine *g = p->running;
-    gen_saying say = {.p = p, .g = g};
-    gen_tell(s, GEN_SYSCALL_BLOCK, &say);
+    gen_form say = {.p = p, .g = g};
+    gen_emit(s, GEN_SYSCALL_BLOCK, &say);
     if (s->v2) {
-        say = (gen_saying){.p = by,
-                           .g = by ? by->running : NULL,
-                           .thread = by ? 0 : MONITOR,
-                           .args = {(uint64_t)p->id, p->thread}};
-        gen_tell(s, GEN_PROC_STEAL, &say);
+        say = (gen_form){.p = by,
+                         .g = by ? by->running : NULL,
+                         .thread = by ? 0 : MONITOR,
+                         .args = {(uint64_t)p->id, p->thread}};
+        gen_emit(s, GEN_PROC_STEAL, &say);
     } else {
-        gen_tell(s, GEN_PROC_STOP, &(gen_saying){.p = p});
+        gen_emit(s, GEN_PROC_STOP, &(gen_form){.p = p});
     }
     g->state = GEN_G_BLOCKED;
     g->thread = p->thread;
@@ -274,16 +272,16 @@ void gen_syscall_step(gen_sim *s, gen_proc *p)
     }
     g->state = GEN_G_RUNNING;
     if (gen_has(s, GEN_SYSCALL_END))
-        gen_tell(s, GEN_SYSCALL_END, &(gen_saying){.p = p, .g = g});
+        gen_emit(s, GEN_SYSCALL_END, &(gen_form){.p = p, .g = g});
     else
         gen_step(s, p);
 }
 
 static void back_from_call(gen_sim *s, gen_goroutine *g)
 {
-    gen_tell(
+    gen_emit(
         s, GEN_SYSCALL_EXIT,
-        &(gen_saying){.g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
+        &(gen_form){.g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
     return_thread(s, g->thread);
     g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);
@@ -309,7 +307,7 @@ void gen_callback(gen_sim *s)
     if (!g)
         return;
     g->thread = take_thread(s);
-    gen_tell(s, GEN_CREATE_SYSCALL, &(gen_saying){.thread = g->thread, .args = {g->id}});
+    gen_emit(s, GEN_CREATE_SYSCALL, &(gen_form){.thread = g->thread, .args = {g->id}});
     gen_pass(s);
     back_from_call(s, g);
 }
@@ -321,10 +319,10 @@ void gen_callback_end(gen_sim *s, gen_proc *p)
     gen_goroutine *g = p->running;
     gen_syscall(s, p, 0);
     gen_pass(s);
-    gen_tell(s, GEN_END_SYSCALL, &(gen_saying){.p = p, .g = g});
+    gen_emit(s, GEN_END_SYSCALL, &(gen_form){.p = p, .g = g});
     gen_pass(s);
-    gen_tell(s, GEN_PROC_STEAL,
-             &(gen_saying){.thread = MONITOR, .args = {(uint64_t)p->id, p->thread}});
+    gen_emit(s, GEN_PROC_STEAL,
+             &(gen_form){.thread = MONITOR, .args = {(uint64_t)p->id, p->thread}});
     return_thread(s, p->thread);
     fall_asleep(s, p);
     gen_goroutine_free(s, g);

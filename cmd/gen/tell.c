@@ -77,7 +77,7 @@ static inline gen_record *next_record(gen_sim *s)
     return s->failed ? NULL : &s->block[s->in_block++];
 }
 
-void gen_tell_end(gen_sim *s)
+void gen_emit_end(gen_sim *s)
 {
     if (!s->failed && s->in_block > 0)
         turn_over(s);
@@ -90,7 +90,7 @@ static inline uint16_t stack_number(const gen_sim *s, const gen_role *role, gen_
     return role ? gen_stack_number((unsigned)(role - s->roles), op, variant) : 0;
 }
 
-void gen_tell(gen_sim *s, gen_event event, const gen_saying *say)
+void gen_emit(gen_sim *s, gen_event event, const gen_form *say)
 {
     if (!gen_has(s, event) || s->failed)
         return;
@@ -119,7 +119,7 @@ void gen_tell(gen_sim *s, gen_event event, const gen_saying *say)
         .event = (uint8_t)event,
         .data = w->data ? (uint8_t)say->second : GEN_STRING_NOTHING,
     };
-    s->told++;
+    s->emitted++;
     s->seen |= (uint64_t)1 << event;
 }
 

@@ -13,7 +13,7 @@ static const struct {
 #undef GEN_TEXT
 };
 
-struct gen_teller {
+struct gen_sink {
     gotrace_writer *writer;
     const gen_words *words;
     const gen_role *roles;
@@ -21,9 +21,9 @@ struct gen_teller {
     uint64_t stack_ids[GEN_STACKS];
 };
 
-gen_teller *gen_teller_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles)
+gen_sink *gen_sink_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles)
 {
-    gen_teller *t = calloc(1, sizeof *t);
+    gen_sink *t = calloc(1, sizeof *t);
     if (t) {
         t->writer = writer;
         t->words = words;
@@ -32,14 +32,14 @@ gen_teller *gen_teller_new(gotrace_writer *writer, const gen_words *words, const
     return t;
 }
 
-void gen_teller_free(gen_teller *t)
+void gen_sink_free(gen_sink *t)
 {
     free(t);
 }
 
 /* ---- strings and stacks ---------------------------------------------------------------------- */
 
-static bool make_string(gen_teller *t, const gen_record *r, uint64_t string)
+static bool make_string(gen_sink *t, const gen_record *r, uint64_t string)
 {
     int64_t proc = r->proc < 0 ? 0 : r->proc;
     return gotrace_writer_string(t->writer, proc, strings[string].text, strings[string].size,
@@ -47,7 +47,7 @@ static bool make_string(gen_teller *t, const gen_record *r, uint64_t string)
 }
 
 /* What gen_stack_number made a number of. */
-static bool make_stack(gen_teller *t, uint64_t stack)
+static bool make_stack(gen_sink *t, uint64_t stack)
 {
     unsigned n = (unsigned)stack - 1, op = n / GEN_VARIANTS % OP_COUNT;
     gotrace_frame frames[GEN_FRAMES];
@@ -58,7 +58,7 @@ static bool make_stack(gen_teller *t, uint64_t stack)
 
 /* The id in the place of a number. Most ids are known: an event is told as fast as they are found.
  */
-static inline bool find_string(gen_teller *t, const gen_record *r, uint64_t *string)
+static inline bool find_string(gen_sink *t, const gen_record *r, uint64_t *string)
 {
     if (*string != 0 && t->string_ids[*string] == 0 && !make_string(t, r, *string))
         return false;
@@ -66,7 +66,7 @@ static inline bool find_string(gen_teller *t, const gen_record *r, uint64_t *str
     return true;
 }
 
-static inline bool find_stack(gen_teller *t, uint64_t *stack)
+static inline bool find_stack(gen_sink *t, uint64_t *stack)
 {
     if (*stack != 0 && t->stack_ids[*stack] == 0 && !make_stack(t, *stack))
         return false;
@@ -80,7 +80,7 @@ static uint64_t start_pc(uint64_t number)
     return 0x401000 + 0x1000 * ((number - 1) / GEN_VARIANTS / OP_COUNT);
 }
 
-static bool find_names(gen_teller *t, const gen_record *r, const gen_wording *w, uint64_t args[4])
+static bool find_names(gen_sink *t, const gen_record *r, const gen_wording *w, uint64_t args[4])
 {
     for (unsigned i = 0; i < w->arg_count; i++) {
         bool found = true;
@@ -104,27 +104,27 @@ static bool find_names(gen_teller *t, const gen_record *r, const gen_wording *w,
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-static inline bool tell(gen_teller *t, const gen_record *r)
+static inline bool emit(gen_sink *t, const gen_record *r)
 {
     const gen_wording *w = &t->words->of[r->event];
     uint64_t args[4] = {r->args[0], r->args[1], r->args[2], r->args[3]}, stack = r->stack;
     if (gotrace_writer_at(t->writer, r->ticks) < 0 || (w->named && !find_names(t, r, w, args)) ||
         !find_stack(t, &stack))
         return false;
-    gotrace_happening happening = {.spec = w->spec,
-                                   .proc = r->proc >= 0 ? r->proc : GOTRACE_NO_PROC,
-                                   .thread = r->thread ? r->thread : GOTRACE_NO_THREAD,
-                                   .goroutine = r->goroutine,
-                                   .args = args,
-                                   .arg_count = w->arg_count,
-                                   .stack = stack,
-                                   .data = strings[r->data].text,
-                                   .data_size = strings[r->data].size};
-    return gotrace_writer_event(t->writer, &happening) >= 0;
+    gotrace_event_data event = {.spec = w->spec,
+                                .proc = r->proc >= 0 ? r->proc : GOTRACE_NO_PROC,
+                                .thread = r->thread ? r->thread : GOTRACE_NO_THREAD,
+                                .goroutine = r->goroutine,
+                                .args = args,
+                                .arg_count = w->arg_count,
+                                .stack = stack,
+                                .data = strings[r->data].text,
+                                .data_size = strings[r->data].size};
+    return gotrace_writer_event(t->writer, &event) >= 0;
 }
 
 /* Strings and stacks get new ids with each generation. */
-static bool advance(gen_teller *t, const gen_record *r)
+static bool advance(gen_sink *t, const gen_record *r)
 {
     memset(t->string_ids, 0, sizeof t->string_ids);
     memset(t->stack_ids, 0, sizeof t->stack_ids);
@@ -132,11 +132,11 @@ static bool advance(gen_teller *t, const gen_record *r)
            gotrace_writer_advance(t->writer, NULL) >= 0;
 }
 
-bool gen_teller_take(void *teller, const gen_record *records, size_t count)
+bool gen_sink_take(void *sink, const gen_record *records, size_t count)
 {
-    gen_teller *t = teller;
+    gen_sink *t = sink;
     for (size_t i = 0; i < count; i++)
-        if (records[i].event == GEN_EVENT_COUNT ? !advance(t, &records[i]) : !tell(t, &records[i]))
+        if (records[i].event == GEN_EVENT_COUNT ? !advance(t, &records[i]) : !emit(t, &records[i]))
             return false;
     return true;
 }

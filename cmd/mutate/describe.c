@@ -7,7 +7,7 @@ static void field(out *o, const char *name, const char *value)
     out_json_string(o, value, strlen(value));
 }
 
-static void tell_change(out *o, const mutate_change *c)
+static void report_change(out *o, const mutate_change *c)
 {
     out_str(o, "{\"what\":");
     out_json_string(o, c->what, strlen(c->what));
@@ -38,7 +38,7 @@ void mutate_describe(out *o, const char *source, const char *trace, const mutate
     for (size_t i = 0; i < variant->change_count; i++) {
         if (i > 0)
             out_char(o, ',');
-        tell_change(o, &variant->changes[i]);
+        report_change(o, &variant->changes[i]);
     }
     out_printf(o, "],\"gotrace\":{\"sound\":%s,\"rules\":[", found->sound ? "true" : "false");
     bool first = true;

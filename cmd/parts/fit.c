@@ -13,7 +13,7 @@ static const char *name_of(const parts_merge *m, uint32_t part)
 
 static void fit_frequency(parts_merge *m, bool *fit)
 {
-    uint32_t told = UINT32_MAX;
+    uint32_t given = UINT32_MAX;
     m->frequency = m->job.frequency;
     for (uint32_t i = 0; i < m->job.count; i++) {
         uint64_t frequency = m->parts[i].in.frequency;
@@ -21,16 +21,16 @@ static void fit_frequency(parts_merge *m, bool *fit)
             continue;
         if (m->frequency == 0) {
             m->frequency = frequency;
-            told = i;
+            given = i;
             continue;
         }
-        merge_tell(m,
-                   "'%s' does not belong: its clock ticks %" PRIu64
-                   " times a second, %s%s%s %" PRIu64 " times",
-                   name_of(m, i), frequency,
-                   told == UINT32_MAX ? "--frequency specifies" : "that of '",
-                   told == UINT32_MAX ? "" : name_of(m, told), told == UINT32_MAX ? "" : "'",
-                   m->frequency);
+        merge_report(m,
+                     "'%s' does not belong: its clock ticks %" PRIu64
+                     " times a second, %s%s%s %" PRIu64 " times",
+                     name_of(m, i), frequency,
+                     given == UINT32_MAX ? "--frequency specifies" : "that of '",
+                     given == UINT32_MAX ? "" : name_of(m, given), given == UINT32_MAX ? "" : "'",
+                     m->frequency);
         *fit = false;
     }
 }
@@ -39,7 +39,7 @@ static void fit_frequency(parts_merge *m, bool *fit)
 
 /* What a generation says about its clocks. */
 typedef struct clocks {
-    bool told, told_all;
+    bool given, given_all;
     uint64_t frequency, ticks, monotonic, seconds, nanoseconds;
     uint64_t batch; /* ticks at which the batch begins */
 } clocks;
@@ -50,13 +50,13 @@ static gotrace_status clock_record(void *ctx, const gotrace_record *record, gotr
     (void)error;
     if (record->spec->code == GOTRACE_V2_Frequency) {
         c->frequency = record->args[0];
-        c->told = true;
+        c->given = true;
     } else if (record->spec->code == GOTRACE_V2_ClockSnapshot) {
         c->ticks = c->batch + record->args[0];
         c->monotonic = record->args[1];
         c->seconds = record->args[2];
         c->nanoseconds = record->args[3];
-        c->told_all = true;
+        c->given_all = true;
     }
     return GOTRACE_OK;
 }
@@ -100,25 +100,25 @@ static void fit_sync(const parts_merge *m, const parts_batch *a, const clocks *w
     const char *x = name_of(m, a->input), *y = name_of(m, b->input);
     unsigned long long g = b->generation;
     if (a->generation != b->generation) {
-        if (was->told_all && now->told_all && now->frequency && !go_on(was, now)) {
-            merge_tell(m,
-                       "'%s' and '%s' do not belong together: the clocks of generation %llu do "
-                       "not continue those of generation %llu",
-                       x, y, g, (unsigned long long)a->generation);
+        if (was->given_all && now->given_all && now->frequency && !go_on(was, now)) {
+            merge_report(m,
+                         "'%s' and '%s' do not belong together: the clocks of generation %llu do "
+                         "not continue those of generation %llu",
+                         x, y, g, (unsigned long long)a->generation);
             *fit = false;
         }
-    } else if (was->told && now->told && was->frequency != now->frequency) {
-        merge_tell(m,
-                   "'%s' and '%s' do not belong together: in generation %llu their clocks tick "
-                   "%" PRIu64 " and %" PRIu64 " times a second",
-                   x, y, g, was->frequency, now->frequency);
+    } else if (was->given && now->given && was->frequency != now->frequency) {
+        merge_report(m,
+                     "'%s' and '%s' do not belong together: in generation %llu their clocks tick "
+                     "%" PRIu64 " and %" PRIu64 " times a second",
+                     x, y, g, was->frequency, now->frequency);
         *fit = false;
-    } else if (was->told_all && now->told_all &&
+    } else if (was->given_all && now->given_all &&
                (was->ticks != now->ticks || was->monotonic != now->monotonic ||
                 was->seconds != now->seconds || was->nanoseconds != now->nanoseconds)) {
-        merge_tell(m,
-                   "'%s' and '%s' do not belong together: in generation %llu their clocks differ",
-                   x, y, g);
+        merge_report(m,
+                     "'%s' and '%s' do not belong together: in generation %llu their clocks differ",
+                     x, y, g);
         *fit = false;
     }
 }
@@ -145,7 +145,7 @@ static void drop(parts_merge *m, parts_batches *picked)
 static bool fit_clocks(parts_merge *m, bool *fit, gotrace_error *error)
 {
     parts_batches syncs = {NULL, 0, 0};
-    clocks was = {.told = false}, now;
+    clocks was = {.given = false}, now;
     bool done = pick(m, PARTS_SYNC, &syncs, error);
     if (done && syncs.count > 0)
         qsort(syncs.list, syncs.count, sizeof *syncs.list, compare_syncs);
@@ -198,36 +198,37 @@ static bool find_last(parts_merge *m, parts_batch *b, gotrace_error *error)
            error->class_ != GOTRACE_CLASS_SYSTEM;
 }
 
-static void tell_twice(const parts_merge *m, const parts_batch *a, const parts_batch *b)
+static void report_twice(const parts_merge *m, const parts_batch *a, const parts_batch *b)
 {
     char when[48] = "";
     if (m->version >= GOTRACE_FIRST_V2)
         snprintf(when, sizeof when, " in generation %" PRIu64, b->generation);
-    merge_tell(m,
-               "'%s' and '%s' do not belong together: both have events of %s %" PRId64
-               "%s at ticks %" PRIu64,
-               name_of(m, a->input), name_of(m, b->input),
-               m->version < GOTRACE_FIRST_V2 ? "proc" : "thread", (int64_t)b->owner, when, b->time);
+    merge_report(m,
+                 "'%s' and '%s' do not belong together: both have events of %s %" PRId64
+                 "%s at ticks %" PRIu64,
+                 name_of(m, a->input), name_of(m, b->input),
+                 m->version < GOTRACE_FIRST_V2 ? "proc" : "thread", (int64_t)b->owner, when,
+                 b->time);
 }
 
 /* A proc or a thread does one thing at a time. */
 static bool fit_owners(parts_merge *m, bool *fit, gotrace_error *error)
 {
-    enum { TOLD = 5 };
+    enum { GIVEN = 5 };
     parts_batches events = {NULL, 0, 0};
-    unsigned told = 0;
+    unsigned given = 0;
     bool done = pick(m, PARTS_EVENTS, &events, error);
     if (done && events.count > 0)
         qsort_r(events.list, events.count, sizeof *events.list, compare_owners, m);
-    for (size_t i = 1; i < events.count && done && told < TOLD; i++) {
+    for (size_t i = 1; i < events.count && done && given < GIVEN; i++) {
         parts_batch *b = &events.list[i], *a = b - 1;
         if (a->generation != b->generation || a->owner != b->owner || a->input == b->input)
             continue;
         done = find_last(m, a, error);
         if (done && (a->last > b->time || a->time == b->time)) {
-            tell_twice(m, a, b);
+            report_twice(m, a, b);
             *fit = false;
-            told++;
+            given++;
         }
     }
     drop(m, &events);
@@ -257,10 +258,11 @@ static bool find_gaps(parts_merge *m, gotrace_error *error)
         if (numbers[i] <= first)
             continue;
         if (first == last)
-            merge_tell(m, "a part is missing: no part contains generation %" PRIu64, first);
+            merge_report(m, "a part is missing: no part contains generation %" PRIu64, first);
         else
-            merge_tell(m, "parts are missing: no part contains generations %" PRIu64 " to %" PRIu64,
-                       first, last);
+            merge_report(m,
+                         "parts are missing: no part contains generations %" PRIu64 " to %" PRIu64,
+                         first, last);
     }
     parts_drop(&m->memory, numbers, capacity, sizeof *numbers);
     return true;

@@ -87,7 +87,7 @@ typedef struct v1_index {
     bool has_frequency;  /* likewise */
     size_t first_string; /* of those that it defines */
     uint64_t end;        /* of the last record */
-    uint64_t told;       /* where progress was told */
+    uint64_t given;      /* where progress was told */
 } v1_index;
 
 /* The batch has ended. */
@@ -172,8 +172,8 @@ static gotrace_status index_record(void *ctx, const gotrace_record *record, gotr
         }
     }
     enum { STEP = 1 << 20 };
-    if (x->end - x->told > STEP && s->config && s->config->on_progress) {
-        x->told = x->end;
+    if (x->end - x->given > STEP && s->config && s->config->on_progress) {
+        x->given = x->end;
         s->config->on_progress(s->config->callback_ctx, x->end,
                                gotrace_source_size(s->input->source));
     }

@@ -20,7 +20,7 @@ bool parts_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
 typedef struct v2_index {
     const parts_scan *scan;
     uint64_t at, size, generation;
-    uint64_t told; /* where progress was told */
+    uint64_t given; /* where progress was told */
 } v2_index;
 
 static void damage(const v2_index *x, gotrace_rule rule, const char *what)
@@ -48,8 +48,8 @@ static bool add(v2_index *x, const parts_batch *batch, gotrace_error *error)
 {
     const parts_scan *s = x->scan;
     enum { STEP = 1 << 20 };
-    if (x->at - x->told > STEP && s->config && s->config->on_progress) {
-        x->told = x->at;
+    if (x->at - x->given > STEP && s->config && s->config->on_progress) {
+        x->given = x->at;
         s->config->on_progress(s->config->callback_ctx, x->at, x->size);
     }
     if (!parts_grow(s->memory, &s->batches->list, &s->batches->capacity, s->batches->count + 1,

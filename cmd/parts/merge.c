@@ -6,7 +6,7 @@
 
 /* ---- sources -------------------------------------------------------------------------------- */
 
-void merge_tell(const parts_merge *m, const char *text, ...)
+void merge_report(const parts_merge *m, const char *text, ...)
 {
     char message[512];
     va_list args;
@@ -70,7 +70,7 @@ parts_scan merge_scan(parts_merge *m, uint32_t part)
 static bool probe_parts(parts_merge *m, bool *fit, gotrace_error *error)
 {
     m->version = m->job.version;
-    uint32_t told = 0;
+    uint32_t given = 0;
     for (uint32_t i = 0; i < m->job.count; i++) {
         merge_part *part = &m->parts[i];
         if (!merge_source(m, i, error))
@@ -83,13 +83,13 @@ static bool probe_parts(parts_merge *m, bool *fit, gotrace_error *error)
             *fit = false;
         } else if (!part->in.bare && m->version == 0) {
             m->version = part->in.version;
-            told = i;
+            given = i;
         } else if (!part->in.bare && m->version != part->in.version) {
-            merge_tell(m, "'%s' does not belong: it is a trace of go 1.%d, %s%s%s go 1.%d",
-                       m->job.name(m->job.ctx, i), part->in.version,
-                       m->job.version ? "--go specifies" : "'",
-                       m->job.version ? "" : m->job.name(m->job.ctx, told),
-                       m->job.version ? "" : "' is one of", m->version);
+            merge_report(m, "'%s' does not belong: it is a trace of go 1.%d, %s%s%s go 1.%d",
+                         m->job.name(m->job.ctx, i), part->in.version,
+                         m->job.version ? "--go specifies" : "'",
+                         m->job.version ? "" : m->job.name(m->job.ctx, given),
+                         m->job.version ? "" : "' is one of", m->version);
             *fit = false;
         }
     }

@@ -57,6 +57,7 @@ parts_scan merge_scan(parts_merge *m, uint32_t part);
 bool merge_fit(parts_merge *m, bool *fit, gotrace_error *error);
 
 /* Tell a sentence to the job's misfit. */
-void merge_tell(const parts_merge *m, const char *text, ...) __attribute__((format(printf, 2, 3)));
+void merge_report(const parts_merge *m, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

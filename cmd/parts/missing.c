@@ -12,9 +12,9 @@ typedef struct owner {
 } owner;
 
 /* Of which proc a generation tells. */
-typedef struct told_proc {
+typedef struct given_proc {
     uint64_t generation, proc;
-} told_proc;
+} given_proc;
 
 typedef struct owners {
     parts_merge *m;
@@ -23,11 +23,11 @@ typedef struct owners {
     size_t count, capacity;
     uint64_t named_procs; /* v1: as many were named by their number */
     uint64_t generation;  /* of the batch that is looked at */
-    told_proc *procs;
+    given_proc *procs;
     size_t proc_count, proc_capacity;
 } owners;
 
-enum { TOLD = 10 };
+enum { GIVEN = 10 };
 
 static bool add_owner(owners *o, uint64_t id, bool has, gotrace_error *error)
 {
@@ -42,13 +42,13 @@ static bool add_owner(owners *o, uint64_t id, bool has, gotrace_error *error)
 
 static bool add_proc(owners *o, uint64_t proc, gotrace_error *error)
 {
-    const told_proc *last = o->proc_count > 0 ? &o->procs[o->proc_count - 1] : NULL;
+    const given_proc *last = o->proc_count > 0 ? &o->procs[o->proc_count - 1] : NULL;
     if (last && last->proc == proc && last->generation == o->generation)
         return true;
     if (!parts_grow(&o->m->memory, &o->procs, &o->proc_capacity, o->proc_count + 1,
                     sizeof *o->procs, error))
         return false;
-    o->procs[o->proc_count++] = (told_proc){o->generation, proc};
+    o->procs[o->proc_count++] = (given_proc){o->generation, proc};
     return true;
 }
 
@@ -103,61 +103,61 @@ static int compare_named(const void *a, const void *b)
     return (int)y->has - (int)x->has;
 }
 
-static void tell_owners(const owners *o)
+static void report_owners(const owners *o)
 {
     const char *what = o->m->version < GOTRACE_FIRST_V2 ? "proc" : "thread";
-    size_t told = 0;
+    size_t given = 0;
     qsort(o->list, o->count, sizeof *o->list, compare_named);
     for (size_t i = 0; i < o->count; i++)
-        if (!o->list[i].has && (i == 0 || o->list[i - 1].id != o->list[i].id) && ++told <= TOLD)
-            merge_tell(o->m, "there is a %s %" PRIu64 ", but no part contains its events", what,
-                       o->list[i].id);
-    if (told > TOLD)
-        merge_tell(o->m, "and %zu more", told - TOLD);
+        if (!o->list[i].has && (i == 0 || o->list[i - 1].id != o->list[i].id) && ++given <= GIVEN)
+            merge_report(o->m, "there is a %s %" PRIu64 ", but no part contains its events", what,
+                         o->list[i].id);
+    if (given > GIVEN)
+        merge_report(o->m, "and %zu more", given - GIVEN);
 }
 
 static int compare_procs(const void *a, const void *b)
 {
-    const told_proc *x = a, *y = b;
+    const given_proc *x = a, *y = b;
     if (x->generation != y->generation)
         return x->generation < y->generation ? -1 : 1;
     return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
 /* Before a generation ends its tracer has told of all procs, which are numbered from 0. */
-static void tell_procs(const owners *o)
+static void report_procs(const owners *o)
 {
-    size_t told = 0;
+    size_t given = 0;
     uint64_t expected = 0;
     qsort(o->procs, o->proc_count, sizeof *o->procs, compare_procs);
     for (size_t i = 0; i < o->proc_count; i++) {
-        const told_proc *p = &o->procs[i];
+        const given_proc *p = &o->procs[i];
         if (i == 0 || p->generation != p[-1].generation)
             expected = 0;
-        if (p->proc > expected && ++told <= TOLD)
-            merge_tell(o->m,
-                       "a part may be missing: generation %" PRIu64 " contains proc %" PRIu64
-                       ", but not proc %" PRIu64,
-                       p->generation, p->proc, expected);
+        if (p->proc > expected && ++given <= GIVEN)
+            merge_report(o->m,
+                         "a part may be missing: generation %" PRIu64 " contains proc %" PRIu64
+                         ", but not proc %" PRIu64,
+                         p->generation, p->proc, expected);
         if (p->proc >= expected)
             expected = p->proc + 1;
     }
-    if (told > TOLD)
-        merge_tell(o->m, "and %zu more", told - TOLD);
+    if (given > GIVEN)
+        merge_report(o->m, "and %zu more", given - GIVEN);
 }
 
 /* And there are goroutines that do nothing, of which it tells on no thread. */
-static void tell_nowhere(const owners *o)
+static void report_nowhere(const owners *o)
 {
     const parts_batches *all = &o->m->batches;
-    bool told = false, elsewhere = false;
+    bool given = false, elsewhere = false;
     for (size_t i = 0; i < all->count; i++)
         if (all->list[i].kind == PARTS_EVENTS) {
-            told = told || all->list[i].owner == UINT64_MAX;
+            given = given || all->list[i].owner == UINT64_MAX;
             elsewhere = true;
         }
-    if (elsewhere && !told)
-        merge_tell(o->m, "a part may be missing: no part contains the events without a thread");
+    if (elsewhere && !given)
+        merge_report(o->m, "a part may be missing: no part contains the events without a thread");
 }
 
 static bool look_into(owners *o, const parts_batch *b, gotrace_error *error)
@@ -182,11 +182,11 @@ gotrace_status parts_merge_missing(parts_merge *m, bool waits, gotrace_error *er
     for (size_t i = 0; i < m->batches.count && done; i++)
         done = look_into(&o, &m->batches.list[i], error);
     if (done && o.count > 0)
-        tell_owners(&o);
+        report_owners(&o);
     if (done && m->version >= GOTRACE_FIRST_V2 && !waits) {
         if (o.proc_count > 0)
-            tell_procs(&o);
-        tell_nowhere(&o);
+            report_procs(&o);
+        report_nowhere(&o);
     }
     parts_drop(&m->memory, o.list, o.capacity, sizeof *o.list);
     parts_drop(&m->memory, o.procs, o.proc_capacity, sizeof *o.procs);

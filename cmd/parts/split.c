@@ -63,7 +63,7 @@ const char *parts_by_name(size_t n)
     return n < sizeof names / sizeof *names ? names[n] : NULL;
 }
 
-static void tell(void *ctx, uint32_t number, const gotrace_error *problem)
+static void report(void *ctx, uint32_t number, const gotrace_error *problem)
 {
     const gotrace_config *config = ((split *)ctx)->job->config;
     (void)number;
@@ -140,7 +140,7 @@ static bool walk(split *s, uint64_t offset, uint64_t size, parts_record_fn fn)
         return true;
     if (s->error->class_ == GOTRACE_CLASS_SYSTEM)
         return false;
-    tell(s, 0, s->error);
+    report(s, 0, s->error);
     return true;
 }
 
@@ -533,7 +533,7 @@ static gotrace_status write_parts(split *s)
                            .batches = &s->batches,
                            .memory = &s->memory,
                            .config = s->job->config,
-                           .problem = tell,
+                           .problem = report,
                            .ctx = s};
     if (parts_input_index(&s->scan, s->error) < 0 || !plan_slices(s))
         return GOTRACE_ERROR;

@@ -40,7 +40,7 @@ typedef struct m_wanted {
 } m_wanted;
 
 typedef struct border {
-    retelling *t;
+    rewriting *t;
     standing *list;
     size_t count, capacity;
     int64_t *order; /* the threads, as they are told of */
@@ -52,7 +52,7 @@ typedef struct border {
 
 static m_wanted *thread_of(border *b, int64_t id)
 {
-    retelling *t = b->t;
+    rewriting *t = b->t;
     m_wanted *m = idmap_find(&b->threads, (uint64_t)id);
     if (m)
         return m;
@@ -70,7 +70,7 @@ static m_wanted *thread_of(border *b, int64_t id)
 
 static bool note_status(border *b, const repair_record *record, int64_t thread)
 {
-    retelling *t = b->t;
+    rewriting *t = b->t;
     if (!parts_grow(t->r->memory, &b->list, &b->capacity, b->count + 1, sizeof *b->list,
                     t->r->error)) {
         t->failed = true;
@@ -102,7 +102,7 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
 
 static bool note_batch(border *b, const repair_batch *batch)
 {
-    retelling *t = b->t;
+    rewriting *t = b->t;
     const uint8_t *p = t->image->bytes + batch->body, *end = t->image->bytes + batch->end;
     int64_t thread = batch->owner == UINT64_MAX ? GOTRACE_NO_THREAD : (int64_t)batch->owner;
     repair_record record;
@@ -122,7 +122,7 @@ static bool note_batch(border *b, const repair_batch *batch)
  * at any time. */
 static void make_known(border *b, const standing *s)
 {
-    retelling *t = b->t;
+    rewriting *t = b->t;
     bool proc = is_proc_status(s);
     const g_life *g = idmap_find(&t->goroutines, s->args[0]);
     const p_life *p = idmap_find(&t->procs, s->args[0]);
@@ -133,32 +133,32 @@ static void make_known(border *b, const standing *s)
     const uint64_t of_proc[2] = {s->args[0], P_IDLE};
     const uint64_t of_goroutine[3] = {s->args[0], UINT64_MAX,
                                       s->args[2] == G_RUNNABLE ? G_RUNNABLE : G_WAITING};
-    const gotrace_happening h = {.spec = s->spec,
-                                 .proc = GOTRACE_NO_PROC,
-                                 .thread = GOTRACE_NO_THREAD,
-                                 .args = proc ? of_proc : of_goroutine,
-                                 .arg_count = proc ? 2 : 3};
-    retell_hand(t, &h);
+    const gotrace_event_data h = {.spec = s->spec,
+                                  .proc = GOTRACE_NO_PROC,
+                                  .thread = GOTRACE_NO_THREAD,
+                                  .args = proc ? of_proc : of_goroutine,
+                                  .arg_count = proc ? 2 : 3};
+    rewrite_hand(t, &h);
 }
 
 static void settle(border *b, const standing *s)
 {
-    retelling *t = b->t;
+    rewriting *t = b->t;
     bool proc = is_proc_status(s);
     bool placed = proc ? s->args[1] == P_RUNNING
                        : s->args[2] == G_RUNNING || s->args[2] == G_IN_SYSCALL;
-    gotrace_happening h = {.spec = s->spec,
-                           .proc = GOTRACE_NO_PROC,
-                           .thread = placed ? s->thread : retell_busy_thread(t, s->thread),
-                           .args = s->args,
-                           .arg_count = s->arg_count};
+    gotrace_event_data h = {.spec = s->spec,
+                            .proc = GOTRACE_NO_PROC,
+                            .thread = placed ? s->thread : rewrite_busy_thread(t, s->thread),
+                            .args = s->args,
+                            .arg_count = s->arg_count};
     if (h.thread == GOTRACE_NO_THREAD && (proc || !placed))
         return;
     const m_wanted *m = proc ? NULL : idmap_find(&b->threads, s->args[1]);
     if (placed && m && m->has_p)
         h.proc = m->p;
-    if (retell_at(t, t->now, h.thread))
-        retell_settle(t, &h);
+    if (rewrite_at(t, t->now, h.thread))
+        rewrite_settle(t, &h);
 }
 
 static void settle_all(border *b, bool procs, uint64_t status)
@@ -174,14 +174,14 @@ static void settle_all(border *b, bool procs, uint64_t status)
 /* Threads that do not have what they had. */
 static void clear_threads(border *b, bool procs)
 {
-    retelling *t = b->t;
+    rewriting *t = b->t;
     for (size_t i = 0; i < b->thread_count && !t->failed; i++) {
         const m_wanted *wanted = idmap_find(&b->threads, (uint64_t)b->order[i]);
         const m_life *m = idmap_find(&t->threads, (uint64_t)b->order[i]);
         if (procs && m && m->has_p && !wanted->has_p)
-            retell_clear_proc(t, b->order[i]);
+            rewrite_clear_proc(t, b->order[i]);
         else if (!procs && m && m->g != 0 && !wanted->has_g)
-            retell_clear_thread(t, b->order[i]);
+            rewrite_clear_thread(t, b->order[i]);
     }
 }
 
@@ -190,7 +190,7 @@ static void clear_threads(border *b, bool procs)
 static void turn_gc(border *b)
 {
     enum { FAR = 16 };
-    retelling *t = b->t;
+    rewriting *t = b->t;
     const repair_generations *g = &t->r->generations;
     const repair_generation *now = t->generation + 1;
     repair_gc next = {.first = 0};
@@ -198,12 +198,12 @@ static void turn_gc(border *b)
         next = repair_gc_of(&t->layout, now++->number);
     if (next.first == 0)
         return;
-    if (!t->gc_told && !t->gc_on && !next.on && next.first > t->gc_last + 2 && t->gc_last > 0)
-        retell_turn_gc(t, true);
-    retell_turn_gc(t, next.on);
+    if (!t->gc_given && !t->gc_on && !next.on && next.first > t->gc_last + 2 && t->gc_last > 0)
+        rewrite_turn_gc(t, true);
+    rewrite_turn_gc(t, next.on);
 }
 
-bool retell_border(retelling *t, uint64_t generation)
+bool rewrite_border(rewriting *t, uint64_t generation)
 {
     border b = {.t = t};
     bool done = true;

@@ -244,7 +244,7 @@ static bool put_records(splice *s, const repair_batch *b)
 }
 
 /* A batch that was written, as one of that generation. */
-static bool put_told_batch(splice *s, const repair_batch *b, uint64_t generation)
+static bool put_given_batch(splice *s, const repair_batch *b, uint64_t generation)
 {
     repair *r = s->r;
     const uint8_t *bytes = s->written.bytes;
@@ -274,17 +274,17 @@ static bool put_own_clocks(splice *s, uint64_t generation)
     return true;
 }
 
-static bool put_told(splice *s, const repair_generation *g)
+static bool put_given(splice *s, const repair_generation *g)
 {
     static const uint8_t end = GOTRACE_V2_EndOfGeneration;
     const repair *w = &s->written;
-    if (g->told == 0)
+    if (g->given == 0)
         return put_own_clocks(s, g->number) &&
                (s->r->version < 26 || repair_put(s->r, s->into, &end, 1));
-    const repair_batch *b = repair_first_batch(w, g->told), *last = w->batches + w->count;
-    for (; b < last && b->generation == g->told; b++)
+    const repair_batch *b = repair_first_batch(w, g->given), *last = w->batches + w->count;
+    for (; b < last && b->generation == g->given; b++)
         if (!(b->kind == PARTS_SYNC ? put_own_clocks(s, g->number)
-                                    : put_told_batch(s, b, g->number)))
+                                    : put_given_batch(s, b, g->number)))
             return false;
     return true;
 }
@@ -294,10 +294,10 @@ static bool put_told(splice *s, const repair_generation *g)
 static void number_gc(splice *s, const repair_generations *g, size_t i)
 {
     enum { MOST = 1000, FAR = 16 };
-    repair_gc own = repair_gc_of(&s->written, g->list[i].told), next = {.first = 0};
+    repair_gc own = repair_gc_of(&s->written, g->list[i].given), next = {.first = 0};
     s->more = s->fill = 0;
     s->fill_behind = own.last_on;
-    if (g->list[i].told == 0 || own.first == 0)
+    if (g->list[i].given == 0 || own.first == 0)
         return;
     for (size_t k = i + 1; k < g->count && k <= i + FAR && g->list[k].kept && next.first == 0; k++)
         next = repair_gc_of(&s->image, g->list[k].number);
@@ -327,8 +327,8 @@ static bool splice_all(splice *s, const parts_bytes *image, repair_generations *
             done = repair_put(s->r, s->into, image->bytes + now->begin, now->end - now->begin);
         } else {
             number_gc(s, g, i);
-            done = put_told(s, now);
-            now->retold = true;
+            done = put_given(s, now);
+            now->rewritten = true;
             now->whole = false;
         }
         if (!done)

@@ -292,19 +292,19 @@ static void report_tables(repair *r, const needs *n, uint64_t generation, size_t
         snprintf(what, sizeof what, "names and texts are missing (%zu strings)", strings);
     else
         snprintf(what, sizeof what, "%zu stacks are missing", stacks);
-    repair_tell(r, REPAIR_TABLES, GOTRACE_NO_OFFSET, strings + stacks, "%s %s its tables: %s",
-                whose,
-                !ends        ? "lacks a part of"
-                : n->defines ? "ends within"
-                             : "ends before",
-                what);
+    repair_report(r, REPAIR_TABLES, GOTRACE_NO_OFFSET, strings + stacks, "%s %s its tables: %s",
+                  whose,
+                  !ends        ? "lacks a part of"
+                  : n->defines ? "ends within"
+                               : "ends before",
+                  what);
 }
 
 static void report_each(repair *r, repair_kind kind, const char *what, const uint64_t *ids,
                         size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        repair_tell(r, kind, GOTRACE_NO_OFFSET, ids[i], "%s %" PRIu64 " is lost", what, ids[i]);
+        repair_report(r, kind, GOTRACE_NO_OFFSET, ids[i], "%s %" PRIu64 " is lost", what, ids[i]);
 }
 
 /* Placeholders name the id. Strings and stacks go into lists of their own. */
@@ -406,8 +406,8 @@ static bool put_frequency(repair *r, parts_bytes *into)
 {
     const char *how;
     uint64_t frequency = estimate_frequency(r, &how);
-    repair_tell(r, REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, frequency,
-                "the frequency is lost; %" PRIu64 " Hz are estimated, %s", frequency, how);
+    repair_report(r, REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, frequency,
+                  "the frequency is lost; %" PRIu64 " Hz are estimated, %s", frequency, how);
     return put_byte(r, into, GOTRACE_V1_Frequency) && repair_put_varint(r, into, frequency) &&
            (r->version >= 7 || repair_put_varint(r, into, 0));
 }
@@ -416,8 +416,8 @@ static bool put_frequency(repair *r, parts_bytes *into)
 static bool put_only_event(repair *r, parts_bytes *into)
 {
     enum { V2_IDLE = 2 };
-    repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, 1,
-                "nothing is left of the trace: it tells of one proc, and of no event");
+    repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, 1,
+                  "nothing is left of the trace: it tells of one proc, and of no event");
     if (r->totals)
         r->totals->added++;
     if (repair_is_v2(r)) {
@@ -462,7 +462,7 @@ static clocks clocks_of(const repair *r, const repair_batch *b)
 {
     const uint8_t *p = repair_records_of(r, b), *end = r->bytes + b->end;
     clocks c = {.known = false};
-    bool told = r->version < 25;
+    bool given = r->version < 25;
     repair_record record;
     for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
         if (record.spec->code == GOTRACE_V2_Frequency)
@@ -472,10 +472,10 @@ static clocks clocks_of(const repair *r, const repair_batch *b)
             c.mono = record.args[1];
             c.seconds = record.args[2];
             c.nanoseconds = record.args[3];
-            told = true;
+            given = true;
         }
     }
-    c.known = told && c.frequency > 0 && c.frequency < UINT64_C(1) << 62;
+    c.known = given && c.frequency > 0 && c.frequency < UINT64_C(1) << 62;
     return c;
 }
 
@@ -504,7 +504,7 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
     if (like->known)
         best = *like;
     best = go_on(best, ticks);
-    repair_tell(
+    repair_report(
         r, like->known ? REPAIR_CLOCKS : REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, best.frequency,
         "the clocks of generation %" PRIu64 " are lost; %" PRIu64 " Hz are estimated%s", generation,
         best.frequency, like->known ? ", and the rest by another generation" : "");
@@ -583,8 +583,8 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     if (done && any && r->version >= 26) {
         done = put_byte(r, image, GOTRACE_V2_EndOfGeneration);
         if (!ended)
-            repair_tell(r, REPAIR_END, GOTRACE_NO_OFFSET, generation,
-                        "the end of generation %" PRIu64 " is not there", generation);
+            repair_report(r, REPAIR_END, GOTRACE_NO_OFFSET, generation,
+                          "the end of generation %" PRIu64 " is not there", generation);
     }
     size_t size = image->count - begin, from = list[0]->offset;
     bool whole = done && from <= r->size && size <= r->size - from &&
@@ -608,7 +608,7 @@ static bool put_lost(repair *r, parts_bytes *image, const repair_batch *before,
     uint64_t first = before->generation + 1, ticks = like->ticks > 0 ? like->ticks : after->time;
     if (after->generation <= first || after->generation - first > MOST)
         return true;
-    repair_tell_generations(r, REPAIR_LOST, first, after->generation - 1, NULL);
+    repair_report_generations(r, REPAIR_LOST, first, after->generation - 1, NULL);
     for (uint64_t number = first; number < after->generation; number++) {
         repair_generation lost = {.number = number, .begin = image->count};
         bool silent = r->silent;

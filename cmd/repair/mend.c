@@ -49,9 +49,9 @@ static void mend_generations(repair *r)
             continue;
         if (b->generation == like->generation)
             continue;
-        repair_tell(r, REPAIR_GENERATION, b->offset, b->generation,
-                    "the batch says generation %" PRIu64 ", and stands among those of %" PRIu64,
-                    b->generation, like->generation);
+        repair_report(r, REPAIR_GENERATION, b->offset, b->generation,
+                      "the batch says generation %" PRIu64 ", and stands among those of %" PRIu64,
+                      b->generation, like->generation);
         b->generation = like->generation;
         b->changed = true;
     }
@@ -121,7 +121,7 @@ static void keep_tables(repair *r)
 }
 
 /* Where bytes are damaged, and which are in no batch. */
-static void tell_damage(repair *r)
+static void emit_damage(repair *r)
 {
     size_t at = r->headless ? 0 : PARTS_HEADER, begin = at;
     for (size_t i = 0; i <= r->count; i++) {
@@ -130,22 +130,23 @@ static void tell_damage(repair *r)
             continue;
         size_t next = b ? b->offset : r->size;
         if (next > at) {
-            repair_tell(r, REPAIR_BYTES, at, next - at, "%zu byte%s in no batch", next - at,
-                        plural(next - at));
+            repair_report(r, REPAIR_BYTES, at, next - at, "%zu byte%s in no batch", next - at,
+                          plural(next - at));
             r->totals->bytes_lost += next - at;
         }
         if (!b)
             break;
         if (b->resumed)
-            repair_tell(r, REPAIR_RESUMED, b->offset, b->end - b->offset,
-                        "the batch at 0x%zx continues after the damage; %zu more byte%s of it kept",
-                        begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
+            repair_report(
+                r, REPAIR_RESUMED, b->offset, b->end - b->offset,
+                "the batch at 0x%zx continues after the damage; %zu more byte%s of it kept",
+                begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
         else
             begin = b->offset;
         if (b->cut && !b->tables)
-            repair_tell(r, REPAIR_TRUNCATED, b->end, b->end - b->offset,
-                        "the batch at 0x%zx is damaged or cut off; %zu byte%s of it kept",
-                        begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
+            repair_report(r, REPAIR_TRUNCATED, b->end, b->end - b->offset,
+                          "the batch at 0x%zx is damaged or cut off; %zu byte%s of it kept",
+                          begin + (size_t)r->base, b->end - b->offset, plural(b->end - b->offset));
         at = b->end;
     }
 }
@@ -169,8 +170,8 @@ static void drop_doubles(repair *r, const row *owned)
                 a->is_experiment || !same_batch(r, a, b))
                 continue;
             b->dropped = true;
-            repair_tell(r, REPAIR_DUPLICATE, b->offset, b->end - b->offset,
-                        "the batch is the one at 0x%" PRIx64 " once more", r->base + a->offset);
+            repair_report(r, REPAIR_DUPLICATE, b->offset, b->end - b->offset,
+                          "the batch is the one at 0x%" PRIx64 " once more", r->base + a->offset);
         }
 }
 
@@ -211,8 +212,8 @@ static bool restore_places(repair *r, const row *timed)
                 }
             for (size_t i = 0; i < timed->count; i++)
                 *timed->list[i] = sorted[i];
-            repair_tell(r, REPAIR_ORDER, first, moved, "%zu batches stand in each other's place",
-                        moved);
+            repair_report(r, REPAIR_ORDER, first, moved, "%zu batches stand in each other's place",
+                          moved);
         }
     }
     parts_drop(r->memory, sorted, capacity, sizeof *sorted);
@@ -251,9 +252,9 @@ static bool shorten(repair *r, repair_batch *b, uint64_t limit)
     b->less = over;
     b->last = limit;
     b->changed = true;
-    repair_tell(r, REPAIR_CLOCK, where, over,
-                "an event is %" PRIu64 " tick%s later than can be; it was put back", over,
-                plural(over));
+    repair_report(r, REPAIR_CLOCK, where, over,
+                  "an event is %" PRIu64 " tick%s later than can be; it was put back", over,
+                  plural(over));
     return true;
 }
 
@@ -261,8 +262,8 @@ static void move(repair *r, repair_batch *b, uint64_t to)
 {
     bool back = to < b->time;
     uint64_t by = back ? b->time - to : to - b->time;
-    repair_tell(r, REPAIR_CLOCK, b->offset, by, "the batch was moved %s by %" PRIu64 " tick%s",
-                back ? "back" : "on", by, plural(by));
+    repair_report(r, REPAIR_CLOCK, b->offset, by, "the batch was moved %s by %" PRIu64 " tick%s",
+                  back ? "back" : "on", by, plural(by));
     b->last = to + (b->last - b->time);
     b->time = to;
     b->changed = true;
@@ -334,7 +335,7 @@ bool repair_mend(repair *r)
     if (!repair_resume(r))
         return false;
     keep_tables(r);
-    tell_damage(r);
+    emit_damage(r);
     if (repair_is_v2(r))
         mend_generations(r);
     if (!parts_grow(r->memory, &all.list, &room, r->count + 1, sizeof *all.list, r->error))

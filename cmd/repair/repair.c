@@ -20,8 +20,8 @@ const char *repair_kind_name(repair_kind kind)
 
 static void hand_on(repair *r, const repair_finding *finding)
 {
-    if (r->job->tell && !r->silent)
-        r->job->tell(r->job->ctx, finding);
+    if (r->job->report && !r->silent)
+        r->job->report(r->job->ctx, finding);
 }
 
 static const char *rewritten(const repair *r)
@@ -30,8 +30,8 @@ static const char *rewritten(const repair *r)
                            : "events are rewritten";
 }
 
-void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
-                             const char *why)
+void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
+                               const char *why)
 {
     repair_finding f = {.kind = kind,
                         .trace = r->trace,
@@ -44,7 +44,7 @@ void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64
         snprintf(which, sizeof which, "generation %" PRIu64, first);
     else
         snprintf(which, sizeof which, "generations %" PRIu64 " to %" PRIu64, first, last);
-    if (kind == REPAIR_RETOLD)
+    if (kind == REPAIR_REWRITTEN)
         snprintf(f.message, sizeof f.message, "%s: %s, because: %.80s", which, rewritten(r), why);
     else
         snprintf(f.message, sizeof f.message, "%s: %s", which,
@@ -52,8 +52,8 @@ void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64
     hand_on(r, &f);
 }
 
-void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
-                 ...)
+void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
+                   ...)
 {
     repair_finding finding = {.kind = kind,
                               .trace = r->trace,
@@ -88,7 +88,7 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
 typedef struct attempt {
     parts_bytes written;
     repair_generations generations; /* v2: of what was written */
-    repair_retold retold;
+    repair_rewritten rewritten;
     verdict verdict;
 } attempt;
 
@@ -102,22 +102,22 @@ static void drop_attempt(repair *r, attempt *a)
 /* Put back what is kept. */
 static bool put_kept(repair *r, const parts_bytes *image, attempt *a)
 {
-    parts_bytes told = a->written;
+    parts_bytes given = a->written;
     a->written = (parts_bytes){0};
     bool done = repair_generations_copy(r, &a->generations) &&
                 (r->generations.count == 0 ||
-                 repair_splice(r, image, &told, &a->written, &a->generations));
+                 repair_splice(r, image, &given, &a->written, &a->generations));
     if (done && r->generations.count == 0)
-        a->written = told;
+        a->written = given;
     else
-        parts_drop(r->memory, told.bytes, told.capacity, 1);
+        parts_drop(r->memory, given.bytes, given.capacity, 1);
     return done;
 }
 
-static bool try_retelling(repair *r, const parts_bytes *image, bool sorted, attempt *a)
+static bool try_rewriting(repair *r, const parts_bytes *image, bool sorted, attempt *a)
 {
     *a = (attempt){.written = {0}};
-    return repair_retell(r, image, sorted, &a->written, &a->retold) && put_kept(r, image, a) &&
+    return repair_rewrite(r, image, sorted, &a->written, &a->rewritten) && put_kept(r, image, a) &&
            repair_generations_examine(r, &a->written, &a->generations, &a->verdict);
 }
 
@@ -127,23 +127,23 @@ static bool is_better(const attempt *a, const attempt *b)
     enum { WEIGHT = 4 };
     if (a->verdict.sound != b->verdict.sound)
         return a->verdict.sound;
-    return a->retold.added + WEIGHT * a->retold.dropped <
-           b->retold.added + WEIGHT * b->retold.dropped;
+    return a->rewritten.added + WEIGHT * a->rewritten.dropped <
+           b->rewritten.added + WEIGHT * b->rewritten.dropped;
 }
 
 /* In the reader's order, and if that takes much in that of the times too: the better one counts. */
-static bool best_retelling(repair *r, const parts_bytes *image, attempt *best)
+static bool best_rewriting(repair *r, const parts_bytes *image, attempt *best)
 {
     enum { FEW = 10000 }; /* one of so many events is not much */
     attempt other;
-    if (!try_retelling(r, image, false, best)) {
+    if (!try_rewriting(r, image, false, best)) {
         drop_attempt(r, best);
         return false;
     }
     if (best->verdict.sound &&
-        best->retold.added + best->retold.dropped <= best->retold.events / FEW)
+        best->rewritten.added + best->rewritten.dropped <= best->rewritten.events / FEW)
         return true;
-    bool done = try_retelling(r, image, true, &other);
+    bool done = try_rewriting(r, image, true, &other);
     if (done && is_better(&other, best)) {
         attempt worse = *best;
         *best = other;
@@ -156,47 +156,47 @@ static bool best_retelling(repair *r, const parts_bytes *image, attempt *best)
 }
 
 /* What is told of it when it is over: generations that were retold, and others that were not. */
-static void tell_runs(repair *r, const char *why)
+static void emit_runs(repair *r, const char *why)
 {
     const repair_generations *g = &r->generations;
     if (g->count == 0)
-        repair_tell(r, REPAIR_RETOLD, GOTRACE_NO_OFFSET, 1, "all %s, because: %.140s", rewritten(r),
-                    why);
+        repair_report(r, REPAIR_REWRITTEN, GOTRACE_NO_OFFSET, 1, "all %s, because: %.140s",
+                      rewritten(r), why);
     for (size_t i = 0, next; i < g->count; i = next) {
         const repair_generation *first = &g->list[i];
-        for (next = i + 1; next < g->count && g->list[next].retold == first->retold &&
+        for (next = i + 1; next < g->count && g->list[next].rewritten == first->rewritten &&
                            g->list[next].whole == first->whole;)
             next++;
         uint64_t last = g->list[next - 1].number;
-        if (first->retold)
-            repair_tell_generations(r, REPAIR_RETOLD, first->number, last, why);
+        if (first->rewritten)
+            repair_report_generations(r, REPAIR_REWRITTEN, first->number, last, why);
         else if (first->whole)
-            repair_tell_generations(r, REPAIR_KEPT, first->number, last, NULL);
+            repair_report_generations(r, REPAIR_KEPT, first->number, last, NULL);
     }
 }
 
-static void tell_retold(repair *r, const repair_retold *retold, const char *why)
+static void emit_rewritten(repair *r, const repair_rewritten *rewritten, const char *why)
 {
-    tell_runs(r, why);
-    r->totals->added += retold->added;
-    r->totals->dropped += retold->dropped;
-    if (retold->added > 0)
-        repair_tell(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, retold->added,
-                    "made up: %" PRIu64 " event%s without which others could not have happened",
-                    retold->added, plural(retold->added));
-    if (retold->dropped > 0)
-        repair_tell(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, retold->dropped,
-                    "left out: %" PRIu64 " event%s that cannot have happened; the first: %.100s",
-                    retold->dropped, plural(retold->dropped), retold->why.message);
+    emit_runs(r, why);
+    r->totals->added += rewritten->added;
+    r->totals->dropped += rewritten->dropped;
+    if (rewritten->added > 0)
+        repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, rewritten->added,
+                      "made up: %" PRIu64 " event%s without which others could not have happened",
+                      rewritten->added, plural(rewritten->added));
+    if (rewritten->dropped > 0)
+        repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, rewritten->dropped,
+                      "left out: %" PRIu64 " event%s that cannot have happened; the first: %.100s",
+                      rewritten->dropped, plural(rewritten->dropped), rewritten->why.message);
 }
 
 /* It stands in the image's place. */
-static void accept(repair *r, parts_bytes *image, attempt *a, repair_retold *sum, verdict *v)
+static void accept(repair *r, parts_bytes *image, attempt *a, repair_rewritten *sum, verdict *v)
 {
     if (sum->dropped == 0)
-        sum->why = a->retold.why;
-    sum->added += a->retold.added;
-    sum->dropped += a->retold.dropped;
+        sum->why = a->rewritten.why;
+    sum->added += a->rewritten.added;
+    sum->dropped += a->rewritten.dropped;
     parts_drop(r->memory, image->bytes, image->capacity, 1);
     repair_generations_drop(r, &r->generations);
     *image = a->written;
@@ -206,14 +206,14 @@ static void accept(repair *r, parts_bytes *image, attempt *a, repair_retold *sum
 }
 
 /* v2: keep what can stay. If that does not come to a sound trace, nothing is kept. */
-static bool retell_some(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
+static bool rewrite_some(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
 {
     enum { MOST_TIMES = 6 };
     if (!repair_generations_keep(r, image))
         return false;
     for (int i = 0; i < MOST_TIMES && r->generations.count > 0; i++) {
         attempt best;
-        if (!best_retelling(r, image, &best))
+        if (!best_rewriting(r, image, &best))
             return false;
         if (best.verdict.sound) {
             accept(r, image, &best, sum, v);
@@ -229,15 +229,15 @@ static bool retell_some(repair *r, parts_bytes *image, verdict *v, repair_retold
 }
 
 /* Tell it anew until it is sound: what was made up may need it once more. */
-static bool retell_image(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
+static bool rewrite_image(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
 {
     enum { MOST_TIMES = 4 };
     r->again = false;
-    if (!retell_some(r, image, v, sum))
+    if (!rewrite_some(r, image, v, sum))
         return false;
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
         attempt best;
-        if (!best_retelling(r, image, &best))
+        if (!best_rewriting(r, image, &best))
             return false;
         accept(r, image, &best, sum, v);
     }
@@ -246,17 +246,17 @@ static bool retell_image(repair *r, parts_bytes *image, verdict *v, repair_retol
 
 /* v2: the same of the generations around what is broken; if that does not make the whole sound,
  * nothing changes. */
-static bool retell_window(repair *r, parts_bytes *image, verdict *v, repair_retold *sum)
+static bool rewrite_window(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
 {
     repair_window w;
-    repair_retold own = {0};
+    repair_rewritten own = {0};
     verdict now;
     parts_bytes whole = {0};
     bool inserted = false;
     bool done = repair_window_open(r, image, &w);
     if (done && w.open) {
         done = examine(r, w.image.bytes, w.image.count, &now) &&
-               (now.sound || retell_image(r, &w.image, &now, &own));
+               (now.sound || rewrite_image(r, &w.image, &now, &own));
         if (done && now.sound && r->generations.count > 0) {
             done = repair_window_insert(r, image, &w, &whole) &&
                    repair_generations_examine(r, &whole, &r->generations, &now);
@@ -275,13 +275,13 @@ static bool retell_window(repair *r, parts_bytes *image, verdict *v, repair_reto
     return done;
 }
 
-static bool retell(repair *r, parts_bytes *image, verdict *v)
+static bool rewrite(repair *r, parts_bytes *image, verdict *v)
 {
     const verdict before = *v;
-    repair_retold sum = {0};
-    if (!retell_window(r, image, v, &sum) || (!v->sound && !retell_image(r, image, v, &sum)))
+    repair_rewritten sum = {0};
+    if (!rewrite_window(r, image, v, &sum) || (!v->sound && !rewrite_image(r, image, v, &sum)))
         return false;
-    tell_retold(r, &sum, before.first.message);
+    emit_rewritten(r, &sum, before.first.message);
     return true;
 }
 
@@ -301,15 +301,15 @@ static bool mend_trace(repair *r)
         drop_file(r);
     done = done && repair_generations_examine(r, &image, &r->generations, &v);
     if (done && !v.sound)
-        done = retell(r, &image, &v);
+        done = rewrite(r, &image, &v);
     if (done) {
         r->totals->events += v.events;
-        r->totals->told += v.told;
+        r->totals->given += v.given;
         r->totals->sound = r->totals->sound && v.sound;
         r->totals->identical = false;
         if (!v.sound)
-            repair_tell(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, 0, "it still is not sound: %.150s",
-                        v.first.message);
+            repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, 0, "it still is not sound: %.150s",
+                          v.first.message);
         done = write_trace(r, image.bytes, image.count);
     }
     parts_drop(r->memory, image.bytes, image.capacity, 1);
@@ -323,11 +323,11 @@ static bool one_trace(repair *r)
     parts_shape_init(&r->shape, r->version);
     if (!r->headless && !examine(r, r->bytes, r->size, &v))
         return false;
-    r->totals->readable += v.told;
+    r->totals->readable += v.given;
     bool done;
     if (v.sound) {
         r->totals->events += v.events;
-        r->totals->told += v.told;
+        r->totals->given += v.given;
         done = write_trace(r, r->bytes, r->size);
     } else {
         done = mend_trace(r);
@@ -376,8 +376,8 @@ static bool headless(repair *r, bool *written)
     if (r->version == 0)
         return true;
     *written = true;
-    repair_tell(r, REPAIR_HEADER, 0, (uint64_t)r->version,
-                "the header is lost; most of the bytes make sense as go 1.%d", r->version);
+    repair_report(r, REPAIR_HEADER, 0, (uint64_t)r->version,
+                  "the header is lost; most of the bytes make sense as go 1.%d", r->version);
     return one_trace(r);
 }
 
@@ -396,7 +396,7 @@ static bool all_traces(repair *r)
     if (at > 0 && !written && at < size) {
         r->totals->bytes_lost += at;
         r->totals->identical = false;
-        repair_tell(r, REPAIR_BYTES, 0, at, "%zu byte%s before the trace", at, plural(at));
+        repair_report(r, REPAIR_BYTES, 0, at, "%zu byte%s before the trace", at, plural(at));
     }
     r->headless = false;
     for (size_t next; at < size; at = next) {
@@ -405,12 +405,12 @@ static bool all_traces(repair *r)
             r->trace++;
             r->base = at;
             r->totals->identical = false;
-            repair_tell(r, REPAIR_TRACE, 0, next - at, "another trace begins%s",
-                        r->job->all       ? ""
-                        : r->job->reading ? "; it is not read: gotrace repair --all writes each "
-                                            "trace to its own file"
-                                          : "; it is not written: --all writes each trace to its "
-                                            "own file");
+            repair_report(r, REPAIR_TRACE, 0, next - at, "another trace begins%s",
+                          r->job->all       ? ""
+                          : r->job->reading ? "; it is not read: gotrace repair --all writes each "
+                                              "trace to its own file"
+                                            : "; it is not written: --all writes each trace to its "
+                                              "own file");
             if (!r->job->all)
                 break;
         }

@@ -61,7 +61,7 @@
     X(TABLES, "tables.lost", "many strings and stacks are lost; their ids are in their place")     \
     X(LOST, "generation.lost", "nothing is left of a generation")                                  \
     X(END, "end", "the end of a generation was not told")                                          \
-    X(RETOLD, "retold", "rules were broken; events were rewritten")                                \
+    X(REWRITTEN, "retold", "rules were broken; events were rewritten")                             \
     X(KEPT, "kept", "generations stand as they did")                                               \
     X(ADDED, "event.added", "events were made up, so that others can have happened")               \
     X(DROPPED, "event.dropped", "events that cannot have happened were left out")
@@ -89,7 +89,7 @@ typedef struct repair_totals {
     unsigned traces, written;
     uint64_t events;     /* that stand in the traces written */
     uint64_t readable;   /* events that a reader tells of them as they stand in the file */
-    uint64_t told;       /* and as they were written */
+    uint64_t given;      /* and as they were written */
     uint64_t bytes_lost; /* of the file */
     uint64_t added, dropped;
     bool identical; /* every trace written is as it was */
@@ -103,7 +103,7 @@ typedef struct repair_job {
     bool reading; /* what is written is only read: findings do not speak of a file written */
     /* Begin a trace, by its number from 1 on: where it is to go, or NULL to stop. */
     out *(*next)(void *ctx, unsigned trace);
-    void (*tell)(void *ctx, const repair_finding *finding);
+    void (*report)(void *ctx, const repair_finding *finding);
     void *ctx;
 } repair_job;
 
@@ -153,10 +153,10 @@ typedef struct repair_batch {
 typedef struct repair_generation {
     uint64_t number;
     size_t begin, end; /* in the image */
-    uint64_t told;     /* the number that the writer gave it; 0: nothing happened in it */
+    uint64_t given;    /* the number that the writer gave it; 0: nothing happened in it */
     bool whole;        /* it stands there as in the file */
     bool kept;         /* it is to stay as it stands; else it is told anew */
-    bool retold;       /* it was */
+    bool rewritten;    /* it was */
     bool broken;       /* rules are broken in it */
 } repair_generation;
 
@@ -192,10 +192,10 @@ typedef struct repair {
 } repair;
 
 /* That these were lost, kept, or told anew, and why. */
-void repair_tell_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
-                             const char *why);
-void repair_tell(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
-                 ...) __attribute__((format(printf, 5, 6)));
+void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
+                               const char *why);
+void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
+                   ...) __attribute__((format(printf, 5, 6)));
 
 /* The record at p, if it is one of that version; false where it is not, or not whole: size tells
  * then how far it was read. */
@@ -224,16 +224,16 @@ bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
 /* What telling it anew took. */
-typedef struct repair_retold {
+typedef struct repair_rewritten {
     uint64_t events;         /* that there were */
     uint64_t added, dropped; /* where it is not kept */
     gotrace_error why;       /* of the first that was dropped */
-} repair_retold;
+} repair_rewritten;
 
 /* Write anew what the reader makes of an image; sorted (v2): a generation's events by their own
  * times, which fits where events that others wait for are lost. */
-bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
-                   repair_retold *result);
+bool repair_rewrite(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
+                    repair_rewritten *result);
 
 /* The batches of a trace made here; those of layout are to be dropped. */
 bool repair_lay_out(const repair *r, const parts_bytes *trace, repair *layout);

@@ -7,7 +7,7 @@
 
 enum { SECOND = 1000000000 };
 
-static bool fail(retelling *t, const gotrace_error *error)
+static bool fail(rewriting *t, const gotrace_error *error)
 {
     *t->r->error = *error;
     t->failed = true;
@@ -16,7 +16,7 @@ static bool fail(retelling *t, const gotrace_error *error)
 
 static bool write_bytes(void *ctx, const void *bytes, size_t size)
 {
-    retelling *t = ctx;
+    rewriting *t = ctx;
     return repair_put(t->r, t->written, bytes, size);
 }
 
@@ -30,7 +30,7 @@ typedef struct held {
 
 /* An event that waits until it is its time. */
 typedef struct waiting {
-    gotrace_happening h; /* args is set when it is told */
+    gotrace_event_data h; /* args is set when it is told */
     uint64_t args[GOTRACE_MAX_ARGS];
     char *message; /* owned */
 } waiting;
@@ -46,14 +46,14 @@ enum { MOST_WAITING = 1 << 20 };
 /* ---- times, strings and stacks -------------------------------------------------------------- */
 
 /* v2's times are nanoseconds. */
-static uint64_t ticks_of(const retelling *t, uint64_t ticks)
+static uint64_t ticks_of(const rewriting *t, uint64_t ticks)
 {
     __extension__ typedef unsigned __int128 wide;
     return repair_is_v2(t->r) ? (uint64_t)((wide)ticks * t->frequency / SECOND) : ticks;
 }
 
 /* The batch that holds that place, or NULL. */
-static repair_batch *batch_of(retelling *t, uint64_t offset)
+static repair_batch *batch_of(rewriting *t, uint64_t offset)
 {
     size_t low = 0, high = t->layout.count;
     while (low < high) {
@@ -70,7 +70,7 @@ static repair_batch *batch_of(retelling *t, uint64_t offset)
 /* When an event of v2 happened as its record tells: the reader moves those on that it had to let
  * wait. A batch's events come one after another, so that each is looked at once: in late is how far
  * that came, in last the time. */
-static uint64_t told_ticks(retelling *t, const gotrace_event *e)
+static uint64_t given_ticks(rewriting *t, const gotrace_event *e)
 {
     bool sampled = e->type == GOTRACE_V2_CPUSample;
     repair_batch *b = repair_is_v2(t->r) && !sampled ? batch_of(t, e->offset) : NULL;
@@ -95,7 +95,7 @@ static uint64_t told_ticks(retelling *t, const gotrace_event *e)
     return ticks;
 }
 
-bool retell_at(retelling *t, uint64_t ticks, int64_t place)
+bool rewrite_at(rewriting *t, uint64_t ticks, int64_t place)
 {
     bool other = place != t->place;
     if (ticks > t->now)
@@ -106,7 +106,7 @@ bool retell_at(retelling *t, uint64_t ticks, int64_t place)
     return gotrace_writer_at(t->writer, t->now) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
 
-static uint64_t string_of(retelling *t, int64_t proc, uint64_t id)
+static uint64_t string_of(rewriting *t, int64_t proc, uint64_t id)
 {
     size_t size = 0;
     const char *bytes = gotrace_reader_string(t->reader, id, &size);
@@ -116,7 +116,7 @@ static uint64_t string_of(retelling *t, int64_t proc, uint64_t id)
     return made;
 }
 
-static uint64_t stack_of(retelling *t, uint64_t id)
+static uint64_t stack_of(rewriting *t, uint64_t id)
 {
     uint64_t made = 0;
     size_t count = gotrace_reader_stack(t->reader, id, t->frames, MOST_FRAMES);
@@ -126,7 +126,7 @@ static uint64_t stack_of(retelling *t, uint64_t id)
 }
 
 /* The arguments as a writer wants them. */
-static size_t args_of(retelling *t, const gotrace_event *e, const gotrace_event_spec *spec,
+static size_t args_of(rewriting *t, const gotrace_event *e, const gotrace_event_spec *spec,
                       uint64_t *values)
 {
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
@@ -157,12 +157,12 @@ static size_t args_of(retelling *t, const gotrace_event *e, const gotrace_event_
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-bool retell_hand(retelling *t, const gotrace_happening *h)
+bool rewrite_hand(rewriting *t, const gotrace_event_data *h)
 {
     if (t->failed)
         return false;
     if (gotrace_writer_event(t->writer, h) >= 0) {
-        retell_follow(t, h);
+        rewrite_follow(t, h);
         return !t->failed;
     }
     const gotrace_error *error = gotrace_writer_error(t->writer);
@@ -172,7 +172,7 @@ bool retell_hand(retelling *t, const gotrace_happening *h)
 }
 
 /* Of up to three events that one record of v2 tells, the one that is the record. */
-static bool is_record(const retelling *t, const gotrace_event *e)
+static bool is_record(const rewriting *t, const gotrace_event *e)
 {
     return !repair_is_v2(t->r) || e->type == 0 ||
            (e->offset < t->image->count && t->image->bytes[e->offset] == e->type);
@@ -180,7 +180,7 @@ static bool is_record(const retelling *t, const gotrace_event *e)
 
 /* A goroutine of no number (or of -1, which is none for Go's reader), and a thread with two of
  * them, no writer takes for what it is. */
-static bool cannot_be(const retelling *t, const gotrace_happening *h)
+static bool cannot_be(const rewriting *t, const gotrace_event_data *h)
 {
     enum { RUNNING = 2, IN_SYSCALL = 3 };
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -201,7 +201,7 @@ static bool cannot_be(const retelling *t, const gotrace_happening *h)
     return m && m->g != 0 && m->g != h->args[0];
 }
 
-static void drop(retelling *t, const gotrace_event_spec *spec)
+static void drop(rewriting *t, const gotrace_event_spec *spec)
 {
     if (is_status(spec))
         return;
@@ -211,7 +211,7 @@ static void drop(retelling *t, const gotrace_event_spec *spec)
 
 /* What was silent in a generation is told at its end, at a time that nothing else is to wait for.
  */
-static bool hold(retelling *t, const gotrace_event *e, const gotrace_event_spec *spec)
+static bool hold(rewriting *t, const gotrace_event *e, const gotrace_event_spec *spec)
 {
     if (!parts_grow(t->r->memory, &t->held, &t->held_capacity, t->held_count + 1, sizeof *t->held,
                     t->r->error)) {
@@ -224,28 +224,28 @@ static bool hold(retelling *t, const gotrace_event *e, const gotrace_event_spec 
     return !t->failed;
 }
 
-static bool tell_held(retelling *t)
+static bool emit_held(rewriting *t)
 {
     for (size_t i = 0; i < t->held_count && !t->failed; i++) {
         const held *w = &t->held[i];
-        gotrace_happening h = {.spec = w->spec,
-                               .proc = GOTRACE_NO_PROC,
-                               .thread = GOTRACE_NO_THREAD,
-                               .args = w->args,
-                               .arg_count = w->arg_count,
-                               .stack = w->stack};
+        gotrace_event_data h = {.spec = w->spec,
+                                .proc = GOTRACE_NO_PROC,
+                                .thread = GOTRACE_NO_THREAD,
+                                .args = w->args,
+                                .arg_count = w->arg_count,
+                                .stack = w->stack};
         const g_life *g = idmap_find(&t->goroutines, w->args[0]);
         bool known = g && g->state != LIFE_UNKNOWN;
         if (is_goroutine_status(w->spec) && known)
             continue;
-        retell_hand(t, &h);
+        rewrite_hand(t, &h);
     }
     t->held_count = 0;
     return !t->failed;
 }
 
 /* The data of experiments, which are no events. */
-static bool tell_experiments(retelling *t, uint64_t generation)
+static bool emit_experiments(rewriting *t, uint64_t generation)
 {
     for (; t->experiments < t->layout.count; t->experiments++) {
         const repair_batch *b = &t->layout.batches[t->experiments];
@@ -253,7 +253,7 @@ static bool tell_experiments(retelling *t, uint64_t generation)
             break;
         if (!b->is_experiment || b->generation < generation)
             continue;
-        gotrace_happening h = {
+        gotrace_event_data h = {
             .spec = gotrace_event_spec_of(t->r->version, GOTRACE_V2_ExperimentalBatch),
             .proc = GOTRACE_NO_PROC,
             .thread = b->owner == UINT64_MAX ? GOTRACE_NO_THREAD : (int64_t)b->owner,
@@ -261,14 +261,14 @@ static bool tell_experiments(retelling *t, uint64_t generation)
             .arg_count = 1,
             .data = (const char *)t->image->bytes + b->body,
             .data_size = b->end - b->body};
-        if (h.spec && !retell_hand(t, &h) && t->failed)
+        if (h.spec && !rewrite_hand(t, &h) && t->failed)
             return false;
     }
     return true;
 }
 
 /* When a generation begins: with its first batch. */
-static uint64_t begin_of(retelling *t, const gotrace_event *e, uint64_t *generation)
+static uint64_t begin_of(rewriting *t, const gotrace_event *e, uint64_t *generation)
 {
     size_t i = t->begun;
     *generation = 0;
@@ -285,9 +285,9 @@ static uint64_t begin_of(retelling *t, const gotrace_event *e, uint64_t *generat
     return least;
 }
 
-static bool tell_waiting(retelling *t, size_t left);
+static bool emit_waiting(rewriting *t, size_t left);
 
-static repair_generation *generation_of(const retelling *t, uint64_t number)
+static repair_generation *generation_of(const rewriting *t, uint64_t number)
 {
     const repair_generations *g = &t->r->generations;
     size_t low = 0, high = g->count;
@@ -303,11 +303,11 @@ static repair_generation *generation_of(const retelling *t, uint64_t number)
 
 /* Its number is that of the one before, if nothing happened in that. What is told of one that is
  * kept comes to nothing. */
-static void begin_generation(retelling *t, uint64_t number)
+static void begin_generation(rewriting *t, uint64_t number)
 {
     repair_generation *before = t->generation;
     repair_generation *now = t->generation = generation_of(t, number);
-    t->gc_told = false;
+    t->gc_given = false;
     if (before) {
         uint64_t last = repair_gc_of(&t->layout, before->number).last;
         t->gc_last = last > t->gc_last ? last : t->gc_last;
@@ -317,48 +317,48 @@ static void begin_generation(retelling *t, uint64_t number)
         t->dropped = t->counted.dropped;
         t->why = t->counted.why;
     }
-    t->counted = (repair_retold){0, t->added, t->dropped, t->why};
+    t->counted = (repair_rewritten){0, t->added, t->dropped, t->why};
     if (now)
-        now->told = gotrace_writer_generation(t->writer);
-    if (now && before && before->told == now->told)
-        before->told = 0;
+        now->given = gotrace_writer_generation(t->writer);
+    if (now && before && before->given == now->given)
+        before->given = 0;
 }
 
 /* A generation ends: if the next one is kept, things are to stand as it has them. */
-static bool end_generation(retelling *t, uint64_t next)
+static bool end_generation(rewriting *t, uint64_t next)
 {
     const repair_generation *g = t->generation, *other = generation_of(t, next);
-    if (!tell_waiting(t, 0) || !tell_held(t))
+    if (!emit_waiting(t, 0) || !emit_held(t))
         return false;
-    return !g || g->kept || !other || !other->kept || retell_border(t, next);
+    return !g || g->kept || !other || !other->kept || rewrite_border(t, next);
 }
 
-static bool sync(retelling *t, const gotrace_event *e)
+static bool sync(rewriting *t, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
     uint64_t generation, begin = begin_of(t, e, &generation);
-    if (!end_generation(t, generation) || !retell_at(t, begin, t->place))
+    if (!end_generation(t, generation) || !rewrite_at(t, begin, t->place))
         return false;
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
     begin_generation(t, generation);
-    return tell_experiments(t, generation);
+    return emit_experiments(t, generation);
 }
 
 /* Tell it, and what makes it possible. */
-static bool tell_one(retelling *t, gotrace_happening *h, uint64_t ticks)
+static bool emit_one(rewriting *t, gotrace_event_data *h, uint64_t ticks)
 {
-    if (!retell_at(t, ticks, repair_is_v2(t->r) ? h->thread : h->proc))
+    if (!rewrite_at(t, ticks, repair_is_v2(t->r) ? h->thread : h->proc))
         return false;
     bool possible = !cannot_be(t, h);
-    retell_outlive(t, h);
+    rewrite_outlive(t, h);
     t->first_try = true;
-    if (possible && (retell_hand(t, h) || t->failed))
+    if (possible && (rewrite_hand(t, h) || t->failed))
         return !t->failed;
     /* v1: something that lasts may stand in its way, and then who runs. */
     int tries = repair_is_v2(t->r) ? 1 : 2;
-    for (int i = 0; i < tries && possible && retell_steer(t, h); i++)
-        if (t->failed || retell_hand(t, h))
+    for (int i = 0; i < tries && possible && rewrite_steer(t, h); i++)
+        if (t->failed || rewrite_hand(t, h))
             return !t->failed;
     if (!t->failed)
         drop(t, h->spec);
@@ -375,7 +375,7 @@ static int compare_turns(const void *a, const void *b)
 
 /* Tell the earliest of those that wait, and leave so many. Their places are then the last turns'.
  */
-static bool tell_waiting(retelling *t, size_t left)
+static bool emit_waiting(rewriting *t, size_t left)
 {
     size_t count = t->turn_count > left ? t->turn_count - left : 0;
     if (count == 0)
@@ -384,23 +384,23 @@ static bool tell_waiting(retelling *t, size_t left)
     for (size_t i = 0; i < count; i++) {
         waiting *w = &t->waiting[t->turns[i].place];
         w->h.args = w->args;
-        if (!tell_one(t, &w->h, t->turns[i].ticks))
+        if (!emit_one(t, &w->h, t->turns[i].ticks))
             return false;
         free(w->message);
         w->message = NULL;
     }
     /* Behind the turns that are left stand the places that are free. */
     for (size_t i = 0; i < left; i++) {
-        turn told = t->turns[i];
+        turn given = t->turns[i];
         t->turns[i] = t->turns[count + i];
-        t->turns[count + i] = told;
+        t->turns[count + i] = given;
     }
     t->turn_count = left;
     return true;
 }
 
 /* Room for one more. Each place is that of one turn, waiting or not. */
-static waiting *next_place(retelling *t, uint64_t ticks)
+static waiting *next_place(rewriting *t, uint64_t ticks)
 {
     if (t->turn_count == t->place_count) {
         gotrace_error *error = t->r->error;
@@ -421,9 +421,9 @@ static waiting *next_place(retelling *t, uint64_t ticks)
     return &t->waiting[next->place];
 }
 
-static bool let_wait(retelling *t, const gotrace_happening *h, uint64_t ticks)
+static bool let_wait(rewriting *t, const gotrace_event_data *h, uint64_t ticks)
 {
-    if (t->turn_count == MOST_WAITING && !tell_waiting(t, MOST_WAITING / 2))
+    if (t->turn_count == MOST_WAITING && !emit_waiting(t, MOST_WAITING / 2))
         return false;
     waiting *w = next_place(t, ticks);
     if (!w)
@@ -445,7 +445,7 @@ static bool let_wait(retelling *t, const gotrace_happening *h, uint64_t ticks)
     return true;
 }
 
-static bool tell(retelling *t, const gotrace_event *e)
+static bool emit(rewriting *t, const gotrace_event *e)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(t->r->version, e->type);
     if (!spec)
@@ -458,27 +458,27 @@ static bool tell(retelling *t, const gotrace_event *e)
         return true;
     }
     t->events++;
-    uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = told_ticks(t, e);
+    uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = given_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     /* Strings of v1 stand in the proc's buffer, and take its time. */
-    if (!t->sorted && !retell_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
+    if (!t->sorted && !rewrite_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
         return false;
-    gotrace_happening h = {.spec = spec,
-                           .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,
-                           .thread = e->thread,
-                           .goroutine = e->goroutine,
-                           .args = args,
-                           .stack = stack_of(t, e->stack),
-                           .data = data ? e->message : NULL,
-                           .data_size = data ? e->message_size : 0};
+    gotrace_event_data h = {.spec = spec,
+                            .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,
+                            .thread = e->thread,
+                            .goroutine = e->goroutine,
+                            .args = args,
+                            .stack = stack_of(t, e->stack),
+                            .data = data ? e->message : NULL,
+                            .data_size = data ? e->message_size : 0};
     h.arg_count = args_of(t, e, spec, args);
     if (t->failed)
         return false;
-    return t->sorted ? let_wait(t, &h, ticks) : tell_one(t, &h, ticks);
+    return t->sorted ? let_wait(t, &h, ticks) : emit_one(t, &h, ticks);
 }
 
 /* v1: note when goroutines start for the last time, before all is told. */
-static bool note_starts(retelling *t)
+static bool note_starts(rewriting *t)
 {
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
     size_t step = t->r->version < 7; /* where the difference of times stands */
@@ -504,7 +504,7 @@ static bool note_starts(retelling *t)
 }
 
 /* v1: goroutines that run timers may do more than others. */
-static bool tell_timers(retelling *t)
+static bool emit_timers(rewriting *t)
 {
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
     repair_record record;
@@ -513,14 +513,14 @@ static bool tell_timers(retelling *t)
     for (; repair_record_at(t->r->version, p, end, &record); p += record.size) {
         if (record.spec->code != GOTRACE_V1_TimerGoroutine)
             continue;
-        gotrace_happening h = {.spec = record.spec, .args = record.args, .arg_count = 1};
-        if (!retell_hand(t, &h) && t->failed)
+        gotrace_event_data h = {.spec = record.spec, .args = record.args, .arg_count = 1};
+        if (!rewrite_hand(t, &h) && t->failed)
             return false;
     }
     return true;
 }
 
-static gotrace_status next_event(retelling *t, gotrace_event *e)
+static gotrace_status next_event(rewriting *t, gotrace_event *e)
 {
     gotrace_status status = gotrace_reader_next(t->reader, e);
     t->frequency = gotrace_reader_summary(t->reader)->frequency;
@@ -529,7 +529,7 @@ static gotrace_status next_event(retelling *t, gotrace_event *e)
     return status;
 }
 
-static bool tell_all(retelling *t)
+static bool emit_all(rewriting *t)
 {
     gotrace_event e;
     gotrace_writer_options options = {.generation_ticks = UINT64_MAX, .equal_ticks = true};
@@ -540,23 +540,23 @@ static bool tell_all(retelling *t)
     if (gotrace_writer_new(t->r->version, &options, write_bytes, t, t->r->job->config, &t->writer,
                            t->r->error) < 0)
         return false;
-    if (!tell_timers(t) || !note_starts(t))
+    if (!emit_timers(t) || !note_starts(t))
         return false;
     for (; status == GOTRACE_EVENT; status = next_event(t, &e)) {
         bool done = repair_is_v2(t->r) && e.type == 0 ? sync(t, &e)
-                                                      : !is_record(t, &e) || tell(t, &e);
+                                                      : !is_record(t, &e) || emit(t, &e);
         if (!done)
             return false;
     }
-    if (status != GOTRACE_END || !tell_waiting(t, 0) || !tell_held(t))
+    if (status != GOTRACE_END || !emit_waiting(t, 0) || !emit_held(t))
         return false;
     return gotrace_writer_finish(t->writer) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
 
-bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
-                   repair_retold *result)
+bool repair_rewrite(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
+                    repair_rewritten *result)
 {
-    retelling *t = calloc(1, sizeof *t);
+    rewriting *t = calloc(1, sizeof *t);
     gotrace_config config = {.allocator = r->job->config->allocator,
                              .limits = r->job->config->limits,
                              .spool_dir = r->job->config->spool_dir};
@@ -575,7 +575,7 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
     bool done = (!repair_is_v2(r) || repair_lay_out(r, image, &t->layout)) &&
                 gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
                     0 &&
-                gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && tell_all(t);
+                gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && emit_all(t);
     /* Where it could not be noted where something is, nobody said so yet. */
     if (!done && r->error->rule == GOTRACE_RULE_NONE)
         fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
@@ -592,7 +592,7 @@ bool repair_retell(repair *r, const parts_bytes *image, bool sorted, parts_bytes
         free(t->waiting[i].message);
     parts_drop(r->memory, t->waiting, t->waiting_capacity, sizeof *t->waiting);
     parts_drop(r->memory, t->turns, t->turn_capacity, sizeof *t->turns);
-    *result = (repair_retold){t->events, t->added, t->dropped, t->why};
+    *result = (repair_rewritten){t->events, t->added, t->dropped, t->why};
     free(t);
     return done;
 }

@@ -64,7 +64,7 @@ enum { /* of v1 */
        N_STATUS_STACK = 48
 };
 
-static g_life *g_of(retelling *t, uint64_t id)
+static g_life *g_of(rewriting *t, uint64_t id)
 {
     g_life *g = idmap_insert(&t->goroutines, id);
     static g_life nowhere;
@@ -72,7 +72,7 @@ static g_life *g_of(retelling *t, uint64_t id)
     return g ? g : &nowhere;
 }
 
-static p_life *p_of(retelling *t, int64_t id)
+static p_life *p_of(rewriting *t, int64_t id)
 {
     p_life *p = idmap_insert(&t->procs, (uint64_t)id);
     static p_life nowhere;
@@ -80,7 +80,7 @@ static p_life *p_of(retelling *t, int64_t id)
     return p ? p : &nowhere;
 }
 
-static m_life *m_of(retelling *t, int64_t id)
+static m_life *m_of(rewriting *t, int64_t id)
 {
     m_life *m = idmap_insert(&t->threads, (uint64_t)id);
     static m_life nowhere;
@@ -90,7 +90,7 @@ static m_life *m_of(retelling *t, int64_t id)
 
 /* ---- following v2 --------------------------------------------------------------------------- */
 
-static void leave_thread(retelling *t, uint64_t id)
+static void leave_thread(rewriting *t, uint64_t id)
 {
     g_life *g = g_of(t, id);
     if (g->placed && m_of(t, g->place)->g == id)
@@ -98,20 +98,20 @@ static void leave_thread(retelling *t, uint64_t id)
     g_of(t, id)->placed = false;
 }
 
-static void g_on_thread(retelling *t, uint64_t id, int64_t thread, uint8_t state)
+static void g_on_thread(rewriting *t, uint64_t id, int64_t thread, uint8_t state)
 {
     leave_thread(t, id);
     m_of(t, thread)->g = id;
     *g_of(t, id) = (g_life){state, true, thread};
 }
 
-static void g_off(retelling *t, uint64_t id, uint8_t state)
+static void g_off(rewriting *t, uint64_t id, uint8_t state)
 {
     leave_thread(t, id);
     g_of(t, id)->state = state;
 }
 
-static void p_off(retelling *t, int64_t id, uint8_t state)
+static void p_off(rewriting *t, int64_t id, uint8_t state)
 {
     p_life *p = p_of(t, id);
     if (p->placed && m_of(t, p->thread)->has_p && m_of(t, p->thread)->p == id)
@@ -123,7 +123,7 @@ static void p_off(retelling *t, int64_t id, uint8_t state)
         t->idle = id;
 }
 
-static void p_on(retelling *t, int64_t id, int64_t thread, uint8_t state)
+static void p_on(rewriting *t, int64_t id, int64_t thread, uint8_t state)
 {
     p_off(t, id, state);
     m_life *m = m_of(t, thread);
@@ -134,7 +134,7 @@ static void p_on(retelling *t, int64_t id, int64_t thread, uint8_t state)
     p->thread = thread;
 }
 
-static void follow_status(retelling *t, const gotrace_happening *h)
+static void follow_status(rewriting *t, const gotrace_event_data *h)
 {
     uint64_t id = h->args[0];
     /* What is known already is compared, and stays where it is. */
@@ -158,7 +158,7 @@ static void follow_status(retelling *t, const gotrace_happening *h)
     }
 }
 
-static void follow_v2(retelling *t, const gotrace_happening *h)
+static void follow_v2(rewriting *t, const gotrace_event_data *h)
 {
     uint64_t id = h->arg_count > 0 ? h->args[0] : 0;
     int64_t thread = h->thread;
@@ -169,7 +169,7 @@ static void follow_v2(retelling *t, const gotrace_happening *h)
     }
     if (code == N_GC_ACTIVE || code == N_GC_BEGIN || code == N_GC_END) {
         t->gc_on = code != N_GC_END;
-        t->gc_told = true;
+        t->gc_given = true;
     }
     /* A sample says where a goroutine was: that comes from elsewhere, and makes no context. */
     if (thread == GOTRACE_NO_THREAD || code == GOTRACE_V2_CPUSample)
@@ -223,7 +223,7 @@ static void follow_v2(retelling *t, const gotrace_happening *h)
 
 /* ---- following v1 --------------------------------------------------------------------------- */
 
-static void v1_off(retelling *t, uint64_t id, uint8_t state)
+static void v1_off(rewriting *t, uint64_t id, uint8_t state)
 {
     g_life *g = g_of(t, id);
     if (g->placed && p_of(t, g->place)->g == id)
@@ -231,7 +231,7 @@ static void v1_off(retelling *t, uint64_t id, uint8_t state)
     *g_of(t, id) = (g_life){state, false, 0};
 }
 
-static void v1_on(retelling *t, uint64_t id, int64_t proc)
+static void v1_on(rewriting *t, uint64_t id, int64_t proc)
 {
     v1_off(t, id, LIFE_RUNNING);
     p_of(t, proc)->g = id;
@@ -245,7 +245,7 @@ static bool v1_in_context(unsigned code)
            code != O_PROC_STOP && code != O_SYS_EXIT && code != O_WAITING && code != O_IN_SYSCALL;
 }
 
-static void follow_v1(retelling *t, const gotrace_happening *h)
+static void follow_v1(rewriting *t, const gotrace_event_data *h)
 {
     uint64_t id = h->arg_count > 0 ? h->args[0] : 0;
     unsigned code = h->spec->code;
@@ -279,10 +279,10 @@ static void follow_v1(retelling *t, const gotrace_happening *h)
     }
 }
 
-void retell_follow(retelling *t, const gotrace_happening *h)
+void rewrite_follow(rewriting *t, const gotrace_event_data *h)
 {
     if (repair_is_v2(t->r) && h->thread != GOTRACE_NO_THREAD)
-        m_of(t, h->thread)->active = ++t->told;
+        m_of(t, h->thread)->active = ++t->given;
     if (repair_is_v2(t->r))
         follow_v2(t, h);
     else
@@ -291,33 +291,33 @@ void retell_follow(retelling *t, const gotrace_happening *h)
 
 /* ---- made up -------------------------------------------------------------------------------- */
 
-static bool add(retelling *t, unsigned code, int64_t proc, int64_t thread, const uint64_t *args,
+static bool add(rewriting *t, unsigned code, int64_t proc, int64_t thread, const uint64_t *args,
                 size_t count)
 {
-    gotrace_happening h = {.spec = gotrace_event_spec_of(t->r->version, code),
-                           .proc = proc,
-                           .thread = thread,
-                           .args = args,
-                           .arg_count = count};
+    gotrace_event_data h = {.spec = gotrace_event_spec_of(t->r->version, code),
+                            .proc = proc,
+                            .thread = thread,
+                            .args = args,
+                            .arg_count = count};
     int64_t place = repair_is_v2(t->r) ? thread : proc;
-    if (!h.spec || !retell_at(t, t->now, place) || !retell_hand(t, &h))
+    if (!h.spec || !rewrite_at(t, t->now, place) || !rewrite_hand(t, &h))
         return false;
     t->added++;
     return true;
 }
 
-static bool on_thread(retelling *t, unsigned code, int64_t thread)
+static bool on_thread(rewriting *t, unsigned code, int64_t thread)
 {
     return add(t, code, GOTRACE_NO_PROC, thread, NULL, 0);
 }
 
-static bool on_thread_with(retelling *t, unsigned code, int64_t thread, uint64_t arg)
+static bool on_thread_with(rewriting *t, unsigned code, int64_t thread, uint64_t arg)
 {
     return add(t, code, GOTRACE_NO_PROC, thread, &arg, 1);
 }
 
 /* Why a goroutine stops that is not told to: */
-static bool stop_on(retelling *t, unsigned code, int64_t thread)
+static bool stop_on(rewriting *t, unsigned code, int64_t thread)
 {
     static const char why[] = "undetermined";
     uint64_t id = 0;
@@ -328,14 +328,14 @@ static bool stop_on(retelling *t, unsigned code, int64_t thread)
 
 /* ---- v2 ------------------------------------------------------------------------------------- */
 
-static bool take_proc(retelling *t, int64_t proc, int64_t from, int64_t thread)
+static bool take_proc(rewriting *t, int64_t proc, int64_t from, int64_t thread)
 {
     uint64_t args[2] = {(uint64_t)proc, (uint64_t)from};
     return add(t, N_PROC_STEAL, GOTRACE_NO_PROC, thread, args, 2);
 }
 
 /* The thread has no goroutine any more: what it had could run. */
-static bool clear_thread(retelling *t, int64_t thread)
+static bool clear_thread(rewriting *t, int64_t thread)
 {
     m_life *m = m_of(t, thread);
     if (m->g == 0)
@@ -349,14 +349,14 @@ static bool clear_thread(retelling *t, int64_t thread)
     return stop_on(t, N_STOP, thread);
 }
 
-static bool clear_proc(retelling *t, int64_t thread)
+static bool clear_proc(rewriting *t, int64_t thread)
 {
     return clear_thread(t, thread) &&
            (!m_of(t, thread)->has_p || on_thread(t, N_PROC_STOP, thread));
 }
 
 /* The proc is idle. */
-static bool free_proc(retelling *t, int64_t proc, int64_t thread)
+static bool free_proc(rewriting *t, int64_t proc, int64_t thread)
 {
     p_life *p = p_of(t, proc);
     switch (p->state) {
@@ -370,7 +370,7 @@ static bool free_proc(retelling *t, int64_t proc, int64_t thread)
 /* A proc for a thread that has none and needs one: the one told if it is idle, the one that became
  * idle last, one of the first that is; else of the first the one whose thread did nothing for the
  * longest time. */
-static bool pick_proc(retelling *t, int64_t *proc)
+static bool pick_proc(rewriting *t, int64_t *proc)
 {
     enum { FIRST = 64 };
     int64_t wanted = *proc, oldest = GOTRACE_NO_PROC;
@@ -391,7 +391,7 @@ static bool pick_proc(retelling *t, int64_t *proc)
 }
 
 /* The thread runs a proc: that one if exact, else any. */
-static bool give_proc(retelling *t, int64_t thread, int64_t proc, bool exact)
+static bool give_proc(rewriting *t, int64_t thread, int64_t proc, bool exact)
 {
     const m_life *m = m_of(t, thread);
     if (m->has_p && (!exact || m->p == proc))
@@ -406,7 +406,7 @@ static bool give_proc(retelling *t, int64_t thread, int64_t proc, bool exact)
 }
 
 /* After the first generation a goroutine that nobody told of has to be created. */
-static bool introduce(retelling *t, uint64_t id, int64_t thread)
+static bool introduce(rewriting *t, uint64_t id, int64_t thread)
 {
     const m_life *m = m_of(t, thread);
     const uint64_t args[2] = {id, 0};
@@ -418,7 +418,7 @@ static bool introduce(retelling *t, uint64_t id, int64_t thread)
 }
 
 /* The goroutine could run. */
-static bool make_runnable(retelling *t, uint64_t id, int64_t thread)
+static bool make_runnable(rewriting *t, uint64_t id, int64_t thread)
 {
     if (!introduce(t, id, thread))
         return false;
@@ -433,7 +433,7 @@ static bool make_runnable(retelling *t, uint64_t id, int64_t thread)
 }
 
 /* The goroutine runs on that thread, with that proc. */
-static bool make_running(retelling *t, uint64_t id, int64_t thread, int64_t proc)
+static bool make_running(rewriting *t, uint64_t id, int64_t thread, int64_t proc)
 {
     if (!give_proc(t, thread, proc, false))
         return false;
@@ -451,7 +451,7 @@ static bool make_running(retelling *t, uint64_t id, int64_t thread, int64_t proc
 }
 
 /* The goroutine waits: whoever runs on the thread makes room for it to block. */
-static bool make_waiting(retelling *t, uint64_t id, int64_t thread)
+static bool make_waiting(rewriting *t, uint64_t id, int64_t thread)
 {
     if (!introduce(t, id, thread))
         return false;
@@ -472,7 +472,7 @@ static bool make_waiting(retelling *t, uint64_t id, int64_t thread)
 }
 
 /* The goroutine is in a system call on that thread; blocked: the thread has lost its proc. */
-static bool make_calling(retelling *t, const gotrace_happening *h, bool blocked)
+static bool make_calling(rewriting *t, const gotrace_event_data *h, bool blocked)
 {
     int64_t thread = h->thread;
     uint64_t id = h->goroutine;
@@ -498,7 +498,7 @@ static bool make_calling(retelling *t, const gotrace_happening *h, bool blocked)
 
 /* The proc is in a system call on the thread that it is taken from; false where it is idle then, as
  * it is to be. */
-static bool make_stealable(retelling *t, int64_t proc, int64_t from, int64_t thread)
+static bool make_stealable(rewriting *t, int64_t proc, int64_t from, int64_t thread)
 {
     const p_life *p = p_of(t, proc);
     if (p->state == PROC_BUSY && p->placed && p->thread == from && m_of(t, from)->g != 0)
@@ -510,7 +510,7 @@ static bool make_stealable(retelling *t, int64_t proc, int64_t from, int64_t thr
 
 /* At the beginning of a generation a goroutine or proc is found in another state than it was left
  * in: something happened meanwhile. */
-static bool steer_status(retelling *t, const gotrace_happening *h)
+static bool steer_status(rewriting *t, const gotrace_event_data *h)
 {
     enum { RUNNABLE = 1, RUNNING, IN_SYSCALL, WAITING };
     uint64_t id = h->args[0];
@@ -537,7 +537,7 @@ static bool steer_status(retelling *t, const gotrace_happening *h)
     }
 }
 
-static bool steer_v2(retelling *t, const gotrace_happening *h)
+static bool steer_v2(rewriting *t, const gotrace_event_data *h)
 {
     unsigned code = h->spec->code;
     if (code == N_PROC_STATUS || code == N_STATUS || code == N_STATUS_STACK)
@@ -569,17 +569,17 @@ static bool steer_v2(retelling *t, const gotrace_happening *h)
 
 /* ---- v1 ------------------------------------------------------------------------------------- */
 
-static bool on_proc(retelling *t, unsigned code, int64_t proc, const uint64_t *args, size_t count)
+static bool on_proc(rewriting *t, unsigned code, int64_t proc, const uint64_t *args, size_t count)
 {
     return add(t, code, proc, GOTRACE_NO_THREAD, args, count);
 }
 
-static bool v1_clear(retelling *t, int64_t proc)
+static bool v1_clear(rewriting *t, int64_t proc)
 {
     return p_of(t, proc)->g == 0 || on_proc(t, O_SCHED, proc, NULL, 0);
 }
 
-static bool v1_make_runnable(retelling *t, uint64_t id, int64_t proc)
+static bool v1_make_runnable(rewriting *t, uint64_t id, int64_t proc)
 {
     const g_life *g = g_of(t, id);
     const uint64_t exit[2] = {id, 0};
@@ -592,7 +592,7 @@ static bool v1_make_runnable(retelling *t, uint64_t id, int64_t proc)
     }
 }
 
-static bool v1_make_running(retelling *t, uint64_t id, int64_t proc)
+static bool v1_make_running(rewriting *t, uint64_t id, int64_t proc)
 {
     if (id == 0 || p_of(t, proc)->g == id)
         return true;
@@ -602,7 +602,7 @@ static bool v1_make_running(retelling *t, uint64_t id, int64_t proc)
 }
 
 /* The goroutine blocks, waiting or in a system call; what ran on the proc runs again. */
-static bool v1_make_blocked(retelling *t, uint64_t id, int64_t proc, unsigned how)
+static bool v1_make_blocked(rewriting *t, uint64_t id, int64_t proc, unsigned how)
 {
     const g_life *g = g_of(t, id);
     uint64_t own = p_of(t, proc)->g;
@@ -621,7 +621,7 @@ static bool v1_make_blocked(retelling *t, uint64_t id, int64_t proc, unsigned ho
 
 /* What lasts has to end before it begins again, and to begin before it ends: of which of the two
  * the writer complained, its rule tells. */
-static bool v1_make_lasting(retelling *t, const gotrace_happening *h)
+static bool v1_make_lasting(rewriting *t, const gotrace_event_data *h)
 {
     static const uint64_t zeros[GOTRACE_MAX_ARGS];
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -641,7 +641,7 @@ static bool v1_make_lasting(retelling *t, const gotrace_happening *h)
            on_proc(t, other, h->proc, zeros, gotrace_writer_args(spec, t->r->version, args));
 }
 
-static bool steer_v1(retelling *t, const gotrace_happening *h)
+static bool steer_v1(rewriting *t, const gotrace_event_data *h)
 {
     uint64_t id = h->arg_count > 0 ? h->args[0] : 0;
     unsigned code = h->spec->code;
@@ -670,7 +670,7 @@ static bool steer_v1(retelling *t, const gotrace_happening *h)
 }
 
 /* The reader believes more of a context than can be: what the event does not need is left out. */
-static void narrow_context(retelling *t, gotrace_happening *h)
+static void narrow_context(rewriting *t, gotrace_event_data *h)
 {
     unsigned code = h->spec->code;
     bool alone = code == N_UNBLOCK || code == N_PROC_STEAL || code == N_CREATE_SYSCALL;
@@ -683,7 +683,7 @@ static void narrow_context(retelling *t, gotrace_happening *h)
         h->proc = GOTRACE_NO_PROC;
 }
 
-void retell_outlive(const retelling *t, gotrace_happening *h)
+void rewrite_outlive(const rewriting *t, gotrace_event_data *h)
 {
     bool ends = h->spec->code == O_END;
     if (repair_is_v2(t->r) || (!ends && h->spec->code != O_STOP))
@@ -694,7 +694,7 @@ void retell_outlive(const retelling *t, gotrace_happening *h)
 }
 
 /* v1: the call ended before it began to block, as times stand here: some are a tick late. */
-static bool end_later(retelling *t, gotrace_happening *h)
+static bool end_later(rewriting *t, gotrace_event_data *h)
 {
     if (h->spec->code != O_SYS_EXIT ||
         gotrace_writer_error(t->writer)->rule != GOTRACE_RULE_TIME_SYSCALL)
@@ -705,12 +705,12 @@ static bool end_later(retelling *t, gotrace_happening *h)
     return true;
 }
 
-bool retell_settle(retelling *t, const gotrace_happening *h)
+bool rewrite_settle(rewriting *t, const gotrace_event_data *h)
 {
     return steer_status(t, h);
 }
 
-bool retell_turn_gc(retelling *t, bool on)
+bool rewrite_turn_gc(rewriting *t, bool on)
 {
     enum { FIRST = 64 };
     for (uint64_t id = 0; id < FIRST && t->gc_on != on; id++) {
@@ -722,18 +722,18 @@ bool retell_turn_gc(retelling *t, bool on)
     return t->gc_on == on;
 }
 
-bool retell_clear_thread(retelling *t, int64_t thread)
+bool rewrite_clear_thread(rewriting *t, int64_t thread)
 {
     return clear_thread(t, thread);
 }
 
-bool retell_clear_proc(retelling *t, int64_t thread)
+bool rewrite_clear_proc(rewriting *t, int64_t thread)
 {
     return !m_of(t, thread)->has_p ||
-           free_proc(t, m_of(t, thread)->p, retell_busy_thread(t, thread));
+           free_proc(t, m_of(t, thread)->p, rewrite_busy_thread(t, thread));
 }
 
-int64_t retell_busy_thread(retelling *t, int64_t other)
+int64_t rewrite_busy_thread(rewriting *t, int64_t other)
 {
     enum { FIRST = 64 };
     for (uint64_t id = 0; id < FIRST; id++) {
@@ -748,7 +748,7 @@ int64_t retell_busy_thread(retelling *t, int64_t other)
     return other;
 }
 
-bool retell_steer(retelling *t, gotrace_happening *h)
+bool rewrite_steer(rewriting *t, gotrace_event_data *h)
 {
     if (!repair_is_v2(t->r) && end_later(t, h))
         return true;
@@ -757,8 +757,8 @@ bool retell_steer(retelling *t, gotrace_happening *h)
         narrow_context(t, h);
     }
     if (!repair_is_v2(t->r))
-        return steer_v1(t, h) && retell_at(t, t->now, h->proc);
-    bool steered = steer_v2(t, h) && retell_at(t, t->now, h->thread);
+        return steer_v1(t, h) && rewrite_at(t, t->now, h->proc);
+    bool steered = steer_v2(t, h) && rewrite_at(t, t->now, h->thread);
     /* It happens where the thread is now. */
     const m_life *m = m_of(t, h->thread);
     if (h->thread != GOTRACE_NO_THREAD && (m->g != 0 || m->has_p)) {

@@ -22,12 +22,12 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
     return true;
 }
 
-static gotrace_status read_all(gotrace_reader *reader, uint64_t *told)
+static gotrace_status read_all(gotrace_reader *reader, uint64_t *given)
 {
     gotrace_event event;
     gotrace_status status;
     while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        ++*told;
+        ++*given;
     return status;
 }
 
@@ -48,7 +48,7 @@ bool verdict_each(const void *bytes, size_t size, const gotrace_config *user,
     if (gotrace_source_memory(bytes, size, &config, &source, &failure) < 0 ||
         gotrace_reader_open(source, &config, &reader, &failure) < 0)
         v->sound = false;
-    else if (read_all(reader, &v->told) == GOTRACE_ERROR)
+    else if (read_all(reader, &v->given) == GOTRACE_ERROR)
         failure = *gotrace_reader_error(reader);
     if (reader)
         v->events = gotrace_reader_summary(reader)->events;

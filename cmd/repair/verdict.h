@@ -7,7 +7,7 @@
 typedef struct verdict {
     bool sound;                          /* no problem was found; there may be warnings */
     uint64_t events;                     /* in the trace */
-    uint64_t told;                       /* that came to be told, and ends of generations */
+    uint64_t given;                      /* that came to be told, and ends of generations */
     gotrace_error first;                 /* the first problem */
     uint32_t counts[GOTRACE_RULE_COUNT]; /* how often each rule was reported, warnings too */
 } verdict;

@@ -59,7 +59,7 @@ static int repair_input(repairing *p, input *in)
                       .config = &in->config,
                       .all = p->session->set.all,
                       .next = next_trace,
-                      .tell = report_finding,
+                      .report = report_finding,
                       .ctx = p};
     gotrace_config config = in->config;
     config.on_problem = NULL;

@@ -356,12 +356,12 @@ static void show_proc(chrome *c, const gotrace_event *event, uint64_t row)
                      : c->v2    ? event->subject
                                 : (uint64_t)event->proc;
     uint64_t values[] = {row, event->stack, other};
-    bool told = (on_thread || runs) && other <= INT64_MAX;
+    bool given = (on_thread || runs) && other <= INT64_MAX;
 
     if (c->rows.by == BY_GOROUTINE || !chrome_row_of(&c->timeline, row))
         return;
     chrome_push(&c->timeline, CHROME_INSTANT, runs ? CHROME_NAME_PROC_START : CHROME_NAME_PROC_STOP,
-                CHROME_DONE, values, told ? 3 : 2, NULL, 0);
+                CHROME_DONE, values, given ? 3 : 2, NULL, 0);
 }
 
 static void proc_changed_v2(chrome *c, const gotrace_event *event)

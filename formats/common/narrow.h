@@ -26,7 +26,7 @@ const char *system_goroutines_start(const system_goroutines *s, uint64_t id);
 
 /* told_apart: they are of interest even where the job does not leave them out. v2 is read ahead for
  * it. */
-void system_goroutines_init(system_goroutines *s, const convert_job *job, bool told_apart);
+void system_goroutines_init(system_goroutines *s, const convert_job *job, bool given_apart);
 void system_goroutines_free(system_goroutines *s);
 
 /* Whether that goroutine is one of them, as far as is known. */

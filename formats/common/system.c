@@ -31,8 +31,8 @@ static void keep_start(system_goroutines *s, uint64_t id, const gotrace_frame *s
 
 /* By the function of a stack where the goroutine starts: its outermost. The name of that of a
  * goroutine from before, if one is given, is kept. */
-static uint8_t told_by_stack(system_goroutines *s, gotrace_reader *reader, uint64_t stack,
-                             uint64_t before)
+static uint8_t given_by_stack(system_goroutines *s, gotrace_reader *reader, uint64_t stack,
+                              uint64_t before)
 {
     enum { FRAMES = 1000 };
     size_t depth = gotrace_reader_stack_depth(reader, stack);
@@ -77,8 +77,8 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
         s->failed = true;
     else if (created || *of == NOT_KNOWN || *of == CREATED)
         *of = (uint8_t)((foreign ? OF_SYSTEM
-                                 : told_by_stack(s, reader, stack,
-                                                 s->ahead && !created && !*of ? id : 0)) |
+                                 : given_by_stack(s, reader, stack,
+                                                  s->ahead && !created && !*of ? id : 0)) |
                         (created ? CREATED : *of));
 }
 
@@ -124,10 +124,10 @@ static void look_ahead(system_goroutines *s, const convert_job *job)
     gotrace_reader_close(reader);
 }
 
-void system_goroutines_init(system_goroutines *s, const convert_job *job, bool told_apart)
+void system_goroutines_init(system_goroutines *s, const convert_job *job, bool given_apart)
 {
     *s = (system_goroutines){.left_out = job->no_system, .reader = job->reader};
-    s->asked = told_apart || s->left_out;
+    s->asked = given_apart || s->left_out;
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
     idmap_init(&s->starts, sizeof(char *));

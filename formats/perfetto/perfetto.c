@@ -284,8 +284,8 @@ static void sample_event(perfetto *p, const gotrace_event *e)
     if (!proc)
         return;
     uint64_t stack = intern_stack(p, e->stack);
-    bool told = p->version >= GOTRACE_FIRST_V2;
-    const perfetto_thread *thread = thread_get(p, told ? e->thread : proc->thread, e->proc);
+    bool given = p->version >= GOTRACE_FIRST_V2;
+    const perfetto_thread *thread = thread_get(p, given ? e->thread : proc->thread, e->proc);
     if (!thread)
         return;
     packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);

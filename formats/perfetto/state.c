@@ -316,7 +316,7 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
 }
 
 /* v2: whether the event tells the state that a goroutine is in as a generation begins. */
-static bool tells_status(const perfetto *p, const gotrace_event *e)
+static bool reports_status(const perfetto *p, const gotrace_event *e)
 {
     return p->version >= GOTRACE_FIRST_V2 && (e->flags & GOTRACE_EVENT_INITIAL);
 }
@@ -344,7 +344,7 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 {
     /* Who is unblocked or created was not there when that happened, and what ends a system call has
      * no stack: one there is that of who unblocked the goroutine in it, which v1 allows. */
-    bool own = e->from == GOTRACE_STATE_RUNNING || tells_status(p, e);
+    bool own = e->from == GOTRACE_STATE_RUNNING || reports_status(p, e);
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
     bool shown = wants(p, PART_GOROUTINES);
     uint64_t stack = own && (shown || wants(p, PART_PROCS)) ? intern_stack(p, e->stack) : 0;
@@ -410,14 +410,14 @@ static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const got
 }
 
 /* Whether the goroutine's state is only told again: it lost its proc, or a generation begins. */
-static bool told_again(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
+static bool given_again(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
-    return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || tells_status(p, e));
+    return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || reports_status(p, e));
 }
 
 void goroutine_name(perfetto *p, const gotrace_event *e)
 {
-    uint64_t id = tells_status(p, e) ? e->subject : e->goroutine;
+    uint64_t id = reports_status(p, e) ? e->subject : e->goroutine;
     perfetto_goroutine *g = idpool_find(&p->goroutines, id);
 
     if (!g || g->function)
@@ -437,7 +437,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         run_end(p, g, e->stack);
     if (p->version >= GOTRACE_FIRST_V2 && (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
         thread_transition(p, g, e);
-    if (told_again(p, g, e))
+    if (given_again(p, g, e))
         return;
     count_state(p, g->state, false);
     count_state(p, e->to, true);

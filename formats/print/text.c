@@ -178,7 +178,7 @@ static void print_annotation(line *l, const gotrace_event *event, const char *wh
 }
 
 /* Whether nothing else on the line tells that number of the record. */
-static bool is_untold(const gotrace_event *event, const gotrace_arg_spec *arg, uint64_t value)
+static bool is_unset(const gotrace_event *event, const gotrace_arg_spec *arg, uint64_t value)
 {
     switch ((gotrace_arg_kind)arg->kind) {
     case GOTRACE_ARG_BYTES: return true;
@@ -197,7 +197,7 @@ static void print_numbers(line *l, const gotrace_event_spec *spec, const gotrace
     uint64_t value;
 
     for (const gotrace_arg_spec *arg; (arg = print_next_arg(&args, &value)) != NULL;) {
-        if (l->version < arg->since || l->version > arg->until || !is_untold(event, arg, value))
+        if (l->version < arg->since || l->version > arg->until || !is_unset(event, arg, value))
             continue;
         next_detail(l);
         out_str(l->o, arg->name);

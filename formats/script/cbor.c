@@ -147,14 +147,14 @@ static void write_record(out *o, int version, const gotrace_record *record, bool
     const gotrace_event_spec *spec = record->spec;
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     unsigned char plain[(2 + GOTRACE_MAX_ARGS) * HEAD];
-    size_t used = 0, arg_count = gotrace_event_args(spec, version, args), told = 0;
+    size_t used = 0, arg_count = gotrace_event_args(spec, version, args), given = 0;
     bool has_frames = spec->flags & GOTRACE_SPEC_FRAMES, has_data = spec->flags & GOTRACE_SPEC_DATA;
     bool odd_form = script_odd_form(record, version);
     size_t pads = count_pads(version, record);
     /* How many frames there are, the frames say. */
     for (size_t i = 0; i < arg_count; i++)
-        told += args[i]->kind != GOTRACE_ARG_COUNT;
-    used += cbor_encode_array_start(1 + told + has_frames + has_data + (odd_form || pads > 0),
+        given += args[i]->kind != GOTRACE_ARG_COUNT;
+    used += cbor_encode_array_start(1 + given + has_frames + has_data + (odd_form || pads > 0),
                                     plain, HEAD);
     used += cbor_encode_uint(spec->code, plain + used, HEAD);
     for (size_t i = 0; i < arg_count; i++)

@@ -98,14 +98,14 @@ void script_follow_start(script_follow *f, const gotrace_frame *frame)
              frame->function + skip);
 }
 
-static uint64_t place_of(const script_job *job, const gotrace_happening *h)
+static uint64_t place_of(const script_job *job, const gotrace_event_data *h)
 {
     return (uint64_t)(job->version < SCRIPT_V2 ? h->proc : h->thread);
 }
 
 /* The goroutine in whose context an event is; 0: none that is known. */
 static uint64_t context_of(const script_job *job, const script_follow *f,
-                           const gotrace_happening *h)
+                           const gotrace_event_data *h)
 {
     const uint64_t *running = idmap_find(&f->running, place_of(job, h));
     return h->goroutine != 0 ? h->goroutine : running ? *running : 0;
@@ -140,7 +140,7 @@ static void keep_ended(script_follow *f, uint64_t id)
 }
 
 /* Where goroutines run after an event that changes that. */
-static bool move(script_job *job, script_follow *f, const gotrace_happening *h, const change *c)
+static bool move(script_job *job, script_follow *f, const gotrace_event_data *h, const change *c)
 {
     uint64_t place = place_of(job, h);
     if (c->leaves) {
@@ -153,7 +153,7 @@ static bool move(script_job *job, script_follow *f, const gotrace_happening *h, 
     return set_running(f, place, h->args[0]);
 }
 
-bool script_follow_event(script_job *job, script_follow *f, const gotrace_happening *h,
+bool script_follow_event(script_job *job, script_follow *f, const gotrace_event_data *h,
                          uint64_t line)
 {
     const change c = change_of(h->spec);
@@ -249,7 +249,7 @@ static bool is_id(const gotrace_arg_spec *arg, script_doubt *kind)
     }
 }
 
-void script_doubt_event(const script_job *job, script_follow *f, const gotrace_happening *h,
+void script_doubt_event(const script_job *job, script_follow *f, const gotrace_event_data *h,
                         bool whole)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -276,7 +276,7 @@ void script_doubt_event(const script_job *job, script_follow *f, const gotrace_h
         f->all_in_doubt = true;
 }
 
-bool script_in_doubt(const script_job *job, const script_follow *f, const gotrace_happening *h)
+bool script_in_doubt(const script_job *job, const script_follow *f, const gotrace_event_data *h)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count = gotrace_writer_args(h->spec, job->version, args);

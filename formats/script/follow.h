@@ -28,7 +28,7 @@ void script_follow_free(script_follow *f);
 void script_follow_start(script_follow *f, const gotrace_frame *frame);
 
 /* The event was written. False when memory is refused. */
-bool script_follow_event(script_job *job, script_follow *f, const gotrace_happening *h,
+bool script_follow_event(script_job *job, script_follow *f, const gotrace_event_data *h,
                          uint64_t line);
 
 /* Add to a message, after each goroutine that it mentions, what that one did last. */
@@ -46,10 +46,10 @@ typedef enum script_doubt {
 void script_doubt_id(script_follow *f, script_doubt kind, uint64_t id);
 
 /* All that an event mentions is in doubt: it is left out (whole), or it was refused. */
-void script_doubt_event(const script_job *job, script_follow *f, const gotrace_happening *h,
+void script_doubt_event(const script_job *job, script_follow *f, const gotrace_event_data *h,
                         bool whole);
 
 /* Whether something that an event mentions is in doubt. */
-bool script_in_doubt(const script_job *job, const script_follow *f, const gotrace_happening *h);
+bool script_in_doubt(const script_job *job, const script_follow *f, const gotrace_event_data *h);
 
 #endif

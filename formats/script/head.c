@@ -138,7 +138,7 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
         return script_fail(job, line, "%s is specified twice", names[which]);
     m->common_seen |= bit;
     if (which == LEVEL) {
-        m->is_told = true;
+        m->is_given = true;
         job->hopeless = set_level(job, line, value) != GOTRACE_OK;
         return job->hopeless ? GOTRACE_ERROR : GOTRACE_OK;
     }
@@ -172,7 +172,7 @@ gotrace_status script_head_end(script_job *job, uint64_t line)
     script_meaning *m = job->meaning;
     if (!m)
         return GOTRACE_OK;
-    if (m->other && (!m->is_told || m->is_raw))
+    if (m->other && (!m->is_given || m->is_raw))
         return script_fail(job, line, "%s is specified, which only a script of level meaning has",
                            m->other);
     m->common_seen = 0;

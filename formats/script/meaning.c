@@ -69,7 +69,7 @@ static void set_spec(script_job *job, const gotrace_event_spec *spec)
 }
 
 /* Whether such a record tells of something that happened, and is not made by the writer. */
-static bool is_told(const gotrace_event_spec *spec)
+static bool is_given(const gotrace_event_spec *spec)
 {
     return spec->flags & (GOTRACE_SPEC_TIMED | GOTRACE_SPEC_ANYWHERE);
 }
@@ -95,7 +95,7 @@ gotrace_status script_event_begin(script_job *job, uint64_t line, const char *na
     if (script_record_name(job, name, size) != GOTRACE_OK)
         return GOTRACE_ERROR;
     const gotrace_event_spec *spec = job->record.shape->spec;
-    if (!is_told(spec))
+    if (!is_given(spec))
         return script_fail(job, line,
                            "%s is not an event of level meaning: synth writes it itself; \"raw "
                            "%s\" adds such a record",
@@ -309,21 +309,21 @@ gotrace_status script_event_frames(script_job *job, uint64_t line, const char *n
     if (m->unknown)
         return GOTRACE_OK;
     bool known = common_named(m, name, size) < SCRIPT_COMMON || is_name("data", name, size);
-    const size_t *told = NULL;
+    const size_t *given = NULL;
     if (m->stack && is_name(m->stack->name, name, size))
-        told = &m->text_counts[0];
-    for (size_t i = 0; i < m->arg_count && !told; i++) {
+        given = &m->text_counts[0];
+    for (size_t i = 0; i < m->arg_count && !given; i++) {
         bool named = is_name(m->args[i]->name, name, size);
         if (named && m->args[i]->kind == GOTRACE_ARG_START)
-            told = &m->text_counts[1];
+            given = &m->text_counts[1];
         known = known || named;
     }
-    if (!told && known)
+    if (!given && known)
         return script_fail(job, line, "%s: %s: an array found, which only a stack is", name_of(m),
                            script_show(name, size).text);
-    if (!told)
+    if (!given)
         return fail_name(job, line, name, size);
-    if (*told > 0)
+    if (*given > 0)
         return script_fail(job, line, "%s has its argument %s twice", name_of(m),
                            script_show(name, size).text);
     return GOTRACE_OK;
@@ -356,7 +356,7 @@ static bool is_optional(const script_meaning *m, size_t i)
 }
 
 /* Fill in what was not told. */
-static gotrace_status complete(script_job *job, const gotrace_happening *h)
+static gotrace_status complete(script_job *job, const gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
     for (size_t i = 0; i < m->arg_count; i++) {
@@ -381,14 +381,14 @@ static gotrace_status complete(script_job *job, const gotrace_happening *h)
 }
 
 /* v2: the thread of a proc, if it was not told, is the one that had it last, or one of its own. */
-static gotrace_status choose_thread(script_job *job, gotrace_happening *h, int64_t proc)
+static gotrace_status choose_thread(script_job *job, gotrace_event_data *h, int64_t proc)
 {
     script_meaning *m = job->meaning;
-    bool told = h->thread != GOTRACE_NO_THREAD;
+    bool given = h->thread != GOTRACE_NO_THREAD;
     int64_t *last = proc < 0 ? NULL : idmap_find(&m->threads, (uint64_t)proc);
-    if (proc < 0 || (last && told && *last == h->thread))
+    if (proc < 0 || (last && given && *last == h->thread))
         return GOTRACE_OK;
-    if (!told) {
+    if (!given) {
         h->thread = last ? *last : proc;
         return GOTRACE_OK;
     }
@@ -400,7 +400,7 @@ static gotrace_status choose_thread(script_job *job, gotrace_happening *h, int64
 }
 
 /* Where it happened: on proc 0, if the script does not say and it has to be somewhere. */
-static gotrace_status place(script_job *job, gotrace_happening *h)
+static gotrace_status place(script_job *job, gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
     bool v2 = job->version >= GOTRACE_FIRST_V2;
@@ -435,7 +435,7 @@ static gotrace_status refused(script_job *job)
 
 /* Write an event. One that is refused is reported, unless the fault is that of an earlier error;
  * then it is written all the same, so that what follows is judged by what the script says. */
-static gotrace_status write_event(script_job *job, const gotrace_happening *h)
+static gotrace_status write_event(script_job *job, const gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
     gotrace_status status = gotrace_writer_event(m->writer, h);
@@ -566,17 +566,17 @@ static gotrace_status write_time(script_job *job)
 
 static bool sync_clocks(const script_meaning *m, gotrace_clocks *clocks)
 {
-    bool ticks = has(m, SCRIPT_CLOCK_TICKS), told = has(m, SCRIPT_MONOTONIC);
+    bool ticks = has(m, SCRIPT_CLOCK_TICKS), given = has(m, SCRIPT_MONOTONIC);
     *clocks = (gotrace_clocks){
         .ticks = ticks                    ? m->common[SCRIPT_CLOCK_TICKS]
                  : has(m, SCRIPT_CLOCK_T) ? m->common[SCRIPT_CLOCK_T]
                                           : m->now,
-        .monotonic_ns = told ? m->common[SCRIPT_MONOTONIC] : 0,
+        .monotonic_ns = given ? m->common[SCRIPT_MONOTONIC] : 0,
         .wall_seconds = has(m, SCRIPT_WALL_SECONDS) ? m->common[SCRIPT_WALL_SECONDS] : 0,
         .wall_nanoseconds = has(m, SCRIPT_WALL_NANOSECONDS) ? m->common[SCRIPT_WALL_NANOSECONDS]
                                                             : 0,
     };
-    return told;
+    return given;
 }
 
 /* A generation begins. Whoever says so of the first says so of all. */
@@ -584,7 +584,7 @@ static gotrace_status end_sync(script_job *job)
 {
     script_meaning *m = job->meaning;
     gotrace_clocks clocks;
-    bool told = sync_clocks(m, &clocks);
+    bool given = sync_clocks(m, &clocks);
     if (job->version < GOTRACE_FIRST_V2)
         return script_fail(job, m->line, "Sync begins a generation, which go 1.%d does not have",
                            job->version);
@@ -595,8 +595,8 @@ static gotrace_status end_sync(script_job *job)
     if (write_time(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
     m->follow.latest_line = m->line;
-    return gotrace_writer_advance(m->writer, told ? &clocks : NULL) == GOTRACE_OK ? GOTRACE_OK
-                                                                                  : refused(job);
+    return gotrace_writer_advance(m->writer, given ? &clocks : NULL) == GOTRACE_OK ? GOTRACE_OK
+                                                                                   : refused(job);
 }
 
 /* The id of a stack that was told frame by frame. */
@@ -612,8 +612,8 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
     m->frames = frames;
     for (size_t i = 0; i < count && status == GOTRACE_OK; i++) {
         script_span span = m->texts[which][i];
-        char none[] = "", *told = span.size > 0 ? job->record.data + span.at : none;
-        status = script_frame_read(job, m->line, told, span.size, &m->frames[i]);
+        char none[] = "", *given = span.size > 0 ? job->record.data + span.at : none;
+        status = script_frame_read(job, m->line, given, span.size, &m->frames[i]);
         if (status != GOTRACE_OK)
             return name_event(job);
     }
@@ -637,7 +637,7 @@ static const char *span_bytes(const script_job *job, script_span span)
 }
 
 /* The ids of the strings and stacks that the event refers to. */
-static gotrace_status make_ids(script_job *job, gotrace_happening *h)
+static gotrace_status make_ids(script_job *job, gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
     for (size_t i = 0; i < m->arg_count; i++) {
@@ -655,12 +655,12 @@ static gotrace_status make_ids(script_job *job, gotrace_happening *h)
 }
 
 /* GOMAXPROCS, as the header has it, where the first event that has a proc happens. */
-static gotrace_status write_procs(script_job *job, const gotrace_happening *event)
+static gotrace_status write_procs(script_job *job, const gotrace_event_data *event)
 {
     script_meaning *m = job->meaning;
     if (m->procs == 0 || event->proc == GOTRACE_NO_PROC)
         return GOTRACE_OK;
-    gotrace_happening h = *event;
+    gotrace_event_data h = *event;
     const uint64_t procs = m->procs;
     h.spec = row_of_metric(job->version, "GOMAXPROCS");
     h.args = &procs;
@@ -672,7 +672,7 @@ static gotrace_status write_procs(script_job *job, const gotrace_happening *even
 static gotrace_status end_event(script_job *job)
 {
     script_meaning *m = job->meaning;
-    gotrace_happening h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
+    gotrace_event_data h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
     if (end_raw(job) != GOTRACE_OK || set_time(job) != GOTRACE_OK)
         return GOTRACE_ERROR;
     if (!m->spec)
@@ -697,7 +697,7 @@ static gotrace_status end_event(script_job *job)
 static void leave_out(script_job *job)
 {
     script_meaning *m = job->meaning;
-    gotrace_happening h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
+    gotrace_event_data h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
     if ((!m->spec && !m->unknown) || place(job, &h) != GOTRACE_OK)
         return;
     for (size_t i = 0; i < m->arg_count; i++) {

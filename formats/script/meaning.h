@@ -39,8 +39,8 @@ struct script_meaning {
     size_t capacity; /* of this, in bytes */
 
     /* The header. */
-    bool is_told, is_raw; /* the level; it is raw, though told */
-    const char *other;    /* a member that only a script by meaning has, or NULL */
+    bool is_given, is_raw; /* the level; it is raw, though told */
+    const char *other;     /* a member that only a script by meaning has, or NULL */
     gotrace_writer_options options;
     uint64_t start;  /* ticks at time 0 */
     uint64_t procs;  /* GOMAXPROCS at the beginning, or 0 */

@@ -344,14 +344,14 @@ static gotrace_status end_frames(script_job *job, size_t count_at)
     script_record *record = &job->record;
     size_t values = record->value_count - GOTRACE_MAX_ARGS;
     uint64_t frames = values / job->frame_values;
-    uint64_t *told = &record->values[GOTRACE_MAX_ARGS - record->shape->arg_count + count_at];
+    uint64_t *given = &record->values[GOTRACE_MAX_ARGS - record->shape->arg_count + count_at];
     if (!(record->seen & 1u << count_at)) {
-        *told = frames;
+        *given = frames;
         record->seen |= 1u << count_at;
     }
-    if (*told != frames)
+    if (*given != frames)
         return script_fail(job, record->line, "%s says %llu frame%s, but has %llu",
-                           record->shape->spec->name, (unsigned long long)*told, plural(*told),
+                           record->shape->spec->name, (unsigned long long)*given, plural(*given),
                            (unsigned long long)frames);
     return GOTRACE_OK;
 }

@@ -30,13 +30,13 @@ static bool copy(version_converter *c, const experiment_batch *b)
     char *data = experiments_read(b, c->job->source, c->error);
     if (!data)
         return version_fail(c, c->error);
-    gotrace_happening h = {.spec = batch_row(c),
-                           .proc = GOTRACE_NO_PROC,
-                           .thread = b->thread,
-                           .args = &b->experiment,
-                           .arg_count = 1,
-                           .data = data,
-                           .data_size = b->size};
+    gotrace_event_data h = {.spec = batch_row(c),
+                            .proc = GOTRACE_NO_PROC,
+                            .thread = b->thread,
+                            .args = &b->experiment,
+                            .arg_count = 1,
+                            .data = data,
+                            .data_size = b->size};
     bool done = version_write_event(c, &h);
     free(data);
     return done;

@@ -54,11 +54,11 @@ bool version_v1_end(version_converter *c)
     if (!timers && c->timers.count > 0)
         return version_no_memory(c);
     for (size_t i = 0; done && i < c->timers.count; i++) {
-        gotrace_happening h = {.spec = gotrace_event_spec_of(c->to, GOTRACE_V1_TimerGoroutine),
-                               .proc = GOTRACE_NO_PROC,
-                               .thread = GOTRACE_NO_THREAD,
-                               .args = &timers[i],
-                               .arg_count = 1};
+        gotrace_event_data h = {.spec = gotrace_event_spec_of(c->to, GOTRACE_V1_TimerGoroutine),
+                                .proc = GOTRACE_NO_PROC,
+                                .thread = GOTRACE_NO_THREAD,
+                                .args = &timers[i],
+                                .arg_count = 1};
         done = gotrace_writer_event(c->writer, &h) >= 0 ||
                version_fail(c, gotrace_writer_error(c->writer));
     }

@@ -167,7 +167,7 @@ static uint64_t argument(const emission *t, unsigned role, uint64_t start, uint6
 }
 
 /* The writer refuses what cannot have happened, and goes on. */
-bool version_write_event(version_converter *c, const gotrace_happening *h)
+bool version_write_event(version_converter *c, const gotrace_event_data *h)
 {
     if (gotrace_writer_event(c->writer, h) >= 0) {
         c->wrote = true;
@@ -189,15 +189,15 @@ static bool write_out(version_converter *c, const pending *q, uint64_t message)
     for (size_t i = 0; i < c->role_counts[spec->code]; i++)
         args[i] = argument(t, c->roles[spec->code][i], q->start, q->text, message);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
-    gotrace_happening h = {.spec = spec,
-                           .proc = t->proc,
-                           .thread = t->thread,
-                           .goroutine = t->goroutine,
-                           .args = args,
-                           .arg_count = c->role_counts[spec->code],
-                           .stack = q->stack,
-                           .data = data ? t->message : NULL,
-                           .data_size = data ? t->message_size : 0};
+    gotrace_event_data h = {.spec = spec,
+                            .proc = t->proc,
+                            .thread = t->thread,
+                            .goroutine = t->goroutine,
+                            .args = args,
+                            .arg_count = c->role_counts[spec->code],
+                            .stack = q->stack,
+                            .data = data ? t->message : NULL,
+                            .data_size = data ? t->message_size : 0};
     return version_write_event(c, &h);
 }
 
@@ -508,12 +508,12 @@ static bool experiment(version_converter *c)
         version_lose(c, LOST_EXPERIMENTS);
         return true;
     }
-    gotrace_happening h = {.spec = spec,
-                           .proc = c->e->proc,
-                           .thread = c->e->thread,
-                           .goroutine = c->e->goroutine,
-                           .args = c->e->args,
-                           .arg_count = c->e->arg_count};
+    gotrace_event_data h = {.spec = spec,
+                            .proc = c->e->proc,
+                            .thread = c->e->thread,
+                            .goroutine = c->e->goroutine,
+                            .args = c->e->args,
+                            .arg_count = c->e->arg_count};
     return go_on(c) && at(c, c->now) && version_write_event(c, &h);
 }
 

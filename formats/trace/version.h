@@ -213,7 +213,7 @@ emission version_emission(const version_converter *c, const gotrace_event_spec *
 emission version_copy(const version_converter *c, const gotrace_event_spec *row);
 
 /* The writer takes it, or refuses it because it cannot have happened; then it is counted. */
-bool version_write_event(version_converter *c, const gotrace_happening *happening);
+bool version_write_event(version_converter *c, const gotrace_event_data *event);
 
 /* The event at hand is left out, and counted under its name. */
 void version_lose_event(version_converter *c);

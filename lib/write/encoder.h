@@ -64,7 +64,7 @@ enum {
 /* What a buffer's next batch header says. */
 typedef enum gt_header {
     GT_HEADER_OF_EVENT = 0, /* the time of what opens it, or shortly before */
-    GT_HEADER_TOLD,         /* header_ticks, this time */
+    GT_HEADER_GIVEN,        /* header_ticks, this time */
     GT_HEADER_FIXED,        /* header_ticks, each time */
     GT_HEADER_NONE,         /* there is no header */
 } gt_header;

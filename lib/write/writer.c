@@ -76,7 +76,7 @@ const char *gt_w_proc_state_name(uint8_t state)
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
 /* Whether an event of that type can be told: tables, batches and clocks are the writer's. */
-static bool is_told(const gotrace_event_spec *spec, int version)
+static bool is_given(const gotrace_event_spec *spec, int version)
 {
     if (spec->flags & GOTRACE_SPEC_TIMED)
         return true;
@@ -95,7 +95,7 @@ size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
                            const gotrace_arg_spec **args)
 {
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
-    if (gotrace_event_spec_of(version, spec->code) != spec || !is_told(spec, version))
+    if (gotrace_event_spec_of(version, spec->code) != spec || !is_given(spec, version))
         return 0;
     size_t count = gotrace_event_args(spec, version, all), n = 0;
     bool v2 = gt_is_v2(version), apart = spec->flags & GOTRACE_SPEC_STACK;
@@ -153,7 +153,7 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     encoder->clamps = true;
     w->clocks = w->options.clocks;
     for (unsigned code = 0; code < GT_CODES; code++)
-        if (encoder->specs[code] && is_told(encoder->specs[code], version))
+        if (encoder->specs[code] && is_given(encoder->specs[code], version))
             w->shapes[code] = shape_of(encoder->specs[code], version);
     gt_w_state_init(w, config);
     if (w->options.tracer != GOTRACE_TRACER_GO &&
@@ -214,9 +214,9 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
 {
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (ticks < w->told &&
+    if (ticks < w->given &&
         !gt_w_refuse(w, GOTRACE_RULE_TIME_ORDER, "time decreases from %llu to %llu ticks",
-                     (unsigned long long)w->told, (unsigned long long)ticks))
+                     (unsigned long long)w->given, (unsigned long long)ticks))
         return GOTRACE_ERROR;
     if (w->begun && ticks > w->began && ticks - w->began >= generation_ticks(w) &&
         (!w->open || has_earned_generation(w))) {
@@ -224,9 +224,9 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
             return GOTRACE_ERROR;
         w->began = ticks;
     }
-    if (ticks < w->told || ticks > w->now)
+    if (ticks < w->given || ticks > w->now)
         w->now = ticks;
-    w->told = ticks;
+    w->given = ticks;
     return GOTRACE_OK;
 }
 
@@ -288,7 +288,7 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* Whether it is told as the event table says. */
-static bool fits(const gotrace_writer *w, const gotrace_happening *h)
+static bool fits(const gotrace_writer *w, const gotrace_event_data *h)
 {
     if (!h->spec)
         return false;
@@ -298,7 +298,7 @@ static bool fits(const gotrace_writer *w, const gotrace_happening *h)
 }
 
 /* Why it does not. */
-__attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotrace_happening *h)
+__attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotrace_event_data *h)
 {
     const gotrace_event_spec *spec = h->spec;
     if (!spec || w->encoder->specs[spec->code] != spec)
@@ -355,7 +355,7 @@ static inline uint64_t *find_wire_ids(id_range range, uint64_t *args, uint32_t m
 }
 
 /* Name the id that is not known, and what to do. True where the event is written all the same. */
-__attribute__((cold)) static bool refuse_id(gotrace_writer *w, const gotrace_happening *h,
+__attribute__((cold)) static bool refuse_id(gotrace_writer *w, const gotrace_event_data *h,
                                             const char *kind, uint64_t id)
 {
     char when[64] = "";
@@ -372,7 +372,7 @@ __attribute__((cold)) static bool refuse_id(gotrace_writer *w, const gotrace_hap
 
 /* An event with the ids of the wire, in h and args. An id that is not known stays as it is, if the
  * event is to be written all the same. */
-static inline bool take_ids(gotrace_writer *w, gotrace_happening *h, uint64_t *args)
+static inline bool take_ids(gotrace_writer *w, gotrace_event_data *h, uint64_t *args)
 {
     const gt_w_shape *shape = &w->shapes[h->spec->code];
     id_range strings = strings_of(w), stacks = stacks_of(w);
@@ -388,7 +388,7 @@ static inline bool take_ids(gotrace_writer *w, gotrace_happening *h, uint64_t *a
     return !string || refuse_id(w, h, "string", *string);
 }
 
-gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_happening *h)
+gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_event_data *h)
 {
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
@@ -396,7 +396,7 @@ gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_happening *
         return misfit(w, h);
     const gt_w_shape *shape = &w->shapes[h->spec->code];
     uint64_t args[GOTRACE_MAX_ARGS];
-    gotrace_happening taken = *h;
+    gotrace_event_data taken = *h;
     if ((h->stack != 0 || shape->stack_args || shape->string_args) && !take_ids(w, &taken, args))
         return GOTRACE_ERROR;
     gt_w_step s = {.w = w, .h = &taken, .code = h->spec->code};

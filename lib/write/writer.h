@@ -57,7 +57,7 @@ struct gt_w_goroutine {
     bool left;     /* v1: it has left a system call, and its GoSysExit is kept */
     uint32_t region_count;
     gt_w_goroutine *previous, *next; /* in the order of being told of */
-    uint64_t blocked, blocked_told;  /* v1: ticks at which its last system call blocked, as written
+    uint64_t blocked, blocked_given; /* v1: ticks at which its last system call blocked, as written
                                       * (the stamp may have been raised), and as told */
     uint64_t created;                /* v1: ticks */
     uint64_t left_ticks, left_seq;   /* v1: of that end */
@@ -112,7 +112,7 @@ struct gotrace_writer {
     gotrace_error error;
     bool finished;
     gt_w_shape shapes[GT_CODES];
-    uint64_t told;   /* ticks, as the caller has them */
+    uint64_t given;  /* ticks, as the caller has them */
     uint64_t now;    /* the same, or more where stamps had to be raised */
     uint64_t events; /* written */
 
@@ -170,7 +170,7 @@ struct gotrace_writer {
 /* An event being written, in its context. */
 typedef struct gt_w_step {
     gotrace_writer *w;
-    const gotrace_happening *h;
+    const gotrace_event_data *h;
     uint8_t code;             /* the full one */
     const gt_v1_shape *shape; /* v1: of that */
     gt_w_thread *t;
@@ -314,31 +314,31 @@ void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p);
 
 /* The generation is told of it, on thread t or where it has to be, unless it was. thread: that the
  * goroutine's status names. */
-bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t);
-bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread);
+bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t);
+bool gt_w_emit_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread);
 
-static inline bool gt_w_tell_proc(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+static inline bool gt_w_emit_proc(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
 {
-    return p->generation == w->generation || gt_w_tell_proc_now(w, p, t);
+    return p->generation == w->generation || gt_w_emit_proc_now(w, p, t);
 }
 
-static inline bool gt_w_tell_goroutine(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t,
+static inline bool gt_w_emit_goroutine(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t,
                                        uint64_t thread)
 {
-    return g->generation == w->generation || gt_w_tell_goroutine_now(w, g, t, thread);
+    return g->generation == w->generation || gt_w_emit_goroutine_now(w, g, t, thread);
 }
 
 /* It was told, or need not be: it stands behind those that were not. */
-void gt_w_proc_told(gotrace_writer *w, gt_w_proc *p);
-void gt_w_goroutine_told(gotrace_writer *w, gt_w_goroutine *g);
+void gt_w_proc_given(gotrace_writer *w, gt_w_proc *p);
+void gt_w_goroutine_given(gotrace_writer *w, gt_w_goroutine *g);
 
 /* That a GC cycle goes on, if a goroutine runs on the thread. */
-bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t);
+bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t);
 
 /* Statuses that the caller tells. */
-bool gt_w_told_proc_status(gt_w_step *s);
-bool gt_w_told_goroutine_status(gt_w_step *s);
-bool gt_w_told_active(gt_w_step *s);
+bool gt_w_given_proc_status(gt_w_step *s);
+bool gt_w_given_goroutine_status(gt_w_step *s);
+bool gt_w_given_active(gt_w_step *s);
 
 /* The tables' first batches begin with the generation. */
 static inline uint64_t gt_w_began(gotrace_writer *w)

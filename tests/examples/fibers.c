@@ -70,12 +70,12 @@ static void set_time(void)
  * only gotrace_writer_finish. */
 static void emit(const char *event, const uint64_t *args, size_t count, uint64_t where)
 {
-    gotrace_happening h = {.spec = gotrace_event_spec_named(VERSION, event),
-                           .proc = GOTRACE_NO_PROC, /* the proc that the thread has */
-                           .thread = FIRST_THREAD + worker,
-                           .args = args,
-                           .arg_count = count,
-                           .stack = where};
+    gotrace_event_data h = {.spec = gotrace_event_spec_named(VERSION, event),
+                            .proc = GOTRACE_NO_PROC, /* the proc that the thread has */
+                            .thread = FIRST_THREAD + worker,
+                            .args = args,
+                            .arg_count = count,
+                            .stack = where};
     if (gotrace_writer_event(writer, &h) < 0)
         fprintf(stderr, "fibers: %s: %s\n", event, gotrace_writer_error(writer)->message);
 }

@@ -91,7 +91,7 @@ static bool has_data(const shape *s)
 /* ---- by meaning ------------------------------------------------------------------------------ */
 
 /* Whether an event by meaning can have that name, and is not made by the writer. */
-static bool is_told(const gotrace_event_spec *spec)
+static bool is_given(const gotrace_event_spec *spec)
 {
     return strcmp(spec->name, "Sync") != 0 &&
            (spec->flags & GOTRACE_SPEC_TIMED || strcmp(spec->name, "CPUSample") == 0 ||
@@ -100,14 +100,14 @@ static bool is_told(const gotrace_event_spec *spec)
 }
 
 /* What it can say by its arguments; *stack is the one for where it happened, or NULL. */
-static size_t args_told(const shape *s, int version, const gotrace_arg_spec **args,
-                        const gotrace_arg_spec **stack)
+static size_t args_given(const shape *s, int version, const gotrace_arg_spec **args,
+                         const gotrace_arg_spec **stack)
 {
-    const gotrace_arg_spec *told[GOTRACE_MAX_ARGS];
-    size_t count = gotrace_writer_args(s->spec, version, told), n = 0;
+    const gotrace_arg_spec *given[GOTRACE_MAX_ARGS];
+    size_t count = gotrace_writer_args(s->spec, version, given), n = 0;
     for (size_t i = 0; i < count; i++)
-        if (told[i]->kind != GOTRACE_ARG_TICKS)
-            args[n++] = told[i];
+        if (given[i]->kind != GOTRACE_ARG_TICKS)
+            args[n++] = given[i];
     bool has = s->arg_count > 0 && s->args[s->arg_count - 1]->kind == GOTRACE_ARG_STACK;
     *stack = has ? s->args[s->arg_count - 1] : NULL;
     return n;
@@ -152,14 +152,14 @@ static bool is_place(const gotrace_arg_spec *const *args, size_t count, char nam
 }
 
 /* Print the names of the descriptions of the n-th version's events, as print_names does. */
-static void print_told(size_t n, const char *before, const char *between)
+static void print_given(size_t n, const char *before, const char *between)
 {
     size_t count;
     const int *versions = gotrace_versions(&count);
     const char *now = before;
     for (unsigned code = 0; code < CODES; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(versions[n], code);
-        if (!spec || !is_told(spec))
+        if (!spec || !is_given(spec))
             continue;
         printf("%s%s-meant-1.%d", now, spec->name, first_with(versions, n, code));
         now = between;
@@ -234,8 +234,8 @@ static void cddl_event(const shape *s, int version)
 static void cddl_meant(const shape *s, int version)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS], *stack;
-    size_t count = args_told(s, version, args, &stack);
-    if (!is_told(s->spec))
+    size_t count = args_given(s, version, args, &stack);
+    if (!is_given(s->spec))
         return;
     printf("%s-meant-1.%d =\n  {event: \"%s\", when, where", s->spec->name, version, s->spec->name);
     for (const char *place = "pmg"; *place; place++)
@@ -271,7 +271,7 @@ static void print_cddl(void)
         printf("record-1.%d =", versions[n]);
         print_names(n, "\n  ", " /\n  ", "\n\n");
         printf("meaning-1.%d = record-1.%d", versions[n], versions[n]);
-        print_told(n, " /\n  ", " /\n  ");
+        print_given(n, " /\n  ", " /\n  ");
         printf("\n\n");
     }
     each_shape(cddl_event);
@@ -376,8 +376,8 @@ static void json_member(const char *name, const char *type)
 static void json_meant(const shape *s, int version)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS], *stack;
-    size_t count = args_told(s, version, args, &stack);
-    if (!is_told(s->spec))
+    size_t count = args_given(s, version, args, &stack);
+    if (!is_given(s->spec))
         return;
     printf(",\n\"%s-meant-1.%d\": {\"type\": \"object\", \"required\": [\"event\"", s->spec->name,
            version);
@@ -431,7 +431,7 @@ static void json_lines(size_t n, int version)
            "{\"const\": true}}},\n  \"then\": {\"$ref\": \"#/$defs/go1.%d\"},\n  \"else\": "
            "{\"anyOf\": [",
            version, version);
-    print_told(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/");
+    print_given(n, "\n  {\"$ref\": \"#/$defs/", "\"},\n  {\"$ref\": \"#/$defs/");
     printf("\"}]}}");
 }
 

@@ -165,19 +165,19 @@ static void metrics(teller *t, uint64_t value)
 
 enum { MANY = 20000, NESTED = 3000 };
 
-static void tell_changes(teller *t)
+static void report_changes(teller *t)
 {
     for (unsigned i = 0; i < MANY; i++)
         stop_and_go(t);
 }
 
-static void tell_goroutines(teller *t)
+static void report_goroutines(teller *t)
 {
     for (uint64_t id = 2; id < MANY; id++)
         create(t, id, 0);
 }
 
-static void tell_ends(teller *t)
+static void report_ends(teller *t)
 {
     for (uint64_t id = 2; id < MANY / 4; id++) {
         create(t, id, 0);
@@ -186,7 +186,7 @@ static void tell_ends(teller *t)
 }
 
 /* Regions that never end, of goroutines that do and of one that does not. */
-static void tell_regions(teller *t)
+static void report_regions(teller *t)
 {
     for (uint64_t i = 0; i < NESTED; i++)
         region(t, i % 3, 1 + i % ABSURD_NAMES, false);
@@ -194,7 +194,7 @@ static void tell_regions(teller *t)
 }
 
 /* Ends of tasks, regions and logs of tasks that never began, and one task that does so twice. */
-static void tell_tasks(teller *t)
+static void report_tasks(teller *t)
 {
     for (uint64_t id = 100; id < 110; id++) {
         task_end(t, id);
@@ -209,7 +209,7 @@ static void tell_tasks(teller *t)
     task_end(t, 200);
 }
 
-static void tell_names(teller *t)
+static void report_names(teller *t)
 {
     for (uint64_t i = 0; i < ABSURD_NAMES; i++) {
         task_begin(t, 10 + i, 0, 1 + i);
@@ -223,7 +223,7 @@ static void tell_names(teller *t)
     }
 }
 
-static void tell_counters(teller *t)
+static void report_counters(teller *t)
 {
     static const uint64_t values[] = {0, UINT64_MAX, (uint64_t)1 << 63, INT64_MAX, 1};
 
@@ -232,7 +232,7 @@ static void tell_counters(teller *t)
 }
 
 /* Everything happens at once. */
-static void tell_no_time(teller *t)
+static void report_no_time(teller *t)
 {
     t->step = 0;
     for (unsigned i = 0; i < 100; i++) {
@@ -246,9 +246,9 @@ static void tell_no_time(teller *t)
 }
 
 const absurd absurds[] = {
-    {"changes", tell_changes},   {"goroutines", tell_goroutines}, {"ends", tell_ends},
-    {"regions", tell_regions},   {"tasks", tell_tasks},           {"names", tell_names},
-    {"counters", tell_counters}, {"no time", tell_no_time},       {NULL, NULL},
+    {"changes", report_changes},   {"goroutines", report_goroutines}, {"ends", report_ends},
+    {"regions", report_regions},   {"tasks", report_tasks},           {"names", report_names},
+    {"counters", report_counters}, {"no time", report_no_time},       {NULL, NULL},
 };
 
 const absurd *absurd_named(const char *name)
@@ -326,7 +326,7 @@ blob absurd_trace(const absurd *what, bool v2)
     teller t = {.v2 = v2, .file = forge_new(v2 ? 22 : 21), .batch = {.version = 22}};
 
     begin(&t);
-    what->tell(&t);
+    what->report(&t);
     finish(&t);
     blob_free(&t.batch.out);
     return t.file.out;

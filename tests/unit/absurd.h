@@ -23,7 +23,7 @@ typedef struct teller teller;
 
 typedef struct absurd {
     const char *name;
-    void (*tell)(teller *t);
+    void (*report)(teller *t);
 } absurd;
 
 extern const absurd absurds[]; /* ends with an entry without name */

@@ -101,7 +101,7 @@ static bool is_record(const places *p, const gotrace_event *e)
 
 /* ---- telling a writer ------------------------------------------------------------------------ */
 
-static uint64_t tell_string(const source_of *s, gotrace_writer *w, int64_t proc, uint64_t id)
+static uint64_t report_string(const source_of *s, gotrace_writer *w, int64_t proc, uint64_t id)
 {
     size_t size = 0;
     const char *bytes = gotrace_reader_string(s->reader, id, &size);
@@ -111,7 +111,7 @@ static uint64_t tell_string(const source_of *s, gotrace_writer *w, int64_t proc,
     return made;
 }
 
-static uint64_t tell_stack(const source_of *s, gotrace_writer *w, uint64_t id)
+static uint64_t report_stack(const source_of *s, gotrace_writer *w, uint64_t id)
 {
     static gotrace_frame frames[1024];
     uint64_t made = 0;
@@ -122,8 +122,8 @@ static uint64_t tell_stack(const source_of *s, gotrace_writer *w, uint64_t id)
 }
 
 /* The arguments as a writer wants them. */
-static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_event *e,
-                        const gotrace_event_spec *spec, uint64_t *out)
+static size_t report_args(const source_of *s, gotrace_writer *w, const gotrace_event *e,
+                          const gotrace_event_spec *spec, uint64_t *out)
 {
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
     size_t count = gotrace_event_args(spec, s->version, all), n = 0, k = 0;
@@ -141,11 +141,11 @@ static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_eve
         uint64_t v = e->args[k++];
         switch (all[i]->kind) {
         case GOTRACE_ARG_SEQ: continue;
-        case GOTRACE_ARG_STRING: v = tell_string(s, w, e->proc, v); break;
-        case GOTRACE_ARG_STACK: v = tell_stack(s, w, v); break;
+        case GOTRACE_ARG_STRING: v = report_string(s, w, e->proc, v); break;
+        case GOTRACE_ARG_STACK: v = report_stack(s, w, v); break;
         case GOTRACE_ARG_START:
             if (s->version >= 7)
-                v = tell_stack(s, w, v);
+                v = report_stack(s, w, v);
             break;
         default: break;
         }
@@ -154,7 +154,7 @@ static size_t tell_args(const source_of *s, gotrace_writer *w, const gotrace_eve
     return n;
 }
 
-static void tell_sync(const source_of *s, gotrace_writer *w, const gotrace_event *e)
+static void report_sync(const source_of *s, gotrace_writer *w, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(s, e->args[0]), e->args[1], e->args[2], e->args[3]};
     ck_assert_int_eq(gotrace_writer_at(w, ticks_of(s, e->ticks)), GOTRACE_OK);
@@ -171,38 +171,38 @@ static bool is_status(int version, uint8_t type)
             type == GOTRACE_V2_GCSweepActive || type == GOTRACE_V2_GCMarkAssistActive);
 }
 
-static void tell_event(const source_of *s, gotrace_writer *w, const gotrace_event *e,
-                       unsigned left_out)
+static void report_event(const source_of *s, gotrace_writer *w, const gotrace_event *e,
+                         unsigned left_out)
 {
     if (gt_is_v2(s->version) && e->type == 0) {
-        if (!(left_out & RETELL_NO_SYNCS))
-            tell_sync(s, w, e);
+        if (!(left_out & REWRITE_NO_SYNCS))
+            report_sync(s, w, e);
         return;
     }
-    bool first = e->generation == s->first && !(left_out & RETELL_NO_SYNCS);
-    if ((left_out & RETELL_NO_STATUSES) && !first && is_status(s->version, e->type))
+    bool first = e->generation == s->first && !(left_out & REWRITE_NO_SYNCS);
+    if ((left_out & REWRITE_NO_STATUSES) && !first && is_status(s->version, e->type))
         return;
     gotrace_status status = gotrace_writer_at(w, ticks_of(s, e->ticks));
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
     uint64_t args[GOTRACE_MAX_ARGS];
-    gotrace_happening h = {
+    gotrace_event_data h = {
         .spec = gotrace_event_spec_of(s->version, e->type),
         .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,
         .thread = e->thread,
         .goroutine = e->goroutine,
         .args = args,
-        .stack = tell_stack(s, w, e->stack),
+        .stack = report_stack(s, w, e->stack),
         .data = e->message,
         .data_size = gt_is_v2(s->version) ? 0 : e->message_size,
     };
-    h.arg_count = tell_args(s, w, e, h.spec, args);
+    h.arg_count = report_args(s, w, e, h.spec, args);
     status = gotrace_writer_event(w, &h);
     ck_assert_msg(status == GOTRACE_OK, "%s at %llu: %s", h.spec->name,
                   (unsigned long long)e->ticks, gotrace_writer_error(w)->message);
 }
 
 /* v1: goroutines that run timers may do more than others. */
-static void tell_timers(const blob *trace, gotrace_writer *w)
+static void report_timers(const blob *trace, gotrace_writer *w)
 {
     gotrace_decoder *d;
     gotrace_record r;
@@ -211,14 +211,14 @@ static void tell_timers(const blob *trace, gotrace_writer *w)
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT)
         if (r.spec->code == GOTRACE_V1_TimerGoroutine && !gt_is_v2(gotrace_decoder_version(d))) {
-            gotrace_happening h = {.spec = r.spec, .args = r.args, .arg_count = 1};
+            gotrace_event_data h = {.spec = r.spec, .args = r.args, .arg_count = 1};
             ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
         }
     gotrace_decoder_free(d);
 }
 
-void retell(const blob *trace, unsigned left_out, const gotrace_writer_options *options,
-            blob *written)
+void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options *options,
+             blob *written)
 {
     source_of s = open_trace(trace, NULL);
     places p = places_of(trace);
@@ -233,10 +233,10 @@ void retell(const blob *trace, unsigned left_out, const gotrace_writer_options *
     }
     ck_assert_int_eq(gotrace_writer_new(s.version, &o, blob_write, written, NULL, &w, NULL),
                      GOTRACE_OK);
-    tell_timers(trace, w);
+    report_timers(trace, w);
     for (; status == GOTRACE_EVENT; status = next_event(&s, &e))
         if (!gt_is_v2(s.version) || e.type == 0 || is_record(&p, &e))
-            tell_event(&s, w, &e, left_out);
+            report_event(&s, w, &e, left_out);
     ck_assert_int_eq(status, GOTRACE_END);
     status = gotrace_writer_finish(w);
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
@@ -323,16 +323,16 @@ static char *line_of(const source_of *s, const gotrace_event *e)
 
 static bool note_problem(void *ctx, const gotrace_error *problem)
 {
-    telling *t = ctx;
+    reporting *t = ctx;
     if (problem->severity >= GOTRACE_WARNING && problem->rule != GOTRACE_RULE_CLOCK_BACK &&
         t->problems++ == 0)
         t->problem = *problem;
     return true;
 }
 
-telling telling_of(const blob *trace)
+reporting reporting_of(const blob *trace)
 {
-    telling t = {0};
+    reporting t = {0};
     gotrace_config config = {.on_problem = note_problem, .callback_ctx = &t};
     source_of s = open_trace(trace, &config);
     gotrace_event e;
@@ -343,7 +343,7 @@ telling telling_of(const blob *trace)
             t.events = realloc(t.events, t.capacity * sizeof *t.events);
             ck_assert_ptr_nonnull(t.events);
         }
-        t.events[t.count++] = (told){ticks_of(&s, e.ticks), line_of(&s, &e)};
+        t.events[t.count++] = (given){ticks_of(&s, e.ticks), line_of(&s, &e)};
     }
     ck_assert_int_eq(status, GOTRACE_END);
     t.frequency = s.frequency;
@@ -351,10 +351,10 @@ telling telling_of(const blob *trace)
     return t;
 }
 
-void telling_free(telling *t)
+void reporting_free(reporting *t)
 {
     for (size_t i = 0; i < t->count; i++)
         free(t->events[i].line);
     free(t->events);
-    *t = (telling){0};
+    *t = (reporting){0};
 }

@@ -33,7 +33,7 @@ static const gotrace_event_spec *spec_named(int version, const char *name)
     return gotrace_event_spec_named(version, name);
 }
 
-gotrace_status tell(gotrace_writer *w, int version, const scene *s)
+gotrace_status report(gotrace_writer *w, int version, const scene *s)
 {
     const gotrace_event_spec *spec = spec_named(version, s->name);
     const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
@@ -42,15 +42,15 @@ gotrace_status tell(gotrace_writer *w, int version, const scene *s)
     uint64_t args[GOTRACE_MAX_ARGS];
     bool v2 = gt_is_v2(version), data = spec->flags & GOTRACE_SPEC_DATA;
     bool stack = (spec->flags & GOTRACE_SPEC_STACK) || (v2 && spec->code == GOTRACE_V2_CPUSample);
-    gotrace_happening h = {.spec = spec,
-                           .proc = s->p,
-                           .thread = s->m,
-                           .goroutine = s->g,
-                           .args = args,
-                           .arg_count = gotrace_writer_args(spec, version, kinds),
-                           .stack = stack ? stack_id(w, 3) : 0,
-                           .data = data ? "a message" : NULL,
-                           .data_size = data ? 9 : 0};
+    gotrace_event_data h = {.spec = spec,
+                            .proc = s->p,
+                            .thread = s->m,
+                            .goroutine = s->g,
+                            .args = args,
+                            .arg_count = gotrace_writer_args(spec, version, kinds),
+                            .stack = stack ? stack_id(w, 3) : 0,
+                            .data = data ? "a message" : NULL,
+                            .data_size = data ? 9 : 0};
     for (size_t i = 0; i < h.arg_count; i++) {
         args[i] = s->args[i];
         if (kinds[i]->kind == GOTRACE_ARG_STRING)
@@ -72,11 +72,11 @@ gotrace_writer *writer_of(int version, const gotrace_writer_options *options, bl
     return w;
 }
 
-gotrace_status tell_all(gotrace_writer *w, int version, const scene *story)
+gotrace_status report_all(gotrace_writer *w, int version, const scene *story)
 {
     uint64_t ticks = 1000;
     for (const scene *s = story; s->name; s++, ticks += 10)
-        if (gotrace_writer_at(w, ticks) != GOTRACE_OK || tell(w, version, s) != GOTRACE_OK)
+        if (gotrace_writer_at(w, ticks) != GOTRACE_OK || report(w, version, s) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return GOTRACE_OK;
 }

@@ -26,10 +26,10 @@ gotrace_writer *writer_of(int version, const gotrace_writer_options *options, bl
 uint64_t story_string(gotrace_writer *w, int64_t proc, uint64_t number);
 
 /* Tell a scene, if the version has such events. */
-gotrace_status tell(gotrace_writer *w, int version, const scene *s);
+gotrace_status report(gotrace_writer *w, int version, const scene *s);
 
 /* A whole story, which ends with an empty scene: ten ticks an event. */
-gotrace_status tell_all(gotrace_writer *w, int version, const scene *story);
+gotrace_status report_all(gotrace_writer *w, int version, const scene *story);
 
 /* A story in which every event of the version happens. */
 const scene *story_of(int version);

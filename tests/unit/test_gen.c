@@ -33,9 +33,9 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 /* ---- the pipe -------------------------------------------------------------------------------- */
 
 typedef struct counting {
-    uint64_t count;       /* records that are to be told */
-    uint64_t told, taken; /* so far */
-    uint64_t enough;      /* taken, no more are wanted */
+    uint64_t count;        /* records that are to be told */
+    uint64_t given, taken; /* so far */
+    uint64_t enough;       /* taken, no more are wanted */
     uint64_t most_in_block;
     bool refused;
 } counting;
@@ -45,8 +45,8 @@ static void count_up(void *ctx, gen_pipe *pipe)
     counting *c = ctx;
     size_t in_block = 0;
     gen_record *block = gen_pipe_next(pipe, 0);
-    for (; block && c->told < c->count; c->told++) {
-        block[in_block++] = (gen_record){.ticks = c->told, .args = {[3] = ~c->told}};
+    for (; block && c->given < c->count; c->given++) {
+        block[in_block++] = (gen_record){.ticks = c->given, .args = {[3] = ~c->given}};
         if (in_block == GEN_BLOCK_RECORDS) {
             block = gen_pipe_next(pipe, in_block);
             in_block = 0;
@@ -95,7 +95,7 @@ START_TEST(refusal_stops)
     ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_UNWANTED);
     ck_assert_uint_eq(c.taken, c.enough);
     ck_assert(c.refused);
-    ck_assert_uint_le(c.told, c.taken + (GEN_BLOCKS + 1) * GEN_BLOCK_RECORDS);
+    ck_assert_uint_le(c.given, c.taken + (GEN_BLOCKS + 1) * GEN_BLOCK_RECORDS);
 
     /* In the last block, too. */
     c = (counting){.count = 3 * GEN_BLOCK_RECORDS + 1, .enough = 3 * GEN_BLOCK_RECORDS + 1};

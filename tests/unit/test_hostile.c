@@ -244,11 +244,11 @@ START_TEST(absurd_values)
         if (code == GOTRACE_V1_String)
             continue;
         for (size_t i = 0; i < values * ABSURD_NUMBERS; i++) {
-            uint64_t told[GOTRACE_MAX_ARGS] = {1, 1, 1, 1, 1, 1, 1, 1};
-            told[i % values] = absurd_numbers[i / values];
+            uint64_t given[GOTRACE_MAX_ARGS] = {1, 1, 1, 1, 1, 1, 1, 1};
+            given[i % values] = absurd_numbers[i / values];
             forge f = running(version);
             for (int twice = 0; twice < 2; twice++) {
-                forge_record(&f, code, told, values);
+                forge_record(&f, code, given, values);
                 if (spec->flags & GOTRACE_SPEC_DATA)
                     forge_varint(&f, 0);
             }
@@ -391,12 +391,12 @@ START_TEST(strings_that_break_rules)
 END_TEST
 
 /* A stack that says `told` frames and has `frames`. */
-static uint64_t put_stack(forge *f, uint64_t told, uint64_t frames)
+static uint64_t put_stack(forge *f, uint64_t given, uint64_t frames)
 {
     uint64_t at = f->out.size;
     forge body = {.version = f->version};
     forge_varint(&body, 9);
-    forge_varint(&body, told);
+    forge_varint(&body, given);
     for (uint64_t i = 0; i < frames; i++)
         put_bytes(&body, "\x01\x00\x00\x01", 4);
     forge_byte(f, GOTRACE_V1_Stack | 0xc0);
@@ -409,12 +409,12 @@ static uint64_t put_stack(forge *f, uint64_t told, uint64_t frames)
 START_TEST(stacks_that_break_rules)
 {
     static const struct {
-        uint64_t told, frames;
+        uint64_t given, frames;
     } cases[] = {{1000000, 1000000},     {1001, 1001}, {1000000, 1}, {(uint64_t)1 << 63, 0},
                  {(uint64_t)1 << 62, 0}, {2, 1},       {1, 2},       {0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         forge f = running(21);
-        uint64_t at = put_stack(&f, cases[i].told, cases[i].frames);
+        uint64_t at = put_stack(&f, cases[i].given, cases[i].frames);
         FORGE(&f, GoSched, 1, 9);
         forge_finish(&f);
         reading r = reading_of(f.out.bytes, f.out.size, NULL, READING_NEXT);
@@ -474,19 +474,19 @@ START_TEST(wrong_arity)
     for (size_t i = 0; i < sizeof codes; i++)
         for (size_t values = 1; values < 7; values++) {
             const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-            const uint64_t told[] = {1, 1, 1, 1, 1, 1, 1};
+            const uint64_t given[] = {1, 1, 1, 1, 1, 1, 1};
             if (gotrace_event_args(gotrace_event_spec_of(21, codes[i]), 21, args) == values)
                 continue;
             forge f = running(21);
             uint64_t at = f.out.size;
-            forge_record(&f, codes[i], told, values);
+            forge_record(&f, codes[i], given, values);
             forge_finish(&f);
             expect(&f, GOTRACE_RULE_EVENT_ARITY, at);
             /* A batch of its own, in which there is nothing else. */
             f = running(21);
             FORGE(&f, Batch, 5, 1);
             at = f.out.size;
-            forge_record(&f, codes[i], told, values);
+            forge_record(&f, codes[i], given, values);
             forge_finish(&f);
             expect(&f, GOTRACE_RULE_EVENT_ARITY, at);
         }

@@ -93,19 +93,19 @@ static void write_samples(blob *trace)
     uint64_t id;
     const gotrace_frame frame = {.pc = 1, .function = "f", .function_size = 1};
     ck_assert_int_eq(gotrace_writer_stack(w, &frame, 1, &id), GOTRACE_OK);
-    const gotrace_happening start = {.spec = gotrace_event_spec_named(21, "ProcStart"),
-                                     .proc = 0,
-                                     .thread = GOTRACE_NO_THREAD,
-                                     .args = (const uint64_t[]){1},
-                                     .arg_count = 1};
+    const gotrace_event_data start = {.spec = gotrace_event_spec_named(21, "ProcStart"),
+                                      .proc = 0,
+                                      .thread = GOTRACE_NO_THREAD,
+                                      .args = (const uint64_t[]){1},
+                                      .arg_count = 1};
     ck_assert_int_eq(gotrace_writer_event(w, &start), GOTRACE_OK);
     for (uint64_t i = 0; i < 40000; i++) {
-        const gotrace_happening sample = {.spec = gotrace_event_spec_named(21, "CPUSample"),
-                                          .proc = GOTRACE_NO_PROC,
-                                          .thread = GOTRACE_NO_THREAD,
-                                          .args = (const uint64_t[]){i, 0, 0},
-                                          .arg_count = 3,
-                                          .stack = id};
+        const gotrace_event_data sample = {.spec = gotrace_event_spec_named(21, "CPUSample"),
+                                           .proc = GOTRACE_NO_PROC,
+                                           .thread = GOTRACE_NO_THREAD,
+                                           .args = (const uint64_t[]){i, 0, 0},
+                                           .arg_count = 3,
+                                           .stack = id};
         ck_assert_msg(gotrace_writer_event(w, &sample) == GOTRACE_OK, "%s",
                       gotrace_writer_error(w)->message);
     }

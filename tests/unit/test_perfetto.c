@@ -572,7 +572,7 @@ END_TEST
 static uint64_t snapshot_time(message snapshot, uint64_t id, uint64_t *primary)
 {
     enum { CLOCKS = 1, PRIMARY = 2, CLOCK_ID = 1, TIMESTAMP = 2 };
-    uint64_t told = 0;
+    uint64_t given = 0;
     field f, g;
 
     while (take(&snapshot, &f)) {
@@ -586,9 +586,9 @@ static uint64_t snapshot_time(message snapshot, uint64_t id, uint64_t *primary)
             time = g.number == TIMESTAMP ? g.value : time;
         }
         if (clock == id)
-            told = time;
+            given = time;
     }
-    return told;
+    return given;
 }
 
 /* When the messages were logged, by that clock. Returns how many. */

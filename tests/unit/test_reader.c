@@ -478,7 +478,7 @@ START_TEST(tables)
 }
 END_TEST
 
-START_TEST(events_tell_of_damage)
+START_TEST(events_report_of_damage)
 {
     open_trace t;
     gotrace_event e;
@@ -524,7 +524,7 @@ static bool stop_at_once(void *ctx, const gotrace_error *problem)
 
 START_TEST(stopping_at_a_problem)
 {
-    int told = 0;
+    int given = 0;
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
@@ -536,14 +536,14 @@ START_TEST(stopping_at_a_problem)
     forge_finish(&f);
     gotrace_config_init(&config);
     config.on_problem = stop_at_once;
-    config.callback_ctx = &told;
+    config.callback_ctx = &given;
     gotrace_source_memory(f.out.bytes, f.out.size, NULL, &source, NULL);
     ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_next(reader, &e), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_reader_error(reader)->rule, GOTRACE_RULE_PROC_STOP);
     ck_assert_int_eq(gotrace_reader_next(reader, &e), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_reader_check(reader), GOTRACE_ERROR);
-    ck_assert_int_eq(told, 1);
+    ck_assert_int_eq(given, 1);
     ck_assert_uint_eq(gotrace_reader_summary(reader)->problems, 1);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
@@ -795,7 +795,7 @@ int main(void)
     tcase_add_test(meaning, what_was_there_before);
     tcase_add_test(meaning, user_annotations);
     tcase_add_test(meaning, tables);
-    tcase_add_test(meaning, events_tell_of_damage);
+    tcase_add_test(meaning, events_report_of_damage);
     suite_add_tcase(suite, meaning);
     TCase *contract = tcase_create("contract");
     tcase_add_test(contract, reasons_of_stops);

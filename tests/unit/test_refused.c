@@ -163,7 +163,7 @@ START_TEST(impossible_is_refused)
         bool bad = i == 3 || !r->story[i + 1].name;
         ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
         ck_assert_int_eq(gotrace_writer_at(v, 100 + i), GOTRACE_OK);
-        gotrace_status status = tell(w, r->version, &r->story[i]);
+        gotrace_status status = report(w, r->version, &r->story[i]);
         if (bad) {
             ck_assert_int_eq(status, GOTRACE_ERROR);
             ck_assert_msg(gotrace_writer_error(w)->rule == r->rule, "%d: %s, not %s: %s", _i,
@@ -172,11 +172,11 @@ START_TEST(impossible_is_refused)
             story_string(v, r->story[i].p, r->story[i].args[0]);
         } else {
             ck_assert_msg(status == GOTRACE_OK, "%d: %s", _i, gotrace_writer_error(w)->message);
-            ck_assert_int_eq(tell(v, r->version, &r->story[i]), GOTRACE_OK);
+            ck_assert_int_eq(report(v, r->version, &r->story[i]), GOTRACE_OK);
         }
     }
-    ck_assert_int_eq(tell(w, r->version, &after), GOTRACE_OK);
-    ck_assert_int_eq(tell(v, r->version, &after), GOTRACE_OK);
+    ck_assert_int_eq(report(w, r->version, &after), GOTRACE_OK);
+    ck_assert_int_eq(report(v, r->version, &after), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(v), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -207,7 +207,7 @@ START_TEST(impossible_is_believed)
     gotrace_writer *w = writer_of(r->version, &options, &written, NULL);
     for (size_t i = 0; i < 4 && r->story[i].name && r->rule != GOTRACE_RULE_USAGE; i++) {
         ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
-        ck_assert_msg(tell(w, r->version, &r->story[i]) == GOTRACE_OK, "%d: %s", _i,
+        ck_assert_msg(report(w, r->version, &r->story[i]) == GOTRACE_OK, "%d: %s", _i,
                       gotrace_writer_error(w)->message);
     }
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
@@ -230,17 +230,17 @@ START_TEST(time_does_not_fall)
     ck_assert_int_eq(gotrace_writer_at(w, 100), GOTRACE_OK);
     const scene alloc = {"HeapAlloc", 0, 1, 1, {1}};
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(tell(w, versions[_i], &alloc), GOTRACE_OK);
+        ck_assert_int_eq(report(w, versions[_i], &alloc), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
-    ck_assert_int_eq(gotrace_writer_event(w, &(gotrace_happening){0}), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_writer_event(w, &(gotrace_event_data){0}), GOTRACE_ERROR);
     gotrace_writer_free(w);
     check_sound(&written);
     blob_free(&written);
 }
 END_TEST
 
-static void refuses_id(gotrace_writer *w, const gotrace_happening *h, const char *said)
+static void refuses_id(gotrace_writer *w, const gotrace_event_data *h, const char *said)
 {
     ck_assert_int_eq(gotrace_writer_event(w, h), GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(gotrace_writer_error(w)->message, said));
@@ -257,13 +257,13 @@ START_TEST(ids_that_were_not_given_are_refused)
     const gotrace_frame frame = {.function = "main.f", .function_size = 6, .line = 3};
     const scene alloc = {"HeapAlloc", 0, 1, 1, {1}};
     uint64_t stack, string = 0, create[2] = {40, 0}, region[3] = {0};
-    gotrace_happening h = {.spec = gotrace_event_spec_named(version, "GoCreate"),
-                           .proc = 0,
-                           .thread = 1,
-                           .goroutine = 1,
-                           .args = create,
-                           .arg_count = 2};
-    ck_assert_int_eq(tell(w, version, &alloc), GOTRACE_OK);
+    gotrace_event_data h = {.spec = gotrace_event_spec_named(version, "GoCreate"),
+                            .proc = 0,
+                            .thread = 1,
+                            .goroutine = 1,
+                            .args = create,
+                            .arg_count = 2};
+    ck_assert_int_eq(report(w, version, &alloc), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_stack(w, &frame, 1, &stack), GOTRACE_OK);
     h.stack = stack + 1;
     refuses_id(w, &h, "GoCreate: stack id 2 was not given");
@@ -316,13 +316,13 @@ START_TEST(a_later_generation_knows_all)
     gotrace_writer *w = writer_of(26, NULL, &written, NULL);
     const scene alloc = {"HeapAlloc", 0, 1, 1, {1}}, unknown = {"GoUnblock", 0, 1, 1, {2}};
     const scene stop = {"GoStop", 0, 1, 1, {1}};
-    ck_assert_int_eq(tell(w, 26, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(report(w, 26, &alloc), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_advance(w, NULL), GOTRACE_OK);
     ck_assert_uint_eq(gotrace_writer_generation(w), 2);
-    ck_assert_int_eq(tell(w, 26, &unknown), GOTRACE_ERROR);
+    ck_assert_int_eq(report(w, 26, &unknown), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_STATUS_GOROUTINE);
-    ck_assert_int_eq(tell(w, 26, &alloc), GOTRACE_OK);
-    ck_assert_int_eq(tell(w, 26, &stop), GOTRACE_OK);
+    ck_assert_int_eq(report(w, 26, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(report(w, 26, &stop), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     check_sound(&written);
@@ -370,26 +370,26 @@ static scene any_scene(int version, uint64_t *seed)
 }
 
 /* Whatever is told: what is not refused makes a trace that is sound. */
-static void tell_anything(int version, bool believe, uint64_t seed, blob *written)
+static void report_anything(int version, bool believe, uint64_t seed, blob *written)
 {
     gotrace_writer_options options = {
         .believe = believe, .generation_ticks = 3000, .equal_ticks = seed & 1};
     gotrace_writer *w = writer_of(version, &options, written, NULL);
-    uint64_t ticks = 1000, told = 0;
+    uint64_t ticks = 1000, given = 0;
     for (int i = 0; i < 3000; i++) {
         scene s = any_scene(version, &seed);
         ticks += random_next(&seed) % 4;
         if (strcmp(s.name, "CPUSample") == 0)
             s.args[0] = ticks;
         ck_assert_int_eq(gotrace_writer_at(w, ticks), GOTRACE_OK);
-        gotrace_status status = tell(w, version, &s);
-        told += status == GOTRACE_OK;
+        gotrace_status status = report(w, version, &s);
+        given += status == GOTRACE_OK;
         ck_assert_int_ne(gotrace_writer_error(w)->class_, GOTRACE_CLASS_SYSTEM);
         ck_assert_msg(status == GOTRACE_OK || !believe ||
                           gotrace_writer_error(w)->rule == GOTRACE_RULE_CONTEXT,
                       "%s: %s", s.name, gotrace_writer_error(w)->message);
     }
-    ck_assert_uint_gt(told, 100);
+    ck_assert_uint_gt(given, 100);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
 }
@@ -400,14 +400,14 @@ START_TEST(anything_is_sound_or_refused)
     int version = gotrace_versions(&count)[_i];
     for (uint64_t seed = 1; seed <= 5; seed++) {
         blob written = {0};
-        tell_anything(version, false, seed, &written);
+        report_anything(version, false, seed, &written);
         reading r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
         ck_assert_int_eq(r.status, GOTRACE_END);
         for (size_t i = 0; i < r.problem_count && i < READING_PROBLEMS; i++)
             ck_assert_msg(r.problems[i].rule == GOTRACE_RULE_TABLE_UNUSED, "1.%d, %d: %s", version,
                           (int)seed, r.problems[i].message);
         blob_free(&written);
-        tell_anything(version, true, seed, &written);
+        report_anything(version, true, seed, &written);
         r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
         ck_assert_int_eq(r.status, GOTRACE_END);
         blob_free(&written);

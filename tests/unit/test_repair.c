@@ -47,7 +47,7 @@ static bool repair_into(repaired *r, const uint8_t *bytes, size_t size, bool all
                       .config = config,
                       .all = all,
                       .next = next_trace,
-                      .tell = on_finding,
+                      .report = on_finding,
                       .ctx = r};
     r->status = repair_write(&job, &r->totals, &r->error);
     gotrace_source_close(source);
@@ -107,7 +107,7 @@ START_TEST(sound_ones_stay)
             ck_assert_msg(r.totals.identical, "%s", f->path);
             ck_assert_uint_eq(r.traces[0].size, f->content.size);
             ck_assert_mem_eq(r.traces[0].bytes, f->content.bytes, f->content.size);
-            ck_assert_uint_eq(r.totals.told, r.totals.readable);
+            ck_assert_uint_eq(r.totals.given, r.totals.readable);
         } else if (r.status == GOTRACE_END) {
             ck_assert(!r.totals.identical);
         }
@@ -184,7 +184,7 @@ START_TEST(until_1_6)
     ck_assert_uint_eq(check_one(&r), 101);
     ck_assert_uint_eq(r.totals.bytes_lost, 0);
     ck_assert_uint_eq(r.found[REPAIR_FREQUENCY], 1);
-    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 0);
+    ck_assert_uint_eq(r.found[REPAIR_REWRITTEN], 0);
     drop(&r);
     /* Nothing but a header is left. */
     r = repair_bytes(f.out.bytes, 16, false, NULL);
@@ -212,7 +212,7 @@ START_TEST(who_starts_again_did_not_end)
     repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
     check_one(&r);
     ck_assert_uint_eq(r.totals.dropped, 0);
-    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 1);
+    ck_assert_uint_eq(r.found[REPAIR_REWRITTEN], 1);
     drop(&r);
     blob_free(&f.out);
 }
@@ -269,7 +269,7 @@ START_TEST(an_exit_like_a_header)
     repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
     ck_assert_uint_eq(check_one(&r), 3 + 4 * ROUNDS);
     ck_assert_uint_eq(r.found[REPAIR_FREQUENCY], 1);
-    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 0);
+    ck_assert_uint_eq(r.found[REPAIR_REWRITTEN], 0);
     ck_assert_uint_eq(r.totals.bytes_lost, 0);
     drop(&r);
     FORGE(&f, Batch, 1, begin + ROUNDS * round_ticks);
@@ -389,17 +389,17 @@ START_TEST(other_generations_stay)
 {
     blob trace = trace_sample(long_ones[_i]);
     extent list[MOST_GENERATIONS];
-    size_t count = extents_of(&trace, list, MOST_GENERATIONS), retold = 0;
+    size_t count = extents_of(&trace, list, MOST_GENERATIONS), rewritten = 0;
     ck_assert_uint_ge(count, 4);
     for (size_t i = 0; i < count; i++) {
         repaired r;
         size_t kept = kept_without(&trace, list, count, i, list[i].lost, list[i].lost_size, &r);
         ck_assert_msg(kept == count - 1, "generation %zu: %zu others stay", i + 1, kept);
-        retold += r.found[REPAIR_RETOLD] > 0;
-        ck_assert_uint_eq(r.found[REPAIR_KEPT] > 0, r.found[REPAIR_RETOLD] > 0);
+        rewritten += r.found[REPAIR_REWRITTEN] > 0;
+        ck_assert_uint_eq(r.found[REPAIR_KEPT] > 0, r.found[REPAIR_REWRITTEN] > 0);
         drop(&r);
     }
-    ck_assert_uint_gt(retold, count / 2);
+    ck_assert_uint_gt(rewritten, count / 2);
     blob_free(&trace);
 }
 END_TEST
@@ -431,7 +431,7 @@ START_TEST(samples_make_no_context)
     memset(trace.bytes + FROM, 0, LOST);
     repaired r = repair_bytes(trace.bytes, trace.size, false, NULL);
     check_one(&r);
-    ck_assert_uint_eq(r.found[REPAIR_RETOLD], 1);
+    ck_assert_uint_eq(r.found[REPAIR_REWRITTEN], 1);
     ck_assert_uint_eq(r.totals.dropped, 0);
     ck_assert_uint_lt(r.totals.added, 20);
     drop(&r);
@@ -486,7 +486,7 @@ static blob damaged_sample(size_t n)
     memmove(trace.bytes + cut, trace.bytes + cut + LOST, trace.size - cut - LOST);
     trace.size -= LOST;
     repaired r = repair_bytes(trace.bytes, trace.size, false, NULL);
-    ck_assert_uint_ge(r.found[REPAIR_RETOLD], 1);
+    ck_assert_uint_ge(r.found[REPAIR_REWRITTEN], 1);
     drop(&r);
     return trace;
 }

@@ -7,26 +7,26 @@
 
 /* ---- traces told again ----------------------------------------------------------------------- */
 
-static int compare_told(const void *x, const void *y)
+static int compare_given(const void *x, const void *y)
 {
-    const told *a = x, *b = y;
+    const given *a = x, *b = y;
     if (a->ticks != b->ticks)
         return a->ticks < b->ticks ? -1 : 1;
     return strcmp(a->line, b->line);
 }
 
 /* Events of the same tick on different procs or threads have no order. */
-static void sort_ties(telling *t)
+static void sort_ties(reporting *t)
 {
-    qsort(t->events, t->count, sizeof *t->events, compare_told);
+    qsort(t->events, t->count, sizeof *t->events, compare_given);
 }
 
-static void check_same(const char *path, telling *a, telling *b)
+static void check_same(const char *path, reporting *a, reporting *b)
 {
     sort_ties(a);
     sort_ties(b);
     for (size_t i = 0; i < a->count && i < b->count; i++)
-        ck_assert_msg(compare_told(&a->events[i], &b->events[i]) == 0,
+        ck_assert_msg(compare_given(&a->events[i], &b->events[i]) == 0,
                       "%s: event %zu\n  %llu %s\nbecame\n  %llu %s", path, i,
                       (unsigned long long)a->events[i].ticks, a->events[i].line,
                       (unsigned long long)b->events[i].ticks, b->events[i].line);
@@ -34,38 +34,38 @@ static void check_same(const char *path, telling *a, telling *b)
     ck_assert_uint_eq(a->frequency, b->frequency);
 }
 
-static void check_told_again(const trace_file *f, unsigned left_out)
+static void check_given_again(const trace_file *f, unsigned left_out)
 {
     blob written = {0};
-    telling before = telling_of(&f->content);
+    reporting before = reporting_of(&f->content);
     if (before.problems == 0) {
-        retell(&f->content, left_out, NULL, &written);
-        telling after = telling_of(&written);
+        rewrite(&f->content, left_out, NULL, &written);
+        reporting after = reporting_of(&written);
         ck_assert_msg(after.problems == 0, "%s: %s", f->path, after.problem.message);
-        if (left_out == RETELL_ALL)
+        if (left_out == REWRITE_ALL)
             check_same(f->path, &before, &after);
-        telling_free(&after);
+        reporting_free(&after);
     }
-    telling_free(&before);
+    reporting_free(&before);
     blob_free(&written);
 }
 
-START_TEST(v1_told_again)
+START_TEST(v1_given_again)
 {
     trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
         if (!gt_is_v2(trace_version(&f->content)))
-            check_told_again(f, RETELL_ALL);
+            check_given_again(f, REWRITE_ALL);
     traces_free(files);
 }
 END_TEST
 
-START_TEST(v2_told_again)
+START_TEST(v2_given_again)
 {
     trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
         if (gt_is_v2(trace_version(&f->content)))
-            check_told_again(f, RETELL_ALL);
+            check_given_again(f, REWRITE_ALL);
     traces_free(files);
 }
 END_TEST
@@ -75,8 +75,8 @@ START_TEST(v2_without_statuses)
     trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
         if (gt_is_v2(trace_version(&f->content))) {
-            check_told_again(f, RETELL_NO_STATUSES);
-            check_told_again(f, RETELL_NO_STATUSES | RETELL_NO_SYNCS);
+            check_given_again(f, REWRITE_NO_STATUSES);
+            check_given_again(f, REWRITE_NO_STATUSES | REWRITE_NO_SYNCS);
         }
     traces_free(files);
 }
@@ -86,8 +86,8 @@ int main(void)
 {
     Suite *suite = suite_create("retold");
     TCase *again = tcase_create("told again");
-    tcase_add_test(again, v1_told_again);
-    tcase_add_test(again, v2_told_again);
+    tcase_add_test(again, v1_given_again);
+    tcase_add_test(again, v2_given_again);
     tcase_add_test(again, v2_without_statuses);
     suite_add_tcase(suite, again);
     return run_suite(suite);

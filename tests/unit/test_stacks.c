@@ -23,12 +23,12 @@ static void emit(gotrace_writer *w, int version, const char *name, uint64_t arg,
 {
     const gotrace_event_spec *spec = gotrace_event_spec_named(version, name);
     const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
-    gotrace_happening h = {.spec = spec,
-                           .proc = 0,
-                           .thread = 1,
-                           .args = &arg,
-                           .arg_count = gotrace_writer_args(spec, version, kinds),
-                           .stack = stack};
+    gotrace_event_data h = {.spec = spec,
+                            .proc = 0,
+                            .thread = 1,
+                            .args = &arg,
+                            .arg_count = gotrace_writer_args(spec, version, kinds),
+                            .stack = stack};
     ck_assert_msg(gotrace_writer_event(w, &h) == GOTRACE_OK, "%s",
                   gotrace_writer_error(w)->message);
 }

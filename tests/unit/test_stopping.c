@@ -9,16 +9,16 @@ enum { MOST_BYTES = 12000, MOST_PROBLEMS = 24, SEEDS = 24 };
 /* What is told, up to the one at which it is to stop. */
 typedef struct listener {
     size_t stop_at; /* as many are let pass */
-    size_t told;
+    size_t given;
     gotrace_error problems[MOST_PROBLEMS];
 } listener;
 
 static bool listen_to(void *ctx, const gotrace_error *problem)
 {
     listener *l = ctx;
-    if (l->told < MOST_PROBLEMS)
-        l->problems[l->told] = *problem;
-    return l->told++ != l->stop_at;
+    if (l->given < MOST_PROBLEMS)
+        l->problems[l->given] = *problem;
+    return l->given++ != l->stop_at;
 }
 
 /* Read it, with events or without; returns how it ended, with why in *error. */
@@ -54,11 +54,11 @@ static size_t stop_everywhere(const mutate_variant *v, bool events, uint64_t see
     gotrace_error error;
     if (read_all(v, events, &all, &error) != GOTRACE_END)
         return 0; /* nothing can be read of it, and nobody is asked */
-    size_t count = all.told < MOST_PROBLEMS ? all.told : MOST_PROBLEMS;
+    size_t count = all.given < MOST_PROBLEMS ? all.given : MOST_PROBLEMS;
     for (size_t at = 0; at < count; at++) {
         listener some = {.stop_at = at};
         ck_assert_int_eq(read_all(v, events, &some, &error), GOTRACE_ERROR);
-        ck_assert_uint_eq(some.told, at + 1);
+        ck_assert_uint_eq(some.given, at + 1);
         for (size_t i = 0; i <= at; i++) {
             ck_assert_int_eq(some.problems[i].rule, all.problems[i].rule);
             ck_assert_uint_eq(some.problems[i].offset, all.problems[i].offset);

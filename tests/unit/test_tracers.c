@@ -59,7 +59,7 @@ static void begin_batch(const layout *l, lane *of, gotrace_encoder *e, boundarie
     ck_assert_int_eq(gotrace_encoder_batch_ticks(e, of->proc, of->ticks), GOTRACE_OK);
 }
 
-static void tell_event(const layout *l, lane *of, gotrace_encoder *e, const item *it)
+static void report_event(const layout *l, lane *of, gotrace_encoder *e, const item *it)
 {
     size_t differences = l->version < 7 ? 2 : 1;
     bool has_stack = it->spec->flags & GOTRACE_SPEC_STACK;
@@ -76,9 +76,9 @@ static void tell_event(const layout *l, lane *of, gotrace_encoder *e, const item
 
 /* Tell a lane's records up to the end or to a string whose turn it is not; false if there was
  * nothing to tell. */
-static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
+static bool report_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
 {
-    bool told = false;
+    bool given = false;
     for (; of->batch < of->count; of->batch++) {
         if (of->at < of->first[of->batch])
             of->at = of->first[of->batch];
@@ -88,8 +88,8 @@ static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries 
             bool begins = item_is(it, GOTRACE_V1_Batch) && of->at + 1 < of->last[of->batch];
             const item *string = begins ? it + 1 : it;
             if (item_is(string, GOTRACE_V1_String) && string->args[0] != e->last_string + 1)
-                return told;
-            told = true;
+                return given;
+            given = true;
             if (item_is(it, GOTRACE_V1_Batch)) {
                 begin_batch(l, of, e, seen);
                 continue;
@@ -101,18 +101,18 @@ static bool tell_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries 
                     GOTRACE_OK);
                 ck_assert_uint_eq(id, it->args[0]);
             } else {
-                tell_event(l, of, e, it);
+                report_event(l, of, e, it);
             }
             of->at++;
         }
     }
-    return told;
+    return given;
 }
 
 /* A stack as the footer has it, under the id and at the place that it has there. Two stacks of the
  * tracer's table may have been the same after symbols were found: then a PC is changed, here and
  * in the item. */
-static void tell_stack(const layout *l, gotrace_encoder *e, item *it)
+static void report_stack(const layout *l, gotrace_encoder *e, item *it)
 {
     size_t per_frame = gotrace_frame_values(l->version), depth = (size_t)it->args[1];
     gotrace_frame *frames = calloc(depth + 1, sizeof *frames);
@@ -141,12 +141,12 @@ static void tell_stack(const layout *l, gotrace_encoder *e, item *it)
 }
 
 /* Tell the whole trace; false if it has no footer. */
-static bool tell(layout *l, gotrace_encoder *e, boundaries *seen)
+static bool report(layout *l, gotrace_encoder *e, boundaries *seen)
 {
-    for (bool told = true; told;) {
-        told = false;
+    for (bool given = true; given;) {
+        given = false;
         for (size_t i = 0; i < l->lane_count; i++)
-            told |= tell_lane(l, &l->lanes[i], e, seen);
+            given |= report_lane(l, &l->lanes[i], e, seen);
     }
     for (size_t i = 0; i < l->lane_count; i++)
         ck_assert_msg(l->lanes[i].batch == l->lanes[i].count, "%s: strings out of turn",
@@ -155,7 +155,7 @@ static bool tell(layout *l, gotrace_encoder *e, boundaries *seen)
     for (size_t i = l->footer; i < l->count; i++) {
         item *it = &l->items[i];
         if (item_is(it, GOTRACE_V1_Stack))
-            tell_stack(l, e, it);
+            report_stack(l, e, it);
         else if (item_is(it, GOTRACE_V1_Frequency))
             frequency = it->args[0];
         else if (item_is(it, GOTRACE_V1_Batch) && ticks == 0)
@@ -209,7 +209,7 @@ static void check_by_event(const trace_file *file, boundaries *seen)
                      GOTRACE_OK);
     if (file->gccgo)
         ck_assert_int_eq(gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO), GOTRACE_OK);
-    bool whole = tell(&l, e, seen);
+    bool whole = report(&l, e, seen);
     gotrace_encoder_free(e);
     snprintf(again.path, sizeof again.path, "what was made of %.400s", file->path);
     layout m = layout_of(&again);

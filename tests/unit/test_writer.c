@@ -24,7 +24,7 @@ START_TEST(every_event)
     uint64_t counts[GT_CODES];
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
     const scene *story = version == 22 ? v2_old : story_of(version);
-    ck_assert_msg(tell_all(w, version, story) == GOTRACE_OK, "1.%d: %s", version,
+    ck_assert_msg(report_all(w, version, story) == GOTRACE_OK, "1.%d: %s", version,
                   gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -56,7 +56,7 @@ START_TEST(v1_takes_for_granted)
     blob written = {0};
     uint64_t counts[GT_CODES];
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    ck_assert_msg(tell_all(w, version, story) == GOTRACE_OK, "%s",
+    ck_assert_msg(report_all(w, version, story) == GOTRACE_OK, "%s",
                   gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -85,7 +85,7 @@ START_TEST(v1_calls_of_no_length)
     gotrace_writer *w = writer_of(versions[_i], NULL, &written, NULL);
     ck_assert_int_eq(gotrace_writer_at(w, 10), GOTRACE_OK);
     for (const scene *s = story; s->name; s++)
-        ck_assert_msg(tell(w, versions[_i], s) == GOTRACE_OK, "%s: %s", s->name,
+        ck_assert_msg(report(w, versions[_i], s) == GOTRACE_OK, "%s: %s", s->name,
                       gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -113,7 +113,7 @@ START_TEST(v2_takes_for_granted)
     blob written = {0};
     uint64_t counts[GT_CODES];
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    ck_assert_msg(tell_all(w, version, story) == GOTRACE_OK, "%s",
+    ck_assert_msg(report_all(w, version, story) == GOTRACE_OK, "%s",
                   gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -164,9 +164,9 @@ static void check_thread(gotrace_writer *w, int64_t id, int64_t proc, uint64_t g
     ck_assert(gotrace_writer_thread(w, id, NULL, NULL));
 }
 
-static void tell_one(gotrace_writer *w, int version, scene s)
+static void report_one(gotrace_writer *w, int version, scene s)
 {
-    ck_assert_msg(tell(w, version, &s) == GOTRACE_OK, "%s: %s", s.name,
+    ck_assert_msg(report(w, version, &s) == GOTRACE_OK, "%s: %s", s.name,
                   gotrace_writer_error(w)->message);
 }
 
@@ -177,20 +177,20 @@ START_TEST(v1_states)
     gotrace_writer *w = writer_of(11, NULL, &written, NULL);
     check_goroutine(w, 2, GOTRACE_STATE_UNDETERMINED, none, nowhere);
     check_proc(w, 3, GOTRACE_STATE_UNDETERMINED, nowhere, 0);
-    tell_one(w, 11, (scene){"GoStart", 3, 7, 0, {2}});
+    report_one(w, 11, (scene){"GoStart", 3, 7, 0, {2}});
     check_goroutine(w, 2, GOTRACE_STATE_RUNNING, 3, nowhere);
     check_proc(w, 3, GOTRACE_STATE_RUNNING, nowhere, 2);
-    tell_one(w, 11, (scene){"GoUnblock", 3, 7, 2, {4}});
+    report_one(w, 11, (scene){"GoUnblock", 3, 7, 2, {4}});
     check_goroutine(w, 4, GOTRACE_STATE_RUNNABLE, none, nowhere);
-    tell_one(w, 11, (scene){"GoSysBlock", 3, 7, 2, {0}});
+    report_one(w, 11, (scene){"GoSysBlock", 3, 7, 2, {0}});
     check_goroutine(w, 2, GOTRACE_STATE_SYSCALL, none, nowhere);
-    tell_one(w, 11, (scene){"GoStart", 3, 7, 0, {4}});
-    tell_one(w, 11, (scene){"GoEnd", 3, 7, 4, {0}});
+    report_one(w, 11, (scene){"GoStart", 3, 7, 0, {4}});
+    report_one(w, 11, (scene){"GoEnd", 3, 7, 4, {0}});
     check_goroutine(w, 4, GOTRACE_STATE_NOT_EXIST, none, nowhere);
-    tell_one(w, 11, (scene){"GoStart", 3, 7, 0, {5}});
-    tell_one(w, 11, (scene){"GoStop", 3, 7, 5, {0}});
+    report_one(w, 11, (scene){"GoStart", 3, 7, 0, {5}});
+    report_one(w, 11, (scene){"GoStop", 3, 7, 5, {0}});
     check_goroutine(w, 5, GOTRACE_STATE_WAITING, none, nowhere);
-    tell_one(w, 11, (scene){"ProcStop", 3, 7, 0, {0}});
+    report_one(w, 11, (scene){"ProcStop", 3, 7, 0, {0}});
     check_proc(w, 3, GOTRACE_STATE_IDLE, nowhere, 0);
     ck_assert(!gotrace_writer_thread(w, 7, NULL, NULL));
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
@@ -206,29 +206,29 @@ START_TEST(v2_states)
     gotrace_writer *w = writer_of(26, NULL, &written, NULL);
     check_goroutine(w, 1, GOTRACE_STATE_UNDETERMINED, none, nowhere);
     ck_assert(!gotrace_writer_thread(w, 10, NULL, NULL));
-    tell_one(w, 26, (scene){"GoCreate", 0, 10, 1, {2, 0}});
+    report_one(w, 26, (scene){"GoCreate", 0, 10, 1, {2, 0}});
     check_goroutine(w, 1, GOTRACE_STATE_RUNNING, 0, 10);
     check_goroutine(w, 2, GOTRACE_STATE_RUNNABLE, none, nowhere);
     check_proc(w, 0, GOTRACE_STATE_RUNNING, 10, 1);
     check_thread(w, 10, 0, 1);
-    tell_one(w, 26, (scene){"GoSyscallBegin", 0, 10, 1, {0}});
+    report_one(w, 26, (scene){"GoSyscallBegin", 0, 10, 1, {0}});
     check_goroutine(w, 1, GOTRACE_STATE_SYSCALL, 0, 10);
     check_proc(w, 0, GOTRACE_STATE_SYSCALL, 10, 1);
-    tell_one(w, 26, (scene){"ProcSteal", NOWHERE, 11, 0, {0, 10}});
+    report_one(w, 26, (scene){"ProcSteal", NOWHERE, 11, 0, {0, 10}});
     check_goroutine(w, 1, GOTRACE_STATE_SYSCALL, none, 10);
     check_proc(w, 0, GOTRACE_STATE_IDLE, nowhere, 0);
     check_thread(w, 10, none, 1);
-    tell_one(w, 26, (scene){"GoDestroySyscall", NOWHERE, 10, 1, {0}});
+    report_one(w, 26, (scene){"GoDestroySyscall", NOWHERE, 10, 1, {0}});
     check_goroutine(w, 1, GOTRACE_STATE_UNDETERMINED, none, nowhere);
     check_thread(w, 10, none, 0);
-    tell_one(w, 26, (scene){"GoSyscallBegin", 1, 12, 3, {0}});
-    tell_one(w, 26, (scene){"GoDestroySyscall", 1, 12, 3, {0}});
+    report_one(w, 26, (scene){"GoSyscallBegin", 1, 12, 3, {0}});
+    report_one(w, 26, (scene){"GoDestroySyscall", 1, 12, 3, {0}});
     check_proc(w, 1, GOTRACE_STATE_ABANDONED, nowhere, 0);
-    tell_one(w, 26, (scene){"GoUnblock", NOWHERE, 12, 0, {4}});
+    report_one(w, 26, (scene){"GoUnblock", NOWHERE, 12, 0, {4}});
     check_goroutine(w, 4, GOTRACE_STATE_RUNNABLE, none, nowhere);
-    tell_one(w, 26, (scene){"ProcStart", NOWHERE, 10, 0, {0}});
-    tell_one(w, 26, (scene){"GoStart", 0, 10, 0, {4}});
-    tell_one(w, 26, (scene){"GoBlock", 0, 10, 4, {1}});
+    report_one(w, 26, (scene){"ProcStart", NOWHERE, 10, 0, {0}});
+    report_one(w, 26, (scene){"GoStart", 0, 10, 0, {4}});
+    report_one(w, 26, (scene){"GoBlock", 0, 10, 4, {1}});
     check_goroutine(w, 4, GOTRACE_STATE_WAITING, none, nowhere);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -240,7 +240,7 @@ END_TEST
 /* ---- generations ----------------------------------------------------------------------------- */
 
 /* Two goroutines in turn for some seconds, of which a third sees nothing. */
-static void tell_seconds(gotrace_writer *w, int version, uint64_t frequency)
+static void report_seconds(gotrace_writer *w, int version, uint64_t frequency)
 {
     static const scene begin[] = {{"GoCreateBlocked", 0, 10, 1, {3, 0}},
                                   {"GoCreate", 0, 10, 1, {2, 0}},
@@ -251,10 +251,10 @@ static void tell_seconds(gotrace_writer *w, int version, uint64_t frequency)
                                   {"GoStart", 0, 10, 0, {2}},
                                   {"GoStop", 0, 10, 2, {1}},
                                   {"GoStart", 0, 10, 0, {1}}};
-    ck_assert_int_eq(tell_all(w, version, begin), GOTRACE_OK);
+    ck_assert_int_eq(report_all(w, version, begin), GOTRACE_OK);
     for (uint64_t i = 1; i <= 35; i++) {
         ck_assert_int_eq(gotrace_writer_at(w, 2000 + i * frequency / 10), GOTRACE_OK);
-        ck_assert_msg(tell(w, version, &turns[(i - 1) % 4]) == GOTRACE_OK, "%s",
+        ck_assert_msg(report(w, version, &turns[(i - 1) % 4]) == GOTRACE_OK, "%s",
                       gotrace_writer_error(w)->message);
     }
 }
@@ -269,7 +269,7 @@ START_TEST(generations)
         .clocks = {
             .ticks = 1000, .monotonic_ns = 5, .wall_seconds = 7, .wall_nanoseconds = 999999999}};
     gotrace_writer *w = writer_of(version, &options, &written, NULL);
-    tell_seconds(w, version, options.frequency);
+    report_seconds(w, version, options.frequency);
     ck_assert_uint_eq(gotrace_writer_generation(w), 4);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -306,12 +306,12 @@ START_TEST(clocks_follow)
     gotrace_source *source;
     gotrace_generation_summary g;
     gotrace_writer_options options = {.clocks = {1000, 5, 7, 999999999}};
-    const gotrace_clocks told = {3000002000, 77, 88, 99};
+    const gotrace_clocks given = {3000002000, 77, 88, 99};
     gotrace_writer *w = writer_of(26, &options, &written, NULL);
-    tell_seconds(w, 26, 1000000000);
+    report_seconds(w, 26, 1000000000);
     ck_assert_int_eq(gotrace_writer_at(w, 5000000000), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_writer_advance(w, &told), GOTRACE_OK);
-    ck_assert_int_eq(tell(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_writer_advance(w, &given), GOTRACE_OK);
+    ck_assert_int_eq(report(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_reader *reader = read_to_end(&written, &source);
@@ -324,7 +324,7 @@ START_TEST(clocks_follow)
     ck_assert_uint_eq(g.wall_seconds, 9);
     ck_assert_uint_eq(g.wall_nanoseconds, 999);
     ck_assert(gotrace_reader_generation(reader, 4, &g));
-    ck_assert_uint_eq(g.clock_ticks, told.ticks);
+    ck_assert_uint_eq(g.clock_ticks, given.ticks);
     ck_assert_uint_eq(g.wall_nanoseconds, 99);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
@@ -336,7 +336,7 @@ END_TEST
 START_TEST(clocks_before)
 {
     static const struct {
-        gotrace_clocks told;
+        gotrace_clocks given;
         uint64_t ticks; /* of the first event */
         uint64_t monotonic_ns, wall_seconds, wall_nanoseconds;
     } cases[] = {
@@ -352,10 +352,10 @@ START_TEST(clocks_before)
     blob written = {0};
     gotrace_source *source;
     gotrace_generation_summary g;
-    gotrace_writer_options options = {.clocks = cases[_i].told};
+    gotrace_writer_options options = {.clocks = cases[_i].given};
     gotrace_writer *w = writer_of(26, &options, &written, NULL);
     ck_assert_int_eq(gotrace_writer_at(w, cases[_i].ticks), GOTRACE_OK);
-    ck_assert_int_eq(tell(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
+    ck_assert_int_eq(report(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_reader *reader = read_to_end(&written, &source);
@@ -373,7 +373,7 @@ END_TEST
 /* ---- what is not as documented --------------------------------------------------------------- */
 
 /* Refused, with that in the message, and the writer goes on. */
-static void refuse(gotrace_writer *w, const gotrace_happening *h, gotrace_rule rule,
+static void refuse(gotrace_writer *w, const gotrace_event_data *h, gotrace_rule rule,
                    const char *why)
 {
     ck_assert_int_eq(gotrace_writer_event(w, h), GOTRACE_ERROR);
@@ -388,7 +388,7 @@ START_TEST(misuse)
     blob written = {0};
     uint64_t string;
     gotrace_writer *w = writer_of(26, NULL, &written, NULL);
-    gotrace_happening h = {.proc = 0, .thread = 10, .goroutine = 1, .args = args, .arg_count = 1};
+    gotrace_event_data h = {.proc = 0, .thread = 10, .goroutine = 1, .args = args, .arg_count = 1};
     refuse(w, &h, GOTRACE_RULE_USAGE, "nothing is not an event of go 1.26");
     h.spec = gotrace_event_spec_named(21, "GoSched");
     refuse(w, &h, GOTRACE_RULE_USAGE, "GoSched is not an event of go 1.26");
@@ -445,13 +445,13 @@ START_TEST(long_things_are_cut)
     ck_assert_uint_eq(again, 0);
     const gotrace_event_spec *spec = gotrace_event_spec_named(
         version, gt_is_v2(version) ? "STWBegin" : "GoSched");
-    gotrace_happening h = {.spec = spec,
-                           .proc = 0,
-                           .thread = 1,
-                           .goroutine = 1,
-                           .args = &string,
-                           .arg_count = gt_is_v2(version),
-                           .stack = stack};
+    gotrace_event_data h = {.spec = spec,
+                            .proc = 0,
+                            .thread = 1,
+                            .goroutine = 1,
+                            .args = &string,
+                            .arg_count = gt_is_v2(version),
+                            .stack = stack};
     ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -492,7 +492,7 @@ START_TEST(limits_hold)
         gotrace_error error;
         if (gotrace_writer_new(versions[i], NULL, blob_write, &written, &config, &w, &error) ==
             GOTRACE_OK) {
-            ck_assert_int_eq(tell_all(w, versions[i], story_of(versions[i])), GOTRACE_ERROR);
+            ck_assert_int_eq(report_all(w, versions[i], story_of(versions[i])), GOTRACE_ERROR);
             error = *gotrace_writer_error(w);
             ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
             gotrace_writer_free(w);
@@ -515,7 +515,7 @@ START_TEST(memory_refused)
         gotrace_status status = gotrace_writer_new(versions[_i], NULL, blob_write, &written,
                                                    &config, &w, &error);
         if (status == GOTRACE_OK) {
-            status = tell_all(w, versions[_i], story_of(versions[_i]));
+            status = report_all(w, versions[_i], story_of(versions[_i]));
             if (status == GOTRACE_OK)
                 status = gotrace_writer_advance(w, NULL);
             if (status == GOTRACE_OK)
@@ -559,7 +559,7 @@ START_TEST(a_failed_write_stays)
         gotrace_status status = gotrace_writer_new(versions[_i], NULL, write_some, &left, NULL, &w,
                                                    &error);
         if (status == GOTRACE_OK) {
-            status = tell_all(w, versions[_i], story_of(versions[_i]));
+            status = report_all(w, versions[_i], story_of(versions[_i]));
             if (status == GOTRACE_OK)
                 status = gotrace_writer_finish(w);
             error = *gotrace_writer_error(w);

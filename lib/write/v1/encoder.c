@@ -176,14 +176,14 @@ static bool extend(gotrace_encoder *e, gt_buffer *buffer, size_t size)
 /* The header of a batch that is opened at that time. */
 static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ticks, uint64_t seq)
 {
-    if (buffer->header == GT_HEADER_TOLD || buffer->header == GT_HEADER_FIXED) {
+    if (buffer->header == GT_HEADER_GIVEN || buffer->header == GT_HEADER_FIXED) {
         ticks = buffer->header_ticks;
     } else if (does(e, GT_TRACER_RAISES) && ticks > 0) {
         ticks--;
         if (ticks < buffer->last_ticks)
             ticks = buffer->last_ticks;
     }
-    if (buffer->header == GT_HEADER_TOLD)
+    if (buffer->header == GT_HEADER_GIVEN)
         buffer->header = GT_HEADER_OF_EVENT;
     uint8_t *p = buffer->bytes;
     *p++ = GOTRACE_V1_Batch | 1 << 6;
@@ -228,7 +228,7 @@ gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uin
         return e->status;
     buffer->header_ticks = ticks;
     if (!does(e, GT_TRACER_HEADER_WITH_EVENT))
-        buffer->header = GT_HEADER_TOLD;
+        buffer->header = GT_HEADER_GIVEN;
     return GOTRACE_OK;
 }
 

@@ -18,10 +18,10 @@ static unsigned long long num(uint64_t n)
 
 /* A record; told is what it repeats stack and message of, or NULL where the writer adds it. */
 static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t *args,
-                  size_t count, const gotrace_happening *told)
+                  size_t count, const gotrace_event_data *given)
 {
-    static const gotrace_happening nothing;
-    const gotrace_happening *h = told ? told : &nothing;
+    static const gotrace_event_data nothing;
+    const gotrace_event_data *h = given ? given : &nothing;
     gotrace_encoder *e = w->encoder;
     if (w->version < 7)
         w->seq++;
@@ -46,7 +46,7 @@ static bool put_as(gt_w_step *s, unsigned code, const uint64_t *args, size_t cou
     return write(s->w, s->h->proc, code, args, count, s->h);
 }
 
-static bool put_told(gt_w_step *s)
+static bool put_given(gt_w_step *s)
 {
     return put_as(s, s->code, s->h->args, s->h->arg_count);
 }
@@ -61,7 +61,7 @@ static bool has_event(const gotrace_writer *w, unsigned code)
  * local form where there is one and it happens where the goroutine's last event did. */
 static bool put_numbered(gt_w_step *s, gt_w_goroutine *g)
 {
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     uint64_t args[GOTRACE_MAX_ARGS] = {g->id, ++g->seq};
     unsigned local = s->shape->local;
     bool same = has_event(s->w, local) && g->last_proc == h->proc;
@@ -87,7 +87,7 @@ static bool put_global(gt_w_step *s, const uint64_t *args, size_t count)
 static void block(const gt_w_step *s, gt_w_goroutine *g)
 {
     g->blocked = s->w->now;
-    g->blocked_told = s->w->told;
+    g->blocked_given = s->w->given;
 }
 
 /* The event that reports a goroutine as found in that state; 0: none has to, it is just created. */
@@ -276,7 +276,7 @@ static bool create(gt_w_step *s)
     g->last_proc = s->p->id;
     g->state = gt_w_state_of(s->shape->to);
     g->left = false;
-    bool good = put_told(s);
+    bool good = put_given(s);
     g->created = s->w->now;
     return good;
 }
@@ -318,7 +318,7 @@ static bool start(gt_w_step *s)
 
 static bool stop(gt_w_step *s)
 {
-    if (!check_running(s) || !enter_context(s) || !put_told(s))
+    if (!check_running(s) || !enter_context(s) || !put_given(s))
         return false;
     gt_w_goroutine *g = s->g;
     if (!g)
@@ -355,7 +355,7 @@ static bool found(gt_w_step *s)
     leave_proc(g);
     g->seq = 1;
     g->state = gt_w_state_of(s->shape->to);
-    bool good = put_told(s);
+    bool good = put_given(s);
     block(s, g);
     return good;
 }
@@ -367,16 +367,16 @@ static bool check_exit(gt_w_step *s, gt_w_goroutine *g, uint64_t ticks)
     uint64_t id = s->h->args[0];
     if (!check_state(s, g, id))
         return false;
-    return !g || ticks == 0 || ticks >= g->blocked_told ||
+    return !g || ticks == 0 || ticks >= g->blocked_given ||
            gt_w_refuse(s->w, GOTRACE_RULE_TIME_SYSCALL,
                        "goroutine %llu left its system call %llu tick%s before it blocked in it",
-                       num(id), num(g->blocked_told - ticks), gt_plural(g->blocked_told - ticks));
+                       num(id), num(g->blocked_given - ticks), gt_plural(g->blocked_given - ticks));
 }
 
 /* Its stamp: where that of its beginning had to be raised, it is not before. */
 static uint64_t exit_ticks(const gt_w_step *s, const gt_w_goroutine *g, uint64_t ticks)
 {
-    bool believed = s->w->options.believe && ticks < g->blocked_told;
+    bool believed = s->w->options.believe && ticks < g->blocked_given;
     return ticks < g->blocked && !believed ? g->blocked : ticks;
 }
 
@@ -431,7 +431,7 @@ static bool proc_start(gt_w_step *s)
                      (long long)s->p->id))
         return false;
     s->p->state = GT_W_BUSY;
-    return put_told(s);
+    return put_given(s);
 }
 
 static bool proc_stop(gt_w_step *s)
@@ -450,7 +450,7 @@ static bool proc_stop(gt_w_step *s)
     if (p->goroutine)
         leave_proc(p->goroutine);
     p->state = GT_W_IDLE;
-    return put_told(s);
+    return put_given(s);
 }
 
 /* Something that lasts begins or ends. */
@@ -462,7 +462,8 @@ static bool last(gt_w_step *s, bool *going, bool begins)
         return false;
     if (!enter_context(s))
         return false;
-    bool good = going == &s->w->stopping ? put_global(s, s->h->args, s->h->arg_count) : put_told(s);
+    bool good = going == &s->w->stopping ? put_global(s, s->h->args, s->h->arg_count)
+                                         : put_given(s);
     *going = begins;
     return good;
 }
@@ -500,7 +501,7 @@ static bool assist(gt_w_step *s, bool begins)
                      "goroutine %llu assists the GC, but its last assist has not ended",
                      num(s->g->id)))
         return false;
-    if (!check_running(s) || !enter_context(s) || !put_told(s))
+    if (!check_running(s) || !enter_context(s) || !put_given(s))
         return false;
     if (s->g)
         s->g->assisting = begins;
@@ -556,7 +557,7 @@ static bool region(gt_w_step *s)
         return false;
     if (mode == 0 && s->g && gt_w_begin_region(s->w, s->g, task, name) != GOTRACE_OK)
         return false;
-    return put_told(s);
+    return put_given(s);
 }
 
 /* ---- what happens on no proc ---------------------------------------------------------------- */
@@ -601,7 +602,7 @@ static bool sample(gt_w_step *s)
 
 static bool plain(gt_w_step *s)
 {
-    return enter_context(s) && put_told(s);
+    return enter_context(s) && put_given(s);
 }
 
 static bool dispatch(gt_w_step *s)
@@ -633,7 +634,7 @@ static bool dispatch(gt_w_step *s)
 gotrace_status gt_w_v1_event(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     s->code = w->encoder->shapes[s->code].full;
     s->shape = &w->encoder->shapes[s->code];
     if (!(s->shape->flags & GOTRACE_SPEC_TIMED)) /* the only record that callers write */
@@ -653,7 +654,7 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
 /* Goroutines that left a system call and were not heard of again: tracers forget these. */
 gotrace_status gt_w_v1_finish(gotrace_writer *w)
 {
-    static const gotrace_happening nothing;
+    static const gotrace_event_data nothing;
     gt_w_step s = {.w = w, .h = &nothing};
     for (gt_w_goroutine *g = w->goroutines.first; g; g = g->next) {
         int64_t proc = g->last_proc == GOTRACE_NO_PROC ? 0 : g->last_proc;

@@ -47,7 +47,7 @@ void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p)
 
 /* ---- statuses ------------------------------------------------------------------------------- */
 
-void gt_w_proc_told(gotrace_writer *w, gt_w_proc *p)
+void gt_w_proc_given(gotrace_writer *w, gt_w_proc *p)
 {
     p->generation = w->generation;
     p->seq = 0;
@@ -55,7 +55,7 @@ void gt_w_proc_told(gotrace_writer *w, gt_w_proc *p)
     GT_W_APPEND(w->procs, p);
 }
 
-void gt_w_goroutine_told(gotrace_writer *w, gt_w_goroutine *g)
+void gt_w_goroutine_given(gotrace_writer *w, gt_w_goroutine *g)
 {
     g->generation = w->generation;
     g->seq = 0;
@@ -63,40 +63,40 @@ void gt_w_goroutine_told(gotrace_writer *w, gt_w_goroutine *g)
     GT_W_APPEND(w->goroutines, g);
 }
 
-static bool tell_sweep(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+static bool emit_sweep(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
 {
     const uint64_t id = (uint64_t)p->id;
     p->sweep_generation = w->generation;
     return gt_w_put(w, t, GOTRACE_V2_GCSweepActive, &id, 1);
 }
 
-static bool tell_assist(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t)
+static bool emit_assist(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t)
 {
     g->assist_generation = w->generation;
     return gt_w_put(w, t, GOTRACE_V2_GCMarkAssistActive, &g->id, 1);
 }
 
-bool gt_w_tell_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
 {
     const uint64_t args[2] = {(uint64_t)p->id, p->state};
     if (p->thread)
         t = p->thread;
-    gt_w_proc_told(w, p);
-    return gt_w_put(w, t, GOTRACE_V2_ProcStatus, args, 2) && (!p->sweeping || tell_sweep(w, p, t));
+    gt_w_proc_given(w, p);
+    return gt_w_put(w, t, GOTRACE_V2_ProcStatus, args, 2) && (!p->sweeping || emit_sweep(w, p, t));
 }
 
-bool gt_w_tell_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread)
+bool gt_w_emit_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread)
 {
     const uint64_t args[3] = {g->id, thread, g->state};
     if (g->state == GT_W_RUNNING && g->thread)
         t = g->thread;
-    gt_w_goroutine_told(w, g);
-    return gt_w_put(w, t, GOTRACE_V2_GoStatus, args, 3) && (!g->assisting || tell_assist(w, g, t));
+    gt_w_goroutine_given(w, g);
+    return gt_w_put(w, t, GOTRACE_V2_GoStatus, args, 3) && (!g->assisting || emit_assist(w, g, t));
 }
 
 /* ---- statuses that are told ------------------------------------------------------------------ */
 
-static gt_w_thread *thread_told(gt_w_step *s, int64_t id, bool *good)
+static gt_w_thread *thread_given(gt_w_step *s, int64_t id, bool *good)
 {
     gt_w_thread *t = id == GOTRACE_NO_THREAD ? &s->w->nowhere : gt_w_make_thread(s->w, id);
     *good = t != NULL;
@@ -112,12 +112,12 @@ static bool is_free(gt_w_step *s, const gt_w_thread *t, const gt_w_proc *p)
                        (long long)t->id, (long long)t->proc->id, (long long)p->id);
 }
 
-bool gt_w_told_proc_status(gt_w_step *s)
+bool gt_w_given_proc_status(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t id = s->h->args[0], status = s->h->args[1];
     bool good;
-    gt_w_thread *t = thread_told(s, s->h->thread, &good);
+    gt_w_thread *t = thread_given(s, s->h->thread, &good);
     gt_w_proc *p = good ? gt_w_make_proc(w, (int64_t)id) : NULL;
     if (!p)
         return false;
@@ -146,7 +146,7 @@ bool gt_w_told_proc_status(gt_w_step *s)
     }
     p->state = (uint8_t)status;
     const uint64_t args[2] = {id, status};
-    gt_w_proc_told(w, p);
+    gt_w_proc_given(w, p);
     return gt_w_put(w, p->thread ? p->thread : t, s->code, args, 2);
 }
 
@@ -187,15 +187,15 @@ static bool hold(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status
     return true;
 }
 
-bool gt_w_told_goroutine_status(gt_w_step *s)
+bool gt_w_given_goroutine_status(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     uint64_t m = h->args[1], status = h->args[2];
     uint64_t args[4] = {h->args[0], m, status, h->stack};
     size_t count = s->code == GOTRACE_V2_GoStatusStack ? 4 : 3;
     bool good;
-    gt_w_thread *t = thread_told(s, h->thread, &good);
+    gt_w_thread *t = thread_given(s, h->thread, &good);
     gt_w_goroutine *g = good ? gt_w_make_goroutine(w, args[0]) : NULL;
     if (!g)
         return false;
@@ -222,7 +222,7 @@ bool gt_w_told_goroutine_status(gt_w_step *s)
         !hold(s, t, g, (uint8_t)status))
         return false;
     g->state = (uint8_t)status;
-    gt_w_goroutine_told(w, g);
+    gt_w_goroutine_given(w, g);
     return gt_w_put(w, t, s->code, args, count);
 }
 
@@ -232,12 +232,12 @@ static bool not_going(gt_w_step *s, const char *why)
 }
 
 /* That something lasting goes on: a proc's sweep, or a goroutine's assist. */
-bool gt_w_told_active(gt_w_step *s)
+bool gt_w_given_active(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t id = s->h->args[0];
     bool good, first = w->generation == 1;
-    gt_w_thread *t = thread_told(s, s->h->thread, &good);
+    gt_w_thread *t = thread_given(s, s->h->thread, &good);
     if (!good)
         return false;
     if (s->code == GOTRACE_V2_GCSweepActive) {
@@ -252,7 +252,7 @@ bool gt_w_told_active(gt_w_step *s)
             return gt_w_put(w, t, s->code, s->h->args, 1);
         p->sweeping = p->swept = true;
         /* Its status, if that is due, says so too. */
-        return p->generation == w->generation ? tell_sweep(w, p, t) : gt_w_tell_proc(w, p, t);
+        return p->generation == w->generation ? emit_sweep(w, p, t) : gt_w_emit_proc(w, p, t);
     }
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     bool known = g && g->state != GT_W_NONE;
@@ -266,8 +266,8 @@ bool gt_w_told_active(gt_w_step *s)
         return gt_w_put(w, t, s->code, s->h->args, 1);
     g->assisting = g->assisted = true;
     if (g->generation == w->generation)
-        return tell_assist(w, g, t);
-    return gt_w_tell_goroutine(w, g, t, g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD);
+        return emit_assist(w, g, t);
+    return gt_w_emit_goroutine(w, g, t, g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD);
 }
 
 /* ---- generations ---------------------------------------------------------------------------- */
@@ -313,7 +313,7 @@ bool gt_w_open_generation_now(gotrace_writer *w)
            (gt_w_broken(w), false);
 }
 
-bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t)
+bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t)
 {
     if (!t->proc || t->proc->state != GT_W_BUSY || !t->goroutine ||
         t->goroutine->state != GT_W_RUNNING)
@@ -325,11 +325,11 @@ bool gt_w_tell_gc(gotrace_writer *w, gt_w_thread *t)
 }
 
 /* That a GC cycle goes on can only be told where a goroutine runs. */
-static bool tell_silent_gc(gotrace_writer *w)
+static bool emit_silent_gc(gotrace_writer *w)
 {
     for (gt_w_thread *t = w->threads.first;
          t && w->gc == GT_W_GC_ON && w->gc_generation != w->generation; t = t->next)
-        if (!gt_w_tell_gc(w, t))
+        if (!gt_w_emit_gc(w, t))
             return false;
     return true;
 }
@@ -337,33 +337,33 @@ static bool tell_silent_gc(gotrace_writer *w)
 /* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a
  * system call, but the thread was heard of, because its proc was taken meanwhile: readers would not
  * believe it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
-static bool tells_of_its_own(const gt_w_thread *t)
+static bool reports_of_its_own(const gt_w_thread *t)
 {
     return t->goroutine && (t->goroutine->state == GT_W_RUNNING ||
                             (t->goroutine->state == GT_W_SYSCALL && t->buffer.used > 0));
 }
 
 /* Those that run say so where they do, before the buffers are written. */
-static bool tell_silent_procs(gotrace_writer *w)
+static bool emit_silent_procs(gotrace_writer *w)
 {
     for (gt_w_proc *p = w->procs.first, *next; p && p->generation != w->generation; p = next) {
         next = p->next;
-        if (p->state != GT_W_UNKNOWN && !gt_w_tell_proc(w, p, w->latest))
+        if (p->state != GT_W_UNKNOWN && !gt_w_emit_proc(w, p, w->latest))
             return false;
     }
     for (gt_w_thread *t = w->threads.first; t; t = t->next)
-        if (tells_of_its_own(t) && !gt_w_tell_goroutine(w, t->goroutine, t, (uint64_t)t->id))
+        if (reports_of_its_own(t) && !gt_w_emit_goroutine(w, t->goroutine, t, (uint64_t)t->id))
             return false;
-    return tell_silent_gc(w);
+    return emit_silent_gc(w);
 }
 
-static bool tell_silent_goroutines(gotrace_writer *w)
+static bool emit_silent_goroutines(gotrace_writer *w)
 {
     for (gt_w_goroutine *g = w->goroutines.first, *next; g && g->generation != w->generation;
          g = next) {
         next = g->next;
         uint64_t thread = g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD;
-        if (g->state != GT_W_NONE && !gt_w_tell_goroutine(w, g, &w->nowhere, thread))
+        if (g->state != GT_W_NONE && !gt_w_emit_goroutine(w, g, &w->nowhere, thread))
             return false;
     }
     return true;
@@ -379,12 +379,12 @@ static bool end_generation(gotrace_writer *w)
 {
     if (w->version < 25 && gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
         return gt_w_broken(w), false;
-    if (!tell_silent_procs(w))
+    if (!emit_silent_procs(w))
         return false;
     for (gt_w_thread *t = w->threads.last; t; t = t->previous)
         if (!flush(w, t))
             return false;
-    if (!tell_silent_goroutines(w) || !flush(w, &w->nowhere))
+    if (!emit_silent_goroutines(w) || !flush(w, &w->nowhere))
         return false;
     if (gt_v2_end_generation(w->encoder, w->now) != GOTRACE_OK)
         return gt_w_broken(w), false;

@@ -99,7 +99,7 @@ static bool report_context(gt_w_step *s, unsigned needs)
 /* The context, and whether it is what the event needs. Nothing is written yet. */
 static bool find_context(gt_w_step *s, const gotrace_semantics *does)
 {
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     if (h->thread == GOTRACE_NO_THREAD) {
         if (!gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s needs a thread, and none is specified",
                          gt_w_name(s)))
@@ -183,9 +183,9 @@ static bool enter_anew(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state
             g->state = goroutine_state;
         gt_w_bind_goroutine(s->t, g);
     }
-    return (!p || gt_w_tell_proc(w, p, s->t)) &&
-           (!g || gt_w_tell_goroutine(w, g, s->t, (uint64_t)s->t->id)) &&
-           (!w->gc_due || gt_w_tell_gc(w, s->t));
+    return (!p || gt_w_emit_proc(w, p, s->t)) &&
+           (!g || gt_w_emit_goroutine(w, g, s->t, (uint64_t)s->t->id)) &&
+           (!w->gc_due || gt_w_emit_gc(w, s->t));
 }
 
 /* The same, where it is most often so already. */
@@ -219,13 +219,13 @@ static gt_w_goroutine *subject(gt_w_step *s, uint64_t id, uint8_t state, gotrace
     return believed ? g : NULL;
 }
 
-static bool tell_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_t thread)
+static bool emit_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_t thread)
 {
     if (!gt_w_open_generation(s->w))
         return false;
     if (g->state == GT_W_NONE)
         g->state = state;
-    return gt_w_tell_goroutine(s->w, g, s->t, thread);
+    return gt_w_emit_goroutine(s->w, g, s->t, thread);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -233,7 +233,7 @@ static bool tell_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_
 /* The event that was told, with a sequence number among its arguments, before the n-th. */
 static bool put_numbered(gt_w_step *s, uint64_t seq, size_t n)
 {
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     bool stack = h->spec->flags & GOTRACE_SPEC_STACK;
     uint8_t *p = gt_w_begin_record(s->w, s->t, s->code, h->arg_count + 1 + stack);
     if (!p)
@@ -251,9 +251,9 @@ static bool put_numbered(gt_w_step *s, uint64_t seq, size_t n)
     return true;
 }
 
-static bool put_told(gt_w_step *s)
+static bool put_given(gt_w_step *s)
 {
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     bool stack = h->spec->flags & GOTRACE_SPEC_STACK;
     uint8_t *p = gt_w_begin_record(s->w, s->t, s->code, h->arg_count + stack);
     if (!p)
@@ -305,9 +305,9 @@ static bool create(gt_w_step *s, const gotrace_semantics *does)
     gt_w_bind_goroutine(runs ? s->t : NULL, g);
     g->state = state_of(does->other.to);
     g->assisted = true;
-    gt_w_goroutine_told(s->w, g);
+    gt_w_goroutine_given(s->w, g);
     gt_w_after(s->w, s->t->id, id); /* there may have been one of that id */
-    return put_told(s);
+    return put_given(s);
 }
 
 /* The goroutine is gone, and so is the memory of it. */
@@ -338,8 +338,8 @@ GT_INLINE bool enter_with_other(gt_w_step *s, gt_w_goroutine *g, const gotrace_s
 {
     uint8_t from = state_of(does->other.from);
     if (does->other.from == GOTRACE_STATE_WAITING)
-        return tell_subject(s, g, from, GT_V2_NO_THREAD) && enter_running(s);
-    return enter_running(s) && tell_subject(s, g, from, (uint64_t)s->t->id);
+        return emit_subject(s, g, from, GT_V2_NO_THREAD) && enter_running(s);
+    return enter_running(s) && emit_subject(s, g, from, (uint64_t)s->t->id);
 }
 
 GT_INLINE bool write_with_other(gt_w_step *s, const gotrace_semantics *does)
@@ -371,7 +371,7 @@ GT_INLINE bool write_goroutines(gt_w_step *s, const gotrace_semantics *does)
         s->p = NULL;
     uint8_t proc_state = does->proc.to ? proc_state_of(does->proc.from) : GT_W_BUSY;
     if (!enter(s, proc_state, state_of(does->self.from)) ||
-        !(does->numbered ? put_numbered(s, p ? ++p->seq : 1, 0) : put_told(s)))
+        !(does->numbered ? put_numbered(s, p ? ++p->seq : 1, 0) : put_given(s)))
         return false;
     if (p && leaves)
         gt_w_bind_proc(NULL, p);
@@ -416,7 +416,7 @@ GT_INLINE bool write_named_proc(gt_w_step *s, const gotrace_semantics *does)
         return false;
     if (p->state == GT_W_UNKNOWN)
         p->state = steals ? GT_W_ABANDONED : GT_W_IDLE;
-    if (!gt_w_tell_proc(s->w, p, s->t))
+    if (!gt_w_emit_proc(s->w, p, s->t))
         return false;
     /* A thread that takes back what it lost in a system call is still in it. */
     if (s->p == p)
@@ -431,7 +431,7 @@ GT_INLINE bool write_named_proc(gt_w_step *s, const gotrace_semantics *does)
 
 static bool proc_stop(gt_w_step *s)
 {
-    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_told(s))
+    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_given(s))
         return false;
     if (s->p) {
         gt_w_bind_proc(NULL, s->p);
@@ -510,7 +510,7 @@ static bool sweep(gt_w_step *s, bool begins)
         p->sweeping = begins;
         p->sweep_generation = s->w->generation;
     }
-    return put_told(s);
+    return put_given(s);
 }
 
 static bool assist(gt_w_step *s, bool begins)
@@ -533,7 +533,7 @@ static bool assist(gt_w_step *s, bool begins)
         g->assisting = begins;
         g->assist_generation = s->w->generation;
     }
-    return put_told(s);
+    return put_given(s);
 }
 
 static bool stop_world(gt_w_step *s, bool begins)
@@ -546,7 +546,7 @@ static bool stop_world(gt_w_step *s, bool begins)
         return false;
     if (s->g)
         s->g->stopping = begins;
-    return put_told(s);
+    return put_given(s);
 }
 
 /* ---- what the program says ------------------------------------------------------------------ */
@@ -563,7 +563,7 @@ static bool task(gt_w_step *s, bool begins)
     if (!begins)
         gt_map_remove(&s->w->tasks, id);
     gt_w_after(s->w, s->t->id, 0);
-    bool good = put_told(s);
+    bool good = put_given(s);
     gt_w_mark(s->w, s->t->id, 0);
     return good;
 }
@@ -586,14 +586,14 @@ static bool region(gt_w_step *s, bool begins)
     }
     if (!enter_running(s) || (g && begins && gt_w_begin_region(s->w, g, id, name) != GOTRACE_OK))
         return false;
-    return put_told(s);
+    return put_given(s);
 }
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
 static bool sample(gt_w_step *s)
 {
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     const uint64_t args[5] = {h->args[0], h->args[1], h->args[2], h->args[3], h->stack};
     return gt_w_open_generation(s->w) &&
            (gt_v2_sample(s->w->encoder, s->w->now, args, 5) == GOTRACE_OK ||
@@ -602,7 +602,7 @@ static bool sample(gt_w_step *s)
 
 static bool experiment(gt_w_step *s)
 {
-    const gotrace_happening *h = s->h;
+    const gotrace_event_data *h = s->h;
     uint64_t thread = h->thread == GOTRACE_NO_THREAD ? GT_V2_NO_THREAD : (uint64_t)h->thread;
     if (h->data_size > GT_BATCH_MAX)
         return gt_error_set(&s->w->error, GOTRACE_RULE_BATCH_HEADER, GT_NOWHERE,
@@ -625,7 +625,7 @@ GT_INLINE bool write_range(gt_w_step *s, const gotrace_semantics *does)
     case GOTRACE_RANGE_SWEEP:
     case GOTRACE_RANGE_MARK_ASSIST:
         if (active)
-            return gt_w_open_generation(s->w) && gt_w_told_active(s);
+            return gt_w_open_generation(s->w) && gt_w_given_active(s);
         return does->range == GOTRACE_RANGE_SWEEP ? sweep(s, begins) : assist(s, begins);
     case GOTRACE_RANGE_NONE: break;
     }
@@ -637,7 +637,7 @@ GT_INLINE bool write_transition(gt_w_step *s, const gotrace_semantics *does)
     bool proc = does->resource == GOTRACE_RESOURCE_PROC;
     if (does->status)
         return gt_w_open_generation(s->w) &&
-               (proc ? gt_w_told_proc_status(s) : gt_w_told_goroutine_status(s));
+               (proc ? gt_w_given_proc_status(s) : gt_w_given_goroutine_status(s));
     if (!proc)
         return write_goroutines(s, does);
     return does->numbered ? write_named_proc(s, does) : proc_stop(s);
@@ -667,7 +667,7 @@ GT_INLINE bool write_row(gt_w_step *s, const gotrace_semantics *does)
     case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_SAMPLE: break;
     }
-    return enter_running(s) && put_told(s);
+    return enter_running(s) && put_given(s);
 }
 
 static const gotrace_semantics rows[GT_V2_EVENT_COUNT] = {
