@@ -399,7 +399,7 @@ static const wrong_case wrong_cases[] = {
     {"{\"trace\":\"go 1.\"}", 1, 0, {"whole number"}},
     {"{\"trace\":\"go 1.4\"}", 1, 0, {"1.4", "1.5, 1.7", "1.21"}},
     {"{\"trace\":\"go 1.19\",\n\"trace\":\"go 1.19\"}", 2, 0, {"duplicate", "\"trace\""}},
-    {"{\"version\":1}", 1, 0, {"\"version\"", "can have trace, level"}},
+    {"{\"version\":1}", 1, 0, {"\"version\"", "members are trace, level"}},
     {"{\"records\":[]}", 1, 0, {"lacks", "trace"}},
     {"{\"records\":[", 1, 0, {"end of file"}},
     {"{\"trace\":\"go 1.19\",\"records\":{}}", 1, 0, {"records: an object", "array of events"}},
