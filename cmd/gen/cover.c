@@ -25,8 +25,8 @@ static void experiment_batch(gen_sim *s, gen_proc *p)
              &(gen_form){.p = p, .args = {1}, .second = GEN_STRING_EXPERIMENT});
 }
 
-/* A generation begins while a cycle, a sweep and an assist go on; of one that waits, the stack is
- * told too. */
+/* A generation begins during a cycle, a sweep and an assist; for a waiting goroutine, the stack is
+ * written too. */
 static void generation(gen_sim *s, gen_proc *p)
 {
     if (!s->marking)
@@ -53,7 +53,7 @@ static void generation(gen_sim *s, gen_proc *p)
     gen_sweep(s, p, false);
 }
 
-/* Of the GC's workers, who run now and then while a cycle goes on, none was told to run yet. */
+/* No GC worker, which run from time to time during a cycle, has run yet. */
 static bool misses_worker(const gen_sim *s)
 {
     const uint64_t labels = (uint64_t)1 << GEN_START_LABEL | (uint64_t)1 << GEN_LABEL;

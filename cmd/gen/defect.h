@@ -66,8 +66,8 @@ void gen_defect_patch(gen_defect *d, uint64_t offset, uint64_t drop, const void 
                       uint64_t batch);
 /* A number in the place of another, in as many bytes. */
 void gen_defect_number(gen_defect *d, uint64_t offset, size_t width, uint64_t number);
-/* A record that is to be put somewhere: its differences of time and sequence are 1, the other
- * arguments are told, or 0. */
+/* A record to be inserted: its deltas of time and sequence are 1, the other arguments are given, or
+ * 0. */
 void gen_defect_record(gen_defect *d, const char *name, const uint64_t *args, size_t count,
                        const char *data);
 /* Put these records there, or behind the last event. */

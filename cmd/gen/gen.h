@@ -24,7 +24,7 @@
 #include "cmd/gen/pipe.h"
 #include "formats/common/splitmix.h"
 
-/* ---- what can be told ----------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 /* Events by what they mean: our name, v1's and v2's; NULL where that format has none. */
 #define GEN_EVENTS(X)                                                                              \
@@ -305,7 +305,7 @@ enum {
     GEN_SOURCES
 };
 
-/* How an event is told in a version. */
+/* The form of an event in a version. */
 typedef struct gen_wording {
     const gotrace_event_spec *spec; /* NULL: that version has none */
     uint8_t arg_count;
@@ -322,7 +322,7 @@ typedef struct gen_words {
 } gen_words;
 
 typedef struct gen_sim {
-    /* how it is told */
+    /* form of the event */
     gen_pipe *pipe;
     gen_record *block; /* being filled */
     size_t in_block;
@@ -372,7 +372,7 @@ typedef struct gen_sim {
     uint64_t next_timer, next_sample; /* ns */
 
     /* --cover */
-    uint64_t seen; /* a bit for each event that was told */
+    uint64_t seen; /* a bit for each emitted event */
     uint64_t timer_id;
     bool tour_begun, toured;
 
@@ -433,7 +433,8 @@ typedef struct gen_still {
 gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn write, void *ctx,
                        const gotrace_config *config, gotrace_error *error);
 
-/* ---- telling (tell.c) -------------------------------------------------------------------- */
+/* ---- emitting events (tell.c)
+ * ----------------------------------------------------------------- */
 
 /* An event: where it happens and what it says. Which of it stands in the trace, and in what order,
  * depends on the version: what that does not know is left out. */
@@ -470,7 +471,7 @@ static inline void gen_pass(gen_sim *s)
     s->now += 64 + (gen_random(s) & 127);
 }
 
-/* ---- telling the writer (teller.c) ------------------------------------------------------- */
+/* ---- passing events to the writer (teller.c) ------------------------------------------------ */
 
 /* A stack by number: of what goroutines of a role do, in one of several places. */
 static inline uint16_t gen_stack_number(unsigned role, gen_op_code op, unsigned variant)
@@ -482,7 +483,7 @@ enum { GEN_STACKS = 1 + GEN_ROLES * OP_COUNT * GEN_VARIANTS };
 
 typedef struct gen_sink gen_sink;
 
-/* Tell the writer of what a machine with these roles does. NULL if there is no memory. */
+/* Pass the events of a machine with these roles to the writer. NULL if memory runs out. */
 gen_sink *gen_sink_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles);
 void gen_sink_free(gen_sink *sink);
 /* A gen_take_fn; false: the writer has failed. */

@@ -1,7 +1,6 @@
 /*
- * pipe.h - between the machine, which makes events up, and the writer, which is told of them:
- * each takes about as long, so they work beside each other, and what happened waits in a ring of
- * blocks.
+ * pipe.h - a ring of blocks between the machine, which generates events, and the writer. Each takes
+ * about as long as the other, so they run in parallel.
  */
 #ifndef GEN_PIPE_H
 #define GEN_PIPE_H
@@ -10,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Something that happened, in a line of the cache. Strings and stacks live as long as the machine,
- * and are told by number. */
+/* An event, in one cache line. Strings and stacks live as long as the machine, and are passed by
+ * number. */
 typedef struct gen_record {
     uint64_t ticks;
     uint64_t goroutine; /* in whose context; 0: in none */

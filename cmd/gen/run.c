@@ -86,7 +86,7 @@ static void begin(gen_sim *s)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Whether all that --cover asks for was told. */
+/* Whether all events that --cover requires were emitted. */
 static bool is_covered(const gen_sim *s)
 {
     return s->toured && !(s->words->known & ~s->seen);
@@ -261,7 +261,7 @@ static void fill(void *ctx, gen_pipe *pipe)
     gen_emit_end(r->sim);
 }
 
-/* The machine runs beside the writer, which is told what happens in it. */
+/* The machine runs in parallel with the writer. */
 static gotrace_status run_beside(running *r, gotrace_writer *writer, gotrace_error *error)
 {
     gen_sink *sink = gen_sink_new(writer, &r->words, r->sim->roles);

@@ -1,4 +1,4 @@
-/* tell.c - what happens in the machine, on its way to the writer. */
+/* tell.c - emit the events of the machine. */
 #include "cmd/gen/gen.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* teller.c - what happened in the machine, told to the writer. */
+/* teller.c - pass the events of the machine to the writer. */
 #include "cmd/gen/gen.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct gen_sink {
     gotrace_writer *writer;
     const gen_words *words;
     const gen_role *roles;
-    uint64_t string_ids[GEN_STRING_COUNT]; /* 0: not told yet */
+    uint64_t string_ids[GEN_STRING_COUNT]; /* 0: not emitted yet */
     uint64_t stack_ids[GEN_STACKS];
 };
 
@@ -102,7 +102,7 @@ static bool find_names(gen_sink *t, const gen_record *r, const gen_wording *w, u
     return true;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- passing events -------------------------------------------------------------------------- */
 
 static inline bool emit(gen_sink *t, const gen_record *r)
 {

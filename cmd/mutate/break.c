@@ -56,7 +56,7 @@ static bool follow_number(mutate *m, lasts *l, const gotrace_event *event)
     bool is_call = spec && strcmp(spec->name, "GoSyscallBegin") == 0;
     if (!is_call && event->resource != GOTRACE_RESOURCE_PROC)
         return true;
-    /* Of the arguments that are told, the difference of time is none. */
+    /* The arguments do not include the time delta. */
     for (size_t i = 1; i < count && i <= 4; i++)
         if (args[i]->kind == GOTRACE_ARG_SEQ)
             seq = i;

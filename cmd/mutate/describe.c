@@ -1,4 +1,4 @@
-/* tell.c - what was changed in a variant, as a line of JSON. */
+/* describe.c - describe the changes of a variant as a line of JSON. */
 #include "cmd/mutate/mutate.h"
 
 static void field(out *o, const char *name, const char *value)

@@ -306,7 +306,7 @@ static bool is_short(const mutate *m, const mutate_piece *piece)
     return !m->v2 && *piece->bytes >> 6 < 3 && !is_string;
 }
 
-/* v1: a record that tells its length, where it need not. */
+/* v1: a record with an unnecessary length. */
 static bool lengthen(mutate *m)
 {
     size_t at = mutate_pick(m, is_short);

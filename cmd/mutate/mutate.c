@@ -90,7 +90,7 @@ void mutate_free(mutate *m)
 
 /* ---- putting together ------------------------------------------------------------------------ */
 
-/* Have a batch of v2 tell the size that it has. */
+/* Correct the size of a v2 batch. */
 static bool correct_size(mutate *m, size_t head)
 {
     enum { SIZE = 3 };

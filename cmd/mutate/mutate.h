@@ -42,7 +42,7 @@ typedef struct mutate_change {
     const char *record;   /* type of the record, or NULL */
     const char *argument; /* or NULL */
     uint64_t offset; /* in the trace as it was (of a rule broken: as it is), or GOTRACE_NO_OFFSET */
-    uint64_t size;   /* bytes concerned; 0: not told */
+    uint64_t size;   /* bytes concerned; 0: unspecified */
     bool from_to;    /* the numbers count */
     uint64_t from, to;
 } mutate_change;
@@ -104,7 +104,7 @@ typedef struct mutate_chunk mutate_chunk;
 struct mutate {
     const uint8_t *bytes; /* of the trace */
     size_t size;
-    int version; /* 0: the header tells none */
+    int version; /* 0: unknown */
     bool v2;
     const gotrace_config *config;
     parts_memory memory;

@@ -76,7 +76,8 @@ gotrace_status parts_input_probe(parts_input *input, const gotrace_config *confi
     return GOTRACE_OK;
 }
 
-/* ---- v1: every record is looked at, for nothing tells how long a batch is -------------------- */
+/* ---- v1: every record is decoded, because batches do not contain their size
+ * ------------------- */
 
 typedef struct v1_index {
     const parts_scan *scan;
@@ -87,7 +88,7 @@ typedef struct v1_index {
     bool has_frequency;  /* likewise */
     size_t first_string; /* of those that it defines */
     uint64_t end;        /* of the last record */
-    uint64_t given;      /* where progress was told */
+    uint64_t given;      /* position of the last progress report */
 } v1_index;
 
 /* The batch has ended. */

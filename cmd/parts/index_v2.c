@@ -20,7 +20,7 @@ bool parts_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
 typedef struct v2_index {
     const parts_scan *scan;
     uint64_t at, size, generation;
-    uint64_t given; /* where progress was told */
+    uint64_t given; /* position of the last progress report */
 } v2_index;
 
 static void damage(const v2_index *x, gotrace_rule rule, const char *what)
@@ -62,8 +62,8 @@ static bool add(v2_index *x, const parts_batch *batch, gotrace_error *error)
     return true;
 }
 
-/* One batch, by its header. False where nothing more can be read; *error tells whether that is the
- * system's fault. */
+/* Index one batch by its header. Returns false if the rest cannot be read; *error is set if a
+ * system call failed. */
 static bool index_batch(v2_index *x, gotrace_error *error)
 {
     uint8_t header[HEADER_MAX + 1];

@@ -340,7 +340,7 @@ static int compare_places(const void *a, const void *b, void *ctx)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* In a generation: its clocks, events by time, then what is told once. */
+/* In a generation: its clocks, events by time, then the tables. */
 static int compare_v2(const void *a, const void *b, void *ctx)
 {
     const parts_batch *x = a, *y = b;

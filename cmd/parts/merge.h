@@ -52,11 +52,11 @@ bool merge_source(parts_merge *m, uint32_t part, gotrace_error *error);
 /* What an index is made with. */
 parts_scan merge_scan(parts_merge *m, uint32_t part);
 
-/* Whether the parts belong together, once all are indexed; why not is told. False where memory
- * ends or a file cannot be read any more. */
+/* Check whether the indexed parts belong together; the reason is reported. Returns false if memory
+ * runs out or a file cannot be read. */
 bool merge_fit(parts_merge *m, bool *fit, gotrace_error *error);
 
-/* Tell a sentence to the job's misfit. */
+/* Report a sentence to the job's misfit. */
 void merge_report(const parts_merge *m, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
-/* missing.c - what speaks for a part that is not there: who is named in the parts and has no
- * events in them, and of whom each generation tells and this one does not. */
+/* missing.c - signs of a missing part: procs or threads that are named in the parts and have no
+ * events, and what a generation does not contain although every generation does. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ typedef struct owner {
     bool has;
 } owner;
 
-/* Of which proc a generation tells. */
+/* The procs that a generation contains. */
 typedef struct given_proc {
     uint64_t generation, proc;
 } given_proc;
@@ -52,7 +52,7 @@ static bool add_proc(owners *o, uint64_t proc, gotrace_error *error)
     return true;
 }
 
-/* v2: threads in any argument, where an event waits; else procs of which the generation tells. */
+/* v2: threads in any argument, if an event waits; else the procs of the generation. */
 static bool name_v2(owners *o, const gotrace_record *record, gotrace_error *error)
 {
     const gotrace_semantics *does = &record->spec->semantics;
@@ -93,7 +93,7 @@ static gotrace_status name_record(void *ctx, const gotrace_record *record, gotra
     return done ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
-/* ---- what is told of it ---------------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------------------- */
 
 static int compare_named(const void *a, const void *b)
 {
@@ -124,7 +124,8 @@ static int compare_procs(const void *a, const void *b)
     return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-/* Before a generation ends its tracer has told of all procs, which are numbered from 0. */
+/* Before the end of a generation, its tracer records the status of all procs, which are numbered
+ * from 0. */
 static void report_procs(const owners *o)
 {
     size_t given = 0;
@@ -146,7 +147,7 @@ static void report_procs(const owners *o)
         merge_report(o->m, "and %zu more", given - GIVEN);
 }
 
-/* And there are goroutines that do nothing, of which it tells on no thread. */
+/* Every generation has goroutines without events, whose statuses are recorded without a thread. */
 static void report_nowhere(const owners *o)
 {
     const parts_batches *all = &o->m->batches;
@@ -168,7 +169,7 @@ static bool look_into(owners *o, const parts_batch *b, gotrace_error *error)
     if (b->kind == PARTS_EVENTS && !add_owner(o, b->owner, true, error))
         return false;
     o->generation = b->generation;
-    /* Damage was told before. */
+    /* Damage was reported before. */
     return !merge_source(m, b->input, error) ||
            parts_walk(&m->walker, m->parts[b->input].in.source, b->offset, b->size, name_record, o,
                       error) != GOTRACE_ERROR ||

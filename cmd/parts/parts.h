@@ -38,7 +38,7 @@ gotrace_status parts_split(const parts_split_job *job, gotrace_error *error);
 typedef struct parts_merge_job {
     const gotrace_config *config;
     size_t count; /* of the parts */
-    int version;  /* of parts that do not say; 0: not told */
+    int version;  /* of parts without a header; 0: unspecified */
     uint64_t frequency;
     const char *(*name)(void *ctx, size_t part);
     /* Open a part; it is closed and opened again as needed, where again says that this can be. */
@@ -175,7 +175,7 @@ typedef struct parts_input {
     gotrace_source *source;
     int version;
     bool bare;          /* batches of v1 without a header */
-    uint64_t frequency; /* v1; 0: not told */
+    uint64_t frequency; /* v1; 0: unspecified */
     uint64_t footer;    /* v1: ticks of the footer's batch */
     uint64_t *timers;   /* v1: goroutines that run timers */
     size_t timer_count, timer_capacity;
@@ -197,7 +197,8 @@ typedef struct parts_scan {
 /* Read the header: version and bare (version 0 if it does not say). */
 gotrace_status parts_input_probe(parts_input *input, const gotrace_config *config,
                                  gotrace_error *error);
-/* Find batches, and in v1 the tables. Damage is told to problem; GOTRACE_ERROR is the system's. */
+/* Find batches, and in v1 the tables. Damage is reported to problem; GOTRACE_ERROR: a system call
+ * failed. */
 gotrace_status parts_input_index(const parts_scan *scan, gotrace_error *error);
 gotrace_status parts_index_v2(const parts_scan *scan, gotrace_error *error);
 void parts_input_free(parts_input *input, parts_memory *memory);

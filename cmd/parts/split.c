@@ -15,7 +15,7 @@ typedef struct slice {
     size_t first, end;               /* of its batches, in split.order */
     size_t first_string, end_string; /* in the tables */
     size_t first_stack, end_stack;
-    const parts_batch *sync, *last; /* what tells its clock, and its end; NULL: nothing */
+    const parts_batch *sync, *last; /* records of its clocks and its end; NULL: none */
     uint64_t stacks_time, strings_time;
 } slice;
 
@@ -133,7 +133,7 @@ static gotrace_status copy_record(void *ctx, const gotrace_record *record, gotra
     return GOTRACE_OK;
 }
 
-/* Walk a range; damage is told. */
+/* Walk a range and report damage. */
 static bool walk(split *s, uint64_t offset, uint64_t size, parts_record_fn fn)
 {
     if (parts_walk(&s->walker, s->input.source, offset, size, fn, s, s->error) != GOTRACE_ERROR)
@@ -538,7 +538,7 @@ static gotrace_status write_parts(split *s)
     if (parts_input_index(&s->scan, s->error) < 0 || !plan_slices(s))
         return GOTRACE_ERROR;
     if (s->input.version < GOTRACE_FIRST_V2)
-        s->walker.user = NULL; /* the index told of everything that is wrong */
+        s->walker.user = NULL; /* the index reported all problems */
     bool owners = s->job->by != PARTS_BY_GENERATION;
     if (owners && !plan_owners(s))
         return GOTRACE_ERROR;

@@ -121,7 +121,7 @@ static void out_varint(out *o, uint64_t v, unsigned width)
     out_bytes(o, bytes, size);
 }
 
-/* Until 1.10 the footer has no batch of its own, and other batches do not tell their size. */
+/* Up to 1.10 the footer has no batch of its own, and batches do not contain their size. */
 static void batch_header(const parts_pack *p)
 {
     if (p->version >= GOTRACE_FIRST_V2) {

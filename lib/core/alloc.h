@@ -23,8 +23,8 @@ gotrace_limits gt_limits(const gotrace_config *config);
 /* Take allocator and memory limit from config (may be NULL). */
 void gt_heap_init(gt_heap *heap, const gotrace_config *config);
 
-/* Like realloc, but told the old size; new_size 0 frees and returns NULL. On failure returns NULL
- * and leaves the block alone. */
+/* Like realloc, with the old size as an argument; new_size 0 frees and returns NULL. On failure
+ * returns NULL and leaves the block unchanged. */
 void *gt_resize(gt_heap *heap, void *block, size_t old_size, size_t new_size);
 
 /* Zeroed memory for count elements, or NULL (also when the product overflows). */

@@ -23,7 +23,7 @@ gotrace_status gt_error_set(gotrace_error *error, gotrace_rule rule, gt_place pl
 gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_error,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The same for a limit that was met: the message tells which, and how much it is. */
+/* The same for a limit that was reached: the message names the limit and its value. */
 gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_place place,
                               uint64_t limit);
 

@@ -325,7 +325,7 @@ static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
     return false;
 }
 
-/* What every record is told. Members are set one by one: gcc clears a whole struct with a string
+/* Members of every record. They are set one by one: gcc clears a whole struct with a string
  * instruction that takes longer than decoding. */
 static inline void deliver(const gotrace_decoder *d, gotrace_record *record, unsigned type,
                            unsigned form, const uint8_t *widths_end)

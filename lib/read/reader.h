@@ -80,8 +80,8 @@ struct gotrace_reader {
     bool quiet;   /* a preparing pass: problems are not reported */
 };
 
-/* Report a problem: count it, and tell on_problem. Returns false when reading is to stop. Cold, so
- * that what leads to it stands apart from what happens to every event. */
+/* Report a problem: count it and call on_problem. Returns false if reading has to stop. Cold, so
+ * that the code for problems is separate from the code for every event. */
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
@@ -89,7 +89,7 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 
-/* Count bytes as read and tell on_progress now and then. */
+/* Count bytes as read and call on_progress regularly. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);
 
 /* Second pass: read `size` bytes that the first pass has seen. */

@@ -1,4 +1,4 @@
-/* encoder.c - writing a trace: its header, single records exactly as told, and the way out. */
+/* encoder.c - write a trace: its header, single records as specified, and the output buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -272,7 +272,7 @@ gotrace_status gt_v2_sample(gotrace_encoder *encoder, uint64_t ticks, const uint
 gotrace_status gt_v2_experiment(gotrace_encoder *encoder, uint64_t experiment, uint64_t thread,
                                 uint64_t ticks, const char *data, size_t size);
 
-/* What a generation tells of time: until 1.24 the frequency, then the clocks too. */
+/* The clocks of a generation: up to 1.24 the frequency, then the clock snapshot too. */
 gotrace_status gt_v2_sync(gotrace_encoder *encoder, uint64_t ticks, uint64_t frequency,
                           const gotrace_clocks *clocks);
 

@@ -36,7 +36,7 @@ bool gt_w_refuse(gotrace_writer *w, gotrace_rule rule, const char *format, ...)
     return false;
 }
 
-/* What was told is not what the call wants; the writer can go on. */
+/* The call has wrong arguments; the writer can continue. */
 static gotrace_status misused(gotrace_writer *w, const char *what)
 {
     return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s", what);
@@ -75,7 +75,8 @@ const char *gt_w_proc_state_name(uint8_t state)
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
-/* Whether an event of that type can be told: tables, batches and clocks are the writer's. */
+/* Whether the caller may write events of that type: tables, batches and clocks belong to the
+ * writer. */
 static bool is_given(const gotrace_event_spec *spec, int version)
 {
     if (spec->flags & GOTRACE_SPEC_TIMED)
@@ -287,7 +288,7 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* Whether it is told as the event table says. */
+/* Whether it matches the event table. */
 static bool fits(const gotrace_writer *w, const gotrace_event_data *h)
 {
     if (!h->spec)

@@ -46,7 +46,7 @@ typedef struct gt_w_thread gt_w_thread;
 struct gt_w_goroutine {
     uint64_t id;
     uint64_t seq;        /* the last one given */
-    uint64_t generation; /* v2: the last one that was told its status */
+    uint64_t generation; /* v2: the last generation in which its status was written */
     gt_w_thread *thread; /* v2: that it runs on, or is in a system call on */
     gt_w_proc *proc;     /* v1: that it runs on */
     int64_t last_proc;   /* v1: of its last event, for the short forms */
@@ -58,11 +58,11 @@ struct gt_w_goroutine {
     uint32_t region_count;
     gt_w_goroutine *previous, *next; /* in the order of being told of */
     uint64_t blocked, blocked_given; /* v1: ticks at which its last system call blocked, as written
-                                      * (the stamp may have been raised), and as told */
+                                        (the timestamp may have been increased), and as given */
     uint64_t created;                /* v1: ticks */
     uint64_t left_ticks, left_seq;   /* v1: of that end */
-    uint64_t assist_generation;      /* v2: the last one that was told that it is assisting */
-    gt_w_region *regions;            /* going on, innermost last */
+    uint64_t assist_generation; /* v2: the last generation in which an active assist was written */
+    gt_w_region *regions;       /* going on, innermost last */
     size_t region_capacity;
 };
 
@@ -75,7 +75,7 @@ struct gt_w_proc {
     bool sweeping;
     bool swept;                 /* v2: whether it is sweeping is known */
     bool stopping;              /* v1, until 1.9: it has stopped the world */
-    uint64_t sweep_generation;  /* v2: the last one that was told that it is sweeping */
+    uint64_t sweep_generation;  /* v2: the last generation in which an active sweep was written */
     gt_w_proc *previous, *next; /* in the order of being told of */
 };
 
@@ -87,13 +87,13 @@ struct gt_w_thread {
     gt_w_thread *previous, *next;
 };
 
-/* Linked in the order in which they were last told of, so that the silent ones come first. */
+/* Linked in the order of their last status, so that those without events come first. */
 #define GT_W_LIST(type)                                                                            \
     struct {                                                                                       \
         type *first, *last;                                                                        \
     }
 
-/* How an event can be told; spec NULL: it cannot. */
+/* The form in which an event can be written; spec NULL: none. */
 typedef struct gt_w_shape {
     const gotrace_event_spec *spec;
     uint8_t arg_count;
@@ -130,7 +130,7 @@ struct gotrace_writer {
     gt_w_thread *near_threads[GT_W_NEAR];
 
     uint64_t seq;    /* until 1.6: of all events */
-    uint64_t gc_seq; /* v1: of the next GC cycle; v2: last told */
+    uint64_t gc_seq; /* v1: of the next GC cycle; v2: last written */
     enum { GT_W_GC_UNKNOWN, GT_W_GC_OFF, GT_W_GC_ON } gc;
     bool stopping; /* v1, from 1.10: the world */
 
@@ -145,9 +145,9 @@ struct gotrace_writer {
     uint64_t statuses;          /* written in generations that began by themselves, at most */
     bool begun;                 /* it did: nobody looked at began before */
     bool open;                  /* something of it was written */
-    uint64_t gc_generation;     /* the last one that was told of the GC cycle that goes on */
-    bool gc_due;                /* the first running goroutine is to tell of it */
-    gotrace_clocks clocks;      /* as told last */
+    uint64_t gc_generation;     /* the last generation in which the active GC cycle was written */
+    bool gc_due;                /* written on the first running goroutine */
+    gotrace_clocks clocks;      /* as given last */
     bool clocked;               /* that was for this generation */
     gt_w_thread nowhere;        /* what happens on no thread */
     gt_w_thread *latest;        /* the thread of the last event */
@@ -279,7 +279,7 @@ gotrace_status gt_w_v1_finish(gotrace_writer *w);
 gotrace_status gt_w_v2_event(gt_w_step *s);
 gotrace_status gt_w_v2_finish(gotrace_writer *w);
 gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks);
-/* The next generation begins by itself: the caller tells nothing of how things stand. */
+/* The next generation begins automatically; the caller passes no statuses. */
 gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks);
 
 /* ---- v2: write/v2/status.c ----------------------------------------------------------------- */
@@ -335,7 +335,7 @@ void gt_w_goroutine_given(gotrace_writer *w, gt_w_goroutine *g);
 /* That a GC cycle goes on, if a goroutine runs on the thread. */
 bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t);
 
-/* Statuses that the caller tells. */
+/* Statuses passed by the caller. */
 bool gt_w_given_proc_status(gt_w_step *s);
 bool gt_w_given_goroutine_status(gt_w_step *s);
 bool gt_w_given_active(gt_w_step *s);

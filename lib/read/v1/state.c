@@ -34,7 +34,7 @@ struct gt_states {
     gt_map tasks;   /* going on; value: id of the name's string + 1 */
     gt_map missing; /* ids of tables that were missed: value 1 string, 2 stack, 3 both */
     bool gc, stw;
-    bool started; /* the events that tell of the time before tracing are over */
+    bool started; /* the events of the initial state are over */
 };
 
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)

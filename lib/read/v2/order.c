@@ -227,7 +227,7 @@ static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
     return v2->turn;
 }
 
-/* Tables are written last: until 1.25 nothing else tells that a generation is cut off. */
+/* Tables are written last: up to 1.25 only they show whether a generation is cut off. */
 static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
                             const char *what)
 {

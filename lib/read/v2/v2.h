@@ -25,7 +25,7 @@ enum {
     GT_V2_MAX_STRING = 1 << 10, /* Go's tracev2.MaxEventTrailerDataSize */
 };
 
-/* What a batch holds: told by its first record. */
+/* Content of a batch, determined by its first record. */
 typedef enum gt_batch_kind {
     GT_BATCH_EVENTS,
     GT_BATCH_STRINGS,
@@ -49,7 +49,7 @@ typedef struct gt_batch {
 typedef struct gt_generation {
     gotrace_generation_summary summary;
     size_t first, count; /* in gt_v2.batches */
-    bool sync;           /* its frequency has been told */
+    bool sync;           /* it has a frequency */
 } gt_generation;
 
 /* A timed event, as its thread wrote it. */
@@ -74,7 +74,7 @@ typedef struct gt_v2_thread {
     gt_goroutine *g; /* NULL: none, or that of id GT_V2_NO_ID */
     uint64_t g_id;   /* whose memory may be another's by now */
     gt_v2_proc *p;   /* likewise */
-    bool seen;       /* some event told of it */
+    bool seen;       /* an event refers to it */
 } gt_v2_thread;
 
 /* The events of one thread in the current generation. */
@@ -164,7 +164,7 @@ struct gt_v2 {
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
     gt_v2_out out[4]; /* what is to be delivered */
     size_t out_count, out_next;
-    int64_t last_time; /* as told: later than any before */
+    int64_t last_time; /* as recorded: later than any before */
     gt_v2_back back;
     uint64_t syncs;
     bool entered; /* a generation has been */

@@ -16,7 +16,8 @@ static unsigned long long num(uint64_t n)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* A record; told is what it repeats stack and message of, or NULL where the writer adds it. */
+/* Write a record; given is the event whose stack and message it repeats, or NULL if the writer adds
+ * it. */
 static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t *args,
                   size_t count, const gotrace_event_data *given)
 {
@@ -40,7 +41,7 @@ static bool put(gt_w_step *s, int64_t proc, unsigned code, const uint64_t *args,
     return write(s->w, proc, code, args, count, NULL);
 }
 
-/* The one that was told, with these arguments. */
+/* The given event with these arguments. */
 static bool put_as(gt_w_step *s, unsigned code, const uint64_t *args, size_t count)
 {
     return write(s->w, s->h->proc, code, args, count, s->h);
@@ -57,8 +58,8 @@ static bool has_event(const gotrace_writer *w, unsigned code)
     return code != 0 && w->encoder->shapes[code].values != 0;
 }
 
-/* The one that was told, with the next number of the goroutine that it names. The tracer has the
- * local form where there is one and it happens where the goroutine's last event did. */
+/* The given event with the next sequence number of the goroutine that it names. The tracer uses the
+ * local form, if there is one, where the goroutine's last event happened on the same proc. */
 static bool put_numbered(gt_w_step *s, gt_w_goroutine *g)
 {
     const gotrace_event_data *h = s->h;
@@ -100,7 +101,7 @@ static unsigned report_of(const gotrace_writer *w, uint8_t state)
     return 0;
 }
 
-/* A goroutine that nobody told of comes to be, and is found in that gotrace_state. */
+/* Add an unknown goroutine, in that gotrace_state at the start of the trace. */
 static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, uint8_t state)
 {
     gt_w_goroutine *g = gt_w_make_goroutine(s->w, id);
@@ -156,7 +157,7 @@ static bool is_in_context(const gt_w_step *s)
     return s->shape->context_running != 0;
 }
 
-/* The goroutine that was told runs on the proc, or could, as far as is known. */
+/* The given goroutine runs on the proc, or may run there. */
 static bool check_context(gt_w_step *s)
 {
     uint64_t id = s->h->goroutine;
@@ -179,7 +180,7 @@ static bool check_context(gt_w_step *s)
                        (long long)s->p->id);
 }
 
-/* Make it so: what was told and not known is written before the event. */
+/* Make it so: unknown context is written before the event. */
 static bool enter_context(gt_w_step *s)
 {
     uint64_t id = s->h->goroutine;

@@ -94,7 +94,7 @@ bool gt_w_emit_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *
     return gt_w_put(w, t, GOTRACE_V2_GoStatus, args, 3) && (!g->assisting || emit_assist(w, g, t));
 }
 
-/* ---- statuses that are told ------------------------------------------------------------------ */
+/* ---- statuses ------------------------------------------------------------------------------- */
 
 static gt_w_thread *thread_given(gt_w_step *s, int64_t id, bool *good)
 {
@@ -130,7 +130,7 @@ bool gt_w_given_proc_status(gt_w_step *s)
     }
     if (p->generation == w->generation && !w->options.believe)
         return true;
-    /* What is about to be taken is told as left in its system call. */
+    /* A proc that is about to be taken has the status left in a system call. */
     if (p->state == GT_W_IN_SYSCALL && status == GT_W_ABANDONED && p->thread)
         status = p->state;
     if (p->state != GT_W_UNKNOWN && p->state != status &&
@@ -211,7 +211,7 @@ bool gt_w_given_goroutine_status(gt_w_step *s)
     if (!check_status(s, g, m, status))
         return false;
     if (g->state == GT_W_NONE && status == GT_W_SYSCALL && m != GT_V2_NO_THREAD) {
-        /* Told on its own thread: readers doubt it elsewhere, if that was heard of before. */
+        /* Written on its own thread: readers reject it elsewhere if the thread is known. */
         t = gt_w_make_thread(w, (int64_t)m);
         if (!t)
             return false;
@@ -278,7 +278,7 @@ static uint64_t to_ns(uint64_t ticks, uint64_t frequency)
     return seconds * 1000000000 + (uint64_t)((double)rest * 1e9 / (double)frequency);
 }
 
-/* The clocks of the system now, from what was told of them at some other time. */
+/* The clocks of the system now, computed from those given for another time. */
 static gotrace_clocks clocks_now(const gotrace_writer *w)
 {
     gotrace_clocks c = w->clocks;
@@ -324,7 +324,7 @@ bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t)
     return gt_w_put(w, t, GOTRACE_V2_GCActive, &seq, 1);
 }
 
-/* That a GC cycle goes on can only be told where a goroutine runs. */
+/* An active GC cycle can only be recorded where a goroutine runs. */
 static bool emit_silent_gc(gotrace_writer *w)
 {
     for (gt_w_thread *t = w->threads.first;

@@ -61,7 +61,7 @@ static bool resolve_goroutine(gt_w_step *s, uint64_t id)
                        num(id), (long long)s->t->id, gt_w_state_name(g->state), where);
 }
 
-/* What was told of the context, where it is not what the thread is known to have. */
+/* The given context, if it differs from the known one of the thread. */
 static bool resolve(gt_w_step *s, int64_t proc, uint64_t goroutine)
 {
     if (proc != GOTRACE_NO_PROC && s->p && s->p->id != proc &&
@@ -230,7 +230,7 @@ static bool emit_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* The event that was told, with a sequence number among its arguments, before the n-th. */
+/* The given event, with a sequence number among its arguments, before the n-th. */
 static bool put_numbered(gt_w_step *s, uint64_t seq, size_t n)
 {
     const gotrace_event_data *h = s->h;
@@ -461,7 +461,7 @@ static bool gc_active(gt_w_step *s, const gotrace_semantics *does)
         return false;
     if (!enter_running(s))
         return false;
-    if (w->gc_generation == w->generation) /* it had to be told before */
+    if (w->gc_generation == w->generation) /* its status had to be written before */
         return true;
     w->gc = GT_W_GC_ON;
     w->gc_generation = w->generation;
