@@ -57,8 +57,8 @@ const printer *printer_by_name(const char *name)
     return NULL;
 }
 
-/* The wall clock when the monotonic one was 0, as a trace's first generation tells; false if it
- * does not. */
+/* The wall clock at time 0 of the monotonic clock, from the first generation of a trace; false if
+ * it is not contained. */
 static bool clock_offset(gotrace_source *source, int64_t *offset)
 {
     enum { NANO = 1000000000, MOST_SECONDS = INT32_MAX };

@@ -17,8 +17,8 @@
 
 /* ---- out: buffered output with one sticky error -------------------------------------------- */
 
-/* Where bytes go. Writers need not check each call: after the first failure everything is
- * dropped, and out_flush tells. */
+/* Buffered output. Callers need not check each call: after the first failure everything is dropped,
+ * and out_flush returns false. */
 typedef struct out_thread out_thread;
 
 typedef struct out {
@@ -106,7 +106,7 @@ void out_go_text(out *o, const char *s, size_t size);
  * layout RFC3339Nano makes of time.Unix. */
 void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
 
-/* ---- functions: what their names tell ------------------------------------------------------- */
+/* ---- functions: properties by name ---------------------------------------------------------- */
 
 /* Write a function's name as people say it: the last element of its package's path, not that of a
  * module's version, and what follows: "bar.(*Server).Serve.func1" for
@@ -114,7 +114,7 @@ void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds);
  * bytes, not terminated; returns how many. */
 size_t function_short(char *dst, size_t room, const char *name, size_t size);
 
-/* Whether goroutines that start at this function are the runtime's own, as Go's tools tell. */
+/* Whether goroutines that start at this function belong to the runtime, as in Go's tools. */
 bool function_is_system(const char *name, size_t size);
 
 /* ---- converting: an ordered trace into something else -------------------------------------- */
@@ -162,13 +162,13 @@ typedef struct convert_series {
 /* A thousand leave their processes' ids below 2^31. */
 enum { CONVERT_MOST_TRACES = 1000 };
 
-/* Find out from the clocks that the traces tell at their beginning. */
+/* Determine the alignment from the clocks at the beginning of the traces. */
 convert_alignment convert_align(gotrace_source *const *sources, size_t count);
 
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
-    const char *name;             /* what to call the program where the trace does not tell */
+    const char *name;             /* name of the program if the trace does not contain it */
     view_by by;                   /* what has a row, where the format leaves the choice */
     gotrace_source *source;       /* what the reader reads, for another look at it; NULL: none */
     const gotrace_config *config; /* whose limits hold for that look; NULL: defaults */
@@ -192,7 +192,7 @@ typedef struct format {
     const char *const *extensions; /* ".pftrace", ..., NULL at the end */
     const char *summary;
     bool binary;      /* not for terminals */
-    bool large;       /* many bytes for what they tell */
+    bool large;       /* large output for its content */
     bool views;       /* leaves a choice of rows, and can be split */
     bool several;     /* understands a job's series */
     bool thread_runs; /* and the choice of what threads show */

@@ -248,7 +248,7 @@ static void go_back(chrome *c, const gotrace_event *event, uint64_t number)
     chrome_go_back(&c->timeline);
 }
 
-/* A goroutine goes by its outermost function, which any of its stacks tells. */
+/* A goroutine is named after its outermost function, which all its stacks contain. */
 static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
 {
     const chrome_frames *frames = &c->timeline.frames;
@@ -394,8 +394,8 @@ static void proc_changed_v2(chrome *c, const gotrace_event *event)
     chrome_come_back(&c->timeline);
 }
 
-/* A range is told of again as each generation begins. One that was not seen to begin has lasted
- * since the trace began. */
+/* An active range is recorded again at the beginning of each generation. If its beginning is not in
+ * the trace, it started before the trace. */
 static void range_goes_on(chrome *c, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
@@ -407,7 +407,7 @@ static void range_goes_on(chrome *c, const gotrace_event *event)
         label.name = CHROME_NAME_SWEEP;
         slice = CHROME_SWEEP;
         number = proc_number(event);
-        /* Who sweeps is told only as it begins. */
+        /* The sweeping proc is known only when the sweep begins. */
         if (c->rows.by != BY_PROC)
             return;
     } else if (event->range == GOTRACE_RANGE_MARK_ASSIST) {
@@ -456,7 +456,7 @@ static void keep_references(chrome *c, gotrace_event *event)
     chrome_frames *frames = &c->timeline.frames;
 
     if (c->v2 && event->generation != c->generation) {
-        /* What is from before the trace is told of in its first generation. */
+        /* State from before the trace is recorded in its first generation. */
         if (c->generation != 0)
             c->timeline.held = false;
         c->generation = event->generation;

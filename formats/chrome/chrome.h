@@ -379,7 +379,7 @@ enum { CHROME_LINES = 128 };
 
 typedef struct chrome_timeline {
     spool spool;
-    spool head;            /* what began with the trace, but was told of later */
+    spool head;            /* open since the start of the trace, but recorded later */
     chrome_thread *thread; /* that writes, NULL if there is none */
     bool alone;            /* there is to be none */
     uint64_t seen;         /* as many blocks the spool had when one looked what is complete */

@@ -17,7 +17,7 @@
 
 #include "formats/common/seeded_hash.h"
 
-/* A frame with its callers. line is the PC in traces that tell nothing else. */
+/* A frame with its callers. line is the PC in traces without names. */
 struct chrome_node {
     uint64_t function_id, line;
     const char *function;

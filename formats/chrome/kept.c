@@ -1,4 +1,4 @@
-/* kept.c - records that are to be told again, later or in another document. */
+/* kept.c - records that are written again, later or in another document. */
 #include "formats/chrome/chrome.h"
 
 #include <stdlib.h>

@@ -442,7 +442,7 @@ static bool is_full(const chrome_parts *p)
            p->fresh + frames->used_bytes - frames->again_bytes >= again;
 }
 
-/* Rows are told of in each part that shows them. */
+/* The names of rows are written in each part that shows them. */
 static bool take_row(chrome_parts *p, const chrome_record *record, const char *text)
 {
     if (record->op == CHROME_ROW_END) {

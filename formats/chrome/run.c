@@ -98,7 +98,7 @@ static gotrace_status convert_to_chrome(const convert_job *job)
         status = write_document(&c, job);
         stop(&c);
     }
-    /* Without memory or disk the output is not whole: that is for the caller to tell. */
+    /* If memory or disk space runs out the output is incomplete; the caller reports it. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
     chrome_timeline_free(&c.timeline);

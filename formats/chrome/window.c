@@ -92,7 +92,7 @@ static void keep(chrome_window *w, idmap *map, uint64_t key, const chrome_record
         w->error = ENOMEM;
 }
 
-/* Pass a record on, behind the name of its row if that was not told yet. */
+/* Write a record, after the name of its row if that is not written yet. */
 static void emit(chrome_window *w, const chrome_record *record, const char *text)
 {
     chrome_kept *row = record->op < CHROME_HEAP ? idmap_find(&w->rows, chrome_row_key(record))

@@ -267,7 +267,7 @@ static void write_region(chrome_writer *w, const chrome_record *record, const ch
     char scope[17];
     size_t at = sizeof scope - 1;
 
-    /* Go's tool tells regions apart by task, in hexadecimal, and number. */
+    /* Go's tool identifies regions by task, in hexadecimal, and number. */
     scope[at] = '\0';
     for (uint64_t task = v[CHROME_REGION_TASK]; at == sizeof scope - 1 || task != 0; task >>= 4)
         scope[--at] = digits[task & 15];

@@ -1,4 +1,4 @@
-/* functions.c - what a function's name tells, and how people write it. */
+/* functions.c - properties of functions by name, and readable names. */
 #include "formats/formats.h"
 
 enum { FIRST_MODULE_VERSION = 2 };

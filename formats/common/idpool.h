@@ -20,7 +20,8 @@ typedef struct idpool {
     size_t stride; /* of an object and its id in front of it */
     unsigned char **blocks;
     size_t block_count;
-    uint32_t given, free; /* numbers: the last one, and of those removed, each telling the next */
+    uint32_t given,
+        free; /* numbers: the last one, and of those removed, each containing the next */
     struct {
         uint64_t id;
         void *object; /* NULL: nothing here */

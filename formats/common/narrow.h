@@ -20,8 +20,8 @@ typedef struct system_goroutines {
     idmap starts;     /* v2: names of functions where goroutines from before the trace start */
 } system_goroutines;
 
-/* The function where a v2 goroutine from before the trace starts, if the beginning of the trace
- * tells and there are not too many of them; else NULL. */
+/* The start function of a v2 goroutine from before the trace, if the beginning of the trace
+ * contains it and there are not too many of them; else NULL. */
 const char *system_goroutines_start(const system_goroutines *s, uint64_t id);
 
 /* told_apart: they are of interest even where the job does not leave them out. v2 is read ahead for

@@ -1,6 +1,6 @@
 /*
- * steady.h - a list whose elements stay where they are as it grows, so that another thread may read
- * those that it was told of.
+ * steady.h - a list whose elements keep their address when it grows, so that another thread may
+ * read those that it knows.
  */
 #ifndef STEADY_H
 #define STEADY_H

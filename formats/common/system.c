@@ -8,7 +8,7 @@
 /* Until then a goroutine is created with an address instead of a stack. */
 enum { VERSION_WITH_START_STACK = 7 };
 
-/* What is known of a goroutine; of one that is not told of at all, nothing. */
+/* Known facts of a goroutine; zero for an unknown one. */
 enum { NOT_KNOWN, OF_PROGRAM, OF_SYSTEM, CREATED = 4 };
 
 /* Keep the name of the function where a goroutine from before the trace starts. */
@@ -82,7 +82,7 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
                         (created ? CREATED : *of));
 }
 
-/* Those that were created will be told of again; before they are gone for good. */
+/* Goroutines that were created are described again before they end. */
 static void forget(system_goroutines *s, const gotrace_event *e)
 {
     if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE ||
@@ -118,7 +118,7 @@ static void look_ahead(system_goroutines *s, const convert_job *job)
     }
     s->ahead = false;
     s->complete = status == GOTRACE_END;
-    /* Without it the timeline would be another one. Whoever reads the trace tells of a limit. */
+    /* Without it the timeline would differ. The reader of the trace reports the limit. */
     if (status == GOTRACE_ERROR && gotrace_reader_error(reader)->rule == GOTRACE_RULE_SYSTEM_MEMORY)
         s->failed = true;
     gotrace_reader_close(reader);

@@ -222,7 +222,7 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
 
     if (!reason || !*reason)
         return plain;
-    /* Within a generation their addresses tell reasons apart. */
+    /* Within a generation their addresses identify reasons. */
     size_t slot = (size_t)hash_id(p->interned.seed, (uintptr_t)reason + state) % STATE_NAMES;
     if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
         char text[256];
@@ -420,7 +420,7 @@ uint64_t intern_stack(perfetto *p, uint64_t id)
 
 /* ---- from one epoch to the next ------------------------------------------------------------ */
 
-/* What was interned, by iid: in v2 the trace may not tell it any more. */
+/* The interned data by iid: in v2 the trace may not contain it any more. */
 typedef struct carried {
     const kept_call **stacks;
     const kept_frame **frames;

@@ -344,7 +344,7 @@ static void write_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_EXPERIMENT: break;
     case GOTRACE_KIND_TRANSITION:
-        /* A status that there is none of tells nothing. */
+        /* A status "not existing" has no meaning. */
         if (e->to == GOTRACE_STATE_UNDETERMINED)
             break;
         if (e->resource == GOTRACE_RESOURCE_GOROUTINE)

@@ -82,10 +82,10 @@ enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 /* Clocks. Time stamps are differences to the one before, on a clock of the sequence's own. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE = 64 };
 
-/* The process's id, which no trace tells, and how far it is from that to the next trace's. */
+/* The process id, which traces do not contain, and its distance to that of the next trace. */
 enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
 
-/* Before that one, where a goroutine starts is told by an address instead of a stack. */
+/* In earlier versions, the start of a goroutine is an address instead of a stack. */
 enum { VERSION_WITH_FUNCTIONS = 7 };
 
 /* Tracks that every file has; the others are numbered as they appear. */
@@ -232,8 +232,8 @@ typedef struct perfetto_goroutine {
     uint16_t epoch;       /* in which its tracks and its name were last written */
     uint16_t stack_epoch; /* v2: in which the stack was written */
     uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
-    bool system;          /* of the runtime, as far as is known when its track is first told */
-    bool named;           /* its function's full name was told */
+    bool system;          /* of the runtime, as far as known when its track is written */
+    bool named;           /* the full name of its function was written */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {

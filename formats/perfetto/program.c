@@ -1,4 +1,4 @@
-/* program.c - what the traced program is called, as far as its stacks tell. */
+/* program.c - the name of the traced program, derived from its stacks. */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"

@@ -236,7 +236,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
         if (other)
             run_end(p, other, 0);
     }
-    /* A sweep that goes on as a generation begins is told before whose it is. */
+    /* An active sweep at the beginning of a generation is recorded before its proc. */
     bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
     perfetto_name label = intern_value(p, e->text, e->text_size);
@@ -269,7 +269,7 @@ void proc_transition(perfetto *p, const gotrace_event *e)
         thread_proc(p, e);
 }
 
-/* It is told after the run began, so it is written where that ends. */
+/* It is recorded after the run began, so it is written at the end of the run. */
 void label_event(perfetto *p, const gotrace_event *e)
 {
     const perfetto_goroutine *g = idpool_find(&p->goroutines, e->goroutine);
@@ -315,7 +315,7 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
     idpool_remove(&p->goroutines, id);
 }
 
-/* v2: whether the event tells the state that a goroutine is in as a generation begins. */
+/* v2: whether the event is a status at the beginning of a generation. */
 static bool reports_status(const perfetto *p, const gotrace_event *e)
 {
     return p->version >= GOTRACE_FIRST_V2 && (e->flags & GOTRACE_EVENT_INITIAL);
@@ -409,7 +409,7 @@ static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const got
            (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
 }
 
-/* Whether the goroutine's state is only told again: it lost its proc, or a generation begins. */
+/* Whether the goroutine's state is only repeated: it lost its proc, or a generation begins. */
 static bool given_again(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
     return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || reports_status(p, e));

@@ -8,7 +8,7 @@
 
 extern const printer printer_text, printer_go, printer_jsonl;
 
-/* What the record is called; a sync event is told by no record of its own. */
+/* Name of the record; a sync event has no record. */
 static inline const char *print_type_name(const gotrace_event_spec *spec,
                                           const gotrace_event *event)
 {
@@ -48,7 +48,7 @@ typedef struct print_args {
     size_t value; /* of event->args */
 } print_args;
 
-/* The next argument, or NULL after the last one; *value is set. Absent ones are told as 0. */
+/* Returns the next argument, or NULL after the last one, and sets *value; 0 for absent ones. */
 static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t *value)
 {
     size_t count = args->spec->arg_count;
@@ -59,7 +59,7 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
         const gotrace_arg_spec *arg = &args->spec->args[args->next++];
         if (arg->kind == GOTRACE_ARG_DSEQ || arg->kind == GOTRACE_ARG_DT)
             continue;
-        /* A sample of v2 tells its time and its stack as other events do. */
+        /* A sample of v2 has its time and its stack like other events. */
         if (!(args->spec->flags & GOTRACE_SPEC_TIMED) &&
             (arg->kind == GOTRACE_ARG_TICKS || arg->kind == GOTRACE_ARG_STACK))
             continue;

@@ -98,7 +98,7 @@ static void print_name(const line *l, const char *name, size_t size)
         out_go_quoted(l->o, name, size);
 }
 
-/* The innermost function of a stack, after a word; nothing if the trace does not tell. */
+/* The innermost function of a stack, after a word; nothing if unknown. */
 static void print_function(line *l, const char *word, uint64_t stack)
 {
     gotrace_frame frame;
@@ -177,7 +177,7 @@ static void print_annotation(line *l, const gotrace_event *event, const char *wh
     }
 }
 
-/* Whether nothing else on the line tells that number of the record. */
+/* Whether that number of the record is not elsewhere on the line. */
 static bool is_unset(const gotrace_event *event, const gotrace_arg_spec *arg, uint64_t value)
 {
     switch ((gotrace_arg_kind)arg->kind) {
@@ -185,7 +185,7 @@ static bool is_unset(const gotrace_event *event, const gotrace_arg_spec *arg, ui
     case GOTRACE_ARG_VALUE:
         return event->kind == GOTRACE_KIND_METRIC || event->kind == GOTRACE_KIND_EXPERIMENT;
     case GOTRACE_ARG_ID: return event->kind == GOTRACE_KIND_EXPERIMENT;
-    /* Whose proc it is; of a goroutine or a sample the column of threads tells. */
+    /* Its proc; for a goroutine or a sample the thread is in its column. */
     case GOTRACE_ARG_THREAD: return event->resource == GOTRACE_RESOURCE_PROC && value != UINT64_MAX;
     default: return false;
     }
@@ -220,7 +220,7 @@ static void print_range(line *l, const gotrace_event *event)
         out_str(l->o, " ends");
     } else {
         out_str(l->o, " goes on");
-        /* Another proc or goroutine may tell it. */
+        /* Another proc or goroutine may have it. */
         gotrace_resource scope = print_range_scope((gotrace_range)event->range);
         if (scope != GOTRACE_RESOURCE_NONE) {
             out_char(l->o, ' ');
