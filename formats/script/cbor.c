@@ -113,7 +113,7 @@ static void write_data(out *o, const char *data, size_t size)
     out_bytes(o, data, size);
 }
 
-/* How many pads there are to be told. */
+/* The number of pads to write. */
 static size_t count_pads(int version, const gotrace_record *record)
 {
     size_t count = 0;

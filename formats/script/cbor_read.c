@@ -469,7 +469,7 @@ static gotrace_status read_next(script_job *job, const script_item *item)
 
 /* The first map of the script. */
 typedef struct cbor_header {
-    kept_name version; /* what follows "go 1."; of size 0 until it was told */
+    kept_name version; /* the text after "go 1."; of size 0 until it is read */
     bool has_list;     /* it holds the events too */
 } cbor_header;
 
@@ -490,7 +490,7 @@ static gotrace_status read_version(script_job *job, cbor_header *header)
     return GOTRACE_OK;
 }
 
-/* All that the header says was told. */
+/* The whole header was read. */
 static gotrace_status end_header(script_job *job, const cbor_header *header)
 {
     script_record_reset(job, header->version.offset);
@@ -544,7 +544,7 @@ static gotrace_status read_head_member(script_job *job, cbor_header *header,
     return status != GOTRACE_OK && is_whole ? script_recover(job) : status;
 }
 
-/* {"trace": "go 1.N"}, which tells the level and can hold the events too. */
+/* {"trace": "go 1.N"}, which can also contain the level and the events. */
 static gotrace_status read_header(script_job *job, bool *has_list)
 {
     script_item item;

@@ -27,9 +27,9 @@ typedef struct dumper {
     out *o;
     int version;
     uint64_t frequency, start; /* ticks: a second, and at time 0 */
-    bool in_ticks;             /* times are told in ticks, because they are finer than ns */
+    bool in_ticks;             /* times are written in ticks, because ticks are finer than ns */
     bool has_events;
-    uint64_t offset;     /* of the record told last */
+    uint64_t offset;     /* of the last written record */
     gotrace_event steal; /* a ProcSteal that the next event may turn out to be part of */
     bool has_steal;
     script_event event;
@@ -66,7 +66,7 @@ static void add_word(dumper *d, const char *name, const char *word)
     add(d, name, SCRIPT_WORD)->bytes = word;
 }
 
-/* What is empty need not be told. */
+/* Empty values are omitted. */
 static void add_string(dumper *d, const char *name, const char *bytes, size_t size)
 {
     if (!bytes || size == 0)
@@ -106,7 +106,7 @@ static void add_pc(dumper *d, const char *name, uint64_t pc)
     value->frame_count = 1;
 }
 
-/* Ticks that are more ns than a script's times can tell are told as what they are. */
+/* Times that exceed the ns range of a script are written in ticks. */
 static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks)
 {
     bool before = ticks < d->start;
@@ -186,7 +186,7 @@ static void add_arg(dumper *d, const gotrace_arg_spec *arg, uint64_t value)
         break;
     case GOTRACE_ARG_PROC:
     case GOTRACE_ARG_THREAD:
-        /* None is what it is if it is not told. */
+        /* None is the default. */
         if (value != UINT64_MAX)
             add_number(d, arg->name, value);
         break;
@@ -250,7 +250,7 @@ static void begin_event(dumper *d, const char *name, uint64_t time)
     add_time(d, "t", "ticks", ticks_of(d, time));
 }
 
-/* The trace tells of goroutines that run timers only by what it makes of their events. */
+/* Goroutines that run timers are recognised only by their events. */
 static void write_timer(dumper *d, const gotrace_event *event)
 {
     if (event->lane != LANE_TIMERS || event->goroutine == 0 ||
@@ -276,7 +276,8 @@ static void write_sync(dumper *d, const gotrace_event *event)
     write_event(d);
 }
 
-/* What experiments wrote in a generation is told where that begins. False if it cannot be read. */
+/* The data of experiments in a generation is written where the generation begins. False if it
+ * cannot be read. */
 static bool write_experiments(dumper *d, const gotrace_event *sync)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(d->version,
@@ -340,7 +341,7 @@ static void take_event(dumper *d, const gotrace_event *event)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* What stands before the first event, which tells when time begins. */
+/* Write the header before the first event, which determines when time begins. */
 static void write_head(dumper *d, const gotrace_event *event)
 {
     const gotrace_summary *summary = gotrace_reader_summary(d->reader);

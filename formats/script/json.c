@@ -652,7 +652,7 @@ static gotrace_status read_blank(script_job *job, bool whole)
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-/* {"trace":"go 1.N"}, which tells the level and can hold the events too. */
+/* {"trace":"go 1.N"}, which can also contain the level and the events. */
 static gotrace_status read_header(script_job *job, json_t *first)
 {
     static const char go[] = "go 1.";

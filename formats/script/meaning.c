@@ -1,6 +1,6 @@
 /*
- * meaning.c - an event of a script by meaning becomes one that is told to the library's
- * writer: names become rows of the event table and numbers, strings and stacks become ids.
+ * meaning.c - convert an event of level meaning for the library's writer: names become rows of the
+ * event table and numbers, strings and stacks become ids.
  */
 #include "formats/script/meaning.h"
 
@@ -55,7 +55,7 @@ static const char *name_of(const script_meaning *m)
 
 /* ---- an event's name ------------------------------------------------------------------------ */
 
-/* What the writer is told of an event: its arguments, and the stack of where it happened. */
+/* The values passed to the writer: the arguments of an event, and its stack. */
 static void set_spec(script_job *job, const gotrace_event_spec *spec)
 {
     script_meaning *m = job->meaning;
@@ -68,7 +68,7 @@ static void set_spec(script_job *job, const gotrace_event_spec *spec)
         m->stack = all[count - 1];
 }
 
-/* Whether such a record tells of something that happened, and is not made by the writer. */
+/* Whether such a record is an event, not a record that the writer adds. */
 static bool is_given(const gotrace_event_spec *spec)
 {
     return spec->flags & (GOTRACE_SPEC_TIMED | GOTRACE_SPEC_ANYWHERE);
@@ -175,7 +175,7 @@ static gotrace_status take_arg(script_job *job, uint64_t line, size_t i, script_
     const gotrace_arg_spec *arg = m->args[i];
     bool again = m->seen & 1u << i;
     m->seen |= 1u << i;
-    /* A stack is told frame by frame. */
+    /* A stack is given frame by frame. */
     if (arg->kind == GOTRACE_ARG_START)
         return take_frame(job, line, arg->name, value, 1);
     if (again)
@@ -355,7 +355,7 @@ static bool is_optional(const script_meaning *m, size_t i)
     }
 }
 
-/* Fill in what was not told. */
+/* Set the values that were not given. */
 static gotrace_status complete(script_job *job, const gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
@@ -368,8 +368,8 @@ static gotrace_status complete(script_job *job, const gotrace_event_data *h)
                                m->args[i]->name);
         m->values[i] = kind == GOTRACE_ARG_PROC || kind == GOTRACE_ARG_THREAD ? UINT64_MAX : 0;
         m->strings[i] = (script_span){0, 0};
-        /* Until 1.21 a proc's thread is told where it starts: the proc's number is as good as any.
-         */
+        /* Up to 1.21 a proc start has the thread: if it is not given, the number of the proc is
+         * used. */
         if (job->version < GOTRACE_FIRST_V2 && kind == GOTRACE_ARG_THREAD)
             m->values[i] = has(m, SCRIPT_ON_M) ? m->common[SCRIPT_ON_M] : (uint64_t)h->proc;
         /* A time of its own has a sample, and the end of a system call that found no proc. */
@@ -380,7 +380,7 @@ static gotrace_status complete(script_job *job, const gotrace_event_data *h)
     return GOTRACE_OK;
 }
 
-/* v2: the thread of a proc, if it was not told, is the one that had it last, or one of its own. */
+/* v2: the thread of a proc, if not given, is the thread that had it last, or one of its own. */
 static gotrace_status choose_thread(script_job *job, gotrace_event_data *h, int64_t proc)
 {
     script_meaning *m = job->meaning;
@@ -484,8 +484,8 @@ static gotrace_status end_raw(script_job *job)
     return status;
 }
 
-/* The writer begins when it is known whether the script tells of generations: at its first event.
- */
+/* The writer is created when it is known whether the script contains generations: at its first
+ * event. */
 static gotrace_status begin(script_job *job)
 {
     script_meaning *m = job->meaning;
@@ -599,7 +599,7 @@ static gotrace_status end_sync(script_job *job)
                                                                                    : refused(job);
 }
 
-/* The id of a stack that was told frame by frame. */
+/* The id of a stack that was given frame by frame. */
 static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
 {
     script_meaning *m = job->meaning;
@@ -630,7 +630,7 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
                                                                                : refused(job);
 }
 
-/* The bytes of a span; of an event that told none but empty ones there is no memory at all. */
+/* The bytes of a span; there is no memory at all for an event with only empty ones. */
 static const char *span_bytes(const script_job *job, script_span span)
 {
     return span.size > 0 ? job->record.data + span.at : "";

@@ -39,7 +39,7 @@ struct script_meaning {
     size_t capacity; /* of this, in bytes */
 
     /* The header. */
-    bool is_given, is_raw; /* the level; it is raw, though told */
+    bool is_given, is_raw; /* the level was given as raw */
     const char *other;     /* a member that only a script by meaning has, or NULL */
     gotrace_writer_options options;
     uint64_t start;  /* ticks at time 0 */
@@ -57,7 +57,7 @@ struct script_meaning {
     bool open, raw_record, unknown; /* unknown: no event has its name */
     uint64_t line;
     const gotrace_event_spec *spec;                 /* NULL: Sync */
-    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS]; /* that the writer is told */
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS]; /* passed to the writer */
     size_t arg_count;
     const gotrace_arg_spec *stack; /* the argument for where it happened, or NULL */
     unsigned seen, common_seen;    /* a bit for each */
@@ -72,10 +72,10 @@ struct script_meaning {
     size_t frame_capacity;
 };
 
-/* The header: what it says beside the version, one after another, before the version is told. */
+/* The header: its values, one after another, before the version is known. */
 gotrace_status script_head_value(script_job *job, uint64_t line, const char *name, size_t size,
                                  script_token value);
-/* The member that holds the events, once the version is told: "events", or else "records". */
+/* The member with the events, once the version is known: "events", or else "records". */
 gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events);
 /* Fail because JSON or CBOR lacks the version. */
 gotrace_status script_fail_head(script_job *job, uint64_t line);

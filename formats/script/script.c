@@ -338,7 +338,7 @@ gotrace_status script_record_pad(script_job *job, uint64_t line, const uint64_t 
     return status;
 }
 
-/* The frames that were told against the count that was told, or instead of it. */
+/* Check the given frames against the given count, or set the count. */
 static gotrace_status end_frames(script_job *job, size_t count_at)
 {
     script_record *record = &job->record;
@@ -383,7 +383,7 @@ static gotrace_status check_args(script_job *job)
     return GOTRACE_OK;
 }
 
-/* The widths that the pads tell, 0 for the others. */
+/* The widths given by the pads, 0 for the others. */
 static gotrace_status make_widths(script_job *job, gotrace_record *made)
 {
     script_record *record = &job->record;

@@ -77,7 +77,7 @@ struct script_job {
     void *ctx;
     bool binary; /* places in the script are bytes: what is called a line is the byte's offset */
     gotrace_encoder *encoder; /* of raw records; NULL until there are any */
-    int version;              /* 0 until the script told it */
+    int version;              /* 0 until it is read from the script */
     size_t frame_values;
     uint64_t frame_limit, string_limit;
     uint64_t data_limit; /* bytes of the data of a record, or of all strings of an event */
