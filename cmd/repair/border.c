@@ -20,12 +20,12 @@ enum {
     G_WAITING = 4
 };
 
-/* A status that the next generation tells. */
+/* A status in the next generation. */
 typedef struct standing {
     const gotrace_event_spec *spec;
     uint64_t args[3];
     size_t arg_count;
-    int64_t thread; /* on which it is told */
+    int64_t thread; /* on which it is written */
 } standing;
 
 static bool is_proc_status(const standing *s)
@@ -43,7 +43,7 @@ typedef struct border {
     rewriting *t;
     standing *list;
     size_t count, capacity;
-    int64_t *order; /* the threads, as they are told of */
+    int64_t *order; /* the threads in the order in which they are written */
     size_t thread_count, order_capacity;
     idmap threads;
 } border;
@@ -79,7 +79,7 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
     bool proc = record->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
     standing *s = &b->list[b->count++];
     *s = (standing){.thread = thread, .arg_count = proc ? 2 : 3};
-    /* Of the two that tell of goroutines, the one without a stack. */
+    /* Of the two goroutine statuses, the one without a stack. */
     s->spec = gotrace_event_spec_of(t->r->version,
                                     proc ? GOTRACE_V2_ProcStatus : GOTRACE_V2_GoStatus);
     memcpy(s->args, record->args + 1, s->arg_count * sizeof *s->args);

@@ -115,7 +115,7 @@ bool repair_generations_keep(repair *r, const parts_bytes *image)
         if (g->list[i].broken && !stands_alone(r, image, &g->list[i]))
             return false;
     }
-    /* Behind one that is told anew it may well be sound: that one will end as it begins. */
+    /* After a rewritten generation it may be sound: that one will end as it begins. */
     for (size_t i = g->count; i-- > 1;)
         if (g->list[i].broken && !g->list[i - 1].kept && !g->list[i - 1].broken)
             g->list[i].broken = false;
@@ -263,7 +263,7 @@ static bool put_given_batch(splice *s, const repair_batch *b, uint64_t generatio
            repair_put(r, s->into, s->body.bytes, s->body.count);
 }
 
-/* The clocks as the image has them: they were told by way of nanoseconds. */
+/* The clocks of the image; those of the rewritten trace went through nanoseconds. */
 static bool put_own_clocks(splice *s, uint64_t generation)
 {
     const repair_batch *b = repair_first_batch(&s->image, generation);

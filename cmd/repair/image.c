@@ -375,8 +375,8 @@ static uint64_t by_samples(const repair *r)
     return gaps[count / 2] * RATE;
 }
 
-/* Nothing else in a v1 trace tells how fast its clock ticked: tracers take the processor's counter,
- * and divide it by 64; most processors have three in a nanosecond. */
+/* Nothing else in a v1 trace contains the frequency: tracers divide the processor's counter by 64,
+ * and most processors have three counts per nanosecond. */
 static uint64_t estimate_frequency(const repair *r, const char **how)
 {
     uint64_t frequency = r->version >= 19 ? by_samples(r) : 0;
@@ -457,7 +457,7 @@ static bool image_v1(repair *r, parts_bytes *image)
 
 /* ---- v2 ------------------------------------------------------------------------------------- */
 
-/* What a batch tells of the clocks. */
+/* The clocks in a batch. */
 static clocks clocks_of(const repair *r, const repair_batch *b)
 {
     const uint8_t *p = repair_records_of(r, b), *end = r->bytes + b->end;

@@ -84,7 +84,7 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* One way to tell it anew. */
+/* One way to rewrite it. */
 typedef struct attempt {
     parts_bytes written;
     repair_generations generations; /* v2: of what was written */
@@ -155,7 +155,7 @@ static bool best_rewriting(repair *r, const parts_bytes *image, attempt *best)
     return done;
 }
 
-/* What is told of it when it is over: generations that were retold, and others that were not. */
+/* Report at the end: generations that were rewritten, and those that were not. */
 static void emit_runs(repair *r, const char *why)
 {
     const repair_generations *g = &r->generations;
@@ -228,7 +228,7 @@ static bool rewrite_some(repair *r, parts_bytes *image, verdict *v, repair_rewri
     return true;
 }
 
-/* Tell it anew until it is sound: what was made up may need it once more. */
+/* Rewrite it until it is sound: added events may require another pass. */
 static bool rewrite_image(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
 {
     enum { MOST_TIMES = 4 };

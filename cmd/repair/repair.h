@@ -43,7 +43,7 @@
 
 /* ---- for the program ------------------------------------------------------------------------ */
 
-/* What can be found, by the names under which it is told. */
+/* The kinds of findings, with their names in reports. */
 #define REPAIR_KINDS(X)                                                                            \
     X(TRACE, "trace", "another trace begins")                                                      \
     X(HEADER, "header.lost", "the header is lost; the version was guessed")                        \
@@ -88,7 +88,7 @@ typedef struct repair_finding {
 typedef struct repair_totals {
     unsigned traces, written;
     uint64_t events;     /* that stand in the traces written */
-    uint64_t readable;   /* events that a reader tells of them as they stand in the file */
+    uint64_t readable;   /* events that a reader returns before the repair */
     uint64_t given;      /* and as they were written */
     uint64_t bytes_lost; /* of the file */
     uint64_t added, dropped;
@@ -155,7 +155,7 @@ typedef struct repair_generation {
     size_t begin, end; /* in the image */
     uint64_t given;    /* the number that the writer gave it; 0: nothing happened in it */
     bool whole;        /* it stands there as in the file */
-    bool kept;         /* it is to stay as it stands; else it is told anew */
+    bool kept;         /* it is kept unchanged; else it is rewritten */
     bool rewritten;    /* it was */
     bool broken;       /* rules are broken in it */
 } repair_generation;
@@ -184,14 +184,14 @@ typedef struct repair {
     repair_batch *batches;
     size_t count, capacity;
     repair_generations generations; /* v2: of the image; none: nothing of it is to stay */
-    bool again;                     /* it was told anew already, and is not sound yet */
-    bool silent;                    /* tell nothing */
+    bool again;                     /* it was rewritten once, and is not sound yet */
+    bool silent;                    /* report nothing */
     uint64_t sound;                 /* bytes in sound batches */
     repair_totals *totals;
     gotrace_error *error;
 } repair;
 
-/* That these were lost, kept, or told anew, and why. */
+/* Report generations that are lost, kept, or rewritten, and why. */
 void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
                                const char *why);
 void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
@@ -206,7 +206,7 @@ static inline bool repair_is_table(const repair_record *record)
     return record->spec->code == GOTRACE_V1_String || record->spec->code == GOTRACE_V1_Stack;
 }
 
-/* Append. False when memory is refused, which is told in error. */
+/* Append. False if memory runs out; error is set. */
 bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);
 bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
@@ -223,7 +223,7 @@ bool repair_resume(repair *r);
 bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
-/* What telling it anew took. */
+/* Result of a rewrite. */
 typedef struct repair_rewritten {
     uint64_t events;         /* that there were */
     uint64_t added, dropped; /* where it is not kept */

@@ -27,7 +27,7 @@ typedef struct step {
     uint32_t joined;  /* places before it that lead here */
 } step;
 
-/* What the trace tells elsewhere, so that what is found can be compared. */
+/* Facts from the rest of the trace, with which candidates are compared. */
 typedef struct bounds {
     uint64_t low, high, span; /* of time */
     uint64_t goroutine;       /* the highest id */

@@ -1,4 +1,4 @@
-/* retell.c - the events of a trace that breaks rules, told to a writer. */
+/* retell.c - rewrite the events of a trace that violates rules. */
 #include "cmd/repair/retell.h"
 #include "cmd/semantics.h"
 
@@ -20,7 +20,7 @@ static bool write_bytes(void *ctx, const void *bytes, size_t size)
     return repair_put(t->r, t->written, bytes, size);
 }
 
-/* The status of a goroutine that no thread told of. */
+/* The status of a goroutine without a thread. */
 typedef struct held {
     const gotrace_event_spec *spec;
     uint64_t args[GOTRACE_MAX_ARGS];
@@ -30,7 +30,7 @@ typedef struct held {
 
 /* An event that waits until it is its time. */
 typedef struct waiting {
-    gotrace_event_data h; /* args is set when it is told */
+    gotrace_event_data h; /* args is set when it is written */
     uint64_t args[GOTRACE_MAX_ARGS];
     char *message; /* owned */
 } waiting;
@@ -171,7 +171,7 @@ bool rewrite_hand(rewriting *t, const gotrace_event_data *h)
     return false;
 }
 
-/* Of up to three events that one record of v2 tells, the one that is the record. */
+/* Of up to three events for one record of v2, the one that is the record. */
 static bool is_record(const rewriting *t, const gotrace_event *e)
 {
     return !repair_is_v2(t->r) || e->type == 0 ||
@@ -197,7 +197,7 @@ static bool cannot_be(const rewriting *t, const gotrace_event_data *h)
     if (g && g->placed && (uint64_t)g->place != h->args[1])
         return true; /* it would be in two places */
     if (h->args[2] == RUNNING && (!m || !m->has_p || h->thread != (int64_t)h->args[1]))
-        return true; /* the context of what it does will tell */
+        return true; /* the context of its events shows it */
     return m && m->g != 0 && m->g != h->args[0];
 }
 
@@ -209,8 +209,8 @@ static void drop(rewriting *t, const gotrace_event_spec *spec)
         t->why = *gotrace_writer_error(t->writer);
 }
 
-/* What was silent in a generation is told at its end, at a time that nothing else is to wait for.
- */
+/* Statuses of what has no events in a generation are written at its end, at a time for which
+ * nothing else waits. */
 static bool hold(rewriting *t, const gotrace_event *e, const gotrace_event_spec *spec)
 {
     if (!parts_grow(t->r->memory, &t->held, &t->held_capacity, t->held_count + 1, sizeof *t->held,
@@ -345,7 +345,7 @@ static bool sync(rewriting *t, const gotrace_event *e)
     return emit_experiments(t, generation);
 }
 
-/* Tell it, and what makes it possible. */
+/* Write it, and what makes it possible. */
 static bool emit_one(rewriting *t, gotrace_event_data *h, uint64_t ticks)
 {
     if (!rewrite_at(t, ticks, repair_is_v2(t->r) ? h->thread : h->proc))
@@ -477,7 +477,7 @@ static bool emit(rewriting *t, const gotrace_event *e)
     return t->sorted ? let_wait(t, &h, ticks) : emit_one(t, &h, ticks);
 }
 
-/* v1: note when goroutines start for the last time, before all is told. */
+/* v1: note when goroutines start for the last time, before events are written. */
 static bool note_starts(rewriting *t)
 {
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;

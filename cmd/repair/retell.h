@@ -1,5 +1,5 @@
 /*
- * retell.h - between telling a writer all events, and what makes them possible.
+ * retell.h - shared by the parts that rewrite events.
  */
 #ifndef REPAIR_REWRITE_H
 #define REPAIR_REWRITE_H
@@ -9,7 +9,7 @@
 
 enum { MOST_FRAMES = 1024 };
 
-/* As far as the writer was told. Zero is: not known. */
+/* State known to the writer. Zero: unknown. */
 typedef enum life {
     LIFE_UNKNOWN = 0,
     LIFE_RUNNABLE,
@@ -43,7 +43,7 @@ typedef struct m_life {
     bool has_p;
     int64_t p;
     uint64_t g;      /* 0 for none */
-    uint64_t active; /* what was told when it did something last */
+    uint64_t active; /* number of events when it was last active */
 } m_life;
 
 typedef struct rewriting {
@@ -54,7 +54,7 @@ typedef struct rewriting {
     parts_bytes *written;
     const parts_bytes *image;
     uint64_t frequency, now;
-    int64_t place; /* v2: the thread, v1: the proc, that was told of last */
+    int64_t place; /* v2: the thread, v1: the proc, of the last event */
     idmap goroutines, procs, threads;
     idmap starts;    /* v1: when a goroutine starts for the last time */
     uint64_t given;  /* on threads, with what was made up */
@@ -64,22 +64,22 @@ typedef struct rewriting {
     bool failed;
     bool first_try;
     int64_t idle;                  /* the proc that became idle last */
-    repair layout;                 /* v2: the image's batches, for the times as they were told */
-    repair_generation *generation; /* that is told of, if they are known */
+    repair layout;                 /* v2: the image's batches, for the recorded times */
+    repair_generation *generation; /* the current one, if known */
     repair_rewritten counted;      /* what was made up and left out before it */
-    bool gc_on, gc_given;          /* v2: a GC cycle goes on; this generation told of one */
+    bool gc_on, gc_given;          /* v2: a GC cycle is active; this generation recorded one */
     uint64_t gc_last;              /* number of its last event in the image so far */
     size_t begun;                  /* so many of these are of generations that began */
     size_t experiments;            /* so many of these were looked at */
     struct held *held;             /* statuses that wait for the end of their generation */
     size_t held_count, held_capacity;
-    bool sorted; /* by the times told, not as the reader has them */
+    bool sorted; /* by recorded times, not in the order of the reader */
     struct waiting *waiting;
     size_t place_count, waiting_capacity;
     struct turn *turns; /* of those that wait, then of those that do not any more */
     size_t turn_count, turn_capacity;
     uint64_t numbered;
-    uint64_t changed[2]; /* arguments of an event that is told otherwise than it was */
+    uint64_t changed[2]; /* changed arguments of an event */
     gotrace_frame frames[MOST_FRAMES];
 } rewriting;
 
@@ -90,7 +90,7 @@ bool rewrite_at(rewriting *t, uint64_t ticks, int64_t place);
 /* Hand an event to the writer; false where it refuses. What it takes is followed. */
 bool rewrite_hand(rewriting *t, const gotrace_event_data *h);
 
-/* Tell what has to have happened before that event; false where nothing helps. */
+/* Write the events that make that event possible; false if there are none. */
 bool rewrite_steer(rewriting *t, gotrace_event_data *h);
 
 /* v1: where an event says that a goroutine is gone that starts later, take the one that says that
@@ -111,7 +111,7 @@ bool rewrite_turn_gc(rewriting *t, bool on);
  * which is given one if that can be. */
 int64_t rewrite_busy_thread(rewriting *t, int64_t other);
 
-/* Follow what was told. */
+/* Track the written event. */
 void rewrite_follow(rewriting *t, const gotrace_event_data *h);
 
 #endif

@@ -174,7 +174,7 @@ static void follow_v2(rewriting *t, const gotrace_event_data *h)
     /* A sample says where a goroutine was: that comes from elsewhere, and makes no context. */
     if (thread == GOTRACE_NO_THREAD || code == GOTRACE_V2_CPUSample)
         return;
-    /* A context that was told and not known is so now. */
+    /* A given context that was unknown is known now. */
     m_life *m = m_of(t, thread);
     if (!m->has_p && h->proc != GOTRACE_NO_PROC && code != N_PROC_START &&
         p_of(t, h->proc)->state == PROC_UNKNOWN)
@@ -316,7 +316,7 @@ static bool on_thread_with(rewriting *t, unsigned code, int64_t thread, uint64_t
     return add(t, code, GOTRACE_NO_PROC, thread, &arg, 1);
 }
 
-/* Why a goroutine stops that is not told to: */
+/* The reason of a stop that is not in the trace. */
 static bool stop_on(rewriting *t, unsigned code, int64_t thread)
 {
     static const char why[] = "undetermined";
@@ -405,7 +405,7 @@ static bool give_proc(rewriting *t, int64_t thread, int64_t proc, bool exact)
            on_thread_with(t, N_PROC_START, thread, (uint64_t)proc);
 }
 
-/* After the first generation a goroutine that nobody told of has to be created. */
+/* After the first generation an unknown goroutine has to be created. */
 static bool introduce(rewriting *t, uint64_t id, int64_t thread)
 {
     const m_life *m = m_of(t, thread);
