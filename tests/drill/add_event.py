@@ -31,9 +31,8 @@ insert('cmd/gen/gen.h', ('    X(SWITCH_END, NULL, "GoSwitchDestroy")',
 insert('cmd/gen/cover.c',
        ('static void done(gen_sim *s,', fragment('cover.add')),
        ('    if (s->marking)\n        gen_gc_end(s, p);\n    s->toured = true;',
-        '    if (gen_has(s, GEN_HANDOFF) && !(s->seen & (uint64_t)1 << GEN_HANDOFF)) {\n'
-        '        if (!handoff(s, p, g))\n'
-        '            gen_preempt(s, p, OP_START);\n'
-        '        g->pc--; /* and then go on here */\n'
+        '    if (gen_has(s, GEN_HANDOFF) && !handoff(s, p, g)) {\n'
+        '        gen_preempt(s, p, OP_START);\n'
+        '        g->pc--; /* and then look again */\n'
         '        return;\n'
         '    }\n'))
