@@ -257,15 +257,25 @@ class Tree:
         """The tests that may notice a mutant, those first that are likely to and are quick."""
         path, line = mutant["path"], mutant["line"]
         known = line in self.measured.get(path, [])
+        private = self.is_private(mutant)
         words = [w for w in re.split(r"\W|_", os.path.splitext(path)[0])[1:] if len(w) > 2]
 
         def covers(name):
-            return not known or name not in self.covered or line in self.covered[name].get(path, [])
+            if name not in self.covered or not (known or private):
+                return True
+            ran = self.covered[name].get(path, [])
+            return line in ran if known else bool(ran)
 
         def merit(name):
             likely = 1 + 3 * sum(w in name for w in words) + 2 * kills.get((path, name), 0) + kills.get(name, 0) / 2
             return likely / (self.seconds[name] + 0.5)
         return sorted(filter(covers, self.tests), key=merit, reverse=True)
+
+    def is_private(self, mutant):
+        """Whether only functions of its file can see the line: it is not in a table with external linkage."""
+        with open(os.path.join(self.folder, mutant["path"])) as file:
+            heads = [line for line in file.read().split("\n")[:mutant["line"]] if re.match(r"\w", line)]
+        return bool(heads) and (heads[-1].startswith("static") or not heads[-1].rstrip().endswith("= {"))
 
     def object_code(self, path):
         """What the object of a source holds, without what debuggers read."""
