@@ -9,6 +9,7 @@ noise() { tail -c +17 "$trace" | head -c 3000; }
 { printf 'PK\3\4'; noise; } >app.zip
 { head -c 257 /dev/zero; printf 'ustar\00000'; noise; } >app.tar
 printf '\n<!DOCTYPE html>\n<html><title>Login</title></html>\n' >login.html
+printf '\357\273\277\t\r\n <html><title>Login</title></html>\r\n' >spaces.html
 printf '404 page not found\n' >notfound
 printf 'Could not enable tracing: tracing is already enabled\n' >busy
 printf '<?xml version="1.0"?><svg/>\n' >app.svg
@@ -27,7 +28,7 @@ printf '[{"name":"a","ph":"X","ts":1,"dur":2}]' >list.json
 { printf '%%PDF-1.7'; noise; } >a.pdf
 { printf '\211PNG\r\n\032\n'; noise; } >a.png
 { printf '\377\330\377\340'; noise; } >a.jpg
-for file in app.xz app.bz2 app.lz4 app.zip app.tar login.html notfound busy app.svg app.log text.script \
+for file in app.xz app.bz2 app.lz4 app.zip app.tar login.html spaces.html notfound busy app.svg app.log text.script \
     json.script jsonl.script cbor.script chrome.json app.pftrace events.jsonl list.json cpu.pprof \
     program perf.data a.pdf a.png a.jpg; do
     run gotrace validate -q $file
