@@ -6,6 +6,9 @@
  *   REFUSE_ALL=1    and every one after it
  *   REFUSE_COUNT=1  say on standard error, at the end, how many there were, and how many blocks
  *                   are not freed
+ *   REFUSE_PLACES=F write to file F, for each place in the program that allocates, a line: what
+ *                   identifies it, and the number of its first call. A place is an allocation and
+ *                   its callers, CALLERS deep.
  *
  * With REFUSE_TMPFILE=1 it instead acts as a file system without files that have no name
  * (O_TMPFILE).
@@ -15,10 +18,13 @@
  * mkdir, rmdir, fsync, fchmod, ftruncate. REFUSE_LOG names a file to which a line is added for each
  * call of that name: the call, its path, and "refused" if it was.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +44,11 @@ static atomic_ulong calls;
 static atomic_long blocks; /* that are not freed */
 static unsigned long refuse_at;
 static int refuse_all;
+static int places_fd = -1;
+
+enum { CALLERS = 3, MOST_FRAMES = CALLERS + 6, MOST_PLACES = 1 << 14 };
+static atomic_ulong places[MOST_PLACES]; /* by their identity; 0: free */
+static _Thread_local int within;         /* backtrace allocates itself */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -45,6 +56,14 @@ __attribute__((constructor)) static void begin(void)
     refuse_at = at ? strtoul(at, NULL, 10) : 0;
     const char *all = getenv("REFUSE_ALL");
     refuse_all = all && *all;
+    const char *file = getenv("REFUSE_PLACES");
+    if (file) {
+        void *frame;
+        within = 1;
+        backtrace(&frame, 1);
+        within = 0;
+        places_fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    }
     /* What was allocated before main is the loader's. */
     atomic_store(&calls, 0);
 }
@@ -61,9 +80,45 @@ __attribute__((destructor)) static void end(void)
         _exit(1);
 }
 
+/* The same in each run, wherever the program and its libraries are loaded. */
+static unsigned long identity(void)
+{
+    void *frames[MOST_FRAMES];
+    unsigned long hash = 14695981039346656037u;
+    int count = backtrace(frames, MOST_FRAMES);
+    Dl_info own, info;
+    dladdr((void *)&places, &own);
+    for (int i = 0, callers = 0; i < count && callers < CALLERS; i++) {
+        if (!dladdr(frames[i], &info) || info.dli_fbase == own.dli_fbase)
+            continue;
+        hash = (hash ^ ((uintptr_t)frames[i] - (uintptr_t)info.dli_fbase)) * 1099511628211u;
+        callers++;
+    }
+    return hash | 1;
+}
+
+static void note_place(unsigned long n)
+{
+    if (places_fd < 0 || within)
+        return;
+    within = 1;
+    unsigned long id = identity(), found = 0;
+    size_t slot = id % MOST_PLACES;
+    while (!atomic_compare_exchange_strong(&places[slot], &found, id) && found != id) {
+        slot = (slot + 1) % MOST_PLACES;
+        found = 0;
+    }
+    char line[64];
+    int size = found == id ? 0 : snprintf(line, sizeof line, "%lx %lu\n", id, n);
+    if (write(places_fd, line, (size_t)size) != size)
+        _exit(1);
+    within = 0;
+}
+
 static int refused(void)
 {
     unsigned long n = atomic_fetch_add(&calls, 1) + 1;
+    note_place(n);
     if (refuse_at == 0 || n < refuse_at || (n > refuse_at && !refuse_all))
         return 0;
     errno = ENOMEM;

@@ -54,15 +54,34 @@ judge() {
 
 # ---- memory ------------------------------------------------------------------------------------
 
-# At most so many places of a run, which are spread over all. What is short is tried as a whole.
+# Each place in the program that allocates, once in all commands: at its first call. With FAULTS so many allocations of
+# each command instead, spread over all. What is short is tried as a whole.
 places=${FAULTS:-5}
 readonly short=200
+: >known
+
+# calls_to_refuse COUNT COMMAND...: the numbers of these calls; new places are added to those that are known.
+calls_to_refuse() {
+    local count=$1
+    shift
+    if [[ $* = *short* && $count -le $short ]]; then
+        seq "$count"
+    elif [ -n "${FAULTS:-}" ]; then
+        seq 1 $(((count + places - 1) / places)) "$count"
+    else
+        LD_PRELOAD=$refuse REFUSE_PLACES=found "$gotrace" "$@" >/dev/null 2>&1
+        renew
+        echo 1
+        awk 'FILENAME == "known" { known[$1]; next } !($1 in known) && $2 > 1 { print $2 }' known found
+        cut -d ' ' -f 1 found >>known
+    fi
+}
 
 # How many blocks the program did not free, as refuse.so counts them: in the last line of the log.
 left() { sed -n '$s/^[0-9]* //p' log; }
 
 sweep_memory() {
-    local count whole usual at step all status why first
+    local count whole usual at all status why first
     LD_PRELOAD=$refuse REFUSE_COUNT=1 "$gotrace" "$@" >/dev/null 2>log
     usual=$?
     count=$(sed -n '$s/ .*//p' log)
@@ -70,10 +89,8 @@ sweep_memory() {
     renew
     [[ $count =~ ^[1-9][0-9]*$ ]] || { fail "gotrace $*: no allocations?"; return; }
     [ "$(left)" = 0 ] || { fail "gotrace $*: $(left) blocks are not freed"; return; }
-    step=$(((count + places - 1) / places))
-    [[ $* != *short* || $count -gt $short ]] || step=1
     first=
-    for ((at = 1; at <= count; at += step)); do
+    for at in $(calls_to_refuse "$count" "$@"); do
         for all in '' 1; do
             LD_PRELOAD=$refuse REFUSE_COUNT=1 REFUSE_AT=$at REFUSE_ALL=$all "$gotrace" "$@" >/dev/null 2>log
             status=$?
