@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What every verb does when memory is refused, at each allocation, when a write fails, at each
-# block, and when results cannot get their names (calls.bash). It has to end with a status of ours, to say why, and to leave no output but a whole one and
-# no temporary file.
+# What every verb does when memory is refused, at each place that allocates, when a write fails, at each
+# block, and when results cannot get their names (calls.bash). It has to end with a status of ours, to say
+# why, to free what it allocated, and to leave no output but a whole one and no temporary file.
 #
 #   tests/faults/run.sh [PATTERN]     only commands in which it occurs (calls: only those of calls.bash)
 #   FAULTS=100000 tests/faults/run.sh   each allocation and each block, not only some of them
@@ -159,6 +159,7 @@ sweep_disk() {
 
 cp "$traces/go1.19-chan.trace" v1.trace
 cp "$traces/go1.26-gens.trace" v2.trace
+cp "$traces/go1.26-user.trace" user.trace
 # Strings as long as what jansson has room for before it asks for more.
 {
     echo '{"trace":"go 1.19","records":[{"event":"Batch","p":0,"ticks":1}'
@@ -211,6 +212,8 @@ END
     cat <<'END'
 split --by proc -o out/parts v1.trace
 split --by generation -o out/parts v2.trace
+convert --to perfetto -o out/out user.trace
+convert --to chrome -o out/out user.trace
 gen --go 1.19 --events 3000 -o out/out
 gen --go 1.26 --events 3000 -o out/out
 gen --defect goroutine.start -o out/out
@@ -237,6 +240,23 @@ else
     can_mount=
     echo 'SKIP full disks: a file system cannot be mounted here'
     skipped=$((skipped + 1))
+fi
+
+# What a verb keeps in memory depends on what is in the trace.
+check_blocks() {
+    LD_PRELOAD=$refuse REFUSE_COUNT=1 "$gotrace" "$@" >/dev/null 2>log
+    renew
+    if [ "$(left)" = 0 ]; then passed=$((passed + 1)); else fail "gotrace $*: $(left) blocks are not freed"; fi
+}
+if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
+    for sample in gccgo-user go1.19-timer go1.21-cgo go1.21-user go1.22-prof go1.23-iter go1.26-user go1.26-allocfree go1.27-timer; do
+        cp "$traces/$sample.trace" blocks.trace
+        for command in info 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
+            'convert --to chrome' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
+            # shellcheck disable=SC2086
+            check_blocks $command -o out/out blocks.trace
+        done
+    done
 fi
 
 mapfile -t all <all
