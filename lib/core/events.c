@@ -148,56 +148,6 @@ static void set_context(gt_v1_shape *shape, const gotrace_semantics *does)
     shape->after_arg = starts ? UINT64_MAX : 0;
 }
 
-static bool is_change(gotrace_change change, gotrace_state from, gotrace_state to)
-{
-    return change.from == from && change.to == to;
-}
-
-static gt_action transition_of(const gotrace_semantics *does)
-{
-    if (does->resource == GOTRACE_RESOURCE_PROC)
-        return is_change(does->proc, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING)
-                   ? GT_ACTION_PROC_START
-               : is_change(does->proc, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE)
-                   ? GT_ACTION_PROC_STOP
-                   : GT_ACTION_UNKNOWN;
-    if (does->initial)
-        return does->other.from == GOTRACE_STATE_RUNNABLE ? GT_ACTION_FOUND : GT_ACTION_UNKNOWN;
-    if (is_change(does->other, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE))
-        return GT_ACTION_CREATE;
-    if (is_change(does->other, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING))
-        return GT_ACTION_START;
-    if (is_change(does->other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE))
-        return GT_ACTION_WAKE;
-    if (is_change(does->other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
-        return GT_ACTION_EXIT;
-    bool stops = does->self.from == GOTRACE_STATE_RUNNING && does->self.to != GOTRACE_STATE_RUNNING;
-    return stops && !does->other.to ? GT_ACTION_STOP : GT_ACTION_UNKNOWN;
-}
-
-static gt_action action_of(const gotrace_semantics *does)
-{
-    switch ((gotrace_kind)does->kind) {
-    case GOTRACE_KIND_NONE: return GT_ACTION_NONE;
-    case GOTRACE_KIND_TRANSITION: return transition_of(does);
-    case GOTRACE_KIND_SYSCALL: return GT_ACTION_SYSCALL;
-    case GOTRACE_KIND_METRIC: return GT_ACTION_METRIC;
-    case GOTRACE_KIND_RANGE_BEGIN: return GT_ACTION_RANGE_BEGIN;
-    case GOTRACE_KIND_RANGE_END: return GT_ACTION_RANGE_END;
-    case GOTRACE_KIND_TASK_BEGIN: return GT_ACTION_TASK_BEGIN;
-    case GOTRACE_KIND_TASK_END: return GT_ACTION_TASK_END;
-    case GOTRACE_KIND_REGION_BEGIN: return GT_ACTION_REGION;
-    case GOTRACE_KIND_LOG: return GT_ACTION_LOG;
-    case GOTRACE_KIND_SAMPLE: return GT_ACTION_SAMPLE;
-    case GOTRACE_KIND_REGION_END: /* these are of v2 */
-    case GOTRACE_KIND_LABEL:
-    case GOTRACE_KIND_RANGE_ACTIVE:
-    case GOTRACE_KIND_SYNC:
-    case GOTRACE_KIND_EXPERIMENT: break;
-    }
-    return GT_ACTION_UNKNOWN;
-}
-
 /* Go's reader orders goroutines by what can make them runnable again. An event that starts nothing
  * of that kind is ordered by its proc and its time. */
 static uint8_t rule_of(const gt_v1_shape *shape, unsigned code)
@@ -231,10 +181,11 @@ static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t fl
 /* What the event changes: the goroutine that it names, else the one that runs, or the proc. */
 static void set_change(gt_v1_shape *shape)
 {
-    const gotrace_semantics *does = shape->does;
-    gotrace_change change = does->proc.to ? does->proc : does->other.to ? does->other : does->self;
+    gotrace_change change = gt_change_of(shape->does);
     shape->from = change.from;
     shape->to = change.to;
+    shape->status = gt_status_of(change.from);
+    shape->next = gt_next_of(shape->does);
 }
 
 /* Where the arguments are that have a meaning by their kind. */
@@ -270,7 +221,7 @@ static gt_v1_shape shape_of(int version, unsigned code)
                          .kind = does->kind,
                          .resource = does->resource,
                          .range = does->range,
-                         .action = (uint8_t)action_of(does)};
+                         .action = (uint8_t)gt_action_of(does)};
     set_context(&shape, does);
     set_change(&shape);
     shape.rule = rule_of(&shape, code);

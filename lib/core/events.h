@@ -46,6 +46,10 @@ typedef enum gt_action {
     GT_ACTION_SAMPLE,
 } gt_action;
 
+/* What a reader of v1 knows of a goroutine. To Go's reader a system call that blocks is a wait, and
+ * a goroutine that cannot become runnable again is not there. */
+enum { GT_DEAD = 0, GT_RUNNABLE, GT_RUNNING, GT_WAITING };
+
 /* gt_v1_shape.rule, besides the code. */
 enum {
     GT_RULE_CODE = 0x3f,
@@ -75,11 +79,12 @@ typedef struct gt_v1_shape {
     uint8_t kind, resource, range;       /* as in gotrace_event, as far as the type alone says */
     uint8_t action;                      /* gt_action */
     uint8_t from, to;                    /* gotrace_state, of the goroutine or proc that changes */
+    uint8_t status, next;                /* the same of a goroutine: GT_DEAD ... */
     uint8_t task, parent, string, start; /* arguments: the task, its parent, a string, where a new
                                             goroutine starts */
     bool refers;                         /* string or start is an id of a table */
     bool apart;        /* the order takes it from a list of the index, not from its proc */
-    uint8_t unused[4]; /* 64 bytes in all: found by a shift */
+    uint8_t unused[2]; /* 64 bytes in all: found by a shift */
 } gt_v1_shape;
 
 _Static_assert(sizeof(gt_v1_shape) == 64, "a shape is found by a shift");

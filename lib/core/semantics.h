@@ -29,4 +29,80 @@
 #define STARTED              .started = true
 #define FUTILE(part)         .futile = GOTRACE_FUTILE_##part
 
+/* ---- what follows from a row of v1: inline, so that a table that is expanded has it at once -----
+ */
+
+GT_INLINE bool gt_is_change(gotrace_change change, gotrace_state from, gotrace_state to)
+{
+    return change.from == from && change.to == to;
+}
+
+GT_INLINE gt_action gt_transition_of(const gotrace_semantics *does)
+{
+    if (does->resource == GOTRACE_RESOURCE_PROC)
+        return gt_is_change(does->proc, GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING)
+                   ? GT_ACTION_PROC_START
+               : gt_is_change(does->proc, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE)
+                   ? GT_ACTION_PROC_STOP
+                   : GT_ACTION_UNKNOWN;
+    if (does->initial)
+        return does->other.from == GOTRACE_STATE_RUNNABLE ? GT_ACTION_FOUND : GT_ACTION_UNKNOWN;
+    if (gt_is_change(does->other, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE))
+        return GT_ACTION_CREATE;
+    if (gt_is_change(does->other, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING))
+        return GT_ACTION_START;
+    if (gt_is_change(does->other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE))
+        return GT_ACTION_WAKE;
+    if (gt_is_change(does->other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
+        return GT_ACTION_EXIT;
+    bool stops = does->self.from == GOTRACE_STATE_RUNNING && does->self.to != GOTRACE_STATE_RUNNING;
+    return stops && !does->other.to ? GT_ACTION_STOP : GT_ACTION_UNKNOWN;
+}
+
+GT_INLINE gt_action gt_action_of(const gotrace_semantics *does)
+{
+    switch ((gotrace_kind)does->kind) {
+    case GOTRACE_KIND_NONE: return GT_ACTION_NONE;
+    case GOTRACE_KIND_TRANSITION: return gt_transition_of(does);
+    case GOTRACE_KIND_SYSCALL: return GT_ACTION_SYSCALL;
+    case GOTRACE_KIND_METRIC: return GT_ACTION_METRIC;
+    case GOTRACE_KIND_RANGE_BEGIN: return GT_ACTION_RANGE_BEGIN;
+    case GOTRACE_KIND_RANGE_END: return GT_ACTION_RANGE_END;
+    case GOTRACE_KIND_TASK_BEGIN: return GT_ACTION_TASK_BEGIN;
+    case GOTRACE_KIND_TASK_END: return GT_ACTION_TASK_END;
+    case GOTRACE_KIND_REGION_BEGIN: return GT_ACTION_REGION;
+    case GOTRACE_KIND_LOG: return GT_ACTION_LOG;
+    case GOTRACE_KIND_SAMPLE: return GT_ACTION_SAMPLE;
+    case GOTRACE_KIND_REGION_END: /* these are of v2 */
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT: break;
+    }
+    return GT_ACTION_UNKNOWN;
+}
+
+GT_INLINE uint8_t gt_status_of(uint8_t state)
+{
+    static const uint8_t statuses[] = {
+        [GOTRACE_STATE_NOT_EXIST] = GT_DEAD,  [GOTRACE_STATE_RUNNABLE] = GT_RUNNABLE,
+        [GOTRACE_STATE_RUNNING] = GT_RUNNING, [GOTRACE_STATE_SYSCALL] = GT_WAITING,
+        [GOTRACE_STATE_WAITING] = GT_WAITING, [GOTRACE_STATE_ABANDONED] = GT_DEAD,
+    };
+    return statuses[state];
+}
+
+/* The change that the event makes: of the goroutine that it names, else of the one that runs, or of
+ * the proc. */
+GT_INLINE gotrace_change gt_change_of(const gotrace_semantics *does)
+{
+    return does->proc.to ? does->proc : does->other.to ? does->other : does->self;
+}
+
+/* The status that a goroutine then has. */
+GT_INLINE uint8_t gt_next_of(const gotrace_semantics *does)
+{
+    return does->forever ? GT_DEAD : gt_status_of(gt_change_of(does).to);
+}
+
 #endif

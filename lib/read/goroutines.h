@@ -7,21 +7,9 @@
 #ifndef GT_GOROUTINES_H
 #define GT_GOROUTINES_H
 
+#include "core/events.h"
 #include "core/map.h"
 #include "read/tables.h"
-
-enum { GT_DEAD = 0, GT_RUNNABLE, GT_RUNNING, GT_WAITING };
-
-/* v1: a gotrace_state as one of these. To Go's reader a system call that blocks is a wait. */
-static inline uint8_t gt_status_of(uint8_t state)
-{
-    static const uint8_t statuses[] = {
-        [GOTRACE_STATE_NOT_EXIST] = GT_DEAD,  [GOTRACE_STATE_RUNNABLE] = GT_RUNNABLE,
-        [GOTRACE_STATE_RUNNING] = GT_RUNNING, [GOTRACE_STATE_SYSCALL] = GT_WAITING,
-        [GOTRACE_STATE_WAITING] = GT_WAITING,
-    };
-    return statuses[state];
-}
 
 static inline const char *gt_status_name(uint8_t status)
 {

@@ -251,7 +251,7 @@ static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect
 /* The event has been dealt with: a goroutine that it ended can be forgotten. */
 static inline bool settle(gotrace_reader *reader, const gt_effect *effect)
 {
-    return !effect->goroutine || effect->to != GOTRACE_STATE_NOT_EXIST ||
+    return effect->to != GOTRACE_STATE_NOT_EXIST ||
            gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
            gt_fail_memory(reader);
 }

@@ -55,8 +55,8 @@ static order_rule rule_of(const gt_v1_shape *shape, unsigned code)
     return (order_rule){.any = any ? UINT64_MAX : 0,
                         .arg = any || first || second ? 0 : UINT64_MAX,
                         .constant = second,
-                        .status = gt_status_of(shape->from),
-                        .next = gt_status_of(shape->to),
+                        .status = shape->status,
+                        .next = shape->next,
                         .step = numbered,
                         .of_subject = numbered && shape->context_arg == 0};
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/semantics.h"
+
 enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
 
 typedef struct proc_state {
@@ -20,7 +22,6 @@ typedef struct step {
     gotrace_reader *reader;
     struct gt_states *states;
     const gt_event *e;
-    const gt_v1_shape *shape;
     gt_effect *effect;
     gt_goroutine *g;
     proc_state *p;
@@ -77,6 +78,11 @@ void gt_states_free(gotrace_reader *reader, gt_states *s)
 #define BROKEN(s, rule, ...)                                                                       \
     ((s)->effect->suspect = true, gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
 
+static const gt_v1_shape *shape_of(const step *s)
+{
+    return &s->reader->index.shapes[s->e->type];
+}
+
 static const char *name_of(const step *s)
 {
     return gotrace_event_spec_of(s->reader->summary.version, s->e->type)->name;
@@ -131,16 +137,16 @@ GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
 }
 
 /* The goroutine comes into the state that the row names. */
-GT_INLINE void change_as_stated(step *s, gt_goroutine *g)
+GT_INLINE void change_as_stated(step *s, gt_goroutine *g, const gotrace_semantics *does)
 {
-    change(s, g, gt_status_of(s->shape->to), s->shape->to);
+    change(s, g, gt_next_of(does), gt_change_of(does).to);
 }
 
 static bool report_state(step *s, const gt_goroutine *g)
 {
     const char *is = gt_status_name(g->state);
-    const char *wanted = gt_status_name(gt_status_of(s->shape->from));
-    switch ((gt_action)s->shape->action) {
+    const char *wanted = gt_status_name(shape_of(s)->status);
+    switch ((gt_action)shape_of(s)->action) {
     case GT_ACTION_START:
         return BROKEN(s, GOTRACE_RULE_GO_START,
                       "goroutine %llu starts, but it is %s; it has to be %s", id(g->id), is,
@@ -160,9 +166,9 @@ static bool report_state(step *s, const gt_goroutine *g)
 }
 
 /* The goroutine that changes has to be in the state that the row names. */
-GT_INLINE bool check_state(step *s, const gt_goroutine *g)
+GT_INLINE bool check_state(step *s, const gt_goroutine *g, const gotrace_semantics *does)
 {
-    return g->state == gt_status_of(s->shape->from) || report_state(s, g);
+    return g->state == gt_status_of(gt_change_of(does).from) || report_state(s, g);
 }
 
 /* What a goroutine does, it does while it runs, on its proc. Source: Go's checkRunning. */
@@ -187,21 +193,21 @@ static inline bool check_running(step *s, bool scheduler_may)
 }
 
 /* The goroutine stops running: the proc is free. */
-GT_INLINE bool stop(step *s)
+GT_INLINE bool stop(step *s, const gotrace_semantics *does)
 {
-    const gt_v1_shape *shape = s->shape;
-    s->reader->summary.goroutines_ended += shape->to == GOTRACE_STATE_NOT_EXIST;
+    if (does->self.to == GOTRACE_STATE_NOT_EXIST)
+        s->reader->summary.goroutines_ended++;
     if (!check_running(s, false))
         return false;
-    change(s, s->g, shape->does->forever ? GT_DEAD : gt_status_of(shape->to), shape->to);
-    if (shape->to != GOTRACE_STATE_SYSCALL) /* it still is that call that it blocks in */
+    if (does->self.to != GOTRACE_STATE_SYSCALL) /* it still is that call that it blocks in */
         s->g->last_type = s->e->type;
+    change_as_stated(s, s->g, does);
     s->p->goroutine = 0;
     s->p->running = NULL;
     return true;
 }
 
-static bool create(step *s)
+static bool create(step *s, const gotrace_semantics *does)
 {
     const gt_event *e = s->e;
     if (!check_running(s, true))
@@ -221,23 +227,23 @@ static bool create(step *s)
     made->created = e->ticks;
     made->last_type = e->type;
     made->cause = initial ? 0 : e->offset;
-    change_as_stated(s, made);
+    change_as_stated(s, made, does);
     s->reader->summary.goroutines_created += !initial;
     s->reader->summary.goroutines_initial += initial;
     return true;
 }
 
-GT_INLINE bool start(step *s)
+GT_INLINE bool start(step *s, const gotrace_semantics *does)
 {
     const gt_event *e = s->e;
-    if (!check_state(s, s->g))
+    if (!check_state(s, s->g, does))
         return false;
     if (s->p->goroutine != 0 &&
         !BROKEN(s, GOTRACE_RULE_GO_START,
                 "goroutine %llu starts on proc %lld, which is running goroutine %llu",
                 id(e->goroutine), (long long)s->p->id, id(s->p->goroutine)))
         return false;
-    change_as_stated(s, s->g);
+    change_as_stated(s, s->g, does);
     s->effect->cause = s->g->cause;
     s->g->cause = 0;
     s->g->last_type = 0;
@@ -246,7 +252,7 @@ GT_INLINE bool start(step *s)
     return true;
 }
 
-GT_INLINE bool unblock(step *s)
+GT_INLINE bool unblock(step *s, const gotrace_semantics *does)
 {
     const gt_event *e = s->e;
     bool timer = s->reader->index.timers.entries &&
@@ -266,22 +272,22 @@ GT_INLINE bool unblock(step *s)
     gt_goroutine *woken = find(s, e->args[0]);
     if (!woken)
         return false;
-    if (!check_state(s, woken))
+    if (!check_state(s, woken, does))
         return false;
     if (woken->last_type == GOTRACE_V1_GoBlockNet && !timer)
         s->effect->lane = LANE_NETWORK;
     woken->last_type = e->type;
     woken->known = true;
     woken->cause = e->offset;
-    change_as_stated(s, woken);
+    change_as_stated(s, woken, does);
     return true;
 }
 
-static bool found(step *s)
+static bool found(step *s, const gotrace_semantics *does)
 {
-    if (!check_state(s, s->g))
+    if (!check_state(s, s->g, does))
         return false;
-    change_as_stated(s, s->g);
+    change_as_stated(s, s->g, does);
     s->g->last_type = s->e->type;
     return true;
 }
@@ -297,14 +303,14 @@ static bool syscall_enter(step *s)
     return true;
 }
 
-static bool syscall_exit(step *s)
+static bool syscall_exit(step *s, const gotrace_semantics *does)
 {
     s->effect->lane = LANE_SYSCALL;
-    if (!check_state(s, s->g))
+    if (!check_state(s, s->g, does))
         return false;
     s->g->last_type = s->e->type;
     s->g->cause = s->e->offset;
-    change_as_stated(s, s->g);
+    change_as_stated(s, s->g, does);
     return true;
 }
 
@@ -312,9 +318,9 @@ static bool syscall_exit(step *s)
 
 static void change_proc(step *s)
 {
-    s->p->is_running = s->shape->to == GOTRACE_STATE_RUNNING;
+    s->p->is_running = shape_of(s)->to == GOTRACE_STATE_RUNNING;
     s->effect->from = s->p->shown;
-    s->effect->to = s->p->shown = s->shape->to;
+    s->effect->to = s->p->shown = shape_of(s)->to;
 }
 
 static bool proc_start(step *s)
@@ -349,7 +355,7 @@ typedef struct range_state {
 
 static range_state range_of(step *s)
 {
-    switch ((gotrace_range)s->shape->range) {
+    switch ((gotrace_range)shape_of(s)->range) {
     case GOTRACE_RANGE_NONE: break;
     case GOTRACE_RANGE_GC:
         return (range_state){&s->states->gc, "the last cycle has not ended",
@@ -375,7 +381,7 @@ static bool check_stw_kind(step *s)
 
 static bool range(step *s, bool begins)
 {
-    gotrace_range which = s->shape->range;
+    gotrace_range which = shape_of(s)->range;
     if (which == GOTRACE_RANGE_STW && begins && !check_stw_kind(s))
         return false;
     if (which == GOTRACE_RANGE_GC && begins)
@@ -487,37 +493,56 @@ static inline bool refer(step *s, const gt_table *table, uint64_t wanted, uint64
 static bool refer_args(step *s)
 {
     const gt_index *index = &s->reader->index;
-    const gt_v1_shape *shape = s->shape;
+    const gt_v1_shape *shape = shape_of(s);
     return (!shape->string || refer(s, &index->strings, s->e->args[shape->string - 1], 1)) &&
            (!shape->start || refer(s, &index->stacks, s->e->args[shape->start - 1], 2));
 }
 
 /* ---- one event ----------------------------------------------------------------------------- */
 
-GT_INLINE bool dispatch(step *s)
+GT_INLINE bool act(step *s, const gotrace_semantics *does)
 {
-    switch ((gt_action)s->shape->action) {
+    switch (gt_action_of(does)) {
     case GT_ACTION_UNKNOWN: /* no event has it: see test_semantics */
     case GT_ACTION_NONE:
     case GT_ACTION_SAMPLE: return true;
-    case GT_ACTION_CREATE: return create(s);
-    case GT_ACTION_START: return start(s);
-    case GT_ACTION_STOP: return stop(s);
-    case GT_ACTION_WAKE: return unblock(s);
-    case GT_ACTION_EXIT: return syscall_exit(s);
-    case GT_ACTION_FOUND: return found(s);
+    case GT_ACTION_CREATE: return create(s, does);
+    case GT_ACTION_START: return start(s, does);
+    case GT_ACTION_STOP: return stop(s, does);
+    case GT_ACTION_WAKE: return unblock(s, does);
+    case GT_ACTION_EXIT: return syscall_exit(s, does);
+    case GT_ACTION_FOUND: return found(s, does);
     case GT_ACTION_SYSCALL: return syscall_enter(s);
     case GT_ACTION_PROC_START: return proc_start(s);
     case GT_ACTION_PROC_STOP: return proc_stop(s);
     case GT_ACTION_RANGE_BEGIN: return range(s, true);
     case GT_ACTION_RANGE_END: return range(s, false);
-    case GT_ACTION_METRIC: s->states->started |= s->shape->does->started; return true;
+    case GT_ACTION_METRIC: s->states->started |= does->started; return true;
     case GT_ACTION_TASK_BEGIN: return task_create(s);
     case GT_ACTION_TASK_END: return task_end(s);
     case GT_ACTION_REGION: return region(s);
     case GT_ACTION_LOG: s->reader->summary.logs++; return true;
     }
     return true;
+}
+
+/* A case for each row: what it states is known when this is compiled. */
+GT_INLINE bool dispatch(step *s)
+{
+    switch (s->e->type) {
+#define E(code, name, since, flags, args, summary, row)
+#define T(code, name, since, flags, args, summary, row)                                            \
+    case code: {                                                                                   \
+        static const gotrace_semantics does = {STRIP row};                                         \
+        return act(s, &does);                                                                      \
+    }
+#define STRIP(...) __VA_ARGS__
+#include "events_v1.def"
+#undef STRIP
+#undef E
+#undef T
+    default: return true; /* structural records are no events */
+    }
 }
 
 static proc_state *proc_of(const gt_states *states, const gt_event *e)
@@ -534,10 +559,11 @@ void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, 
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e, gt_effect *effect)
 {
     step *s = &states->current;
+    bool refers = reader->index.shapes[e->type].refers;
     s->e = e;
-    s->shape = &reader->index.shapes[e->type];
     s->effect = effect;
     effect->goroutine = NULL;
+    effect->from = effect->to = GOTRACE_STATE_UNDETERMINED;
     effect->lane = 0;
     effect->suspect = false;
     s->p = proc_of(states, e);
@@ -545,6 +571,6 @@ bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e
     if (!s->g)
         return false;
     s->g->known = true;
-    return dispatch(s) && (!s->shape->refers || refer_args(s)) &&
+    return dispatch(s) && (!refers || refer_args(s)) &&
            (e->stack == 0 || refer(s, &reader->index.stacks, e->stack, 2));
 }

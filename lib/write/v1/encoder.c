@@ -326,8 +326,8 @@ gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_
 {
     if (spec->code == GOTRACE_V1_TimerGoroutine)
         return keep_timer(e, args[0]);
-    gt_buffer *buffer = buffer_of(e,
-                                  spec->code == GOTRACE_V1_CPUSample ? GOTRACE_PROC_SAMPLES : proc);
+    gt_buffer *buffer = buffer_of(
+        e, e->shapes[spec->code].action == GT_ACTION_SAMPLE ? GOTRACE_PROC_SAMPLES : proc);
     if (!buffer || next_ticks(e, buffer, &ticks) != GOTRACE_OK)
         return e->status;
     size_t extra = spec->flags & GOTRACE_SPEC_DATA ? GT_VARINT_MAX + data_size : 0;

@@ -30,7 +30,7 @@ static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t
                          h->data_size) != GOTRACE_OK)
         return gt_w_broken(w), false;
     /* What happens later must not come before a stamp that was raised, on whatever proc. */
-    if (e->event_ticks > w->now && code != GOTRACE_V1_CPUSample)
+    if (e->event_ticks > w->now && e->shapes[code].action != GT_ACTION_SAMPLE)
         w->now = e->event_ticks;
     return true;
 }
