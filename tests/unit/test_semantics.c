@@ -92,6 +92,7 @@ static bool is_named(int version, uint8_t state, bool proc, bool required)
 START_TEST(v1_states_chain)
 {
     int version = v1_versions[_i];
+    ck_assert_msg(is_named(version, GOTRACE_STATE_NOT_EXIST, false, false), "no event ends one");
     for (EACH_ROW(row, version)) {
         const gotrace_semantics *does = &row->semantics;
         const gotrace_change changes[] = {does->self, does->other, does->proc};
