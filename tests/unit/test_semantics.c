@@ -227,7 +227,7 @@ static gotrace_status emit(gotrace_writer *w, int version, const gotrace_event_s
         s.p = 0;
         s.g = ACTOR;
     }
-    return tell(w, version, &s);
+    return report(w, version, &s);
 }
 
 /* Bring SUBJECT into that state by the first events that lead there. */
@@ -255,7 +255,7 @@ static gotrace_writer *writer_in(int version, bool believe, uint8_t state, blob 
                                    {"GoStart", 0, 7, 0, {ACTOR}}, {0}};
     const gotrace_writer_options options = {.believe = believe};
     gotrace_writer *w = writer_of(version, &options, written, NULL);
-    ck_assert_int_eq(tell_all(w, version, before), GOTRACE_OK);
+    ck_assert_int_eq(report_all(w, version, before), GOTRACE_OK);
     bring(w, version, state);
     return w;
 }
@@ -357,8 +357,8 @@ static void check_range(int version, const gotrace_event_spec *row, const gotrac
         blob written = {0};
         gotrace_writer *w = writer_in(version, believe, GOTRACE_STATE_NOT_EXIST, &written);
         if (begins)
-            ck_assert_int_eq(tell(w, version, &first), GOTRACE_OK);
-        gotrace_status status = tell(w, version, &s);
+            ck_assert_int_eq(report(w, version, &first), GOTRACE_OK);
+        gotrace_status status = report(w, version, &s);
         /* An assist may have begun before the trace did. */
         bool wrong = begins || range != GOTRACE_RANGE_MARK_ASSIST;
         ck_assert_msg((status == GOTRACE_OK) == (believe || !wrong),
@@ -402,7 +402,7 @@ START_TEST(v1_kinds)
     gotrace_reader *reader;
     gotrace_event e;
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    ck_assert_int_eq(tell_all(w, version, story_of(version)), GOTRACE_OK);
+    ck_assert_int_eq(report_all(w, version, story_of(version)), GOTRACE_OK);
     finish(w);
     ck_assert_int_eq(gotrace_source_memory(written.bytes, written.size, NULL, &source, NULL),
                      GOTRACE_OK);
