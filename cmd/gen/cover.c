@@ -56,8 +56,7 @@ static void generation(gen_sim *s, gen_proc *p)
 /* No GC worker, which run from time to time during a cycle, has run yet. */
 static bool misses_worker(const gen_sim *s)
 {
-    const uint64_t labels = (uint64_t)1 << GEN_START_LABEL | (uint64_t)1 << GEN_LABEL;
-    return s->words->known & ~s->seen & labels;
+    return gen_misses(s, GEN_START_LABEL) || gen_misses(s, GEN_LABEL);
 }
 
 static void done(gen_sim *s, gen_proc *p, gen_goroutine *g)

@@ -25,6 +25,34 @@ static void append(D *d, const void *bytes, size_t size, const char *what)
     d->what = what;
 }
 
+/* A record as bytes: its code, in v1 with the form in the two high bits, then the rest. */
+static size_t record_bytes(uint8_t bytes[GEN_PATCH_BYTES], unsigned code, unsigned form,
+                           const char *rest, size_t size)
+{
+    bytes[0] = (uint8_t)(code | form << 6);
+    if (size > 0)
+        memcpy(bytes + 1, rest, size);
+    return 1 + size;
+}
+
+/* Its bytes behind the last byte of the trace. */
+static void append_record(D *d, unsigned code, unsigned form, const char *rest, size_t size,
+                          const char *what)
+{
+    uint8_t bytes[GEN_PATCH_BYTES];
+    append(d, bytes, record_bytes(bytes, code, form, rest, size), what);
+}
+
+/* Its bytes behind the last event of a proc or thread. */
+static void insert_record(D *d, unsigned code, unsigned form, const char *rest, size_t size,
+                          const char *what)
+{
+    uint8_t bytes[GEN_PATCH_BYTES];
+    d->at = d->end.offset + d->end.size;
+    gen_defect_patch(d, d->at, 0, bytes, record_bytes(bytes, code, form, rest, size), d->end.batch);
+    d->what = what;
+}
+
 static void cut(D *d, uint64_t offset, const char *what)
 {
     gen_defect_patch(d, offset, d->size - offset, NULL, 0, GOTRACE_NO_OFFSET);
@@ -68,36 +96,41 @@ static void wire_type(D *d)
     append(d, "\x3f", 1, "a record of type 63");
 }
 
+#define ELEVEN_BYTES "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+
 static void wire_varint(D *d)
 {
-    append(d, "\x06\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, "a number of eleven bytes");
+    append_record(d, GOTRACE_V1_ProcStop, 0, ELEVEN_BYTES, 11, "a number of eleven bytes");
 }
 
 /* A GoUnblock of four bytes whose last number goes on into the String behind it. */
 static void wire_length(D *d)
 {
-    append(d, "\xd5\x04\x01\x01\x01\x81\x25\xff\xff\x7f\x01x", 12,
-           "a record whose length is too small");
+    static const char rest[] = {4,      1,      1,      1, '\x81', GOTRACE_V1_String,
+                                '\xff', '\xff', '\x7f', 1, 'x'};
+    append_record(d, GOTRACE_V1_GoUnblock, 3, rest, sizeof rest,
+                  "a record whose length is too small");
 }
 
 static void wire_truncated(D *d)
 {
-    append(d, "\x06", 1, "a record of which only the first byte exists");
+    append_record(d, GOTRACE_V1_ProcStop, 0, NULL, 0,
+                  "a record of which only the first byte exists");
 }
 
 static void wire_truncated_v2(D *d)
 {
-    append(d, "\x01\x01", 2, "a batch of which only two bytes exist");
+    append_record(d, GOTRACE_V2_EventBatch, 0, "\x01", 1, "a batch of which only two bytes exist");
 }
 
 static void wire_varint_v2(D *d)
 {
-    append(d, "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, "a number of eleven bytes");
+    append_record(d, GOTRACE_V2_EventBatch, 0, ELEVEN_BYTES, 11, "a number of eleven bytes");
 }
 
 static void batch_header(D *d)
 {
-    append(d, "\x03", 1, "a byte that does not begin a batch");
+    append_record(d, GOTRACE_V2_Stack, 0, NULL, 0, "a byte that does not begin a batch");
 }
 
 static void batch_event(D *d)
@@ -117,9 +150,7 @@ static void trace_after(D *d)
 static void event_arity(D *d)
 {
     /* GoEnd, inline, with two numbers more than the time. */
-    gen_defect_patch(d, d->end.offset + d->end.size, 0, "\x8f\x01\x01\x01", 4, d->end.batch);
-    d->at = d->end.offset + d->end.size;
-    d->what = "a GoEnd with arguments";
+    insert_record(d, GOTRACE_V1_GoEnd, 2, "\x01\x01\x01", 3, "a GoEnd with arguments");
 }
 
 /* ---- generations ----------------------------------------------------------------------------- */
@@ -198,7 +229,7 @@ static void string_duplicate(D *d)
 
 static void string_length(D *d)
 {
-    append(d, "\x25\x7f\x00", 3, "a string of 0 bytes");
+    append_record(d, GOTRACE_V1_String, 0, "\x7f\x00", 2, "a string of 0 bytes");
 }
 
 static void string_missing(D *d)
@@ -209,7 +240,8 @@ static void string_missing(D *d)
 
 static void log_length(D *d)
 {
-    append(d, "\xf0\x04\x01\x00\x00\x00\xc1\x84\x3d", 9, "a message of 1000001 bytes");
+    append_record(d, GOTRACE_V1_UserLog, 3, "\x04\x01\x00\x00\x00\xc1\x84\x3d", 8,
+                  "a message of 1000001 bytes");
 }
 
 static void stack_frames(D *d)
@@ -297,9 +329,8 @@ static void order_sequence_v2(D *d)
 static void order_global(D *d)
 {
     /* HeapAlloc, one value above the least two, with the sequence number of the one before. */
-    gen_defect_patch(d, d->end.offset + d->end.size, 0, "\x61\x00\x01\x01", 4, d->end.batch);
-    d->at = d->end.offset + d->end.size;
-    d->what = "a HeapAlloc with the sequence number of the event before it";
+    insert_record(d, GOTRACE_V1_HeapAlloc, 1, "\x00\x01\x01", 3,
+                  "a HeapAlloc with the sequence number of the event before it");
 }
 
 static void order_cut(D *d)
@@ -314,18 +345,15 @@ static void order_cut(D *d)
 
 static void time_order(D *d)
 {
-    gen_defect_patch(d, d->end.offset + d->end.size, 0, "\x51" BACK "\x00", 12, d->end.batch);
-    d->at = d->end.offset + d->end.size;
-    d->what = "a GoSched whose time is before that of the event before it";
+    insert_record(d, GOTRACE_V1_GoSched, 1, BACK "\x00", 11,
+                  "a GoSched whose time is before that of the event before it");
 }
 
 static void time_span(D *d)
 {
     /* HeapAlloc after 2^57 ticks, more than four years at 10^9 a second. */
-    gen_defect_patch(d, d->end.offset + d->end.size, 0,
-                     "\x61\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01", 11, d->end.batch);
-    d->at = d->end.offset + d->end.size;
-    d->what = "a HeapAlloc years after the event before it";
+    insert_record(d, GOTRACE_V1_HeapAlloc, 1, "\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01", 10,
+                  "a HeapAlloc years after the event before it");
 }
 
 /* Two calls whose ends have changed places: the second one is too early, and the goroutine is in a

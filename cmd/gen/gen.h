@@ -99,7 +99,22 @@ typedef enum gen_event {
         GEN_EVENT_COUNT
 } gen_event;
 
-_Static_assert(GEN_EVENT_COUNT <= 64, "there is a bit for each in gen_words");
+_Static_assert(GEN_EVENT_COUNT < UINT8_MAX, "gen_record.event has room for one more");
+
+/* A set of events. */
+typedef struct gen_events {
+    uint64_t bits[(GEN_EVENT_COUNT + 63) / 64];
+} gen_events;
+
+static inline bool gen_events_have(const gen_events *set, gen_event event)
+{
+    return set->bits[event / 64] >> event % 64 & 1;
+}
+
+static inline void gen_events_add(gen_events *set, gen_event event)
+{
+    set->bits[event / 64] |= (uint64_t)1 << event % 64;
+}
 
 /* Strings: why goroutines wait and the world stops, as Go's runtime says it, and what the program
  * calls things. */
@@ -317,7 +332,7 @@ typedef struct gen_wording {
 
 typedef struct gen_words {
     int version;
-    uint64_t known; /* a bit for each event that the version has */
+    gen_events known; /* that the version has */
     gen_wording of[GEN_EVENT_COUNT];
 } gen_words;
 
@@ -372,7 +387,7 @@ typedef struct gen_sim {
     uint64_t next_timer, next_sample; /* ns */
 
     /* --cover */
-    uint64_t seen; /* a bit for each emitted event */
+    gen_events seen; /* that were reported */
     uint64_t timer_id;
     bool tour_begun, toured;
 
@@ -462,7 +477,13 @@ uint64_t gen_ticks(const gen_sim *s);
 /* Whether the version can say it. */
 static inline bool gen_has(const gen_sim *s, gen_event event)
 {
-    return s->words->known >> event & 1;
+    return gen_events_have(&s->words->known, event);
+}
+
+/* Whether it is still to be covered. */
+static inline bool gen_misses(const gen_sim *s, gen_event event)
+{
+    return gen_has(s, event) && !gen_events_have(&s->seen, event);
 }
 
 /* A little later: between what happens at once. */

@@ -51,7 +51,7 @@ void gen_words_init(gen_words *words, int version)
         if (!w->spec)
             continue;
         find_sources(w, version);
-        words->known |= (uint64_t)1 << i;
+        gen_events_add(&words->known, (gen_event)i);
     }
 }
 
@@ -120,7 +120,7 @@ void gen_emit(gen_sim *s, gen_event event, const gen_form *say)
         .data = w->data ? (uint8_t)say->second : GEN_STRING_NOTHING,
     };
     s->emitted++;
-    s->seen |= (uint64_t)1 << event;
+    gen_events_add(&s->seen, event);
 }
 
 void gen_generation_begun(gen_sim *s)

@@ -53,7 +53,9 @@ static bool follow_number(mutate *m, lasts *l, const gotrace_event *event)
     const gotrace_event_spec *spec = gotrace_event_spec_of(m->version, event->type);
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count = spec ? gotrace_event_args(spec, m->version, args) : 0, seq = 0;
-    bool is_call = spec && strcmp(spec->name, "GoSyscallBegin") == 0;
+    /* The beginning of a system call has the number of the proc that it happens on. */
+    bool is_call = event->resource != GOTRACE_RESOURCE_PROC && spec && spec->semantics.numbered &&
+                   spec->semantics.proc.from != GOTRACE_STATE_UNDETERMINED;
     if (!is_call && event->resource != GOTRACE_RESOURCE_PROC)
         return true;
     /* The arguments do not include the time delta. */

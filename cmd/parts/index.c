@@ -60,7 +60,7 @@ gotrace_status parts_input_probe(parts_input *input, const gotrace_config *confi
 {
     /* A Batch record as all tracers of v1 write it: type 1, and one value more than inline ones
      * have at least. No header and no v2 batch begins like this. */
-    enum { BATCH_OF_V1 = 0x41 };
+    enum { BATCH_OF_V1 = GOTRACE_V1_Batch | 1 << 6 };
     uint8_t first;
     size_t got = 0;
     if (gotrace_source_read(input->source, 0, &first, 1, &got, error) < 0)

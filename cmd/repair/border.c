@@ -1,31 +1,19 @@
 /*
- * border.c - v2: how things have to stand when a generation ends that is told anew, so that
+ * border.c - v2: how things have to stand when a generation ends that is rebuilt, so that
  * the next one can stay as it stands.
  *
- * That one tells once of each goroutine and proc how it finds it, before the first event that
- * changes it, wherever that is: those statuses are what is aimed at. Who is on a thread is told on
- * the thread itself; what a thread does not say it has, it has not.
+ * That one reports once of each goroutine and proc how it finds it, before the first event that
+ * changes it, wherever that is: those statuses are what is aimed at. Who is on a thread is reported
+ * on the thread itself; what a thread does not say it has, it has not.
  */
-#include "cmd/repair/retell.h"
+#include "cmd/repair/rebuild.h"
 
-enum {
-    /* of procs */
-    P_RUNNING = 1,
-    P_IDLE = 2,
-    P_IN_SYSCALL = 3,
-    /* of goroutines */
-    G_RUNNABLE = 1,
-    G_RUNNING = 2,
-    G_IN_SYSCALL = 3,
-    G_WAITING = 4
-};
-
-/* A status in the next generation. */
+/* A status that the next generation reports. */
 typedef struct standing {
     const gotrace_event_spec *spec;
     uint64_t args[3];
     size_t arg_count;
-    int64_t thread; /* on which it is written */
+    int64_t thread; /* on which it is reported */
 } standing;
 
 static bool is_proc_status(const standing *s)
@@ -40,10 +28,10 @@ typedef struct m_wanted {
 } m_wanted;
 
 typedef struct border {
-    rewriting *t;
+    rebuild *t;
     standing *list;
     size_t count, capacity;
-    int64_t *order; /* the threads in the order in which they are written */
+    int64_t *order; /* the threads, as they appear */
     size_t thread_count, order_capacity;
     idmap threads;
 } border;
@@ -52,7 +40,7 @@ typedef struct border {
 
 static m_wanted *thread_of(border *b, int64_t id)
 {
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     m_wanted *m = idmap_find(&b->threads, (uint64_t)id);
     if (m)
         return m;
@@ -70,7 +58,7 @@ static m_wanted *thread_of(border *b, int64_t id)
 
 static bool note_status(border *b, const repair_record *record, int64_t thread)
 {
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     if (!parts_grow(t->r->memory, &b->list, &b->capacity, b->count + 1, sizeof *b->list,
                     t->r->error)) {
         t->failed = true;
@@ -79,7 +67,7 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
     bool proc = record->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
     standing *s = &b->list[b->count++];
     *s = (standing){.thread = thread, .arg_count = proc ? 2 : 3};
-    /* Of the two goroutine statuses, the one without a stack. */
+    /* Of the two statuses of goroutines, the one without a stack. */
     s->spec = gotrace_event_spec_of(t->r->version,
                                     proc ? GOTRACE_V2_ProcStatus : GOTRACE_V2_GoStatus);
     memcpy(s->args, record->args + 1, s->arg_count * sizeof *s->args);
@@ -102,7 +90,7 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
 
 static bool note_batch(border *b, const repair_batch *batch)
 {
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     const uint8_t *p = t->image->bytes + batch->body, *end = t->image->bytes + batch->end;
     int64_t thread = batch->owner == UINT64_MAX ? GOTRACE_NO_THREAD : (int64_t)batch->owner;
     repair_record record;
@@ -122,13 +110,12 @@ static bool note_batch(border *b, const repair_batch *batch)
  * at any time. */
 static void make_known(border *b, const standing *s)
 {
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     bool proc = is_proc_status(s);
-    const g_life *g = idmap_find(&t->goroutines, s->args[0]);
-    const p_life *p = idmap_find(&t->procs, s->args[0]);
-    bool known = proc ? p && p->state != PROC_UNKNOWN
-                      : gotrace_writer_generation(t->writer) > 1 || (g && g->state != LIFE_UNKNOWN);
-    if (known)
+    gotrace_state state = proc ? rebuild_proc(t, (int64_t)s->args[0]).state
+                               : rebuild_goroutine(t, s->args[0]).state;
+    bool later = !proc && gotrace_writer_generation(t->writer) > 1;
+    if (later || state != GOTRACE_STATE_UNDETERMINED)
         return;
     const uint64_t of_proc[2] = {s->args[0], P_IDLE};
     const uint64_t of_goroutine[3] = {s->args[0], UINT64_MAX,
@@ -138,18 +125,18 @@ static void make_known(border *b, const standing *s)
                                   .thread = GOTRACE_NO_THREAD,
                                   .args = proc ? of_proc : of_goroutine,
                                   .arg_count = proc ? 2 : 3};
-    rewrite_hand(t, &h);
+    rebuild_pass(t, &h);
 }
 
 static void settle(border *b, const standing *s)
 {
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     bool proc = is_proc_status(s);
     bool placed = proc ? s->args[1] == P_RUNNING
                        : s->args[2] == G_RUNNING || s->args[2] == G_IN_SYSCALL;
     gotrace_event_data h = {.spec = s->spec,
                             .proc = GOTRACE_NO_PROC,
-                            .thread = placed ? s->thread : rewrite_busy_thread(t, s->thread),
+                            .thread = placed ? s->thread : rebuild_busy_thread(t, s->thread),
                             .args = s->args,
                             .arg_count = s->arg_count};
     if (h.thread == GOTRACE_NO_THREAD && (proc || !placed))
@@ -157,8 +144,8 @@ static void settle(border *b, const standing *s)
     const m_wanted *m = proc ? NULL : idmap_find(&b->threads, s->args[1]);
     if (placed && m && m->has_p)
         h.proc = m->p;
-    if (rewrite_at(t, t->now, h.thread))
-        rewrite_settle(t, &h);
+    if (rebuild_at(t, t->now, h.thread))
+        rebuild_reach(t, &h);
 }
 
 static void settle_all(border *b, bool procs, uint64_t status)
@@ -174,23 +161,23 @@ static void settle_all(border *b, bool procs, uint64_t status)
 /* Threads that do not have what they had. */
 static void clear_threads(border *b, bool procs)
 {
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     for (size_t i = 0; i < b->thread_count && !t->failed; i++) {
         const m_wanted *wanted = idmap_find(&b->threads, (uint64_t)b->order[i]);
-        const m_life *m = idmap_find(&t->threads, (uint64_t)b->order[i]);
-        if (procs && m && m->has_p && !wanted->has_p)
-            rewrite_clear_proc(t, b->order[i]);
-        else if (!procs && m && m->g != 0 && !wanted->has_g)
-            rewrite_clear_thread(t, b->order[i]);
+        m_life m = rebuild_thread(t, b->order[i]);
+        if (procs && m.has_p && !wanted->has_p)
+            rebuild_clear_proc(t, b->order[i]);
+        else if (!procs && m.g != 0 && !wanted->has_g)
+            rebuild_clear_thread(t, b->order[i]);
     }
 }
 
-/* Whether a GC cycle goes on when the next generation that tells of one begins. One that nothing is
- * left of stands for those that are missing by their numbers. */
+/* Whether a GC cycle goes on when the next generation that has events of one begins. One that
+ * nothing is left of stands for those that are missing by their numbers. */
 static void turn_gc(border *b)
 {
     enum { FAR = 16 };
-    rewriting *t = b->t;
+    rebuild *t = b->t;
     const repair_generations *g = &t->r->generations;
     const repair_generation *now = t->generation + 1;
     repair_gc next = {.first = 0};
@@ -198,12 +185,12 @@ static void turn_gc(border *b)
         next = repair_gc_of(&t->layout, now++->number);
     if (next.first == 0)
         return;
-    if (!t->gc_given && !t->gc_on && !next.on && next.first > t->gc_last + 2 && t->gc_last > 0)
-        rewrite_turn_gc(t, true);
-    rewrite_turn_gc(t, next.on);
+    if (!t->gc_seen && !t->gc_on && !next.on && next.first > t->gc_last + 2 && t->gc_last > 0)
+        rebuild_turn_gc(t, true);
+    rebuild_turn_gc(t, next.on);
 }
 
-bool rewrite_border(rewriting *t, uint64_t generation)
+bool rebuild_border(rebuild *t, uint64_t generation)
 {
     border b = {.t = t};
     bool done = true;

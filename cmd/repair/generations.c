@@ -1,6 +1,6 @@
 /*
  * generations.c - v2: which generations of a trace stay as they stand, and the trace made of
- * these and of those that are told anew.
+ * these and of those that are rebuilt.
  *
  * A generation has its own tables, clocks and sequence numbers, and begins with how things stand.
  * What ties it to the one before is that things stand as that one left them, and the numbers of GC
@@ -115,7 +115,7 @@ bool repair_generations_keep(repair *r, const parts_bytes *image)
         if (g->list[i].broken && !stands_alone(r, image, &g->list[i]))
             return false;
     }
-    /* After a rewritten generation it may be sound: that one will end as it begins. */
+    /* Behind one that is rebuilt it may well be sound: that one will end as it begins. */
     for (size_t i = g->count; i-- > 1;)
         if (g->list[i].broken && !g->list[i - 1].kept && !g->list[i - 1].broken)
             g->list[i].broken = false;
@@ -244,7 +244,7 @@ static bool put_records(splice *s, const repair_batch *b)
 }
 
 /* A batch that was written, as one of that generation. */
-static bool put_given_batch(splice *s, const repair_batch *b, uint64_t generation)
+static bool put_written_batch(splice *s, const repair_batch *b, uint64_t generation)
 {
     repair *r = s->r;
     const uint8_t *bytes = s->written.bytes;
@@ -274,17 +274,17 @@ static bool put_own_clocks(splice *s, uint64_t generation)
     return true;
 }
 
-static bool put_given(splice *s, const repair_generation *g)
+static bool put_written(splice *s, const repair_generation *g)
 {
     static const uint8_t end = GOTRACE_V2_EndOfGeneration;
     const repair *w = &s->written;
-    if (g->given == 0)
+    if (g->written == 0)
         return put_own_clocks(s, g->number) &&
                (s->r->version < 26 || repair_put(s->r, s->into, &end, 1));
-    const repair_batch *b = repair_first_batch(w, g->given), *last = w->batches + w->count;
-    for (; b < last && b->generation == g->given; b++)
+    const repair_batch *b = repair_first_batch(w, g->written), *last = w->batches + w->count;
+    for (; b < last && b->generation == g->written; b++)
         if (!(b->kind == PARTS_SYNC ? put_own_clocks(s, g->number)
-                                    : put_given_batch(s, b, g->number)))
+                                    : put_written_batch(s, b, g->number)))
             return false;
     return true;
 }
@@ -294,10 +294,10 @@ static bool put_given(splice *s, const repair_generation *g)
 static void number_gc(splice *s, const repair_generations *g, size_t i)
 {
     enum { MOST = 1000, FAR = 16 };
-    repair_gc own = repair_gc_of(&s->written, g->list[i].given), next = {.first = 0};
+    repair_gc own = repair_gc_of(&s->written, g->list[i].written), next = {.first = 0};
     s->more = s->fill = 0;
     s->fill_behind = own.last_on;
-    if (g->list[i].given == 0 || own.first == 0)
+    if (g->list[i].written == 0 || own.first == 0)
         return;
     for (size_t k = i + 1; k < g->count && k <= i + FAR && g->list[k].kept && next.first == 0; k++)
         next = repair_gc_of(&s->image, g->list[k].number);
@@ -327,8 +327,8 @@ static bool splice_all(splice *s, const parts_bytes *image, repair_generations *
             done = repair_put(s->r, s->into, image->bytes + now->begin, now->end - now->begin);
         } else {
             number_gc(s, g, i);
-            done = put_given(s, now);
-            now->rewritten = true;
+            done = put_written(s, now);
+            now->rebuilt = true;
             now->whole = false;
         }
         if (!done)

@@ -88,7 +88,7 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
 typedef struct attempt {
     parts_bytes written;
     repair_generations generations; /* v2: of what was written */
-    repair_rewritten rewritten;
+    repair_rebuilt rebuilt;
     verdict verdict;
 } attempt;
 
@@ -114,10 +114,10 @@ static bool put_kept(repair *r, const parts_bytes *image, attempt *a)
     return done;
 }
 
-static bool try_rewriting(repair *r, const parts_bytes *image, bool sorted, attempt *a)
+static bool try_rebuild(repair *r, const parts_bytes *image, bool sorted, attempt *a)
 {
     *a = (attempt){.written = {0}};
-    return repair_rewrite(r, image, sorted, &a->written, &a->rewritten) && put_kept(r, image, a) &&
+    return repair_rebuild(r, image, sorted, &a->written, &a->rebuilt) && put_kept(r, image, a) &&
            repair_generations_examine(r, &a->written, &a->generations, &a->verdict);
 }
 
@@ -127,23 +127,23 @@ static bool is_better(const attempt *a, const attempt *b)
     enum { WEIGHT = 4 };
     if (a->verdict.sound != b->verdict.sound)
         return a->verdict.sound;
-    return a->rewritten.added + WEIGHT * a->rewritten.dropped <
-           b->rewritten.added + WEIGHT * b->rewritten.dropped;
+    return a->rebuilt.added + WEIGHT * a->rebuilt.dropped <
+           b->rebuilt.added + WEIGHT * b->rebuilt.dropped;
 }
 
 /* In the reader's order, and if that takes much in that of the times too: the better one counts. */
-static bool best_rewriting(repair *r, const parts_bytes *image, attempt *best)
+static bool best_rebuild(repair *r, const parts_bytes *image, attempt *best)
 {
     enum { FEW = 10000 }; /* one of so many events is not much */
     attempt other;
-    if (!try_rewriting(r, image, false, best)) {
+    if (!try_rebuild(r, image, false, best)) {
         drop_attempt(r, best);
         return false;
     }
     if (best->verdict.sound &&
-        best->rewritten.added + best->rewritten.dropped <= best->rewritten.events / FEW)
+        best->rebuilt.added + best->rebuilt.dropped <= best->rebuilt.events / FEW)
         return true;
-    bool done = try_rewriting(r, image, true, &other);
+    bool done = try_rebuild(r, image, true, &other);
     if (done && is_better(&other, best)) {
         attempt worse = *best;
         *best = other;
@@ -155,7 +155,7 @@ static bool best_rewriting(repair *r, const parts_bytes *image, attempt *best)
     return done;
 }
 
-/* Report at the end: generations that were rewritten, and those that were not. */
+/* What is told of it when it is over: generations that were rebuilt, and others that were not. */
 static void emit_runs(repair *r, const char *why)
 {
     const repair_generations *g = &r->generations;
@@ -164,39 +164,39 @@ static void emit_runs(repair *r, const char *why)
                       rewritten(r), why);
     for (size_t i = 0, next; i < g->count; i = next) {
         const repair_generation *first = &g->list[i];
-        for (next = i + 1; next < g->count && g->list[next].rewritten == first->rewritten &&
+        for (next = i + 1; next < g->count && g->list[next].rebuilt == first->rebuilt &&
                            g->list[next].whole == first->whole;)
             next++;
         uint64_t last = g->list[next - 1].number;
-        if (first->rewritten)
+        if (first->rebuilt)
             repair_report_generations(r, REPAIR_REWRITTEN, first->number, last, why);
         else if (first->whole)
             repair_report_generations(r, REPAIR_KEPT, first->number, last, NULL);
     }
 }
 
-static void emit_rewritten(repair *r, const repair_rewritten *rewritten, const char *why)
+static void report_rebuilt(repair *r, const repair_rebuilt *rebuilt, const char *why)
 {
     emit_runs(r, why);
-    r->totals->added += rewritten->added;
-    r->totals->dropped += rewritten->dropped;
-    if (rewritten->added > 0)
-        repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, rewritten->added,
+    r->totals->added += rebuilt->added;
+    r->totals->dropped += rebuilt->dropped;
+    if (rebuilt->added > 0)
+        repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, rebuilt->added,
                       "made up: %" PRIu64 " event%s without which others could not have happened",
-                      rewritten->added, plural(rewritten->added));
-    if (rewritten->dropped > 0)
-        repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, rewritten->dropped,
+                      rebuilt->added, plural(rebuilt->added));
+    if (rebuilt->dropped > 0)
+        repair_report(r, REPAIR_DROPPED, GOTRACE_NO_OFFSET, rebuilt->dropped,
                       "left out: %" PRIu64 " event%s that cannot have happened; the first: %.100s",
-                      rewritten->dropped, plural(rewritten->dropped), rewritten->why.message);
+                      rebuilt->dropped, plural(rebuilt->dropped), rebuilt->why.message);
 }
 
 /* It stands in the image's place. */
-static void accept(repair *r, parts_bytes *image, attempt *a, repair_rewritten *sum, verdict *v)
+static void accept(repair *r, parts_bytes *image, attempt *a, repair_rebuilt *sum, verdict *v)
 {
     if (sum->dropped == 0)
-        sum->why = a->rewritten.why;
-    sum->added += a->rewritten.added;
-    sum->dropped += a->rewritten.dropped;
+        sum->why = a->rebuilt.why;
+    sum->added += a->rebuilt.added;
+    sum->dropped += a->rebuilt.dropped;
     parts_drop(r->memory, image->bytes, image->capacity, 1);
     repair_generations_drop(r, &r->generations);
     *image = a->written;
@@ -206,14 +206,14 @@ static void accept(repair *r, parts_bytes *image, attempt *a, repair_rewritten *
 }
 
 /* v2: keep what can stay. If that does not come to a sound trace, nothing is kept. */
-static bool rewrite_some(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
+static bool rebuild_some(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
 {
     enum { MOST_TIMES = 6 };
     if (!repair_generations_keep(r, image))
         return false;
     for (int i = 0; i < MOST_TIMES && r->generations.count > 0; i++) {
         attempt best;
-        if (!best_rewriting(r, image, &best))
+        if (!best_rebuild(r, image, &best))
             return false;
         if (best.verdict.sound) {
             accept(r, image, &best, sum, v);
@@ -228,16 +228,16 @@ static bool rewrite_some(repair *r, parts_bytes *image, verdict *v, repair_rewri
     return true;
 }
 
-/* Rewrite it until it is sound: added events may require another pass. */
-static bool rewrite_image(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
+/* Tell it anew until it is sound: what was made up may need it once more. */
+static bool rebuild_image(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
 {
     enum { MOST_TIMES = 4 };
     r->again = false;
-    if (!rewrite_some(r, image, v, sum))
+    if (!rebuild_some(r, image, v, sum))
         return false;
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
         attempt best;
-        if (!best_rewriting(r, image, &best))
+        if (!best_rebuild(r, image, &best))
             return false;
         accept(r, image, &best, sum, v);
     }
@@ -246,17 +246,17 @@ static bool rewrite_image(repair *r, parts_bytes *image, verdict *v, repair_rewr
 
 /* v2: the same of the generations around what is broken; if that does not make the whole sound,
  * nothing changes. */
-static bool rewrite_window(repair *r, parts_bytes *image, verdict *v, repair_rewritten *sum)
+static bool rebuild_window(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
 {
     repair_window w;
-    repair_rewritten own = {0};
+    repair_rebuilt own = {0};
     verdict now;
     parts_bytes whole = {0};
     bool inserted = false;
     bool done = repair_window_open(r, image, &w);
     if (done && w.open) {
         done = examine(r, w.image.bytes, w.image.count, &now) &&
-               (now.sound || rewrite_image(r, &w.image, &now, &own));
+               (now.sound || rebuild_image(r, &w.image, &now, &own));
         if (done && now.sound && r->generations.count > 0) {
             done = repair_window_insert(r, image, &w, &whole) &&
                    repair_generations_examine(r, &whole, &r->generations, &now);
@@ -275,13 +275,13 @@ static bool rewrite_window(repair *r, parts_bytes *image, verdict *v, repair_rew
     return done;
 }
 
-static bool rewrite(repair *r, parts_bytes *image, verdict *v)
+static bool rebuild_all(repair *r, parts_bytes *image, verdict *v)
 {
     const verdict before = *v;
-    repair_rewritten sum = {0};
-    if (!rewrite_window(r, image, v, &sum) || (!v->sound && !rewrite_image(r, image, v, &sum)))
+    repair_rebuilt sum = {0};
+    if (!rebuild_window(r, image, v, &sum) || (!v->sound && !rebuild_image(r, image, v, &sum)))
         return false;
-    emit_rewritten(r, &sum, before.first.message);
+    report_rebuilt(r, &sum, before.first.message);
     return true;
 }
 
@@ -301,7 +301,7 @@ static bool mend_trace(repair *r)
         drop_file(r);
     done = done && repair_generations_examine(r, &image, &r->generations, &v);
     if (done && !v.sound)
-        done = rewrite(r, &image, &v);
+        done = rebuild_all(r, &image, &v);
     if (done) {
         r->totals->events += v.events;
         r->totals->given += v.given;

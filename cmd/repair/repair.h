@@ -20,17 +20,17 @@
  *                            to be changed, with what tables, clocks and the end lack:
  *                            placeholders name the ids of lost strings and stacks; a frequency is
  *                            estimated, and told to be.
- *   retell  retell.c         If rules are broken still: what the reader makes of it, in its order,
- *                            is told to a writer, which numbers everything anew.
- *   steer   steer.c          What the writer refuses is made possible by telling what has to have
+ *   rebuild rebuild.c        If rules are broken still: what the reader makes of it, in its order,
+ *                            is passed to a writer, which assigns new numbers.
+ *   prepare prepare.c        What the writer refuses is made possible by events that have to have
  *                            happened before (a goroutine that starts was unblocked, one that runs
  *                            elsewhere was stopped), or left out where that cannot be.
  *   window  window.c         v2: of many generations, those in which rules are broken and their
- *                            neighbours are told anew as a trace of their own.
+ *                            neighbours are rebuilt as a trace of their own.
  *   keep    generations.c
  *                            v2: of that, the generations are taken in which rules were broken; the
  *                            others stay as they stand.
- *   border  border.c         So that they can, one that is told anew is made to end as the next one
+ *   border  border.c         So that they can, one that is rebuilt is made to end as the next one
  *                            begins.
  *
  * A sound trace comes out as it is. The trace is held in memory, within the config's limit.
@@ -153,10 +153,10 @@ typedef struct repair_batch {
 typedef struct repair_generation {
     uint64_t number;
     size_t begin, end; /* in the image */
-    uint64_t given;    /* the number that the writer gave it; 0: nothing happened in it */
+    uint64_t written;  /* the number that the writer gave it; 0: nothing happened in it */
     bool whole;        /* it stands there as in the file */
-    bool kept;         /* it is kept unchanged; else it is rewritten */
-    bool rewritten;    /* it was */
+    bool kept;         /* it is to stay as it stands; else it is rebuilt */
+    bool rebuilt;      /* it was */
     bool broken;       /* rules are broken in it */
 } repair_generation;
 
@@ -184,14 +184,14 @@ typedef struct repair {
     repair_batch *batches;
     size_t count, capacity;
     repair_generations generations; /* v2: of the image; none: nothing of it is to stay */
-    bool again;                     /* it was rewritten once, and is not sound yet */
-    bool silent;                    /* report nothing */
+    bool again;                     /* it was rebuilt already, and is not sound yet */
+    bool silent;                    /* tell nothing */
     uint64_t sound;                 /* bytes in sound batches */
     repair_totals *totals;
     gotrace_error *error;
 } repair;
 
-/* Report generations that are lost, kept, or rewritten, and why. */
+/* That these were lost, kept, or rebuilt, and why. */
 void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint64_t last,
                                const char *why);
 void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
@@ -223,17 +223,17 @@ bool repair_resume(repair *r);
 bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
-/* Result of a rewrite. */
-typedef struct repair_rewritten {
+/* What rebuilding it took. */
+typedef struct repair_rebuilt {
     uint64_t events;         /* that there were */
     uint64_t added, dropped; /* where it is not kept */
     gotrace_error why;       /* of the first that was dropped */
-} repair_rewritten;
+} repair_rebuilt;
 
 /* Write anew what the reader makes of an image; sorted (v2): a generation's events by their own
  * times, which fits where events that others wait for are lost. */
-bool repair_rewrite(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
-                    repair_rewritten *result);
+bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_bytes *written,
+                    repair_rebuilt *result);
 
 /* The batches of a trace made here; those of layout are to be dropped. */
 bool repair_lay_out(const repair *r, const parts_bytes *trace, repair *layout);

@@ -1,11 +1,11 @@
 /*
- * window.c - v2: the part of a trace that has to be looked at while it is told anew.
+ * window.c - v2: the part of a trace that has to be looked at while it is rebuilt.
  *
- * Telling a trace anew reads all of it, several times. Where rules are broken in a few generations
- * of many, a trace of these alone is told anew, with what they have to fit to: the generation
+ * Rebuilding a trace reads all of it, several times. Where rules are broken in a few generations
+ * of many, a trace of these alone is rebuilt, with what they have to fit to: the generation
  * before, which says how things stand, the one behind, and on either side the next one in which the
  * GC is at work, whose cycles are numbered through. What comes of it takes their place in the
- * whole, which is examined then as if it had been told anew itself; if it does not fit, that is
+ * whole, which is examined then as if it had been rebuilt itself; if it does not fit, that is
  * done.
  */
 #include "cmd/repair/repair.h"

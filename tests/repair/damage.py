@@ -40,8 +40,22 @@ def event_table(path):
 V2 = event_table(os.path.join(ROOT, 'lib/events_v2.def'))
 V1_TIMED = {c for c, (k, _) in event_table(os.path.join(ROOT, 'lib/events_v1.def')).items()
             if k == 'T'}
-LOCAL = {38: 14, 39: 21, 40: 29}  # v1's short forms
-V2_STATUS = {13, 25, 28, 31, 34, 48}
+
+
+def rows(path):
+    """(code, name, semantics) of the rows of a table of lib/."""
+    text = re.sub(r'/\*.*?\*/', '', open(os.path.join(ROOT, path)).read(), flags=re.S)
+    for row in re.split(r'\n(?=[ETN]\()', text)[1:]:
+        head = re.match(r'[ETN]\((\d+), (\w+)', row)
+        yield int(head[1]), head[2], row.rsplit('"', 1)[-1]
+
+
+CODES = {name: code for code, name, _ in rows('lib/events_v1.def')}
+LOCAL = {code: CODES[m[1]]  # v1's short forms
+         for code, _, does in rows('lib/events_v1.def')
+         if (m := re.search(r'LOCAL_FORM_OF\((\w+)\)', does))}
+V2_STATUS = {code for code, _, does in rows('lib/events_v2.def')
+             if re.search(r'\bSTATUS\b|RANGE\(ACTIVE', does)}
 
 
 def varint(b, p):
