@@ -51,7 +51,8 @@ static void report(findings *f, const gotrace_error *e)
     if (f->verbose && e->batch != GOTRACE_NO_OFFSET && e->event != GOTRACE_NO_OFFSET)
         diag_problem_note(f->file, e->offset, "this is in batch %" PRIu64 ", record %" PRIu64,
                           e->batch, e->event);
-    if (f->explain && e->class_ != GOTRACE_CLASS_SYSTEM && !f->explained[e->rule])
+    if (f->explain && e->class_ != GOTRACE_CLASS_SYSTEM && e->severity != GOTRACE_NOTE &&
+        !f->explained[e->rule])
         diag_problem_note(f->file, e->offset, "rule: %s (%s)", rule->wants, rule->source);
     f->explained[e->rule] = true;
     limits_note(e);

@@ -46,6 +46,7 @@ bool input_open(input *in, session *s, const char *path)
     in->config.on_problem = on_problem;
     in->config.on_progress = on_progress;
     in->config.callback_ctx = in;
+    in->config.every_problem = s->set.verbose;
     in->begun = human_clock();
     progress_begin(in->name);
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};

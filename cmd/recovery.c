@@ -162,3 +162,42 @@ bool recovery_read(input *in)
         close(r.fd);
     return done;
 }
+
+static bool discard(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return true;
+}
+
+static out *discard_trace(void *ctx, unsigned trace)
+{
+    (void)trace;
+    return ctx;
+}
+
+static void ignore_finding(void *ctx, const repair_finding *finding)
+{
+    (void)ctx, (void)finding;
+}
+
+bool recovery_measure(const input *in, uint64_t *kept)
+{
+    gotrace_config config = in->config;
+    gotrace_error error;
+    repair_totals totals;
+    out o;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    if (!out_init(&o, discard, NULL))
+        return false;
+    repair_job job = {.source = in->source,
+                      .config = &config,
+                      .reading = true,
+                      .next = discard_trace,
+                      .tell = ignore_finding,
+                      .ctx = &o};
+    bool done = repair_write(&job, &totals, &error) >= 0;
+    *kept = done && totals.events > totals.added ? totals.events - totals.added : 0;
+    out_free(&o);
+    return done && *kept > 0;
+}

@@ -18,4 +18,7 @@ bool recovery_helps(const gotrace_error *problem);
  * Returns false, with in unchanged, if there is nothing to gain. */
 bool recovery_read(input *in);
 
+/* How many of the trace's events `gotrace repair` keeps. False where it fails or is refused. */
+bool recovery_measure(const input *in, uint64_t *kept);
+
 #endif

@@ -201,6 +201,8 @@ typedef struct gotrace_config {
     void *callback_ctx;              /* passed to both */
     size_t window;                   /* bytes read at a time and for each proc; 0: default 64 KiB */
     const char *spool_dir;           /* folder for temporary files; NULL: $TMPDIR, else /var/tmp */
+    bool every_problem;              /* report each inconsistency that may follow from damage, and
+                                        not only their number (rule order.consequence) */
 } gotrace_config;
 
 /* Set the defaults (all members zero). A NULL config is accepted everywhere. */
@@ -587,6 +589,8 @@ typedef struct gotrace_summary {
     int64_t duration;                   /* (o) ns from the first to the last event */
     uint64_t notes, warnings, problems; /* found so far, by severity (problems: fatal too) */
     uint64_t problems_by_class[8];      /* by gotrace_class */
+    uint64_t consequences;              /* events that do not fit after damage that was reported,
+                                           not among the problems */
 } gotrace_summary;
 
 /* The contents of the batches of one proc. */

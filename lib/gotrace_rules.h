@@ -49,6 +49,7 @@
     X(FOOTER_MISSING, "footer.missing", UNFINISHED, PROBLEM, "the trace ends with its frequency", "Go parseEvents") \
     X(FOOTER_FREQUENCY, "footer.frequency", CLOCKS, PROBLEM, "the frequency is above 0 and below 2^63", "Go parseEvents") \
     X(ORDER_SEQUENCE, "order.sequence", INCONSISTENT, PROBLEM, "sequence numbers and states of goroutines permit an order of all events", "Go order1007") \
+    X(ORDER_CONSEQUENCE, "order.consequence", INCONSISTENT, NOTE, "inconsistencies that may follow from damage are counted, not reported one by one", "gotrace") \
     X(ORDER_GLOBAL, "order.global", INCONSISTENT, PROBLEM, "sequence numbers increase within a proc, and no two events have the same number", "Go 1.5, runtime/trace.go, tracestamp") \
     X(ORDER_CUT, "order.cut", UNFINISHED, PROBLEM, "an event that another one waits for is in the trace", "gotrace; Go does not read truncated traces") \
     X(TIME_ORDER, "time.order", CLOCKS, PROBLEM, "timestamps do not decrease in the order given by the sequence numbers", "Go order1005, order1007") \

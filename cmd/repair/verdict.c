@@ -35,7 +35,7 @@ bool verdict_each(const void *bytes, size_t size, const gotrace_config *user,
                   verdict_problem_fn each, void *ctx, verdict *v, gotrace_error *error)
 {
     listener l = {v, each, ctx};
-    gotrace_config config = {.on_problem = on_problem, .callback_ctx = &l};
+    gotrace_config config = {.on_problem = on_problem, .callback_ctx = &l, .every_problem = true};
     if (user) {
         config.allocator = user->allocator;
         config.limits = user->limits;

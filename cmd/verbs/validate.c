@@ -5,6 +5,7 @@
 #include "cmd/diag.h"
 #include "cmd/human.h"
 #include "cmd/input.h"
+#include "cmd/recovery.h"
 #include "formats/common/plural.h"
 
 /* Print the version and the figures, "(go 1.19, 12 events, ...)". */
@@ -53,6 +54,25 @@ static void print_json(out *o, const input *in)
     out_str(o, "}\n");
 }
 
+/* What to do with a trace whose events do not fit together. */
+static void advise(const input *in)
+{
+    enum {
+        LARGE = 64 << 20
+    }; /* bytes that are repaired at once: repair holds the trace in memory */
+    const gotrace_summary *sum = gotrace_reader_summary(in->reader);
+    uint64_t kept, all = sum->events;
+    if (in->found.errors == 0 || in->damaged || all == 0)
+        return;
+    if (sum->size > LARGE)
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                          "gotrace repair writes a valid trace with what can be kept");
+    else if (recovery_measure(in, &kept))
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                          "gotrace repair keeps %" PRIu64 " of %" PRIu64 " event%s",
+                          kept < all ? kept : all, all, plural(all));
+}
+
 static int validate_file(session *s, const char *path)
 {
     input in;
@@ -67,6 +87,8 @@ static int validate_file(session *s, const char *path)
         print_text(o, &in);
     /* The verdict on a file appears before the next file is read. */
     out_flush(o);
+    if (!s->set.json && !s->set.quiet && in.reader)
+        advise(&in);
     return input_close(&in);
 }
 

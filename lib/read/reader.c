@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/foreign.h"
+#include "core/times.h"
 #include "read/v1/futile.h"
 #include "read/v1/model.h"
 #include "read/v2/v2.h"
@@ -40,9 +41,25 @@ static void count_problem(gotrace_summary *summary, const gotrace_error *problem
         summary->problems_by_class[problem->class_]++;
 }
 
+static bool follows_from_fault(gotrace_reader *reader, gotrace_rule rule, uint64_t offset)
+{
+    enum { GAP_NS = 1000000000 };
+    if (reader->config.every_problem)
+        return false;
+    /* v2 ends a fault with a generation. */
+    int64_t gap = reader->v2 || reader->ns_per_tick <= 0
+                      ? 0
+                      : gt_time((double)GAP_NS / reader->ns_per_tick);
+    bool follows = gt_faults_follows(&reader->faults, rule, offset, reader->last_ticks, gap);
+    reader->summary.consequences += follows;
+    return follows;
+}
+
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
 {
     if (reader->quiet)
+        return true;
+    if (follows_from_fault(reader, rule, place.offset))
         return true;
     gotrace_error problem;
     char message[sizeof problem.message];
@@ -60,6 +77,16 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
         return false;
     }
     return true;
+}
+
+bool gt_end_fault(gotrace_reader *reader)
+{
+    uint64_t offset, more = gt_faults_close(&reader->faults, &offset);
+    return more == 0 ||
+           gt_report(reader, GOTRACE_RULE_ORDER_CONSEQUENCE, GT_AT(offset),
+                     "%llu more inconsistenc%s from here on may follow from the same damage; the "
+                     "events keep their times and are accepted as recorded",
+                     (unsigned long long)more, more == 1 ? "y" : "ies");
 }
 
 bool gt_fail(gotrace_reader *reader)
@@ -279,6 +306,8 @@ static gotrace_status finish(gotrace_reader *reader)
     }
     if (reader->summary.duration < 0) /* clocks are broken: see time.order */
         reader->summary.duration = 0;
+    if (!gt_end_fault(reader))
+        return GOTRACE_ERROR;
     report_span(reader);
     end_reading(reader);
     reader->stage = GT_ENDED;

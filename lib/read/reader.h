@@ -18,6 +18,7 @@
 #include "core/spill.h"
 #include "read/tables.h"
 #include "core/wire.h"
+#include "read/faults.h"
 
 #define GT_NONE UINT32_MAX
 
@@ -76,6 +77,7 @@ struct gotrace_reader {
     double ns_per_tick;
     int64_t first_ticks, last_ticks;
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
+    gt_faults faults;
     bool stopped; /* on_problem said so */
     bool quiet;   /* a preparing pass: problems are not reported */
 };
@@ -86,6 +88,9 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
     __attribute__((format(printf, 4, 5), cold));
 
 /* Reading cannot go on; reader->error has been set. Returns false for `return gt_fail(reader)`. */
+/* No further problem follows from the last fault: sum up what did. */
+bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
+
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 

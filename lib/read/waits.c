@@ -81,7 +81,7 @@ bool gt_waits_park(gt_waits *w, uint32_t cursor, int64_t ticks, uint64_t gorouti
 {
     uint64_t key = key_of(w, goroutine, seq, status);
     uint32_t root = (uint32_t)gt_map_get(&w->queues, key);
-    w->waits[cursor] = (gt_wait){.ticks = ticks};
+    w->waits[cursor] = (gt_wait){.ticks = ticks, .key = key};
     if (!gt_map_put(&w->queues, key, meld(w, root, cursor + 1)))
         return false;
     size_t last = w->parked_count++;
@@ -89,22 +89,34 @@ bool gt_waits_park(gt_waits *w, uint32_t cursor, int64_t ticks, uint64_t gorouti
     return true;
 }
 
-bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status, uint32_t *cursor)
+/* The root of a queue waits no longer. */
+static uint32_t take_root(gt_waits *w, uint64_t key, uint32_t root)
 {
-    uint64_t key = key_of(w, goroutine, seq, status);
-    uint32_t root = (uint32_t)gt_map_get(&w->queues, key);
-    if (!root)
-        return false;
-    *cursor = root - 1;
-    uint32_t last = w->parked[--w->parked_count];
-    if (last != *cursor)
-        set_place(w, w->waits[*cursor].place, last);
-    root = meld_children(w, w->waits[*cursor].child);
+    uint32_t cursor = root - 1, last = w->parked[--w->parked_count];
+    if (last != cursor)
+        set_place(w, w->waits[cursor].place, last);
+    root = meld_children(w, w->waits[cursor].child);
     if (root)
         gt_map_put(&w->queues, key, root); /* the key is there: this takes no memory */
     else
         gt_map_remove(&w->queues, key);
-    return true;
+    return cursor;
+}
+
+bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status, uint32_t *cursor)
+{
+    uint64_t key = key_of(w, goroutine, seq, status);
+    uint32_t root = (uint32_t)gt_map_get(&w->queues, key);
+    if (root)
+        *cursor = take_root(w, key, root);
+    return root != 0;
+}
+
+/* It is the root of its queue, or as early as that. */
+uint32_t gt_waits_release(gt_waits *w)
+{
+    uint64_t key = w->waits[w->parked[0]].key;
+    return take_root(w, key, (uint32_t)gt_map_get(&w->queues, key));
 }
 
 const uint32_t *gt_waits_clear(gt_waits *w, size_t *count)

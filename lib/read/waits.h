@@ -14,6 +14,7 @@
 
 typedef struct gt_wait {
     int64_t ticks;
+    uint64_t key;            /* of what it waits for */
     uint32_t child, sibling; /* in its queue: index + 1 of another wait, 0 for none */
     uint32_t place;          /* in gt_waits.parked */
 } gt_wait;
@@ -41,6 +42,9 @@ static inline int64_t gt_waits_earliest(const gt_waits *waits)
 {
     return waits->parked_count ? waits->waits[waits->parked[0]].ticks : INT64_MAX;
 }
+
+/* The earliest cursor of all, which waits no longer. There is one. */
+uint32_t gt_waits_release(gt_waits *waits);
 
 /* Nobody waits any longer. Returns those who did, until the next call. */
 const uint32_t *gt_waits_clear(gt_waits *waits, size_t *count);

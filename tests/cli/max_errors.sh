@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# A trace with many problems: so many are told, all are counted.
+# A trace with many problems: so many are reported, all are counted. With -v each one is, without it the
+# first ones and how many follow.
 {
     echo 'Trace Go1.19'
     echo 'Batch p=0 ticks=1000'
@@ -10,8 +11,10 @@
 } >script
 run gotrace synth -o trace script
 run gotrace validate trace
-run gotrace validate --max-errors 2 trace
-run gotrace validate --max-errors=0 -q trace
+for most in 2 0; do
+    run gotrace validate -v --max-errors $most trace | sed 's/ in [0-9.]* s, .*/ in N s, N/'
+done
+run gotrace validate --max-errors=1 -q trace
 run gotrace validate --max-errors 1 --json trace
 run gotrace info --json trace
 gotrace print -o events trace

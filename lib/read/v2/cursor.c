@@ -46,19 +46,8 @@ static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
     c->end_of_batch = batch->data + batch->size;
     c->start = batch->time;
     c->time = 0;
+    c->damaged = 0;
     return refill(reader, c);
-}
-
-/* The rest of the batch cannot be read. */
-static bool spoiled(gotrace_reader *reader, gt_v2_cursor *c, const char *what, unsigned type)
-{
-    gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
-    bool go_on = gt_report(reader, GOTRACE_RULE_BATCH_EVENT, at,
-                           "%s (type %u); the rest of the batch cannot be read", what, type);
-    reader->summary.unread_bytes += c->end_of_batch - at.offset;
-    c->p = c->limit;
-    c->end_of_batch = offset_of(c, c->p);
-    return go_on;
 }
 
 /* A varint of which ten bytes can be read. Of one and two bytes which it is is computed, for that
@@ -80,6 +69,77 @@ static inline bool value(const uint8_t **p, uint64_t *v)
         return true;
     }
     return gt_varint(p, *p + GT_VARINT_MAX, v) > 0;
+}
+
+/* ---- damage within a batch ----------------------------------------------------------------- */
+
+enum {
+    NEAR = 64,        /* bytes after damage at which reading is tried */
+    CHAIN = 32,       /* records that follow one another from there */
+    REACH = 4 * NEAR, /* bytes after damage within which it goes on */
+    MOST_DAMAGED = 8, /* places in one batch: the work stays linear */
+};
+
+/* The end of the timed record at p, NULL if there is none. */
+static const uint8_t *skip_event(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
+{
+    const gt_v2_shape *shape = &v2->shapes[*p++];
+    uint64_t ignored;
+    if (!(shape->flags & GOTRACE_SPEC_TIMED))
+        return NULL;
+    for (unsigned i = 0; i < shape->values; i++)
+        if (!value(&p, &ignored))
+            return NULL;
+    return p > limit ? NULL : p;
+}
+
+/* Where records go on after damage at p, NULL if nowhere: reading from a wrong place soon comes to
+ * the right one, so it is the first place that is on the way from every place from which enough
+ * records follow one another. */
+static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
+{
+    uint8_t passed[REACH + 1] = {0};
+    unsigned chains = 0;
+    for (const uint8_t *q = p + 1; q < limit && q <= p + NEAR; q++) {
+        uint16_t way[CHAIN];
+        unsigned count = 0, within = 0;
+        const uint8_t *r = q;
+        for (; r && r < limit && count < CHAIN; count++, r = skip_event(v2, r, limit))
+            if (r - p <= REACH)
+                way[within++] = (uint16_t)(r - p);
+        if (!r || (count < CHAIN && r != limit))
+            continue;
+        chains++;
+        for (unsigned i = 0; i < within; i++)
+            passed[way[i]]++;
+    }
+    for (unsigned i = 1; chains && i <= REACH; i++)
+        if (passed[i] == chains)
+            return p + i;
+    return NULL;
+}
+
+/* A record cannot be read: go on after it, where that place is found. */
+static bool pass_damage(gotrace_reader *reader, gt_v2_cursor *c, const char *what, unsigned type)
+{
+    gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
+    if (offset_of(c, c->limit) < c->end_of_batch && !refill(reader, c))
+        return false;
+    const uint8_t *next = c->damaged++ < MOST_DAMAGED ? find_next(reader->v2, c->p, c->limit)
+                                                      : NULL;
+    uint64_t size = (next ? offset_of(c, next) : c->end_of_batch) - at.offset;
+    bool go_on = gt_report(reader, GOTRACE_RULE_BATCH_EVENT, at, "%s (type %u); %s%llu byte%s %s",
+                           what, type, next ? "" : "the rest of the batch, ",
+                           (unsigned long long)size, gt_plural(size),
+                           next ? "are skipped" : "cannot be read");
+    reader->summary.unread_bytes += size;
+    if (next) {
+        c->p = next;
+        return go_on;
+    }
+    c->p = c->limit;
+    c->end_of_batch = offset_of(c, c->p);
+    return go_on;
 }
 
 /* Decode events from e on, until `end` or until fewer than SLACK bytes are left, one at least. The
@@ -158,7 +218,7 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     while (c->end < end && make_ready(reader, c, &ok)) {
         const char *bad = NULL;
         c->end = decode(reader, c, c->end, end, &bad);
-        if (bad && !spoiled(reader, c, bad, *c->p))
+        if (bad && !pass_damage(reader, c, bad, *c->p))
             return false;
     }
     if (c->end < end && !ok)

@@ -411,11 +411,13 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
     }
-    if (does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
+    /* A proc goes the way of a goroutine that is there. */
+    bool with_proc = does->proc.to && f->g;
+    if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
         emit_made(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
                   GOTRACE_STATE_IDLE);
     gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, does->self.from, does->self.to);
-    if (does->proc.to)
+    if (with_proc)
         change_own_proc(f, does);
     return change_self(f, does) ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }

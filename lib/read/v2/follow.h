@@ -45,7 +45,7 @@ typedef struct gt_follow {
 } gt_follow;
 
 #define GT_BROKEN(f, rule, ...)                                                                    \
-    ((f)->suspect = true,                                                                          \
+    ((f)->suspect = true, (f)->v2->generations[(f)->v2->current].damaged = true,                   \
      gt_report((f)->reader, rule, (gt_place){(f)->e->offset, (f)->e->batch, GOTRACE_NO_OFFSET},    \
                __VA_ARGS__))
 

@@ -54,18 +54,21 @@ void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what
         heap_push(v2, &v2->cursors[cursor]);
 }
 
-/* Nothing is ready, yet events are left: believe the first events of all that wait. In a generation
- * that is cut off that is one fault, whatever else follows from it. */
-static bool force_all(gotrace_reader *reader, struct gt_v2 *v2)
+/* The earliest event that waits is taken as recorded: what it waits for does not come. */
+static void force_earliest(struct gt_v2 *v2)
 {
-    size_t count;
-    const uint32_t *waiting = gt_waits_clear(&v2->waits, &count);
+    gt_v2_cursor *c = &v2->cursors[gt_waits_release(&v2->waits)];
+    c->forced = true;
+    heap_push(v2, c);
+}
+
+/* Nothing is ready, yet events are left. In a generation that is cut off that is one fault,
+ * whatever else follows from it. */
+static bool force(gotrace_reader *reader, struct gt_v2 *v2)
+{
     const gt_generation *g = &v2->generations[v2->current];
-    for (size_t i = 0; i < count; i++) {
-        v2->cursors[waiting[i]].forced = true;
-        heap_push(v2, &v2->cursors[waiting[i]]);
-    }
-    if (g->summary.complete)
+    force_earliest(v2);
+    if (g->summary.complete || reader->quiet)
         return true;
     const gt_v2_event *e = v2->heap[0].cursor->head;
     bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT,
@@ -75,6 +78,51 @@ static bool force_all(gotrace_reader *reader, struct gt_v2 *v2)
                            gt_v2_spec(reader->summary.version, e->type)->name);
     reader->quiet = true;
     return go_on;
+}
+
+/* ---- waiting too long ---------------------------------------------------------------------- */
+
+/* Clocks of threads differ by less in most traces. What waits for longer than that waits for an
+ * event that is lost or altered, or the clocks are far apart. */
+enum { PATIENCE_NS = 100000 };
+
+/* Which generations are damaged: read all, with a reader of its own that lets events wait for as
+ * long as it takes, as Go's does. Where that is refused, all that are left count as damaged. */
+static void examine(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    gotrace_config config = reader->config;
+    gotrace_reader *other = NULL;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    v2->examined = true;
+    bool done = gotrace_reader_open(reader->source, &config, &other, NULL) == GOTRACE_OK &&
+                gotrace_reader_index(other) == GOTRACE_OK;
+    if (done) {
+        other->v2->exact = true;
+        done = gotrace_reader_check(other) == GOTRACE_END;
+    }
+    for (size_t i = 0; i < v2->generation_count; i++)
+        v2->generations[i].damaged = !done || other->v2->generations[i].damaged;
+    if (other)
+        gotrace_reader_close(other);
+}
+
+/* The earliest event that waits does so for long. */
+__attribute__((cold)) static void lose_patience(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    gt_generation *g = &v2->generations[v2->current];
+    if (!v2->examined && g->summary.complete)
+        examine(reader, v2);
+    if (g->damaged || !g->summary.complete)
+        force_earliest(v2);
+    else
+        v2->patient = true;
+}
+
+static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
+{
+    return v2->waits.parked_count && !v2->patient &&
+           gt_time_between(gt_waits_earliest(&v2->waits), c->head->time) > PATIENCE_NS;
 }
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -117,6 +165,8 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
                    (unsigned long long)b->count, (long long)b->most))
         return false;
     *b = (gt_v2_back){.latest = INT64_MIN}; /* generations overlap */
+    if (gt_faults_generation(&reader->faults) && !gt_end_fault(reader))
+        return false;
     return !g->summary.complete || report_unused(reader, v2, g);
 }
 
@@ -164,6 +214,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         !gt_v2_open_cursors(reader, v2, g))
         return false;
     v2->heap_count = 0;
+    v2->patient = v2->exact;
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);
@@ -218,7 +269,7 @@ static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
             heap_sink(v2, (struct gt_v2_entry){key, c});
         }
     } else if (v2->heap_count || v2->waits.parked_count) {
-        if (v2->heap_count == 0 && !force_all(reader, v2)) {
+        if (v2->heap_count == 0 && !force(reader, v2)) {
             *ok = false;
             return NULL;
         }
@@ -291,6 +342,10 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
     bool ok;
     *none = false;
     while ((c = choose(reader, v2, &ok))) {
+        if (waits_too_long(v2, c)) {
+            lose_patience(reader, v2);
+            continue;
+        }
         gt_followed followed = gt_v2_follow(reader, v2, c);
         if (followed == GT_FOLLOW_FAILED)
             return false;

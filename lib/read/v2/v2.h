@@ -50,6 +50,7 @@ typedef struct gt_generation {
     gotrace_generation_summary summary;
     size_t first, count; /* in gt_v2.batches */
     bool sync;           /* it has a frequency */
+    bool damaged;        /* its events do not fit together */
 } gt_generation;
 
 /* A timed event, as its thread wrote it. */
@@ -90,8 +91,9 @@ typedef struct gt_v2_cursor {
     uint64_t end_of_batch;
     uint64_t batch; /* index of the batch being read */
     uint32_t next_batch;
-    int64_t time;   /* of the last event decoded, 0 at the start of a batch */
-    uint64_t start; /* the batch's time stamp */
+    uint32_t damaged; /* places of the batch at which no record could be read */
+    int64_t time;     /* of the last event decoded, 0 at the start of a batch */
+    uint64_t start;   /* the batch's time stamp */
 } gt_v2_cursor;
 
 typedef struct gt_v2_sample {
@@ -167,8 +169,11 @@ struct gt_v2 {
     int64_t last_time; /* as recorded: later than any before */
     gt_v2_back back;
     uint64_t syncs;
-    bool entered; /* a generation has been */
-    bool silent;  /* nobody looks at what is delivered */
+    bool entered;  /* a generation has been */
+    bool patient;  /* what waits in this generation gets what it waits for, however late */
+    bool exact;    /* in every generation: this reader is to find the damaged ones */
+    bool examined; /* they are known */
+    bool silent;   /* nobody looks at what is delivered */
 };
 
 enum { GT_P_RUNNING = 1, GT_P_IDLE, GT_P_SYSCALL, GT_P_ABANDONED };

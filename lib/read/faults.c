@@ -1,0 +1,56 @@
+#include "read/faults.h"
+
+enum {
+    MOST_REPORTED = 2, /* of each class, of one fault */
+    NEAR = 4096,       /* bytes after a damaged record in which others follow from it */
+};
+
+/* A record that cannot be read makes those after it seem to be others. */
+static bool follows_in_file(gt_faults *f, uint64_t offset)
+{
+    bool follows = f->damaged && offset >= f->damaged - 1 && offset - (f->damaged - 1) < NEAR;
+    f->damaged = offset + 1;
+    if (follows && f->more++ == 0)
+        f->offset = offset;
+    return follows;
+}
+
+bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t now, int64_t gap)
+{
+    const gotrace_rule_info *info = gotrace_rule_describe(rule);
+    if (rule == GOTRACE_RULE_EVENT_ARITY || rule == GOTRACE_RULE_BATCH_EVENT)
+        return follows_in_file(f, offset);
+    bool clocks = info->class_ == GOTRACE_CLASS_CLOCKS;
+    if (info->severity != GOTRACE_PROBLEM ||
+        (!clocks && info->class_ != GOTRACE_CLASS_INCONSISTENT))
+        return false;
+    /* What follows may come late: each time it takes four times as long to forget the fault. */
+    if (f->open && gap > 0 && now > f->last && (now - f->last) >> f->forgotten > gap) {
+        f->reported[0] = f->reported[1] = 0;
+        if (f->forgotten < 32)
+            f->forgotten = (uint8_t)(f->forgotten + 2);
+    }
+    f->open = true;
+    f->age = 0;
+    f->last = now;
+    if (f->reported[clocks] < MOST_REPORTED) {
+        f->reported[clocks]++;
+        return false;
+    }
+    if (f->more++ == 0)
+        f->offset = offset;
+    return true;
+}
+
+bool gt_faults_generation(gt_faults *f)
+{
+    return f->open && f->age++ > 0;
+}
+
+uint64_t gt_faults_close(gt_faults *f, uint64_t *offset)
+{
+    uint64_t more = f->more;
+    *offset = f->offset;
+    *f = (gt_faults){.damaged = f->damaged};
+    return more;
+}
