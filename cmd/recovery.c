@@ -194,7 +194,7 @@ bool recovery_measure(const input *in, uint64_t *kept)
                       .config = &config,
                       .reading = true,
                       .next = discard_trace,
-                      .tell = ignore_finding,
+                      .report = ignore_finding,
                       .ctx = &o};
     bool done = repair_write(&job, &totals, &error) >= 0;
     *kept = done && totals.events > totals.added ? totals.events - totals.added : 0;

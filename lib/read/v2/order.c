@@ -86,37 +86,42 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
  * event that is lost or altered, or the clocks are far apart. */
 enum { PATIENCE_NS = 100000 };
 
-/* Which generations are damaged: read all, with a reader of its own that lets events wait for as
- * long as it takes, as Go's does. Where that is refused, all that are left count as damaged. */
-static void examine(gotrace_reader *reader, struct gt_v2 *v2)
+/* Find out which generations are damaged: read all with another reader, which lets events wait for
+ * as long as it takes, as Go's does. False when reading cannot go on. */
+static bool examine(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gotrace_config config = reader->config;
     gotrace_reader *other = NULL;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     config.on_problem = NULL;
     config.on_progress = NULL;
     v2->examined = true;
-    bool done = gotrace_reader_open(reader->source, &config, &other, NULL) == GOTRACE_OK &&
+    bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK &&
                 gotrace_reader_index(other) == GOTRACE_OK;
     if (done) {
         other->v2->exact = true;
         done = gotrace_reader_check(other) == GOTRACE_END;
     }
-    for (size_t i = 0; i < v2->generation_count; i++)
-        v2->generations[i].damaged = !done || other->v2->generations[i].damaged;
+    for (size_t i = 0; done && i < v2->generation_count; i++)
+        v2->generations[i].damaged = other->v2->generations[i].damaged;
+    if (!done)
+        reader->error = other ? *gotrace_reader_error(other) : error;
     if (other)
         gotrace_reader_close(other);
+    return done || gt_fail(reader);
 }
 
 /* The earliest event that waits does so for long. */
-__attribute__((cold)) static void lose_patience(gotrace_reader *reader, struct gt_v2 *v2)
+__attribute__((cold)) static bool lose_patience(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gt_generation *g = &v2->generations[v2->current];
-    if (!v2->examined && g->summary.complete)
-        examine(reader, v2);
+    if (!v2->examined && g->summary.complete && !examine(reader, v2))
+        return false;
     if (g->damaged || !g->summary.complete)
         force_earliest(v2);
     else
         v2->patient = true;
+    return true;
 }
 
 static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
@@ -343,7 +348,8 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
     *none = false;
     while ((c = choose(reader, v2, &ok))) {
         if (waits_too_long(v2, c)) {
-            lose_patience(reader, v2);
+            if (!lose_patience(reader, v2))
+                return false;
             continue;
         }
         gt_followed followed = gt_v2_follow(reader, v2, c);
