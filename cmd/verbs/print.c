@@ -45,8 +45,7 @@ const verb verb_print = {
     .max_args = 1,
     .input = "FILE",
     .summary = "print the events of a trace in order",
-    .details =
-        "text is for people, jsonl for programs, and go is the output of 'go tool trace -d'.",
+    .details = "text is for people, jsonl for programs; go is the output of 'go tool trace -d'.",
     .options = options,
     .limited = true,
     .run = run_print,

@@ -259,9 +259,9 @@ START_TEST(timeline_too_large)
     SAID(text, narrow_check_size(&format_perfetto, 26, 1300000000));
     ck_assert_str_eq(text,
                      "gotrace: note: the timeline has 1.3 GB, and the Perfetto UI in a browser "
-                     "without 64-bit WebAssembly loads about 600 MB: to show less use --from, "
-                     "--to or --only, or take the trace apart with 'gotrace split --by "
-                     "generation'\n");
+                     "without 64-bit WebAssembly loads about 600 MB: use --from, --until "
+                     "or --only, or split the trace with 'gotrace split --by generation', to get "
+                     "a smaller one\n");
     SAID(text, narrow_check_size(&format_perfetto, 21, 1300000000));
     ck_assert_ptr_null(strstr(text, "generation"));
     SAID(text, narrow_check_size(&format_chrome, 21, 1300000000));
