@@ -321,12 +321,12 @@ const verb verb_convert = {
     .max_args = CONVERT_MOST_TRACES,
     .input = "FILE",
     .summary = "convert a trace to another format or Go version",
-    .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev. go1.5 to\n"
-               "go1.26 are traces as that version of Go writes them; what it cannot represent is\n"
-               "left out, and notes report what and how much. The others are event scripts, as\n"
-               "written by dump.\n"
+    .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev.\n"
+               "go1.5 to go1.26 are traces as that version of Go writes them; what it cannot\n"
+               "represent is left out, and notes report what and how much. The others are\n"
+               "event scripts, as written by dump.\n"
                "\n"
-               "A TIME is relative to the start of the trace and has a unit: 1.5s, 20ms, 7us, 0ns.",
+               "A TIME is relative to the start of the trace and has a unit: 1.5s, 20ms, 7us.",
     .options = options,
     .limited = true,
     .run = run_convert,
