@@ -137,10 +137,9 @@ const verb verb_dump = {
     .max_args = 1,
     .input = "FILE",
     .summary = "write the records of a trace as an event script",
-    .details =
-        "Level raw has the records in file order, so that 'gotrace synth' can reproduce the\n"
-        "file byte for byte. Level meaning has the events in order, with times, strings\n"
-        "and stacks, for reading and editing.",
+    .details = "Level raw has the records in file order, so that 'gotrace synth' can\n"
+               "reproduce the file byte for byte. Level meaning has the events in order, with\n"
+               "times, strings and stacks, for reading and editing.",
     .options = options,
     .limited = true,
     .run = run_dump,

@@ -265,10 +265,9 @@ const verb verb_merge = {
     .max_args = SIZE_MAX,
     .input = NULL,
     .summary = "merge the parts of a trace",
-    .details =
-        "The parts may be given in any order. They are written by split, or are other traces\n"
-        "with some of the batches of one trace; for Go 1.5 to 1.21 also batches without a\n"
-        "header.",
+    .details = "The parts may be given in any order. They are written by split, or are other\n"
+               "traces with some of the batches of one trace; for Go 1.5 to 1.21 also batches\n"
+               "without a header.",
     .options = options,
     .limited = true,
     .run = run_merge,

@@ -124,9 +124,9 @@ const verb verb_repair = {
     .max_args = 1,
     .input = "FILE",
     .summary = "write a valid trace from a damaged one",
-    .details = "Sound data is copied unchanged. What was lost, and where, is reported on standard\n"
-               "error, or with --json on standard output. If the file contains several traces,\n"
-               "the first is written, with --all each of them.",
+    .details = "Sound data is copied unchanged. What was lost, and where, is reported on\n"
+               "standard error, or with --json on standard output. If the file contains\n"
+               "several traces, the first is written, with --all each of them.",
     .options = options,
     .limited = true,
     .run = run_repair,

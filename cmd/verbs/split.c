@@ -107,9 +107,8 @@ const verb verb_split = {
     .max_args = 1,
     .input = "FILE",
     .summary = "split a trace by proc, thread or generation",
-    .details =
-        "Each part is a trace with the strings and stacks that it refers to. 'gotrace merge'\n"
-        "merges them again.",
+    .details = "Each part is a trace with the strings and stacks that it refers to. 'gotrace\n"
+               "merge' merges them again.",
     .options = options,
     .limited = true,
     .run = run_split,

@@ -126,10 +126,10 @@ const verb verb_validate = {
     .input = "FILE",
     .summary = "check traces and report every problem",
     .details = "Prints one line per FILE: its verdict (sound, unfinished, broken clocks,\n"
-               "inconsistent, malformed, unsupported, not a trace, unreadable), version, events,\n"
-               "threads (1.22 and later), procs, goroutines and duration. Problems are reported\n"
-               "on standard error. With -q only errors are printed; the exit status is the\n"
-               "verdict.",
+               "inconsistent, malformed, unsupported, not a trace, unreadable), version,\n"
+               "events, threads (1.22 and later), procs, goroutines and duration. Problems\n"
+               "are reported on standard error. With -q only errors are printed; the exit\n"
+               "status is the verdict.",
     .options = options,
     .limited = true,
     .run = run_validate,
