@@ -293,8 +293,8 @@ static bool step_from(version_converter *c, gotrace_state from, gotrace_state to
 {
     const gotrace_event *whole = c->e;
     gotrace_event part = *whole;
-    part.from = from;
-    part.to = to;
+    part.from = (uint8_t)from;
+    part.to = (uint8_t)to;
     c->e = &part;
     bool done = steps[from][to](c);
     c->e = whole;
