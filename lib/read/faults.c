@@ -1,5 +1,7 @@
 #include "read/faults.h"
 
+#include "core/times.h"
+
 enum {
     MOST_REPORTED = 2, /* of each class, of one fault */
     NEAR = 4096,       /* bytes after a damaged record in which others follow from it */
@@ -25,7 +27,8 @@ bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t
         (!clocks && info->class_ != GOTRACE_CLASS_INCONSISTENT))
         return false;
     /* What follows may come late: each time it takes four times as long to forget the fault. */
-    if (f->open && gap > 0 && now > f->last && (now - f->last) >> f->forgotten > gap) {
+    if (f->open && gap > 0 && now > f->last &&
+        gt_time_between(f->last, now) >> f->forgotten > gap) {
         f->reported[0] = f->reported[1] = 0;
         if (f->forgotten < 32)
             f->forgotten = (uint8_t)(f->forgotten + 2);
