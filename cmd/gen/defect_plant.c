@@ -35,7 +35,7 @@ static size_t record_bytes(uint8_t bytes[GEN_PATCH_BYTES], unsigned code, unsign
     return 1 + size;
 }
 
-/* Its bytes behind the last byte of the trace. */
+/* The bytes after the last byte of the trace. */
 static void append_record(D *d, unsigned code, unsigned form, const char *rest, size_t size,
                           const char *what)
 {
@@ -43,7 +43,7 @@ static void append_record(D *d, unsigned code, unsigned form, const char *rest, 
     append(d, bytes, record_bytes(bytes, code, form, rest, size), what);
 }
 
-/* Its bytes behind the last event of a proc or thread. */
+/* The bytes after the last event of a proc or thread. */
 static void insert_record(D *d, unsigned code, unsigned form, const char *rest, size_t size,
                           const char *what)
 {

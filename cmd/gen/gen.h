@@ -8,9 +8,9 @@
  *   ops.c           what a goroutine can do
  *   programs.c      what goroutines of each profile do, and what their functions are called
  *   cover.c         what --cover asks for
- *   tell.c          an event told: put into a block
+ *   tell.c          put an emitted event into a block
  *   pipe.c          the blocks, which go from one thread to another
- *   teller.c        what a block holds, told to the writer in the words of the version
+ *   teller.c        pass the events of a block to the writer, in the terms of the version
  *   defect*.c   one rule broken
  *
  * All that is decided at random comes from one generator of integers, and nothing is computed in
