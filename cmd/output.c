@@ -91,7 +91,7 @@ static size_t show_rest(output_file *f, char *piece, bool end)
         size_t length = utf8_decode(f->rest, f->rest_size, &rune);
         if (length == 0 && !end && is_cut(f->rest, f->rest_size))
             break;
-        bool plain = length > 0 && (rune == '\n' || rune == '\t' || !utf8_acts(rune));
+        bool plain = length > 0 && (rune == '\n' || rune == '\t' || !utf8_alters_display(rune));
         length += length == 0;
         for (size_t i = 0; i < length; i++)
             used += (size_t)sprintf(piece + used, plain ? "%c" : "\\x%02x",
@@ -328,7 +328,7 @@ int output_open(output *o, const char *path, bool binary)
         return open_failed(o, ENOMEM);
     /* The writer thread also compresses: libzstd's own threads do not survive failed
      * allocations. */
-    out_write_beside(&o->out);
+    out_write_in_thread(&o->out);
     return EXIT_SOUND;
 }
 

@@ -1,4 +1,4 @@
-/* formats.c - what there is to convert to and to print as, and how it is found. */
+/* formats.c - the lists of formats and printers, and how to find one. */
 #include "formats/formats.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ const format *format_by_path(const char *path)
 {
     size_t size;
 
-    /* The ending before .zst or .gz says what is compressed. */
+    /* Compressed output: the ending before .zst or .gz decides. */
     packing_of_path(path, &size);
     for (size_t i = 0; formats[i]; i++)
         for (const char *const *ending = formats[i]->extensions; *ending; ending++)
@@ -57,8 +57,8 @@ const printer *printer_by_name(const char *name)
     return NULL;
 }
 
-/* The wall clock at time 0 of the monotonic clock, from the first generation of a trace; false if
- * it is not contained. */
+/* The wall-clock time at monotonic time 0, from the first generation of a trace; false if the
+ * generation has no clocks. */
 static bool clock_offset(gotrace_source *source, int64_t *offset)
 {
     enum { NANO = 1000000000, MOST_SECONDS = INT32_MAX };
@@ -68,7 +68,7 @@ static bool clock_offset(gotrace_source *source, int64_t *offset)
 
     if (gotrace_reader_open(source, NULL, &reader, NULL) != GOTRACE_OK)
         return false;
-    /* With its first event a generation's tables are known. */
+    /* The tables of a generation are available from its first event on. */
     bool known = gotrace_reader_next(reader, &e) == GOTRACE_EVENT &&
                  gotrace_reader_generation(reader, 0, &g) && g.has_clocks;
     gotrace_reader_close(reader);
@@ -81,7 +81,7 @@ static bool clock_offset(gotrace_source *source, int64_t *offset)
 
 convert_alignment convert_align(gotrace_source *const *sources, size_t count)
 {
-    /* Wall clocks are set right now and then, but not by as much as it takes to start a machine. */
+    /* Wall clocks are adjusted while a machine runs, but by less than a reboot takes. */
     enum { SAME_START = 1000000000 };
     convert_alignment alignment = ALIGNED_MONOTONIC;
     int64_t first = 0, offset = 0;

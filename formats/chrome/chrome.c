@@ -132,7 +132,7 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
     }
     g->assists = false;
     chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
-    if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.acts)
+    if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.current_is_system)
         chrome_begin_arrow(&c->timeline, &g->arrow, row_of(c, event), CHROME_NAME_GO, NULL,
                            event->stack);
 }
@@ -152,7 +152,7 @@ static void readied(chrome *c, goroutine *g, const gotrace_event *event)
     } else if (event->from == GOTRACE_STATE_WAITING) {
         if (c->v2 && c->rows.by != BY_THREAD && g->waits_for && strstr(g->waits_for, "network"))
             row = CHROME_LANE_NETWORK;
-        if (!c->system.acts)
+        if (!c->system.current_is_system)
             chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
         g->waits_for = NULL;
     }

@@ -28,7 +28,7 @@
 #include "formats/common/idpool.h"
 #include "formats/common/narrow.h"
 #include "formats/common/spool.h"
-#include "formats/common/steady.h"
+#include "formats/common/segment_list.h"
 
 /* The rows and sections that scripts written for Go's tool know by number. */
 enum {
@@ -147,10 +147,10 @@ enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
 
 typedef struct chrome_frames {
     gotrace_reader *reader;
-    idmap stacks; /* stack id to number of its innermost frame's node */
-    idmap keys;   /* numbers of texts by what they say */
-    steady texts; /* kept */
-    steady nodes;
+    idmap stacks;       /* stack id to number of its innermost frame's node */
+    idmap keys;         /* numbers of texts by what they say */
+    segment_list texts; /* kept */
+    segment_list nodes;
     uint64_t seed;
     bool by_generation; /* ids change their meaning */
     uint32_t *table;    /* nodes by parent and frame; 0 is a free place */

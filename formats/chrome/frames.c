@@ -59,9 +59,9 @@ void chrome_frames_forget(chrome_frames *frames)
 void chrome_frames_free(chrome_frames *frames)
 {
     for (size_t i = 0; i < frames->texts.count; i++)
-        free(((kept_text *)steady_at(&frames->texts, i))->bytes);
-    steady_free(&frames->texts);
-    steady_free(&frames->nodes);
+        free(((kept_text *)segment_list_at(&frames->texts, i))->bytes);
+    segment_list_free(&frames->texts);
+    segment_list_free(&frames->nodes);
     idmap_free(&frames->keys);
     idmap_free(&frames->stacks);
     free(frames->table);
@@ -70,7 +70,7 @@ void chrome_frames_free(chrome_frames *frames)
 
 static const kept_text *text_of(const chrome_frames *frames, uint64_t number)
 {
-    return number != 0 ? steady_at(&frames->texts, (size_t)(number - 1)) : NULL;
+    return number != 0 ? segment_list_at(&frames->texts, (size_t)(number - 1)) : NULL;
 }
 
 uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
@@ -84,7 +84,7 @@ uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t siz
             return *known;
     }
     char *copy = malloc(size + 1);
-    kept_text *text = copy ? steady_next(&frames->texts) : NULL;
+    kept_text *text = copy ? segment_list_next(&frames->texts) : NULL;
     known = text ? idmap_insert(&frames->keys, key) : NULL;
     if (!known) {
         free(copy);
@@ -109,7 +109,7 @@ const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, siz
 
 static chrome_node *node_of(const chrome_frames *frames, uint32_t number)
 {
-    return steady_at(&frames->nodes, number - 1);
+    return segment_list_at(&frames->nodes, number - 1);
 }
 
 static bool same(const chrome_node *a, const chrome_node *b)
@@ -143,13 +143,13 @@ static bool grow(chrome_frames *frames)
     frames->table = table;
     frames->table_size = size;
     for (size_t i = 0; i < frames->nodes.count; i++)
-        table[place_of(frames, steady_at(&frames->nodes, i))] = (uint32_t)(i + 1);
+        table[place_of(frames, segment_list_at(&frames->nodes, i))] = (uint32_t)(i + 1);
     return true;
 }
 
 static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
 {
-    chrome_node *next = steady_next(&frames->nodes);
+    chrome_node *next = segment_list_next(&frames->nodes);
 
     if (!next || !grow(frames)) {
         frames->failed = true;

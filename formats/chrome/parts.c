@@ -370,7 +370,7 @@ static void write_all_waiting(chrome_parts *p)
             memcpy(&record, waiting, CHROME_HEAD_SIZE + waiting->count * sizeof record.values[0]);
             write_waiting(p, &record, text);
         }
-        spool_give_back(&p->waiting, &block);
+        spool_release(&p->waiting, &block);
     }
 }
 

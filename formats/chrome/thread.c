@@ -72,7 +72,7 @@ static void give_back(chrome_thread *t)
 {
     for (; t->returned < t->done; t->returned++) {
         const chrome_block *block = &t->blocks[t->returned % ON_THE_WAY];
-        spool_give_back(block->home, &block->records);
+        spool_release(block->home, &block->records);
     }
 }
 

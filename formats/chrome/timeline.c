@@ -184,7 +184,7 @@ static void write_front(chrome_timeline *t, spool *s, bool all)
             t->stopped = !chrome_thread_give(t->thread, &block);
         } else {
             t->stopped = !write_block(t, &block);
-            spool_give_back(s, &block.records);
+            spool_release(s, &block.records);
         }
     }
 }

@@ -30,7 +30,7 @@ static bool remember(experiments *x, const gotrace_record *r)
     return true;
 }
 
-/* Look at all records; window holds WINDOW bytes of the file at a time. */
+/* Reads all records of the source; window holds WINDOW bytes of it at a time. */
 enum { WINDOW = 64 * 1024 };
 
 static gotrace_status search(experiments *x, gotrace_source *source, gotrace_decoder *decoder,

@@ -1,8 +1,8 @@
 /*
- * experiments.h - what experiments write beside their events: batches of their own data.
+ * experiments.h - the data batches of experiments.
  *
- * They are no events, so that no reader of events tells of them: the source is searched for them,
- * record by record.
+ * Data batches are not events, so gotrace_reader does not return them: the records of the source
+ * are searched for them.
  */
 #ifndef EXPERIMENTS_H
 #define EXPERIMENTS_H
@@ -17,21 +17,23 @@ typedef struct experiment_batch {
 } experiment_batch;
 
 typedef struct experiments {
-    experiment_batch *batches; /* in the order of the file */
+    experiment_batch *batches; /* in file order */
     size_t count, capacity;
-    size_t next; /* the first that was not asked for yet */
+    size_t next; /* the first one not yet returned by experiments_of */
 } experiments;
 
-/* Find those of a source. Damage is the reader's to tell: what stands before it counts. *x is all
- * zeros before, and to be freed in any case. Fails where the system or a limit says no. */
+/* Finds the data batches of a source. Damage is not an error here (the reader reports it): the
+ * batches before it are found. *x must be all zeros, and must be freed even on failure. Fails on
+ * errors of the system and when a limit is exceeded. */
 gotrace_status experiments_find(experiments *x, gotrace_source *source,
                                 const gotrace_limits *limits, gotrace_error *error);
 
-/* The batches of a generation; how many. Generations are asked for in the order of the file: the
- * batches of those left out are skipped, and no batch comes twice. */
+/* Sets *batches to the batches of a generation and returns their number. Callers pass generations
+ * in file order: batches of skipped generations are skipped too, and no batch is returned twice. */
 size_t experiments_of(experiments *x, uint64_t generation, const experiment_batch **batches);
 
-/* The data of one, to be freed; NULL if there is no memory or the source cannot be read. */
+/* The data of a batch, to be freed by the caller; NULL without memory or if the source cannot be
+ * read. */
 char *experiments_read(const experiment_batch *batch, gotrace_source *source, gotrace_error *error);
 
 void experiments_free(experiments *x);

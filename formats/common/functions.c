@@ -1,10 +1,10 @@
-/* functions.c - properties of functions by name, and readable names. */
+/* functions.c - short names of functions, and which functions belong to the runtime. */
 #include "formats/formats.h"
 
 enum { FIRST_MODULE_VERSION = 2 };
 
-/* Where the package's path ends: at a bracket or a space, there begin types, which have paths of
- * their own. */
+/* End of the package path: the first bracket or space, where types begin, which have package paths
+ * of their own. */
 static size_t path_limit(const char *name, size_t size)
 {
     size_t end = 0;
@@ -14,7 +14,8 @@ static size_t path_limit(const char *name, size_t size)
     return end;
 }
 
-/* Whether that reads "v2", as the last element of the path of a module's later version does. */
+/* Whether this is a module version such as "v2", the last path element of a module from version 2
+ * on. */
 static bool is_version(const char *text, size_t size)
 {
     uint64_t number = 0;
@@ -29,8 +30,8 @@ static bool is_version(const char *text, size_t size)
     return number >= FIRST_MODULE_VERSION;
 }
 
-/* Put down without escapes: the linker writes a dot as %2e, where it is not the package's end.
- * Control characters stay escaped. Returns how many bytes came out; what does not fit is left. */
+/* Undoes the linker's %-escapes (it writes a dot in the last path element as %2e). Control
+ * characters stay escaped. Returns the number of bytes written; stops when dst is full. */
 static size_t unescape(char *dst, size_t room, const char *text, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
@@ -75,7 +76,7 @@ size_t function_short(char *dst, size_t room, const char *name, size_t size)
     size_t used = unescape(dst, room, package, length);
     size_t rest = size - end;
     if (rest > room - used) {
-        /* Not in the middle of a rune. */
+        /* Do not cut a rune in two. */
         rest = room - used;
         while (rest > 0 && ((unsigned char)name[end + rest] & 0xc0) == 0x80)
             rest--;

@@ -1,43 +1,43 @@
-/* narrow.h - showing less than all of a trace. */
+/* narrow.h - options that show only a part of a trace. */
 #ifndef NARROW_H
 #define NARROW_H
 
 #include "formats/formats.h"
 #include "formats/common/idmap.h"
 
-/* ---- system.c: without the goroutines of the runtime ---------------------------------------- */
+/* ---- system.c: without the goroutines of the runtime ----------------------------------------- */
 
 typedef struct system_goroutines {
     gotrace_reader *reader;
     int version;
-    bool asked;       /* somebody wants to know */
-    bool left_out;    /* the job's no_system */
-    bool complete;    /* all of a v2 trace was seen */
-    bool acts;        /* the last event happened in the context of one of them */
-    bool ahead;       /* the trace is read before it is shown */
-    bool failed;      /* memory was refused */
-    idmap goroutines; /* whose they are, by id */
-    idmap starts;     /* v2: names of functions where goroutines from before the trace start */
+    bool needed;            /* system goroutines matter for this job */
+    bool left_out;          /* convert_job.no_system */
+    bool complete;          /* the whole v2 trace was read ahead */
+    bool current_is_system; /* the goroutine of the last event is a system goroutine */
+    bool reading_ahead;     /* read_ahead is running */
+    bool failed;            /* allocation failed */
+    idmap goroutines;       /* facts (NOT_KNOWN, ...) by goroutine id */
+    idmap starts;           /* v2: start functions of goroutines that existed before the trace */
 } system_goroutines;
 
-/* The start function of a v2 goroutine from before the trace, if the beginning of the trace
- * contains it and there are not too many of them; else NULL. */
+/* v2: the start function of a goroutine that existed before the trace, or NULL. Known only if an
+ * early part of the trace contains it; the number of names is limited. */
 const char *system_goroutines_start(const system_goroutines *s, uint64_t id);
 
-/* told_apart: they are of interest even where the job does not leave them out. v2 is read ahead for
- * it. */
-void system_goroutines_init(system_goroutines *s, const convert_job *job, bool given_apart);
+/* needed: the caller treats system goroutines differently even if the job includes them. For v2 the
+ * trace is then read ahead. */
+void system_goroutines_init(system_goroutines *s, const convert_job *job, bool needed);
 void system_goroutines_free(system_goroutines *s);
 
-/* Whether that goroutine is one of them, as far as is known. */
+/* Whether the goroutine is a system goroutine, as far as is known so far. */
 bool system_goroutines_is(const system_goroutines *s, uint64_t id);
 
-/* Whether the event is to be passed over, because it is about one of them and nobody else. An
- * arrow is not to begin at one that is not, if s->acts. To be asked of each event. */
+/* Whether to omit the event because it concerns system goroutines only. Call it for each event. If
+ * s->current_is_system is set afterwards, no flow may start at the event. */
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e);
 
-/* The same where none is left out: only of goroutines' beginnings and ends there is something to
- * learn. */
+/* The same, but without a call for v2 events that can be neither omitted nor informative: if
+ * nothing is omitted, only the first and the last event of a goroutine matter. */
 static inline bool system_goroutines_pass(system_goroutines *s, const gotrace_event *e)
 {
     if (!s->left_out && s->version >= GOTRACE_FIRST_V2 && e->from != GOTRACE_STATE_NOT_EXIST &&

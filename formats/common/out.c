@@ -12,7 +12,7 @@
 
 enum {
     OUT_CAPACITY = 256 * 1024,
-    OUT_NUMBER = 32, /* no number takes more */
+    OUT_NUMBER = 32, /* size of the longest number */
 };
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -43,7 +43,7 @@ static void out_pass(out *o, const char *bytes, size_t size)
         o->failed = true;
 }
 
-/* Empty the buffer: from there the bytes are somebody else's. */
+/* Empties the buffer. Its bytes now belong to the thread or have been written. */
 static bool out_empty(out *o)
 {
     if (!o->thread)
@@ -62,7 +62,7 @@ bool out_flush(out *o)
     return out_wait(o);
 }
 
-void out_write_beside(out *o)
+void out_write_in_thread(out *o)
 {
     o->threaded = true;
 }
@@ -76,7 +76,7 @@ void out_free(out *o)
 
 void out_overflow(out *o, const void *bytes, size_t size)
 {
-    /* What fits into a buffer is not worth a thread. */
+    /* Output that fits into one buffer does not need a thread. */
     if (o->threaded && !o->thread && !o->failed && o->used > 0) {
         out_use_thread(o);
         o->threaded = o->thread != NULL;
@@ -87,7 +87,7 @@ void out_overflow(out *o, const void *bytes, size_t size)
         out_pass(o, bytes, size);
         return;
     }
-    /* What is the caller's can be written beside only as a copy. */
+    /* The thread needs a copy of the caller's bytes. */
     const char *rest = bytes;
     for (; size > o->capacity; rest += o->capacity, size -= o->capacity) {
         memcpy(o->buffer, rest, o->capacity);
@@ -99,7 +99,7 @@ void out_overflow(out *o, const void *bytes, size_t size)
     o->used = size;
 }
 
-/* Decimal digits of v. */
+/* The number of decimal digits of v. */
 static unsigned decimal_length(uint64_t v)
 {
     unsigned length = 1;
@@ -116,8 +116,8 @@ static unsigned decimal_length(uint64_t v)
     }
 }
 
-/* Write v so that it ends before end; two digits a division, for numbers are most of what is
- * printed. */
+/* Writes v so that it ends just before end. Two digits per division, because most of what print
+ * writes is numbers. */
 static void put_decimal(char *end, uint64_t v)
 {
     static const char pairs[] =
@@ -192,14 +192,14 @@ void out_printf(out *o, const char *template, ...)
     va_end(again);
 }
 
-/* An escape of one letter after the backslash. */
+/* A backslash and a letter. */
 static void out_escape(out *o, char letter)
 {
     char escape[2] = {'\\', letter};
     out_bytes(o, escape, sizeof escape);
 }
 
-/* An escape with its code in that many hexadecimal digits. */
+/* An escape with a code of that many hexadecimal digits. */
 static void out_escape_hex(out *o, char letter, uint32_t code, int digits)
 {
     out_escape(o, letter);
@@ -231,7 +231,7 @@ void out_json_text(out *o, const char *s, size_t size)
         bool shown = rune >= 0x20 && rune < 0x7f && rune != '"' && rune != '\\';
         if (rune >= 0x80) {
             length = utf8_decode(s + at, size - at, &rune);
-            shown = length > 0 && !utf8_acts(rune);
+            shown = length > 0 && !utf8_alters_display(rune);
         }
         if (shown) {
             at += length;
@@ -321,7 +321,7 @@ void out_wall_clock(out *o, uint64_t seconds, uint64_t nanoseconds)
         ns += second;
         carried--;
     }
-    /* Unsigned, for what a damaged trace says may go round. */
+    /* Unsigned, because times of a damaged trace may overflow. */
     time_t at = (time_t)(seconds + carried);
     struct tm tm;
     if (!localtime_r(&at, &tm)) {

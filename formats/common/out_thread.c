@@ -1,39 +1,39 @@
 /*
- * out_thread.c - writing beside what makes the output: while one buffer is filled another thread
- * hands those before to write, which on a file, or compressed, takes about as long.
+ * out_thread.c - a thread that passes full buffers to write while the caller fills the next one.
+ * Writing to a file, or compressing, takes about as long as producing the output.
  */
 #include <stdlib.h>
 
 #include "formats/formats.h"
 #include "formats/common/thread.h"
 
-/* Full buffers on their way. What makes the output pauses and hurries by turns; with several of
- * them waiting neither thread has to wait for the other's next turn. */
-enum { ON_THE_WAY = 16 };
+/* Full buffers in the queue. The producer's speed varies; with several buffers neither thread waits
+ * for the other often. */
+enum { QUEUE_SIZE = 16 };
 
 struct out_thread {
     gotrace_write_fn write;
     void *ctx;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* one of these has */
-    uint64_t given, done;   /* how many buffers; the last ones given wait */
+    pthread_cond_t changed; /* signalled when one of the following changes */
+    uint64_t passed, done;  /* buffers passed to the thread, and buffers written */
     bool failed, ends;
-    char *buffers[ON_THE_WAY]; /* each as large as the output's own */
-    size_t sizes[ON_THE_WAY];
+    char *buffers[QUEUE_SIZE]; /* each as large as the buffer of the output */
+    size_t sizes[QUEUE_SIZE];
 };
 
-static void *write_on(void *arg)
+static void *write_buffers(void *arg)
 {
     out_thread *t = arg;
 
     pthread_mutex_lock(&t->lock);
-    while (!t->ends || t->done < t->given) {
-        if (t->done == t->given) {
+    while (!t->ends || t->done < t->passed) {
+        if (t->done == t->passed) {
             pthread_cond_wait(&t->changed, &t->lock);
             continue;
         }
-        size_t place = t->done % ON_THE_WAY;
+        size_t place = t->done % QUEUE_SIZE;
         bool failed = t->failed;
         pthread_mutex_unlock(&t->lock);
         failed = failed || !t->write(t->ctx, t->buffers[place], t->sizes[place]);
@@ -50,7 +50,7 @@ static void free_all(out_thread *t)
 {
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);
-    for (size_t i = 0; i < ON_THE_WAY; i++)
+    for (size_t i = 0; i < QUEUE_SIZE; i++)
         free(t->buffers[i]);
     free(t);
 }
@@ -64,20 +64,20 @@ void out_use_thread(out *o)
         return;
     t->write = o->write;
     t->ctx = o->ctx;
-    for (size_t i = 0; i < ON_THE_WAY && enough; i++)
+    for (size_t i = 0; i < QUEUE_SIZE && enough; i++)
         enough = (t->buffers[i] = malloc(o->capacity)) != NULL;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (enough && thread_begin(&t->thread, write_on, t))
+    if (enough && thread_begin(&t->thread, write_buffers, t))
         o->thread = t;
     else
         free_all(t);
 }
 
-/* Until no more than so many buffers are on their way; the lock is held. */
+/* Waits until at most this many buffers are queued. The caller holds the lock. */
 static void wait_for(out_thread *t, uint64_t most)
 {
-    while (t->given - t->done > most)
+    while (t->passed - t->done > most)
         pthread_cond_wait(&t->changed, &t->lock);
 }
 
@@ -87,10 +87,10 @@ bool out_thread_take(out *o)
     char *full = o->buffer;
 
     pthread_mutex_lock(&t->lock);
-    wait_for(t, ON_THE_WAY - 1);
+    wait_for(t, QUEUE_SIZE - 1);
     bool done = !t->failed;
     if (done && o->used > 0) {
-        size_t place = t->given++ % ON_THE_WAY;
+        size_t place = t->passed++ % QUEUE_SIZE;
         o->buffer = t->buffers[place];
         t->buffers[place] = full;
         t->sizes[place] = o->used;

@@ -1,4 +1,4 @@
-/* packing.h - how output is compressed, and the endings of file names that say so. */
+/* packing.h - compression of the output, selected by the ending of the file name. */
 #ifndef PACKING_H
 #define PACKING_H
 
@@ -6,8 +6,8 @@
 
 typedef enum packing { PACKING_NONE, PACKING_ZSTD, PACKING_GZIP } packing;
 
-/* The compression that a path's ending asks for. *stem (may be NULL) is the length of the path
- * without that ending. */
+/* The compression for a path's ending. *stem (may be NULL) is set to the length of the path without
+ * that ending. */
 packing packing_of_path(const char *path, size_t *stem);
 
 /* ".zst", ".gz" or "". */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The ending of a regular noun after that count. */
+/* The plural ending of a regular noun for that count. */
 static inline const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";

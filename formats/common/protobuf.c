@@ -56,7 +56,7 @@ bool protobuf_grow(protobuf *w, size_t size)
 
 void protobuf_close_long(protobuf *w, size_t mark)
 {
-    /* After a failure the mark lies beyond what is used. */
+    /* After a failure the mark may be beyond `used`. */
     if (w->failed)
         return;
     size_t size = w->used - mark - 1, extra = 0;
@@ -65,7 +65,7 @@ void protobuf_close_long(protobuf *w, size_t mark)
     if (w->capacity - w->used < extra && !protobuf_grow(w, extra))
         return;
     memmove(w->bytes + mark + 1 + extra, w->bytes + mark + 1, size);
-    /* Not a byte more than it takes. */
+    /* Write the length in as few bytes as possible. */
     uint8_t *at = w->bytes + mark;
     size_t rest = size;
     for (; rest >= 0x80; rest >>= 7)

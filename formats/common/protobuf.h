@@ -1,10 +1,10 @@
 /*
  * protobuf.h - a streaming writer of protocol buffers.
  *
- * Messages are built in one buffer and handed to an `out` when a whole one stands there. A nested
- * message is opened with room for a length of one byte; only if it turns out longer is it moved.
- * Writers need not check each call: when memory is refused everything is dropped from then on,
- * and the `out` is told that it has failed.
+ * Messages are built in one buffer, which goes to an `out` whenever a top-level message is
+ * complete. A nested message is opened with one byte for its length; it is moved only if the length
+ * needs more. Callers need not check each call: when an allocation fails all later output is
+ * dropped, and the `out` is marked as failed.
  */
 #ifndef PROTOBUF_H
 #define PROTOBUF_H
@@ -27,27 +27,27 @@ enum {
     PROTOBUF_VARINT = 0,
     PROTOBUF_FIXED64 = 1,
     PROTOBUF_BYTES = 2,
-    /* A field's tag and a number never take more, and four bytes that are put down in any case: so
-     * much is made free before one is. */
+    /* Room for a tag and a number, plus four bytes that are written unconditionally. Reserved
+     * before each field. */
     PROTOBUF_NUMBER = 24,
     PROTOBUF_LEAST = 4096,
 };
 
-/* False when memory is refused. */
+/* False if memory is refused. */
 bool protobuf_init(protobuf *w, out *o);
 void protobuf_free(protobuf *w);
 
-/* Hand over all bytes. No message may be open. */
+/* Passes all bytes to the out. No message may be open. */
 void protobuf_flush(protobuf *w);
 
-/* Give up: memory was refused, here or to somebody whose data would have been written. */
+/* Marks the output as failed because memory was refused, here or where the data was made. */
 void protobuf_fail(protobuf *w);
 
-/* Make room for size bytes beyond the used ones; false, with everything dropped, if there is no
- * memory. The first PROTOBUF_LEAST bytes of the buffer can be written to in any case. */
+/* Makes room for size bytes after the used ones. If memory is refused, drops the output and returns
+ * false; the first PROTOBUF_LEAST bytes of the buffer are writable even then. */
 bool protobuf_grow(protobuf *w, size_t size);
 
-/* Close a message whose length takes more than one byte. */
+/* Closes a message whose length takes more than one byte. */
 void protobuf_close_long(protobuf *w, size_t mark);
 
 /* A string field. Bytes that are not UTF-8, which protobuf does not allow, become U+FFFD. */
@@ -59,8 +59,9 @@ static inline void protobuf_room(protobuf *w, size_t size)
         protobuf_grow(w, size);
 }
 
-/* Where room was made: what is put down ends where these say. Bytes are stored through a pointer of
- * its own, for to the compiler each of them might be a part of the writer. */
+/* The protobuf_put_* functions require room and return the end of what they wrote. They store
+ * through a local pointer, because the compiler must assume that a store through w->bytes changes
+ * *w. */
 static inline uint8_t *protobuf_put_varint(uint8_t *at, uint64_t v)
 {
     if (v >> 28) {
@@ -69,7 +70,7 @@ static inline uint8_t *protobuf_put_varint(uint8_t *at, uint64_t v)
         *at++ = (uint8_t)v;
         return at;
     }
-    /* Of one to four bytes the length cannot be foreseen: so all four are put down. */
+    /* The length is 1 to 4 bytes and hard to predict, so all four are stored without a branch. */
     at[0] = (uint8_t)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
     at[1] = (uint8_t)((v >> 7 & 0x7f) | (v > 0x3fff ? 0x80 : 0));
     at[2] = (uint8_t)((v >> 14 & 0x7f) | (v > 0x1fffff ? 0x80 : 0));
@@ -93,7 +94,7 @@ static inline uint8_t *protobuf_put_uint(uint8_t *at, unsigned field, uint64_t v
     return protobuf_put_varint(protobuf_put_tag(at, field, PROTOBUF_VARINT), v);
 }
 
-/* Where the next byte goes. */
+/* The address of the next byte. */
 static inline uint8_t *protobuf_at(const protobuf *w)
 {
     return w->bytes + w->used;
@@ -128,7 +129,7 @@ static inline void protobuf_double(protobuf *w, unsigned field, double v)
     protobuf_fixed64(w, field, bits);
 }
 
-/* Open a nested message; what it returns is for protobuf_close. */
+/* Opens a nested message; returns the mark for protobuf_close. */
 static inline size_t protobuf_open(protobuf *w, unsigned field)
 {
     protobuf_room(w, PROTOBUF_NUMBER);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* No code of either format is larger. */
+/* Event codes are bytes. */
 enum { CODES = 256 };
 
 static bool changes(gotrace_change c)
@@ -28,8 +28,8 @@ bool row_has(const gotrace_event_spec *row, unsigned kind)
     return false;
 }
 
-/* What a row changes: at most two goroutines, or a proc. v1 has an event for the begin of a system
- * call, which is a transition only if the call blocks, and v2 one that always is. */
+/* What a row changes: up to two goroutines, or a proc. In v1 the start of a system call is a
+ * transition only if the call blocks; in v2 it always is one. */
 typedef struct effect {
     uint8_t resource;
     gotrace_change changes[2];
@@ -76,13 +76,13 @@ static bool means_same(const gotrace_semantics *a, const gotrace_semantics *b)
         return same_effect(a, b);
     if (a->kind != b->kind || a->range != b->range || a->kind == GOTRACE_KIND_EXPERIMENT)
         return false;
-    /* Records that are no events, and short forms of others. */
+    /* Rows of kind NONE are records that are not events, or short forms of other events. */
     if (a->kind == GOTRACE_KIND_NONE)
         return false;
     return a->kind != GOTRACE_KIND_METRIC || same_text(a->text, b->text);
 }
 
-/* How well a row's reason fits; the first one that fits best is taken. */
+/* How well a row's reason matches; the first row with the highest score wins. */
 static int fit(const gotrace_event_spec *row, const char *reason)
 {
     return same_text(row->semantics.text, reason) ? 3 : row->semantics.text ? 1 : 2;

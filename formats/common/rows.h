@@ -1,10 +1,10 @@
-/* rows.h - rows of the event tables by what they mean, whatever the format. */
+/* rows.h - finds rows of the event tables by meaning, independent of the version. */
 #ifndef ROWS_H
 #define ROWS_H
 
 #include "gotrace.h"
 
-/* The states of goroutines and procs. */
+/* Number of states of goroutines and procs. */
 enum { ROW_STATES = GOTRACE_STATE_ABANDONED + 1 };
 
 static inline bool row_is(gotrace_change c, gotrace_state from, gotrace_state to)
@@ -12,7 +12,8 @@ static inline bool row_is(gotrace_change c, gotrace_state from, gotrace_state to
     return c.from == from && c.to == to;
 }
 
-/* Whether an event of that row changes what runs on its proc or thread; who runs there after it. */
+/* row_stops: the event ends what runs on its proc or thread. row_starts: something runs there
+ * afterwards. */
 static inline bool row_stops(const gotrace_semantics *s)
 {
     return s->self.from == GOTRACE_STATE_RUNNING && s->self.to != GOTRACE_STATE_RUNNING;
@@ -26,18 +27,18 @@ static inline bool row_starts(const gotrace_semantics *s)
 /* Whether the event has an argument of that kind, a gotrace_arg_kind. */
 bool row_has(const gotrace_event_spec *row, unsigned kind);
 
-/* The row of that version that is the same one or, in another format, means the same; NULL if there
- * is none. Of several (v1 has a row for each reason to block) it is the one with the same reason,
- * else the one without a reason, else the first. */
+/* The row of that version that is the same row or, in the other format, has the same meaning; NULL
+ * if there is none. If several match (v1 has one row per reason to block): the one with the same
+ * reason, else the one without a reason, else the first. */
 const gotrace_event_spec *row_like(const gotrace_event_spec *row, int version);
 
-/* The row of that version by which a goroutine, or proc, goes from one state to another while no
- * other one changes; NULL if there is none. reason: the one with that reason, else the one without
- * one, else the first; NULL: any. */
+/* The row of that version that changes one goroutine or proc from one state to the other and
+ * changes nothing else; NULL if there is none. reason: prefer the row with that reason, then one
+ * without a reason, then the first; NULL: any. */
 const gotrace_event_spec *row_of_change(int version, gotrace_resource resource, gotrace_state from,
                                         gotrace_state to, const char *reason);
 
-/* The first row of that version of that kind and range that is no transition and no metric. */
+/* The first row of that version with that kind and range. Not for transitions and metrics. */
 const gotrace_event_spec *row_of_kind(int version, gotrace_kind kind, gotrace_range range);
 
 /* The row of that version that reports that metric. */

@@ -1,9 +1,9 @@
 /*
- * seeded_hash.h - hashes of what a file contains, for every table in formats.
+ * seeded_hash.h - seeded hashes for the tables in formats.
  *
- * Whoever made the file may have chosen ids and strings to share one slot of a table. These hashes
- * depend on a seed that differs from process to process. No output may depend on it. (lib has its
- * own: formats use nothing of lib but its public headers.)
+ * Ids and strings come from the file, whose author may have chosen them to collide. These hashes
+ * depend on a seed that differs from process to process, so no output may depend on them. (lib has
+ * its own: formats use only its public headers.)
  */
 #ifndef SEEDED_HASH_H
 #define SEEDED_HASH_H
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* This process's seed: odd. */
+/* The seed of this process; odd. */
 static inline uint64_t hash_seed(void)
 {
-    /* Sixteen random bytes from the kernel; the first eight are the stack guard's. */
+    /* The kernel passes 16 random bytes. The first eight are used for the stack protector. */
     const char *given = (const char *)(uintptr_t)getauxval(AT_RANDOM);
     uint64_t seed = (uint64_t)(uintptr_t)&seed;
     if (given)
@@ -24,8 +24,8 @@ static inline uint64_t hash_seed(void)
     return (seed ^ 0x9e3779b97f4a7c15u) | 1;
 }
 
-/* The hash of an id: different ids have different hashes. The factor is secret, so that nobody can
- * compute which ids share their low bits; the shifts let high bits change low ones. */
+/* The hash of an id; different ids have different hashes. The factor is secret, so an attacker
+ * cannot compute which ids share low bits; the shifts let high bits affect low ones. */
 static inline uint64_t hash_id(uint64_t seed, uint64_t id)
 {
     uint64_t h = (id ^ id >> 32) * seed;
@@ -33,7 +33,7 @@ static inline uint64_t hash_id(uint64_t seed, uint64_t id)
     return h ^ h >> 32;
 }
 
-/* The hash of several ids: begin with any hash, add one after another. */
+/* The hash of a sequence of ids: start with any hash and add one id after another. */
 static inline uint64_t hash_add(uint64_t seed, uint64_t hash, uint64_t id)
 {
     return hash_id(seed, hash ^ id) + hash;

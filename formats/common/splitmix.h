@@ -1,10 +1,10 @@
-/* splitmix.h - numbers that look random, the same on every machine. */
+/* splitmix.h - a pseudo-random number generator with the same output on every machine. */
 #ifndef SPLITMIX_H
 #define SPLITMIX_H
 
 #include <stdint.h>
 
-/* A counter, well mixed: Steele, Lea and Flood's SplitMix, which every machine computes alike. */
+/* SplitMix64 (Steele, Lea, Flood): a counter and a mixing function. */
 static inline uint64_t splitmix_next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -13,7 +13,7 @@ static inline uint64_t splitmix_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Below n, which is at most 2^32. */
+/* A number in [0, n); n is at most 2^32. */
 static inline uint32_t splitmix_below(uint64_t *state, uint32_t n)
 {
     return (uint32_t)(((splitmix_next(state) >> 32) * n) >> 32);

@@ -50,7 +50,7 @@ static bool fail(spool *s, int error)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-/* Make a file and take its name away, without a signal between. */
+/* Creates a file and removes its name. Signals are blocked between the two. */
 static int make_and_unlink(const char *folder)
 {
     char path[4096];
@@ -78,7 +78,7 @@ int spool_file(const char *folder)
     if (!folder || !*folder)
         folder = "/var/tmp";
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    /* Not every file system has files without a name. */
+    /* Not every file system supports files without a name. */
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT))
         fd = make_and_unlink(folder);
     return fd;
@@ -105,7 +105,8 @@ static bool open_file(spool *s)
     return s->fd >= 0 || fail(s, errno);
 }
 
-/* Bytes of memory go to that place of the file, or (from NULL) come from there. */
+/* Copies bytes from memory to that offset of the file, or (from is NULL) from the file to
+ * memory. */
 static bool move_bytes(spool *s, const unsigned char *from, unsigned char *to, size_t size,
                        uint64_t at)
 {
@@ -124,7 +125,7 @@ static bool move_bytes(spool *s, const unsigned char *from, unsigned char *to, s
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* A spare block is the one that was given back last, which the processor's cache still has. */
+/* Reuses the spare block that was released last, because it is likely in the CPU cache. */
 static unsigned char *memory_for(spool *s, size_t capacity)
 {
     bool usual = capacity == (size_t)1 << s->shift;
@@ -149,7 +150,7 @@ static void no_memory_for(spool *s, unsigned char *bytes, size_t capacity)
         free(bytes);
 }
 
-/* Move the oldest block that is in memory to the file. */
+/* Moves the oldest block in memory to the file. */
 static bool store(spool *s)
 {
     spool_block *block = block_of(s, s->stored);
@@ -183,7 +184,7 @@ static bool more_blocks(spool *s)
     return true;
 }
 
-/* Nothing more comes into the last block. */
+/* Ends the last block: no more entries go into it. */
 static void close_last(spool *s)
 {
     if (s->last)
@@ -191,7 +192,7 @@ static void close_last(spool *s)
     s->last = s->fill = s->limit = NULL;
 }
 
-unsigned char *spool_more(spool *s, size_t size, uint64_t *position)
+unsigned char *spool_reserve_slow(spool *s, size_t size, uint64_t *position)
 {
     size_t usual = (size_t)1 << s->shift, capacity = size > usual ? size : usual;
 
@@ -216,9 +217,9 @@ unsigned char *spool_more(spool *s, size_t size, uint64_t *position)
     return bytes;
 }
 
-/* ---- what is there ------------------------------------------------------------------------- */
+/* ---- access to entries ----------------------------------------------------------------------- */
 
-/* Whether the entry's block is in the file, and where the entry begins there. */
+/* Whether the entry's block is in the file, and the entry's offset there. */
 static bool in_file(const spool *s, uint64_t position, uint64_t *at)
 {
     uint64_t number = position >> s->shift;
@@ -236,7 +237,7 @@ bool spool_patch_stored(spool *s, uint64_t position, size_t offset, const void *
     return in_file(s, position, &at) && move_bytes(s, bytes, NULL, size, at + offset);
 }
 
-/* Fetch the first block from the file. */
+/* Reads the first block from the file. */
 static bool fetch(spool *s, spool_block *block)
 {
     unsigned char *bytes = memory_for(s, block->capacity);
@@ -269,7 +270,7 @@ bool spool_take(spool *s, bool all, bool open, spool_taken *taken)
     }
     *taken = (spool_taken){block->bytes, block->used, block->capacity};
     s->front++;
-    /* When all that was stored is gone its place on the disk is used again. */
+    /* When no stored block is left, its space on disk is reused. */
     if (s->front == s->stored && s->file_end > 0) {
         s->file_end = 0;
         if (ftruncate(s->fd, 0) != 0)
@@ -278,7 +279,7 @@ bool spool_take(spool *s, bool all, bool open, spool_taken *taken)
     return true;
 }
 
-void spool_give_back(spool *s, const spool_taken *taken)
+void spool_release(spool *s, const spool_taken *taken)
 {
     no_memory_for(s, taken->bytes, taken->capacity);
 }

@@ -1,12 +1,12 @@
 /*
- * spool.h - a queue of bytes that may be longer than memory, and whose contents can be changed
- * while they wait.
+ * spool.h - a queue of bytes that may be larger than memory, and whose entries can be changed while
+ * they are in it.
  *
- * A timeline is written in the order in which things begin, but much of what is to be written is
- * known only when they end. So it waits here, each thing at its beginning, and the ends are
- * filled in. The queue consists of blocks, which are taken away whole, each when nothing in it is
- * open any more: whoever takes one may read it in another thread. Blocks are kept in memory up to a
- * window; the older part of more than that goes to a temporary file without a name.
+ * A timeline is written in the order of begin times, but much of a slice is known only when it
+ * ends. So each slice is queued at its beginning, and its end is filled in later. The queue
+ * consists of blocks. A block is taken from the queue as a whole when none of its entries is open;
+ * another thread may then read it. Blocks are kept in memory up to a window; older blocks go to a
+ * temporary file without a name.
  */
 #ifndef SPOOL_H
 #define SPOOL_H
@@ -16,16 +16,16 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Open a file without a name, to write and to read, in that folder (NULL: $TMPDIR, else /var/tmp).
- * Returns its descriptor, or -1 with errno set. */
+/* Opens a file without a name for reading and writing in that folder (NULL: $TMPDIR, else
+ * /var/tmp). Returns its descriptor, or -1 with errno set. */
 int spool_file(const char *folder);
 
-/* Write to a file at its position: a gotrace_write_fn, whose ctx points to the descriptor. */
+/* Writes to a file at its position: a gotrace_write_fn, whose ctx points to the descriptor. */
 bool spool_write_file(void *fd, const void *bytes, size_t size);
 
 #define SPOOL_NONE UINT64_MAX
 
-/* A block that was taken away: whole entries. */
+/* A block that was taken from the queue: whole entries. */
 typedef struct spool_taken {
     unsigned char *bytes;
     size_t used, capacity;
@@ -33,47 +33,47 @@ typedef struct spool_taken {
 
 typedef struct spool_block {
     unsigned char *bytes; /* NULL: in the file */
-    uint64_t at;          /* there */
+    uint64_t at;          /* offset in the file */
     size_t used, capacity;
-    uint64_t open; /* entries of it that are not complete */
+    uint64_t open; /* number of its entries that are not complete */
 } spool_block;
 
-/* An entry's position is its block's number, and its place there in the lowest bits. Blocks
- * [front, stored) lie in the file, [stored, end) in memory; the last one is being filled. */
+/* An entry's position is the number of its block, with the offset in the block in the lowest bits.
+ * Blocks [front, stored) are in the file, [stored, end) in memory; the last block is being
+ * filled. */
 typedef struct spool {
     size_t window, in_memory;
-    unsigned shift;      /* a block has 1 << shift bytes, unless it has one entry that is larger */
-    spool_block *blocks; /* by the lowest bits of their numbers */
+    unsigned shift;      /* a block has 1 << shift bytes, or one larger entry */
+    spool_block *blocks; /* indexed by the lowest bits of block numbers */
     size_t capacity;     /* a power of two */
     uint64_t front, stored, end;
-    unsigned char *fill, *limit; /* what is free of the last block */
-    unsigned char *last;         /* that block's bytes */
-    unsigned char **spare;       /* memory of blocks that were taken, given back */
+    unsigned char *fill, *limit; /* free space of the last block */
+    unsigned char *last;         /* bytes of the last block */
+    unsigned char **spare;       /* memory of released blocks */
     size_t spares, spare_capacity;
     int fd; /* -1 until the file is needed */
     uint64_t file_end;
-    int error; /* errno of the first failure; nothing more is done after it */
+    int error; /* errno of the first failure; later calls do nothing */
 } spool;
 
-/* False when memory is refused. */
+/* False if memory is refused. */
 bool spool_init(spool *s, size_t window, unsigned shift);
 
-/* What spool_reserve does where the last block has no room. */
-unsigned char *spool_more(spool *s, size_t size, uint64_t *position);
+/* The slow path of spool_reserve: the last block has no room. */
+unsigned char *spool_reserve_slow(spool *s, size_t size, uint64_t *position);
 
-/* Append an entry to be filled in, before anything else is done with the queue: size bytes. NULL on
- * failure. */
+/* Appends an entry of size bytes. The caller fills it before any other call. NULL on failure. */
 static inline unsigned char *spool_reserve(spool *s, size_t size, uint64_t *position)
 {
     if ((size_t)(s->limit - s->fill) < size)
-        return spool_more(s, size, position);
+        return spool_reserve_slow(s, size, position);
     unsigned char *at = s->fill;
     s->fill += size;
     *position = (s->end - 1) << s->shift | (uint64_t)(at - s->last);
     return at;
 }
 
-/* An entry of the queue in memory; NULL if it is not there (any more). */
+/* An entry in memory; NULL if its block is in the file or was taken. */
 static inline unsigned char *spool_at(const spool *s, uint64_t position)
 {
     uint64_t number = position >> s->shift;
@@ -84,7 +84,7 @@ static inline unsigned char *spool_at(const spool *s, uint64_t position)
            (position & (((uint64_t)1 << s->shift) - 1));
 }
 
-/* Say that an entry of the queue is not complete yet, and that it is. */
+/* spool_open marks an entry as incomplete; spool_close marks it as complete. */
 static inline void spool_open(spool *s, uint64_t position)
 {
     s->blocks[position >> s->shift & (s->capacity - 1)].open++;
@@ -95,11 +95,11 @@ static inline void spool_close(spool *s, uint64_t position)
     s->blocks[position >> s->shift & (s->capacity - 1)].open--;
 }
 
-/* What spool_patch does where the entry is not in memory. */
+/* The slow path of spool_patch: the entry is not in memory. */
 bool spool_patch_stored(spool *s, uint64_t position, size_t offset, const void *bytes, size_t size);
 
-/* Overwrite bytes of an entry, from offset on, wherever it lies; false if it was taken, or on
- * failure. */
+/* Overwrites bytes of an entry from offset on, in memory or in the file. False on failure or if the
+ * block was taken. */
 static inline bool spool_patch(spool *s, uint64_t position, size_t offset, const void *bytes,
                                size_t size)
 {
@@ -111,10 +111,10 @@ static inline bool spool_patch(spool *s, uint64_t position, size_t offset, const
     return true;
 }
 
-/* Take away the first block, to be given back, if it is complete; the last one, which may still be
- * filled, only if all is to be taken. open: also what is not complete. */
+/* Takes the first block if it is complete (with `open`: also if it is not). The last block, which
+ * may still be filled, is taken only with `all`. Release the block with spool_release. */
 bool spool_take(spool *s, bool all, bool open, spool_taken *taken);
-void spool_give_back(spool *s, const spool_taken *taken);
+void spool_release(spool *s, const spool_taken *taken);
 
 static inline bool spool_is_empty(const spool *s)
 {

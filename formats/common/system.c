@@ -1,17 +1,19 @@
-/* system.c - leaving out the goroutines of the runtime, for whatever shows goroutines. */
+/* system.c - identifies the goroutines of the runtime and omits their events, for formats that show
+ * goroutines. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/common/narrow.h"
 
-/* Until then a goroutine is created with an address instead of a stack. */
+/* Earlier versions record an address instead of a stack for the start of a goroutine. */
 enum { VERSION_WITH_START_STACK = 7 };
 
-/* Known facts of a goroutine; zero for an unknown one. */
+/* Facts about a goroutine; 0 for an unknown one. CREATED is a flag: the trace contains its
+ * creation. */
 enum { NOT_KNOWN, OF_PROGRAM, OF_SYSTEM, CREATED = 4 };
 
-/* Keep the name of the function where a goroutine from before the trace starts. */
+/* Keeps the name of the start function of a goroutine that existed before the trace. */
 static void keep_start(system_goroutines *s, uint64_t id, const gotrace_frame *start)
 {
     enum { MOST = 1 << 14, LONGEST = 1024 };
@@ -21,18 +23,18 @@ static void keep_start(system_goroutines *s, uint64_t id, const gotrace_frame *s
         return;
     size_t size = start->function_size < LONGEST ? start->function_size : LONGEST;
     char *name = strndup(start->function, size);
-    char **kept = name ? idmap_insert(&s->starts, id) : NULL;
-    if (kept)
-        *kept = name;
+    char **slot = name ? idmap_insert(&s->starts, id) : NULL;
+    if (slot)
+        *slot = name;
     else
         free(name);
-    s->failed = s->failed || !kept;
+    s->failed = s->failed || !slot;
 }
 
-/* By the function of a stack where the goroutine starts: its outermost. The name of that of a
- * goroutine from before, if one is given, is kept. */
-static uint8_t given_by_stack(system_goroutines *s, gotrace_reader *reader, uint64_t stack,
-                              uint64_t before)
+/* Classifies a goroutine by the outermost frame of a stack, where it starts. If before is not 0, it
+ * is the id of a goroutine that existed before the trace, and the function name is kept for it. */
+static uint8_t classify_by_stack(system_goroutines *s, gotrace_reader *reader, uint64_t stack,
+                                 uint64_t before)
 {
     enum { FRAMES = 1000 };
     size_t depth = gotrace_reader_stack_depth(reader, stack);
@@ -43,14 +45,14 @@ static uint8_t given_by_stack(system_goroutines *s, gotrace_reader *reader, uint
     const gotrace_frame *start = &frames[depth - 1];
     if (before)
         keep_start(s, before, start);
-    /* Until 1.21 threads of other languages have none. */
+    /* Before 1.22, threads of other languages have no start function. */
     if (start->function_size == 0)
         return s->version < GOTRACE_FIRST_V2 ? OF_SYSTEM : NOT_KNOWN;
     return function_is_system(start->function, start->function_size) ? OF_SYSTEM : OF_PROGRAM;
 }
 
-/* Whether the event tells of its subject for the first time, where statuses are told: after that it
- * has its track, and only who leaves goroutines out wants to know more. */
+/* Whether the event is the first one of its subject. A goroutine gets its track then; later facts
+ * matter only if system goroutines are omitted. */
 static bool is_first(const gotrace_event *e)
 {
     return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
@@ -61,7 +63,7 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
 {
     bool subject = e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE;
     bool created = subject && (e->from == GOTRACE_STATE_NOT_EXIST || e->start_stack != 0);
-    /* In v2 a thread of another language that calls Go has a goroutine made for it. */
+    /* v2: for a call from a thread of another language into Go the runtime creates a goroutine. */
     bool foreign = created && e->to == GOTRACE_STATE_SYSCALL && s->version >= GOTRACE_FIRST_V2;
     bool ran = subject && e->to == GOTRACE_STATE_RUNNING;
     bool status = subject && (e->flags & GOTRACE_EVENT_INITIAL);
@@ -72,30 +74,31 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
         return;
     if (id == 0 || e->kind == GOTRACE_KIND_SAMPLE || !(stack != 0 || created || ran))
         return;
-    uint8_t *of = idmap_insert(&s->goroutines, id);
-    if (!of)
+    uint8_t *facts = idmap_insert(&s->goroutines, id);
+    if (!facts)
         s->failed = true;
-    else if (created || *of == NOT_KNOWN || *of == CREATED)
-        *of = (uint8_t)((foreign ? OF_SYSTEM
-                                 : given_by_stack(s, reader, stack,
-                                                  s->ahead && !created && !*of ? id : 0)) |
-                        (created ? CREATED : *of));
+    else if (created || *facts == NOT_KNOWN || *facts == CREATED)
+        *facts = (uint8_t)((foreign ? OF_SYSTEM
+                                    : classify_by_stack(
+                                          s, reader, stack,
+                                          s->reading_ahead && !created && !*facts ? id : 0)) |
+                           (created ? CREATED : *facts));
 }
 
-/* Goroutines that were created are described again before they end. */
+/* Drops the facts of a created goroutine when it ends: its id may be used again. */
 static void forget(system_goroutines *s, const gotrace_event *e)
 {
     if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE ||
         e->to != GOTRACE_STATE_NOT_EXIST)
         return;
-    const uint8_t *of = idmap_find(&s->goroutines, e->subject);
-    if (of && (*of & CREATED))
+    const uint8_t *facts = idmap_find(&s->goroutines, e->subject);
+    if (facts && (*facts & CREATED))
         idmap_remove(&s->goroutines, e->subject);
 }
 
-/* In v2 a goroutine from before the trace may be named long after it is first seen: so the trace is
- * read once more, before; most of them are named soon. */
-static void look_ahead(system_goroutines *s, const convert_job *job)
+/* v2 may name a goroutine that existed before the trace long after its first event, so a second
+ * reader reads ahead. Most of them are named early in the trace. */
+static void read_ahead(system_goroutines *s, const convert_job *job)
 {
     enum { SOON = 1 << 18 };
     gotrace_config config = job->config ? *job->config : (gotrace_config){0};
@@ -108,7 +111,7 @@ static void look_ahead(system_goroutines *s, const convert_job *job)
     s->failed = gotrace_reader_open(job->source, &config, &reader, NULL) != GOTRACE_OK;
     if (s->failed)
         return;
-    s->ahead = true;
+    s->reading_ahead = true;
     for (uint64_t n = 0; !s->failed && (s->left_out || n < SOON); n++) {
         status = gotrace_reader_next(reader, &e);
         if (status != GOTRACE_EVENT)
@@ -116,23 +119,23 @@ static void look_ahead(system_goroutines *s, const convert_job *job)
         learn(s, reader, &e);
         forget(s, &e);
     }
-    s->ahead = false;
+    s->reading_ahead = false;
     s->complete = status == GOTRACE_END;
-    /* Without it the timeline would differ. The reader of the trace reports the limit. */
+    /* The output would depend on the failure. The reader of the trace reports the limit. */
     if (status == GOTRACE_ERROR && gotrace_reader_error(reader)->rule == GOTRACE_RULE_SYSTEM_MEMORY)
         s->failed = true;
     gotrace_reader_close(reader);
 }
 
-void system_goroutines_init(system_goroutines *s, const convert_job *job, bool given_apart)
+void system_goroutines_init(system_goroutines *s, const convert_job *job, bool needed)
 {
     *s = (system_goroutines){.left_out = job->no_system, .reader = job->reader};
-    s->asked = given_apart || s->left_out;
+    s->needed = needed || s->left_out;
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
     idmap_init(&s->starts, sizeof(char *));
-    if (s->asked && s->version >= GOTRACE_FIRST_V2 && job->source)
-        look_ahead(s, job);
+    if (s->needed && s->version >= GOTRACE_FIRST_V2 && job->source)
+        read_ahead(s, job);
 }
 
 void system_goroutines_free(system_goroutines *s)
@@ -156,16 +159,16 @@ const char *system_goroutines_start(const system_goroutines *s, uint64_t id)
 
 bool system_goroutines_is(const system_goroutines *s, uint64_t id)
 {
-    const uint8_t *of = id ? idmap_find(&s->goroutines, id) : NULL;
+    const uint8_t *facts = id ? idmap_find(&s->goroutines, id) : NULL;
 
-    /* One that never runs nor waits for anything that is told. Go's tools take whoever has no name
-     * for the runtime's. */
-    if (!of)
+    /* No event has a stack of this goroutine. Go's tools count goroutines without a name as system
+     * goroutines. */
+    if (!facts)
         return id && s->complete;
-    return (*of & ~CREATED) == OF_SYSTEM;
+    return (*facts & ~CREATED) == OF_SYSTEM;
 }
 
-/* Whether the event is about one of them alone; of a transition, of its subject. */
+/* Whether the event concerns system goroutines only; for a transition, its subject. */
 static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
 {
     switch ((gotrace_kind)e->kind) {
@@ -174,12 +177,13 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
     case GOTRACE_KIND_RANGE_ACTIVE:
-        /* Cycles and stops of the world are everyone's. The end of a sweep may be that of one
-         * which began before it was known by whom. */
+        /* GC cycles and stop-the-world concern all goroutines. The end of a sweep may belong to a
+         * sweep that began before the goroutine was known. */
         if (e->range == GOTRACE_RANGE_MARK_ASSIST)
-            return s->acts ||
+            return s->current_is_system ||
                    (e->kind == GOTRACE_KIND_RANGE_ACTIVE && system_goroutines_is(s, e->subject));
-        return e->range == GOTRACE_RANGE_SWEEP && e->kind == GOTRACE_KIND_RANGE_BEGIN && s->acts;
+        return e->range == GOTRACE_RANGE_SWEEP && e->kind == GOTRACE_KIND_RANGE_BEGIN &&
+               s->current_is_system;
     case GOTRACE_KIND_METRIC: return false;
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
@@ -193,16 +197,16 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
     case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;
     }
-    return s->acts;
+    return s->current_is_system;
 }
 
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
 {
-    if (!s->asked)
+    if (!s->needed)
         return false;
     if (s->left_out || s->version < GOTRACE_FIRST_V2 || is_first(e))
         learn(s, s->reader, e);
-    s->acts = s->left_out && system_goroutines_is(s, e->goroutine);
+    s->current_is_system = s->left_out && system_goroutines_is(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);
     forget(s, e);
     return theirs;

@@ -1,4 +1,4 @@
-/* thread.h - a thread beside the one that began. */
+/* thread.h - starts a thread that receives no signals. */
 #ifndef THREAD_H
 #define THREAD_H
 
@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Begin one; false where there can be none. Signals are for the thread that knows when they must
- * wait: this one gets none. */
+/* Starts a thread; false on failure. All signals are blocked in it: the calling thread handles
+ * them. */
 static inline bool thread_begin(pthread_t *thread, void *(*run)(void *), void *arg)
 {
     sigset_t all, before;

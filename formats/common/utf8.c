@@ -1,11 +1,11 @@
-/* utf8.c - validating and cleaning UTF-8. */
+/* utf8.c - decoding, validating and cleaning UTF-8. */
 #include "formats/common/utf8.h"
 
 #include <string.h>
 
-/* Where printability changes above the space: at the first of these runes it ends, at the second it
- * begins again, and so on. Printable is what Unicode 17.0 has in its categories L, M, N, P and S,
- * and U+0020; Go 1.27's strconv.IsPrint says the same of every rune. */
+/* The runes from U+0020 on at which printability changes: printable ends at the first, begins again
+ * at the second, and so on. Printable are Unicode 17.0's categories L, M, N, P and S, and U+0020,
+ * as in strconv.IsPrint of Go 1.27. */
 static const uint32_t printable_changes[] = {
     0x7f,    0xa1,    0xad,    0xae,    0x378,   0x37a,   0x380,   0x384,   0x38b,   0x38c,
     0x38d,   0x38e,   0x3a2,   0x3a3,   0x530,   0x531,   0x557,   0x559,   0x58b,   0x58d,
@@ -200,7 +200,7 @@ size_t utf8_valid_prefix(const char *s, size_t size)
     size_t at = 0;
 
     while (at < size) {
-        /* Eight ASCII bytes at a time: nearly all text of a trace is ASCII. */
+        /* Eight ASCII bytes at a time: nearly all text in traces is ASCII. */
         uint64_t eight;
         if (size - at >= sizeof eight) {
             memcpy(&eight, s + at, sizeof eight);
@@ -240,7 +240,7 @@ bool utf8_printable(uint32_t rune)
 {
     if (rune < 0x7f)
         return rune >= 0x20;
-    /* The number of changes at or below rune; after an odd one runes are not printable. */
+    /* Count the changes at or below rune; after an odd number runes are not printable. */
     size_t low = 0, high = sizeof printable_changes / sizeof printable_changes[0];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -252,7 +252,7 @@ bool utf8_printable(uint32_t rune)
     return low % 2 == 0;
 }
 
-bool utf8_acts(uint32_t rune)
+bool utf8_alters_display(uint32_t rune)
 {
     return rune < 0x20 || (rune >= 0x7f && rune < 0xa0) || rune == 0x61c || rune == 0x200e ||
            rune == 0x200f || (rune >= 0x2028 && rune <= 0x202e) ||

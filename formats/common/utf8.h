@@ -1,8 +1,7 @@
 /*
- * utf8.h - text of unknown origin made fit for formats that demand UTF-8.
+ * utf8.h - cleans text from traces for formats that require UTF-8.
  *
- * Names and messages in a trace are bytes of the traced program: nothing promises that they are
- * valid text.
+ * Names and messages in a trace are arbitrary bytes of the traced program.
  */
 #ifndef UTF8_H
 #define UTF8_H
@@ -11,29 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the first rune of s (1 to 4), which goes into *rune; 0 if they are not UTF-8 (overlong
- * forms, surrogates and what lies above U+10FFFF are not), or if size is 0. */
+/* Decodes the first rune of s into *rune. Returns its size (1 to 4); 0 if s is empty or does not
+ * begin with UTF-8 (overlong forms, surrogates and values above U+10FFFF are not UTF-8). */
 size_t utf8_decode(const char *s, size_t size, uint32_t *rune);
 
-/* Write a rune (not a surrogate, at most U+10FFFF) to dst, which has room for four bytes; returns
- * how many it takes. */
+/* Encodes a rune (not a surrogate, at most U+10FFFF) to dst, which has room for four bytes. Returns
+ * its size. */
 size_t utf8_encode(char *dst, uint32_t rune);
 
-/* Leading bytes of s that are UTF-8: size if all of it is. */
+/* The number of leading bytes of s that are valid UTF-8: size if all of s is. */
 size_t utf8_valid_prefix(const char *s, size_t size);
 
-/* Copy s to dst, each byte that is not part of a rune becoming U+FFFD. dst has room for
- * UTF8_CLEAN_MAX(size) bytes; returns how many were written. */
+/* Copies s to dst, replacing each byte that is not part of a rune by U+FFFD. dst has room for
+ * UTF8_CLEAN_MAX(size) bytes. Returns how many were written. */
 #define UTF8_CLEAN_MAX(size) (3 * (size))
 size_t utf8_clean(char *dst, const char *s, size_t size);
 
-/* Whether Go's strconv.IsPrint says so: letters, marks, numbers, punctuation, symbols, and of the
- * spaces the one of ASCII. */
+/* The result of Go's strconv.IsPrint: letters, marks, numbers, punctuation, symbols, and of the
+ * spaces only U+0020. */
 bool utf8_printable(uint32_t rune);
 
-/* Whether a terminal, or whoever shows text, would act on it instead of showing it: control
- * characters (0x9b is one, and begins sequences as ESC [ does), ends of lines and paragraphs, and
- * what changes the direction in which text runs. */
-bool utf8_acts(uint32_t rune);
+/* Whether a terminal or viewer may interpret the rune instead of showing it: control characters
+ * (such as 0x9b, which is equivalent to ESC [), line and paragraph separators, and characters that
+ * change the text direction. */
+bool utf8_alters_display(uint32_t rune);
 
 #endif

@@ -269,7 +269,7 @@ static bool write_much(sink *s, bool beside)
     memset(large, 'x', sizeof large);
     ck_assert(out_init(&o, sink_write, s));
     if (beside)
-        out_write_beside(&o);
+        out_write_in_thread(&o);
     for (uint64_t n = 0; n < 300000; n++) {
         out_u64(&o, n * n);
         if (n % 100000 == 77)

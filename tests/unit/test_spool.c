@@ -74,7 +74,7 @@ static bool take_block(spool *s, model *m, bool all, bool open)
         at += m->size[m->first++];
     }
     ck_assert_uint_eq(at, taken.used);
-    spool_give_back(s, &taken);
+    spool_release(s, &taken);
     /* What was taken is not there any more. */
     ck_assert(!spool_patch(s, m->position[m->first - 1], 0, m->bytes, 1));
     return true;
