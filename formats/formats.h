@@ -331,7 +331,7 @@ typedef struct gen_job {
     bool cover;                 /* include each event of the version at least once */
 } gen_job;
 
-enum { GEN_MOST_PROCS = 1024, GEN_FEWEST_GOROUTINES = 16, GEN_MOST_GOROUTINES = 1000000 };
+enum { GEN_MAX_PROCS = 1024, GEN_MIN_GOROUTINES = 16, GEN_MAX_GOROUTINES = 1000000 };
 
 const char *gen_profile_name(size_t n); /* NULL after the last */
 

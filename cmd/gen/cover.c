@@ -1,7 +1,7 @@
-/* cover.c - what --cover asks for and no operation of a program does. */
+/* cover.c - operations that only --cover needs. */
 #include "cmd/gen/gen.h"
 
-/* The goroutine waits as programs do, but for no other goroutine, so that it is sure to go on. */
+/* Waits in a queue that is always served, so that no other goroutine is needed to go on. */
 static void wait(gen_sim *s, gen_proc *p, gen_event event, gen_op_code op, gen_string why)
 {
     if (gen_has(s, event))
@@ -14,46 +14,46 @@ static void experiment(gen_sim *s, gen_proc *p, gen_goroutine *g)
                                        GEN_OBJECT, GEN_OBJECT_ALLOC, GEN_OBJECT_FREE,
                                        GEN_STACK,  GEN_STACK_ALLOC,  GEN_STACK_FREE};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        gen_emit(s, events[i], &(gen_form){.p = p, .g = g, .args = {16 + i, 1, 2}});
-        gen_pass(s);
+        gen_emit(s, events[i], &(gen_fields){.p = p, .g = g, .args = {16 + i, 1, 2}});
+        gen_advance_clock(s);
     }
 }
 
 static void experiment_batch(gen_sim *s, gen_proc *p)
 {
     gen_emit(s, GEN_EXPERIMENT_BATCH,
-             &(gen_form){.p = p, .args = {1}, .second = GEN_STRING_EXPERIMENT});
+             &(gen_fields){.p = p, .args = {1}, .second = GEN_STRING_EXPERIMENT});
 }
 
-/* A generation begins during a cycle, a sweep and an assist; for a waiting goroutine, the stack is
- * written too. */
+/* A generation begins during a GC cycle, a sweep and an assist, and with a GoStatusStack of a
+ * waiting goroutine. */
 static void generation(gen_sim *s, gen_proc *p)
 {
     if (!s->marking)
         gen_gc_begin(s, p);
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_sweep(s, p, true);
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_assist(s, p, true);
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_next_generation(s);
     const gen_goroutine *waiting = s->sweepers.head  ? s->sweepers.head
                                    : s->workers.head ? s->workers.head
                                                      : s->sleeping.head;
     if (waiting)
         gen_emit(s, GEN_STATUS_STACK,
-                 &(gen_form){.p = p,
-                             .g = p->running,
-                             .role = waiting->role,
-                             .op = OP_BLOCK,
-                             .args = {waiting->id, UINT64_MAX, 4}});
-    gen_pass(s);
+                 &(gen_fields){.p = p,
+                               .g = p->running,
+                               .role = waiting->role,
+                               .op = OP_BLOCK,
+                               .args = {waiting->id, UINT64_MAX, 4}});
+    gen_advance_clock(s);
     gen_assist(s, p, false);
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_sweep(s, p, false);
 }
 
-/* No GC worker, which run from time to time during a cycle, has run yet. */
+/* GC workers run only from time to time during a cycle. */
 static bool misses_worker(const gen_sim *s)
 {
     return gen_misses(s, GEN_START_LABEL) || gen_misses(s, GEN_LABEL);
@@ -64,21 +64,21 @@ static void done(gen_sim *s, gen_proc *p, gen_goroutine *g)
     if (misses_worker(s)) {
         if (!s->marking)
             gen_gc_begin(s, p);
-        gen_pass(s);
+        gen_advance_clock(s);
         gen_preempt(s, p, OP_START);
-        g->pc--; /* and then look again */
+        g->pc--; /* run this operation again */
         return;
     }
     if (s->marking)
         gen_gc_end(s, p);
-    s->toured = true;
+    s->cover_done = true;
 }
 
 bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     switch ((gen_cover_part)op->a) {
     case GEN_COVER_TIMER:
-        gen_emit(s, GEN_TIMER_GOROUTINE, &(gen_form){.p = p, .g = g, .args = {s->timer_id}});
+        gen_emit(s, GEN_TIMER_GOROUTINE, &(gen_fields){.p = p, .g = g, .args = {s->timer_id}});
         break;
     case GEN_COVER_BLOCK: wait(s, p, GEN_BLOCK, OP_BLOCK, GEN_STRING_SYSTEM); break;
     case GEN_COVER_SEND: wait(s, p, GEN_BLOCK_SEND, OP_SEND, GEN_STRING_CHAN_SEND); break;
@@ -86,14 +86,14 @@ bool gen_cover(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     case GEN_COVER_SYNC: wait(s, p, GEN_BLOCK_SYNC, OP_LOCK, GEN_STRING_SYNC); break;
     case GEN_COVER_COND: wait(s, p, GEN_BLOCK_COND, OP_COND_WAIT, GEN_STRING_COND); break;
     case GEN_COVER_PREEMPT: gen_preempt(s, p, OP_START); break;
-    case GEN_COVER_SYSCALL: /* over before anybody takes the proc */
+    case GEN_COVER_SYSCALL: /* ends before the proc is taken away */
         gen_syscall(s, p, 0);
-        gen_pass(s);
+        gen_advance_clock(s);
         gen_syscall_step(s, p);
         break;
     case GEN_COVER_ASSIST:
         gen_assist(s, p, true);
-        gen_pass(s);
+        gen_advance_clock(s);
         wait(s, p, GEN_BLOCK_GC, OP_ASSIST, GEN_STRING_ASSIST);
         break;
     case GEN_COVER_EXPERIMENT: experiment(s, p, g); break;

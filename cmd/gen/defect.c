@@ -1,4 +1,4 @@
-/* defect.c - where things stand in a sound trace, and its copy with one thing changed. */
+/* defect.c - find the places to change in a sound trace, and write the changed copy. */
 #include "cmd/gen/defect.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 enum { PIECE = 256 * 1024, HEADER = 16 };
 
-/* ---- numbers on the wire --------------------------------------------------------------------- */
+/* ---- varints --------------------------------------------------------------------------------- */
 
-/* In so many bytes, or (0) as few as it takes; returns how many. */
+/* Encode in width bytes, or in as few as possible if width is 0; returns the number of bytes. */
 static size_t put_number(uint8_t *bytes, uint64_t number, size_t width)
 {
     size_t size = 0;
@@ -24,7 +24,7 @@ static size_t put_number(uint8_t *bytes, uint64_t number, size_t width)
     return size;
 }
 
-/* ---- where things stand ---------------------------------------------------------------------- */
+/* ---- places in the sound trace --------------------------------------------------------------- */
 
 static bool add_batch(gen_defect *d, const gotrace_record *record)
 {
@@ -61,16 +61,16 @@ static void note_stack(gen_defect *d, const gotrace_record *record)
     d->stack.frames = record->args[1];
 }
 
-/* One of those records behind which the last goroutine's own can be put. */
-static bool is_of_the_last(const gen_defect *d, const gotrace_record *record)
+/* Whether events of tail's goroutine can be added after this record. */
+static bool can_insert_after(const gen_defect *d, const gotrace_record *record)
 {
     if (!d->batch_count || !(record->spec->flags & GOTRACE_SPEC_TIMED) ||
         strcmp(record->spec->name, "CPUSample") == 0)
         return false;
-    return d->batches[d->batch_count - 1].owner == (d->v2 ? d->still.thread : d->still.proc);
+    return d->batches[d->batch_count - 1].owner == (d->v2 ? d->tail.thread : d->tail.proc);
 }
 
-static bool look_at(gen_defect *d, const gotrace_record *record)
+static bool inspect_record(gen_defect *d, const gotrace_record *record)
 {
     const char *name = record->spec->name;
     note(d, &d->last_record, record);
@@ -90,7 +90,7 @@ static bool look_at(gen_defect *d, const gotrace_record *record)
         note(d, &d->clocks, record);
     else if (strcmp(name, "GCStart") == 0 && d->version >= 7)
         d->gc_next = record->args[1] >= d->gc_next ? record->args[1] + 1 : d->gc_next;
-    if (is_of_the_last(d, record)) {
+    if (can_insert_after(d, record)) {
         note(d, &d->end, record);
         d->end_ticks = d->ticks;
     }
@@ -116,7 +116,7 @@ static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_
             else
                 gotrace_decoder_finish(decoder);
             d->size += got;
-        } else if (!look_at(d, &record)) {
+        } else if (!inspect_record(d, &record)) {
             break;
         }
         status = gotrace_decoder_next(decoder, &record);
@@ -217,8 +217,7 @@ void gen_defect_add(gen_defect *d)
     gen_defect_put(d, d->at, 0, d->end.batch);
 }
 
-/* The sizes of the batches that grew, in as many bytes as before: ten, where a tracer wrote them.
- */
+/* Rewrite the sizes of batches that grew, in the same width (tracers write ten bytes). */
 static void correct_sizes(gen_defect *d)
 {
     for (size_t i = 0; i < d->batch_count; i++) {
@@ -302,26 +301,26 @@ static bool write_gathered(void *ctx, const void *bytes, size_t size)
     return !((out *)ctx)->failed;
 }
 
-/* The sound trace, in the temporary file. */
-static gotrace_status write_sound(const gen_job *job, gen_still *still, int fd,
+/* Write the sound trace into the temporary file. */
+static gotrace_status write_sound(const gen_job *job, gen_tail *tail, int fd,
                                   const gotrace_config *config, gotrace_error *error)
 {
     out o;
     if (!out_init(&o, spool_write_file, &fd))
         return fail(error, GOTRACE_RULE_SYSTEM_MEMORY, 0, "out of memory");
-    gotrace_status status = gen_run(job, still, write_gathered, &o, config, error);
+    gotrace_status status = gen_run(job, tail, write_gathered, &o, config, error);
     if (!out_flush(&o))
         status = fail(error, GOTRACE_RULE_SYSTEM_WRITE, errno, "cannot write a temporary file");
     out_free(&o);
     return status;
 }
 
-gotrace_status gen_defect_write(gotrace_source *sound, int version, const gen_still *still,
+gotrace_status gen_defect_write(gotrace_source *sound, int version, const gen_tail *tail,
                                 gotrace_rule rule, gotrace_write_fn write, void *ctx,
                                 const gotrace_config *config, gen_planted *planted,
                                 gotrace_error *error)
 {
-    gen_defect d = {.version = version, .v2 = version >= GOTRACE_FIRST_V2, .still = *still};
+    gen_defect d = {.version = version, .v2 = version >= GOTRACE_FIRST_V2, .tail = *tail};
     copying c = {
         .source = sound, .write = write, .ctx = ctx, .piece = malloc(PIECE), .error = error};
     gotrace_status status = GOTRACE_ERROR;
@@ -366,7 +365,7 @@ gotrace_status gen_write_defect(const gen_job *given, gotrace_rule rule, gotrace
                                 gotrace_error *error)
 {
     gen_job job = *given;
-    gen_still still = {0};
+    gen_tail tail = {0};
     gotrace_source *sound = NULL;
     job.version = gen_defect_version(rule, given->version);
     if (!job.version)
@@ -374,13 +373,13 @@ gotrace_status gen_write_defect(const gen_job *given, gotrace_rule rule, gotrace
     int fd = spool_file(config ? config->spool_dir : NULL);
     if (fd < 0)
         return fail(error, GOTRACE_RULE_SYSTEM_WRITE, errno, "cannot open a temporary file");
-    gotrace_status status = write_sound(&job, &still, fd, config, error);
+    gotrace_status status = write_sound(&job, &tail, fd, config, error);
     if (status >= 0 && lseek(fd, 0, SEEK_SET) < 0)
         status = fail(error, GOTRACE_RULE_SYSTEM_READ, errno, "cannot read a temporary file");
     if (status >= 0)
         status = gotrace_source_fd(fd, config, &sound, error);
     if (status >= 0)
-        status = gen_defect_write(sound, job.version, &still, rule, write, ctx, config, planted,
+        status = gen_defect_write(sound, job.version, &tail, rule, write, ctx, config, planted,
                                   error);
     gotrace_source_close(sound);
     close(fd);

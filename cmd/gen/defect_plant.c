@@ -1,9 +1,10 @@
-/* defect_plant.c - for each rule what is changed in a sound trace to break it, and no other. */
+/* defect_plant.c - for each rule, the change to a sound trace that violates this rule and no other.
+ */
 #include "cmd/gen/defect.h"
 
 typedef gen_defect D;
 
-/* A record to be added, with what its arguments are. */
+/* Encode a record with these arguments. */
 #define RECORD(d, name, ...)                                                                       \
     gen_defect_record(d, name, (const uint64_t[]){__VA_ARGS__},                                    \
                       sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), NULL)
@@ -17,7 +18,7 @@ static void add(D *d, const char *what)
     d->what = what;
 }
 
-/* Bytes behind the last byte of the trace. */
+/* Append bytes to the trace. */
 static void append(D *d, const void *bytes, size_t size, const char *what)
 {
     gen_defect_patch(d, d->size, 0, bytes, size, GOTRACE_NO_OFFSET);
@@ -25,7 +26,7 @@ static void append(D *d, const void *bytes, size_t size, const char *what)
     d->what = what;
 }
 
-/* A record as bytes: its code, in v1 with the form in the two high bits, then the rest. */
+/* Encode a record by hand: its code, in v1 with the form in the two high bits, then the rest. */
 static size_t record_bytes(uint8_t bytes[GEN_PATCH_BYTES], unsigned code, unsigned form,
                            const char *rest, size_t size)
 {
@@ -35,7 +36,7 @@ static size_t record_bytes(uint8_t bytes[GEN_PATCH_BYTES], unsigned code, unsign
     return 1 + size;
 }
 
-/* The bytes after the last byte of the trace. */
+/* Append a hand-encoded record to the trace. */
 static void append_record(D *d, unsigned code, unsigned form, const char *rest, size_t size,
                           const char *what)
 {
@@ -43,7 +44,7 @@ static void append_record(D *d, unsigned code, unsigned form, const char *rest, 
     append(d, bytes, record_bytes(bytes, code, form, rest, size), what);
 }
 
-/* The bytes after the last event of a proc or thread. */
+/* Insert a hand-encoded record after the last event of a proc or thread. */
 static void insert_record(D *d, unsigned code, unsigned form, const char *rest, size_t size,
                           const char *what)
 {
@@ -103,7 +104,7 @@ static void wire_varint(D *d)
     append_record(d, GOTRACE_V1_ProcStop, 0, ELEVEN_BYTES, 11, "a number of eleven bytes");
 }
 
-/* A GoUnblock of four bytes whose last number goes on into the String behind it. */
+/* A GoUnblock of four bytes whose last number continues into the following String. */
 static void wire_length(D *d)
 {
     static const char rest[] = {4,      1,      1,      1, '\x81', GOTRACE_V1_String,
@@ -149,7 +150,7 @@ static void trace_after(D *d)
 
 static void event_arity(D *d)
 {
-    /* GoEnd, inline, with two numbers more than the time. */
+    /* GoEnd in inline form, with two arguments too many. */
     insert_record(d, GOTRACE_V1_GoEnd, 2, "\x01\x01\x01", 3, "a GoEnd with arguments");
 }
 
@@ -175,7 +176,7 @@ static void generation_number(D *d)
     d->what = "the last generation has the number 0";
 }
 
-/* Until 1.25 they are numbered through. */
+/* Until 1.25 generations are numbered consecutively. */
 static void generation_number_v22(D *d)
 {
     renumber(d, d->batches[d->batch_count - 1].generation + 1);
@@ -246,7 +247,7 @@ static void log_length(D *d)
 
 static void stack_frames(D *d)
 {
-    /* A stack that says it has two frames, and has one. */
+    /* A stack with a frame count of two, but one frame. */
     RECORD(d, "Stack", NOT_THERE, 1, 1, 1, 1, 1);
     gen_defect_put(d, d->stack.offset, 0, d->stack.batch);
     gen_patch *patch = &d->patches[d->patch_count - 1];
@@ -272,7 +273,7 @@ static void stack_missing(D *d)
 static void stack_pc(D *d)
 {
     enum { FRAMES_MAX = 128 };
-    /* Two more frames before the others: PC 1, without names, in lines 1 and 2. */
+    /* Insert two frames in front: PC 1, no names, lines 1 and 2. */
     const uint8_t bytes[] = {(uint8_t)(d->stack.frames + 2), 1, 0, 0, 1, 1, 0, 0, 2};
     d->failed = d->failed || d->stack.frames + 2 >= FRAMES_MAX;
     gen_defect_patch(d, d->stack.frames_at, 1, bytes, sizeof bytes, d->stack.batch);
@@ -316,7 +317,7 @@ static void footer_frequency(D *d)
 static void order_sequence(D *d)
 {
     PLAIN(d, "GoSched");
-    RECORD(d, "GoStart", d->still.goroutine, 99);
+    RECORD(d, "GoStart", d->tail.goroutine, 99);
     add(d, "a GoStart whose sequence number is 99");
 }
 
@@ -328,7 +329,7 @@ static void order_sequence_v2(D *d)
 
 static void order_global(D *d)
 {
-    /* HeapAlloc, one value above the least two, with the sequence number of the one before. */
+    /* The delta is 0: its sequence number is that of the event before. */
     insert_record(d, GOTRACE_V1_HeapAlloc, 1, "\x00\x01\x01", 3,
                   "a HeapAlloc with the sequence number of the event before it");
 }
@@ -340,7 +341,7 @@ static void order_cut(D *d)
     d->what = "a GoStart that waits for a missing event, and no footer";
 }
 
-/* 2^64-1 ticks: one back. */
+/* 2^64-1 ticks, that is, one tick back. */
 #define BACK "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 
 static void time_order(D *d)
@@ -351,16 +352,15 @@ static void time_order(D *d)
 
 static void time_span(D *d)
 {
-    /* HeapAlloc after 2^57 ticks, more than four years at 10^9 a second. */
+    /* After 2^57 ticks, over four years at 10^9 ticks a second. */
     insert_record(d, GOTRACE_V1_HeapAlloc, 1, "\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01", 10,
                   "a HeapAlloc years after the event before it");
 }
 
-/* Two calls whose ends have changed places: the second one is too early, and the goroutine is in a
- * call all the same when they come. */
+/* Two system calls with the times of their ends exchanged: the second end precedes its call. */
 static void time_syscall(D *d)
 {
-    uint64_t g = d->still.goroutine, t = d->end_ticks;
+    uint64_t g = d->tail.goroutine, t = d->end_ticks;
     PLAIN(d, "GoSysCall");
     PLAIN(d, "GoSysBlock");
     RECORD(d, "GoSysExit", g, 2, t + 7);
@@ -387,20 +387,20 @@ static void proc_stop(D *d)
 
 static void go_create(D *d)
 {
-    RECORD(d, "GoCreate", d->still.goroutine);
+    RECORD(d, "GoCreate", d->tail.goroutine);
     add(d, "a GoCreate of a goroutine that exists");
 }
 
 static void go_initial(D *d)
 {
-    RECORD(d, "GoWaiting", d->still.goroutine);
+    RECORD(d, "GoWaiting", d->tail.goroutine);
     add(d, "a GoWaiting of a goroutine that runs");
 }
 
 static void go_start(D *d)
 {
     PLAIN(d, "GoEnd");
-    RECORD(d, "GoStart", d->still.goroutine, 2);
+    RECORD(d, "GoStart", d->tail.goroutine, 2);
     add(d, "a GoStart of a goroutine that has ended");
 }
 
@@ -413,14 +413,14 @@ static void go_running(D *d)
 
 static void go_running_v2(D *d)
 {
-    RECORD(d, "GoSyscallBegin", d->still.proc_seq + 1);
+    RECORD(d, "GoSyscallBegin", d->tail.proc_seq + 1);
     RECORD(d, "GoStop", 0);
     add(d, "a GoStop of a goroutine in a system call");
 }
 
 static void go_unblock(D *d)
 {
-    RECORD(d, "GoUnblock", d->still.goroutine, 2);
+    RECORD(d, "GoUnblock", d->tail.goroutine, 2);
     add(d, "a GoUnblock of a goroutine that runs");
 }
 
@@ -514,20 +514,20 @@ static void context(D *d)
 
 static void status_proc(D *d)
 {
-    RECORD(d, "ProcStatus", d->still.proc, 2);
+    RECORD(d, "ProcStatus", d->tail.proc, 2);
     add(d, "a ProcStatus idle for a proc that runs");
 }
 
 static void status_goroutine(D *d)
 {
-    RECORD(d, "GoStatus", d->still.goroutine, d->still.thread, 4);
+    RECORD(d, "GoStatus", d->tail.goroutine, d->tail.thread, 4);
     add(d, "a GoStatus waiting for a goroutine that runs");
 }
 
 static void proc_steal(D *d)
 {
-    RECORD(d, "GoSyscallBegin", d->still.proc_seq + 1);
-    RECORD(d, "ProcSteal", d->still.proc, d->still.proc_seq + 2, NOT_THERE);
+    RECORD(d, "GoSyscallBegin", d->tail.proc_seq + 1);
+    RECORD(d, "ProcSteal", d->tail.proc, d->tail.proc_seq + 2, NOT_THERE);
     add(d, "a ProcSteal from a thread that does not exist");
 }
 
@@ -559,11 +559,11 @@ static void region_mode(D *d)
     add(d, "a UserRegion of mode 2");
 }
 
-/* ---- which --------------------------------------------------------------------------------- */
+/* ---- table of defects ------------------------------------------------------------------------ */
 
 static const struct {
     gotrace_rule rule;
-    uint8_t since, until; /* versions in whose traces it is done so */
+    uint8_t since, until; /* range of versions */
     void (*plant)(D *d);
 } rows[] = {
     {GOTRACE_RULE_HEADER_SHORT, 5, 26, header_short},
@@ -640,7 +640,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 const char *gen_defect_name(size_t n)
 {
-    /* A rule may have two rows, one behind the other. */
+    /* The rows of a rule are adjacent. */
     for (size_t i = 0; i < ROWS; i++)
         if ((i == 0 || rows[i].rule != rows[i - 1].rule) && n-- == 0)
             return gotrace_rule_describe(rows[i].rule)->id;

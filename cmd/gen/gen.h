@@ -1,22 +1,21 @@
 /*
- * gen.h - between the parts of gen: a program that does not exist, run by a scheduler that works as
- * Go's does, so that a trace can be made of it.
+ * gen.h - private header of gen. A simulated program runs under a scheduler that works as Go's
+ * does; its events make a synthetic trace.
  *
- *   run.c           the job; who is there at the start, which proc does something next
- *   sched.c         procs, queues, stealing, system calls, what wakes goroutines
+ *   run.c           the job; the initial state; which proc runs next
+ *   sched.c         procs, queues, stealing, system calls, wake-ups
  *   gc.c            the heap and the GC
- *   ops.c           what a goroutine can do
- *   programs.c      what goroutines of each profile do, and what their functions are called
- *   cover.c         what --cover asks for
- *   tell.c          put an emitted event into a block
- *   pipe.c          the blocks, which go from one thread to another
- *   teller.c        pass the events of a block to the writer, in the terms of the version
- *   defect*.c   one rule broken
+ *   ops.c           the operations of a goroutine
+ *   programs.c      the programs of each profile's goroutines, and the names of their functions
+ *   cover.c         operations that only --cover needs
+ *   emit.c          append an event to a block
+ *   pipe.c          pass blocks from the simulating thread to the writing thread
+ *   sink.c          pass the events of a block to the writer, in the layout of the version
+ *   defect*.c       a trace in which one rule is violated
  *
- * All that is decided at random comes from one generator of integers, and nothing is computed in
- * floating point: the same seed gives the same bytes on every machine. Memory depends on the number
- * of procs and goroutines, not on that of events.
- */
+ * All random decisions come from one integer generator, and no floating point is used: the same
+ * seed gives the same bytes on every machine. Memory depends on the number of procs and goroutines,
+ * not on the number of events. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -26,7 +25,7 @@
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* Events by what they mean: our name, v1's and v2's; NULL where that format has none. */
+/* Events: name in gen, in v1 and in v2; NULL if that format has no such event. */
 #define GEN_EVENTS(X)                                                                              \
     X(PROCS, "Gomaxprocs", "ProcsChange")                                                          \
     X(PROC_START, "ProcStart", "ProcStart")                                                        \
@@ -116,8 +115,8 @@ static inline void gen_events_add(gen_events *set, gen_event event)
     set->bits[event / 64] |= (uint64_t)1 << event % 64;
 }
 
-/* Strings: why goroutines wait and the world stops, as Go's runtime says it, and what the program
- * calls things. */
+/* Strings: reasons for waiting and for stopping the world, as in Go's runtime, and names used by
+ * the simulated program. */
 #define GEN_STRINGS(X)                                                                             \
     X(NOTHING, "")                                                                                 \
     X(FOREVER, "forever")                                                                          \
@@ -147,7 +146,7 @@ static inline void gen_events_add(gen_events *set, gen_event event)
     X(MESSAGE_1, "not in the cache")                                                               \
     X(MESSAGE_2, "three rows")                                                                     \
     X(MESSAGE_3, "sent")                                                                           \
-    /* what the experiment AllocFree says of a generation: its number, and where things lie */     \
+    /* header of a generation of the experiment AllocFree: its number and addresses */             \
     X(EXPERIMENT, "\x01\x80\x80\x80\x01\x80\x40\x08\x80\x10")
 
 typedef enum gen_string {
@@ -157,14 +156,14 @@ typedef enum gen_string {
         GEN_STRING_COUNT
 } gen_string;
 
-/* ---- what goroutines do ---------------------------------------------------------------------- */
+/* ---- operations of goroutines ---------------------------------------------------------------- */
 
-/* The operations that programs (programs.c) are made of. */
+/* The instructions of programs (programs.c). */
 typedef enum gen_op_code {
     OP_END,    /* the goroutine ends */
-    OP_LOOP,   /* back to operation a, in b of 256 cases */
-    OP_CREATE, /* a goroutine of role a */
-    OP_SEND,   /* on channel a of those that its group has */
+    OP_LOOP,   /* jump to instruction a, with probability b/256 */
+    OP_CREATE, /* a new goroutine of role a */
+    OP_SEND,   /* on channel a of the goroutine's group */
     OP_RECV,
     OP_SELECT,
     OP_LOCK,
@@ -173,30 +172,30 @@ typedef enum gen_op_code {
     OP_COND_SIGNAL,
     OP_NET,
     OP_SLEEP,
-    OP_BLOCK, /* as the runtime's own goroutines wait */
+    OP_BLOCK, /* a wait of the runtime's own goroutines */
     OP_FOREVER,
     OP_SCHED,
-    OP_SYSCALL, /* a system call that blocks in b of 256 cases */
+    OP_SYSCALL, /* blocks with probability b/256 */
     OP_ALLOC,
-    OP_TASK, /* a task, inside the goroutine's task, named a */
+    OP_TASK, /* begins a task named a within the goroutine's task */
     OP_TASK_END,
-    OP_REGION, /* named a */
+    OP_REGION, /* name: string a */
     OP_REGION_END,
     OP_LOG,
-    OP_SAMPLE,      /* a CPU sample hits it */
-    OP_WAKE_TIMERS, /* who sleeps, until 1.18 woken by a goroutine */
-    OP_CORO,        /* a coroutine of role a */
+    OP_SAMPLE,      /* takes a CPU sample of the goroutine */
+    OP_WAKE_TIMERS, /* wakes sleeping goroutines; until 1.18 a goroutine does this */
+    OP_CORO,        /* creates a coroutine of role a */
     OP_SWITCH,      /* to its partner */
     OP_SWITCH_END,
-    OP_FUTILE,   /* a receive that is woken for nothing */
+    OP_FUTILE,   /* a receive with a futile wake-up */
     OP_CALLBACK, /* a C thread calls Go */
-    OP_MARK,     /* a GC worker marks */
+    OP_MARK,     /* marking by a GC worker */
     OP_GC,       /* runtime.GC() */
     OP_ASSIST,
     OP_SWEEP,
-    OP_POPULATE, /* the goroutines that a profile has at the start are created */
-    OP_COVER,    /* part a of what --cover asks for and no operation does */
-    OP_START,    /* no operation: where a goroutine starts, as a stack */
+    OP_POPULATE, /* creates the initial goroutines of the profile */
+    OP_COVER,    /* gen_cover_part a */
+    OP_START,    /* not an operation: stands for a goroutine's entry point in stack numbers */
     OP_COUNT
 } gen_op_code;
 
@@ -221,62 +220,62 @@ typedef struct gen_op {
     uint16_t b;
 } gen_op;
 
-/* Something that goroutines are created for. */
+/* What a goroutine runs. */
 typedef struct gen_role {
-    const char *function; /* where it starts */
+    const char *function; /* entry point */
     const char *file;
-    const char *through[3]; /* functions between that and what it does; fewer: NULL */
+    const char *through[3]; /* functions between entry point and operation; unused: NULL */
     const gen_op *program;
-    uint8_t weight; /* of goroutines of a profile at the start; 0: created by others */
+    uint8_t weight; /* share of the initial goroutines; 0: only created by others */
 } gen_role;
 
-/* A profile: role 0 is main's. */
+/* Role 0 is that of main. */
 typedef struct gen_profile {
     const char *name;
     const gen_role *roles;
     uint8_t role_count;
-    uint64_t goal; /* bytes of the heap at which a GC cycle begins, at least */
+    uint64_t goal; /* least heap size in bytes that starts a GC cycle */
 } gen_profile;
 
-/* Roles of the runtime, which every profile has, come first. */
+/* Roles of the runtime, part of every profile; they come first. */
 enum {
     GEN_ROLE_WORKER,
     GEN_ROLE_SWEEPER,
     GEN_ROLE_TIMER,
-    GEN_ROLE_TOUR,
-    GEN_ROLE_TOUR_PEER,
-    GEN_ROLE_TOUR_CORO,
+    GEN_ROLE_COVER,
+    GEN_ROLE_COVER_PEER,
+    GEN_ROLE_COVER_CORO,
     GEN_ROLE_CALLBACK,
     GEN_RUNTIME_ROLES
 };
 enum { GEN_ROLES = 24, GEN_VARIANTS = 4, GEN_FRAMES = 8 };
 
 extern const gen_role gen_runtime_roles[GEN_RUNTIME_ROLES];
-/* NULL: the first one. */
+/* NULL: the default, which is the first. */
 const gen_profile *gen_profile_by_name(const char *name);
 
-/* The frames of a stack, innermost first; returns how many. */
+/* Sets the frames of a stack, innermost first; returns their number. */
 size_t gen_frames(const gen_role *role, gen_op_code op, unsigned variant,
                   gotrace_frame frames[GEN_FRAMES]);
 
-/* ---- the state of the machine ---------------------------------------------------------------- */
+/* ---- state of the simulator ------------------------------------------------------------------ */
 
 typedef enum gen_state {
-    GEN_G_FREE, /* the slot is */
+    GEN_G_FREE, /* unused slot */
     GEN_G_RUNNABLE,
     GEN_G_RUNNING,
-    GEN_G_CALLING, /* in a system call, with its proc */
-    GEN_G_BLOCKED, /* in a system call, without */
+    GEN_G_CALLING, /* in a system call that holds its proc */
+    GEN_G_BLOCKED, /* in a system call without a proc */
     GEN_G_WAITING,
 } gen_state;
 
 typedef struct gen_goroutine {
-    struct gen_goroutine *next;    /* in the queue where it is */
+    struct gen_goroutine *next;    /* in its queue */
     struct gen_goroutine *partner; /* of a coroutine */
     const gen_role *role;
     uint64_t id, task;
-    uint32_t lock;   /* it holds or waits for */
-    uint32_t group;  /* of goroutines that have channels together */
+    uint32_t lock;   /* held or waited for */
+    uint32_t group;  /* goroutines of a group share channels */
     uint32_t thread; /* while blocked in a system call */
     uint16_t pc;     /* next operation */
     uint8_t state;
@@ -293,14 +292,14 @@ typedef struct gen_proc {
     int64_t id;
     gen_goroutine *running;
     gen_queue queue;
-    uint32_t thread; /* 0: it sleeps */
-    uint32_t place;  /* in the order of procs */
-    bool blocks;     /* its system call is going to */
+    uint32_t thread; /* 0: idle */
+    uint32_t place;  /* index in gen_sim.order */
+    bool blocks;     /* its system call will block */
 } gen_proc;
 
 typedef struct gen_channel {
     gen_queue senders, receivers;
-    uint32_t held; /* in its buffer */
+    uint32_t held; /* messages in the buffer */
 } gen_channel;
 
 typedef struct gen_lock {
@@ -308,9 +307,9 @@ typedef struct gen_lock {
     gen_queue waiters;
 } gen_lock;
 
-enum { GEN_LOCKS = 16, GEN_CHANNELS = 8, GEN_CHANNEL_ROOM = 4, GEN_GROUP = 32 };
+enum { GEN_LOCKS = 16, GEN_CHANNELS = 8, GEN_CHANNEL_CAPACITY = 4, GEN_GROUP = 32 };
 
-/* Where an argument comes from: what is said of an event, its numbers first. */
+/* Source of an argument in gen_fields. 0 to 3: args[0] to args[3]. */
 enum {
     GEN_FROM_STRING = 4,
     GEN_FROM_SECOND,
@@ -320,32 +319,32 @@ enum {
     GEN_SOURCES
 };
 
-/* The form of an event in a version. */
-typedef struct gen_wording {
-    const gotrace_event_spec *spec; /* NULL: that version has none */
+/* Layout of an event in a version. */
+typedef struct gen_layout {
+    const gotrace_event_spec *spec; /* NULL: the version has no such event */
     uint8_t arg_count;
     uint8_t sources[4];
-    bool named; /* there are strings or stacks among the arguments */
-    bool stack; /* it has a stack beside them */
-    bool data;  /* it has data: the second string */
-} gen_wording;
+    bool named; /* some arguments are strings or stacks */
+    bool stack; /* has a stack in addition to the arguments */
+    bool data;  /* has data, taken from the second string */
+} gen_layout;
 
-typedef struct gen_words {
+typedef struct gen_layouts {
     int version;
-    gen_events known; /* that the version has */
-    gen_wording of[GEN_EVENT_COUNT];
-} gen_words;
+    gen_events known; /* events of the version */
+    gen_layout of[GEN_EVENT_COUNT];
+} gen_layouts;
 
 typedef struct gen_sim {
-    /* form of the event */
+    /* output */
     gen_pipe *pipe;
     gen_record *block; /* being filled */
     size_t in_block;
-    const gen_words *words;
+    const gen_layouts *layouts;
     int version;
     bool v2, cover;
-    bool failed;              /* nobody listens any more */
-    unsigned tick_shift;      /* ns to ticks */
+    bool failed;              /* the consumer has stopped */
+    unsigned tick_shift;      /* shift that converts ns to ticks */
     uint64_t next_generation; /* ns */
     uint64_t emitted;         /* events */
 
@@ -358,22 +357,22 @@ typedef struct gen_sim {
 
     gen_proc *procs;
     uint32_t proc_count;
-    gen_proc **order; /* those that are awake come first */
+    gen_proc **order; /* permutation of procs; the first awake_count are not idle */
     uint32_t awake_count;
     uint32_t *idle_threads;
-    uint32_t idle_thread_count, next_thread, thread_room;
+    uint32_t idle_thread_count, next_thread, thread_capacity;
 
     gen_goroutine *goroutines;
     uint32_t goroutine_count;
     gen_queue free;
     uint64_t last_id, last_task;
 
-    gen_queue runnable; /* of no proc */
+    gen_queue runnable; /* in no proc's queue */
     gen_queue net, sleeping, selecting, conds, assists;
     gen_queue workers, sweepers, timers; /* of the runtime */
     gen_queue blocked;                   /* in system calls */
-    uint32_t turn;                       /* whose is next, of channels that nobody uses */
-    gen_channel *channels;               /* GEN_CHANNELS of each group */
+    uint32_t turn;                       /* where release_any continues */
+    gen_channel *channels;               /* GEN_CHANNELS per group */
     uint32_t group_count;
     uint32_t made[GEN_ROLES];
     gen_lock locks[GEN_LOCKS];
@@ -387,11 +386,11 @@ typedef struct gen_sim {
     uint64_t next_timer, next_sample; /* ns */
 
     /* --cover */
-    gen_events seen; /* that were reported */
+    gen_events seen; /* events emitted */
     uint64_t timer_id;
-    bool tour_begun, toured;
+    bool cover_begun, cover_done;
 
-    gen_goroutine last; /* who runs when the machine stands still */
+    gen_goroutine last; /* the goroutine that runs in the end state */
 } gen_sim;
 
 /* ---- random numbers -------------------------------------------------------------------------- */
@@ -401,7 +400,7 @@ static inline uint64_t gen_random(gen_sim *s)
     return splitmix_next(&s->random);
 }
 
-/* Below n, which is at most 2^32. */
+/* In 0 .. n - 1; n is at most 2^32. */
 static inline uint32_t gen_below(gen_sim *s, uint32_t n)
 {
     return splitmix_below(&s->random, n);
@@ -437,64 +436,64 @@ static inline gen_goroutine *gen_pop(gen_queue *queue)
     return g;
 }
 
-/* Who is there when the machine stands still: a goroutine that was just created runs on the only
- * proc that is awake, and no GC cycle goes on. In v2 a generation began before it was created. */
-typedef struct gen_still {
+/* End state for planting defects: a newly created goroutine runs on the only proc that is not idle,
+ * no GC cycle is active, and in v2 a generation began before the goroutine was created. */
+typedef struct gen_tail {
     uint64_t proc, thread, goroutine;
     uint64_t proc_seq; /* v2: the proc's last sequence number */
-} gen_still;
+} gen_tail;
 
-/* As gen_write; still, if it is not NULL: the machine stands still at the end. */
-gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn write, void *ctx,
+/* Like gen_write; if tail is not NULL, the simulator is brought into the end state before it
+ * stops. */
+gotrace_status gen_run(const gen_job *job, gen_tail *tail, gotrace_write_fn write, void *ctx,
                        const gotrace_config *config, gotrace_error *error);
 
-/* ---- emitting events (tell.c)
- * ----------------------------------------------------------------- */
+/* ---- emitting events (emit.c) ---------------------------------------------------------------- */
 
-/* An event: where it happens and what it says. Which of it stands in the trace, and in what order,
- * depends on the version: what that does not know is left out. */
-typedef struct gen_form {
-    const gen_proc *p;      /* NULL: on no proc */
-    const gen_goroutine *g; /* in whose context; NULL: in none */
-    const gen_role *role;   /* whose stack it is, NULL: none; and what it did */
+/* An event of the simulator. The version's layout selects the fields that are written. */
+typedef struct gen_fields {
+    const gen_proc *p;      /* NULL: without a proc */
+    const gen_goroutine *g; /* the event's context; NULL: none */
+    const gen_role *role;   /* with op: the stack's number; NULL: no stack */
     gen_op_code op;
-    uint32_t thread;           /* v2, where p is NULL */
-    const gen_role *start;     /* of a goroutine that is created */
-    uint64_t args[4];          /* those that are no strings and stacks, in the table's order */
-    gen_string string, second; /* those that are; the second is its data, if it has such */
-} gen_form;
+    uint32_t thread;           /* v2, if p is NULL */
+    const gen_role *start;     /* of a created goroutine */
+    uint64_t args[4];          /* numeric arguments, in the order of the event table */
+    gen_string string, second; /* string arguments; the second is the data, if the event has data */
+} gen_fields;
 
-void gen_words_init(gen_words *words, int version);
-void gen_emit(gen_sim *s, gen_event event, const gen_form *form);
-/* v2: the next generation begins now. */
+void gen_layouts_init(gen_layouts *layouts, int version);
+void gen_emit(gen_sim *s, gen_event event, const gen_fields *form);
+/* v2: starts the next generation. */
 void gen_next_generation(gen_sim *s);
-/* The next one is due in a second. */
+/* Schedules the next generation in one second. */
 void gen_generation_begun(gen_sim *s);
-/* What is in the last block goes on its way. */
+/* Passes the last, partly filled block on. */
 void gen_emit_end(gen_sim *s);
 uint64_t gen_ticks(const gen_sim *s);
 
-/* Whether the version can say it. */
+/* Whether the version has the event. */
 static inline bool gen_has(const gen_sim *s, gen_event event)
 {
-    return gen_events_have(&s->words->known, event);
+    return gen_events_have(&s->layouts->known, event);
 }
 
-/* Whether it is still to be covered. */
+/* Whether --cover still needs the event. */
 static inline bool gen_misses(const gen_sim *s, gen_event event)
 {
     return gen_has(s, event) && !gen_events_have(&s->seen, event);
 }
 
-/* A little later: between what happens at once. */
-static inline void gen_pass(gen_sim *s)
+/* Advances the clock by 64 to 191 ns, between events of one operation. */
+static inline void gen_advance_clock(gen_sim *s)
 {
     s->now += 64 + (gen_random(s) & 127);
 }
 
-/* ---- passing events to the writer (teller.c) ------------------------------------------------ */
+/* ---- passing events to the writer (sink.c) --------------------------------------------------- */
 
-/* A stack by number: of what goroutines of a role do, in one of several places. */
+/* Number of the stack of an operation in a goroutine of a role; variant is one of GEN_VARIANTS call
+ * sites. */
 static inline uint16_t gen_stack_number(unsigned role, gen_op_code op, unsigned variant)
 {
     return (uint16_t)(1 + (role * OP_COUNT + (unsigned)op) * GEN_VARIANTS + variant);
@@ -504,45 +503,46 @@ enum { GEN_STACKS = 1 + GEN_ROLES * OP_COUNT * GEN_VARIANTS };
 
 typedef struct gen_sink gen_sink;
 
-/* Pass the events of a machine with these roles to the writer. NULL if memory runs out. */
-gen_sink *gen_sink_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles);
+/* Returns NULL if memory runs out. */
+gen_sink *gen_sink_new(gotrace_writer *writer, const gen_layouts *layouts, const gen_role *roles);
 void gen_sink_free(gen_sink *sink);
-/* A gen_take_fn; false: the writer has failed. */
+/* A gen_take_fn; false if the writer failed. */
 bool gen_sink_take(void *sink, const gen_record *records, size_t count);
 
 /* ---- scheduling (sched.c) ---------------------------------------------------------------- */
 
 bool gen_sched_init(gen_sim *s, uint32_t procs, uint32_t goroutines);
 void gen_sched_free(gen_sim *s);
-/* A slot for a goroutine, with an id; NULL if all are taken. */
+/* Takes a free slot and gives it an id; NULL if there is none. */
 gen_goroutine *gen_goroutine_new(gen_sim *s, const gen_role *role);
 void gen_goroutine_free(gen_sim *s, gen_goroutine *g);
-/* The proc has no goroutine: find it one, or let it sleep. */
+/* Starts a goroutine on the proc, which has none, or makes the proc idle. */
 void gen_schedule(gen_sim *s, gen_proc *p);
 void gen_start(gen_sim *s, gen_proc *p, gen_goroutine *g);
-/* The goroutine that p runs stops running, as the event says. */
+/* Stops the goroutine that runs on p by the given event. */
 void gen_leave(gen_sim *s, gen_proc *p, gen_event event, gen_op_code op, gen_string why);
-/* It waits in that queue. */
+/* Like gen_leave; the goroutine waits in the queue. */
 void gen_wait(gen_sim *s, gen_proc *p, gen_queue *queue, gen_event event, gen_op_code op,
               gen_string why);
-/* A goroutine that was taken out of a queue can run, because of what p does. */
+/* p makes a waiting goroutine, already removed from its queue, runnable. */
 void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op);
-/* A proc that sleeps gets up, if there is one. */
+/* Starts an idle proc; false if there is none. */
 bool gen_wake_proc(gen_sim *s);
 void gen_start_proc(gen_sim *s, gen_proc *p);
-/* When tracing starts, p runs g. */
+/* v2, when tracing starts: p already runs g. */
 void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g);
 uint32_t gen_new_thread(gen_sim *s);
 void gen_stop_proc(gen_sim *s, gen_proc *p);
-/* A goroutine of p enters a system call; what goes on with it, if it is in one. */
+/* The goroutine on p enters a system call, which blocks with probability blocks/256.
+ * gen_syscall_step continues the call. */
 void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks);
 void gen_syscall_step(gen_sim *s, gen_proc *p);
-/* The proc is taken from the goroutine that is in a system call on it; by: who says so, NULL for
- * the runtime's monitor. */
+/* Takes the proc from the goroutine that is in a system call on it. by: the proc that takes it;
+ * NULL: the runtime's monitor thread. */
 void gen_hand_off(gen_sim *s, gen_proc *p, const gen_proc *by);
-/* One of those blocked in a system call comes back. */
+/* One blocked system call returns. */
 void gen_syscall_return(gen_sim *s);
-/* What is due happens: the network, timers, calls that return. */
+/* Processes what is due: network, timers, system calls that return. */
 void gen_poll(gen_sim *s, gen_proc *p);
 void gen_callback(gen_sim *s);
 void gen_callback_end(gen_sim *s, gen_proc *p);
@@ -556,9 +556,9 @@ void gen_gc_end(gen_sim *s, gen_proc *p);
 void gen_sweep(gen_sim *s, gen_proc *p, bool begins);
 void gen_assist(gen_sim *s, gen_proc *p, bool begins);
 
-/* ---- what goroutines do (ops.c) ---------------------------------------------------------- */
+/* ---- operations of goroutines (ops.c) -------------------------------------------------------- */
 
-/* The goroutine that p runs goes on to its next operation that is seen in a trace. */
+/* Runs the goroutine on p until an operation emits an event. */
 void gen_step(gen_sim *s, gen_proc *p);
 void gen_preempt(gen_sim *s, gen_proc *p, gen_op_code where);
 void gen_sample(gen_sim *s, const gen_proc *p);

@@ -1,10 +1,10 @@
-/* ops.c - what a goroutine can do: an operation of its program after another. */
+/* ops.c - the operations of a goroutine's program. */
 #include "cmd/gen/gen.h"
 
-/* Whether the goroutine goes on at once, because nothing was seen of what it did. */
+/* Returns whether the goroutine continues at once, because the operation emitted no event. */
 typedef bool act(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op);
 
-/* ---- its life -------------------------------------------------------------------------------- */
+/* ---- create, end, yield ---------------------------------------------------------------------- */
 
 static bool end(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
@@ -27,12 +27,12 @@ static gen_goroutine *create_as(gen_sim *s, gen_proc *p, unsigned role, gen_even
     if (!made)
         return NULL;
     gen_emit(s, event,
-             &(gen_form){.p = p,
-                         .g = g,
-                         .role = g->role,
-                         .op = OP_CREATE,
-                         .start = made->role,
-                         .args = {made->id}});
+             &(gen_fields){.p = p,
+                           .g = g,
+                           .role = g->role,
+                           .op = OP_CREATE,
+                           .start = made->role,
+                           .args = {made->id}});
     return made;
 }
 
@@ -44,7 +44,7 @@ static bool create(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     (void)g;
     gen_push(&p->queue, made);
     if (s->awake_count < s->proc_count && gen_chance(s, 128)) {
-        gen_pass(s);
+        gen_advance_clock(s);
         gen_wake_proc(s);
     }
     return false;
@@ -73,14 +73,14 @@ void gen_preempt(gen_sim *s, gen_proc *p, gen_op_code where)
     gen_push(&s->runnable, g);
 }
 
-/* What a profile has at the start leaves a quarter of the goroutines for what is created later. */
+/* The initial goroutines leave a quarter of the slots for later ones. */
 static bool populate(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     (void)op;
     unsigned role = GEN_RUNTIME_ROLES, weights = 0;
-    if (s->cover && !s->tour_begun) {
-        s->tour_begun = true;
-        role = GEN_ROLE_TOUR;
+    if (s->cover && !s->cover_begun) {
+        s->cover_begun = true;
+        role = GEN_ROLE_COVER;
     } else if (s->free.count > s->goroutine_count / 4) {
         for (unsigned i = GEN_RUNTIME_ROLES; i < s->role_count; i++)
             weights += s->roles[i].weight;
@@ -110,7 +110,7 @@ static bool do_send(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
         gen_ready(s, p, receiver, op->code);
         return false;
     }
-    if (channel->held < GEN_CHANNEL_ROOM) {
+    if (channel->held < GEN_CHANNEL_CAPACITY) {
         channel->held++;
         return true;
     }
@@ -134,19 +134,19 @@ static bool do_receive(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *
     return false;
 }
 
-/* It is going to be woken, and somebody else will have been faster. */
-static bool wait_in_vain(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
+/* A select that is woken in vain: another goroutine was faster. */
+static bool wait_futile(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     g->futile = gen_has(s, GEN_FUTILE);
     gen_wait(s, p, &s->selecting, GEN_BLOCK_SELECT, op->code, GEN_STRING_SELECT);
     return false;
 }
 
-static void wait_again(gen_sim *s, gen_proc *p, gen_goroutine *g)
+static void wait_futile_again(gen_sim *s, gen_proc *p, gen_goroutine *g)
 {
     g->futile = false;
-    gen_emit(s, GEN_FUTILE, &(gen_form){.p = p, .g = g});
-    gen_pass(s);
+    gen_emit(s, GEN_FUTILE, &(gen_fields){.p = p, .g = g});
+    gen_advance_clock(s);
     gen_wait(s, p, &s->selecting, GEN_BLOCK_SELECT, OP_FUTILE, GEN_STRING_SELECT);
 }
 
@@ -161,7 +161,7 @@ static bool do_lock(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
     return false;
 }
 
-/* The lock is handed to the one who has waited the longest. */
+/* The lock passes to the goroutine that has waited longest. */
 static bool do_unlock(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     gen_lock *lock = &s->locks[g->lock];
@@ -195,7 +195,7 @@ static bool do_signal(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
     return !waiter;
 }
 
-/* ---- the runtime's own ----------------------------------------------------------------------- */
+/* ---- the runtime's goroutines ---------------------------------------------------------------- */
 
 static bool block(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
@@ -224,7 +224,7 @@ static bool mark(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
         gen_gc_end(s, p);
         return false;
     }
-    g->pc--; /* there is more to do */
+    g->pc--; /* mark again */
     gen_goroutine *waiter = gen_chance(s, 128) ? gen_pop(&s->assists) : NULL;
     if (waiter) {
         gen_ready(s, p, waiter, op->code);
@@ -239,7 +239,7 @@ static bool do_sweep(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op
     (void)g;
     (void)op;
     gen_sweep(s, p, true);
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_sweep(s, p, false);
     return false;
 }
@@ -251,8 +251,8 @@ static bool do_assist(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
     return !g->assisting;
 }
 
-/* What the goroutine does in an assist: it helps, or it waits for others who do. */
-static void assist_on(gen_sim *s, gen_proc *p)
+/* In an assist: wait for other assists, or finish. */
+static void assist_step(gen_sim *s, gen_proc *p)
 {
     if (s->marking && gen_has(s, GEN_BLOCK_GC) && gen_chance(s, 64))
         gen_wait(s, p, &s->assists, GEN_BLOCK_GC, OP_ASSIST, GEN_STRING_ASSIST);
@@ -298,28 +298,28 @@ static bool callback(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op
     return false;
 }
 
-/* ---- what the program says ------------------------------------------------------------------- */
+/* ---- user annotations ------------------------------------------------------------------------ */
 
 static bool task(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     if (!gen_has(s, GEN_TASK_BEGIN))
         return true;
-    gen_form say = {.p = p,
-                    .g = g,
-                    .role = g->role,
-                    .op = op->code,
-                    .string = g->task ? GEN_STRING_SUBTASK : GEN_STRING_TASK};
+    gen_fields fields = {.p = p,
+                         .g = g,
+                         .role = g->role,
+                         .op = op->code,
+                         .string = g->task ? GEN_STRING_SUBTASK : GEN_STRING_TASK};
     if (op->code == OP_TASK) {
-        say.args[0] = ++s->last_task;
-        say.args[1] = g->task;
+        fields.args[0] = ++s->last_task;
+        fields.args[1] = g->task;
         g->outer = g->task;
         g->task = s->last_task;
-        gen_emit(s, GEN_TASK_BEGIN, &say);
+        gen_emit(s, GEN_TASK_BEGIN, &fields);
     } else {
-        say.args[0] = g->task;
+        fields.args[0] = g->task;
         g->task = g->outer;
         g->outer = 0;
-        gen_emit(s, GEN_TASK_END, &say);
+        gen_emit(s, GEN_TASK_END, &fields);
     }
     return false;
 }
@@ -330,12 +330,12 @@ static bool region(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
         return true;
     bool begins = op->code == OP_REGION;
     gen_emit(s, begins ? GEN_REGION_BEGIN : GEN_REGION_END,
-             &(gen_form){.p = p,
-                         .g = g,
-                         .role = g->role,
-                         .op = op->code,
-                         .args = {g->task, !begins},
-                         .string = (gen_string)op->a});
+             &(gen_fields){.p = p,
+                           .g = g,
+                           .role = g->role,
+                           .op = op->code,
+                           .args = {g->task, !begins},
+                           .string = (gen_string)op->a});
     return false;
 }
 
@@ -345,28 +345,28 @@ static bool logs(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
         return true;
     gen_string message = (gen_string)(GEN_STRING_MESSAGE_0 + gen_below(s, 4));
     gen_emit(s, GEN_LOG,
-             &(gen_form){.p = p,
-                         .g = g,
-                         .role = g->role,
-                         .op = op->code,
-                         .args = {g->task},
-                         .string = (gen_string)op->a,
-                         .second = message});
+             &(gen_fields){.p = p,
+                           .g = g,
+                           .role = g->role,
+                           .op = op->code,
+                           .args = {g->task},
+                           .string = (gen_string)op->a,
+                           .second = message});
     return false;
 }
 
 void gen_sample(gen_sim *s, const gen_proc *p)
 {
     const gen_goroutine *g = p->running;
-    gen_form say = {.role = g->role, .op = OP_SAMPLE};
+    gen_fields fields = {.role = g->role, .op = OP_SAMPLE};
     if (s->v2) {
         const uint64_t args[] = {gen_ticks(s), p->thread, (uint64_t)p->id, g->id};
-        memcpy(say.args, args, sizeof args);
+        memcpy(fields.args, args, sizeof args);
     } else {
         const uint64_t args[] = {gen_ticks(s), (uint64_t)p->id, g->id};
-        memcpy(say.args, args, sizeof args);
+        memcpy(fields.args, args, sizeof args);
     }
-    gen_emit(s, GEN_SAMPLE, &say);
+    gen_emit(s, GEN_SAMPLE, &fields);
 }
 
 static bool sample(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
@@ -394,7 +394,7 @@ static bool coroutine(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
     return false;
 }
 
-/* The partner goes on in its place, on the same proc. */
+/* The partner continues on the same proc. */
 static bool switch_to(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op)
 {
     gen_goroutine *partner = g->partner;
@@ -402,7 +402,7 @@ static bool switch_to(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *o
         return op->code == OP_SWITCH || end(s, p, g, op);
     bool ends = op->code == OP_SWITCH_END;
     gen_emit(s, ends ? GEN_SWITCH_END : GEN_SWITCH,
-             &(gen_form){.p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
+             &(gen_fields){.p = p, .g = g, .role = g->role, .op = op->code, .args = {partner->id}});
     g->state = GEN_G_WAITING;
     partner->state = GEN_G_RUNNING;
     p->running = partner;
@@ -443,7 +443,7 @@ static act *const acts[OP_COUNT] = {
     [OP_CORO] = coroutine,
     [OP_SWITCH] = switch_to,
     [OP_SWITCH_END] = switch_to,
-    [OP_FUTILE] = wait_in_vain,
+    [OP_FUTILE] = wait_futile,
     [OP_CALLBACK] = callback,
     [OP_MARK] = mark,
     [OP_GC] = collect,
@@ -457,16 +457,16 @@ static act *const acts[OP_COUNT] = {
 void gen_step(gen_sim *s, gen_proc *p)
 {
     gen_goroutine *g = p->running;
-    /* A program in which nothing is seen may go on for a while, but not for ever. */
-    enum { MOST_UNSEEN = 64 };
+    /* Limit of operations without an event, for programs that loop without emitting any. */
+    enum { MAX_SILENT_OPS = 64 };
     if (g->assisting) {
-        assist_on(s, p);
+        assist_step(s, p);
     } else if (g->futile) {
-        wait_again(s, p, g);
-    } else if ((s->emitted & 127) == 0) { /* its time is over */
+        wait_futile_again(s, p, g);
+    } else if ((s->emitted & 127) == 0) { /* its time slice is over */
         gen_preempt(s, p, OP_START);
     } else {
-        for (unsigned i = 0; i < MOST_UNSEEN; i++) {
+        for (unsigned i = 0; i < MAX_SILENT_OPS; i++) {
             const gen_op *op = &g->role->program[g->pc++];
             if (!acts[op->code](s, p, g, op))
                 return;

@@ -1,7 +1,6 @@
 /*
- * pipe.h - a ring of blocks between the machine, which generates events, and the writer. Each takes
- * about as long as the other, so they run in parallel.
- */
+ * pipe.h - a ring of blocks between the simulator, which generates events, and the writer. Both
+ * take about the same time, so they run in parallel. */
 #ifndef GEN_PIPE_H
 #define GEN_PIPE_H
 
@@ -9,41 +8,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An event, in one cache line. Strings and stacks live as long as the machine, and are passed by
- * number. */
+/* An event, in one cache line. Strings and stacks are numbers that are valid as long as the
+ * simulator. */
 typedef struct gen_record {
     uint64_t ticks;
-    uint64_t goroutine; /* in whose context; 0: in none */
-    uint64_t args[4];   /* in the event's order */
-    uint32_t thread;    /* 0: on none */
-    int16_t proc;       /* -1: on none */
-    uint16_t stack; /* gen_stack_number, 0: none; of an event that has it beside its arguments */
-    uint8_t event;  /* gen_event */
-    uint8_t data;   /* gen_string */
+    uint64_t goroutine; /* the event's context; 0: none */
+    uint64_t args[4];   /* in the order of the event's layout */
+    uint32_t thread;    /* 0: none */
+    int16_t proc;       /* -1: none */
+    uint16_t stack;     /* gen_stack_number of the stack that is not an argument; 0: none */
+    uint8_t event;      /* gen_event */
+    uint8_t data;       /* gen_string */
 } gen_record;
 
-/* The ring is large enough for the two to be apart for a while, small enough for a cache. */
+/* Large enough to absorb jitter of the two threads, small enough for the cache. */
 enum { GEN_BLOCKS = 8, GEN_BLOCK_RECORDS = 1024 };
 
 typedef struct gen_pipe gen_pipe;
 
-/* Takes what a block holds, in the order in which it happened; false: no more is wanted. */
+/* Consumes a block's events, in order; false: stop. */
 typedef bool gen_take_fn(void *ctx, const gen_record *records, size_t count);
-/* Fills blocks until it has no more, or no more is wanted. */
+/* Produces blocks until done, or until gen_pipe_next returns NULL. */
 typedef void gen_fill_fn(void *ctx, gen_pipe *pipe);
 
-/* For the one that fills: the block it has now holds so many records (0 the first time, when it has
- * none). Returns the next one, or NULL if no more is wanted. */
+/* For the producer: hands over the current block, which holds count records (0 in the first call,
+ * when there is no block). Returns the next block, or NULL if the consumer has stopped. */
 gen_record *gen_pipe_next(gen_pipe *pipe, size_t count);
 
 typedef enum gen_pipe_end {
-    GEN_PIPE_TAKEN,     /* all that there was */
-    GEN_PIPE_UNWANTED,  /* until no more was wanted */
-    GEN_PIPE_NO_MEMORY, /* nothing: it could not begin */
+    GEN_PIPE_TAKEN,     /* every event was consumed */
+    GEN_PIPE_STOPPED,   /* the consumer stopped */
+    GEN_PIPE_NO_MEMORY, /* nothing was done */
 } gen_pipe_end;
 
-/* Have one fill blocks, in a thread of its own if there can be one, and the other take them in this
- * one. Both have ended when it returns. */
+/* Runs fill in its own thread, if one can be created, and take in the calling thread. Both have
+ * ended on return. */
 gen_pipe_end gen_pipe_run(gen_fill_fn *fill, void *filler, gen_take_fn *take, void *taker);
 
 #endif

@@ -1,7 +1,7 @@
-/* programs.c - what the goroutines of each profile do, and what their functions are called. */
+/* programs.c - the programs of each profile's goroutines, and the names of their functions. */
 #include "cmd/gen/gen.h"
 
-/* ---- the runtime's --------------------------------------------------------------------------- */
+/* ---- the runtime ----------------------------------------------------------------------------- */
 
 static const gen_op worker[] = {{OP_BLOCK, 0, 0}, {OP_MARK, 0, 0}, {OP_LOOP, 0, 256}};
 static const gen_op sweeper[] = {
@@ -9,45 +9,45 @@ static const gen_op sweeper[] = {
 static const gen_op timer[] = {
     {OP_WAKE_TIMERS, 0, 0}, {OP_LOOP, 0, 128}, {OP_BLOCK, 0, 0}, {OP_LOOP, 0, 256}};
 
-/* --cover: once through all that there is. */
-static const gen_op tour[] = {{OP_COVER, GEN_COVER_TIMER, 0},
-                              {OP_CREATE, GEN_ROLE_TOUR_PEER, 0},
-                              {OP_SCHED, 0, 0},
-                              {OP_SLEEP, 0, 0},
-                              {OP_COVER, GEN_COVER_BLOCK, 0},
-                              {OP_COVER, GEN_COVER_SEND, 0},
-                              {OP_COVER, GEN_COVER_RECV, 0},
-                              {OP_COVER, GEN_COVER_SYNC, 0},
-                              {OP_COVER, GEN_COVER_COND, 0},
-                              {OP_COVER, GEN_COVER_PREEMPT, 0},
-                              {OP_SELECT, 0, 0},
-                              {OP_NET, 0, 0},
-                              {OP_FUTILE, 0, 0},
-                              {OP_COVER, GEN_COVER_SYSCALL, 0},
-                              {OP_SYSCALL, 0, 256},
-                              {OP_TASK, 0, 0},
-                              {OP_REGION, GEN_STRING_REGION_WORK, 0},
-                              {OP_LOG, GEN_STRING_KEY, 0},
-                              {OP_REGION_END, GEN_STRING_REGION_WORK, 0},
-                              {OP_TASK_END, 0, 0},
-                              {OP_CORO, GEN_ROLE_TOUR_CORO, 0},
-                              {OP_SWITCH, 0, 0},
-                              {OP_SWITCH, 0, 0},
-                              {OP_CALLBACK, 0, 0},
-                              {OP_COVER, GEN_COVER_EXPERIMENT, 0},
-                              {OP_COVER, GEN_COVER_EXPERIMENT_BATCH, 0},
-                              {OP_ALLOC, 0, 0},
-                              {OP_SAMPLE, 0, 0},
-                              {OP_GC, 0, 0},
-                              {OP_SWEEP, 0, 0},
-                              {OP_COVER, GEN_COVER_ASSIST, 0},
-                              {OP_COVER, GEN_COVER_GENERATION, 0},
-                              {OP_COVER, GEN_COVER_DONE, 0},
-                              {OP_FOREVER, 0, 0}};
-static const gen_op tour_peer[] = {{OP_ALLOC, 0, 0}, {OP_END, 0, 0}};
-static const gen_op tour_coro[] = {{OP_SWITCH, 0, 0}, {OP_SWITCH_END, 0, 0}};
+/* --cover: each operation once. */
+static const gen_op cover[] = {{OP_COVER, GEN_COVER_TIMER, 0},
+                               {OP_CREATE, GEN_ROLE_COVER_PEER, 0},
+                               {OP_SCHED, 0, 0},
+                               {OP_SLEEP, 0, 0},
+                               {OP_COVER, GEN_COVER_BLOCK, 0},
+                               {OP_COVER, GEN_COVER_SEND, 0},
+                               {OP_COVER, GEN_COVER_RECV, 0},
+                               {OP_COVER, GEN_COVER_SYNC, 0},
+                               {OP_COVER, GEN_COVER_COND, 0},
+                               {OP_COVER, GEN_COVER_PREEMPT, 0},
+                               {OP_SELECT, 0, 0},
+                               {OP_NET, 0, 0},
+                               {OP_FUTILE, 0, 0},
+                               {OP_COVER, GEN_COVER_SYSCALL, 0},
+                               {OP_SYSCALL, 0, 256},
+                               {OP_TASK, 0, 0},
+                               {OP_REGION, GEN_STRING_REGION_WORK, 0},
+                               {OP_LOG, GEN_STRING_KEY, 0},
+                               {OP_REGION_END, GEN_STRING_REGION_WORK, 0},
+                               {OP_TASK_END, 0, 0},
+                               {OP_CORO, GEN_ROLE_COVER_CORO, 0},
+                               {OP_SWITCH, 0, 0},
+                               {OP_SWITCH, 0, 0},
+                               {OP_CALLBACK, 0, 0},
+                               {OP_COVER, GEN_COVER_EXPERIMENT, 0},
+                               {OP_COVER, GEN_COVER_EXPERIMENT_BATCH, 0},
+                               {OP_ALLOC, 0, 0},
+                               {OP_SAMPLE, 0, 0},
+                               {OP_GC, 0, 0},
+                               {OP_SWEEP, 0, 0},
+                               {OP_COVER, GEN_COVER_ASSIST, 0},
+                               {OP_COVER, GEN_COVER_GENERATION, 0},
+                               {OP_COVER, GEN_COVER_DONE, 0},
+                               {OP_FOREVER, 0, 0}};
+static const gen_op cover_peer[] = {{OP_ALLOC, 0, 0}, {OP_END, 0, 0}};
+static const gen_op cover_coro[] = {{OP_SWITCH, 0, 0}, {OP_SWITCH_END, 0, 0}};
 
-/* Go called from C. */
+/* Go code called from C. */
 static const gen_op callback[] = {{OP_ALLOC, 0, 0}, {OP_LOOP, 0, 128}, {OP_CALLBACK, 0, 0}};
 
 #define RUNTIME "/usr/local/go/src/runtime/"
@@ -56,15 +56,15 @@ const gen_role gen_runtime_roles[GEN_RUNTIME_ROLES] = {
     [GEN_ROLE_WORKER] = {"runtime.gcBgMarkWorker", RUNTIME "mgc.go", {0}, worker, 0},
     [GEN_ROLE_SWEEPER] = {"runtime.bgsweep", RUNTIME "mgcsweep.go", {0}, sweeper, 0},
     [GEN_ROLE_TIMER] = {"runtime.timerproc", RUNTIME "time.go", {0}, timer, 0},
-    [GEN_ROLE_TOUR] = {"main.tour", "/src/tour/main.go", {"main.(*tour).stop"}, tour, 0},
-    [GEN_ROLE_TOUR_PEER] = {"main.tour.func1", "/src/tour/main.go", {0}, tour_peer, 0},
-    [GEN_ROLE_TOUR_CORO] = {"main.tour.func2", "/src/tour/main.go", {0}, tour_coro, 0},
+    [GEN_ROLE_COVER] = {"main.tour", "/src/tour/main.go", {"main.(*tour).stop"}, cover, 0},
+    [GEN_ROLE_COVER_PEER] = {"main.tour.func1", "/src/tour/main.go", {0}, cover_peer, 0},
+    [GEN_ROLE_COVER_CORO] = {"main.tour.func2", "/src/tour/main.go", {0}, cover_coro, 0},
     [GEN_ROLE_CALLBACK] = {"main.onEvent", "/src/shop/native.go", {0}, callback, 0},
 };
 
-/* ---- a server -------------------------------------------------------------------------------- */
+/* ---- http: a server -------------------------------------------------------------------------- */
 
-/* Roles of a profile, main's being the first; and the channels of a group of goroutines. */
+/* Roles of a profile after MAIN, and channels of a group. */
 enum { MAIN = GEN_RUNTIME_ROLES, A, B, C, D, E };
 enum { QUERIES, LINES, RECORDS, LEAVES, BLOCKS };
 
@@ -126,7 +126,7 @@ static const gen_role http_roles[] = {
     {"shop/order.(*Watch).loop", "/src/shop/order/watch.go", {0}, watcher, 1},
 };
 
-/* ---- a pipeline ------------------------------------------------------------------------------ */
+/* ---- pipeline -------------------------------------------------------------------------------- */
 
 static const gen_op source[] = {{OP_ALLOC, 0, 0},  {OP_SEND, LINES, 0}, {OP_SEND, LINES, 0},
                                 {OP_LOOP, 1, 224}, {OP_SCHED, 0, 0},    {OP_LOOP, 0, 256}};
@@ -155,7 +155,7 @@ static const gen_role pipeline_roles[] = {
     {"main.(*merger).pull", "/src/ingest/merge.go", {"main.(*merger).yield"}, pulled, 0},
 };
 
-/* ---- much garbage ---------------------------------------------------------------------------- */
+/* ---- gc: much garbage ------------------------------------------------------------------------ */
 
 static const gen_op allocator[] = {{OP_ALLOC, 0, 0},  {OP_LOOP, 0, 192}, {OP_SCHED, 0, 0},
                                    {OP_LOOP, 0, 224}, {OP_SLEEP, 0, 0},  {OP_LOOP, 0, 256}};
@@ -178,7 +178,7 @@ static const gen_role gc_roles[] = {
     {"main.build.func1", "/src/forest/build.go", {"main.newLeaf"}, leaf, 0},
 };
 
-/* ---- many system calls ----------------------------------------------------------------------- */
+/* ---- syscalls: many system calls ------------------------------------------------------------- */
 
 static const gen_op reader[] = {{OP_SYSCALL, 0, 24},
                                 {OP_LOOP, 0, 224},
@@ -202,7 +202,7 @@ static const gen_role syscalls_roles[] = {
     {"main.(*watch).poll", "/src/copy/watch.go", {"main._Cfunc_wait"}, caller, 1},
 };
 
-/* ---- a bit of everything --------------------------------------------------------------------- */
+/* ---- mixed: a bit of everything -------------------------------------------------------------- */
 
 static const gen_op mixed_merger[] = {{OP_CORO, GEN_RUNTIME_ROLES + 11, 0},
                                       {OP_SWITCH, 0, 0},
@@ -268,7 +268,7 @@ const gen_profile *gen_profile_by_name(const char *name)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* What is called for an operation; the runtime's part of a stack. */
+/* Innermost frame of each operation. */
 static const struct {
     const char *function, *file;
 } leaves[OP_COUNT] = {
@@ -303,7 +303,8 @@ static const struct {
 
 static gotrace_frame frame_of(const char *function, const char *file, unsigned place)
 {
-    /* Where it stands is made of its name (by FNV-1a), so that it is the same in every stack. */
+    /* Line and PC derive from the function's name (FNV-1a), so that they are the same in every
+     * stack. */
     uint32_t hash = 2166136261u;
     size_t size = strlen(function);
     for (size_t i = 0; i < size; i++)
@@ -325,7 +326,7 @@ size_t gen_frames(const gen_role *role, gen_op_code op, unsigned variant,
             frames[count++] = frame_of(leaves[op].function, leaves[op].file, 0);
         while (depth < 3 && role->through[depth])
             depth++;
-        /* The variants differ in how deep it happens, and in the line. */
+        /* Variants differ in depth and line. */
         for (size_t i = variant % (depth + 1); i > 0; i--)
             frames[count++] = frame_of(role->through[i - 1], role->file, op);
     }

@@ -1,25 +1,24 @@
-/* run.c - the machine runs: who is there when tracing starts, and which proc does something
- * next. */
+/* run.c - run the simulator: the initial state, and the choice of the proc that runs next. */
 #include "cmd/gen/gen.h"
 
 #include <stdlib.h>
 
-/* Tracers count in units of 16 ns of an amd64's clock until 1.21, of 64 ns since. */
+/* Go's tracers count in units of 16 ns until 1.21, and of 64 ns from 1.22 on (amd64). */
 static const struct {
     unsigned shift;
     uint64_t frequency;
 } clocks[] = {{4, 62500000}, {6, 15625000}};
 
-/* The machine had been up for an hour when tracing started. */
+/* Tracing starts when the machine has been up for an hour. */
 #define START_NS 3600000000000u
 
 enum { SAMPLE_NS = 10000000, FIRST_SAMPLE_NS = 100000 };
 enum { FIRST_TIMED_BY_PROCS = 19, FIRST_WITH_SAMPLES = 19 };
 
-/* ---- the start ------------------------------------------------------------------------------- */
+/* ---- initial state --------------------------------------------------------------------------- */
 
-/* A goroutine that was there before tracing started, waiting or (blocked) in a system call. */
-static gen_goroutine *found(gen_sim *s, unsigned role, gen_queue *queue)
+/* Add a goroutine that exists when tracing starts, waiting or blocked in a system call. */
+static gen_goroutine *add_existing(gen_sim *s, unsigned role, gen_queue *queue)
 {
     gen_proc *p = &s->procs[0];
     gen_goroutine *g = gen_goroutine_new(s, &s->roles[role]);
@@ -33,21 +32,21 @@ static gen_goroutine *found(gen_sim *s, unsigned role, gen_queue *queue)
         enum { IN_SYSCALL = 3, WAITING = 4 };
         uint64_t thread = calls ? g->thread : UINT64_MAX;
         gen_emit(s, GEN_STATUS,
-                 &(gen_form){.p = p,
-                             .g = p->running,
-                             .args = {g->id, thread, calls ? IN_SYSCALL : WAITING}});
+                 &(gen_fields){.p = p,
+                               .g = p->running,
+                               .args = {g->id, thread, calls ? IN_SYSCALL : WAITING}});
     } else {
-        gen_form say = {.p = p, .start = g->role, .args = {g->id}};
-        gen_emit(s, GEN_CREATE, &say);
-        gen_emit(s, calls ? GEN_IN_SYSCALL : GEN_WAITING, &say);
+        gen_fields fields = {.p = p, .start = g->role, .args = {g->id}};
+        gen_emit(s, GEN_CREATE, &fields);
+        gen_emit(s, calls ? GEN_IN_SYSCALL : GEN_WAITING, &fields);
     }
     return g;
 }
 
-/* Those of the runtime go on behind the place where they wait. */
-static gen_goroutine *found_blocked(gen_sim *s, unsigned role, gen_queue *queue)
+/* Goroutines of the runtime continue after the instruction at which they wait. */
+static gen_goroutine *add_existing_blocked(gen_sim *s, unsigned role, gen_queue *queue)
 {
-    gen_goroutine *g = found(s, role, queue);
+    gen_goroutine *g = add_existing(s, role, queue);
     if (g)
         g->pc = 1;
     return g;
@@ -57,18 +56,18 @@ static void begin(gen_sim *s)
 {
     gen_proc *p = &s->procs[0];
     gen_goroutine *first = gen_goroutine_new(s, &s->roles[GEN_RUNTIME_ROLES]);
-    if (s->v2) /* statuses say so */
+    if (s->v2) /* the writer adds the statuses */
         gen_begin_on(s, p, first);
     else
-        gen_emit(s, GEN_CREATE, &(gen_form){.p = p, .start = first->role, .args = {first->id}});
-    for (uint32_t i = 0; i < 1 + s->proc_count / 4 && i < GEN_FEWEST_GOROUTINES / 4; i++)
-        found_blocked(s, GEN_ROLE_WORKER, &s->workers);
-    found_blocked(s, GEN_ROLE_SWEEPER, &s->sweepers);
-    found(s, GEN_RUNTIME_ROLES + 1, &s->blocked);
+        gen_emit(s, GEN_CREATE, &(gen_fields){.p = p, .start = first->role, .args = {first->id}});
+    for (uint32_t i = 0; i < 1 + s->proc_count / 4 && i < GEN_MIN_GOROUTINES / 4; i++)
+        add_existing_blocked(s, GEN_ROLE_WORKER, &s->workers);
+    add_existing_blocked(s, GEN_ROLE_SWEEPER, &s->sweepers);
+    add_existing(s, GEN_RUNTIME_ROLES + 1, &s->blocked);
     s->timer_id = first->id;
     if (!s->v2 && s->version < FIRST_TIMED_BY_PROCS) {
-        s->timer_id = found(s, GEN_ROLE_TIMER, &s->timers)->id;
-        gen_emit(s, GEN_TIMER_GOROUTINE, &(gen_form){.p = p, .args = {s->timer_id}});
+        s->timer_id = add_existing(s, GEN_ROLE_TIMER, &s->timers)->id;
+        gen_emit(s, GEN_TIMER_GOROUTINE, &(gen_fields){.p = p, .args = {s->timer_id}});
     }
     if (!s->v2) {
         gen_start_proc(s, p);
@@ -76,23 +75,23 @@ static void begin(gen_sim *s)
     }
     gen_emit(
         s, GEN_PROCS,
-        &(gen_form){
+        &(gen_fields){
             .p = p, .g = first, .role = first->role, .op = OP_POPULATE, .args = {s->proc_count}});
-    /* In v1 a sample stands in the order by its time alone: it is not to come among what was there
-     * before tracing started, whose stamps are raised. */
+    /* v1 orders samples by time alone. The first one must come after the initial events, whose
+     * timestamps are raised. */
     if (!s->v2)
         s->next_sample = s->now + FIRST_SAMPLE_NS;
 }
 
-/* ---- the run --------------------------------------------------------------------------------- */
+/* ---- main loop ------------------------------------------------------------------------------- */
 
-/* Whether all events that --cover requires were emitted. */
+/* Whether every event that --cover requires was emitted. */
 static bool is_covered(const gen_sim *s)
 {
-    for (int event = 0; s->toured && event < GEN_EVENT_COUNT; event++)
+    for (int event = 0; s->cover_done && event < GEN_EVENT_COUNT; event++)
         if (gen_misses(s, (gen_event)event))
             return false;
-    return s->toured;
+    return s->cover_done;
 }
 
 static void sample_one(gen_sim *s)
@@ -103,14 +102,14 @@ static void sample_one(gen_sim *s)
         gen_sample(s, p);
 }
 
-/* Everybody sleeps, until something is due. */
+/* Every proc is idle: advance to the next timer. */
 static void idle(gen_sim *s)
 {
     s->now += 4000 + gen_below(s, 20000);
     if (s->now < s->next_timer && !s->net.count && !s->blocked.count)
         s->now = s->next_timer;
     gen_wake_proc(s);
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_poll(s, s->order[0]);
 }
 
@@ -137,11 +136,11 @@ static void step(gen_sim *s)
 
 static void simulate_events(gen_sim *s, uint64_t events)
 {
-    /* What covers everything comes early; should a profile keep from it, there is an end. */
-    enum { ENOUGH = 1 << 22 };
+    /* The events of --cover come early; the limit is for a profile that prevents one. */
+    enum { EXTRA_EVENTS = 1 << 22 };
     begin(s);
-    while (!s->failed &&
-           (s->emitted < events || (s->cover && !is_covered(s) && s->emitted < events + ENOUGH))) {
+    while (!s->failed && (s->emitted < events ||
+                          (s->cover && !is_covered(s) && s->emitted < events + EXTRA_EVENTS))) {
         if (s->awake_count)
             step(s);
         else
@@ -149,33 +148,33 @@ static void simulate_events(gen_sim *s, uint64_t events)
     }
 }
 
-/* The goroutine of a proc stops in the middle. */
+/* Preempt the goroutine of a proc, out of a system call if need be. */
 static void interrupt(gen_sim *s, gen_proc *p)
 {
     if (p->running && p->running->state == GEN_G_CALLING) {
         p->running->state = GEN_G_RUNNING;
-        gen_emit(s, GEN_SYSCALL_END, &(gen_form){.p = p, .g = p->running});
-        gen_pass(s);
+        gen_emit(s, GEN_SYSCALL_END, &(gen_fields){.p = p, .g = p->running});
+        gen_advance_clock(s);
     }
     if (p->running)
         gen_preempt(s, p, OP_START);
-    gen_pass(s);
+    gen_advance_clock(s);
 }
 
-static void stand_still(gen_sim *s, gen_still *still)
+static void reach_end_state(gen_sim *s, gen_tail *tail)
 {
-    gen_pass(s);
+    gen_advance_clock(s);
     gen_next_generation(s);
-    gen_pass(s);
+    gen_advance_clock(s);
     if (s->awake_count == 0)
         gen_wake_proc(s);
     gen_proc *p = s->order[0];
     interrupt(s, p);
-    s->last = (gen_goroutine){.id = ++s->last_id, .role = &s->roles[GEN_ROLE_TOUR_PEER]};
-    gen_emit(s, GEN_CREATE, &(gen_form){.p = p, .start = s->last.role, .args = {s->last.id}});
-    gen_pass(s);
+    s->last = (gen_goroutine){.id = ++s->last_id, .role = &s->roles[GEN_ROLE_COVER_PEER]};
+    gen_emit(s, GEN_CREATE, &(gen_fields){.p = p, .start = s->last.role, .args = {s->last.id}});
+    gen_advance_clock(s);
     gen_start(s, p, &s->last);
-    gen_pass(s);
+    gen_advance_clock(s);
     if (s->marking)
         gen_gc_end(s, p);
     while (s->awake_count > 1 && !s->failed) {
@@ -185,9 +184,9 @@ static void stand_still(gen_sim *s, gen_still *still)
         interrupt(s, q);
         gen_stop_proc(s, q);
     }
-    gen_pass(s);
-    gen_emit(s, GEN_HEAP, &(gen_form){.p = p, .g = &s->last, .args = {s->heap}});
-    *still = (gen_still){.proc = (uint64_t)p->id, .thread = p->thread, .goroutine = s->last.id};
+    gen_advance_clock(s);
+    gen_emit(s, GEN_HEAP, &(gen_fields){.p = p, .g = &s->last, .args = {s->heap}});
+    *tail = (gen_tail){.proc = (uint64_t)p->id, .thread = p->thread, .goroutine = s->last.id};
 }
 
 /* ---- the job --------------------------------------------------------------------------------- */
@@ -204,11 +203,11 @@ static gotrace_status refuse(gotrace_error *error, const char *what, uint64_t nu
 
 static gotrace_status check(const gen_job *job, gotrace_error *error)
 {
-    if (job->procs < 1 || job->procs > GEN_MOST_PROCS)
+    if (job->procs < 1 || job->procs > GEN_MAX_PROCS)
         return refuse(error, "the number of procs must be 1 to 1024", job->procs);
-    if (job->goroutines < GEN_FEWEST_GOROUTINES || job->goroutines > GEN_MOST_GOROUTINES)
+    if (job->goroutines < GEN_MIN_GOROUTINES || job->goroutines > GEN_MAX_GOROUTINES)
         return refuse(error, "the number of goroutines must be 16 to 1000000", job->goroutines);
-    /* On a single one nothing ever comes from another, and it has no reason to stop. */
+    /* With a single proc nothing is stolen or stopped by another proc. */
     if (job->cover && job->procs < 2)
         return refuse(error, "covering all events needs two procs", job->procs);
     return GOTRACE_OK;
@@ -248,8 +247,8 @@ static gotrace_status no_memory(gotrace_error *error)
 
 typedef struct running {
     gen_sim *sim;
-    gen_words words;
-    gen_still *still;
+    gen_layouts layouts;
+    gen_tail *tail;
     uint64_t events;
 } running;
 
@@ -257,17 +256,16 @@ static void fill(void *ctx, gen_pipe *pipe)
 {
     running *r = ctx;
     r->sim->pipe = pipe;
-    r->sim->words = &r->words;
+    r->sim->layouts = &r->layouts;
     simulate_events(r->sim, r->events);
-    if (r->still)
-        stand_still(r->sim, r->still);
+    if (r->tail)
+        reach_end_state(r->sim, r->tail);
     gen_emit_end(r->sim);
 }
 
-/* The machine runs in parallel with the writer. */
-static gotrace_status run_beside(running *r, gotrace_writer *writer, gotrace_error *error)
+static gotrace_status run_parallel(running *r, gotrace_writer *writer, gotrace_error *error)
 {
-    gen_sink *sink = gen_sink_new(writer, &r->words, r->sim->roles);
+    gen_sink *sink = gen_sink_new(writer, &r->layouts, r->sim->roles);
     gen_pipe_end end = sink ? gen_pipe_run(fill, r, gen_sink_take, sink) : GEN_PIPE_NO_MEMORY;
     gen_sink_free(sink);
     if (end == GEN_PIPE_NO_MEMORY)
@@ -278,7 +276,7 @@ static gotrace_status run_beside(running *r, gotrace_writer *writer, gotrace_err
     return status;
 }
 
-gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn write, void *ctx,
+gotrace_status gen_run(const gen_job *job, gen_tail *tail, gotrace_write_fn write, void *ctx,
                        const gotrace_config *config, gotrace_error *error)
 {
     if (check(job, error) < 0)
@@ -294,9 +292,9 @@ gotrace_status gen_run(const gen_job *job, gen_still *still, gotrace_write_fn wr
         gotrace_writer *writer;
         status = gotrace_writer_new(job->version, &options, write, ctx, config, &writer, error);
         if (status >= 0) {
-            running r = {.sim = s, .still = still, .events = job->events};
-            gen_words_init(&r.words, job->version);
-            status = run_beside(&r, writer, error);
+            running r = {.sim = s, .tail = tail, .events = job->events};
+            gen_layouts_init(&r.layouts, job->version);
+            status = run_parallel(&r, writer, error);
             gotrace_writer_free(writer);
         }
     }

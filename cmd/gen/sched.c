@@ -1,22 +1,22 @@
-/* sched.c - procs and threads, queues and stealing, system calls, what wakes goroutines. */
+/* sched.c - procs and threads, queues and stealing, system calls, wake-ups. */
 #include <stdlib.h>
 
 #include "cmd/gen/gen.h"
 
-/* Threads have the ids that an operating system might have given them. The first one is the
- * runtime's monitor, which takes procs from long system calls. */
+/* Plausible ids of an operating system. The first thread is the runtime's monitor, which takes
+ * procs from long system calls. */
 enum { FIRST_THREAD = 4711, MONITOR = FIRST_THREAD };
 
-/* ---- the machine ----------------------------------------------------------------------------- */
+/* ---- memory, slots and threads --------------------------------------------------------------- */
 
 bool gen_sched_init(gen_sim *s, uint32_t procs, uint32_t goroutines)
 {
-    s->thread_room = procs + goroutines + 1;
+    s->thread_capacity = procs + goroutines + 1;
     s->group_count = goroutines / GEN_GROUP + 1;
     s->procs = calloc(procs, sizeof *s->procs);
     s->order = calloc(procs, sizeof *s->order);
     s->goroutines = calloc(goroutines, sizeof *s->goroutines);
-    s->idle_threads = calloc(s->thread_room, sizeof *s->idle_threads);
+    s->idle_threads = calloc(s->thread_capacity, sizeof *s->idle_threads);
     s->channels = calloc(s->group_count, GEN_CHANNELS * sizeof *s->channels);
     if (!s->procs || !s->order || !s->goroutines || !s->idle_threads || !s->channels)
         return false;
@@ -41,14 +41,14 @@ void gen_sched_free(gen_sim *s)
     free(s->channels);
 }
 
-/* What --cover goes through finds room until it is through: a goroutine that it makes, one that it
- * switches to, one that C calls. Else a profile in which none ends, or others are quicker, could
- * keep some event from ever being told. */
+/* With --cover, slots are reserved until it is done: for a created goroutine, a coroutine and a
+ * callback. Otherwise a profile whose goroutines never end, or take every slot, could prevent some
+ * event. */
 static bool has_room(const gen_sim *s, const gen_role *role)
 {
-    enum { TOUR_NEEDS = 3 };
-    return !s->cover || s->toured || role < s->roles + GEN_RUNTIME_ROLES ||
-           s->free.count > TOUR_NEEDS;
+    enum { RESERVED = 3 };
+    return !s->cover || s->cover_done || role < s->roles + GEN_RUNTIME_ROLES ||
+           s->free.count > RESERVED;
 }
 
 gen_goroutine *gen_goroutine_new(gen_sim *s, const gen_role *role)
@@ -81,13 +81,13 @@ static uint32_t take_thread(gen_sim *s)
 
 static void return_thread(gen_sim *s, uint32_t thread)
 {
-    if (s->idle_thread_count < s->thread_room)
+    if (s->idle_thread_count < s->thread_capacity)
         s->idle_threads[s->idle_thread_count++] = thread;
 }
 
 /* ---- procs ----------------------------------------------------------------------------------- */
 
-/* The proc changes its place in the order, where those that are awake come first. */
+/* Exchange the proc with the one at index place of the order. */
 static void move(gen_sim *s, gen_proc *p, uint32_t place)
 {
     gen_proc *other = s->order[place];
@@ -101,7 +101,8 @@ void gen_start_proc(gen_sim *s, gen_proc *p)
 {
     p->thread = take_thread(s);
     move(s, p, s->awake_count++);
-    gen_emit(s, GEN_PROC_START, &(gen_form){.p = p, .args = {s->v2 ? (uint64_t)p->id : p->thread}});
+    gen_emit(s, GEN_PROC_START,
+             &(gen_fields){.p = p, .args = {s->v2 ? (uint64_t)p->id : p->thread}});
 }
 
 bool gen_wake_proc(gen_sim *s)
@@ -112,8 +113,8 @@ bool gen_wake_proc(gen_sim *s)
     return true;
 }
 
-/* The proc has no thread any more, which is somebody else's business. */
-static void fall_asleep(gen_sim *s, gen_proc *p)
+/* The caller handles the proc's thread. */
+static void detach_thread(gen_sim *s, gen_proc *p)
 {
     p->running = NULL;
     p->thread = 0;
@@ -122,9 +123,9 @@ static void fall_asleep(gen_sim *s, gen_proc *p)
 
 void gen_stop_proc(gen_sim *s, gen_proc *p)
 {
-    gen_emit(s, GEN_PROC_STOP, &(gen_form){.p = p});
+    gen_emit(s, GEN_PROC_STOP, &(gen_fields){.p = p});
     return_thread(s, p->thread);
-    fall_asleep(s, p);
+    detach_thread(s, p);
 }
 
 void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g)
@@ -140,20 +141,20 @@ void gen_begin_on(gen_sim *s, gen_proc *p, gen_goroutine *g)
 void gen_start(gen_sim *s, gen_proc *p, gen_goroutine *g)
 {
     bool worker = g->role == &s->roles[GEN_ROLE_WORKER];
-    gen_form say = {
+    gen_fields fields = {
         .p = p, .args = {g->id}, .string = g->id & 1 ? GEN_STRING_WORKER : GEN_STRING_FRACTIONAL};
-    gen_emit(s, worker && gen_has(s, GEN_START_LABEL) ? GEN_START_LABEL : GEN_START, &say);
+    gen_emit(s, worker && gen_has(s, GEN_START_LABEL) ? GEN_START_LABEL : GEN_START, &fields);
     g->state = GEN_G_RUNNING;
     p->running = g;
-    say.g = g;
+    fields.g = g;
     if (worker)
-        gen_emit(s, GEN_LABEL, &say);
+        gen_emit(s, GEN_LABEL, &fields);
 }
 
 void gen_leave(gen_sim *s, gen_proc *p, gen_event event, gen_op_code op, gen_string why)
 {
     gen_goroutine *g = p->running;
-    gen_emit(s, event, &(gen_form){.p = p, .g = g, .role = g->role, .op = op, .string = why});
+    gen_emit(s, event, &(gen_fields){.p = p, .g = g, .role = g->role, .op = op, .string = why});
     p->running = NULL;
 }
 
@@ -169,17 +170,18 @@ void gen_wait(gen_sim *s, gen_proc *p, gen_queue *queue, gen_event event, gen_op
 void gen_ready(gen_sim *s, gen_proc *p, gen_goroutine *g, gen_op_code op)
 {
     gen_goroutine *by = p->running;
-    gen_emit(s, GEN_UNBLOCK,
-             &(gen_form){.p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
+    gen_emit(
+        s, GEN_UNBLOCK,
+        &(gen_fields){.p = p, .g = by, .role = by ? by->role : NULL, .op = op, .args = {g->id}});
     g->state = GEN_G_RUNNABLE;
     gen_push(&p->queue, g);
     if (p->queue.count > 1 && s->awake_count < s->proc_count && gen_chance(s, 128)) {
-        gen_pass(s);
+        gen_advance_clock(s);
         gen_wake_proc(s);
     }
 }
 
-/* Half of what another proc has in its queue. */
+/* Take half of another proc's queue. */
 static gen_goroutine *steal(gen_sim *s, gen_proc *p)
 {
     for (unsigned attempt = 0; attempt < 4; attempt++) {
@@ -198,15 +200,15 @@ static gen_goroutine *find_worker(gen_sim *s, gen_proc *p)
     if (!s->marking || !s->workers.head || !gen_chance(s, 32))
         return NULL;
     gen_goroutine *g = gen_pop(&s->workers);
-    gen_emit(s, GEN_UNBLOCK, &(gen_form){.p = p, .args = {g->id}});
-    gen_pass(s);
+    gen_emit(s, GEN_UNBLOCK, &(gen_fields){.p = p, .args = {g->id}});
+    gen_advance_clock(s);
     return g;
 }
 
 void gen_schedule(gen_sim *s, gen_proc *p)
 {
-    /* However much there is to do, now and then it is looked at what is due, and who has waited for
-     * any proc. */
+    /* Even under load, check from time to time for what is due, and for goroutines in the global
+     * queue. */
     uint64_t r = gen_random(s);
     if ((r & 7) == 0)
         gen_poll(s, p);
@@ -233,7 +235,7 @@ void gen_schedule(gen_sim *s, gen_proc *p)
 void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks)
 {
     gen_goroutine *g = p->running;
-    gen_emit(s, GEN_SYSCALL, &(gen_form){.p = p, .g = g, .role = g->role, .op = OP_SYSCALL});
+    gen_emit(s, GEN_SYSCALL, &(gen_fields){.p = p, .g = g, .role = g->role, .op = OP_SYSCALL});
     g->state = GEN_G_CALLING;
     p->blocks = gen_chance(s, blocks);
 }
@@ -241,21 +243,21 @@ void gen_syscall(gen_sim *s, gen_proc *p, unsigned blocks)
 void gen_hand_off(gen_sim *s, gen_proc *p, const gen_proc *by)
 {
     gen_goroutine *g = p->running;
-    gen_form say = {.p = p, .g = g};
-    gen_emit(s, GEN_SYSCALL_BLOCK, &say);
+    gen_fields fields = {.p = p, .g = g};
+    gen_emit(s, GEN_SYSCALL_BLOCK, &fields);
     if (s->v2) {
-        say = (gen_form){.p = by,
-                         .g = by ? by->running : NULL,
-                         .thread = by ? 0 : MONITOR,
-                         .args = {(uint64_t)p->id, p->thread}};
-        gen_emit(s, GEN_PROC_STEAL, &say);
+        fields = (gen_fields){.p = by,
+                              .g = by ? by->running : NULL,
+                              .thread = by ? 0 : MONITOR,
+                              .args = {(uint64_t)p->id, p->thread}};
+        gen_emit(s, GEN_PROC_STEAL, &fields);
     } else {
-        gen_emit(s, GEN_PROC_STOP, &(gen_form){.p = p});
+        gen_emit(s, GEN_PROC_STOP, &(gen_fields){.p = p});
     }
     g->state = GEN_G_BLOCKED;
     g->thread = p->thread;
     gen_push(&s->blocked, g);
-    fall_asleep(s, p);
+    detach_thread(s, p);
 }
 
 void gen_syscall_step(gen_sim *s, gen_proc *p)
@@ -263,29 +265,29 @@ void gen_syscall_step(gen_sim *s, gen_proc *p)
     gen_goroutine *g = p->running;
     if (p->blocks) {
         gen_hand_off(s, p, NULL);
-        /* Another thread goes on with what waits for the proc. */
+        /* Another thread takes the proc to run its queue. */
         if (p->queue.count || s->runnable.count) {
-            gen_pass(s);
+            gen_advance_clock(s);
             gen_start_proc(s, p);
         }
         return;
     }
     g->state = GEN_G_RUNNING;
     if (gen_has(s, GEN_SYSCALL_END))
-        gen_emit(s, GEN_SYSCALL_END, &(gen_form){.p = p, .g = g});
+        gen_emit(s, GEN_SYSCALL_END, &(gen_fields){.p = p, .g = g});
     else
         gen_step(s, p);
 }
 
-static void back_from_call(gen_sim *s, gen_goroutine *g)
+static void return_from_call(gen_sim *s, gen_goroutine *g)
 {
     gen_emit(
         s, GEN_SYSCALL_EXIT,
-        &(gen_form){.g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
+        &(gen_fields){.g = s->v2 ? g : NULL, .thread = g->thread, .args = {g->id, gen_ticks(s)}});
     return_thread(s, g->thread);
     g->state = GEN_G_RUNNABLE;
     gen_push(&s->runnable, g);
-    gen_pass(s);
+    gen_advance_clock(s);
 }
 
 void gen_syscall_return(gen_sim *s)
@@ -293,56 +295,56 @@ void gen_syscall_return(gen_sim *s)
     gen_goroutine *g = gen_pop(&s->blocked);
     if (!g)
         return;
-    if (gen_chance(s, 64)) { /* this one takes its time */
+    if (gen_chance(s, 64)) { /* this call takes longer */
         gen_push(&s->blocked, g);
         g = gen_pop(&s->blocked);
     }
-    back_from_call(s, g);
+    return_from_call(s, g);
 }
 
-/* A thread of C calls Go. */
+/* A C thread calls Go. */
 void gen_callback(gen_sim *s)
 {
     gen_goroutine *g = gen_goroutine_new(s, &s->roles[GEN_ROLE_CALLBACK]);
     if (!g)
         return;
     g->thread = take_thread(s);
-    gen_emit(s, GEN_CREATE_SYSCALL, &(gen_form){.thread = g->thread, .args = {g->id}});
-    gen_pass(s);
-    back_from_call(s, g);
+    gen_emit(s, GEN_CREATE_SYSCALL, &(gen_fields){.thread = g->thread, .args = {g->id}});
+    gen_advance_clock(s);
+    return_from_call(s, g);
 }
 
-/* And Go returns to it: the thread is no longer the runtime's, and the proc was left in the call,
- * until somebody takes it. */
+/* Return from Go to C. The thread leaves the runtime, and its proc stays in the call until it is
+ * stolen. */
 void gen_callback_end(gen_sim *s, gen_proc *p)
 {
     gen_goroutine *g = p->running;
     gen_syscall(s, p, 0);
-    gen_pass(s);
-    gen_emit(s, GEN_END_SYSCALL, &(gen_form){.p = p, .g = g});
-    gen_pass(s);
+    gen_advance_clock(s);
+    gen_emit(s, GEN_END_SYSCALL, &(gen_fields){.p = p, .g = g});
+    gen_advance_clock(s);
     gen_emit(s, GEN_PROC_STEAL,
-             &(gen_form){.thread = MONITOR, .args = {(uint64_t)p->id, p->thread}});
+             &(gen_fields){.thread = MONITOR, .args = {(uint64_t)p->id, p->thread}});
     return_thread(s, p->thread);
-    fall_asleep(s, p);
+    detach_thread(s, p);
     gen_goroutine_free(s, g);
 }
 
-/* ---- waking ---------------------------------------------------------------------------------- */
+/* ---- wake-ups -------------------------------------------------------------------------------- */
 
-/* Some of those that wait there can go on. */
+/* Make up to `most` goroutines of the queue runnable. */
 static bool release(gen_sim *s, gen_proc *p, gen_queue *queue, uint32_t most)
 {
     gen_goroutine *g;
     uint32_t count = 0;
     for (; count < most && (g = gen_pop(queue)); count++) {
         gen_ready(s, p, g, OP_NET);
-        gen_pass(s);
+        gen_advance_clock(s);
     }
     return count > 0;
 }
 
-/* Timers. Until 1.18 a goroutine of the runtime wakes those that sleep. */
+/* Timers. Until 1.18 a goroutine of the runtime wakes sleeping goroutines. */
 static bool release_sleeping(gen_sim *s, gen_proc *p)
 {
     if (s->now < s->next_timer)
@@ -352,7 +354,7 @@ static bool release_sleeping(gen_sim *s, gen_proc *p)
     return release(s, p, &s->selecting, 1) || found;
 }
 
-/* Nothing else goes on: whoever waits for others has waited for too long. */
+/* Nothing else can run: wake a goroutine that waits for others. */
 static bool release_any(gen_sim *s, gen_proc *p)
 {
     uint32_t count = s->group_count * GEN_CHANNELS;

@@ -10,7 +10,7 @@
 
 /* Who was the last on a proc (v1) or thread. */
 typedef struct last {
-    gen_still still;
+    gen_tail still;
     bool runs;
     bool ready;      /* v1: it has yielded, as who stops tracing does, and can run there at once */
     uint64_t order;  /* of its last event */

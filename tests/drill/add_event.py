@@ -30,7 +30,7 @@ insert('cmd/gen/gen.h', ('    X(SWITCH_END, NULL, "GoSwitchDestroy")',
                          '    X(HANDOFF, NULL, "GoHandoff")' + ' ' * 50 + '\\\n'))
 insert('cmd/gen/cover.c',
        ('static void done(gen_sim *s,', fragment('cover.add')),
-       ('    if (s->marking)\n        gen_gc_end(s, p);\n    s->toured = true;',
+       ('    if (s->marking)\n        gen_gc_end(s, p);\n    s->cover_done = true;',
         '    if (gen_has(s, GEN_HANDOFF) && !handoff(s, p, g)) {\n'
         '        gen_preempt(s, p, OP_START);\n'
         '        g->pc--; /* and then look again */\n'

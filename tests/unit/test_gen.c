@@ -92,14 +92,14 @@ START_TEST(refusal_stops)
 {
     no_threads = _i;
     counting c = {.count = 1000 * GEN_BLOCK_RECORDS, .enough = 20 * GEN_BLOCK_RECORDS};
-    ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_UNWANTED);
+    ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_STOPPED);
     ck_assert_uint_eq(c.taken, c.enough);
     ck_assert(c.refused);
     ck_assert_uint_le(c.given, c.taken + (GEN_BLOCKS + 1) * GEN_BLOCK_RECORDS);
 
     /* In the last block, too. */
     c = (counting){.count = 3 * GEN_BLOCK_RECORDS + 1, .enough = 3 * GEN_BLOCK_RECORDS + 1};
-    ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_UNWANTED);
+    ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_STOPPED);
 }
 END_TEST
 
@@ -142,7 +142,7 @@ START_TEST(covered_early)
                          .version = version[v],
                          .profile = profiles[_i],
                          .procs = 2,
-                         .goroutines = GEN_FEWEST_GOROUTINES,
+                         .goroutines = GEN_MIN_GOROUTINES,
                          .cover = true};
             ck_assert_int_eq(gen_write(&j, blob_write, &trace, NULL, &error), GOTRACE_OK);
             most = trace.size > most ? trace.size : most;

@@ -1,4 +1,4 @@
-/* tell.c - emit the events of the machine. */
+/* emit.c - append events to blocks. */
 #include "cmd/gen/gen.h"
 
 #include <string.h>
@@ -9,17 +9,17 @@ static const char *const names[GEN_EVENT_COUNT][2] = {
 #undef GEN_NAMES
 };
 
-/* The tables of later versions still have FutileWakeup, but no tracer of theirs writes it, and Go's
- * readers from 1.22 on refuse it. */
+/* Later versions still define FutileWakeup, but their tracers do not write it, and Go's readers
+ * from 1.22 on reject it. */
 enum { LAST_FUTILE = 10 };
 
-/* As long as those of Go. The writer is not left to begin them, so that ids need not be looked
- * after with each event. */
+/* As in Go. gen ends generations itself, so that it knows when string and stack ids become invalid.
+ */
 #define GENERATION_NS 1000000000u
 
-/* ---- the words of a version ------------------------------------------------------------------ */
+/* ---- event layouts of a version -------------------------------------------------------------- */
 
-static void find_sources(gen_wording *w, int version)
+static void find_sources(gen_layout *w, int version)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     uint8_t numbers = 0, texts = GEN_FROM_STRING;
@@ -39,11 +39,11 @@ static void find_sources(gen_wording *w, int version)
     }
 }
 
-void gen_words_init(gen_words *words, int version)
+void gen_layouts_init(gen_layouts *layouts, int version)
 {
-    words->version = version;
+    layouts->version = version;
     for (int i = 0; i < GEN_EVENT_COUNT; i++) {
-        gen_wording *w = &words->of[i];
+        gen_layout *w = &layouts->of[i];
         const char *name = names[i][version >= GOTRACE_FIRST_V2];
         if (!name || (i == GEN_FUTILE && version > LAST_FUTILE))
             continue;
@@ -51,7 +51,7 @@ void gen_words_init(gen_words *words, int version)
         if (!w->spec)
             continue;
         find_sources(w, version);
-        gen_events_add(&words->known, (gen_event)i);
+        gen_events_add(&layouts->known, (gen_event)i);
     }
 }
 
@@ -62,8 +62,8 @@ uint64_t gen_ticks(const gen_sim *s)
     return s->now >> s->tick_shift;
 }
 
-/* A block is full, or there is none yet. */
-__attribute__((noinline)) static void turn_over(gen_sim *s)
+/* The block is full, or there is none yet. */
+__attribute__((noinline)) static void next_block(gen_sim *s)
 {
     s->block = gen_pipe_next(s->pipe, s->in_block);
     s->in_block = 0;
@@ -73,51 +73,51 @@ __attribute__((noinline)) static void turn_over(gen_sim *s)
 static inline gen_record *next_record(gen_sim *s)
 {
     if (!s->block || s->in_block == GEN_BLOCK_RECORDS)
-        turn_over(s);
+        next_block(s);
     return s->failed ? NULL : &s->block[s->in_block++];
 }
 
 void gen_emit_end(gen_sim *s)
 {
     if (!s->failed && s->in_block > 0)
-        turn_over(s);
+        next_block(s);
 }
 
-/* Where goroutines start there is but one place. */
+/* OP_START has a single variant. */
 static inline uint16_t stack_number(const gen_sim *s, const gen_role *role, gen_op_code op)
 {
     unsigned variant = op == OP_START ? 0 : (unsigned)(s->random >> 40) % GEN_VARIANTS;
     return role ? gen_stack_number((unsigned)(role - s->roles), op, variant) : 0;
 }
 
-void gen_emit(gen_sim *s, gen_event event, const gen_form *say)
+void gen_emit(gen_sim *s, gen_event event, const gen_fields *fields)
 {
     if (!gen_has(s, event) || s->failed)
         return;
     gen_record *r = next_record(s);
     if (!r)
         return;
-    const gen_wording *w = &s->words->of[event];
-    const uint64_t said[GEN_SOURCES] = {
-        say->args[0],
-        say->args[1],
-        say->args[2],
-        say->args[3],
-        [GEN_FROM_STRING] = say->string,
-        [GEN_FROM_SECOND] = say->second,
-        [GEN_FROM_START] = stack_number(s, say->start, OP_START),
-        [GEN_FROM_STACK] = stack_number(s, say->role, say->op),
+    const gen_layout *w = &s->layouts->of[event];
+    const uint64_t values[GEN_SOURCES] = {
+        fields->args[0],
+        fields->args[1],
+        fields->args[2],
+        fields->args[3],
+        [GEN_FROM_STRING] = fields->string,
+        [GEN_FROM_SECOND] = fields->second,
+        [GEN_FROM_START] = stack_number(s, fields->start, OP_START),
+        [GEN_FROM_STACK] = stack_number(s, fields->role, fields->op),
     };
     *r = (gen_record){
         .ticks = gen_ticks(s),
-        .goroutine = say->g ? say->g->id : 0,
-        .args = {said[w->sources[0]], said[w->sources[1]], said[w->sources[2]],
-                 said[w->sources[3]]},
-        .thread = say->thread || !say->p ? say->thread : say->p->thread,
-        .proc = (int16_t)(say->p ? say->p->id : -1),
-        .stack = w->stack ? (uint16_t)said[GEN_FROM_STACK] : 0,
+        .goroutine = fields->g ? fields->g->id : 0,
+        .args = {values[w->sources[0]], values[w->sources[1]], values[w->sources[2]],
+                 values[w->sources[3]]},
+        .thread = fields->thread || !fields->p ? fields->thread : fields->p->thread,
+        .proc = (int16_t)(fields->p ? fields->p->id : -1),
+        .stack = w->stack ? (uint16_t)values[GEN_FROM_STACK] : 0,
         .event = (uint8_t)event,
-        .data = w->data ? (uint8_t)say->second : GEN_STRING_NOTHING,
+        .data = w->data ? (uint8_t)fields->second : GEN_STRING_NOTHING,
     };
     s->emitted++;
     gen_events_add(&s->seen, event);

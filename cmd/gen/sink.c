@@ -1,4 +1,4 @@
-/* teller.c - pass the events of the machine to the writer. */
+/* sink.c - pass events to the writer. */
 #include "cmd/gen/gen.h"
 
 #include <stdlib.h>
@@ -15,18 +15,18 @@ static const struct {
 
 struct gen_sink {
     gotrace_writer *writer;
-    const gen_words *words;
+    const gen_layouts *layouts;
     const gen_role *roles;
-    uint64_t string_ids[GEN_STRING_COUNT]; /* 0: not emitted yet */
+    uint64_t string_ids[GEN_STRING_COUNT]; /* 0: not yet passed to the writer */
     uint64_t stack_ids[GEN_STACKS];
 };
 
-gen_sink *gen_sink_new(gotrace_writer *writer, const gen_words *words, const gen_role *roles)
+gen_sink *gen_sink_new(gotrace_writer *writer, const gen_layouts *layouts, const gen_role *roles)
 {
     gen_sink *t = calloc(1, sizeof *t);
     if (t) {
         t->writer = writer;
-        t->words = words;
+        t->layouts = layouts;
         t->roles = roles;
     }
     return t;
@@ -46,7 +46,7 @@ static bool make_string(gen_sink *t, const gen_record *r, uint64_t string)
                                  &t->string_ids[string]) >= 0;
 }
 
-/* What gen_stack_number made a number of. */
+/* The inverse of gen_stack_number. */
 static bool make_stack(gen_sink *t, uint64_t stack)
 {
     unsigned n = (unsigned)stack - 1, op = n / GEN_VARIANTS % OP_COUNT;
@@ -56,8 +56,7 @@ static bool make_stack(gen_sink *t, uint64_t stack)
     return gotrace_writer_stack(t->writer, frames, count, &t->stack_ids[stack]) >= 0;
 }
 
-/* The id in the place of a number. Most ids are known: an event is told as fast as they are found.
- */
+/* Replace a string's number by its id. Inline, because nearly every id is already known. */
 static inline bool find_string(gen_sink *t, const gen_record *r, uint64_t *string)
 {
     if (*string != 0 && t->string_ids[*string] == 0 && !make_string(t, r, *string))
@@ -74,13 +73,14 @@ static inline bool find_stack(gen_sink *t, uint64_t *stack)
     return true;
 }
 
-/* A program counter for a role's start, where traces have no stack of it (until 1.6). */
+/* A made-up program counter for a role's entry point: until 1.6 GoCreate has a PC instead of a
+ * stack. */
 static uint64_t start_pc(uint64_t number)
 {
     return 0x401000 + 0x1000 * ((number - 1) / GEN_VARIANTS / OP_COUNT);
 }
 
-static bool find_names(gen_sink *t, const gen_record *r, const gen_wording *w, uint64_t args[4])
+static bool find_names(gen_sink *t, const gen_record *r, const gen_layout *w, uint64_t args[4])
 {
     for (unsigned i = 0; i < w->arg_count; i++) {
         bool found = true;
@@ -88,7 +88,7 @@ static bool find_names(gen_sink *t, const gen_record *r, const gen_wording *w, u
         case GEN_FROM_STRING:
         case GEN_FROM_SECOND: found = find_string(t, r, &args[i]); break;
         case GEN_FROM_START:
-            if (t->words->version < 7)
+            if (t->layouts->version < 7)
                 args[i] = start_pc(args[i]);
             else
                 found = find_stack(t, &args[i]);
@@ -106,7 +106,7 @@ static bool find_names(gen_sink *t, const gen_record *r, const gen_wording *w, u
 
 static inline bool emit(gen_sink *t, const gen_record *r)
 {
-    const gen_wording *w = &t->words->of[r->event];
+    const gen_layout *w = &t->layouts->of[r->event];
     uint64_t args[4] = {r->args[0], r->args[1], r->args[2], r->args[3]}, stack = r->stack;
     if (gotrace_writer_at(t->writer, r->ticks) < 0 || (w->named && !find_names(t, r, w, args)) ||
         !find_stack(t, &stack))
@@ -123,7 +123,7 @@ static inline bool emit(gen_sink *t, const gen_record *r)
     return gotrace_writer_event(t->writer, &event) >= 0;
 }
 
-/* Strings and stacks get new ids with each generation. */
+/* Each generation assigns new string and stack ids. */
 static bool advance(gen_sink *t, const gen_record *r)
 {
     memset(t->string_ids, 0, sizeof t->string_ids);
