@@ -1,50 +1,49 @@
-/* intern.c - names, frames and stacks: written once, then referred to by number.
+/* intern.c - interned data: names, frames and stacks, written once and then referred to by number.
  *
- * In v1 the trace's ids of strings and stacks are used as they are. In v2 each generation has ids
- * of its own; iids go by what they stand for, so that nothing is written twice.
- */
+ * In v1 the trace's ids of strings and stacks serve as iids. In v2 each generation has ids of its
+ * own; there, iids are assigned by content, so that nothing is written twice. */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
 #include "formats/common/seeded_hash.h"
 
 enum {
-    /* When one table has so many entries that were not carried into the epoch, or the names so many
-     * bytes, all is cleared; not before there are as many as were carried. */
+    /* The incremental state is cleared when a table has this many entries, or names this many
+     * bytes, in addition to those carried into the epoch, and at least as many as were carried. */
     MOST_ENTRIES = 1 << 18,
     MOST_NAME_BYTES = 1 << 20,
-    /* Names longer than this are written in full each time. */
+    /* Longer names are not interned. */
     LONGEST_NAME = 1024,
-    MAPPING = 1, /* the only one: there is one program */
+    MAPPING = 1, /* the only mapping: there is one program */
 };
 
-typedef struct kept_name {
+typedef struct name_entry {
     char *text;
     size_t size;
-    uint64_t iid, value_iid; /* as an event's name, as an annotation's value; 0 if not written */
+    uint64_t iid, value_iid; /* as event name and as annotation value; 0 if not written */
     uint64_t function_iid, file_iid;
-} kept_name;
+} name_entry;
 
-typedef struct kept_frame {
+typedef struct frame_entry {
     uint64_t pc, line, function, file, iid;
-} kept_frame;
+} frame_entry;
 
-/* A stack: a frame, and the stack that called it. */
-typedef struct kept_call {
+/* A stack: its innermost frame, and the stack of the caller. */
+typedef struct stack_entry {
     uint64_t caller, frame, iid;
     bool written;
-} kept_call;
+} stack_entry;
 
 void intern_init(perfetto *p)
 {
     perfetto_interned *in = &p->interned;
 
-    idmap_init(&in->names, sizeof(kept_name));
+    idmap_init(&in->names, sizeof(name_entry));
     idmap_init(&in->functions, sizeof(uint64_t));
     idmap_init(&in->files, sizeof(uint64_t));
-    idmap_init(&in->frames, sizeof(kept_frame));
+    idmap_init(&in->frames, sizeof(frame_entry));
     idmap_init(&in->stacks, sizeof(uint64_t));
-    idmap_init(&in->calls, sizeof(kept_call));
+    idmap_init(&in->calls, sizeof(stack_entry));
     in->seed = hash_seed();
     in->most_entries = MOST_ENTRIES;
     in->most_name_bytes = MOST_NAME_BYTES;
@@ -73,7 +72,7 @@ static void interned_free(perfetto_interned *in)
     void *value;
 
     while (idmap_next(&in->names, &cursor, &key, &value))
-        free(((kept_name *)value)->text);
+        free(((name_entry *)value)->text);
     idmap_free(&in->names);
     idmap_free(&in->functions);
     idmap_free(&in->files);
@@ -89,7 +88,7 @@ void intern_free(perfetto *p)
     interned_free(&p->interned);
 }
 
-/* Open an entry in the interned data that wait for what refers to them. */
+/* Opens an entry of interned data. It is written with the next packet, whose event refers to it. */
 static void entry_open(perfetto *p, unsigned field, uint64_t iid)
 {
     if (!p->entries) {
@@ -122,7 +121,7 @@ static void entry_word(perfetto *p, unsigned field, uint64_t iid, const char *wo
     entry_text(p, field, iid, word, strlen(word));
 }
 
-/* Add to a set or map; NULL, with the export failed, when memory is refused. */
+/* Adds to a set or map; if memory is refused, marks the export as failed and returns NULL. */
 static void *add(perfetto *p, idmap *map, uint64_t key)
 {
     void *value = idmap_insert(map, key);
@@ -130,7 +129,7 @@ static void *add(perfetto *p, idmap *map, uint64_t key)
     if (!value)
         protobuf_fail(&p->w);
     if (map->count > p->interned.most_entries)
-        p->crowded = true;
+        p->interned_full = true;
     return value;
 }
 
@@ -142,20 +141,20 @@ uint32_t intern_new_name(perfetto *p, const char *text, size_t size)
     return iid;
 }
 
-/* The entry of a text, new ones without iid; NULL when memory is refused. */
-static kept_name *keep(perfetto *p, const char *text, size_t size)
+/* The entry of a text, created without iids if it is new; NULL if memory is refused. */
+static name_entry *name_entry_of(perfetto *p, const char *text, size_t size)
 {
     uint64_t key = hash_bytes(p->interned.seed, text, size);
 
     for (;; key++) {
-        kept_name *name = idmap_find(&p->interned.names, key);
+        name_entry *name = idmap_find(&p->interned.names, key);
         if (!name)
             break;
         if (name->size == size && (size == 0 || memcmp(name->text, text, size) == 0))
             return name;
     }
     char *copy = malloc(size + 1);
-    kept_name *name = copy ? add(p, &p->interned.names, key) : NULL;
+    name_entry *name = copy ? add(p, &p->interned.names, key) : NULL;
     if (!name) {
         free(copy);
         protobuf_fail(&p->w);
@@ -163,16 +162,16 @@ static kept_name *keep(perfetto *p, const char *text, size_t size)
     }
     if (size > 0)
         memcpy(copy, text, size);
-    *name = (kept_name){.text = copy, .size = size};
+    *name = (name_entry){.text = copy, .size = size};
     p->interned.name_bytes += size;
     if (p->interned.name_bytes > p->interned.most_name_bytes)
-        p->crowded = true;
+        p->interned_full = true;
     return name;
 }
 
 perfetto_name intern_name(perfetto *p, const char *text, size_t size)
 {
-    kept_name *name = size <= LONGEST_NAME ? keep(p, text, size) : NULL;
+    name_entry *name = size <= LONGEST_NAME ? name_entry_of(p, text, size) : NULL;
 
     if (!name)
         return (perfetto_name){0, text, size};
@@ -183,7 +182,7 @@ perfetto_name intern_name(perfetto *p, const char *text, size_t size)
 
 perfetto_name intern_value(perfetto *p, const char *text, size_t size)
 {
-    kept_name *name = size > 0 && size <= LONGEST_NAME ? keep(p, text, size) : NULL;
+    name_entry *name = size > 0 && size <= LONGEST_NAME ? name_entry_of(p, text, size) : NULL;
 
     if (!name)
         return (perfetto_name){0, text, size};
@@ -194,7 +193,7 @@ perfetto_name intern_value(perfetto *p, const char *text, size_t size)
     return (perfetto_name){name->value_iid, text, size};
 }
 
-/* The iid of what a state is called without a reason. */
+/* The iid of a state's name without a reason. */
 static uint64_t plain_state_name(unsigned state)
 {
     switch ((gotrace_state)state) {
@@ -202,7 +201,7 @@ static uint64_t plain_state_name(unsigned state)
     case GOTRACE_STATE_RUNNING: return NAME_RUNNING;
     case GOTRACE_STATE_SYSCALL: return NAME_SYSCALL;
     case GOTRACE_STATE_WAITING: return NAME_WAITING;
-    /* No slice of a goroutine has them. */
+    /* States without a slice. */
     case GOTRACE_STATE_UNDETERMINED:
     case GOTRACE_STATE_NOT_EXIST:
     case GOTRACE_STATE_IDLE:
@@ -222,7 +221,7 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
 
     if (!reason || !*reason)
         return plain;
-    /* Within a generation their addresses identify reasons. */
+    /* Within a generation, a reason's address identifies it. */
     size_t slot = (size_t)hash_id(p->interned.seed, (uintptr_t)reason + state) % STATE_NAMES;
     if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
         char text[256];
@@ -234,14 +233,14 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
     return p->interned.states[slot].iid;
 }
 
-/* Write a string of the trace that has no iid as a function's name or a file's, under its own id
- * or, if that is valid for a generation only, one by content. */
+/* Writes a string of the trace, as the name of a function or file, if it has no iid yet. v1: under
+ * its own id; v2, where ids are valid for one generation: under an iid by content. */
 static uint64_t write_string(perfetto *p, bool file, uint64_t id, const char *s, size_t size)
 {
     unsigned field = file ? INTERNED_SOURCE_PATHS : INTERNED_FUNCTION_NAMES;
 
     if (p->version >= GOTRACE_FIRST_V2) {
-        kept_name *name = size <= LONGEST_NAME ? keep(p, s, size) : NULL;
+        name_entry *name = size <= LONGEST_NAME ? name_entry_of(p, s, size) : NULL;
         uint64_t *iid = !name ? NULL : file ? &name->file_iid : &name->function_iid;
         if (iid && *iid)
             return *iid;
@@ -253,7 +252,7 @@ static uint64_t write_string(perfetto *p, bool file, uint64_t id, const char *s,
     return id;
 }
 
-/* The iid of a string of the trace; 0 for the empty one, or when memory is refused. */
+/* The iid of a string of the trace; 0 for the empty string, or if memory is refused. */
 static uint64_t intern_string(perfetto *p, bool file, uint64_t id, const char *s, size_t size)
 {
     idmap *map = file ? &p->interned.files : &p->interned.functions;
@@ -267,8 +266,8 @@ static uint64_t intern_string(perfetto *p, bool file, uint64_t id, const char *s
     return *known = write_string(p, file, id, s, size);
 }
 
-/* A number beyond those of strings for the function of a frame that has only an address (Go 1.5
- * and 1.6). */
+/* An iid outside the range of string ids, for the function of a frame that has only an address (Go
+ * 1.5 and 1.6). */
 static uint64_t intern_address(perfetto *p, uint64_t pc, uint64_t frame_iid)
 {
     uint64_t iid = frame_iid | (uint64_t)1 << 63;
@@ -279,7 +278,7 @@ static uint64_t intern_address(perfetto *p, uint64_t pc, uint64_t frame_iid)
     return iid;
 }
 
-static void write_frame(perfetto *p, const kept_frame *frame)
+static void write_frame(perfetto *p, const frame_entry *frame)
 {
     enum { FUNCTION_NAME_ID = 2, MAPPING_ID, REL_PC, SOURCE_PATH_IID, LINE_NUMBER };
     uint64_t function = frame->function ? frame->function
@@ -296,7 +295,7 @@ static void write_frame(perfetto *p, const kept_frame *frame)
     entry_close(p);
 }
 
-/* The iid of a frame of these iids. */
+/* The iid of a frame with this content. */
 static uint64_t intern_frame_of(perfetto *p, uint64_t pc, uint64_t line, uint64_t function,
                                 uint64_t file)
 {
@@ -306,16 +305,16 @@ static uint64_t intern_frame_of(perfetto *p, uint64_t pc, uint64_t line, uint64_
     key = hash_add(seed, hash_add(seed, key, function), file);
 
     for (;; key++) {
-        const kept_frame *f = idmap_find(&p->interned.frames, key);
+        const frame_entry *f = idmap_find(&p->interned.frames, key);
         if (!f)
             break;
         if (f->pc == pc && f->line == line && f->function == function && f->file == file)
             return f->iid;
     }
-    kept_frame *f = add(p, &p->interned.frames, key);
+    frame_entry *f = add(p, &p->interned.frames, key);
     if (!f)
         return 0;
-    *f = (kept_frame){pc, line, function, file, p->interned.next_frame++};
+    *f = (frame_entry){pc, line, function, file, p->interned.next_frame++};
     write_frame(p, f);
     return f->iid;
 }
@@ -329,7 +328,7 @@ static uint64_t intern_frame(perfetto *p, const gotrace_frame *frame)
     return intern_frame_of(p, frame->pc, frame->line, function, file);
 }
 
-/* The frames of a stack; NULL when memory is refused. */
+/* The frames of a stack; NULL if memory is refused. */
 static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
 {
     perfetto_interned *in = &p->interned;
@@ -347,31 +346,31 @@ static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
     return in->buffer;
 }
 
-/* The stack that is made of a frame and what called it; NULL when memory is refused. */
-static kept_call *intern_call(perfetto *p, uint64_t caller, uint64_t frame)
+/* The stack with this innermost frame and caller; NULL if memory is refused. */
+static stack_entry *intern_call(perfetto *p, uint64_t caller, uint64_t frame)
 {
     const uint64_t seed = p->interned.seed;
     uint64_t key = hash_add(seed, hash_id(seed, caller), frame);
 
     for (;; key++) {
-        kept_call *call = idmap_find(&p->interned.calls, key);
+        stack_entry *call = idmap_find(&p->interned.calls, key);
         if (!call)
             break;
         if (call->caller == caller && call->frame == frame)
             return call;
     }
-    kept_call *call = add(p, &p->interned.calls, key);
+    stack_entry *call = add(p, &p->interned.calls, key);
     if (call)
-        *call = (kept_call){caller, frame, p->interned.next_stack++, false};
+        *call = (stack_entry){caller, frame, p->interned.next_stack++, false};
     return call;
 }
 
-/* The iid of a stack whose frames' iids stand in the place of their addresses, outermost last;
- * *written tells whether it was written. 0 when memory is refused. */
+/* The iid of a stack. Each frame's pc field holds the frame's iid; the outermost frame is last.
+ * Sets *written to whether the stack was written before. 0 if memory is refused. */
 static uint64_t stack_iid(perfetto *p, const gotrace_frame *frames, size_t depth, bool *written)
 {
     uint64_t iid = 0;
-    kept_call *call = NULL;
+    stack_entry *call = NULL;
 
     while (depth > 0) {
         call = intern_call(p, iid, frames[--depth].pc);
@@ -385,7 +384,7 @@ static uint64_t stack_iid(perfetto *p, const gotrace_frame *frames, size_t depth
     return iid;
 }
 
-/* Write a stack whose frames' iids stand in the place of their addresses. */
+/* Writes a stack. Each frame's pc field holds the frame's iid. */
 static void write_stack(perfetto *p, uint64_t iid, const gotrace_frame *frames, size_t depth)
 {
     enum { FRAME_IDS = 2 };
@@ -406,7 +405,7 @@ uint64_t intern_stack(perfetto *p, uint64_t id)
     gotrace_frame *frames = depth > 0 ? stack_frames(p, id, depth) : NULL;
     if (!frames || !(known = add(p, &p->interned.stacks, id)))
         return 0;
-    /* Frames first: their iids take the place of their addresses. */
+    /* Write the frames first; their iids replace their addresses. */
     for (size_t i = 0; i < depth; i++)
         frames[i].pc = intern_frame(p, &frames[i]);
     bool written = false;
@@ -418,14 +417,14 @@ uint64_t intern_stack(perfetto *p, uint64_t id)
     return iid;
 }
 
-/* ---- from one epoch to the next ------------------------------------------------------------ */
+/* ---- from one epoch to the next -------------------------------------------------------------- */
 
-/* The interned data by iid: in v2 the trace may not contain it any more. */
+/* The interned data by iid. In v2 the reader may no longer have the generation it came from. */
 typedef struct carried {
-    const kept_call **stacks;
-    const kept_frame **frames;
-    const kept_name **functions, **files;
-    uint64_t *iids; /* the stacks' new ones */
+    const stack_entry **stacks;
+    const frame_entry **frames;
+    const name_entry **functions, **files;
+    uint64_t *iids; /* new iids of the stacks */
 } carried;
 
 static bool carried_init(carried *c, const perfetto_interned *in)
@@ -442,11 +441,11 @@ static bool carried_init(carried *c, const perfetto_interned *in)
     if (!c->stacks || !c->frames || !c->functions || !c->files || !c->iids)
         return false;
     while (idmap_next(&in->calls, &cursor, &key, &value))
-        c->stacks[((kept_call *)value)->iid] = value;
+        c->stacks[((stack_entry *)value)->iid] = value;
     for (cursor = 0; idmap_next(&in->frames, &cursor, &key, &value);)
-        c->frames[((kept_frame *)value)->iid] = value;
+        c->frames[((frame_entry *)value)->iid] = value;
     for (cursor = 0; idmap_next(&in->names, &cursor, &key, &value);) {
-        const kept_name *name = value;
+        const name_entry *name = value;
         c->functions[name->function_iid] = name;
         c->files[name->file_iid] = name;
     }
@@ -462,11 +461,12 @@ static void carried_free(carried *c)
     free(c->iids);
 }
 
-/* The same frame now; its iid. Names too long to be kept are lost. */
-static uint64_t carry_frame(perfetto *p, const carried *c, const kept_frame *frame)
+/* Interns the frame in the new epoch and returns its iid. Names too long to be interned are
+ * lost. */
+static uint64_t carry_frame(perfetto *p, const carried *c, const frame_entry *frame)
 {
-    const kept_name *function = frame->function ? c->functions[frame->function] : NULL;
-    const kept_name *file = frame->file ? c->files[frame->file] : NULL;
+    const name_entry *function = frame->function ? c->functions[frame->function] : NULL;
+    const name_entry *file = frame->file ? c->files[frame->file] : NULL;
 
     return intern_frame_of(p, frame->pc, frame->line,
                            function ? write_string(p, false, 0, function->text, function->size) : 0,
@@ -482,7 +482,7 @@ static uint64_t carry_stack(perfetto *p, carried *c, uint64_t stack)
 
     if (c->iids[stack])
         return c->iids[stack];
-    for (const kept_call *call = c->stacks[stack]; call && depth < FRAMES;
+    for (const stack_entry *call = c->stacks[stack]; call && depth < FRAMES;
          call = c->stacks[call->caller])
         frames[depth++].pc = carry_frame(p, c, c->frames[call->frame]);
     uint64_t iid = depth > 0 ? stack_iid(p, frames, depth, &written) : 0;
@@ -491,8 +491,8 @@ static uint64_t carry_stack(perfetto *p, carried *c, uint64_t stack)
     return c->iids[stack] = iid;
 }
 
-/* What was carried does not make the epoch end soon: what is written again is never more than what
- * is new. */
+/* Excludes the carried entries from the limits, so that the volume rewritten in an epoch never
+ * exceeds the volume that is new. */
 static void raise_limits(perfetto *p)
 {
     perfetto_interned *in = &p->interned;
@@ -505,10 +505,10 @@ static void raise_limits(perfetto *p)
     in->most_entries = most + (most > MOST_ENTRIES ? most : MOST_ENTRIES);
     size_t bytes = in->name_bytes;
     in->most_name_bytes = bytes + (bytes > MOST_NAME_BYTES ? bytes : MOST_NAME_BYTES);
-    p->crowded = false;
+    p->interned_full = false;
 }
 
-/* The stacks where goroutines go on, when the epoch has begun. */
+/* At the beginning of an epoch, interns again the stacks at which goroutines will resume. */
 static void carry_goroutines(perfetto *p, const perfetto_interned *before)
 {
     carried c;

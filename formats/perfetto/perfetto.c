@@ -1,64 +1,64 @@
 /*
  * perfetto.c - a trace as a Perfetto file, for https://ui.perfetto.dev and trace_processor.
  *
- * What comes out: one process, named after the program (program.c), with these tracks.
+ * The output has one process, named after the program (program.c), with these tracks:
  *
- *   Procs               a group; under it, ordered by id:
- *     P0, P1, ...       a slice "G12 main.worker" (category run) for each run of a goroutine, from
- *                       where it went on to where it stopped (begin and end stack; annotation
- *                       label where the runtime gave one); "GC sweep" (gc; annotations
- *                       swept_bytes, reclaimed_bytes) in it; instants "unblock", "create
- *                       goroutine", and "syscall" for calls that did not block. What happened on
- *                       no proc stands on the track "no proc". In v2 a run lasts through system
- *                       calls for as long as the goroutine keeps the proc.
- *   Goroutines          a group; under it, ordered by id:
- *     G12 main.worker   its states one after the other without gaps: "running", "runnable",
- *                       "waiting", "in syscall", with the reason in brackets where the trace
- *                       tells it ("waiting (chan receive)"), and the stack where the goroutine
- *                       stopped; the first one has, as annotation function, the full name of
- *                       where the goroutine starts, if the track's is a shortened one
- *       regions and logs  its regions (category region) nested, its logs as instants "[category]
- *                       message" (log; annotations category, message)
- *   System goroutines   the same for those of the runtime, as far as that is known when they are
- *                       first seen; left out on demand
- *   M12345, ...         v2: threads, by the operating system's id; a slice "P3" (category proc) for
- *                       as long as the thread has that proc, and "G12 main.worker" (syscall) while
- *                       a goroutine is on it without one, for the proc was taken away during its
- *                       system call. On demand slices "G12 main.worker" alone (run), for as long as
- *                       the goroutine is on the thread: runs, and system calls to their ends
- *   GC                  cycles: slices "GC" (category gc); under it, merged by name:
+ *   Procs               a group; in it, ordered by id:
+ *     P0, P1, ...       a slice "G12 main.worker" (category run) for each run of a goroutine, with
+ *                       the stacks where it resumed and where it stopped (annotation label: the
+ *                       runtime's label, if any); inside it "GC sweep" (category gc; annotations
+ *                       swept_bytes, reclaimed_bytes); instants "unblock", "create goroutine", and
+ *                       "syscall" for calls that did not block. Events without a proc are on the
+ *                       track "no proc". In v2 a run includes system calls as long as the goroutine
+ *                       keeps the proc.
+ *   Goroutines          a group; in it, ordered by id:
+ *     G12 main.worker   its states as adjacent slices: "running", "runnable", "waiting", "in
+ *                       syscall", with the reason in brackets if it is known ("waiting (chan
+ *                       receive)"), and the stack where the goroutine stopped. If the function in
+ *                       the track's name is shortened, the first slice has the full name as
+ *                       annotation function
+ *       regions and logs  nested regions (category region), and logs as instants "[category]
+ *                       message" (category log; annotations category, message)
+ *   System goroutines   the same for goroutines of the runtime, as far as that is known at their
+ *                       first event; can be omitted
+ *   M12345, ...         v2: threads, by the operating system's id; a slice "P3" (category proc)
+ *                       while the thread has that proc, and "G12 main.worker" (syscall) while it
+ * has a goroutine but no proc, because the proc was taken during a system call. Optionally only
+ * slices "G12 main.worker" (run) while the goroutine is on the thread: its runs, and system calls
+ * to their ends GC                  GC cycles: slices "GC" (category gc); in it, merged by name:
  *     stop-the-world    "stop-the-world (reason)"; until Go 1.9 one for each proc
  *     mark assists      "GC mark assist" (annotation goroutine)
- *   Tasks               a group; under it a track for each task, named after its type and merged
- *                       by that name, those of its child tasks below it; on each one slice (task;
+ *   Tasks               a group; in it a track for each task, named after its type and merged by
+ *                       name, with the tracks of its child tasks below it; on each one slice (task;
  *                       annotations task, parent_task, goroutine)
  *   Stats               counters: "goroutines runnable", "... running", "... waiting", "... in
- *                       syscall" (in bursts written once in 0.2 ms); "heap allocated", "heap
- *                       goal" (bytes), "GOMAXPROCS"; v2: "threads busy", those that have a
- *                       goroutine, be it in a system call
+ *                       syscall" (in bursts, written once every 0.2 ms); "heap allocated", "heap
+ *                       goal" (bytes), "GOMAXPROCS"; v2: "threads busy", the number of threads that
+ *                       have a goroutine, including those in system calls
  *
- * What belongs to a task (regions, logs, the task) has its id as annotation task and as
- * correlation id. Flows lead from "unblock" and "create goroutine", and from the end of a system
- * call (the "runnable" after it), to the run that came of it. CPU samples are perf samples: cpu is
- * the proc, the thread is the runtime's M. No trace tells the process's id, and v1 not the threads'
- * either, so that those are made up.
+ * Tasks, their regions and their logs have the task id as annotation task and as correlation id.
+ * Flows lead from "unblock" and "create goroutine", and from the end of a system call (the
+ * "runnable" after it), to the resulting run. CPU samples are perf samples: cpu is the proc, the
+ * thread is the runtime's M. No trace contains the process id, and v1 does not contain thread ids;
+ * both are made up.
  *
- * Several traces are a process each, with tracks, sequences and ids of their own, one behind the
+ * Of several traces, each is a process with tracks, sequences and ids of its own; they follow each
  * other in the file.
  *
- * Times are nanoseconds since the trace's first event; where the trace tells the clocks (from 1.25
- * on), they are those of the monotonic clock, with the real time known, so that the trace lines up
- * with a kernel's. Interned data stand in the packet of the first event that refers to them. The
- * ends of slices do without the flag that they need them: to a reader that starts late they mean
- * nothing. Of a part of the trace the state before is followed all the same, and what is open
- * when the part begins or ends, begins or ends there. Clocks that run back are held: no packet is
- * earlier than the one before. What is open when the trace ends is closed there.
+ * Times are nanoseconds since the first event. From Go 1.25 on, if the trace has clock snapshots,
+ * they are times of the monotonic clock, and a snapshot relates it to real time, so that the trace
+ * can be aligned with a kernel trace. Interned data are in the packet of the first event that
+ * refers to them. The ends of slices do not have the flag that requires the incremental state,
+ * because they do not refer to it. With --from, state is tracked from the start of the trace;
+ * whatever is open when the time range begins or ends, begins or ends there. Timestamps never
+ * decrease: an event with an earlier time gets the time of the packet before. Whatever is open when
+ * the trace ends is closed there.
  */
 #include <errno.h>
 
 #include "formats/perfetto/perfetto.h"
 
-/* The incremental state is cleared after so much output, so that a reader can start there. */
+/* Output per epoch: the incremental state is then cleared, so that a reader can start there. */
 static const uint64_t EPOCH_BYTES = 64 << 20;
 
 /* ---- packets ------------------------------------------------------------------------------- */
@@ -170,7 +170,8 @@ static void write_clock(perfetto *p, unsigned id, uint64_t zero)
     protobuf_close(&p->w, clock);
 }
 
-/* The sequence's clock, whose time stamps are differences, goes on from the present time. */
+/* Describes the clock of the sequence, whose timestamps are deltas, starting at the current
+ * time. */
 static void write_clocks(perfetto *p)
 {
     enum { PRIMARY_TRACE_CLOCK = 2 };
@@ -185,8 +186,8 @@ static void write_clocks(perfetto *p)
     p->written = p->time;
 }
 
-/* Find time 0 on the system's clocks. Their snapshot tells them at some time of the trace's own
- * clock, and so does the event. What cannot be is left. */
+/* Finds the system clocks' times at time 0, from the clock snapshot and the ticks of this event.
+ * Implausible values are ignored. */
 static void find_zero(perfetto *p, const gotrace_event *e)
 {
     enum { MOST_SECONDS = 1 << 30, NANO = 1000000000 };
@@ -225,13 +226,13 @@ void perfetto_restart(perfetto *p)
     tracks_restart(p);
 }
 
-/* Whether it is time for another epoch, in which what is used is interned again: not before as much
- * was written of events as of what is interned. */
+/* Whether to start another epoch, in which data in use is interned again: not before events take as
+ * many bytes as interned data. */
 static bool epoch_is_full(const perfetto *p)
 {
     uint64_t bytes = p->w.out->written - p->epoch_start;
 
-    return p->crowded || (bytes >= EPOCH_BYTES && bytes / 2 >= p->entry_bytes);
+    return p->interned_full || (bytes >= EPOCH_BYTES && bytes / 2 >= p->entry_bytes);
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -241,7 +242,7 @@ void metric_write(perfetto *p, size_t metric)
     uint64_t value = p->metrics[metric].value;
 
     event_open(p, COUNTER, TRACK_HEAP_ALLOCATED + metric);
-    /* A counter is signed. */
+    /* Counter values are signed. */
     if (value <= INT64_MAX)
         protobuf_uint(&p->w, EVENT_COUNTER_VALUE, value);
     else
@@ -303,7 +304,8 @@ static void sample_event(perfetto *p, const gotrace_event *e)
     packet_close(p);
 }
 
-/* The file starts with its first event: then the stacks that name the program are known. */
+/* Starts the file at the first event, because only then are the stacks known that identify the
+ * program. */
 static void start(perfetto *p, const char *name)
 {
     if (p->started)
@@ -369,13 +371,13 @@ static void write_event(perfetto *p, const gotrace_event *e)
         goroutine_name(p, e);
 }
 
-/* Whether the event still belongs to what is shown, which begins with the first one that does not
- * lie before it. */
+/* Whether the event is not after the end of the time range. Begins the range at the first event
+ * that is not before its start. */
 static bool in_window(perfetto *p, const gotrace_event *e)
 {
     int64_t time = e->time > p->time ? e->time : p->time;
 
-    if (p->silent && time >= p->from)
+    if (p->before_window && time >= p->from)
         window_begin(p);
     if (!p->to || time < p->to)
         return true;
@@ -398,12 +400,12 @@ static gotrace_status write_events(perfetto *p, const char *name)
             find_zero(p, &event);
             start(p, name);
         }
-        /* Whether the trace is sound does not depend on how much of it is shown. */
+        /* Check the rest: the verdict must not depend on the time range. */
         if (!in_window(p, &event))
             return gotrace_reader_check(p->reader);
         if (!system_goroutines_pass(&p->system, &event))
             write_event(p, &event);
-        /* Nobody would see the rest; the caller asks the output for the reason. */
+        /* The output has failed; the caller reports why. */
         if (p->w.out->failed)
             return GOTRACE_END;
     }
@@ -423,11 +425,11 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     p.parts = job->parts ? job->parts : ~0U;
     p.from = job->from;
     p.to = job->to;
-    p.silent = p.from > 0;
+    p.before_window = p.from > 0;
     p.thread_runs = job->thread_runs;
     gotrace_status status = GOTRACE_END;
 
-    /* Should indexing fail, reading says so again. */
+    /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(p.reader);
     p.version = gotrace_reader_summary(p.reader)->version;
     head_init(&p, &p.head, FLAG_NEEDS_STATE);
@@ -443,9 +445,9 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
         state_end(&p);
         tasks_end(&p);
         packet_settle(&p);
-        /* Nothing happened since: that makes a timeline, too. */
-        if (p.silent) {
-            p.silent = false;
+        /* No event is in the time range: show the state at its beginning. */
+        if (p.before_window) {
+            p.before_window = false;
             perfetto_restart(&p);
             packet_settle(&p);
         }
@@ -461,7 +463,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     return status;
 }
 
-/* Each comes to something, whatever the view. */
+/* Each part has an effect in every view. */
 static unsigned all_parts(unsigned parts, view_by by)
 {
     (void)by;
@@ -476,8 +478,8 @@ const format format_perfetto = {
     .narrows = all_parts,
     .several = true,
     .thread_runs = true,
-    /* Measured with the trace processor v55: 5 to 7 bytes of memory for a byte of timelines of 75
-     * and 250 MB. It has 4 GiB, in browsers with 64-bit WebAssembly 16 GiB. */
+    /* Measured with trace_processor v55: 5 to 7 bytes of memory per byte of timeline, for timelines
+     * of 75 and 250 MB. It has 4 GiB, and 16 GiB in browsers with 64-bit WebAssembly. */
     .viewer_bytes = 600000000,
     .viewer = "the Perfetto UI in a browser without 64-bit WebAssembly",
     .run = convert_to_perfetto,

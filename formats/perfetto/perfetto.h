@@ -1,16 +1,15 @@
 /*
- * perfetto.h - the parts of the Perfetto exporter among themselves. See perfetto.c for what comes
- * out.
+ * perfetto.h - internal interface of the Perfetto exporter. perfetto.c describes the output.
  *
- *   perfetto.c         the driver: each event of the trace becomes actions
- *   state.c            what is open now: goroutines, procs, their slices
+ *   perfetto.c         reads the events and dispatches them
+ *   state.c            open slices of goroutines and procs
  *   user.c             tasks, regions and logs
- *   window.c           a part of the trace's time
- *   tracks.c           tracks: their ids, names and order
- *   threads.c          threads, and what each runs
- *   program.c          what the program is called
- *   intern.c           names, frames and stacks, written once and then referred to
- *   protobuf.c         the wire
+ *   window.c           the beginning of a time range
+ *   tracks.c           tracks: ids, names and order
+ *   threads.c          threads, and what runs on each
+ *   program.c          the name of the program
+ *   intern.c           names, frames and stacks, written once and then referred to by number
+ *   protobuf.c         protobuf encoding
  */
 #ifndef PERFETTO_H
 #define PERFETTO_H
@@ -73,22 +72,22 @@ enum {
 /* Types of track events. */
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 
-/* Packets on a sequence refer to what earlier ones of the same sequence interned. Descriptors of
- * threads stand on a sequence of their own: the viewer would take the other's events to belong to
- * the thread that was described last. */
+/* Packets refer to interned data of the same sequence. Thread descriptors have a sequence of their
+ * own: the viewer would otherwise assign later events to the thread described last. */
 enum { SEQUENCE_EVENTS = 1, SEQUENCE_THREADS = 2, SEQUENCES = 2 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
-/* Clocks. Time stamps are differences to the one before, on a clock of the sequence's own. */
+/* Clocks. Timestamps are deltas to the packet before, on a clock of the sequence's own. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE = 64 };
 
-/* The process id, which traces do not contain, and its distance to that of the next trace. */
+/* The process id of the first trace, and the difference to that of the next trace. Traces do not
+ * contain process ids. */
 enum { PERFETTO_PID = 1000000, PERFETTO_PIDS = 2000000 };
 
-/* In earlier versions, the start of a goroutine is an address instead of a stack. */
+/* Earlier versions record an address instead of a stack for the start of a goroutine. */
 enum { VERSION_WITH_FUNCTIONS = 7 };
 
-/* Tracks that every file has; the others are numbered as they appear. */
+/* Tracks that every file has; other tracks are numbered in order of appearance. */
 enum {
     TRACK_PROCESS = 1,
     TRACK_PROCS,
@@ -97,11 +96,11 @@ enum {
     TRACK_GC,
     TRACK_TASKS,
     TRACK_STATS,
-    TRACK_RUNNABLE, /* four counters: goroutines in that state */
+    TRACK_RUNNABLE, /* counters of goroutines in these four states */
     TRACK_RUNNING,
     TRACK_WAITING,
     TRACK_SYSCALL,
-    TRACK_THREADS, /* v2: with a goroutine */
+    TRACK_THREADS, /* v2: threads with a goroutine */
     TRACK_HEAP_ALLOCATED,
     TRACK_HEAP_GOAL,
     TRACK_GOMAXPROCS,
@@ -157,42 +156,42 @@ enum {
 #undef PERFETTO_NUMBER
 };
 
-/* Names of states with a reason that are found without hashing their text. */
+/* Cache of names of states with a reason, found without hashing their text. */
 enum { STATE_NAMES = 64 };
 
-/* What was written in the sequence's present incremental state. All of it is forgotten when that
- * is cleared, which also happens when there is too much of it to remember. */
+/* The data interned in the current incremental state. All of it is dropped when that state is
+ * cleared, which also happens when a table gets too large. */
 typedef struct perfetto_interned {
     uint64_t seed;       /* of the hashes */
-    size_t most_entries; /* of any table; with more, or more bytes of names, all is forgotten */
+    size_t most_entries; /* limits; beyond them the incremental state is cleared */
     size_t most_name_bytes;
-    idmap names;            /* hash of a text to its iids and itself */
-    size_t name_bytes;      /* of the texts in names */
-    uint32_t next_name;     /* iid; also of annotations' values */
+    idmap names;            /* hash of a text to its iids and the text */
+    size_t name_bytes;      /* total size of the texts in names */
+    uint32_t next_name;     /* next iid of an event name or annotation value */
     idmap functions, files; /* string ids to iids */
-    uint64_t next_string;   /* iid of a function or file, if its id is none */
+    uint64_t next_string;   /* next iid of a function or file by content */
     idmap frames;           /* hash of a frame to its iid and itself */
     uint64_t next_frame;    /* iid */
     idmap stacks;           /* stack ids to iids */
-    idmap calls;            /* hash of a frame and the stack that called it to what both make */
-    uint64_t next_stack;    /* iid, if its id is none */
-    gotrace_frame *buffer;  /* for the frames of one stack */
+    idmap calls;            /* hash of a frame and the stack of its caller to the stack they make */
+    uint64_t next_stack;    /* next iid of a stack by content */
+    gotrace_frame *buffer;  /* frames of one stack */
     size_t buffer_size;
     struct {
         const char *reason;
         uint64_t iid;
         uint8_t state;
-    } states[STATE_NAMES]; /* names of states with a reason, by the reason's address */
+    } states[STATE_NAMES]; /* by address of the reason */
 } perfetto_interned;
 
-/* A name as an event refers to it: by iid, or in full where it is too long to be worth keeping. */
+/* A name as an event refers to it: by iid, or in full if it is too long to intern. */
 typedef struct perfetto_name {
     uint64_t iid;
     const char *text;
     size_t size;
 } perfetto_name;
 
-/* Tracks for things that do not nest: each begins on a track that is free. */
+/* Tracks for slices that do not nest: each slice begins on a free track. */
 typedef struct perfetto_lanes {
     const char *name;
     unsigned rank;
@@ -200,61 +199,61 @@ typedef struct perfetto_lanes {
     size_t count, capacity;
 } perfetto_lanes;
 
-/* The name of a function where goroutines start, kept beyond its generation. */
+/* The name of a start function. It outlives its generation. */
 typedef struct perfetto_function {
     size_t size, short_size;
-    char text[]; /* and behind it, shortened */
+    char text[]; /* the full name, then the shortened one */
 } perfetto_function;
 
-/* A region that was opened before what is shown. */
+/* A region that began before the time range. */
 typedef struct perfetto_region {
-    struct perfetto_region *around;
+    struct perfetto_region *outer;
     uint64_t task;
     size_t size;
     char name[];
 } perfetto_region;
 
-/* A goroutine that is alive. There may be millions: small numbers have small types. */
+/* A goroutine that is alive. There may be millions, so fields have the smallest possible types. */
 typedef struct perfetto_goroutine {
     uint64_t start_stack;              /* v1 */
-    const perfetto_function *function; /* v2; NULL while it is not known */
-    uint64_t stack;          /* where its next run starts: where it last stopped. v2: the iid */
-    uint64_t cause;          /* a flow starts at the event of that offset; 0 for none */
+    const perfetto_function *function; /* v2; NULL while unknown */
+    uint64_t stack;          /* where its next run starts: where it last stopped. v2: an iid */
+    uint64_t cause;          /* offset of the event where a flow to its next run starts; 0: none */
     const char *reason;      /* of its state */
-    perfetto_region *region; /* the innermost one open before what is shown */
-    int64_t proc;            /* whose track its run is open on, or GOTRACE_NO_PROC */
-    int64_t thread;          /* v2: whose track it is open on, or GOTRACE_NO_THREAD */
+    perfetto_region *region; /* the innermost open one that began before the time range */
+    int64_t proc;            /* the proc on whose track its run is open, or GOTRACE_NO_PROC */
+    int64_t thread;          /* v2: the thread on whose track it is open, or GOTRACE_NO_THREAD */
     uint32_t track;
-    uint32_t user_track;  /* regions and logs; 0 while there were none */
+    uint32_t user_track;  /* regions and logs; 0 before the first */
     uint32_t name;        /* iid of "G12 main.worker" */
-    uint32_t assist;      /* lane of its mark assist, 0 for none */
-    uint32_t regions;     /* open ones */
-    uint16_t epoch;       /* in which its tracks and its name were last written */
-    uint16_t stack_epoch; /* v2: in which the stack was written */
-    uint8_t state;        /* gotrace_state; UNDETERMINED while no slice is open */
-    bool system;          /* of the runtime, as far as known when its track is written */
+    uint32_t assist;      /* lane of its mark assist, 0: none */
+    uint32_t regions;     /* number of open regions */
+    uint16_t epoch;       /* epoch in which its tracks and name were last written */
+    uint16_t stack_epoch; /* v2: epoch in which the stack was written */
+    uint8_t state;        /* gotrace_state; UNDETERMINED if no slice is open */
+    bool system;          /* belongs to the runtime, as far as known when its track was written */
     bool named;           /* the full name of its function was written */
 } perfetto_goroutine;
 
 typedef struct perfetto_proc {
-    uint64_t goroutine; /* whose run is open, if running */
+    uint64_t goroutine; /* the goroutine whose run is open, if running */
     uint64_t samples;   /* CPU samples so far */
-    int64_t thread;     /* v1: that ran its last goroutine */
+    int64_t thread;     /* v1: the thread that ran its last goroutine */
     int64_t holder;     /* v2: the thread that has it, or GOTRACE_NO_THREAD */
-    uint64_t label;     /* v2: iid of the run's label, 0 for none */
+    uint64_t label;     /* v2: iid of the run's label, 0: none */
     uint32_t track;
-    uint32_t stw; /* lane of its own stop-the-world (until 1.9), 0 for none */
+    uint32_t stw; /* lane of its own stop-the-world (until 1.9), 0: none */
     uint16_t epoch;
-    uint16_t label_epoch; /* in which the label was written */
+    uint16_t label_epoch; /* epoch in which the label was written */
     bool running, sweeping;
 } perfetto_proc;
 
-/* What a thread's open slice is of. */
+/* What a thread's open slice shows. */
 enum { SHOWS_NOTHING, SHOWS_GOROUTINE, SHOWS_PROC };
 
 typedef struct perfetto_thread {
-    uint64_t goroutine; /* that is on it, if busy */
-    int64_t proc;       /* v2: that it has, or GOTRACE_NO_PROC */
+    uint64_t goroutine; /* its goroutine, if busy */
+    int64_t proc;       /* v2: its proc, or GOTRACE_NO_PROC */
     uint64_t shown;     /* the goroutine or proc of its open slice */
     uint64_t tid;
     uint32_t track;
@@ -267,14 +266,14 @@ typedef struct perfetto_task {
     uint32_t track;
     uint16_t epoch;
     uint16_t depth;
-    /* Of one that began before what is shown. */
+    /* For a task that began before the time range. */
     uint64_t parent, goroutine;
     char *name;
     size_t name_size;
 } perfetto_task;
 
-/* The bytes that packets of events begin with, up to the tag of the time: length (as yet 0),
- * sequence and perhaps flags. */
+/* The first bytes of event packets, up to the tag of the time: length (0 until it is known),
+ * sequence and possibly flags. */
 typedef struct perfetto_head {
     uint8_t bytes[12];
     uint8_t size;
@@ -282,43 +281,43 @@ typedef struct perfetto_head {
 
 typedef struct perfetto {
     gotrace_reader *reader;
-    char program[256]; /* its name; UTF-8 or not */
+    char program[256]; /* name; possibly not UTF-8 */
     int version;
-    unsigned parts;   /* wanted: 1 << PART_* */
-    int64_t from, to; /* what is shown; to 0: until the end */
-    bool silent;      /* before that: states are followed, and nothing is written */
-    bool thread_runs; /* threads show goroutines, whether with a proc or without */
+    unsigned parts;     /* selected: 1 << PART_* */
+    int64_t from, to;   /* time range; to 0: until the end */
+    bool before_window; /* before the time range: state is tracked, nothing is written */
+    bool thread_runs;   /* threads show goroutines, with or without a proc */
     protobuf w;
-    size_t packet, event, entry; /* marks of the open ones */
-    size_t entries; /* that of interned data which wait for the packet's rest; 0 for none */
+    size_t packet, event, entry; /* marks of the open messages */
+    size_t entries; /* mark of interned data waiting for the rest of their packet; 0: none */
     perfetto_head head, head_of_end;
 
-    int64_t time;    /* of the present event, never less than the one before */
+    int64_t time;    /* of the current event; never decreases */
     int64_t written; /* time of the last packet that has one */
 
-    unsigned clock;      /* that time is told on */
+    unsigned clock;      /* clock of the timestamps */
     uint64_t zero, wall; /* time 0 on that clock and, if not 0, on the real-time clock */
-    uint64_t clocks[4];  /* arguments of the first snapshot of the clocks */
+    uint64_t clocks[4];  /* arguments of the first clock snapshot */
     bool has_clocks, started;
     system_goroutines system;
-    uint64_t generation; /* whose strings and stacks the ids are */
+    uint64_t generation; /* the generation that string and stack ids belong to */
 
-    uint16_t epoch;       /* counts how often the incremental state was cleared */
+    uint16_t epoch;       /* number of times the incremental state was cleared */
     uint64_t epoch_start; /* bytes of output when it was last cleared */
-    uint64_t entry_bytes; /* written since then to intern something */
-    bool crowded;         /* too much is interned: clear soon */
+    uint64_t entry_bytes; /* bytes of interned data since then */
+    bool interned_full;   /* a limit of interned data is exceeded: clear soon */
     perfetto_interned interned;
 
     convert_alignment alignment;
-    unsigned index; /* of the trace, where there are several */
-    uint64_t base;  /* to be added to uuids */
+    unsigned index; /* of the trace, if there are several */
+    uint64_t base;  /* offset of the track uuids of this trace */
     uint64_t pid;
-    uint32_t tracks;      /* the last uuid given */
-    uint32_t epoch_track; /* the last uuid given in earlier epochs */
+    uint32_t tracks;      /* the last uuid used */
+    uint32_t epoch_track; /* the last uuid of earlier epochs */
     idpool threads;       /* v1: by tid */
-    uint64_t made_tids;   /* threads whose ids are too large for a tid */
+    uint64_t extra_tids;  /* number of threads whose ids do not fit into a tid */
     idmap functions;      /* v2: hash of a name to a perfetto_function */
-    idmap starts;         /* v2: a stack of the generation to the function where it starts */
+    idmap starts;         /* v2: stack id of the generation to start function */
     perfetto_lanes assists, stops;
 
     idpool goroutines, procs, tasks;
@@ -327,10 +326,10 @@ typedef struct perfetto {
         bool known;
         uint64_t value;
     } metrics[TRACK_LAST - TRACK_HEAP_ALLOCATED];
-    unsigned changed; /* how many of these, from the first, are to be written */
+    unsigned changed; /* how many of these, from the first, must be written */
     int64_t counted;  /* when they were last written */
     bool collecting;  /* a GC cycle is open */
-    uint32_t stw;     /* lane of the stop-the-world, 0 for none */
+    uint32_t stw;     /* lane of the stop-the-world, 0: none */
     const char *stw_reason;
 } perfetto;
 
@@ -342,9 +341,9 @@ static inline bool wants(const perfetto *p, unsigned part)
 /* ---- packets and events ---------------------------------------------------------------------
  * One packet is open at a time, and in it at most one event. */
 
-/* Interned data stand in the packet of what refers to them: whichever is opened next. */
+/* Opens a packet. Pending interned data become part of it. */
 void packet_open(perfetto *p, unsigned sequence, unsigned flags);
-/* A packet that would hold nothing but interned data is one, too. */
+/* Closes a packet that would contain only interned data. */
 void packet_settle(perfetto *p);
 
 static inline void packet_timestamp(perfetto *p)
@@ -358,14 +357,14 @@ static inline void packet_close(perfetto *p)
     enum { ENOUGH = 32 * 1024 };
 
     protobuf_close(&p->w, p->packet);
-    /* Its tag, too, takes a byte. */
-    if (p->silent && !p->w.failed)
+    /* The tag before the length takes one byte. */
+    if (p->before_window && !p->w.failed)
         p->w.used = p->packet - 1;
     if (p->w.used >= ENOUGH)
         protobuf_flush(&p->w);
 }
 
-/* What comes before an event's time, up to that one's tag. */
+/* The bytes of a packet up to the tag of its timestamp. */
 static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
 {
     if (p->entries) {
@@ -378,7 +377,7 @@ static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
     return at + head->size;
 }
 
-/* What comes between an event's time and the track's number. */
+/* The bytes between an event's timestamp and its track uuid. */
 static inline uint8_t *event_put_type(perfetto *p, uint8_t *at, unsigned type)
 {
     enum { VARINT = PROTOBUF_VARINT };
@@ -390,11 +389,11 @@ static inline uint8_t *event_put_type(perfetto *p, uint8_t *at, unsigned type)
     return protobuf_put_tag(at, EVENT_TRACK_UUID, VARINT);
 }
 
-/* No event takes more up to its stack; nor do two. */
+/* Upper bound of the size of two events up to their stacks. */
 enum { EVENT_MOST = 160 };
 
-/* An event that happens now, up to its track. Most of the file is made of these: its bytes are put
- * down in one go. Whatever is interned for it must be so before. */
+/* An event at the current time, up to its track. Most of the file consists of these, so the bytes
+ * are written in one go. Data that it refers to must be interned before. */
 static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigned type,
                                  uint64_t track)
 {
@@ -415,7 +414,7 @@ static inline void event_close(perfetto *p)
     packet_close(p);
 }
 
-/* The same with what most events have, each unless 0: category, name and stack. */
+/* The same with the fields of most events: category, name and stack. 0 omits a field. */
 static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, unsigned category,
                                     uint64_t name, uint64_t stack)
 {
@@ -430,25 +429,25 @@ static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, 
     protobuf_end(&p->w, at);
 }
 
-/* What is the trace's own number, where there are several traces. */
+/* A number of the trace, made unique among several traces. */
 static inline uint64_t own_id(const perfetto *p, uint64_t id)
 {
     return id ^ (uint64_t)p->index << 48;
 }
 
-/* It refers to nothing that was interned, and to a reader that starts late and knows nothing of the
- * track it means nothing: so it does without the flag that makes that one pass over it. */
+/* Ends a slice. Without FLAG_NEEDS_STATE: it refers to no interned data, and a reader that starts
+ * late and does not know the track ignores it. */
 static inline void slice_end(perfetto *p, uint64_t track)
 {
     protobuf_end(&p->w, event_put(p, &p->head_of_end, SLICE_END, track));
     event_close(p);
 }
 
-/* End the track's slice, and open the event that begins the next: of all pairs of events the most
- * frequent. */
+/* Ends the track's slice and opens the event that begins the next: the most frequent pair of
+ * events. */
 static inline void slice_next(perfetto *p, uint64_t track, uint64_t name, uint64_t stack)
 {
-    if (p->entries || p->silent) {
+    if (p->entries || p->before_window) {
         slice_end(p, track);
         event_open_named(p, SLICE_BEGIN, track, CATEGORY_NONE, name, stack);
         return;
@@ -459,7 +458,7 @@ static inline void slice_next(perfetto *p, uint64_t track, uint64_t name, uint64
     p->packet = (size_t)(at - bytes) + 1;
     memcpy(at, p->head.bytes, sizeof p->head.bytes);
     at += p->head.size;
-    *at++ = 0; /* no time has passed */
+    *at++ = 0; /* timestamp delta */
     at = protobuf_put_varint(event_put_type(p, at, SLICE_BEGIN), p->base + track);
     at = protobuf_put_uint(at, EVENT_NAME_IID, name);
     if (stack)
@@ -467,32 +466,31 @@ static inline void slice_next(perfetto *p, uint64_t track, uint64_t name, uint64
     protobuf_end(&p->w, at);
 }
 
-/* Into the open event. */
+/* Add annotations to the open event. */
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value);
 void event_annotate_string(perfetto *p, unsigned name, perfetto_name value);
-/* The name of the open event. */
+/* Sets the name of the open event. */
 void event_name(perfetto *p, perfetto_name name);
 
 /* ---- program.c --------------------------------------------------------------------- */
 
-/* Find the traced program's name: that of the file that has main.main, or of its folder where the
- * file is called main.go or only other files of package main are known; otherwise what the caller
- * says. */
+/* Determines the program's name: that of the file with main.main, or of its folder if the file is
+ * main.go or if only other files of package main are known; else `otherwise`. */
 void program_name(perfetto *p, const char *otherwise);
 
 /* ---- intern.c ---------------------------------------------------------------------- */
 
 void intern_init(perfetto *p);
 void intern_free(perfetto *p);
-/* Forget what was interned, and write what every epoch starts with. What goroutines refer to is
- * written again. */
+/* Drops all interned data, writes what every epoch starts with, and interns again what goroutines
+ * refer to. */
 void intern_restart(perfetto *p);
-/* From here on ids of strings and stacks are others. */
+/* A new generation: ids of strings and stacks change their meaning. */
 void intern_generation(perfetto *p);
 perfetto_name intern_name(perfetto *p, const char *text, size_t size);
-/* The same for the value of an annotation. */
+/* The same for an annotation value. */
 perfetto_name intern_value(perfetto *p, const char *text, size_t size);
-/* An event name that nobody else will ask for. */
+/* The iid of an event name that is used for one object only and not looked up again. */
 uint32_t intern_new_name(perfetto *p, const char *text, size_t size);
 /* "waiting (chan receive)" */
 uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason);
@@ -501,67 +499,67 @@ uint64_t intern_stack(perfetto *p, uint64_t id);
 
 /* ---- tracks.c ---------------------------------------------------------------------- */
 
-/* The process, the groups and the counters. */
+/* Describes the process, the groups and the counters. */
 void tracks_restart(perfetto *p);
-/* The goroutine's tracks, and the name of its runs. */
+/* Describes the goroutine's tracks and interns the name of its runs. */
 void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g);
 void track_user(perfetto *p, perfetto_goroutine *g);
 void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
-/* v2: remember where the goroutine starts: at a frame of that stack, or where the beginning of the
- * trace tells that one from before does. */
+/* v2: sets the function where the goroutine starts: of the innermost or outermost frame of that
+ * stack or, without a stack, the one found by reading ahead. */
 void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
                       bool outermost);
-/* The name of the function where the goroutine starts, NULL if that is not known. */
+/* The name of the function where the goroutine starts, NULL if unknown. */
 const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size);
 void functions_free(perfetto *p);
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
-void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track);
+void lane_release(perfetto *p, perfetto_lanes *lanes, uint32_t track);
 
 /* ---- threads.c --------------------------------------------------------------------- */
 
-/* The thread of an event that has that proc (v1: the thread that ran its last goroutine). NULL when
- * memory is refused; valid until the next one is got. */
+/* The thread of an event that has that proc (v1: the thread that ran its last goroutine). NULL if
+ * memory is refused; valid until the next call. */
 perfetto_thread *thread_get(perfetto *p, int64_t thread, int64_t proc);
-/* v2: show on the threads' tracks where the goroutine is after a transition of it. */
+/* v2: updates the tracks of threads after a transition of the goroutine. */
 void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *e);
-/* v2: show there who has the proc after a transition of it. */
+/* v2: updates the tracks of threads after a transition of a proc. */
 void thread_proc(perfetto *p, const gotrace_event *e);
 void threads_reopen(perfetto *p);
-/* The goroutine is on no thread any more. */
+/* The goroutine leaves its thread. */
 void thread_leave(perfetto *p, perfetto_goroutine *g);
-/* Close what is open. */
+/* Ends all open slices. */
 void threads_end(perfetto *p);
 
 /* ---- state.c ----------------------------------------------------------------------- */
 
 void state_init(perfetto *p);
 void state_free(perfetto *p);
-/* NULL when memory is refused. Either is valid until the next one of its kind is got. */
+/* NULL if memory is refused. The result is valid until the next call. */
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack);
 perfetto_proc *proc_get(perfetto *p, int64_t id);
-/* The same without a track. */
+/* The same without creating a track. */
 perfetto_proc *proc_find(perfetto *p, int64_t id);
 void goroutine_transition(perfetto *p, const gotrace_event *e);
 void proc_transition(perfetto *p, const gotrace_event *e);
-/* v2: a goroutine that was there before the trace is named after the stack of what it does. */
+/* v2: names a goroutine that existed before the trace after the stack of its event. */
 void goroutine_name(perfetto *p, const gotrace_event *e);
-/* Begin the slice of the state that the goroutine is in, again. */
+/* Begins the slice of the goroutine's state again. */
 void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g);
-/* Begin the run and what else is open on the proc, again. */
+/* Begins the run and the ranges of the proc again. */
 void proc_reopen(perfetto *p, int64_t id);
 void ranges_reopen(perfetto *p);
 void label_event(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
-/* A thread got a goroutine, or lost it. */
+/* A thread got (more) or lost its goroutine. */
 void count_thread(perfetto *p, bool more);
-/* Time goes on to that: write the counters of goroutines if it is time to. */
+/* Call before the time advances: writes the counters of goroutines if they are due. */
 void state_advance(perfetto *p, int64_t time);
-/* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be
- * freed. NULL when there are none or memory is refused. */
+/* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be freed
+ * by the caller. NULL if there are none or memory is refused. */
 uint64_t *sorted_ids(perfetto *p, const idpool *pool);
-/* Close what is open. */
+/* Ends all open slices. */
 void state_end(perfetto *p);
 
 /* ---- user.c ------------------------------------------------------------------------ */
@@ -569,20 +567,20 @@ void state_end(perfetto *p);
 void task_event(perfetto *p, const gotrace_event *e);
 void region_event(perfetto *p, const gotrace_event *e);
 void log_event(perfetto *p, const gotrace_event *e);
-/* Begin them again. */
+/* Begin the open slices again. */
 void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g);
 void tasks_reopen(perfetto *p);
 void user_free(perfetto *p);
-/* End the goroutine's regions. */
+/* Ends the goroutine's regions. */
 void regions_end(perfetto *p, perfetto_goroutine *g);
 void tasks_end(perfetto *p);
 
 /* ---- perfetto.c, window.c ---------------------------------------------------------- */
 
-/* Clear the incremental state, and write what everything after refers to. */
+/* Clears the incremental state and writes what every epoch starts with. */
 void perfetto_restart(perfetto *p);
 void metric_write(perfetto *p, size_t metric);
-/* From here on things are shown: what is open begins. */
+/* The time range begins: begins all open slices. */
 void window_begin(perfetto *p);
 
 #endif

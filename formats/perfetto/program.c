@@ -1,4 +1,4 @@
-/* program.c - the name of the traced program, derived from its stacks. */
+/* program.c - derives the name of the traced program from its stacks. */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
@@ -8,7 +8,7 @@ static bool is(const char *s, size_t size, const char *word)
     return size == strlen(word) && memcmp(s, word, size) == 0;
 }
 
-/* The last element of a path, which becomes *size bytes long without it. */
+/* The last element of a path. *size becomes the length of the path without it. */
 static const char *last_element(const char *path, size_t *size, size_t *length)
 {
     size_t start = *size;
@@ -20,16 +20,16 @@ static const char *last_element(const char *path, size_t *size, size_t *length)
     return path + start;
 }
 
-/* A file of package main, and whether it is the one with the main function. */
+/* A file of package main; has_main: it contains the main function. */
 typedef struct main_file {
     const char *path;
     size_t size;
     bool has_main;
 } main_file;
 
-/* The program's name as far as the file tells: a file that has the main function is called like
- * the program, unless it is called main.go; then, as of any other file of the package, the folder
- * is. NULL if that says nothing: a test's main function is generated, into _testmain.go. */
+/* The program's name according to the file: the file's name if it contains the main function and is
+ * not main.go, else the name of its folder. NULL if neither helps: a test's main function is in the
+ * generated _testmain.go. */
 static const char *name_of_file(const main_file *file, size_t *length)
 {
     size_t size = file->size;
@@ -41,12 +41,13 @@ static const char *name_of_file(const main_file *file, size_t *length)
         base = last_element(file->path, &size, length);
     else if (*length > 3 && memcmp(base + *length - 3, ".go", 3) == 0)
         *length -= 3;
-    /* Paths may be cut short to "./main.go" when the program is built. */
+    /* A build may shorten paths to "./main.go". */
     return *length > 0 && !is(base, *length, ".") ? base : NULL;
 }
 
-/* See whether a frame lies in package main; the main function itself counts more. */
-static void look_at(const gotrace_frame *frame, main_file *file)
+/* Examines a frame: a file of package main is a candidate, the one with the main function is
+ * best. */
+static void examine_frame(const gotrace_frame *frame, main_file *file)
 {
     static const char package[] = "main.";
     size_t size = sizeof package - 1;
@@ -64,7 +65,7 @@ void program_name(perfetto *p, const char *otherwise)
     /* Tracers number stacks from 1. */
     enum { STACKS = 100000, FRAMES = 1000 };
     gotrace_frame *frames = calloc(FRAMES, sizeof *frames);
-    /* v2 counts them a generation at a time, as they are read. */
+    /* v2 has stacks per generation; their number is unknown in advance. */
     uint64_t stacks = p->version < GOTRACE_FIRST_V2 ? gotrace_reader_summary(p->reader)->stacks
                                                     : STACKS;
     main_file file = {0};
@@ -74,7 +75,7 @@ void program_name(perfetto *p, const char *otherwise)
     for (uint64_t id = 1; frames && !file.has_main && id <= stacks && id <= STACKS; id++) {
         size_t count = gotrace_reader_stack(p->reader, id, frames, FRAMES);
         for (size_t i = 0; i < count && !file.has_main; i++)
-            look_at(&frames[i], &file);
+            examine_frame(&frames[i], &file);
     }
     size_t length = 0;
     const char *found = file.path ? name_of_file(&file, &length) : NULL;

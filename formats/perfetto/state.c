@@ -1,9 +1,9 @@
-/* state.c - what is open now: goroutines and procs, and their slices. */
+/* state.c - open slices of goroutines and procs. */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
 
-/* Until then the world was stopped by each proc for itself. */
+/* Earlier versions record a stop-the-world on each proc. */
 enum { VERSION_WITH_GLOBAL_STW = 10 };
 
 void state_init(perfetto *p)
@@ -28,7 +28,8 @@ void state_free(perfetto *p)
     free(p->stops.free);
 }
 
-/* Where the goroutine goes on when it runs next. In v2 the trace's id of it may be gone. */
+/* The iid of the stack where the goroutine will resume. In v2 the trace's id may no longer be
+ * valid. */
 static uint64_t remembered_stack(perfetto *p, const perfetto_goroutine *g)
 {
     if (p->version < GOTRACE_FIRST_V2)
@@ -76,8 +77,8 @@ perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack
     return g;
 }
 
-/* What happened on no proc (GOTRACE_NO_PROC) and what the tracer wrote outside any (-1) share one
- * entry. */
+/* Events without a proc (GOTRACE_NO_PROC) and those that the tracer wrote outside any proc (-1)
+ * share one entry. */
 static int64_t proc_id(int64_t id)
 {
     return id < 0 ? -1 : id;
@@ -129,13 +130,13 @@ static void count_state(perfetto *p, unsigned state, bool more)
         p->changed = place;
 }
 
-/* Goroutines change their states so often that the counters, written each time, would be a good
- * part of the file and most of the viewer's rows. So in a burst they are written once in so many
- * ns, with what changed last always among it; outside bursts they are exact. */
+/* Nanoseconds between counter values in bursts. If written at every change of state, the counters
+ * would be a large part of the file and most of the viewer's rows. The last value of a burst is
+ * always written; outside bursts the counters are exact. */
 enum { COUNTER_STEP = 200000 };
 
-/* Whether an event can tell the counters along with itself: the engine takes what follows a 0 there
- * for 0, too. */
+/* Whether an event can carry the changed counters: trace_processor takes all values after the first
+ * 0 as 0. */
 static bool fits_event(const perfetto *p)
 {
     unsigned i = 0;
@@ -147,8 +148,8 @@ static bool fits_event(const perfetto *p)
     return i == p->changed;
 }
 
-/* Into the open event, if it is time to: the counters that changed, and those before them. What
- * does not fit there gets events of its own before time goes on. */
+/* Adds the changed counters, and those before them, to the open event if they are due. If they do
+ * not fit, they get events of their own before the time advances. */
 static void write_counters(perfetto *p)
 {
     if (p->time - p->counted < COUNTER_STEP || !fits_event(p))
@@ -191,7 +192,7 @@ static void sweep_end(perfetto *p, perfetto_proc *proc)
     proc->sweeping = false;
 }
 
-/* End a goroutine's run; stack is where it stopped. */
+/* Ends a goroutine's run; stack is where it stopped. */
 static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
 {
     perfetto_proc *proc = idpool_find(&p->procs, (uint64_t)g->proc);
@@ -236,7 +237,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
         if (other)
             run_end(p, other, 0);
     }
-    /* An active sweep at the beginning of a generation is recorded before its proc. */
+    /* At the beginning of a generation an active sweep is recorded before its proc. */
     bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
     perfetto_name label = intern_value(p, e->text, e->text_size);
@@ -255,7 +256,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     g->cause = 0;
 }
 
-/* A proc that stops or is taken, from a goroutine in a system call, runs nothing any more. */
+/* A proc that stops, or is taken from a goroutine in a system call, no longer runs anything. */
 void proc_transition(perfetto *p, const gotrace_event *e)
 {
     const perfetto_proc *proc = idpool_find(&p->procs, e->subject);
@@ -269,7 +270,7 @@ void proc_transition(perfetto *p, const gotrace_event *e)
         thread_proc(p, e);
 }
 
-/* It is recorded after the run began, so it is written at the end of the run. */
+/* The label is recorded after the run began, so it is written at the end of the run. */
 void label_event(perfetto *p, const gotrace_event *e)
 {
     const perfetto_goroutine *g = idpool_find(&p->goroutines, e->goroutine);
@@ -283,7 +284,7 @@ void label_event(perfetto *p, const gotrace_event *e)
 
 /* ---- goroutines ---------------------------------------------------------------------------- */
 
-/* Show on the proc's track that it made the goroutine runnable; the arrow starts there. */
+/* Shows on the proc's track that it made the goroutine runnable; a flow starts there. */
 static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *e, uint64_t name)
 {
     perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, e->proc) : NULL;
@@ -305,7 +306,7 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
     thread_leave(p, g);
     if (g->assist) {
         slice_end(p, g->assist);
-        lane_give(p, &p->assists, g->assist);
+        lane_release(p, &p->assists, g->assist);
     }
     if (g->state != GOTRACE_STATE_UNDETERMINED && wants(p, PART_GOROUTINES)) {
         event_open(p, SLICE_END, g->track);
@@ -321,8 +322,8 @@ static bool reports_status(const perfetto *p, const gotrace_event *e)
     return p->version >= GOTRACE_FIRST_V2 && (e->flags & GOTRACE_EVENT_INITIAL);
 }
 
-/* The full name of the function where the goroutine starts, if it is to be told: once, where the
- * name of its track is a shortened one. */
+/* The full name of the function where the goroutine starts, to be written once if its track has a
+ * shortened name; else empty. */
 static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
 {
     char text[256];
@@ -339,11 +340,12 @@ static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
     return intern_value(p, name, size);
 }
 
-/* Close the slice of the goroutine's state and open that of the next. */
+/* Ends the slice of the goroutine's state and begins that of the next. */
 static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
-    /* Who is unblocked or created was not there when that happened, and what ends a system call has
-     * no stack: one there is that of who unblocked the goroutine in it, which v1 allows. */
+    /* The event's stack is the goroutine's own only if it was running or if this is a status. For
+     * an unblock or a creation it belongs to the other goroutine; the end of a system call has no
+     * stack (in v1 it may have that of the goroutine that unblocked this one). */
     bool own = e->from == GOTRACE_STATE_RUNNING || reports_status(p, e);
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
     bool shown = wants(p, PART_GOROUTINES);
@@ -376,7 +378,7 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 
 void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
 {
-    /* Arrows that come from before are not shown. */
+    /* Flows from before the time range are not shown. */
     g->cause = 0;
     g->named = false;
     g = goroutine_get(p, id, 0);
@@ -399,8 +401,8 @@ void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
     event_close(p);
 }
 
-/* Whether the goroutine keeps its proc, so that its run goes on. It does so through system calls,
- * until the proc is taken: by an event of the goroutine in v1, of the proc in v2. */
+/* Whether the goroutine keeps its proc, so that its run continues: through a system call, until the
+ * proc is taken by an event of the goroutine (v1) or of the proc (v2). */
 static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
     if (p->version < GOTRACE_FIRST_V2)
@@ -409,8 +411,8 @@ static bool keeps_proc(const perfetto *p, const perfetto_goroutine *g, const got
            (e->to == GOTRACE_STATE_RUNNING && g->proc == proc_id(e->proc));
 }
 
-/* Whether the goroutine's state is only repeated: it lost its proc, or a generation begins. */
-static bool given_again(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
+/* Whether the event repeats the goroutine's state: it lost its proc, or a generation begins. */
+static bool is_repeated(const perfetto *p, const perfetto_goroutine *g, const gotrace_event *e)
 {
     return e->to == g->state && (e->to == GOTRACE_STATE_SYSCALL || reports_status(p, e));
 }
@@ -437,7 +439,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         run_end(p, g, e->stack);
     if (p->version >= GOTRACE_FIRST_V2 && (wants(p, PART_THREADS) || wants(p, PART_COUNTERS)))
         thread_transition(p, g, e);
-    if (given_again(p, g, e))
+    if (is_repeated(p, g, e))
         return;
     count_state(p, g->state, false);
     count_state(p, e->to, true);
@@ -475,7 +477,7 @@ static void gc_range(perfetto *p, const gotrace_event *e, bool begins)
     event_close(p);
 }
 
-/* A range on a track of its own, of a kind that *lane tells whether it is open. */
+/* A range on a lane; *lane is not 0 while it is open. */
 static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint64_t name,
                        const gotrace_event *e, bool begins)
 {
@@ -487,7 +489,7 @@ static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint6
         return;
     if (*lane) {
         slice_end(p, *lane);
-        lane_give(p, lanes, *lane);
+        lane_release(p, lanes, *lane);
         *lane = 0;
     }
     if (!begins)

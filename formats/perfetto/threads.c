@@ -1,11 +1,10 @@
 /*
- * threads.c - threads, and what each runs.
+ * threads.c - threads, and what runs on each.
  *
- * v2 tells the operating system's ids of threads, so that the tracks line up with a kernel's trace.
- * A thread shows the proc that it has, whose track tells the goroutines, and which it rarely
- * changes; without a proc, the goroutine that it has brought into a system call. On demand it shows
- * the goroutines in either case.
- * v1 tells numbers of its own, of which ids are made up that lie close to the process's.
+ * v2 contains the operating system's thread ids, so the tracks can be aligned with a kernel trace.
+ * A thread shows its proc, which rarely changes and whose track shows the goroutines; without a
+ * proc, the goroutine that it has in a system call. Optionally it shows goroutines in both cases.
+ * v1 has thread numbers of its own, which are mapped to made-up ids close to the process id.
  */
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@
 
 enum { THREAD_IDS = 500000 };
 
-/* v1: a tid for each thread or, where that is not known, for each proc. */
+/* v1: a tid for each thread or, if the thread is unknown, for each proc. */
 static uint64_t made_tid(const perfetto *p, int64_t thread, int64_t proc, char *name, size_t size)
 {
     if (thread >= 0 && thread < THREAD_IDS) {
@@ -28,10 +27,10 @@ static uint64_t made_tid(const perfetto *p, int64_t thread, int64_t proc, char *
     return p->pid + 2 * THREAD_IDS - 1;
 }
 
-/* Some systems' ids are addresses, which do not fit. */
+/* The ids of some systems are addresses, which do not fit. */
 static uint64_t tid_of(perfetto *p, int64_t thread)
 {
-    return thread > 0 && thread <= INT32_MAX ? (uint64_t)thread : INT32_MAX - p->made_tids++;
+    return thread > 0 && thread <= INT32_MAX ? (uint64_t)thread : INT32_MAX - p->extra_tids++;
 }
 
 perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
@@ -58,7 +57,7 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
     return thread;
 }
 
-/* Begin the slice of what the thread shows. */
+/* Begins the slice for what the thread shows. */
 static void slice_begin(perfetto *p, const perfetto_thread *thread)
 {
     char text[32];
@@ -68,7 +67,7 @@ static void slice_begin(perfetto *p, const perfetto_thread *thread)
         uint64_t name = intern_name(p, text, (size_t)size).iid;
         event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_PROC, name, 0);
     } else {
-        /* Its name was perhaps written before the incremental state was cleared. */
+        /* goroutine_get interns the name again if the incremental state was cleared. */
         const perfetto_goroutine *g = goroutine_get(p, thread->shown, 0);
         event_open_named(p, SLICE_BEGIN, thread->track,
                          p->thread_runs ? CATEGORY_RUN : CATEGORY_SYSCALL, g ? g->name : 0, 0);
@@ -76,7 +75,7 @@ static void slice_begin(perfetto *p, const perfetto_thread *thread)
     event_close(p);
 }
 
-/* Show what the thread has now: its proc, else its goroutine. */
+/* Shows the thread's proc, else its goroutine. */
 static void thread_show(perfetto *p, perfetto_thread *thread)
 {
     bool has_proc = thread->proc != GOTRACE_NO_PROC && !p->thread_runs;
@@ -132,7 +131,7 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
 }
 
 /* The thread gets that proc, or none. */
-static void thread_has(perfetto *p, perfetto_thread *thread, int64_t proc)
+static void thread_set_proc(perfetto *p, perfetto_thread *thread, int64_t proc)
 {
     thread->proc = proc;
     thread_show(p, thread);
@@ -150,7 +149,7 @@ void thread_proc(perfetto *p, const gotrace_event *e)
                                   ? idpool_find(&p->threads, (uint64_t)proc->holder)
                                   : NULL;
     if (thread && thread->proc == id)
-        thread_has(p, thread, GOTRACE_NO_PROC);
+        thread_set_proc(p, thread, GOTRACE_NO_PROC);
     proc->holder = holder;
     thread = holder != GOTRACE_NO_THREAD ? thread_get(p, holder, id) : NULL;
     if (!thread)
@@ -159,7 +158,7 @@ void thread_proc(perfetto *p, const gotrace_event *e)
     perfetto_proc *other = idpool_find(&p->procs, (uint64_t)thread->proc);
     if (other)
         other->holder = GOTRACE_NO_THREAD;
-    thread_has(p, thread, id);
+    thread_set_proc(p, thread, id);
 }
 
 void threads_end(perfetto *p)

@@ -3,7 +3,7 @@
 
 #include "formats/perfetto/perfetto.h"
 
-/* Where groups stand under the process. */
+/* Order of the groups below the process. */
 enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
 
 enum { ORDER_LEXICOGRAPHIC = 1, ORDER_CHRONOLOGICAL, ORDER_EXPLICIT };
@@ -49,8 +49,8 @@ const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_
     return frame.function;
 }
 
-/* "G12 main.worker"; a name too long is cut, at the start of a rune. Until Go 1.6 there is only the
- * address of where a goroutine starts. */
+/* "G12 main.worker"; a long name is cut at a rune boundary. Until Go 1.6 only the address where a
+ * goroutine starts is known. */
 static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goroutine *g)
 {
     label l;
@@ -75,8 +75,8 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
     return l;
 }
 
-/* The same text at one address, kept for good; NULL when memory is refused. */
-static const perfetto_function *keep_function(perfetto *p, const char *text, size_t size)
+/* The function with this name, allocated once and kept until the end; NULL if memory is refused. */
+static const perfetto_function *shared_function(perfetto *p, const char *text, size_t size)
 {
     uint64_t key = 0;
 
@@ -102,7 +102,7 @@ static const perfetto_function *keep_function(perfetto *p, const char *text, siz
     return *slot = function;
 }
 
-/* The function of a stack's first frame or of its outermost; NULL if there is none. */
+/* The function of a stack's innermost or outermost frame; NULL if there is none. */
 static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool outermost)
 {
     enum { FRAMES = 1000 };
@@ -125,7 +125,7 @@ static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool ou
         gotrace_reader_stack(p->reader, stack, &frame, 1);
     }
     size_t size = frame.function_size < LONGEST_FUNCTION ? frame.function_size : LONGEST_FUNCTION;
-    return size > 0 ? keep_function(p, frame.function, size) : NULL;
+    return size > 0 ? shared_function(p, frame.function, size) : NULL;
 }
 
 void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
@@ -135,7 +135,7 @@ void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t 
     const char *before = stack ? NULL : system_goroutines_start(&p->system, id);
 
     if (before)
-        g->function = keep_function(p, before, strlen(before));
+        g->function = shared_function(p, before, strlen(before));
     else if (stack)
         g->function = known ? *known : function_of(p, stack, outermost);
     if (known || !stack || !g->function || outermost)
@@ -173,7 +173,7 @@ static void descriptor_close(perfetto *p)
     packet_close(p);
 }
 
-/* Ranks are 32 bits and not negative: what is beyond comes last. */
+/* Ranks are non-negative 32-bit integers; larger ones are clamped. */
 static void descriptor_rank(perfetto *p, uint64_t rank)
 {
     protobuf_uint(&p->w, TRACK_SIBLING_ORDER_RANK, rank < INT32_MAX ? rank : INT32_MAX);
@@ -214,7 +214,7 @@ static void describe_counters(perfetto *p)
     describe_counter(p, TRACK_GOMAXPROCS, "GOMAXPROCS", UNIT_COUNT);
 }
 
-/* Regions and logs stand below the track of their goroutine. */
+/* Regions and logs are below the track of their goroutine. */
 static bool wants_goroutine_tracks(const perfetto *p)
 {
     return wants(p, PART_GOROUTINES) || wants(p, PART_REGIONS) || wants(p, PART_LOGS);
@@ -253,7 +253,7 @@ void tracks_restart(perfetto *p)
     p->epoch_track = p->tracks;
 }
 
-/* A track that is not merged with others of its name. */
+/* A track that is not merged with others of the same name. */
 static void describe_single(perfetto *p, uint64_t uuid, uint64_t parent, const char *name,
                             size_t size, uint64_t rank)
 {
@@ -279,7 +279,7 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
         g->system = system_goroutines_is(&p->system, id);
         g->track = ++p->tracks;
     }
-    /* In the packet of the track, which comes next. */
+    /* The name is interned in the packet of the track, which comes next. */
     if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
         g->name = intern_new_name(p, l.text, l.size);
     uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
@@ -351,7 +351,7 @@ uint32_t lane_take(perfetto *p, perfetto_lanes *lanes)
     return track;
 }
 
-void lane_give(perfetto *p, perfetto_lanes *lanes, uint32_t track)
+void lane_release(perfetto *p, perfetto_lanes *lanes, uint32_t track)
 {
     /* A reader that starts late does not know tracks of an earlier epoch. */
     if (track <= p->epoch_track)

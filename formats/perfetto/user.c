@@ -1,16 +1,16 @@
-/* user.c - what the program says about itself: tasks, regions and logs. */
+/* user.c - user annotations: tasks, regions and logs. */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
 
 enum {
-    /* Slices nested deeper than that the viewer does not show (it stops at 512). */
+    /* The viewer does not show slices nested deeper than 512. */
     MOST_REGIONS = 400,
-    /* Tasks nested deeper stand beside their parents (the viewer allows 100 tracks above one). */
+    /* Deeper tasks are placed beside their parents (the viewer allows 100 tracks above one). */
     MOST_TASK_DEPTH = 50,
 };
 
-/* What belongs to a task carries its id: the viewer then highlights all of it together. */
+/* Adds the task's id to the event; the viewer highlights all events with the same id. */
 static void annotate_task(perfetto *p, uint64_t task)
 {
     if (!task)
@@ -19,21 +19,22 @@ static void annotate_task(perfetto *p, uint64_t task)
     event_annotate_uint(p, ANNOTATE_TASK, task);
 }
 
-/* The goroutine leaves its innermost region that is not shown; false if there is none. */
+/* The goroutine leaves its innermost region that began before the time range; false if there is
+ * none. */
 static bool region_left(perfetto_goroutine *g)
 {
     perfetto_region *region = g->region;
 
     if (region)
-        g->region = region->around;
+        g->region = region->outer;
     free(region);
     return region;
 }
 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
-/* For when it is shown. */
-static void keep_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
+/* Remembers the task for the beginning of the time range. */
+static void remember_task(perfetto *p, perfetto_task *task, const gotrace_event *e)
 {
     free(task->name);
     task->name = malloc(e->text_size + 1);
@@ -54,7 +55,7 @@ static void task_begin(perfetto *p, const gotrace_event *e)
     uint16_t depth = 0;
     const perfetto_task *parent = idpool_find(&p->tasks, e->value);
 
-    /* A track of an earlier epoch would be unknown to a reader that starts late. */
+    /* A reader that starts late does not know a track of an earlier epoch. */
     if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
         parent_track = parent->track;
         depth = (uint16_t)(parent->depth + 1);
@@ -80,8 +81,8 @@ static void task_begin(perfetto *p, const gotrace_event *e)
     if (e->goroutine)
         event_annotate_uint(p, ANNOTATE_GOROUTINE, e->goroutine);
     event_close(p);
-    if (p->silent)
-        keep_task(p, task, e);
+    if (p->before_window)
+        remember_task(p, task, e);
 }
 
 static void task_end(perfetto *p, const gotrace_event *e)
@@ -161,8 +162,8 @@ void tasks_end(perfetto *p)
 
 /* ---- regions and logs ---------------------------------------------------------------------- */
 
-/* For when it is shown. */
-static void keep_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
+/* Remembers the region for the beginning of the time range. */
+static void remember_region(perfetto *p, perfetto_goroutine *g, const gotrace_event *e)
 {
     perfetto_region *region = malloc(sizeof *region + e->text_size);
 
@@ -170,7 +171,7 @@ static void keep_region(perfetto *p, perfetto_goroutine *g, const gotrace_event 
         protobuf_fail(&p->w);
         return;
     }
-    region->around = g->region;
+    region->outer = g->region;
     region->task = e->subject;
     region->size = e->text_size;
     if (e->text_size > 0)
@@ -189,13 +190,13 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
     event_name(p, name);
     annotate_task(p, e->subject);
     event_close(p);
-    if (p->silent)
-        keep_region(p, g, e);
+    if (p->before_window)
+        remember_region(p, g, e);
 }
 
 static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
 {
-    /* One that began before the trace has no slice to end. */
+    /* A region that began before the trace has no slice to end. */
     if (g->regions == 0 || g->regions-- > MOST_REGIONS)
         return;
     region_left(g);
@@ -224,11 +225,11 @@ void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
 
     while (g->region) {
         perfetto_region *region = g->region;
-        g->region = region->around;
-        region->around = outermost;
+        g->region = region->outer;
+        region->outer = outermost;
         outermost = region;
     }
-    /* Those too deep to be shown are counted all the same. */
+    /* Regions too deep to be shown are still counted. */
     uint32_t deeper = g->regions > MOST_REGIONS ? g->regions - MOST_REGIONS : 0;
     g->regions = 0;
     while (outermost) {
@@ -237,7 +238,7 @@ void regions_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
                            .subject = region->task,
                            .text = region->name,
                            .text_size = region->size};
-        outermost = region->around;
+        outermost = region->outer;
         region_begin(p, g, &e);
         free(region);
     }
@@ -250,7 +251,8 @@ void regions_end(perfetto *p, perfetto_goroutine *g)
         region_end(p, g, 0);
 }
 
-/* "[category] message", as Go's own viewer shows it; to be freed. NULL when memory is refused. */
+/* "[category] message", as in Go's own viewer; to be freed by the caller. NULL if memory is
+ * refused. */
 static char *log_text(const gotrace_event *e, size_t *size)
 {
     char *text = malloc(e->text_size + e->message_size + 4);

@@ -1,4 +1,4 @@
-/* window.c - a part of the trace's time: what was going on when it begins. */
+/* window.c - the beginning of a time range: begins all slices that are open there. */
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
@@ -33,7 +33,7 @@ static void counters_reopen(perfetto *p)
     for (size_t i = 0; i < sizeof p->metrics / sizeof p->metrics[0]; i++)
         if (p->metrics[i].known)
             metric_write(p, i);
-    /* All of them, at once. */
+    /* Write all counters of goroutines at once. */
     p->changed = p->version >= GOTRACE_FIRST_V2 ? TRACK_THREADS - TRACK_RUNNABLE + 1
                                                 : TRACK_SYSCALL - TRACK_RUNNABLE + 1;
     state_advance(p, INT64_MAX);
@@ -42,7 +42,7 @@ static void counters_reopen(perfetto *p)
 void window_begin(perfetto *p)
 {
     packet_settle(p);
-    p->silent = false;
+    p->before_window = false;
     p->time = p->from;
     perfetto_restart(p);
     goroutines_reopen(p);
