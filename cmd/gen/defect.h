@@ -2,7 +2,8 @@
  * defect.h - a trace in which one rule is violated: write a sound trace, then change one place.
  *
  *   defect.c            find the places in the sound trace; write the changed copy
- *   defect_plant.c      the change for each rule */
+ *   defect_plant.c      the change for each rule
+ */
 #ifndef GEN_DEFECT_H
 #define GEN_DEFECT_H
 

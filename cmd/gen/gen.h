@@ -15,7 +15,8 @@
  *
  * All random decisions come from one integer generator, and no floating point is used: the same
  * seed gives the same bytes on every machine. Memory depends on the number of procs and goroutines,
- * not on the number of events. */
+ * not on the number of events.
+ */
 #ifndef GEN_H
 #define GEN_H
 

@@ -1,6 +1,7 @@
 /*
  * pipe.h - a ring of blocks between the simulator, which generates events, and the writer. Both
- * take about the same time, so they run in parallel. */
+ * take about the same time, so they run in parallel.
+ */
 #ifndef GEN_PIPE_H
 #define GEN_PIPE_H
 

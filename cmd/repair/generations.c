@@ -1,19 +1,18 @@
 /*
- * generations.c - v2: which generations of a trace stay as they stand, and the trace made of
- * these and of those that are rebuilt.
+ * generations.c - v2: choose the generations that are copied unchanged, and combine them with the
+ * rebuilt ones.
  *
- * A generation has its own tables, clocks and sequence numbers, and begins with how things stand.
- * What ties it to the one before is that things stand as that one left them, and the numbers of GC
- * cycles. So one that is sound when it is read alone is kept, and the one before, if it is told
- * anew, is made to end as it begins.
- */
+ * A generation has its own tables, clocks, sequence numbers and initial statuses. It depends on the
+ * one before only through the statuses and the numbers of GC cycles. So a generation that is sound
+ * when it is read on its own is kept; if the one before is rebuilt, that is made to end with
+ * matching statuses (boundary.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/repair/repair.h"
 #include "cmd/semantics.h"
 
-/* ---- a list of them ------------------------------------------------------------------------- */
+/* ---- list of generations --------------------------------------------------------------------- */
 
 bool repair_generation_put(repair *r, repair_generation generation)
 {
@@ -43,9 +42,9 @@ void repair_generations_drop(const repair *r, repair_generations *g)
     *g = (repair_generations){.count = 0};
 }
 
-/* ---- which are kept ------------------------------------------------------------------------- */
+/* ---- choosing generations -------------------------------------------------------------------- */
 
-/* The one in which a problem is; all if nobody knows. */
+/* Mark the generation that contains the problem. */
 static void mark_broken(void *ctx, const gotrace_error *problem)
 {
     repair_generations *g = ctx;
@@ -71,7 +70,7 @@ bool repair_generations_examine(const repair *r, const parts_bytes *image, repai
     return verdict_each(image->bytes, image->count, r->job->config, mark_broken, g, v, r->error);
 }
 
-/* Whether a generation is sound if nothing was before it. */
+/* Whether a generation is sound on its own. */
 static bool stands_alone(repair *r, const parts_bytes *image, repair_generation *g)
 {
     parts_bytes alone = {0};
@@ -99,7 +98,7 @@ bool repair_generations_keep(repair *r, const parts_bytes *image)
     enum { MANY = 256 };
     repair_generations *g = &r->generations;
     verdict v;
-    if (g->count == 1) /* nothing but that one could be kept */
+    if (g->count == 1) /* there is nothing else to keep */
         g->count = 0;
     if (g->count == 0)
         return true;
@@ -108,14 +107,15 @@ bool repair_generations_keep(repair *r, const parts_bytes *image)
     size_t broken = 0;
     for (size_t i = 0; i < g->count; i++)
         broken += g->list[i].broken;
-    if (g->count > MANY && broken > g->count / 2) /* no trace is damaged like that */
+    if (g->count > MANY && broken > g->count / 2) /* beyond what damage does: rebuild everything */
         g->count = 0;
     for (size_t i = 0; i < g->count; i++) {
         g->list[i].kept = !g->list[i].broken;
         if (g->list[i].broken && !stands_alone(r, image, &g->list[i]))
             return false;
     }
-    /* Behind one that is rebuilt it may well be sound: that one will end as it begins. */
+    /* A broken generation after one that will be rebuilt may be sound: the rebuilt one will end
+     * with matching statuses. */
     for (size_t i = g->count; i-- > 1;)
         if (g->list[i].broken && !g->list[i - 1].kept && !g->list[i - 1].broken)
             g->list[i].broken = false;
@@ -123,7 +123,8 @@ bool repair_generations_keep(repair *r, const parts_bytes *image)
     return true;
 }
 
-/* Of several on end the first one is at fault: in the others it goes on. */
+/* Of consecutive broken generations only the first is rebuilt: the others may just follow from it.
+ */
 bool repair_generations_blame(repair_generations *g, const repair_generations *broken)
 {
     bool less = false;
@@ -137,7 +138,7 @@ bool repair_generations_blame(repair_generations *g, const repair_generations *b
     return less;
 }
 
-/* ---- what an image has of them --------------------------------------------------------------- */
+/* ---- generations of an image ----------------------------------------------------------------- */
 
 repair_batch *repair_first_batch(const repair *layout, uint64_t generation)
 {
@@ -192,27 +193,26 @@ repair_gc repair_gc_of(const repair *layout, uint64_t generation)
     return gc;
 }
 
-/* ---- splicing ------------------------------------------------------------------------------- */
+/* ---- combining ------------------------------------------------------------------------------- */
 
-/* What is put together: the batches of the image and of what was written. */
+/* Combines batches of the image and of the rebuilt trace. */
 typedef struct splice {
     repair *r;
     repair image, written;
-    uint64_t gc;   /* number of the last of the GC's events so far, 0 if there was none */
-    uint64_t more; /* what is added to those that the writer gave */
-    uint64_t fill, fill_behind; /* so many are missing behind that one */
+    uint64_t gc;               /* number of the last GC event so far; 0: none */
+    uint64_t more;             /* added to the GC numbers that the writer assigned */
+    uint64_t fill, fill_after; /* number of GC events to insert after the one with that number */
     parts_bytes *into, body;
 } splice;
 
-/* A GC's event with its number, and behind it that the cycle goes on, for each number that is
- * missing. */
+/* Write a GC event with its final number, followed by GCActive events for the missing numbers. */
 static bool put_gc(splice *s, const repair_record *record)
 {
     repair *r = s->r;
     uint64_t number = record->args[1] + s->more;
-    bool fill = record->args[1] == s->fill_behind && !has_edge(record, GOTRACE_KIND_RANGE_END);
+    bool fill = record->args[1] == s->fill_after && !has_edge(record, GOTRACE_KIND_RANGE_END);
     uint8_t code = (uint8_t)record->spec->code;
-    if (record->args[1] > s->fill_behind)
+    if (record->args[1] > s->fill_after)
         number += s->fill;
     for (uint64_t i = 0, count = fill ? s->fill : 0; i <= count; i++, code = GOTRACE_V2_GCActive) {
         bool done = repair_put(r, &s->body, &code, 1) &&
@@ -226,7 +226,7 @@ static bool put_gc(splice *s, const repair_record *record)
     return true;
 }
 
-/* The records, with the numbers of the GC's events that they are to have. */
+/* Copy the records, with final numbers of GC events. */
 static bool put_records(splice *s, const repair_batch *b)
 {
     const uint8_t *p = s->written.bytes + b->body, *end = s->written.bytes + b->end, *from = p;
@@ -243,7 +243,7 @@ static bool put_records(splice *s, const repair_batch *b)
     return repair_put(s->r, &s->body, from, (size_t)(end - from));
 }
 
-/* A batch that was written, as one of that generation. */
+/* Copy a batch of the rebuilt trace into the given generation. */
 static bool put_written_batch(splice *s, const repair_batch *b, uint64_t generation)
 {
     repair *r = s->r;
@@ -263,7 +263,7 @@ static bool put_written_batch(splice *s, const repair_batch *b, uint64_t generat
            repair_put(r, s->into, s->body.bytes, s->body.count);
 }
 
-/* The clocks of the image; those of the rewritten trace went through nanoseconds. */
+/* Copy the clocks of the image; those of the rebuilt trace were rounded to ns. */
 static bool put_own_clocks(splice *s, uint64_t generation)
 {
     const repair_batch *b = repair_first_batch(&s->image, generation);
@@ -289,19 +289,21 @@ static bool put_written(splice *s, const repair_generation *g)
     return true;
 }
 
-/* GC cycles are numbered on from the generation before, so that the next one that is kept does so
- * too: in the first one that has any they can begin with any number, else numbers are filled in. */
+/* Number the GC cycles so that they continue the generation before and lead to the next kept one.
+ * The first cycles can have any number; otherwise GCActive events fill the gap. */
 static void number_gc(splice *s, const repair_generations *g, size_t i)
 {
     enum { MOST = 1000, FAR = 16 };
     repair_gc own = repair_gc_of(&s->written, g->list[i].written), next = {.first = 0};
     s->more = s->fill = 0;
-    s->fill_behind = own.last_on;
+    s->fill_after = own.last_on;
     if (g->list[i].written == 0 || own.first == 0)
         return;
     for (size_t k = i + 1; k < g->count && k <= i + FAR && g->list[k].kept && next.first == 0; k++)
         next = repair_gc_of(&s->image, g->list[k].number);
-    uint64_t wanted = next.first > 0 ? next.first - 1 : 0; /* the last number */
+    uint64_t wanted = next.first > 0
+                          ? next.first - 1
+                          : 0; /* number of the last GC event that the next generation requires */
     if (s->gc > 0)
         s->more = s->gc + 1 - own.first;
     else if (wanted > own.last)
@@ -346,7 +348,7 @@ bool repair_lay_out(const repair *r, const parts_bytes *trace, repair *layout)
                        .size = trace->count,
                        .version = r->version,
                        .memory = r->memory,
-                       .silent = true,
+                       .quiet = true,
                        .totals = r->totals,
                        .error = r->error};
     return repair_scan(layout);

@@ -1,33 +1,33 @@
 /*
- * headless.c - whether bytes without a header are a trace, and of which version.
+ * headless.c - decide whether bytes without a header are a trace, and of which version.
  *
- * Some bytes of any file make sense as records: of random ones a quarter do, and a single string
- * may take in a million more. So what counts is not how many bytes are in batches, but how many
- * bytes of batches are evidence:
+ * Part of the bytes of any file can be read as records: a quarter of random bytes, and a single
+ * string may cover a million bytes. So the size of the batches found proves nothing; what counts is
+ * the number of bytes that are evidence. Evidence is a record
  *
- *   - records, but of what strings and messages hold only text: noise in a string proves nothing;
- *   - in batches that agree with the others: a generation next to that of a neighbour, a start
- *     after the end of the batch before it on the same thread or proc (a pattern that repeats has
- *     the same time again and again), one frequency, a string's id defined once;
- *   - and ENOUGH records of them: by chance so many in a row are one in 4^ENOUGH.
+ *   - that is not a string or message with bytes that are not text;
+ *   - in a batch that is consistent with the others: its generation is that of a neighbour or the
+ *     next, it starts after the previous batch of the same thread or proc ends (a repeating pattern
+ *     has the same time again and again), there is one frequency, and each string id is defined
+ *     once;
+ *   - in a batch of at least ENOUGH records: the chance of so many in a row is one in 4^ENOUGH.
  *
- * It is a trace of the version with the most evidence if that is at least half of the bytes.
- * tests/repair/headless.py measures how often this is wrong, either way.
- */
+ * The bytes are a trace of the version with the most evidence if that is at least half of the
+ * bytes. tests/repair/headless.py measures the rate of wrong decisions of both kinds. */
 #include "formats/common/idmap.h"
 #include "cmd/repair/repair.h"
 #include "formats/common/utf8.h"
 
 enum { ENOUGH = 12 };
 
-/* What the batches say, read as one version. */
+/* The evidence for one version. */
 typedef struct survey {
     const repair *r;
-    idmap written;      /* by owner and kind, the last batch: its index + 1 */
-    idmap strings;      /* by id and generation, those that are defined */
-    uint64_t frequency; /* 0: none seen */
+    idmap written;      /* owner and kind -> index of the last batch + 1 */
+    idmap strings;      /* id and generation of each string that is defined */
+    uint64_t frequency; /* 0: none found */
     uint64_t bytes, records;
-    bool memory; /* none was refused */
+    bool memory; /* no allocation failed */
 } survey;
 
 static bool is_text(const uint8_t *data, size_t size)
@@ -38,8 +38,8 @@ static bool is_text(const uint8_t *data, size_t size)
     return utf8_valid_prefix((const char *)data, size) == size;
 }
 
-/* Whether a record says nothing that others contradict: there is one frequency, and one string of
- * an id in a generation. */
+/* False if the record contradicts an earlier one: a second frequency, or a second string of the
+ * same id in a generation. */
 static bool record_agrees(survey *s, const repair_batch *b, const repair_record *record)
 {
     bool v2 = repair_is_v2(s->r);
@@ -59,7 +59,7 @@ static bool record_agrees(survey *s, const repair_batch *b, const repair_record 
     return true;
 }
 
-/* Add up a batch's records, unless one of them disagrees with others. */
+/* Count a batch's records, unless one of them contradicts others. */
 static void survey_records(survey *s, const repair_batch *b)
 {
     const uint8_t *p = repair_records_of(s->r, b), *end = s->r->bytes + b->end;
@@ -75,7 +75,7 @@ static void survey_records(survey *s, const repair_batch *b)
     s->records += records;
 }
 
-/* A generation's batches are written together, and the next one follows. */
+/* Batches are ordered by generation, and generations are consecutive. */
 static bool are_neighbours(const repair_batch *before, const repair_batch *after)
 {
     return after->generation == before->generation || after->generation == before->generation + 1;
@@ -95,7 +95,7 @@ static bool same_bytes(const repair *r, const repair_batch *a, const repair_batc
            memcmp(r->bytes + a->offset, r->bytes + b->offset, size) == 0;
 }
 
-/* Whether it comes after the batch of its kind that the owner wrote before. */
+/* Whether the batch starts after the owner's previous batch of this kind. */
 static bool time_agrees(survey *s, size_t i)
 {
     enum { KINDS = 8 };
@@ -116,7 +116,7 @@ static void survey_batch(survey *s, size_t i)
 {
     const repair_batch *b = &s->r->batches[i];
     if (b->kind == PARTS_END) {
-        /* One ends a generation, and takes a byte. */
+        /* An EndOfGeneration directly after a batch counts as one byte. */
         s->bytes += i > 0 && b[-1].kind != PARTS_END && b[-1].end == b->offset;
     } else if (generation_agrees(s->r, i) && time_agrees(s, i)) {
         if (b->is_experiment)
@@ -126,9 +126,9 @@ static void survey_batch(survey *s, size_t i)
     }
 }
 
-/* The bytes that are evidence for the repair's version; 0 where there is too little. False only
- * where the system or a limit says no. */
-static bool evidence(repair *r, uint64_t *bytes)
+/* Count the bytes of evidence for the repair's version; 0 if there are too few. False only on a
+ * system error or an exceeded limit. */
+static bool count_evidence(repair *r, uint64_t *bytes)
 {
     survey s = {.r = r, .memory = true};
     if (!repair_scan(r) || !repair_resume(r))
@@ -152,16 +152,16 @@ bool repair_guess_version(repair *r)
     int best = 0;
     uint64_t most = 0, bytes;
     bool done = true;
-    r->silent = r->headless = true;
+    r->quiet = r->headless = true;
     for (size_t i = 0; done && i < count; i++) {
         r->version = versions[i];
-        done = evidence(r, &bytes);
+        done = count_evidence(r, &bytes);
         if (done && bytes > most) {
             most = bytes;
             best = r->version;
         }
     }
-    r->silent = false;
+    r->quiet = false;
     r->version = best;
     return done;
 }

@@ -1,4 +1,4 @@
-/* image.c - the trace of the batches that were found, with what it lacks. */
+/* image.c - build a trace of the batches found, and add what is missing. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,12 +8,13 @@
 
 /* What a generation (v1: the trace) defines and refers to. */
 typedef struct needs {
-    idmap strings, stacks; /* value: bits of the following */
+    idmap strings, stacks; /* id -> DEFINED, REFERRED */
     uint64_t most_string;
     uint64_t first, last; /* ticks */
     uint64_t events;
     bool timed;
-    bool defines; /* it has a part of the tables that v2 (v1: stacks) has at the end */
+    bool defines; /* contains a part of the tables that v2 writes at the end of a generation (v1:
+                     stacks) */
 } needs;
 
 enum { DEFINED = 1, REFERRED = 2, SECOND = 1000000000 };
@@ -58,7 +59,7 @@ static bool put_byte(repair *r, parts_bytes *b, unsigned byte)
     return repair_put(r, b, &c, 1);
 }
 
-/* ---- what is defined and referred to -------------------------------------------------------- */
+/* ---- definitions and references -------------------------------------------------------------- */
 
 static bool note(repair *r, idmap *map, uint64_t id, uint8_t what)
 {
@@ -146,11 +147,12 @@ static void needs_free(needs *n)
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-/* A record with less time before it. */
-static bool put_earlier(repair *r, parts_bytes *into, const repair_record *record, uint64_t less)
+/* Copy a record with a smaller time delta. */
+static bool put_with_smaller_delta(repair *r, parts_bytes *into, const repair_record *record,
+                                   uint64_t less)
 {
     const uint8_t *p = record->at + 1, *end = record->at + record->size;
-    size_t n = !repair_is_v2(r) && r->version < 7; /* the one to be changed */
+    size_t n = !repair_is_v2(r) && r->version < 7; /* index of the delta */
     uint64_t v;
     parts_bytes values = {0};
     bool done = true;
@@ -184,7 +186,7 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
     const uint8_t *late = r->bytes + b->late;
     return repair_record_at(r->version, late, end, &record) &&
            repair_put(r, into, from, (size_t)(late - from)) &&
-           put_earlier(r, into, &record, b->less) &&
+           put_with_smaller_delta(r, into, &record, b->less) &&
            repair_put(r, into, late + record.size, (size_t)(end - late) - record.size);
 }
 
@@ -226,7 +228,7 @@ static bool put_string(repair *r, parts_bytes *b, uint64_t id, const char *text)
            repair_put(r, b, text, size);
 }
 
-/* One frame: its function and its file are called so, in line 1. */
+/* A stack of one frame; function and file have the given name, the line is 1. */
 static bool put_stack(repair *r, parts_bytes *b, uint64_t id, uint64_t function, const char *name)
 {
     parts_bytes v = {0};
@@ -249,7 +251,7 @@ static bool put_stack(repair *r, parts_bytes *b, uint64_t id, uint64_t function,
     return done;
 }
 
-/* Those that are referred to and not defined, ascending. */
+/* Ids that are referred to but not defined, ascending. */
 static bool missing(repair *r, const idmap *map, uint64_t **ids, size_t *count)
 {
     *count = 0;
@@ -264,8 +266,8 @@ static bool missing(repair *r, const idmap *map, uint64_t **ids, size_t *count)
     return true;
 }
 
-/* An id above that which no string has, so that one can be added. Above the highest all are free,
- * but damage may have written the highest that there is. */
+/* An unused string id above id. Damage may have produced an id close to the maximum, so that not
+ * every id above it is unused. */
 static uint64_t next_free(const needs *n, uint64_t id)
 {
     do
@@ -274,7 +276,7 @@ static uint64_t next_free(const needs *n, uint64_t id)
     return id;
 }
 
-/* Many at once, as after a cut: one finding for all. generation: 0 in v1. */
+/* Report many missing strings and stacks, as after a cut, as one finding. generation: 0 in v1. */
 static void report_tables(repair *r, const needs *n, uint64_t generation, size_t strings,
                           size_t stacks)
 {
@@ -307,11 +309,11 @@ static void report_each(repair *r, repair_kind kind, const char *what, const uin
         repair_report(r, kind, GOTRACE_NO_OFFSET, ids[i], "%s %" PRIu64 " is lost", what, ids[i]);
 }
 
-/* Placeholders name the id. Strings and stacks go into lists of their own. */
+/* Define the missing strings and stacks; their text contains the id. */
 static bool placeholders(repair *r, needs *n, uint64_t generation, parts_bytes *strings,
                          parts_bytes *stacks)
 {
-    enum { FEW = 4 }; /* so many are named one by one */
+    enum { FEW = 4 }; /* up to this number each one is reported by itself */
     uint64_t *string_ids = NULL, *stack_ids = NULL;
     size_t string_count = 0, stack_count = 0;
     char text[64];
@@ -349,8 +351,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The times of CPU samples, of which there are a hundred a second and thread. */
-static uint64_t by_samples(const repair *r)
+/* The interval of CPU samples, of which each thread has 100 per second. */
+static uint64_t frequency_by_samples(const repair *r)
 {
     enum { MOST = 512, ENOUGH = 16, RATE = 100 };
     uint64_t gaps[MOST], last[64] = {0};
@@ -362,7 +364,7 @@ static uint64_t by_samples(const repair *r)
         for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
             if (record.spec->code != GOTRACE_V1_CPUSample || record.arg_count < 3)
                 continue;
-            /* After the difference of time come the time, the proc and the goroutine. */
+            /* Arguments: time delta, time, proc, goroutine. */
             uint64_t *before = &last[record.args[2] % 64], ticks = record.args[1];
             if (*before != 0 && ticks > *before && count < MOST)
                 gaps[count++] = ticks - *before;
@@ -375,11 +377,11 @@ static uint64_t by_samples(const repair *r)
     return gaps[count / 2] * RATE;
 }
 
-/* Nothing else in a v1 trace contains the frequency: tracers divide the processor's counter by 64,
- * and most processors have three counts per nanosecond. */
+/* Estimate the frequency of a v1 trace that lost it. Without CPU samples nothing else depends on
+ * it; tracers divide the processor's counter, mostly of 3 GHz, by 64. */
 static uint64_t estimate_frequency(const repair *r, const char **how)
 {
-    uint64_t frequency = r->version >= 19 ? by_samples(r) : 0;
+    uint64_t frequency = r->version >= 19 ? frequency_by_samples(r) : 0;
     *how = "by the CPU samples, a hundred a second";
     if (frequency > 0)
         return frequency;
@@ -412,12 +414,12 @@ static bool put_frequency(repair *r, parts_bytes *into)
            (r->version >= 7 || repair_put_varint(r, into, 0));
 }
 
-/* A trace without an event is none. If nothing is left of it, it says that there was one proc. */
+/* A trace must have an event. If none is left, write one that sets the number of procs to 1. */
 static bool put_only_event(repair *r, parts_bytes *into)
 {
     enum { V2_IDLE = 2 };
     repair_report(r, REPAIR_ADDED, GOTRACE_NO_OFFSET, 1,
-                  "nothing is left of the trace: it tells of one proc, and of no event");
+                  "nothing is left of the trace; it is written with the number of procs only");
     if (r->totals)
         r->totals->added++;
     if (repair_is_v2(r)) {
@@ -425,7 +427,7 @@ static bool put_only_event(repair *r, parts_bytes *into)
         return repair_put_v2_header(r, into, 1, 0, 1, sizeof status) &&
                repair_put(r, into, status, sizeof status);
     }
-    /* Values: (the difference of numbers,) that of times, the procs, no stack. */
+    /* (Sequence delta,) time delta, number of procs, no stack. */
     static const uint8_t procs[] = {GOTRACE_V1_Gomaxprocs | 2 << 6, 0, 1, 0};
     static const uint8_t procs_numbered[] = {GOTRACE_V1_Gomaxprocs | 2 << 6, 1, 0, 1, 0};
     return put_v1_header(r, into, 0, 0, 1) &&
@@ -457,7 +459,7 @@ static bool image_v1(repair *r, parts_bytes *image)
 
 /* ---- v2 ------------------------------------------------------------------------------------- */
 
-/* The clocks in a batch. */
+/* Read the clocks of a batch. */
 static clocks clocks_of(const repair *r, const repair_batch *b)
 {
     const uint8_t *p = repair_records_of(r, b), *end = r->bytes + b->end;
@@ -479,8 +481,8 @@ static clocks clocks_of(const repair *r, const repair_batch *b)
     return c;
 }
 
-/* The clocks of another generation, gone on until then. */
-static clocks go_on(clocks c, uint64_t ticks)
+/* Extrapolate another generation's clocks to the given time. */
+static clocks extrapolate(clocks c, uint64_t ticks)
 {
     __extension__ typedef unsigned __int128 wide;
     bool back = ticks < c.ticks;
@@ -495,15 +497,15 @@ static clocks go_on(clocks c, uint64_t ticks)
     return c;
 }
 
-/* Those that are lost are as in the last generation before that has them, else the next; else as
- * with most machines. */
+/* Replace lost clocks by those of the last generation before, or else of the next one; without any,
+ * assume the most common frequency. */
 static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64_t ticks,
                        const clocks *like)
 {
     clocks best = {.frequency = SECOND / 64};
     if (like->known)
         best = *like;
-    best = go_on(best, ticks);
+    best = extrapolate(best, ticks);
     repair_report(
         r, like->known ? REPAIR_CLOCKS : REPAIR_FREQUENCY, GOTRACE_NO_OFFSET, best.frequency,
         "the clocks of generation %" PRIu64 " are lost; %" PRIu64 " Hz are estimated%s", generation,
@@ -524,11 +526,11 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
     return done;
 }
 
-/* Records of a table, in batches that are not too long. */
+/* Write records of a table in batches of at most PARTS_MOST bytes. */
 static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t generation,
                       uint64_t ticks, const parts_bytes *records)
 {
-    if (records->count == 0) /* and there may be no bytes to point at */
+    if (records->count == 0) /* bytes may be NULL */
         return true;
     const uint8_t *p = records->bytes, *end = records->bytes + records->count;
     const uint8_t *from = p;
@@ -547,15 +549,15 @@ static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t ge
     return true;
 }
 
-/* Whether it stays in the image. */
-static bool stays(const repair *r, const repair_batch *b)
+/* Whether the batch is part of the image. */
+static bool is_in_image(const repair *r, const repair_batch *b)
 {
     if (b->dropped || b->kind == PARTS_END || (b->cut && b->end <= b->body + 1))
         return false;
     return b->kind != PARTS_SYNC || clocks_of(r, b).known;
 }
 
-/* A generation's batches, in the order of the file. */
+/* Write a generation's batches, in the order of the file. */
 static bool image_generation(repair *r, parts_bytes *image, repair_batch *const *list, size_t count,
                              clocks *like)
 {
@@ -567,7 +569,7 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     for (size_t i = 0; done && i < count; i++) {
         const repair_batch *b = list[i];
         ended = ended || b->kind == PARTS_END;
-        if (!stays(r, b))
+        if (!is_in_image(r, b))
             continue;
         any = true;
         synced = synced || b->kind == PARTS_SYNC;
@@ -599,10 +601,10 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     return done;
 }
 
-/* Numbers have no gaps: generations of which nothing is left stand there without an event. Their
- * clocks are those of the one before. */
-static bool put_lost(repair *r, parts_bytes *image, const repair_batch *before,
-                     const repair_batch *after, const clocks *like)
+/* Generations are numbered consecutively: write the lost ones empty, with the clocks of the one
+ * before. */
+static bool put_empty_generations(repair *r, parts_bytes *image, const repair_batch *before,
+                                  const repair_batch *after, const clocks *like)
 {
     enum { MOST = 64 };
     uint64_t first = before->generation + 1, ticks = like->ticks > 0 ? like->ticks : after->time;
@@ -611,11 +613,11 @@ static bool put_lost(repair *r, parts_bytes *image, const repair_batch *before,
     repair_report_generations(r, REPAIR_LOST, first, after->generation - 1, NULL);
     for (uint64_t number = first; number < after->generation; number++) {
         repair_generation lost = {.number = number, .begin = image->count};
-        bool silent = r->silent;
-        r->silent = true; /* that its clocks are lost goes without saying */
+        bool quiet = r->quiet;
+        r->quiet = true; /* do not report the clocks of a lost generation */
         bool done = put_clocks(r, image, number, ticks, like) &&
                     (r->version < 26 || put_byte(r, image, GOTRACE_V2_EndOfGeneration));
-        r->silent = silent;
+        r->quiet = quiet;
         lost.end = image->count;
         if (!done || !repair_generation_put(r, lost))
             return false;
@@ -649,7 +651,7 @@ static bool image_v2(repair *r, parts_bytes *image)
     for (size_t i = 0, next; done && i < r->count; i = next) {
         for (next = i + 1; next < r->count && list[next]->generation == list[i]->generation;)
             next++;
-        done = (i == 0 || put_lost(r, image, list[i - 1], list[i], &like)) &&
+        done = (i == 0 || put_empty_generations(r, image, list[i - 1], list[i], &like)) &&
                image_generation(r, image, list + i, next - i, &like);
     }
     if (done && image->count == before)

@@ -1,15 +1,15 @@
-/* mend.c - batches that stand twice, in the wrong place, or at times that cannot be. */
+/* mend.c - correct batches that are duplicated, out of place, or have impossible times. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "formats/common/plural.h"
 #include "cmd/repair/repair.h"
 
-/* A list of batches of one owner, in the order of the file. */
-typedef struct row {
+/* Batches of one owner, in the order of the file. */
+typedef struct batch_list {
     repair_batch **list;
     size_t count;
-} row;
+} batch_list;
 
 static int compare_owners(const void *a, const void *b)
 {
@@ -31,8 +31,7 @@ static int compare_times(const void *a, const void *b)
 
 /* ---- generations ---------------------------------------------------------------------------- */
 
-/* A generation's batches stand together: one of another generation among them is not of it, unless
- * there is more than that. */
+/* Correct the generation of a single batch that is surrounded by batches of another generation. */
 static void mend_generations(repair *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -44,36 +43,36 @@ static void mend_generations(repair *r)
             continue;
         const repair_batch *like = before ? before : after;
         bool between = before && after && before->generation == after->generation;
-        /* What is the next one, as a single batch at the end can be, is left so. */
+        /* A single batch of the next generation at the end is plausible. */
         if (!between && (b->generation == like->generation + 1 || !before))
             continue;
         if (b->generation == like->generation)
             continue;
         repair_report(r, REPAIR_GENERATION, b->offset, b->generation,
-                      "the batch says generation %" PRIu64 ", and stands among those of %" PRIu64,
+                      "a batch of generation %" PRIu64 " is among those of generation %" PRIu64,
                       b->generation, like->generation);
         b->generation = like->generation;
         b->changed = true;
     }
 }
 
-/* ---- chance --------------------------------------------------------------------------------- */
+/* ---- false positives ------------------------------------------------------------------------- */
 
-/* v1's batches can be taken for some where there are none. Those are found by searching, and their
- * times are not among the others'. Their strings and stacks are rarely so by chance. */
-static void drop_chance(repair *r)
+/* v1: drop batches that were found by searching and whose times are far from those of the others.
+ * keep_tables restores their strings and stacks, which are rarely false. */
+static void drop_false_batches(repair *r)
 {
     uint64_t low = UINT64_MAX, high = 0;
     size_t sure = 0;
     for (size_t i = 0; i < r->count; i++) {
         const repair_batch *b = &r->batches[i];
         if (b->searched || b->end == b->body)
-            continue; /* where nothing follows, the header may be damaged */
+            continue; /* an empty batch is no evidence: its header may be damaged */
         sure++;
         low = b->time < low ? b->time : low;
         high = b->last > high ? b->last : high;
     }
-    /* What is taken for a time by chance is a small number mostly, and times are large. */
+    /* A false batch mostly has a small number as its time, and real times are large. */
     enum { ENOUGH = 2, SPANS = 16 };
     uint64_t span = sure >= ENOUGH ? high - low : 0;
     span = span < UINT64_MAX / 2 / SPANS ? SPANS * span : UINT64_MAX / 2;
@@ -96,11 +95,11 @@ static bool has_tables(const repair *r, const repair_batch *b)
     return false;
 }
 
-/* Take the strings and stacks of what is no batch, where no other one has them. */
+/* Restore the strings and stacks of dropped batches that do not overlap with another batch. */
 static void keep_tables(repair *r)
 {
     const repair_batch *before = NULL;
-    size_t next = 0; /* the first batch after b that is not dropped */
+    size_t next = 0; /* first batch after b that is not dropped */
     for (size_t i = 0; i < r->count; i++) {
         repair_batch *b = &r->batches[i];
         next = next > i ? next : i + 1;
@@ -120,7 +119,7 @@ static void keep_tables(repair *r)
     }
 }
 
-/* Where bytes are damaged, and which are in no batch. */
+/* Report damaged batches and bytes in no batch. */
 static void emit_damage(repair *r)
 {
     size_t at = r->headless ? 0 : PARTS_HEADER, begin = at;
@@ -151,7 +150,7 @@ static void emit_damage(repair *r)
     }
 }
 
-/* ---- doubles -------------------------------------------------------------------------------- */
+/* ---- duplicates ------------------------------------------------------------------------------ */
 
 static bool same_batch(const repair *r, const repair_batch *a, const repair_batch *b)
 {
@@ -160,9 +159,9 @@ static bool same_batch(const repair *r, const repair_batch *a, const repair_batc
            memcmp(r->bytes + a->offset, r->bytes + b->offset, size) == 0;
 }
 
-static void drop_doubles(repair *r, const row *owned)
+static void drop_duplicates(repair *r, const batch_list *owned)
 {
-    enum { FAR = 64 }; /* how far apart they may be */
+    enum { FAR = 64 }; /* greatest distance between duplicates, in batches of the owner */
     for (size_t i = 0; i < owned->count; i++)
         for (size_t k = i + 1; k < owned->count && k < i + FAR; k++) {
             repair_batch *a = owned->list[i], *b = owned->list[k];
@@ -175,7 +174,7 @@ static void drop_doubles(repair *r, const row *owned)
         }
 }
 
-/* ---- places --------------------------------------------------------------------------------- */
+/* ---- order of batches ------------------------------------------------------------------------ */
 
 static bool is_timed(const repair_batch *b)
 {
@@ -190,8 +189,8 @@ static bool rises(const repair_batch *list, size_t count)
     return true;
 }
 
-/* Where the times of all fit once they are sorted, they have changed places. */
-static bool restore_places(repair *r, const row *timed)
+/* Sort an owner's batches if their times do not overlap afterwards. */
+static bool restore_places(repair *r, const batch_list *timed)
 {
     size_t capacity = 0;
     repair_batch *sorted = NULL;
@@ -212,7 +211,7 @@ static bool restore_places(repair *r, const row *timed)
                 }
             for (size_t i = 0; i < timed->count; i++)
                 *timed->list[i] = sorted[i];
-            repair_report(r, REPAIR_ORDER, first, moved, "%zu batches stand in each other's place",
+            repair_report(r, REPAIR_ORDER, first, moved, "%zu batches are in the wrong order",
                           moved);
         }
     }
@@ -220,9 +219,9 @@ static bool restore_places(repair *r, const row *timed)
     return true;
 }
 
-/* ---- clocks --------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
-/* The largest difference of time in a batch, and where it is. */
+/* The largest time delta in a batch, and its offset. */
 static uint64_t largest_step(const repair *r, const repair_batch *b, size_t *where)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
@@ -241,7 +240,7 @@ static uint64_t largest_step(const repair *r, const repair_batch *b, size_t *whe
     return most;
 }
 
-/* The batch goes on beyond the beginning of the next one: one step in it is too long. */
+/* The batch ends after the next one begins: reduce its largest time delta. */
 static bool shorten(repair *r, repair_batch *b, uint64_t limit)
 {
     size_t where = 0;
@@ -253,7 +252,7 @@ static bool shorten(repair *r, repair_batch *b, uint64_t limit)
     b->last = limit;
     b->changed = true;
     repair_report(r, REPAIR_CLOCK, where, over,
-                  "an event is %" PRIu64 " tick%s later than can be; it was put back", over,
+                  "an event is %" PRIu64 " tick%s too late; its time was reduced", over,
                   plural(over));
     return true;
 }
@@ -269,9 +268,9 @@ static void move(repair *r, repair_batch *b, uint64_t to)
     b->changed = true;
 }
 
-/* An owner's batches follow each other. Of two that do not, the one that does not fit to the others
- * either is at fault. */
-static void mend_clocks(repair *r, const row *timed)
+/* Make an owner's batches follow each other in time. Of two that overlap, change the one that does
+ * not fit its other neighbour either. */
+static void mend_clocks(repair *r, const batch_list *timed)
 {
     for (size_t i = 1; i < timed->count; i++) {
         repair_batch *a = timed->list[i - 1], *b = timed->list[i];
@@ -297,11 +296,11 @@ static void mend_clocks(repair *r, const row *timed)
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- all steps ------------------------------------------------------------------------------- */
 
-static bool mend_row(repair *r, const row *owned, row *timed)
+static bool mend_owner(repair *r, const batch_list *owned, batch_list *timed)
 {
-    drop_doubles(r, owned);
+    drop_duplicates(r, owned);
     timed->count = 0;
     for (size_t i = 0; i < owned->count; i++)
         if (is_timed(owned->list[i]))
@@ -312,7 +311,7 @@ static bool mend_row(repair *r, const row *owned, row *timed)
     return true;
 }
 
-/* Of several batches with clocks in a generation, the first one stands. */
+/* Keep the first of several batches with clocks in a generation. */
 static void drop_second_clocks(repair *r)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -328,10 +327,10 @@ static void drop_second_clocks(repair *r)
 bool repair_mend(repair *r)
 {
     size_t room = 0, timed_room = 0;
-    row all = {0}, timed = {0};
+    batch_list all = {0}, timed = {0};
     bool done = true;
     if (!repair_is_v2(r))
-        drop_chance(r);
+        drop_false_batches(r);
     if (!repair_resume(r))
         return false;
     keep_tables(r);
@@ -353,8 +352,8 @@ bool repair_mend(repair *r)
             if (all.list[next]->owner != all.list[i]->owner ||
                 all.list[next]->generation != all.list[i]->generation)
                 break;
-        row owned = {all.list + i, next - i};
-        done = mend_row(r, &owned, &timed);
+        batch_list owned = {all.list + i, next - i};
+        done = mend_owner(r, &owned, &timed);
     }
     if (repair_is_v2(r))
         drop_second_clocks(r);

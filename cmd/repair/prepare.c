@@ -1,15 +1,14 @@
 /*
- * prepare.c - what has to have happened before an event that a writer refuses.
+ * prepare.c - add the events that must precede an event that the writer rejects.
  *
- * What an event needs is in its row: the states of goroutines and procs before it, and what its
- * thread has. Where they are, the writer answers. From there the fewest events are added that lead
- * to where the event can happen: a goroutine that runs elsewhere stops there, one that waits is
- * unblocked, a proc that another thread has is given up. Their times are the event's.
- */
+ * The event's row in the table says what it requires: states of goroutines and procs, and what its
+ * thread has. The writer knows the current states. The fewest events are added that lead from these
+ * to those: a goroutine that runs elsewhere stops, a waiting one is unblocked, a proc on another
+ * thread is taken. They have the time of the event. */
 #include "cmd/repair/rebuild.h"
 #include "cmd/semantics.h"
 
-/* The events by which a state is brought about; no other event is named here. */
+/* The events that bring about a state. No other events are named here. */
 enum {
     /* v1 */
     O_PROC_STOP = GOTRACE_V1_ProcStop,
@@ -33,7 +32,7 @@ enum {
     N_SYSCALL_BLOCKED = GOTRACE_V2_GoSyscallEndBlocked,
 };
 
-/* The event by which that range begins or ends, NULL if the version has none. */
+/* The event that begins or ends a range; NULL if the version has none. */
 static const gotrace_event_spec *find_edge(int version, unsigned range, unsigned edge)
 {
     for (unsigned code = 0; code < 256; code++) {
@@ -44,12 +43,12 @@ static const gotrace_event_spec *find_edge(int version, unsigned range, unsigned
     return NULL;
 }
 
-/* ---- where things are ------------------------------------------------------------------------ */
+/* ---- current states -------------------------------------------------------------------------- */
 
-g_life rebuild_goroutine(const rebuild *t, uint64_t id)
+g_state rebuild_goroutine(const rebuild *t, uint64_t id)
 {
     int64_t proc, thread;
-    g_life g = {.state = gotrace_writer_goroutine(t->writer, id, &proc, &thread)};
+    g_state g = {.state = gotrace_writer_goroutine(t->writer, id, &proc, &thread)};
     bool v2 = repair_is_v2(t->r);
     g.place = v2 ? thread : proc;
     g.placed = v2 ? thread != GOTRACE_NO_THREAD : proc != GOTRACE_NO_PROC;
@@ -58,26 +57,26 @@ g_life rebuild_goroutine(const rebuild *t, uint64_t id)
     return g;
 }
 
-p_life rebuild_proc(const rebuild *t, int64_t id)
+p_state rebuild_proc(const rebuild *t, int64_t id)
 {
-    p_life p;
+    p_state p;
     p.state = gotrace_writer_proc(t->writer, id, &p.thread, &p.g);
     p.placed = p.thread != GOTRACE_NO_THREAD;
     return p;
 }
 
-m_life rebuild_thread(const rebuild *t, int64_t id)
+m_state rebuild_thread(const rebuild *t, int64_t id)
 {
-    m_life m;
+    m_state m;
     m.known = gotrace_writer_thread(t->writer, id, &m.p, &m.g);
     m.has_p = m.p != GOTRACE_NO_PROC;
     return m;
 }
 
-/* The thread has a proc, which is in that state. */
+/* Whether the thread has a proc in that state. */
 static bool has_proc_in(const rebuild *t, int64_t thread, gotrace_state state)
 {
-    m_life m = rebuild_thread(t, thread);
+    m_state m = rebuild_thread(t, thread);
     return m.has_p && rebuild_proc(t, m.p).state == state;
 }
 
@@ -86,7 +85,7 @@ static bool is_calling(const rebuild *t, uint64_t id)
     return rebuild_goroutine(t, id).state == GOTRACE_STATE_SYSCALL;
 }
 
-/* ---- events that are added ------------------------------------------------------------------- */
+/* ---- adding events --------------------------------------------------------------------------- */
 
 static bool add_event(rebuild *t, const gotrace_event_spec *spec, int64_t place,
                       const uint64_t *args, size_t count)
@@ -103,7 +102,7 @@ static bool add_event(rebuild *t, const gotrace_event_spec *spec, int64_t place,
     return true;
 }
 
-/* On a proc in v1, on a thread in v2. */
+/* place: proc in v1, thread in v2 */
 static bool add(rebuild *t, unsigned code, int64_t place, const uint64_t *args, size_t count)
 {
     return add_event(t, gotrace_event_spec_of(t->r->version, code), place, args, count);
@@ -119,7 +118,7 @@ static bool add_with(rebuild *t, unsigned code, int64_t place, uint64_t arg)
     return add(t, code, place, &arg, 1);
 }
 
-/* v2: a goroutine stops, which did not do so in the trace. */
+/* v2: stop a goroutine; the reason is "undetermined". */
 static bool add_stop(rebuild *t, unsigned code, int64_t thread)
 {
     static const char why[] = "undetermined";
@@ -137,7 +136,7 @@ static bool take_proc(rebuild *t, int64_t proc, int64_t from, int64_t thread)
     return add(t, N_PROC_STEAL, thread, args, 2);
 }
 
-/* The thread has no goroutine any more: what it had could run. */
+/* The thread has no goroutine; the one it had becomes runnable. */
 static bool clear_thread(rebuild *t, int64_t thread)
 {
     uint64_t g = rebuild_thread(t, thread).g;
@@ -158,10 +157,10 @@ static bool clear_proc(rebuild *t, int64_t thread)
            (!rebuild_thread(t, thread).has_p || add_plain(t, N_PROC_STOP, thread));
 }
 
-/* The proc is idle. */
+/* The proc becomes idle. */
 static bool free_proc(rebuild *t, int64_t proc, int64_t thread)
 {
-    p_life p = rebuild_proc(t, proc);
+    p_state p = rebuild_proc(t, proc);
     const int64_t *last = idmap_find(&t->last, (uint64_t)proc);
     switch (p.state) {
     case GOTRACE_STATE_RUNNING: return p.placed && clear_proc(t, p.thread);
@@ -171,9 +170,9 @@ static bool free_proc(rebuild *t, int64_t proc, int64_t thread)
     }
 }
 
-/* A proc for a thread that has none and needs one: the one named if it is idle, the one that became
- * idle last, one of the first that is; else of the first the one whose thread did nothing for the
- * longest time. */
+/* A proc for a thread that needs one: *proc if it is idle, else the one that became idle last, else
+ * one of the first FIRST that is idle, else of these the one whose thread has been inactive
+ * longest. */
 static bool pick_proc(rebuild *t, int64_t *proc)
 {
     enum { FIRST = 64 };
@@ -181,7 +180,7 @@ static bool pick_proc(rebuild *t, int64_t *proc)
     uint64_t least = UINT64_MAX;
     for (int64_t id = -2; id < FIRST; id++) {
         *proc = id == -2 ? wanted : id == -1 ? t->idle : id;
-        p_life p = rebuild_proc(t, *proc);
+        p_state p = rebuild_proc(t, *proc);
         if (p.state == GOTRACE_STATE_IDLE)
             return true;
         const uint64_t *active = idmap_find(&t->active, (uint64_t)p.thread);
@@ -195,10 +194,10 @@ static bool pick_proc(rebuild *t, int64_t *proc)
     return oldest != GOTRACE_NO_PROC;
 }
 
-/* The thread runs a proc: that one if exact, else any. */
+/* The thread gets a running proc: that one if exact, else any. */
 static bool give_proc(rebuild *t, int64_t thread, int64_t proc, bool exact)
 {
-    m_life m = rebuild_thread(t, thread);
+    m_state m = rebuild_thread(t, thread);
     if (m.has_p && (!exact || m.p == proc))
         return rebuild_proc(t, m.p).state != GOTRACE_STATE_SYSCALL ||
                add_plain(t, N_SYSCALL_END, thread);
@@ -214,8 +213,8 @@ static bool give_proc(rebuild *t, int64_t thread, int64_t proc, bool exact)
 
 /* ---- v2: goroutines -------------------------------------------------------------------------- */
 
-/* After the first generation a goroutine that is not known has to be created. */
-static bool introduce(rebuild *t, uint64_t id, int64_t thread)
+/* In later generations an unknown goroutine must be created first. */
+static bool create_unknown(rebuild *t, uint64_t id, int64_t thread)
 {
     const uint64_t args[2] = {id, 0};
     if (gotrace_writer_generation(t->writer) < 2 ||
@@ -224,12 +223,12 @@ static bool introduce(rebuild *t, uint64_t id, int64_t thread)
     return has_proc_in(t, thread, GOTRACE_STATE_RUNNING) && add(t, N_CREATE, thread, args, 2);
 }
 
-/* The goroutine could run. */
+/* The goroutine becomes runnable. */
 static bool make_runnable(rebuild *t, uint64_t id, int64_t thread)
 {
-    if (!introduce(t, id, thread))
+    if (!create_unknown(t, id, thread))
         return false;
-    g_life g = rebuild_goroutine(t, id);
+    g_state g = rebuild_goroutine(t, id);
     switch (g.state) {
     case GOTRACE_STATE_WAITING: return add_with(t, N_UNBLOCK, thread, id);
     case GOTRACE_STATE_RUNNING:
@@ -247,19 +246,19 @@ static bool make_running(rebuild *t, uint64_t id, int64_t thread, int64_t proc)
     uint64_t own = rebuild_thread(t, thread).g;
     if (id == 0 || own == id)
         return own == 0 || !is_calling(t, own) || add_plain(t, N_SYSCALL_END, thread);
-    if (!clear_thread(t, thread) || !introduce(t, id, thread))
+    if (!clear_thread(t, thread) || !create_unknown(t, id, thread))
         return false;
     if (rebuild_goroutine(t, id).state == GOTRACE_STATE_UNDETERMINED)
         return true;
     return make_runnable(t, id, thread) && add_with(t, N_START, thread, id);
 }
 
-/* The goroutine waits: whoever runs on the thread makes room for it to block. */
+/* The goroutine waits. If it does not run, it runs on the thread for a moment to block. */
 static bool make_waiting(rebuild *t, uint64_t id, int64_t thread)
 {
-    if (!introduce(t, id, thread))
+    if (!create_unknown(t, id, thread))
         return false;
-    g_life g = rebuild_goroutine(t, id);
+    g_state g = rebuild_goroutine(t, id);
     if (g.state == GOTRACE_STATE_WAITING || g.state == GOTRACE_STATE_UNDETERMINED)
         return true;
     if (g.state == GOTRACE_STATE_NOT_EXIST)
@@ -279,7 +278,7 @@ static bool make_calling(rebuild *t, const gotrace_event_data *h, bool blocked)
 {
     int64_t thread = h->thread;
     uint64_t id = h->goroutine;
-    m_life m = rebuild_thread(t, thread);
+    m_state m = rebuild_thread(t, thread);
     if (m.g == 0 && id != 0 && rebuild_goroutine(t, id).state == GOTRACE_STATE_UNDETERMINED)
         return true;
     bool calls = m.g != 0 && (id == 0 || m.g == id) && is_calling(t, m.g);
@@ -298,11 +297,11 @@ static bool make_calling(rebuild *t, const gotrace_event_data *h, bool blocked)
     return true;
 }
 
-/* The proc is in a system call on the thread that it is taken from; false where it is idle then, as
- * it is to be. */
+/* The proc is in a system call on thread `from`. False if it is made idle instead, which is the
+ * result of the steal. */
 static bool make_stealable(rebuild *t, int64_t proc, int64_t from, int64_t thread)
 {
-    p_life p = rebuild_proc(t, proc);
+    p_state p = rebuild_proc(t, proc);
     if (p.state == GOTRACE_STATE_RUNNING && p.thread == from && rebuild_thread(t, from).g != 0)
         return add_plain(t, N_SYSCALL, from);
     if (p.state == GOTRACE_STATE_RUNNING || p.state == GOTRACE_STATE_SYSCALL)
@@ -312,8 +311,7 @@ static bool make_stealable(rebuild *t, int64_t proc, int64_t from, int64_t threa
 
 /* ---- v2 ------------------------------------------------------------------------------------- */
 
-/* At the beginning of a generation a goroutine or proc is found in another state than it was left
- * in: something happened meanwhile. */
+/* The initial status in a generation differs from the last known state: add what changed it. */
 bool rebuild_reach(rebuild *t, const gotrace_event_data *h)
 {
     uint64_t id = h->args[0];
@@ -329,7 +327,7 @@ bool rebuild_reach(rebuild *t, const gotrace_event_data *h)
     case G_WAITING: return make_waiting(t, id, thread);
     case G_RUNNING: return make_running(t, id, (int64_t)h->args[1], h->proc);
     case G_IN_SYSCALL: {
-        m_life m = rebuild_thread(t, (int64_t)h->args[1]);
+        m_state m = rebuild_thread(t, (int64_t)h->args[1]);
         if (m.g == id && is_calling(t, id))
             return true;
         return make_running(t, id, (int64_t)h->args[1], m.has_p ? m.p : h->proc) &&
@@ -339,7 +337,7 @@ bool rebuild_reach(rebuild *t, const gotrace_event_data *h)
     }
 }
 
-/* The goroutine that the event names is in the state that its row wants. */
+/* The goroutine that the event names gets the state that its row requires. */
 static bool reach_other(rebuild *t, const gotrace_event_data *h)
 {
     unsigned from = h->spec->semantics.other.from;
@@ -352,7 +350,7 @@ static bool reach_other(rebuild *t, const gotrace_event_data *h)
     }
 }
 
-/* The proc that the event changes is in the state that its row wants. */
+/* The proc that the event changes gets the state that its row requires. */
 static bool reach_proc(rebuild *t, const gotrace_event_data *h)
 {
     int64_t thread = h->thread;
@@ -381,31 +379,31 @@ static bool prepare_v2(rebuild *t, const gotrace_event_data *h)
         bool proc = !(does->needs & GOTRACE_NEEDS_PROC) || give_proc(t, thread, h->proc, false);
         return proc && reach_other(t, h) && clear_thread(t, thread);
     }
-    /* Who makes another one runnable need not be a goroutine. */
+    /* An unblocking event does not need a running goroutine. */
     bool alone = does->other.from &&
                  !(does->needs & (GOTRACE_NEEDS_PROC | GOTRACE_NEEDS_GOROUTINE));
     return reach_other(t, h) && (alone || make_running(t, h->goroutine, thread, h->proc));
 }
 
-/* The reader may report more of a context than can be: what a transition does not need is left
- * out. */
+/* Remove from the context what a transition does not need: the reader may report more than is
+ * possible. */
 static void narrow_context(rebuild *t, gotrace_event_data *h)
 {
     const gotrace_semantics *does = &h->spec->semantics;
     if (does->kind != GOTRACE_KIND_TRANSITION || does->status || does->self.from)
         return;
-    m_life m = rebuild_thread(t, h->thread);
+    m_state m = rebuild_thread(t, h->thread);
     if (m.g != h->goroutine)
         h->goroutine = 0;
     if (!(does->needs & GOTRACE_NEEDS_PROC) && (!m.has_p || m.p != h->proc))
         h->proc = GOTRACE_NO_PROC;
 }
 
-/* It happens where the thread is now. */
+/* Set the event's context to what the thread has now. */
 static void adjust_context(rebuild *t, gotrace_event_data *h)
 {
     const gotrace_semantics *does = &h->spec->semantics;
-    m_life m = rebuild_thread(t, h->thread);
+    m_state m = rebuild_thread(t, h->thread);
     if (h->thread != GOTRACE_NO_THREAD && (m.g != 0 || m.has_p)) {
         if (!m.has_p || m.p != h->proc)
             h->proc = GOTRACE_NO_PROC;
@@ -416,13 +414,13 @@ static void adjust_context(rebuild *t, gotrace_event_data *h)
         h->proc = GOTRACE_NO_PROC;
 }
 
-bool rebuild_turn_gc(rebuild *t, bool on)
+bool rebuild_set_gc(rebuild *t, bool on)
 {
     enum { FIRST = 64 };
     const gotrace_event_spec *spec = find_edge(
         t->r->version, GOTRACE_RANGE_GC, on ? GOTRACE_KIND_RANGE_BEGIN : GOTRACE_KIND_RANGE_END);
     for (int64_t id = 0; id < FIRST && t->gc_on != on; id++) {
-        p_life p = rebuild_proc(t, id);
+        p_state p = rebuild_proc(t, id);
         bool runs = p.placed && p.state == GOTRACE_STATE_RUNNING;
         if (runs && rebuild_thread(t, p.thread).g != 0)
             add_event(t, spec, p.thread, NULL, 0);
@@ -437,7 +435,7 @@ bool rebuild_clear_thread(rebuild *t, int64_t thread)
 
 bool rebuild_clear_proc(rebuild *t, int64_t thread)
 {
-    m_life m = rebuild_thread(t, thread);
+    m_state m = rebuild_thread(t, thread);
     return !m.has_p || free_proc(t, m.p, rebuild_busy_thread(t, thread));
 }
 
@@ -445,7 +443,7 @@ int64_t rebuild_busy_thread(rebuild *t, int64_t other)
 {
     enum { FIRST = 64 };
     for (int64_t id = 0; id < FIRST; id++) {
-        p_life p = rebuild_proc(t, id);
+        p_state p = rebuild_proc(t, id);
         if (p.placed && p.state == GOTRACE_STATE_RUNNING)
             return p.thread;
     }
@@ -465,7 +463,7 @@ static bool v1_clear(rebuild *t, int64_t proc)
 
 static bool v1_make_runnable(rebuild *t, uint64_t id, int64_t proc)
 {
-    g_life g = rebuild_goroutine(t, id);
+    g_state g = rebuild_goroutine(t, id);
     const uint64_t exit[2] = {id, 0};
     switch (g.state) {
     case GOTRACE_STATE_WAITING: return add_with(t, O_UNBLOCK, proc, id);
@@ -486,10 +484,10 @@ static bool v1_make_running(rebuild *t, uint64_t id, int64_t proc)
            add_with(t, O_START, proc, id);
 }
 
-/* The goroutine blocks, waiting or in a system call; what ran on the proc runs again. */
+/* The goroutine blocks, waiting or in a system call, and what ran on the proc runs again. */
 static bool v1_make_blocked(rebuild *t, uint64_t id, int64_t proc, unsigned how)
 {
-    g_life g = rebuild_goroutine(t, id);
+    g_state g = rebuild_goroutine(t, id);
     uint64_t own = rebuild_proc(t, proc).g;
     if (g.state == GOTRACE_STATE_UNDETERMINED)
         return true;
@@ -503,8 +501,7 @@ static bool v1_make_blocked(rebuild *t, uint64_t id, int64_t proc, unsigned how)
            add_plain(t, how, proc) && (own == 0 || add_with(t, O_START, proc, own));
 }
 
-/* A range has to end before it begins again, and to begin before it ends, if that is what the
- * writer complained of. */
+/* If the writer rejected a range, end it before it begins again, or begin it before it ends. */
 static bool v1_make_range(rebuild *t, const gotrace_event_data *h)
 {
     static const uint64_t zeros[GOTRACE_MAX_ARGS];
@@ -553,7 +550,7 @@ static bool prepare_v1(rebuild *t, const gotrace_event_data *h)
     }
 }
 
-void rebuild_outlive(const rebuild *t, gotrace_event_data *h)
+void rebuild_keep_alive(const rebuild *t, gotrace_event_data *h)
 {
     const gotrace_semantics *does = &h->spec->semantics;
     bool ends = does->self.to == GOTRACE_STATE_NOT_EXIST;
@@ -564,7 +561,8 @@ void rebuild_outlive(const rebuild *t, gotrace_event_data *h)
         h->spec = gotrace_event_spec_of(t->r->version, ends ? O_YIELD : O_BLOCK);
 }
 
-/* v1: the call ended before it began to block, as times are here: some are a tick late. */
+/* v1: raise the time of a system call's end, if it precedes the call because added events moved the
+ * call by some ticks. */
 static bool end_later(rebuild *t, gotrace_event_data *h)
 {
     if (gotrace_writer_error(t->writer)->rule != GOTRACE_RULE_TIME_SYSCALL ||
@@ -576,7 +574,7 @@ static bool end_later(rebuild *t, gotrace_event_data *h)
     return true;
 }
 
-/* ---- both ----------------------------------------------------------------------------------- */
+/* ---- v1 and v2 ------------------------------------------------------------------------------- */
 
 bool rebuild_prepare(rebuild *t, gotrace_event_data *h)
 {

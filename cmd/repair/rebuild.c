@@ -1,4 +1,4 @@
-/* rebuild.c - the events of a trace that breaks rules, passed to a writer. */
+/* rebuild.c - pass the events of a trace that violates rules to a writer. */
 #include "cmd/repair/rebuild.h"
 #include "cmd/semantics.h"
 
@@ -20,39 +20,39 @@ static bool write_bytes(void *ctx, const void *bytes, size_t size)
     return repair_put(t->r, t->written, bytes, size);
 }
 
-/* The status of a goroutine that no thread reports. */
-typedef struct held {
+/* A status without a thread, passed when its generation ends. */
+typedef struct deferred_status {
     const gotrace_event_spec *spec;
     uint64_t args[GOTRACE_MAX_ARGS];
     size_t arg_count;
     uint64_t stack;
-} held;
+} deferred_status;
 
-/* An event that waits until it is its time. */
-typedef struct waiting {
-    gotrace_event_data h; /* args is set when it is passed */
+/* An event that waits until all earlier ones have arrived. */
+typedef struct pending_event {
+    gotrace_event_data h; /* args is set when the event is passed */
     uint64_t args[GOTRACE_MAX_ARGS];
     char *message; /* owned */
-} waiting;
+} pending_event;
 
-/* When that is, and where it waits. */
-typedef struct turn {
+/* Position of a pending event in time, and its index in rebuild.pending. */
+typedef struct queue_entry {
     uint64_t ticks, number;
     size_t place;
-} turn;
+} queue_entry;
 
-enum { MOST_WAITING = 1 << 20 };
+enum { MAX_PENDING = 1 << 20 };
 
 /* ---- times, strings and stacks -------------------------------------------------------------- */
 
-/* v2's times are nanoseconds. */
+/* v2: converts ns to ticks. */
 static uint64_t ticks_of(const rebuild *t, uint64_t ticks)
 {
     __extension__ typedef unsigned __int128 wide;
     return repair_is_v2(t->r) ? (uint64_t)((wide)ticks * t->frequency / SECOND) : ticks;
 }
 
-/* The batch that holds that place, or NULL. */
+/* The batch that contains the offset, or NULL. */
 static repair_batch *batch_of(rebuild *t, uint64_t offset)
 {
     size_t low = 0, high = t->layout.count;
@@ -67,9 +67,9 @@ static repair_batch *batch_of(rebuild *t, uint64_t offset)
     return b && b->body <= offset && b->kind == PARTS_EVENTS && !b->is_experiment ? b : NULL;
 }
 
-/* When an event of v2 happened as its record says: the reader moves those on that it had to let
- * wait. A batch's events come one after another, so that each is looked at once: in late is how far
- * that came, in last the time. */
+/* The time in the event's record: the reader raises times of v2 events that had to wait. Events of
+ * a batch come in order, so that each record is read once: b->late is the offset reached, b->last
+ * its time. */
 static uint64_t recorded_ticks(rebuild *t, const gotrace_event *e)
 {
     bool sampled = e->type == GOTRACE_V2_CPUSample;
@@ -91,7 +91,7 @@ static uint64_t recorded_ticks(rebuild *t, const gotrace_event *e)
     }
     uint64_t ticks = b->last;
     if (b->late == e->offset)
-        b->last -= record.args[0]; /* it is looked at again */
+        b->last -= record.args[0]; /* the record is read again */
     return ticks;
 }
 
@@ -125,7 +125,7 @@ static uint64_t stack_of(rebuild *t, uint64_t id)
     return made;
 }
 
-/* The arguments as a writer wants them. */
+/* Convert the arguments to those of a writer. */
 static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_spec *spec,
                       uint64_t *values)
 {
@@ -157,7 +157,7 @@ static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_sp
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* The value of an id in one of the maps; NULL, and t has failed, if memory is refused. */
+/* The value of an id; NULL if memory runs out, in which case t has failed. */
 static void *note(rebuild *t, idmap *map, uint64_t id)
 {
     void *value = idmap_insert(map, id);
@@ -165,7 +165,7 @@ static void *note(rebuild *t, idmap *map, uint64_t id)
     return value;
 }
 
-/* The thread did something, with that proc. */
+/* Note an event on a thread, with the thread's proc. */
 static void note_thread(rebuild *t, int64_t thread, int64_t proc)
 {
     uint64_t *active = note(t, &t->active, (uint64_t)thread);
@@ -176,12 +176,12 @@ static void note_thread(rebuild *t, int64_t thread, int64_t proc)
         *last = thread;
 }
 
-/* v2: what the writer does not keep of an event that it took. before: what the thread had then;
- * idle: the proc that is idle since, if one is. */
-static void note_event(rebuild *t, const gotrace_event_data *h, m_life before, int64_t idle)
+/* v2: note what the writer does not keep. before: the thread's state before the event; idle: the
+ * proc that became idle, or GOTRACE_NO_PROC. */
+static void note_event(rebuild *t, const gotrace_event_data *h, m_state before, int64_t idle)
 {
     const gotrace_semantics *does = &h->spec->semantics;
-    m_life m = rebuild_thread(t, h->thread);
+    m_state m = rebuild_thread(t, h->thread);
     if (idle != GOTRACE_NO_PROC)
         t->idle = idle;
     if (is_gc(h->spec)) {
@@ -194,8 +194,8 @@ static void note_event(rebuild *t, const gotrace_event_data *h, m_life before, i
         note_thread(t, h->thread, m.has_p ? m.p : before.p);
 }
 
-/* The proc that becomes idle by an event that is not written yet. */
-static int64_t find_idle(const rebuild *t, const gotrace_event_data *h, m_life m)
+/* The proc that becomes idle by an event before it is written. */
+static int64_t find_idle(const rebuild *t, const gotrace_event_data *h, m_state m)
 {
     const gotrace_semantics *does = &h->spec->semantics;
     if (does->resource != GOTRACE_RESOURCE_PROC)
@@ -213,9 +213,9 @@ bool rebuild_pass(rebuild *t, const gotrace_event_data *h)
 {
     if (t->failed)
         return false;
-    /* What was not known of the context is as the event says. */
+    /* A context that the writer does not know is taken from the event. */
     bool v2 = repair_is_v2(t->r);
-    m_life before = rebuild_thread(t, h->thread);
+    m_state before = rebuild_thread(t, h->thread);
     if (!before.has_p && h->spec->semantics.kind != GOTRACE_KIND_SAMPLE)
         before.p = h->proc;
     int64_t idle = v2 ? find_idle(t, h, before) : GOTRACE_NO_PROC;
@@ -230,16 +230,16 @@ bool rebuild_pass(rebuild *t, const gotrace_event_data *h)
     return false;
 }
 
-/* Of up to three events that one record of v2 stands for, the one that is the record. */
+/* The reader returns up to three events for a v2 record; true for the one of the record's type. */
 static bool is_record(const rebuild *t, const gotrace_event *e)
 {
     return !repair_is_v2(t->r) || e->type == 0 ||
            (e->offset < t->image->count && t->image->bytes[e->offset] == e->type);
 }
 
-/* A goroutine of no number (or of -1, which is none for Go's reader), and a thread with two of
- * them, no writer takes for what it is. */
-static bool cannot_be(const rebuild *t, const gotrace_event_data *h)
+/* Events that a writer would accept, but that Go's reader rejects: goroutine 0 or -1, a thread with
+ * two goroutines. */
+static bool is_impossible(const rebuild *t, const gotrace_event_data *h)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     bool v2 = repair_is_v2(t->r);
@@ -251,12 +251,12 @@ static bool cannot_be(const rebuild *t, const gotrace_event_data *h)
     if (!v2 || !is_goroutine_status(h->spec) ||
         (h->args[2] != G_RUNNING && h->args[2] != G_IN_SYSCALL))
         return false;
-    m_life m = rebuild_thread(t, (int64_t)h->args[1]);
-    g_life g = rebuild_goroutine(t, h->args[0]);
+    m_state m = rebuild_thread(t, (int64_t)h->args[1]);
+    g_state g = rebuild_goroutine(t, h->args[0]);
     if (g.placed && (uint64_t)g.place != h->args[1])
-        return true; /* it would be in two places */
+        return true; /* it would run on two threads */
     if (h->args[2] == G_RUNNING && (!m.has_p || h->thread != (int64_t)h->args[1]))
-        return true; /* the context of what it does says so */
+        return true; /* a running goroutine's status needs its own thread and a proc */
     return m.g != 0 && m.g != h->args[0];
 }
 
@@ -268,26 +268,24 @@ static void drop(rebuild *t, const gotrace_event_spec *spec)
         t->why = *gotrace_writer_error(t->writer);
 }
 
-/* What was silent in a generation is reported at its end, at a time that nothing else is to wait
- * for.
- */
-static bool hold(rebuild *t, const gotrace_event *e, const gotrace_event_spec *spec)
+/* Defer a status to the end of its generation, so that no event is delayed by it. */
+static bool defer_status(rebuild *t, const gotrace_event *e, const gotrace_event_spec *spec)
 {
-    if (!parts_grow(t->r->memory, &t->held, &t->held_capacity, t->held_count + 1, sizeof *t->held,
-                    t->r->error)) {
+    if (!parts_grow(t->r->memory, &t->deferred, &t->deferred_capacity, t->deferred_count + 1,
+                    sizeof *t->deferred, t->r->error)) {
         t->failed = true;
         return false;
     }
-    held *h = &t->held[t->held_count++];
-    *h = (held){.spec = spec, .stack = stack_of(t, e->stack)};
+    deferred_status *h = &t->deferred[t->deferred_count++];
+    *h = (deferred_status){.spec = spec, .stack = stack_of(t, e->stack)};
     h->arg_count = args_of(t, e, spec, h->args);
     return !t->failed;
 }
 
-static bool pass_held(rebuild *t)
+static bool pass_deferred(rebuild *t)
 {
-    for (size_t i = 0; i < t->held_count && !t->failed; i++) {
-        const held *w = &t->held[i];
+    for (size_t i = 0; i < t->deferred_count && !t->failed; i++) {
+        const deferred_status *w = &t->deferred[i];
         gotrace_event_data h = {.spec = w->spec,
                                 .proc = GOTRACE_NO_PROC,
                                 .thread = GOTRACE_NO_THREAD,
@@ -299,11 +297,11 @@ static bool pass_held(rebuild *t)
             continue;
         rebuild_pass(t, &h);
     }
-    t->held_count = 0;
+    t->deferred_count = 0;
     return !t->failed;
 }
 
-/* The data of experiments, which are no events. */
+/* Pass the data of experiments, which are not events. */
 static bool pass_experiments(rebuild *t, uint64_t generation)
 {
     for (; t->experiments < t->layout.count; t->experiments++) {
@@ -326,7 +324,7 @@ static bool pass_experiments(rebuild *t, uint64_t generation)
     return true;
 }
 
-/* When a generation begins: with its first batch. */
+/* The time of a generation's first batch. */
 static uint64_t begin_of(rebuild *t, const gotrace_event *e, uint64_t *generation)
 {
     size_t i = t->begun;
@@ -344,7 +342,7 @@ static uint64_t begin_of(rebuild *t, const gotrace_event *e, uint64_t *generatio
     return least;
 }
 
-static bool pass_waiting(rebuild *t, size_t left);
+static bool pass_pending(rebuild *t, size_t left);
 
 static repair_generation *generation_of(const rebuild *t, uint64_t number)
 {
@@ -360,8 +358,8 @@ static repair_generation *generation_of(const rebuild *t, uint64_t number)
     return low < g->count && g->list[low].number == number ? &g->list[low] : NULL;
 }
 
-/* Its number is that of the one before, if nothing happened in that. What is written of one that is
- * kept comes to nothing. */
+/* An empty generation gets no number of its own. Events added or dropped in a kept generation do
+ * not count. */
 static void begin_generation(rebuild *t, uint64_t number)
 {
     repair_generation *before = t->generation;
@@ -383,13 +381,13 @@ static void begin_generation(rebuild *t, uint64_t number)
         before->written = 0;
 }
 
-/* A generation ends: if the next one is kept, things are to stand as it has them. */
+/* If the next generation is kept, reach the states in which it begins. */
 static bool end_generation(rebuild *t, uint64_t next)
 {
     const repair_generation *g = t->generation, *other = generation_of(t, next);
-    if (!pass_waiting(t, 0) || !pass_held(t))
+    if (!pass_pending(t, 0) || !pass_deferred(t))
         return false;
-    return !g || g->kept || !other || !other->kept || rebuild_border(t, next);
+    return !g || g->kept || !other || !other->kept || rebuild_match_next(t, next);
 }
 
 static bool sync(rebuild *t, const gotrace_event *e)
@@ -404,17 +402,17 @@ static bool sync(rebuild *t, const gotrace_event *e)
     return pass_experiments(t, generation);
 }
 
-/* Tell it, and what makes it possible. */
+/* Pass an event, after the events that it requires. */
 static bool pass_one(rebuild *t, gotrace_event_data *h, uint64_t ticks)
 {
     if (!rebuild_at(t, ticks, repair_is_v2(t->r) ? h->thread : h->proc))
         return false;
-    bool possible = !cannot_be(t, h);
-    rebuild_outlive(t, h);
+    bool possible = !is_impossible(t, h);
+    rebuild_keep_alive(t, h);
     t->first_try = true;
     if (possible && (rebuild_pass(t, h) || t->failed))
         return !t->failed;
-    /* v1: something that lasts may stand in its way, and then who runs. */
+    /* v1: the first attempt may end a range, the second change what runs. */
     int tries = repair_is_v2(t->r) ? 1 : 2;
     for (int i = 0; i < tries && possible && rebuild_prepare(t, h); i++)
         if (t->failed || rebuild_pass(t, h))
@@ -424,75 +422,75 @@ static bool pass_one(rebuild *t, gotrace_event_data *h, uint64_t ticks)
     return !t->failed;
 }
 
-static int compare_turns(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
-    const turn *x = a, *y = b;
+    const queue_entry *x = a, *y = b;
     if (x->ticks != y->ticks)
         return x->ticks < y->ticks ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Tell the earliest of those that wait, and leave so many. Their places are then the last turns'.
- */
-static bool pass_waiting(rebuild *t, size_t left)
+/* Pass the earliest pending events until `left` remain. The slots freed are those of the queue's
+ * unused entries. */
+static bool pass_pending(rebuild *t, size_t left)
 {
-    size_t count = t->turn_count > left ? t->turn_count - left : 0;
+    size_t count = t->queue_count > left ? t->queue_count - left : 0;
     if (count == 0)
         return true;
-    qsort(t->turns, t->turn_count, sizeof *t->turns, compare_turns);
+    qsort(t->queue, t->queue_count, sizeof *t->queue, compare_entries);
     for (size_t i = 0; i < count; i++) {
-        waiting *w = &t->waiting[t->turns[i].place];
+        pending_event *w = &t->pending[t->queue[i].place];
         w->h.args = w->args;
-        if (!pass_one(t, &w->h, t->turns[i].ticks))
+        if (!pass_one(t, &w->h, t->queue[i].ticks))
             return false;
         free(w->message);
         w->message = NULL;
     }
-    /* Behind the turns that are left stand the places that are free. */
+    /* Move the remaining entries to the front; the unused entries follow. */
     for (size_t i = 0; i < left; i++) {
-        turn passed = t->turns[i];
-        t->turns[i] = t->turns[count + i];
-        t->turns[count + i] = passed;
+        queue_entry passed = t->queue[i];
+        t->queue[i] = t->queue[count + i];
+        t->queue[count + i] = passed;
     }
-    t->turn_count = left;
+    t->queue_count = left;
     return true;
 }
 
-/* Room for one more. Each place is that of one turn, waiting or not. */
-static waiting *next_place(rebuild *t, uint64_t ticks)
+/* Reserve a slot. Each slot belongs to one queue entry, used or not. */
+static pending_event *reserve_slot(rebuild *t, uint64_t ticks)
 {
-    if (t->turn_count == t->place_count) {
+    if (t->queue_count == t->slot_count) {
         gotrace_error *error = t->r->error;
-        if (!parts_grow(t->r->memory, &t->waiting, &t->waiting_capacity, t->place_count + 1,
-                        sizeof *t->waiting, error) ||
-            !parts_grow(t->r->memory, &t->turns, &t->turn_capacity, t->place_count + 1,
-                        sizeof *t->turns, error)) {
+        if (!parts_grow(t->r->memory, &t->pending, &t->pending_capacity, t->slot_count + 1,
+                        sizeof *t->pending, error) ||
+            !parts_grow(t->r->memory, &t->queue, &t->queue_capacity, t->slot_count + 1,
+                        sizeof *t->queue, error)) {
             t->failed = true;
             return NULL;
         }
-        t->waiting[t->place_count].message = NULL;
-        t->turns[t->place_count].place = t->place_count;
-        t->place_count++;
+        t->pending[t->slot_count].message = NULL;
+        t->queue[t->slot_count].place = t->slot_count;
+        t->slot_count++;
     }
-    turn *next = &t->turns[t->turn_count++];
+    queue_entry *next = &t->queue[t->queue_count++];
     next->ticks = ticks;
     next->number = t->numbered++;
-    return &t->waiting[next->place];
+    return &t->pending[next->place];
 }
 
-static bool let_wait(rebuild *t, const gotrace_event_data *h, uint64_t ticks)
+static bool enqueue(rebuild *t, const gotrace_event_data *h, uint64_t ticks)
 {
-    if (t->turn_count == MOST_WAITING && !pass_waiting(t, MOST_WAITING / 2))
+    if (t->queue_count == MAX_PENDING && !pass_pending(t, MAX_PENDING / 2))
         return false;
-    waiting *w = next_place(t, ticks);
+    pending_event *w = reserve_slot(t, ticks);
     if (!w)
         return false;
-    *w = (waiting){.h = *h};
+    *w = (pending_event){.h = *h};
     memcpy(w->args, h->args, sizeof w->args);
     w->h.data = NULL;
     if (h->data_size == 0)
         return true;
-    /* A message of v1 lives no longer than its event. */
+    /* The data of a v1 event is valid only until the next one is read. */
     char *copy = malloc(h->data_size);
     if (!copy) {
         fill_error(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
@@ -510,16 +508,16 @@ static bool pass(rebuild *t, const gotrace_event *e)
     if (!spec)
         return true;
     if (is_status(spec) && e->thread == GOTRACE_NO_THREAD)
-        return hold(t, e, spec);
-    /* What futile wake-ups change to states is more than a writer looks at. */
-    if (t->r->again && !repair_is_v2(t->r) && e->type == GOTRACE_V1_FutileWakeup) {
+        return defer_status(t, e, spec);
+    /* A writer does not follow the effects of futile wake-ups on states. */
+    if (t->r->rebuilt_before && !repair_is_v2(t->r) && e->type == GOTRACE_V1_FutileWakeup) {
         t->dropped++;
         return true;
     }
     t->events++;
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = recorded_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
-    /* Strings of v1 stand in the proc's buffer, and take its time. */
+    /* v1: strings are written to the proc's buffer, at the current time. */
     if (!t->sorted && !rebuild_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
         return false;
     gotrace_event_data h = {.spec = spec,
@@ -533,14 +531,14 @@ static bool pass(rebuild *t, const gotrace_event *e)
     h.arg_count = args_of(t, e, spec, args);
     if (t->failed)
         return false;
-    return t->sorted ? let_wait(t, &h, ticks) : pass_one(t, &h, ticks);
+    return t->sorted ? enqueue(t, &h, ticks) : pass_one(t, &h, ticks);
 }
 
-/* v1: note when goroutines start for the last time, before any event is passed. */
+/* v1: collect each goroutine's last start before events are passed. */
 static bool note_starts(rebuild *t)
 {
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
-    size_t step = t->r->version < 7; /* where the difference of times stands */
+    size_t step = t->r->version < 7; /* index of the time delta */
     uint64_t now = 0;
     repair_record record;
     for (; !repair_is_v2(t->r) && repair_record_at(t->r->version, p, end, &record);
@@ -562,7 +560,7 @@ static bool note_starts(rebuild *t)
     return true;
 }
 
-/* v1: goroutines that run timers may do more than others. */
+/* v1: TimerGoroutine gives a goroutine special permissions, so it is passed first. */
 static bool pass_timers(rebuild *t)
 {
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
@@ -607,7 +605,7 @@ static bool pass_all(rebuild *t)
         if (!done)
             return false;
     }
-    if (status != GOTRACE_END || !pass_waiting(t, 0) || !pass_held(t))
+    if (status != GOTRACE_END || !pass_pending(t, 0) || !pass_deferred(t))
         return false;
     return gotrace_writer_finish(t->writer) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
@@ -635,7 +633,7 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
                 gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
                     0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && pass_all(t);
-    /* Where it could not be noted where something is, nobody said so yet. */
+    /* note() does not set the error. */
     if (!done && r->error->rule == GOTRACE_RULE_NONE)
         fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
     gotrace_writer_free(t->writer);
@@ -646,11 +644,11 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     idmap_free(&t->active);
     idmap_free(&t->starts);
     parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
-    parts_drop(r->memory, t->held, t->held_capacity, sizeof *t->held);
-    for (size_t i = 0; i < t->place_count; i++)
-        free(t->waiting[i].message);
-    parts_drop(r->memory, t->waiting, t->waiting_capacity, sizeof *t->waiting);
-    parts_drop(r->memory, t->turns, t->turn_capacity, sizeof *t->turns);
+    parts_drop(r->memory, t->deferred, t->deferred_capacity, sizeof *t->deferred);
+    for (size_t i = 0; i < t->slot_count; i++)
+        free(t->pending[i].message);
+    parts_drop(r->memory, t->pending, t->pending_capacity, sizeof *t->pending);
+    parts_drop(r->memory, t->queue, t->queue_capacity, sizeof *t->queue);
     *result = (repair_rebuilt){t->events, t->added, t->dropped, t->why};
     free(t);
     return done;

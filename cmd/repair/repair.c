@@ -1,4 +1,4 @@
-/* repair.c - the traces in a damaged file, one after another, made valid. */
+/* repair.c - repair each trace in a damaged file. */
 #include "formats/common/plural.h"
 #include "cmd/repair/repair.h"
 #include "cmd/repair/verdict.h"
@@ -18,9 +18,9 @@ const char *repair_kind_name(repair_kind kind)
     return kind < REPAIR_KIND_COUNT ? kind_names[kind] : "";
 }
 
-static void hand_on(repair *r, const repair_finding *finding)
+static void emit_finding(repair *r, const repair_finding *finding)
 {
-    if (r->job->report && !r->silent)
+    if (r->job->report && !r->quiet)
         r->job->report(r->job->ctx, finding);
 }
 
@@ -49,7 +49,7 @@ void repair_report_generations(repair *r, repair_kind kind, uint64_t first, uint
     else
         snprintf(f.message, sizeof f.message, "%s: %s", which,
                  kind == REPAIR_KEPT ? "unchanged" : "nothing is left");
-    hand_on(r, &f);
+    emit_finding(r, &f);
 }
 
 void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count, const char *text,
@@ -63,10 +63,10 @@ void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count,
     va_start(args, text);
     vsnprintf(finding.message, sizeof finding.message, text, args);
     va_end(args);
-    hand_on(r, &finding);
+    emit_finding(r, &finding);
 }
 
-/* Whether a trace is sound. False only where the system or a limit says no. */
+/* Read a trace in memory. False only on a system error or an exceeded limit. */
 static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict *v)
 {
     return verdict_of(bytes, size, r->job->config, v, r->error);
@@ -84,10 +84,10 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* One way to rewrite it. */
+/* A result of rebuilding. */
 typedef struct attempt {
     parts_bytes written;
-    repair_generations generations; /* v2: of what was written */
+    repair_generations generations; /* v2: of `written` */
     repair_rebuilt rebuilt;
     verdict verdict;
 } attempt;
@@ -99,7 +99,7 @@ static void drop_attempt(repair *r, attempt *a)
     a->written = (parts_bytes){0};
 }
 
-/* Put back what is kept. */
+/* Replace the generations that are kept by those of the image. */
 static bool put_kept(repair *r, const parts_bytes *image, attempt *a)
 {
     parts_bytes given = a->written;
@@ -121,7 +121,7 @@ static bool try_rebuild(repair *r, const parts_bytes *image, bool sorted, attemp
            repair_generations_examine(r, &a->written, &a->generations, &a->verdict);
 }
 
-/* Events that are lost weigh more than those that are made up. */
+/* A lost event costs more than an added one. */
 static bool is_better(const attempt *a, const attempt *b)
 {
     enum { WEIGHT = 4 };
@@ -131,10 +131,11 @@ static bool is_better(const attempt *a, const attempt *b)
            b->rebuilt.added + WEIGHT * b->rebuilt.dropped;
 }
 
-/* In the reader's order, and if that takes much in that of the times too: the better one counts. */
+/* Rebuild in the reader's order, and if that changes much also in the order of times; take the
+ * better result. */
 static bool best_rebuild(repair *r, const parts_bytes *image, attempt *best)
 {
-    enum { FEW = 10000 }; /* one of so many events is not much */
+    enum { FEW = 10000 }; /* one change in so many events is acceptable */
     attempt other;
     if (!try_rebuild(r, image, false, best)) {
         drop_attempt(r, best);
@@ -155,7 +156,7 @@ static bool best_rebuild(repair *r, const parts_bytes *image, attempt *best)
     return done;
 }
 
-/* What is told of it when it is over: generations that were rebuilt, and others that were not. */
+/* Report which generations were rebuilt and which were kept. */
 static void emit_runs(repair *r, const char *why)
 {
     const repair_generations *g = &r->generations;
@@ -190,7 +191,7 @@ static void report_rebuilt(repair *r, const repair_rebuilt *rebuilt, const char 
                       rebuilt->dropped, plural(rebuilt->dropped), rebuilt->why.message);
 }
 
-/* It stands in the image's place. */
+/* Replace the image by the result. */
 static void accept(repair *r, parts_bytes *image, attempt *a, repair_rebuilt *sum, verdict *v)
 {
     if (sum->dropped == 0)
@@ -202,10 +203,10 @@ static void accept(repair *r, parts_bytes *image, attempt *a, repair_rebuilt *su
     *image = a->written;
     *v = a->verdict;
     r->generations = a->generations;
-    r->again = true;
+    r->rebuilt_before = true;
 }
 
-/* v2: keep what can stay. If that does not come to a sound trace, nothing is kept. */
+/* v2: keep as many generations as possible. If the result is not sound, keep none. */
 static bool rebuild_some(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
 {
     enum { MOST_TIMES = 6 };
@@ -228,11 +229,11 @@ static bool rebuild_some(repair *r, parts_bytes *image, verdict *v, repair_rebui
     return true;
 }
 
-/* Tell it anew until it is sound: what was made up may need it once more. */
+/* Rebuild repeatedly: added events may require further ones. */
 static bool rebuild_image(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
 {
     enum { MOST_TIMES = 4 };
-    r->again = false;
+    r->rebuilt_before = false;
     if (!rebuild_some(r, image, v, sum))
         return false;
     for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
@@ -244,8 +245,8 @@ static bool rebuild_image(repair *r, parts_bytes *image, verdict *v, repair_rebu
     return true;
 }
 
-/* v2: the same of the generations around what is broken; if that does not make the whole sound,
- * nothing changes. */
+/* v2: rebuild only the generations around the broken ones; if the whole is not sound then, change
+ * nothing. */
 static bool rebuild_window(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
 {
     repair_window w;
@@ -341,7 +342,7 @@ static bool one_trace(repair *r)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* Where the next trace begins, from here on. */
+/* Offset of the next header at or after `at`. */
 static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
 {
     while (at + PARTS_HEADER <= size) {
@@ -365,7 +366,7 @@ static bool load(repair *r)
                                r->error) >= 0;
 }
 
-/* What stands before the first header, or all if there is none. */
+/* Repair what precedes the first header; everything, if there is none. */
 static bool headless(repair *r, bool *written)
 {
     *written = false;
@@ -425,8 +426,8 @@ static bool all_traces(repair *r)
     return true;
 }
 
-/* Whether the file is of another kind, as its beginning shows: then *kind says of which. There may
- * be a trace in it, with its header. False only where the system or a limit says no. */
+/* Detect by its beginning whether the file has another format; then *kind is the error to report.
+ * It may still contain a trace with a header. False only on a system error or an exceeded limit. */
 static bool find_kind(repair *r, gotrace_error *kind)
 {
     gotrace_reader *reader;

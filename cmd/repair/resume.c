@@ -1,36 +1,35 @@
 /*
- * resume.c - v1: the rest of a batch, behind damage within it.
+ * resume.c - v1: find the rest of a batch after damage inside it.
  *
- * v1 has no sizes, so that a damaged record hides where the next one begins. But records that are
- * read from a wrong place soon fall into step with the right ones, and what is read rightly comes
- * out exactly where the next batch begins. So the bytes up to there are looked at from behind: from
- * which of them do plausible records lead to the end? Of these places, the first one into which
- * others lead too is believed. What was lost before it is not known to have taken any time.
- */
+ * v1 batches have no sizes, so that a damaged record hides where the next one begins. But parsing
+ * from a wrong offset soon falls into step with the real records, and a correct parse ends exactly
+ * where the next batch begins. So each offset is checked for a chain of plausible records that
+ * leads to that point, and the first offset into which several other chains lead is taken. The lost
+ * records are assumed to have taken no time. */
 #include <stdlib.h>
 
 #include "formats/common/idmap.h"
 #include "cmd/repair/repair.h"
 
 enum {
-    WINDOW = 1 << 20,   /* bytes that are looked at, before the next batch */
-    ENOUGH_RECORDS = 4, /* fewer may come about by chance */
-    ENOUGH_JOINED = 3,  /* places that lead into one */
+    WINDOW = 1 << 20,   /* bytes searched before the next batch */
+    ENOUGH_RECORDS = 4, /* records in a chain; fewer can be chance */
+    ENOUGH_JOINED = 3,  /* chains that lead into an offset */
     MOST_STACKS = 1 << 24,
 };
 
-/* What records lead on from a place to the end. */
+/* The chain of records from an offset to the end. */
 typedef struct step {
-    uint64_t ticks;   /* that they take together */
-    uint32_t size;    /* of the record here; 0: no way leads on */
-    uint32_t records; /* until the end */
-    uint32_t joined;  /* places before it that lead here */
+    uint64_t ticks;   /* sum of its time deltas */
+    uint32_t size;    /* of the record at this offset; 0: no chain */
+    uint32_t records; /* number of records in the chain */
+    uint32_t joined;  /* number of earlier offsets whose chain leads here */
 } step;
 
-/* Facts from the rest of the trace, with which candidates are compared. */
+/* Bounds for plausible records, from the rest of the trace. */
 typedef struct bounds {
-    uint64_t low, high, span; /* of time */
-    uint64_t goroutine;       /* the highest id */
+    uint64_t low, high, span; /* times */
+    uint64_t goroutine;       /* highest id */
 } bounds;
 
 static bounds bounds_of(const repair *r)
@@ -83,9 +82,9 @@ static bool is_plausible(const repair *r, const bounds *k, const repair_record *
     return true;
 }
 
-/* For each place from `from` on, how it leads to `end`, if it does. What is made so that records
- * are read far and in vain from every place leads nowhere, from some place on. */
-static void lead(const repair *r, const bounds *k, size_t from, size_t end, step *steps)
+/* Compute the chain from each offset in [from, end). The work is limited: input crafted to be
+ * parsed far from every offset gets no chains below some offset. */
+static void find_chains(const repair *r, const bounds *k, size_t from, size_t end, step *steps)
 {
     repair_record record;
     uint64_t spent = 0;
@@ -93,7 +92,7 @@ static void lead(const repair *r, const bounds *k, size_t from, size_t end, step
     for (size_t at = end; at-- > from;) {
         step *s = &steps[at - from];
         *s = (step){.size = 0};
-        if (spent / REPAIR_PATIENCE > end - from)
+        if (spent / REPAIR_SEARCH_FACTOR > end - from)
             continue;
         bool whole = repair_record_at(r->version, r->bytes + at, r->bytes + end, &record);
         spent += record.size;
@@ -115,7 +114,7 @@ static void lead(const repair *r, const bounds *k, size_t from, size_t end, step
     }
 }
 
-/* The batch goes on from the place found: the records there make one of the same proc. */
+/* Make a batch of the same proc of the records from `at` on. */
 static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, size_t end)
 {
     repair_batch rest = {.offset = at,
@@ -140,8 +139,8 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
     return rest;
 }
 
-/* Look for the rest of a batch, in the bytes after it that no other one has, up to end. The rest
- * has to be over when the proc's next batch begins, at until. */
+/* Search the bytes between a batch and the next one, at end, for the rest of the batch. Its last
+ * event must not be later than `until`, when the proc's next batch begins. */
 static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end, uint64_t until,
                    repair_batch *rest)
 {
@@ -150,7 +149,7 @@ static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end
     rest->end = 0;
     if (!parts_grow(r->memory, &steps, &capacity, end - from + 1, sizeof *steps, r->error))
         return false;
-    lead(r, k, from, end, steps);
+    find_chains(r, k, from, end, steps);
     for (size_t at = from; at < end; at++) {
         const step *s = &steps[at - from];
         if (s->size == 0 || s->joined < ENOUGH_JOINED || s->records < ENOUGH_RECORDS)
@@ -170,7 +169,8 @@ static int compare_offsets(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Append the rest of a batch, if it has one, and note when the batch begins. */
+/* Append the rest of a batch, if found, and store the batch's time as the deadline of the proc's
+ * previous batch. */
 static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size_t end,
                          idmap *deadlines)
 {
@@ -197,15 +197,15 @@ static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size
 bool repair_resume(repair *r)
 {
     size_t count = r->count;
-    /* Until 1.6 all events are numbered, across all procs: how many are lost would have to be
-     * known. */
+    /* Until 1.6 sequence numbers count all events of all procs, so that the number of lost events
+     * would be needed. */
     if (repair_is_v2(r) || r->version < 7)
         return true;
     idmap deadlines;
     idmap_init(&deadlines, sizeof(uint64_t));
     bool done = true;
     const bounds k = bounds_of(r);
-    size_t end = r->size; /* where the next batch begins that is not dropped */
+    size_t end = r->size; /* offset of the next batch that is not dropped */
     for (size_t i = count; i-- > 0 && done;) {
         const repair_batch b = r->batches[i];
         if (b.dropped)

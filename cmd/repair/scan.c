@@ -1,11 +1,11 @@
-/* scan.c - which bytes of a damaged trace are sound batches. */
+/* scan.c - find sound batches in a damaged trace. */
 #include "cmd/repair/repair.h"
 
 enum {
-    FORM_LENGTH = 3, /* v1: the record says how many bytes its values take */
+    FORM_LENGTH = 3, /* v1: the record contains its size */
     MOST_STRING = 1000000,
     MOST_FRAMES = 1000,
-    WIDEST = 10, /* bytes of a varint */
+    WIDEST = 10, /* size of the longest varint */
 };
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -42,8 +42,8 @@ static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *reco
     return true;
 }
 
-/* v1: two bits of the first byte tell how many values follow, or that their length does. Until 1.6
- * there is a sequence number more. */
+/* v1: two bits of the first byte give the number of values, or say that a size follows. Until 1.6
+ * there is an additional sequence number. */
 static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned form,
                     repair_record *record)
 {
@@ -135,7 +135,7 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
     *size = v[3];
     b->body = (size_t)(p - r->bytes);
     b->padded = p - last >= WIDEST;
-    /* No process has so many generations, and no machine has run for so long. */
+    /* No process has so many generations, and no machine is up for so long. */
     return v[0] > 0 && v[0] < UINT64_C(1) << 40 && v[2] < UINT64_C(1) << 62 && v[3] <= PARTS_MOST;
 }
 
@@ -170,8 +170,8 @@ static bool v2_belongs(const repair *r, parts_kind kind, const repair_record *re
     }
 }
 
-/* Read records from the batch's beginning to where they end. A batch may say that it is shorter
- * or longer than it is: then stop is where no more records of its kind are. */
+/* Read records from the start of the batch up to `stop` or the first that does not belong to its
+ * kind, and return where they end. The size in the header may be wrong. */
 static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop;
@@ -196,7 +196,7 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
     return (size_t)(p - r->bytes);
 }
 
-/* Whether a batch's header stands here, or the end of all. */
+/* Whether a batch header, or the end of the file, is at this offset. */
 static bool v2_boundary(const repair *r, size_t at)
 {
     repair_batch b;
@@ -204,7 +204,8 @@ static bool v2_boundary(const repair *r, size_t at)
     return at >= r->size || v2_header(r, at, &b, &size);
 }
 
-/* A batch at this place. sure: it stands where one is expected, so that a part of it does. */
+/* Read a batch at this offset. sure: a batch is expected here, so that a part of one is accepted.
+ */
 static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
 {
     uint64_t size;
@@ -212,12 +213,12 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
         return false;
     if (b->kind == PARTS_END)
         return sure;
-    /* Tracers pad the size, which nothing else is: so no other bytes look like a batch by chance.
-     * What other programs write may not be padded. */
+    /* Go's tracers pad the size to ten bytes, so that other bytes rarely look like a header. Other
+     * writers may not pad it. */
     bool first = sure && r->count == 0;
-    if (!first && !b->padded && !r->narrow)
+    if (!first && !b->padded && !r->unpadded)
         return false;
-    if (!sure && r->spent / REPAIR_PATIENCE > r->size)
+    if (!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size)
         return false;
     size_t claimed = b->body + (size_t)size;
     bool inside = size <= r->size - b->body;
@@ -229,7 +230,7 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
     r->spent += sure ? 0 : b->end - b->body;
     if (inside && b->end == claimed)
         return sure || size > 0;
-    /* Is the size wrong, and the records are not? It is right where a batch begins behind it. */
+    /* The size or the records are damaged. The size is right if another batch follows. */
     bool right = inside && claimed < r->size && v2_boundary(r, claimed);
     if (!right) {
         repair_batch other = *b;
@@ -258,9 +259,9 @@ static bool v1_header(const repair *r, size_t at, repair_batch *b)
     return (b->owner < MOST_PROCS || b->owner + 1 < 2) && b->time < UINT64_C(1) << 62;
 }
 
-/* What a goroutine's return from a system call ends with, a number and a time, stands in a header,
- * too; before it, goroutine 65 or a difference of 65 ticks looks like one's beginning. The record
- * is what it says if it ends where the header would. */
+/* GoSysExit ends with a number and a time, like a batch header, and byte 0x41 (goroutine 65, or a
+ * delta of 65 ticks) before them can be mistaken for the start of a header. It is a GoSysExit if
+ * the record ends where the header would. */
 static bool is_exit(const repair_record *record, const uint8_t *end)
 {
     unsigned code = record->spec->code;
@@ -268,10 +269,10 @@ static bool is_exit(const repair_record *record, const uint8_t *end)
            record->at + record->size == end;
 }
 
-/* Whether what looks like a header is the rest of such a record. */
+/* Whether an apparent header is the end of a GoSysExit. */
 static bool ends_exit(const repair *r, const repair_batch *b)
 {
-    enum { MOST_BEFORE = 8 }; /* bytes: the code, a length, a difference of time */
+    enum { MOST_BEFORE = 8 }; /* bytes of code, size and time delta */
     const uint8_t *header = r->bytes + b->offset, *end = r->bytes + b->body;
     size_t most = b->offset < MOST_BEFORE ? b->offset : MOST_BEFORE;
     repair_record record;
@@ -281,8 +282,8 @@ static bool ends_exit(const repair *r, const repair_batch *b)
     return false;
 }
 
-/* Whether a record that is damaged has taken in the header of the next batch, which tells about the
- * time that this one does. Times are large, so that hardly anything else looks like one. */
+/* Whether a damaged record contains the header of the next batch, recognised by a similar time.
+ * Times are large, so that this is rarely chance. */
 static bool holds_header(const repair *r, const repair_batch *b, const repair_record *record)
 {
     enum { LARGE = 1 << 28, USUAL_PROCS = 4096, HEADER = GOTRACE_V1_Batch | 1 << 6 };
@@ -298,7 +299,7 @@ static bool holds_header(const repair *r, const repair_batch *b, const repair_re
     return false;
 }
 
-/* Until the next batch, or damage. */
+/* Read records up to the next batch or damage. */
 static void v1_records(const repair *r, repair_batch *b)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + r->size;
@@ -312,7 +313,7 @@ static void v1_records(const repair *r, repair_batch *b)
                 break;
             b->last += dt;
             b->events++;
-            /* Samples have batches of their own, which say proc 0 and keep no time. */
+            /* CPU samples are in batches of their own, with proc 0 and time 0. */
             if (b->kind != PARTS_EVENTS)
                 b->kind = record.spec->code == GOTRACE_V1_CPUSample ? PARTS_SAMPLES : PARTS_EVENTS;
         }
@@ -325,8 +326,8 @@ static void v1_records(const repair *r, repair_batch *b)
 
 static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
 {
-    enum { ENOUGH = 64 }; /* bytes of records that do not come about by chance */
-    if ((!sure && r->spent / REPAIR_PATIENCE > r->size) || !v1_header(r, at, b))
+    enum { ENOUGH = 64 }; /* bytes of records; less can be chance */
+    if ((!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size) || !v1_header(r, at, b))
         return false;
     if (!sure && ends_exit(r, b))
         return false;
@@ -335,10 +336,10 @@ static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
     return sure || b->end - b->body >= ENOUGH || (!b->cut && b->end > b->body);
 }
 
-/* ---- both ----------------------------------------------------------------------------------- */
+/* ---- v1 and v2 ------------------------------------------------------------------------------- */
 
-/* Behind damage the byte before a batch may be the one that the data of an experiment begins with:
- * it is a batch if there are whole records in it. */
+/* After damage, the byte before a batch may be the code of ExperimentalBatch. Prefer the batch
+ * after it if that contains whole records. */
 static void prefer_records(repair *r, repair_batch *b, bool sure)
 {
     repair_batch inner;
@@ -367,7 +368,7 @@ static bool keep(repair *r, const repair_batch *b)
     return true;
 }
 
-/* The next batch from here on; r->size if there is none. */
+/* Find the next batch at or after `at`; r->size if there is none. */
 static size_t search(repair *r, size_t at, repair_batch *b)
 {
     while (at < r->size && !batch_at(r, at, false, b))
@@ -375,7 +376,7 @@ static size_t search(repair *r, size_t at, repair_batch *b)
     return at < r->size ? b->offset : at;
 }
 
-/* Where the last record of a batch begins. */
+/* Offset of a batch's last record. */
 static size_t last_record(const repair *r, const repair_batch *b)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
@@ -388,8 +389,8 @@ static size_t last_record(const repair *r, const repair_batch *b)
     return (size_t)(p - r->bytes);
 }
 
-/* Where a few bytes are lost at the end of a batch, its last record has taken some of the next
- * one's header. Find that, and take the record off. */
+/* If bytes at the end of a batch are lost, its last record extends into the next batch's header.
+ * Find that header, and remove the record. */
 static bool search_back(repair *r, size_t at, repair_batch *found)
 {
     repair_batch *b = r->count > 0 ? &r->batches[r->count - 1] : NULL;
@@ -414,7 +415,7 @@ bool repair_scan(repair *r)
     repair_batch b;
     r->count = 0;
     r->sound = 0;
-    r->narrow = false;
+    r->unpadded = false;
     r->spent = 0;
     bool sure = true;
     bool searched = false;
@@ -422,7 +423,7 @@ bool repair_scan(repair *r)
         if (sure && batch_at(r, at, true, &b)) {
             if (b.kind == PARTS_END && r->count > 0)
                 b.generation = r->batches[r->count - 1].generation;
-            r->narrow = r->narrow || (r->count == 0 && !b.padded && b.kind != PARTS_END);
+            r->unpadded = r->unpadded || (r->count == 0 && !b.padded && b.kind != PARTS_END);
             b.searched = searched;
             searched = false;
             if (!keep(r, &b))

@@ -1,4 +1,4 @@
-/* verdict.c - what the reader thinks of a trace in memory. */
+/* verdict.c - the reader's verdict on a trace in memory. */
 #include "cmd/repair/verdict.h"
 
 typedef struct listener {

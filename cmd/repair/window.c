@@ -1,16 +1,15 @@
 /*
- * window.c - v2: the part of a trace that has to be looked at while it is rebuilt.
+ * window.c - v2: limit rebuilding to a part of the trace.
  *
- * Rebuilding a trace reads all of it, several times. Where rules are broken in a few generations
- * of many, a trace of these alone is rebuilt, with what they have to fit to: the generation
- * before, which says how things stand, the one behind, and on either side the next one in which the
- * GC is at work, whose cycles are numbered through. What comes of it takes their place in the
- * whole, which is examined then as if it had been rebuilt itself; if it does not fit, that is
- * done.
+ * Rebuilding reads the whole trace several times. If only a few of many generations violate rules,
+ * a trace of these and of the generations that they must fit is rebuilt instead: the generation
+ * before, which determines the initial states, the one after, and on both sides the nearest one
+ * with GC events, since GC cycles are numbered consecutively. The result replaces them in the whole
+ * trace, which is then examined; if it is not sound, the whole trace is rebuilt.
  */
 #include "cmd/repair/repair.h"
 
-/* So many generations are looked through for the GC. */
+/* Limit of generations searched for GC events. */
 enum { FAR = 16 };
 
 static bool has_gc(const repair *layout, const repair_generation *g)
@@ -18,8 +17,8 @@ static bool has_gc(const repair *layout, const repair_generation *g)
     return repair_gc_of(layout, g->number).first > 0;
 }
 
-/* [first, end) of the list, at most all; none if nothing is broken. */
-static void choose(const repair *layout, const repair_generations *g, repair_window *w)
+/* Choose the window [first, end) of the list; empty if nothing is broken. */
+static void choose_window(const repair *layout, const repair_generations *g, repair_window *w)
 {
     size_t broken = 0, last = 0;
     while (broken < g->count && !g->list[broken].broken)
@@ -30,7 +29,7 @@ static void choose(const repair *layout, const repair_generations *g, repair_win
     if (broken == g->count)
         return;
     size_t first = broken > 0 ? broken - 1 : 0, end = last + 2 < g->count ? last + 2 : g->count;
-    /* Of two that do not fit to one another the one before may be at fault. */
+    /* The generation before may be the cause. */
     if (first > 0 && repair_blames_before(&g->list[broken]))
         first--;
     for (size_t i = 0; i < FAR && first > 0 && !has_gc(layout, &g->list[first]); i++)
@@ -46,7 +45,7 @@ static size_t bytes_of(const repair_generations *g, size_t first, size_t end)
     return end > first ? g->list[end - 1].end - g->list[first].begin : 0;
 }
 
-/* Those generations of from, moved by so many bytes. */
+/* Append generations of `from`, with their offsets adjusted. */
 static bool put_moved(repair *r, const repair_generations *from, size_t first, size_t end,
                       size_t less, size_t more)
 {
@@ -69,10 +68,10 @@ bool repair_window_open(repair *r, const parts_bytes *image, repair_window *w)
         return true;
     bool done = repair_lay_out(r, image, &layout);
     if (done)
-        choose(&layout, g, w);
+        choose_window(&layout, g, w);
     parts_drop(r->memory, layout.batches, layout.capacity, sizeof *layout.batches);
     size_t size = bytes_of(g, w->first, w->end);
-    /* To put it in its place takes time, too. */
+    /* A window of nearly all generations saves nothing. */
     if (!done || w->end <= w->first || size > image->count - image->count / 4)
         return done;
     w->whole = r->generations;

@@ -17,9 +17,9 @@ done
 echo '== nothing is written by verbs that read'
 for verb in validate info print 'convert --to chrome'; do
     # shellcheck disable=SC2086
-    gotrace $verb rewritten.26 2>&1 >out | grep -aF '[retold]'
+    gotrace $verb rewritten.26 2>&1 >out | grep -aF '[events.rewritten]'
 done
-gotrace repair -o good.trace rewritten.26 2>&1 | grep -aF '[retold]'
+gotrace repair -o good.trace rewritten.26 2>&1 | grep -aF '[events.rewritten]'
 
 echo '== several traces in a file'
 cat go1.26-net.trace go1.19-http.trace >several.26

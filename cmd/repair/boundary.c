@@ -1,47 +1,48 @@
 /*
- * border.c - v2: how things have to stand when a generation ends that is rebuilt, so that
- * the next one can stay as it stands.
+ * boundary.c - v2: end a rebuilt generation in the states in which the following generation, which
+ * is copied unchanged, begins.
  *
- * That one reports once of each goroutine and proc how it finds it, before the first event that
- * changes it, wherever that is: those statuses are what is aimed at. Who is on a thread is reported
- * on the thread itself; what a thread does not say it has, it has not.
+ * That generation reports the status of each goroutine and proc once, before the first event that
+ * changes it, possibly late. These statuses are the target. The status of a running goroutine or
+ * proc is reported on its own thread; a thread without such a status has neither proc nor
+ * goroutine.
  */
 #include "cmd/repair/rebuild.h"
 
-/* A status that the next generation reports. */
-typedef struct standing {
+/* A status reported by the next generation. */
+typedef struct next_status {
     const gotrace_event_spec *spec;
     uint64_t args[3];
     size_t arg_count;
-    int64_t thread; /* on which it is reported */
-} standing;
+    int64_t thread; /* that reports it */
+} next_status;
 
-static bool is_proc_status(const standing *s)
+static bool is_proc_status(const next_status *s)
 {
     return s->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
 }
 
-/* What a thread has then. */
-typedef struct m_wanted {
+/* What a thread has at the start of the next generation. */
+typedef struct m_target {
     bool has_p, has_g;
     int64_t p;
-} m_wanted;
+} m_target;
 
-typedef struct border {
+typedef struct boundary {
     rebuild *t;
-    standing *list;
+    next_status *list;
     size_t count, capacity;
-    int64_t *order; /* the threads, as they appear */
+    int64_t *order; /* threads in order of appearance */
     size_t thread_count, order_capacity;
     idmap threads;
-} border;
+} boundary;
 
-/* ---- what the next generation says ---------------------------------------------------------- */
+/* ---- statuses in the next generation --------------------------------------------------------- */
 
-static m_wanted *thread_of(border *b, int64_t id)
+static m_target *thread_of(boundary *b, int64_t id)
 {
     rebuild *t = b->t;
-    m_wanted *m = idmap_find(&b->threads, (uint64_t)id);
+    m_target *m = idmap_find(&b->threads, (uint64_t)id);
     if (m)
         return m;
     m = idmap_insert(&b->threads, (uint64_t)id);
@@ -56,7 +57,7 @@ static m_wanted *thread_of(border *b, int64_t id)
     return m;
 }
 
-static bool note_status(border *b, const repair_record *record, int64_t thread)
+static bool note_status(boundary *b, const repair_record *record, int64_t thread)
 {
     rebuild *t = b->t;
     if (!parts_grow(t->r->memory, &b->list, &b->capacity, b->count + 1, sizeof *b->list,
@@ -65,22 +66,22 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
         return false;
     }
     bool proc = record->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
-    standing *s = &b->list[b->count++];
-    *s = (standing){.thread = thread, .arg_count = proc ? 2 : 3};
-    /* Of the two statuses of goroutines, the one without a stack. */
+    next_status *s = &b->list[b->count++];
+    *s = (next_status){.thread = thread, .arg_count = proc ? 2 : 3};
+    /* GoStatus rather than GoStatusStack, which would need a stack. */
     s->spec = gotrace_event_spec_of(t->r->version,
                                     proc ? GOTRACE_V2_ProcStatus : GOTRACE_V2_GoStatus);
     memcpy(s->args, record->args + 1, s->arg_count * sizeof *s->args);
     if (proc && thread != GOTRACE_NO_THREAD &&
         (s->args[1] == P_RUNNING || s->args[1] == P_IN_SYSCALL)) {
-        m_wanted *m = thread_of(b, thread);
+        m_target *m = thread_of(b, thread);
         if (!m)
             return false;
         m->has_p = true;
         m->p = (int64_t)s->args[0];
     }
     if (!proc && (s->args[2] == G_RUNNING || s->args[2] == G_IN_SYSCALL)) {
-        m_wanted *m = thread_of(b, (int64_t)s->args[1]);
+        m_target *m = thread_of(b, (int64_t)s->args[1]);
         if (!m)
             return false;
         m->has_g = true;
@@ -88,7 +89,7 @@ static bool note_status(border *b, const repair_record *record, int64_t thread)
     return true;
 }
 
-static bool note_batch(border *b, const repair_batch *batch)
+static bool note_batch(boundary *b, const repair_batch *batch)
 {
     rebuild *t = b->t;
     const uint8_t *p = t->image->bytes + batch->body, *end = t->image->bytes + batch->end;
@@ -104,11 +105,10 @@ static bool note_batch(border *b, const repair_batch *batch)
     return true;
 }
 
-/* ---- getting there -------------------------------------------------------------------------- */
+/* ---- reaching these statuses ----------------------------------------------------------------- */
 
-/* In the first generation a goroutine need not be created: it waited all the time. A proc can come
- * at any time. */
-static void make_known(border *b, const standing *s)
+/* Give an unknown proc, and in the first generation an unknown goroutine, an initial status. */
+static void make_known(boundary *b, const next_status *s)
 {
     rebuild *t = b->t;
     bool proc = is_proc_status(s);
@@ -128,7 +128,7 @@ static void make_known(border *b, const standing *s)
     rebuild_pass(t, &h);
 }
 
-static void settle(border *b, const standing *s)
+static void reach_one(boundary *b, const next_status *s)
 {
     rebuild *t = b->t;
     bool proc = is_proc_status(s);
@@ -141,30 +141,30 @@ static void settle(border *b, const standing *s)
                             .arg_count = s->arg_count};
     if (h.thread == GOTRACE_NO_THREAD && (proc || !placed))
         return;
-    const m_wanted *m = proc ? NULL : idmap_find(&b->threads, s->args[1]);
+    const m_target *m = proc ? NULL : idmap_find(&b->threads, s->args[1]);
     if (placed && m && m->has_p)
         h.proc = m->p;
     if (rebuild_at(t, t->now, h.thread))
         rebuild_reach(t, &h);
 }
 
-static void settle_all(border *b, bool procs, uint64_t status)
+static void reach_all(boundary *b, bool procs, uint64_t status)
 {
     for (size_t i = 0; i < b->count && !b->t->failed; i++) {
-        const standing *s = &b->list[i];
+        const next_status *s = &b->list[i];
         bool proc = is_proc_status(s);
         if (proc == procs && s->args[proc ? 1 : 2] == status)
-            settle(b, s);
+            reach_one(b, s);
     }
 }
 
-/* Threads that do not have what they had. */
-static void clear_threads(border *b, bool procs)
+/* Free threads of procs, or goroutines, that they do not have in the next generation. */
+static void clear_threads(boundary *b, bool procs)
 {
     rebuild *t = b->t;
     for (size_t i = 0; i < b->thread_count && !t->failed; i++) {
-        const m_wanted *wanted = idmap_find(&b->threads, (uint64_t)b->order[i]);
-        m_life m = rebuild_thread(t, b->order[i]);
+        const m_target *wanted = idmap_find(&b->threads, (uint64_t)b->order[i]);
+        m_state m = rebuild_thread(t, b->order[i]);
         if (procs && m.has_p && !wanted->has_p)
             rebuild_clear_proc(t, b->order[i]);
         else if (!procs && m.g != 0 && !wanted->has_g)
@@ -172,9 +172,9 @@ static void clear_threads(border *b, bool procs)
     }
 }
 
-/* Whether a GC cycle goes on when the next generation that has events of one begins. One that
- * nothing is left of stands for those that are missing by their numbers. */
-static void turn_gc(border *b)
+/* Begin or end a GC cycle, so that the next generation with GC events can follow. If their numbers
+ * show that GC events of a lost generation are missing, a cycle begins here. */
+static void match_gc(boundary *b)
 {
     enum { FAR = 16 };
     rebuild *t = b->t;
@@ -186,15 +186,15 @@ static void turn_gc(border *b)
     if (next.first == 0)
         return;
     if (!t->gc_seen && !t->gc_on && !next.on && next.first > t->gc_last + 2 && t->gc_last > 0)
-        rebuild_turn_gc(t, true);
-    rebuild_turn_gc(t, next.on);
+        rebuild_set_gc(t, true);
+    rebuild_set_gc(t, next.on);
 }
 
-bool rebuild_border(rebuild *t, uint64_t generation)
+bool rebuild_match_next(rebuild *t, uint64_t generation)
 {
-    border b = {.t = t};
+    boundary b = {.t = t};
     bool done = true;
-    idmap_init(&b.threads, sizeof(m_wanted));
+    idmap_init(&b.threads, sizeof(m_target));
     const repair_batch *batch = repair_first_batch(&t->layout, generation);
     const repair_batch *end = t->layout.batches + t->layout.count;
     for (; done && batch < end && batch->generation == generation; batch++)
@@ -202,16 +202,16 @@ bool rebuild_border(rebuild *t, uint64_t generation)
     if (done) {
         for (size_t i = 0; i < b.count && !t->failed; i++)
             make_known(&b, &b.list[i]);
-        turn_gc(&b);
-        settle_all(&b, false, G_IN_SYSCALL);
-        settle_all(&b, false, G_WAITING);
-        settle_all(&b, false, G_RUNNABLE);
-        settle_all(&b, true, P_IDLE);
+        match_gc(&b);
+        reach_all(&b, false, G_IN_SYSCALL);
+        reach_all(&b, false, G_WAITING);
+        reach_all(&b, false, G_RUNNABLE);
+        reach_all(&b, true, P_IDLE);
         clear_threads(&b, true);
-        settle_all(&b, true, P_RUNNING);
-        settle_all(&b, false, G_RUNNING);
+        reach_all(&b, true, P_RUNNING);
+        reach_all(&b, false, G_RUNNING);
         clear_threads(&b, false);
-        turn_gc(&b);
+        match_gc(&b);
     }
     parts_drop(t->r->memory, b.list, b.capacity, sizeof *b.list);
     parts_drop(t->r->memory, b.order, b.order_capacity, sizeof *b.order);
