@@ -1,12 +1,12 @@
 /*
- * chrome.c - `convert --to chrome`: the Trace Event Format, in the shape that `go tool trace`
- * gives it, for chrome://tracing, Perfetto's JSON importer, speedscope and scripts.
+ * chrome.c - `convert --to chrome`: the Trace Event Format, with the layout of `go tool trace`, for
+ * chrome://tracing, Perfetto's JSON importer, speedscope and scripts.
  *
- * Section 0 (PROCS) has a row a proc with what ran on it (or a row a goroutine or thread), and rows
- * for GC, network, timers and system calls; section 1 (STATS) counters; section 2 (TASKS) a row a
- * task. Unlike Go's tool this writes events in order of time, an arrow's end behind the slice that
- * it ends in, an instant where an arrow would begin in nothing, and only frames that are referred
- * to.
+ * Section 0 (PROCS) has a row for each proc, with what ran on it (or a row for each goroutine or
+ * thread), and rows for GC, network, timers and system calls. Section 1 (STATS) has counters,
+ * section 2 (TASKS) a row for each task. Differences from Go's tool: events are in order of time;
+ * the end of a flow comes after the slice that it ends in; an instant is added where a flow would
+ * begin outside any slice; only frames that are referred to are written.
  */
 #include "formats/chrome/chrome.h"
 
@@ -30,15 +30,15 @@ static uint64_t row_of(const chrome *c, const gotrace_event *event)
     return chrome_row_of_event(&c->rows, event);
 }
 
-/* v2: the number of the proc that an event is about. */
+/* v2: the row number of the event's proc. */
 static uint64_t proc_number(const gotrace_event *event)
 {
-    return event->subject <= INT64_MAX ? event->subject : (uint64_t)CHROME_LANE_NOWHERE;
+    return event->subject <= INT64_MAX ? event->subject : (uint64_t)CHROME_LANE_NO_PROC;
 }
 
 /* ---- runs ---------------------------------------------------------------------------------- */
 
-/* End a goroutine's run, and what it does meanwhile. */
+/* Ends a goroutine's run and the slices inside it. */
 static void leave_row(chrome *c, goroutine *g, uint64_t stack)
 {
     chrome_timeline *t = &c->timeline;
@@ -50,7 +50,7 @@ static void leave_row(chrome *c, goroutine *g, uint64_t stack)
     g->stopped = stack;
     chrome_end_slice(t, g->row, CHROME_SYSCALL, 0, 0, 0);
     chrome_end_slice(t, g->row, CHROME_ASSIST, 0, 0, 0);
-    if (g->stops_for != 0)
+    if (g->stw_reason != 0)
         chrome_end_slice(t, g->row, CHROME_STW, 0, 0, 0);
     chrome_end_slice(t, g->row, CHROME_RUN, stack, c->v2 ? g->start : 0, g->label);
     chrome_row *row = chrome_row_of(t, g->row);
@@ -64,13 +64,13 @@ static void begin_assist(chrome *c, const goroutine *g, uint64_t stack)
     chrome_begin_slice(&c->timeline, g->row, CHROME_ASSIST, &label);
 }
 
-/* It stops the world wherever it runs, and may be moved to another proc while it does. */
+/* The stop-the-world is on the row where the goroutine runs, which may change meanwhile. */
 static void begin_stw(chrome *c, const goroutine *g, uint64_t stack)
 {
     chrome_label label = {.name = CHROME_NAME_STW, .stack = stack};
     size_t size;
 
-    label.text = chrome_frames_kept(&c->timeline.frames, g->stops_for, &size);
+    label.text = chrome_frames_kept(&c->timeline.frames, g->stw_reason, &size);
     label.text_size = size;
     chrome_begin_slice(&c->timeline, g->row, CHROME_STW, &label);
 }
@@ -84,7 +84,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     if (!row)
         return;
     leave_row(c, g, 0);
-    /* In a trace that contradicts itself another one may still be there. */
+    /* In an inconsistent trace the row may still have another goroutine. */
     goroutine *other = row->goroutine ? idpool_find(&c->goroutines, row->goroutine) : NULL;
     if (other)
         leave_row(c, other, 0);
@@ -102,9 +102,9 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
     chrome_begin_slice(t, number, CHROME_RUN, &label);
     if (g->assists)
         begin_assist(c, g, 0);
-    if (g->stops_for != 0)
+    if (g->stw_reason != 0)
         begin_stw(c, g, 0);
-    chrome_finish_arrow(t, &g->arrow, number);
+    chrome_finish_flow(t, &g->flow, number);
 }
 
 /* ---- transitions --------------------------------------------------------------------------- */
@@ -131,32 +131,32 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
         g->stopped = 0;
     }
     g->assists = false;
-    chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
+    chrome_count_as(&c->counts, &g->counted_as, CHROME_CLASS_RUNNABLE);
     if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.current_is_system)
-        chrome_begin_arrow(&c->timeline, &g->arrow, row_of(c, event), CHROME_NAME_GO, NULL,
-                           event->stack);
+        chrome_begin_flow(&c->timeline, &g->flow, row_of(c, event), CHROME_NAME_GO, NULL,
+                          event->stack);
 }
 
-/* A goroutine became runnable, though it did not run. */
+/* A goroutine that did not run became runnable. */
 static void readied(chrome *c, goroutine *g, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     uint64_t row = row_of(c, event);
 
     if (event->from == GOTRACE_STATE_SYSCALL && c->v2 && c->rows.by == BY_THREAD) {
-        /* The thread that was in the call made it runnable: there is no arrow to itself. */
+        /* The thread itself made it runnable: no flow. */
     } else if (event->from == GOTRACE_STATE_SYSCALL) {
         if (c->v2)
             row = CHROME_LANE_SYSCALLS;
-        chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_SYSEXIT, NULL, event->stack);
+        chrome_begin_flow(t, &g->flow, row, CHROME_NAME_SYSEXIT, NULL, event->stack);
     } else if (event->from == GOTRACE_STATE_WAITING) {
-        if (c->v2 && c->rows.by != BY_THREAD && g->waits_for && strstr(g->waits_for, "network"))
+        if (c->v2 && c->rows.by != BY_THREAD && g->wait_reason && strstr(g->wait_reason, "network"))
             row = CHROME_LANE_NETWORK;
         if (!c->system.current_is_system)
-            chrome_begin_arrow(t, &g->arrow, row, CHROME_NAME_UNBLOCK, g->waits_for, event->stack);
-        g->waits_for = NULL;
+            chrome_begin_flow(t, &g->flow, row, CHROME_NAME_UNBLOCK, g->wait_reason, event->stack);
+        g->wait_reason = NULL;
     }
-    chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNABLE);
+    chrome_count_as(&c->counts, &g->counted_as, CHROME_CLASS_RUNNABLE);
 }
 
 static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
@@ -166,8 +166,8 @@ static void entered_syscall(chrome *c, goroutine *g, const gotrace_event *event)
 
     if (took_proc) {
         leave_row(c, g, event->stack);
-        chrome_count_as(&c->counts, &g->census,
-                        g->system ? CHROME_CENSUS_SYSTEM_IN_SYSCALL : CHROME_CENSUS_IN_SYSCALL);
+        chrome_count_as(&c->counts, &g->counted_as,
+                        g->system ? CHROME_CLASS_SYSTEM_IN_SYSCALL : CHROME_CLASS_IN_SYSCALL);
     } else {
         chrome_label label = {.name = CHROME_NAME_SYSCALL, .stack = event->stack};
         chrome_begin_slice(&c->timeline, g->row, CHROME_SYSCALL, &label);
@@ -180,23 +180,24 @@ static void waits(chrome *c, goroutine *g, const gotrace_event *event)
     const char *reason = event->reason ? event->reason : "";
 
     leave_row(c, g, event->stack);
-    g->waits_for = event->reason;
+    g->wait_reason = event->reason;
     bool for_gc = strncmp(reason, assist, sizeof assist - 1) == 0 || (c->v2 && g->assists);
-    chrome_count_as(&c->counts, &g->census, for_gc ? CHROME_CENSUS_GC_WAITING : CHROME_CENSUS_NONE);
+    chrome_count_as(&c->counts, &g->counted_as,
+                    for_gc ? CHROME_CLASS_GC_WAITING : CHROME_CLASS_NONE);
 }
 
 static void ended(chrome *c, goroutine *g, uint64_t id, const gotrace_event *event)
 {
     leave_row(c, g, event->stack);
-    chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_NONE);
-    chrome_drop_arrow(&c->timeline, &g->arrow);
+    chrome_count_as(&c->counts, &g->counted_as, CHROME_CLASS_NONE);
+    chrome_drop_flow(&c->timeline, &g->flow);
     chrome_end_regions(&c->user, &g->regions);
     if (c->rows.by == BY_GOROUTINE)
         chrome_close_row(&c->timeline, chrome_row_of_goroutine(id));
     idpool_remove(&c->goroutines, id);
 }
 
-/* A row that is a goroutine's goes by what is known of it. */
+/* If rows are goroutines, names this one's row by what is known so far. */
 static void name_goroutine(chrome *c, goroutine *g, uint64_t id)
 {
     if (c->rows.by != BY_GOROUTINE || g->is_named)
@@ -217,8 +218,8 @@ static void goroutine_changed(chrome *c, goroutine *g, const gotrace_event *even
         }
         break;
     case GOTRACE_STATE_RUNNING:
-        chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNING);
-        /* A system call that did not take the proc ends within the run. */
+        chrome_count_as(&c->counts, &g->counted_as, CHROME_CLASS_RUNNING);
+        /* A system call without loss of the proc ends within the run. */
         if (event->from == GOTRACE_STATE_SYSCALL && g->running)
             chrome_end_slice(&c->timeline, g->row, CHROME_SYSCALL, 0, 0, 0);
         else
@@ -233,10 +234,11 @@ static void goroutine_changed(chrome *c, goroutine *g, const gotrace_event *even
     }
 }
 
-/* ---- v2: the same where statuses and procs are told ---------------------------------------- */
+/* ---- v2: the same, with statuses and separate events of procs -------------------------------- */
 
-/* Go back to the beginning for what is known to have lasted since then, if the row was free. */
-static void go_back(chrome *c, const gotrace_event *event, uint64_t number)
+/* If the event is a status from before the trace and the row is free, backdates its slice to the
+ * beginning of the trace. */
+static void backdate(chrome *c, const gotrace_event *event, uint64_t number)
 {
     const chrome_row *row = chrome_row_of(&c->timeline, number);
 
@@ -245,10 +247,10 @@ static void go_back(chrome *c, const gotrace_event *event, uint64_t number)
     for (unsigned i = 0; i < row->depth; i++)
         if (row->open[i].begin > 0)
             return;
-    chrome_go_back(&c->timeline);
+    chrome_backdate(&c->timeline);
 }
 
-/* A goroutine is named after its outermost function, which all its stacks contain. */
+/* The start function is the outermost one, which is in all stacks of a goroutine. */
 static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
 {
     const chrome_frames *frames = &c->timeline.frames;
@@ -268,7 +270,7 @@ static void learn_start(chrome *c, goroutine *g, const gotrace_event *event)
     g->system = function_is_system(function, size);
 }
 
-/* Remember who has the proc, for the case that it is taken away in a system call. */
+/* Records that the goroutine has the proc, which may be taken during a system call. */
 static void take_proc(chrome *c, goroutine *g, const gotrace_event *event)
 {
     chrome_proc *proc = event->proc >= 0 ? chrome_proc_of(&c->rows, (uint64_t)event->proc) : NULL;
@@ -280,18 +282,18 @@ static void take_proc(chrome *c, goroutine *g, const gotrace_event *event)
     g->has_proc = true;
 }
 
-/* Begin a run, at the beginning of the trace if it has lasted since then. */
+/* Begins a run, at the beginning of the trace if it has lasted since then. */
 static void enter_row_v2(chrome *c, goroutine *g, const gotrace_event *event)
 {
     uint64_t row = chrome_row_of_run(&c->rows, event);
 
-    go_back(c, event, row);
+    backdate(c, event, row);
     if (!g->running || event->to == GOTRACE_STATE_RUNNING)
         enter_row(c, g, event->subject, row, event);
 }
 
-/* The goroutine keeps its proc, if it has one, until that is taken from it. On the row of a proc
- * the run ends there, while its thread, and itself, are in the system call on and on. */
+/* The goroutine keeps its proc, if it has one, until the proc is taken. On the row of a proc the
+ * run then ends; on the rows of its thread and of the goroutine the system call continues. */
 static void entered_syscall_v2(chrome *c, goroutine *g, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
@@ -300,19 +302,19 @@ static void entered_syscall_v2(chrome *c, goroutine *g, const gotrace_event *eve
 
     if (!has_proc && c->rows.by == BY_PROC)
         leave_row(c, g, event->stack);
-    chrome_count_as(&c->counts, &g->census,
-                    has_proc    ? CHROME_CENSUS_RUNNING
-                    : g->system ? CHROME_CENSUS_SYSTEM_IN_SYSCALL
-                                : CHROME_CENSUS_IN_SYSCALL);
+    chrome_count_as(&c->counts, &g->counted_as,
+                    has_proc    ? CHROME_CLASS_RUNNING
+                    : g->system ? CHROME_CLASS_SYSTEM_IN_SYSCALL
+                                : CHROME_CLASS_IN_SYSCALL);
     if ((!has_proc && c->rows.by == BY_PROC) ||
-        chrome_row_of_run(&c->rows, event) == CHROME_LANE_NOWHERE)
+        chrome_row_of_run(&c->rows, event) == CHROME_LANE_NO_PROC)
         return;
     enter_row_v2(c, g, event);
     if (g->running)
         chrome_begin_slice(t, g->row, CHROME_SYSCALL, &label);
-    chrome_come_back(t);
+    chrome_backdate_end(t);
     take_proc(c, g, event);
-    /* Where it is when it goes on. */
+    /* The stack where it will resume. */
     g->stopped = event->stack;
 }
 
@@ -326,19 +328,19 @@ static void goroutine_changed_v2(chrome *c, goroutine *g, const gotrace_event *e
         return;
     if (event->from == GOTRACE_STATE_UNDETERMINED)
         g->stopped = event->stack;
-    /* A system call that ends by itself did not block. */
+    /* A system call that ends without an event of its proc did not block. */
     if (event->from == GOTRACE_STATE_SYSCALL && g->running)
         chrome_end_slice(t, g->row, CHROME_SYSCALL, 0,
                          c->rows.by == BY_PROC || event->to == GOTRACE_STATE_RUNNING, 0);
     if (event->to == GOTRACE_STATE_SYSCALL) {
         entered_syscall_v2(c, g, event);
     } else if (event->to == GOTRACE_STATE_RUNNING && event->from == GOTRACE_STATE_UNDETERMINED) {
-        chrome_count_as(&c->counts, &g->census, CHROME_CENSUS_RUNNING);
+        chrome_count_as(&c->counts, &g->counted_as, CHROME_CLASS_RUNNING);
         enter_row_v2(c, g, event);
-        chrome_come_back(t);
+        chrome_backdate_end(t);
         take_proc(c, g, event);
     } else {
-        /* A call from C returns to where the trace does not follow. */
+        /* The end of a call from C into Go. */
         if (event->from == GOTRACE_STATE_SYSCALL && event->to == GOTRACE_STATE_NOT_EXIST)
             chrome_instant(t, CHROME_LANE_SYSCALLS, CHROME_NAME_SYSEXIT, event->stack, NULL, 0);
         goroutine_changed(c, g, event);
@@ -347,7 +349,7 @@ static void goroutine_changed_v2(chrome *c, goroutine *g, const gotrace_event *e
     }
 }
 
-/* Show where a proc starts or stops: on its own row, or on that of its thread. */
+/* Shows the start or stop of a proc, on its own row or that of its thread. */
 static void show_proc(chrome *c, const gotrace_event *event, uint64_t row)
 {
     bool runs = event->to == GOTRACE_STATE_RUNNING;
@@ -378,25 +380,25 @@ static void proc_changed_v2(chrome *c, const gotrace_event *event)
     chrome_count_proc(&c->counts, &proc->running, runs);
     if (!runs && event->from != GOTRACE_STATE_RUNNING)
         return;
-    /* Whoever still has it is in a system call, which goes on without the proc. */
+    /* The goroutine that has the proc is in a system call, which continues without it. */
     goroutine *g = proc->goroutine ? idpool_find(&c->goroutines, proc->goroutine) : NULL;
     if (!runs && g && g->has_proc && g->proc == number) {
         if (c->rows.by == BY_PROC)
             leave_row(c, g, g->stopped);
         g->has_proc = false;
-        chrome_count_as(&c->counts, &g->census,
-                        g->system ? CHROME_CENSUS_SYSTEM_IN_SYSCALL : CHROME_CENSUS_IN_SYSCALL);
+        chrome_count_as(&c->counts, &g->counted_as,
+                        g->system ? CHROME_CLASS_SYSTEM_IN_SYSCALL : CHROME_CLASS_IN_SYSCALL);
     }
     uint64_t row = c->rows.by == BY_PROC ? number : row_of(c, event);
     if (runs && c->rows.by != BY_GOROUTINE)
-        go_back(c, event, row);
+        backdate(c, event, row);
     show_proc(c, event, row);
-    chrome_come_back(&c->timeline);
+    chrome_backdate_end(&c->timeline);
 }
 
-/* An active range is recorded again at the beginning of each generation. If its beginning is not in
- * the trace, it started before the trace. */
-static void range_goes_on(chrome *c, const gotrace_event *event)
+/* Each generation records active ranges again. If the beginning of a range is not in the trace, the
+ * range started before the trace. */
+static void range_continues(chrome *c, const gotrace_event *event)
 {
     chrome_timeline *t = &c->timeline;
     chrome_label label = {.name = CHROME_NAME_GC};
@@ -426,14 +428,14 @@ static void range_goes_on(chrome *c, const gotrace_event *event)
     const chrome_row *row = chrome_row_of(t, number);
     if (!row || chrome_has_slice(row, slice))
         return;
-    /* Nothing on the row may have begun since. */
+    /* The range can be backdated only if nothing on the row began after the start of the trace. */
     bool old = slice != CHROME_ASSIST || row->depth > 0;
     for (unsigned i = 0; i < row->depth; i++)
         old = old && row->open[i].begin == 0;
     if (old && (row->depth > 0 || !row->used))
-        chrome_go_back(t);
+        chrome_backdate(t);
     chrome_begin_slice(t, number, slice, &label);
-    chrome_come_back(t);
+    chrome_backdate_end(t);
 }
 
 static void label_changed(chrome *c, const gotrace_event *event)
@@ -450,15 +452,15 @@ static void label_changed(chrome *c, const gotrace_event *event)
     name_goroutine(c, g, event->goroutine);
 }
 
-/* What an event refers to by the file's ids (v2: a generation's), by what holds for ever. */
-static void keep_references(chrome *c, gotrace_event *event)
+/* Replaces ids that are valid for the file (v2: for a generation) by numbers of frames. */
+static void replace_ids(chrome *c, gotrace_event *event)
 {
     chrome_frames *frames = &c->timeline.frames;
 
     if (c->v2 && event->generation != c->generation) {
         /* State from before the trace is recorded in its first generation. */
         if (c->generation != 0)
-            c->timeline.held = false;
+            c->timeline.holding = false;
         c->generation = event->generation;
         chrome_frames_forget(frames);
     }
@@ -513,7 +515,7 @@ static void stw_changed(chrome *c, const gotrace_event *event)
         c->stw_row = number;
         chrome_begin_slice(t, number, CHROME_STW, &label);
     } else {
-        /* The world may be started from another proc than it was stopped from. */
+        /* The world may be restarted from another proc than the one that stopped it. */
         if (!chrome_has_slice(row, CHROME_STW))
             number = c->stw_row;
         chrome_end_slice(t, number, CHROME_STW, event->stack, 0, 0);
@@ -529,17 +531,18 @@ static void stw_changed_v2(chrome *c, const gotrace_event *event)
     if (!g)
         return;
     if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
-        g->stops_for = chrome_frames_keep(frames, reason, strlen(reason));
+        g->stw_reason = chrome_frames_keep(frames, reason, strlen(reason));
         if (g->running)
             begin_stw(c, g, event->stack);
         return;
     }
-    if (g->running && g->stops_for != 0)
+    if (g->running && g->stw_reason != 0)
         chrome_end_slice(&c->timeline, g->row, CHROME_STW, event->stack, 0, 0);
-    g->stops_for = 0;
+    g->stw_reason = 0;
 }
 
-/* A proc sweeps, for the goroutine and on the thread that it has then. */
+/* A sweep is on the row of the proc, or of the goroutine or thread that has the proc at that
+ * time. */
 static void sweep_changed(chrome *c, const gotrace_event *event, const chrome_label *label)
 {
     uint64_t number = c->v2 ? proc_number(event) : (uint64_t)event->proc;
@@ -599,7 +602,7 @@ static void state_changed(chrome *c, const gotrace_event *event)
             goroutine_changed_v2(c, g, event);
         } else if (g) {
             goroutine_changed(c, g, event);
-            /* One that has ended is not there any more. */
+            /* A goroutine that ended is no longer in the pool. */
             if (event->to != GOTRACE_STATE_NOT_EXIST)
                 name_goroutine(c, g, event->subject);
         }
@@ -613,10 +616,10 @@ void chrome_take_event(chrome *c, gotrace_event *event)
 
     if (event->flags & GOTRACE_EVENT_FUTILE)
         return;
-    /* Time stands still where a damaged trace would turn it back. */
+    /* In a damaged trace, times may decrease. */
     if (event->time > t->now)
         t->now = event->time;
-    keep_references(c, event);
+    replace_ids(c, event);
     switch ((gotrace_kind)event->kind) {
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYNC:
@@ -629,7 +632,7 @@ void chrome_take_event(chrome *c, gotrace_event *event)
     case GOTRACE_KIND_METRIC: chrome_count_metric(&c->counts, event); break;
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END: range_changed(c, event); break;
-    case GOTRACE_KIND_RANGE_ACTIVE: range_goes_on(c, event); break;
+    case GOTRACE_KIND_RANGE_ACTIVE: range_continues(c, event); break;
     case GOTRACE_KIND_TASK_BEGIN:
     case GOTRACE_KIND_TASK_END:
     case GOTRACE_KIND_REGION_BEGIN:
@@ -640,7 +643,7 @@ void chrome_take_event(chrome *c, gotrace_event *event)
             chrome_user_event(&c->user, &g->regions, row_of(c, event), event);
         break;
     case GOTRACE_KIND_SAMPLE:
-        if (row_of(c, event) != CHROME_LANE_NOWHERE)
+        if (row_of(c, event) != CHROME_LANE_NO_PROC)
             chrome_instant(t, row_of(c, event), CHROME_NAME_SAMPLE, event->stack, NULL, 0);
         break;
     }

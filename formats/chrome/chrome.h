@@ -1,24 +1,25 @@
 /*
- * chrome.h - the parts of the Chrome exporter.
+ * chrome.h - internal interface of the Chrome exporter.
  *
- *   run.c             the whole
- *   chrome.c          follows the events: what begins, what ends, what caused what
- *   rows.c            which rows there are: a row a proc, a goroutine or a thread
+ *   run.c             entry point: reads the events and drives the parts below
+ *   chrome.c          tracks state: events to slices, instants and flows
+ *   rows.c            the rows: one for each proc, goroutine or thread
  *   counts.c          counters
- *   user.c            tasks, regions and logs among them
- *   timeline.c        records in order of time, and slices on rows, properly nested
- *   thread.c          a thread that takes blocks of records
+ *   user.c            tasks, regions and logs
+ *   timeline.c        records in order of time, and properly nested slices on rows
+ *   thread.c          a thread that writes blocks of records
  *   write.c           records to JSON
  *   parts.c           several documents instead of one
- *   window.c          less than all: some parts, a part of the time
- *   kept.c            what these two tell again
+ *   window.c          selected parts, or a time range
+ *   saved.c           records that parts.c and window.c write again
  *   frames.c          the tree of stack frames that records refer to
  *
- * Records wait in a spool until all of them that began earlier are complete: a record whose end
- * is not known yet is open, and is completed in its place. Blocks of what is complete are written
- * in a thread of their own, unless there are several documents. It uses what is below "writing",
- * the window and the output; all else is for the thread that follows the events, until
- * chrome_timeline_finish has returned. Of frames and texts both read what stays as it is.
+ * Records are queued in a spool until all earlier ones are complete: a record whose end is not
+ * known yet is open, and is completed in place. A separate thread writes blocks of complete
+ * records, unless there are several documents. It uses what is declared below "writing", the window
+ * and the output; everything else belongs to the thread that tracks state, until
+ * chrome_timeline_finish has returned. Frames and texts that exist do not change, and both threads
+ * read them.
  */
 #ifndef CHROME_H
 #define CHROME_H
@@ -30,42 +31,42 @@
 #include "formats/common/spool.h"
 #include "formats/common/segment_list.h"
 
-/* The rows and sections that scripts written for Go's tool know by number. */
+/* Row and section numbers of Go's tool, which scripts rely on. */
 enum {
     CHROME_PID_PROCS = 0,
     CHROME_PID_STATS = 1,
     CHROME_PID_TASKS = 2,
-    CHROME_LANE_NOWHERE = 1000000, /* what happened on no proc */
+    CHROME_LANE_NO_PROC = 1000000, /* events without a proc */
     CHROME_LANE_TIMERS = 1000001,
     CHROME_LANE_NETWORK = 1000002,
     CHROME_LANE_SYSCALLS = 1000003,
     CHROME_LANE_GC = 1000004,
 };
 
-/* What a record becomes. The comment names its values beyond CHROME_TID and CHROME_STACK. */
+/* The kind of a record, with its phase in the Trace Event Format and its values other than
+ * CHROME_TID and CHROME_STACK. */
 typedef enum chrome_op {
-    CHROME_SLICE,        /* X: END, END_STACK, SUBJECT, START, A, B */
-    CHROME_TASK,         /* X in the tasks' section: END, END_STACK, SUBJECT, START, A, B */
-    CHROME_ROW,          /* M: names a row; PLACE among the rows instead of STACK; as a run does,
-                            if it is a goroutine's */
-    CHROME_SECTION,      /* M: names a section: PLACE, PID */
-    CHROME_INSTANT,      /* I: THREAD, where a proc starts; on a thread's row the proc */
-    CHROME_ARROW_START,  /* s: ID, PID */
-    CHROME_ARROW_END,    /* t: ID, PID */
+    CHROME_SLICE,   /* X: END, END_STACK, SUBJECT, START, A, B */
+    CHROME_TASK,    /* X in the section of tasks: END, END_STACK, SUBJECT, START, A, B */
+    CHROME_ROW,     /* M: name of a row; PLACE instead of STACK; for a goroutine, values of a run */
+    CHROME_SECTION, /* M: name of a section: PLACE, PID */
+    CHROME_INSTANT, /* I: THREAD, where a proc starts; on the row of a thread, the proc */
+    CHROME_FLOW_START,   /* s: ID, PID */
+    CHROME_FLOW_END,     /* t: ID, PID */
     CHROME_REGION_BEGIN, /* b: ID, REGION_TASK */
     CHROME_REGION_END,   /* e: ID, REGION_TASK */
-    CHROME_HEAP,         /* C: the values are the counters */
+    CHROME_HEAP,         /* C: the values of the counters */
     CHROME_GOROUTINES,
     CHROME_THREADS,
-    CHROME_ROW_END, /* nothing: the row is not needed any more */
+    CHROME_ROW_END, /* not written: the row is no longer needed */
 } chrome_op;
 
 enum { CHROME_COUNTERS = CHROME_THREADS - CHROME_HEAP + 1 };
 
-/* What a record is called. */
+/* The name of a record. */
 typedef enum chrome_name {
-    CHROME_NAME_TEXT,    /* its text */
-    CHROME_NAME_RUN,     /* "G7 main.worker", with its text, a label, in parentheses */
+    CHROME_NAME_TEXT,    /* the record's text */
+    CHROME_NAME_RUN,     /* "G7 main.worker", with the record's text, a label, in parentheses */
     CHROME_NAME_STW,     /* "stop-the-world (text)" */
     CHROME_NAME_UNBLOCK, /* "unblock (text)" */
     CHROME_NAME_GC,
@@ -82,7 +83,7 @@ typedef enum chrome_name {
     CHROME_NAME_SAMPLE,
 } chrome_name;
 
-/* Where a record's values stand: some are common to all, the rest depends on its op. */
+/* Index of a record's values: some are common to all, the rest depend on the kind. */
 enum {
     CHROME_TID = 0, /* the row */
     CHROME_STACK = 1,
@@ -91,11 +92,13 @@ enum {
     CHROME_END = 2, /* ns */
     CHROME_END_STACK = 3,
     CHROME_SUBJECT = 4, /* the goroutine or task */
-    CHROME_START = 5,   /* the frame, until 1.6 the PC, where the goroutine starts */
-    CHROME_A = 6,       /* sweep: bytes swept; task: the goroutine that started it; system call:
-                           1 if it kept the proc; v2 run: the frame that names the goroutine */
-    CHROME_B = 7,       /* sweep: bytes reclaimed; task: the goroutine that ended it; v2 run: the
-                           goroutine's label, a kept text */
+    CHROME_START = 5,   /* the frame (until 1.6 the PC) where the goroutine starts */
+    /* sweep: bytes swept; task: the goroutine that started it; system call: 1 if it kept the proc;
+     * v2 run: the frame that names the goroutine */
+    CHROME_A = 6,
+    /* sweep: bytes reclaimed; task: the goroutine that ended it; v2 run: the goroutine's label, a
+     * text number */
+    CHROME_B = 7,
 
     CHROME_THREAD = 2,
     CHROME_ID = 2,
@@ -106,14 +109,14 @@ enum {
 
 typedef enum chrome_state {
     CHROME_DONE,
-    CHROME_OPEN,    /* waits for what is still to come */
-    CHROME_DROPPED, /* turned out to be nothing */
+    CHROME_OPEN,    /* incomplete: some values follow */
+    CHROME_DROPPED, /* not to be written */
 } chrome_state;
 
-/* In a spool: this much of it as there are values, then the text, filled up to 8 bytes. */
+/* In a spool: the first `count` values only, then the text, padded to 8 bytes. */
 typedef struct chrome_record {
     uint8_t op, name, state;
-    uint8_t count; /* of values */
+    uint8_t count; /* number of values */
     uint32_t text_size;
     int64_t time;
     uint64_t values[CHROME_VALUES];
@@ -121,11 +124,11 @@ typedef struct chrome_record {
 
 #define CHROME_HEAD_SIZE offsetof(chrome_record, values)
 
-/* Append a record to a spool, with count of these values; its position, or SPOOL_NONE. */
+/* Appends a record with count values to a spool. Returns its position, or SPOOL_NONE. */
 uint64_t chrome_append(spool *s, const chrome_record *head, const uint64_t *values,
                        const char *text);
 
-/* The next record of a block, and its text; NULL past the last one. At begins as 0. */
+/* The next record of a block and its text; NULL after the last. *at is 0 at first. */
 static inline const chrome_record *chrome_next_record(const spool_taken *block, size_t *at,
                                                       const char **text)
 {
@@ -147,26 +150,27 @@ enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
 
 typedef struct chrome_frames {
     gotrace_reader *reader;
-    idmap stacks;       /* stack id to number of its innermost frame's node */
-    idmap keys;         /* numbers of texts by what they say */
-    segment_list texts; /* kept */
+    idmap stacks;       /* stack id to number of its innermost frame */
+    idmap keys;         /* hash of a text to its number */
+    segment_list texts; /* text_entry by number */
     segment_list nodes;
     uint64_t seed;
-    bool by_generation; /* ids change their meaning */
-    uint32_t *table;    /* nodes by parent and frame; 0 is a free place */
+    bool by_generation; /* v2: ids are valid for one generation */
+    uint32_t *table;    /* hash table of nodes by parent and frame; 0: free */
     size_t table_size;
-    gotrace_frame *buffer; /* of one stack */
+    gotrace_frame *buffer; /* frames of one stack */
     size_t buffer_size;
-    /* For the thread that writes: */
+    /* Used by the writing thread: */
     uint32_t last_used;
     size_t used_count;
-    uint64_t used_bytes;  /* about what is written of those used */
-    uint64_t again_bytes; /* of these, what is in an earlier document as well */
+    uint64_t used_bytes; /* approximate size in the document of the used frames */
+    uint64_t
+        again_bytes; /* the part of used_bytes for frames that are in an earlier document too */
     struct {
-        uint64_t stack; /* 0: nothing here */
+        uint64_t stack; /* 0: empty */
         uint32_t number;
-    } recent[CHROME_RECENT]; /* what was looked up not long ago */
-    bool failed;             /* memory was refused */
+    } recent[CHROME_RECENT]; /* cache of look-ups */
+    bool failed;             /* allocation failed */
 } chrome_frames;
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
@@ -174,38 +178,38 @@ void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
 /* The number of a stack's innermost frame, from 1; 0 if the stack has none. */
 uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack);
 
-/* A new generation: ids mean something else. */
+/* A new generation: ids change their meaning. */
 void chrome_frames_forget(chrome_frames *frames);
 
-/* Keep a copy of a text until the end; its number, 0 when memory is refused. */
+/* Copies a text, which lives until the end. Returns its number, 0 if memory is refused. */
 uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size);
 
-/* A text that was kept, NUL-terminated; NULL if there is none. */
+/* The text with that number, NUL-terminated; NULL if there is none. */
 const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size);
 
-/* The outermost caller of a frame; 0 of 0. */
+/* The outermost caller of a frame; 0 for 0. */
 uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number);
 
-/* The name of a frame's function; size 0 if there is none. */
+/* The function name of a frame; size 0 if there is none. */
 const char *chrome_frames_function(const chrome_frames *frames, uint32_t number, size_t *size);
 
-/* A record shows this frame, so that it and its callers are to be written. */
+/* Marks a frame as used by a record: the frame and its callers will be written. */
 void chrome_frames_use(chrome_frames *frames, uint32_t number);
 
-/* Begin anew to say which frames are shown. */
+/* Clears the marks, for the next document. */
 void chrome_frames_use_none(chrome_frames *frames);
 
-/* The members of "stackFrames", each on a line. */
+/* Writes the members of "stackFrames", one per line. */
 void chrome_frames_write(const chrome_frames *frames, out *o);
 
 void chrome_frames_free(chrome_frames *frames);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* What stands behind the number in the name of a run, as it is written. */
+/* Cache entry: the rest of a run's name, after the goroutine's number. */
 typedef struct chrome_run_name {
     uint64_t start, label;
-    uint32_t size; /* 0: nothing here */
+    uint32_t size; /* 0: empty */
     char text[CHROME_SHORT];
 } chrome_run_name;
 
@@ -213,10 +217,10 @@ typedef struct chrome_writer {
     out *o;
     int version;
     view_by by;
-    bool started; /* something was written, so that a comma is needed */
+    bool started; /* something was written, so a comma is needed */
     chrome_frames *frames;
-    chrome_run_name names[CHROME_RECENT]; /* those written not long ago */
-    uint64_t time;                        /* the last one, and how it is written */
+    chrome_run_name names[CHROME_RECENT]; /* cache */
+    uint64_t time;                        /* the last time, and its text */
     uint32_t time_size;
     char time_text[28];
 } chrome_writer;
@@ -226,34 +230,35 @@ void chrome_write_begin(chrome_writer *w);
 
 void chrome_write_record(chrome_writer *w, const chrome_record *record, const char *text);
 
-/* The part behind the events. */
+/* The part after the events. */
 void chrome_write_end(chrome_writer *w);
 
-/* ---- records that are told again ----------------------------------------------------------- */
+/* ---- saved records --------------------------------------------------------------------------- */
 
-/* What a row is called, a slice or region that goes on, the last value of a counter. */
-typedef struct chrome_kept {
+/* A record that is written again: the name of a row, a slice or region that continues, the last
+ * value of a counter. */
+typedef struct chrome_saved {
     chrome_record record;
     char *text;
-    uint64_t part;  /* that had it last, from 1 */
-    uint64_t bytes; /* parts: that it takes in a document */
-    bool closed;    /* nothing more will happen on that row */
-} chrome_kept;
+    uint64_t part;  /* the last part that has it, from 1 */
+    uint64_t bytes; /* parts: its size in a document */
+    bool closed;    /* the row is no longer used */
+} chrome_saved;
 
-/* Keep a copy by key, instead of what was kept by it; NULL when memory is refused. */
-chrome_kept *chrome_keep(idmap *map, uint64_t key, const chrome_record *record, const char *text);
-void chrome_forget(idmap *map, uint64_t key);
-void chrome_forget_all(idmap *map);
+/* Saves a copy under key, replacing an earlier one; NULL if memory is refused. */
+chrome_saved *chrome_save(idmap *map, uint64_t key, const chrome_record *record, const char *text);
+void chrome_unsave(idmap *map, uint64_t key);
+void chrome_unsave_all(idmap *map);
 
-/* The key of the row, or section, that a record names or stands on. */
+/* The key of the row or section that a record names or is on. */
 uint64_t chrome_row_key(const chrome_record *record);
 
-/* ---- less than all ------------------------------------------------------------------------- */
+/* ---- selected parts and time ranges ---------------------------------------------------------- */
 
-/* Those of some PART_* (bits) that come to something in that view. */
+/* Of these parts (bits 1 << PART_*), the ones that have an effect in that view. */
 unsigned chrome_parts_possible(unsigned parts, view_by by);
 
-/* Whether a record is among these parts. */
+/* Whether a record belongs to these parts. */
 bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
                   const uint64_t *values);
 
@@ -261,64 +266,66 @@ typedef void (*chrome_emit_fn)(void *ctx, const chrome_record *record, const cha
 
 typedef struct chrome_window {
     int64_t from;
-    bool reached;  /* that time */
-    idmap rows;    /* chrome_kept by key; part is 1 once it was passed on */
-    idmap regions; /* those going on before, by id */
-    idmap arrows;  /* a set: those that began before, by id */
-    chrome_record counters[CHROME_COUNTERS]; /* the last ones before */
-    chrome_emit_fn emit;                     /* where what is shown goes */
+    bool reached;  /* the time `from` is reached */
+    idmap rows;    /* chrome_saved by key; part is 1 once it was written */
+    idmap regions; /* regions that are open at `from`, by id */
+    idmap flows;   /* ids of flows that began earlier */
+    chrome_record counters[CHROME_COUNTERS]; /* the last ones before `from` */
+    chrome_emit_fn emit;                     /* receives the records that are shown */
     void *ctx;
-    int error; /* errno, when memory was refused */
+    int error; /* errno if memory was refused */
 } chrome_window;
 
 void chrome_window_init(chrome_window *w, int64_t from, chrome_emit_fn emit, void *ctx);
 
-/* Take the next record, which may be changed, and pass it on if it belongs to what is shown. */
+/* Passes the record to emit if it is to be shown. May change the record. */
 void chrome_window_take(chrome_window *w, chrome_record *record, const char *text);
 
-/* That was the last one; the trace ends at that time. */
+/* Call after the last record; end is the time when the trace ends. */
 void chrome_window_finish(chrome_window *w, int64_t end);
 
 void chrome_window_free(chrome_window *w);
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- several documents ----------------------------------------------------------------------- */
 
 typedef struct chrome_parts {
     chrome_writer *writer;
     const convert_job *job;
-    spool waiting;         /* the records of the part at hand */
-    out nowhere;           /* to measure them */
-    uint64_t size;         /* about that of the part at hand */
-    uint64_t fresh, again; /* bytes in it that are in no earlier part, and that are in one */
-    uint64_t part;         /* how many were written */
-    int64_t begin, last;   /* of the part; of the last record that waits */
-    int64_t border;        /* where the part ends that is being written */
-    idmap rows, regions;   /* written again in each part: by row and id */
-    chrome_kept *slices;   /* likewise, in order of time */
+    spool waiting; /* records of the current part */
+    out measuring; /* output that only counts bytes */
+    uint64_t size; /* approximate size of the current part */
+    uint64_t new_bytes,
+        repeated_bytes;   /* bytes in it that are in no earlier part, and that are in one */
+    uint64_t part;        /* number of parts written */
+    int64_t begin, last;  /* time of its first record; time of the last record in `waiting` */
+    int64_t part_end;     /* end of the part that is being written */
+    idmap rows, regions;  /* repeated in each part: by row key and region id */
+    chrome_saved *slices; /* the same for slices, in order of time */
     size_t slice_count, slice_capacity;
-    uint64_t carried_bytes; /* what slices and regions take in each part */
-    uint64_t *used_rows;    /* keys of those in the part at hand; some twice, or closed */
+    uint64_t carried_bytes; /* size of slices and regions in each part */
+    uint64_t
+        *used_rows; /* keys of those in the current part; may have duplicates and closed rows */
     size_t used_row_count, used_row_capacity;
     uint8_t region_op;
-    idmap arrows;   /* ids of those that wait for their end */
-    idmap crossing; /* ids of those that were left out, since they cross a border */
+    idmap flows;    /* ids of open flows */
+    idmap crossing; /* ids of flows that are omitted because they continue in a later part */
     chrome_record *counters[CHROME_COUNTERS];
-    int error; /* errno, when memory or the disk was refused */
+    int error; /* errno if memory or disk space was refused */
 } chrome_parts;
 
 bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job *job);
 
-/* Take the next record. */
+/* Takes the next record. */
 void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char *text);
 
-/* Write the last part. */
+/* Writes the last part. */
 void chrome_parts_finish(chrome_parts *p);
 
 void chrome_parts_free(chrome_parts *p);
 
 /* ---- the timeline -------------------------------------------------------------------------- */
 
-/* What a row can show at the same time, one of each. */
+/* The kinds of slices. A row has at most one open slice of each kind. */
 typedef enum chrome_slice {
     CHROME_RUN,
     CHROME_ASSIST,
@@ -333,8 +340,8 @@ typedef enum chrome_slice {
 typedef struct chrome_label {
     chrome_name name;
     uint64_t stack;
-    uint64_t subject, start; /* of a run, which is never cut */
-    const char *text;        /* of what may be cut: constant */
+    uint64_t subject, start; /* for a run, which is never split */
+    const char *text;        /* for slices that may be split: a static string */
     size_t text_size;
 } chrome_label;
 
@@ -342,7 +349,7 @@ typedef struct chrome_open {
     uint64_t position; /* of its record */
     int64_t begin;
     uint64_t stack;
-    const char *text; /* NUL-terminated, or NULL */
+    const char *text; /* static string or NULL */
     uint8_t slice;    /* chrome_slice */
     uint8_t name;     /* chrome_name */
 } chrome_open;
@@ -350,131 +357,131 @@ typedef struct chrome_open {
 typedef struct chrome_row {
     chrome_open *open; /* outermost first */
     uint8_t depth, capacity;
-    bool used;          /* a goroutine has run there, or something has ended */
-    uint64_t goroutine; /* that runs there, 0 for none */
+    bool used;          /* a goroutine ran there, or a slice ended there */
+    uint64_t goroutine; /* the goroutine that runs there, 0: none */
 } chrome_row;
 
-/* Records on their way to where they are written. */
+/* A block of records for the writer. */
 typedef struct chrome_block {
     spool_taken records;
     spool *home;
-    int64_t end; /* of what is open still; arrows without an end are none */
+    int64_t end; /* end time of open records; open flows are not written */
 } chrome_block;
 
 typedef struct chrome_thread chrome_thread;
 
 typedef bool (*chrome_block_fn)(void *ctx, const chrome_block *block);
 
-/* A thread that calls write for each block that it is given; NULL if there can be none. */
+/* Starts a thread that calls write for each block passed to it; NULL on failure. */
 chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx);
 
-/* Give it a block, which will be given back to its home. Waits where too many are on their way.
- * False if a write failed: the rest is not written. */
-bool chrome_thread_give(chrome_thread *thread, const chrome_block *block);
+/* Passes a block, which is returned to its home afterwards. Waits while the queue is full. False if
+ * a write failed; further blocks are dropped. */
+bool chrome_thread_queue(chrome_thread *thread, const chrome_block *block);
 
-/* Wait until all is written, and end the thread. */
+/* Waits until everything is written, and ends the thread. */
 bool chrome_thread_end(chrome_thread *thread);
 
 enum { CHROME_LINES = 128 };
 
 typedef struct chrome_timeline {
     spool spool;
-    spool head;            /* open since the start of the trace, but recorded later */
-    chrome_thread *thread; /* that writes, NULL if there is none */
-    bool alone;            /* there is to be none */
-    uint64_t seen;         /* as many blocks the spool had when one looked what is complete */
+    spool head;              /* records backdated to the start of the trace */
+    chrome_thread *thread;   /* the writing thread, NULL if there is none */
+    bool no_thread;          /* do not start a thread */
+    uint64_t blocks_checked; /* spool.end at the last check for complete blocks */
     view_by by;
     int version;
     chrome_frames frames;
-    unsigned shown;  /* a bit a PART_*; 0: all */
-    idpool rows;     /* chrome_row by number */
-    int64_t now;     /* time of the event at hand, never less than that of the one before */
-    uint64_t arrows; /* the last one's id */
-    int64_t present; /* the time to come back to */
-    bool held;       /* nothing is written yet, so that one can go back to the beginning */
-    bool back;       /* now is the beginning */
-    bool ended;      /* nothing more comes */
-    bool stopped;    /* nothing more can be written */
-    int error;       /* errno, when memory or the disk was refused */
-    /* For the thread that writes: in lines of the processor's cache that the other one leaves
-     * alone, for both are busy with what is theirs all the time. */
+    unsigned shown;      /* bits 1 << PART_*; 0: all */
+    idpool rows;         /* chrome_row by number */
+    int64_t now;         /* time of the current event; never decreases */
+    uint64_t flows;      /* the last id */
+    int64_t resume_time; /* the time to return to after backdating */
+    bool holding;        /* nothing is written yet, so slices can be backdated */
+    bool backdating;     /* backdating: now is the beginning of the trace */
+    bool ended;          /* no more records follow */
+    bool stopped;        /* writing failed */
+    int error;           /* errno if memory or disk space was refused */
+    /* For the writing thread. On cache lines of their own, because both threads modify their data
+     * all the time. */
     _Alignas(CHROME_LINES) chrome_writer writer;
-    chrome_parts *parts;   /* NULL if there is only one */
-    chrome_window *window; /* NULL if all of the time is shown */
+    chrome_parts *parts;   /* NULL if there is one document */
+    chrome_window *window; /* NULL if there is no time range */
     _Alignas(CHROME_LINES) char end[CHROME_LINES];
 } chrome_timeline;
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader);
 
-/* Write a record, to the document or its part; ctx is the timeline. */
+/* Writes a record to the document or part; ctx is the timeline. */
 void chrome_emit(void *ctx, const chrome_record *record, const char *text);
 
-/* Append a record at the present time, its values and text; the position, or SPOOL_NONE also of
- * what is not shown. */
+/* Appends a record at the current time, with its values and text. Returns its position, or
+ * SPOOL_NONE (also if it is not to be shown). */
 uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_state state,
                      const uint64_t *values, size_t count, const char *text, size_t text_size);
 
-/* Change the state of a record, and count of its values from first on. */
-void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
+/* Changes the state of a record and `count` of its values, from `first` on. */
+void chrome_update(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
                    const uint64_t *values, size_t count);
 
-/* Go back to the beginning of the trace, for something that has lasted since then. False where
- * that cannot be done any more: then it is shown from now on. */
-bool chrome_go_back(chrome_timeline *t);
+/* Sets the current time to the beginning of the trace, for a slice that has lasted since then.
+ * False, without effect, if records were already written. */
+bool chrome_backdate(chrome_timeline *t);
 
-/* Undo that, if it was done. */
-void chrome_come_back(chrome_timeline *t);
+/* Ends backdating, if it is active. */
+void chrome_backdate_end(chrome_timeline *t);
 
-/* The row of that number; NULL when memory is refused. Valid until the next one is asked for. */
+/* The row with that number; NULL if memory is refused. Valid until the next call. */
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number);
 
-/* Nothing more will happen on that row: end what goes on there. */
+/* Closes a row that is no longer used, with its open slices. */
 void chrome_close_row(chrome_timeline *t, uint64_t number);
 
-/* Begin a slice now, ending one of the same kind. A run is always outermost: what goes on on the
- * row is cut where it begins and continued inside it. */
+/* Begins a slice now; ends one of the same kind. A run is always outermost: open slices are split
+ * there and continue inside it. */
 void chrome_begin_slice(chrome_timeline *t, uint64_t row, chrome_slice slice,
                         const chrome_label *label);
 
 bool chrome_has_slice(const chrome_row *row, chrome_slice slice);
 
-/* Set CHROME_A and CHROME_B of a slice that goes on. */
+/* Sets CHROME_A and CHROME_B of an open slice. */
 void chrome_mark_slice(chrome_timeline *t, uint64_t row, chrome_slice slice, uint64_t a,
                        uint64_t b);
 
-/* End a slice now, if there is one. What began inside it and goes on is cut, and continued
- * behind it. a and b: see CHROME_A and CHROME_B. */
+/* Ends a slice now, if it is open. Open slices inside it are split and continue after it. For a and
+ * b see CHROME_A and CHROME_B. */
 void chrome_end_slice(chrome_timeline *t, uint64_t row, chrome_slice slice, uint64_t stack,
                       uint64_t a, uint64_t b);
 
 void chrome_instant(chrome_timeline *t, uint64_t row, chrome_name name, uint64_t stack,
                     const char *text, size_t text_size);
 
-/* The beginning of an arrow, which shows only if it is finished. All zero is no arrow. */
-typedef struct chrome_arrow {
-    uint64_t position;  /* of its record */
-    const char *reason; /* constant */
+/* The beginning of a flow. It is written only if the flow is finished. All zero: no flow. */
+typedef struct chrome_flow {
+    uint64_t position;  /* position of the record */
+    const char *reason; /* static string */
     uint8_t name;       /* chrome_name */
     bool pending;
-} chrome_arrow;
+} chrome_flow;
 
-void chrome_begin_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row, chrome_name name,
-                        const char *reason, uint64_t stack);
+void chrome_begin_flow(chrome_timeline *t, chrome_flow *flow, uint64_t row, chrome_name name,
+                       const char *reason, uint64_t stack);
 
-/* Let the arrow end at what began last on that row, or drop it. */
-void chrome_finish_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row);
-void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow);
+/* Ends the flow in the last slice on that row, or drops it. */
+void chrome_finish_flow(chrome_timeline *t, chrome_flow *flow, uint64_t row);
+void chrome_drop_flow(chrome_timeline *t, chrome_flow *flow);
 
 void chrome_write_complete(chrome_timeline *t);
 
-/* Have written what is complete, if there may be anything. To be called often. */
+/* Writes complete blocks, if there are any. Call it often. */
 static inline void chrome_drain(chrome_timeline *t)
 {
-    if (t->seen != t->spool.end)
+    if (t->blocks_checked != t->spool.end)
         chrome_write_complete(t);
 }
 
-/* End what is open on all rows, and write everything. */
+/* Ends all open slices and writes everything. */
 void chrome_timeline_finish(chrome_timeline *t);
 
 void chrome_timeline_free(chrome_timeline *t);
@@ -482,37 +489,37 @@ void chrome_timeline_free(chrome_timeline *t);
 /* ---- counters ------------------------------------------------------------------------------ */
 
 /* How a goroutine is counted. */
-typedef enum chrome_census {
-    CHROME_CENSUS_NONE,
-    CHROME_CENSUS_RUNNING, /* has a proc, be it in a system call */
-    CHROME_CENSUS_RUNNABLE,
-    CHROME_CENSUS_GC_WAITING, /* until GC can be assisted */
-    CHROME_CENSUS_IN_SYSCALL, /* without a proc */
-    CHROME_CENSUS_SYSTEM_IN_SYSCALL,
-    CHROME_CENSUS_COUNT
-} chrome_census;
+typedef enum chrome_count_class {
+    CHROME_CLASS_NONE,
+    CHROME_CLASS_RUNNING, /* has a proc, possibly in a system call */
+    CHROME_CLASS_RUNNABLE,
+    CHROME_CLASS_GC_WAITING, /* waits to assist the GC */
+    CHROME_CLASS_IN_SYSCALL, /* without a proc */
+    CHROME_CLASS_SYSTEM_IN_SYSCALL,
+    CHROME_CLASS_COUNT
+} chrome_count_class;
 
 typedef struct chrome_counts {
-    uint64_t goroutines[CHROME_CENSUS_COUNT];
+    uint64_t goroutines[CHROME_CLASS_COUNT];
     uint64_t heap_alloc, heap_goal, procs_running;
-    /* The counters as they were shown last. */
+    /* The values written last. */
     uint64_t shown_heap[2], shown_goroutines[3], shown_threads[2];
 } chrome_counts;
 
-/* Count a goroutine as something else than before. */
-void chrome_count_as(chrome_counts *counts, uint8_t *census, chrome_census as);
+/* Counts a goroutine in another class than before. */
+void chrome_count_as(chrome_counts *counts, uint8_t *counted_as, chrome_count_class as);
 
 void chrome_count_proc(chrome_counts *counts, bool *running, bool runs);
 
 void chrome_count_metric(chrome_counts *counts, const gotrace_event *event);
 
-/* Show what has changed. */
+/* Writes the counters that changed. */
 void chrome_show_counts(chrome_counts *counts, chrome_timeline *t);
 
 /* ---- the rows of section 0 ------------------------------------------------------------------ */
 
 typedef struct chrome_proc {
-    uint64_t goroutine; /* v2: that has it, be it in a system call; 0 for none */
+    uint64_t goroutine; /* v2: the goroutine that has it, possibly in a system call; 0: none */
     uint64_t sweep_row; /* where its last sweep began */
     bool running;
 } chrome_proc;
@@ -525,25 +532,26 @@ typedef struct chrome_rows {
 
 void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, view_by by);
 
-/* NULL when memory is refused. Valid until the next one is asked for. */
+/* NULL if memory is refused. Valid until the next call. */
 chrome_proc *chrome_proc_of(chrome_rows *rows, uint64_t number);
 
-/* The row of whoever an event happened to. */
+/* The row of the proc, goroutine or thread of an event. */
 uint64_t chrome_row_of_event(const chrome_rows *rows, const gotrace_event *event);
 
-/* The row on which the goroutine runs that an event is about. */
+/* The row on which the event's goroutine runs. */
 uint64_t chrome_row_of_run(const chrome_rows *rows, const gotrace_event *event);
 
-/* Where rows are goroutines: that of this one. */
+/* If rows are goroutines: the row of this one. */
 uint64_t chrome_row_of_goroutine(uint64_t id);
 
-/* Name the sections and rows that every trace has, and those that are known beforehand. */
+/* Names the sections, the rows that every trace has, and those known in advance. */
 void chrome_name_rows(chrome_rows *rows, gotrace_reader *reader);
 
-/* Name a row that has just come to be. */
+/* Names a new row. */
 void chrome_name_new_row(chrome_timeline *t, uint64_t number);
 
-/* Name a goroutine's row, again where more is known. start and label: see CHROME_START. */
+/* Names a goroutine's row, again if more becomes known. For start and label see CHROME_START and
+ * CHROME_B. */
 void chrome_name_goroutine(chrome_timeline *t, uint64_t id, uint64_t start, uint64_t label);
 
 void chrome_rows_free(chrome_rows *rows);
@@ -552,21 +560,21 @@ void chrome_rows_free(chrome_rows *rows);
 
 typedef struct chrome_user {
     chrome_timeline *timeline;
-    idmap tasks; /* those going on: position of the slice */
-    idmap names; /* of regions going on, by hash */
+    idmap tasks; /* open tasks: position of the slice */
+    idmap names; /* names of open regions, by hash */
     uint64_t regions, rows;
 } chrome_user;
 
-/* A region going on, and the one around it. */
+/* An open region, linked to the one around it. */
 typedef struct chrome_region chrome_region;
 
 void chrome_user_init(chrome_user *u, chrome_timeline *t);
 
-/* Take an event of a task, region or log that happened on that row. */
+/* Handles an event of a task, region or log on that row. */
 void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
                        const gotrace_event *event);
 
-/* End all of a goroutine's regions. */
+/* Ends all of a goroutine's regions. */
 void chrome_end_regions(chrome_user *u, chrome_region **regions);
 
 void chrome_user_free(chrome_user *u);
@@ -575,26 +583,26 @@ void chrome_user_free(chrome_user *u);
 
 /* There may be millions. */
 typedef struct chrome_goroutine {
-    uint64_t start;     /* where it starts: a frame, until 1.6 a PC */
-    uint64_t stopped;   /* the stack where it stopped last */
-    uint64_t row;       /* where it runs */
-    uint64_t label;     /* v2: a kept text, 0 for none */
-    uint64_t proc;      /* v2: that it has */
-    uint64_t stops_for; /* v2: stops the world, for this kept text; 0 if it does not */
-    chrome_arrow arrow; /* from what made it runnable */
-    const char *waits_for;
+    uint64_t start;      /* where it starts: a frame (until 1.6 a PC) */
+    uint64_t stopped;    /* stack where it last stopped */
+    uint64_t row;        /* row on which it runs */
+    uint64_t label;      /* v2: a text number, 0: none */
+    uint64_t proc;       /* v2: its proc */
+    uint64_t stw_reason; /* v2: reason of its stop-the-world, a text number; 0: none */
+    chrome_flow flow;    /* from the event that made it runnable */
+    const char *wait_reason;
     chrome_region *regions;
-    uint8_t census;
+    uint8_t counted_as;
     bool running; /* has a row */
     bool has_proc;
-    bool is_named; /* its row goes by the present start and label */
-    bool assists;  /* marks for the GC */
-    bool system;   /* of the runtime */
+    bool is_named; /* its row is named after the current start and label */
+    bool assists;  /* is in a mark assist */
+    bool system;   /* belongs to the runtime */
 } chrome_goroutine;
 
-/* ---- following ------------------------------------------------------------------------------ */
+/* ---- state tracking -------------------------------------------------------------------------- */
 
-/* What is going on, as far as the events were taken. */
+/* The state after the events so far. */
 typedef struct chrome {
     chrome_timeline timeline;
     chrome_user user;
@@ -607,10 +615,10 @@ typedef struct chrome {
     chrome_counts counts;
 } chrome;
 
-/* Take the next event, which is changed. */
+/* Handles the next event, and changes it. */
 void chrome_take_event(chrome *c, gotrace_event *event);
 
-/* End what goes on when the trace stops. */
+/* Ends everything that is open at the end of the trace. */
 void chrome_finish(chrome *c);
 
 #endif

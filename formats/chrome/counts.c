@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* A heap goal above this means that there is none (GOGC=off). */
+/* A larger heap goal means that there is none (GOGC=off). */
 #define NO_HEAP_GOAL ((uint64_t)1 << 50)
 
-void chrome_count_as(chrome_counts *c, uint8_t *census, chrome_census as)
+void chrome_count_as(chrome_counts *c, uint8_t *counted_as, chrome_count_class as)
 {
-    c->goroutines[*census]--;
+    c->goroutines[*counted_as]--;
     c->goroutines[as]++;
-    *census = (uint8_t)as;
+    *counted_as = (uint8_t)as;
 }
 
 void chrome_count_proc(chrome_counts *c, bool *running, bool runs)
@@ -40,15 +40,15 @@ static void show_counter(chrome_timeline *t, chrome_op op, uint64_t *shown, cons
 
 void chrome_show_counts(chrome_counts *c, chrome_timeline *t)
 {
-    /* The goal is drawn on top of what is allocated: it is what is left. */
+    /* The viewer stacks the values: the second one is the rest up to the goal. */
     uint64_t goal = c->heap_goal < NO_HEAP_GOAL ? c->heap_goal : 0;
     uint64_t heap[] = {c->heap_alloc, goal > c->heap_alloc ? goal - c->heap_alloc : 0};
-    uint64_t goroutines[] = {c->goroutines[CHROME_CENSUS_RUNNING],
-                             c->goroutines[CHROME_CENSUS_RUNNABLE],
-                             c->goroutines[CHROME_CENSUS_GC_WAITING]};
-    uint64_t threads[] = {c->procs_running, c->goroutines[CHROME_CENSUS_IN_SYSCALL]};
+    uint64_t goroutines[] = {c->goroutines[CHROME_CLASS_RUNNING],
+                             c->goroutines[CHROME_CLASS_RUNNABLE],
+                             c->goroutines[CHROME_CLASS_GC_WAITING]};
+    uint64_t threads[] = {c->procs_running, c->goroutines[CHROME_CLASS_IN_SYSCALL]};
 
-    /* Asked of each event. */
+    /* This comparison is made for each event. */
     if (((threads[0] ^ c->shown_threads[0]) | (threads[1] ^ c->shown_threads[1])) != 0)
         show_counter(t, CHROME_THREADS, c->shown_threads, threads, 2);
     if (((heap[0] ^ c->shown_heap[0]) | (heap[1] ^ c->shown_heap[1])) != 0)

@@ -1,12 +1,12 @@
 /*
- * parts.c - one timeline in several documents, each of about the size that is wanted.
+ * parts.c - one timeline in several documents, each of about the requested size.
  *
- * The records of a part wait until it is full: only then is the border known, at which what goes
- * on is cut. How long they will be is measured by writing them to nowhere.
+ * The records of a part are queued until it is full, because slices that continue are split at its
+ * end. Their size is measured by writing them to an output that only counts.
  *
- * What goes on is written in each part, and so are the names of rows and the frames that a part
- * shows. A part is not full before it has at least as many bytes that are in no earlier part: else
- * a trace in which much goes on would become a multiple of its timeline.
+ * Continuing slices and regions, names of rows and the frames in use are repeated in each part. A
+ * part is full only when at least half of its bytes are in no earlier part: otherwise a trace with
+ * many long slices would become a multiple of its timeline.
  */
 #include "formats/chrome/chrome.h"
 
@@ -17,11 +17,11 @@
 enum {
     PART_WINDOW = 4 * 1024 * 1024,
     PART_BLOCK = 16, /* 64 KiB */
-    AROUND = 2000,   /* about the bytes of a document with nothing in it */
-    EVENT = 150,     /* and of an event */
+    AROUND = 2000,   /* approximate size of an empty document */
+    EVENT = 150,     /* approximate size of an event */
 };
 
-static bool write_nowhere(void *ctx, const void *bytes, size_t size)
+static bool discard(void *ctx, const void *bytes, size_t size)
 {
     (void)ctx, (void)bytes, (void)size;
     return true;
@@ -30,12 +30,12 @@ static bool write_nowhere(void *ctx, const void *bytes, size_t size)
 bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job *job)
 {
     *p = (chrome_parts){.writer = writer, .job = job, .last = -1, .begin = job->from};
-    idmap_init(&p->rows, sizeof(chrome_kept));
-    idmap_init(&p->regions, sizeof(chrome_kept));
-    idmap_init(&p->arrows, sizeof(uint64_t));
+    idmap_init(&p->rows, sizeof(chrome_saved));
+    idmap_init(&p->regions, sizeof(chrome_saved));
+    idmap_init(&p->flows, sizeof(uint64_t));
     idmap_init(&p->crossing, sizeof(bool));
     if (!spool_init(&p->waiting, PART_WINDOW, PART_BLOCK) ||
-        !out_init(&p->nowhere, write_nowhere, NULL)) {
+        !out_init(&p->measuring, discard, NULL)) {
         p->error = ENOMEM;
         return false;
     }
@@ -44,51 +44,51 @@ bool chrome_parts_init(chrome_parts *p, chrome_writer *writer, const convert_job
 
 void chrome_parts_free(chrome_parts *p)
 {
-    chrome_forget_all(&p->rows);
+    chrome_unsave_all(&p->rows);
     for (size_t i = 0; i < p->slice_count; i++)
         free(p->slices[i].text);
     free(p->slices);
     free(p->used_rows);
-    chrome_forget_all(&p->regions);
+    chrome_unsave_all(&p->regions);
     for (size_t i = 0; i < CHROME_COUNTERS; i++)
         free(p->counters[i]);
-    idmap_free(&p->arrows);
+    idmap_free(&p->flows);
     idmap_free(&p->crossing);
     spool_free(&p->waiting);
-    out_free(&p->nowhere);
+    out_free(&p->measuring);
 }
 
-/* ---- what is kept -------------------------------------------------------------------------- */
+/* ---- saved records --------------------------------------------------------------------------- */
 
-/* The bytes that a record takes. */
+/* The size of a record in the document. */
 static uint64_t length_of(chrome_parts *p, const chrome_record *record, const char *text)
 {
     out *before = p->writer->o;
     bool started = p->writer->started;
 
-    p->writer->o = &p->nowhere;
+    p->writer->o = &p->measuring;
     p->writer->started = true;
-    uint64_t begin = p->nowhere.written + p->nowhere.used;
+    uint64_t begin = p->measuring.written + p->measuring.used;
     chrome_write_record(p->writer, record, text);
     p->writer->o = before;
     p->writer->started = started;
-    return p->nowhere.written + p->nowhere.used - begin;
+    return p->measuring.written + p->measuring.used - begin;
 }
 
-static chrome_kept *keep(chrome_parts *p, idmap *map, uint64_t key, const chrome_record *record,
-                         const char *text)
+static chrome_saved *save(chrome_parts *p, idmap *map, uint64_t key, const chrome_record *record,
+                          const char *text)
 {
-    chrome_kept *kept = chrome_keep(map, key, record, text);
+    chrome_saved *saved = chrome_save(map, key, record, text);
 
-    if (!kept) {
+    if (!saved) {
         p->error = ENOMEM;
         return NULL;
     }
-    kept->bytes = length_of(p, record, text);
-    return kept;
+    saved->bytes = length_of(p, record, text);
+    return saved;
 }
 
-/* Room for one element more in a list; false when memory is refused. */
+/* Makes room for one more element in a list; false if memory is refused. */
 static bool make_room(chrome_parts *p, void **list, size_t count, size_t *capacity, size_t element)
 {
     if (count < *capacity)
@@ -104,8 +104,8 @@ static bool make_room(chrome_parts *p, void **list, size_t count, size_t *capaci
     return true;
 }
 
-/* A slice that goes on when the part ends. */
-static void keep_slice(chrome_parts *p, const chrome_record *record, const char *text)
+/* Saves a slice that continues after the end of the part. */
+static void save_slice(chrome_parts *p, const chrome_record *record, const char *text)
 {
     void *slices = p->slices;
     char *copy = malloc(record->text_size + (size_t)1);
@@ -118,36 +118,37 @@ static void keep_slice(chrome_parts *p, const chrome_record *record, const char 
     p->slices = slices;
     if (record->text_size > 0)
         memcpy(copy, text, record->text_size);
-    chrome_kept *kept = &p->slices[p->slice_count++];
-    *kept = (chrome_kept){.record = *record, .text = copy};
-    kept->record.time = p->border;
-    kept->record.values[CHROME_STACK] = 0;
-    chrome_record cut = kept->record; /* as other parts have it, but the last */
+    chrome_saved *saved = &p->slices[p->slice_count++];
+    *saved = (chrome_saved){.record = *record, .text = copy};
+    saved->record.time = p->part_end;
+    saved->record.values[CHROME_STACK] = 0;
+    chrome_record cut = saved->record; /* as in all parts but the last */
     cut.values[CHROME_END_STACK] = 0;
-    kept->bytes = length_of(p, &cut, copy);
-    p->carried_bytes += kept->bytes;
+    saved->bytes = length_of(p, &cut, copy);
+    p->carried_bytes += saved->bytes;
 }
 
-static void keep_region(chrome_parts *p, const chrome_record *record, const char *text)
+static void save_region(chrome_parts *p, const chrome_record *record, const char *text)
 {
-    chrome_record again = *record;
+    chrome_record record_in_parts = *record;
 
-    again.values[CHROME_STACK] = 0;
-    const chrome_kept *kept = keep(p, &p->regions, record->values[CHROME_ID], &again, text);
-    if (kept) /* its beginning and its end */
-        p->carried_bytes += 2 * kept->bytes;
+    record_in_parts.values[CHROME_STACK] = 0;
+    const chrome_saved *saved = save(p, &p->regions, record->values[CHROME_ID], &record_in_parts,
+                                     text);
+    if (saved) /* one record for its beginning, one for its end */
+        p->carried_bytes += 2 * saved->bytes;
 }
 
-static void forget_region(chrome_parts *p, uint64_t id)
+static void unsave_region(chrome_parts *p, uint64_t id)
 {
-    const chrome_kept *kept = idmap_find(&p->regions, id);
+    const chrome_saved *saved = idmap_find(&p->regions, id);
 
-    if (kept)
-        p->carried_bytes -= 2 * kept->bytes;
-    chrome_forget(&p->regions, id);
+    if (saved)
+        p->carried_bytes -= 2 * saved->bytes;
+    chrome_unsave(&p->regions, id);
 }
 
-/* Have write_rows look at a row. */
+/* Adds a row to those that write_rows examines. */
 static void list_row(chrome_parts *p, uint64_t key)
 {
     void *rows = p->used_rows;
@@ -158,15 +159,15 @@ static void list_row(chrome_parts *p, uint64_t key)
     p->used_rows[p->used_row_count++] = key;
 }
 
-/* Remember that this part shows something on a row. */
+/* Records that this part uses a row. */
 static void use_row(chrome_parts *p, const chrome_record *record)
 {
     uint64_t key = chrome_row_key(record);
-    chrome_kept *row = idmap_find(&p->rows, key);
+    chrome_saved *row = idmap_find(&p->rows, key);
 
     if (!row || row->part == p->part + 1)
         return;
-    *(row->part == 0 ? &p->fresh : &p->again) += row->bytes;
+    *(row->part == 0 ? &p->new_bytes : &p->repeated_bytes) += row->bytes;
     row->part = p->part + 1;
     p->size += 2 * EVENT + row->record.text_size;
     list_row(p, key);
@@ -174,8 +175,8 @@ static void use_row(chrome_parts *p, const chrome_record *record)
 
 /* ---- writing a part ------------------------------------------------------------------------ */
 
-/* Each in the order of its key, so that the output is the same each time. */
-static void each_kept(chrome_parts *p, idmap *map, void (*take)(chrome_parts *, uint64_t, void *))
+/* In the order of the keys, so that the output does not depend on the hash seed. */
+static void each_saved(chrome_parts *p, idmap *map, void (*take)(chrome_parts *, uint64_t, void *))
 {
     size_t count = map->count;
     uint64_t *keys = idmap_sorted_keys(map);
@@ -187,16 +188,16 @@ static void each_kept(chrome_parts *p, idmap *map, void (*take)(chrome_parts *, 
     free(keys);
 }
 
-/* Rows that are named whatever the part shows: sections, and lanes of the runtime. */
+/* Rows that are named in every part: sections, and lanes of the runtime. */
 static bool is_special(const chrome_record *row)
 {
     uint64_t tid = row->values[CHROME_TID];
 
     return row->op == CHROME_SECTION || (row->values[CHROME_PID] == CHROME_PID_PROCS &&
-                                         tid > CHROME_LANE_NOWHERE && tid <= CHROME_LANE_GC);
+                                         tid > CHROME_LANE_NO_PROC && tid <= CHROME_LANE_GC);
 }
 
-static void write_row(chrome_parts *p, uint64_t key, chrome_kept *row)
+static void write_row(chrome_parts *p, uint64_t key, chrome_saved *row)
 {
     bool special = is_special(&row->record);
 
@@ -205,12 +206,12 @@ static void write_row(chrome_parts *p, uint64_t key, chrome_kept *row)
         chrome_write_record(p->writer, &row->record, row->text);
     }
     if (row->closed)
-        chrome_forget(&p->rows, key);
+        chrome_unsave(&p->rows, key);
     else if (special)
         list_row(p, key);
 }
 
-/* In the order of their keys, so that the output is the same each time. */
+/* In the order of the keys, so that the output does not depend on the hash seed. */
 static void write_rows(chrome_parts *p)
 {
     uint64_t *keys = p->used_rows;
@@ -221,18 +222,18 @@ static void write_rows(chrome_parts *p)
     if (count > 0)
         idmap_sort(keys, count);
     for (size_t i = 0; i < count; i++) {
-        chrome_kept *row = i > 0 && keys[i] == keys[i - 1] ? NULL : idmap_find(&p->rows, keys[i]);
+        chrome_saved *row = i > 0 && keys[i] == keys[i - 1] ? NULL : idmap_find(&p->rows, keys[i]);
         if (row)
             write_row(p, keys[i], row);
     }
     free(keys);
 }
 
-/* Nothing more will happen on a row. */
+/* The row is no longer used. */
 static void close_row(chrome_parts *p, const chrome_record *record)
 {
     uint64_t key = chrome_row_key(record);
-    chrome_kept *row = idmap_find(&p->rows, key);
+    chrome_saved *row = idmap_find(&p->rows, key);
 
     if (!row)
         return;
@@ -240,7 +241,7 @@ static void close_row(chrome_parts *p, const chrome_record *record)
     list_row(p, key);
 }
 
-/* Nothing more happens on the row of a task that has ended. */
+/* The row of a task that ended is no longer used. */
 static void close_task(chrome_parts *p, const chrome_record *record)
 {
     if (record->op == CHROME_TASK)
@@ -251,53 +252,53 @@ static void write_slice(chrome_parts *p, chrome_record *record, const char *text
 {
     int64_t end = (int64_t)record->values[CHROME_END];
 
-    if (end <= p->border)
+    if (end <= p->part_end)
         close_task(p, record);
-    if (end > p->border) {
-        record->values[CHROME_END] = (uint64_t)p->border;
+    if (end > p->part_end) {
+        record->values[CHROME_END] = (uint64_t)p->part_end;
         record->values[CHROME_END_STACK] = 0;
     }
     chrome_write_record(p->writer, record, text);
 }
 
-/* What goes on since an earlier part. */
+/* Slices that continue from an earlier part. */
 static void write_slices(chrome_parts *p)
 {
     size_t count = p->slice_count;
 
     p->slice_count = 0;
     for (size_t i = 0; i < count; i++) {
-        chrome_kept *kept = &p->slices[i];
-        chrome_record record = kept->record;
-        write_slice(p, &record, kept->text);
-        if ((int64_t)kept->record.values[CHROME_END] <= p->border) {
-            p->carried_bytes -= kept->bytes;
-            free(kept->text);
+        chrome_saved *saved = &p->slices[i];
+        chrome_record record = saved->record;
+        write_slice(p, &record, saved->text);
+        if ((int64_t)saved->record.values[CHROME_END] <= p->part_end) {
+            p->carried_bytes -= saved->bytes;
+            free(saved->text);
             continue;
         }
-        kept->record.time = p->border;
-        p->slices[p->slice_count++] = *kept;
+        saved->record.time = p->part_end;
+        p->slices[p->slice_count++] = *saved;
     }
 }
 
 static void write_region(chrome_parts *p, uint64_t key, void *value)
 {
-    chrome_kept *kept = value;
-    chrome_record record = kept->record;
+    chrome_saved *saved = value;
+    chrome_record record = saved->record;
 
     (void)key;
-    record.time = p->region_op == CHROME_REGION_BEGIN ? p->begin : p->border;
+    record.time = p->region_op == CHROME_REGION_BEGIN ? p->begin : p->part_end;
     record.op = p->region_op;
-    chrome_write_record(p->writer, &record, kept->text);
+    chrome_write_record(p->writer, &record, saved->text);
 }
 
 static void write_regions(chrome_parts *p, chrome_op op)
 {
     p->region_op = (uint8_t)op;
-    each_kept(p, &p->regions, write_region);
+    each_saved(p, &p->regions, write_region);
 }
 
-/* A record of the part at hand, as it is drawn there. */
+/* Writes a record of the current part, in the form it has there. */
 static void write_waiting(chrome_parts *p, chrome_record *record, const char *text)
 {
     uint64_t id = record->values[CHROME_ID];
@@ -305,21 +306,21 @@ static void write_waiting(chrome_parts *p, chrome_record *record, const char *te
     switch ((chrome_op)record->op) {
     case CHROME_SLICE:
     case CHROME_TASK:
-        if ((int64_t)record->values[CHROME_END] > p->border)
-            keep_slice(p, record, text);
+        if ((int64_t)record->values[CHROME_END] > p->part_end)
+            save_slice(p, record, text);
         write_slice(p, record, text);
         return;
-    case CHROME_REGION_BEGIN: keep_region(p, record, text); break;
-    case CHROME_REGION_END: forget_region(p, id); break;
-    case CHROME_ARROW_START:
-        /* One that ends in a later part has nothing to end in here. */
-        if (idmap_find(&p->arrows, id)) {
+    case CHROME_REGION_BEGIN: save_region(p, record, text); break;
+    case CHROME_REGION_END: unsave_region(p, id); break;
+    case CHROME_FLOW_START:
+        /* A flow that ends in a later part is omitted. */
+        if (idmap_find(&p->flows, id)) {
             if (!idmap_insert(&p->crossing, id))
                 p->error = ENOMEM;
             return;
         }
         break;
-    case CHROME_ARROW_END:
+    case CHROME_FLOW_END:
         if (idmap_find(&p->crossing, id)) {
             idmap_remove(&p->crossing, id);
             return;
@@ -354,7 +355,7 @@ static void write_counters(chrome_parts *p)
 static void use_row_of(chrome_parts *p, uint64_t key, void *value)
 {
     (void)key;
-    use_row(p, &((chrome_kept *)value)->record);
+    use_row(p, &((chrome_saved *)value)->record);
 }
 
 static void write_all_waiting(chrome_parts *p)
@@ -376,22 +377,23 @@ static void write_all_waiting(chrome_parts *p)
 
 static void add_row(chrome_parts *p, uint64_t key, void *value)
 {
-    const chrome_kept *row = idmap_find(&p->rows, chrome_row_key(&((chrome_kept *)value)->record));
+    const chrome_saved *row = idmap_find(&p->rows,
+                                         chrome_row_key(&((chrome_saved *)value)->record));
 
     (void)key;
-    p->again += row ? row->bytes : 0;
+    p->repeated_bytes += row ? row->bytes : 0;
 }
 
-/* The next part names the rows of what goes on. */
+/* The next part names the rows of continuing slices and regions. */
 static void add_carried_rows(chrome_parts *p)
 {
     for (size_t i = 0; i < p->slice_count; i++)
         add_row(p, 0, &p->slices[i]);
-    each_kept(p, &p->regions, add_row);
+    each_saved(p, &p->regions, add_row);
 }
 
-/* Write all that waits, up to the border. */
-static void write_part(chrome_parts *p, int64_t border)
+/* Writes all queued records, and ends the part at `part_end`. */
+static void write_part(chrome_parts *p, int64_t part_end)
 {
     if (p->error != 0 || p->job->out->failed)
         return;
@@ -401,9 +403,9 @@ static void write_part(chrome_parts *p, int64_t border)
     }
     for (size_t i = 0; i < p->slice_count; i++)
         use_row(p, &p->slices[i].record);
-    each_kept(p, &p->regions, use_row_of);
+    each_saved(p, &p->regions, use_row_of);
     p->part++;
-    p->border = border;
+    p->part_end = part_end;
     p->writer->o = p->job->out;
     p->writer->started = false;
     chrome_frames_use_none(p->writer->frames);
@@ -413,36 +415,36 @@ static void write_part(chrome_parts *p, int64_t border)
     write_regions(p, CHROME_REGION_BEGIN);
     write_slices(p);
     write_all_waiting(p);
-    if (border != INT64_MAX)
+    if (part_end != INT64_MAX)
         write_regions(p, CHROME_REGION_END);
     chrome_write_end(p->writer);
     chrome_frames_use_none(p->writer->frames);
-    p->size = p->fresh = p->again = 0;
+    p->size = p->new_bytes = p->repeated_bytes = 0;
     add_carried_rows(p);
-    p->begin = border;
+    p->begin = part_end;
 }
 
-/* ---- taking records ------------------------------------------------------------------------ */
+/* ---- input of records ------------------------------------------------------------------------ */
 
-/* What a part has beside its records: what goes on from the one before, and what rows are called.
- */
+/* Approximate size of a part without its records: continuing slices and regions, and names of
+ * rows. */
 static uint64_t size_around(const chrome_parts *p)
 {
     return AROUND + EVENT * (p->slice_count + 2 * p->regions.count + CHROME_COUNTERS);
 }
 
-/* Whether the part has the size that is wanted, and is not mostly what earlier ones have. */
+/* Whether the part has the requested size, and at least half of it is new. */
 static bool is_full(const chrome_parts *p)
 {
     const chrome_frames *frames = p->writer->frames;
-    uint64_t again = AROUND + EVENT * CHROME_COUNTERS + p->carried_bytes + p->again +
-                     frames->again_bytes;
+    uint64_t repeated = AROUND + EVENT * CHROME_COUNTERS + p->carried_bytes + p->repeated_bytes +
+                        frames->again_bytes;
 
     return p->size + frames->used_bytes + size_around(p) >= p->job->part_size &&
-           p->fresh + frames->used_bytes - frames->again_bytes >= again;
+           p->new_bytes + frames->used_bytes - frames->again_bytes >= repeated;
 }
 
-/* The names of rows are written in each part that shows them. */
+/* The names of rows are written in each part that uses them. */
 static bool take_row(chrome_parts *p, const chrome_record *record, const char *text)
 {
     if (record->op == CHROME_ROW_END) {
@@ -452,14 +454,15 @@ static bool take_row(chrome_parts *p, const chrome_record *record, const char *t
     if (record->op != CHROME_ROW && record->op != CHROME_SECTION)
         return false;
     uint64_t key = chrome_row_key(record);
-    if (keep(p, &p->rows, key, record, text) && is_special(record))
+    if (save(p, &p->rows, key, record, text) && is_special(record))
         list_row(p, key);
     return true;
 }
 
 void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char *text)
 {
-    /* What happens at the same time stays together: an arrow's end and what it ends in. */
+    /* Records with the same time stay together, such as a flow's end and the slice that it ends
+     * in. */
     if (is_full(p) && record->time > p->last && p->last >= p->begin)
         write_part(p, record->time);
     p->last = record->time;
@@ -467,13 +470,13 @@ void chrome_parts_take(chrome_parts *p, const chrome_record *record, const char 
         return;
     uint64_t bytes = length_of(p, record, text);
     p->size += bytes;
-    p->fresh += bytes;
+    p->new_bytes += bytes;
     if (record->op < CHROME_HEAP)
         use_row(p, record);
-    if (record->op == CHROME_ARROW_START && !idmap_insert(&p->arrows, record->values[CHROME_ID]))
+    if (record->op == CHROME_FLOW_START && !idmap_insert(&p->flows, record->values[CHROME_ID]))
         p->error = ENOMEM;
-    if (record->op == CHROME_ARROW_END)
-        idmap_remove(&p->arrows, record->values[CHROME_ID]);
+    if (record->op == CHROME_FLOW_END)
+        idmap_remove(&p->flows, record->values[CHROME_ID]);
     if (chrome_append(&p->waiting, record, record->values, text) == SPOOL_NONE)
         p->error = p->waiting.error;
 }

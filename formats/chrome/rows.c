@@ -1,15 +1,15 @@
 /*
- * rows.c - which rows section 0 has: a row a proc, a goroutine or a thread.
+ * rows.c - the rows of section 0: one for each proc, goroutine or thread.
  *
- * Go's tool numbers rows by the ids of what they stand for, and some special ones from 1000000 on,
- * where goroutines and threads of a long-lived system may have their ids too: those are moved.
+ * Go's tool numbers rows by id, and special rows from 1000000 on. In a long-lived system,
+ * goroutines and threads may have such ids too; MOVED is added to them.
  */
 #include "formats/chrome/chrome.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Added to an id that a special row has. */
+/* Added to an id that equals the number of a special row. */
 #define MOVED ((uint64_t)1 << 40)
 
 void chrome_rows_init(chrome_rows *rows, chrome_timeline *timeline, view_by by)
@@ -38,19 +38,19 @@ chrome_proc *chrome_proc_of(chrome_rows *rows, uint64_t number)
 
 static uint64_t number_of(uint64_t id)
 {
-    /* No runtime counts so far, and few readers of JSON do. */
+    /* No runtime has such ids, and most JSON readers cannot represent them. */
     if (id > INT64_MAX)
-        return CHROME_LANE_NOWHERE;
-    return id >= CHROME_LANE_NOWHERE && id <= CHROME_LANE_GC ? id | MOVED : id;
+        return CHROME_LANE_NO_PROC;
+    return id >= CHROME_LANE_NO_PROC && id <= CHROME_LANE_GC ? id | MOVED : id;
 }
 
 uint64_t chrome_row_of_event(const chrome_rows *rows, const gotrace_event *event)
 {
     if (rows->by == BY_PROC || event->lane >= CHROME_LANE_TIMERS)
-        return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NOWHERE;
+        return event->lane >= 0 ? (uint64_t)event->lane : (uint64_t)CHROME_LANE_NO_PROC;
     if (rows->by == BY_GOROUTINE)
-        return event->goroutine != 0 ? number_of(event->goroutine) : CHROME_LANE_NOWHERE;
-    return number_of((uint64_t)event->thread); /* none is a negative one */
+        return event->goroutine != 0 ? number_of(event->goroutine) : CHROME_LANE_NO_PROC;
+    return number_of((uint64_t)event->thread); /* an event without a thread has a negative one */
 }
 
 uint64_t chrome_row_of_run(const chrome_rows *rows, const gotrace_event *event)
@@ -103,15 +103,15 @@ void chrome_name_rows(chrome_rows *rows, gotrace_reader *reader)
 
 void chrome_name_new_row(chrome_timeline *t, uint64_t number)
 {
-    static const char *const nowhere[] = {"No proc", "No goroutine", "No thread"};
+    static const char *const measuring[] = {"No proc", "No goroutine", "No thread"};
     char name[32];
 
-    if (number >= CHROME_LANE_NOWHERE && number <= CHROME_LANE_GC) {
-        if (number == CHROME_LANE_NOWHERE)
-            name_row(t, number, -2, nowhere[t->by]);
+    if (number >= CHROME_LANE_NO_PROC && number <= CHROME_LANE_GC) {
+        if (number == CHROME_LANE_NO_PROC)
+            name_row(t, number, -2, measuring[t->by]);
         return;
     }
-    /* Goroutines are named as more is learned about them, and procs of v1 before it begins. */
+    /* Goroutines are named as more is known about them, and procs of v1 at the start. */
     if (t->by == BY_GOROUTINE || (t->by == BY_PROC && t->version < GOTRACE_FIRST_V2))
         return;
     unsigned long long id = number & ~(t->by == BY_THREAD ? MOVED : 0);
@@ -129,7 +129,7 @@ void chrome_name_goroutine(chrome_timeline *t, uint64_t id, uint64_t start, uint
                                       [CHROME_A] = start,
                                       [CHROME_B] = label};
 
-    if (values[CHROME_TID] == CHROME_LANE_NOWHERE)
+    if (values[CHROME_TID] == CHROME_LANE_NO_PROC)
         return;
     chrome_push(t, CHROME_ROW, CHROME_NAME_RUN, CHROME_DONE, values, CHROME_VALUES, NULL, 0);
 }

@@ -1,10 +1,10 @@
-/* run.c - a whole trace to Chrome's format. */
+/* run.c - the entry point of the Chrome exporter. */
 #include "formats/chrome/chrome.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Take the events up to job->to; the status of the last one. */
+/* Handles the events up to job->to; returns the status of the last one. */
 static gotrace_status take_events(chrome *c, const convert_job *job)
 {
     chrome_timeline *t = &c->timeline;
@@ -15,7 +15,7 @@ static gotrace_status take_events(chrome *c, const convert_job *job)
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
         if (job->to != 0 && event.time >= job->to) {
             t->now = job->to;
-            /* Whether the trace is sound does not depend on how much of it is shown. */
+            /* Check the rest: the verdict must not depend on the time range. */
             return gotrace_reader_check(job->reader);
         }
         if (!system_goroutines_skip(&c->system, &event))
@@ -37,7 +37,7 @@ static gotrace_status write_document(chrome *c, const convert_job *job)
         t->error = parts.error;
     chrome_window_init(&window, job->from, chrome_emit, t);
     t->parts = job->part_size != 0 ? &parts : NULL;
-    t->alone = t->parts != NULL;
+    t->no_thread = t->parts != NULL;
     t->window = job->from > 0 ? &window : NULL;
     chrome_name_rows(&c->rows, job->reader);
     gotrace_status status = take_events(c, job);
@@ -54,7 +54,7 @@ static gotrace_status write_document(chrome *c, const convert_job *job)
     return status;
 }
 
-/* Before the first event; the timeline is there. */
+/* Prepares the state for the first event; the timeline is initialized. */
 static void start(chrome *c, const convert_job *job)
 {
     int version = c->timeline.version;
@@ -90,7 +90,7 @@ static gotrace_status convert_to_chrome(const convert_job *job)
     chrome c = {0};
     gotrace_status status = GOTRACE_END;
 
-    /* What the index could not read shows again when the events are asked for. */
+    /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(job->reader);
     if (chrome_timeline_init(&c.timeline, job->out, job->reader)) {
         c.timeline.shown = job->parts;
@@ -98,7 +98,7 @@ static gotrace_status convert_to_chrome(const convert_job *job)
         status = write_document(&c, job);
         stop(&c);
     }
-    /* If memory or disk space runs out the output is incomplete; the caller reports it. */
+    /* If memory or disk space ran out the output is incomplete; the caller reports it. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);
     chrome_timeline_free(&c.timeline);
@@ -114,7 +114,8 @@ const format format_chrome = {
     .large = true,
     .views = true,
     .narrows = chrome_parts_possible,
-    /* It is one string there, and V8's have at most 2^29 - 24 characters (String::kMaxLength). */
+    /* chrome://tracing loads the file into one string; V8's have at most 2^29 - 24 characters
+     * (String::kMaxLength). */
     .viewer_bytes = (1 << 29) - 24,
     .viewer = "chrome://tracing",
     .run = convert_to_chrome,

@@ -1,6 +1,5 @@
 /*
- * thread.c - records are written beside the following of events: another thread takes whole
- * blocks of them, in their order, while the next ones are filled.
+ * thread.c - a thread that writes blocks of records, in order, while the next blocks are filled.
  */
 #include "formats/chrome/chrome.h"
 
@@ -8,41 +7,41 @@
 
 #include "formats/common/thread.h"
 
-/* Blocks on their way. They come in bursts, when a record is complete that all later ones waited
- * for, and whoever follows the events is not to wait for the end of one. Waking takes time, so that
- * it is done for several blocks. */
-enum { ON_THE_WAY = 144, SEVERAL = 8 };
+/* Queue size in blocks. Blocks become complete in bursts, when a record ends that all later ones
+ * waited for; the queue must take such a burst without blocking. Waking the thread is expensive, so
+ * it is done for several blocks at a time. */
+enum { QUEUE_SIZE = 144, WAKE_BLOCKS = 8 };
 
 struct chrome_thread {
     chrome_block_fn write;
     void *ctx;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* one of these has */
-    uint64_t given, done;   /* how many blocks; of the last ones given, those not done wait */
+    pthread_cond_t changed; /* signalled when one of the following changes */
+    uint64_t passed, done;  /* blocks passed to the thread, and blocks written */
     bool failed, ends;
-    uint64_t returned; /* to their spools: no more than done */
-    chrome_block blocks[ON_THE_WAY];
+    uint64_t returned; /* blocks returned to their spools; at most `done` */
+    chrome_block blocks[QUEUE_SIZE];
 };
 
-static void *write_on(void *arg)
+static void *write_blocks(void *arg)
 {
     chrome_thread *t = arg;
 
     pthread_mutex_lock(&t->lock);
-    while (!t->ends || t->done < t->given) {
-        if (t->done == t->given) {
+    while (!t->ends || t->done < t->passed) {
+        if (t->done == t->passed) {
             pthread_cond_wait(&t->changed, &t->lock);
             continue;
         }
-        chrome_block block = t->blocks[t->done % ON_THE_WAY];
+        chrome_block block = t->blocks[t->done % QUEUE_SIZE];
         bool failed = t->failed;
         pthread_mutex_unlock(&t->lock);
         failed = failed || !t->write(t->ctx, &block);
         pthread_mutex_lock(&t->lock);
         t->failed = failed;
         t->done++;
-        if (t->given - t->done <= ON_THE_WAY - SEVERAL)
+        if (t->passed - t->done <= QUEUE_SIZE - WAKE_BLOCKS)
             pthread_cond_signal(&t->changed);
     }
     pthread_mutex_unlock(&t->lock);
@@ -59,7 +58,7 @@ chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx)
     t->ctx = ctx;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (thread_begin(&t->thread, write_on, t))
+    if (thread_begin(&t->thread, write_blocks, t))
         return t;
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);
@@ -67,24 +66,24 @@ chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx)
     return NULL;
 }
 
-/* Give back the memory of what is done; the lock is held. */
-static void give_back(chrome_thread *t)
+/* Returns the blocks that were written. The caller holds the lock. */
+static void return_blocks(chrome_thread *t)
 {
     for (; t->returned < t->done; t->returned++) {
-        const chrome_block *block = &t->blocks[t->returned % ON_THE_WAY];
+        const chrome_block *block = &t->blocks[t->returned % QUEUE_SIZE];
         spool_release(block->home, &block->records);
     }
 }
 
-bool chrome_thread_give(chrome_thread *t, const chrome_block *block)
+bool chrome_thread_queue(chrome_thread *t, const chrome_block *block)
 {
     pthread_mutex_lock(&t->lock);
-    while (t->given - t->done == ON_THE_WAY)
+    while (t->passed - t->done == QUEUE_SIZE)
         pthread_cond_wait(&t->changed, &t->lock);
-    give_back(t);
-    t->blocks[t->given++ % ON_THE_WAY] = *block;
+    return_blocks(t);
+    t->blocks[t->passed++ % QUEUE_SIZE] = *block;
     bool failed = t->failed;
-    if (t->given - t->done >= SEVERAL)
+    if (t->passed - t->done >= WAKE_BLOCKS)
         pthread_cond_signal(&t->changed);
     pthread_mutex_unlock(&t->lock);
     return !failed;
@@ -97,7 +96,7 @@ bool chrome_thread_end(chrome_thread *t)
     pthread_cond_signal(&t->changed);
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->thread, NULL);
-    give_back(t);
+    return_blocks(t);
     bool failed = t->failed;
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);

@@ -1,4 +1,4 @@
-/* timeline.c - records in order of time, and slices on rows, properly nested. */
+/* timeline.c - records in order of time, and properly nested slices on rows. */
 #include "formats/chrome/chrome.h"
 
 #include <errno.h>
@@ -6,17 +6,18 @@
 #include <string.h>
 
 enum {
-    /* What began while the longest of the things at hand goes on: as a rule some hundredths of a
-     * second. What waits longer goes to the disk. */
+    /* Memory for records that wait for an open slice, usually some hundredths of a second; older
+     * ones go to a temporary file. */
     SPOOL_WINDOW = 32 * 1024 * 1024,
     SPOOL_BLOCK = 17, /* 128 KiB */
-    /* So much is held back for what may still turn out to have lasted since the trace began. */
+    /* Output is held back up to this size, while slices may still be backdated to the beginning of
+     * the trace. */
     HELD_MOST = 24 * 1024 * 1024,
     HEAD_WINDOW = 1024 * 1024,
     HEAD_BLOCK = 14,
 };
 
-/* In a position: it is one in the head. */
+/* Bit of a position: the record is in the head spool. */
 #define IN_HEAD ((uint64_t)1 << 63)
 
 bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
@@ -27,7 +28,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
                            .writer = {.o = o, .frames = &t->frames, .version = version}};
     chrome_frames_init(&t->frames, reader);
     idpool_init(&t->rows, sizeof(chrome_row));
-    t->held = t->version >= GOTRACE_FIRST_V2;
+    t->holding = t->version >= GOTRACE_FIRST_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW, SPOOL_BLOCK))
         t->error = t->spool.error;
     if (!spool_init(&t->head, HEAD_WINDOW, HEAD_BLOCK))
@@ -35,7 +36,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
     return t->error == 0;
 }
 
-/* Keep the first failure. */
+/* Records the first failure. */
 static void refuse(chrome_timeline *t, int error)
 {
     if (t->error == 0)
@@ -76,7 +77,7 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
     if (t->error != 0 || (t->shown && !chrome_shows(t->shown, t->by, op, name, values)))
         return SPOOL_NONE;
     record.text_size = text_size < UINT32_MAX ? (uint32_t)text_size : UINT32_MAX;
-    spool *s = t->back ? &t->head : &t->spool;
+    spool *s = t->backdating ? &t->head : &t->spool;
     uint64_t position = chrome_append(s, &record, values, text);
     if (position == SPOOL_NONE) {
         refuse(t, s->error);
@@ -84,10 +85,10 @@ uint64_t chrome_push(chrome_timeline *t, chrome_op op, chrome_name name, chrome_
     }
     if (state == CHROME_OPEN)
         spool_open(s, position);
-    return t->back ? position | IN_HEAD : position;
+    return t->backdating ? position | IN_HEAD : position;
 }
 
-void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
+void chrome_update(chrome_timeline *t, uint64_t position, chrome_state state, size_t first,
                    const uint64_t *values, size_t count)
 {
     const size_t at_state = offsetof(chrome_record, state);
@@ -106,21 +107,21 @@ void chrome_settle(chrome_timeline *t, uint64_t position, chrome_state state, si
     spool_close(s, position);
 }
 
-bool chrome_go_back(chrome_timeline *t)
+bool chrome_backdate(chrome_timeline *t)
 {
-    if (!t->held || t->back)
+    if (!t->holding || t->backdating)
         return false;
-    t->present = t->now;
+    t->resume_time = t->now;
     t->now = 0;
-    t->back = true;
+    t->backdating = true;
     return true;
 }
 
-void chrome_come_back(chrome_timeline *t)
+void chrome_backdate_end(chrome_timeline *t)
 {
-    if (t->back)
-        t->now = t->present;
-    t->back = false;
+    if (t->backdating)
+        t->now = t->resume_time;
+    t->backdating = false;
 }
 
 void chrome_emit(void *ctx, const chrome_record *record, const char *text)
@@ -133,7 +134,7 @@ void chrome_emit(void *ctx, const chrome_record *record, const char *text)
         chrome_write_record(&t->writer, record, text);
 }
 
-/* Write a record that lies in a block. */
+/* Writes a record of a block. */
 static void write_one(chrome_timeline *t, const chrome_block *block, const chrome_record *record,
                       const char *text)
 {
@@ -144,7 +145,7 @@ static void write_one(chrome_timeline *t, const chrome_block *block, const chrom
         return;
     }
     if (record->state == CHROME_DROPPED ||
-        (record->state == CHROME_OPEN && record->op == CHROME_ARROW_START))
+        (record->state == CHROME_OPEN && record->op == CHROME_FLOW_START))
         return;
     memcpy(&copy, record, CHROME_HEAD_SIZE + record->count * sizeof copy.values[0]);
     if (copy.state == CHROME_OPEN)
@@ -155,7 +156,7 @@ static void write_one(chrome_timeline *t, const chrome_block *block, const chrom
         chrome_emit(t, &copy, text);
 }
 
-/* This is what the other thread does. */
+/* Runs in the writing thread. */
 static bool write_block(void *ctx, const chrome_block *block)
 {
     chrome_timeline *t = ctx;
@@ -169,19 +170,19 @@ static bool write_block(void *ctx, const chrome_block *block)
            !(t->window && t->window->error);
 }
 
-/* Have the first blocks of a spool written, to the first one that has something open. */
+/* Passes blocks to the writer, up to the first one with an open record. */
 static void write_front(chrome_timeline *t, spool *s, bool all)
 {
     chrome_block block = {.home = s, .end = t->now};
 
     while (!t->stopped && spool_take(s, all, t->ended, &block.records)) {
-        /* What fits into a few blocks is not worth a thread. */
-        if (!t->thread && !t->alone && !t->ended && s == &t->spool) {
+        /* A few blocks do not need a thread. */
+        if (!t->thread && !t->no_thread && !t->ended && s == &t->spool) {
             t->thread = chrome_thread_start(write_block, t);
-            t->alone = !t->thread;
+            t->no_thread = !t->thread;
         }
         if (t->thread) {
-            t->stopped = !chrome_thread_give(t->thread, &block);
+            t->stopped = !chrome_thread_queue(t->thread, &block);
         } else {
             t->stopped = !write_block(t, &block);
             spool_release(s, &block.records);
@@ -191,10 +192,10 @@ static void write_front(chrome_timeline *t, spool *s, bool all)
 
 void chrome_write_complete(chrome_timeline *t)
 {
-    t->seen = t->spool.end;
+    t->blocks_checked = t->spool.end;
     if (t->spool.in_memory >= HELD_MOST)
-        t->held = false;
-    if (t->held)
+        t->holding = false;
+    if (t->holding)
         return;
     write_front(t, &t->head, true);
     if (spool_is_empty(&t->head))
@@ -224,13 +225,13 @@ chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
     return row;
 }
 
-/* Complete the records of all slices that are open on a row. */
+/* Completes the records of all slices that are open on a row. */
 static void end_all(chrome_timeline *t, chrome_row *row)
 {
     uint64_t end[] = {(uint64_t)t->now, 0};
 
     for (unsigned i = 0; i < row->depth; i++)
-        chrome_settle(t, row->open[i].position, CHROME_DONE, CHROME_END, end, 2);
+        chrome_update(t, row->open[i].position, CHROME_DONE, CHROME_END, end, 2);
     row->depth = 0;
 }
 
@@ -263,7 +264,7 @@ static bool push_open(chrome_timeline *t, chrome_row *row, const chrome_open *op
     return true;
 }
 
-/* Put a slice's record into the spool, to be completed when it ends. */
+/* Appends a slice's record, which is completed when it ends. */
 static void start(chrome_timeline *t, chrome_row *row, uint64_t number, const chrome_open *what,
                   uint64_t subject, uint64_t start_at, size_t text_size)
 {
@@ -284,11 +285,11 @@ static void restart(chrome_timeline *t, chrome_row *row, uint64_t number, const 
     start(t, row, number, cut, 0, 0, cut->text ? strlen(cut->text) : 0);
 }
 
-/* Complete the record of a slice that is cut, or leave it out if it has no length yet. */
+/* Completes the record of a slice that is split, or drops it if its duration is zero. */
 static void cut(chrome_timeline *t, const chrome_open *open)
 {
     uint64_t values[] = {(uint64_t)t->now, 0};
-    chrome_settle(t, open->position, open->begin < t->now ? CHROME_DONE : CHROME_DROPPED,
+    chrome_update(t, open->position, open->begin < t->now ? CHROME_DONE : CHROME_DROPPED,
                   CHROME_END, values, 2);
 }
 
@@ -335,7 +336,7 @@ void chrome_mark_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, 
 
     for (unsigned i = 0; row && i < row->depth; i++)
         if (row->open[i].slice == slice)
-            chrome_settle(t, row->open[i].position, CHROME_OPEN, CHROME_A, values, 2);
+            chrome_update(t, row->open[i].position, CHROME_OPEN, CHROME_A, values, 2);
 }
 
 void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
@@ -356,8 +357,8 @@ void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, u
     }
     uint64_t end[] = {(uint64_t)t->now, stack};
     uint64_t bytes[] = {a, b};
-    chrome_settle(t, row->open[at].position, CHROME_OPEN, CHROME_A, bytes, 2);
-    chrome_settle(t, row->open[at].position, CHROME_DONE, CHROME_END, end, 2);
+    chrome_update(t, row->open[at].position, CHROME_OPEN, CHROME_A, bytes, 2);
+    chrome_update(t, row->open[at].position, CHROME_DONE, CHROME_END, end, 2);
     row->depth = (uint8_t)at;
     row->used = true;
     for (unsigned i = 0; i < count; i++)
@@ -373,52 +374,51 @@ void chrome_instant(chrome_timeline *t, uint64_t row, chrome_name name, uint64_t
         chrome_push(t, CHROME_INSTANT, name, CHROME_DONE, values, 2, text, text_size);
 }
 
-/* ---- arrows -------------------------------------------------------------------------------- */
+/* ---- flows -------------------------------------------------------------------------------- */
 
-void chrome_begin_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t number, chrome_name name,
-                        const char *reason, uint64_t stack)
+void chrome_begin_flow(chrome_timeline *t, chrome_flow *flow, uint64_t number, chrome_name name,
+                       const char *reason, uint64_t stack)
 {
     const chrome_row *row = chrome_row_of(t, number);
     size_t size = reason ? strlen(reason) : 0;
     uint64_t values[] = {number, stack, 0, CHROME_PID_PROCS};
 
-    chrome_drop_arrow(t, arrow);
+    chrome_drop_flow(t, flow);
     if (!row)
         return;
-    /* An arrow needs something to start at. */
+    /* A flow needs something to start at. */
     if (row->depth == 0)
         chrome_instant(t, number, name, stack, reason, size);
-    arrow->position = chrome_push(t, CHROME_ARROW_START, name, CHROME_OPEN, values, 4, reason,
-                                  size);
-    arrow->reason = reason;
-    arrow->name = (uint8_t)name;
-    arrow->pending = true;
+    flow->position = chrome_push(t, CHROME_FLOW_START, name, CHROME_OPEN, values, 4, reason, size);
+    flow->reason = reason;
+    flow->name = (uint8_t)name;
+    flow->pending = true;
 }
 
-void chrome_finish_arrow(chrome_timeline *t, chrome_arrow *arrow, uint64_t row)
+void chrome_finish_flow(chrome_timeline *t, chrome_flow *flow, uint64_t row)
 {
-    if (!arrow->pending)
+    if (!flow->pending)
         return;
-    uint64_t values[] = {row, 0, ++t->arrows, CHROME_PID_PROCS};
-    size_t size = arrow->reason ? strlen(arrow->reason) : 0;
-    chrome_settle(t, arrow->position, CHROME_DONE, CHROME_ID, &values[CHROME_ID], 1);
-    chrome_push(t, CHROME_ARROW_END, (chrome_name)arrow->name, CHROME_DONE, values, 4,
-                arrow->reason, size);
-    *arrow = (chrome_arrow){0};
+    uint64_t values[] = {row, 0, ++t->flows, CHROME_PID_PROCS};
+    size_t size = flow->reason ? strlen(flow->reason) : 0;
+    chrome_update(t, flow->position, CHROME_DONE, CHROME_ID, &values[CHROME_ID], 1);
+    chrome_push(t, CHROME_FLOW_END, (chrome_name)flow->name, CHROME_DONE, values, 4, flow->reason,
+                size);
+    *flow = (chrome_flow){0};
 }
 
-void chrome_drop_arrow(chrome_timeline *t, chrome_arrow *arrow)
+void chrome_drop_flow(chrome_timeline *t, chrome_flow *flow)
 {
-    if (arrow->pending)
-        chrome_settle(t, arrow->position, CHROME_DROPPED, 0, NULL, 0);
-    *arrow = (chrome_arrow){0};
+    if (flow->pending)
+        chrome_update(t, flow->position, CHROME_DROPPED, 0, NULL, 0);
+    *flow = (chrome_flow){0};
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
 void chrome_timeline_finish(chrome_timeline *t)
 {
-    t->held = false;
+    t->holding = false;
     t->ended = true;
     chrome_write_complete(t);
     if (t->thread && !chrome_thread_end(t->thread))

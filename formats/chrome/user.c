@@ -1,8 +1,8 @@
 /*
- * user.c - tasks, regions and logs: what a program says about itself.
+ * user.c - user annotations: tasks, regions and logs.
  *
- * A task has a row of its own. Regions are asynchronous events, because they may go on while
- * their goroutine runs elsewhere or nowhere; they are shown with the row on which they began.
+ * A task has a row of its own. Regions are asynchronous events, because a region may continue while
+ * its goroutine runs on another row or not at all; they are on the row where they began.
  */
 #include "formats/chrome/chrome.h"
 
@@ -18,7 +18,7 @@ struct chrome_region {
     uint64_t name; /* key in names */
 };
 
-/* A region's name, kept while a region of that name goes on. */
+/* A region's name, kept while a region with that name is open. */
 typedef struct region_name {
     char *bytes;
     size_t size;
@@ -55,11 +55,11 @@ static void end_task(chrome_user *u, uint64_t position, uint64_t stack, uint64_t
 {
     uint64_t end[] = {(uint64_t)u->timeline->now, stack};
 
-    chrome_settle(u->timeline, position, CHROME_OPEN, CHROME_B, &goroutine, 1);
-    chrome_settle(u->timeline, position, CHROME_DONE, CHROME_END, end, 2);
+    chrome_update(u->timeline, position, CHROME_OPEN, CHROME_B, &goroutine, 1);
+    chrome_update(u->timeline, position, CHROME_DONE, CHROME_END, end, 2);
 }
 
-/* Begin a task's slice, on its own row. The goroutine is 0 where the beginning was not seen. */
+/* Begins a task's slice on its own row. goroutine is 0 if the beginning is not in the trace. */
 static void begin_task(chrome_user *u, uint64_t task, uint64_t goroutine, uint64_t stack,
                        const char *name, size_t size)
 {
@@ -99,24 +99,24 @@ static void task_began(chrome_user *u, uint64_t row, const gotrace_event *event)
                       idmap_find(&u->tasks, event->value) != NULL;
     uint64_t values[] = {event->value, event->stack, 0, CHROME_PID_TASKS};
     if (has_parent) {
-        values[CHROME_ID] = ++t->arrows;
-        chrome_push(t, CHROME_ARROW_START, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
+        values[CHROME_ID] = ++t->flows;
+        chrome_push(t, CHROME_FLOW_START, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
     }
     begin_task(u, event->subject, event->goroutine, event->stack, event->text, event->text_size);
     if (has_parent) {
         values[CHROME_TID] = event->subject;
         values[CHROME_STACK] = 0;
-        chrome_push(t, CHROME_ARROW_END, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
+        chrome_push(t, CHROME_FLOW_END, CHROME_NAME_NEW_TASK, CHROME_DONE, values, 4, NULL, 0);
     }
 }
 
 static void task_ended(chrome_user *u, uint64_t row, const gotrace_event *event)
 {
-    /* A task from before the trace shows only here, when what came earlier may be written. */
+    /* The first event of a task from before the trace. Earlier records may be written already. */
     if (!idmap_find(&u->tasks, event->subject)) {
-        chrome_go_back(u->timeline);
+        chrome_backdate(u->timeline);
         begin_task(u, event->subject, 0, 0, NULL, 0);
-        chrome_come_back(u->timeline);
+        chrome_backdate_end(u->timeline);
     }
     const uint64_t *position = idmap_find(&u->tasks, event->subject);
     if (position)
@@ -129,7 +129,7 @@ static void task_ended(chrome_user *u, uint64_t row, const gotrace_event *event)
 
 static const char unnamed[] = "region";
 
-/* Keep a name for one region more; false when memory is refused. */
+/* Adds a reference to a name, for one more region; false if memory is refused. */
 static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *key)
 {
     uint64_t hash = hash_bytes(u->names.seed, bytes, size);
@@ -178,7 +178,7 @@ static void region_began(chrome_user *u, chrome_region **regions, uint64_t row,
                 size);
 }
 
-/* End the innermost region. */
+/* Ends the innermost region. */
 static void end_region(chrome_user *u, chrome_region **regions, uint64_t stack)
 {
     chrome_region *region = *regions;
@@ -234,7 +234,7 @@ void chrome_user_event(chrome_user *u, chrome_region **regions, uint64_t row,
     case GOTRACE_KIND_TASK_END: task_ended(u, row, event); break;
     case GOTRACE_KIND_REGION_BEGIN: region_began(u, regions, row, event); break;
     case GOTRACE_KIND_REGION_END:
-        /* A region from before the trace has no beginning to be matched with. */
+        /* A region from before the trace: begin it here, so that its end has a beginning. */
         if (!*regions)
             region_began(u, regions, row, event);
         if (*regions)

@@ -1,9 +1,9 @@
 /*
- * window.c - less than all of a trace: some parts, or what happens from some time on.
+ * window.c - selected parts, or a time range.
  *
- * What came before that time is followed all the same. As each record is complete when it is
- * written, a slice that lasts into what is shown is cut there; of rows, counters and regions the
- * last that was told is told again.
+ * State is tracked from the start of the trace. Records are complete when they arrive here, so a
+ * slice that continues into the time range is cut at its start. The last values of rows, counters
+ * and regions from before the range are written at its start.
  */
 #include "formats/chrome/chrome.h"
 
@@ -17,20 +17,20 @@ static const uint8_t row_parts[] = {PART_PROCS, PART_GOROUTINES, PART_THREADS};
 
 unsigned chrome_parts_possible(unsigned parts, view_by by)
 {
-    unsigned rows = 1U << row_parts[by], arrows = 1U << PART_FLOWS;
+    unsigned rows = 1U << row_parts[by], flows = 1U << PART_FLOWS;
     unsigned others = 1U << PART_GC | 1U << PART_TASKS | 1U << PART_REGIONS | 1U << PART_LOGS |
                       1U << PART_COUNTERS | 1U << PART_SAMPLES;
 
-    /* Arrows lead from slice to slice. */
+    /* Flows connect slices. */
     if ((parts & (rows | 1U << PART_TASKS)) == 0)
-        arrows = 0;
-    return parts & (rows | others | arrows);
+        flows = 0;
+    return parts & (rows | others | flows);
 }
 
 bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
                   const uint64_t *values)
 {
-    unsigned rows = 1U << row_parts[by], tasks = 1U << PART_TASKS, arrows = 1U << PART_FLOWS;
+    unsigned rows = 1U << row_parts[by], tasks = 1U << PART_TASKS, flows = 1U << PART_FLOWS;
     unsigned counters = 1U << PART_COUNTERS, need = rows;
 
     switch (op) {
@@ -41,9 +41,9 @@ bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
     case CHROME_TASK: need = tasks; break;
     case CHROME_ROW:
     case CHROME_SECTION:
-        /* Counters have no rows, and tasks rows of their own. */
+        /* Counters have no rows, and tasks have rows of their own. */
         if (values[CHROME_PID] == CHROME_PID_PROCS)
-            return (parts & ~(counters | arrows)) != 0;
+            return (parts & ~(counters | flows)) != 0;
         need = values[CHROME_PID] == CHROME_PID_TASKS ? tasks : counters;
         break;
     case CHROME_INSTANT:
@@ -54,10 +54,10 @@ bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
         else if (name == CHROME_NAME_SAMPLE)
             need = 1U << PART_SAMPLES;
         else if (name == CHROME_NAME_GO || name == CHROME_NAME_UNBLOCK)
-            need = rows | arrows;
+            need = rows | flows;
         break;
-    case CHROME_ARROW_START:
-    case CHROME_ARROW_END: need = arrows | (name == CHROME_NAME_NEW_TASK ? tasks : rows); break;
+    case CHROME_FLOW_START:
+    case CHROME_FLOW_END: need = flows | (name == CHROME_NAME_NEW_TASK ? tasks : rows); break;
     case CHROME_REGION_BEGIN:
     case CHROME_REGION_END: need = 1U << PART_REGIONS; break;
     case CHROME_HEAP:
@@ -73,30 +73,30 @@ bool chrome_shows(unsigned parts, view_by by, chrome_op op, chrome_name name,
 void chrome_window_init(chrome_window *w, int64_t from, chrome_emit_fn emit, void *ctx)
 {
     *w = (chrome_window){.from = from, .emit = emit, .ctx = ctx};
-    idmap_init(&w->rows, sizeof(chrome_kept));
-    idmap_init(&w->regions, sizeof(chrome_kept));
-    idmap_init(&w->arrows, 0);
+    idmap_init(&w->rows, sizeof(chrome_saved));
+    idmap_init(&w->regions, sizeof(chrome_saved));
+    idmap_init(&w->flows, 0);
 }
 
 void chrome_window_free(chrome_window *w)
 {
-    chrome_forget_all(&w->rows);
-    chrome_forget_all(&w->regions);
-    idmap_free(&w->arrows);
+    chrome_unsave_all(&w->rows);
+    chrome_unsave_all(&w->regions);
+    idmap_free(&w->flows);
 }
 
-static void keep(chrome_window *w, idmap *map, uint64_t key, const chrome_record *record,
+static void save(chrome_window *w, idmap *map, uint64_t key, const chrome_record *record,
                  const char *text)
 {
-    if (!chrome_keep(map, key, record, text))
+    if (!chrome_save(map, key, record, text))
         w->error = ENOMEM;
 }
 
-/* Write a record, after the name of its row if that is not written yet. */
+/* Writes a record, after the name of its row if that is not written yet. */
 static void emit(chrome_window *w, const chrome_record *record, const char *text)
 {
-    chrome_kept *row = record->op < CHROME_HEAP ? idmap_find(&w->rows, chrome_row_key(record))
-                                                : NULL;
+    chrome_saved *row = record->op < CHROME_HEAP ? idmap_find(&w->rows, chrome_row_key(record))
+                                                 : NULL;
 
     if (row && row->part == 0) {
         row->part = 1;
@@ -110,23 +110,23 @@ static void emit(chrome_window *w, const chrome_record *record, const char *text
 static void take_row(chrome_window *w, chrome_record *record, const char *text)
 {
     uint64_t key = chrome_row_key(record), tid = record->values[CHROME_TID];
-    const chrome_kept *row = idmap_find(&w->rows, key);
-    bool special = record->values[CHROME_PID] == CHROME_PID_PROCS && tid > CHROME_LANE_NOWHERE &&
+    const chrome_saved *row = idmap_find(&w->rows, key);
+    bool special = record->values[CHROME_PID] == CHROME_PID_PROCS && tid > CHROME_LANE_NO_PROC &&
                    tid <= CHROME_LANE_GC;
 
     if (record->op == CHROME_ROW_END) {
         if (row && row->part > 0)
             w->emit(w->ctx, record, text);
-        chrome_forget(&w->rows, key);
+        chrome_unsave(&w->rows, key);
         return;
     }
     if (record->op == CHROME_SECTION || special || (row && row->part > 0))
         w->emit(w->ctx, record, text);
     if (record->op == CHROME_ROW && !special)
-        keep(w, &w->rows, key, record, text);
+        save(w, &w->rows, key, record, text);
 }
 
-/* What lasts into what is shown begins there. */
+/* A slice that continues into the time range begins at its start. */
 static void take_slice(chrome_window *w, chrome_record *record, const char *text, bool before)
 {
     bool shown = !before || (int64_t)record->values[CHROME_END] > w->from;
@@ -135,9 +135,9 @@ static void take_slice(chrome_window *w, chrome_record *record, const char *text
         record->values[CHROME_STACK] = 0;
     if (shown)
         emit(w, record, text);
-    /* A task that begins has its row named just before. */
+    /* The name of a task's row precedes its slice and is not needed again. */
     if (record->op == CHROME_TASK)
-        chrome_forget(&w->rows, chrome_row_key(record));
+        chrome_unsave(&w->rows, chrome_row_key(record));
 }
 
 static void take_before(chrome_window *w, const chrome_record *record, const char *text)
@@ -145,13 +145,13 @@ static void take_before(chrome_window *w, const chrome_record *record, const cha
     uint64_t id = record->values[CHROME_ID];
 
     switch ((chrome_op)record->op) {
-    case CHROME_REGION_BEGIN: keep(w, &w->regions, id, record, text); break;
-    case CHROME_REGION_END: chrome_forget(&w->regions, id); break;
-    case CHROME_ARROW_START:
-        if (!idmap_insert(&w->arrows, id))
+    case CHROME_REGION_BEGIN: save(w, &w->regions, id, record, text); break;
+    case CHROME_REGION_END: chrome_unsave(&w->regions, id); break;
+    case CHROME_FLOW_START:
+        if (!idmap_insert(&w->flows, id))
             w->error = ENOMEM;
         break;
-    case CHROME_ARROW_END: idmap_remove(&w->arrows, id); break;
+    case CHROME_FLOW_END: idmap_remove(&w->flows, id); break;
     case CHROME_HEAP:
     case CHROME_GOROUTINES:
     case CHROME_THREADS: w->counters[record->op - CHROME_HEAP] = *record; break;
@@ -159,7 +159,7 @@ static void take_before(chrome_window *w, const chrome_record *record, const cha
     }
 }
 
-/* What goes on when the time has come: the counters and, in the order of their ids, the regions. */
+/* Writes the state at the start of the time range: counters and, in order of their ids, regions. */
 static void reach(chrome_window *w)
 {
     size_t count = w->regions.count;
@@ -174,11 +174,11 @@ static void reach(chrome_window *w)
     if (!ids && count > 0)
         w->error = ENOMEM;
     for (size_t i = 0; ids && i < count; i++) {
-        chrome_kept *region = idmap_find(&w->regions, ids[i]);
+        chrome_saved *region = idmap_find(&w->regions, ids[i]);
         region->record.time = w->from;
         region->record.values[CHROME_STACK] = 0;
         emit(w, &region->record, region->text);
-        chrome_forget(&w->regions, ids[i]);
+        chrome_unsave(&w->regions, ids[i]);
     }
     free(ids);
 }
@@ -203,10 +203,10 @@ void chrome_window_take(chrome_window *w, chrome_record *record, const char *tex
     case CHROME_ROW_END: take_row(w, record, text); return;
     case CHROME_SLICE:
     case CHROME_TASK: take_slice(w, record, text, before); return;
-    case CHROME_ARROW_END:
-        /* One that begins in what is not shown is not shown. */
-        if (!before && idmap_find(&w->arrows, record->values[CHROME_ID])) {
-            idmap_remove(&w->arrows, record->values[CHROME_ID]);
+    case CHROME_FLOW_END:
+        /* A flow that began before the time range is not shown. */
+        if (!before && idmap_find(&w->flows, record->values[CHROME_ID])) {
+            idmap_remove(&w->flows, record->values[CHROME_ID]);
             return;
         }
         break;

@@ -1,14 +1,14 @@
 /*
  * write.c - records to the JSON of the Trace Event Format.
  *
- * The members of an event stand in the order in which Go's tool writes them. An event has one
- * line, so that a large file can be handled with line-oriented tools too.
+ * The members of an event have the order in which Go's tool writes them. Each event is on one line,
+ * so that line-oriented tools can process large files.
  */
 #include "formats/chrome/chrome.h"
 
 #include <string.h>
 
-/* Times are microseconds, with three decimals for the ns. */
+/* Times are microseconds with three decimals. */
 static void write_time(out *o, uint64_t ns)
 {
     unsigned rest = (unsigned)(ns % 1000);
@@ -21,7 +21,7 @@ static void write_time(out *o, uint64_t ns)
     }
 }
 
-/* The time of an event, which is often that of the one before. */
+/* The time of an event. Its text is cached, because consecutive events often have the same time. */
 static void write_ts(chrome_writer *w, uint64_t ns)
 {
     out *o = w->o;
@@ -33,14 +33,14 @@ static void write_ts(chrome_writer *w, uint64_t ns)
     uint64_t written = o->written;
     size_t before = o->used;
     write_time(o, ns);
-    /* Unless the buffer was full it stands there. */
+    /* The text is still in the buffer unless the buffer was flushed meanwhile. */
     bool there = o->written == written && o->used > before;
     w->time = ns;
     w->time_size = there ? (uint32_t)(o->used - before) : 0;
     memcpy(w->time_text, o->buffer + o->used - w->time_size, w->time_size);
 }
 
-/* Go's tools for v1 and for v2 name the same things differently. */
+/* Go's tools for v1 and v2 have different names for the same things. */
 static const char *fixed_name(chrome_name name, bool v2)
 {
     switch (name) {
@@ -66,11 +66,11 @@ static const char *fixed_name(chrome_name name, bool v2)
     return "";
 }
 
-/* Behind a goroutine's number: the function that it started with, and a label. */
-static void write_start(chrome_writer *w, uint64_t start, uint64_t kept_label)
+/* The text after a goroutine's number: its start function and label. */
+static void write_start(chrome_writer *w, uint64_t start, uint64_t label_text)
 {
     size_t size, label_size;
-    const char *label = chrome_frames_kept(w->frames, kept_label, &label_size);
+    const char *label = chrome_frames_kept(w->frames, label_text, &label_size);
 
     if (w->version < 7) {
         if (start != 0) {
@@ -91,7 +91,7 @@ static void write_start(chrome_writer *w, uint64_t start, uint64_t kept_label)
     }
 }
 
-/* "G7 main.worker": a goroutine by its number and the function that it started with. */
+/* "G7 main.worker": a goroutine's number and start function. */
 static void write_run(chrome_writer *w, const chrome_record *record)
 {
     bool v2 = w->frames->by_generation;
@@ -109,21 +109,21 @@ static void write_run(chrome_writer *w, const chrome_record *record)
     uint64_t written = o->written;
     size_t before = o->used;
     write_start(w, start, label);
-    /* What is not long, and did not leave the buffer. */
+    /* Cache the text if it is short and still in the buffer. */
     if (o->written != written || o->used <= before || o->used - before > CHROME_SHORT)
         return;
     *known = (chrome_run_name){start, label, (uint32_t)(o->used - before), ""};
     memcpy(known->text, o->buffer + before, known->size);
 }
 
-/* The name of a record without quotes. */
+/* The name of a record, without quotes. */
 static void write_name(chrome_writer *w, const chrome_record *record, const char *text)
 {
     bool task = record->op == CHROME_TASK ||
                 (record->op == CHROME_ROW && record->values[CHROME_PID] == CHROME_PID_TASKS);
 
     if (record->name == CHROME_NAME_TEXT) {
-        /* A task without a name goes by its number. */
+        /* A task without a name is named by its number. */
         if (record->op == CHROME_ROW && task) {
             out_char(w->o, 'T');
             out_u64(w->o, record->values[CHROME_TID]);
@@ -146,7 +146,7 @@ static void write_name(chrome_writer *w, const chrome_record *record, const char
     }
 }
 
-/* Most readers of JSON refuse integers that 63 bits do not hold, or make doubles of them. */
+/* Most JSON readers reject integers above 63 bits, or round them to doubles. */
 static inline void write_number(out *o, uint64_t value)
 {
     if (value <= INT64_MAX)
@@ -155,7 +155,7 @@ static inline void write_number(out *o, uint64_t value)
         out_printf(o, "%.17g", (double)value);
 }
 
-/* Inline, so that the length of what is constant is known where it is copied. */
+/* Inline, so that the compiler knows the length of the constant key. */
 #define WRITE_KEY(o, key, value) (out_str(o, ",\"" key "\":"), write_number(o, value))
 
 static inline uint32_t frame_of(chrome_writer *w, uint64_t stack)
@@ -187,7 +187,7 @@ static inline void write_start_of_line(chrome_writer *w)
     w->started = true;
 }
 
-/* The start of an event: a new line, name, phase and what else stands before the time. */
+/* The start of an event: a new line, name, phase and the other members before the time. */
 static inline void write_head(chrome_writer *w, const chrome_record *record, const char *text,
                               const char *phase)
 {
@@ -247,8 +247,8 @@ static void write_instant(chrome_writer *w, const chrome_record *record, const c
     out_str(w->o, user ? ",\"cat\":\"user event\"}" : "}");
 }
 
-static inline void write_arrow(chrome_writer *w, const chrome_record *record, const char *text,
-                               const char *phase)
+static inline void write_flow(chrome_writer *w, const chrome_record *record, const char *text,
+                              const char *phase)
 {
     const uint64_t *v = record->values;
 
@@ -312,7 +312,7 @@ static inline void write_counters(chrome_writer *w, const chrome_record *record,
 #define FIRST_COUNTER(name) ",\"pid\":1,\"tid\":0,\"args\":{\"" name "\":"
 #define NEXT_COUNTER(name)  ",\"" name "\":"
 
-/* Two metadata events: how a row or a section is called, and where it stands. */
+/* Two metadata events: the name of a row or section, and its position. */
 static void write_metadata(chrome_writer *w, const chrome_record *record, const char *text)
 {
     bool section = record->op == CHROME_SECTION;
@@ -346,8 +346,8 @@ void chrome_write_record(chrome_writer *w, const chrome_record *record, const ch
     case CHROME_ROW:
     case CHROME_SECTION: write_metadata(w, record, text); break;
     case CHROME_INSTANT: write_instant(w, record, text); break;
-    case CHROME_ARROW_START: write_arrow(w, record, text, PHASE("s")); break;
-    case CHROME_ARROW_END: write_arrow(w, record, text, PHASE("t")); break;
+    case CHROME_FLOW_START: write_flow(w, record, text, PHASE("s")); break;
+    case CHROME_FLOW_END: write_flow(w, record, text, PHASE("t")); break;
     case CHROME_REGION_BEGIN: write_region(w, record, text, 'b'); break;
     case CHROME_REGION_END: write_region(w, record, text, 'e'); break;
     case CHROME_HEAP:

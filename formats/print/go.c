@@ -1,16 +1,16 @@
 /*
- * go.c - events exactly as Go's own debug printers have them: v2 traces as those of Go 1.27
- * (go_v2.c), v1 traces as `go tool trace -d` of Go 1.21 prints them:
+ * go.c - events in the format of Go's debug printers: v2 traces as Go 1.27 prints them (go_v2.c),
+ * v1 traces as `go tool trace -d` of Go 1.21 does:
  *
  *   TIME NAME p=PROC g=GOROUTINE off=OFFSET ARGUMENT=VALUE... STRING=TEXT...
  *
- * Names and arguments are those of the event table, without time differences and stack; an
- * argument that the trace's version does not have is 0. Texts stand as they are, unquoted.
+ * Names and arguments are those of the event table, without time deltas and stack; an argument that
+ * the trace's version lacks is 0. Texts are printed unquoted.
  */
 #include "formats/common/rows.h"
 #include "formats/print/print.h"
 
-/* What the texts are called that follow an event's numbers; NULL: it has none of that sort. */
+/* Names of the texts after an event's numbers; NULL: the event has no such text. */
 typedef struct go_texts {
     const char *text;    /* of event.text */
     const char *message; /* of event.message */
@@ -79,7 +79,7 @@ static void print_v1_event(out *o, int version, const gotrace_event *event)
         out_char(o, ' ');
         out_str(o, arg->name);
         out_char(o, '=');
-        /* Go's reader makes a sample's time argument the event's own and leaves 0. */
+        /* Go's reader moves a sample's time argument into the event and leaves 0. */
         bool moved = event->kind == GOTRACE_KIND_SAMPLE && arg->kind == GOTRACE_ARG_TICKS;
         out_u64(o, moved ? 0 : value);
     }

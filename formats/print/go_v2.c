@@ -9,18 +9,17 @@
  *   Stack=
  *   	...
  *
- * Where there is no such thing an id is -1. A block of a stack is followed by an empty line.
- * Source: Go 1.27, internal/trace: Event.String and what it calls, event.go, value.go,
- * resources.go.
+ * A missing id is -1. The block of a stack is followed by an empty line. Source: Go 1.27,
+ * internal/trace: Event.String and what it calls, event.go, value.go, resources.go.
  */
 #include "formats/common/rows.h"
 #include "formats/print/print.h"
 
-/* Go takes no stack of more than 128 frames from a v2 trace; what our reader makes of those that
- * have more ends where its default limit is. */
+/* Go rejects v2 stacks of more than 128 frames. Of those that our reader accepts, at most its
+ * default limit is printed. */
 enum { STACK_MOST = 1000 };
 
-/* Go's name of a task's parent that is none. */
+/* Go's value for a task without a parent. */
 #define GO_NO_TASK UINT64_MAX
 
 static const char *kind_name(const gotrace_event *event)
@@ -74,7 +73,7 @@ static void put_value(out *o, uint64_t value)
     out_str(o, ")}");
 }
 
-/* A thread's or a proc's id. */
+/* A thread or proc id; none: the value that means "no id". */
 static void put_id(out *o, const char *name, int64_t id, int64_t none)
 {
     out_str(o, name);
@@ -87,7 +86,7 @@ static void put_goroutine(out *o, const char *name, uint64_t id)
     out_i64(o, id == 0 ? -1 : (int64_t)id);
 }
 
-/* A stack's block, on a line of its own. Without frames it is empty. */
+/* A stack block on its own line; empty if there are no frames. */
 static void put_stack(out *o, gotrace_reader *reader, const char *name, uint64_t stack)
 {
     gotrace_frame frames[STACK_MOST];
@@ -110,7 +109,7 @@ static void put_stack(out *o, gotrace_reader *reader, const char *name, uint64_t
     }
 }
 
-/* The metric's name in Go's package runtime/metrics; of one that it does not know, our own. */
+/* The metric's name in Go's package runtime/metrics; for a metric that has none there, our own. */
 static const char *metric_name(const gotrace_event_spec *spec)
 {
     static const char *const names[][2] = {{"GOMAXPROCS", "/sched/gomaxprocs:threads"},
@@ -132,7 +131,7 @@ static void put_range(out *o, const gotrace_event *event)
     out_str(o, " Name=");
     switch ((gotrace_range)event->range) {
     case GOTRACE_RANGE_STW:
-        /* A name is quoted as a whole, and Go quotes nothing in these words. */
+        /* Go quotes the whole name and nothing inside these words. */
         out_str(o, "\"stop-the-world (");
         if (event->reason)
             out_go_text(o, event->reason, strlen(event->reason));
@@ -182,8 +181,8 @@ static void put_transition(out *o, gotrace_reader *reader, const gotrace_event_s
     out_str(o, "->");
     out_str(o, state_name(event->to));
     put_string(o, " Reason=", event->reason, event->reason ? strlen(event->reason) : 0);
-    /* Of the goroutine that changes: where a new one starts, even if that is not known, and where
-     * the one is that does it by itself, or whose state is told. */
+    /* The stack of the goroutine that changes: where a new one starts, even if unknown, or where a
+     * goroutine is that changes its own state or whose status is recorded. */
     if (row_has(spec, GOTRACE_ARG_START))
         put_stack(o, reader, "TransitionStack=", event->start_stack);
     else if (event->stack != 0 && !has_other(spec))
@@ -277,7 +276,7 @@ void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *even
     out_str(o, " Time=");
     out_i64(o, (int64_t)event->ticks);
     put_kind(o, reader, spec, event);
-    /* A sample has a stack even where it is not known. */
+    /* Go prints a stack for each sample, even an unknown one. */
     if (event->stack != 0 || event->kind == GOTRACE_KIND_SAMPLE)
         put_stack(o, reader, "Stack=", event->stack);
     out_char(o, '\n');

@@ -1,41 +1,40 @@
 /*
- * jsonl.c - events for programs: one JSON object a line. A field is there only if it means
- * something for the event.
+ * jsonl.c - events for programs: one JSON object per line. Fields without a meaning for the event
+ * are omitted; time, ticks, offset, type and kind are always present.
  *
- *   time      ns since the first event; always there
- *   ticks     the same by the tracer's clock, absolute (from Go 1.22 in ns); always there
- *   offset    byte in the trace of the record that told it; always there
- *   type      name of the record, "GoBlockRecv", or "Sync", of which there is none; always there
- *   kind      what it means: transition, syscall, metric, label, range-begin, range-active,
+ *   time      ns since the first event
+ *   ticks     the same time on the tracer's clock, absolute (from Go 1.22 on in ns)
+ *   offset    offset of the event's record in the trace, in bytes
+ *   type      name of the record, such as "GoBlockRecv"; "Sync" for an event without a record
+ *   kind      its meaning: transition, syscall, metric, label, range-begin, range-active,
  *             range-end, task-begin, task-end, region-begin, region-end, log, sync, experiment,
- *             sample; always there
- *   generation  from Go 1.22: ids of strings and stacks are those of this generation
- *   proc      where it happened
- *   lane      the proc that Go's viewers show it on, if that is another one: 1000001 timers,
- *             1000002 network, 1000003 system calls, 1000004 GC
- *   thread    the thread that it happened on (until Go 1.21 the one that runs the proc)
+ *             sample
+ *   generation  from Go 1.22 on: the generation, for which ids of strings and stacks are valid
+ *   proc      the proc of the event
+ *   lane      the proc on which Go's viewers show it, if different: 1000001 timers, 1000002
+ *             network, 1000003 system calls, 1000004 GC
+ *   thread    the thread of the event (until Go 1.21 the one that runs the proc)
  *   g         the goroutine in whose context it happened
- *   resource  of a transition: "goroutine" or "proc", whose id is subject, and whose state goes
- *   from, to  from one to the other: undetermined, not-exist, runnable, running, syscall,
- *             waiting, idle
- *   task      the task that a task, region or log is about
- *   parent    the task that a beginning task belongs to
- *   range     what begins, goes on or ends: "GC", "stop-the-world", "GC sweep", "GC mark assist";
- *             from Go 1.22 with the resource and subject that it belongs to, if that is not the
- *             whole program
+ *   resource  of a transition: "goroutine" or "proc"; subject is its id
+ *   from, to  of a transition: the states before and after: undetermined, not-exist, runnable,
+ *             running, syscall, waiting, idle
+ *   task      the task of a task event, region or log
+ *   parent    the parent of a task that begins
+ *   range     the range that begins, continues or ends: "GC", "stop-the-world", "GC sweep", "GC
+ *             mark assist"; from Go 1.22 on with its resource and subject, unless it is global
  *   reason    why a goroutine waits or stopped running, or why the world was stopped
- *   metric, value  what changed, and its new value
+ *   metric, value  the metric that changed, and its new value
  *   text      name of a task or region, label of a goroutine, category of a log
  *   message   of a log
- *   clocks    of a sync, from Go 1.25: the same moment as trace (like ticks), monotonic (ns), and
- *             wall (text; also as wall_seconds and wall_nanoseconds)
- *   stack, func    where it happened: the stack's id and its innermost function
- *   start, start_func  where a new goroutine starts, likewise (until Go 1.6 start is a PC)
+ *   clocks    of a sync, from Go 1.25 on: the same moment as trace (like ticks), monotonic (ns),
+ *             and wall (text; also as wall_seconds and wall_nanoseconds)
+ *   stack, func    where it happened: stack id and innermost function
+ *   start, start_func  where a new goroutine starts, in the same form (until Go 1.6 start is a PC)
  *   cause     offset of the record that made this run possible
- *   args      the record's own arguments by name, without time differences and stack
- *   futile, initial, suspect, moved  true: see gotrace.h, GOTRACE_EVENT_*
+ *   args      arguments of the record by name, without time deltas and stack
+ *   futile, initial, suspect, moved  true: see GOTRACE_EVENT_* in gotrace.h
  *
- * Numbers above 2^63-1 are strings, because most readers of JSON cannot hold them. Bytes that are
+ * Numbers above 2^63-1 are strings, because most JSON readers cannot represent them. Bytes that are
  * not UTF-8 become U+FFFD.
  */
 #include "formats/print/print.h"

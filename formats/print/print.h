@@ -1,4 +1,4 @@
-/* print.h - the printers, each in a file print_NAME.c, and what they share. */
+/* print.h - the printers (text.c, go.c, jsonl.c) and what they share. */
 #ifndef PRINT_H
 #define PRINT_H
 
@@ -8,7 +8,7 @@
 
 extern const printer printer_text, printer_go, printer_jsonl;
 
-/* Name of the record; a sync event has no record. */
+/* The name of the record; a sync event has no record. */
 static inline const char *print_type_name(const gotrace_event_spec *spec,
                                           const gotrace_event *event)
 {
@@ -17,7 +17,8 @@ static inline const char *print_type_name(const gotrace_event_spec *spec,
     return spec ? spec->name : "unknown";
 }
 
-/* What a range belongs to, whose id is the event's subject; NONE for the whole program. */
+/* The resource that a range belongs to (its id is the event's subject); NONE if the range is
+ * global. */
 static inline gotrace_resource print_range_scope(gotrace_range range)
 {
     switch (range) {
@@ -30,25 +31,25 @@ static inline gotrace_resource print_range_scope(gotrace_range range)
     return GOTRACE_RESOURCE_NONE;
 }
 
-/* Whether a task has a parent: none is 0, or what Go calls NoTask. */
+/* Whether a task has a parent; 0 and Go's NoTask mean none. */
 static inline bool print_has_parent(const gotrace_event *event)
 {
     return event->value != 0 && event->value != UINT64_MAX;
 }
 
-/* What printer_go prints of an event of a v2 trace. */
+/* The part of printer_go for events of v2. */
 void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *event);
 
-/* Walks an event's arguments as gotrace_event.args has them: the table's, without times and
- * sequences at the start and the stack at the end. */
+/* Iterates over gotrace_event.args: the arguments in the event table, without the times and
+ * sequence numbers at the start and the stack at the end. */
 typedef struct print_args {
     const gotrace_event_spec *spec;
     const gotrace_event *event;
-    size_t next;  /* of spec->args */
-    size_t value; /* of event->args */
+    size_t next;  /* index in spec->args */
+    size_t value; /* index in event->args */
 } print_args;
 
-/* Returns the next argument, or NULL after the last one, and sets *value; 0 for absent ones. */
+/* Returns the next argument and sets *value (0 if the trace lacks it); NULL after the last. */
 static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t *value)
 {
     size_t count = args->spec->arg_count;
@@ -59,7 +60,7 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
         const gotrace_arg_spec *arg = &args->spec->args[args->next++];
         if (arg->kind == GOTRACE_ARG_DSEQ || arg->kind == GOTRACE_ARG_DT)
             continue;
-        /* A sample of v2 has its time and its stack like other events. */
+        /* A v2 sample has time and stack in the same fields as other events. */
         if (!(args->spec->flags & GOTRACE_SPEC_TIMED) &&
             (arg->kind == GOTRACE_ARG_TICKS || arg->kind == GOTRACE_ARG_STACK))
             continue;

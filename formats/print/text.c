@@ -1,15 +1,15 @@
 /*
- * text.c - events for people: one a line, in columns.
+ * text.c - events for people: one per line, in columns.
  *
- *   SECONDS  [THREAD]  PROC  GOROUTINE  EVENT  WHAT HAPPENED  "at" FUNCTION  [FLAGS]
+ *   SECONDS  [THREAD]  PROC  GOROUTINE  EVENT  DETAILS  "at" FUNCTION  [FLAGS]
  *
- * Goroutines, procs, threads and tasks are written G7, P0, M42 and T3 wherever they occur, so that
- * a search for one of them finds all its events; "-" stands for none. There is a column of threads
- * from Go 1.22 on; before, a trace tells a proc's thread alone (thread=42 where the proc starts). A
- * change of state reads "G7 waiting -> runnable", with the reason in parentheses behind the state
- * that it explains. FUNCTION is the innermost one of the event's stack (in traces of Go 1.5 and 1.6
- * a PC). Text of the traced program is quoted as Go quotes strings where it is free text, or holds
- * what could be mistaken for something else.
+ * Goroutines, procs, threads and tasks are written G7, P0, M42 and T3 everywhere, so that a search
+ * for one of them finds all its events; "-" means none. The column of threads exists from Go 1.22
+ * on; before, only the start of a proc names its thread (thread=42). A state change is printed as
+ * "G7 waiting -> runnable", with the reason in parentheses after the state that it explains.
+ * FUNCTION is the innermost function of the event's stack (in traces of Go 1.5 and 1.6 a PC). Text
+ * of the traced program is quoted as Go quotes strings if it is free text or could be mistaken for
+ * another part of the line.
  */
 #include "formats/print/print.h"
 
@@ -20,17 +20,17 @@ enum {
     COLUMN_GOROUTINE = COLUMN_PROC + 5,
     COLUMN_EVENT = COLUMN_GOROUTINE + 8,
     COLUMN_DETAIL = COLUMN_EVENT + 18,
-    THREAD_WIDTH = 9, /* all columns are so much farther where there is one of threads */
+    THREAD_WIDTH = 9, /* added to all columns if there is a column of threads */
 };
 
-/* A line in the making: where in the output it starts. */
+/* A line being written; start: its position in the output. */
 typedef struct line {
     out *o;
     uint64_t start;
-    uint64_t shift; /* of the columns */
+    uint64_t shift; /* added to each column */
     gotrace_reader *reader;
     int version;
-    bool detailed; /* something stands behind the event's name */
+    bool detailed; /* something was written after the event's name */
 } line;
 
 static uint64_t position(const out *o)
@@ -38,7 +38,7 @@ static uint64_t position(const out *o)
     return o->written + o->used;
 }
 
-/* Fill up to a column; what ran over it is kept apart by one space. */
+/* Pads up to a column; if the text is already past it, writes one space. */
 static void pad_to(const line *l, uint64_t column)
 {
     uint64_t at = position(l->o) - l->start;
@@ -47,7 +47,7 @@ static void pad_to(const line *l, uint64_t column)
     while (!l->o->failed && ++at < column + l->shift);
 }
 
-/* Begin a further detail, in its column or a space behind the one before. */
+/* Begins a detail: the first in its column, each further one after a space. */
 static void next_detail(line *l)
 {
     if (l->detailed)
@@ -82,7 +82,7 @@ static void print_id(const line *l, char letter, uint64_t id)
     out_u64(l->o, id);
 }
 
-/* A name that is one word as a rule; quoted where it is not. */
+/* A name that is usually one word; quoted if it is not. */
 static void print_name(const line *l, const char *name, size_t size)
 {
     bool plain = size > 0;
@@ -98,7 +98,7 @@ static void print_name(const line *l, const char *name, size_t size)
         out_go_quoted(l->o, name, size);
 }
 
-/* The innermost function of a stack, after a word; nothing if unknown. */
+/* A word and the innermost function of a stack; nothing if unknown. */
 static void print_function(line *l, const char *word, uint64_t stack)
 {
     gotrace_frame frame;
@@ -177,7 +177,7 @@ static void print_annotation(line *l, const gotrace_event *event, const char *wh
     }
 }
 
-/* Whether that number of the record is not elsewhere on the line. */
+/* Whether this argument is printed as NAME=VALUE because no other part of the line contains it. */
 static bool is_unset(const gotrace_event *event, const gotrace_arg_spec *arg, uint64_t value)
 {
     switch ((gotrace_arg_kind)arg->kind) {
@@ -185,7 +185,7 @@ static bool is_unset(const gotrace_event *event, const gotrace_arg_spec *arg, ui
     case GOTRACE_ARG_VALUE:
         return event->kind == GOTRACE_KIND_METRIC || event->kind == GOTRACE_KIND_EXPERIMENT;
     case GOTRACE_ARG_ID: return event->kind == GOTRACE_KIND_EXPERIMENT;
-    /* Its proc; for a goroutine or a sample the thread is in its column. */
+    /* The thread that runs a proc. A goroutine or sample has the thread in its column. */
     case GOTRACE_ARG_THREAD: return event->resource == GOTRACE_RESOURCE_PROC && value != UINT64_MAX;
     default: return false;
     }
@@ -220,7 +220,7 @@ static void print_range(line *l, const gotrace_event *event)
         out_str(l->o, " ends");
     } else {
         out_str(l->o, " goes on");
-        /* Another proc or goroutine may have it. */
+        /* The range may belong to another proc or goroutine than the event's. */
         gotrace_resource scope = print_range_scope((gotrace_range)event->range);
         if (scope != GOTRACE_RESOURCE_NONE) {
             out_char(l->o, ' ');
@@ -315,7 +315,7 @@ static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event
         l.shift = THREAD_WIDTH;
         pad_to(&l, COLUMN_PROC);
     }
-    /* Below zero is the tracer's buffer for what happens on no proc. */
+    /* Negative procs are the tracer's buffer for events without a proc. */
     if (event->proc >= 0)
         print_id(&l, 'P', (uint64_t)event->proc);
     else

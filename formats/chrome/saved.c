@@ -1,46 +1,46 @@
-/* kept.c - records that are written again, later or in another document. */
+/* saved.c - records that are written again, later or in another document. */
 #include "formats/chrome/chrome.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-chrome_kept *chrome_keep(idmap *map, uint64_t key, const chrome_record *record, const char *text)
+chrome_saved *chrome_save(idmap *map, uint64_t key, const chrome_record *record, const char *text)
 {
-    chrome_kept *kept = idmap_insert(map, key);
+    chrome_saved *saved = idmap_insert(map, key);
     char *copy = record->text_size > 0 ? malloc(record->text_size) : NULL;
 
-    if (!kept || (record->text_size > 0 && !copy)) {
+    if (!saved || (record->text_size > 0 && !copy)) {
         free(copy);
         return NULL;
     }
     if (copy)
         memcpy(copy, text, record->text_size);
-    free(kept->text);
-    *kept = (chrome_kept){.record = *record, .text = copy, .part = kept->part};
-    return kept;
+    free(saved->text);
+    *saved = (chrome_saved){.record = *record, .text = copy, .part = saved->part};
+    return saved;
 }
 
-void chrome_forget(idmap *map, uint64_t key)
+void chrome_unsave(idmap *map, uint64_t key)
 {
-    chrome_kept *kept = idmap_find(map, key);
+    chrome_saved *saved = idmap_find(map, key);
 
-    if (kept)
-        free(kept->text);
+    if (saved)
+        free(saved->text);
     idmap_remove(map, key);
 }
 
-void chrome_forget_all(idmap *map)
+void chrome_unsave_all(idmap *map)
 {
     size_t cursor = 0;
     uint64_t key;
     void *value;
 
     while (idmap_next(map, &cursor, &key, &value))
-        free(((chrome_kept *)value)->text);
+        free(((chrome_saved *)value)->text);
     idmap_free(map);
 }
 
-/* Rows of all sections, and sections, by one number. */
+/* One key for rows of all sections, and for sections. */
 static uint64_t key_of(uint64_t pid, uint64_t tid, bool section)
 {
     return tid * 8 + pid * 2 + section;
@@ -48,10 +48,10 @@ static uint64_t key_of(uint64_t pid, uint64_t tid, bool section)
 
 uint64_t chrome_row_key(const chrome_record *record)
 {
-    bool arrow = record->op == CHROME_ARROW_START || record->op == CHROME_ARROW_END;
+    bool flow = record->op == CHROME_FLOW_START || record->op == CHROME_FLOW_END;
     bool names = record->op == CHROME_ROW || record->op == CHROME_SECTION;
     uint64_t pid = record->op == CHROME_TASK ? CHROME_PID_TASKS
-                   : arrow || names          ? record->values[CHROME_PID]
+                   : flow || names           ? record->values[CHROME_PID]
                                              : (uint64_t)CHROME_PID_PROCS;
 
     return key_of(pid, record->values[CHROME_TID], record->op == CHROME_SECTION);
