@@ -62,10 +62,10 @@ void folder_stem(char *stem, size_t size, const char *file)
     strip(stem, ".trace");
 }
 
-bool folder_may_write(const session *s, const char *path)
+bool folder_may_write(const char *path, bool force)
 {
     struct stat there;
-    if (s->set.force || lstat(path, &there) != 0)
+    if (force || lstat(path, &there) != 0)
         return true;
     diag_error("'%s' already exists; --force replaces it", path);
     return false;

@@ -14,7 +14,8 @@ bool folder_make(const char *folder, bool *made);
  * "trace" for standard input (NULL or "-"). */
 void folder_stem(char *stem, size_t size, const char *file);
 
-/* Check that the file does not exist or may be replaced. Returns false after a diagnostic. */
-bool folder_may_write(const session *s, const char *path);
+/* Check that the file does not exist or may be replaced (force). Returns false after a
+ * diagnostic. */
+bool folder_may_write(const char *path, bool force);
 
 #endif

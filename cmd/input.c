@@ -38,15 +38,15 @@ bool input_open(input *in, session *s, const char *path)
     *in = (input){.name = standard ? "<stdin>" : path};
     in->found = (findings){.file = in->name,
                            .json = s->report,
-                           .kept_only = s->set.output && s->report == &s->output.out,
-                           .limit = s->set.max_errors,
+                           .kept_only = s->set->output && s->report == &s->output.out,
+                           .limit = s->max_errors,
                            .explain = s->explain,
-                           .verbose = s->set.verbose};
+                           .verbose = s->set->verbose};
     limits_config(s, &in->config);
     in->config.on_problem = on_problem;
     in->config.on_progress = on_progress;
     in->config.callback_ctx = in;
-    in->config.every_problem = s->set.verbose;
+    in->config.every_problem = s->set->verbose;
     in->begun = human_clock();
     progress_begin(in->name);
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -72,10 +72,10 @@ bool input_open_reader(input *in, session *s, const char *path)
     return true;
 }
 
-bool input_open_trace(input *in, session *s, const char *path)
+bool input_open_trace(input *in, session *s, const char *path, bool no_recover)
 {
     bool opened = input_open_reader(in, s, path);
-    if (!in->source || s->set.no_recover)
+    if (!in->source || no_recover)
         return opened;
     /* Damage has to be known before the first event is read. The first pass is made only once; if
      * it fails, the first event returns the error. */

@@ -54,9 +54,16 @@ bool input_open(input *in, session *s, const char *path);
 bool input_open_reader(input *in, session *s, const char *path);
 
 /* Call input_open_reader. If a part of the trace cannot be read because of damage, recover it
- * (recovery.h); the reader then reads the recovered trace. With --no-recover it reads the data
- * before the damage. */
-bool input_open_trace(input *in, session *s, const char *path);
+ * (recovery.h); the reader then reads the recovered trace. With no_recover it reads the data before
+ * the damage. */
+bool input_open_trace(input *in, session *s, const char *path, bool no_recover);
+
+/* The row of --no-recover, a bool in the struct of options of a verb that opens traces so. */
+/* clang-format off */
+#define NO_RECOVER_OPTION(options, member)                                                         \
+    {0, "no-recover", OPTION_FLAG, NULL, offsetof(options, member), NULL,                          \
+     "read only the data before damage"}
+/* clang-format on */
 
 /* Close, and report the rest of the findings. Returns the exit status for them. */
 int input_close(input *in);

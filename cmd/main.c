@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +13,6 @@
 #include "cmd/sandbox.h"
 #include "cmd/trace_limits.h"
 #include "cmd/verb.h"
-
-enum { DEFAULT_MAX_ERRORS = 20 }; /* reported per file */
 
 static const char *verb_name(size_t n)
 {
@@ -66,33 +65,59 @@ static bool reads_terminal(const session *s)
     return s->file_count == 0;
 }
 
+/* Give the session a verb with its options at their defaults, except those of common, if not NULL.
+ * False after a diagnostic. */
+static bool set_verb(session *s, const verb *v, const settings *common)
+{
+    s->verb = v;
+    s->set = calloc(1, v->options_size);
+    if (!s->set) {
+        limits_no_memory();
+        return false;
+    }
+    if (v->defaults)
+        memcpy(s->set, v->defaults, v->options_size);
+    if (common)
+        *s->set = *common;
+    return true;
+}
+
+/* Turn "gotrace VERB --help" into "gotrace help VERB". */
+static bool ask_for_help(session *s, const char **about)
+{
+    settings *given = s->set;
+    about[0] = s->verb->name;
+    s->files = about;
+    s->file_count = 1;
+    bool done = set_verb(s, verb_by_name("help"), given);
+    free(given);
+    return done;
+}
+
 static int run_verb(session *s, int argc, char **argv)
 {
+    const char *about[] = {NULL, NULL};
     if (!options_parse(s, argc, argv)) {
         diag_note("see 'gotrace help %s'", s->verb->name);
         return EXIT_USAGE;
     }
-    diag_quiet(s->set.quiet);
-    if (s->set.quiet)
+    diag_quiet(s->set->quiet);
+    if (s->set->quiet)
         progress_off();
-    const char *const about[] = {s->verb->name, NULL};
-    if (s->set.help) {
-        s->files = about;
-        s->file_count = 1;
-        s->verb = verb_by_name("help");
-    }
+    if (s->set->help && !ask_for_help(s, about))
+        return EXIT_SYSTEM;
     if (reads_terminal(s)) {
         diag_error("standard input is a terminal; name a %s", s->verb->input);
         return EXIT_USAGE;
     }
     if (s->verb->limited)
         limits_apply(s);
-    if (s->set.zstd && s->set.gzip) {
+    if (s->set->zstd && s->set->gzip) {
         diag_error("--zstd and --gzip exclude each other");
         return EXIT_USAGE;
     }
-    s->output.packing = s->set.zstd ? PACKING_ZSTD : s->set.gzip ? PACKING_GZIP : PACKING_NONE;
-    int status = s->set.sandbox ? sandbox_enter(s) : EXIT_SOUND;
+    s->output.packing = s->set->zstd ? PACKING_ZSTD : s->set->gzip ? PACKING_GZIP : PACKING_NONE;
+    int status = s->set->sandbox ? sandbox_enter(s) : EXIT_SOUND;
     if (status != EXIT_SOUND)
         return status;
     status = s->verb->run(s);
@@ -117,13 +142,11 @@ int main(int argc, char **argv)
         diag_error("a verb is missing; 'gotrace help' lists them");
         return EXIT_USAGE;
     }
-    session s = {.verb = find_verb(argv[1]),
-                 .set = {.max_errors = DEFAULT_MAX_ERRORS,
-                         .events = 100000,
-                         .count = 1,
-                         .procs = 8,
-                         .goroutines = 200}};
-    if (!s.verb)
+    session s = {.max_errors = USUAL_MAX_ERRORS};
+    const verb *v = find_verb(argv[1]);
+    if (!v)
         return EXIT_USAGE;
-    return run_verb(&s, argc - 2, argv + 2);
+    int status = set_verb(&s, v, NULL) ? run_verb(&s, argc - 2, argv + 2) : EXIT_SYSTEM;
+    free(s.set);
+    return status;
 }

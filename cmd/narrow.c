@@ -61,7 +61,7 @@ static bool take_time(const char *option, const char *text, int64_t *time)
 }
 
 /* Check that the options apply to the target; false after a diagnostic. */
-static bool possible(const settings *set, const format *target)
+static bool possible(const narrowing *set, const format *target)
 {
     const char *option = set->no_system ? "no-system"
                          : set->only    ? "only"
@@ -77,10 +77,8 @@ static bool possible(const settings *set, const format *target)
     return false;
 }
 
-bool narrow_job(const session *s, const format *target, convert_job *job)
+bool narrow_job(const narrowing *set, const format *target, convert_job *job)
 {
-    const settings *set = &s->set;
-
     job->no_system = set->no_system;
     if (!possible(set, target) || !take_time("from", set->from, &job->from) ||
         !take_time("until", set->until, &job->to) ||
@@ -101,7 +99,7 @@ bool narrow_job(const session *s, const format *target, convert_job *job)
     return true;
 }
 
-void narrow_check(const settings *set, const convert_job *job, const char *file,
+void narrow_check(const narrowing *set, const convert_job *job, const char *file,
                   const gotrace_summary *trace)
 {
     char span[32];

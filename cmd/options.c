@@ -202,7 +202,7 @@ static bool set_target(const char *value, const char **field)
 
 static bool set_option(session *s, const option_spec *o, const char *value)
 {
-    void *field = (char *)&s->set + o->field;
+    void *field = (char *)s->set + o->field;
     switch (o->type) {
     case OPTION_FLAG: *(bool *)field = true; return true;
     case OPTION_NUMBER: return set_number(o, value, field);
@@ -306,7 +306,7 @@ bool options_parse(session *s, int argc, char **argv)
         i += taken;
     }
     argv[s->file_count] = NULL;
-    if (s->file_count > s->verb->max_args && !s->set.help) {
+    if (s->file_count > s->verb->max_args && !s->set->help) {
         diag_error("too many arguments, from '%s' on: %s takes %s", argv[s->verb->max_args],
                    s->verb->name, s->verb->args[0] ? s->verb->args : "none");
         return false;

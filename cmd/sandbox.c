@@ -67,7 +67,7 @@ static void grant_folder_of(int rules, const char *path, uint64_t rights)
 
 static void grant_output(int rules, const session *s)
 {
-    const char *path = s->set.output;
+    const char *path = s->set->output;
     struct stat there;
     if (!path || strcmp(path, "-") == 0)
         return;

@@ -59,14 +59,14 @@ static void bound_memory(uint64_t bytes)
 
 void limits_apply(const session *s)
 {
-    bound_memory(s->set.limits.memory ? s->set.limits.memory : usual_memory);
-    output_limit(s->set.max_output ? s->set.max_output : usual_output);
+    bound_memory(s->set->limits.memory ? s->set->limits.memory : usual_memory);
+    output_limit(s->set->max_output ? s->set->max_output : usual_output);
 }
 
 void limits_config(const session *s, gotrace_config *config)
 {
     gotrace_config_init(config);
-    config->limits = s->set.limits;
+    config->limits = s->set->limits;
 }
 
 static void note_option(gotrace_limit limit)

@@ -22,33 +22,15 @@ enum {
     EXIT_SYSTEM = 3,  /* a file could not be read or written, or memory ran out */
 };
 
-/* The values of the options on the command line. */
+enum { USUAL_MAX_ERRORS = 20 }; /* reported per file */
+
+/* The values of the common and the limit options. Every verb has a struct of its own options that
+ * begins with these. */
 typedef struct settings {
-    bool help, quiet, verbose, json, zstd, gzip, no_system, thread_runs, strict, force;
-    uint64_t max_errors;
-    uint64_t frequency;           /* --frequency; 0: not given */
-    const char *output;           /* -o; NULL: standard output */
-    const char *format;           /* --format; NULL: the first of the verb's */
-    const char *level;            /* --level; NULL: the first */
-    const char *to;               /* --to */
-    const char *until;            /* --until */
-    const char *from;             /* --from */
-    const char *only;             /* --only */
-    const char *by;               /* --by; NULL: the first */
-    const char *go;               /* --go of merge and gen; NULL: not given */
-    const char *split;            /* --split; NULL: one file */
-    const char *completion;       /* --completion */
-    const char *profile, *defect; /* of gen */
-    const char *broken;           /* --break */
-    uint64_t count;               /* of mutate */
-    uint64_t seed, events, procs, goroutines;
-    bool cover;
+    bool help, quiet, verbose, zstd, gzip, sandbox;
+    const char *output; /* -o; NULL: standard output */
     gotrace_limits limits;
     uint64_t max_output;
-    bool sandbox;
-    bool no_recover;
-    bool all;             /* of repair */
-    bool keep_valid, raw; /* of mutate */
 } settings;
 
 typedef enum option_type {
@@ -68,7 +50,7 @@ typedef struct option_spec {
     const char *name; /* long form, without dashes; NULL ends a table */
     option_type type;
     const char *value;               /* name of its value, "N"; NULL for a flag */
-    size_t field;                    /* offset in settings */
+    size_t field;                    /* offset in the verb's struct of options, or in settings */
     const char *(*choice)(size_t n); /* of a choice: returns the n-th, NULL past the last */
     const char *summary;
 } option_spec;
@@ -76,13 +58,14 @@ typedef struct option_spec {
 /* One run of the program. */
 typedef struct session {
     const struct verb *verb;
-    settings set;
+    settings *set;            /* the start of the verb's struct of options */
     const char *const *files; /* arguments that are not options, NULL at the end */
     size_t file_count;
-    bool explain;  /* report what each violated rule requires */
-    output output; /* opened by the verb, closed and checked by main */
-    out *report;   /* destination of problems with --json, NULL until the verb opens it: standard
-                      error */
+    bool explain;        /* report what each violated rule requires */
+    uint64_t max_errors; /* at most this many problems of each severity are reported; 0: all */
+    output output;       /* opened by the verb, closed and checked by main */
+    out *report;         /* destination of problems with --json, NULL until the verb opens it:
+                            standard error */
 } session;
 
 typedef struct verb {
@@ -93,6 +76,8 @@ typedef struct verb {
     const char *summary; /* an imperative phrase */
     const char *details; /* sentences, in lines of at most 78 columns; NULL: none */
     const option_spec *options; /* own options; common_options are accepted too */
+    const void *defaults;       /* its struct of options; NULL: all zero */
+    size_t options_size;        /* of that struct */
     bool limited;               /* it reads a trace or a script: limit_options are accepted too */
     int (*run)(session *s);     /* returns an exit status */
 } verb;

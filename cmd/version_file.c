@@ -53,7 +53,7 @@ static bool loses_nothing(const input *in, int version)
 
 static int write_trace(session *s, input *in, int version)
 {
-    int status = output_open(&s->output, s->set.output, true);
+    int status = output_open(&s->output, s->set->output, true);
     if (status != EXIT_SOUND)
         return status;
     gotrace_config config = in->config;
@@ -76,13 +76,13 @@ static int write_trace(session *s, input *in, int version)
     return EXIT_SOUND;
 }
 
-int version_write(session *s, int version)
+int version_write(session *s, int version, bool strict, bool no_recover)
 {
     input in;
     int status = EXIT_SOUND;
-    if (input_open_trace(&in, s, input_path(s)))
-        status = s->set.strict && !loses_nothing(&in, version) ? EXIT_DAMAGED
-                                                               : write_trace(s, &in, version);
+    if (input_open_trace(&in, s, input_path(s), no_recover))
+        status = strict && !loses_nothing(&in, version) ? EXIT_DAMAGED
+                                                        : write_trace(s, &in, version);
     int found = input_close(&in);
     return found > status ? found : status;
 }

@@ -4,7 +4,7 @@
 
 #include "cmd/verb.h"
 
-/* Convert the trace of the session. Returns an exit status. */
-int version_write(session *s, int version);
+/* Convert the trace of the session; strict: only if nothing is left out. Returns an exit status. */
+int version_write(session *s, int version, bool strict, bool no_recover);
 
 #endif

@@ -15,6 +15,18 @@
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
 
+typedef struct convert_options {
+    settings common;
+    const char *to, *by, *split; /* NULL: not given */
+    bool thread_runs, strict, no_recover;
+    narrowing narrow;
+} convert_options;
+
+static const convert_options *options_of(const session *s)
+{
+    return (const convert_options *)s->set;
+}
+
 /* The values of --to: formats first, then versions, then scripts. */
 static const char *target_name(size_t n)
 {
@@ -49,7 +61,7 @@ static const char *bare_version(const char *to)
 static bool choose(const session *s, const format **target, int *version,
                    const script_format **script)
 {
-    const char *to = s->set.to, *path = s->set.output;
+    const char *to = options_of(s)->to, *path = s->set->output;
     char known[256];
     options_join(known, sizeof known, target_name);
     *target = to ? format_by_name(to) : path ? format_by_path(path) : NULL;
@@ -76,10 +88,10 @@ static const char *view_name(size_t n)
 }
 
 /* The view of --by; the first by default. */
-static view_by view_of(const session *s)
+static view_by view_of(const char *name)
 {
     view_by by = BY_PROC;
-    while (s->set.by && strcmp(views[by], s->set.by) != 0)
+    while (name && strcmp(views[by], name) != 0)
         by++;
     return by;
 }
@@ -95,29 +107,30 @@ static uint64_t part_size(const char *text)
 /* Check that the options apply to the target; false after a diagnostic. */
 static bool suits(const session *s, const format *target)
 {
-    if (s->set.by && !(target && target->views)) {
+    const convert_options *set = options_of(s);
+    if (set->by && !(target && target->views)) {
         diag_error("--by is for --to chrome");
         return false;
     }
-    if (s->set.thread_runs && !(target && target->thread_runs)) {
+    if (set->thread_runs && !(target && target->thread_runs)) {
         diag_error("--thread-runs is for --to perfetto");
         return false;
     }
-    if (!s->set.split)
+    if (!set->split)
         return true;
     if (!(target && target->views)) {
         diag_error("--split is for --to chrome");
         return false;
     }
-    if (!s->set.output || strcmp(s->set.output, "-") == 0) {
+    if (!s->set->output || strcmp(s->set->output, "-") == 0) {
         diag_error("--split needs -o OUT, from which the names of the parts are formed");
         return false;
     }
-    if (part_size(s->set.split) == 0) {
+    if (part_size(set->split) == 0) {
         diag_error(
             "--split takes a size, 64K or more (K, M and G are 1024, 1024^2 and 1024^3 bytes), "
             "not '%s'",
-            s->set.split);
+            set->split);
         return false;
     }
     return true;
@@ -144,7 +157,7 @@ static void run_format(const session *s, const format *target, const convert_job
     if (target->run(job) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     else
-        narrow_check(&s->set, job, in->name, gotrace_reader_summary(in->reader));
+        narrow_check(&options_of(s)->narrow, job, in->name, gotrace_reader_summary(in->reader));
 }
 
 /* Convert several traces into one timeline. All are opened before the first is converted, because
@@ -155,7 +168,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
     int worst = EXIT_SOUND;
     size_t count = 0;
     for (size_t i = 0; i < s->file_count; i++)
-        if (input_open_trace(&in[i], s, s->files[i]))
+        if (input_open_trace(&in[i], s, s->files[i], options_of(s)->no_recover))
             sources[count++] = in[i].source;
     convert_series series = {.alignment = convert_align(sources, count)};
     note_alignment(series.alignment);
@@ -176,7 +189,7 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
 
 static int convert_several(session *s, const format *target, convert_job *job)
 {
-    int status = output_open(&s->output, s->set.output, target->binary);
+    int status = output_open(&s->output, s->set->output, target->binary);
     if (status != EXIT_SOUND)
         return status;
     input *in = calloc(s->file_count, sizeof *in);
@@ -204,7 +217,7 @@ typedef struct parts {
 /* Set the path of the next part: its number is inserted before the ending. */
 static bool name_part(parts *p)
 {
-    const char *path = p->session->set.output, *slash = strrchr(path, '/');
+    const char *path = p->session->set->output, *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t stem, size;
     packing_of_path(name, &size);
@@ -231,29 +244,30 @@ static bool next_part(void *ctx)
 
 static int convert(session *s, const format *target, convert_job *job)
 {
+    const convert_options *set = options_of(s);
     parts p = {.session = s};
-    if (s->set.split && !name_part(&p)) {
+    if (set->split && !name_part(&p)) {
         limits_no_memory();
         return EXIT_SYSTEM;
     }
-    int status = output_open(&s->output, s->set.split ? p.path : s->set.output, target->binary);
+    int status = output_open(&s->output, set->split ? p.path : s->set->output, target->binary);
     if (status != EXIT_SOUND) {
         free(p.path);
         return status;
     }
     input in;
-    if (input_open_trace(&in, s, input_path(s))) {
+    if (input_open_trace(&in, s, input_path(s), set->no_recover)) {
         job->reader = in.reader;
         job->source = in.source;
         job->config = &in.config;
         job->out = &s->output.out;
         job->name = base_name(in.name);
-        job->part_size = s->set.split ? part_size(s->set.split) : 0;
+        job->part_size = set->split ? part_size(set->split) : 0;
         job->next_part = next_part;
         job->ctx = &p;
         progress_output(&s->output.out.written);
         run_format(s, target, job, &in);
-        if (!s->set.split)
+        if (!set->split)
             narrow_check_size(target, gotrace_reader_summary(in.reader)->version,
                               s->output.out.written + s->output.out.used);
     }
@@ -267,17 +281,18 @@ static int convert(session *s, const format *target, convert_job *job)
 
 static int run_convert(session *s)
 {
+    const convert_options *set = options_of(s);
     const format *target;
     const script_format *script;
     int version;
     if (!choose(s, &target, &version, &script) || !suits(s, target))
         return EXIT_USAGE;
-    if (s->set.strict && version == 0) {
+    if (set->strict && version == 0) {
         diag_error("--strict is for --to go1.N");
         return EXIT_USAGE;
     }
-    convert_job job = {.by = view_of(s), .thread_runs = s->set.thread_runs};
-    if (!narrow_job(s, target, &job))
+    convert_job job = {.by = view_of(set->by), .thread_runs = set->thread_runs};
+    if (!narrow_job(&set->narrow, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {
         diag_error("too many arguments, from '%s' on: only --to perfetto takes several traces",
@@ -288,30 +303,23 @@ static int run_convert(session *s)
     if (s->file_count > 1)
         return convert_several(s, target, &job);
     return target    ? convert(s, target, &job)
-           : version ? version_write(s, version)
+           : version ? version_write(s, version, set->strict, set->no_recover)
                      : records_dump(s, script);
 }
 
 static const option_spec options[] = {
-    {0, "to", OPTION_TARGET, "NAME", offsetof(settings, to), target_name,
+    {0, "to", OPTION_TARGET, "NAME", offsetof(convert_options, to), target_name,
      "output format (default: by the ending of OUT)"},
-    {0, "by", OPTION_CHOICE, "VIEW", offsetof(settings, by), view_name,
+    {0, "by", OPTION_CHOICE, "VIEW", offsetof(convert_options, by), view_name,
      "chrome: one row per VIEW (proc)"},
-    {0, "only", OPTION_TEXT, "LIST", offsetof(settings, only), convert_part_name,
-     "timelines: write only these parts (comma-separated)"},
-    {0, "from", OPTION_TIME, "TIME", offsetof(settings, from), NULL,
-     "timelines: start at TIME, 1.5s for example"},
-    {0, "until", OPTION_TIME, "TIME", offsetof(settings, until), NULL, "timelines: end at TIME"},
-    {0, "no-system", OPTION_FLAG, NULL, offsetof(settings, no_system), NULL,
-     "timelines: omit the goroutines of the runtime"},
-    {0, "thread-runs", OPTION_FLAG, NULL, offsetof(settings, thread_runs), NULL,
+    NARROW_OPTIONS(convert_options, narrow),
+    {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
-    {0, "strict", OPTION_FLAG, NULL, offsetof(settings, strict), NULL,
+    {0, "strict", OPTION_FLAG, NULL, offsetof(convert_options, strict), NULL,
      "go1.N: fail if that version cannot represent all"},
-    {0, "split", OPTION_TEXT, "SIZE", offsetof(settings, split), NULL,
+    {0, "split", OPTION_TEXT, "SIZE", offsetof(convert_options, split), NULL,
      "chrome: write parts of SIZE bytes: OUT-1.json, ..."},
-    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read only the data before damage"},
+    NO_RECOVER_OPTION(convert_options, no_recover),
     {.name = NULL},
 };
 
@@ -328,6 +336,7 @@ const verb verb_convert = {
                "\n"
                "A TIME is relative to the start of the trace and has a unit: 1.5s, 20ms, 7us.",
     .options = options,
+    .options_size = sizeof(convert_options),
     .limited = true,
     .run = run_convert,
 };

@@ -8,6 +8,11 @@
 #include "cmd/records.h"
 #include "cmd/trace_limits.h"
 
+typedef struct dump_options {
+    settings common;
+    const char *format, *level;
+} dump_options;
+
 enum { PIECE = 256 * 1024 };
 
 typedef struct dump {
@@ -71,7 +76,7 @@ static gotrace_status decode(dump *d, gotrace_error *error)
 
 int records_dump(session *s, const script_format *how)
 {
-    int status = output_open(&s->output, s->set.output, how->binary);
+    int status = output_open(&s->output, s->set->output, how->binary);
     if (status != EXIT_SOUND)
         return status;
     dump d = {.how = how, .out = &s->output.out, .piece = malloc(PIECE)};
@@ -93,7 +98,7 @@ int records_dump(session *s, const script_format *how)
 /* Write the events of the verb's FILE. */
 static int events_dump(session *s, const script_format *how)
 {
-    int status = output_open(&s->output, s->set.output, how->binary);
+    int status = output_open(&s->output, s->set->output, how->binary);
     if (status != EXIT_SOUND)
         return status;
     input in;
@@ -118,15 +123,17 @@ static const char *level_name(size_t n)
 
 static int run_dump(session *s)
 {
-    const script_format *how = s->set.format ? script_by_name(s->set.format) : script_formats[0];
-    bool meaning = s->set.level && strcmp(s->set.level, "meaning") == 0;
-    return meaning ? events_dump(s, how) : records_dump(s, how);
+    const dump_options *set = (const dump_options *)s->set;
+    const script_format *how = script_by_name(set->format);
+    return strcmp(set->level, "meaning") == 0 ? events_dump(s, how) : records_dump(s, how);
 }
 
+static const dump_options defaults = {.format = "text", .level = "raw"};
+
 static const option_spec options[] = {
-    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), script_name,
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(dump_options, format), script_name,
      "encoding of the script (text)"},
-    {0, "level", OPTION_CHOICE, "LEVEL", offsetof(settings, level), level_name,
+    {0, "level", OPTION_CHOICE, "LEVEL", offsetof(dump_options, level), level_name,
      "records, or events in order (raw)"},
     {.name = NULL},
 };
@@ -141,6 +148,8 @@ const verb verb_dump = {
                "reproduce the file byte for byte. Level meaning has the events in order, with\n"
                "times, strings and stacks, for reading and editing.",
     .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(dump_options),
     .limited = true,
     .run = run_dump,
 };

@@ -5,6 +5,13 @@
 #include "cmd/options.h"
 #include "cmd/versions.h"
 
+typedef struct gen_options {
+    settings common;
+    uint64_t seed, events, procs, goroutines;
+    const char *go, *profile, *defect; /* NULL: not given */
+    bool cover;
+} gen_options;
+
 /* Writes are collected in the buffer of the output. */
 static bool write_buffered(void *ctx, const void *bytes, size_t size)
 {
@@ -26,19 +33,20 @@ static gotrace_rule rule_of(const char *id)
 static gotrace_status write_defect(session *s, gen_job job, const gotrace_config *config,
                                    gotrace_error *error)
 {
+    const gen_options *set = (const gen_options *)s->set;
     gen_planted planted;
-    gotrace_rule rule = rule_of(s->set.defect);
+    gotrace_rule rule = rule_of(set->defect);
     if (gen_write_defect(&job, rule, write_buffered, &s->output.out, config, &planted, error) < 0)
         return GOTRACE_ERROR;
-    if (!s->set.quiet)
+    if (!s->set->quiet)
         fprintf(stderr, "gotrace: at 0x%llx of this trace of go 1.%d: %s [%s]\n",
-                (unsigned long long)planted.offset, planted.version, planted.what, s->set.defect);
+                (unsigned long long)planted.offset, planted.version, planted.what, set->defect);
     return GOTRACE_OK;
 }
 
 static int run_gen(session *s)
 {
-    const settings *set = &s->set;
+    const gen_options *set = (const gen_options *)s->set;
     int version = set->go ? version_of_release(set->go) : set->defect ? 0 : NEWEST;
     if (set->go && version == 0) {
         version_unknown("go", set->go, "", version_number);
@@ -51,7 +59,7 @@ static int run_gen(session *s)
                    .goroutines = set->goroutines,
                    .profile = set->profile,
                    .cover = set->cover};
-    int status = output_open(&s->output, set->output, true);
+    int status = output_open(&s->output, s->set->output, true);
     if (status != EXIT_SOUND)
         return status;
     gotrace_config config;
@@ -69,21 +77,23 @@ static int run_gen(session *s)
     return EXIT_SOUND;
 }
 
+static const gen_options defaults = {.events = 100000, .procs = 8, .goroutines = 200};
+
 static const option_spec options[] = {
-    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL,
+    {0, "seed", OPTION_NUMBER, "N", offsetof(gen_options, seed), NULL,
      "random seed; each gives another trace (0)"},
-    {0, "go", OPTION_TEXT, "VERSION", offsetof(settings, go), version_number,
+    {0, "go", OPTION_TEXT, "VERSION", offsetof(gen_options, go), version_number,
      "write the trace of that Go version (1.26)"},
-    {0, "events", OPTION_NUMBER, "N", offsetof(settings, events), NULL,
+    {0, "events", OPTION_NUMBER, "N", offsetof(gen_options, events), NULL,
      "number of events, at least (100000)"},
-    {0, "procs", OPTION_NUMBER, "N", offsetof(settings, procs), NULL, "number of procs (8)"},
-    {0, "goroutines", OPTION_NUMBER, "N", offsetof(settings, goroutines), NULL,
+    {0, "procs", OPTION_NUMBER, "N", offsetof(gen_options, procs), NULL, "number of procs (8)"},
+    {0, "goroutines", OPTION_NUMBER, "N", offsetof(gen_options, goroutines), NULL,
      "largest number of goroutines at a time (200)"},
-    {0, "profile", OPTION_CHOICE, "NAME", offsetof(settings, profile), gen_profile_name,
+    {0, "profile", OPTION_CHOICE, "NAME", offsetof(gen_options, profile), gen_profile_name,
      "what the simulated program does (mixed)"},
-    {0, "cover", OPTION_FLAG, NULL, offsetof(settings, cover), NULL,
+    {0, "cover", OPTION_FLAG, NULL, offsetof(gen_options, cover), NULL,
      "write each event of the version at least once"},
-    {0, "defect", OPTION_CHOICE, "RULE", offsetof(settings, defect), gen_defect_name,
+    {0, "defect", OPTION_CHOICE, "RULE", offsetof(gen_options, defect), gen_defect_name,
      "violate that rule of validate in one place"},
     {.name = NULL},
 };
@@ -94,5 +104,7 @@ const verb verb_gen = {
     .summary = "generate a synthetic trace",
     .details = "The same options produce the same bytes on every machine.",
     .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(gen_options),
     .run = run_gen,
 };

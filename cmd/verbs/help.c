@@ -4,6 +4,11 @@
 #include "cmd/options.h"
 #include "cmd/trace_limits.h"
 
+typedef struct help_options {
+    settings common;
+    const char *completion; /* a shell; NULL: not given */
+} help_options;
+
 static const char *verb_name(size_t n)
 {
     return verbs[n] ? verbs[n]->name : NULL;
@@ -59,6 +64,7 @@ static void print_all(out *o)
 
 static int run_help(session *s)
 {
+    const char *shell = ((const help_options *)s->set)->completion;
     bool limits = s->file_count && strcmp(s->files[0], "limits") == 0;
     const verb *about = s->file_count ? verb_by_name(s->files[0]) : NULL;
     if (s->file_count && !about && !limits) {
@@ -67,11 +73,11 @@ static int run_help(session *s)
                    near ? near : "", near ? "'?" : "");
         return EXIT_USAGE;
     }
-    int status = output_open(&s->output, s->set.output, false);
+    int status = output_open(&s->output, s->set->output, false);
     if (status != EXIT_SOUND)
         return status;
-    if (s->set.completion)
-        completion_write(&s->output.out, s->set.completion);
+    if (shell)
+        completion_write(&s->output.out, shell);
     else if (limits)
         print_limits(&s->output.out);
     else if (about)
@@ -82,7 +88,7 @@ static int run_help(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "completion", OPTION_CHOICE, "SHELL", offsetof(settings, completion), completion_shell,
+    {0, "completion", OPTION_CHOICE, "SHELL", offsetof(help_options, completion), completion_shell,
      "print a completion script for a shell"},
     {.name = NULL},
 };
@@ -93,5 +99,6 @@ const verb verb_help = {
     .max_args = 1,
     .summary = "list the verbs, or describe one of them",
     .options = options,
+    .options_size = sizeof(help_options),
     .run = run_help,
 };

@@ -8,6 +8,11 @@
 #include "cmd/input.h"
 #include "formats/common/plural.h"
 
+typedef struct info_options {
+    settings common;
+    bool json, no_recover;
+} info_options;
+
 enum { TYPES = 256 };
 
 typedef struct figure {
@@ -272,15 +277,16 @@ static void print_json(out *o, const input *in)
 
 static int run_info(session *s)
 {
-    int status = output_open(&s->output, s->set.output, false);
+    const info_options *set = (const info_options *)s->set;
+    int status = output_open(&s->output, s->set->output, false);
     if (status != EXIT_SOUND)
         return status;
-    s->report = s->set.json ? &s->output.out : NULL;
+    s->report = set->json ? &s->output.out : NULL;
     input in;
-    if (input_open_trace(&in, s, input_path(s))) {
+    if (input_open_trace(&in, s, input_path(s), set->no_recover)) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
-        if (s->set.json)
+        if (set->json)
             print_json(&s->output.out, &in);
         else
             print_text(&s->output.out, &in);
@@ -289,10 +295,9 @@ static int run_info(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+    {0, "json", OPTION_FLAG, NULL, offsetof(info_options, json), NULL,
      "write problems and figures as JSON Lines"},
-    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read only the data before damage"},
+    NO_RECOVER_OPTION(info_options, no_recover),
     {.name = NULL},
 };
 
@@ -305,6 +310,7 @@ const verb verb_info = {
     .details = "The sizes by type, with those of the header and of data that could not be read,\n"
                "add up to the size of the trace.",
     .options = options,
+    .options_size = sizeof(info_options),
     .limited = true,
     .run = run_info,
 };

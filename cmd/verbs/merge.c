@@ -14,6 +14,12 @@
 #include "cmd/trace_limits.h"
 #include "cmd/versions.h"
 
+typedef struct merge_options {
+    settings common;
+    const char *go;     /* version of parts without a header; NULL: not given */
+    uint64_t frequency; /* 0: not given */
+} merge_options;
+
 typedef struct merging {
     session *session;
     gotrace_config config;
@@ -145,9 +151,9 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
 static int check_trace(merging *m, parts_merge *merge)
 {
     session *s = m->session;
-    checking l = {.found = {.file = s->set.output ? s->set.output : "<merged>",
-                            .limit = s->set.max_errors,
-                            .verbose = s->set.verbose}};
+    checking l = {.found = {.file = s->set->output ? s->set->output : "<merged>",
+                            .limit = s->max_errors,
+                            .verbose = s->set->verbose}};
     gotrace_source *source = NULL;
     gotrace_reader *reader = NULL;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -193,38 +199,39 @@ static int merge_parts(merging *m, parts_merge *merge)
         status = worse(status, check_trace(m, merge));
     if (status > EXIT_DAMAGED)
         return status;
-    int copied = output_open(&m->session->output, m->session->set.output, true);
+    int copied = output_open(&m->session->output, m->session->set->output, true);
     return worse(status, copied == EXIT_SOUND ? copy_trace(m) : copied);
 }
 
 static int run_merge(session *s)
 {
-    merging m = {.session = s, .fd = -1, .found = {.limit = s->set.max_errors}};
+    const merge_options *set = (const merge_options *)s->set;
+    merging m = {.session = s, .fd = -1, .found = {.limit = s->max_errors}};
     if (s->file_count == 0) {
         diag_error("nothing to merge: specify the parts");
         return EXIT_USAGE;
     }
-    int version = s->set.go ? version_of_release(s->set.go) : 0;
-    if (s->set.go && version == 0) {
-        version_unknown("go", s->set.go, "", v1_number);
+    int version = set->go ? version_of_release(set->go) : 0;
+    if (set->go && version == 0) {
+        version_unknown("go", set->go, "", v1_number);
         return EXIT_USAGE;
     }
     if (version >= GOTRACE_FIRST_V2) {
         char known[128];
         options_join(known, sizeof known, v1_number);
-        diag_error("--go: parts without a header cannot have version '%s', only: %s", s->set.go,
+        diag_error("--go: parts without a header cannot have version '%s', only: %s", set->go,
                    known);
         return EXIT_USAGE;
     }
-    if (s->set.output && strcmp(s->set.output, "-") == 0)
-        s->set.output = NULL;
-    m.found.verbose = s->set.verbose;
+    if (s->set->output && strcmp(s->set->output, "-") == 0)
+        s->set->output = NULL;
+    m.found.verbose = s->set->verbose;
     limits_config(s, &m.config);
     m.config.on_progress = on_progress;
     parts_merge_job job = {.config = &m.config,
                            .count = s->file_count,
                            .version = version,
-                           .frequency = s->set.frequency,
+                           .frequency = set->frequency,
                            .name = part_name,
                            .open = open_part,
                            .problem = on_part_problem,
@@ -252,9 +259,9 @@ static int run_merge(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "go", OPTION_TEXT, "1.N", offsetof(settings, go), v1_number,
+    {0, "go", OPTION_TEXT, "1.N", offsetof(merge_options, go), v1_number,
      "version of parts without a header"},
-    {0, "frequency", OPTION_NUMBER, "HZ", offsetof(settings, frequency), NULL,
+    {0, "frequency", OPTION_NUMBER, "HZ", offsetof(merge_options, frequency), NULL,
      "clock ticks per second, if no part contains it"},
     {.name = NULL},
 };
@@ -269,6 +276,7 @@ const verb verb_merge = {
                "traces with some of the batches of one trace; for Go 1.5 to 1.21 also batches\n"
                "without a header.",
     .options = options,
+    .options_size = sizeof(merge_options),
     .limited = true,
     .run = run_merge,
 };

@@ -11,8 +11,16 @@
 #include "cmd/mutate/mutate.h"
 #include "cmd/new_file.h"
 
+typedef struct mutate_options {
+    settings common;
+    uint64_t seed, count;
+    const char *broken; /* a rule; NULL: not given */
+    bool keep_valid, raw, force;
+} mutate_options;
+
 typedef struct mutating {
     session *session;
+    const mutate_options *set;
     const char *folder;
     packing packing;  /* of the traces */
     const char *name; /* of the current trace */
@@ -50,7 +58,7 @@ static const char *kind_of(const mutating *p)
 static int open_file(const mutating *p, const char *path, const verdict *found)
 {
     session *s = p->session;
-    if (!folder_may_write(s, path))
+    if (!folder_may_write(path, p->set->force))
         return EXIT_USAGE;
     s->output.packing = found ? PACKING_NONE : p->packing;
     return found ? output_next(&s->output, path) : output_open(&s->output, path, true);
@@ -108,7 +116,6 @@ static int mutate_file(mutating *p, const char *path)
     input in;
     size_t size = 0;
     int status = EXIT_SOUND;
-    const settings *set = &p->session->set;
     uint8_t *bytes = NULL;
     mutate *m = NULL;
     folder_stem(p->stem, sizeof p->stem, path);
@@ -119,8 +126,8 @@ static int mutate_file(mutating *p, const char *path)
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     if (bytes && mutate_new(bytes, size, &config, &m, &error) < 0)
         findings_add(&in.found, &error);
-    for (uint64_t i = 0; m && i < set->count && status == EXIT_SOUND; i++) {
-        p->job.seed = set->seed + i;
+    for (uint64_t i = 0; m && i < p->set->count && status == EXIT_SOUND; i++) {
+        p->job.seed = p->set->seed + i;
         status = mutate_one(p, m, &config);
     }
     mutate_free(m);
@@ -131,9 +138,11 @@ static int mutate_file(mutating *p, const char *path)
 
 static int run_mutate(session *s)
 {
-    const settings *set = &s->set;
-    mutating p = {
-        .session = s, .folder = set->output ? set->output : ".", .packing = s->output.packing};
+    const mutate_options *set = (const mutate_options *)s->set;
+    mutating p = {.session = s,
+                  .set = set,
+                  .folder = s->set->output ? s->set->output : ".",
+                  .packing = s->output.packing};
     if (set->keep_valid + set->raw + (set->broken != NULL) > 1) {
         diag_error("--keep-valid, --break and --raw exclude each other");
         return EXIT_USAGE;
@@ -163,22 +172,27 @@ static int run_mutate(session *s)
     return status;
 }
 
+static const mutate_options defaults = {.count = 1};
+
 static const option_spec options[] = {
-    {0, "seed", OPTION_NUMBER, "N", offsetof(settings, seed), NULL,
+    {0, "seed", OPTION_NUMBER, "N", offsetof(mutate_options, seed), NULL,
      "number of the first variant (0)"},
-    {'n', "count", OPTION_NUMBER, "COUNT", offsetof(settings, count), NULL,
+    {'n', "count", OPTION_NUMBER, "COUNT", offsetof(mutate_options, count), NULL,
      "number of variants per trace (1)"},
-    {0, "keep-valid", OPTION_FLAG, NULL, offsetof(settings, keep_valid), NULL,
+    {0, "keep-valid", OPTION_FLAG, NULL, offsetof(mutate_options, keep_valid), NULL,
      "make only changes that keep a sound trace sound"},
-    {0, "break", OPTION_CHOICE, "RULE", offsetof(settings, broken), gen_defect_name,
+    {0, "break", OPTION_CHOICE, "RULE", offsetof(mutate_options, broken), gen_defect_name,
      "violate that rule of validate, and no other"},
-    {0, "raw", OPTION_FLAG, NULL, offsetof(settings, raw), NULL,
+    {0, "raw", OPTION_FLAG, NULL, offsetof(mutate_options, raw), NULL,
      "damage bytes at random positions"},
-    {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
+    {'o', "output", OPTION_TEXT, "DIR", offsetof(mutate_options, common.output), NULL,
      "write to the folder DIR, created if necessary (.)"},
-    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL, "replace existing files"},
-    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the traces with zstd"},
-    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the traces with gzip"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(mutate_options, force), NULL,
+     "replace existing files"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(mutate_options, common.zstd), NULL,
+     "compress the traces with zstd"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(mutate_options, common.gzip), NULL,
+     "compress the traces with gzip"},
     {.name = NULL},
 };
 
@@ -192,6 +206,8 @@ const verb verb_mutate = {
                "Without --keep-valid, --break or --raw, records, batches and tables are changed\n"
                "at random.",
     .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(mutate_options),
     .limited = true,
     .run = run_mutate,
 };

@@ -1,6 +1,12 @@
 /* print.c - print the events of a trace in order. */
 #include "cmd/input.h"
 
+typedef struct print_options {
+    settings common;
+    const char *format;
+    bool no_recover;
+} print_options;
+
 static const char *printer_name(size_t n)
 {
     return printers[n] ? printers[n]->name : NULL;
@@ -21,21 +27,22 @@ static void print_events(input *in, const printer *how, out *o)
 
 static int run_print(session *s)
 {
-    const printer *how = s->set.format ? printer_by_name(s->set.format) : printers[0];
-    int status = output_open(&s->output, s->set.output, false);
+    const print_options *set = (const print_options *)s->set;
+    int status = output_open(&s->output, s->set->output, false);
     if (status != EXIT_SOUND)
         return status;
     input in;
-    if (input_open_trace(&in, s, input_path(s)))
-        print_events(&in, how, &s->output.out);
+    if (input_open_trace(&in, s, input_path(s), set->no_recover))
+        print_events(&in, printer_by_name(set->format), &s->output.out);
     return input_close(&in);
 }
 
+static const print_options defaults = {.format = "text"};
+
 static const option_spec options[] = {
-    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(settings, format), printer_name,
+    {0, "format", OPTION_CHOICE, "FORMAT", offsetof(print_options, format), printer_name,
      "output format (text)"},
-    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read only the data before damage"},
+    NO_RECOVER_OPTION(print_options, no_recover),
     {.name = NULL},
 };
 
@@ -47,6 +54,8 @@ const verb verb_print = {
     .summary = "print the events of a trace in order",
     .details = "text is for people, jsonl for programs; go is the output of 'go tool trace -d'.",
     .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(print_options),
     .limited = true,
     .run = run_print,
 };

@@ -8,6 +8,11 @@
 #include "cmd/losses.h"
 #include "cmd/trace_limits.h"
 
+typedef struct repair_options {
+    settings common;
+    bool all, json;
+} repair_options;
+
 typedef struct repairing {
     session *session;
     losses losses;
@@ -17,7 +22,7 @@ typedef struct repairing {
 /* The path of a trace after the first: that of the first with the number inserted. */
 static bool path_of(const session *s, unsigned trace, char *path)
 {
-    const char *name = s->set.output;
+    const char *name = s->set->output;
     size_t stem, size = strlen(".trace");
     packing_of_path(name, &stem);
     if (stem > size && strncmp(name + stem - size, ".trace", size) == 0)
@@ -32,7 +37,7 @@ static out *next_trace(void *ctx, unsigned trace)
     repairing *p = ctx;
     session *s = p->session;
     if (trace == 1) {
-        p->status = output_open(&s->output, s->set.output, true);
+        p->status = output_open(&s->output, s->set->output, true);
     } else if (!path_of(s, trace, paths[trace % 2])) {
         diag_error("the path of trace %u is too long [system.write]", trace);
         p->status = EXIT_SYSTEM;
@@ -57,7 +62,7 @@ static int repair_input(repairing *p, input *in)
 {
     repair_job job = {.source = in->source,
                       .config = &in->config,
-                      .all = p->session->set.all,
+                      .all = ((const repair_options *)p->session->set)->all,
                       .next = next_trace,
                       .report = report_finding,
                       .ctx = p};
@@ -80,20 +85,21 @@ static int repair_input(repairing *p, input *in)
 
 static int run_repair(session *s)
 {
-    const char *path = s->set.output;
+    const repair_options *set = (const repair_options *)s->set;
+    const char *path = s->set->output;
     bool to_stdout = !path || strcmp(path, "-") == 0;
-    if (to_stdout && (s->set.all || s->set.json)) {
-        diag_error("%s needs an output file: specify -o OUT", s->set.all ? "--all" : "--json");
+    if (to_stdout && (set->all || set->json)) {
+        diag_error("%s needs an output file: specify -o OUT", set->all ? "--all" : "--json");
         return EXIT_USAGE;
     }
     input in;
-    repairing p = {.session = s, .losses = {.limit = s->set.max_errors}};
+    repairing p = {.session = s, .losses = {.limit = s->max_errors}};
     out json;
-    if (s->set.json && !out_init(&json, write_stdout, NULL)) {
+    if (set->json && !out_init(&json, write_stdout, NULL)) {
         limits_no_memory();
         return EXIT_SYSTEM;
     }
-    s->report = p.losses.json = s->set.json ? &json : NULL;
+    s->report = p.losses.json = set->json ? &json : NULL;
     int status = EXIT_SOUND;
     if (input_open(&in, s, input_path(s))) {
         p.losses.file = in.name;
@@ -111,9 +117,9 @@ static int run_repair(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "all", OPTION_FLAG, NULL, offsetof(settings, all), NULL,
+    {0, "all", OPTION_FLAG, NULL, offsetof(repair_options, all), NULL,
      "write every trace in the file, to OUT, OUT.2, ..."},
-    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+    {0, "json", OPTION_FLAG, NULL, offsetof(repair_options, json), NULL,
      "report what was lost as JSON Lines"},
     {.name = NULL},
 };
@@ -128,6 +134,7 @@ const verb verb_repair = {
                "standard error, or with --json on standard output. If the file contains\n"
                "several traces, the first is written, with --all each of them.",
     .options = options,
+    .options_size = sizeof(repair_options),
     .limited = true,
     .run = run_repair,
 };

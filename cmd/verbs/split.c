@@ -10,8 +10,15 @@
 #include "cmd/new_file.h"
 #include "cmd/parts/parts.h"
 
+typedef struct split_options {
+    settings common;
+    const char *by; /* NULL: not given */
+    bool force;
+} split_options;
+
 typedef struct splitting {
     session *session;
+    bool force;
     const char *folder;
     char name[256]; /* of the whole trace */
     int status;     /* EXIT_SOUND unless a part could not be opened */
@@ -32,7 +39,7 @@ static out *next_part(void *ctx, const char *part)
     if (length < 0 || length >= PATH_MAX) {
         diag_error("the path of part %s is too long [system.write]", part);
         p->status = EXIT_SYSTEM;
-    } else if (!folder_may_write(s, path)) {
+    } else if (!folder_may_write(path, p->force)) {
         p->status = EXIT_USAGE;
     } else {
         p->status = p->opened ? output_next(&s->output, path) : output_open(&s->output, path, true);
@@ -52,16 +59,17 @@ static parts_by by_of(const char *name)
 
 static int run_split(session *s)
 {
-    if (!s->set.by || !s->set.output) {
-        diag_error(s->set.by ? "the output folder is missing: specify -o DIR"
-                             : "the kind of parts is missing: specify --by proc, thread or "
-                               "generation");
+    const split_options *set = (const split_options *)s->set;
+    if (!set->by || !s->set->output) {
+        diag_error(set->by ? "the output folder is missing: specify -o DIR"
+                           : "the kind of parts is missing: specify --by proc, thread or "
+                             "generation");
         return EXIT_USAGE;
     }
-    if (!folder_is_valid(s->set.output))
+    if (!folder_is_valid(s->set->output))
         return EXIT_USAGE;
     input in;
-    splitting p = {.session = s, .folder = s->set.output};
+    splitting p = {.session = s, .force = set->force, .folder = s->set->output};
     folder_stem(p.name, sizeof p.name, input_path(s));
     bool made = false, opened = input_open(&in, s, input_path(s));
     if (opened && !folder_make(p.folder, &made)) {
@@ -69,7 +77,7 @@ static int run_split(session *s)
     } else if (opened) {
         parts_split_job job = {.source = in.source,
                                .config = &in.config,
-                               .by = by_of(s->set.by),
+                               .by = by_of(set->by),
                                .next = next_part,
                                .ctx = &p};
         gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -91,13 +99,15 @@ static int run_split(session *s)
 }
 
 static const option_spec options[] = {
-    {0, "by", OPTION_CHOICE, "WHAT", offsetof(settings, by), parts_by_name,
+    {0, "by", OPTION_CHOICE, "WHAT", offsetof(split_options, by), parts_by_name,
      "write one part for each"},
-    {'o', "output", OPTION_TEXT, "DIR", offsetof(settings, output), NULL,
+    {'o', "output", OPTION_TEXT, "DIR", offsetof(split_options, common.output), NULL,
      "write to the folder DIR, created if necessary"},
-    {0, "force", OPTION_FLAG, NULL, offsetof(settings, force), NULL, "replace existing parts"},
-    {0, "zstd", OPTION_FLAG, NULL, offsetof(settings, zstd), NULL, "compress the parts with zstd"},
-    {0, "gzip", OPTION_FLAG, NULL, offsetof(settings, gzip), NULL, "compress the parts with gzip"},
+    {0, "force", OPTION_FLAG, NULL, offsetof(split_options, force), NULL, "replace existing parts"},
+    {0, "zstd", OPTION_FLAG, NULL, offsetof(split_options, common.zstd), NULL,
+     "compress the parts with zstd"},
+    {0, "gzip", OPTION_FLAG, NULL, offsetof(split_options, common.gzip), NULL,
+     "compress the parts with gzip"},
     {.name = NULL},
 };
 
@@ -110,6 +120,7 @@ const verb verb_split = {
     .details = "Each part is a trace with the strings and stacks that it refers to. 'gotrace\n"
                "merge' merges them again.",
     .options = options,
+    .options_size = sizeof(split_options),
     .limited = true,
     .run = run_split,
 };

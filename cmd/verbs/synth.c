@@ -6,6 +6,11 @@
 #include "cmd/script_file.h"
 #include "cmd/trace_limits.h"
 
+typedef struct synth_options {
+    settings common;
+    bool force;
+} synth_options;
+
 /* The encoder writes single records, which the output buffers. */
 static bool write_buffered(void *ctx, const void *bytes, size_t size)
 {
@@ -38,14 +43,15 @@ static void report_error(void *ctx, const script_error *found)
 
 static int synthesize(session *s, const input *in, FILE *script)
 {
-    int status = output_open(&s->output, s->set.output, true);
+    int status = output_open(&s->output, s->set->output, true);
     if (status != EXIT_SOUND)
         return status;
     gotrace_config config;
     limits_config(s, &config);
     script_findings found = {.session = s, .name = in->name};
-    const script_options how = {
-        .force = s->set.force, .report = report_error, .report_ctx = &found};
+    const script_options how = {.force = ((const synth_options *)s->set)->force,
+                                .report = report_error,
+                                .report_ctx = &found};
     if (script_synthesize_as(script, write_buffered, &s->output.out, &config, &how, NULL) >= 0)
         return EXIT_SOUND;
     if (found.errors > SHOWN)
@@ -78,7 +84,7 @@ static int run_synth(session *s)
 static const option_spec options[] = {
     {.name = "force",
      .type = OPTION_FLAG,
-     .field = offsetof(settings, force),
+     .field = offsetof(synth_options, force),
      .summary = "write events that cannot have happened too"},
     {.name = NULL},
 };
@@ -91,6 +97,7 @@ const verb verb_synth = {
     .summary = "build a trace from an event script",
     .details = "Reads scripts in all formats of dump; the format is detected by the first bytes.",
     .options = options,
+    .options_size = sizeof(synth_options),
     .limited = true,
     .run = run_synth,
 };

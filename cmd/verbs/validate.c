@@ -8,6 +8,12 @@
 #include "cmd/recovery.h"
 #include "formats/common/plural.h"
 
+typedef struct validate_options {
+    settings common;
+    uint64_t max_errors;
+    bool json, no_recover;
+} validate_options;
+
 /* Print the version and the figures, "(go 1.19, 12 events, ...)". */
 static void print_extent(out *o, const gotrace_summary *sum, const findings *f)
 {
@@ -75,30 +81,33 @@ static void advise(const input *in)
 
 static int validate_file(session *s, const char *path)
 {
+    const validate_options *set = (const validate_options *)s->set;
     input in;
     out *o = &s->output.out;
-    if (input_open_trace(&in, s, path)) {
+    if (input_open_trace(&in, s, path, set->no_recover)) {
         if (gotrace_reader_check(in.reader) == GOTRACE_ERROR)
             findings_add(&in.found, gotrace_reader_error(in.reader));
     }
-    if (s->set.json)
+    if (set->json)
         print_json(o, &in);
-    else if (!s->set.quiet)
+    else if (!s->set->quiet)
         print_text(o, &in);
     /* The verdict on a file appears before the next file is read. */
     out_flush(o);
-    if (!s->set.json && !s->set.quiet && in.reader)
+    if (!set->json && !s->set->quiet && in.reader)
         advise(&in);
     return input_close(&in);
 }
 
 static int run_validate(session *s)
 {
-    int worst = output_open(&s->output, s->set.output, false);
+    const validate_options *set = (const validate_options *)s->set;
+    int worst = output_open(&s->output, s->set->output, false);
     if (worst != EXIT_SOUND)
         return worst;
-    s->report = s->set.json ? &s->output.out : NULL;
+    s->report = set->json ? &s->output.out : NULL;
     s->explain = true;
+    s->max_errors = set->max_errors;
     const char *const standard[] = {"-", NULL};
     for (const char *const *file = s->file_count ? s->files : standard; *file; file++) {
         int status = validate_file(s, *file);
@@ -109,13 +118,14 @@ static int run_validate(session *s)
     return worst;
 }
 
+static const validate_options defaults = {.max_errors = USUAL_MAX_ERRORS};
+
 static const option_spec options[] = {
-    {0, "max-errors", OPTION_NUMBER, "N", offsetof(settings, max_errors), NULL,
+    {0, "max-errors", OPTION_NUMBER, "N", offsetof(validate_options, max_errors), NULL,
      "report at most N errors, N warnings (20; 0: all)"},
-    {0, "json", OPTION_FLAG, NULL, offsetof(settings, json), NULL,
+    {0, "json", OPTION_FLAG, NULL, offsetof(validate_options, json), NULL,
      "write problems and verdicts as JSON Lines"},
-    {0, "no-recover", OPTION_FLAG, NULL, offsetof(settings, no_recover), NULL,
-     "read only the data before damage"},
+    NO_RECOVER_OPTION(validate_options, no_recover),
     {.name = NULL},
 };
 
@@ -131,6 +141,8 @@ const verb verb_validate = {
                "are reported on standard error. With -q only errors are printed; the exit\n"
                "status is the verdict.",
     .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(validate_options),
     .limited = true,
     .run = run_validate,
 };

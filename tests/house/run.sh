@@ -88,6 +88,9 @@ no_output() {
         grep -wE 'printf|puts|putchar|perror|stdout|stderr|exit|abort|fprintf|__printf_chk|__fprintf_chk'
 }
 
+# settings has the common and limit options; those of a verb are in the struct of its file.
+own_options() { ! grep -n 'offsetof(settings,' cmd/verbs/*.c; }
+
 header_alone() {
     echo '#include "gotrace.h"' >"$work/a.c"
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
@@ -102,6 +105,7 @@ check 'folders of lib' lib_folders
 check 'formats do not use each other' format_folders
 check 'the library does not print or exit' no_output
 check 'gotrace.h stands alone' header_alone
+check 'options of a verb are in its file' own_options
 
 # ---- manual pages ------------------------------------------------------------------------------
 

@@ -18,9 +18,17 @@ static const char *fruit(size_t n)
     return fruits[n];
 }
 
+typedef struct fake_options {
+    settings common;
+    uint64_t number;
+    const char *fruit;
+} fake_options;
+
+static fake_options given;
+
 static const option_spec own_options[] = {
-    {'n', "number", OPTION_NUMBER, "N", offsetof(settings, max_errors), NULL, "a number"},
-    {0, "fruit", OPTION_CHOICE, "FRUIT", offsetof(settings, format), fruit, "a fruit"},
+    {'n', "number", OPTION_NUMBER, "N", offsetof(fake_options, number), NULL, "a number"},
+    {0, "fruit", OPTION_CHOICE, "FRUIT", offsetof(fake_options, fruit), fruit, "a fruit"},
     {.name = NULL},
 };
 static const verb fake = {
@@ -32,7 +40,8 @@ static bool parse(session *s, char **words)
     int count = 0;
     while (words[count])
         count++;
-    *s = (session){.verb = &fake};
+    given = (fake_options){.number = 0};
+    *s = (session){.verb = &fake, .set = &given.common};
     return options_parse(s, count, words);
 }
 
@@ -42,10 +51,10 @@ START_TEST(options_long_and_short)
 {
     session s;
     ck_assert(parse(&s, WORDS("a", "--number=7", "--fruit", "pear", "-qv", "-o", "x", "b")));
-    ck_assert_uint_eq(s.set.max_errors, 7);
-    ck_assert_str_eq(s.set.format, "pear");
-    ck_assert(s.set.quiet && s.set.verbose && !s.set.zstd);
-    ck_assert_str_eq(s.set.output, "x");
+    ck_assert_uint_eq(given.number, 7);
+    ck_assert_str_eq(given.fruit, "pear");
+    ck_assert(given.common.quiet && given.common.verbose && !given.common.zstd);
+    ck_assert_str_eq(given.common.output, "x");
     ck_assert_uint_eq(s.file_count, 2);
     ck_assert_str_eq(s.files[0], "a");
     ck_assert_str_eq(s.files[1], "b");
@@ -57,8 +66,8 @@ START_TEST(options_joined_and_dashes)
 {
     session s;
     ck_assert(parse(&s, WORDS("-qn12", "-", "--", "-v", "--fruit=x")));
-    ck_assert_uint_eq(s.set.max_errors, 12);
-    ck_assert(s.set.quiet && !s.set.verbose);
+    ck_assert_uint_eq(given.number, 12);
+    ck_assert(given.common.quiet && !given.common.verbose);
     ck_assert_uint_eq(s.file_count, 3);
     ck_assert_str_eq(s.files[0], "-");
     ck_assert_str_eq(s.files[1], "-v");
@@ -87,7 +96,7 @@ START_TEST(options_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!parse(&s, bad[i]), "%s was understood", bad[i][0]);
     ck_assert(parse(&s, WORDS("--number=18446744073709551615")));
-    ck_assert_uint_eq(s.set.max_errors, UINT64_MAX);
+    ck_assert_uint_eq(given.number, UINT64_MAX);
 }
 END_TEST
 

@@ -128,7 +128,8 @@ START_TEST(bars)
     const char *files[] = {in_folder("in"), "-", NULL};
     char out_path[256];
     snprintf(out_path, sizeof out_path, "%s", in_folder("to/out"));
-    session s = {.files = files, .file_count = 2, .set = {.output = out_path, .sandbox = true}};
+    settings set = {.output = out_path, .sandbox = true};
+    session s = {.files = files, .file_count = 2, .set = &set};
     pid_t child = fork();
     /* A sanitizer's work at the end of the program is barred too. */
     if (child == 0)
