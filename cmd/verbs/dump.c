@@ -103,7 +103,7 @@ static int events_dump(session *s, const script_format *how)
         return status;
     input in;
     if (input_open_reader(&in, s, input_path(s))) {
-        const script_dumping dumping = {.source = in.source,
+        const script_dump_job dumping = {.source = in.source,
                                         .reader = in.reader,
                                         .limits = &in.config.limits,
                                         .how = how,

@@ -1,6 +1,6 @@
 /*
- * cbor.c - writing event scripts as CBOR (RFC 8949): what a JSON document says,
- * shorter. In diagnostic notation:
+ * cbor.c - writes event scripts as CBOR (RFC 8949): shorter than JSON, with the same content. In
+ * diagnostic notation:
  *
  *   55799({"trace": "go 1.19", "records": [_
  *     [1, 0, 4401266346462],                    / Batch p=0 ticks=4401266346462 /
@@ -9,10 +9,11 @@
  *     [14, 2973, 19, 1, {"form": 3}],           / GoStart dt=2973 g=19 seq=1 form=3 /
  *     {"event": "GoEnd", "dt": 250}]})
  *
- * The event's code and its arguments in their order are what is written, because most of a script
- * is records; names are read as well. Without "records" the records follow as items of their own.
+ * Records are written as arrays of the event's code and its arguments in order, because most of a
+ * script is records; maps with names are accepted as input too. Without "records", the records
+ * follow as separate items.
  *
- * By meaning an event is a map, and an array is a record as it stands:
+ * At level meaning an event is a map; an array is a raw record:
  *
  *   55799({"trace": "go 1.26", "level": "meaning", "frequency": 1000000000, "events": [_
  *     {"event": "GoBlock", "t": 2000, "reason_string": "chan receive",
@@ -27,7 +28,7 @@
 
 #define SELF_DESCRIBED 55799
 
-/* Room for the head of an item. */
+/* Maximum size of the head of an item. */
 enum { HEAD = 9 };
 
 static void write_number(out *o, uint64_t v)
@@ -60,7 +61,7 @@ static void write_map(out *o, size_t count)
     out_bytes(o, head, cbor_encode_map_start(count, head, sizeof head));
 }
 
-/* A map of so many members, the first of which is the version. */
+/* Starts a map with that many members; the first one is the version. */
 static void write_version(out *o, int version, size_t members)
 {
     unsigned char head[HEAD];
@@ -72,7 +73,7 @@ static void write_version(out *o, int version, size_t members)
     write_name(o, go);
 }
 
-/* The last of them: an array that goes on until the end. */
+/* The last member: an array of indefinite length. */
 static void write_list(out *o, const char *name)
 {
     unsigned char head[HEAD];
@@ -151,7 +152,7 @@ static void write_record(out *o, int version, const gotrace_record *record, bool
     bool has_frames = spec->flags & GOTRACE_SPEC_FRAMES, has_data = spec->flags & GOTRACE_SPEC_DATA;
     bool odd_form = script_odd_form(record, version);
     size_t pads = count_pads(version, record);
-    /* How many frames there are, the frames say. */
+    /* The count of frames is implied by the frames. */
     for (size_t i = 0; i < arg_count; i++)
         given += args[i]->kind != GOTRACE_ARG_COUNT;
     used += cbor_encode_array_start(1 + given + has_frames + has_data + (odd_form || pads > 0),

@@ -1,30 +1,30 @@
-/* cbor_items.c - the items of a CBOR script, with libcbor's streaming decoder. */
+/* cbor_items.c - reads the items of a CBOR script, with libcbor's streaming decoder. */
 #include "formats/script/cbor_items.h"
 
 #include <cbor.h>
 #include <math.h>
 #include <string.h>
 
-/* Arrays, maps and strings in pieces may stand in each other so deep where they are passed over,
- * and so many tags before one item. */
+/* Limits when items are skipped: nesting of arrays, maps and chunked strings, and tags before one
+ * item. */
 enum { DEEPEST = 16, MOST_TAGS = 16 };
 
-/* No head is longer. */
+/* Maximum size of a head. */
 enum { HEAD_MAX = 9 };
 
-/* What may stand under a name behind other members of its map. */
+/* Limit for a search within a map, in bytes. */
 #define LOOK_AHEAD_MAX SCRIPT_TEXT_MAX
 
-/* What follows in the script cannot be found any more. */
-#define malformed(job, ...) ((job)->hopeless = true, script_fail(job, __VA_ARGS__))
+/* An error after which the next item cannot be found. */
+#define malformed(job, ...) ((job)->unreadable = true, script_fail(job, __VA_ARGS__))
 
-/* ---- from libcbor --------------------------------------------------------------------------- */
+/* ---- callbacks of libcbor -------------------------------------------------------------------- */
 
-/* What libcbor found, on its way into an item. */
+/* Context of the callbacks: the item being read. */
 typedef struct item_found {
     script_item *item;
     bool tag;
-    uint64_t number; /* of the last tag */
+    uint64_t number; /* the last tag */
 } item_found;
 
 static void found_head(void *ctx, item_kind kind, bool open, uint64_t value)
@@ -153,19 +153,19 @@ static const struct cbor_callbacks callbacks = {
 
 /* ---- heads ---------------------------------------------------------------------------------- */
 
-/* Where the script's byte stands that lies so far behind the reading. */
+/* The offset in the script of the byte `ahead` bytes after the read position. */
 static uint64_t offset_at(const script_job *job, size_t ahead)
 {
     return job->in.before + job->in.at + ahead;
 }
 
-/* Read more of the script, because of the item that lies `ahead` of the reading: it needs so many
- * bytes in all. GOTRACE_END where the script ends before it begins. */
-static gotrace_status want(script_job *job, size_t ahead, bool tagged, size_t needed)
+/* Reads more of the script, because the item `ahead` bytes after the read position needs `needed`
+ * bytes. GOTRACE_END if the script ends before the item begins. */
+static gotrace_status read_more(script_job *job, size_t ahead, bool tagged, size_t needed)
 {
     const script_input *in = &job->in;
     size_t held = in->end - in->at - ahead;
-    /* Libcbor adds the length that a string says to that of its head, which can go round. */
+    /* Libcbor adds a string's length to the size of its head, which can overflow. */
     if (needed <= held || (needed > HEAD_MAX && needed - HEAD_MAX > job->string_limit))
         return malformed(job, offset_at(job, ahead), "a string of more than %llu bytes",
                          (unsigned long long)job->string_limit);
@@ -175,21 +175,21 @@ static gotrace_status want(script_job *job, size_t ahead, bool tagged, size_t ne
     return malformed(job, offset_at(job, ahead + held), "the script is cut off within an item");
 }
 
-/* Tags 2 and 3: what follows is a number, or -1 less one, from its highest byte to its lowest. */
+/* Whether the tag is 2 or 3: the following byte string is a big-endian number n, or -1 - n. */
 static bool makes_number(const item_found *found)
 {
     return found->number == 2 || found->number == 3;
 }
 
-/* Libcbor 0.8 takes no tags from 6 to 20. */
+/* Libcbor 0.8 rejects tags 6 to 20. */
 static bool is_short_tag(const script_job *job, size_t ahead)
 {
     unsigned char first = (unsigned char)job->in.buffer[job->in.at + ahead];
     return first >= 0xc0 && first <= 0xd7;
 }
 
-/* The head that lies *ahead of the reading, which goes on behind it. */
-static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
+/* Reads the head *ahead bytes after the read position, and advances *ahead beyond it. */
+static gotrace_status read_head(script_job *job, size_t *ahead, script_item *item)
 {
     const script_input *in = &job->in;
     item_found found = {.item = item};
@@ -198,7 +198,7 @@ static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
             (const unsigned char *)in->buffer + in->at + *ahead, in->end - in->at - *ahead,
             &callbacks, &found);
         if (result.status == CBOR_DECODER_NEDATA) {
-            gotrace_status status = want(job, *ahead, tags > 0, result.required);
+            gotrace_status status = read_more(job, *ahead, tags > 0, result.required);
             if (status != GOTRACE_OK)
                 return status;
             continue;
@@ -227,7 +227,7 @@ static gotrace_status look(script_job *job, size_t *ahead, script_item *item)
 gotrace_status item_next(script_job *job, script_item *item)
 {
     size_t ahead = 0;
-    gotrace_status status = look(job, &ahead, item);
+    gotrace_status status = read_head(job, &ahead, item);
     job->in.at += ahead;
     return status;
 }
@@ -256,12 +256,12 @@ gotrace_status item_list_next(script_job *job, item_list *list, script_item *ite
     return status == GOTRACE_EVENT && item->kind == ITEM_BREAK ? GOTRACE_END : status;
 }
 
-/* ---- looking ahead -------------------------------------------------------------------------- */
+/* ---- search and skip ------------------------------------------------------------------------- */
 
-/* The head of an item within a map. */
-static gotrace_status look_within(script_job *job, size_t *ahead, script_item *item)
+/* Reads the head of an item within a map. */
+static gotrace_status read_head_within(script_job *job, size_t *ahead, script_item *item)
 {
-    gotrace_status status = look(job, ahead, item);
+    gotrace_status status = read_head(job, ahead, item);
     if (status == GOTRACE_END)
         return malformed(job, offset_at(job, *ahead), "the script is cut off within an event");
     if (status == GOTRACE_EVENT && *ahead > LOOK_AHEAD_MAX)
@@ -269,8 +269,8 @@ static gotrace_status look_within(script_job *job, size_t *ahead, script_item *i
     return status;
 }
 
-/* Pass over what belongs to an item whose head was looked at: GOTRACE_EVENT, or an error. */
-static gotrace_status pass_over(script_job *job, size_t *ahead, script_item item)
+/* Skips the content of an item whose head was read: GOTRACE_EVENT, or an error. */
+static gotrace_status skip_item(script_job *job, size_t *ahead, script_item item)
 {
     item_list lists[DEEPEST];
     size_t depth = 0;
@@ -283,7 +283,8 @@ static gotrace_status pass_over(script_job *job, size_t *ahead, script_item item
         } else if (holds && depth == DEEPEST) {
             return malformed(job, item.offset, "items nested more than %d deep", DEEPEST);
         } else if (holds) {
-            /* A pair is two items; there are no 2^63 bytes. */
+            /* A pair is two items. For larger values 2 * value would overflow, but no script has
+             * 2^63 bytes. */
             uint64_t items = item.kind == ITEM_MAP && item.value <= INT64_MAX ? 2 * item.value
                                                                               : item.value;
             lists[depth++] = (item_list){item.open, items};
@@ -293,19 +294,19 @@ static gotrace_status pass_over(script_job *job, size_t *ahead, script_item item
         if (depth == 0)
             return GOTRACE_EVENT;
         lists[depth - 1].left--;
-        if (look_within(job, ahead, &item) < 0)
+        if (read_head_within(job, ahead, &item) < 0)
             return GOTRACE_ERROR;
     }
 }
 
-gotrace_status item_pass_again(script_job *job, const script_item *item)
+gotrace_status item_skip_from(script_job *job, const script_item *item)
 {
     size_t ahead = 0;
     script_item again;
     job->in.at = (size_t)(item->offset - job->in.before);
-    gotrace_status status = look(job, &ahead, &again);
+    gotrace_status status = read_head(job, &ahead, &again);
     if (status == GOTRACE_EVENT)
-        status = pass_over(job, &ahead, again);
+        status = skip_item(job, &ahead, again);
     job->in.at += ahead;
     return status == GOTRACE_EVENT ? GOTRACE_OK : GOTRACE_ERROR;
 }
@@ -315,15 +316,15 @@ gotrace_status item_find(script_job *job, const script_item *map, const char *na
 {
     size_t ahead = 0;
     for (uint64_t pairs = 0; map->open || pairs < map->value; pairs++) {
-        if (look_within(job, &ahead, found) < 0)
+        if (read_head_within(job, &ahead, found) < 0)
             return GOTRACE_ERROR;
         if (map->open && found->kind == ITEM_BREAK)
             return GOTRACE_END;
         if (item_is(found, name))
-            return look_within(job, &ahead, found);
-        /* The name, then the value. */
-        if (pass_over(job, &ahead, *found) < 0 || look_within(job, &ahead, found) < 0 ||
-            pass_over(job, &ahead, *found) < 0)
+            return read_head_within(job, &ahead, found);
+        /* Skip the name, then the value. */
+        if (skip_item(job, &ahead, *found) < 0 || read_head_within(job, &ahead, found) < 0 ||
+            skip_item(job, &ahead, *found) < 0)
             return GOTRACE_ERROR;
     }
     return GOTRACE_END;

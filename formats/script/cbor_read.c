@@ -1,6 +1,5 @@
 /*
- * cbor_read.c - reading event scripts of CBOR, item by item: see cbor.c for what they
- * look like.
+ * cbor_read.c - reads event scripts in CBOR, item by item. cbor.c describes the format.
  */
 #include <string.h>
 
@@ -17,7 +16,7 @@ static gotrace_status fail_value(script_job *job, const char *name, const script
                        expected);
 }
 
-/* A whole number; in text too, as it can stand in JSON. */
+/* An integer, or a text with an integer, as in JSON. */
 static gotrace_status take_number(script_job *job, const char *name, const script_item *item,
                                   uint64_t *number)
 {
@@ -31,7 +30,7 @@ static gotrace_status take_number(script_job *job, const char *name, const scrip
     return fail_value(job, name, item, "a whole number from 0 to 18446744073709551615");
 }
 
-/* Arrays of `width` numbers each, in an array: each row goes to `take`. */
+/* An array of arrays of `width` numbers each; passes each row to `take`. */
 static gotrace_status take_rows(script_job *job, const char *name, const script_item *rows,
                                 size_t width, script_row take)
 {
@@ -64,7 +63,7 @@ static gotrace_status take_rows(script_job *job, const char *name, const script_
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-/* A string, or one of its pieces. */
+/* A string of definite length, or one chunk. */
 static gotrace_status take_bytes(script_job *job, const script_item *item)
 {
     if (item->kind == ITEM_TEXT && utf8_valid_prefix(item->bytes, item->size) != item->size)
@@ -72,7 +71,7 @@ static gotrace_status take_bytes(script_job *job, const script_item *item)
     return script_record_bytes(job, item->offset, item->bytes, item->size);
 }
 
-/* The same, or all of its pieces. */
+/* A string, possibly chunked. */
 static gotrace_status take_string(script_job *job, const char *name, const script_item *item)
 {
     if (!item->open)
@@ -123,7 +122,7 @@ static gotrace_status take_form(script_job *job, const script_item *item)
     return take_number(job, "form", item, &job->record.form);
 }
 
-/* A map's name, whose value follows. */
+/* Checks the name in a map; its value follows. */
 static gotrace_status check_name(script_job *job, const script_item *name)
 {
     if (name->kind == ITEM_TEXT && !name->open)
@@ -131,8 +130,7 @@ static gotrace_status check_name(script_job *job, const script_item *name)
     return script_fail(job, name->offset, "%s found, a name expected", item_show(name).text);
 }
 
-/* The value behind a name that was read last, where that is one of a deviation: GOTRACE_EVENT if it
- * was. */
+/* If the name read last is one of a deviation, reads its value and returns GOTRACE_EVENT. */
 static gotrace_status read_deviation(script_job *job, const script_item *name)
 {
     bool is_form = item_is(name, "form");
@@ -164,7 +162,7 @@ static gotrace_status read_deviations(script_job *job, const script_item *map)
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-/* The event that a record's array begins with. */
+/* The event code or name at the start of a record's array. */
 static gotrace_status read_event(script_job *job, item_list *list)
 {
     script_item item;
@@ -180,7 +178,7 @@ static gotrace_status read_event(script_job *job, item_list *list)
     return fail_value(job, "event", &item, "an event's code or name");
 }
 
-/* The arguments of a record's array; those that it lacks are noticed at the record's end. */
+/* The arguments in a record's array. Missing ones are detected at the end of the record. */
 static gotrace_status read_args(script_job *job, item_list *list)
 {
     script_record *record = &job->record;
@@ -201,7 +199,7 @@ static gotrace_status read_args(script_job *job, item_list *list)
     return status;
 }
 
-/* What stands behind the arguments: frames or data, then how the record deviates. */
+/* After the arguments: frames or data, then deviations. */
 static gotrace_status read_rest(script_job *job, item_list *list)
 {
     script_item item;
@@ -240,7 +238,7 @@ static bool is_word(const script_item *item, const char *word)
     return item->kind == ITEM_WORD && strcmp(item->bytes, word) == 0;
 }
 
-/* "raw", which is true of records. */
+/* "raw", which must be true. */
 static gotrace_status read_raw(script_job *job)
 {
     script_item item;
@@ -279,7 +277,7 @@ static gotrace_status read_member(script_job *job, const script_item *name, bool
     return take_number(job, shape->args[index]->name, &item, slot);
 }
 
-/* The event's name, before which other members may stand: as what it begins. */
+/* Finds the event's name, which other members may precede, and passes it to start. */
 static gotrace_status find_event(script_job *job, const script_item *map,
                                  gotrace_status (*start)(script_job *job, uint64_t offset,
                                                          const char *name, size_t size))
@@ -301,7 +299,7 @@ static gotrace_status begin_record(script_job *job, uint64_t offset, const char 
     return script_record_name(job, name, size);
 }
 
-/* A record in a map. */
+/* A record in the form of a map. */
 static gotrace_status read_map(script_job *job, const script_item *map)
 {
     script_item item;
@@ -317,19 +315,19 @@ static gotrace_status read_map(script_job *job, const script_item *map)
     return status == GOTRACE_END ? script_record_end(job) : status;
 }
 
-/* ---- an event by meaning, and what the header says ----------------------------------- */
+/* ---- events by meaning, and the header ------------------------------------------------------- */
 
-/* Where a name is kept while its value is read. One that is longer is none of ours: its beginning
- * is enough for the message. */
-typedef struct kept_name {
+/* Copy of a name while its value is read. Longer names are unknown; their beginning is enough for
+ * the message. */
+typedef struct name_copy {
     char text[64];
     size_t size;
     uint64_t offset;
-} kept_name;
+} name_copy;
 
-static kept_name keep_name(const script_item *item)
+static name_copy copy_name(const script_item *item)
 {
-    kept_name name = {.offset = item->offset};
+    name_copy name = {.offset = item->offset};
     name.size = item->size < sizeof name.text - 1 ? item->size : sizeof name.text - 1;
     memcpy(name.text, item->bytes, name.size);
     return name;
@@ -339,7 +337,7 @@ typedef gotrace_status taker(script_job *job, uint64_t offset, const char *name,
                              script_token value);
 
 /* A number or a string. */
-static gotrace_status take_scalar(script_job *job, const kept_name *name, const script_item *item,
+static gotrace_status take_scalar(script_job *job, const name_copy *name, const script_item *item,
                                   taker *take)
 {
     char number[32];
@@ -371,7 +369,7 @@ static gotrace_status take_scalar(script_job *job, const kept_name *name, const 
     return take(job, name->offset, name->text, name->size, token);
 }
 
-static gotrace_status take_stack(script_job *job, const kept_name *name, const script_item *array)
+static gotrace_status take_stack(script_job *job, const name_copy *name, const script_item *array)
 {
     script_item item;
     gotrace_status status;
@@ -397,7 +395,7 @@ static gotrace_status read_values(script_job *job, const script_item *map)
         if (check_name(job, &item) != GOTRACE_OK)
             return GOTRACE_ERROR;
         bool is_event = item_is(&item, "event"), is_raw = item_is(&item, "raw");
-        const kept_name name = keep_name(&item);
+        const name_copy name = copy_name(&item);
         if (is_event && has_event)
             return script_fail(job, item.offset, "an event has \"event\" twice");
         has_event = has_event || is_event;
@@ -413,7 +411,7 @@ static gotrace_status read_values(script_job *job, const script_item *map)
     return status == GOTRACE_END ? script_event_end(job) : status;
 }
 
-/* A map among the events by meaning: a record, if it says so. */
+/* A map at level meaning: a raw record if it has "raw", else an event. */
 static gotrace_status read_meaning(script_job *job, const script_item *map)
 {
     script_item raw;
@@ -429,7 +427,7 @@ static gotrace_status read_meaning(script_job *job, const script_item *map)
                                                                   : GOTRACE_ERROR;
 }
 
-/* The record or event whose head was read. By meaning an array is a record. */
+/* The record or event whose head was read. At level meaning an array is a raw record. */
 static gotrace_status read_record(script_job *job, const script_item *item)
 {
     bool meaning = script_is_meaning(job);
@@ -444,7 +442,8 @@ static gotrace_status read_record(script_job *job, const script_item *item)
     return read_array(job, item);
 }
 
-/* Read an event. After an error go on with the next one, if the items are well-formed that far. */
+/* Reads an event. After an error continues with the next one, if the items are well-formed up to
+ * there. */
 static gotrace_status read_next(script_job *job, const script_item *item)
 {
     script_input *in = &job->in;
@@ -455,7 +454,7 @@ static gotrace_status read_next(script_job *job, const script_item *item)
     gotrace_status status = read_record(job, &head);
     if (status != GOTRACE_OK && script_recover(job) == GOTRACE_OK) {
         script_event_skip(job);
-        status = item_pass_again(job, &head);
+        status = item_skip_from(job, &head);
     }
     in->marked = false;
     if (status != GOTRACE_OK)
@@ -465,12 +464,12 @@ static gotrace_status read_next(script_job *job, const script_item *item)
     return status;
 }
 
-/* ---- the whole -------------------------------------------------------------------- */
+/* ---- entry point ----------------------------------------------------------------------------- */
 
-/* The first map of the script. */
+/* The map at the start of the script. */
 typedef struct cbor_header {
-    kept_name version; /* the text after "go 1."; of size 0 until it is read */
-    bool has_list;     /* it holds the events too */
+    name_copy version; /* the text after "go 1."; size 0 until it is read */
+    bool has_list;     /* the map contains the events */
 } cbor_header;
 
 static gotrace_status read_version(script_job *job, cbor_header *header)
@@ -486,18 +485,18 @@ static gotrace_status read_version(script_job *job, cbor_header *header)
         return script_fail(job, item.offset, "the version of the trace is specified twice");
     item.bytes += strlen(go);
     item.size -= strlen(go);
-    header->version = keep_name(&item);
+    header->version = copy_name(&item);
     return GOTRACE_OK;
 }
 
-/* The whole header was read. */
+/* The header was read completely. */
 static gotrace_status end_header(script_job *job, const cbor_header *header)
 {
     script_record_reset(job, header->version.offset);
     return script_version(job, header->version.offset, header->version.text, header->version.size);
 }
 
-/* The member that holds the events, the last one. */
+/* The member with the events, which must be the last one. */
 static gotrace_status read_list(script_job *job, cbor_header *header, const script_item *name)
 {
     script_item item;
@@ -522,7 +521,7 @@ static gotrace_status read_list(script_job *job, cbor_header *header, const scri
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-/* A member of the header, whose name was read. */
+/* A member of the header, after its name. */
 static gotrace_status read_head_member(script_job *job, cbor_header *header,
                                        const script_item *name)
 {
@@ -536,7 +535,7 @@ static gotrace_status read_head_member(script_job *job, cbor_header *header,
         return read_version(job, header);
     if (item_is(name, "records") || item_is(name, "events"))
         return read_list(job, header, name);
-    const kept_name kept = keep_name(name);
+    const name_copy kept = copy_name(name);
     if (item_value(job, &item) != GOTRACE_OK)
         return GOTRACE_ERROR;
     bool is_whole = !item.open && item.kind != ITEM_ARRAY && item.kind != ITEM_MAP;
@@ -544,7 +543,7 @@ static gotrace_status read_head_member(script_job *job, cbor_header *header,
     return status != GOTRACE_OK && is_whole ? script_recover(job) : status;
 }
 
-/* {"trace": "go 1.N"}, which can also contain the level and the events. */
+/* {"trace": "go 1.N"}, which may also contain the level and the events. */
 static gotrace_status read_header(script_job *job, bool *has_list)
 {
     script_item item;

@@ -1,9 +1,8 @@
 /*
- * dump.c - the ordered events of a trace as an event script by meaning.
+ * dump.c - writes the ordered events of a trace as an event script by meaning.
  *
- * What a reader has worked out of the records goes back to what was told by them: an event that
- * means several things is one event again, and the numbers by which records are put in order are
- * left out.
+ * Reverses what the reader derives from the records: events that come from one record become one
+ * event again, and sequence numbers are omitted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "formats/script/script.h"
 
 #define SECOND ((uint64_t)1000000000)
-/* Longer than this no time of a script is: it would not fit 64 bits. */
+/* The longest time in a script: longer ones do not fit into 64 bits. */
 #define SECONDS_MAX (INT64_MAX / SECOND)
 
 enum { LANE_TIMERS = 1000001 };
@@ -26,18 +25,18 @@ typedef struct dumper {
     const script_format *how;
     out *o;
     int version;
-    uint64_t frequency, start; /* ticks: a second, and at time 0 */
-    bool in_ticks;             /* times are written in ticks, because ticks are finer than ns */
+    uint64_t frequency, start; /* ticks per second; ticks at time 0 */
+    bool in_ticks;             /* write times in ticks, because ticks are finer than ns */
     bool has_events;
-    uint64_t offset;     /* of the last written record */
-    gotrace_event steal; /* a ProcSteal that the next event may turn out to be part of */
+    uint64_t offset;     /* of the last record written */
+    gotrace_event steal; /* a ProcSteal that may belong to the record of the next event */
     bool has_steal;
     script_event event;
     script_frame_text text;
     gotrace_frame *frames[2]; /* of the event's stacks */
     size_t capacities[2];
     gotrace_frame pc;
-    idmap timers; /* goroutines that were said to run timers */
+    idmap timers; /* goroutines already declared as running timers */
     experiments experiments;
     gotrace_error *error;
 } dumper;
@@ -66,7 +65,7 @@ static void add_word(dumper *d, const char *name, const char *word)
     add(d, name, SCRIPT_WORD)->bytes = word;
 }
 
-/* Empty values are omitted. */
+/* Omits empty values. */
 static void add_string(dumper *d, const char *name, const char *bytes, size_t size)
 {
     if (!bytes || size == 0)
@@ -95,7 +94,7 @@ static void add_stack(dumper *d, const char *name, uint64_t stack, unsigned whic
     value->frame_count = gotrace_reader_stack(d->reader, stack, d->frames[which], depth);
 }
 
-/* Until 1.6 a goroutine starts at a program counter. */
+/* Until 1.6 the start of a goroutine is a program counter. */
 static void add_pc(dumper *d, const char *name, uint64_t pc)
 {
     if (pc == 0)
@@ -106,7 +105,7 @@ static void add_pc(dumper *d, const char *name, uint64_t pc)
     value->frame_count = 1;
 }
 
-/* Times that exceed the ns range of a script are written in ticks. */
+/* Times outside the range of ns in a script are written in ticks. */
 static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks)
 {
     bool before = ticks < d->start;
@@ -121,8 +120,8 @@ static void add_time(dumper *d, const char *ns, const char *name, uint64_t ticks
 
 /* ---- an event ------------------------------------------------------------------------------ */
 
-/* A reader tells the time of v2 in ns: those at which a tick begins, and of what has the same tick
- * as events before it one more than theirs. It is the last tick that had begun by then. */
+/* The tick of a time of v2. The reader reports the ns at which the tick begins, plus one for each
+ * earlier event in the same tick; so this is the last tick that begins no later. */
 static uint64_t ticks_of(const dumper *d, uint64_t time)
 {
     script_time t = {time, 0};
@@ -131,7 +130,8 @@ static uint64_t ticks_of(const dumper *d, uint64_t time)
     if (!script_ticks_fit(t, d->frequency))
         return UINT64_MAX;
     uint64_t ticks = script_ticks(t, d->frequency);
-    double begins = (double)ticks * (1.0 / ((double)d->frequency / 1e9)); /* as the reader has it */
+    double begins = (double)ticks *
+                    (1.0 / ((double)d->frequency / 1e9)); /* computed as the reader does */
     return ticks - (begins < 0x1p63 && (uint64_t)begins > time);
 }
 
@@ -144,8 +144,8 @@ static const gotrace_arg_spec *arg_named(const gotrace_arg_spec *const *args, si
     return NULL;
 }
 
-/* Where it happened; alias is for where an argument has that name. Whose proc or goroutine it is
- * need not be told if the argument says the same: it follows from the thread, or proc. */
+/* The context of an event; alias is used if an argument has the name. A proc or goroutine is
+ * omitted if an argument implies it: it follows from the thread or proc. */
 static void add_context(dumper *d, const gotrace_event *event, const gotrace_arg_spec *const *args,
                         size_t count, const char *name, const char *alias, uint64_t id)
 {
@@ -162,7 +162,7 @@ static void add_place(dumper *d, const gotrace_event *event, const gotrace_arg_s
         return;
     if (d->version >= GOTRACE_FIRST_V2 && event->thread != GOTRACE_NO_THREAD)
         add_context(d, event, args, count, "m", "on_m", (uint64_t)event->thread);
-    /* Such an event stands where its goroutine went on. */
+    /* A moved event is at the place where its goroutine resumed, and has no proc of its own. */
     if (event->proc != GOTRACE_NO_PROC && !(event->flags & GOTRACE_EVENT_MOVED))
         add_context(d, event, args, count, "p", "on_p", (uint64_t)event->proc);
     if (event->goroutine != 0)
@@ -186,7 +186,7 @@ static void add_arg(dumper *d, const gotrace_arg_spec *arg, uint64_t value)
         break;
     case GOTRACE_ARG_PROC:
     case GOTRACE_ARG_THREAD:
-        /* None is the default. */
+        /* The default is none. */
         if (value != UINT64_MAX)
             add_number(d, arg->name, value);
         break;
@@ -208,7 +208,7 @@ static void add_arg(dumper *d, const gotrace_arg_spec *arg, uint64_t value)
     }
 }
 
-/* The arguments that the event table has and gotrace_event.args holds, in its order. */
+/* The arguments that gotrace_event.args contains, in the order of the event table. */
 static size_t args_of(const dumper *d, const gotrace_event_spec *spec,
                       const gotrace_arg_spec **args)
 {
@@ -250,7 +250,7 @@ static void begin_event(dumper *d, const char *name, uint64_t time)
     add_time(d, "t", "ticks", ticks_of(d, time));
 }
 
-/* Goroutines that run timers are recognised only by their events. */
+/* Goroutines that run timers can be recognised only by their events. */
 static void write_timer(dumper *d, const gotrace_event *event)
 {
     if (event->lane != LANE_TIMERS || event->goroutine == 0 ||
@@ -276,8 +276,7 @@ static void write_sync(dumper *d, const gotrace_event *event)
     write_event(d);
 }
 
-/* The data of experiments in a generation is written where the generation begins. False if it
- * cannot be read. */
+/* Writes the experiment data of a generation at its beginning. False if the data cannot be read. */
 static bool write_experiments(dumper *d, const gotrace_event *sync)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(d->version,
@@ -315,7 +314,7 @@ static void write_record(dumper *d, const gotrace_event *event, const gotrace_ev
     write_event(d);
 }
 
-/* Write a ProcSteal that was kept back, if it is a record of its own. */
+/* Writes a pending ProcSteal if it is a record of its own. */
 static void end_steal(dumper *d, uint64_t offset)
 {
     if (d->has_steal && d->steal.offset != offset)
@@ -323,8 +322,9 @@ static void end_steal(dumper *d, uint64_t offset)
     d->has_steal = false;
 }
 
-/* One record may be several events, which all have its place: a switch to another goroutine is told
- * by its first, a goroutine that ends in a system call by the second, after its proc was taken. */
+/* A record may produce several events, all with its offset. A switch to another goroutine is
+ * written at the first; a goroutine that ends in a system call at the second, after its proc was
+ * taken. */
 static void take_event(dumper *d, const gotrace_event *event)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(d->version, event->type);
@@ -339,9 +339,9 @@ static void take_event(dumper *d, const gotrace_event *event)
     write_record(d, event, spec);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- entry point ----------------------------------------------------------------------------- */
 
-/* Write the header before the first event, which determines when time begins. */
+/* Writes the header. Needs the first event, which determines time 0. */
 static void write_head(dumper *d, const gotrace_event *event)
 {
     const gotrace_summary *summary = gotrace_reader_summary(d->reader);
@@ -355,7 +355,7 @@ static void write_head(dumper *d, const gotrace_event *event)
     add_word(d, "level", "meaning");
     add_number(d, "frequency", d->frequency);
     add_number(d, "start", d->start);
-    /* Where a thread's clock is behind, its events have the tick of what they follow. */
+    /* If a thread's clock lags, its events have the same tick as the events that caused them. */
     if (d->version >= GOTRACE_FIRST_V2)
         add_word(d, "equal_ticks", "true");
     if (summary->writer && strcmp(summary->writer, "gccgo") == 0)
@@ -363,8 +363,8 @@ static void write_head(dumper *d, const gotrace_event *event)
     d->how->head(d->o, d->version, &d->event);
 }
 
-/* All events but the first, which is the second where that was a sync: then it is kept until the
- * next one tells when time begins. */
+/* Writes the remaining events. If the first event is a sync, it is kept until the second one
+ * determines time 0. */
 static gotrace_status write_events(dumper *d)
 {
     gotrace_event event, sync = {.kind = GOTRACE_KIND_NONE};
@@ -401,7 +401,7 @@ static gotrace_status write_events(dumper *d)
     return status;
 }
 
-/* Whether there is something to search for: the first pass has counted all records. */
+/* Whether the source may have experiment data: the first pass counted all records. */
 static bool has_experiments(const gotrace_summary *summary)
 {
     return summary->version >= GOTRACE_FIRST_V2 &&
@@ -424,7 +424,7 @@ static gotrace_status dump(dumper *d, const gotrace_limits *limits)
     return status;
 }
 
-gotrace_status script_dump_meaning(const script_dumping *dumping, gotrace_error *error)
+gotrace_status script_dump_meaning(const script_dump_job *dumping, gotrace_error *error)
 {
     dumper d = {.source = dumping->source,
                 .reader = dumping->reader,

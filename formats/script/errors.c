@@ -1,11 +1,11 @@
-/* errors.c - the errors of a script: their place, their text, and going on after them. */
+/* errors.c - errors of a script: their position and text, and recovery. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "formats/common/rows.h"
 #include "formats/script/meaning.h"
 
-/* ---- making and reporting ------------------------------------------------------------------ */
+/* ---- creating and reporting ------------------------------------------------------------------ */
 
 gotrace_error *script_error_of(script_job *job, gotrace_rule rule, uint64_t line)
 {
@@ -36,7 +36,7 @@ static void fail_list(script_job *job, gotrace_rule rule, uint64_t line, const c
 {
     gotrace_error *error = script_error_of(job, rule, line);
     vsnprintf(error->message, sizeof error->message, message, list);
-    /* What scripts are limited in is memory. */
+    /* Scripts are limited by memory only. */
     if (rule == GOTRACE_RULE_SYSTEM_LIMIT)
         error->limit = GOTRACE_LIMIT_MEMORY;
 }
@@ -59,7 +59,7 @@ gotrace_status script_fail_system(script_job *job, gotrace_rule rule, const char
     return GOTRACE_ERROR;
 }
 
-void script_put_first(gotrace_error *error, const char *text, ...)
+void script_prepend(gotrace_error *error, const char *text, ...)
 {
     char message[sizeof error->message];
     va_list list;
@@ -73,9 +73,9 @@ void script_put_first(gotrace_error *error, const char *text, ...)
 void script_finish_error(script_job *job)
 {
     gotrace_error *error = &job->error.error;
-    if (job->in_list && !job->hopeless && error->class_ != GOTRACE_CLASS_SYSTEM)
-        script_put_first(error, "%s[%llu]: ", script_is_meaning(job) ? "events" : "records",
-                         (unsigned long long)job->index);
+    if (job->in_list && !job->unreadable && error->class_ != GOTRACE_CLASS_SYSTEM)
+        script_prepend(error, "%s[%llu]: ", script_is_meaning(job) ? "events" : "records",
+                       (unsigned long long)job->index);
     if (job->errors++ == 0)
         job->first_error = job->error;
     if (job->options.report)
@@ -84,14 +84,14 @@ void script_finish_error(script_job *job)
 
 gotrace_status script_recover(script_job *job)
 {
-    if (!job->options.report || job->hopeless || job->error.error.class_ == GOTRACE_CLASS_SYSTEM)
+    if (!job->options.report || job->unreadable || job->error.error.class_ == GOTRACE_CLASS_SYSTEM)
         return GOTRACE_ERROR;
     script_finish_error(job);
     job->faulty = true;
     return GOTRACE_OK;
 }
 
-/* ---- what a message shows ------------------------------------------------------------------ */
+/* ---- excerpts and suggestions in messages ---------------------------------------------------- */
 
 script_shown script_show(const char *s, size_t size)
 {
@@ -105,8 +105,7 @@ script_shown script_show(const char *s, size_t size)
     return shown;
 }
 
-/* Letters to be put in, left out or changed to make one name of the other, case aside; names are
- * short. */
+/* Edit distance of two short names, ignoring case. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     enum { LONGEST = 40 };
@@ -128,7 +127,7 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
     return row[b_size];
 }
 
-const char *script_near(const char *found, size_t size, const char *best, const char *name)
+const char *script_nearer_name(const char *found, size_t size, const char *best, const char *name)
 {
     /* One letter in three may differ. */
     size_t d = distance(found, size, name, strlen(name));
@@ -143,16 +142,16 @@ void script_list(script_names *list, const char *name)
     snprintf(list->text + used, sizeof list->text - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
-const char *script_are(const script_names *arguments)
+const char *script_arguments_are(const script_names *arguments)
 {
     return strchr(arguments->text, ',') ? "its arguments are " : "its only argument is ";
 }
 
 /* ---- unknown names ------------------------------------------------------------------------- */
 
-/* What an event of the other format is called in this version, or NULL: each of the two is what the
- * other format has for the other. */
-static const char *name_elsewhere(int version, const char *name, size_t size)
+/* The equivalent in this version of an event of the other format, or NULL. Each must be the other's
+ * equivalent. */
+static const char *name_in_other_format(int version, const char *name, size_t size)
 {
     enum { LAST_V1 = GOTRACE_FIRST_V2 - 1 };
     size_t count;
@@ -168,7 +167,7 @@ static const char *name_elsewhere(int version, const char *name, size_t size)
     return like && row_like(like, other) == row ? like->name : NULL;
 }
 
-/* The versions that have an event of that name; none: *first is 0. */
+/* The range of versions that have an event of that name; *first is 0 if there are none. */
 static void versions_with(const char *name, size_t size, int *first, int *last)
 {
     size_t count;
@@ -190,11 +189,11 @@ gotrace_status script_fail_event(script_job *job, const char *name, size_t size)
 {
     uint64_t line = job->record.line;
     script_shown shown = script_show(name, size);
-    const char *elsewhere = name_elsewhere(job->version, name, size), *near = NULL;
+    const char *elsewhere = name_in_other_format(job->version, name, size), *near = NULL;
     int first, last;
     versions_with(name, size, &first, &last);
     if (size == 4 && memcmp(name, "Sync", 4) == 0 && !script_is_meaning(job)) {
-        job->hopeless = true;
+        job->unreadable = true;
         return script_fail(job, line,
                            "Sync is not a record of go 1.%d: it is an event of level meaning, "
                            "which needs level=meaning in the first line",
@@ -210,7 +209,7 @@ gotrace_status script_fail_event(script_job *job, const char *name, size_t size)
                            shown.text, job->version, first, last);
     for (unsigned code = 0; code < SCRIPT_CODES; code++)
         if (job->shapes[code].spec)
-            near = script_near(name, size, near, job->shapes[code].spec->name);
+            near = script_nearer_name(name, size, near, job->shapes[code].spec->name);
     if (near)
         return script_fail(job, line, "\"%s\" is not an event of go 1.%d; did you mean %s?",
                            shown.text, job->version, near);
@@ -220,7 +219,7 @@ gotrace_status script_fail_event(script_job *job, const char *name, size_t size)
                        shown.text, job->version);
 }
 
-/* Whether an event by meaning has that argument and no record has: the header lacks the level. */
+/* Whether events by meaning have that argument and records do not: the header lacks the level. */
 static bool is_by_meaning(const char *name, size_t size)
 {
     static const char *const names[] = {"t", "ticks", "p", "m", "g", "on_p", "on_m", "on_g"};
@@ -235,7 +234,7 @@ gotrace_status script_fail_arg(script_job *job, uint64_t line, const char *name,
     const script_shape *shape = job->record.shape;
     script_names list = {""};
     if (is_by_meaning(name, size) && !script_is_meaning(job)) {
-        job->hopeless = true;
+        job->unreadable = true;
         return script_fail(job, line,
                            "%s has no argument \"%s\" at level raw; at level meaning it has, which "
                            "the first line has to set: level=meaning",
@@ -247,5 +246,5 @@ gotrace_status script_fail_arg(script_job *job, uint64_t line, const char *name,
         script_list(&list, "data");
     return script_fail(job, line, "%s has no argument \"%s\"; %s%s", shape->spec->name,
                        script_show(name, size).text,
-                       *list.text ? script_are(&list) : "it has no arguments", list.text);
+                       *list.text ? script_arguments_are(&list) : "it has no arguments", list.text);
 }

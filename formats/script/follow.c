@@ -5,18 +5,18 @@
 
 #include "formats/common/rows.h"
 
-/* What a goroutine did last. */
+/* The last event of a goroutine. */
 typedef struct goroutine {
-    char name[40]; /* of the function that it started with; empty if the script does not say */
+    char name[40]; /* of its start function; empty if unknown */
     const char *did;
     uint64_t line;
 } goroutine;
 
-/* What an event does, as far as messages say it. */
+/* The effect of an event, as far as messages mention it. */
 typedef struct change {
-    const char *did;     /* NULL: nothing to the state of a goroutine */
-    bool to_named;       /* to the goroutine that it names, else to that in whose context it is */
-    bool starts, leaves; /* the goroutine starts to run there; what runs there no longer does */
+    const char *did; /* NULL: no effect on a goroutine's state */
+    bool to_named; /* affects the goroutine in its argument, else the one in whose context it is */
+    bool starts, leaves; /* the goroutine starts to run there; what runs there stops */
 } change;
 
 static bool changes(gotrace_change c)
@@ -63,8 +63,8 @@ static change change_of(const gotrace_event_spec *spec)
         return (change){.did = "described", .to_named = true};
     if (changes(s->other))
         return (change){.did = named_did(s->other), .to_named = true, .starts = row_starts(s)};
-    /* v1's event of a system call that blocks is where the goroutine loses its proc. In v2 it keeps
-     * its thread through the call. */
+    /* After the event of a blocking system call in v1 the goroutine has no proc. In v2 it keeps its
+     * thread during the call. */
     bool keeps = s->self.to == GOTRACE_STATE_SYSCALL && changes(s->proc);
     bool leaves = !keeps && s->self.to != GOTRACE_STATE_RUNNING;
     return (change){.did = running_did(s, leaves), .leaves = leaves};
@@ -84,7 +84,7 @@ void script_follow_free(script_follow *f)
     idmap_free(&f->doubts);
 }
 
-/* ---- what happened -------------------------------------------------------------------------- */
+/* ---- updates --------------------------------------------------------------------------------- */
 
 void script_follow_start(script_follow *f, const gotrace_frame *frame)
 {
@@ -92,7 +92,7 @@ void script_follow_start(script_follow *f, const gotrace_frame *frame)
     f->start[0] = '\0';
     if (size == 0)
         return;
-    /* The end of a long name says more than the package it begins with. */
+    /* Of a long name, the end is more useful than the package. */
     size_t skip = size > room ? size - room + strlen("...") : 0;
     snprintf(f->start, sizeof f->start, "%s%.*s", skip ? "..." : "", (int)(size - skip),
              frame->function + skip);
@@ -103,7 +103,7 @@ static uint64_t place_of(const script_job *job, const gotrace_event_data *h)
     return (uint64_t)(job->version < SCRIPT_V2 ? h->proc : h->thread);
 }
 
-/* The goroutine in whose context an event is; 0: none that is known. */
+/* The goroutine in whose context the event is; 0: unknown. */
 static uint64_t context_of(const script_job *job, const script_follow *f,
                            const gotrace_event_data *h)
 {
@@ -129,8 +129,8 @@ static bool set_running(script_follow *f, uint64_t place, uint64_t id)
     return running != NULL;
 }
 
-/* A goroutine ended: it is kept for a while, because a script may use it again by mistake. */
-static void keep_ended(script_follow *f, uint64_t id)
+/* Keeps a goroutine that ended for a while, because a script may use it again by mistake. */
+static void remember_ended(script_follow *f, uint64_t id)
 {
     uint64_t *slot = &f->ended[f->ended_count % SCRIPT_ENDED];
     const goroutine *oldest = idmap_find(&f->goroutines, *slot);
@@ -139,7 +139,7 @@ static void keep_ended(script_follow *f, uint64_t id)
     *slot = id;
 }
 
-/* Where goroutines run after an event that changes that. */
+/* Updates which goroutine runs where. */
 static bool move(script_job *job, script_follow *f, const gotrace_event_data *h, const change *c)
 {
     uint64_t place = place_of(job, h);
@@ -147,7 +147,7 @@ static bool move(script_job *job, script_follow *f, const gotrace_event_data *h,
         idmap_remove(&f->running, place);
         return true;
     }
-    /* From here on it is known again who runs there. */
+    /* It is known again which goroutine runs there. */
     idmap_remove(&f->doubts, place << 3 | DOUBT_THREAD);
     idmap_remove(&f->doubts, (uint64_t)h->proc << 3 | DOUBT_PROC);
     return set_running(f, place, h->args[0]);
@@ -173,7 +173,7 @@ bool script_follow_event(script_job *job, script_follow *f, const gotrace_event_
     if (id == 0)
         return true;
     if (strcmp(c.did, "ended") == 0)
-        keep_ended(f, id);
+        remember_ended(f, id);
     if (!set_goroutine(f, id, c.did, line))
         return false;
     goroutine *g = idmap_find(&f->goroutines, id);
@@ -184,7 +184,7 @@ bool script_follow_event(script_job *job, script_follow *f, const gotrace_event_
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* The goroutine whose number a message has there; *end is after the number. */
+/* The goroutine number at this place of a message; *end is set to the position after it. */
 static bool mentions_goroutine(const char *s, uint64_t *id, const char **end)
 {
     static const char word[] = "goroutine ";
@@ -223,11 +223,11 @@ void script_follow_explain(const script_job *job, const script_follow *f, gotrac
         memcpy(error->message, made, used + 1);
 }
 
-/* ---- doubts --------------------------------------------------------------------------------- */
+/* ---- doubtful ids ---------------------------------------------------------------------------- */
 
 void script_doubt_id(script_follow *f, script_doubt kind, uint64_t id)
 {
-    /* Where memory is refused, nothing more is reported. */
+    /* If memory is refused, no further error is reported. */
     if (!idmap_insert(&f->doubts, id << 3 | kind))
         f->all_in_doubt = true;
 }
@@ -237,7 +237,7 @@ static bool is_doubted(const script_follow *f, script_doubt kind, uint64_t id)
     return idmap_find(&f->doubts, id << 3 | kind) != NULL;
 }
 
-/* Whether the n-th argument that the writer takes is an id; of what. */
+/* Whether this argument is an id, and of what kind. */
 static bool is_id(const gotrace_arg_spec *arg, script_doubt *kind)
 {
     switch ((gotrace_arg_kind)arg->kind) {
@@ -264,14 +264,15 @@ void script_doubt_event(const script_job *job, script_follow *f, const gotrace_e
         named = named || kind == DOUBT_GOROUTINE || kind == DOUBT_TASK;
         script_doubt_id(f, kind, h->args[i]);
     }
-    /* A refusal is about what the event names, or else about what runs there. */
+    /* A refusal concerns the ids in the arguments or, without any, the goroutine in whose context
+     * the event is. */
     if (context != 0 && (whole || !named || c.starts))
         script_doubt_id(f, DOUBT_GOROUTINE, context);
     if (!whole)
         return;
     script_doubt_id(f, DOUBT_PROC, (uint64_t)h->proc);
     script_doubt_id(f, DOUBT_THREAD, place_of(job, h));
-    /* The GC, and what stops the world, are the whole program's. */
+    /* GC cycles and stop-the-world concern the whole program. */
     if (h->spec && h->spec->semantics.range != GOTRACE_RANGE_NONE)
         f->all_in_doubt = true;
 }

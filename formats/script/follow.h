@@ -1,7 +1,7 @@
 /*
- * follow.h - what a script by meaning has said so far, for its error messages: what each
- * goroutine did last and at which line, where goroutines run, and what is in doubt because of an
- * earlier error.
+ * follow.h - the state after the events of a script by meaning so far, for error messages: the last
+ * event of each goroutine and its line, where goroutines run, and which ids are doubtful because of
+ * an earlier error.
  */
 #ifndef SCRIPT_FOLLOW_H
 #define SCRIPT_FOLLOW_H
@@ -12,29 +12,30 @@
 enum { SCRIPT_ENDED = 1024 };
 
 typedef struct script_follow {
-    idmap goroutines;                  /* what each did last; ended ones too, see ended */
-    idmap running;                     /* by proc (v1) or thread (v2): the goroutine there */
-    idmap doubts;                      /* ids that an event with an error mentions */
-    uint64_t ended[SCRIPT_ENDED];      /* the last goroutines that ended, a ring */
-    uint64_t ended_count, latest_line; /* of the latest event */
+    idmap goroutines;             /* last event of each; includes the goroutines in ended */
+    idmap running;                /* goroutine by proc (v1) or thread (v2) */
+    idmap doubts;                 /* ids mentioned by an event with an error */
+    uint64_t ended[SCRIPT_ENDED]; /* ring of the last goroutines that ended */
+    uint64_t ended_count,
+        latest_line; /* number of goroutines that ended; line of the latest event */
     bool all_in_doubt;
-    char start[40]; /* of the event at hand: the function that a new goroutine starts with */
+    char start[40]; /* start function of the goroutine created by the current event */
 } script_follow;
 
 void script_follow_init(script_follow *f);
 void script_follow_free(script_follow *f);
 
-/* Keep the function's name for script_follow_event; NULL: the event has none. */
+/* Sets the name of the start function for script_follow_event; NULL: none. */
 void script_follow_start(script_follow *f, const gotrace_frame *frame);
 
-/* The event was written. False when memory is refused. */
+/* Updates the state after an event was written. False if memory is refused. */
 bool script_follow_event(script_job *job, script_follow *f, const gotrace_event_data *h,
                          uint64_t line);
 
-/* Add to a message, after each goroutine that it mentions, what that one did last. */
+/* Adds to a message, after each goroutine number, the last event of that goroutine. */
 void script_follow_explain(const script_job *job, const script_follow *f, gotrace_error *error);
 
-/* What an id in doubt is of. */
+/* Kind of a doubtful id. */
 typedef enum script_doubt {
     DOUBT_PROC,
     DOUBT_THREAD,
@@ -42,14 +43,14 @@ typedef enum script_doubt {
     DOUBT_TASK,
 } script_doubt;
 
-/* An event with an error mentions the id: what is refused because of it is not reported. */
+/* Marks an id as doubtful: refusals that concern it are not reported. */
 void script_doubt_id(script_follow *f, script_doubt kind, uint64_t id);
 
-/* All that an event mentions is in doubt: it is left out (whole), or it was refused. */
+/* Marks all ids of an event as doubtful, because it is omitted (whole) or was refused. */
 void script_doubt_event(const script_job *job, script_follow *f, const gotrace_event_data *h,
                         bool whole);
 
-/* Whether something that an event mentions is in doubt. */
+/* Whether the event mentions a doubtful id. */
 bool script_in_doubt(const script_job *job, const script_follow *f, const gotrace_event_data *h);
 
 #endif

@@ -1,27 +1,27 @@
 /*
- * frame.c - frames of a stack as text, in scripts by meaning:
+ * frame.c - stack frames as text, in scripts by meaning:
  *
  *   main.work /src/main.go:42 @0x46f2a0
  *
- * The function ends at the first space outside of brackets, so that main.f[func(int, int) bool] is
- * one name; where that would not tell, spaces, brackets and backslashes have a backslash before
- * them, and so has the colon of a function that ends like a line, "f\:12": "main.main:12" is a
- * wrong frame, because it was meant as a function with a line. The file is what follows up to the
- * colon and the line's number at the end, whatever it holds. What is empty or 0 is left out:
- * "main.work", "main.work @0x46f2a0", "@0x46f2a0"; so is the PC that a frame without one gets.
+ * The function ends at the first space outside brackets, so main.f[func(int, int) bool] is one
+ * name. Where that is ambiguous, spaces, brackets and backslashes are escaped with a backslash, and
+ * so is the colon of a function that ends like a line number, "f\:12": "main.main:12" is an error,
+ * because it was probably meant as a function and a line. The file is the rest up to the last colon
+ * and line number. Empty or zero parts are omitted ("main.work", "main.work @0x46f2a0",
+ * "@0x46f2a0"), and so is the PC that a frame without PC gets.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/script/script.h"
 
-/* How much deeper in brackets a character leads. */
+/* The change of nesting depth by a character. */
 static int bracket(char c)
 {
     return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
 }
 
-/* Where the function ends that stands at the beginning; *depth is left at what it is there. */
+/* The end of the function name at the start; *depth is set to the nesting depth there. */
 static size_t function_end(const char *s, size_t size, size_t *depth)
 {
     size_t i = 0;
@@ -37,7 +37,7 @@ static size_t function_end(const char *s, size_t size, size_t *depth)
     return i < size ? i : size;
 }
 
-/* The hexadecimal digits of a program counter, "@0x" before them, to the end. */
+/* Whether this is "@0x" and the hexadecimal digits of a program counter, to the end. */
 static bool is_pc(const char *s, size_t size)
 {
     if (size < 4 || memcmp(s, "@0x", 3) != 0)
@@ -48,7 +48,7 @@ static bool is_pc(const char *s, size_t size)
     return true;
 }
 
-/* Whether the text ends in a line's number, ":12"; not if the colon has a backslash before it. */
+/* Whether the text ends in a line number, ":12", whose colon is not escaped. */
 static bool ends_in_line(const char *s, size_t size)
 {
     size_t i = size;
@@ -57,7 +57,7 @@ static bool ends_in_line(const char *s, size_t size)
     return i > 0 && i < size && s[i - 1] == ':' && (i == 1 || s[i - 2] != '\\');
 }
 
-/* Whether a function's name can be written as it is. */
+/* Whether a function name needs no escapes. */
 static bool is_plain(const char *s, size_t size)
 {
     size_t depth;
@@ -96,7 +96,7 @@ static void put_escaped(script_frame_text *text, const char *s, size_t size)
     }
 }
 
-/* Whether to write the PC: the one that a frame without a PC gets is left out. */
+/* Whether to write the PC: not if it is the one that a frame without PC gets. */
 static bool has_pc(const gotrace_frame *frame)
 {
     gotrace_frame bare = *frame;
@@ -134,7 +134,7 @@ bool script_frame_write(script_frame_text *text, const gotrace_frame *frame)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Take the backslashes out. */
+/* Removes the escapes. */
 static size_t unescape(char *s, size_t size)
 {
     size_t used = 0;
@@ -162,7 +162,7 @@ gotrace_status script_frame_read(script_job *job, uint64_t line, char *s, size_t
     if (ends_in_line(s, end))
         return wrong_frame(job, line, s, size);
     const char *rest = s + end, *stop = s + size;
-    /* Behind a function stands a space. */
+    /* A space follows the function. */
     if (rest < stop && *rest == ' ')
         rest++;
     for (const char *at = stop; at > rest; at--)

@@ -1,11 +1,11 @@
-/* head.c - what a script says in its header: its level, and of one by meaning the clock. */
+/* head.c - the header of a script: its level and, at level meaning, the clock. */
 #include <string.h>
 
 #include "formats/script/meaning.h"
 
 #define SECOND ((uint64_t)1000000000)
 
-/* What a header can say beside the version. */
+/* Members of the header other than the version. */
 enum {
     LEVEL,
     FREQUENCY,
@@ -36,7 +36,7 @@ static bool is(script_token value, const char *word)
     return strlen(word) == value.size && memcmp(word, value.bytes, value.size) == 0;
 }
 
-/* Room for what a script by meaning needs. */
+/* Allocates the state of a script by meaning. */
 static gotrace_status make(script_job *job)
 {
     if (job->meaning)
@@ -108,11 +108,11 @@ static gotrace_status fail_head_name(script_job *job, uint64_t line, const char 
 {
     const char *near = NULL;
     script_names list = {""};
-    /* In text the version is no member. */
+    /* In text the version is not a member. */
     if (job->binary || job->column > 0)
         script_list(&list, "trace");
     for (size_t i = 0; i < NAMES; i++) {
-        near = script_near(name, size, near, names[i]);
+        near = script_nearer_name(name, size, near, names[i]);
         script_list(&list, names[i]);
     }
     if (near)
@@ -138,9 +138,9 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
         return script_fail(job, line, "%s is specified twice", names[which]);
     m->common_seen |= bit;
     if (which == LEVEL) {
-        m->is_given = true;
-        job->hopeless = set_level(job, line, value) != GOTRACE_OK;
-        return job->hopeless ? GOTRACE_ERROR : GOTRACE_OK;
+        m->is_user_event = true;
+        job->unreadable = set_level(job, line, value) != GOTRACE_OK;
+        return job->unreadable ? GOTRACE_ERROR : GOTRACE_OK;
     }
     m->other = names[which];
     switch (which) {
@@ -152,7 +152,7 @@ gotrace_status script_head_value(script_job *job, uint64_t line, const char *nam
 
 gotrace_status script_fail_head(script_job *job, uint64_t line)
 {
-    /* It may be there under the wrong name, which was reported. */
+    /* The version may be there under a wrong name, which was reported. */
     job->reported = job->errors > 0;
     return script_fail(job, line, "the script lacks \"trace\":\"go 1.N\"");
 }
@@ -172,7 +172,7 @@ gotrace_status script_head_end(script_job *job, uint64_t line)
     script_meaning *m = job->meaning;
     if (!m)
         return GOTRACE_OK;
-    if (m->other && (!m->is_given || m->is_raw))
+    if (m->other && (!m->is_user_event || m->is_raw))
         return script_fail(job, line, "%s is specified, which only a script of level meaning has",
                            m->other);
     m->common_seen = 0;

@@ -6,8 +6,9 @@
  *   {"event":"String","id":1,"data":"main.main"},
  *   {"event":"Stack","id":1,"frames":[[4943680,1,2,12]]}]}
  *
- * JSON Lines are the same without "records" and its brackets. Jansson reads both: a document as one
- * tree of values, JSON Lines as a small tree a line, so that these can be longer than memory.
+ * JSON Lines are the same without "records" and its brackets. Both are read with jansson: a
+ * document as one tree of values, JSON Lines as a small tree per line, so that they may be larger
+ * than memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static void jsonl_end(out *o)
     (void)o;
 }
 
-/* Most readers of JSON have no whole numbers above 2^63 - 1: these are written as strings. */
+/* Most JSON readers cannot represent integers above 2^63 - 1, which are written as strings. */
 static void write_number(out *o, uint64_t v)
 {
     if (v <= INT64_MAX) {
@@ -74,7 +75,7 @@ static void write_hex(out *o, const char *s, size_t size)
     out_char(o, '"');
 }
 
-/* A string behind its key, which says so if it is not UTF-8. */
+/* A string with its key; the key changes if the string is not UTF-8. */
 static void write_bytes(out *o, const char *key, const char *s, size_t size)
 {
     bool hex = utf8_valid_prefix(s, size) < size;
@@ -97,7 +98,7 @@ static void write_record(out *o, int version, const gotrace_record *record)
     for (size_t i = 0; i < spec->arg_count; i++) {
         if (version < spec->args[i].since || version > spec->args[i].until)
             continue;
-        /* How many frames there are, the frames say. */
+        /* The count of frames is implied by the frames. */
         uint64_t value = record->args[n++];
         if (spec->args[i].kind == GOTRACE_ARG_COUNT)
             continue;
@@ -241,8 +242,7 @@ const script_format script_jsonl = {
 
 enum { JSON_FLAGS = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES };
 
-/* What jansson found wrong, in a line of its own or in a document. Where it says nothing, memory
- * was refused. */
+/* Reports jansson's error, in a line or in a document. No text: memory was refused. */
 static gotrace_status fail_json(script_job *job, uint64_t line, bool is_line,
                                 const json_error_t *error)
 {
@@ -268,7 +268,7 @@ static gotrace_status fail_json(script_job *job, uint64_t line, bool is_line,
     return GOTRACE_ERROR;
 }
 
-/* A value as a message may show it: what is short as it stands, otherwise its kind. */
+/* A value for use in a message: its text if that is short, else its kind. */
 typedef struct json_shown {
     char text[64];
 } json_shown;
@@ -298,7 +298,7 @@ static gotrace_status fail_value(script_job *job, const char *name, const json_t
                        script_show(name, strlen(name)).text, show_value(value).text, expected);
 }
 
-/* The object at hand: a record, or the header. */
+/* Sets the position of the current object: a record or the header. */
 static void set_place(script_job *job, json_place place)
 {
     job->place = place;
@@ -306,7 +306,7 @@ static void set_place(script_job *job, json_place place)
     script_record_reset(job, place.line);
 }
 
-/* The error is in a member of the object at hand: give it the place of that one's value. */
+/* Sets the position of the error to the value of that member. */
 static gotrace_status fail_member(script_job *job, const char *name)
 {
     json_place place = job->place;
@@ -318,14 +318,14 @@ static gotrace_status fail_member(script_job *job, const char *name)
     return GOTRACE_ERROR;
 }
 
-/* The same, and go on with the next member. */
+/* The same, and recovers to continue with the next member. */
 static gotrace_status next_member(script_job *job, const char *name)
 {
     fail_member(job, name);
     return script_recover(job);
 }
 
-/* A whole number, as it is or in a string. */
+/* An integer, or a string with an integer. */
 static gotrace_status read_number(script_job *job, const char *name, const json_t *value,
                                   uint64_t *number)
 {
@@ -339,7 +339,7 @@ static gotrace_status read_number(script_job *job, const char *name, const json_
     return fail_value(job, name, value, "a whole number from 0 to 18446744073709551615");
 }
 
-/* Arrays of `width` numbers each, in an array: each row goes to `take`. */
+/* An array of arrays of `width` numbers each; passes each row to `take`. */
 static gotrace_status read_rows(script_job *job, const char *name, const json_t *rows, size_t width,
                                 script_row take)
 {
@@ -398,9 +398,9 @@ static gotrace_status read_data(script_job *job, const char *name, const json_t 
                                      : read_hex(job, data, size);
 }
 
-/* ---- reading: an event by meaning ------------------------------------------------------------ */
+/* ---- reading: events by meaning -------------------------------------------------------------- */
 
-/* Bytes of an event, as they are or (the name ends in "hex") as digits: the last of the record's
+/* Bytes of an event, as text or (the name ends in "hex") as digits, appended to the record's
  * data. */
 static gotrace_status read_bytes(script_job *job, const json_t *value, bool hex,
                                  script_token *token)
@@ -417,7 +417,7 @@ static gotrace_status read_bytes(script_job *job, const json_t *value, bool hex,
 typedef gotrace_status taker(script_job *job, uint64_t line, const char *name, size_t size,
                              script_token value);
 
-/* A number, or a string, which may be one of hexadecimal digits. */
+/* A number or a string; a string may consist of hexadecimal digits. */
 static gotrace_status read_scalar(script_job *job, const char *name, const json_t *value, bool hex,
                                   taker *take)
 {
@@ -488,7 +488,7 @@ static gotrace_status read_event(script_job *job, json_t *object, const json_t *
     return script_event_end(job);
 }
 
-/* ---- reading: a record --------------------------------------------------------------------- */
+/* ---- reading: records ------------------------------------------------------------------------ */
 
 static gotrace_status read_member(script_job *job, const char *name, const json_t *value)
 {
@@ -549,20 +549,20 @@ static gotrace_status read_record(script_job *job, json_place place, json_t *obj
     return script_record_end(job);
 }
 
-/* ---- reading: the whole -------------------------------------------------------------------- */
+/* ---- reading: entry point -------------------------------------------------------------------- */
 
-/* The first object of the script on its way to jansson. What was given last stays in the input
- * until more is wanted: the object can end within it. */
+/* Feeds the first object of the script to jansson. The bytes passed last stay in the input until
+ * jansson needs more, because the object may end within them. */
 typedef struct json_source {
     script_job *job;
-    size_t given;    /* bytes given last */
-    uint64_t before; /* bytes given before those */
-    bool failed;     /* the job's error says why */
-    char *text;      /* all of those bytes, for the places of errors */
+    size_t given;    /* number of bytes passed last */
+    uint64_t before; /* number of bytes passed before those */
+    bool failed;     /* the job's error has the reason */
+    char *text;      /* copy of all bytes passed, for the positions of errors */
     size_t capacity;
 } json_source;
 
-/* Room in the text for more bytes. The limit of memory is the document's, not that of its copy. */
+/* Makes room in the copy. The memory limit applies to the document, not to the copy. */
 static bool make_room(json_source *source, size_t size)
 {
     const gotrace_allocator *a = &source->job->allocator;
@@ -577,7 +577,7 @@ static bool make_room(json_source *source, size_t size)
     return true;
 }
 
-/* Pass over bytes of the input. */
+/* Consumes bytes of the input. */
 static void pass(script_input *in, size_t size)
 {
     const char *end = in->buffer + in->at + size;
@@ -602,7 +602,7 @@ static size_t give(void *buffer, size_t size, void *ctx)
                                     "a JSON document of more than %llu bytes, the limit; JSON "
                                     "Lines can be longer",
                                     (unsigned long long)job->memory_limit);
-    /* Jansson can pass over a zero byte without counting it. */
+    /* Jansson may skip a zero byte without counting it. */
     else if (status == GOTRACE_OK && memchr(in->buffer + in->at, '\0', size))
         status = script_fail(job, in->line, "a zero byte, which JSON does not permit");
     else if (status == GOTRACE_OK && !make_room(source, size))
@@ -616,7 +616,7 @@ static size_t give(void *buffer, size_t size, void *ctx)
     return size;
 }
 
-/* The first object: a document, or the first of JSON Lines. NULL after an error. */
+/* Reads the first object: a document, or the first line of JSON Lines. NULL after an error. */
 static json_t *read_first(script_job *job, json_source *source)
 {
     json_error_t error;
@@ -634,7 +634,7 @@ static json_t *read_first(script_job *job, json_source *source)
     return first;
 }
 
-/* That nothing but white space follows, on the line or in the whole script. */
+/* Checks that only white space follows, on the line or in the whole script. */
 static gotrace_status read_blank(script_job *job, bool whole)
 {
     script_input *in = &job->in;
@@ -652,7 +652,7 @@ static gotrace_status read_blank(script_job *job, bool whole)
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-/* {"trace":"go 1.N"}, which can also contain the level and the events. */
+/* {"trace":"go 1.N"}, which may also contain the level and the events. */
 static gotrace_status read_header(script_job *job, json_t *first)
 {
     static const char go[] = "go 1.";
@@ -681,7 +681,7 @@ static gotrace_status read_header(script_job *job, json_t *first)
     return fail_member(job, "trace");
 }
 
-/* After an error in a record, go on with the next one. */
+/* Recovers after an error in a record, to continue with the next one. */
 static gotrace_status next_record(script_job *job)
 {
     gotrace_status status = script_recover(job);
@@ -717,7 +717,7 @@ static gotrace_status read_document(script_job *job, json_t *document)
         json_place_to_value(&place);
         if (read_record(job, place, record) != GOTRACE_OK && next_record(job) != GOTRACE_OK)
             return GOTRACE_ERROR;
-        json_place_pass(&place);
+        json_place_skip(&place);
     }
     return GOTRACE_OK;
 }
@@ -739,7 +739,7 @@ static gotrace_status read_lines(script_job *job, json_t *header)
         return GOTRACE_ERROR;
     gotrace_status status;
     while ((status = script_line(job, &line, &size, &number)) == GOTRACE_EVENT) {
-        /* The other lines of an event that has several. */
+        /* Skip the other lines of an event that was spread over several. */
         cut = cut && *line != '{';
         if (cut || is_blank(line, size))
             continue;

@@ -7,15 +7,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* In front of what jansson was given: the list of all, the last one first. */
+/* Header of each block that jansson allocated; a list, latest block first. */
 typedef struct block {
     alignas(max_align_t) struct block *next;
     struct block *previous;
 } block;
 
-/* Jansson hands its allocator no context. */
+/* Thread-local, because jansson passes no context to its allocator. */
 static _Thread_local block *blocks;
-static _Thread_local jmp_buf *refused; /* where a loading is left; NULL: none goes on */
+static _Thread_local jmp_buf *refused; /* target after a refused allocation; NULL: not loading */
 
 static void *allocate(size_t size)
 {
@@ -46,19 +46,19 @@ static void release(void *bytes)
     free(b);
 }
 
-/* Jansson has one allocator for all threads: this is it before anything is allocated. */
-__attribute__((constructor)) static void take_over(void)
+/* Jansson has one allocator for all threads; set it before anything is allocated. */
+__attribute__((constructor)) static void set_allocator(void)
 {
     json_set_alloc_funcs(allocate, release);
 }
 
-/* What there is to load, and how. */
+/* Parameters of a load. */
 typedef struct load_job {
-    json_load_callback_t give; /* NULL: bytes */
+    json_load_callback_t give; /* NULL: use bytes */
     void *ctx;
     const char *bytes;
     size_t size, flags;
-    block *before; /* the last one that is not of this loading */
+    block *before; /* the last block from before this load */
     json_error_t *error;
 } load_job;
 

@@ -1,9 +1,9 @@
 /*
- * json_load.h - jansson's loading, with memory that may be refused.
+ * json_load.h - jansson's load functions, for use when allocations may fail.
  *
- * Where jansson (2.14) cannot make the text of a token longer it goes on without the byte, and then
- * copies behind the end of what it has when that byte was the one that ends a string. So a loading
- * to which memory is refused does not come back to it.
+ * Jansson 2.14 ignores a failed allocation while it extends the text of a token: it drops the byte
+ * and, if that was the terminator, later reads beyond the end. So a failed allocation must not
+ * return to jansson.
  */
 #ifndef JSON_LOAD_H
 #define JSON_LOAD_H
@@ -11,9 +11,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A value is freed (json_decref) by the thread that loaded it. */
+/* Free a value (json_decref) in the thread that loaded it. */
 
-/* As json_loadb and json_load_callback. NULL with an empty text in *error: memory was refused. */
+/* Like json_loadb and json_load_callback. NULL with an empty text in *error: memory was refused. */
 json_t *json_load_bytes(const char *bytes, size_t size, size_t flags, json_error_t *error);
 json_t *json_load_from(json_load_callback_t give, void *ctx, size_t flags, json_error_t *error);
 

@@ -14,13 +14,13 @@ static void step(json_place *p)
     }
 }
 
-static void pass_all_of(json_place *p, const char *these)
+static void skip_chars(json_place *p, const char *these)
 {
     while (p->at < p->end && *p->at != '\0' && strchr(these, *p->at))
         step(p);
 }
 
-static void pass_string(json_place *p)
+static void skip_string(json_place *p)
 {
     step(p);
     while (p->at < p->end && *p->at != '"') {
@@ -34,7 +34,7 @@ static void pass_string(json_place *p)
 
 void json_place_to_value(json_place *place)
 {
-    pass_all_of(place, " \t\r\n,");
+    skip_chars(place, " \t\r\n,");
 }
 
 void json_place_enter(json_place *place)
@@ -43,16 +43,16 @@ void json_place_enter(json_place *place)
         step(place);
 }
 
-void json_place_pass(json_place *place)
+void json_place_skip(json_place *place)
 {
     size_t depth = 0;
     do {
-        pass_all_of(place, " \t\r\n,:");
+        skip_chars(place, " \t\r\n,:");
         if (place->at == place->end)
             return;
         char c = *place->at;
         if (c == '"') {
-            pass_string(place);
+            skip_string(place);
         } else if (c == '{' || c == '[') {
             depth++;
             step(place);
@@ -73,17 +73,17 @@ bool json_place_member(json_place *place, const char *name)
     size_t size = strlen(name);
     json_place_enter(&p);
     for (;;) {
-        pass_all_of(&p, " \t\r\n,");
+        skip_chars(&p, " \t\r\n,");
         if (p.at == p.end || *p.at != '"')
             return false;
         const char *key = p.at + 1;
-        pass_string(&p);
+        skip_string(&p);
         bool found = (size_t)(p.at - key) == size + 1 && memcmp(key, name, size) == 0;
-        pass_all_of(&p, " \t\r\n:");
+        skip_chars(&p, " \t\r\n:");
         if (found) {
             *place = p;
             return true;
         }
-        json_place_pass(&p);
+        json_place_skip(&p);
     }
 }

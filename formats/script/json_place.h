@@ -1,6 +1,7 @@
 /*
- * json_place.h - where values are in the text of a JSON document that was parsed before: jansson
- * keeps no places. The text is well-formed; where it is not, a place is wrong, and nothing worse.
+ * json_place.h - finds the position of values in the text of a JSON document that jansson parsed,
+ * because jansson does not record positions. The text must be well-formed; otherwise positions are
+ * wrong, but memory accesses are still safe.
  */
 #ifndef JSON_PLACE_H
 #define JSON_PLACE_H
@@ -14,17 +15,17 @@ typedef struct json_place {
     uint64_t line, column; /* from 1; columns count characters */
 } json_place;
 
-/* Pass over white space and commas. */
+/* Skips white space and commas. */
 void json_place_to_value(json_place *place);
 
-/* Pass over the bracket that opens an array or an object. */
+/* Skips the opening bracket of an array or object. */
 void json_place_enter(json_place *place);
 
-/* Pass over the value that starts there. */
-void json_place_pass(json_place *place);
+/* Skips the value that starts here. */
+void json_place_skip(json_place *place);
 
-/* Go from the start of an object to the value that it has under that name; false (and the place is
- * as before) where it has none. */
+/* Moves from the start of an object to the value of that member; false, without moving, if there is
+ * none. */
 bool json_place_member(json_place *place, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * meaning.c - convert an event of level meaning for the library's writer: names become rows of the
- * event table and numbers, strings and stacks become ids.
+ * meaning.c - converts events of level meaning to input of the library's writer: names to rows of
+ * the event table, and strings and stacks to ids.
  */
 #include "formats/script/meaning.h"
 
@@ -53,9 +53,9 @@ static const char *name_of(const script_meaning *m)
     return m->spec ? m->spec->name : "Sync";
 }
 
-/* ---- an event's name ------------------------------------------------------------------------ */
+/* ---- event names ----------------------------------------------------------------------------- */
 
-/* The values passed to the writer: the arguments of an event, and its stack. */
+/* Determines the values to pass to the writer: the event's arguments and its stack. */
 static void set_spec(script_job *job, const gotrace_event_spec *spec)
 {
     script_meaning *m = job->meaning;
@@ -68,8 +68,8 @@ static void set_spec(script_job *job, const gotrace_event_spec *spec)
         m->stack = all[count - 1];
 }
 
-/* Whether such a record is an event, not a record that the writer adds. */
-static bool is_given(const gotrace_event_spec *spec)
+/* Whether scripts may contain this event; other records are added by the writer. */
+static bool is_user_event(const gotrace_event_spec *spec)
 {
     return spec->flags & (GOTRACE_SPEC_TIMED | GOTRACE_SPEC_ANYWHERE);
 }
@@ -95,7 +95,7 @@ gotrace_status script_event_begin(script_job *job, uint64_t line, const char *na
     if (script_record_name(job, name, size) != GOTRACE_OK)
         return GOTRACE_ERROR;
     const gotrace_event_spec *spec = job->record.shape->spec;
-    if (!is_given(spec))
+    if (!is_user_event(spec))
         return script_fail(job, line,
                            "%s is not an event of level meaning: synth writes it itself; \"raw "
                            "%s\" adds such a record",
@@ -105,7 +105,7 @@ gotrace_status script_event_begin(script_job *job, uint64_t line, const char *na
     return GOTRACE_OK;
 }
 
-/* ---- what an event says ---------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static gotrace_status fail_value(script_job *job, uint64_t line, const char *name,
                                  script_token value, const char *expected)
@@ -115,13 +115,13 @@ static gotrace_status fail_value(script_job *job, uint64_t line, const char *nam
                        value.quoted ? "\"" : "", expected);
 }
 
-/* Put the event's name before the message. */
-static gotrace_status name_event(script_job *job)
+/* Puts the event's name before the message. */
+static gotrace_status prepend_event_name(script_job *job)
 {
     gotrace_error *error = &job->error.error;
     const char *name = name_of(job->meaning);
     if (error->class_ != GOTRACE_CLASS_SYSTEM && strncmp(error->message, name, strlen(name)) != 0)
-        script_put_first(error, "%s: ", name);
+        script_prepend(error, "%s: ", name);
     return GOTRACE_ERROR;
 }
 
@@ -137,7 +137,7 @@ static gotrace_status take_string(script_job *job, uint64_t line, const char *na
     return GOTRACE_OK;
 }
 
-/* A frame more of a stack: where it happened (0), or where a goroutine starts (1). */
+/* Adds a frame to a stack: the event's own (0) or the one where a goroutine starts (1). */
 static gotrace_status take_frame(script_job *job, uint64_t line, const char *name,
                                  script_token value, unsigned which)
 {
@@ -154,7 +154,7 @@ static gotrace_status take_frame(script_job *job, uint64_t line, const char *nam
     return take_string(job, line, name, value, &m->texts[which][m->text_counts[which]++]);
 }
 
-/* A state by its name, or its number. */
+/* A state by name or number. */
 static gotrace_status take_state(script_job *job, uint64_t line, const gotrace_arg_spec *arg,
                                  script_token value, uint64_t *state)
 {
@@ -175,7 +175,7 @@ static gotrace_status take_arg(script_job *job, uint64_t line, size_t i, script_
     const gotrace_arg_spec *arg = m->args[i];
     bool again = m->seen & 1u << i;
     m->seen |= 1u << i;
-    /* A stack is given frame by frame. */
+    /* The frames of a stack come one by one. */
     if (arg->kind == GOTRACE_ARG_START)
         return take_frame(job, line, arg->name, value, 1);
     if (again)
@@ -189,7 +189,7 @@ static gotrace_status take_arg(script_job *job, uint64_t line, size_t i, script_
     case GOTRACE_ARG_THREAD:
         status = script_signed(job, line, arg->name, value, &m->values[i]);
         if (status != GOTRACE_OK)
-            name_event(job);
+            prepend_event_name(job);
         break;
     default:
         status = script_number(job, line, value.bytes, value.size, &m->values[i]);
@@ -198,7 +198,7 @@ static gotrace_status take_arg(script_job *job, uint64_t line, size_t i, script_
                        "a whole number from 0 to 18446744073709551615");
     }
     if (status != GOTRACE_OK)
-        m->seen &= ~(1u << i); /* which id it is, is not known */
+        m->seen &= ~(1u << i); /* the id is unknown */
     return status;
 }
 
@@ -215,10 +215,10 @@ static gotrace_status take_common(script_job *job, uint64_t line, size_t which, 
                             : which <= SCRIPT_ON_M
                                 ? script_signed(job, line, name, value, slot)
                                 : script_number(job, line, value.bytes, value.size, slot);
-    return status == GOTRACE_OK ? status : name_event(job);
+    return status == GOTRACE_OK ? status : prepend_event_name(job);
 }
 
-/* Which common member that is: a place has a short name where no argument has it. */
+/* Index of a common value. It has a short name unless an argument of the event has that name. */
 static size_t common_named(const script_meaning *m, const char *name, size_t size)
 {
     bool is_sync = !m->spec && !m->unknown;
@@ -257,12 +257,12 @@ static gotrace_status fail_name(script_job *job, uint64_t line, const char *name
             return script_fail(job, line,
                                "%s has no argument \"%s\" at level meaning, where t is the time "
                                "and synth numbers events; %s%s",
-                               name_of(m), shown.text, script_are(&list), list.text);
+                               name_of(m), shown.text, script_arguments_are(&list), list.text);
     return script_fail(job, line, "%s has no argument \"%s\"; %s%s", name_of(m), shown.text,
-                       script_are(&list), list.text);
+                       script_arguments_are(&list), list.text);
 }
 
-/* An argument of an event that nobody knows. What is a number may be an id. */
+/* A value of an unknown event: a number may be an id. */
 static void doubt_value(script_job *job, const char *name, size_t size, script_token value)
 {
     script_meaning *m = job->meaning;
@@ -329,14 +329,14 @@ gotrace_status script_event_frames(script_job *job, uint64_t line, const char *n
     return GOTRACE_OK;
 }
 
-/* ---- what it does not say -------------------------------------------------------------------- */
+/* ---- missing values -------------------------------------------------------------------------- */
 
 static bool has(const script_meaning *m, unsigned common)
 {
     return m->common_seen & 1u << common;
 }
 
-/* Whether an argument may be left out, and is 0 or none then. */
+/* Whether an argument is optional; its default is 0 or none. */
 static bool is_optional(const script_meaning *m, size_t i)
 {
     const gotrace_semantics *s = &m->spec->semantics;
@@ -344,7 +344,7 @@ static bool is_optional(const script_meaning *m, size_t i)
     case GOTRACE_ARG_TICKS:
     case GOTRACE_ARG_STRING:
     case GOTRACE_ARG_START: return true;
-    /* From whom a proc is taken has to be known. */
+    /* The thread that loses the proc is required. */
     case GOTRACE_ARG_THREAD: return !row_is(s->proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE);
     case GOTRACE_ARG_PROC:
     case GOTRACE_ARG_GOROUTINE: return s->kind == GOTRACE_KIND_SAMPLE;
@@ -355,7 +355,7 @@ static bool is_optional(const script_meaning *m, size_t i)
     }
 }
 
-/* Set the values that were not given. */
+/* Sets the missing values. */
 static gotrace_status complete(script_job *job, const gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
@@ -368,11 +368,10 @@ static gotrace_status complete(script_job *job, const gotrace_event_data *h)
                                m->args[i]->name);
         m->values[i] = kind == GOTRACE_ARG_PROC || kind == GOTRACE_ARG_THREAD ? UINT64_MAX : 0;
         m->strings[i] = (script_span){0, 0};
-        /* Up to 1.21 a proc start has the thread: if it is not given, the number of the proc is
-         * used. */
+        /* Up to 1.21 a proc start has a thread; its default is the number of the proc. */
         if (job->version < GOTRACE_FIRST_V2 && kind == GOTRACE_ARG_THREAD)
             m->values[i] = has(m, SCRIPT_ON_M) ? m->common[SCRIPT_ON_M] : (uint64_t)h->proc;
-        /* A time of its own has a sample, and the end of a system call that found no proc. */
+        /* A sample, and the end of a system call that found no proc, have a time argument. */
         bool sample = m->spec->semantics.kind == GOTRACE_KIND_SAMPLE;
         if (kind == GOTRACE_ARG_TICKS && (h->proc == GOTRACE_NO_PROC || sample))
             m->values[i] = m->now;
@@ -380,7 +379,7 @@ static gotrace_status complete(script_job *job, const gotrace_event_data *h)
     return GOTRACE_OK;
 }
 
-/* v2: the thread of a proc, if not given, is the thread that had it last, or one of its own. */
+/* v2: the default thread of a proc is the one that had it last, or a new one. */
 static gotrace_status choose_thread(script_job *job, gotrace_event_data *h, int64_t proc)
 {
     script_meaning *m = job->meaning;
@@ -399,7 +398,7 @@ static gotrace_status choose_thread(script_job *job, gotrace_event_data *h, int6
     return GOTRACE_OK;
 }
 
-/* Where it happened: on proc 0, if the script does not say and it has to be somewhere. */
+/* The context of the event. Default: proc 0 if the event requires a proc. */
 static gotrace_status place(script_job *job, gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
@@ -422,19 +421,19 @@ static gotrace_status place(script_job *job, gotrace_event_data *h)
     return choose_thread(job, h, starts ? (int64_t)m->values[0] : h->proc);
 }
 
-/* ---- to the writer --------------------------------------------------------------------------- */
+/* ---- output to the writer -------------------------------------------------------------------- */
 
-/* The writer has refused. */
+/* Converts the writer's error. */
 static gotrace_status refused(script_job *job)
 {
     script_meaning *m = job->meaning;
     script_fail_as(job, m->line, gotrace_writer_error(m->writer));
     script_follow_explain(job, &m->follow, &job->error.error);
-    return name_event(job);
+    return prepend_event_name(job);
 }
 
-/* Write an event. One that is refused is reported, unless the fault is that of an earlier error;
- * then it is written all the same, so that what follows is judged by what the script says. */
+/* Writes an event. If the writer refuses it, reports the error, unless it follows from an earlier
+ * one, and then forces the event, so that later events are checked against what the script says. */
 static gotrace_status write_event(script_job *job, const gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
@@ -470,7 +469,7 @@ static bool write_without_header(void *ctx, const void *bytes, size_t size)
     return size == drop || script_write(job, (const char *)bytes + drop, size - drop);
 }
 
-/* Raw records go to the file before anything else does. */
+/* Raw records are written to the file before any event. */
 static gotrace_status end_raw(script_job *job)
 {
     script_meaning *m = job->meaning;
@@ -484,8 +483,8 @@ static gotrace_status end_raw(script_job *job)
     return status;
 }
 
-/* The writer is created when it is known whether the script contains generations: at its first
- * event. */
+/* Creates the writer. This is delayed until the first event, when it is known whether the script
+ * has generations of its own. */
 static gotrace_status begin(script_job *job)
 {
     script_meaning *m = job->meaning;
@@ -518,8 +517,8 @@ gotrace_status script_event_raw(script_job *job, uint64_t line)
                                error);
 }
 
-/* The writer's message has ticks and no line: say it as a script does. */
-static void say_time_runs_back(script_job *job)
+/* The writer's message has ticks and no line; replaces it by one in terms of the script. */
+static void fail_time_order(script_job *job)
 {
     const script_meaning *m = job->meaning;
     gotrace_error *error = &job->error.error;
@@ -532,7 +531,7 @@ static void say_time_runs_back(script_job *job)
              m->follow.latest_line);
 }
 
-/* The event's time. */
+/* Determines the event's time. */
 static gotrace_status set_time(script_job *job)
 {
     script_meaning *m = job->meaning;
@@ -540,12 +539,12 @@ static gotrace_status set_time(script_job *job)
     if (ns == has(m, SCRIPT_TICKS))
         return script_fail(job, m->line, ns ? "%s has both t and ticks" : "%s lacks its time t",
                            name_of(m));
-    m->now = m->common[ns ? SCRIPT_T : SCRIPT_TICKS] + m->late;
+    m->now = m->common[ns ? SCRIPT_T : SCRIPT_TICKS] + m->time_shift;
     return GOTRACE_OK;
 }
 
-/* Set the writer's time. A script that goes back in time is as late from there on, so that this is
- * reported once. */
+/* Sets the writer's time. If it decreases, shifts all later times, so that the error is reported
+ * once. */
 static gotrace_status write_time(script_job *job)
 {
     script_meaning *m = job->meaning;
@@ -553,10 +552,10 @@ static gotrace_status write_time(script_job *job)
         bool order = gotrace_writer_error(m->writer)->rule == GOTRACE_RULE_TIME_ORDER;
         refused(job);
         if (order)
-            say_time_runs_back(job);
+            fail_time_order(job);
         if (!order || script_recover(job) != GOTRACE_OK)
             return GOTRACE_ERROR;
-        m->late += m->latest - m->now;
+        m->time_shift += m->latest - m->now;
         m->now = m->latest;
         return GOTRACE_OK;
     }
@@ -579,7 +578,7 @@ static bool sync_clocks(const script_meaning *m, gotrace_clocks *clocks)
     return given;
 }
 
-/* A generation begins. Whoever says so of the first says so of all. */
+/* Begins a generation. A script with a Sync before its first event determines all generations. */
 static gotrace_status end_sync(script_job *job)
 {
     script_meaning *m = job->meaning;
@@ -599,7 +598,7 @@ static gotrace_status end_sync(script_job *job)
                                                                                    : refused(job);
 }
 
-/* The id of a stack that was given frame by frame. */
+/* The id of a stack whose frames were added one by one. */
 static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
 {
     script_meaning *m = job->meaning;
@@ -615,13 +614,13 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
         char none[] = "", *given = span.size > 0 ? job->record.data + span.at : none;
         status = script_frame_read(job, m->line, given, span.size, &m->frames[i]);
         if (status != GOTRACE_OK)
-            return name_event(job);
+            return prepend_event_name(job);
     }
     if (status != GOTRACE_OK)
         return status;
     if (which == 1)
         script_follow_start(&m->follow, &m->frames[0]);
-    /* Until 1.6 a goroutine starts at a program counter. */
+    /* Until 1.6 the start of a goroutine is a program counter. */
     if (which == 1 && job->version < 7) {
         *id = gotrace_frame_pc(&m->frames[0]);
         return GOTRACE_OK;
@@ -630,13 +629,13 @@ static gotrace_status make_stack(script_job *job, unsigned which, uint64_t *id)
                                                                                : refused(job);
 }
 
-/* The bytes of a span; there is no memory at all for an event with only empty ones. */
+/* The bytes of a span. record.data may be NULL if all spans are empty. */
 static const char *span_bytes(const script_job *job, script_span span)
 {
     return span.size > 0 ? job->record.data + span.at : "";
 }
 
-/* The ids of the strings and stacks that the event refers to. */
+/* Gets ids for the strings and stacks of the event. */
 static gotrace_status make_ids(script_job *job, gotrace_event_data *h)
 {
     script_meaning *m = job->meaning;
@@ -654,7 +653,7 @@ static gotrace_status make_ids(script_job *job, gotrace_event_data *h)
     return make_stack(job, 0, &h->stack);
 }
 
-/* GOMAXPROCS, as the header has it, where the first event that has a proc happens. */
+/* Writes the header's GOMAXPROCS before the first event that has a proc. */
 static gotrace_status write_procs(script_job *job, const gotrace_event_data *event)
 {
     script_meaning *m = job->meaning;
@@ -693,8 +692,8 @@ static gotrace_status end_event(script_job *job)
     return GOTRACE_OK;
 }
 
-/* The event has an error and is left out: what it would have changed is in doubt. */
-static void leave_out(script_job *job)
+/* Omits an event with an error, and marks its ids as doubtful. */
+static void omit_event(script_job *job)
 {
     script_meaning *m = job->meaning;
     gotrace_event_data h = {.spec = m->spec, .args = m->values, .arg_count = m->arg_count};
@@ -704,7 +703,7 @@ static void leave_out(script_job *job)
         bool seen = m->seen & 1u << i;
         bool is_subject = m->args[i]->kind == GOTRACE_ARG_GOROUTINE ||
                           m->args[i]->kind == GOTRACE_ARG_TASK;
-        /* Which one it would have been, nobody knows. */
+        /* The subject is unknown, so any id may be affected. */
         if (!seen && is_subject && !is_optional(m, i))
             m->follow.all_in_doubt = true;
         if (!seen)
@@ -717,7 +716,7 @@ gotrace_status script_event_end(script_job *job)
 {
     script_meaning *m = job->meaning;
     m->open = false;
-    job->judged = true;
+    job->doubts_recorded = true;
     bool left_out = job->faulty;
     gotrace_status status = GOTRACE_OK;
     if (!left_out) {
@@ -725,14 +724,14 @@ gotrace_status script_event_end(script_job *job)
         left_out = status != GOTRACE_OK;
     }
     if (left_out && job->options.report)
-        leave_out(job);
+        omit_event(job);
     return status;
 }
 
 void script_event_skip(script_job *job)
 {
     script_meaning *m = job->meaning;
-    if (!script_is_event(job) || job->judged)
+    if (!script_is_event(job) || job->doubts_recorded)
         return;
     if (m->open && !m->unknown)
         script_event_end(job);

@@ -1,14 +1,14 @@
 /*
- * meaning.h - scripts by meaning: what their dresses and the library's writer have between
- * them. head.c has the header, meaning.c an event.
+ * meaning.h - scripts by meaning: interface between the encodings and the library's writer. head.c
+ * handles the header, meaning.c events.
  */
 #ifndef SCRIPT_MEANING_H
 #define SCRIPT_MEANING_H
 
 #include "formats/script/follow.h"
 
-/* A value as a script has it: characters, which were in quotes or not. Where they were, they are
- * the last of the record's data. */
+/* A value in a script: its characters, and whether they were quoted. A quoted value is at the end
+ * of the record's data. */
 typedef struct script_token {
     const char *bytes;
     size_t size;
@@ -20,7 +20,7 @@ typedef struct script_span {
     size_t at, size;
 } script_span;
 
-/* Where an event happens, or what a Sync says, by name. */
+/* Common values by name: the context of an event, and the values of a Sync. */
 enum {
     SCRIPT_ON_P,
     SCRIPT_ON_M,
@@ -32,85 +32,87 @@ enum {
     SCRIPT_MONOTONIC,
     SCRIPT_WALL_SECONDS,
     SCRIPT_WALL_NANOSECONDS,
-    SCRIPT_COMMON /* so many there are */
+    SCRIPT_COMMON /* number of common values */
 };
 
 struct script_meaning {
-    size_t capacity; /* of this, in bytes */
+    size_t capacity; /* size of this allocation, in bytes */
 
     /* The header. */
-    bool is_given, is_raw; /* the level was given as raw */
-    const char *other;     /* a member that only a script by meaning has, or NULL */
+    bool is_user_event, is_raw; /* a level was given; it was raw */
+    const char *other;          /* a member that only scripts by meaning have, or NULL */
     gotrace_writer_options options;
     uint64_t start;  /* ticks at time 0 */
-    uint64_t procs;  /* GOMAXPROCS at the beginning, or 0 */
-    bool has_clocks; /* those of time 0 */
+    uint64_t procs;  /* initial GOMAXPROCS, or 0 */
+    bool has_clocks; /* the clocks at time 0 are given */
 
-    gotrace_writer *writer; /* NULL until the first event */
-    size_t raw_dropped;     /* bytes of the raw encoder's header, which the writer has written */
-    uint64_t now;           /* ticks of the event */
-    idmap threads;          /* v2: of a proc, the thread that had it last */
+    gotrace_writer *writer; /* NULL before the first event */
+    size_t raw_dropped;     /* bytes dropped so far of the raw encoder's header */
+    uint64_t now;           /* ticks of the current event */
+    idmap threads;          /* v2: proc to the thread that had it last */
     script_follow follow;
-    uint64_t latest, late; /* ticks: of the event before; added since a time ran back */
+    uint64_t latest,
+        time_shift; /* in ticks: time of the event before; shift since a time decreased */
 
-    /* The event being put together; its strings and frames lie in the record's data. */
-    bool open, raw_record, unknown; /* unknown: no event has its name */
+    /* The current event. Its strings and frames are in the record's data. */
+    bool open, raw_record, unknown; /* unknown: no event has this name */
     uint64_t line;
     const gotrace_event_spec *spec;                 /* NULL: Sync */
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS]; /* passed to the writer */
     size_t arg_count;
-    const gotrace_arg_spec *stack; /* the argument for where it happened, or NULL */
-    unsigned seen, common_seen;    /* a bit for each */
+    const gotrace_arg_spec *stack; /* the argument for the event's own stack, or NULL */
+    unsigned seen, common_seen;    /* bit sets of the values present */
     uint64_t values[GOTRACE_MAX_ARGS];
     script_span strings[GOTRACE_MAX_ARGS];
     uint64_t common[SCRIPT_COMMON]; /* times are in ticks */
     bool has_data;
     script_span data;
-    script_span *texts[2]; /* frames: of where it happened, of where a goroutine starts */
+    script_span
+        *texts[2]; /* frames of the event's stack, and of the stack where a goroutine starts */
     size_t text_counts[2], text_capacities[2];
     gotrace_frame *frames;
     size_t frame_capacity;
 };
 
-/* The header: its values, one after another, before the version is known. */
+/* A value of the header, before the version is known. */
 gotrace_status script_head_value(script_job *job, uint64_t line, const char *name, size_t size,
                                  script_token value);
-/* The member with the events, once the version is known: "events", or else "records". */
+/* The member with the events, after the version is known: "events" or "records". */
 gotrace_status script_head_list(script_job *job, uint64_t line, bool is_events);
-/* Fail because JSON or CBOR lacks the version. */
+/* Fails because the version is missing in JSON or CBOR. */
 gotrace_status script_fail_head(script_job *job, uint64_t line);
-/* The header is complete. */
+/* Call after the last value of the header. */
 gotrace_status script_head_end(script_job *job, uint64_t line);
 
-/* Whether the header said so. */
+/* Whether the level is meaning. */
 static inline bool script_is_meaning(const script_job *job)
 {
     return job->meaning && !job->meaning->is_raw;
 }
 
-/* Whether what is put together is an event by meaning, not a raw record. */
+/* Whether the current item is an event by meaning, not a raw record. */
 static inline bool script_is_event(const script_job *job)
 {
     return script_is_meaning(job) && !job->meaning->raw_record;
 }
 
-/* An event: its name, then what it says in any order, then its end. */
+/* An event: begin with its name, then values in any order, then end. */
 gotrace_status script_event_begin(script_job *job, uint64_t line, const char *name, size_t size);
 gotrace_status script_event_value(script_job *job, uint64_t line, const char *name, size_t size,
                                   script_token value);
 gotrace_status script_event_end(script_job *job);
 
-/* After an error no more of the event is read. */
+/* Drops the rest of the event after an error. */
 void script_event_skip(script_job *job);
 
-/* An array follows under that name: refused, unless the event has a stack there, whose frames are
- * to be told as values of that name. */
+/* Call for an array with that name. An error unless the name is that of a stack; its frames follow
+ * as values with the same name. */
 gotrace_status script_event_frames(script_job *job, uint64_t line, const char *name, size_t size);
 
-/* A record among the events: it is put together as in a raw script. */
+/* Begins a raw record among the events; it continues as in a raw script. */
 gotrace_status script_event_raw(script_job *job, uint64_t line);
 
-/* A number with a sign, and a time in ticks. */
+/* A signed number, and a time in ticks. */
 gotrace_status script_signed(script_job *job, uint64_t line, const char *name, script_token value,
                              uint64_t *number);
 gotrace_status script_when(script_job *job, uint64_t line, const char *name, script_token value,

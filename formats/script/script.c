@@ -1,4 +1,5 @@
-/* script.c - event scripts: which there are, and turning what one says into records of a trace. */
+/* script.c - the list of script encodings, and conversion of script records to records of a
+ * trace. */
 #include "formats/common/plural.h"
 #include "formats/script/meaning.h"
 
@@ -210,7 +211,7 @@ static gotrace_status fail_version(script_job *job, uint64_t line, uint64_t foun
 gotrace_status script_version(script_job *job, uint64_t line, const char *number, size_t size)
 {
     uint64_t minor = 0;
-    job->hopeless = true;
+    job->unreadable = true;
     if (job->version != 0)
         return script_fail(job, line, "the version of the trace is specified twice");
     gotrace_status status = script_number(job, line, number, size, &minor);
@@ -223,7 +224,7 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
     make_shapes(job);
     if (script_head_end(job, line) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    job->hopeless = false;
+    job->unreadable = false;
     if (job->meaning && !job->meaning->is_raw)
         return GOTRACE_OK;
     gotrace_error *error = script_error_of(job, GOTRACE_RULE_NONE, line);
@@ -235,7 +236,7 @@ gotrace_status script_version(script_job *job, uint64_t line, const char *number
 void script_record_reset(script_job *job, uint64_t line)
 {
     script_record *record = &job->record;
-    job->faulty = job->judged = false;
+    job->faulty = job->doubts_recorded = false;
     record->line = line;
     record->shape = NULL;
     record->seen = 0;
@@ -326,7 +327,8 @@ gotrace_status script_record_frame(script_job *job, uint64_t line, const uint64_
 gotrace_status script_record_pad(script_job *job, uint64_t line, const uint64_t *row)
 {
     script_record *record = &job->record;
-    /* A varint of each value, two lengths: said twice, one is a mistake. */
+    /* A pad for each value, and for two lengths, is the maximum; more means that pads are
+     * duplicated. */
     if (record->pad_count > GOTRACE_MAX_ARGS + job->frame_limit * job->frame_values)
         return script_fail(job, line, "more pads than a record can have numbers");
     void *pads = record->pads;
@@ -338,7 +340,7 @@ gotrace_status script_record_pad(script_job *job, uint64_t line, const uint64_t 
     return status;
 }
 
-/* Check the given frames against the given count, or set the count. */
+/* Checks the frames against the given count, or sets the count. */
 static gotrace_status end_frames(script_job *job, size_t count_at)
 {
     script_record *record = &job->record;
@@ -383,7 +385,7 @@ static gotrace_status check_args(script_job *job)
     return GOTRACE_OK;
 }
 
-/* The widths given by the pads, 0 for the others. */
+/* The widths given by pads; 0 for all other values. */
 static gotrace_status make_widths(script_job *job, gotrace_record *made)
 {
     script_record *record = &job->record;
@@ -472,7 +474,7 @@ bool script_odd_width(const gotrace_record *record, int version, size_t *n)
     return false;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 static gotrace_status begin(script_job *job)
 {
@@ -495,15 +497,15 @@ static gotrace_status begin(script_job *job)
     return status;
 }
 
-/* Whether a script that begins with this byte is CBOR: it begins no text, nor the mark before it.
- */
+/* Whether a script that begins with this byte is CBOR. No text begins with it, nor with the byte
+ * order mark. */
 static bool begins_cbor(char first)
 {
     return (unsigned char)first >= 0x80 && (unsigned char)first < 0xe0;
 }
 
-/* JSON starts with a brace, CBOR with an array, a map or a tag; anything else is taken for text,
- * whose errors are easier to read. */
+/* JSON starts with a brace, CBOR with an array, map or tag. Everything else is read as text, which
+ * gives the clearest errors. */
 static gotrace_status read_script(script_job *job)
 {
     static const char mark[] = "\xef\xbb\xbf";

@@ -1,5 +1,5 @@
 /*
- * text.c - event scripts as text, in the style of Go's own raw text of later traces:
+ * text.c - event scripts as text, in the style of Go's raw text format:
  *
  *   Trace Go1.19
  *   Batch p=0 ticks=4401266346462
@@ -9,7 +9,7 @@
  *   Stack id=1 nframes=1
  *           pc=4943680 func=1 file=2 line=12
  *
- * From 1.22 on it is that raw text, as `go tool trace -d=wire` prints it.
+ * From 1.22 on it is Go's raw text, as `go tool trace -d=wire` prints it.
  */
 #include <errno.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void text_record(out *o, int version, const gotrace_record *record, bool 
         out_str(o, frame_names_all[i]);
         out_u64(o, record->args[n]);
     }
-    /* Go shows that there is no data by not showing it. */
+    /* Go omits empty data. */
     if (spec->flags & GOTRACE_SPEC_DATA && (version < SCRIPT_V2 || record->data_size > 0)) {
         out_str(o, "\n\tdata=");
         out_go_quoted(o, record->data, record->data_size);
@@ -149,7 +149,7 @@ const script_format script_text = {
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* What is left of a line. */
+/* The unread part of a line. */
 typedef struct text_line {
     const char *at, *end;
     uint64_t number;
@@ -160,7 +160,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-/* Pass over blanks and a comment; false at the line's end. */
+/* Skips blanks and a comment; false at the end of the line. */
 static bool more_in(text_line *line)
 {
     while (line->at < line->end && is_space(*line->at))
@@ -170,7 +170,7 @@ static bool more_in(text_line *line)
     return line->at < line->end;
 }
 
-/* Where the token at hand ends. */
+/* The end of the current token. */
 static const char *token_end(const text_line *line)
 {
     const char *p = line->at;
@@ -179,7 +179,7 @@ static const char *token_end(const text_line *line)
     return p;
 }
 
-/* The value of an escape's digits, in that base, exactly that many; false if they are not. */
+/* The value of exactly `count` digits in that base; false if there are fewer. */
 static bool escape_digits(text_line *line, unsigned base, unsigned count, uint32_t *value)
 {
     if ((size_t)(line->end - line->at) < count)
@@ -194,7 +194,7 @@ static bool escape_digits(text_line *line, unsigned base, unsigned count, uint32
     return true;
 }
 
-/* What follows a backslash. Bytes come from \x and \nnn, runes from \u and \U. */
+/* The part of an escape after the backslash. \x and \nnn are bytes, \u and \U runes. */
 static gotrace_status read_escape(script_job *job, text_line *line)
 {
     static const char letters[] = "abfnrtv\\\"'", meant[] = "\a\b\f\n\r\t\v\\\"'";
@@ -229,7 +229,7 @@ static gotrace_status read_escape(script_job *job, text_line *line)
     return script_record_bytes(job, line->number, bytes, size);
 }
 
-/* A Go string in double quotes, into the record's data. */
+/* A Go string in double quotes, appended to the record's data. */
 static gotrace_status read_quoted(script_job *job, text_line *line)
 {
     if (line->at == line->end || *line->at != '"')
@@ -279,7 +279,8 @@ static gotrace_status read_pads(script_job *job, uint64_t line, const char *s, c
     return GOTRACE_OK;
 }
 
-/* After an error in an attribute: go on with the next one. Where a string ends is not known. */
+/* Recovers after an error in an attribute, to continue with the next one; if the attribute has a
+ * quote, with the next line, because the end of the string is unknown. */
 static gotrace_status next_attribute(script_job *job, text_line *line, const char *start)
 {
     line->at = start;
@@ -288,7 +289,7 @@ static gotrace_status next_attribute(script_job *job, text_line *line, const cha
     return script_recover(job);
 }
 
-/* An attribute "name=value" of the event's own line. */
+/* An attribute "name=value" on the event's own line. */
 static gotrace_status read_attribute(script_job *job, text_line *line)
 {
     script_record *record = &job->record;
@@ -353,7 +354,7 @@ static gotrace_status read_token(script_job *job, text_line *line, script_token 
     return GOTRACE_OK;
 }
 
-/* What is left of the line: attributes, each of which goes to take. */
+/* The rest of the line: passes each attribute to take. */
 static gotrace_status read_values(script_job *job, text_line *line,
                                   gotrace_status (*take)(script_job *job, uint64_t line,
                                                          const char *name, size_t size,
@@ -366,7 +367,8 @@ static gotrace_status read_values(script_job *job, text_line *line,
         gotrace_status status = GOTRACE_OK;
         line->at = equals ? equals + 1 : end;
         if (!equals || equals == name) {
-            /* A second word without a name follows from the first: "t = 5", or a bare string. */
+            /* A second word without a name is part of the same mistake: "t = 5", or a bare
+             * string. */
             if (!job->faulty)
                 status = script_fail(job, line->number,
                                      "\"%s\" found, %sname=value without spaces expected",
@@ -384,7 +386,7 @@ static gotrace_status read_values(script_job *job, text_line *line,
     return GOTRACE_OK;
 }
 
-/* A line that goes on with a Stack: its frame's values, in any order. */
+/* A continuation line of a Stack: the values of a frame, in any order. */
 static gotrace_status read_frame(script_job *job, text_line *line)
 {
     static const char *const names[] = {"pc", "func", "file", "line"};
@@ -414,7 +416,7 @@ static gotrace_status read_frame(script_job *job, text_line *line)
     return script_record_frame(job, line->number, values);
 }
 
-/* Whether the line goes on with the record before it: it starts with an attribute. */
+/* Whether the line continues the record before it: it starts with an attribute. */
 static bool is_continuation(const text_line *line)
 {
     return memchr(line->at, '=', (size_t)(token_end(line) - line->at)) != NULL;
@@ -435,7 +437,7 @@ static gotrace_status read_continuation(script_job *job, text_line *line)
     return read_attributes(job, line);
 }
 
-/* Whether the line says that it is a record as it stands: "raw NAME ...". */
+/* Whether the line is a raw record: "raw NAME ...". Skips "raw". */
 static bool takes_raw(text_line *line)
 {
     static const char raw[] = "raw";
@@ -469,7 +471,7 @@ static gotrace_status read_event(script_job *job, text_line *line)
     return read_attributes(job, line);
 }
 
-/* The script does not begin with a header. */
+/* Fails because the script does not begin with a header. */
 static gotrace_status fail_header(script_job *job, const text_line *line, const char *start)
 {
     size_t size = (size_t)(line->end - start);
@@ -485,7 +487,7 @@ static gotrace_status fail_header(script_job *job, const text_line *line, const 
                        script_show(start, size).text);
 }
 
-/* "Trace Go1.N", and what a script by meaning says of the clock. */
+/* "Trace Go1.N" and, at level meaning, the clock. */
 static gotrace_status read_header(script_job *job, text_line *line)
 {
     static const char trace[] = "Trace", go[] = "Go1.";
@@ -506,7 +508,7 @@ static gotrace_status read_header(script_job *job, text_line *line)
                           (size_t)(end - version) - strlen(go));
 }
 
-/* The record being put together is complete. */
+/* The current record is complete. */
 static gotrace_status end_record(script_job *job)
 {
     script_record *record = &job->record;
@@ -515,12 +517,12 @@ static gotrace_status end_record(script_job *job)
     if (!record->shape)
         return GOTRACE_OK;
     if (job->version >= SCRIPT_V2 && record->shape->spec->flags & GOTRACE_SPEC_DATA)
-        record->has_data = true; /* what is not shown is empty */
+        record->has_data = true; /* omitted data is empty */
     return script_record_end(job);
 }
 
-/* Whether the line begins a file of an archive of text files (txtar), "-- NAME --"; of any name, or
- * of that one. Go keeps its traces for tests in such archives. */
+/* Whether the line is a file marker of a txtar archive, "-- NAME --", with any name or that one. Go
+ * keeps test traces in such archives. */
 static bool is_marker(const text_line *line, const char *name)
 {
     static const char begin[] = "-- ", end[] = " --";
@@ -537,15 +539,15 @@ static bool is_marker(const text_line *line, const char *name)
     return !name || (size == strlen(name) && memcmp(inside.at, name, size) == 0);
 }
 
-/* What a line of an archive is. */
+/* The position of a line in an archive. */
 typedef enum text_place {
-    TEXT_ALONE = 0, /* there is no archive */
+    TEXT_ALONE = 0, /* not an archive */
     TEXT_BEFORE,    /* in a file before the trace */
     TEXT_TRACE,     /* in the trace */
-    TEXT_AFTER,     /* behind it */
+    TEXT_AFTER,     /* after the trace */
 } text_place;
 
-/* Where this line is, given where the one before it was: a marker is in none of the files. */
+/* The position of this line, given that of the line before. A marker belongs to no file. */
 static text_place place_of(const script_job *job, const text_line *line, text_place place,
                            bool *marker)
 {

@@ -1,6 +1,6 @@
 /*
- * time.c - times of scripts by meaning: nanoseconds since a script's time 0 there, ticks of
- * the tracer's clock in the trace. All of it is exact, or rounded to the nearest.
+ * time.c - conversion between times of scripts by meaning (nanoseconds since the script's time 0)
+ * and ticks of the tracer's clock. Exact, or rounded to the nearest.
  */
 #include "formats/script/script.h"
 
@@ -8,7 +8,7 @@
 
 uint64_t script_ticks(script_time time, uint64_t frequency)
 {
-    /* frequency / 10^9 ticks a nanosecond: their whole part and what is left over. */
+    /* A nanosecond has frequency / 10^9 ticks: integer part and remainder. */
     uint64_t whole = frequency / SECOND, left = frequency % SECOND;
     uint64_t seconds = time.ns / SECOND, ns = time.ns % SECOND;
     uint64_t of_part = time.part * whole;
@@ -43,6 +43,6 @@ bool script_time_read(const char *s, size_t size, script_time *time, bool *negat
 
 bool script_ticks_fit(script_time time, uint64_t frequency)
 {
-    /* What is less than a second has fewer ticks than the frequency, which fits. */
+    /* Less than a second has fewer ticks than the frequency, which fits. */
     return time.ns < SECOND || time.ns / SECOND < (UINT64_MAX / 2) / frequency;
 }
