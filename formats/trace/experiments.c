@@ -1,12 +1,12 @@
 /*
- * experiments.c - the data of experiments (experiments.h) in another version. The source is
- * searched for it where there is an event of an experiment.
+ * experiments.c - copies the data batches of experiments (formats/common/experiments.h). The source
+ * is searched for them at the first event of an experiment.
  */
 #include <stdlib.h>
 
 #include "formats/trace/version.h"
 
-/* The target's row of a batch of data. */
+/* The target's row for a data batch. */
 static const gotrace_event_spec *batch_row(const version_converter *c)
 {
     const gotrace_event_spec *row = gotrace_event_spec_of(c->to, GOTRACE_V2_ExperimentalBatch);
@@ -49,7 +49,8 @@ bool version_experiment_data(version_converter *c)
     const experiment_batch *batches;
     size_t before = c->experiments.next;
     size_t count = experiments_of(&c->experiments, c->e->generation, &batches);
-    /* A generation without an event of the experiment is over before this is called. */
+    /* This is called only for generations with an event of an experiment; the batches of those
+     * skipped are lost. */
     c->losses->counts[LOST_EXPERIMENT_DATA] += c->experiments.next - count - before;
     for (size_t i = 0; i < count; i++)
         if (!copy(c, &batches[i]))

@@ -1,40 +1,40 @@
 /*
- * start.c - how a v1 trace begins: with all goroutines that are there.
+ * start.c - the initial_state of a v1 trace: all goroutines that existed before.
  *
- * v2 reports each goroutine and proc before the first event that needs it, anywhere in the first
+ * v2 records the status of each goroutine and proc before its first event, anywhere in the first
  * generation. So that generation is read twice.
  */
 #include <stdlib.h>
 
 #include "formats/trace/version.h"
 
-/* A goroutine that was there. */
-typedef struct found {
+/* A goroutine that existed before the trace. */
+typedef struct initial_goroutine {
     uint64_t id;
     uint64_t stack;
-    int64_t proc; /* that it runs on */
+    int64_t proc; /* the proc it runs on */
     uint8_t status;
-} found;
+} initial_goroutine;
 
-typedef struct found_proc {
+typedef struct initial_proc {
     int64_t id, thread;
-} found_proc;
+} initial_proc;
 
-/* A list of anything, grown as needed. */
+/* A growing array. */
 typedef struct list {
     void *items;
     size_t count, capacity;
 } list;
 
-typedef struct beginning {
-    list goroutines;    /* found */
-    list procs;         /* found_proc: those that run */
-    list sweeping;      /* their ids */
-    list assisting;     /* uint64_t */
-    uint64_t max_procs; /* GOMAXPROCS, or what it must be at least */
+typedef struct initial_state {
+    list goroutines;    /* initial_goroutine */
+    list procs;         /* initial_proc: procs that run */
+    list sweeping;      /* proc ids */
+    list assisting;     /* goroutine ids (uint64_t) */
+    uint64_t max_procs; /* GOMAXPROCS, or a lower bound of it */
     bool has_max;
     bool gc;
-} beginning;
+} initial_state;
 
 static void *append(list *l, size_t size)
 {
@@ -49,27 +49,27 @@ static void *append(list *l, size_t size)
     return (char *)l->items + size * l->count++;
 }
 
-static bool note_goroutine(beginning *b, const gotrace_event *e)
+static bool record_goroutine(initial_state *b, const gotrace_event *e)
 {
-    found *g = append(&b->goroutines, sizeof *g);
+    initial_goroutine *g = append(&b->goroutines, sizeof *g);
     if (g)
-        *g = (found){e->subject, e->stack, e->proc, (uint8_t)e->args[2]};
+        *g = (initial_goroutine){e->subject, e->stack, e->proc, (uint8_t)e->args[2]};
     return g != NULL;
 }
 
-static bool note_proc(beginning *b, const gotrace_event *e)
+static bool record_proc(initial_state *b, const gotrace_event *e)
 {
     if (e->subject >= b->max_procs && !b->has_max)
         b->max_procs = e->subject + 1;
     if (e->args[1] != PROC_RUNNING && e->args[1] != PROC_IN_SYSCALL)
         return true;
-    found_proc *p = append(&b->procs, sizeof *p);
+    initial_proc *p = append(&b->procs, sizeof *p);
     if (p)
-        *p = (found_proc){(int64_t)e->subject, e->thread};
+        *p = (initial_proc){(int64_t)e->subject, e->thread};
     return p != NULL;
 }
 
-static bool note_id(list *l, uint64_t id)
+static bool record_id(list *l, uint64_t id)
 {
     uint64_t *item = append(l, sizeof *item);
     if (item)
@@ -77,16 +77,16 @@ static bool note_id(list *l, uint64_t id)
     return item != NULL;
 }
 
-static bool note(const version_converter *c, beginning *b, const gotrace_event *e)
+static bool record_status(const version_converter *c, initial_state *b, const gotrace_event *e)
 {
     if (c->rows.source[e->type]->semantics.status)
-        return e->resource == GOTRACE_RESOURCE_PROC ? note_proc(b, e) : note_goroutine(b, e);
+        return e->resource == GOTRACE_RESOURCE_PROC ? record_proc(b, e) : record_goroutine(b, e);
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_GC)
         b->gc = true;
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_SWEEP)
-        return note_id(&b->sweeping, e->subject);
+        return record_id(&b->sweeping, e->subject);
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_MARK_ASSIST)
-        return note_id(&b->assisting, e->subject);
+        return record_id(&b->assisting, e->subject);
     if (c->rows.like[e->type] == c->rows.max_procs) {
         if (!b->has_max)
             b->max_procs = e->value;
@@ -95,8 +95,8 @@ static bool note(const version_converter *c, beginning *b, const gotrace_event *
     return true;
 }
 
-/* Read the first generation. Problems are reported by the converter's own reader. */
-static bool read_beginning(version_converter *c, beginning *b)
+/* Reads the first generation. The converter's own reader reports problems. */
+static bool read_initial_state(version_converter *c, initial_state *b)
 {
     gotrace_config config = {.limits = c->job->config->limits,
                              .spool_dir = c->job->config->spool_dir};
@@ -109,7 +109,7 @@ static bool read_beginning(version_converter *c, beginning *b)
     bool enough_memory = true;
     while (enough_memory && (status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
         if (event.kind != GOTRACE_KIND_SYNC)
-            enough_memory = note(c, b, &event);
+            enough_memory = record_status(c, b, &event);
         else if (++syncs == 2)
             break;
     }
@@ -121,19 +121,19 @@ static bool read_beginning(version_converter *c, beginning *b)
 
 static int by_goroutine(const void *a, const void *b)
 {
-    uint64_t x = ((const found *)a)->id, y = ((const found *)b)->id;
+    uint64_t x = ((const initial_goroutine *)a)->id, y = ((const initial_goroutine *)b)->id;
     return (x > y) - (x < y);
 }
 
 static int by_proc(const void *a, const void *b)
 {
-    int64_t x = ((const found_proc *)a)->id, y = ((const found_proc *)b)->id;
+    int64_t x = ((const initial_proc *)a)->id, y = ((const initial_proc *)b)->id;
     return (x > y) - (x < y);
 }
 
-/* Something that was so when the trace began. */
-static bool was(version_converter *c, const gotrace_event_spec *row, int64_t proc, uint64_t number,
-                uint64_t start)
+/* Emits an event for a state at the initial_state of the trace. */
+static bool emit_initial(version_converter *c, const gotrace_event_spec *row, int64_t proc,
+                         uint64_t number, uint64_t start)
 {
     emission t = {.row = row,
                   .proc = proc,
@@ -144,19 +144,19 @@ static bool was(version_converter *c, const gotrace_event_spec *row, int64_t pro
     return !row || version_emit(c, &t);
 }
 
-static bool emit_goroutines(version_converter *c, const beginning *b, int64_t proc)
+static bool emit_goroutines(version_converter *c, const initial_state *b, int64_t proc)
 {
     for (size_t i = 0; i < b->goroutines.count; i++) {
-        const found *g = (const found *)b->goroutines.items + i;
-        if (!was(c, c->rows.changes[GOTRACE_STATE_NOT_EXIST][GOTRACE_STATE_RUNNABLE], proc, g->id,
-                 g->stack))
+        const initial_goroutine *g = (const initial_goroutine *)b->goroutines.items + i;
+        if (!emit_initial(c, c->rows.changes[GOTRACE_STATE_NOT_EXIST][GOTRACE_STATE_RUNNABLE], proc,
+                          g->id, g->stack))
             return false;
         gotrace_state state = g->status == STATUS_WAITING      ? GOTRACE_STATE_WAITING
                               : g->status == STATUS_IN_SYSCALL ? GOTRACE_STATE_SYSCALL
                                                                : GOTRACE_STATE_RUNNABLE;
-        if (!was(c, c->rows.changes[GOTRACE_STATE_RUNNABLE][state], proc, g->id, 0))
+        if (!emit_initial(c, c->rows.changes[GOTRACE_STATE_RUNNABLE][state], proc, g->id, 0))
             return false;
-        goroutine_now *now = version_goroutine(c, g->id);
+        goroutine_state *now = version_goroutine(c, g->id);
         if (!now)
             return false;
         now->in_syscall = g->status == STATUS_IN_SYSCALL;
@@ -164,23 +164,23 @@ static bool emit_goroutines(version_converter *c, const beginning *b, int64_t pr
     return true;
 }
 
-static bool emit_running(version_converter *c, const beginning *b)
+static bool emit_running(version_converter *c, const initial_state *b)
 {
     const gotrace_event_spec *starts = c->rows.procs[GOTRACE_STATE_IDLE][GOTRACE_STATE_RUNNING];
-    const found_proc *p = b->procs.items;
+    const initial_proc *p = b->procs.items;
     for (size_t i = 0; i < b->procs.count; i++) {
-        proc_now *now = version_proc(c, p[i].id);
-        if (!now || !was(c, starts, p[i].id, (uint64_t)p[i].thread, 0))
+        proc_state *now = version_proc(c, p[i].id);
+        if (!now || !emit_initial(c, starts, p[i].id, (uint64_t)p[i].thread, 0))
             return false;
         now->running = true;
     }
     starts = c->rows.changes[GOTRACE_STATE_RUNNABLE][GOTRACE_STATE_RUNNING];
     for (size_t i = 0; i < b->goroutines.count; i++) {
-        const found *g = (const found *)b->goroutines.items + i;
+        const initial_goroutine *g = (const initial_goroutine *)b->goroutines.items + i;
         if (g->status != STATUS_RUNNING || g->proc == GOTRACE_NO_PROC)
             continue;
-        proc_now *now = version_proc(c, g->proc);
-        if (!now || !was(c, starts, g->proc, g->id, 0))
+        proc_state *now = version_proc(c, g->proc);
+        if (!now || !emit_initial(c, starts, g->proc, g->id, 0))
             return false;
         now->goroutine = g->id;
     }
@@ -192,23 +192,23 @@ static const gotrace_event_spec *begins(const version_converter *c, gotrace_rang
     return row_of_kind(c->to, GOTRACE_KIND_RANGE_BEGIN, range);
 }
 
-/* v1 reports what goes on by its begin only. */
-static bool emit_ranges(version_converter *c, const beginning *b, int64_t proc)
+/* v1 records an active range as a begin. */
+static bool emit_ranges(version_converter *c, const initial_state *b, int64_t proc)
 {
-    if (b->gc && !was(c, begins(c, GOTRACE_RANGE_GC), proc, 0, 0))
+    if (b->gc && !emit_initial(c, begins(c, GOTRACE_RANGE_GC), proc, 0, 0))
         return false;
     const uint64_t *sweeping = b->sweeping.items, *assisting = b->assisting.items;
     for (size_t i = 0; i < b->sweeping.count; i++)
-        if (!was(c, begins(c, GOTRACE_RANGE_SWEEP), (int64_t)sweeping[i], 0, 0))
+        if (!emit_initial(c, begins(c, GOTRACE_RANGE_SWEEP), (int64_t)sweeping[i], 0, 0))
             return false;
     for (size_t i = 0; i < b->assisting.count; i++) {
-        const found key = {.id = assisting[i]};
-        const found *g = b->goroutines.count > 0
-                             ? bsearch(&key, b->goroutines.items, b->goroutines.count, sizeof key,
-                                       by_goroutine)
-                             : NULL;
+        const initial_goroutine key = {.id = assisting[i]};
+        const initial_goroutine *g = b->goroutines.count > 0
+                                         ? bsearch(&key, b->goroutines.items, b->goroutines.count,
+                                                   sizeof key, by_goroutine)
+                                         : NULL;
         if (g && g->status == STATUS_RUNNING &&
-            !was(c, begins(c, GOTRACE_RANGE_MARK_ASSIST), g->proc, 0, 0))
+            !emit_initial(c, begins(c, GOTRACE_RANGE_MARK_ASSIST), g->proc, 0, 0))
             return false;
     }
     return true;
@@ -216,26 +216,26 @@ static bool emit_ranges(version_converter *c, const beginning *b, int64_t proc)
 
 bool version_begin_v1(version_converter *c)
 {
-    beginning b = {.max_procs = 1};
-    bool done = read_beginning(c, &b);
+    initial_state b = {.max_procs = 1};
+    bool done = read_initial_state(c, &b);
     if (done) {
-        const found_proc *first = b.procs.items;
+        const initial_proc *first = b.procs.items;
         if (b.goroutines.count > 0)
-            qsort(b.goroutines.items, b.goroutines.count, sizeof(found), by_goroutine);
+            qsort(b.goroutines.items, b.goroutines.count, sizeof(initial_goroutine), by_goroutine);
         if (b.procs.count > 0)
-            qsort(b.procs.items, b.procs.count, sizeof(found_proc), by_proc);
+            qsort(b.procs.items, b.procs.count, sizeof(initial_proc), by_proc);
         int64_t proc = b.procs.count > 0 ? first->id : 0;
-        /* Where no two stamps may be the same, what was there is written before the trace begins:
-         * each takes a tick, and none of what follows is to be late. */
+        /* If all timestamps of a proc must differ, each of these events takes a tick; they are
+         * written before the time of the first event, so that no later event is delayed. */
         uint64_t room = 3 * b.goroutines.count + b.procs.count + b.sweeping.count + 2;
         room = c->strict ? room : 2;
-        c->early = c->e->ticks > room ? room : 0;
+        c->lead_ticks = c->e->ticks > room ? room : 0;
         done = emit_goroutines(c, &b, proc) && emit_running(c, &b) && emit_ranges(c, &b, proc);
-        /* It says that this was all. */
-        c->early -= c->early > 0;
-        done = done && was(c, c->rows.max_procs, proc, b.max_procs, 0);
+        /* This event ends the list of initial states. */
+        c->lead_ticks -= c->lead_ticks > 0;
+        done = done && emit_initial(c, c->rows.max_procs, proc, b.max_procs, 0);
     }
-    c->early = 0;
+    c->lead_ticks = 0;
     free(b.goroutines.items);
     free(b.procs.items);
     free(b.sweeping.items);

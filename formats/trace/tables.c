@@ -1,15 +1,15 @@
 /*
- * tables.c - the rows, arguments and reasons of both versions; and the target's ids
- * of the source's strings and stacks.
+ * tables.c - rows, arguments and reasons of both versions, and the target's ids for the source's
+ * strings and stacks.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/trace/version.h"
 
-/* ---- events and their arguments ------------------------------------------------------------- */
+/* ---- events and their arguments -------------------------------------------------------------- */
 
-/* The role of an argument, which is the n-th of its kind. */
+/* The role of the n-th argument of that kind. */
 static uint8_t role_of(gotrace_arg_kind kind, unsigned n)
 {
     switch (kind) {
@@ -40,7 +40,7 @@ static void set_roles(version_converter *c, const gotrace_event_spec *row)
     }
 }
 
-/* gotrace_event.args are the arguments of the row in its order, without the time. */
+/* Copies gotrace_event.args, which has the row's arguments in order, without the time. */
 emission version_copy(const version_converter *c, const gotrace_event_spec *row)
 {
     emission t = version_emission(c, row);
@@ -121,8 +121,8 @@ const gotrace_event_spec *version_v1_stop(version_converter *c, gotrace_state to
     return c->rows.changes[GOTRACE_STATE_RUNNING][to];
 }
 
-/* Since 1.21 there are many kinds of stops, of which 0 is an unknown one. Until 1.20 there are two,
- * here in the order of their numbers. */
+/* Since 1.21 a stop-the-world has many kinds, 0 for an unknown one. Until 1.20 there are two kinds,
+ * numbered in this order. */
 enum { ALL_STOPS_SINCE = 21 };
 enum { NO_STOP = 0, MARK_TERMINATION, SWEEP_TERMINATION };
 
@@ -139,7 +139,7 @@ const char *version_v2_stop(const version_converter *c, const char *reason)
     return gotrace_stw_reason(ALL_STOPS_SINCE, sweep ? SWEEP_TERMINATION : MARK_TERMINATION);
 }
 
-/* The kind of 1.21 that has that reason. */
+/* The kind in 1.21 for that reason. */
 static uint64_t kind_of_stop(const char *reason)
 {
     const char *name;
@@ -161,7 +161,7 @@ bool version_stop_kind(const version_converter *c, const char *reason, uint64_t 
 
 /* ---- strings and stacks --------------------------------------------------------------------- */
 
-/* Ids are valid within a generation, on both sides. */
+/* Ids are valid for one generation, in source and target. */
 static void refresh(version_converter *c)
 {
     uint64_t target = gotrace_writer_generation(c->writer);
@@ -177,7 +177,7 @@ bool version_text(version_converter *c, int64_t proc, const char *bytes, size_t 
 {
     enum { V2_LONGEST = 1024 };
     *id = 0;
-    /* Only in a damaged trace; the event that says it is going to be refused. */
+    /* Only in a damaged trace; the writer will refuse the event. */
     if (proc == GOTRACE_NO_PROC && !version_is_v2(c->to))
         return true;
     if (size > V2_LONGEST && version_is_v2(c->to))
@@ -233,7 +233,7 @@ bool version_stack(version_converter *c, uint64_t source, uint64_t *id)
     return true;
 }
 
-/* Where a goroutine starts: until 1.6 a PC. */
+/* The start of a goroutine: until 1.6 a PC, later a stack. */
 bool version_start(version_converter *c, const emission *t, uint64_t *id)
 {
     bool from_pc = gotrace_frame_values(c->from) == 1, to_pc = gotrace_frame_values(c->to) == 1;

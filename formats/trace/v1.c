@@ -1,11 +1,11 @@
 /*
- * v1.c - goroutines and procs in events of go 1.5 to 1.21.
+ * v1.c - transitions of goroutines and procs for a target of go 1.5 to 1.21.
  *
- * From v1 nearly all is the same. From v2: what happens on a thread happened on the proc that the
- * thread has. A goroutine in a system call runs on its proc until the proc is taken from it or
- * stops, which v1 reports as GoSysBlock; the call's end is reported only then, where the goroutine
- * runs again. A coroutine switch is an unblocking, a blocking and a start. A goroutine that C calls
- * into is there from the first call on, and in a system call between two of them.
+ * From v1, nearly everything is copied. From v2: events of a thread become events of the proc that
+ * the thread has. A goroutine in a system call runs on its proc until the proc is taken or stops,
+ * which v1 records as GoSysBlock; only then does v1 record the end of the call, when the goroutine
+ * runs again. A coroutine switch becomes an unblock, a block and a start. A goroutine created for
+ * calls from C exists from the first call on, and is in a system call between calls.
  */
 #include "formats/trace/version.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- from v1 -------------------------------------------------------------------------------- */
 
-/* v1's arguments by their kinds; regions and messages have code of their own. */
+/* Copies v1 arguments by kind; regions and messages are handled separately. */
 static bool same_event(version_converter *c)
 {
     const gotrace_event *e = c->e;
@@ -29,7 +29,7 @@ static bool same_event(version_converter *c)
     t.text = e->text;
     t.text_size = e->text_size;
     if (row_is(row->semantics.other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
-        t.proc = GOTRACE_NO_PROC; /* the writer finds its place */
+        t.proc = GOTRACE_NO_PROC; /* the writer chooses the proc */
     if (source->semantics.text && !row->semantics.text)
         version_lose(c, LOST_WAIT_REASONS);
     else if (row_has(source, GOTRACE_ARG_STRING) && !row_has(row, GOTRACE_ARG_STRING))
@@ -37,7 +37,7 @@ static bool same_event(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* Goroutines that wake others when a timer is due are listed at the end of a trace. */
+/* v1 lists goroutines that run timers at the end of the trace. */
 static bool remember_timer(version_converter *c)
 {
     enum { LANE_TIMER = 1000001 };
@@ -68,20 +68,20 @@ bool version_v1_end(version_converter *c)
 
 /* ---- from v2: goroutines -------------------------------------------------------------------- */
 
-/* A transition of the event's goroutine, where it happened. */
+/* A transition of the event's subject in the event's context. */
 static emission transition(const version_converter *c, const gotrace_event_spec *row)
 {
     emission t = version_emission(c, row);
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
     if (t.proc == GOTRACE_NO_PROC) {
-        /* What happens on no proc is in the tracer's global buffer, and nobody does it. */
+        /* Events without a proc are in the tracer's global buffer and have no goroutine. */
         t.proc = -1;
         t.goroutine = 0;
     }
     return t;
 }
 
-/* The target's row by which a goroutine changes so. */
+/* The target's row for that change of a goroutine. */
 static const gotrace_event_spec *change(const version_converter *c, gotrace_state from,
                                         gotrace_state to)
 {
@@ -91,7 +91,7 @@ static const gotrace_event_spec *change(const version_converter *c, gotrace_stat
 static bool starts(version_converter *c)
 {
     emission t = transition(c, change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING));
-    proc_now *p = version_proc(c, t.proc);
+    proc_state *p = version_proc(c, t.proc);
     if (!p)
         return false;
     p->goroutine = c->e->subject;
@@ -102,7 +102,7 @@ static bool starts(version_converter *c)
 static bool stops_by(version_converter *c, const gotrace_event_spec *row)
 {
     emission t = transition(c, row);
-    proc_now *p = version_proc(c, t.proc);
+    proc_state *p = version_proc(c, t.proc);
     if (!p)
         return false;
     p->goroutine = 0;
@@ -144,10 +144,10 @@ static bool unblocks(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* A thread of C calls a function of Go, for the first time or again. */
+/* A C thread calls into Go, for the first time or again. */
 static bool call_from_c(version_converter *c)
 {
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     bool again = g->from_c;
@@ -171,13 +171,13 @@ static bool call_begins(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* The proc is lost to the system call that its goroutine is in. */
+/* The proc is taken from its goroutine, which is in a system call. */
 static bool call_blocks(version_converter *c, int64_t proc)
 {
-    proc_now *p = version_proc(c, proc);
+    proc_state *p = version_proc(c, proc);
     if (!p || p->goroutine == 0)
         return p != NULL;
-    goroutine_now *g = version_goroutine(c, p->goroutine);
+    goroutine_state *g = version_goroutine(c, p->goroutine);
     if (!g)
         return false;
     emission t = version_emission(c, change(c, GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL));
@@ -191,7 +191,7 @@ static bool call_blocks(version_converter *c, int64_t proc)
 static bool call_exits(version_converter *c, uint64_t goroutine)
 {
     emission t = version_emission(c, change(c, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE));
-    goroutine_now *g = version_goroutine(c, goroutine);
+    goroutine_state *g = version_goroutine(c, goroutine);
     if (!g)
         return false;
     g->in_syscall = false;
@@ -201,11 +201,11 @@ static bool call_exits(version_converter *c, uint64_t goroutine)
     return version_emit(c, &t);
 }
 
-/* It goes on where it was. v1 reports that only where it reported the call as one that blocks, as
- * that of a goroutine found in it when tracing started. */
+/* The goroutine continues on its proc. v1 records that only for a call recorded as blocking, such
+ * as one in progress at the initial_state of the trace. */
 static bool call_ends(version_converter *c)
 {
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     if (g->in_syscall)
@@ -216,7 +216,7 @@ static bool call_ends(version_converter *c)
 
 static bool call_ends_blocked(version_converter *c)
 {
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     if (!g->in_syscall && c->e->proc != GOTRACE_NO_PROC && !call_blocks(c, c->e->proc))
@@ -226,7 +226,7 @@ static bool call_ends_blocked(version_converter *c)
 
 static bool returns_to_c(version_converter *c)
 {
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     g->from_c = true;
@@ -239,7 +239,7 @@ static bool returns_to_c(version_converter *c)
 static bool proc_starts(version_converter *c)
 {
     emission t = version_emission(c, c->rows.procs[GOTRACE_STATE_IDLE][GOTRACE_STATE_RUNNING]);
-    proc_now *p = version_proc(c, (int64_t)c->e->subject);
+    proc_state *p = version_proc(c, (int64_t)c->e->subject);
     if (!p)
         return false;
     p->running = true;
@@ -254,8 +254,8 @@ static bool proc_stops(version_converter *c)
     emission t = version_emission(c, c->rows.procs[GOTRACE_STATE_RUNNING][GOTRACE_STATE_IDLE]);
     t.proc = (int64_t)c->e->subject;
     t.goroutine = 0;
-    proc_now *p = version_proc(c, t.proc);
-    /* One that was left in a system call has been reported as stopped already. */
+    proc_state *p = version_proc(c, t.proc);
+    /* A proc left in a system call was already recorded as stopped. */
     if (!p || !p->running || c->e->from == GOTRACE_STATE_IDLE)
         return p != NULL;
     p->running = false;
@@ -266,13 +266,13 @@ static bool proc_stops(version_converter *c)
 
 static bool status(version_converter *c)
 {
-    /* Those of the first generation were written when the trace began. */
+    /* The statuses of the first generation were written at the initial_state. */
     if (c->e->resource == GOTRACE_RESOURCE_GOROUTINE && c->e->stack != 0)
         version_lose(c, LOST_STATUS_STACKS);
     return true;
 }
 
-/* How a goroutine goes from one state to another. */
+/* Converts a transition of a goroutine. */
 typedef bool (*step)(version_converter *);
 static const step steps[ROW_STATES][ROW_STATES] = {
     [GOTRACE_STATE_NOT_EXIST] = {[GOTRACE_STATE_RUNNABLE] = create,
@@ -301,7 +301,8 @@ static bool step_from(version_converter *c, gotrace_state from, gotrace_state to
     return done;
 }
 
-/* A change without a step is two: every state can be left for, and reached from, runnable. */
+/* A change without a step is split into two: from every state to runnable, and from runnable to
+ * every state. */
 static bool goroutine_changes(version_converter *c)
 {
     gotrace_state from = c->e->from, to = c->e->to;

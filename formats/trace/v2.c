@@ -1,19 +1,20 @@
 /*
- * v2.c - goroutines and procs in events of go 1.22 and later.
+ * v2.c - transitions of goroutines and procs for a target of go 1.22 or later.
  *
- * From v2 nearly all is the same: a coroutine switch is written as its three parts where the target
- * has none. From v1: what happened on a proc happened on the thread that the proc was started on.
- * v1 does not give the thread of every event, or gives one that is busy; then one is made up.
+ * From v2, nearly everything is copied; a coroutine switch is written as its three parts if the
+ * target has no such event. From v1: events of a proc become events of the thread that the proc was
+ * started on. v1 does not contain the thread of every event, or contains one that is busy; then a
+ * thread is made up.
  *
- * A system call that did not block is an instant in v1, and here takes a nanosecond, as Go 1.27
- * reads v1 traces. One that blocks loses its proc where v1 stops it: until then the thread keeps
- * it.
+ * A system call that did not block is an instant in v1; here it takes a nanosecond, as in Go 1.27's
+ * reader of v1 traces. One that blocks loses its proc when v1 stops the proc; until then the thread
+ * keeps it.
  */
 #include <stdlib.h>
 
 #include "formats/trace/version.h"
 
-/* The target's rows for a change of a goroutine, and of a proc. */
+/* The target's row for that change of a goroutine or proc. */
 static const gotrace_event_spec *change(const version_converter *c, gotrace_state from,
                                         gotrace_state to)
 {
@@ -26,14 +27,14 @@ static const gotrace_event_spec *proc_change(const version_converter *c, gotrace
     return c->rows.procs[from][to];
 }
 
-/* A target without an event for goroutines created waiting has them created runnable, and what
- * unblocks one for the first time is left out. */
+/* If the target has no event for goroutines created waiting, they are created runnable, and their
+ * first unblock is omitted. */
 static bool create_blocked(version_converter *c, emission *t)
 {
     t->row = change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_WAITING);
     if (t->row)
         return version_emit(c, t);
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     g->runnable = true;
@@ -44,7 +45,7 @@ static bool create_blocked(version_converter *c, emission *t)
 
 /* ---- from v2 -------------------------------------------------------------------------------- */
 
-/* Later generations' statuses are the writer's, but for their stacks. */
+/* The writer adds the statuses of later generations; here only their stacks are lost. */
 static bool status(version_converter *c)
 {
     const gotrace_event_spec *row = c->rows.like[c->e->type];
@@ -59,7 +60,7 @@ static bool status(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* The event at hand is a change of its subject, alone or as part of a record that the target does
+/* Writes the change of the event's subject, which may be a part of a record that the target does
  * not have. */
 static bool write_change(version_converter *c, gotrace_state from, gotrace_state to)
 {
@@ -74,7 +75,7 @@ static bool write_change(version_converter *c, gotrace_state from, gotrace_state
         return create_blocked(c, &t);
     if (t.row)
         return version_emit(c, &t);
-    /* A change without a row is two, where it can be. */
+    /* A change without a row is split into two if possible. */
     if (!proc && change(c, from, GOTRACE_STATE_RUNNABLE) && change(c, GOTRACE_STATE_RUNNABLE, to))
         return write_change(c, from, GOTRACE_STATE_RUNNABLE) &&
                write_change(c, GOTRACE_STATE_RUNNABLE, to);
@@ -82,32 +83,32 @@ static bool write_change(version_converter *c, gotrace_state from, gotrace_state
     return true;
 }
 
-/* An unblocking that the target has no need of: the goroutine was created runnable there. */
+/* Whether an unblock is redundant, because the goroutine was created runnable in the target. */
 static bool is_runnable_already(version_converter *c)
 {
     const gotrace_event *e = c->e;
     if (e->resource != GOTRACE_RESOURCE_GOROUTINE || e->from != GOTRACE_STATE_WAITING ||
         e->to != GOTRACE_STATE_RUNNABLE)
         return false;
-    goroutine_now *g = idmap_find(&c->goroutines, e->subject);
+    goroutine_state *g = idmap_find(&c->goroutines, e->subject);
     bool runnable = g && g->runnable;
     if (runnable)
         g->runnable = false;
     return runnable;
 }
 
-/* A proc that is taken because its thread's goroutine ends in a system call: the reader makes such
- * an event, without a number, before that of the end. */
-static bool is_made_steal(const version_converter *c)
+/* Whether the reader made this event: before the end of a goroutine in a system call, the proc is
+ * taken from its thread. Such an event has no sequence number. */
+static bool is_reader_made_steal(const version_converter *c)
 {
     const gotrace_event_spec *source = version_source(c);
     return source->semantics.resource == GOTRACE_RESOURCE_PROC && source->semantics.numbered &&
            source->semantics.proc.to == GOTRACE_STATE_IDLE && c->e->args[1] == 0;
 }
 
-/* A record that changes several goroutines is several events at the same place. Where the target
- * has such a record, the first of them is copied with all its arguments, and the rest is part of
- * that; else each is written by the target's row for its change. */
+/* A record that changes several goroutines is several events with one offset. If the target has the
+ * record, the first of them is copied with all arguments and the others are skipped; otherwise each
+ * is written by the target's row for its change. */
 static bool from_v2(version_converter *c)
 {
     const gotrace_event *e = c->e;
@@ -118,7 +119,7 @@ static bool from_v2(version_converter *c)
     const gotrace_event_spec *source = version_source(c);
     if (source->semantics.status)
         return status(c);
-    if (is_made_steal(c))
+    if (is_reader_made_steal(c))
         return true;
     bool first = !c->has_record || c->record != e->offset;
     c->has_record = true;
@@ -135,15 +136,14 @@ static bool from_v2(version_converter *c)
 
 /* ---- from v1: procs that run goroutines ------------------------------------------------------ */
 
-/* What whole-program events need is a proc that runs a goroutine: the one with the lowest number.
- * A proc enters the heap when it begins to run one, and leaves it when it is found at the top and
- * runs none. */
-static bool runs_goroutine(const proc_now *p)
+/* Global events need a proc that runs a goroutine: the one with the lowest number. The heap has all
+ * procs that run a goroutine; a proc that does not is removed when it gets to the top. */
+static bool runs_goroutine(const proc_state *p)
 {
     return p->running && p->goroutine != 0;
 }
 
-static bool list_busy(version_converter *c, int64_t proc, proc_now *p)
+static bool list_busy(version_converter *c, int64_t proc, proc_state *p)
 {
     if (p->listed || !runs_goroutine(p))
         return true;
@@ -180,7 +180,7 @@ static void drop_first_busy(version_converter *c)
 static bool find_busy(version_converter *c, int64_t *proc)
 {
     for (; c->busy_count > 0; drop_first_busy(c)) {
-        proc_now *p = idmap_find(&c->procs, c->busy_procs[0]);
+        proc_state *p = idmap_find(&c->procs, c->busy_procs[0]);
         if (runs_goroutine(p)) {
             *proc = (int64_t)c->busy_procs[0];
             return true;
@@ -192,12 +192,12 @@ static bool find_busy(version_converter *c, int64_t *proc)
 
 /* ---- from v1: threads ----------------------------------------------------------------------- */
 
-/* Threads that are made up have numbers that no system gives. */
-enum { THREAD_NOBODY = INT32_MAX };
+/* Ids of made-up threads are larger than those of any system. */
+enum { LOWEST_MADE_UP_THREAD = INT32_MAX };
 
-static thread_now *thread_of(version_converter *c, int64_t thread)
+static thread_state *thread_of(version_converter *c, int64_t thread)
 {
-    thread_now *t = idmap_insert(&c->threads, (uint64_t)thread);
+    thread_state *t = idmap_insert(&c->threads, (uint64_t)thread);
     if (!t)
         version_no_memory(c);
     return t;
@@ -205,10 +205,10 @@ static thread_now *thread_of(version_converter *c, int64_t thread)
 
 static int64_t make_up_thread(version_converter *c)
 {
-    return THREAD_NOBODY + ++c->invented;
+    return LOWEST_MADE_UP_THREAD + ++c->last_made_up_thread;
 }
 
-/* Something that a thread does. */
+/* An event of that thread. */
 static emission on_thread(const version_converter *c, const gotrace_event_spec *row, int64_t thread)
 {
     emission t = version_emission(c, row);
@@ -218,11 +218,11 @@ static emission on_thread(const version_converter *c, const gotrace_event_spec *
     return t;
 }
 
-/* Bind the proc to a thread: the one given, if it is free. */
+/* Binds the proc to a thread: the wanted one if it is free. */
 static bool bind(version_converter *c, int64_t proc, int64_t wanted)
 {
-    proc_now *p = version_proc(c, proc);
-    thread_now *thread = wanted == GOTRACE_NO_THREAD ? NULL : thread_of(c, wanted);
+    proc_state *p = version_proc(c, proc);
+    thread_state *thread = wanted == GOTRACE_NO_THREAD ? NULL : thread_of(c, wanted);
     if (!p || c->status < 0)
         return false;
     if (!thread || thread->has_proc) {
@@ -231,7 +231,7 @@ static bool bind(version_converter *c, int64_t proc, int64_t wanted)
         if (!thread)
             return false;
     }
-    /* A proc that starts before the tracer has reported what was there, was running. */
+    /* A proc that starts before the initial state is complete was running. */
     bool was_running = !c->started && !p->known;
     thread->has_proc = true;
     thread->proc = proc;
@@ -249,10 +249,10 @@ static bool bind(version_converter *c, int64_t proc, int64_t wanted)
 
 static bool unbind(version_converter *c, int64_t proc)
 {
-    proc_now *p = version_proc(c, proc);
+    proc_state *p = version_proc(c, proc);
     if (!p || !p->running)
         return p != NULL;
-    thread_now *thread = thread_of(c, p->thread);
+    thread_state *thread = thread_of(c, p->thread);
     if (!thread)
         return false;
     thread->has_proc = false;
@@ -261,13 +261,13 @@ static bool unbind(version_converter *c, int64_t proc)
     return version_emit(c, &t);
 }
 
-/* Let the proc have a thread on which no other goroutine is in a system call. */
+/* Gives the proc a thread that has no other goroutine in a system call. */
 static bool free_thread(version_converter *c, int64_t proc)
 {
-    proc_now *p = version_proc(c, proc);
+    proc_state *p = version_proc(c, proc);
     if (!p)
         return false;
-    thread_now *thread = p->thread == GOTRACE_NO_THREAD ? NULL : thread_of(c, p->thread);
+    thread_state *thread = p->thread == GOTRACE_NO_THREAD ? NULL : thread_of(c, p->thread);
     if (c->status < 0)
         return false;
     bool busy = p->goroutine == 0 && thread && thread->has_goroutine;
@@ -276,30 +276,30 @@ static bool free_thread(version_converter *c, int64_t proc)
     return unbind(c, proc) && bind(c, proc, busy || !thread ? GOTRACE_NO_THREAD : p->thread);
 }
 
-/* ---- from v1: places ------------------------------------------------------------------------ */
+/* ---- from v1: context of events -------------------------------------------------------------- */
 
-/* The proc on which a goroutine runs: the one that stopped the world, or (0) any. Where there is
- * none, *proc is unchanged. */
+/* A proc that runs a goroutine: the one that runs `stopper` or, if that is 0, any. Otherwise *proc
+ * is unchanged. */
 static bool find_running(version_converter *c, uint64_t stopper, int64_t *proc)
 {
     if (stopper == 0)
         return find_busy(c, proc);
-    const proc_now *p = idmap_find(&c->procs, (uint64_t)c->stop_proc);
+    const proc_state *p = idmap_find(&c->procs, (uint64_t)c->stop_proc);
     if (!p || !p->running || p->goroutine != stopper)
         return false;
     *proc = c->stop_proc;
     return true;
 }
 
-/* The tracer says where these events were written, but not always by whom: what is about the whole
- * program may then be an event of any goroutine that runs. */
+/* v1 records on which proc an event was written, but not always by which goroutine; a global event
+ * may then belong to any running goroutine. */
 bool version_v2_place(version_converter *c, emission *t, bool goroutine)
 {
     int64_t proc = t->proc;
     const gotrace_semantics *s = &t->row->semantics;
     bool ends_stop = s->kind == GOTRACE_KIND_RANGE_END && s->range == GOTRACE_RANGE_STW;
     uint64_t wanted = ends_stop ? c->stop_goroutine : 0;
-    proc_now *p = proc == GOTRACE_NO_PROC ? NULL : version_proc(c, proc);
+    proc_state *p = proc == GOTRACE_NO_PROC ? NULL : version_proc(c, proc);
     if (c->status < 0)
         return false;
     bool good = p && p->running && !p->lost && (!goroutine || p->goroutine != 0) &&
@@ -323,22 +323,24 @@ bool version_v2_place(version_converter *c, emission *t, bool goroutine)
     return true;
 }
 
-/* ---- from v1: what was there ---------------------------------------------------------------- */
+/* ---- from v1: initial state ------------------------------------------------------------------ */
 
-/* A goroutine that was there is created in v1, and then found waiting, in a system call or running;
- * what is none of these is runnable. Until that is known it is kept. */
-static bool found(version_converter *c)
+/* A goroutine that existed before the trace is created in v1, and then recorded as waiting, in a
+ * system call or running; without such an event it is runnable. Until that is known it is kept in
+ * c->undetermined. */
+static bool keep_undetermined(version_converter *c)
 {
-    uint64_t *start = idmap_insert(&c->found, c->e->subject);
+    uint64_t *start = idmap_insert(&c->undetermined, c->e->subject);
     if (!start)
         return version_no_memory(c);
     *start = c->e->start_stack;
     return true;
 }
 
-static bool was(version_converter *c, uint64_t goroutine, uint64_t state, int64_t thread)
+static bool emit_initial_status(version_converter *c, uint64_t goroutine, uint64_t state,
+                                int64_t thread)
 {
-    const uint64_t *start = idmap_find(&c->found, goroutine);
+    const uint64_t *start = idmap_find(&c->undetermined, goroutine);
     emission t = on_thread(c, c->rows.status_stack ? c->rows.status_stack : c->rows.status,
                            state == STATUS_IN_SYSCALL ? GOTRACE_NO_THREAD : thread);
     t.numbers[ROLE_GOROUTINE] = goroutine;
@@ -349,46 +351,47 @@ static bool was(version_converter *c, uint64_t goroutine, uint64_t state, int64_
     if (t.start != 0 && t.row == c->rows.status)
         version_lose(c, LOST_START_FUNCTIONS);
     t.start_is_stack = true;
-    idmap_remove(&c->found, goroutine);
+    idmap_remove(&c->undetermined, goroutine);
     return version_emit(c, &t);
 }
 
 static bool found_waiting(version_converter *c)
 {
-    return was(c, c->e->subject, STATUS_WAITING, GOTRACE_NO_THREAD);
+    return emit_initial_status(c, c->e->subject, STATUS_WAITING, GOTRACE_NO_THREAD);
 }
 
 static bool found_in_syscall(version_converter *c)
 {
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     if (!g)
         return false;
     g->thread = make_up_thread(c);
-    thread_now *thread = thread_of(c, g->thread);
+    thread_state *thread = thread_of(c, g->thread);
     if (!thread)
         return false;
     thread->has_goroutine = true;
-    return was(c, c->e->subject, STATUS_IN_SYSCALL, g->thread);
+    return emit_initial_status(c, c->e->subject, STATUS_IN_SYSCALL, g->thread);
 }
 
-static bool rest_was_runnable(version_converter *c)
+static bool emit_rest_as_runnable(version_converter *c)
 {
-    uint64_t *goroutines = idmap_sorted_keys(&c->found);
-    size_t count = c->found.count;
+    uint64_t *goroutines = idmap_sorted_keys(&c->undetermined);
+    size_t count = c->undetermined.count;
     bool done = goroutines || count == 0 || version_no_memory(c);
     for (size_t i = 0; done && i < count; i++)
-        done = was(c, goroutines[i], STATUS_RUNNABLE, GOTRACE_NO_THREAD);
+        done = emit_initial_status(c, goroutines[i], STATUS_RUNNABLE, GOTRACE_NO_THREAD);
     free(goroutines);
     return done;
 }
 
 /* ---- from v1: goroutines -------------------------------------------------------------------- */
 
-/* A creation is kept until the next event, which may say in what state the goroutine is created. */
+/* A creation is delayed until the next event, which may determine the state in which the goroutine
+ * is created. */
 static bool create(version_converter *c)
 {
     if ((c->e->flags & GOTRACE_EVENT_INITIAL) && !c->started)
-        return found(c);
+        return keep_undetermined(c);
     c->created = *c->e;
     c->has_created = true;
     return true;
@@ -396,9 +399,9 @@ static bool create(version_converter *c)
 
 static bool create_in_syscall(version_converter *c)
 {
-    goroutine_now *g = version_goroutine(c, c->e->subject);
+    goroutine_state *g = version_goroutine(c, c->e->subject);
     int64_t id = make_up_thread(c);
-    thread_now *thread = thread_of(c, id);
+    thread_state *thread = thread_of(c, id);
     if (!g || !thread)
         return false;
     g->thread = id;
@@ -409,21 +412,21 @@ static bool create_in_syscall(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* found_as: the state that the next event reports, or runnable. */
-static bool create_now(version_converter *c, gotrace_state found_as)
+/* initial: the state given by the next event, or runnable. */
+static bool create_now(version_converter *c, gotrace_state initial)
 {
-    if (found_as == GOTRACE_STATE_SYSCALL)
+    if (initial == GOTRACE_STATE_SYSCALL)
         return create_in_syscall(c);
     emission t = version_emission(c, change(c, GOTRACE_STATE_NOT_EXIST, GOTRACE_STATE_RUNNABLE));
     if (!version_v2_place(c, &t, false))
         return c->status >= 0;
     t.numbers[ROLE_GOROUTINE] = c->e->subject;
     t.start = c->e->start_stack;
-    return found_as == GOTRACE_STATE_WAITING ? create_blocked(c, &t) : version_emit(c, &t);
+    return initial == GOTRACE_STATE_WAITING ? create_blocked(c, &t) : version_emit(c, &t);
 }
 
-/* Write the creation that was kept. *done: the event at hand is part of it. */
-static bool create_kept(version_converter *c, const gotrace_event *now, bool *done)
+/* Writes the delayed creation. *done: the current event is part of it. */
+static bool write_delayed_creation(version_converter *c, const gotrace_event *now, bool *done)
 {
     gotrace_event created = c->created;
     const gotrace_semantics *s = now ? &c->rows.source[now->type]->semantics : NULL;
@@ -435,27 +438,27 @@ static bool create_kept(version_converter *c, const gotrace_event *now, bool *do
     return written;
 }
 
-/* Before anything that is not about what was there, say what was. */
-bool version_v2_within(version_converter *c, bool *done)
+/* Completes the initial state before the first event that is not part of it. */
+bool version_v2_prepare(version_converter *c, bool *done)
 {
     if (c->has_created)
-        return create_kept(c, c->e, done);
+        return write_delayed_creation(c, c->e, done);
     const gotrace_semantics *s = &version_source(c)->semantics;
     bool about = (c->e->flags & GOTRACE_EVENT_INITIAL) || s->proc.to == GOTRACE_STATE_RUNNING ||
                  s->other.to == GOTRACE_STATE_RUNNING || c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
     if (about && !c->started)
         return true;
     c->started = true;
-    return c->found.count == 0 || rest_was_runnable(c);
+    return c->undetermined.count == 0 || emit_rest_as_runnable(c);
 }
 
 static bool starts(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    proc_now *p = version_proc(c, e->proc);
+    proc_state *p = version_proc(c, e->proc);
     if (!p || !free_thread(c, e->proc))
         return false;
-    thread_now *thread = thread_of(c, p->thread);
+    thread_state *thread = thread_of(c, p->thread);
     if (!thread)
         return false;
     p->goroutine = e->subject;
@@ -466,8 +469,9 @@ static bool starts(version_converter *c)
         return false;
     emission t = on_thread(c, change(c, GOTRACE_STATE_RUNNABLE, GOTRACE_STATE_RUNNING), p->thread);
     t.numbers[ROLE_GOROUTINE] = e->subject;
-    bool was_there = idmap_find(&c->found, e->subject) != NULL;
-    if (was_there ? !was(c, e->subject, STATUS_RUNNING, p->thread) : !version_emit(c, &t))
+    bool undetermined = idmap_find(&c->undetermined, e->subject) != NULL;
+    if (undetermined ? !emit_initial_status(c, e->subject, STATUS_RUNNING, p->thread)
+                     : !version_emit(c, &t))
         return false;
     if (!row_has(version_source(c), GOTRACE_ARG_STRING))
         return true;
@@ -477,12 +481,12 @@ static bool starts(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* It blocks, yields or ends. */
+/* The goroutine blocks, yields or ends. */
 static bool stops(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    proc_now *p = version_proc(c, e->proc);
-    thread_now *thread = p && p->running ? thread_of(c, p->thread) : NULL;
+    proc_state *p = version_proc(c, e->proc);
+    thread_state *thread = p && p->running ? thread_of(c, p->thread) : NULL;
     if (!p || c->status < 0)
         return false;
     const gotrace_semantics *s = &version_source(c)->semantics;
@@ -500,11 +504,11 @@ static bool stops(version_converter *c)
 static bool unblocks(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    proc_now *p = e->proc < 0 ? NULL : version_proc(c, e->proc);
+    proc_state *p = e->proc < 0 ? NULL : version_proc(c, e->proc);
     if (c->status < 0)
         return false;
-    /* Without a proc: by a thread that does nothing else. */
-    int64_t thread = p && p->running ? p->thread : THREAD_NOBODY;
+    /* Without a proc, a separate thread is used. */
+    int64_t thread = p && p->running ? p->thread : LOWEST_MADE_UP_THREAD;
     emission t = on_thread(c, change(c, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE), thread);
     t.numbers[ROLE_GOROUTINE] = e->subject;
     return version_emit(c, &t);
@@ -514,8 +518,8 @@ static bool unblocks(version_converter *c)
 
 static bool call_begins(version_converter *c)
 {
-    proc_now *p = version_proc(c, c->e->proc);
-    goroutine_now *g = version_goroutine(c, c->e->goroutine);
+    proc_state *p = version_proc(c, c->e->proc);
+    goroutine_state *g = version_goroutine(c, c->e->goroutine);
     if (!p || !g)
         return false;
     g->thread = p->thread;
@@ -523,12 +527,12 @@ static bool call_begins(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* One that does not block. */
+/* A system call that does not block. */
 static bool call(version_converter *c)
 {
     if (!call_begins(c))
         return false;
-    const proc_now *p = version_proc(c, c->e->proc);
+    const proc_state *p = version_proc(c, c->e->proc);
     emission t = on_thread(c, change(c, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING), p->thread);
     t.stack = 0;
     return version_emit(c, &t);
@@ -536,7 +540,7 @@ static bool call(version_converter *c)
 
 static bool call_blocks(version_converter *c)
 {
-    proc_now *p = version_proc(c, c->e->proc);
+    proc_state *p = version_proc(c, c->e->proc);
     if (!p || (c->e->from == GOTRACE_STATE_RUNNING && !call_begins(c)))
         return false;
     p->goroutine = 0;
@@ -547,14 +551,14 @@ static bool call_blocks(version_converter *c)
 static bool call_exits(version_converter *c)
 {
     const gotrace_event *e = c->e;
-    goroutine_now *g = version_goroutine(c, e->subject);
+    goroutine_state *g = version_goroutine(c, e->subject);
     if (!g)
         return false;
-    int64_t thread = g->thread == GOTRACE_NO_THREAD ? THREAD_NOBODY : g->thread;
-    thread_now *now = thread_of(c, thread);
+    int64_t thread = g->thread == GOTRACE_NO_THREAD ? LOWEST_MADE_UP_THREAD : g->thread;
+    thread_state *now = thread_of(c, thread);
     if (!now)
         return false;
-    const proc_now *p = now->has_proc ? version_proc(c, now->proc) : NULL;
+    const proc_state *p = now->has_proc ? version_proc(c, now->proc) : NULL;
     if (c->status < 0 || (p && p->lost && !unbind(c, now->proc)))
         return false;
     now->has_goroutine = false;
@@ -595,7 +599,7 @@ static bool from_v1(version_converter *c)
 {
     const gotrace_semantics *s = &version_source(c)->semantics;
     if (c->e->flags & GOTRACE_EVENT_FUTILE) {
-        /* Go's reader of v1 traces leaves them out as well. */
+        /* As in Go's reader of v1 traces. */
         version_lose(c, LOST_FUTILE);
         return true;
     }
@@ -617,7 +621,7 @@ bool version_to_v2(version_converter *c)
 bool version_v2_end(version_converter *c)
 {
     bool done;
-    if (c->has_created && !create_kept(c, NULL, &done))
+    if (c->has_created && !write_delayed_creation(c, NULL, &done))
         return false;
-    return c->found.count == 0 || rest_was_runnable(c);
+    return c->undetermined.count == 0 || emit_rest_as_runnable(c);
 }

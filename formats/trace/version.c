@@ -1,21 +1,21 @@
 /*
- * version.c - a trace as another version of Go would have written it.
+ * version.c - converts a trace to another version of the format.
  *
- * The reader gives the source's events in order, with their meaning; the writer takes what happened
- * and does the rest: sequence numbers, statuses, batches, tables. This file
- * and its neighbours translate. What the target cannot represent is counted.
+ * The reader returns the events of the source in order, with their meaning; the writer adds
+ * sequence numbers, statuses, batches and tables. This file and its neighbours translate between
+ * the two, and count what the target cannot represent.
  *
- * Times: between versions of v1 ticks are kept, but where the target wants all stamps of a proc to
- * differ (from 1.19) and the source does not have them so. There, and between v1 and v2, a tick of
- * the target is a nanosecond, and what happens at the same time happens a nanosecond later: so does
- * Go 1.27 when it reads v1 traces.
+ * Times: between versions of v1 ticks are preserved, unless the target requires all timestamps of a
+ * proc to differ (from 1.19 on) and the source does not. In that case, and between v1 and v2, a
+ * tick of the target is a nanosecond, and simultaneous events are moved apart by a nanosecond, as
+ * in Go 1.27's reader of v1 traces.
  */
 #include "formats/trace/version.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { STRICT_SINCE = 19 }; /* all stamps of a proc differ */
+enum { STRICT_SINCE = 19 }; /* from then on, all timestamps of a proc differ */
 
 static const char *const loss_names[LOST_COUNT] = {
 #define VERSION_NAME(id, text) [LOST_##id] = text,
@@ -82,12 +82,12 @@ bool version_loss(const version_losses *losses, int version, size_t n, char *tex
     return true;
 }
 
-/* ---- what is followed ----------------------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
-proc_now *version_proc(version_converter *c, int64_t proc)
+proc_state *version_proc(version_converter *c, int64_t proc)
 {
     size_t before = c->procs.count;
-    proc_now *p = idmap_insert(&c->procs, (uint64_t)proc);
+    proc_state *p = idmap_insert(&c->procs, (uint64_t)proc);
     if (!p)
         version_no_memory(c);
     else if (c->procs.count != before)
@@ -95,10 +95,10 @@ proc_now *version_proc(version_converter *c, int64_t proc)
     return p;
 }
 
-goroutine_now *version_goroutine(version_converter *c, uint64_t goroutine)
+goroutine_state *version_goroutine(version_converter *c, uint64_t goroutine)
 {
     size_t before = c->goroutines.count;
-    goroutine_now *g = idmap_insert(&c->goroutines, goroutine);
+    goroutine_state *g = idmap_insert(&c->goroutines, goroutine);
     if (!g)
         version_no_memory(c);
     else if (c->goroutines.count != before)
@@ -106,13 +106,13 @@ goroutine_now *version_goroutine(version_converter *c, uint64_t goroutine)
     return g;
 }
 
-/* ---- events for the writer ------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 emission version_emission(const version_converter *c, const gotrace_event_spec *row)
 {
     const gotrace_event *e = c->e;
     bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
-    /* What v1 has in the context of a goroutine is what v2 has, but in system calls. */
+    /* The goroutine in whose context a v1 event is, is that of v2 too, except in system calls. */
     return (emission){.row = row,
                       .proc = e->proc,
                       .thread = to_v2 ? e->thread : GOTRACE_NO_THREAD,
@@ -120,32 +120,32 @@ emission version_emission(const version_converter *c, const gotrace_event_spec *
                       .stack = e->stack};
 }
 
-/* The nanoseconds of so many ticks. */
+/* Ticks in nanoseconds. */
 static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
 {
     enum { SECOND = 1000000000 };
     if (frequency == 0 || frequency > UINT64_MAX / SECOND)
         return ticks;
     uint64_t seconds = ticks / frequency;
-    /* A clock that no machine has: count from anywhere. */
+    /* An implausible clock: use any base. */
     if (seconds > INT64_MAX / SECOND / 2)
         return SECOND;
     return seconds * SECOND + ticks % frequency * SECOND / frequency;
 }
 
-/* When the event at hand happens, in the target's ticks. */
+/* The time of the current event in ticks of the target. */
 static uint64_t event_ticks(version_converter *c)
 {
     if (!c->in_ns)
-        return c->e->ticks - c->early;
+        return c->e->ticks - c->lead_ticks;
     if (!c->timed)
         c->base = in_ns(c->e->ticks, gotrace_reader_summary(c->reader)->frequency) -
                   (uint64_t)c->e->time;
     return c->base + (uint64_t)c->e->time;
 }
 
-/* Let time go on to that of the event at hand. */
-static bool go_on(version_converter *c)
+/* Advances the time to that of the current event. */
+static bool advance_time(version_converter *c)
 {
     uint64_t ticks = event_ticks(c);
     if (c->timed && ticks <= c->now)
@@ -166,7 +166,7 @@ static uint64_t argument(const emission *t, unsigned role, uint64_t start, uint6
     }
 }
 
-/* The writer refuses what cannot have happened, and goes on. */
+/* If the writer refuses the event, counts it and continues. */
 bool version_write_event(version_converter *c, const gotrace_event_data *h)
 {
     if (gotrace_writer_event(c->writer, h) >= 0) {
@@ -215,7 +215,7 @@ static bool has_role(const version_converter *c, const gotrace_event_spec *row, 
     return false;
 }
 
-/* The target's ids of the strings and stacks. */
+/* Gets the target's ids of the strings and stacks. */
 static bool resolve(version_converter *c, pending *q)
 {
     emission *t = &q->e;
@@ -250,7 +250,7 @@ bool version_emit(version_converter *c, emission *t)
 {
     pending q = {.e = *t};
     uint64_t message = 0;
-    if (!go_on(c))
+    if (!advance_time(c))
         return false;
     q.at = c->now;
     q.e.numbers[ROLE_TICKS] = c->now;
@@ -268,7 +268,7 @@ bool version_emit(version_converter *c, emission *t)
            write_out(c, &q, message);
 }
 
-/* v1 has a label in the event of the start, where it is not known yet. */
+/* v1 has the label in the start event, where it is not known yet when the event is queued. */
 bool version_label_start(version_converter *c, uint64_t goroutine, const char *text, size_t size)
 {
     for (size_t i = c->queue_count; i-- > 0;) {
@@ -285,9 +285,9 @@ bool version_label_start(version_converter *c, uint64_t goroutine, const char *t
     return true;
 }
 
-/* ---- what both formats have alike ----------------------------------------------------------- */
+/* ---- events that both formats have ----------------------------------------------------------- */
 
-/* Emit it, or count it where the target has no such event: under its name, or as LOST_*. */
+/* Emits the event or, if the target has no such event, counts it under its name or as LOST_*. */
 enum { LOST_EVENT = LOST_COUNT };
 
 static bool emit_or_lose(version_converter *c, emission *t, unsigned lost)
@@ -314,7 +314,7 @@ static bool metric(version_converter *c)
 
 enum { ONE_STOP_SINCE = 10 }; /* of the whole world; before, each proc stops on its own */
 
-/* Whose stop it is. */
+/* Identifies a stop: its goroutine or proc. */
 static uint64_t stop_owner(const version_converter *c)
 {
     return version_is_v2(c->from)     ? c->e->subject
@@ -350,7 +350,7 @@ static bool stop_begins(version_converter *c, emission *t)
     return true;
 }
 
-/* The end of a stop that was left out is left out too. */
+/* The end of a stop that was omitted is omitted too. */
 static bool stop_ends(version_converter *c, emission *t)
 {
     bool each_proc = c->to < ONE_STOP_SINCE && c->from < ONE_STOP_SINCE;
@@ -365,12 +365,12 @@ static bool stop_ends(version_converter *c, emission *t)
 static bool assist(version_converter *c, emission *t, bool begins)
 {
     if (!version_is_v2(c->from) && version_is_v2(c->to)) {
-        goroutine_now *g = version_goroutine(c, c->e->goroutine);
+        goroutine_state *g = version_goroutine(c, c->e->goroutine);
         if (!g)
             return false;
         bool known = begins || g->assisting;
         g->assisting = begins;
-        /* v1 says nothing of assists that go on when tracing starts. */
+        /* v1 does not record assists that are active at the initial_state. */
         if (!known) {
             version_lose(c, LOST_BEGUN_BEFORE);
             return true;
@@ -379,9 +379,9 @@ static bool assist(version_converter *c, emission *t, bool begins)
     return emit_or_lose(c, t, LOST_ASSISTS);
 }
 
-/* A range that v1 begins while it reports what was there goes on then. v2 has no such event of a
- * stop, and its end is left out too. */
-static bool range_was(version_converter *c)
+/* A range that v1 begins as part of the initial state is active. v2 has no such event for a
+ * stop-the-world, whose end is omitted too. */
+static bool emit_active_range(version_converter *c)
 {
     const gotrace_event_spec *row = row_of_kind(c->to, GOTRACE_KIND_RANGE_ACTIVE, c->e->range);
     emission t = {.row = row, .proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
@@ -390,7 +390,7 @@ static bool range_was(version_converter *c)
         return true;
     }
     if (c->e->range == GOTRACE_RANGE_MARK_ASSIST) {
-        goroutine_now *g = version_goroutine(c, c->e->goroutine);
+        goroutine_state *g = version_goroutine(c, c->e->goroutine);
         if (!g)
             return false;
         g->assisting = true;
@@ -414,7 +414,7 @@ static bool range(version_converter *c)
     bool begins = c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
     emission t = version_emission(c, c->rows.like[c->e->type]);
     if (begins && !version_is_v2(c->from) && version_is_v2(c->to) && !c->started)
-        return range_was(c);
+        return emit_active_range(c);
     switch ((gotrace_range)c->e->range) {
     case GOTRACE_RANGE_STW: return begins ? stop_begins(c, &t) : stop_ends(c, &t);
     case GOTRACE_RANGE_MARK_ASSIST: return assist(c, &t, begins);
@@ -425,7 +425,7 @@ static bool range(version_converter *c)
     return emit_or_lose(c, &t, LOST_EVENT);
 }
 
-/* A later generation's ranges that go on the writer knows by itself. */
+/* The writer adds the active ranges of later generations. */
 static bool range_active(version_converter *c)
 {
     emission t = version_emission(c, c->rows.like[c->e->type]);
@@ -448,7 +448,7 @@ static bool task(version_converter *c)
 static bool region(version_converter *c)
 {
     bool begins = c->e->kind == GOTRACE_KIND_REGION_BEGIN;
-    /* v1 has one event for both, which has a number that says which. */
+    /* v1 has one event for both, with a mode argument. */
     emission t = version_emission(c, begins || !c->rows.region_end ? c->rows.region_begin
                                                                    : c->rows.region_end);
     t.numbers[ROLE_TASK] = c->e->subject;
@@ -498,7 +498,7 @@ static bool label(version_converter *c)
     return version_emit(c, &t);
 }
 
-/* An event of an experiment has the same arguments wherever it is known. */
+/* Events of experiments have the same arguments in all versions. */
 static bool experiment(version_converter *c)
 {
     const gotrace_event_spec *spec = c->rows.like[c->e->type];
@@ -514,10 +514,10 @@ static bool experiment(version_converter *c)
                             .goroutine = c->e->goroutine,
                             .args = c->e->args,
                             .arg_count = c->e->arg_count};
-    return go_on(c) && at(c, c->now) && version_write_event(c, &h);
+    return advance_time(c) && at(c, c->now) && version_write_event(c, &h);
 }
 
-/* ---- beginning and end ---------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 static bool open_writer(version_converter *c)
 {
@@ -534,7 +534,7 @@ static bool open_writer(version_converter *c)
            version_fail(c, c->error);
 }
 
-/* A generation of the source begins, or (without a number) its trace ends. */
+/* A generation of the source begins or (without a number) the trace ends. */
 static bool sync_event(version_converter *c)
 {
     enum { CLOCKS_SINCE = 25 };
@@ -563,7 +563,7 @@ static bool convert_event(version_converter *c)
     if (c->e->kind != GOTRACE_KIND_SYNC && !c->writer && !open_writer(c))
         return false;
     bool done = false;
-    if (to_v2 && !version_is_v2(c->from) && (!version_v2_within(c, &done) || done))
+    if (to_v2 && !version_is_v2(c->from) && (!version_v2_prepare(c, &done) || done))
         return c->status >= 0;
     switch ((gotrace_kind)c->e->kind) {
     case GOTRACE_KIND_METRIC: return metric(c);
@@ -591,17 +591,18 @@ static void set_up(version_converter *c)
     bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
     c->strict = c->to >= STRICT_SINCE;
     c->in_ns = !from_v2 && (to_v2 || (c->strict && c->from < STRICT_SINCE));
-    /* Between those two only events of the source are written, whose stamps will do. */
+    /* Between these versions only events of the source are written, whose timestamps are used
+     * unchanged. */
     if (!from_v2 && !c->in_ns)
         c->strict = false;
     version_tables(c);
     idmap_init(&c->stacks, sizeof(uint64_t));
     idmap_init(&c->starts, sizeof(uint64_t));
-    idmap_init(&c->procs, sizeof(proc_now));
-    idmap_init(&c->goroutines, sizeof(goroutine_now));
-    idmap_init(&c->threads, sizeof(thread_now));
+    idmap_init(&c->procs, sizeof(proc_state));
+    idmap_init(&c->goroutines, sizeof(goroutine_state));
+    idmap_init(&c->threads, sizeof(thread_state));
     idmap_init(&c->timers, 1);
-    idmap_init(&c->found, sizeof(uint64_t));
+    idmap_init(&c->undetermined, sizeof(uint64_t));
 }
 
 static void tear_down(version_converter *c)
@@ -613,14 +614,14 @@ static void tear_down(version_converter *c)
     idmap_free(&c->goroutines);
     idmap_free(&c->threads);
     idmap_free(&c->timers);
-    idmap_free(&c->found);
+    idmap_free(&c->undetermined);
     free(c->frames);
     free(c->queue);
     free(c->busy_procs);
     experiments_free(&c->experiments);
 }
 
-/* Readers refuse a trace without events. */
+/* Readers reject a trace without events. */
 static bool nothing_written(version_converter *c)
 {
     const gotrace_rule_info *info = gotrace_rule_describe(GOTRACE_RULE_TRACE_EMPTY);
