@@ -278,17 +278,17 @@ const script_format *script_by_name(const char *name);
 
 /* A script by meaning: all remaining events of the reader, and the data batches of experiments,
  * which are read from the source. */
-typedef struct script_dumping {
+typedef struct script_dump_job {
     gotrace_source *source;
     gotrace_reader *reader;
     const gotrace_limits *limits;
     const script_format *how;
     out *out;
-} script_dumping;
+} script_dump_job;
 
 /* Writes the script. Returns GOTRACE_END, or GOTRACE_ERROR and *error when reading failed.
  * out_flush reports a failed write. */
-gotrace_status script_dump_meaning(const script_dumping *dumping, gotrace_error *error);
+gotrace_status script_dump_meaning(const script_dump_job *dumping, gotrace_error *error);
 
 /* An error in a script, with its position there. */
 typedef struct script_error {

@@ -187,7 +187,7 @@ void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *dr
     REQUIRE(out_init(&o, bytes_write, script));
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
-        const script_dumping dumping = {source, reader, &config.limits, dress, &o};
+        const script_dump_job dumping = {source, reader, &config.limits, dress, &o};
         gotrace_error error;
         script_dump_meaning(&dumping, &error);
         gotrace_reader_close(reader);

@@ -31,7 +31,7 @@ const char *gotrace_class_name(gotrace_class class_)
     return "unknown";
 }
 
-/* Cut a message to at most so many bytes, and not within a character. */
+/* Shortens a message to at most this many bytes, at a character boundary. */
 static void shorten(char *message, size_t most)
 {
     if (strlen(message) <= most)
@@ -51,7 +51,7 @@ static void fill(gotrace_error *error, gotrace_rule rule, gt_place place, const 
                              .offset = place.offset,
                              .batch = place.batch,
                              .event = place.event};
-    /* One byte more, to see whether a character ends with the last one. */
+    /* One byte more, to detect whether a character ends at the last byte. */
     char message[sizeof error->message + 1];
     vsnprintf(message, sizeof message, format, args);
     shorten(message, sizeof error->message - 1);
@@ -80,13 +80,13 @@ gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_e
         va_end(args);
         error->os_error = os_error;
         char text[96] = "unknown error";
-        /* The GNU strerror_r returns the text, wherever it put it. */
-        const char *said = strerror_r(os_error, text, sizeof text);
-        /* Of a long name the end is missing, not the reason. */
-        size_t whole = sizeof error->message - 1, reason = strlen(said) + 2;
+        /* The GNU strerror_r returns the text, in the buffer or elsewhere. */
+        const char *reason_text = strerror_r(os_error, text, sizeof text);
+        /* Shorten the message, such as a long file name, and keep the reason. */
+        size_t whole = sizeof error->message - 1, reason = strlen(reason_text) + 2;
         shorten(error->message, reason < whole ? whole - reason : 0);
         size_t used = strlen(error->message);
-        snprintf(error->message + used, sizeof error->message - used, ": %s", said);
+        snprintf(error->message + used, sizeof error->message - used, ": %s", reason_text);
     }
     return GOTRACE_ERROR;
 }

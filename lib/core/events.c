@@ -1,6 +1,6 @@
 /*
- * events.c - the table of the v1 events (events_v1.def) as data, what both tables are asked, and
- * the names of the common model.
+ * events.c - the table of v1 events (events_v1.def) as data, queries of both tables, and the names
+ * of the common model.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ const gotrace_release *gotrace_releases(size_t *count)
     return releases;
 }
 
-/* No release is missing in the table, from the first one on. */
+/* The table has all releases, from the first on. */
 int gotrace_release_version(int minor)
 {
     bool known = minor >= releases[0].minor && minor <= releases[RELEASES - 1].minor;
@@ -148,8 +148,8 @@ static void set_context(gt_v1_shape *shape, const gotrace_semantics *does)
     shape->after_arg = starts ? UINT64_MAX : 0;
 }
 
-/* Go's reader orders goroutines by what can make them runnable again. An event that starts nothing
- * of that kind is ordered by its proc and its time. */
+/* Go's reader orders goroutines by the events that can make them runnable again. All other events
+ * are ordered by proc and time. */
 static uint8_t rule_of(const gt_v1_shape *shape, unsigned code)
 {
     bool syscall = shape->from == GOTRACE_STATE_SYSCALL || shape->to == GOTRACE_STATE_SYSCALL;
@@ -167,7 +167,7 @@ static uint8_t rule_of(const gt_v1_shape *shape, unsigned code)
     }
 }
 
-/* Values that stand inline are counted from 1 (until 1.6: from 2) in the two high bits. */
+/* The number of inline values is in the two high bits, counted from 1 (until 1.6: from 2). */
 static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t flags)
 {
     unsigned least = version < 7 ? 2 : 1;
@@ -178,7 +178,7 @@ static uint8_t inlined_of(int version, unsigned code, uint8_t values, uint8_t fl
     return (uint8_t)(values - least);
 }
 
-/* What the event changes: the goroutine that it names, else the one that runs, or the proc. */
+/* What the event changes: the goroutine in its argument, else the running one, or the proc. */
 static void set_change(gt_v1_shape *shape)
 {
     gotrace_change change = gt_change_of(shape->does);
@@ -188,7 +188,7 @@ static void set_change(gt_v1_shape *shape)
     shape->next = gt_next_of(shape->does);
 }
 
-/* Where the arguments are that have a meaning by their kind. */
+/* Positions of the arguments whose kind has a meaning. */
 static void set_args(gt_v1_shape *shape, const gotrace_arg_spec **args, int version)
 {
     for (uint8_t i = 0; i < shape->slots; i++) {
@@ -200,7 +200,7 @@ static void set_args(gt_v1_shape *shape, const gotrace_arg_spec **args, int vers
         default: break;
         }
     }
-    /* Until 1.6 a goroutine starts at a program counter. */
+    /* Until 1.6 the start of a goroutine is a program counter. */
     shape->refers = shape->string || (shape->start && version >= 7);
 }
 

@@ -71,6 +71,6 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
             shape->reason = kind == GOTRACE_ARG_STRING ? (uint8_t)i : shape->reason;
         }
     }
-    /* No record: what the reader delivers where a generation begins, and at the end. */
+    /* Not a record: the sync event at the beginning of a generation, and at the end. */
     shapes[0].kind = GOTRACE_KIND_SYNC;
 }

@@ -1,9 +1,8 @@
 /*
- * foreign.c - files of other kinds that people take for traces: a row per kind.
+ * foreign.c - recognises files of other kinds that users mistake for traces: one row per kind.
  *
- * A kind is known by a magic number at a certain place, or by a function where it has none. A magic
- * number has at least three bytes, so that what is left of a damaged trace does not begin with one
- * by chance.
+ * A kind has a magic number at a fixed offset or a function. Magic numbers have at least three
+ * bytes, so that a damaged trace is unlikely to match one.
  */
 #include "core/foreign.h"
 
@@ -12,7 +11,7 @@
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* After a byte order mark and white space. */
+/* Skips a byte order mark and white space. */
 static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
 {
     if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
@@ -22,7 +21,7 @@ static const uint8_t *skip_space(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* Whether the text, in lower case, is at p in any case. */
+/* Whether the text at p equals text, which is lower case, ignoring case. */
 static bool starts(const uint8_t *p, const uint8_t *end, const char *text)
 {
     for (; *text; text++, p++)
@@ -50,7 +49,7 @@ static bool is_xml(const uint8_t *p, const uint8_t *end)
     return starts(skip_space(p, end), end, "<?xml");
 }
 
-/* An object with a member, or a list of values that are no numbers. */
+/* An object with a member, or an array of values other than numbers. */
 static bool is_json(const uint8_t *p, const uint8_t *end)
 {
     p = skip_space(p, end);
@@ -67,7 +66,7 @@ static bool is_chrome(const uint8_t *p, const uint8_t *end)
                                (holds(p, end, "\"ph\"") && holds(p, end, "\"ts\"")));
 }
 
-/* `dump` and `synth` call the version "trace", first of all. */
+/* The first member of scripts is "trace", the version. */
 static bool is_json_script(const uint8_t *p, const uint8_t *end)
 {
     if (!is_json(p, end))
@@ -81,7 +80,7 @@ static bool is_text_script(const uint8_t *p, const uint8_t *end)
     return starts(skip_space(p, end), end, "trace go1.");
 }
 
-/* CBOR that says that it is, and an array or a map that begins with "trace". */
+/* CBOR with its magic tag, and an array or map that begins with "trace". */
 static bool is_cbor_script(const uint8_t *p, const uint8_t *end)
 {
     static const char version[] = "etrace";
@@ -104,7 +103,7 @@ static bool take_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
     return false;
 }
 
-/* A field: its number and type in *tag, its value or the size of its bytes in *value. */
+/* Reads a field: number and type into *tag, its value or length into *value. */
 static bool take_field(const uint8_t **p, const uint8_t *end, uint64_t *tag, uint64_t *value)
 {
     if (!take_varint(p, end, tag))
@@ -119,7 +118,7 @@ static bool take_field(const uint8_t **p, const uint8_t *end, uint64_t *tag, uin
     return *value <= (uint64_t)(end - *p);
 }
 
-/* profile.proto begins with what its samples count: numbers of two strings, type and unit. */
+/* profile.proto begins with its sample types: indexes of two strings, type and unit. */
 static bool is_pprof(const uint8_t *p, const uint8_t *end)
 {
     enum { SAMPLE_TYPE = 1 << 3 | BYTES, SAMPLE = 2 << 3 | BYTES, TYPE = 1 << 3, UNIT = 2 << 3 };
@@ -132,8 +131,8 @@ static bool is_pprof(const uint8_t *p, const uint8_t *end)
            (*p == SAMPLE_TYPE || *p == SAMPLE);
 }
 
-/* Whether a packet, of which the end may be cut off, has fields of TracePacket: one of them is
- * among those that nearly every packet has. */
+/* Whether a packet, which may be cut off, has only fields of TracePacket, including one of those
+ * that nearly every packet has. */
 static bool is_packet(const uint8_t *p, const uint8_t *end, bool cut)
 {
     enum { USER = 3, CLOCKS = 6, TIMESTAMP = 8, SEQUENCE = 10, CONFIG = 33, SYNC = 36 };
@@ -160,7 +159,7 @@ static bool is_packet(const uint8_t *p, const uint8_t *end, bool cut)
     return known;
 }
 
-/* perfetto.protos.Trace is packets, one after another. */
+/* perfetto.protos.Trace is a sequence of packets. */
 static bool is_perfetto(const uint8_t *p, const uint8_t *end)
 {
     enum { PACKET = 1 << 3 | BYTES };
@@ -172,12 +171,12 @@ static bool is_perfetto(const uint8_t *p, const uint8_t *end)
     return is_packet(p, p + size, false) && p[size] == PACKET;
 }
 
-/* ---- the kinds ------------------------------------------------------------------------------ */
+/* ---- table of kinds -------------------------------------------------------------------------- */
 
 typedef struct kind {
     const char *magic;
     size_t magic_size, at;
-    bool (*is)(const uint8_t *p, const uint8_t *end); /* where there is no magic number */
+    bool (*is)(const uint8_t *p, const uint8_t *end); /* if there is no magic number */
     const char *what;
 } kind;
 
@@ -190,14 +189,14 @@ typedef struct kind {
         NULL, 0, 0, is, what                                                                       \
     }
 
-/* The first that fits counts. FILE is for the reader to fill in: the library knows no names. */
+/* The first match counts. FILE is a placeholder: the library does not know file names. */
 static const kind kinds[] = {
     MAGIC("\xfd"
           "7zXZ\0",
           0, "compressed with xz: xz -dc FILE | gotrace validate -"),
     MAGIC("BZh", 0, "compressed with bzip2: bzip2 -dc FILE | gotrace validate -"),
     MAGIC("\x04\x22\x4d\x18", 0, "compressed with lz4: lz4 -dc FILE | gotrace validate -"),
-    /* These two are read directly, unless they are in each other. */
+    /* gzip and zstd are read directly, except within each other. */
     MAGIC("\x1f\x8b\x08", 0, "compressed with gzip: gzip -dc FILE | gotrace validate -"),
     MAGIC("\x28\xb5\x2f\xfd", 0, "compressed with zstd: zstd -dc FILE | gotrace validate -"),
     MAGIC("PK\3\4", 0, "a zip archive: unpack it with unzip FILE, and read the trace in it"),

@@ -5,7 +5,7 @@
 
 uint64_t gt_hash_seed(void)
 {
-    /* Sixteen random bytes that the kernel gives every process; the first are the stack guard's. */
+    /* The kernel passes 16 random bytes. The first eight are used for the stack protector. */
     const char *given = (const char *)(uintptr_t)getauxval(AT_RANDOM);
     uint64_t seed = (uint64_t)(uintptr_t)&seed;
     if (given)

@@ -1,8 +1,8 @@
 /*
- * hash.h - where an id or a byte string goes in a table.
+ * hash.h - seeded hashes of ids and byte strings.
  *
- * They come from the file, so that whoever made it may have chosen them to share one place. The
- * hash depends on a seed that differs from process to process. No result depends on it.
+ * Ids and strings come from the file, whose author may have chosen them to collide. The hash
+ * depends on a seed that differs from process to process, so no result may depend on it.
  */
 #ifndef GT_HASH_H
 #define GT_HASH_H
@@ -10,12 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* This process's seed: odd. */
+/* The seed of this process; odd. */
 uint64_t gt_hash_seed(void);
 
-/* Multiply by the seed and fold the product's upper half into the lower, which nobody can undo who
- * does not know the seed. Then mix once more, so that no seed is a bad one for ids that follow each
- * other. */
+/* Multiplies by the seed and folds the upper half of the product into the lower, which cannot be
+ * inverted without the seed. A second mixing step avoids seeds that are bad for consecutive ids. */
 static inline uint64_t gt_hash(uint64_t seed, uint64_t id)
 {
 #ifdef __SIZEOF_INT128__
@@ -31,7 +30,7 @@ static inline uint64_t gt_hash(uint64_t seed, uint64_t id)
     return folded ^ folded >> 32;
 }
 
-/* The same for bytes. */
+/* The same for a byte string. */
 uint64_t gt_hash_bytes(uint64_t seed, const void *bytes, size_t size);
 
 #endif

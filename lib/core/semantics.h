@@ -1,5 +1,5 @@
 /*
- * semantics.h - how the semantics of a row in events_v1.def and events_v2.def become a
+ * semantics.h - macros that expand the semantics of rows in events_v1.def and events_v2.def to a
  * gotrace_semantics. For files that expand the tables.
  */
 #ifndef GT_SEMANTICS_H
@@ -73,7 +73,7 @@ GT_INLINE gt_action gt_action_of(const gotrace_semantics *does)
     case GOTRACE_KIND_REGION_BEGIN: return GT_ACTION_REGION;
     case GOTRACE_KIND_LOG: return GT_ACTION_LOG;
     case GOTRACE_KIND_SAMPLE: return GT_ACTION_SAMPLE;
-    case GOTRACE_KIND_REGION_END: /* these are of v2 */
+    case GOTRACE_KIND_REGION_END: /* these are in v2 only */
     case GOTRACE_KIND_LABEL:
     case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_SYNC:
@@ -92,14 +92,14 @@ GT_INLINE uint8_t gt_status_of(uint8_t state)
     return statuses[state];
 }
 
-/* The change that the event makes: of the goroutine that it names, else of the one that runs, or of
- * the proc. */
+/* The event's main change: of the proc, else of the goroutine in its argument, else of the running
+ * one. */
 GT_INLINE gotrace_change gt_change_of(const gotrace_semantics *does)
 {
     return does->proc.to ? does->proc : does->other.to ? does->other : does->self;
 }
 
-/* The status that a goroutine then has. */
+/* The status of the goroutine afterwards. */
 GT_INLINE uint8_t gt_next_of(const gotrace_semantics *does)
 {
     return does->forever ? GT_DEAD : gt_status_of(gt_change_of(does).to);

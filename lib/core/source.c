@@ -1,6 +1,6 @@
 /*
- * source.c - where bytes come from: files and memory in place, pipes and compressed data through a
- * spool.
+ * source.c - sources of bytes: files and memory are read in place; pipes and compressed data are
+ * copied to a temporary file.
  */
 #include "core/source.h"
 
@@ -23,11 +23,11 @@ struct gotrace_source {
     int fd;
     bool own_fd;
     uint64_t size, compressed_size;
-    uint64_t limit;       /* of what is copied to a temporary file */
-    gotrace_error damage; /* of the compressed data, unless rule is NONE */
+    uint64_t limit;       /* of the size of the temporary file */
+    gotrace_error damage; /* damage of the compressed data; rule NONE if undamaged */
 };
 
-/* Make a file and take its name away, without a signal between. */
+/* Creates a file and removes its name. Signals are blocked between the two. */
 static int make_and_unlink(char *path)
 {
     sigset_t all, before;
@@ -51,7 +51,7 @@ int gt_spool_open(const gotrace_config *config, gotrace_error *error)
         dir = "/var/tmp";
     int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-        /* Not every file system has files without a name: make one and take its name away. */
+        /* Not every file system supports files without a name. */
         char path[4096];
         int n = snprintf(path, sizeof path, "%s/gotrace-XXXXXX", dir);
         if (n > 0 && (size_t)n < sizeof path) {
@@ -82,7 +82,7 @@ bool gt_write_all(int fd, const void *bytes, size_t size, gotrace_error *error)
     return true;
 }
 
-/* Fill the buffer from a descriptor's position; less only at the end. -1 on failure. */
+/* Fills the buffer from the descriptor's position; returns less only at the end, -1 on failure. */
 static ssize_t read_full(int fd, uint8_t *buffer, size_t size, gotrace_error *error)
 {
     size_t got = 0;
@@ -101,10 +101,10 @@ static ssize_t read_full(int fd, uint8_t *buffer, size_t size, gotrace_error *er
     return (ssize_t)got;
 }
 
-/* A stream of the input's bytes as they are, before decompression: what was peeked at first. */
+/* The input as a stream, before decompression, including the bytes read to recognise it. */
 typedef struct stream {
     int fd;                /* -1: memory */
-    const uint8_t *memory; /* what remains of it */
+    const uint8_t *memory; /* the rest of it */
     size_t memory_size;
     uint64_t taken;
     uint8_t *buffer; /* CHUNK bytes */
@@ -129,7 +129,7 @@ static bool stream_fill(stream *s, gotrace_error *error)
     return true;
 }
 
-/* Write to the temporary file, as long as the limit allows. */
+/* Writes to the temporary file, up to the limit. */
 static bool spool_write(gotrace_source *source, int out, const uint8_t *bytes, size_t size,
                         gotrace_error *error)
 {
@@ -152,8 +152,8 @@ static bool spool_plain(gotrace_source *source, stream *s, int out, gotrace_erro
     return true;
 }
 
-/* Decompress all of it. false with *error set, or (source->damage) where the data is damaged or cut
- * off: what came before that was written. */
+/* Decompresses everything. On failure returns false with *error set. If the data is damaged or cut
+ * off, sets source->damage; the data before the damage was written. */
 static bool unpack_all(gotrace_source *source, stream *s, gt_unpacker *u, uint8_t *plain, int out,
                        gotrace_error *error)
 {
@@ -204,7 +204,7 @@ static bool spool_packed(gotrace_source *source, stream *s, gt_packing packing, 
     return ok;
 }
 
-/* Whether what was decompressed before the damage is to be read. */
+/* Whether to read what was decompressed before the damage. */
 static bool accept_damage(const gotrace_source *source, const gotrace_config *config,
                           gotrace_error *error)
 {
@@ -217,9 +217,9 @@ static bool accept_damage(const gotrace_source *source, const gotrace_config *co
            (!config || !config->on_problem || config->on_problem(config->callback_ctx, damage));
 }
 
-/* Decide, by its first bytes and its kind, whether the input is read in place or spooled. */
-static bool settle(gotrace_source *source, bool seekable, const gotrace_config *config,
-                   gotrace_error *error)
+/* Decides, by first bytes and kind of file, whether to read the input in place or to copy it. */
+static bool choose_input(gotrace_source *source, bool seekable, const gotrace_config *config,
+                         gotrace_error *error)
 {
     stream s = {.fd = source->memory ? -1 : source->fd,
                 .memory = source->memory,
@@ -299,11 +299,11 @@ static gotrace_status source_from_fd(int fd, bool own, const gotrace_config *con
         gt_error_system(error, GOTRACE_RULE_SYSTEM_READ, EISDIR, "cannot read");
         return source_finish(made, false, source);
     }
-    /* A file that is shared with others may stand at any position: in place means from 0, as long
-     * as nobody has read from it before us. */
+    /* A shared descriptor may be at any position. The file is read in place, from offset 0, only if
+     * nobody has read from it. */
     bool in_place = S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0;
     made->size = in_place ? (uint64_t)st.st_size : 0;
-    return source_finish(made, settle(made, in_place, config, error), source);
+    return source_finish(made, choose_input(made, in_place, config, error), source);
 }
 
 gotrace_status gotrace_source_open(const char *path, const gotrace_config *config,
@@ -332,7 +332,7 @@ gotrace_status gotrace_source_memory(const void *data, size_t size, const gotrac
         return GOTRACE_ERROR;
     made->memory = data ? data : (const void *)"";
     made->size = size;
-    return source_finish(made, settle(made, true, config, error), source);
+    return source_finish(made, choose_input(made, true, config, error), source);
 }
 
 uint64_t gotrace_source_size(const gotrace_source *source)

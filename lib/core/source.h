@@ -1,15 +1,15 @@
 /*
- * source.h - the inside of gotrace_source, for the reader's windows.
+ * source.h - internal interface of gotrace_source.
  */
 #ifndef GT_SOURCE_H
 #define GT_SOURCE_H
 
 #include "core/errors.h"
 
-/* A temporary file without a name. Returns its descriptor, or -1 with *error set. */
+/* Creates a temporary file without a name. Returns its descriptor, or -1 with *error set. */
 int gt_spool_open(const gotrace_config *config, gotrace_error *error);
 
-/* Write all of it; false with *error set when the system refuses. */
+/* Writes all bytes; false with *error set on failure. */
 bool gt_write_all(int fd, const void *bytes, size_t size, gotrace_error *error);
 
 #endif

@@ -13,8 +13,8 @@ enum {
 };
 
 struct gt_spill_run {
-    uint64_t at, end; /* rows not yet read from the file */
-    uint64_t first;   /* where the run begins */
+    uint64_t at, end; /* next row in the file, and end of the run */
+    uint64_t first;   /* first row of the run */
     size_t next, have;
     gt_row rows[READ_ROWS];
 };
@@ -34,7 +34,7 @@ static int compare(const void *x, const void *y)
     return before(x, y) ? -1 : before(y, x);
 }
 
-/* Rows of one proc come nearly sorted; a look first spares most of the sorting. */
+/* Rows of one proc are nearly sorted already; checking first saves most of the sorting. */
 static void sort_rows(gt_spill *spill)
 {
     for (size_t i = 1; i < spill->count; i++)
@@ -44,7 +44,7 @@ static void sort_rows(gt_spill *spill)
         }
 }
 
-/* Write what was gathered as a sorted run. */
+/* Writes the collected rows as a sorted run. */
 static bool spill_run(gt_spill *spill, gotrace_error *error)
 {
     void *runs = spill->runs;
@@ -109,7 +109,7 @@ static const gt_row *head(const gt_spill *spill, size_t run)
     return &spill->runs[run].rows[spill->runs[run].next];
 }
 
-/* Let the run at the top of the heap sink to its place. */
+/* Restores the heap order from that position down. */
 static void sink(gt_spill *spill, size_t at)
 {
     for (;;) {

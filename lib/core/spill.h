@@ -1,9 +1,9 @@
 /*
- * spill.h - many rows sorted by a key, in little memory.
+ * spill.h - external sorting: many rows sorted by a key, in bounded memory.
  *
- * Some events stand in the file far from their place in the order: ends of system calls, CPU
- * samples, the parts of futile wake-ups. Their number has no bound, so that they are sorted the
- * way a database would: sorted runs in a temporary file, merged when read.
+ * Some events are in the file far from their place in the order: ends of system calls, CPU samples,
+ * parts of futile wake-ups. Their number is unbounded, so they are written as sorted runs to a
+ * temporary file, which are merged when read.
  */
 #ifndef GT_SPILL_H
 #define GT_SPILL_H
@@ -11,7 +11,7 @@
 #include "core/errors.h"
 
 typedef struct gt_row {
-    int64_t key; /* rows come out by key, then by offset */
+    int64_t key; /* rows are sorted by key, then by offset */
     uint64_t offset;
     uint64_t a, b, c;
 } gt_row;
@@ -21,7 +21,7 @@ typedef struct gt_spill_run gt_spill_run;
 typedef struct gt_spill {
     gt_heap *heap;
     const gotrace_config *config;
-    gt_row *rows; /* being gathered; in memory for good while they are few */
+    gt_row *rows; /* being collected; if there are few, they stay in memory */
     size_t count, capacity;
     uint64_t total;
     int fd; /* -1: nothing spilled */
@@ -35,16 +35,16 @@ typedef struct gt_spill {
 
 void gt_spill_init(gt_spill *spill, gt_heap *heap, const gotrace_config *config);
 
-/* Add a row. False with *error set when memory or the disk is refused. */
+/* Adds a row. False with *error set if memory or disk space is refused. */
 bool gt_spill_add(gt_spill *spill, const gt_row *row, gotrace_error *error);
 
-/* No more rows come: go to the first one. May be called again to read once more. */
+/* Call after the last row: moves to the first one. May be called again to read once more. */
 bool gt_spill_rewind(gt_spill *spill, gotrace_error *error);
 
-/* The row at hand, or NULL at the end. */
+/* The current row, or NULL at the end. */
 const gt_row *gt_spill_peek(const gt_spill *spill);
 
-/* Go on to the next row. */
+/* Moves to the next row. */
 bool gt_spill_advance(gt_spill *spill, gotrace_error *error);
 
 void gt_spill_free(gt_spill *spill);

@@ -1,20 +1,20 @@
 /*
- * times.h - arithmetic of nanoseconds that does not overflow.
+ * times.h - arithmetic of nanoseconds without overflow.
  *
- * Ticks and frequencies come from the file, so that a time may be beyond 64 bits (292 years). It is
- * then the last or the first that there is: Go's reader gives what the conversion of its machine
- * makes of it, the least number of all.
+ * Ticks and frequencies come from the file, so a time may exceed 64 bits (292 years). It is then
+ * clamped to the first or last time. (Go's reader converts it to whatever its machine produces, the
+ * smallest integer.)
  */
 #ifndef GT_TIMES_H
 #define GT_TIMES_H
 
 #include <stdint.h>
 
-/* The first one has an opposite, unlike INT64_MIN. */
+/* Symmetric, so that the negation of each is valid, unlike INT64_MIN. */
 #define GT_TIME_LAST  INT64_MAX
 #define GT_TIME_FIRST (-INT64_MAX)
 
-/* Cut to an integer, as Go's reader does it. */
+/* Truncates to an integer, as Go's reader does. */
 static inline int64_t gt_time(double ns)
 {
     if (ns >= -9223372036854775808.0 && ns < 9223372036854775808.0)
@@ -30,7 +30,7 @@ static inline int64_t gt_time_add(int64_t a, int64_t b)
     return sum;
 }
 
-/* From a time to a later one; ticks too. */
+/* The difference from one time to a later one; also for ticks. */
 static inline int64_t gt_time_between(int64_t from, int64_t to)
 {
     int64_t difference;

@@ -12,12 +12,12 @@ struct gt_unpacker {
     z_stream gzip;
     bool has_gzip; /* gzip was initialized */
     bool open;     /* within a frame or member */
-    bool begun;    /* one ended */
+    bool begun;    /* one frame or member ended */
 };
 
 gt_packing gt_packing_of(const uint8_t *p, size_t n)
 {
-    /* A member of gzip begins with two bytes, and the only method there is. */
+    /* A gzip member begins with two magic bytes and the compression method, which is always 8. */
     if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b && (n == 2 || p[2] == 8))
         return GT_GZIP;
     if (n < 4)
@@ -29,7 +29,7 @@ gt_packing gt_packing_of(const uint8_t *p, size_t n)
     return is_zstd ? GT_ZSTD : GT_PLAIN;
 }
 
-/* zlib does not say how large a block is that it frees. */
+/* zlib's free function does not pass the size. */
 typedef union block {
     size_t size;
     max_align_t align;
@@ -61,11 +61,11 @@ gt_unpacker *gt_unpacker_new(gt_packing packing, gt_heap *heap)
     u->heap = heap;
     u->packing = packing;
     if (packing == GT_ZSTD) {
-        /* The one piece of memory that is zstd's own: its stable interface takes no allocator. What
-         * a frame may ask for is bounded by zstd's default window limit. */
+        /* The only memory outside the heap: zstd's stable interface takes no allocator. Zstd's
+         * default window limit bounds its size. */
         u->zstd = ZSTD_createDCtx();
     } else {
-        enum { GZIP_ALONE = 16 }; /* no zlib header, no raw data: zlib.h, inflateInit2 */
+        enum { GZIP_ALONE = 16 }; /* accept only gzip, not zlib or raw data: zlib.h, inflateInit2 */
         u->gzip = (z_stream){.zalloc = allocate, .zfree = release, .opaque = heap};
         u->has_gzip = inflateInit2(&u->gzip, MAX_WBITS + GZIP_ALONE) == Z_OK;
     }
@@ -105,7 +105,7 @@ static gotrace_status unpack_zstd(gt_unpacker *u, gt_unpack_buffers *b, gotrace_
 {
     ZSTD_inBuffer in = {b->in, b->in_size, b->in_used};
     ZSTD_outBuffer out = {b->out, b->out_size, b->out_used};
-    /* Between two frames zstd would take a call without input for the beginning of the next. */
+    /* Between two frames, a call without input would start the next frame. */
     while (in.pos < in.size || u->open) {
         size_t in_before = in.pos, out_before = out.pos;
         size_t left = ZSTD_decompressStream(u->zstd, &out, &in);
@@ -122,8 +122,7 @@ static gotrace_status unpack_zstd(gt_unpacker *u, gt_unpack_buffers *b, gotrace_
     return GOTRACE_OK;
 }
 
-/* Between two members of gzip, or after the last: padding of zeros is passed over, as gzip(1) does.
- */
+/* Between gzip members, or after the last: skips padding of zeros, as gzip(1) does. */
 static bool begin_member(gt_unpacker *u, gt_unpack_buffers *b)
 {
     while (u->begun && b->in_used < b->in_size && b->in[b->in_used] == 0)
@@ -139,7 +138,7 @@ static gotrace_status unpack_gzip(gt_unpacker *u, gt_unpack_buffers *b, gotrace_
 {
     z_stream *z = &u->gzip;
     while ((u->open || begin_member(u, b)) && b->out_used < b->out_size) {
-        /* The buffers are small enough for uInt. */
+        /* The buffer sizes fit into uInt. */
         z->next_in = (z_const Bytef *)b->in + b->in_used;
         z->avail_in = (uInt)(b->in_size - b->in_used);
         z->next_out = b->out + b->out_used;

@@ -6,7 +6,8 @@
 #include "core/errors.h"
 #include "core/foreign.h"
 
-/* Pass over so many varints, the last of which is *last. NULL if it cannot be: *status says why. */
+/* Skips that many varints; *last is set to the last one. On failure returns NULL and sets
+ * *status. */
 static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, uint64_t count,
                                    uint64_t *last, gt_frame *frame, gt_wire_status *status)
 {
@@ -17,14 +18,14 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, uint64_
             continue;
         frame->bad = start;
         *status = used < 0 ? GT_WIRE_VARINT : GT_WIRE_MORE;
-        /* This one takes a further byte, those after it one at least. */
+        /* This one has at least one more byte, and so has each one after it. */
         frame->size += left - 1;
         return NULL;
     }
     return p;
 }
 
-/* The length at *p and the bytes after it. */
+/* Reads the length at *p and finds the bytes after it. */
 static gt_wire_status read_data(const uint8_t *p, const uint8_t *end, uint64_t max,
                                 gt_wire_status too_long, bool may_be_empty, gt_frame *frame)
 {
@@ -38,7 +39,7 @@ static gt_wire_status read_data(const uint8_t *p, const uint8_t *end, uint64_t m
     return GT_WIRE_OK;
 }
 
-/* The record's end, which is that of its data. */
+/* The record ends at the end of its data. */
 static gt_wire_status pass_data(const uint8_t *start, const uint8_t *end, gt_frame *frame)
 {
     frame->size = (uint64_t)(frame->data - start) + frame->data_size;
@@ -147,7 +148,7 @@ static int refuse_version(int major, int minor, gotrace_error *error)
     return 0;
 }
 
-/* "go M.NN trace": no other spelling is one. Returns its length, 0 where it is none. */
+/* "go M.NN trace" in exactly this spelling. Returns its length, 0 if it is different. */
 static size_t parse_version(const uint8_t header[GT_HEADER_SIZE], int *major, int *minor)
 {
     char spelled[32] = "";

@@ -1,14 +1,14 @@
 /*
- * wire.h - the wire formats: varints, and where a record ends.
+ * wire.h - binary encoding: varints, and finding the end of a record.
  *
  * v1: a record is a first byte (type in the low six bits, form in the high two), then values as
- * little-endian base-128 varints. Form 0 to 2 says how many values stand inline; form 3 says that
- * a length in bytes comes first. Two types carry bytes of their own: String (id, length, bytes;
- * its form means nothing) and UserLog (length and bytes after the record's values).
+ * little-endian base-128 varints. Forms 0 to 2 give the number of inline values; with form 3 a
+ * length in bytes comes first. Two types have data: String (id, length, bytes; its form is unused)
+ * and UserLog (length and bytes after the record's values).
  *
- * v2: a record is its type, a byte, then as many varints as the event table says. A Stack's last
- * one says how many frames follow, of four varints each. String and ExperimentalBatch carry bytes
- * of their own, behind their length.
+ * v2: a record is a type byte, then as many varints as the event table gives. The last one of a
+ * Stack is the number of frames that follow, of four varints each. String and ExperimentalBatch
+ * have data, with its length before it.
  */
 #ifndef GT_WIRE_H
 #define GT_WIRE_H
@@ -17,12 +17,12 @@
 
 enum {
     GT_HEADER_SIZE = 16,
-    GT_VARINT_MAX = 10,       /* bytes of a varint, the tracers' traceBytesPerNumber */
-    GT_BATCH_MAX = 64 * 1024, /* bytes of a v2 batch; Go's tracev2.MaxBatchSize */
+    GT_VARINT_MAX = 10,       /* maximum size of a varint; traceBytesPerNumber in the runtime */
+    GT_BATCH_MAX = 64 * 1024, /* maximum size of a v2 batch; tracev2.MaxBatchSize */
 };
 
-/* Read one varint at *p. Returns the bytes it takes and moves *p past it; 0 if it does not end
- * before end; -1 if it has more than ten bytes or more than 64 bits. */
+/* Reads a varint at *p. Returns its size and moves *p past it; 0 if it does not end before end; -1
+ * if it has more than ten bytes or more than 64 bits. */
 static inline int gt_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
     const uint8_t *at = *p;
@@ -43,7 +43,7 @@ static inline int gt_varint(const uint8_t **p, const uint8_t *end, uint64_t *val
     return -1;
 }
 
-/* Four bytes as they lie in memory, the first one lowest. */
+/* Four bytes in memory order as a number, the first one lowest. */
 static inline uint32_t gt_le32(uint32_t word)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -55,42 +55,40 @@ static inline uint32_t gt_le32(uint32_t word)
 
 typedef enum gt_wire_status {
     GT_WIRE_OK = 0,
-    GT_WIRE_MORE,          /* the record goes on beyond the bytes given */
+    GT_WIRE_MORE,          /* the record continues beyond the bytes given */
     GT_WIRE_TYPE,          /* no event of that version has this type */
     GT_WIRE_VARINT,        /* gotrace_rule wire.varint, at frame.bad */
-    GT_WIRE_STRING_LENGTH, /* gotrace_rule string.length, frame.data_size is what it claims */
-    GT_WIRE_LOG_LENGTH,    /* gotrace_rule log.length, likewise */
-    GT_WIRE_BATCH_LENGTH,  /* gotrace_rule batch.header, likewise (an experimental batch) */
-    GT_WIRE_FRAMES,        /* gotrace_rule stack.frames, frame.frames is what it claims */
+    GT_WIRE_STRING_LENGTH, /* gotrace_rule string.length; frame.data_size is the recorded length */
+    GT_WIRE_LOG_LENGTH,    /* gotrace_rule log.length; the same */
+    GT_WIRE_BATCH_LENGTH,  /* gotrace_rule batch.header; the same (experimental batch) */
+    GT_WIRE_FRAMES,        /* gotrace_rule stack.frames; frame.frames is the recorded number */
 } gt_wire_status;
 
-/* The parts of a record that lie in memory. */
+/* The parts of a record in memory. */
 typedef struct gt_frame {
     uint8_t type, form;        /* v2: form 0 */
-    const uint8_t *values;     /* the first value (of String: its id) */
-    const uint8_t *values_end; /* past the last one; where form is 3, as its length says */
-    uint64_t length;           /* form 3: what the length says */
-    uint64_t frames;           /* v2, Stack: how many it has */
-    const uint8_t *data;       /* bytes of its own, else NULL */
+    const uint8_t *values;     /* the first value (String: its id) */
+    const uint8_t *values_end; /* after the last one; with form 3, according to the length */
+    uint64_t length;           /* form 3: the length field */
+    uint64_t frames;           /* v2 Stack: number of frames */
+    const uint8_t *data;       /* data, or NULL */
     uint64_t data_size;
-    uint64_t size;      /* of the whole record; with GT_WIRE_MORE: at least this many are
-                           needed to say more */
+    uint64_t size;      /* of the whole record; with GT_WIRE_MORE: minimum needed to continue */
     const uint8_t *bad; /* GT_WIRE_VARINT: the varint */
 } gt_frame;
 
-/* Find the parts of the record at p, of which n bytes are at hand. Values are not decoded: inline
- * ones are skipped, those of form 3 passed over by their length, so that whether they end there
- * is for the caller to check. max_string bounds String's and UserLog's bytes. */
+/* Finds the parts of the record at p, of which n bytes are available. Values are not decoded:
+ * inline ones are skipped, those of form 3 are skipped by length; the caller must check that they
+ * end there. max_string limits the data of String and UserLog. */
 gt_wire_status gt_wire_frame(const gt_v1_shape shapes[64], int version, uint64_t max_string,
                              const uint8_t *p, size_t n, gt_frame *frame);
 
-/* The same for v2, where all values are looked at and so are known to be sound. max_frames, at
- * most UINT32_MAX, bounds a Stack's frames; an experimental batch has at most GT_BATCH_MAX bytes.
- */
+/* The same for v2, where all values are checked. max_frames, at most UINT32_MAX, limits the frames
+ * of a Stack; an experimental batch has at most GT_BATCH_MAX bytes. */
 gt_wire_status gt_wire_frame_v2(const gt_v2_shape shapes[GT_CODES], uint64_t max_string,
                                 uint64_t max_frames, const uint8_t *p, size_t n, gt_frame *frame);
 
-/* Read a 16-byte header, of which n bytes are at hand. Returns the version, or sets *error and
+/* Parses a 16-byte header, of which n bytes are available. Returns the version, or sets *error and
  * returns 0: rules header.short, header.magic, header.version. */
 int gt_wire_header(const uint8_t *p, size_t n, gotrace_error *error);
 

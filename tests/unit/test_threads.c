@@ -61,7 +61,7 @@ static gotrace_status as_text(gotrace_reader *reader, gotrace_source *source, ou
 static gotrace_status as_script(gotrace_reader *reader, gotrace_source *source, out *o)
 {
     const gotrace_limits limits = {0};
-    const script_dumping dumping = {source, reader, &limits, script_by_name("json"), o};
+    const script_dump_job dumping = {source, reader, &limits, script_by_name("json"), o};
     gotrace_error error;
     return script_dump_meaning(&dumping, &error) < 0 ? GOTRACE_ERROR : GOTRACE_END;
 }
