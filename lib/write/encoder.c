@@ -1,4 +1,4 @@
-/* encoder.c - write a trace: its header, single records as specified, and the output buffer. */
+/* encoder.c - writes the header, single records as specified, and the output buffer. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #define OUT_CAPACITY   ((size_t)64 << 10)
 #define FORM_OF_TRACER 0xff
 
-/* Bytes of a record without data whose values are no more than the table's, first byte and length
- * included. */
+/* Maximum size of a record without data and with the table's values only, including first byte and
+ * length. */
 #define SMALL_RECORD (2 + GOTRACE_MAX_ARGS * GT_VARINT_MAX)
 
-/* ---- what is canonical ---------------------------------------------------------------------- */
+/* ---- canonical encoding ---------------------------------------------------------------------- */
 
 uint8_t gotrace_record_form(const gotrace_event_spec *spec, int version)
 {
@@ -177,7 +177,7 @@ static gotrace_status fail_record(gotrace_encoder *e, gotrace_rule rule, const c
     return e->status = gt_error_set(&e->error, rule, place, "%s %s", name, text);
 }
 
-/* As many values as the type has, and as the frames need. */
+/* Checks the number of values: as the type requires, plus those of the frames. */
 static gotrace_status check_count(gotrace_encoder *e, const gotrace_record *record)
 {
     const gotrace_event_spec *spec = record->spec;
@@ -197,7 +197,7 @@ static gotrace_status check_count(gotrace_encoder *e, const gotrace_record *reco
     return GOTRACE_OK;
 }
 
-/* Data of an allowed length. */
+/* Checks whether the record may have data, and its length. */
 static gotrace_status check_data(gotrace_encoder *e, const gotrace_record *record)
 {
     const gotrace_event_spec *spec = record->spec;
@@ -225,7 +225,7 @@ static gotrace_status check_data(gotrace_encoder *e, const gotrace_record *recor
     return GOTRACE_OK;
 }
 
-/* A form that the version has, and that can hold the values. */
+/* Checks that the version has the form, and that it can bind_unknown the values. */
 static gotrace_status check_form(gotrace_encoder *e, const gotrace_record *record, unsigned form)
 {
     const gotrace_event_spec *spec = record->spec;
@@ -244,7 +244,7 @@ static gotrace_status check_form(gotrace_encoder *e, const gotrace_record *recor
     return GOTRACE_OK;
 }
 
-/* The bytes that the n-th varint takes, of value v; 0 (and the error is set) if it cannot. */
+/* The size of the n-th varint, whose value is v; 0 with the error set if the value does not fit. */
 static unsigned width_of(gotrace_encoder *e, const gotrace_record *record, size_t n, uint64_t v)
 {
     unsigned least = gt_varint_size(v), width = record->widths ? record->widths[n] : 0;
@@ -259,7 +259,7 @@ static unsigned width_of(gotrace_encoder *e, const gotrace_record *record, size_
     return 0;
 }
 
-/* A record of any kind, into out; its data goes the same way after it. */
+/* Writes any record to out, followed by its data. */
 static gotrace_status write_record(gotrace_encoder *e, const gotrace_record *record, unsigned form)
 {
     const gotrace_event_spec *spec = record->spec;
@@ -307,7 +307,7 @@ static gotrace_status write_record(gotrace_encoder *e, const gotrace_record *rec
     return GOTRACE_OK;
 }
 
-/* The usual record, as its tracer writes it: nothing to be measured beforehand. */
+/* Writes a record in the usual encoding, without computing its size first. */
 static void write_small(gotrace_encoder *e, const gotrace_record *record, unsigned form)
 {
     uint8_t *p = e->out + e->out_used;
@@ -321,7 +321,7 @@ static void write_small(gotrace_encoder *e, const gotrace_record *record, unsign
     e->out_used = (size_t)(p - e->out);
 }
 
-/* Whether the tracer writes each number of such a record in as few bytes as it takes. */
+/* Whether such records have all numbers in minimal size. */
 static bool is_small(const gotrace_encoder *e, const gotrace_event_spec *spec)
 {
     return !(spec->flags & (GOTRACE_SPEC_DATA | GOTRACE_SPEC_FRAMES)) &&

@@ -1,18 +1,18 @@
 /*
- * encoder_pcs.c - the program counters (PCs) with which frames are written.
+ * encoder_pcs.c - the program counters (PCs) of frames.
  *
- * For Go's readers a PC is the key of a frame. Go 1.27's reader of v2 keeps the first frame that it
- * finds with a PC, and shows it in all stacks of the generation (internal/trace/generation.go,
- * addStacks); Go 1.21's tool sorts goroutines by the PC at which they start (cmd/trace,
- * goroutines.go). So a frame without a PC gets one, made of what it says; and in v2, where stacks
- * that real programs wrote never share a PC, neither do those that are written. In v1 they do:
- * inlined functions have the PC of their caller (gccgo, Go 1.9), which is kept.
+ * Go's readers identify frames by PC. Go 1.27's reader of v2 shows the first frame with a PC in all
+ * stacks of the generation that contain that PC (internal/trace/generation.go, addStacks); Go
+ * 1.21's tool groups goroutines by the PC where they start (cmd/trace, goroutines.go). So a frame
+ * without a PC gets one computed from its content; and in v2 no two different frames are written
+ * with the same PC, as in traces of real programs. In v1 they may be: inlined functions have the PC
+ * of their caller (gccgo, Go 1.9), which is preserved.
  */
 #include <string.h>
 
 #include "write/encoder.h"
 
-/* Made-up PCs are exact in a double. Those from here on are used where two frames would get the
+/* Made-up PCs are exact in a double. PCs from SPARE on are used if two frames would get the
  * same. */
 #define SPARE (2 * GOTRACE_FRAME_PC_MADE)
 
@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return (hash ^ word) * 0x100000001b3u;
 }
 
-/* Of what is written of a name. */
+/* Only the part of a name that is written. */
 static uint64_t mix_name(uint64_t hash, const char *name, size_t size)
 {
     size_t kept = !name ? 0 : size < GT_NAME_MAX ? size : GT_NAME_MAX;
@@ -30,7 +30,7 @@ static uint64_t mix_name(uint64_t hash, const char *name, size_t size)
     return mix(hash, UINT64_C(256) + kept);
 }
 
-/* FNV-1a, without a seed: a frame has the same PC in every trace. */
+/* FNV-1a without a seed: a frame has the same PC in every trace. */
 uint64_t gotrace_frame_pc(const gotrace_frame *f)
 {
     if (f->pc != 0 || (f->function_size == 0 && f->file_size == 0 && f->line == 0))
@@ -47,7 +47,7 @@ static gt_stack_frame frame_at(const gotrace_encoder *e, size_t at)
     return frame;
 }
 
-/* Whether that PC is still free, or is that frame's. */
+/* Whether the PC is free or belongs to that frame. */
 static bool may_have(const gotrace_encoder *e, const gt_stack_frame *frame, uint64_t pc)
 {
     uint64_t owner = gt_map_get(&e->pcs.owners, pc);
@@ -84,8 +84,8 @@ static void set_name(const gotrace_encoder *e, uint64_t number, const char **nam
     *size = entry ? entry->size : 0;
 }
 
-/* A PC for a frame whose own is another one's. */
-static uint64_t invent(gotrace_encoder *e, const gt_stack_frame *frame)
+/* A PC for a frame whose own PC belongs to another frame. */
+static uint64_t make_pc(gotrace_encoder *e, const gt_stack_frame *frame)
 {
     gotrace_frame named = {.line = frame->line};
     set_name(e, frame->function, &named.function, &named.function_size);
@@ -110,7 +110,7 @@ bool gt_pcs_of(gotrace_encoder *e, size_t at, uint64_t *pc)
         return gt_encoder_fail_memory(e), false;
     gt_entry *entry = &e->pcs.frames.entries[number];
     if (entry->id == 0) {
-        uint64_t invented = invent(e, &frame);
+        uint64_t invented = make_pc(e, &frame);
         if (!claim(e, at, invented))
             return false;
         entry->id = invented;

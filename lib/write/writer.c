@@ -1,18 +1,18 @@
-/* writer.c - writing by meaning: the public face. */
+/* writer.c - the public interface of the writer. */
 #include "write/writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A v1 tracer cuts a string to the room in its buffer, which is no more than this. */
+/* A v1 tracer cuts a string to the room in its buffer; this is an upper bound. */
 #define V1_STRING_MAX 65536
-/* Go's readers refuse more frames. */
+/* Go's readers reject more frames. */
 #define V1_FRAMES_MAX 1000
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-gotrace_status gt_w_broken(gotrace_writer *w)
+gotrace_status gt_w_encoder_failed(gotrace_writer *w)
 {
     w->error = *gotrace_encoder_error(w->encoder);
     return w->status = GOTRACE_ERROR;
@@ -36,7 +36,7 @@ bool gt_w_refuse(gotrace_writer *w, gotrace_rule rule, const char *format, ...)
     return false;
 }
 
-/* The call has wrong arguments; the writer can continue. */
+/* The call has invalid arguments; the writer can continue. */
 static gotrace_status misused(gotrace_writer *w, const char *what)
 {
     return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s", what);
@@ -73,9 +73,9 @@ const char *gt_w_proc_state_name(uint8_t state)
     return names[state];
 }
 
-/* ---- beginning and end ---------------------------------------------------------------------- */
+/* ---- creation and end ------------------------------------------------------------------------ */
 
-/* Whether the caller may write events of that type: tables, batches and clocks belong to the
+/* Whether the caller may write events of that type: tables, batches and clocks are written by the
  * writer. */
 static bool is_given(const gotrace_event_spec *spec, int version)
 {
@@ -101,7 +101,7 @@ size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
     size_t count = gotrace_event_args(spec, version, all), n = 0;
     bool v2 = gt_is_v2(version), apart = spec->flags & GOTRACE_SPEC_STACK;
     if (v2 ? spec->code == GOTRACE_V2_ExperimentalBatch : spec->code == GOTRACE_V1_TimerGoroutine)
-        count = 1; /* the experiment; the goroutine */
+        count = 1; /* the experiment (v2) or the goroutine (v1) */
     else if (apart || (v2 && spec->code == GOTRACE_V2_CPUSample))
         count--;
     for (size_t i = 0; i < count; i++)
@@ -119,7 +119,7 @@ static gt_w_shape shape_of(const gotrace_event_spec *spec, int version)
                         .stack = has_stack(spec, version),
                         .data = spec->flags & GOTRACE_SPEC_DATA};
     for (unsigned i = 0; i < shape.arg_count; i++) {
-        /* Until 1.6 a goroutine starts at a program counter. */
+        /* Until 1.6 the start of a goroutine is a program counter. */
         bool start = args[i]->kind == GOTRACE_ARG_START && version >= 7;
         if (args[i]->kind == GOTRACE_ARG_STRING)
             shape.string_args |= UINT32_C(1) << i;
@@ -145,7 +145,7 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     }
     w->encoder = encoder;
     w->heap = &encoder->heap;
-    w->version = version = encoder->version; /* of a release, that of its traces */
+    w->version = version = encoder->version; /* for a release, the version of its traces */
     if (options)
         w->options = *options;
     if (w->options.frequency == 0)
@@ -198,10 +198,10 @@ static uint64_t generation_ticks(const gotrace_writer *w)
     return w->options.generation_ticks ? w->options.generation_ticks : w->options.frequency;
 }
 
-/* A generation contains the status of all goroutines and procs. So that a quiet program does not
- * make a large trace, the next one begins only when as many events as statuses were written; the
- * first FREE statuses do not count. */
-static bool has_earned_generation(gotrace_writer *w)
+/* Whether to begin a generation, which has the status of all goroutines and procs. To keep traces
+ * of quiet programs small, at least as many events as statuses must have been written; the first
+ * FREE statuses are free. */
+static bool generation_is_due(gotrace_writer *w)
 {
     enum { FREE = 4096 };
     uint64_t alive = w->goroutine_count + w->by_proc.count + w->by_thread.count;
@@ -220,7 +220,7 @@ gotrace_status gotrace_writer_at(gotrace_writer *w, uint64_t ticks)
                      (unsigned long long)w->given, (unsigned long long)ticks))
         return GOTRACE_ERROR;
     if (w->begun && ticks > w->began && ticks - w->began >= generation_ticks(w) &&
-        (!w->open || has_earned_generation(w))) {
+        (!w->open || generation_is_due(w))) {
         if (w->open && gt_w_v2_begin_due(w, ticks) != GOTRACE_OK)
             return GOTRACE_ERROR;
         w->began = ticks;
@@ -253,7 +253,7 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
         return GOTRACE_OK;
     if (gt_is_v2(w->version)) {
         if (gt_v2_string(w->encoder, gt_w_began(w), bytes, size, id) != GOTRACE_OK)
-            return gt_w_broken(w);
+            return gt_w_encoder_failed(w);
         *id += w->encoder->earlier_strings;
         return GOTRACE_OK;
     }
@@ -265,7 +265,7 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
         size = V1_STRING_MAX;
     return gotrace_encoder_string(w->encoder, proc, w->now, bytes, size, id) == GOTRACE_OK
                ? GOTRACE_OK
-               : gt_w_broken(w);
+               : gt_w_encoder_failed(w);
 }
 
 gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *frames, size_t count,
@@ -276,19 +276,20 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
         return GOTRACE_ERROR;
     if (gt_is_v2(w->version)) {
         if (gt_v2_stack(w->encoder, gt_w_began(w), frames, count, id) != GOTRACE_OK)
-            return gt_w_broken(w);
+            return gt_w_encoder_failed(w);
         *id += *id ? w->encoder->earlier_stacks : 0;
         return GOTRACE_OK;
     }
     if (count > V1_FRAMES_MAX)
         count = V1_FRAMES_MAX;
-    return gotrace_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK ? GOTRACE_OK
-                                                                              : gt_w_broken(w);
+    return gotrace_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK
+               ? GOTRACE_OK
+               : gt_w_encoder_failed(w);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* Whether it matches the event table. */
+/* Whether the event matches the event table. */
 static bool fits(const gotrace_writer *w, const gotrace_event_data *h)
 {
     if (!h->spec)
@@ -298,7 +299,7 @@ static bool fits(const gotrace_writer *w, const gotrace_event_data *h)
            (shape->stack || h->stack == 0) && (shape->data || h->data_size == 0);
 }
 
-/* Why it does not. */
+/* Explains why it does not. */
 __attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotrace_event_data *h)
 {
     const gotrace_event_spec *spec = h->spec;
@@ -318,8 +319,8 @@ __attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotr
                         spec->name, h->stack != 0 && !shape->stack ? "stack" : "message");
 }
 
-/* The ids that callers have count on from generation to generation, so that one of an earlier
- * generation is noticed; on the wire they count from 1 in each. */
+/* Ids passed by callers continue across generations, so that one of an earlier generation is
+ * detected; in the file they start from 1 in each generation. */
 typedef struct id_range {
     uint64_t earlier, count;
 } id_range;
@@ -340,8 +341,7 @@ static inline bool is_known(id_range range, uint64_t id)
     return id == 0 || id - range.earlier - 1 < range.count;
 }
 
-/* Makes those of an event's ids that are known those of the wire. Returns the first one that is
- * not, or NULL. */
+/* Converts an event's ids to those in the file. Returns the first unknown one, or NULL. */
 static inline uint64_t *find_wire_ids(id_range range, uint64_t *args, uint32_t mask)
 {
     uint64_t *unknown = NULL;
@@ -355,7 +355,7 @@ static inline uint64_t *find_wire_ids(id_range range, uint64_t *args, uint32_t m
     return unknown;
 }
 
-/* Name the id that is not known, and what to do. True where the event is written all the same. */
+/* Names the unknown id and the remedy. True if the event is written nevertheless. */
 __attribute__((cold)) static bool refuse_id(gotrace_writer *w, const gotrace_event_data *h,
                                             const char *kind, uint64_t id)
 {
@@ -371,8 +371,8 @@ __attribute__((cold)) static bool refuse_id(gotrace_writer *w, const gotrace_eve
                        gt_is_v2(w->version) ? " again in each generation" : "");
 }
 
-/* An event with the ids of the wire, in h and args. An id that is not known stays as it is, if the
- * event is to be written all the same. */
+/* Converts an event's ids to those in the file, in h and args. If the event is forced, unknown ids
+ * are kept. */
 static inline bool take_ids(gotrace_writer *w, gotrace_event_data *h, uint64_t *args)
 {
     const gt_w_shape *shape = &w->shapes[h->spec->code];

@@ -1,4 +1,4 @@
-/* writer_query.c - where goroutines, procs and threads are, as the writer has followed them. */
+/* writer_query.c - queries of the current state of goroutines, procs and threads. */
 #include "write/writer.h"
 
 static gotrace_state state_of_goroutine(uint8_t state)

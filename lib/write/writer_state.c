@@ -10,7 +10,7 @@ void gt_w_state_init(gotrace_writer *w, const gotrace_config *config)
     w->proc_limit = limits.procs;
     w->by_goroutine.heap = w->by_proc.heap = w->by_thread.heap = w->heap;
     w->tasks.heap = w->ended.heap = w->heap;
-    w->nowhere.id = GOTRACE_NO_THREAD;
+    w->no_thread.id = GOTRACE_NO_THREAD;
 }
 
 static void free_goroutines(gotrace_writer *w, gt_w_goroutine *g)
@@ -36,7 +36,7 @@ void gt_w_state_free(gotrace_writer *w)
         gt_v2_buffer_free(w->encoder, &t->buffer);
         gt_free(w->heap, t, sizeof *t);
     }
-    gt_v2_buffer_free(w->encoder, &w->nowhere.buffer);
+    gt_v2_buffer_free(w->encoder, &w->no_thread.buffer);
     gt_map_free(&w->by_goroutine);
     gt_map_free(&w->by_proc);
     gt_map_free(&w->by_thread);
@@ -44,7 +44,7 @@ void gt_w_state_free(gotrace_writer *w)
     gt_map_free(&w->ended);
 }
 
-/* Make an object that the map finds by id; NULL (and the error is set) if memory is refused. */
+/* Creates an object and adds it to the map; NULL with the error set if memory is refused. */
 static void *make(gotrace_writer *w, gt_map *map, uint64_t id, size_t size)
 {
     void *made = gt_calloc(w->heap, 1, size);
@@ -61,7 +61,7 @@ static gotrace_status too_many(gotrace_writer *w, gotrace_limit which, uint64_t 
     return w->status = gt_error_limit(&w->error, which, GT_NOWHERE, limit);
 }
 
-/* In v2 one id means none. */
+/* In v2, one id is reserved for "none". */
 static bool is_id(gotrace_writer *w, const char *what, uint64_t id)
 {
     return id != UINT64_MAX || !gt_is_v2(w->version) ||
@@ -189,7 +189,7 @@ gotrace_status gt_w_begin_region(gotrace_writer *w, gt_w_goroutine *g, uint64_t 
     return GOTRACE_OK;
 }
 
-/* A region's name in quotes and a space, cut to fit a message; empty where it is not known: in v2
+/* A region's name in quotes and a space, shortened for a message; empty if unknown, because in v2
  * it may belong to an earlier generation. */
 static void show_region_name(const gotrace_writer *w, gt_w_region region, char *text, size_t size)
 {

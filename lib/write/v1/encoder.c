@@ -1,23 +1,24 @@
 /*
- * encoder.c - writing by event, as the tracers do: a buffer a proc, written as a batch when
- * it has no room, strings on first sight, and the stacks with the footer at the end.
+ * encoder.c - writes events as v1's tracers do: a buffer per proc, which is written as a batch when
+ * it is full; strings at their first use; stacks and footer at the end.
  *
- * Source: the seeds' traceEvent(Locked), traceString, traceStackTable.dump and readTrace0, and
- * between them Go 1.7 (no batch header until the first event, bare stacks) and 1.19.
+ * Source: traceEvent(Locked), traceString, traceStackTable.dump and readTrace0 in runtime/trace.go
+ * of Go 1.5, libgo and Go 1.19; for versions between, Go 1.7 (no batch header before the first
+ * event, stacks without batches) and 1.19.
  */
 #include <string.h>
 
 #include "write/encoder.h"
 
-/* What the tracers ask room for before an event: type, length, two differences, three more. */
+/* Room that tracers require before an event: type, length, two deltas, three more values. */
 #define EVENT_ROOM (2 + 5 * GT_VARINT_MAX)
-/* A batch's header: type, proc, sequence number, ticks. */
+/* Size of a batch header: type, proc, sequence number, ticks. */
 #define HEADER_ROOM (1 + 3 * GT_VARINT_MAX)
-/* Go's readers refuse more, and the largest possible record still fits a buffer of gccgo's. */
+/* Go's readers reject more, and the largest possible record still fits into a buffer of gccgo. */
 #define FRAMES_MAX 1000
 
-/* Bytes of a buffer's header: link, last ticks, position (1.5: link, last sequence, last ticks,
- * slice), and room for a stack of 128 PCs (gccgo: of 128 locations of 48 bytes). */
+/* Size of a buffer less its header: link, last ticks, position (1.5: link, last sequence, last
+ * ticks, slice), and room for a stack of 128 PCs (gccgo: 128 locations of 48 bytes). */
 #define CAPACITY_1_5   (65536 - 48 - 128 * 8)
 #define CAPACITY_GO    (65536 - 24 - 128 * 8)
 #define CAPACITY_GCCGO (65536 - 24 - 128 * 48)
@@ -89,7 +90,7 @@ static gotrace_status check_open(gotrace_encoder *e)
     return e->status;
 }
 
-/* Every by-event call starts with this. */
+/* Every by-event function begins with this check. */
 static gotrace_status check_by_event(gotrace_encoder *e)
 {
     if (check_open(e) == GOTRACE_OK && !e->tracer)
@@ -136,7 +137,7 @@ __attribute__((noinline)) static gt_buffer *seek_buffer(gotrace_encoder *e, int6
     return &e->buffers[number];
 }
 
-/* The buffer of a proc, made if there is none; NULL (and the error is set) if there cannot be. */
+/* The buffer of a proc, created if necessary; NULL with the error set on failure. */
 static inline gt_buffer *buffer_of(gotrace_encoder *e, int64_t proc)
 {
     uint32_t *near = &e->near[(uint64_t)proc % (sizeof e->near / sizeof e->near[0])];
@@ -159,8 +160,8 @@ static size_t room_in(const gotrace_encoder *e, const gt_buffer *buffer)
     return e->tracer->capacity - buffer->used;
 }
 
-/* Have the memory for that many more bytes, as far as the buffer may ever hold them. Few procs of
- * a trace with many fill their buffers, so these grow. */
+/* Extends the buffer's memory for that many more bytes, up to its capacity. In traces with many
+ * procs few buffers are filled, so they grow as needed. */
 static bool extend(gotrace_encoder *e, gt_buffer *buffer, size_t size)
 {
     size_t room = room_in(e, buffer);
@@ -173,7 +174,7 @@ static bool extend(gotrace_encoder *e, gt_buffer *buffer, size_t size)
     return ok;
 }
 
-/* The header of a batch that is opened at that time. */
+/* Writes the header of a batch that begins at that time. */
 static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ticks, uint64_t seq)
 {
     if (buffer->header == GT_HEADER_GIVEN || buffer->header == GT_HEADER_FIXED) {
@@ -196,7 +197,7 @@ static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ti
     buffer->last_seq = seq;
 }
 
-static gotrace_status reserve_anew(gotrace_encoder *e, gt_buffer *buffer, size_t size,
+static gotrace_status reserve_slow(gotrace_encoder *e, gt_buffer *buffer, size_t size,
                                    uint64_t ticks, uint64_t seq)
 {
     bool full = room_in(e, buffer) < size;
@@ -209,14 +210,14 @@ static gotrace_status reserve_anew(gotrace_encoder *e, gt_buffer *buffer, size_t
     return GOTRACE_OK;
 }
 
-/* Room for size bytes in a proc's buffer, of which a new batch is begun where it has none. What a
- * whole buffer cannot hold is for the caller to cut. */
+/* Makes room for size bytes in a proc's buffer; begins a new batch if it has none. The caller must
+ * cut data that exceeds a whole buffer. */
 static inline gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size_t size,
                                      uint64_t ticks, uint64_t seq)
 {
     if (buffer->used > 0 && buffer->capacity - buffer->used >= size && room_in(e, buffer) >= size)
         return GOTRACE_OK;
-    return reserve_anew(e, buffer, size, ticks, seq);
+    return reserve_slow(e, buffer, size, ticks, seq);
 }
 
 gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uint64_t ticks)
@@ -240,7 +241,7 @@ gotrace_status gotrace_encoder_flush(gotrace_encoder *e, int64_t proc)
     return flush_buffer(e, &e->buffers[number]);
 }
 
-/* The length and what fits of the bytes themselves: a tracer cuts what is too long for a buffer. */
+/* Writes the length and as many bytes as fit: tracers cut data that exceeds a buffer. */
 static void put_data(const gotrace_encoder *e, gt_buffer *buffer, const char *data, size_t size)
 {
     size_t room = room_in(e, buffer);
@@ -254,7 +255,7 @@ static void put_data(const gotrace_encoder *e, gt_buffer *buffer, const char *da
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* Arguments of an event that the caller gives: neither differences nor stack. */
+/* Number of arguments passed by the caller: all but deltas and stack. */
 static size_t given_args(const gotrace_encoder *e, const gotrace_event_spec *spec)
 {
     size_t values = e->shapes[spec->code].values;
@@ -283,7 +284,7 @@ static gotrace_status check_event(gotrace_encoder *e, const gotrace_event_spec *
     return GOTRACE_OK;
 }
 
-static gotrace_status keep_timer(gotrace_encoder *e, uint64_t goroutine)
+static gotrace_status record_timer(gotrace_encoder *e, uint64_t goroutine)
 {
     if (e->timer_count == GT_TIMERS_MAX)
         return e->status = gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
@@ -292,7 +293,7 @@ static gotrace_status keep_timer(gotrace_encoder *e, uint64_t goroutine)
     return GOTRACE_OK;
 }
 
-/* The ticks that an event after the buffer's last one gets. */
+/* The ticks of the next event in the buffer. */
 static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buffer,
                                         uint64_t *ticks)
 {
@@ -325,7 +326,7 @@ gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_
                                 size_t data_size)
 {
     if (spec->code == GOTRACE_V1_TimerGoroutine)
-        return keep_timer(e, args[0]);
+        return record_timer(e, args[0]);
     gt_buffer *buffer = buffer_of(
         e, e->shapes[spec->code].action == GT_ACTION_SAMPLE ? GOTRACE_PROC_SAMPLES : proc);
     if (!buffer || next_ticks(e, buffer, &ticks) != GOTRACE_OK)
@@ -371,7 +372,7 @@ gotrace_status gt_encoder_intern_string(gotrace_encoder *e, const char *bytes, s
                                                                      : gt_encoder_fail_memory(e);
 }
 
-/* The id of a string of the table; its record goes into the buffer if it was not written yet. */
+/* The id of a string in the table; writes its record to the buffer if that was not done before. */
 static gotrace_status string_id(gotrace_encoder *e, gt_buffer *buffer, uint64_t ticks,
                                 size_t number, uint64_t *id)
 {
@@ -472,14 +473,14 @@ gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *fr
 
 /* ---- the footer ----------------------------------------------------------------------------- */
 
-/* The id of a frame's name, whose record goes before that of the stack. */
+/* The id of a frame's name; its record precedes that of the stack. */
 static gotrace_status name_id(gotrace_encoder *e, gt_buffer *buffer, uint64_t name, uint64_t *id)
 {
     *id = 0;
     return name == 0 ? GOTRACE_OK : string_id(e, buffer, 0, (size_t)name - 1, id);
 }
 
-/* Write a stack of the table. body has room for the longest. */
+/* Writes a stack of the table. body has room for the longest. */
 static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt_entry *stack,
                                  uint8_t *body)
 {
@@ -514,7 +515,7 @@ static gotrace_status dump_stack(gotrace_encoder *e, gt_buffer *buffer, const gt
     return GOTRACE_OK;
 }
 
-/* Frequency and timer goroutines at p; returns the end. */
+/* Writes frequency and timer goroutines at p; returns the end. */
 static uint8_t *put_frequency(const gotrace_encoder *e, uint8_t *p, uint64_t frequency)
 {
     *p++ = GOTRACE_V1_Frequency;
@@ -536,7 +537,7 @@ static gotrace_status write_bare_frequency(gotrace_encoder *e, uint64_t frequenc
     return gt_encoder_pass(e, bytes, (size_t)(put_frequency(e, bytes, frequency) - bytes));
 }
 
-/* Frequency and stacks, the latter through a buffer of their own. */
+/* Writes frequency and stacks; stacks use a buffer of their own. */
 static gotrace_status write_footer(gotrace_encoder *e, uint64_t frequency, gt_buffer *buffer,
                                    uint8_t *body)
 {
@@ -558,8 +559,7 @@ static gotrace_status write_footer(gotrace_encoder *e, uint64_t frequency, gt_bu
     return last ? write_bare_frequency(e, frequency) : GOTRACE_OK;
 }
 
-/* Tracers write the buffers of procs as they are numbered, then the global one, then samples: that
- * is the order of these numbers. */
+/* Tracers write the buffers of procs in order of id, then the global one, then samples. */
 static uint64_t buffer_rank(const gt_buffer *buffer)
 {
     if (buffer->proc >= 0)
@@ -567,7 +567,7 @@ static uint64_t buffer_rank(const gt_buffer *buffer)
     return buffer->proc == GOTRACE_PROC_SAMPLES ? UINT64_MAX : UINT64_MAX - 1;
 }
 
-/* Heap sort: in place, for qsort may allocate. */
+/* Heap sort, because qsort may allocate. */
 static void sift_down(gt_buffer *buffers, size_t at, size_t count)
 {
     gt_buffer moved = buffers[at];
@@ -598,7 +598,7 @@ gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, ui
     if ((frequency == 0 ? check_open(e) : check_by_event(e)) != GOTRACE_OK)
         return e->status;
     sort_buffers(e->buffers, e->procs.count);
-    e->finished = true; /* the order of the buffers is no longer that of their table */
+    e->finished = true; /* the buffers are no longer in the order of their table */
     for (size_t i = 0; i < e->procs.count; i++)
         if (flush_buffer(e, &e->buffers[i]) != GOTRACE_OK)
             return e->status;

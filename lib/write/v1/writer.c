@@ -1,10 +1,10 @@
 /*
- * writer.c - v1: what an event asks of goroutines and procs, what it does to them, and which
- * record says so.
+ * writer.c - v1: what an event requires of goroutines and procs, what it changes, and which records
+ * are written.
  *
- * What is asked is what our reader asks (order.c, state.c), after Go's postProcessTrace. Sequence
- * numbers and short forms are given as the seeds' traceGoStart, traceGoUnpark and traceGoSysExit
- * give them: traceseq is gt_w_goroutine.seq, tracelastp is last_proc.
+ * The requirements are those of our reader (order.c, state.c), after Go's postProcessTrace.
+ * Sequence numbers and local forms are assigned as in traceGoStart, traceGoUnpark and
+ * traceGoSysExit of runtime/trace.go: traceseq is gt_w_goroutine.seq, tracelastp is last_proc.
  */
 #include "write/writer.h"
 
@@ -16,8 +16,8 @@ static unsigned long long num(uint64_t n)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* Write a record; given is the event whose stack and message it repeats, or NULL if the writer adds
- * it. */
+/* Writes a record. given: the event whose stack and message it has; NULL if the writer adds the
+ * record. */
 static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t *args,
                   size_t count, const gotrace_event_data *given)
 {
@@ -28,26 +28,26 @@ static bool write(gotrace_writer *w, int64_t proc, unsigned code, const uint64_t
         w->seq++;
     if (gt_encoder_event(e, proc, e->specs[code], w->now, w->seq, args, count, h->stack, h->data,
                          h->data_size) != GOTRACE_OK)
-        return gt_w_broken(w), false;
-    /* What happens later must not come before a stamp that was raised, on whatever proc. */
+        return gt_w_encoder_failed(w), false;
+    /* Later events on any proc must not precede a timestamp that was raised. */
     if (e->event_ticks > w->now && e->shapes[code].action != GT_ACTION_SAMPLE)
         w->now = e->event_ticks;
     return true;
 }
 
-/* One that the writer adds. */
+/* Writes a record that the writer adds. */
 static bool put(gt_w_step *s, int64_t proc, unsigned code, const uint64_t *args, size_t count)
 {
     return write(s->w, proc, code, args, count, NULL);
 }
 
-/* The given event with these arguments. */
+/* Writes the caller's event with these arguments. */
 static bool put_as(gt_w_step *s, unsigned code, const uint64_t *args, size_t count)
 {
     return write(s->w, s->h->proc, code, args, count, s->h);
 }
 
-static bool put_given(gt_w_step *s)
+static bool put_event(gt_w_step *s)
 {
     return put_as(s, s->code, s->h->args, s->h->arg_count);
 }
@@ -58,8 +58,9 @@ static bool has_event(const gotrace_writer *w, unsigned code)
     return code != 0 && w->encoder->shapes[code].values != 0;
 }
 
-/* The given event with the next sequence number of the goroutine that it names. The tracer uses the
- * local form, if there is one, where the goroutine's last event happened on the same proc. */
+/* Writes the event with the next sequence number of the goroutine in its argument. As in the
+ * tracer, the local form is used if there is one and the goroutine's last event was on the same
+ * proc. */
 static bool put_numbered(gt_w_step *s, gt_w_goroutine *g)
 {
     const gotrace_event_data *h = s->h;
@@ -73,7 +74,7 @@ static bool put_numbered(gt_w_step *s, gt_w_goroutine *g)
     return same ? put_as(s, local, args, 1) : put_as(s, s->code, args, s->shape->slots);
 }
 
-/* The same for what concerns the whole program, and is ordered by time alone. */
+/* The same for a global event, which readers order by time only. */
 static bool put_global(gt_w_step *s, const uint64_t *args, size_t count)
 {
     gt_w_after(s->w, s->h->proc, 0);
@@ -82,17 +83,17 @@ static bool put_global(gt_w_step *s, const uint64_t *args, size_t count)
     return good;
 }
 
-/* ---- what was there before the trace began -------------------------------------------------- */
+/* ---- state from before the trace ------------------------------------------------------------- */
 
-/* It just blocked in a system call, or is found in one. */
+/* The goroutine blocks in a system call, now or before the trace began. */
 static void block(const gt_w_step *s, gt_w_goroutine *g)
 {
     g->blocked = s->w->now;
     g->blocked_given = s->w->given;
 }
 
-/* The event that reports a goroutine as found in that state; 0: none has to, it is just created. */
-static unsigned report_of(const gotrace_writer *w, uint8_t state)
+/* The event for a goroutine in that state when tracing started; 0: none, its creation suffices. */
+static unsigned initial_event_of(const gotrace_writer *w, uint8_t state)
 {
     const gt_v1_shape *shapes = w->encoder->shapes;
     for (unsigned code = 0; code < GT_V1_EVENT_COUNT; code++)
@@ -101,8 +102,8 @@ static unsigned report_of(const gotrace_writer *w, uint8_t state)
     return 0;
 }
 
-/* Add an unknown goroutine, in that gotrace_state at the start of the trace. */
-static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, uint8_t state)
+/* Adds a goroutine from before the trace, with its initial gotrace_state. */
+static gt_w_goroutine *add_unknown(gt_w_step *s, uint64_t id, int64_t proc, uint8_t state)
 {
     gt_w_goroutine *g = gt_w_make_goroutine(s->w, id);
     const uint64_t args[2] = {id, 0};
@@ -111,7 +112,7 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, uint8_
     g->created = s->w->now;
     g->last_proc = proc;
     g->state = GT_W_RUNNABLE;
-    unsigned found = report_of(s->w, state);
+    unsigned found = initial_event_of(s->w, state);
     if (!found)
         return g;
     if (!put(s, proc, found, args, 1))
@@ -122,7 +123,7 @@ static gt_w_goroutine *introduce(gt_w_step *s, uint64_t id, int64_t proc, uint8_
     return g;
 }
 
-/* The proc of the event runs, and says so if nobody did. */
+/* Marks the event's proc as running; writes its start if it was unknown. */
 static bool start_proc(gt_w_step *s)
 {
     gt_w_proc *p = s->p;
@@ -151,13 +152,13 @@ static void leave_proc(gt_w_goroutine *g)
     g->proc = NULL;
 }
 
-/* Whether the event happens in the context of what runs on its proc. */
+/* Whether the event is in the context of the goroutine that runs on its proc. */
 static bool is_in_context(const gt_w_step *s)
 {
     return s->shape->context_running != 0;
 }
 
-/* The given goroutine runs on the proc, or may run there. */
+/* Checks that the event's goroutine runs on the proc, or may run there. */
 static bool check_context(gt_w_step *s)
 {
     uint64_t id = s->h->goroutine;
@@ -180,7 +181,7 @@ static bool check_context(gt_w_step *s)
                        (long long)s->p->id);
 }
 
-/* Make it so: unknown context is written before the event. */
+/* Writes the start of the event's goroutine if it was unknown. */
 static bool enter_context(gt_w_step *s)
 {
     uint64_t id = s->h->goroutine;
@@ -189,7 +190,7 @@ static bool enter_context(gt_w_step *s)
         return true;
     if (!start_proc(s))
         return false;
-    gt_w_goroutine *g = introduce(s, id, s->p->id, GOTRACE_STATE_RUNNABLE);
+    gt_w_goroutine *g = add_unknown(s, id, s->p->id, GOTRACE_STATE_RUNNABLE);
     if (!g)
         return false;
     const uint64_t args[2] = {id, ++g->seq};
@@ -209,7 +210,7 @@ static bool check_running(gt_w_step *s)
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
 
-/* To readers goroutine 0 is there from the beginning, and runs: it stands for none. */
+/* Readers take goroutine 0 as none; it always exists and runs. */
 static bool check_id(gt_w_step *s, uint64_t id)
 {
     return id != 0 ||
@@ -217,8 +218,7 @@ static bool check_id(gt_w_step *s, uint64_t id)
                        "%s: goroutine 0 stands for none; ids begin with 1", gt_w_name(s));
 }
 
-/* The rule that says in which state the goroutine has to be that the event names, and what is wrong
- * with it. */
+/* Refuses the event, with the rule about the state of the goroutine in its argument. */
 static bool refuse_state(gt_w_step *s, uint64_t id, const char *is)
 {
     gotrace_writer *w = s->w;
@@ -244,8 +244,8 @@ static bool refuse_state(gt_w_step *s, uint64_t id, const char *is)
     }
 }
 
-/* The goroutine that the event names is in the state that its row asks for, or may be: nobody told
- * of it (g NULL). One that is found in a state has done nothing yet. */
+/* Checks that the goroutine in the argument is in the state that the row requires, or is unknown (g
+ * is NULL). For an initial state it must not have other events. */
 static bool check_state(gt_w_step *s, const gt_w_goroutine *g, uint64_t id)
 {
     if (!check_id(s, id))
@@ -276,19 +276,20 @@ static bool create(gt_w_step *s)
     g->seq = 0;
     g->last_proc = s->p->id;
     g->state = gt_w_state_of(s->shape->to);
-    g->left = false;
-    bool good = put_given(s);
+    g->exit_deferred = false;
+    bool good = put_event(s);
     g->created = s->w->now;
     return good;
 }
 
-/* What it left long ago is written where it goes on: where stamps have to differ, the tick before,
- * so that the next event keeps its own. */
+/* Writes a deferred exit from a system call where the goroutine resumes. If timestamps must differ
+ * it gets the tick before, so that the next event keeps its own. */
 static bool write_exit(gt_w_step *s, gt_w_goroutine *g, int64_t proc)
 {
     uint64_t number = ++g->seq, now = s->w->now;
-    const uint64_t args[3] = {g->id, s->w->version < 7 ? g->left_seq : number, g->left_ticks};
-    g->left = false;
+    const uint64_t args[3] = {g->id, s->w->version < 7 ? g->deferred_seq : number,
+                              g->deferred_ticks};
+    g->exit_deferred = false;
     g->last_proc = proc;
     if ((s->w->encoder->tracer->flags & GT_TRACER_RAISES) && now > g->blocked)
         s->w->now--;
@@ -310,8 +311,8 @@ static bool start(gt_w_step *s)
                      "goroutine %llu cannot start on proc %lld: goroutine %llu runs there", num(id),
                      (long long)p->id, num(p->goroutine->id)))
         return false;
-    if (!start_proc(s) || (!g && !(g = introduce(s, id, p->id, s->shape->from))) ||
-        (g->left && !write_exit(s, g, p->id)))
+    if (!start_proc(s) || (!g && !(g = add_unknown(s, id, p->id, s->shape->from))) ||
+        (g->exit_deferred && !write_exit(s, g, p->id)))
         return false;
     run_on(p, g);
     return put_numbered(s, g);
@@ -319,7 +320,7 @@ static bool start(gt_w_step *s)
 
 static bool stop(gt_w_step *s)
 {
-    if (!check_running(s) || !enter_context(s) || !put_given(s))
+    if (!check_running(s) || !enter_context(s) || !put_event(s))
         return false;
     gt_w_goroutine *g = s->g;
     if (!g)
@@ -340,7 +341,7 @@ static bool unblock(gt_w_step *s)
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
     if (!check_state(s, g, id) || !enter_context(s) ||
-        (!g && !(g = introduce(s, id, s->p->id, s->shape->from))))
+        (!g && !(g = add_unknown(s, id, s->p->id, s->shape->from))))
         return false;
     leave_proc(g);
     g->state = gt_w_state_of(s->shape->to);
@@ -351,12 +352,12 @@ static bool found(gt_w_step *s)
 {
     uint64_t id = s->h->args[0];
     gt_w_goroutine *g = gt_w_find_goroutine(s->w, id);
-    if (!check_state(s, g, id) || (!g && !(g = introduce(s, id, s->p->id, s->shape->from))))
+    if (!check_state(s, g, id) || (!g && !(g = add_unknown(s, id, s->p->id, s->shape->from))))
         return false;
     leave_proc(g);
     g->seq = 1;
     g->state = gt_w_state_of(s->shape->to);
-    bool good = put_given(s);
+    bool good = put_event(s);
     block(s, g);
     return good;
 }
@@ -374,30 +375,30 @@ static bool check_exit(gt_w_step *s, gt_w_goroutine *g, uint64_t ticks)
                        num(id), num(g->blocked_given - ticks), gt_plural(g->blocked_given - ticks));
 }
 
-/* Its stamp: where that of its beginning had to be raised, it is not before. */
+/* The time of the exit: not before the call blocked, whose timestamp may have been raised. */
 static uint64_t exit_ticks(const gt_w_step *s, const gt_w_goroutine *g, uint64_t ticks)
 {
-    bool believed = s->w->options.believe && ticks < g->blocked_given;
-    return ticks < g->blocked && !believed ? g->blocked : ticks;
+    bool forced = s->w->options.believe && ticks < g->blocked_given;
+    return ticks < g->blocked && !forced ? g->blocked : ticks;
 }
 
-/* The goroutine has left a system call, and has no proc: the tracer notes when, and writes the
- * event where the goroutine goes on. */
-static bool keep_exit(gt_w_step *s)
+/* The goroutine left a system call and has no proc. As in the tracer, the time is kept, and the
+ * event is written where the goroutine resumes. */
+static bool defer_exit(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t id = s->h->args[0], ticks = s->h->args[1] ? s->h->args[1] : w->now;
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     if (!check_exit(s, g, ticks))
         return false;
-    if (!g && !(g = introduce(s, id, w->last_proc ? w->last_proc->id : 0, s->shape->from)))
+    if (!g && !(g = add_unknown(s, id, w->last_proc ? w->last_proc->id : 0, s->shape->from)))
         return false;
     leave_proc(g);
     g->state = gt_w_state_of(s->shape->to);
-    g->left = true;
-    g->left_ticks = exit_ticks(s, g, ticks);
+    g->exit_deferred = true;
+    g->deferred_ticks = exit_ticks(s, g, ticks);
     if (w->version < 7)
-        g->left_seq = ++w->seq;
+        g->deferred_seq = ++w->seq;
     return true;
 }
 
@@ -408,13 +409,13 @@ static bool exit_here(gt_w_step *s)
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     if (!check_exit(s, g, ticks))
         return false;
-    if (!g && !(g = introduce(s, id, s->p->id, s->shape->from)))
+    if (!g && !(g = add_unknown(s, id, s->p->id, s->shape->from)))
         return false;
     leave_proc(g);
     g->state = gt_w_state_of(s->shape->to);
     g->last_proc = s->p->id;
     uint64_t number = ++g->seq;
-    /* Until 1.6 there is no such event without its time. */
+    /* Until 1.6 the event always has its time. */
     if (w->version < 7 && ticks == 0)
         ticks = w->now;
     if (ticks != 0)
@@ -423,7 +424,7 @@ static bool exit_here(gt_w_step *s)
     return put_as(s, s->code, args, 3);
 }
 
-/* ---- procs, the GC, what the program says --------------------------------------------------- */
+/* ---- procs, ranges, user annotations --------------------------------------------------------- */
 
 static bool proc_start(gt_w_step *s)
 {
@@ -432,7 +433,7 @@ static bool proc_start(gt_w_step *s)
                      (long long)s->p->id))
         return false;
     s->p->state = GT_W_BUSY;
-    return put_given(s);
+    return put_event(s);
 }
 
 static bool proc_stop(gt_w_step *s)
@@ -451,21 +452,21 @@ static bool proc_stop(gt_w_step *s)
     if (p->goroutine)
         leave_proc(p->goroutine);
     p->state = GT_W_IDLE;
-    return put_given(s);
+    return put_event(s);
 }
 
-/* Something that lasts begins or ends. */
-static bool last(gt_w_step *s, bool *going, bool begins)
+/* Begins or ends a range; *active is its state. */
+static bool begin_or_end(gt_w_step *s, bool *active, bool begins)
 {
-    if (*going == begins &&
+    if (*active == begins &&
         !gt_w_refuse(s->w, gt_range_rule(s->shape->range, begins), "%s, but %s", gt_w_name(s),
                      begins ? "the last one has not ended" : "none was started"))
         return false;
     if (!enter_context(s))
         return false;
-    bool good = going == &s->w->stopping ? put_global(s, s->h->args, s->h->arg_count)
-                                         : put_given(s);
-    *going = begins;
+    bool good = active == &s->w->stopping ? put_global(s, s->h->args, s->h->arg_count)
+                                          : put_event(s);
+    *active = begins;
     return good;
 }
 
@@ -476,8 +477,8 @@ static bool stop_world(gt_w_step *s, bool begins)
         !gt_w_refuse(w, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu; it is 0 or 1",
                      num(s->h->args[0])))
         return false;
-    /* Until 1.9 every proc has a stop-the-world of its own. */
-    return last(s, w->version < 10 ? &s->p->stopping : &w->stopping, begins);
+    /* Until 1.9 each proc has its own stop-the-world. */
+    return begin_or_end(s, w->version < 10 ? &s->p->stopping : &w->stopping, begins);
 }
 
 static bool gc(gt_w_step *s, bool begins)
@@ -494,7 +495,7 @@ static bool gc(gt_w_step *s, bool begins)
     return put_global(s, &seq, 1);
 }
 
-/* An assist may have been going on when tracing started: its end needs no start. */
+/* An assist may have been active when tracing started: its end needs no begin. */
 static bool assist(gt_w_step *s, bool begins)
 {
     if (begins && s->g && s->g->assisting &&
@@ -502,7 +503,7 @@ static bool assist(gt_w_step *s, bool begins)
                      "goroutine %llu assists the GC, but its last assist has not ended",
                      num(s->g->id)))
         return false;
-    if (!check_running(s) || !enter_context(s) || !put_given(s))
+    if (!check_running(s) || !enter_context(s) || !put_event(s))
         return false;
     if (s->g)
         s->g->assisting = begins;
@@ -515,7 +516,7 @@ static bool range(gt_w_step *s, bool begins)
     case GOTRACE_RANGE_NONE: break;
     case GOTRACE_RANGE_GC: return gc(s, begins);
     case GOTRACE_RANGE_STW: return stop_world(s, begins);
-    case GOTRACE_RANGE_SWEEP: return last(s, &s->p->sweeping, begins);
+    case GOTRACE_RANGE_SWEEP: return begin_or_end(s, &s->p->sweeping, begins);
     case GOTRACE_RANGE_MARK_ASSIST: return assist(s, begins);
     }
     return false; /* see test_semantics */
@@ -558,10 +559,10 @@ static bool region(gt_w_step *s)
         return false;
     if (mode == 0 && s->g && gt_w_begin_region(s->w, s->g, task, name) != GOTRACE_OK)
         return false;
-    return put_given(s);
+    return put_event(s);
 }
 
-/* ---- what happens on no proc ---------------------------------------------------------------- */
+/* ---- events without a proc ------------------------------------------------------------------- */
 
 static bool timer(gt_w_step *s)
 {
@@ -576,14 +577,14 @@ static bool timer(gt_w_step *s)
     return put_as(s, s->code, s->h->args, 1);
 }
 
-/* To readers a sample is something that its goroutine does: it has to be there before. */
+/* Readers take a sample as an event of its goroutine, which must exist before. */
 static bool sample(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t args[3] = {s->h->args[0], s->h->args[1], s->h->args[2]};
     gt_w_goroutine *g = gt_w_find_goroutine(w, args[2]);
     if (!g && args[2] != 0 && !gt_w_has_ended(w, args[2])) {
-        g = introduce(s, args[2], w->last_proc ? w->last_proc->id : 0, GOTRACE_STATE_RUNNABLE);
+        g = add_unknown(s, args[2], w->last_proc ? w->last_proc->id : 0, GOTRACE_STATE_RUNNABLE);
         if (!g)
             return false;
         if (args[0] < g->created)
@@ -603,7 +604,7 @@ static bool sample(gt_w_step *s)
 
 static bool plain(gt_w_step *s)
 {
-    return enter_context(s) && put_given(s);
+    return enter_context(s) && put_event(s);
 }
 
 static bool dispatch(gt_w_step *s)
@@ -638,13 +639,14 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
     const gotrace_event_data *h = s->h;
     s->code = w->encoder->shapes[s->code].full;
     s->shape = &w->encoder->shapes[s->code];
-    if (!(s->shape->flags & GOTRACE_SPEC_TIMED)) /* the only record that callers write */
+    if (!(s->shape->flags &
+          GOTRACE_SPEC_TIMED)) /* the only record without a time that callers may write */
         return timer(s) ? GOTRACE_OK : GOTRACE_ERROR;
     if (s->shape->action == GT_ACTION_SAMPLE)
         return sample(s) ? GOTRACE_OK : GOTRACE_ERROR;
     if (h->proc == GOTRACE_NO_PROC || h->proc == GOTRACE_PROC_SAMPLES) {
         if (s->shape->action == GT_ACTION_EXIT)
-            return keep_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
+            return defer_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
         return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NOWHERE,
                             "%s needs a proc, and none is specified", gt_w_name(s));
     }
@@ -652,17 +654,17 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
     return s->p && check_context(s) && dispatch(s) ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
-/* Goroutines that left a system call and were not heard of again: tracers forget these. */
+/* Goroutines that left a system call and did not resume: tracers drop their exits. */
 gotrace_status gt_w_v1_finish(gotrace_writer *w)
 {
     static const gotrace_event_data nothing;
     gt_w_step s = {.w = w, .h = &nothing};
     for (gt_w_goroutine *g = w->goroutines.first; g; g = g->next) {
         int64_t proc = g->last_proc == GOTRACE_NO_PROC ? 0 : g->last_proc;
-        if (g->left && !write_exit(&s, g, proc))
+        if (g->exit_deferred && !write_exit(&s, g, proc))
             return GOTRACE_ERROR;
     }
     return gotrace_encoder_finish(w->encoder, w->options.frequency, w->now) == GOTRACE_OK
                ? GOTRACE_OK
-               : gt_w_broken(w);
+               : gt_w_encoder_failed(w);
 }

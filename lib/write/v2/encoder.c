@@ -1,5 +1,5 @@
 /*
- * encoder.c - v2 by event, as Go's tracers do it: a buffer a thread, tables a generation.
+ * encoder.c - writes events as Go's v2 tracers do: a buffer per thread, tables per generation.
  *
  * Source: Go 1.22 to 1.27, runtime/trace*.go: traceWriter.refill, .event and .ensure,
  * traceStringTable.put and .writeString, traceStackTable.dump, traceReadCPU, traceSyncBatch (until
@@ -9,7 +9,7 @@
 
 #include "write/encoder.h"
 
-/* What the tracers ask room for before a batch's header: type, generation, thread, ticks, size. */
+/* Room that tracers require for a batch header: type, generation, thread, ticks, size. */
 #define HEADER_ROOM (2 + 4 * GT_VARINT_MAX)
 #define FRAMES_MAX  128
 #define STRING_MAX  1024
@@ -42,7 +42,7 @@ void gt_encoder_free_v2(gotrace_encoder *e)
     gt_pcs_clear(e);
 }
 
-/* Have the memory for that many more bytes. Most threads of a trace with many write little. */
+/* Extends the memory for that many more bytes. Most threads of a trace with many write little. */
 static bool extend(gotrace_encoder *e, gt_v2_buffer *buffer, size_t size)
 {
     if (buffer->capacity - buffer->used >= size)
@@ -87,7 +87,7 @@ uint8_t *gt_v2_refill(gotrace_encoder *e, gt_v2_buffer *buffer, uint64_t thread,
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* Room in the buffer of a table, whose batches begin with a record that says which. */
+/* Makes room in the buffer of a table; its batches begin with a marker record. */
 static uint8_t *table_room(gotrace_encoder *e, gt_v2_buffer *buffer, unsigned marker,
                            uint64_t ticks, size_t size)
 {
@@ -101,7 +101,7 @@ static uint8_t *table_room(gotrace_encoder *e, gt_v2_buffer *buffer, unsigned ma
     return p;
 }
 
-/* The record of a string goes out with the first who refers to it. */
+/* Writes the record of a string before its first use. */
 static gotrace_status write_string(gotrace_encoder *e, uint64_t ticks, size_t number)
 {
     gt_entry *entry = &e->strings.entries[number];
@@ -116,7 +116,7 @@ static gotrace_status write_string(gotrace_encoder *e, uint64_t ticks, size_t nu
     p = gt_put(p, entry->id);
     p = gt_put(p, entry->size);
     memcpy(p, gt_intern_bytes(&e->strings, entry), entry->size);
-    gt_v2_keep(&e->string_buffer, p + entry->size);
+    gt_v2_commit(&e->string_buffer, p + entry->size);
     return GOTRACE_OK;
 }
 
@@ -189,7 +189,7 @@ static gotrace_status dump_stacks(gotrace_encoder *e, uint64_t ticks)
             p = gt_put(p, frame.file);
             p = gt_put(p, frame.line);
         }
-        gt_v2_keep(&e->stack_buffer, p);
+        gt_v2_commit(&e->stack_buffer, p);
     }
     gt_pcs_clear(e);
     return gt_v2_flush(e, &e->stack_buffer);
@@ -204,7 +204,7 @@ gotrace_status gt_v2_sample(gotrace_encoder *e, uint64_t ticks, const uint64_t *
     *p++ = GOTRACE_V2_CPUSample;
     for (size_t i = 0; i < count; i++)
         p = gt_put(p, args[i]);
-    gt_v2_keep(&e->sample_buffer, p);
+    gt_v2_commit(&e->sample_buffer, p);
     return GOTRACE_OK;
 }
 
@@ -247,7 +247,7 @@ gotrace_status gt_v2_sync(gotrace_encoder *e, uint64_t ticks, uint64_t frequency
         p = gt_put(p, clocks->wall_seconds);
         p = gt_put(p, clocks->wall_nanoseconds);
     }
-    gt_v2_keep(buffer, p);
+    gt_v2_commit(buffer, p);
     return gt_v2_flush(e, buffer);
 }
 

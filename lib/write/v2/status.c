@@ -1,23 +1,22 @@
 /*
- * status.c - v2: what a generation says of how things stand, and where generations begin and
- * end.
+ * status.c - v2: statuses, and the beginning and end of generations.
  *
- * Source: Go's runtime/tracestatus.go, traceLocker.eventWriter and traceAdvance: a goroutine or
- * proc has its status told once a generation, before the first event that refers to it, and at the
- * generation's end where there was none.
+ * Source: Go's runtime/tracestatus.go, traceLocker.eventWriter and traceAdvance: the status of a
+ * goroutine or proc is written once per generation, before the first event that refers to it, or at
+ * the end of the generation if there is none.
  */
 #include "write/writer.h"
 
 bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count)
 {
     if (!t)
-        t = &w->nowhere;
+        t = &w->no_thread;
     uint8_t *p = gt_w_begin_record(w, t, code, count);
     if (!p)
         return false;
     for (size_t i = 0; i < count; i++)
         p = gt_put(p, args[i]);
-    gt_v2_keep(&t->buffer, p);
+    gt_v2_commit(&t->buffer, p);
     return true;
 }
 
@@ -47,7 +46,7 @@ void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p)
 
 /* ---- statuses ------------------------------------------------------------------------------- */
 
-void gt_w_proc_given(gotrace_writer *w, gt_w_proc *p)
+void gt_w_proc_status_done(gotrace_writer *w, gt_w_proc *p)
 {
     p->generation = w->generation;
     p->seq = 0;
@@ -55,7 +54,7 @@ void gt_w_proc_given(gotrace_writer *w, gt_w_proc *p)
     GT_W_APPEND(w->procs, p);
 }
 
-void gt_w_goroutine_given(gotrace_writer *w, gt_w_goroutine *g)
+void gt_w_goroutine_status_done(gotrace_writer *w, gt_w_goroutine *g)
 {
     g->generation = w->generation;
     g->seq = 0;
@@ -81,7 +80,7 @@ bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
     const uint64_t args[2] = {(uint64_t)p->id, p->state};
     if (p->thread)
         t = p->thread;
-    gt_w_proc_given(w, p);
+    gt_w_proc_status_done(w, p);
     return gt_w_put(w, t, GOTRACE_V2_ProcStatus, args, 2) && (!p->sweeping || emit_sweep(w, p, t));
 }
 
@@ -90,20 +89,20 @@ bool gt_w_emit_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *
     const uint64_t args[3] = {g->id, thread, g->state};
     if (g->state == GT_W_RUNNING && g->thread)
         t = g->thread;
-    gt_w_goroutine_given(w, g);
+    gt_w_goroutine_status_done(w, g);
     return gt_w_put(w, t, GOTRACE_V2_GoStatus, args, 3) && (!g->assisting || emit_assist(w, g, t));
 }
 
-/* ---- statuses ------------------------------------------------------------------------------- */
+/* ---- statuses passed by the caller ----------------------------------------------------------- */
 
 static gt_w_thread *thread_given(gt_w_step *s, int64_t id, bool *good)
 {
-    gt_w_thread *t = id == GOTRACE_NO_THREAD ? &s->w->nowhere : gt_w_make_thread(s->w, id);
+    gt_w_thread *t = id == GOTRACE_NO_THREAD ? &s->w->no_thread : gt_w_make_thread(s->w, id);
     *good = t != NULL;
     return t;
 }
 
-/* The thread has that proc, or none. */
+/* Checks that the thread has that proc, or none. */
 static bool is_free(gt_w_step *s, const gt_w_thread *t, const gt_w_proc *p)
 {
     return !t || !t->proc || t->proc == p ||
@@ -112,7 +111,7 @@ static bool is_free(gt_w_step *s, const gt_w_thread *t, const gt_w_proc *p)
                        (long long)t->id, (long long)t->proc->id, (long long)p->id);
 }
 
-bool gt_w_given_proc_status(gt_w_step *s)
+bool gt_w_proc_status_event(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t id = s->h->args[0], status = s->h->args[1];
@@ -130,7 +129,7 @@ bool gt_w_given_proc_status(gt_w_step *s)
     }
     if (p->generation == w->generation && !w->options.believe)
         return true;
-    /* A proc that is about to be taken has the status left in a system call. */
+    /* A proc that is about to be taken has status "abandoned" while it is in a system call. */
     if (p->state == GT_W_IN_SYSCALL && status == GT_W_ABANDONED && p->thread)
         status = p->state;
     if (p->state != GT_W_UNKNOWN && p->state != status &&
@@ -139,14 +138,14 @@ bool gt_w_given_proc_status(gt_w_step *s)
                      gt_w_proc_state_name(p->state)))
         return false;
     bool held = status == GT_W_BUSY || status == GT_W_IN_SYSCALL;
-    if (p->state == GT_W_UNKNOWN && held && t != &w->nowhere) {
+    if (p->state == GT_W_UNKNOWN && held && t != &w->no_thread) {
         if (!is_free(s, t, p))
             return false;
         gt_w_bind_proc(t, p);
     }
     p->state = (uint8_t)status;
     const uint64_t args[2] = {id, status};
-    gt_w_proc_given(w, p);
+    gt_w_proc_status_done(w, p);
     return gt_w_put(w, p->thread ? p->thread : t, s->code, args, 2);
 }
 
@@ -171,10 +170,10 @@ static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t m, uint
                        gt_w_num(g->id), m == GT_V2_NO_THREAD ? "no" : "another");
 }
 
-/* What was not known runs, or is in a system call, on that thread. */
-static bool hold(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status)
+/* Puts an unknown goroutine on the thread: it runs, or is in a system call there. */
+static bool bind_unknown(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status)
 {
-    if (t == &s->w->nowhere)
+    if (t == &s->w->no_thread)
         return true;
     if (t->goroutine &&
         !gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT,
@@ -187,7 +186,7 @@ static bool hold(gt_w_step *s, gt_w_thread *t, gt_w_goroutine *g, uint8_t status
     return true;
 }
 
-bool gt_w_given_goroutine_status(gt_w_step *s)
+bool gt_w_goroutine_status_event(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     const gotrace_event_data *h = s->h;
@@ -211,18 +210,19 @@ bool gt_w_given_goroutine_status(gt_w_step *s)
     if (!check_status(s, g, m, status))
         return false;
     if (g->state == GT_W_NONE && status == GT_W_SYSCALL && m != GT_V2_NO_THREAD) {
-        /* Written on its own thread: readers reject it elsewhere if the thread is known. */
+        /* Written on its own thread: if the thread is known, readers reject the status
+         * elsewhere. */
         t = gt_w_make_thread(w, (int64_t)m);
         if (!t)
             return false;
     } else if (status == GT_W_SYSCALL && h->proc == GOTRACE_NO_PROC && t->proc) {
-        t = &w->nowhere;
+        t = &w->no_thread;
     }
     if (g->state == GT_W_NONE && (status == GT_W_RUNNING || status == GT_W_SYSCALL) &&
-        !hold(s, t, g, (uint8_t)status))
+        !bind_unknown(s, t, g, (uint8_t)status))
         return false;
     g->state = (uint8_t)status;
-    gt_w_goroutine_given(w, g);
+    gt_w_goroutine_status_done(w, g);
     return gt_w_put(w, t, s->code, args, count);
 }
 
@@ -231,8 +231,8 @@ static bool not_going(gt_w_step *s, const char *why)
     return gt_w_refuse(s->w, GOTRACE_RULE_RANGE, "%s, but %s", gt_w_name(s), why);
 }
 
-/* That something lasting goes on: a proc's sweep, or a goroutine's assist. */
-bool gt_w_given_active(gt_w_step *s)
+/* An active range: a proc's sweep, or a goroutine's assist. */
+bool gt_w_active_event(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t id = s->h->args[0];
@@ -251,7 +251,7 @@ bool gt_w_given_active(gt_w_step *s)
         if (!p)
             return gt_w_put(w, t, s->code, s->h->args, 1);
         p->sweeping = p->swept = true;
-        /* Its status, if that is due, says so too. */
+        /* If the proc's status is due, it includes the range. */
         return p->generation == w->generation ? emit_sweep(w, p, t) : gt_w_emit_proc(w, p, t);
     }
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
@@ -278,11 +278,11 @@ static uint64_t to_ns(uint64_t ticks, uint64_t frequency)
     return seconds * 1000000000 + (uint64_t)((double)rest * 1e9 / (double)frequency);
 }
 
-/* The clocks of the system now, computed from those given for another time. */
+/* The clock snapshot for the current time, computed from the one that the caller passed. */
 static gotrace_clocks clocks_now(const gotrace_writer *w)
 {
     gotrace_clocks c = w->clocks;
-    if (w->clocked)
+    if (w->has_clocks)
         return c;
     bool later = w->now >= c.ticks;
     uint64_t ns = to_ns(later ? w->now - c.ticks : c.ticks - w->now, w->options.frequency);
@@ -310,7 +310,7 @@ bool gt_w_open_generation_now(gotrace_writer *w)
         return true;
     w->clocks = clocks_now(w);
     return gt_v2_sync(w->encoder, w->now, w->options.frequency, &w->clocks) == GOTRACE_OK ||
-           (gt_w_broken(w), false);
+           (gt_w_encoder_failed(w), false);
 }
 
 bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t)
@@ -324,8 +324,8 @@ bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t)
     return gt_w_put(w, t, GOTRACE_V2_GCActive, &seq, 1);
 }
 
-/* An active GC cycle can only be recorded where a goroutine runs. */
-static bool emit_silent_gc(gotrace_writer *w)
+/* An active GC cycle can only be recorded while a goroutine runs. */
+static bool emit_remaining_gc(gotrace_writer *w)
 {
     for (gt_w_thread *t = w->threads.first;
          t && w->gc == GT_W_GC_ON && w->gc_generation != w->generation; t = t->next)
@@ -334,17 +334,18 @@ static bool emit_silent_gc(gotrace_writer *w)
     return true;
 }
 
-/* Whether a thread's own batches tell that it has its goroutine, which it runs; or which is in a
- * system call, but the thread was heard of, because its proc was taken meanwhile: readers would not
- * believe it of others then (Go 1.27, internal/trace/order.go, advanceGoStatus). */
-static bool reports_of_its_own(const gt_w_thread *t)
+/* Whether the thread's own batches must have the status of its goroutine: it runs there, or it is
+ * in a system call and the thread has events, because its proc was taken. Readers then reject the
+ * status in other batches (Go 1.27, internal/trace/order.go, advanceGoStatus). */
+static bool must_emit_own_status(const gt_w_thread *t)
 {
     return t->goroutine && (t->goroutine->state == GT_W_RUNNING ||
                             (t->goroutine->state == GT_W_SYSCALL && t->buffer.used > 0));
 }
 
-/* Those that run say so where they do, before the buffers are written. */
-static bool emit_silent_procs(gotrace_writer *w)
+/* Writes the remaining statuses of procs and running goroutines, on their threads, before the
+ * buffers are written. */
+static bool emit_remaining_procs(gotrace_writer *w)
 {
     for (gt_w_proc *p = w->procs.first, *next; p && p->generation != w->generation; p = next) {
         next = p->next;
@@ -352,18 +353,18 @@ static bool emit_silent_procs(gotrace_writer *w)
             return false;
     }
     for (gt_w_thread *t = w->threads.first; t; t = t->next)
-        if (reports_of_its_own(t) && !gt_w_emit_goroutine(w, t->goroutine, t, (uint64_t)t->id))
+        if (must_emit_own_status(t) && !gt_w_emit_goroutine(w, t->goroutine, t, (uint64_t)t->id))
             return false;
-    return emit_silent_gc(w);
+    return emit_remaining_gc(w);
 }
 
-static bool emit_silent_goroutines(gotrace_writer *w)
+static bool emit_remaining_goroutines(gotrace_writer *w)
 {
     for (gt_w_goroutine *g = w->goroutines.first, *next; g && g->generation != w->generation;
          g = next) {
         next = g->next;
         uint64_t thread = g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD;
-        if (g->state != GT_W_NONE && !gt_w_emit_goroutine(w, g, &w->nowhere, thread))
+        if (g->state != GT_W_NONE && !gt_w_emit_goroutine(w, g, &w->no_thread, thread))
             return false;
     }
     return true;
@@ -371,25 +372,25 @@ static bool emit_silent_goroutines(gotrace_writer *w)
 
 static bool flush(gotrace_writer *w, gt_w_thread *t)
 {
-    return gt_v2_flush(w->encoder, &t->buffer) == GOTRACE_OK || (gt_w_broken(w), false);
+    return gt_v2_flush(w->encoder, &t->buffer) == GOTRACE_OK || (gt_w_encoder_failed(w), false);
 }
 
-/* Threads that came last are written first: the runtime's list of them is that way round. */
+/* Writes the latest threads first: the runtime's list is in that order. */
 static bool end_generation(gotrace_writer *w)
 {
     if (w->version < 25 && gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
-        return gt_w_broken(w), false;
-    if (!emit_silent_procs(w))
+        return gt_w_encoder_failed(w), false;
+    if (!emit_remaining_procs(w))
         return false;
     for (gt_w_thread *t = w->threads.last; t; t = t->previous)
         if (!flush(w, t))
             return false;
-    if (!emit_silent_goroutines(w) || !flush(w, &w->nowhere))
+    if (!emit_remaining_goroutines(w) || !flush(w, &w->no_thread))
         return false;
     if (gt_v2_end_generation(w->encoder, w->now) != GOTRACE_OK)
-        return gt_w_broken(w), false;
+        return gt_w_encoder_failed(w), false;
     w->generation = w->encoder->generation;
-    w->open = w->clocked = w->gc_due = false;
+    w->open = w->has_clocks = w->gc_due = false;
     return true;
 }
 
@@ -402,24 +403,25 @@ gotrace_status gt_w_v2_begin_due(gotrace_writer *w, uint64_t ticks)
 
 gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, uint64_t ticks)
 {
-    /* A generation in which nothing happened is not written: the clocks are those of this one. */
+    /* An empty generation is not written; the clocks then apply to the current one. */
     if (w->open && !end_generation(w))
         return GOTRACE_ERROR;
     w->began = ticks;
     w->begun = true;
     if (clocks) {
         w->clocks = *clocks;
-        w->clocked = true;
+        w->has_clocks = true;
     }
     return GOTRACE_OK;
 }
 
 gotrace_status gt_w_v2_finish(gotrace_writer *w)
 {
-    /* If nothing happened in any, the trace has one all the same. */
+    /* A trace without events has one generation too. */
     if (!w->open && w->begun && w->generation == 1 && !gt_w_open_generation_now(w))
         return GOTRACE_ERROR;
     if (w->open && !end_generation(w))
         return GOTRACE_ERROR;
-    return gotrace_encoder_finish(w->encoder, 0, 0) == GOTRACE_OK ? GOTRACE_OK : gt_w_broken(w);
+    return gotrace_encoder_finish(w->encoder, 0, 0) == GOTRACE_OK ? GOTRACE_OK
+                                                                  : gt_w_encoder_failed(w);
 }

@@ -1,9 +1,9 @@
 /*
- * writer.c - v2: what an event asks of goroutines, procs and threads, what it does to them, and
- * which records say so.
+ * writer.c - v2: what an event requires of goroutines, procs and threads, what it changes, and
+ * which records are written.
  *
- * What is asked is what our reader asks (read/v2/follow.c, read/v2/status.c), after Go's ordering
- * reader. Which statuses stand before an event, and in which order, is as in Go's traceruntime.go.
+ * The requirements are those of our reader (read/v2/follow.c, read/v2/status.c), after Go's
+ * ordering reader. The statuses before an event, and their order, are as in Go's traceruntime.go.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 
 /* ---- context -------------------------------------------------------------------------------- */
 
-/* A proc that the thread may have, as far as is known. */
+/* Sets the proc of the context, if the thread may have it. */
 static bool resolve_proc(gt_w_step *s, int64_t id)
 {
     gt_w_proc *p = gt_w_make_proc(s->w, id);
@@ -33,7 +33,7 @@ static bool resolve_proc(gt_w_step *s, int64_t id)
                        (long long)id, (long long)s->t->id, gt_w_proc_state_name(p->state), where);
 }
 
-/* A goroutine that was there before the trace began can only come in the first generation. */
+/* A goroutine from before the trace may appear only in the first generation. */
 static bool may_appear(gt_w_step *s, const gt_w_goroutine *g)
 {
     return g->state != GT_W_NONE || s->w->generation == 1 ||
@@ -61,7 +61,8 @@ static bool resolve_goroutine(gt_w_step *s, uint64_t id)
                        num(id), (long long)s->t->id, gt_w_state_name(g->state), where);
 }
 
-/* The given context, if it differs from the known one of the thread. */
+/* Sets the context passed by the caller, after comparing it with the known context of the
+ * thread. */
 static bool resolve(gt_w_step *s, int64_t proc, uint64_t goroutine)
 {
     if (proc != GOTRACE_NO_PROC && s->p && s->p->id != proc &&
@@ -96,7 +97,7 @@ static bool report_context(gt_w_step *s, unsigned needs)
                        s->p ? (long long)s->p->id : thread, num(s->g->id));
 }
 
-/* The context, and whether it is what the event needs. Nothing is written yet. */
+/* Determines the context and checks that the event may occur in it. Writes nothing yet. */
 static bool find_context(gt_w_step *s, const gotrace_semantics *does)
 {
     const gotrace_event_data *h = s->h;
@@ -104,7 +105,7 @@ static bool find_context(gt_w_step *s, const gotrace_semantics *does)
         if (!gt_w_refuse(s->w, GOTRACE_RULE_CONTEXT, "%s needs a thread, and none is specified",
                          gt_w_name(s)))
             return false;
-        s->t = &s->w->nowhere;
+        s->t = &s->w->no_thread;
         return true;
     }
     s->t = gt_w_make_thread(s->w, h->thread);
@@ -115,7 +116,7 @@ static bool find_context(gt_w_step *s, const gotrace_semantics *does)
     bool same = (h->proc == GOTRACE_NO_PROC || (s->p && s->p->id == h->proc)) &&
                 (h->goroutine == 0 || (s->g && s->g->id == h->goroutine));
     if (!same) {
-        /* What begins to run may be given as the context in which it does. */
+        /* Callers may pass as context the goroutine or proc that begins to run. */
         bool own_proc = does->resource == GOTRACE_RESOURCE_PROC &&
                         does->proc.to == GOTRACE_STATE_RUNNING && (uint64_t)h->proc == h->args[0];
         bool runs = does->other.to == GOTRACE_STATE_RUNNING ||
@@ -131,7 +132,7 @@ static bool find_context(gt_w_step *s, const gotrace_semantics *does)
 
 /* ---- states --------------------------------------------------------------------------------- */
 
-/* A state of the common model as the writer has it. */
+/* The writer's state for a gotrace_state of a goroutine. */
 GT_INLINE uint8_t state_of(uint8_t state)
 {
     switch (state) {
@@ -143,7 +144,7 @@ GT_INLINE uint8_t state_of(uint8_t state)
     }
 }
 
-/* The same of a proc. */
+/* The same for a proc. */
 GT_INLINE uint8_t proc_state_of(uint8_t state)
 {
     switch (state) {
@@ -155,7 +156,7 @@ GT_INLINE uint8_t proc_state_of(uint8_t state)
     }
 }
 
-/* The thread's goroutine is in that state, if there is one. */
+/* Checks the state of the thread's goroutine, if it has one. */
 static bool check_state(gt_w_step *s, uint8_t state)
 {
     const gt_w_goroutine *g = s->g;
@@ -164,9 +165,9 @@ static bool check_state(gt_w_step *s, uint8_t state)
                        gt_w_name(s), num(g->id), gt_w_state_name(g->state), gt_w_state_name(state));
 }
 
-/* Make the context so, and have the generation told of it. What was not known is in these states,
- * as the event takes for granted. */
-static bool enter_anew(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
+/* Establishes the context and writes its statuses. An unknown proc or goroutine gets these states,
+ * which the event implies. */
+static bool enter_slow(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
 {
     gotrace_writer *w = s->w;
     if (!gt_w_open_generation(w))
@@ -188,7 +189,7 @@ static bool enter_anew(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state
            (!w->gc_due || gt_w_emit_gc(w, s->t));
 }
 
-/* The same, where it is most often so already. */
+/* The same, with a fast path if the context is established already. */
 static inline bool enter(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_state)
 {
     const gotrace_writer *w = s->w;
@@ -197,7 +198,7 @@ static inline bool enter(gt_w_step *s, uint8_t proc_state, uint8_t goroutine_sta
     bool entered = w->open && !w->gc_due &&
                    (!p || (p->thread == s->t && p->generation == w->generation)) &&
                    (!g || (g->thread == s->t && g->generation == w->generation));
-    return entered || enter_anew(s, proc_state, goroutine_state);
+    return entered || enter_slow(s, proc_state, goroutine_state);
 }
 
 static bool enter_running(gt_w_step *s)
@@ -205,7 +206,7 @@ static bool enter_running(gt_w_step *s)
     return enter(s, GT_W_BUSY, GT_W_RUNNING);
 }
 
-/* A goroutine that the event is about, known or not, in the state that the event needs. */
+/* The goroutine in the event's argument, known or not, in the state that the event requires. */
 static gt_w_goroutine *subject(gt_w_step *s, uint64_t id, uint8_t state, gotrace_rule rule)
 {
     gt_w_goroutine *g = gt_w_make_goroutine(s->w, id);
@@ -213,10 +214,9 @@ static gt_w_goroutine *subject(gt_w_step *s, uint64_t id, uint8_t state, gotrace
         return NULL;
     if (g->state == GT_W_NONE || g->state == state)
         return g;
-    bool believed = gt_w_refuse(s->w, rule, "%s: goroutine %llu is %s; it has to be %s",
-                                gt_w_name(s), num(id), gt_w_state_name(g->state),
-                                gt_w_state_name(state));
-    return believed ? g : NULL;
+    bool forced = gt_w_refuse(s->w, rule, "%s: goroutine %llu is %s; it has to be %s", gt_w_name(s),
+                              num(id), gt_w_state_name(g->state), gt_w_state_name(state));
+    return forced ? g : NULL;
 }
 
 static bool emit_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_t thread)
@@ -230,7 +230,7 @@ static bool emit_subject(gt_w_step *s, gt_w_goroutine *g, uint8_t state, uint64_
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* The given event, with a sequence number among its arguments, before the n-th. */
+/* Writes the event, with a sequence number inserted before argument n. */
 static bool put_numbered(gt_w_step *s, uint64_t seq, size_t n)
 {
     const gotrace_event_data *h = s->h;
@@ -247,11 +247,11 @@ static bool put_numbered(gt_w_step *s, uint64_t seq, size_t n)
         p = gt_put(p, seq);
     if (stack)
         p = gt_put(p, h->stack);
-    gt_v2_keep(&s->t->buffer, p);
+    gt_v2_commit(&s->t->buffer, p);
     return true;
 }
 
-static bool put_given(gt_w_step *s)
+static bool put_event(gt_w_step *s)
 {
     const gotrace_event_data *h = s->h;
     bool stack = h->spec->flags & GOTRACE_SPEC_STACK;
@@ -262,13 +262,13 @@ static bool put_given(gt_w_step *s)
         p = gt_put(p, h->args[i]);
     if (stack)
         p = gt_put(p, h->stack);
-    gt_v2_keep(&s->t->buffer, p);
+    gt_v2_commit(&s->t->buffer, p);
     return true;
 }
 
 /* ---- goroutines ----------------------------------------------------------------------------- */
 
-/* The row's requirements of the thread's own goroutine and proc. */
+/* Checks the row's requirements of the thread's goroutine and proc. */
 GT_INLINE bool check_own(gt_w_step *s, const gotrace_semantics *does)
 {
     if (does->self.to && !check_state(s, state_of(does->self.from)))
@@ -296,7 +296,7 @@ static bool create(gt_w_step *s, const gotrace_semantics *does)
         !gt_w_refuse(s->w, GOTRACE_RULE_GO_CREATE,
                      "goroutine %llu is created, but there is one of that id", num(id)))
         return false;
-    /* A call from C comes in on a thread that may still have a proc, which is not reported. */
+    /* A call from C may be on a thread that still has a proc, which is not recorded. */
     if (does->needs & GOTRACE_NEEDS_PROC ? !enter_running(s) : !gt_w_open_generation(s->w))
         return false;
     g = gt_w_make_goroutine(s->w, id);
@@ -305,12 +305,12 @@ static bool create(gt_w_step *s, const gotrace_semantics *does)
     gt_w_bind_goroutine(runs ? s->t : NULL, g);
     g->state = state_of(does->other.to);
     g->assisted = true;
-    gt_w_goroutine_given(s->w, g);
-    gt_w_after(s->w, s->t->id, id); /* there may have been one of that id */
-    return put_given(s);
+    gt_w_goroutine_status_done(s->w, g);
+    gt_w_after(s->w, s->t->id, id); /* an earlier goroutine may have had this id */
+    return put_event(s);
 }
 
-/* The goroutine is gone, and so is the memory of it. */
+/* Removes a goroutine that ended. */
 static bool end_goroutine(gt_w_step *s, gt_w_goroutine *g)
 {
     gt_w_mark(s->w, s->t->id, g->id);
@@ -318,7 +318,7 @@ static bool end_goroutine(gt_w_step *s, gt_w_goroutine *g)
     return gt_w_end_goroutine(s->w, g) == GOTRACE_OK;
 }
 
-/* The thread's goroutine is where the row takes it. */
+/* Sets the state of the thread's goroutine to the one that the row leaves. */
 GT_INLINE bool change_self(gt_w_step *s, const gotrace_semantics *does)
 {
     uint8_t to = does->self.to;
@@ -332,8 +332,8 @@ GT_INLINE bool change_self(gt_w_step *s, const gotrace_semantics *does)
     return true;
 }
 
-/* The other goroutine's status is written where Go's tracer writes it: that of one that waits
- * before those of the context. */
+/* The other goroutine's status has the position that Go's tracer gives it: before those of the
+ * context if it waits. */
 GT_INLINE bool enter_with_other(gt_w_step *s, gt_w_goroutine *g, const gotrace_semantics *does)
 {
     uint8_t from = state_of(does->other.from);
@@ -365,13 +365,13 @@ GT_INLINE bool write_goroutines(gt_w_step *s, const gotrace_semantics *does)
     if (does->other.to)
         return write_with_other(s, does);
     gt_w_proc *p = s->p;
-    /* The thread's id may be used again: its proc is left where it is, and not reported. */
+    /* The thread's id may be used again, so its proc is unbound; no status is written for it. */
     bool leaves = does->proc.to == GOTRACE_STATE_ABANDONED;
     if (leaves && p && p->thread == s->t)
         s->p = NULL;
     uint8_t proc_state = does->proc.to ? proc_state_of(does->proc.from) : GT_W_BUSY;
     if (!enter(s, proc_state, state_of(does->self.from)) ||
-        !(does->numbered ? put_numbered(s, p ? ++p->seq : 1, 0) : put_given(s)))
+        !(does->numbered ? put_numbered(s, p ? ++p->seq : 1, 0) : put_event(s)))
         return false;
     if (p && leaves)
         gt_w_bind_proc(NULL, p);
@@ -382,7 +382,7 @@ GT_INLINE bool write_goroutines(gt_w_step *s, const gotrace_semantics *does)
 
 /* ---- procs ---------------------------------------------------------------------------------- */
 
-/* A proc that is taken is in a system call, of the thread that the event names. */
+/* A proc that is taken is in a system call, on the thread in the argument. */
 static bool check_steal(gt_w_step *s, const gt_w_proc *p)
 {
     int64_t m = (int64_t)s->h->args[1];
@@ -407,7 +407,7 @@ static bool check_idle(gt_w_step *s, const gt_w_proc *p)
                        (long long)p->id, gt_w_proc_state_name(p->state));
 }
 
-/* The proc that the first argument names starts, or is taken. */
+/* The proc in the first argument starts, or is taken. */
 GT_INLINE bool write_named_proc(gt_w_step *s, const gotrace_semantics *does)
 {
     bool steals = does->proc.from == GOTRACE_STATE_SYSCALL;
@@ -418,10 +418,10 @@ GT_INLINE bool write_named_proc(gt_w_step *s, const gotrace_semantics *does)
         p->state = steals ? GT_W_ABANDONED : GT_W_IDLE;
     if (!gt_w_emit_proc(s->w, p, s->t))
         return false;
-    /* A thread that takes back what it lost in a system call is still in it. */
+    /* A thread that takes back the proc it lost in a system call is still in that call. */
     if (s->p == p)
         s->p = NULL;
-    /* What a thread without a proc runs is in a system call. */
+    /* The goroutine of a thread without a proc is in a system call. */
     if (!enter(s, GT_W_BUSY, steals ? GT_W_RUNNING : GT_W_SYSCALL))
         return false;
     gt_w_bind_proc(does->proc.to == GOTRACE_STATE_RUNNING ? s->t : NULL, p);
@@ -431,7 +431,7 @@ GT_INLINE bool write_named_proc(gt_w_step *s, const gotrace_semantics *does)
 
 static bool proc_stop(gt_w_step *s)
 {
-    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_given(s))
+    if (!enter(s, GT_W_BUSY, GT_W_SYSCALL) || !put_event(s))
         return false;
     if (s->p) {
         gt_w_bind_proc(NULL, s->p);
@@ -440,7 +440,7 @@ static bool proc_stop(gt_w_step *s)
     return true;
 }
 
-/* ---- what lasts ----------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static bool check_range(gt_w_step *s, bool good, const char *what)
 {
@@ -461,7 +461,7 @@ static bool gc_active(gt_w_step *s, const gotrace_semantics *does)
         return false;
     if (!enter_running(s))
         return false;
-    if (w->gc_generation == w->generation) /* its status had to be written before */
+    if (w->gc_generation == w->generation) /* its status was due and has been written */
         return true;
     w->gc = GT_W_GC_ON;
     w->gc_generation = w->generation;
@@ -510,7 +510,7 @@ static bool sweep(gt_w_step *s, bool begins)
         p->sweeping = begins;
         p->sweep_generation = s->w->generation;
     }
-    return put_given(s);
+    return put_event(s);
 }
 
 static bool assist(gt_w_step *s, bool begins)
@@ -533,7 +533,7 @@ static bool assist(gt_w_step *s, bool begins)
         g->assisting = begins;
         g->assist_generation = s->w->generation;
     }
-    return put_given(s);
+    return put_event(s);
 }
 
 static bool stop_world(gt_w_step *s, bool begins)
@@ -546,10 +546,10 @@ static bool stop_world(gt_w_step *s, bool begins)
         return false;
     if (s->g)
         s->g->stopping = begins;
-    return put_given(s);
+    return put_event(s);
 }
 
-/* ---- what the program says ------------------------------------------------------------------ */
+/* ---- user annotations ------------------------------------------------------------------------ */
 
 static bool task(gt_w_step *s, bool begins)
 {
@@ -563,12 +563,12 @@ static bool task(gt_w_step *s, bool begins)
     if (!begins)
         gt_map_remove(&s->w->tasks, id);
     gt_w_after(s->w, s->t->id, 0);
-    bool good = put_given(s);
+    bool good = put_event(s);
     gt_w_mark(s->w, s->t->id, 0);
     return good;
 }
 
-/* A name's hash: its id is another in the next generation. */
+/* The hash of a name, because its id changes with the generation. */
 static uint64_t name_of(const gotrace_writer *w, uint64_t id)
 {
     const gt_intern *strings = &w->encoder->strings;
@@ -586,7 +586,7 @@ static bool region(gt_w_step *s, bool begins)
     }
     if (!enter_running(s) || (g && begins && gt_w_begin_region(s->w, g, id, name) != GOTRACE_OK))
         return false;
-    return put_given(s);
+    return put_event(s);
 }
 
 /* ---- one event ------------------------------------------------------------------------------ */
@@ -597,7 +597,7 @@ static bool sample(gt_w_step *s)
     const uint64_t args[5] = {h->args[0], h->args[1], h->args[2], h->args[3], h->stack};
     return gt_w_open_generation(s->w) &&
            (gt_v2_sample(s->w->encoder, s->w->now, args, 5) == GOTRACE_OK ||
-            (gt_w_broken(s->w), false));
+            (gt_w_encoder_failed(s->w), false));
 }
 
 static bool experiment(gt_w_step *s)
@@ -612,7 +612,7 @@ static bool experiment(gt_w_step *s)
     return gt_w_open_generation(s->w) &&
            (gt_v2_experiment(s->w->encoder, h->args[0], thread, s->w->now, h->data, h->data_size) ==
                 GOTRACE_OK ||
-            (gt_w_broken(s->w), false));
+            (gt_w_encoder_failed(s->w), false));
 }
 
 GT_INLINE bool write_range(gt_w_step *s, const gotrace_semantics *does)
@@ -625,7 +625,7 @@ GT_INLINE bool write_range(gt_w_step *s, const gotrace_semantics *does)
     case GOTRACE_RANGE_SWEEP:
     case GOTRACE_RANGE_MARK_ASSIST:
         if (active)
-            return gt_w_open_generation(s->w) && gt_w_given_active(s);
+            return gt_w_open_generation(s->w) && gt_w_active_event(s);
         return does->range == GOTRACE_RANGE_SWEEP ? sweep(s, begins) : assist(s, begins);
     case GOTRACE_RANGE_NONE: break;
     }
@@ -637,14 +637,14 @@ GT_INLINE bool write_transition(gt_w_step *s, const gotrace_semantics *does)
     bool proc = does->resource == GOTRACE_RESOURCE_PROC;
     if (does->status)
         return gt_w_open_generation(s->w) &&
-               (proc ? gt_w_given_proc_status(s) : gt_w_given_goroutine_status(s));
+               (proc ? gt_w_proc_status_event(s) : gt_w_goroutine_status_event(s));
     if (!proc)
         return write_goroutines(s, does);
     return does->numbered ? write_named_proc(s, does) : proc_stop(s);
 }
 
-/* What a row says, written. Each row is expanded in gt_w_v2_event: what it says are constants
- * here. What has no context of a thread, or finds it by itself, is not looked at before. */
+/* Writes a row. Expanded for each row in gt_w_v2_event, so that *does is constant. Events without a
+ * thread context, and those that determine it themselves, skip find_context. */
 GT_INLINE bool write_row(gt_w_step *s, const gotrace_semantics *does)
 {
     if (!does->status && does->kind != GOTRACE_KIND_RANGE_ACTIVE && !find_context(s, does))
@@ -667,7 +667,7 @@ GT_INLINE bool write_row(gt_w_step *s, const gotrace_semantics *does)
     case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_SAMPLE: break;
     }
-    return enter_running(s) && put_given(s);
+    return enter_running(s) && put_event(s);
 }
 
 static const gotrace_semantics rows[GT_V2_EVENT_COUNT] = {
@@ -691,7 +691,7 @@ static bool dispatch(gt_w_step *s)
 #undef T
     case GOTRACE_V2_CPUSample: return sample(s);
     case GOTRACE_V2_ExperimentalBatch: return experiment(s);
-    default: return false; /* the writer refuses records of the file's structure before */
+    default: return false; /* the writer rejected structural records before */
     }
 }
 
@@ -699,7 +699,7 @@ gotrace_status gt_w_v2_event(gt_w_step *s)
 {
     if (!dispatch(s))
         return GOTRACE_ERROR;
-    if (s->t && s->t != &s->w->nowhere)
+    if (s->t && s->t != &s->w->no_thread)
         s->w->latest = s->t;
     return GOTRACE_OK;
 }
