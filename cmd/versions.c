@@ -14,13 +14,13 @@ enum { PREFIX = sizeof "go" - 1 };
 /* The first release of a version has its number. */
 const char *version_name(size_t n)
 {
-    size_t count, release_count;
+    size_t count;
     const int *versions = gotrace_versions(&count);
-    const gotrace_release *releases = gotrace_releases(&release_count);
+    const gotrace_release *release;
 
-    for (size_t i = 0; n < count && i < release_count; i++)
-        if (releases[i].version == versions[n])
-            return releases[i].name;
+    for (size_t i = 0; n < count && (release = gotrace_release_at(i)); i++)
+        if (release->version == versions[n])
+            return release->name;
     return NULL;
 }
 
@@ -39,12 +39,11 @@ size_t version_count(void)
 
 int version_of_release(const char *name)
 {
-    size_t count;
-    const gotrace_release *releases = gotrace_releases(&count);
+    const gotrace_release *release;
 
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(releases[i].name, name) == 0 || strcmp(releases[i].name + PREFIX, name) == 0)
-            return releases[i].version;
+    for (size_t i = 0; (release = gotrace_release_at(i)); i++)
+        if (strcmp(release->name, name) == 0 || strcmp(release->name + PREFIX, name) == 0)
+            return release->version;
     return 0;
 }
 

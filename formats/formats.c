@@ -63,16 +63,18 @@ static bool clock_offset(gotrace_source *source, int64_t *offset)
 {
     enum { NANO = 1000000000, MOST_SECONDS = INT32_MAX };
     gotrace_generation_summary g = {0};
+    const gotrace_generation_summary *first;
     gotrace_reader *reader;
-    gotrace_event e;
+    const gotrace_event *e;
 
     if (gotrace_reader_open(source, NULL, &reader, NULL) != GOTRACE_OK)
         return false;
     /* The tables of a generation are available from its first event on. */
-    bool known = gotrace_reader_next(reader, &e) == GOTRACE_EVENT &&
-                 gotrace_reader_generation(reader, 0, &g) && g.has_clocks;
+    if (gotrace_reader_next(reader, &e) == GOTRACE_EVENT &&
+        (first = gotrace_reader_generation(reader, 0)))
+        g = *first;
     gotrace_reader_close(reader);
-    if (!known || g.wall_seconds > MOST_SECONDS || g.wall_nanoseconds >= NANO ||
+    if (!g.has_clocks || g.wall_seconds > MOST_SECONDS || g.wall_nanoseconds >= NANO ||
         g.monotonic_ns > INT64_MAX)
         return false;
     *offset = (int64_t)(g.wall_seconds * NANO + g.wall_nanoseconds - g.monotonic_ns);

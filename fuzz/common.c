@@ -120,7 +120,7 @@ bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, byt
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
     gotrace_decoder *decoder;
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status;
     out o;
     bool first = true;
@@ -132,7 +132,7 @@ bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, byt
         int version = gotrace_decoder_version(decoder);
         if (first)
             dress->begin(&o, version);
-        dress->record(&o, version, &record, first);
+        dress->record(&o, version, record, first);
         first = false;
     }
     if (first && gotrace_decoder_version(decoder))

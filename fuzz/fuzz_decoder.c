@@ -43,7 +43,7 @@ static outcome decode(const uint8_t *data, size_t size, size_t most)
     outcome o = {.digest = 14695981039346656037u};
     gotrace_config config = fuzz_config(&o.problems);
     gotrace_decoder *decoder;
-    gotrace_record record;
+    const gotrace_record *record;
     uint64_t state = fuzz_seed(data, size);
     size_t at = 0;
     bool finished = false;
@@ -51,7 +51,7 @@ static outcome decode(const uint8_t *data, size_t size, size_t most)
     for (;;) {
         o.status = gotrace_decoder_next(decoder, &record);
         if (o.status == GOTRACE_EVENT) {
-            add_record(&o, &record);
+            add_record(&o, record);
         } else if (o.status != GOTRACE_NEED_INPUT) {
             break;
         } else if (at == size) {
@@ -67,7 +67,7 @@ static outcome decode(const uint8_t *data, size_t size, size_t most)
             at += length;
             REQUIRE(gotrace_decoder_feed(decoder, copy, length) == GOTRACE_OK);
             while ((o.status = gotrace_decoder_next(decoder, &record)) == GOTRACE_EVENT)
-                add_record(&o, &record);
+                add_record(&o, record);
             free(copy);
             if (o.status != GOTRACE_NEED_INPUT)
                 break;

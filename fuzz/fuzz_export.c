@@ -189,7 +189,7 @@ static void print(const uint8_t *data, size_t size, const printer *to)
 {
     gotrace_source *source;
     uint64_t problems;
-    gotrace_event event;
+    const gotrace_event *event;
     bytes written = {NULL, 0, 0};
     gotrace_reader *reader = open_reader(data, size, &source, &problems);
     out o;
@@ -197,7 +197,7 @@ static void print(const uint8_t *data, size_t size, const printer *to)
         return;
     REQUIRE(out_init(&o, bytes_write, &written));
     while (gotrace_reader_next(reader, &event) == GOTRACE_EVENT)
-        to->event(&o, reader, &event);
+        to->event(&o, reader, event);
     REQUIRE(out_flush(&o));
     out_free(&o);
     if (strcmp(to->name, "jsonl") == 0)

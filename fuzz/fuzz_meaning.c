@@ -48,7 +48,8 @@ static bool has_ties(const uint8_t *data, size_t size)
     gotrace_config config = fuzz_config(&problems);
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_event event, before = {.thread = GOTRACE_NO_THREAD};
+    const gotrace_event *event;
+    int64_t last_thread = GOTRACE_NO_THREAD, last_proc = 0;
     bool ties = false;
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     REQUIRE(gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK);
@@ -56,14 +57,15 @@ static bool has_ties(const uint8_t *data, size_t size)
         const gotrace_summary *summary = gotrace_reader_summary(reader);
         double frequency = summary->frequency ? (double)summary->frequency : 1e9;
         bool v2 = summary->version >= GOTRACE_FIRST_V2;
-        uint64_t tick = v2 ? (uint64_t)((double)event.ticks * frequency / 1e9) : event.ticks;
+        uint64_t tick = v2 ? (uint64_t)((double)event->ticks * frequency / 1e9) : event->ticks;
         double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2's readers have it */
         bool rounded = v2 &&
-                       (ns_per_tick != (double)(uint64_t)ns_per_tick || event.ticks >> 53 != 0);
+                       (ns_per_tick != (double)(uint64_t)ns_per_tick || event->ticks >> 53 != 0);
         ties = rounded ||
-               (tick == last && (event.thread != before.thread || event.proc != before.proc));
+               (tick == last && (event->thread != last_thread || event->proc != last_proc));
         last = tick;
-        before = event;
+        last_thread = event->thread;
+        last_proc = event->proc;
     }
     gotrace_reader_close(reader);
     gotrace_source_close(source);

@@ -107,7 +107,7 @@ static uint64_t count_events(const uint8_t *data, size_t size, uint64_t *problem
     gotrace_source *source;
     gotrace_reader *reader;
     gotrace_error error;
-    gotrace_event event;
+    const gotrace_event *event;
     uint64_t events = 0;
     REQUIRE(gotrace_source_memory(data, size, &config, &source, &error) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, &error) == GOTRACE_OK) {

@@ -49,12 +49,12 @@ static void check_summary(const gotrace_summary *s)
 static void read_events(gotrace_reader *reader, outcome *o)
 {
     const printer *jsonl = printer_by_name("jsonl");
-    gotrace_event event;
+    const gotrace_event *event;
     out text;
     REQUIRE(out_init(&text, digest_write, &o->digest));
     while ((o->status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
         o->events++;
-        jsonl->event(&text, reader, &event);
+        jsonl->event(&text, reader, event);
     }
     REQUIRE(out_flush(&text));
     out_free(&text);
@@ -97,7 +97,7 @@ static bool decodes(const uint8_t *data, size_t size)
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
     gotrace_decoder *decoder;
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status;
     REQUIRE(gotrace_decoder_new(&config, &decoder, NULL) == GOTRACE_OK);
     REQUIRE(gotrace_decoder_feed(decoder, data, size) == GOTRACE_OK);

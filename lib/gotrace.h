@@ -66,8 +66,8 @@ typedef struct gotrace_release {
     int version;      /* 23: Go 1.24 writes "go 1.23 trace" */
 } gotrace_release;
 
-/* Returns the known releases, ascending; *count is set to their number. */
-GOTRACE_API const gotrace_release *gotrace_releases(size_t *count);
+/* Returns the n-th known release, ascending from 0; NULL past the last one. */
+GOTRACE_API const gotrace_release *gotrace_release_at(size_t n);
 
 /* Returns the version of the traces that Go 1.minor writes: 23 for 24; 0 for an unknown release.
  * Every function with a version argument also accepts a release, which means this version. */
@@ -414,7 +414,7 @@ typedef struct gotrace_decoder gotrace_decoder;
  *                           gotrace_decoder_next returns GOTRACE_NEED_INPUT.
  *                           Allowed at the start and after GOTRACE_NEED_INPUT.
  *   gotrace_decoder_finish  marks the end of the input. Allowed where feed is.
- *   gotrace_decoder_next    returns GOTRACE_EVENT with a record, GOTRACE_NEED_INPUT when all bytes
+ *   gotrace_decoder_next    returns GOTRACE_EVENT and a record, GOTRACE_NEED_INPUT when all bytes
  *                           are consumed (an incomplete record is kept inside),
  *                           GOTRACE_END at the end, after a complete record, or GOTRACE_ERROR.
  *
@@ -429,7 +429,8 @@ GOTRACE_API gotrace_status gotrace_decoder_new(const gotrace_config *config,
 GOTRACE_API gotrace_status gotrace_decoder_feed(gotrace_decoder *decoder, const void *bytes,
                                                 size_t size);
 GOTRACE_API void gotrace_decoder_finish(gotrace_decoder *decoder);
-GOTRACE_API gotrace_status gotrace_decoder_next(gotrace_decoder *decoder, gotrace_record *record);
+GOTRACE_API gotrace_status gotrace_decoder_next(gotrace_decoder *decoder,
+                                                const gotrace_record **record);
 GOTRACE_API int gotrace_decoder_version(const gotrace_decoder *decoder);
 GOTRACE_API const gotrace_error *gotrace_decoder_error(const gotrace_decoder *decoder);
 GOTRACE_API void gotrace_decoder_free(gotrace_decoder *decoder);
@@ -513,8 +514,9 @@ enum {
  * transition of that goroutine, a GoSysCall aside. Procs: ProcStart IDLE (UNDETERMINED the first
  * time) to RUNNING, ProcStop RUNNING to IDLE.
  *
- * An event in its place in the total order. text and message are valid until gotrace_reader_next is
- * called again or the reader is closed; reason is valid until the reader is closed. */
+ * An event in its place in the total order, valid until gotrace_reader_next is called again or the
+ * reader is closed, and so are args, text and message; reason is valid until the reader is closed.
+ */
 typedef struct gotrace_event {
     int64_t time;      /* ns since the first event */
     uint64_t ticks;    /* v1: the time in ticks, absolute. v2: in ns on the trace's own clock, as
@@ -541,7 +543,7 @@ typedef struct gotrace_event {
     uint64_t start_stack; /* GoCreate: where the new goroutine starts (1.5: a PC instead) */
     uint64_t cause;       /* offset of the event that made a run possible, on the transition to
                              running: the unblock, creation or end of system call; else 0 */
-    uint64_t args[4];     /* the record's own arguments, without time and stack */
+    const uint64_t *args; /* the record's own arguments, without time and stack; arg_count */
     const char *reason;   /* why a goroutine waits or stopped running, or the world was stopped;
                              NUL-terminated; NULL where the trace does not give it */
     const char *text;     /* a name, see kind; NULL if there is none; not NUL-terminated */
@@ -588,7 +590,6 @@ typedef struct gotrace_summary {
     uint64_t tasks, regions, logs;      /* (o) tasks created, regions begun, messages logged */
     int64_t duration;                   /* (o) ns from the first to the last event */
     uint64_t notes, warnings, problems; /* found so far, by severity (problems: fatal too) */
-    uint64_t problems_by_class[8];      /* by gotrace_class */
     uint64_t consequences;              /* events that do not fit after damage that was reported,
                                            not among the problems */
 } gotrace_summary;
@@ -640,7 +641,7 @@ GOTRACE_API gotrace_status gotrace_reader_index(gotrace_reader *reader);
  * as a problem, the event is accepted as recorded (GOTRACE_EVENT_SUSPECT) and the next one follows;
  * if the rest cannot be read (GOTRACE_FATAL), the events before it are returned. After the end,
  * gotrace_summary.problems is 0 for a sound trace. */
-GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event);
+GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event);
 
 /* Read to the end without returning events, which is faster: GOTRACE_END or GOTRACE_ERROR. */
 GOTRACE_API gotrace_status gotrace_reader_check(gotrace_reader *reader);
@@ -651,13 +652,15 @@ GOTRACE_API const gotrace_error *gotrace_reader_error(const gotrace_reader *read
 /* The summary, updated while reading; valid until the reader is closed. */
 GOTRACE_API const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader);
 
-/* Procs in ascending order; false past the last one. */
-GOTRACE_API bool gotrace_reader_proc(const gotrace_reader *reader, size_t n,
-                                     gotrace_proc_summary *proc);
+/* The number of problems of a class found so far (severity GOTRACE_PROBLEM and above). */
+GOTRACE_API uint64_t gotrace_reader_problems(const gotrace_reader *reader, gotrace_class class_);
 
-/* Generations in the order of the file; false past the last one. */
-GOTRACE_API bool gotrace_reader_generation(const gotrace_reader *reader, size_t n,
-                                           gotrace_generation_summary *generation);
+/* The n-th proc, in ascending order from 0; NULL past the last one. */
+GOTRACE_API const gotrace_proc_summary *gotrace_reader_proc(const gotrace_reader *reader, size_t n);
+
+/* The n-th generation, in the order of the file from 0; NULL past the last one. */
+GOTRACE_API const gotrace_generation_summary *
+gotrace_reader_generation(const gotrace_reader *reader, size_t n);
 
 /* The string with that id (id 0: the empty string), or NULL if the trace has none. Not
  * NUL-terminated. v1: valid until the reader is closed. v2: valid as long as its id, which is until
@@ -673,9 +676,8 @@ GOTRACE_API size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint
 GOTRACE_API size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id,
                                         gotrace_frame *frames, size_t max);
 
-/* A goroutine alive now; false if there is none of that id. */
-GOTRACE_API bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
-                                          gotrace_goroutine *goroutine);
+/* A goroutine alive now; NULL if there is none of that id. */
+GOTRACE_API const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id);
 
 GOTRACE_API void gotrace_reader_close(gotrace_reader *reader);
 

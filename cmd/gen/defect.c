@@ -104,7 +104,7 @@ static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_
     if (gotrace_decoder_new(config, &decoder, error) < 0)
         return GOTRACE_ERROR;
     char *piece = malloc(PIECE);
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status = GOTRACE_NEED_INPUT;
     bool read = true;
     while (piece && read && status >= 0 && status != GOTRACE_END) {
@@ -116,7 +116,7 @@ static gotrace_status scan(gen_defect *d, gotrace_source *source, const gotrace_
             else
                 gotrace_decoder_finish(decoder);
             d->size += got;
-        } else if (!inspect_record(d, &record)) {
+        } else if (!inspect_record(d, record)) {
             break;
         }
         status = gotrace_decoder_next(decoder, &record);

@@ -141,12 +141,12 @@ static bool find_lasts(mutate *m, gotrace_source *source, lasts *l)
 {
     gotrace_config config = {.limits = m->config ? m->config->limits : (gotrace_limits){0}};
     gotrace_reader *reader;
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     if (gotrace_reader_open(source, &config, &reader, m->error) < 0)
         return false;
     while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        if (!follow(m, l, &event))
+        if (!follow(m, l, event))
             break;
     if (status < 0)
         *m->error = *gotrace_reader_error(reader);

@@ -136,7 +136,7 @@ static gotrace_status have_decoder(parts_walker *w, gotrace_error *error)
     if (gotrace_decoder_new(&w->config, &w->decoder, error) < 0)
         return GOTRACE_ERROR;
     char header[32] = "";
-    gotrace_record record;
+    const gotrace_record *record;
     snprintf(header, sizeof header, "go 1.%d trace", w->version);
     w->fed = PARTS_HEADER;
     w->shift = 0;
@@ -153,9 +153,10 @@ static gotrace_status have_decoder(parts_walker *w, gotrace_error *error)
 static gotrace_status hand_on(parts_walker *w, parts_record_fn fn, void *ctx, uint64_t *end,
                               gotrace_error *error)
 {
-    gotrace_record record;
+    const gotrace_record *decoded;
     gotrace_status status;
-    while ((status = gotrace_decoder_next(w->decoder, &record)) == GOTRACE_EVENT) {
+    while ((status = gotrace_decoder_next(w->decoder, &decoded)) == GOTRACE_EVENT) {
+        gotrace_record record = *decoded;
         *end = record.offset + record.size;
         w->unsure = false;
         record.offset += w->shift;

@@ -139,7 +139,7 @@ static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_sp
     }
     if (spec->flags & GOTRACE_SPEC_STACK)
         count--;
-    for (size_t i = 0; i < count && k < 4; i++) {
+    for (size_t i = 0; i < count && k < e->arg_count; i++) {
         unsigned kind = all[i]->kind;
         if (kind == GOTRACE_ARG_DSEQ || kind == GOTRACE_ARG_DT)
             continue;
@@ -577,7 +577,7 @@ static bool pass_timers(rebuild *t)
     return true;
 }
 
-static gotrace_status next_event(rebuild *t, gotrace_event *e)
+static gotrace_status next_event(rebuild *t, const gotrace_event **e)
 {
     gotrace_status status = gotrace_reader_next(t->reader, e);
     t->frequency = gotrace_reader_summary(t->reader)->frequency;
@@ -588,7 +588,7 @@ static gotrace_status next_event(rebuild *t, gotrace_event *e)
 
 static bool pass_all(rebuild *t)
 {
-    gotrace_event e;
+    const gotrace_event *e;
     gotrace_writer_options options = {.generation_ticks = UINT64_MAX, .equal_ticks = true};
     gotrace_status status = next_event(t, &e);
     options.frequency = t->frequency;
@@ -600,8 +600,8 @@ static bool pass_all(rebuild *t)
     if (!pass_timers(t) || !note_starts(t))
         return false;
     for (; status == GOTRACE_EVENT; status = next_event(t, &e)) {
-        bool done = repair_is_v2(t->r) && e.type == 0 ? sync(t, &e)
-                                                      : !is_record(t, &e) || pass(t, &e);
+        bool done = repair_is_v2(t->r) && e->type == 0 ? sync(t, e)
+                                                       : !is_record(t, e) || pass(t, e);
         if (!done)
             return false;
     }

@@ -24,7 +24,7 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
 
 static gotrace_status read_all(gotrace_reader *reader, uint64_t *given)
 {
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
         ++*given;

@@ -33,7 +33,7 @@ const char *script_name(size_t n)
 /* Write all records that the decoder has decoded. */
 static gotrace_status write_records(dump *d)
 {
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status;
     do {
         status = gotrace_decoder_next(d->decoder, &record);
@@ -42,7 +42,7 @@ static gotrace_status write_records(dump *d)
             d->how->begin(d->out, d->version);
         }
         if (status == GOTRACE_EVENT) {
-            d->how->record(d->out, d->version, &record, !d->has_records);
+            d->how->record(d->out, d->version, record, !d->has_records);
             d->has_records = true;
         }
     } while (status == GOTRACE_EVENT && !d->out->failed);

@@ -103,13 +103,13 @@ static void text_types(out *o, const gotrace_summary *sum, const char *all)
 
 static void text_procs(out *o, const gotrace_reader *reader)
 {
-    gotrace_proc_summary p;
+    const gotrace_proc_summary *p;
     out_printf(o, "\n%-20s %12s %14s %12s\n", "proc", "batches", "bytes", "events");
-    for (size_t n = 0; gotrace_reader_proc(reader, n, &p); n++) {
+    for (size_t n = 0; (p = gotrace_reader_proc(reader, n)); n++) {
         char name[32];
-        snprintf(name, sizeof name, "%" PRId64 "%s", p.proc, p.proc == -1 ? " (global)" : "");
-        out_printf(o, "%-20s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", name, p.batches, p.bytes,
-                   p.events);
+        snprintf(name, sizeof name, "%" PRId64 "%s", p->proc, p->proc == -1 ? " (global)" : "");
+        out_printf(o, "%-20s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 "\n", name, p->batches,
+                   p->bytes, p->events);
     }
 }
 
@@ -118,16 +118,16 @@ static int64_t generation_duration(const gotrace_reader *reader, size_t n,
                                    const gotrace_generation_summary *g)
 {
     const gotrace_summary *sum = gotrace_reader_summary(reader);
-    gotrace_generation_summary other;
+    const gotrace_generation_summary *other = gotrace_reader_generation(reader, n + 1);
     double second = (double)g->frequency, ns;
 
     if (g->frequency == 0)
         return 0;
-    if (gotrace_reader_generation(reader, n + 1, &other)) {
-        ns = ((double)other.begin - (double)g->begin) / second * 1e9;
+    if (other) {
+        ns = ((double)other->begin - (double)g->begin) / second * 1e9;
     } else {
-        gotrace_reader_generation(reader, 0, &other);
-        ns = (double)sum->duration - ((double)g->begin - (double)other.begin) / second * 1e9;
+        other = gotrace_reader_generation(reader, 0);
+        ns = (double)sum->duration - ((double)g->begin - (double)other->begin) / second * 1e9;
     }
     /* Clocks of a damaged trace can have any value. */
     return ns > 0 && ns < (double)INT64_MAX ? (int64_t)ns : 0;
@@ -135,22 +135,22 @@ static int64_t generation_duration(const gotrace_reader *reader, size_t n,
 
 static void text_generations(out *o, const gotrace_reader *reader)
 {
-    gotrace_generation_summary g;
+    const gotrace_generation_summary *g;
     out_printf(o, "\n%-10s %8s %12s %11s %8s %7s %7s %12s  %s\n", "generation", "batches", "bytes",
                "events", "strings", "stacks", "samples", "duration", "clocks");
-    for (size_t n = 0; gotrace_reader_generation(reader, n, &g); n++) {
+    for (size_t n = 0; (g = gotrace_reader_generation(reader, n)); n++) {
         char duration[32];
-        human_duration(duration, sizeof duration, generation_duration(reader, n, &g));
+        human_duration(duration, sizeof duration, generation_duration(reader, n, g));
         out_printf(o,
                    "%-10" PRIu64 " %8" PRIu64 " %12" PRIu64 " %11" PRIu64 " %8" PRIu64 " %7" PRIu64
                    " %7" PRIu64 " %12s  ",
-                   g.generation, g.batches, g.bytes, g.events, g.strings, g.stacks, g.samples,
-                   duration);
-        if (g.has_clocks)
-            out_wall_clock(o, g.wall_seconds, g.wall_nanoseconds);
+                   g->generation, g->batches, g->bytes, g->events, g->strings, g->stacks,
+                   g->samples, duration);
+        if (g->has_clocks)
+            out_wall_clock(o, g->wall_seconds, g->wall_nanoseconds);
         else
             out_char(o, '-');
-        out_str(o, g.complete ? "\n" : " (unfinished)\n");
+        out_str(o, g->complete ? "\n" : " (unfinished)\n");
     }
 }
 
@@ -203,13 +203,13 @@ static void json_types(out *o, const gotrace_summary *sum)
 
 static void json_procs(out *o, const gotrace_reader *reader)
 {
-    gotrace_proc_summary p;
+    const gotrace_proc_summary *p;
     out_str(o, ",\"batches_by_proc\":[");
-    for (size_t n = 0; gotrace_reader_proc(reader, n, &p); n++)
+    for (size_t n = 0; (p = gotrace_reader_proc(reader, n)); n++)
         out_printf(o,
                    "%s{\"proc\":%" PRId64 ",\"batches\":%" PRIu64 ",\"bytes\":%" PRIu64
                    ",\"events\":%" PRIu64 "}",
-                   n ? "," : "", p.proc, p.batches, p.bytes, p.events);
+                   n ? "," : "", p->proc, p->batches, p->bytes, p->events);
     out_char(o, ']');
 }
 
@@ -234,12 +234,12 @@ static void json_generation(out *o, const gotrace_generation_summary *g, int64_t
 
 static void json_generations(out *o, const gotrace_reader *reader)
 {
-    gotrace_generation_summary g;
+    const gotrace_generation_summary *g;
     out_str(o, ",\"by_generation\":[");
-    for (size_t n = 0; gotrace_reader_generation(reader, n, &g); n++) {
+    for (size_t n = 0; (g = gotrace_reader_generation(reader, n)); n++) {
         if (n)
             out_char(o, ',');
-        json_generation(o, &g, generation_duration(reader, n, &g));
+        json_generation(o, g, generation_duration(reader, n, g));
     }
     out_char(o, ']');
 }

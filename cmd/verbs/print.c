@@ -14,10 +14,10 @@ static const char *printer_name(size_t n)
 
 static void print_events(input *in, const printer *how, out *o)
 {
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     while ((status = gotrace_reader_next(in->reader, &event)) == GOTRACE_EVENT) {
-        how->event(o, in->reader, &event);
+        how->event(o, in->reader, event);
         if (o->failed)
             return;
     }

@@ -609,13 +609,14 @@ static void state_changed(chrome *c, const gotrace_event *event)
     }
 }
 
-void chrome_take_event(chrome *c, gotrace_event *event)
+void chrome_take_event(chrome *c, const gotrace_event *read)
 {
     chrome_timeline *t = &c->timeline;
     goroutine *g;
 
-    if (event->flags & GOTRACE_EVENT_FUTILE)
+    if (read->flags & GOTRACE_EVENT_FUTILE)
         return;
+    gotrace_event kept = *read, *event = &kept;
     /* In a damaged trace, times may decrease. */
     if (event->time > t->now)
         t->now = event->time;

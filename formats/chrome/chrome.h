@@ -615,8 +615,8 @@ typedef struct chrome {
     chrome_counts counts;
 } chrome;
 
-/* Handles the next event, and changes it. */
-void chrome_take_event(chrome *c, gotrace_event *event);
+/* Handles the next event. */
+void chrome_take_event(chrome *c, const gotrace_event *event);
 
 /* Ends everything that is open at the end of the trace. */
 void chrome_finish(chrome *c);

@@ -81,7 +81,7 @@ void chrome_name_rows(chrome_rows *rows, gotrace_reader *reader)
 {
     static const char *const sections[] = {"PROCS", "G", "OS THREADS"};
     chrome_timeline *t = rows->timeline;
-    gotrace_proc_summary proc;
+    const gotrace_proc_summary *proc;
     char name[32];
 
     name_section(t, CHROME_PID_STATS, 0, "STATS");
@@ -92,11 +92,11 @@ void chrome_name_rows(chrome_rows *rows, gotrace_reader *reader)
     name_row(t, CHROME_LANE_SYSCALLS, -3, "Syscalls");
     if (rows->by != BY_PROC)
         return;
-    for (size_t i = 0; gotrace_reader_proc(reader, i, &proc) && t->error == 0; i++) {
-        if (proc.proc < 0)
+    for (size_t i = 0; (proc = gotrace_reader_proc(reader, i)) && t->error == 0; i++) {
+        if (proc->proc < 0)
             continue;
-        snprintf(name, sizeof name, "Proc %lld", (long long)proc.proc);
-        name_row(t, (uint64_t)proc.proc, proc.proc, name);
+        snprintf(name, sizeof name, "Proc %lld", (long long)proc->proc);
+        name_row(t, (uint64_t)proc->proc, proc->proc, name);
         chrome_drain(t);
     }
 }

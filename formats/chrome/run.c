@@ -9,17 +9,17 @@ static gotrace_status take_events(chrome *c, const convert_job *job)
 {
     chrome_timeline *t = &c->timeline;
     gotrace_status status = GOTRACE_END;
-    gotrace_event event;
+    const gotrace_event *event;
 
     while (t->error == 0 && !t->stopped &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        if (job->to != 0 && event.time >= job->to) {
+        if (job->to != 0 && event->time >= job->to) {
             t->now = job->to;
             /* Check the rest: the verdict must not depend on the time range. */
             return gotrace_reader_check(job->reader);
         }
-        if (!system_goroutines_skip(&c->system, &event))
-            chrome_take_event(c, &event);
+        if (!system_goroutines_skip(&c->system, event))
+            chrome_take_event(c, event);
         chrome_drain(t);
     }
     return status;

@@ -36,13 +36,13 @@ enum { WINDOW = 64 * 1024 };
 static gotrace_status search(experiments *x, gotrace_source *source, gotrace_decoder *decoder,
                              char *window, gotrace_error *error)
 {
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status;
     uint64_t offset = 0;
     size_t got;
     while ((status = gotrace_decoder_next(decoder, &record)) >= 0 && status != GOTRACE_END) {
         if (status == GOTRACE_EVENT && gotrace_decoder_version(decoder) >= GOTRACE_FIRST_V2 &&
-            record.spec->code == GOTRACE_V2_ExperimentalBatch && !remember(x, &record))
+            record->spec->code == GOTRACE_V2_ExperimentalBatch && !remember(x, record))
             return no_memory(error);
         if (status != GOTRACE_NEED_INPUT)
             continue;

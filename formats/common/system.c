@@ -104,7 +104,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     gotrace_config config = job->config ? *job->config : (gotrace_config){0};
     gotrace_reader *reader;
     gotrace_status status = GOTRACE_EVENT;
-    gotrace_event e;
+    const gotrace_event *e;
 
     config.on_problem = NULL;
     config.on_progress = NULL;
@@ -116,8 +116,8 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
         status = gotrace_reader_next(reader, &e);
         if (status != GOTRACE_EVENT)
             break;
-        learn(s, reader, &e);
-        forget(s, &e);
+        learn(s, reader, e);
+        forget(s, e);
     }
     s->reading_ahead = false;
     s->complete = status == GOTRACE_END;

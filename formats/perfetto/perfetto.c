@@ -388,23 +388,23 @@ static bool in_window(perfetto *p, const gotrace_event *e)
 
 static gotrace_status write_events(perfetto *p, const char *name)
 {
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
 
     while ((status = gotrace_reader_next(p->reader, &event)) == GOTRACE_EVENT) {
-        if (event.kind == GOTRACE_KIND_SYNC) {
-            sync_event(p, &event);
+        if (event->kind == GOTRACE_KIND_SYNC) {
+            sync_event(p, event);
             continue;
         }
         if (!p->started) {
-            find_zero(p, &event);
+            find_zero(p, event);
             start(p, name);
         }
         /* Check the rest: the verdict must not depend on the time range. */
-        if (!in_window(p, &event))
+        if (!in_window(p, event))
             return gotrace_reader_check(p->reader);
-        if (!system_goroutines_pass(&p->system, &event))
-            write_event(p, &event);
+        if (!system_goroutines_pass(&p->system, event))
+            write_event(p, event);
         /* The output has failed; the caller reports why. */
         if (p->w.out->failed)
             return GOTRACE_END;

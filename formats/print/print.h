@@ -65,9 +65,7 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
             (arg->kind == GOTRACE_ARG_TICKS || arg->kind == GOTRACE_ARG_STACK))
             continue;
         size_t at = args->value++;
-        if (at >= sizeof args->event->args / sizeof args->event->args[0])
-            return NULL;
-        *value = args->event->args[at];
+        *value = at < args->event->arg_count ? args->event->args[at] : 0;
         return arg;
     }
     return NULL;

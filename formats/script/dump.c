@@ -19,6 +19,12 @@
 
 enum { LANE_TIMERS = 1000001 };
 
+/* An event that is kept while the next one is read. */
+typedef struct kept_event {
+    gotrace_event event;
+    uint64_t args[GOTRACE_MAX_ARGS];
+} kept_event;
+
 typedef struct dumper {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -28,8 +34,8 @@ typedef struct dumper {
     uint64_t frequency, start; /* ticks per second; ticks at time 0 */
     bool in_ticks;             /* write times in ticks, because ticks are finer than ns */
     bool has_events;
-    uint64_t offset;     /* of the last record written */
-    gotrace_event steal; /* a ProcSteal that may belong to the record of the next event */
+    uint64_t offset;  /* of the last record written */
+    kept_event steal; /* a ProcSteal that may belong to the record of the next event */
     bool has_steal;
     script_event event;
     script_frame_text text;
@@ -301,8 +307,8 @@ static void write_record(dumper *d, const gotrace_event *event, const gotrace_ev
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     d->offset = event->offset;
-    size_t count = args_of(d, spec, args), most = sizeof event->args / sizeof *event->args;
-    count = count < most ? count : most;
+    size_t count = args_of(d, spec, args);
+    count = count < event->arg_count ? count : event->arg_count;
     write_timer(d, event);
     begin_event(d, spec->name, event->ticks);
     add_place(d, event, args, count);
@@ -314,11 +320,22 @@ static void write_record(dumper *d, const gotrace_event *event, const gotrace_ev
     write_event(d);
 }
 
+static void keep(kept_event *kept, const gotrace_event *event)
+{
+    kept->event = *event;
+    kept->event.args = kept->args;
+    if (event->arg_count > GOTRACE_MAX_ARGS)
+        kept->event.arg_count = GOTRACE_MAX_ARGS;
+    if (event->arg_count > 0)
+        memcpy(kept->args, event->args, kept->event.arg_count * sizeof *kept->args);
+}
+
 /* Writes a pending ProcSteal if it is a record of its own. */
 static void end_steal(dumper *d, uint64_t offset)
 {
-    if (d->has_steal && d->steal.offset != offset)
-        write_record(d, &d->steal, gotrace_event_spec_of(d->version, d->steal.type));
+    const gotrace_event *steal = &d->steal.event;
+    if (d->has_steal && steal->offset != offset)
+        write_record(d, steal, gotrace_event_spec_of(d->version, steal->type));
     d->has_steal = false;
 }
 
@@ -332,7 +349,7 @@ static void take_event(dumper *d, const gotrace_event *event)
     if (!spec || event->offset == d->offset)
         return;
     if (row_is(spec->semantics.proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE)) {
-        d->steal = *event;
+        keep(&d->steal, event);
         d->has_steal = true;
         return;
     }
@@ -367,36 +384,38 @@ static void write_head(dumper *d, const gotrace_event *event)
  * determines time 0. */
 static gotrace_status write_events(dumper *d)
 {
-    gotrace_event event, sync = {.kind = GOTRACE_KIND_NONE};
+    const gotrace_event *event;
+    kept_event kept = {.event.kind = GOTRACE_KIND_NONE};
+    const gotrace_event *sync = &kept.event;
     bool begun = false;
     gotrace_status status;
     while ((status = gotrace_reader_next(d->reader, &event)) == GOTRACE_EVENT && !d->o->failed) {
-        bool is_sync = event.kind == GOTRACE_KIND_SYNC;
-        if (!begun && is_sync && sync.kind == GOTRACE_KIND_NONE) {
-            sync = event;
+        bool is_sync = event->kind == GOTRACE_KIND_SYNC;
+        if (!begun && is_sync && sync->kind == GOTRACE_KIND_NONE) {
+            keep(&kept, event);
             continue;
         }
         if (!begun) {
-            write_head(d, &event);
-            if (sync.generation != 0)
-                write_sync(d, &sync);
-            if (sync.generation != 0 && !write_experiments(d, &sync))
+            write_head(d, event);
+            if (sync->generation != 0)
+                write_sync(d, sync);
+            if (sync->generation != 0 && !write_experiments(d, sync))
                 return GOTRACE_ERROR;
         }
         begun = true;
         if (!is_sync) {
-            take_event(d, &event);
+            take_event(d, event);
             continue;
         }
         end_steal(d, GOTRACE_NO_OFFSET);
-        if (event.generation != 0)
-            write_sync(d, &event);
-        if (event.generation != 0 && !write_experiments(d, &event))
+        if (event->generation != 0)
+            write_sync(d, event);
+        if (event->generation != 0 && !write_experiments(d, event))
             return GOTRACE_ERROR;
     }
     end_steal(d, GOTRACE_NO_OFFSET);
     if (!begun)
-        write_head(d, &sync);
+        write_head(d, sync);
     d->how->end(d->o);
     return status;
 }

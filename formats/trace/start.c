@@ -101,15 +101,15 @@ static bool read_initial_state(version_converter *c, initial_state *b)
     gotrace_config config = {.limits = c->job->config->limits,
                              .spool_dir = c->job->config->spool_dir};
     gotrace_reader *reader;
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     if (gotrace_reader_open(c->job->source, &config, &reader, c->error) < 0)
         return version_fail(c, c->error);
     int syncs = 0;
     bool enough_memory = true;
     while (enough_memory && (status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
-        if (event.kind != GOTRACE_KIND_SYNC)
-            enough_memory = record_status(c, b, &event);
+        if (event->kind != GOTRACE_KIND_SYNC)
+            enough_memory = record_status(c, b, event);
         else if (++syncs == 2)
             break;
     }

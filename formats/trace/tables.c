@@ -45,10 +45,9 @@ emission version_copy(const version_converter *c, const gotrace_event_spec *row)
 {
     emission t = version_emission(c, row);
     unsigned seen[ROLE_START + 1] = {0};
-    size_t most = sizeof c->e->args / sizeof *c->e->args;
     t.start = c->e->start_stack;
     t.text = t.message = "";
-    for (size_t i = 1; i < row->arg_count && i <= most; i++) {
+    for (size_t i = 1; i < row->arg_count && i <= c->e->arg_count; i++) {
         gotrace_arg_kind kind = (gotrace_arg_kind)row->args[i].kind;
         uint8_t role = role_of(kind, seen[role_of(kind, 0)]);
         if (kind == GOTRACE_ARG_SEQ || kind == GOTRACE_ARG_STACK)

@@ -393,6 +393,8 @@ static bool create(version_converter *c)
     if ((c->e->flags & GOTRACE_EVENT_INITIAL) && !c->started)
         return keep_undetermined(c);
     c->created = *c->e;
+    c->created.args = NULL; /* valid for the current event only */
+    c->created.arg_count = 0;
     c->has_created = true;
     return true;
 }

@@ -654,7 +654,7 @@ gotrace_status version_convert(const version_job *job, version_losses *losses, g
                            .to = job->version,
                            .from = gotrace_reader_summary(job->reader)->version,
                            .losses = losses};
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     *losses = (version_losses){.impossible = 0};
     set_up(&c);
@@ -666,7 +666,7 @@ gotrace_status version_convert(const version_job *job, version_losses *losses, g
         version_no_memory(&c);
     while (status >= 0 && c.status >= 0 &&
            (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
-        c.e = &event;
+        c.e = event;
         convert_event(&c);
     }
     if (status < 0)

@@ -71,10 +71,9 @@ static const gotrace_release releases[] = {
 
 enum { RELEASES = sizeof releases / sizeof releases[0] };
 
-const gotrace_release *gotrace_releases(size_t *count)
+const gotrace_release *gotrace_release_at(size_t n)
 {
-    *count = RELEASES;
-    return releases;
+    return n < RELEASES ? &releases[n] : NULL;
 }
 
 /* The table has all releases, from the first on. */

@@ -39,6 +39,7 @@ struct gotrace_decoder {
     gt_place place;        /* of the next record */
     gotrace_status status; /* GOTRACE_END and GOTRACE_ERROR stay */
     gotrace_error error;
+    gotrace_record record; /* handed out last */
 };
 
 gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder **decoder,
@@ -327,9 +328,10 @@ static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
 
 /* Members of every record. They are set one by one: gcc clears a whole struct with a string
  * instruction that takes longer than decoding. */
-static inline void deliver(const gotrace_decoder *d, gotrace_record *record, unsigned type,
-                           unsigned form, const uint8_t *widths_end)
+static inline void deliver(gotrace_decoder *d, unsigned type, unsigned form,
+                           const uint8_t *widths_end)
 {
+    gotrace_record *record = &d->record;
     record->spec = d->specs[type];
     record->offset = d->place.offset;
     record->index = d->place.event;
@@ -339,10 +341,10 @@ static inline void deliver(const gotrace_decoder *d, gotrace_record *record, uns
     record->width_count = (size_t)(widths_end - d->widths);
 }
 
-/* Fill *record from its parts in memory. GOTRACE_OK: the record is to be passed over. */
-static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_frame *frame,
-                             gotrace_record *record)
+/* Fill d->record from its parts in memory. GOTRACE_OK: the record is to be passed over. */
+static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_frame *frame)
 {
+    gotrace_record *record = &d->record;
     size_t room = (size_t)(frame->values_end - frame->values);
     if (!make_room(d, room))
         return fail_memory(d);
@@ -369,7 +371,7 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
         *width++ = width_between(frame->values_end, frame->data);
 
     record->size = frame->size;
-    deliver(d, record, frame->type, frame->form, width);
+    deliver(d, frame->type, frame->form, width);
     record->arg_count = arg_count;
     record->data = (const char *)frame->data;
     record->data_size = (size_t)frame->data_size;
@@ -399,12 +401,12 @@ static inline const uint8_t *read_small(const gotrace_decoder *d, const uint8_t 
 }
 
 /* Hand out the record from d->at to end. */
-static inline bool deliver_small(gotrace_decoder *d, gotrace_record *record, const uint8_t *end,
-                                 unsigned type, unsigned form, unsigned values,
-                                 const uint8_t *widths_end)
+static inline bool deliver_small(gotrace_decoder *d, const uint8_t *end, unsigned type,
+                                 unsigned form, unsigned values, const uint8_t *widths_end)
 {
+    gotrace_record *record = &d->record;
     record->size = (uint64_t)(end - d->at);
-    deliver(d, record, type, form, widths_end);
+    deliver(d, type, form, widths_end);
     record->arg_count = values;
     record->data = NULL;
     record->data_size = 0;
@@ -417,7 +419,7 @@ static inline bool deliver_small(gotrace_decoder *d, gotrace_record *record, con
 /* What a trace mostly consists of, read in one go because that takes half the time: a record
  * without data or frames, in the form its tracer writes, whole in what was fed. Anything else, and
  * anything wrong, is left to the general way: false, and nothing was changed. */
-static bool decode_small(gotrace_decoder *d, gotrace_record *record)
+static bool decode_small(gotrace_decoder *d)
 {
     const uint8_t *p = d->at;
     if (d->end - p < SMALL_RECORD || d->held_size > 0)
@@ -439,11 +441,11 @@ static bool decode_small(gotrace_decoder *d, gotrace_record *record)
     if (!p || (end && p != end))
         return false;
     d->place.batch += type == GOTRACE_V1_Batch; /* from none, which is UINT64_MAX, to 0 */
-    return deliver_small(d, record, p, type, form, shape->values, width);
+    return deliver_small(d, p, type, form, shape->values, width);
 }
 
 /* The same for v2. */
-static bool decode_small_v2(gotrace_decoder *d, gotrace_record *record)
+static bool decode_small_v2(gotrace_decoder *d)
 {
     const uint8_t *p = d->at;
     if (d->end - p < SMALL_RECORD || d->held_size > 0)
@@ -458,7 +460,7 @@ static bool decode_small_v2(gotrace_decoder *d, gotrace_record *record)
     if (!p)
         return false;
     d->place.batch += type == GOTRACE_V2_EventBatch;
-    return deliver_small(d, record, p, type, 0, shape->values, width);
+    return deliver_small(d, p, type, 0, shape->values, width);
 }
 
 /* ---- the next record ------------------------------------------------------------------------ */
@@ -515,8 +517,9 @@ static bool is_batch(const gotrace_decoder *d, unsigned type)
                     : type == GOTRACE_V1_Batch;
 }
 
-gotrace_status gotrace_decoder_next(gotrace_decoder *d, gotrace_record *record)
+gotrace_status gotrace_decoder_next(gotrace_decoder *d, const gotrace_record **record)
 {
+    *record = &d->record;
     if (d->status != GOTRACE_OK)
         return d->status;
     if (d->version == 0) {
@@ -529,7 +532,7 @@ gotrace_status gotrace_decoder_next(gotrace_decoder *d, gotrace_record *record)
             d->held_size = 0;
             d->delivered_held = false;
         }
-        if (d->is_v2 ? decode_small_v2(d, record) : decode_small(d, record))
+        if (d->is_v2 ? decode_small_v2(d) : decode_small(d))
             return GOTRACE_EVENT;
         const uint8_t *start = d->at;
         gt_frame frame;
@@ -538,7 +541,7 @@ gotrace_status gotrace_decoder_next(gotrace_decoder *d, gotrace_record *record)
             return status;
         if (is_batch(d, frame.type))
             d->place.batch++;
-        status = decode(d, start, &frame, record);
+        status = decode(d, start, &frame);
         if (status < 0 || (status == GOTRACE_OK && !pass_over(d)))
             return d->status;
         d->place.offset += frame.size;

@@ -29,8 +29,9 @@ static gt_reading *reading_of(gotrace_reader *reader)
 
 /* ---- problems, failures, progress ---------------------------------------------------------- */
 
-static void count_problem(gotrace_summary *summary, const gotrace_error *problem)
+static void count_problem(gotrace_reader *reader, const gotrace_error *problem)
 {
+    gotrace_summary *summary = &reader->summary;
     if (problem->severity == GOTRACE_NOTE)
         summary->notes++;
     else if (problem->severity == GOTRACE_WARNING)
@@ -38,7 +39,7 @@ static void count_problem(gotrace_summary *summary, const gotrace_error *problem
     else
         summary->problems++;
     if (problem->severity >= GOTRACE_PROBLEM)
-        summary->problems_by_class[problem->class_]++;
+        reader->problems[problem->class_]++;
 }
 
 static bool follows_from_fault(gotrace_reader *reader, gotrace_rule rule, uint64_t offset)
@@ -68,7 +69,7 @@ bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const 
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     gt_error_set(&problem, rule, place, "%s", message);
-    count_problem(&reader->summary, &problem);
+    count_problem(reader, &problem);
     if (reader->config.on_problem &&
         !reader->config.on_problem(reader->config.callback_ctx, &problem)) {
         reader->error = problem;
@@ -93,7 +94,7 @@ bool gt_fail(gotrace_reader *reader)
 {
     if (reader->stage != GT_FAILED) {
         reader->stage = GT_FAILED;
-        count_problem(&reader->summary, &reader->error);
+        count_problem(reader, &reader->error);
     }
     return false;
 }
@@ -336,25 +337,26 @@ static gotrace_status next_v2(gotrace_reader *reader, gt_v2_out **out)
     return GOTRACE_EVENT;
 }
 
-gotrace_status gotrace_reader_next(gotrace_reader *reader, gotrace_event *event)
+gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
 {
     gt_event *e;
     gt_effect effect;
     gotrace_status status = prepare(reader);
+    *event = &reader->event;
     if (status != GOTRACE_EVENT)
         return status;
     if (reader->v2) {
         gt_v2_out *out;
         status = next_v2(reader, &out);
         if (status == GOTRACE_EVENT)
-            gt_v2_fill(reader, out, event);
+            gt_v2_fill(reader, out, &reader->event);
         return status;
     }
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)
         return finish(reader);
-    if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, event) ||
+    if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, &reader->event) ||
         !settle(reader, &effect))
         return GOTRACE_ERROR;
     return GOTRACE_EVENT;
@@ -389,23 +391,23 @@ const gotrace_summary *gotrace_reader_summary(const gotrace_reader *reader)
     return &reader->summary;
 }
 
-bool gotrace_reader_proc(const gotrace_reader *reader, size_t n, gotrace_proc_summary *proc)
+uint64_t gotrace_reader_problems(const gotrace_reader *reader, gotrace_class class_)
+{
+    return (unsigned)class_ < GT_CLASSES ? reader->problems[class_] : 0;
+}
+
+const gotrace_proc_summary *gotrace_reader_proc(const gotrace_reader *reader, size_t n)
 {
     const gt_index *index = &reader->index;
     if (n >= index->proc_count)
-        return false;
-    const gt_proc_index *found = &index->procs[index->by_id ? index->by_id[n] : n];
-    *proc = (gotrace_proc_summary){found->id, found->batches, found->bytes, found->events};
-    return true;
+        return NULL;
+    return &index->procs[index->by_id ? index->by_id[n] : n].summary;
 }
 
-bool gotrace_reader_generation(const gotrace_reader *reader, size_t n,
-                               gotrace_generation_summary *generation)
+const gotrace_generation_summary *gotrace_reader_generation(const gotrace_reader *reader, size_t n)
 {
-    if (!reader->v2 || n >= reader->v2->generation_count)
-        return false;
-    *generation = reader->v2->generations[n].summary;
-    return true;
+    const struct gt_v2 *v2 = reader->v2;
+    return v2 && n < v2->generation_count ? &v2->generations[n].summary : NULL;
 }
 
 const char *gotrace_reader_string(const gotrace_reader *reader, uint64_t id, size_t *size)
@@ -454,19 +456,18 @@ static int64_t time_of(const gotrace_reader *reader, int64_t ticks)
     return reader->v2 ? gt_v2_since_start(reader, ticks) : gt_time_of(reader, ticks);
 }
 
-bool gotrace_reader_goroutine(const gotrace_reader *reader, uint64_t id,
-                              gotrace_goroutine *goroutine)
+const gotrace_goroutine *gotrace_reader_goroutine(gotrace_reader *reader, uint64_t id)
 {
-    const gt_reading *reading = &((const struct reader_whole *)(const void *)reader)->reading;
+    const gt_reading *reading = reading_of(reader);
     const gt_goroutine *g = reading->goroutines.heap ? gt_goroutine_find(&reading->goroutines, id)
                                                      : NULL;
     if (!g || !g->known || id == 0)
-        return false;
-    *goroutine = (gotrace_goroutine){.id = id,
-                                     .start_stack = g->start_stack,
-                                     .creator = g->creator,
-                                     .created = time_of(reader, g->created),
-                                     .since = time_of(reader, g->since),
-                                     .state = g->shown};
-    return true;
+        return NULL;
+    reader->goroutine = (gotrace_goroutine){.id = id,
+                                            .start_stack = g->start_stack,
+                                            .creator = g->creator,
+                                            .created = time_of(reader, g->created),
+                                            .since = time_of(reader, g->since),
+                                            .state = g->shown};
+    return &reader->goroutine;
 }

@@ -22,6 +22,8 @@
 
 #define GT_NONE UINT32_MAX
 
+enum { GT_CLASSES = GOTRACE_CLASS_USAGE + 1 };
+
 /* A stretch of the file that holds batches of one proc and nothing of another's. */
 typedef struct gt_run {
     uint64_t offset, end;
@@ -31,9 +33,8 @@ typedef struct gt_run {
 } gt_run;
 
 typedef struct gt_proc_index {
-    int64_t id;
+    gotrace_proc_summary summary;
     uint32_t first_run, last_run;
-    uint64_t batches, bytes, events;
 } gt_proc_index;
 
 /* What the first pass finds. */
@@ -66,6 +67,9 @@ struct gotrace_reader {
     gotrace_limits limits; /* with defaults filled in */
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
+    uint64_t problems[GT_CLASSES];    /* by gotrace_class */
+    gotrace_event event;              /* handed out last */
+    gotrace_goroutine goroutine;      /* handed out last */
     const gt_table *strings, *stacks; /* of what is being read */
     struct gt_v2 *v2;                 /* from 1.22 on; the following is then unused */
     gt_index index;

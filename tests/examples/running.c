@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     gotrace_reader *reader = NULL;
     gotrace_config config;
     gotrace_error error;
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     void *tree = NULL;
 
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
         return 1;
     }
     while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        if (!follow(reader, &event, &tree))
+        if (!follow(reader, event, &tree))
             break;
     if (status == GOTRACE_ERROR)
         report(argv[1], gotrace_reader_error(reader));

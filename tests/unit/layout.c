@@ -17,7 +17,7 @@ lane *layout_lane(layout *l, int64_t proc)
 static void read_items(layout *l)
 {
     gotrace_decoder *d;
-    gotrace_record r;
+    const gotrace_record *r;
     size_t capacity = 0;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, l->file->content.bytes, l->file->content.size);
@@ -28,14 +28,14 @@ static void read_items(layout *l)
             l->items = realloc(l->items, capacity * sizeof *l->items);
         }
         item *it = &l->items[l->count++];
-        *it = (item){.spec = r.spec,
-                     .arg_count = r.arg_count,
-                     .data_size = r.data_size,
-                     .offset = r.offset,
-                     .size = r.size};
-        it->args = malloc(r.arg_count * sizeof *it->args);
-        memcpy(it->args, r.args, r.arg_count * sizeof *it->args);
-        it->data = (const char *)l->file->content.bytes + r.offset + r.size - r.data_size;
+        *it = (item){.spec = r->spec,
+                     .arg_count = r->arg_count,
+                     .data_size = r->data_size,
+                     .offset = r->offset,
+                     .size = r->size};
+        it->args = malloc(r->arg_count * sizeof *it->args);
+        memcpy(it->args, r->args, r->arg_count * sizeof *it->args);
+        it->data = (const char *)l->file->content.bytes + r->offset + r->size - r->data_size;
     }
     l->version = gotrace_decoder_version(d);
     gotrace_decoder_free(d);

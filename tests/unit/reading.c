@@ -43,7 +43,7 @@ static void add_stack(reading *r, const gotrace_reader *reader, uint64_t id)
 }
 
 /* Read all of it, so that what is not there is found. */
-static void add_event(reading *r, const gotrace_reader *reader, const gotrace_event *e)
+static void add_event(reading *r, gotrace_reader *reader, const gotrace_event *e)
 {
     const uint64_t numbers[] = {
         (uint64_t)e->time, e->ticks,
@@ -56,20 +56,20 @@ static void add_event(reading *r, const gotrace_reader *reader, const gotrace_ev
         e->goroutine,      e->subject,
         e->value,          e->stack,
         e->start_stack,    e->cause,
-        e->args[0],        e->args[1],
-        e->args[2],        e->args[3],
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         add_number(r, numbers[i]);
+    for (size_t i = 0; i < e->arg_count; i++)
+        add_number(r, e->args[i]);
     if (e->reason)
         add(r, e->reason, strlen(e->reason));
     add(r, e->text, e->text_size);
     add(r, e->message, e->message_size);
     add_stack(r, reader, e->stack);
     r->events++;
-    gotrace_goroutine g;
-    if (gotrace_reader_goroutine(reader, e->goroutine, &g))
-        add_number(r, g.state + (uint64_t)g.since + g.creator);
+    const gotrace_goroutine *g = gotrace_reader_goroutine(reader, e->goroutine);
+    if (g)
+        add_number(r, g->state + (uint64_t)g->since + g->creator);
 }
 
 reading reading_of_source(gotrace_source *source, const gotrace_config *config,
@@ -77,7 +77,7 @@ reading reading_of_source(gotrace_source *source, const gotrace_config *config,
 {
     reading r = {.digest = 14695981039346656037u};
     gotrace_reader *reader;
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_config own;
     gotrace_config_init(&own);
     if (config)
@@ -94,11 +94,13 @@ reading reading_of_source(gotrace_source *source, const gotrace_config *config,
         r.status = gotrace_reader_check(reader);
     else
         while ((r.status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-            add_event(&r, reader, &event);
+            add_event(&r, reader, event);
     /* The end is the end. */
     ck_assert_int_eq(gotrace_reader_next(reader, &event), r.status);
     ck_assert_int_eq(gotrace_reader_check(reader), r.status);
     r.summary = *gotrace_reader_summary(reader);
+    for (unsigned c = 0; c <= GOTRACE_CLASS_USAGE; c++)
+        r.by_class[c] = gotrace_reader_problems(reader, (gotrace_class)c);
     if (r.status < 0)
         r.error = *gotrace_reader_error(reader);
     gotrace_reader_close(reader);
@@ -136,7 +138,7 @@ void reading_check_sum(const reading *r)
 uint64_t reading_records(const uint8_t *bytes, size_t size, gotrace_status *status)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     uint64_t count = 0;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_decoder_feed(d, bytes, size), GOTRACE_OK);

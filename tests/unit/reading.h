@@ -16,6 +16,7 @@ typedef struct reading {
     size_t problem_count;                     /* warnings and notes included */
     uint64_t events, digest;                  /* events delivered, and all that they hold */
     gotrace_summary summary;
+    uint64_t by_class[GOTRACE_CLASS_USAGE + 1]; /* problems */
 } reading;
 
 enum reading_way { READING_CHECK, READING_NEXT };

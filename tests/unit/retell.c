@@ -30,12 +30,12 @@ static source_of open_trace(const blob *trace, const gotrace_config *config)
 }
 
 /* In v2 each generation tells its frequency. */
-static gotrace_status next_event(source_of *s, gotrace_event *e)
+static gotrace_status next_event(source_of *s, const gotrace_event **e)
 {
     gotrace_status status = gotrace_reader_next(s->reader, e);
     s->frequency = gotrace_reader_summary(s->reader)->frequency;
     if (s->first == 0)
-        s->first = e->generation;
+        s->first = (*e)->generation;
     return status;
 }
 
@@ -68,7 +68,7 @@ static places places_of(const blob *trace)
 {
     places p = {0};
     gotrace_decoder *d;
-    gotrace_record r;
+    const gotrace_record *r;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, trace->bytes, trace->size);
     gotrace_decoder_finish(d);
@@ -78,8 +78,8 @@ static places places_of(const blob *trace)
             p.list = realloc(p.list, p.capacity * sizeof *p.list);
             ck_assert_ptr_nonnull(p.list);
         }
-        p.list[p.count].offset = r.offset;
-        p.list[p.count++].code = r.spec->code;
+        p.list[p.count].offset = r->offset;
+        p.list[p.count++].code = r->spec->code;
     }
     gotrace_decoder_free(d);
     return p;
@@ -205,13 +205,13 @@ static void report_event(const source_of *s, gotrace_writer *w, const gotrace_ev
 static void report_timers(const blob *trace, gotrace_writer *w)
 {
     gotrace_decoder *d;
-    gotrace_record r;
+    const gotrace_record *r;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, trace->bytes, trace->size);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT)
-        if (r.spec->code == GOTRACE_V1_TimerGoroutine && !gt_is_v2(gotrace_decoder_version(d))) {
-            gotrace_event_data h = {.spec = r.spec, .args = r.args, .arg_count = 1};
+        if (r->spec->code == GOTRACE_V1_TimerGoroutine && !gt_is_v2(gotrace_decoder_version(d))) {
+            gotrace_event_data h = {.spec = r->spec, .args = r->args, .arg_count = 1};
             ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
         }
     gotrace_decoder_free(d);
@@ -224,7 +224,7 @@ void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options 
     places p = places_of(trace);
     gotrace_writer_options o = options ? *options : (gotrace_writer_options){0};
     gotrace_writer *w;
-    gotrace_event e;
+    const gotrace_event *e;
     gotrace_status status = next_event(&s, &e);
     o.frequency = s.frequency;
     if (!options) {
@@ -235,8 +235,8 @@ void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options 
                      GOTRACE_OK);
     report_timers(trace, w);
     for (; status == GOTRACE_EVENT; status = next_event(&s, &e))
-        if (!gt_is_v2(s.version) || e.type == 0 || is_record(&p, &e))
-            report_event(&s, w, &e, left_out);
+        if (!gt_is_v2(s.version) || e->type == 0 || is_record(&p, e))
+            report_event(&s, w, e, left_out);
     ck_assert_int_eq(status, GOTRACE_END);
     status = gotrace_writer_finish(w);
     ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_writer_error(w)->message);
@@ -335,7 +335,7 @@ reporting reporting_of(const blob *trace)
     reporting t = {0};
     gotrace_config config = {.on_problem = note_problem, .callback_ctx = &t};
     source_of s = open_trace(trace, &config);
-    gotrace_event e;
+    const gotrace_event *e;
     gotrace_status status;
     while ((status = next_event(&s, &e)) == GOTRACE_EVENT) {
         if (t.count == t.capacity) {
@@ -343,7 +343,7 @@ reporting reporting_of(const blob *trace)
             t.events = realloc(t.events, t.capacity * sizeof *t.events);
             ck_assert_ptr_nonnull(t.events);
         }
-        t.events[t.count++] = (given){ticks_of(&s, e.ticks), line_of(&s, &e)};
+        t.events[t.count++] = (given){ticks_of(&s, e->ticks), line_of(&s, e)};
     }
     ck_assert_int_eq(status, GOTRACE_END);
     t.frequency = s.frequency;

@@ -92,13 +92,13 @@ void check_sound(const blob *written)
 void count_records(const blob *written, uint64_t counts[GT_CODES])
 {
     gotrace_decoder *d;
-    gotrace_record r;
+    const gotrace_record *r;
     memset(counts, 0, GT_CODES * sizeof *counts);
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, written->bytes, written->size);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT)
-        counts[r.spec->code]++;
+        counts[r->spec->code]++;
     gotrace_decoder_free(d);
 }
 

@@ -121,7 +121,7 @@ void traces_free(trace_file *files)
 int trace_version(const blob *content)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, content->bytes, content->size);
     gotrace_decoder_next(d, &record);

@@ -147,7 +147,7 @@ static bool refuse(const blob *trace, uint64_t n, bool for_good, enum reading_wa
                   (unsigned long long)n, r.error.message);
     ck_assert_int_eq(r.error.severity, GOTRACE_FATAL);
     if (r.opened == GOTRACE_OK)
-        ck_assert_uint_eq(r.summary.problems_by_class[GOTRACE_CLASS_SYSTEM], 1);
+        ck_assert_uint_eq(r.by_class[GOTRACE_CLASS_SYSTEM], 1);
     return true;
 }
 

@@ -55,7 +55,7 @@ static size_t piece(unsigned mode, uint64_t *state)
 static gotrace_status decode(const uint8_t *bytes, size_t size, unsigned mode, blob *log)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status;
     gotrace_config config;
     gotrace_config_init(&config);
@@ -67,7 +67,7 @@ static gotrace_status decode(const uint8_t *bytes, size_t size, unsigned mode, b
     for (;;) {
         status = gotrace_decoder_next(d, &record);
         if (status == GOTRACE_EVENT) {
-            note_record(log, &record);
+            note_record(log, record);
         } else if (status == GOTRACE_NEED_INPUT && at < size) {
             size_t n = piece(mode, &state);
             if (n > size - at)
@@ -79,7 +79,7 @@ static gotrace_status decode(const uint8_t *bytes, size_t size, unsigned mode, b
             at += n;
             ck_assert_int_eq(gotrace_decoder_feed(d, copy, n), GOTRACE_OK);
             while ((status = gotrace_decoder_next(d, &record)) == GOTRACE_EVENT)
-                note_record(log, &record);
+                note_record(log, record);
             free(copy);
             if (status != GOTRACE_NEED_INPUT)
                 break;
@@ -124,7 +124,7 @@ static gotrace_status decode_number(const uint8_t *varint, size_t size, uint64_t
 {
     blob bytes = {0};
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     blob_write(&bytes, "go 1.11 trace\0\0", GT_HEADER_SIZE);
     blob_write(&bytes, "\x02", 1);
     blob_write(&bytes, varint, size);
@@ -132,10 +132,10 @@ static gotrace_status decode_number(const uint8_t *varint, size_t size, uint64_t
     ck_assert_int_eq(gotrace_decoder_feed(d, bytes.bytes, bytes.size), GOTRACE_OK);
     gotrace_decoder_finish(d);
     gotrace_status status = gotrace_decoder_next(d, &record);
-    *value = status == GOTRACE_EVENT ? record.args[0] : 0;
+    *value = status == GOTRACE_EVENT ? record->args[0] : 0;
     *rule = gotrace_decoder_error(d)->rule;
     if (status == GOTRACE_EVENT) {
-        ck_assert_uint_eq(record.widths[0], size);
+        ck_assert_uint_eq(record->widths[0], size);
         ck_assert_int_eq(gotrace_decoder_next(d, &record), GOTRACE_END);
     }
     gotrace_decoder_free(d);
@@ -356,7 +356,7 @@ START_TEST(rules)
     const bad_case *c = &bad_cases[_i];
     blob bytes = {0}, log = {0};
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     char header[GT_HEADER_SIZE + 1] = "";
     sprintf(header, "go 1.%d trace", c->version);
     blob_write(&bytes, header, GT_HEADER_SIZE);
@@ -371,8 +371,8 @@ START_TEST(rules)
         status = gotrace_decoder_next(d, &record);
     ck_assert_int_eq(status, c->goes_on ? GOTRACE_EVENT : GOTRACE_ERROR);
     if (c->goes_on) {
-        ck_assert_str_eq(record.spec->name, "Frequency");
-        ck_assert_uint_eq(record.index, 1);
+        ck_assert_str_eq(record->spec->name, "Frequency");
+        ck_assert_uint_eq(record->index, 1);
     }
     const gotrace_error *error = gotrace_decoder_error(d);
     ck_assert_int_eq(error->rule, c->rule);
@@ -415,7 +415,7 @@ START_TEST(headers)
         size = GT_HEADER_SIZE;
     for (size_t step = 1; step <= 16; step += 15) {
         gotrace_decoder *d;
-        gotrace_record record;
+        const gotrace_record *record;
         gotrace_status status = GOTRACE_NEED_INPUT;
         ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
         for (size_t at = 0; at < size && status == GOTRACE_NEED_INPUT; at += step) {
@@ -443,7 +443,7 @@ static bool stop(void *ctx, const gotrace_error *problem)
 START_TEST(a_problem_can_stop)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_config config;
     gotrace_rule seen = GOTRACE_RULE_NONE;
     gotrace_config_init(&config);
@@ -462,7 +462,7 @@ END_TEST
 START_TEST(feeding_out_of_turn)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_decoder_next(d, &record), GOTRACE_NEED_INPUT);
     ck_assert_int_eq(gotrace_decoder_feed(d, NULL, 0), GOTRACE_OK);
@@ -485,7 +485,7 @@ END_TEST
 static bool decode_with(const trace_file *f, failing_allocator *a)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_error error;
     gotrace_config config = failing_config(a);
     if (gotrace_decoder_new(&config, &d, &error) != GOTRACE_OK) {
@@ -543,7 +543,7 @@ START_TEST(v2_longest_stack)
 {
     enum { FRAMES = 1000, VALUES = 4 * FRAMES };
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     blob bytes = {0};
     blob_write(&bytes, "go 1.22 trace\0\0\0\x03\x01\xe8\x07", 20);
     for (int i = 0; i < VALUES; i++)
@@ -556,9 +556,9 @@ START_TEST(v2_longest_stack)
         status = gotrace_decoder_next(d, &record);
     }
     ck_assert_int_eq(status, GOTRACE_EVENT);
-    ck_assert_uint_eq(record.arg_count, 2 + VALUES);
-    ck_assert_uint_eq(record.width_count, 2 + VALUES);
-    ck_assert_uint_eq(record.args[1 + VALUES], UINT64_MAX);
+    ck_assert_uint_eq(record->arg_count, 2 + VALUES);
+    ck_assert_uint_eq(record->width_count, 2 + VALUES);
+    ck_assert_uint_eq(record->args[1 + VALUES], UINT64_MAX);
     gotrace_decoder_free(d);
     blob_free(&bytes);
 }
@@ -572,7 +572,7 @@ START_TEST(memory_limit)
     memset(text, 'x', LONG);
     for (int limited = 0; limited <= 1; limited++) {
         gotrace_decoder *d;
-        gotrace_record record;
+        const gotrace_record *record;
         gotrace_config config;
         gotrace_config_init(&config);
         config.limits.memory = limited ? 100000 : 4000000;
@@ -588,7 +588,7 @@ START_TEST(memory_limit)
         if (limited)
             ck_assert_int_eq(gotrace_decoder_error(d)->rule, GOTRACE_RULE_SYSTEM_LIMIT);
         else
-            ck_assert_uint_eq(record.data_size, LONG);
+            ck_assert_uint_eq(record->data_size, LONG);
         gotrace_decoder_free(d);
     }
     free(text);

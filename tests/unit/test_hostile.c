@@ -127,14 +127,14 @@ END_TEST
 static uint64_t end_of_frequency(const blob *content)
 {
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     uint64_t end = UINT64_MAX;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_decoder_feed(d, content->bytes, content->size), GOTRACE_OK);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &record) == GOTRACE_EVENT)
-        if (record.spec->code == GOTRACE_V1_Frequency)
-            end = record.offset + record.size;
+        if (record->spec->code == GOTRACE_V1_Frequency)
+            end = record->offset + record->size;
     gotrace_decoder_free(d);
     return end;
 }
@@ -164,7 +164,7 @@ static void check_cut(const uint8_t *bytes, size_t size, uint64_t frequency)
     /* Where it was cut is said, once, and that it is unfinished. */
     ck_assert_int_eq(reading_has(&r, GOTRACE_RULE_WIRE_TRUNCATED), decoded < 0);
     if (size < frequency)
-        ck_assert_uint_gt(r.summary.problems_by_class[GOTRACE_CLASS_UNFINISHED], 0);
+        ck_assert_uint_gt(r.by_class[GOTRACE_CLASS_UNFINISHED], 0);
     for (size_t i = 0; i < r.problem_count && i < READING_PROBLEMS; i++)
         if (r.problems[i].severity >= GOTRACE_PROBLEM)
             ck_assert_msg(r.problems[i].class_ == GOTRACE_CLASS_UNFINISHED, "cut at %zu: %s", size,

@@ -46,7 +46,7 @@ static void check_strings(const trace_file *file)
 {
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_event e;
+    const gotrace_event *e;
     gotrace_frame frame;
     kept reasons = {.count = 0}, frames = {.count = 0};
     uint64_t generation = 0, events = 0;
@@ -55,18 +55,18 @@ static void check_strings(const trace_file *file)
         GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
-        if (e.generation != generation)
+        if (e->generation != generation)
             drop(&frames);
-        generation = e.generation;
-        if (e.reason)
-            keep(&reasons, e.reason, strlen(e.reason));
-        if (e.stack && gotrace_reader_stack(reader, e.stack, &frame, 1) > 0)
+        generation = e->generation;
+        if (e->reason)
+            keep(&reasons, e->reason, strlen(e->reason));
+        if (e->stack && gotrace_reader_stack(reader, e->stack, &frame, 1) > 0)
             keep(&frames, frame.function, frame.function_size);
         if (++events % 512 == 0)
             check_kept(&frames, file->path);
         /* Asking for more must not end the event's own strings. */
-        if (e.text)
-            ck_assert_ptr_eq(memchr(e.text, 1, e.text_size), NULL);
+        if (e->text)
+            ck_assert_ptr_eq(memchr(e->text, 1, e->text_size), NULL);
     }
     check_kept(&reasons, file->path);
     check_kept(&frames, file->path);

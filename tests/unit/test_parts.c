@@ -203,24 +203,24 @@ START_TEST(a_batch_too_long_becomes_two)
     ck_assert_uint_eq(s.misfits + s.problems, 0);
 
     gotrace_decoder *d;
-    gotrace_record r;
+    const gotrace_record *r;
     uint64_t thread = 0, ticks = 0, batches[9] = {0}, events[9] = {0}, strings = 0;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_decoder_feed(d, whole.bytes, whole.size), GOTRACE_OK);
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT) {
-        if (strcmp(r.spec->name, "EventBatch") == 0) {
-            ck_assert_uint_le(r.args[3], 64 * 1024);
-            thread = r.args[1] == UINT64_MAX ? 0 : r.args[1];
+        if (strcmp(r->spec->name, "EventBatch") == 0) {
+            ck_assert_uint_le(r->args[3], 64 * 1024);
+            thread = r->args[1] == UINT64_MAX ? 0 : r->args[1];
             ck_assert_uint_le(thread, 8);
             if (batches[thread]++ > 0 && thread)
-                ck_assert_uint_eq(r.args[2], ticks);
-            ticks = r.args[2];
-        } else if (strcmp(r.spec->name, "GoLabel") == 0) {
-            ticks += r.args[0];
+                ck_assert_uint_eq(r->args[2], ticks);
+            ticks = r->args[2];
+        } else if (strcmp(r->spec->name, "GoLabel") == 0) {
+            ticks += r->args[0];
             events[thread]++;
-            ck_assert_uint_eq(r.args[1], thread == 8 ? 1 : STRINGS + 1);
+            ck_assert_uint_eq(r->args[1], thread == 8 ? 1 : STRINGS + 1);
         } else {
-            strings += strcmp(r.spec->name, "String") == 0;
+            strings += strcmp(r->spec->name, "String") == 0;
         }
     }
     gotrace_decoder_free(d);

@@ -114,8 +114,8 @@ START_TEST(ranges)
     e = event_of("GCSweepEnd", GOTRACE_KIND_RANGE_END);
     e.range = GOTRACE_RANGE_SWEEP;
     e.subject = 2;
-    e.args[0] = 100;
-    e.args[1] = UINT64_MAX;
+    e.args = (const uint64_t[]){100, UINT64_MAX};
+    e.arg_count = 2;
     expect("go", &e,
            "M=5 P=2 G=9 RangeEnd Time=70 Name=\"GC incremental sweep\" Scope=Proc(2) "
            "Attributes=[\"bytes swept\"=Value{Uint64(100)} "
@@ -155,10 +155,8 @@ START_TEST(syncs)
     e.goroutine = 0;
     e.value = 2;
     e.flags = GOTRACE_EVENT_CLOCKS;
-    e.args[0] = 64;
-    e.args[1] = 65;
-    e.args[2] = 1700000000;
-    e.args[3] = 500000000;
+    e.args = (const uint64_t[]){64, 65, 1700000000, 500000000};
+    e.arg_count = 4;
     expect("go", &e,
            "M=-1 P=-1 G=-1 Sync Time=70 N=2 Trace=64 Mono=65 Wall=2023-11-14T22:13:20.5Z\n");
     expect("text", &e,

@@ -46,14 +46,14 @@ static void close_forged(open_trace *t, forge *f)
 
 static gotrace_event next(open_trace *t)
 {
-    gotrace_event event;
+    const gotrace_event *event;
     ck_assert_int_eq(gotrace_reader_next(t->reader, &event), GOTRACE_EVENT);
-    return event;
+    return *event;
 }
 
 static void end(open_trace *t)
 {
-    gotrace_event event;
+    const gotrace_event *event;
     ck_assert_int_eq(gotrace_reader_next(t->reader, &event), GOTRACE_END);
     ck_assert_msg(t->problems == 0, "%s", t->problem.message);
 }
@@ -294,14 +294,12 @@ START_TEST(batches_of_a_proc_follow_each_other)
         ck_assert_uint_eq(expect(&t, GOTRACE_V1_HeapAlloc, (int64_t)(i % 3), 10 * i + 1, 0).value,
                           i);
     end(&t);
-    gotrace_proc_summary proc;
-    ck_assert(gotrace_reader_proc(t.reader, 0, &proc));
-    ck_assert_int_eq(proc.proc, 0);
-    ck_assert_uint_eq(proc.batches, 34);
-    ck_assert_uint_eq(proc.events, 34);
-    ck_assert(gotrace_reader_proc(t.reader, 2, &proc));
-    ck_assert_int_eq(proc.proc, 2);
-    ck_assert(!gotrace_reader_proc(t.reader, 3, &proc));
+    const gotrace_proc_summary *proc = gotrace_reader_proc(t.reader, 0);
+    ck_assert_int_eq(proc->proc, 0);
+    ck_assert_uint_eq(proc->batches, 34);
+    ck_assert_uint_eq(proc->events, 34);
+    ck_assert_int_eq(gotrace_reader_proc(t.reader, 2)->proc, 2);
+    ck_assert_ptr_null(gotrace_reader_proc(t.reader, 3));
     close_forged(&t, &f);
 }
 END_TEST
@@ -327,11 +325,11 @@ START_TEST(futile_wakeups_change_nothing)
     open_forged(&t, &f);
     for (size_t i = 0; i < sizeof futile; i++) {
         gotrace_event e = next(&t);
-        gotrace_goroutine g;
+        const gotrace_goroutine *g = gotrace_reader_goroutine(t.reader, 7);
         ck_assert_int_eq((e.flags & GOTRACE_EVENT_FUTILE) != 0, futile[i]);
-        ck_assert(gotrace_reader_goroutine(t.reader, 7, &g));
+        ck_assert_ptr_nonnull(g);
         if (futile[i]) {
-            ck_assert_int_eq(g.state, GOTRACE_STATE_WAITING);
+            ck_assert_int_eq(g->state, GOTRACE_STATE_WAITING);
             ck_assert_int_eq(e.kind, GOTRACE_KIND_NONE);
         }
     }
@@ -345,7 +343,6 @@ END_TEST
 START_TEST(what_was_there_before)
 {
     open_trace t;
-    gotrace_goroutine g;
     forge f = forge_new(21);
     FORGE(&f, Batch, 0, 0);
     FORGE(&f, GoCreate, 1, 7, 11, 0);
@@ -380,12 +377,12 @@ START_TEST(what_was_there_before)
     e = next(&t);
     ck_assert_int_eq(e.from, GOTRACE_STATE_NOT_EXIST);
     ck_assert_uint_eq(e.flags & GOTRACE_EVENT_INITIAL, 0);
-    ck_assert(gotrace_reader_goroutine(t.reader, 9, &g));
-    ck_assert_uint_eq(g.start_stack, 13);
-    ck_assert_int_eq(g.state, GOTRACE_STATE_RUNNABLE);
-    ck_assert_int_eq(g.created, 6);
-    ck_assert(!gotrace_reader_goroutine(t.reader, 10, &g));
-    ck_assert(!gotrace_reader_goroutine(t.reader, 0, &g));
+    const gotrace_goroutine *g = gotrace_reader_goroutine(t.reader, 9);
+    ck_assert_uint_eq(g->start_stack, 13);
+    ck_assert_int_eq(g->state, GOTRACE_STATE_RUNNABLE);
+    ck_assert_int_eq(g->created, 6);
+    ck_assert_ptr_null(gotrace_reader_goroutine(t.reader, 10));
+    ck_assert_ptr_null(gotrace_reader_goroutine(t.reader, 0));
     end(&t);
     const gotrace_summary *s = gotrace_reader_summary(t.reader);
     ck_assert_uint_eq(s->goroutines_initial, 2);
@@ -528,7 +525,7 @@ START_TEST(stopping_at_a_problem)
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_event e;
+    const gotrace_event *e;
     forge f = forge_new(21);
     FORGE(&f, Batch, 0, 0);
     for (int i = 0; i < 10; i++)
@@ -598,7 +595,7 @@ START_TEST(closing_early)
         gotrace_config config = failing_config(&a);
         gotrace_source_memory(content.bytes, content.size, &config, &t.source, NULL);
         gotrace_reader_open(t.source, &config, &t.reader, NULL);
-        gotrace_event e;
+        const gotrace_event *e;
         for (int i = 0; i < events; i++)
             gotrace_reader_next(t.reader, &e);
         if (events == 0)

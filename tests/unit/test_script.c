@@ -12,7 +12,7 @@ static void dump(const uint8_t *bytes, size_t size, const script_format *as, blo
 {
     out o;
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     gotrace_status status;
     bool first = true;
     ck_assert(out_init(&o, blob_write, script));
@@ -22,7 +22,7 @@ static void dump(const uint8_t *bytes, size_t size, const script_format *as, blo
     while ((status = gotrace_decoder_next(d, &record)) == GOTRACE_EVENT) {
         if (first)
             as->begin(&o, gotrace_decoder_version(d));
-        as->record(&o, gotrace_decoder_version(d), &record, first);
+        as->record(&o, gotrace_decoder_version(d), record, first);
         first = false;
     }
     ck_assert_msg(status == GOTRACE_END, "%s", gotrace_decoder_error(d)->message);

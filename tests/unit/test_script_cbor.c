@@ -114,14 +114,14 @@ static void dump(const uint8_t *bytes, size_t size, blob *script)
 {
     out o;
     gotrace_decoder *d;
-    gotrace_record record;
+    const gotrace_record *record;
     ck_assert(out_init(&o, blob_write, script));
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, bytes, size);
     gotrace_decoder_finish(d);
     script_by_name("cbor")->begin(&o, 19);
     while (gotrace_decoder_next(d, &record) == GOTRACE_EVENT)
-        script_by_name("cbor")->record(&o, 19, &record, false);
+        script_by_name("cbor")->record(&o, 19, record, false);
     script_by_name("cbor")->end(&o);
     ck_assert(out_flush(&o));
     out_free(&o);

@@ -271,13 +271,14 @@ static void check_read(const blob *written, int version, const gotrace_event_spe
 {
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_event e, last = {0};
+    const gotrace_event *e;
+    gotrace_event last = {0};
     ck_assert_int_eq(gotrace_source_memory(written->bytes, written->size, NULL, &source, NULL),
                      GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT)
-        if (e.type == row->code)
-            last = e;
+        if (e->type == row->code)
+            last = *e;
     gotrace_change change = change_of(row);
     ck_assert_msg(gotrace_reader_summary(reader)->problems == 0,
                   "%s (1.%d): the reader finds a problem with it", row->name, version);
@@ -400,7 +401,7 @@ START_TEST(v1_kinds)
     blob written = {0};
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_event e;
+    const gotrace_event *e;
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
     ck_assert_int_eq(report_all(w, version, story_of(version)), GOTRACE_OK);
     finish(w);
@@ -408,18 +409,18 @@ START_TEST(v1_kinds)
                      GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
-        const gotrace_event_spec *row = gotrace_event_spec_of(version, e.type);
+        const gotrace_event_spec *row = gotrace_event_spec_of(version, e->type);
         const gotrace_semantics *does = &row->semantics;
-        seen[e.type] = true;
+        seen[e->type] = true;
         ck_assert_msg(
-            e.kind == does->kind || (e.flags & GOTRACE_EVENT_FUTILE) ||
-                (does->kind == GOTRACE_KIND_SYSCALL && e.to == GOTRACE_STATE_SYSCALL) ||
-                (does->kind == GOTRACE_KIND_REGION_BEGIN && e.kind == GOTRACE_KIND_REGION_END),
-            "%s (1.%d): the reader says it is %s", row->name, version, gotrace_kind_name(e.kind));
-        ck_assert_msg(e.range == does->range, "%s (1.%d): the reader says it is of another range",
+            e->kind == does->kind || (e->flags & GOTRACE_EVENT_FUTILE) ||
+                (does->kind == GOTRACE_KIND_SYSCALL && e->to == GOTRACE_STATE_SYSCALL) ||
+                (does->kind == GOTRACE_KIND_REGION_BEGIN && e->kind == GOTRACE_KIND_REGION_END),
+            "%s (1.%d): the reader says it is %s", row->name, version, gotrace_kind_name(e->kind));
+        ck_assert_msg(e->range == does->range, "%s (1.%d): the reader says it is of another range",
                       row->name, version);
-        const char *text = does->kind == GOTRACE_KIND_METRIC ? e.text : e.reason;
-        ck_assert_msg(!does->text || (e.flags & GOTRACE_EVENT_FUTILE) ||
+        const char *text = does->kind == GOTRACE_KIND_METRIC ? e->text : e->reason;
+        ck_assert_msg(!does->text || (e->flags & GOTRACE_EVENT_FUTILE) ||
                           (text && strcmp(text, does->text) == 0),
                       "%s (1.%d): to the reader its name or reason is another", row->name, version);
     }

@@ -28,7 +28,7 @@ static gotrace_status read_all(const mutate_variant *v, bool events, listener *l
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_event e;
+    const gotrace_event *e;
     gotrace_config_init(&config);
     config.on_problem = listen_to;
     config.callback_ctx = l;

@@ -50,11 +50,11 @@ static gotrace_status as_perfetto(gotrace_reader *reader, gotrace_source *source
 
 static gotrace_status as_text(gotrace_reader *reader, gotrace_source *source, out *o)
 {
-    gotrace_event event;
+    const gotrace_event *event;
     gotrace_status status;
     (void)source;
     while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        printers[0]->event(o, reader, &event);
+        printers[0]->event(o, reader, event);
     return status;
 }
 

@@ -291,7 +291,7 @@ END_TEST
 static gotrace_reader *read_to_end(const blob *written, gotrace_source **source)
 {
     gotrace_reader *reader;
-    gotrace_event e;
+    const gotrace_event *e;
     ck_assert_int_eq(gotrace_source_memory(written->bytes, written->size, NULL, source, NULL),
                      GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(*source, NULL, &reader, NULL), GOTRACE_OK);
@@ -304,7 +304,7 @@ START_TEST(clocks_follow)
 {
     blob written = {0};
     gotrace_source *source;
-    gotrace_generation_summary g;
+    const gotrace_generation_summary *g;
     gotrace_writer_options options = {.clocks = {1000, 5, 7, 999999999}};
     const gotrace_clocks given = {3000002000, 77, 88, 99};
     gotrace_writer *w = writer_of(26, &options, &written, NULL);
@@ -315,17 +315,17 @@ START_TEST(clocks_follow)
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_reader *reader = read_to_end(&written, &source);
-    ck_assert(gotrace_reader_generation(reader, 0, &g));
-    ck_assert_uint_eq(g.clock_ticks, 1000);
-    ck_assert_uint_eq(g.monotonic_ns, 5);
-    ck_assert(gotrace_reader_generation(reader, 1, &g));
-    ck_assert_uint_eq(g.clock_ticks, 1000002000);
-    ck_assert_uint_eq(g.monotonic_ns, 1000001005);
-    ck_assert_uint_eq(g.wall_seconds, 9);
-    ck_assert_uint_eq(g.wall_nanoseconds, 999);
-    ck_assert(gotrace_reader_generation(reader, 4, &g));
-    ck_assert_uint_eq(g.clock_ticks, given.ticks);
-    ck_assert_uint_eq(g.wall_nanoseconds, 99);
+    ck_assert_ptr_nonnull(g = gotrace_reader_generation(reader, 0));
+    ck_assert_uint_eq(g->clock_ticks, 1000);
+    ck_assert_uint_eq(g->monotonic_ns, 5);
+    ck_assert_ptr_nonnull(g = gotrace_reader_generation(reader, 1));
+    ck_assert_uint_eq(g->clock_ticks, 1000002000);
+    ck_assert_uint_eq(g->monotonic_ns, 1000001005);
+    ck_assert_uint_eq(g->wall_seconds, 9);
+    ck_assert_uint_eq(g->wall_nanoseconds, 999);
+    ck_assert_ptr_nonnull(g = gotrace_reader_generation(reader, 4));
+    ck_assert_uint_eq(g->clock_ticks, given.ticks);
+    ck_assert_uint_eq(g->wall_nanoseconds, 99);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&written);
@@ -351,7 +351,7 @@ START_TEST(clocks_before)
     };
     blob written = {0};
     gotrace_source *source;
-    gotrace_generation_summary g;
+    const gotrace_generation_summary *g;
     gotrace_writer_options options = {.clocks = cases[_i].given};
     gotrace_writer *w = writer_of(26, &options, &written, NULL);
     ck_assert_int_eq(gotrace_writer_at(w, cases[_i].ticks), GOTRACE_OK);
@@ -359,11 +359,11 @@ START_TEST(clocks_before)
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_reader *reader = read_to_end(&written, &source);
-    ck_assert(gotrace_reader_generation(reader, 0, &g));
-    ck_assert_uint_eq(g.clock_ticks, cases[_i].ticks);
-    ck_assert_uint_eq(g.monotonic_ns, cases[_i].monotonic_ns);
-    ck_assert_uint_eq(g.wall_seconds, cases[_i].wall_seconds);
-    ck_assert_uint_eq(g.wall_nanoseconds, cases[_i].wall_nanoseconds);
+    ck_assert_ptr_nonnull(g = gotrace_reader_generation(reader, 0));
+    ck_assert_uint_eq(g->clock_ticks, cases[_i].ticks);
+    ck_assert_uint_eq(g->monotonic_ns, cases[_i].monotonic_ns);
+    ck_assert_uint_eq(g->wall_seconds, cases[_i].wall_seconds);
+    ck_assert_uint_eq(g->wall_nanoseconds, cases[_i].wall_nanoseconds);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&written);
@@ -456,16 +456,16 @@ START_TEST(long_things_are_cut)
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_decoder *d;
-    gotrace_record r;
+    const gotrace_record *r;
     uint64_t longest = 0, deepest = 0;
     ck_assert_int_eq(gotrace_decoder_new(NULL, &d, NULL), GOTRACE_OK);
     gotrace_decoder_feed(d, written.bytes, written.size);
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT) {
-        if (strcmp(r.spec->name, "String") == 0 && r.data_size > longest)
-            longest = r.data_size;
-        if (strcmp(r.spec->name, "Stack") == 0)
-            deepest = r.args[1];
+        if (strcmp(r->spec->name, "String") == 0 && r->data_size > longest)
+            longest = r->data_size;
+        if (strcmp(r->spec->name, "Stack") == 0)
+            deepest = r->args[1];
     }
     gotrace_decoder_free(d);
     if (gt_is_v2(version))

@@ -374,7 +374,7 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t 
                      .half = half,
                      .proc = proc,
                      .next_run = index->first_run};
-    c->window_size = index->bytes < window ? (size_t)index->bytes : window;
+    c->window_size = index->summary.bytes < window ? (size_t)index->summary.bytes : window;
     c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!c->window)
         return gt_fail_memory(reader);

@@ -90,8 +90,8 @@ static bool run_close(skim *s, uint64_t end)
     if (s->proc == GT_NONE)
         return true;
     gt_proc_index *proc = &index->procs[s->proc];
-    proc->bytes += end - s->run_start;
-    proc->events += s->run_events;
+    proc->summary.bytes += end - s->run_start;
+    proc->summary.events += s->run_events;
     if (s->run_events == 0)
         return true;
     void *runs = index->runs;
@@ -137,7 +137,7 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
     if (!gt_table_put(&index->proc_by_id, (uint64_t)id, NULL, 0, n))
         return gt_fail_memory(reader);
     index->procs[index->proc_count++] = (gt_proc_index){
-        .id = id, .first_run = GT_NONE, .last_run = GT_NONE};
+        .summary.proc = id, .first_run = GT_NONE, .last_run = GT_NONE};
     *found = n;
     return true;
 }
@@ -161,7 +161,7 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
         s->run_batch = s->batches;
         s->run_record = s->record;
     }
-    s->index->procs[proc].batches++;
+    s->index->procs[proc].summary.batches++;
     s->batches++;
     return true;
 }
@@ -554,7 +554,7 @@ static void fill_summary(skim *s)
             summary->samples += summary->type_records[type];
     }
     for (size_t i = 0; i < index->proc_count; i++)
-        summary->procs += index->procs[i].events > 0 && index->procs[i].id != -1;
+        summary->procs += index->procs[i].summary.events > 0 && index->procs[i].summary.proc != -1;
     summary->strings = index->strings.entries;
     summary->string_bytes = index->strings.bytes;
     summary->stacks = index->stacks.entries;
@@ -564,7 +564,8 @@ static void fill_summary(skim *s)
 
 static int compare_ids(const void *x, const void *y)
 {
-    int64_t a = ((const gt_proc_index *)x)->id, b = ((const gt_proc_index *)y)->id;
+    int64_t a = ((const gt_proc_index *)x)->summary.proc;
+    int64_t b = ((const gt_proc_index *)y)->summary.proc;
     return a < b ? -1 : a > b;
 }
 
@@ -581,7 +582,8 @@ static bool rank_procs(gotrace_reader *reader)
         memcpy(sorted, index->procs, bytes);
         qsort(sorted, index->proc_count, sizeof *sorted, compare_ids);
         for (size_t i = 0; i < index->proc_count; i++)
-            index->by_id[i] = gt_table_find(&index->proc_by_id, (uint64_t)sorted[i].id)->count;
+            index->by_id[i] = gt_table_find(&index->proc_by_id, (uint64_t)sorted[i].summary.proc)
+                                  ->count;
     }
     bool ok = sorted && index->by_id;
     gt_free(&reader->heap, sorted, bytes);

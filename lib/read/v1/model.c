@@ -158,7 +158,7 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
                            .thread = thread,
                            .goroutine = e->goroutine,
                            .stack = e->stack,
-                           .args = {e->args[0], e->args[1], e->args[2]},
+                           .args = e->args,
                            .reason = shape->kind == GOTRACE_KIND_TRANSITION ? shape->does->text
                                                                             : NULL};
     if (effect->suspect)

@@ -58,7 +58,8 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
     }
     for (size_t i = 0; i < s->count; i++) {
         s->procs[i].thread = GOTRACE_NO_THREAD;
-        s->procs[i].id = i < reader->index.proc_count ? reader->index.procs[i].id : GOTRACE_NO_PROC;
+        s->procs[i].id = i < reader->index.proc_count ? reader->index.procs[i].summary.proc
+                                                      : GOTRACE_NO_PROC;
     }
     return s;
 }

@@ -119,7 +119,7 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     event->stack = out->stack;
     event->start_stack = 0;
     event->cause = out->cause;
-    memcpy(event->args, out->args, sizeof event->args);
+    event->args = out->args;
     event->reason = event->text = event->message = NULL;
     event->text_size = event->message_size = 0;
     if (out->type == 0)
