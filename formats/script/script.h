@@ -94,7 +94,7 @@ struct script_job {
     bool faulty;          /* the current event has an error and is not written */
     bool doubts_recorded; /* level meaning: the doubtful ids of the faulty event were recorded */
     bool reported;        /* the latest error follows from one that was reported */
-    bool unreadable;      /* the script cannot be read on after the latest error */
+    bool unreadable;      /* reading cannot continue after the latest error */
     uint64_t column;      /* JSON: column of the current record; else 0 */
     json_place place;     /* JSON: position of that record */
     bool in_list;         /* CBOR: the error is in the event with this index */
@@ -116,7 +116,7 @@ void script_prepend(gotrace_error *error, const char *text, ...)
 void script_finish_error(script_job *job);
 
 /* After an error: reports it and continues (GOTRACE_OK) with the event marked as faulty, or stops
- * (GOTRACE_ERROR) because the caller wants only the first error or the script cannot be read on. */
+ * (GOTRACE_ERROR) because the caller wants only the first error or reading cannot continue. */
 gotrace_status script_recover(script_job *job);
 
 /* The same for errors that are not the script's: system.memory, system.limit, system.read. */

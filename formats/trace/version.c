@@ -112,7 +112,7 @@ emission version_emission(const version_converter *c, const gotrace_event_spec *
 {
     const gotrace_event *e = c->e;
     bool from_v2 = version_is_v2(c->from), to_v2 = version_is_v2(c->to);
-    /* The goroutine in whose context a v1 event is, is that of v2 too, except in system calls. */
+    /* Events of v1 and v2 have the same goroutine as context, except in system calls. */
     return (emission){.row = row,
                       .proc = e->proc,
                       .thread = to_v2 ? e->thread : GOTRACE_NO_THREAD,
