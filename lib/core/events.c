@@ -230,8 +230,8 @@ static gt_v1_shape shape_of(int version, unsigned code)
     unsigned times = version < 7 ? 2 : 1;
     shape.slots = (uint8_t)(values - times - stack);
     set_args(&shape, args + times, version);
-    shape.apart = shape.action == GT_ACTION_SAMPLE ||
-                  (shape.action == GT_ACTION_EXIT && version < 7);
+    shape.sorted_separately = shape.action == GT_ACTION_SAMPLE ||
+                              (shape.action == GT_ACTION_EXIT && version < 7);
     if (!(spec->flags & GOTRACE_SPEC_DATA) && shape.action != GT_ACTION_SAMPLE)
         shape.plain = (uint8_t)(1 + 2 * shape.slots + stack);
     return shape;

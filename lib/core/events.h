@@ -81,10 +81,10 @@ typedef struct gt_v1_shape {
     uint8_t from, to;              /* gotrace_state of the goroutine or proc that changes */
     uint8_t status, next;          /* the same for a goroutine as GT_DEAD ... */
     uint8_t task, parent, string,
-        start;         /* positions of arguments; start: where a new goroutine starts */
-    bool refers;       /* string or start is an id of a table */
-    bool apart;        /* the event is ordered by a list of the index, not by its proc */
-    uint8_t unused[2]; /* pads to 64 bytes, so that the index is a shift */
+        start;              /* positions of arguments; start: where a new goroutine starts */
+    bool refers;            /* string or start is an id of a table */
+    bool sorted_separately; /* the event is ordered by a list of the index, not by its proc */
+    uint8_t unused[2];      /* pads to 64 bytes, so that the index is a shift */
 } gt_v1_shape;
 
 _Static_assert(sizeof(gt_v1_shape) == 64, "a shape is found by a shift");

@@ -1,9 +1,9 @@
 /*
- * decoder.c - the streaming decoder: bytes in pieces of any size to records in file order.
+ * decoder.c - the streaming decoder: from bytes in pieces of any size to records in file order.
  *
- * A record that lies whole in the bytes that were fed is read where it is. One that is cut is kept
- * in `held`, which is filled only as far as the record is known to go: what comes after it is
- * never copied, and whether a record is complete never depends on where the pieces end.
+ * A record that lies completely in the current piece is decoded in place. One that crosses pieces
+ * is collected in `held`, which never receives bytes beyond the record; so whether a record is
+ * complete does not depend on where the pieces end.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "core/foreign.h"
 #include "core/wire.h"
 
-/* The bytes of a record of at most so many values, first byte and length included. */
+/* Maximum size of a record with at most that many values, including first byte and length. */
 #define SMALL_VALUES 5
 #define SMALL_RECORD (2 + SMALL_VALUES * GT_VARINT_MAX)
 
@@ -20,26 +20,26 @@ struct gotrace_decoder {
     gotrace_problem_fn on_problem;
     void *callback_ctx;
     uint64_t max_string, max_frames;
-    uint64_t max_length;     /* bytes that the values of one v1 record can take */
-    const uint8_t *at, *end; /* what was fed and not yet used */
-    bool finished;           /* no more will be fed */
-    bool delivered_held;     /* the record handed out lies in held */
+    uint64_t max_length;     /* maximum size of the values of a v1 record */
+    const uint8_t *at, *end; /* unread part of the current piece */
+    bool finished;           /* no more pieces follow */
+    bool delivered_held;     /* the last record returned is in held */
     uint8_t *held;
     size_t held_size, held_capacity;
-    uint64_t wanted; /* bytes in held without which nothing more can be said of the record */
+    uint64_t wanted; /* number of bytes that held needs to continue */
     uint64_t *args;
     size_t args_capacity;
     uint8_t *widths;
     size_t widths_capacity;
-    int version; /* 0 until the header was read */
+    int version; /* 0 before the header is read */
     bool is_v2;
     gt_v1_shape shapes[64];
     gt_v2_shape v2_shapes[GT_CODES];
     const gotrace_event_spec *specs[GT_CODES];
     gt_place place;        /* of the next record */
-    gotrace_status status; /* GOTRACE_END and GOTRACE_ERROR stay */
+    gotrace_status status; /* GOTRACE_END and GOTRACE_ERROR are permanent */
     gotrace_error error;
-    gotrace_record record; /* handed out last */
+    gotrace_record record; /* the last one returned */
 };
 
 gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder **decoder,
@@ -59,7 +59,7 @@ gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder
     gotrace_limits limits = gt_limits(config);
     d->max_string = limits.string_bytes;
     d->max_frames = limits.frames;
-    /* Id, count and four values a frame, none of more than ten bytes. */
+    /* Id, count, and four values per frame, of at most ten bytes each. */
     d->max_length = (2 + 4 * d->max_frames) * GT_VARINT_MAX;
     d->place = (gt_place){0, GOTRACE_NO_OFFSET, 0};
     d->at = d->end = (const uint8_t *)"";
@@ -110,10 +110,10 @@ void gotrace_decoder_finish(gotrace_decoder *d)
     d->finished = true;
 }
 
-/* ---- keeping what is cut -------------------------------------------------------------------- */
+/* ---- records that cross pieces --------------------------------------------------------------- */
 
-/* Move bytes into held until it has `size` of them, or all that was fed is used. */
-static bool hold(gotrace_decoder *d, uint64_t size)
+/* Moves bytes into held until it has `size` of them or the piece is used up. */
+static bool collect(gotrace_decoder *d, uint64_t size)
 {
     size_t left = (size_t)(d->end - d->at);
     size_t take = size - d->held_size < left ? (size_t)(size - d->held_size) : left;
@@ -136,7 +136,7 @@ static gotrace_status fail_memory(gotrace_decoder *d)
     return d->status;
 }
 
-/* Room for the values that n bytes can hold, and for two lengths beside them. */
+/* Makes room for the values that n bytes can contain, and for two lengths. */
 static bool make_room(gotrace_decoder *d, size_t n)
 {
     if (n <= d->args_capacity && n + 2 <= d->widths_capacity)
@@ -151,16 +151,17 @@ static bool make_room(gotrace_decoder *d, size_t n)
 
 static gotrace_status read_header(gotrace_decoder *d)
 {
-    if (!hold(d, GT_HEADER_SIZE))
+    if (!collect(d, GT_HEADER_SIZE))
         return fail_memory(d);
     if (d->held_size < GT_HEADER_SIZE && !d->finished)
         return GOTRACE_NEED_INPUT;
     int version = gt_wire_header(d->held, d->held_size, &d->error);
     if (version == 0) {
-        /* What the file is instead may show only in what follows, however the input is cut. */
+        /* Recognising a file of another kind may need more bytes; the result must not depend on the
+         * size of the pieces. */
         if (d->error.rule == GOTRACE_RULE_HEADER_MAGIC ||
             d->error.rule == GOTRACE_RULE_HEADER_FOREIGN) {
-            if (!hold(d, GT_FOREIGN_LOOK))
+            if (!collect(d, GT_FOREIGN_LOOK))
                 return fail_memory(d);
             if (d->held_size < GT_FOREIGN_LOOK && !d->finished)
                 return GOTRACE_NEED_INPUT;
@@ -180,7 +181,7 @@ static gotrace_status read_header(gotrace_decoder *d)
     return make_room(d, SMALL_RECORD) ? GOTRACE_OK : fail_memory(d);
 }
 
-/* ---- what is wrong -------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static gotrace_status fail_wire(gotrace_decoder *d, gt_wire_status status, const gt_frame *frame,
                                 const uint8_t *start)
@@ -233,7 +234,7 @@ static gotrace_status fail_length(gotrace_decoder *d, const gt_frame *frame)
     return d->status = GOTRACE_ERROR;
 }
 
-/* The input ended within a record. */
+/* The input ends within a record. */
 static gotrace_status fail_truncated(gotrace_decoder *d, const gt_frame *frame)
 {
     const gotrace_event_spec *spec = d->specs[frame->type];
@@ -245,8 +246,8 @@ static gotrace_status fail_truncated(gotrace_decoder *d, const gt_frame *frame)
     return d->status = GOTRACE_ERROR;
 }
 
-/* A record whose end is known but whose content is wrong: report it; true: go on after it. */
-static bool pass_over(gotrace_decoder *d)
+/* Reports a record with a known end and wrong content. True: continue after it. */
+static bool skip_record(gotrace_decoder *d)
 {
     if (!d->on_problem || d->on_problem(d->callback_ctx, &d->error))
         return true;
@@ -256,8 +257,8 @@ static bool pass_over(gotrace_decoder *d)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Decode the values from *p to end into args and the widths behind *width. Returns NULL, or the
- * varint that does not end there: *status says whether it is too long or goes on beyond. */
+/* Decodes the values from *p to end into args, and their sizes after *width. Returns NULL, or the
+ * varint that does not end before end; *status is -1 if it is too long. */
 static const uint8_t *read_values(gotrace_decoder *d, const uint8_t *p, const uint8_t *end,
                                   size_t *arg_count, uint8_t **width, int *status)
 {
@@ -289,11 +290,11 @@ static uint8_t width_between(const uint8_t *from, const uint8_t *to)
     return (uint8_t)(to - from);
 }
 
-/* Whether the record has as many values as its type takes; else the error is set. */
+/* Checks the number of values; sets the error if it is wrong. */
 static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
 {
     if (d->is_v2)
-        return true; /* it was read by its type's arity */
+        return true; /* v2 records are read according to their type */
     size_t want = d->shapes[record->spec->code].values;
     if (!(record->spec->flags & GOTRACE_SPEC_FRAMES)) {
         if (record->arg_count == want)
@@ -326,8 +327,8 @@ static bool check_arity(gotrace_decoder *d, const gotrace_record *record)
     return false;
 }
 
-/* Members of every record. They are set one by one: gcc clears a whole struct with a string
- * instruction that takes longer than decoding. */
+/* Sets the members that every record has. One by one, because gcc clears a whole struct with a
+ * string instruction that takes longer than decoding. */
 static inline void deliver(gotrace_decoder *d, unsigned type, unsigned form,
                            const uint8_t *widths_end)
 {
@@ -378,8 +379,8 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
     return check_arity(d, record) ? GOTRACE_EVENT : GOTRACE_OK;
 }
 
-/* So many values from p on, of which all of the longest possible are there, into args and the
- * widths from *width on. Returns where they end, or NULL if one is too long. */
+/* Decodes `count` values from p on, without bounds checks, into args, and their sizes from *width
+ * on. Returns their end, or NULL if one is too long. */
 static inline const uint8_t *read_small(const gotrace_decoder *d, const uint8_t *p, unsigned count,
                                         uint8_t **width)
 {
@@ -400,7 +401,7 @@ static inline const uint8_t *read_small(const gotrace_decoder *d, const uint8_t 
     return p;
 }
 
-/* Hand out the record from d->at to end. */
+/* Returns the record from d->at to end. */
 static inline bool deliver_small(gotrace_decoder *d, const uint8_t *end, unsigned type,
                                  unsigned form, unsigned values, const uint8_t *widths_end)
 {
@@ -416,9 +417,9 @@ static inline bool deliver_small(gotrace_decoder *d, const uint8_t *end, unsigne
     return true;
 }
 
-/* What a trace mostly consists of, read in one go because that takes half the time: a record
- * without data or frames, in the form its tracer writes, whole in what was fed. Anything else, and
- * anything wrong, is left to the general way: false, and nothing was changed. */
+/* Fast path for most records of a trace, which halves the time: a record without data or frames, in
+ * the form its tracer writes, completely in the current piece. Returns false, without effect, for
+ * anything else and for all errors. */
 static bool decode_small(gotrace_decoder *d)
 {
     const uint8_t *p = d->at;
@@ -440,7 +441,9 @@ static bool decode_small(gotrace_decoder *d)
     p = read_small(d, p, shape->values, &width);
     if (!p || (end && p != end))
         return false;
-    d->place.batch += type == GOTRACE_V1_Batch; /* from none, which is UINT64_MAX, to 0 */
+    d->place.batch +=
+        type ==
+        GOTRACE_V1_Batch; /* starts from GOTRACE_NO_OFFSET (UINT64_MAX), so the first batch is 0 */
     return deliver_small(d, p, type, form, shape->values, width);
 }
 
@@ -473,7 +476,7 @@ static gt_wire_status frame_of(const gotrace_decoder *d, const uint8_t *p, size_
     return gt_wire_frame(d->shapes, d->version, d->max_string, p, n, frame);
 }
 
-/* Find the next record: GOTRACE_OK and its parts, which start at *start. */
+/* Finds the next record: GOTRACE_OK with its parts, which start at *start. */
 static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame *frame)
 {
     gt_wire_status status = GT_WIRE_MORE;
@@ -490,7 +493,7 @@ static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame
         *frame = (gt_frame){.size = d->wanted};
     }
     while (status == GT_WIRE_MORE && frame->length <= d->max_length) {
-        if (!hold(d, frame->size))
+        if (!collect(d, frame->size))
             return fail_memory(d);
         *start = d->held;
         bool complete = d->held_size == frame->size;
@@ -510,7 +513,7 @@ static gotrace_status locate(gotrace_decoder *d, const uint8_t **start, gt_frame
     return GOTRACE_OK;
 }
 
-/* Whether the record opens a batch. */
+/* Whether the record begins a batch. */
 static bool is_batch(const gotrace_decoder *d, unsigned type)
 {
     return d->is_v2 ? type == GOTRACE_V2_EventBatch || type == GOTRACE_V2_ExperimentalBatch
@@ -542,7 +545,7 @@ gotrace_status gotrace_decoder_next(gotrace_decoder *d, const gotrace_record **r
         if (is_batch(d, frame.type))
             d->place.batch++;
         status = decode(d, start, &frame);
-        if (status < 0 || (status == GOTRACE_OK && !pass_over(d)))
+        if (status < 0 || (status == GOTRACE_OK && !skip_record(d)))
             return d->status;
         d->place.offset += frame.size;
         d->place.event++;

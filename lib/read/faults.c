@@ -3,11 +3,11 @@
 #include "core/times.h"
 
 enum {
-    MOST_REPORTED = 2, /* of each class, of one fault */
-    NEAR = 4096,       /* bytes after a damaged record in which others follow from it */
+    MOST_REPORTED = 2, /* per class and fault */
+    NEAR = 4096,       /* range of bytes after a damaged record in which others are consequences */
 };
 
-/* A record that cannot be read makes those after it seem to be others. */
+/* After an unreadable record, the bytes that follow may be misread as other records. */
 static bool follows_in_file(gt_faults *f, uint64_t offset)
 {
     bool follows = f->damaged && offset >= f->damaged - 1 && offset - (f->damaged - 1) < NEAR;
@@ -26,7 +26,8 @@ bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t
     if (info->severity != GOTRACE_PROBLEM ||
         (!clocks && info->class_ != GOTRACE_CLASS_INCONSISTENT))
         return false;
-    /* What follows may come late: each time it takes four times as long to forget the fault. */
+    /* Consequences may come late: each time a fault is forgotten, the next takes four times as
+     * long. */
     if (f->open && gap > 0 && now > f->last &&
         gt_time_between(f->last, now) >> f->forgotten > gap) {
         f->reported[0] = f->reported[1] = 0;

@@ -28,7 +28,7 @@ gt_goroutine *gt_goroutine_get(gt_goroutines *table, uint64_t id)
     memset(g, 0, sizeof *g);
     g->id = id;
     g->shown = GOTRACE_STATE_UNDETERMINED;
-    if (id == 0) { /* the scheduler itself runs always */
+    if (id == 0) { /* goroutine 0, the scheduler, always runs */
         g->state = GT_RUNNING;
         g->known = true;
     } else if (gt_map_get(&table->ended, id / 64) >> (id % 64) & 1) {
@@ -39,7 +39,7 @@ gt_goroutine *gt_goroutine_get(gt_goroutines *table, uint64_t id)
     return g;
 }
 
-static void give_back(gt_goroutines *table, gt_goroutine *g)
+static void free_goroutine(gt_goroutines *table, gt_goroutine *g)
 {
     gt_free(table->heap, g->regions, g->region_capacity * sizeof *g->regions);
     g->regions = NULL;
@@ -57,7 +57,7 @@ bool gt_goroutine_end(gt_goroutines *table, gt_goroutine *g)
                  sizeof *table->free))
         return false;
     table->free = free;
-    give_back(table, g);
+    free_goroutine(table, g);
     gt_map_remove(&table->by_id, g->id);
     g->id = UINT64_MAX;
     table->free[table->free_count++] = g;
@@ -68,7 +68,7 @@ void gt_goroutines_free(gt_goroutines *table)
 {
     for (size_t i = 0; i < table->by_id.capacity; i++)
         if (table->by_id.slots[i].value)
-            give_back(table, (gt_goroutine *)(uintptr_t)table->by_id.slots[i].value);
+            free_goroutine(table, (gt_goroutine *)(uintptr_t)table->by_id.slots[i].value);
     gt_map_free(&table->by_id);
     gt_map_free(&table->ended);
     gt_free(table->heap, table->free, table->free_capacity * sizeof(gt_goroutine *));

@@ -77,7 +77,7 @@ const char *gt_w_proc_state_name(uint8_t state)
 
 /* Whether the caller may write events of that type: tables, batches and clocks are written by the
  * writer. */
-static bool is_given(const gotrace_event_spec *spec, int version)
+static bool is_user_event(const gotrace_event_spec *spec, int version)
 {
     if (spec->flags & GOTRACE_SPEC_TIMED)
         return true;
@@ -96,13 +96,13 @@ size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
                            const gotrace_arg_spec **args)
 {
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
-    if (gotrace_event_spec_of(version, spec->code) != spec || !is_given(spec, version))
+    if (gotrace_event_spec_of(version, spec->code) != spec || !is_user_event(spec, version))
         return 0;
     size_t count = gotrace_event_args(spec, version, all), n = 0;
-    bool v2 = gt_is_v2(version), apart = spec->flags & GOTRACE_SPEC_STACK;
+    bool v2 = gt_is_v2(version), has_stack_arg = spec->flags & GOTRACE_SPEC_STACK;
     if (v2 ? spec->code == GOTRACE_V2_ExperimentalBatch : spec->code == GOTRACE_V1_TimerGoroutine)
         count = 1; /* the experiment (v2) or the goroutine (v1) */
-    else if (apart || (v2 && spec->code == GOTRACE_V2_CPUSample))
+    else if (has_stack_arg || (v2 && spec->code == GOTRACE_V2_CPUSample))
         count--;
     for (size_t i = 0; i < count; i++)
         if (all[i]->kind != GOTRACE_ARG_DSEQ && all[i]->kind != GOTRACE_ARG_DT &&
@@ -154,7 +154,7 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     encoder->clamps = true;
     w->clocks = w->options.clocks;
     for (unsigned code = 0; code < GT_CODES; code++)
-        if (encoder->specs[code] && is_given(encoder->specs[code], version))
+        if (encoder->specs[code] && is_user_event(encoder->specs[code], version))
             w->shapes[code] = shape_of(encoder->specs[code], version);
     gt_w_state_init(w, config);
     if (w->options.tracer != GOTRACE_TRACER_GO &&

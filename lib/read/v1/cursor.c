@@ -1,17 +1,16 @@
 /*
- * cursor.c - decoding one proc's events in the second pass.
+ * cursor.c - decodes the events of one proc in the second pass.
  *
- * The first pass has found where every record ends, so that a run (a stretch of one proc's
- * batches) holds whole records. What it passed over are the values of long records: those are
- * checked here.
+ * The first pass found the end of every record, so a run (consecutive batches of one proc) consists
+ * of whole records. It skipped the values of long records, which are checked here.
  */
 #include "read/v1/cursor.h"
 
 #include <string.h>
 
 enum {
-    /* Zeroed bytes behind the window, so that a record's first values can be decoded without
-     * asking at each byte whether there is one: no record read that way is longer. */
+    /* Zeroed bytes after the window, more than the values of any record decoded without bounds
+     * checks. */
     SLACK = 128,
 };
 
@@ -26,7 +25,7 @@ static void set_limit(gt_cursor *c, size_t have)
     c->safe = have >= SLACK ? c->limit - SLACK + 1 : c->window;
 }
 
-/* Make at least `need` bytes of the current run available from p on, or all that are left. */
+/* Makes at least `need` bytes of the current run available from p on, or all that are left. */
 static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 {
     size_t left = (size_t)(c->limit - c->p);
@@ -52,7 +51,7 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
     return true;
 }
 
-/* Go to the proc's next run; reading ends after the last one. */
+/* Moves to the proc's next run; the cursor ends after the last one. */
 static bool next_run(gotrace_reader *reader, gt_cursor *c)
 {
     if (c->next_run == GT_NONE) {
@@ -66,12 +65,12 @@ static bool next_run(gotrace_reader *reader, gt_cursor *c)
     c->base = run->offset;
     c->run_end = run->end;
     c->record = run->record;
-    /* The run starts with the record of that batch, or (of the first events) with none. */
+    /* The run starts with the header of that batch, or (before the first batch) without one. */
     c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
     return refill(reader, c, 0);
 }
 
-/* Decode a varint whose ten bytes can be read. *bad is set when it does not end there or has more
+/* Decodes a varint of which ten bytes can be read. Sets *bad if it does not end there or has more
  * than 64 bits. */
 static uint64_t long_value(const uint8_t **p, bool *bad)
 {
@@ -81,9 +80,9 @@ static uint64_t long_value(const uint8_t **p, bool *bad)
     return result;
 }
 
-/* The same, for the usual lengths first. One and two bytes mix so evenly that a branch between them
- * would be mispredicted again and again; more than two go with the kind of value (ids of many
- * goroutines), so that a branch there is not. */
+/* The same, with a fast path for common sizes. One and two bytes are equally frequent and
+ * unpredictable, so there is no branch between them. Larger sizes depend on the kind of value (such
+ * as goroutine ids), so that branch is predictable. */
 static inline uint64_t value(const uint8_t **p, bool *bad)
 {
     uint32_t word;
@@ -134,28 +133,28 @@ static void start_batch(gt_cursor *c, const uint64_t *v)
     c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
 }
 
-/* In whose context an event happened, and who runs on the proc after it. */
+/* Sets the goroutine in whose context the event is, and the one that runs on the proc after it. */
 static inline void set_context(gt_event *e, uint64_t *running, const gt_v1_shape *shape)
 {
     e->goroutine = (*running & shape->context_running) | (e->args[0] & shape->context_arg);
     *running = (*running & shape->after_running) | (e->args[0] & shape->after_arg);
 }
 
-/* A call that blocks says so with the proc's next event. */
-static inline void note_block(const gt_v1_shape *shapes, const gt_event *e, gt_event *last)
+/* The proc's next event shows whether a system call blocks. */
+static inline void mark_blocking_call(const gt_v1_shape *shapes, const gt_event *e, gt_event *last)
 {
     if ((e->rule & GT_RULE_SYSCALL) && shapes[e->type].action == GT_ACTION_STOP && last &&
         shapes[last->type].action == GT_ACTION_SYSCALL)
         last->flags |= GT_EVENT_BLOCKS;
 }
 
-/* Until 1.6 the ends of system calls come in their order from the index's list of them. */
-static inline bool is_apart(const gt_v1_shape *shapes, const gt_event *e, bool with_seq)
+/* Until 1.6 the ends of system calls are merged from the index's list. */
+static inline bool is_sorted_separately(const gt_v1_shape *shapes, const gt_event *e, bool with_seq)
 {
-    return with_seq && shapes[e->type].apart;
+    return with_seq && shapes[e->type].sorted_separately;
 }
 
-/* Turn the values of a timed record into an event. */
+/* Makes an event from the values of a timed record. */
 static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, gt_event *e)
 {
     const gt_v1_shape *shape = &c->shapes[frame->type];
@@ -176,14 +175,14 @@ static void make_event(gt_cursor *c, const gt_frame *frame, const uint64_t *v, g
     e->data_at = frame->data ? (uint32_t)(frame->data - c->p) : 0;
     e->data_size = (uint32_t)frame->data_size;
     set_context(e, &c->goroutine, shape);
-    if (is_apart(c->shapes, e, c->with_seq))
+    if (is_sorted_separately(c->shapes, e, c->with_seq))
         return;
-    note_block(c->shapes, e, c->last);
+    mark_blocking_call(c->shapes, e, c->last);
     c->last = e;
 }
 
-/* The values of a timed record or a batch's header, which lies wholly in the window: act on them.
- * *made says whether an event came of it. */
+/* Decodes the values of a timed record or a batch header that is completely in the window. *made:
+ * the result is an event. */
 static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *frame, gt_event *e,
                           bool *made)
 {
@@ -195,23 +194,24 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
     while (p < frame->values_end && fits && count < expected)
         fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
     if (!fits || p != frame->values_end || count != expected) {
-        /* Of batches and samples the first pass has said it. */
+        /* The first pass reported batches and samples. */
         return frame->type == GOTRACE_V1_Batch || is_sample || report_arity(reader, c, frame);
     }
     if (frame->type == GOTRACE_V1_Batch) {
         start_batch(c, v);
     } else if (is_sample) {
-        /* Sorted apart; but its time stamp is what the next one in the batch counts from. */
+        /* Samples are merged separately, but the next timestamp of the batch is relative to this
+         * one. */
         c->ticks = (int64_t)((uint64_t)c->ticks + v[0]);
     } else {
         make_event(c, frame, v, e);
-        *made = !is_apart(c->shapes, e, c->with_seq);
+        *made = !is_sorted_separately(c->shapes, e, c->with_seq);
     }
     return true;
 }
 
-/* A record that the fast path leaves: tables, logs, samples, what is malformed, and what lies at
- * the window's end. */
+/* Decodes a record that the fast path does not: tables, logs, samples, malformed records, and
+ * records at the end of the window. */
 static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, bool *made)
 {
     gt_frame frame;
@@ -224,7 +224,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
         if (frame.size > c->run_end - at) /* the first pass stopped inside this record */
             return next_run(reader, c);
         if ((shapes[frame.type].flags & GOTRACE_SPEC_FRAMES) ||
-            frame.length > reader->index.longest_record) { /* only passed over, however long */
+            frame.length > reader->index.longest_record) { /* skipped, whatever its size */
             c->base = at + frame.size;
             c->record++;
             c->p = c->window;
@@ -235,7 +235,7 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
             return false;
     }
     if (((shapes[frame.type].flags & GOTRACE_SPEC_TIMED) || frame.type == GOTRACE_V1_Batch) &&
-        frame.length <= reader->index.longest_record && /* else the first pass has said it */
+        frame.length <= reader->index.longest_record && /* else the first pass reported it */
         !decode_values(reader, c, &frame, e, made))
         return false;
     c->record++;
@@ -243,15 +243,15 @@ static bool decode_slowly(gotrace_reader *reader, gt_cursor *c, gt_event *e, boo
     return true;
 }
 
-/* What the loop over plain events keeps in registers. */
-typedef struct tight {
+/* Decoder state that the loop over plain events keeps in registers. */
+typedef struct fast_state {
     const uint8_t *p;
     int64_t ticks;
     uint64_t goroutine, seq;
-} tight;
+} fast_state;
 
-/* A plain event well inside the window, straight to its values. False leaves all as it was. */
-GT_INLINE bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_seq, gt_event *e)
+/* Decodes a plain event well inside the window. False, without effect, for any other record. */
+GT_INLINE bool decode_fast(fast_state *t, const gt_v1_shape *shapes, bool with_seq, gt_event *e)
 {
     const uint8_t *p = t->p, *end = NULL;
     uint8_t first = *p++;
@@ -297,11 +297,11 @@ GT_INLINE bool decode_fast(tight *t, const gt_v1_shape *shapes, bool with_seq, g
     return true;
 }
 
-/* Decode plain events from p on, at most `room`; returns how many. Made twice, for with_seq is
- * known when it is compiled. */
+/* Decodes at most `room` plain events from p on; returns how many. Expanded twice, with constant
+ * with_seq. */
 GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool with_seq)
 {
-    tight t = {c->p, c->ticks, c->goroutine, c->seq};
+    fast_state t = {c->p, c->ticks, c->goroutine, c->seq};
     const uint8_t *safe = c->safe;
     const gt_v1_shape *shapes = c->shapes;
     gt_event *last = c->last, *first = e, *end = e + room;
@@ -312,9 +312,9 @@ GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool w
             break;
         e->record = record++;
         e->batch = c->batch;
-        if (is_apart(shapes, e, with_seq))
+        if (is_sorted_separately(shapes, e, with_seq))
             continue;
-        note_block(shapes, e, last);
+        mark_blocking_call(shapes, e, last);
         last = e++;
     }
     c->p = t.p;
@@ -326,7 +326,7 @@ GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool w
     return (uint32_t)(e - first);
 }
 
-static void decode_stretch(gt_cursor *c, const gt_event *end)
+static void decode_half(gt_cursor *c, const gt_event *end)
 {
     uint32_t room = (uint32_t)(end - c->end);
     c->end += c->with_seq ? decode_plain(c, c->end, room, true)
@@ -339,7 +339,7 @@ bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
     const gt_event *end = start + c->half;
     c->head = c->end = start;
     while (c->run_end) {
-        decode_stretch(c, end);
+        decode_half(c, end);
         if (c->end == end)
             return true;
         if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {

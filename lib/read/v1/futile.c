@@ -1,18 +1,18 @@
 /*
- * futile.c - which events are parts of futile wake-ups.
+ * futile.c - identifies the events of futile wake-ups.
  *
- * A goroutine that is unblocked, starts, finds nothing to do and blocks again says so just before
- * it blocks (FutileWakeup). What came before belongs to it then, so that the trace has to be read
- * in order once to know. Only traces that hold such events (until 1.10, and gccgo's) pay for it.
- * Source: Go 1.21, internal/trace/parser.go, removeFutile.
+ * A goroutine that is unblocked, starts, finds nothing to do and blocks again writes FutileWakeup
+ * just before it blocks. The events before that belong to the futile wake-up, so the trace must be
+ * read in order once to identify them. This is done only for traces with such events (until 1.10,
+ * and gccgo). Source: Go 1.21, internal/trace/parser.go, removeFutile.
  *
  * A goroutine may start and be preempted any number of times before it blocks. So the first pass
- * keeps only where a wake-up begins, and the second finds its other events again: they are all of
- * that goroutine's until it blocks.
+ * stores only the position where a wake-up begins; the second pass finds its other events: all of
+ * that goroutine until it blocks.
  */
 #include "read/v1/futile.h"
 
-/* An event's part in the wake-up of a goroutine. GoEnd has none, but ends what may be one. */
+/* The role of an event in a goroutine's wake-up. GoEnd has none, but ends one. */
 enum { STEP_END = GOTRACE_FUTILE_LAST + 1 };
 
 static unsigned step_of(const gotrace_reader *reader, const gt_event *e, uint64_t *goroutine)
@@ -72,7 +72,7 @@ bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
     gt_order *order = gt_order_new(reader, &goroutines);
     bool ok = order != NULL;
     gt_event *e;
-    reader->quiet = true; /* what is wrong is reported when the events are delivered */
+    reader->quiet = true; /* problems are reported when events are returned */
     for (uint64_t position = 0; ok; position++) {
         ok = gt_order_next(reader, order, &e);
         if (!ok || !e)
@@ -92,7 +92,7 @@ bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
 
 /* ---- the second pass ----------------------------------------------------------------------- */
 
-bool gt_futile_look(gotrace_reader *reader, gt_futile *futile, const gt_event *e, bool *part)
+bool gt_futile_next_slow(gotrace_reader *reader, gt_futile *futile, const gt_event *e, bool *part)
 {
     uint64_t id;
     unsigned s = step_of(reader, e, &id);

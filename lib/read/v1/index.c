@@ -1,9 +1,9 @@
 /*
- * index.c - the first pass: what lies where in a v1 file.
+ * index.c - the first pass: an index of a v1 file.
  *
- * v1 batches have no length, and what is needed to understand the first event (frequency, stacks,
- * most strings) stands at the end. So the whole file is skimmed once, record by record, without
- * decoding what need not be: a record's end is found, its type is counted.
+ * v1 batches have no length, and the data needed for the first event (frequency, stacks, most
+ * strings) is at the end. So all records of the file are scanned once, with as little decoding as
+ * possible: finding a record's end and counting its type.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 enum {
     WINDOW = 256 * 1024,
-    /* Fewer bytes than this ahead of the end of the window: read on first. Enough for any record
-     * that the fast path takes. */
+    /* Refill the window if fewer bytes than this are left. Enough for any record that the fast path
+     * handles. */
     NEAR_END = 64,
 };
 
@@ -21,7 +21,7 @@ typedef struct skim {
     gotrace_reader *reader;
     gt_index *index;
     uint8_t *window;
-    size_t capacity, have; /* bytes of window, bytes of the file in it */
+    size_t capacity, have; /* size of window; bytes of the file in it */
     uint64_t base;         /* offset in the file of window[0] */
     const uint8_t *p, *end;
     bool at_end; /* the window reaches the end of the file */
@@ -30,10 +30,10 @@ typedef struct skim {
     uint8_t skips[256]; /* see skim_fast */
     uint64_t record;
     uint64_t batches;
-    uint32_t proc;      /* whose batch this is, GT_NONE before the first */
-    uint64_t run_start; /* where the current stretch of that proc began */
+    uint32_t proc;      /* of the current batch, GT_NONE before the first */
+    uint64_t run_start; /* start of the current run of that proc */
     uint64_t run_batch, run_record;
-    uint64_t run_events; /* timed events in it so far */
+    uint64_t run_events; /* number of timed events in it so far */
 } skim;
 
 static uint64_t offset_of(const skim *s, const uint8_t *p)
@@ -46,7 +46,7 @@ static gt_place place_of(const skim *s, const uint8_t *p)
     return (gt_place){offset_of(s, p), s->batches ? s->batches - 1 : GOTRACE_NO_OFFSET, s->record};
 }
 
-/* Nothing after p can be read: say so and end the pass in good order. */
+/* Reports damage at p and ends the pass there: nothing after p can be read. */
 #define DAMAGED(s, at, rule, ...)                                                                  \
     (damage_at(s, at), gt_report((s)->reader, rule, place_of(s, at), __VA_ARGS__))
 
@@ -56,8 +56,8 @@ static void damage_at(skim *s, const uint8_t *p)
     s->reader->summary.unread_bytes = s->reader->summary.size - offset_of(s, p);
 }
 
-/* Move what is left to the front and read on, so that `need` bytes from p on are at hand, or all
- * there are. */
+/* Makes `need` bytes from p on available, or all that are left, by moving the rest to the front of
+ * the window and reading on. */
 static bool refill(skim *s, size_t need)
 {
     gotrace_reader *reader = s->reader;
@@ -166,20 +166,19 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
     return true;
 }
 
-/* ---- records that matter to the index ------------------------------------------------------ */
+/* ---- records that the index contains --------------------------------------------------------- */
 
 enum { KEEP = 5 };
 
-/* What a timed event holds is checked in the second pass, which comes past samples only where they
- * stand beside other events. */
+/* The second pass checks the values of timed events, except samples. */
 static bool is_checked_later(const skim *s, uint8_t type)
 {
     const gt_v1_shape *shape = &s->index->shapes[type];
     return (shape->flags & GOTRACE_SPEC_TIMED) && shape->action != GT_ACTION_SAMPLE;
 }
 
-/* Decode the values of a record that is wholly at hand: the first KEEP of them, and how many there
- * are. *fits says whether they end where they should; what is wrong with them is reported. */
+/* Decodes the values of a record that is completely in the window: the first KEEP of them, and
+ * their number. *fits: they end where they should; otherwise the problem was reported. */
 static bool decode_values(skim *s, const gt_frame *frame, uint64_t values[KEEP], size_t *count,
                           bool *fits)
 {
@@ -293,7 +292,8 @@ static bool put_row(skim *s, gt_spill *spill, gt_row row)
     return true;
 }
 
-/* Events that are sorted apart. Samples belong to no proc's stream, exits stay in it too. */
+/* Events that are sorted separately. Samples are removed from their proc's events; exits are
+ * not. */
 static bool put_sample(skim *s, const uint64_t *v)
 {
     gt_row row = {.key = (int64_t)v[1], .a = v[2], .b = v[3], .c = v[4]};
@@ -305,12 +305,12 @@ static bool put_exit(skim *s, const uint64_t *v)
     gt_row row = {.key = (int64_t)v[3], .a = v[1], .b = v[2], .c = s->proc};
     if (s->reader->summary.version < 7)
         row = (gt_row){.key = (int64_t)v[3], .a = v[2], .b = v[4], .c = s->proc};
-    else if (v[3] == 0) /* the real time is not known: it stays where it stands */
+    else if (v[3] == 0) /* the real time is unknown: the event keeps its place */
         return true;
     return put_row(s, &s->index->exits, row);
 }
 
-/* ---- structural records: a function for each row of that sort ------------------------------- */
+/* ---- structural records: a function for each row --------------------------------------------- */
 
 static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
@@ -344,7 +344,7 @@ static bool put_record(skim *s, const gt_frame *frame, const uint64_t *v, size_t
     }
 }
 
-/* A structural record or one that is sorted apart. */
+/* Handles a structural record, or one that is sorted separately. */
 static bool special(skim *s, const gt_frame *frame)
 {
     uint64_t v[KEEP] = {0};
@@ -370,8 +370,8 @@ static bool special(skim *s, const gt_frame *frame)
     return put_record(s, frame, v, count);
 }
 
-/* Whether more is to be done with a record than to find its end. The local form of an exit has no
- * time of its own to be sorted by. */
+/* Whether a record needs more than counting. The local form of an exit has no real time to sort
+ * by. */
 static bool is_special(const gt_v1_shape shapes[64], uint8_t type)
 {
     const gt_v1_shape *shape = &shapes[type];
@@ -382,7 +382,7 @@ static bool is_special(const gt_v1_shape shapes[64], uint8_t type)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/* Events that stand before the first batch happen on proc 0, as Go's reader has it. */
+/* Events before the first batch belong to proc 0, as in Go's reader. */
 static bool count_event(skim *s, uint8_t type)
 {
     if (s->proc == GT_NONE) {
@@ -426,9 +426,9 @@ static bool bad_frame(skim *s, gt_wire_status status, const gt_frame *frame)
     }
 }
 
-/* A record that says it is longer than any can be: pass over it without reading it in. A log's
- * message stands behind, where it is not worth looking for it. */
-static bool jump(skim *s, const gt_frame *frame)
+/* Skips a record whose length exceeds the maximum, without reading it. Not for a log, whose message
+ * follows and is unlikely to be found. */
+static bool skip_oversized(skim *s, const gt_frame *frame)
 {
     gotrace_reader *reader = s->reader;
     uint8_t flags = s->index->shapes[frame->type].flags;
@@ -457,7 +457,7 @@ static bool jump(skim *s, const gt_frame *frame)
     return refill(s, NEAR_END);
 }
 
-/* One record, whatever it is and wherever it lies. */
+/* Handles one record of any kind. */
 static bool skim_slowly(skim *s)
 {
     gt_frame frame;
@@ -472,12 +472,12 @@ static bool skim_slowly(skim *s)
         if (status != GT_WIRE_MORE || s->at_end || frame.size > left)
             return bad_frame(s, status, &frame);
         if (frame.length > s->index->longest_record)
-            return jump(s, &frame);
+            return skip_oversized(s, &frame);
         if (!refill(s, (size_t)frame.size > NEAR_END ? (size_t)frame.size : NEAR_END))
             return false;
     }
     if (frame.length > s->index->longest_record)
-        return jump(s, &frame);
+        return skip_oversized(s, &frame);
     uint8_t flags = s->index->shapes[frame.type].flags;
     if ((flags & GOTRACE_SPEC_TIMED) && !count_event(s, frame.type))
         return false;
@@ -490,8 +490,8 @@ static bool skim_slowly(skim *s)
     return true;
 }
 
-/* How skim_fast gets past a record, by its first byte: by counting varints, by its length, or not
- * at all. */
+/* How skim_fast skips a record, by its first byte: a number of varints, LONG for a length, or
+ * STOP. */
 enum { STOP = 0, LONG = 5 };
 
 static void init_skips(skim *s)
@@ -505,8 +505,8 @@ static void init_skips(skim *s)
     }
 }
 
-/* The common records, as long as they lie well inside the window: the end of one to four varints
- * is found by the clear high bits of the next eight bytes. Stops before any other record. */
+/* Skips common records well inside the window: the end of one to four varints is found by the clear
+ * high bits of the next eight bytes. Stops before any other record. */
 static void skim_fast(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
@@ -569,7 +569,7 @@ static int compare_ids(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Procs in the order of their ids, for those who list them. */
+/* Sorts the procs by id, for gotrace_reader_proc. */
 static bool rank_procs(gotrace_reader *reader)
 {
     gt_index *index = &reader->index;
@@ -622,8 +622,8 @@ static bool skim_all(skim *s)
     return run_close(s, offset_of(s, s->p));
 }
 
-/* libgo's runtime frames come from source files below a folder libgo/; its tracer leaves no other
- * mark in a trace. */
+/* libgo's runtime frames are in source files below a folder libgo/; its traces have no other
+ * distinguishing feature. */
 static bool is_gccgo(const gt_index *index)
 {
     for (uint64_t id = 1; id <= index->strings.entries; id++) {
@@ -665,7 +665,7 @@ bool gt_index_build(gotrace_reader *reader)
     if (!ok || !check_whole(&s) || !rank_procs(reader))
         return false;
     if (version != 11)
-        reader->summary.writer = "Go"; /* gccgo only ever wrote 1.11 */
+        reader->summary.writer = "Go"; /* gccgo writes 1.11 only */
     else if (index->strings.entries)
         reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";
     return (gt_spill_rewind(&index->exits, &reader->error) &&

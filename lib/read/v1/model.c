@@ -4,7 +4,7 @@
 
 #include "core/times.h"
 
-/* Go 1.21's stwReasonStrings: what a stop-the-world was for, by its kind. */
+/* Go 1.21's stwReasonStrings: reasons of a stop-the-world by kind. */
 static const char *const stw_reasons[] = {
     "unknown",
     "GC mark termination",
@@ -50,7 +50,7 @@ static void set_metric(gotrace_event *out, const char *name)
     out->value = out->args[0];
 }
 
-/* The message of a log stands in the file, not in a table: read it from there. */
+/* Reads the message of a log from the file, because it is not in a table. */
 static bool load_message(gotrace_reader *reader, const gt_event *e, gotrace_event *out)
 {
     void *message = reader->message;
@@ -86,7 +86,7 @@ static void fill_transition(const gt_event *e, const gt_v1_shape *shape, const g
         out->flags |= GOTRACE_EVENT_INITIAL;
 }
 
-/* A mode is 0 or 1: other ones mean nothing. */
+/* The mode is 0 or 1; others have no meaning. */
 static gotrace_kind kind_of_region(uint64_t mode)
 {
     return mode == 0   ? GOTRACE_KIND_REGION_BEGIN
@@ -94,14 +94,14 @@ static gotrace_kind kind_of_region(uint64_t mode)
                        : GOTRACE_KIND_NONE;
 }
 
-/* A sample taken off any proc says so with proc -1. */
+/* A sample without a proc has proc -1. */
 static void set_sample(gotrace_event *out)
 {
     out->lane = (int64_t)out->args[1];
     out->proc = out->args[1] == UINT64_MAX ? GOTRACE_NO_PROC : out->lane;
 }
 
-/* What depends on more than the type. */
+/* Fields that depend on more than the type. */
 static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_shape *shape,
                          const gt_effect *effect, gotrace_event *out)
 {
@@ -121,7 +121,7 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_
     case GT_ACTION_REGION: out->kind = (uint8_t)kind_of_region(e->args[1]); break;
     case GT_ACTION_LOG: return load_message(reader, e, out);
     case GT_ACTION_SAMPLE: set_sample(out); break;
-    case GT_ACTION_UNKNOWN: /* the row says it all */
+    case GT_ACTION_UNKNOWN: /* the row is sufficient */
     case GT_ACTION_NONE:
     case GT_ACTION_CREATE:
     case GT_ACTION_START:
@@ -168,7 +168,7 @@ bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *e
         out->resource = GOTRACE_RESOURCE_GOROUTINE;
     }
     if (out->flags & GOTRACE_EVENT_FUTILE) {
-        /* It changed nothing, and means nothing above the wire. */
+        /* No effect and no meaning. */
         out->kind = GOTRACE_KIND_NONE;
         out->resource = GOTRACE_RESOURCE_NONE;
         out->reason = NULL;

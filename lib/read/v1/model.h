@@ -1,16 +1,16 @@
 /*
- * model.h - what an event means, whatever version wrote it.
+ * model.h - converts events to the common model.
  */
 #ifndef GT_MODEL_H
 #define GT_MODEL_H
 
 #include "read/v1/state.h"
 
-/* Say what an event means; false when reading cannot go on. */
+/* Fills a gotrace_event; false if reading cannot continue. */
 bool gt_model_fill(gotrace_reader *reader, const gt_event *event, const gt_effect *effect,
                    gotrace_event *out);
 
-/* Ticks to nanoseconds since the first event, as Go's reader computes them. */
+/* Converts ticks to nanoseconds since the first event, as Go's reader does. */
 int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks);
 
 #endif

@@ -8,16 +8,16 @@
 enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
 
 typedef struct proc_state {
-    uint64_t goroutine;    /* it runs, 0 if none */
-    gt_goroutine *running; /* the same, if it still has that id */
+    uint64_t goroutine;    /* runs there, 0: none */
+    gt_goroutine *running; /* the same; check that it still has that id */
     int64_t id, thread;
     uint8_t shown; /* gotrace_state */
     bool is_running, sweeping, stopping;
-    uint64_t unused[3]; /* found by a shift */
+    uint64_t unused[3]; /* pads to a power of two, so that the index is a shift */
 } proc_state;
 
-/* An event being followed. There is one of it, kept with the states: made anew on the stack for
- * each event it would cost more than what is done with it. */
+/* The event being handled. Only one exists, as a part of the states: a new one on the stack for
+ * each event would cost more than the rest of the work. */
 typedef struct step {
     gotrace_reader *reader;
     struct gt_states *states;
@@ -30,12 +30,12 @@ typedef struct step {
 struct gt_states {
     step current;
     gt_goroutines *goroutines;
-    proc_state *procs; /* by index, then one for what happens on no proc */
+    proc_state *procs; /* by index; the last one is for events without a proc */
     size_t count;
-    gt_map tasks;   /* going on; value: id of the name's string + 1 */
-    gt_map missing; /* ids of tables that were missed: value 1 string, 2 stack, 3 both */
+    gt_map tasks;   /* open tasks; value: id of the name + 1 */
+    gt_map missing; /* missing ids of tables: 1 string, 2 stack, 3 both */
     bool gc, stw;
-    bool started; /* the events of the initial state are over */
+    bool started; /* the initial state is complete */
 };
 
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
@@ -115,7 +115,7 @@ static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
     return g;
 }
 
-/* Mostly it is the one that the proc runs, or that the order has found already. */
+/* Usually the one that runs on the proc, or that order.c has found. */
 GT_INLINE gt_goroutine *find(step *s, uint64_t goroutine)
 {
     gt_goroutine *g = s->p->running;
@@ -137,7 +137,7 @@ GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
     g->since = s->e->ticks;
 }
 
-/* The goroutine comes into the state that the row names. */
+/* Sets the state of a goroutine to the one that the row leaves. */
 GT_INLINE void change_as_stated(step *s, gt_goroutine *g, const gotrace_semantics *does)
 {
     change(s, g, gt_next_of(does), gt_change_of(does).to);
@@ -166,13 +166,13 @@ static bool report_state(step *s, const gt_goroutine *g)
     }
 }
 
-/* The goroutine that changes has to be in the state that the row names. */
+/* Checks that the goroutine is in the state that the row requires. */
 GT_INLINE bool check_state(step *s, const gt_goroutine *g, const gotrace_semantics *does)
 {
     return g->state == gt_status_of(gt_change_of(does).from) || report_state(s, g);
 }
 
-/* What a goroutine does, it does while it runs, on its proc. Source: Go's checkRunning. */
+/* A goroutine's events must occur while it runs, on its proc. Source: Go's checkRunning. */
 static bool report_running(step *s)
 {
     const gt_event *e = s->e;
@@ -193,14 +193,14 @@ static inline bool check_running(step *s, bool scheduler_may)
            report_running(s);
 }
 
-/* The goroutine stops running: the proc is free. */
+/* The goroutine stops running, and the proc is free. */
 GT_INLINE bool stop(step *s, const gotrace_semantics *does)
 {
     if (does->self.to == GOTRACE_STATE_NOT_EXIST)
         s->reader->summary.goroutines_ended++;
     if (!check_running(s, false))
         return false;
-    if (does->self.to != GOTRACE_STATE_SYSCALL) /* it still is that call that it blocks in */
+    if (does->self.to != GOTRACE_STATE_SYSCALL) /* else it is the call in which it blocks */
         s->g->last_type = s->e->type;
     change_as_stated(s, s->g, does);
     s->p->goroutine = 0;
@@ -293,7 +293,7 @@ static bool found(step *s, const gotrace_semantics *does)
     return true;
 }
 
-/* Whether the call blocks is seen by the proc's next event. */
+/* The proc's next event shows whether the call blocks. */
 static bool syscall_enter(step *s)
 {
     if (!check_running(s, false))
@@ -347,8 +347,8 @@ static bool proc_stop(step *s)
     return true;
 }
 
-/* Whether a range goes on, and what is said where the next begins all the same, or none does and
- * one ends: NULL where that is right. */
+/* A range's state, and the messages for a begin while it is active and an end while it is not; NULL
+ * if that is allowed. */
 typedef struct range_state {
     bool *going;
     const char *still, *none;
@@ -361,13 +361,13 @@ static range_state range_of(step *s)
     case GOTRACE_RANGE_GC:
         return (range_state){&s->states->gc, "the last cycle has not ended",
                              "no cycle was started"};
-    case GOTRACE_RANGE_STW: /* until 1.9 every proc has one of its own */
+    case GOTRACE_RANGE_STW: /* until 1.9 each proc has its own */
         return (range_state){s->reader->summary.version < 10 ? &s->p->stopping : &s->states->stw,
                              "the last one has not ended", "none was started"};
     case GOTRACE_RANGE_SWEEP:
         return (range_state){&s->p->sweeping, "the proc's last sweep has not ended",
                              "the proc has not started to sweep"};
-    case GOTRACE_RANGE_MARK_ASSIST: /* one may be going on when tracing starts */
+    case GOTRACE_RANGE_MARK_ASSIST: /* one may be active when tracing starts */
         return (range_state){&s->g->assisting, "the goroutine's last assist has not ended", NULL};
     }
     return (range_state){NULL, NULL, NULL}; /* see test_semantics */
@@ -404,7 +404,7 @@ static bool task_create(step *s)
                 id(task)))
         return false;
     s->reader->summary.tasks++;
-    /* A name's id of 2^64-1 cannot be kept with the 1 added; it names nothing anyway. */
+    /* The id 2^64-1 cannot be stored with 1 added, and has no name. */
     uint64_t name = s->e->args[2] == UINT64_MAX ? 0 : s->e->args[2];
     return gt_map_put(&s->states->tasks, task, name + 1) || gt_fail_memory(s->reader);
 }
@@ -443,7 +443,7 @@ static bool region_start(step *s)
 static bool region_end(step *s)
 {
     gt_goroutine *g = s->g;
-    if (g->region_count == 0) /* it began before tracing did */
+    if (g->region_count == 0) /* it began before the trace */
         return true;
     const gt_region *inner = &g->regions[--g->region_count];
     if (inner->task == s->e->args[0] && same_string(s->reader, inner->name, s->e->args[2]))
@@ -473,7 +473,7 @@ static bool region(step *s)
 
 static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
 {
-    /* Tables come last: a trace that is cut off lacks them anyway. */
+    /* Tables come last, so a trace that is cut off lacks them. */
     if (!s->reader->index.has_frequency || s->reader->summary.unread_bytes)
         return true;
     uint64_t seen = gt_map_get(&s->states->missing, wanted);
@@ -527,7 +527,7 @@ GT_INLINE bool act(step *s, const gotrace_semantics *does)
     return true;
 }
 
-/* A case for each row: what it states is known when this is compiled. */
+/* A case for each row, so that the row is a compile-time constant. */
 GT_INLINE bool dispatch(step *s)
 {
     switch (s->e->type) {
@@ -542,7 +542,7 @@ GT_INLINE bool dispatch(step *s)
 #undef STRIP
 #undef E
 #undef T
-    default: return true; /* structural records are no events */
+    default: return true; /* structural records are not events */
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * follow.c - what an event asks of goroutines, procs and threads, and what it does to them.
+ * follow.c - what an event requires of goroutines, procs and threads, and what it changes.
  */
 #include "read/v2/follow.h"
 
@@ -64,7 +64,7 @@ bool gt_v2_context_report(gt_follow *f, unsigned needs)
                      "%s needs a thread without a goroutine, but it has %llu", name, num(f->g->id));
 }
 
-/* The ids that mean none are taken so, as in Go's reader. */
+/* Ids that mean "none" are stored like others, as in Go's reader. */
 void gt_v2_bind_goroutine(gt_v2_thread *t, gt_goroutine *g)
 {
     if (t) {
@@ -82,18 +82,18 @@ void gt_v2_bind_proc(gt_v2_thread *t, gt_v2_proc *p)
         p->holder = t;
 }
 
-/* The thread has no proc from here on: what waits for that is ready. */
+/* Removes the thread's proc, and wakes what waits for that. */
 static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 {
     gt_v2_bind_proc(t, NULL);
     gt_v2_wake(v2, t->id, 0, GT_WAIT_THREAD);
 }
 
-/* ---- what is delivered --------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
-/* An event that comes of another, with arguments of its own. */
-static gt_v2_out *emit_made(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, uint64_t subject,
-                            uint8_t from, uint8_t to)
+/* An event derived from another one, with arguments of its own. */
+static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, uint64_t subject,
+                               uint8_t from, uint8_t to)
 {
     gt_v2_out *out = gt_v2_emit_transition(f, type, subject, from, to);
     if (f->v2->silent)
@@ -108,13 +108,13 @@ static gt_v2_out *emit_made(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, 
 const uint8_t gt_v2_shown[5] = {GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNABLE,
                                 GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL,
                                 GOTRACE_STATE_WAITING};
-/* A proc in a system call still is its thread's; one left there is nobody's. */
+/* A proc in a system call still belongs to its thread; an abandoned one does not. */
 const uint8_t gt_v2_shown_proc[5] = {GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNING,
                                      GOTRACE_STATE_IDLE, GOTRACE_STATE_RUNNING, GOTRACE_STATE_IDLE};
 
 /* ---- goroutines ---------------------------------------------------------------------------- */
 
-/* The goroutine changes: whoever waits for it to be so is ready. */
+/* Sets the goroutine's status, and wakes cursors that wait for it. */
 void gt_v2_set_status(gt_follow *f, gt_goroutine *g, uint8_t status)
 {
     g->status = status;
@@ -128,15 +128,15 @@ static bool is_at(const gt_follow *f, const gt_goroutine *g, uint8_t status, uin
     return g && g->status == status && g->generation == f->generation && seq == g->seq + 1;
 }
 
-/* What was found in place of the status and the sequence number that an event needs. */
+/* Describes the actual status and sequence number. */
 static void describe(char found[80], const char *status, uint64_t seq, bool earlier)
 {
     snprintf(found, 80, "%s at %llu%s", status, num(seq),
              earlier ? " of an earlier generation" : "");
 }
 
-/* Report that a goroutine or proc has not the status and sequence number that the event needs. Go's
- * reader lets events of number 0 wait for ever too: numbers begin at 1 after each status event. */
+/* Reports that a goroutine or proc does not have the required status and sequence number. Number 0
+ * never occurs, as in Go's reader: numbers begin at 1 after each status. */
 static bool report_not_ready(gt_follow *f, const char *what, uint64_t id, const char *wanted,
                              uint64_t seq, const char *found)
 {
@@ -151,12 +151,12 @@ static bool report_not_ready(gt_follow *f, const char *what, uint64_t id, const 
                      gt_v2_name_of(f), what, num(id), wanted, num(seq - 1), found);
 }
 
-/* The event needs goroutine id at that status and sequence number, and it is elsewhere. */
+/* The event requires goroutine id with that status and sequence number, which it does not have. */
 static gt_followed goroutine_not_ready(gt_follow *f, uint64_t id, uint8_t status, uint64_t seq,
                                        gt_goroutine **g)
 {
     if (!f->c->forced) {
-        /* It may not be there yet: who waits for that is woken when it comes to be. */
+        /* It may not exist yet; its creation wakes the cursor. */
         if (!gt_waits_park(&f->v2->waits, f->c->number, f->e->time, id, seq - 1, status))
             return gt_v2_refused(f);
         return GT_FOLLOW_WAIT;
@@ -172,7 +172,7 @@ static gt_followed goroutine_not_ready(gt_follow *f, uint64_t id, uint8_t status
     return GT_FOLLOW_DONE;
 }
 
-/* A goroutine comes to be. */
+/* Creates a goroutine. */
 gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status)
 {
     gt_goroutine *g = gt_goroutine_get(&f->v2->goroutines, id);
@@ -186,9 +186,9 @@ gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status)
     return g;
 }
 
-/* ---- what rows of goroutines require -------------------------------------------------------- */
+/* ---- requirements of rows for goroutines ----------------------------------------------------- */
 
-/* A state of the common model as the wire has it: GT_G_*, 0 for a goroutine that is not there. */
+/* The status code (GT_G_*) for a state of the common model; 0: not existing. */
 GT_INLINE uint8_t status_of(uint8_t state)
 {
     switch (state) {
@@ -200,7 +200,7 @@ GT_INLINE uint8_t status_of(uint8_t state)
     }
 }
 
-/* The same of a proc: GT_P_*. */
+/* The same for a proc: GT_P_*. */
 GT_INLINE uint8_t proc_status_of(uint8_t state)
 {
     switch (state) {
@@ -222,14 +222,14 @@ static bool report_self(gt_follow *f, const gotrace_semantics *does)
                      gt_v2_status_name(status_of(does->self.from)));
 }
 
-/* The thread's goroutine, if there is one, is in the state that the row requires. */
+/* Checks that the thread's goroutine, if any, is in the state that the row requires. */
 GT_INLINE bool check_self(gt_follow *f, const gotrace_semantics *does)
 {
     return gt_v2_context(f, does->needs) &&
            (!f->g || f->g->status == status_of(does->self.from) || report_self(f, does));
 }
 
-/* The thread's proc, if it has one. A proc may stop in a system call. Source: advanceProcStop. */
+/* Checks the thread's proc, if any. A proc may stop in a system call. Source: advanceProcStop. */
 static bool check_own_proc(gt_follow *f, const gotrace_semantics *does, uint64_t seq)
 {
     const gt_v2_proc *p = f->p;
@@ -248,7 +248,7 @@ static bool check_own_proc(gt_follow *f, const gotrace_semantics *does, uint64_t
                      gt_v2_proc_status_name(p->status), gt_v2_proc_status_name(from));
 }
 
-/* The thread has a proc that is about to be taken: the event comes after that. Source:
+/* If the thread has a proc that is about to be taken, the event must wait for that. Source:
  * advanceGoSyscallEndBlocked, advanceProcStart. */
 static gt_followed wait_for_steal(gt_follow *f, const gotrace_semantics *does)
 {
@@ -264,7 +264,7 @@ static gt_followed wait_for_steal(gt_follow *f, const gotrace_semantics *does)
                : GT_FOLLOW_FAILED;
 }
 
-/* The goroutine that the first argument names, in the state that the row requires. */
+/* Finds the goroutine in the first argument, in the state that the row requires. */
 GT_INLINE gt_followed find_other(gt_follow *f, const gotrace_semantics *does, gt_goroutine **g)
 {
     uint64_t id = f->e->args[0], seq = f->e->args[1];
@@ -273,7 +273,7 @@ GT_INLINE gt_followed find_other(gt_follow *f, const gotrace_semantics *does, gt
     return is_at(f, *g, from, seq) ? GT_FOLLOW_DONE : goroutine_not_ready(f, id, from, seq, g);
 }
 
-/* ---- what rows of goroutines change --------------------------------------------------------- */
+/* ---- effects of rows for goroutines ---------------------------------------------------------- */
 
 static bool end_goroutine(gt_follow *f)
 {
@@ -306,7 +306,7 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
     return GT_FOLLOW_DONE;
 }
 
-/* The other goroutine is where the row takes it. */
+/* Sets the other goroutine's state to the one that the row leaves. */
 GT_INLINE void change_other(gt_follow *f, const gotrace_semantics *does, gt_goroutine *g)
 {
     g->seq = f->e->args[1];
@@ -317,7 +317,8 @@ GT_INLINE void change_other(gt_follow *f, const gotrace_semantics *does, gt_goro
         gt_v2_bind_goroutine(f->t, g);
 }
 
-/* The thread's goroutine is where the row takes it. False when memory is refused. */
+/* Sets the state of the thread's goroutine to the one that the row leaves. False if memory is
+ * refused. */
 GT_INLINE bool change_self(gt_follow *f, const gotrace_semantics *does)
 {
     uint8_t to = does->self.to;
@@ -333,7 +334,7 @@ GT_INLINE bool change_self(gt_follow *f, const gotrace_semantics *does)
     return true;
 }
 
-/* The event by which a running goroutine comes into that state, if nothing else happens. */
+/* The code of the event for that change of a running goroutine alone. */
 static uint8_t stop_type(uint8_t to)
 {
     return to == GOTRACE_STATE_NOT_EXIST ? GOTRACE_V2_GoDestroy
@@ -341,8 +342,8 @@ static uint8_t stop_type(uint8_t to)
                                          : GOTRACE_V2_GoStop;
 }
 
-/* One goroutine stops running and another runs in its place: unblocked if it waited, the first
- * stops, the other starts. The first of these has the event's own type. */
+/* A switch: unblocks the other goroutine if it waits, stops the first one, and starts the other.
+ * The first of these events has the recorded type. */
 static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does,
                                      gt_goroutine *next)
 {
@@ -350,7 +351,7 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     bool wakes = does->other.from == GOTRACE_STATE_WAITING;
     if (wakes) {
         gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE);
-        emit_made(f, stop_type(does->self.to), 0, 0, self, does->self.from, does->self.to);
+        emit_derived(f, stop_type(does->self.to), 0, 0, self, does->self.from, does->self.to);
     } else {
         gt_v2_emit_transition(f, f->e->type, self, does->self.from, does->self.to);
     }
@@ -358,20 +359,21 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     uint64_t cause = wakes ? f->e->offset : next->cause;
     if (!change_self(f, does))
         return gt_v2_refused(f);
-    /* Its memory is given back: one that claims to go on after its end is another. */
+    /* The goroutine ended and its memory was released; if it also resumes, it is a new
+     * goroutine. */
     if (same && does->self.to == GOTRACE_STATE_NOT_EXIST &&
         !(next = gt_goroutine_get(&f->v2->goroutines, id)))
         return gt_v2_refused(f);
     f->g = NULL;
-    gt_v2_out *out = emit_made(f, GOTRACE_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
-                               GOTRACE_STATE_RUNNING);
+    gt_v2_out *out = emit_derived(f, GOTRACE_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
+                                  GOTRACE_STATE_RUNNING);
     out->cause = cause;
     change_other(f, does, next);
     return GT_FOLLOW_DONE;
 }
 
-/* The thread's proc goes the way of its goroutine. Source: advanceGoDestroySyscall: the thread's id
- * may be used again, so its proc is left where it is. */
+/* Changes the thread's proc according to the row. Source: advanceGoDestroySyscall: the thread's id
+ * may be used again, so its proc is unbound. */
 static void change_own_proc(gt_follow *f, const gotrace_semantics *does)
 {
     if (f->p && does->numbered) {
@@ -411,11 +413,11 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
     }
-    /* A proc goes the way of a goroutine that is there. */
+    /* The proc changes only if there is a goroutine. */
     bool with_proc = does->proc.to && f->g;
     if (with_proc && does->proc.to == GOTRACE_STATE_ABANDONED && f->p)
-        emit_made(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
-                  GOTRACE_STATE_IDLE);
+        emit_derived(f, GOTRACE_V2_ProcSteal, f->p->id, 0, f->p->id, GOTRACE_STATE_RUNNING,
+                     GOTRACE_STATE_IDLE);
     gt_v2_emit_transition(f, f->e->type, f->g ? f->g->id : 0, does->self.from, does->self.to);
     if (with_proc)
         change_own_proc(f, does);
@@ -459,7 +461,7 @@ gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what)
                                                                                  : gt_v2_refused(f);
 }
 
-/* The event needs a proc that is wanted so, and it is not: it is believed. */
+/* The required proc is not ready: reports it and accepts the event as recorded. */
 static gt_followed proc_not_ready(gt_follow *f, uint64_t id, const char *wanted, uint64_t seq,
                                   gt_v2_proc **p)
 {
@@ -486,7 +488,7 @@ static gt_followed proc_stop(gt_follow *f, const gotrace_semantics *does)
     return GT_FOLLOW_DONE;
 }
 
-/* The thread from which a proc is taken, checked. */
+/* Finds and checks the thread from which a proc is taken. */
 static bool find_victim(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
 {
     uint64_t m = f->e->args[2];
@@ -508,7 +510,7 @@ static bool find_victim(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
     return go_on;
 }
 
-/* The proc that the first argument names starts, or is taken. */
+/* The proc in the first argument starts, or is taken. */
 GT_INLINE gt_followed follow_named_proc(gt_follow *f, const gotrace_semantics *does)
 {
     uint64_t id = f->e->args[0], seq = f->e->args[1];
@@ -560,7 +562,7 @@ GT_INLINE gt_followed follow_transition(gt_follow *f, const gotrace_semantics *d
     return does->numbered ? follow_named_proc(f, does) : proc_stop(f, does);
 }
 
-/* What a row says, done. Each row is expanded in dispatch: what it says are constants here. */
+/* Applies a row. Expanded for each row in dispatch, so that *does is constant. */
 GT_INLINE gt_followed follow_row(gt_follow *f, const gotrace_semantics *does)
 {
     switch ((gotrace_kind)does->kind) {
@@ -607,7 +609,7 @@ static gt_followed dispatch(gt_follow *f)
 #undef N
 #undef E
 #undef T
-    default: return GT_FOLLOW_FAILED; /* no timed record: cursors deliver none */
+    default: return GT_FOLLOW_FAILED; /* not a timed record: cursors do not return it */
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * follow.h - between the order of v2 events and what they do.
+ * follow.h - interface between the order of v2 events and their effects.
  */
 #ifndef GT_V2_FOLLOW_H
 #define GT_V2_FOLLOW_H
@@ -8,20 +8,21 @@
 
 #include "read/v2/v2.h"
 
-/* What cursors wait for, in gt_waits: a goroutine's status (GT_G_*) at a sequence number, or: */
+/* What cursors wait for, in gt_waits: the status of a goroutine (GT_G_*) at a sequence number, or
+ * one of these. */
 enum {
-    GT_WAIT_GC = 0,     /* the GC's sequence number; of id 0 */
-    GT_WAIT_IDLE = 5,   /* a proc that is idle, at a sequence number */
-    GT_WAIT_STEAL = 6,  /* a proc in a system call, likewise */
-    GT_WAIT_THREAD = 7, /* a thread that has lost its proc; no sequence number */
+    GT_WAIT_GC = 0,     /* the GC's sequence number; id 0 */
+    GT_WAIT_IDLE = 5,   /* an idle proc, at a sequence number */
+    GT_WAIT_STEAL = 6,  /* a proc in a system call, at a sequence number */
+    GT_WAIT_THREAD = 7, /* a thread that lost its proc; no sequence number */
 };
 
 typedef enum gt_followed { GT_FOLLOW_DONE, GT_FOLLOW_WAIT, GT_FOLLOW_FAILED } gt_followed;
 
-/* Let the cursor's event happen, or let the cursor wait. */
+/* Handles the cursor's event, or parks the cursor. */
 gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor *cursor);
 
-/* The earliest that waits for this is ready. */
+/* Wakes the earliest cursor that waits for this. */
 void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what);
 
 static inline void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what)
@@ -30,17 +31,17 @@ static inline void gt_v2_wake(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8
         gt_v2_wake_parked(v2, id, seq, what);
 }
 
-/* An event being followed, in the context of its thread as it stands before it. */
+/* The event being handled, with the context of its thread before it. */
 typedef struct gt_follow {
     gotrace_reader *reader;
     struct gt_v2 *v2;
     gt_v2_cursor *c;
     const gt_v2_event *e;
-    gt_v2_thread *t; /* NULL: on no thread */
+    gt_v2_thread *t; /* NULL: no thread */
     gt_goroutine *g; /* NULL: none */
     gt_v2_proc *p;   /* NULL: none */
     uint64_t generation;
-    bool initial; /* it is the first generation that has events. Source: ordering.initialGen */
+    bool initial; /* the first generation with events. Source: ordering.initialGen */
     bool suspect;
 } gt_follow;
 
@@ -53,10 +54,10 @@ const char *gt_v2_name_of(const gt_follow *f);
 const char *gt_v2_status_name(uint8_t status);
 const char *gt_v2_proc_status_name(uint8_t status);
 
-/* Memory, or a limit, was refused. */
+/* Memory or a limit was refused. */
 gt_followed gt_v2_refused(const gt_follow *f) __attribute__((cold));
 
-/* What an event needs of its thread: GOTRACE_NEEDS_*. Source: validateCtx. */
+/* Checks the event's requirements of its thread: GOTRACE_NEEDS_*. Source: validateCtx. */
 bool gt_v2_context_report(gt_follow *f, unsigned needs) __attribute__((cold));
 
 static inline bool gt_v2_context(gt_follow *f, unsigned needs)
@@ -68,7 +69,8 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
     return good || gt_v2_context_report(f, needs);
 }
 
-/* Deliver the event, in the context as it stands. Where nobody looks at it, its time will do. */
+/* Adds the event to the output, in the current context. If nobody reads the output, only its time
+ * is set. */
 static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
 {
     gt_v2_out *out = &f->v2->out[f->v2->out_count++];
@@ -102,7 +104,7 @@ static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint6
     return out;
 }
 
-/* States as delivered, by the status on the wire: GT_G_*, GT_P_*, or 0. */
+/* States of the common model by status code: GT_G_*, GT_P_*, or 0. */
 extern const uint8_t gt_v2_shown[5], gt_v2_shown_proc[5];
 
 void gt_v2_bind_goroutine(gt_v2_thread *thread, gt_goroutine *g);

@@ -1,9 +1,9 @@
 /*
- * index.c - which batches a v2 file has.
+ * index.c - the batches of a v2 file.
  *
- * Batches tell their size, so that only their headers are looked at. A generation's batches follow
- * each other; from 1.26 on a record says that it is complete.
- * Source: Go 1.27, internal/trace/generation.go and batch.go.
+ * Batches contain their size, so only their headers are read. The batches of a generation are
+ * consecutive; from 1.26 on a record marks its end. Source: Go 1.27, internal/trace/generation.go
+ * and batch.go.
  */
 #include <string.h>
 
@@ -15,11 +15,11 @@ typedef struct look {
     gotrace_reader *reader;
     struct gt_v2 *v2;
     uint8_t bytes[LOOK];
-    uint64_t base; /* of bytes[0] */
+    uint64_t base; /* offset of bytes[0] */
     size_t have;
-    uint64_t at; /* the next header */
+    uint64_t at; /* offset of the next header */
     bool damaged;
-    bool open; /* a generation is being gathered */
+    bool open; /* the last generation is not complete */
 } look;
 
 static gt_place place(const look *l)
@@ -27,8 +27,8 @@ static gt_place place(const look *l)
     return (gt_place){l->at, l->v2->batch_count, GOTRACE_NO_OFFSET};
 }
 
-/* Have the bytes at l->at at hand, as many as a header may take or as there are. */
-static const uint8_t *look_at(look *l, size_t *n)
+/* Makes the bytes at l->at available: a maximal header, or all that are left. */
+static const uint8_t *peek_header(look *l, size_t *n)
 {
     if (l->at < l->base || l->at + HEADER_MAX > l->base + l->have) {
         if (gotrace_source_read(l->reader->source, l->at, l->bytes, LOOK, &l->have,
@@ -65,7 +65,7 @@ static bool open_generation(look *l, uint64_t number)
     return true;
 }
 
-/* Does the batch belong to the generation being gathered, or does it begin another? */
+/* Adds the batch to the current generation, or begins another. */
 static bool place_in_generation(look *l, uint64_t number)
 {
     if (l->open && last_generation(l)->summary.generation == number)
@@ -130,18 +130,18 @@ static bool add_batch(look *l, const gt_batch *batch, uint64_t end)
     g->count++;
     g->summary.batches++;
     g->summary.bytes += end - l->at;
-    /* A time of 0 counts as none. Source: readGeneration, minTs. */
+    /* A time of 0 means none. Source: readGeneration, minTs. */
     if (g->summary.begin == 0 || batch->time < g->summary.begin)
         g->summary.begin = batch->time;
     return true;
 }
 
-/* The header of a batch, or what stands in its place. */
+/* Reads the header of a batch. */
 static bool read_batch(look *l)
 {
     size_t n;
     uint64_t v[5] = {0}; /* (experiment,) generation, thread, time, size */
-    const uint8_t *start = look_at(l, &n), *p = start;
+    const uint8_t *start = peek_header(l, &n), *p = start;
     if (!start)
         return false;
     gotrace_summary *summary = &l->reader->summary;

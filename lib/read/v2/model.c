@@ -1,5 +1,5 @@
 /*
- * model.c - what a v2 event means; and the beginning and end of reading.
+ * model.c - converts v2 events to gotrace_event; begin and end of reading.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@ static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t stri
     event->text = gotrace_reader_string(reader, string, &event->text_size);
 }
 
-/* Why a goroutine stops running, kept as long as the reader. */
+/* The reason why a goroutine stops running, valid as long as the reader. */
 static const char *reason_of(gotrace_reader *reader, uint64_t string)
 {
     struct gt_v2 *v2 = reader->v2;
@@ -25,7 +25,7 @@ static const char *reason_of(gotrace_reader *reader, uint64_t string)
     return kept;
 }
 
-/* Of a transition: where a new goroutine starts, or why one stops running. */
+/* For a transition: where a new goroutine starts, or why one stops running. */
 static void fill_transition(gotrace_reader *reader, const gt_v2_shape *shape, const gt_v2_out *out,
                             gotrace_event *event)
 {
@@ -50,7 +50,7 @@ static void fill_task_end(const gt_v2_out *out, gotrace_event *event)
     event->text_size = out->task->name_size;
 }
 
-/* What depends on more than the type. */
+/* Fields that depend on more than the type. */
 static void fill_details(gotrace_reader *reader, const gt_v2_shape *shape, const gt_v2_out *out,
                          gotrace_event *event)
 {
@@ -95,8 +95,8 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     const struct gt_v2 *v2 = reader->v2;
     const gt_v2_shape *shape = &v2->shapes[out->type];
     bool stack = shape->flags & GOTRACE_SPEC_STACK;
-    /* Each field by itself: to clear all of it first takes longer than the rest of this. The sync
-     * event before the first one is told at its time. */
+    /* Set field by field: clearing the whole struct first takes longer than the rest. The sync
+     * before the first event has time 0. */
     event->time = reader->first_ticks != 0 ? gt_v2_since_start(reader, out->time) : 0;
     event->ticks = (uint64_t)out->time;
     event->offset = out->offset;
@@ -129,7 +129,7 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* Names kept as long as the reader: few, for they are those of tasks, regions and reasons. */
+/* Strings that live as long as the reader. Few: names of tasks and regions, and reasons. */
 struct gt_names {
     gt_map by_hash; /* value: the first name with that hash */
     gt_arena arena;
@@ -177,7 +177,7 @@ void gt_names_free(gotrace_reader *reader, struct gt_v2 *v2)
     v2->names = NULL;
 }
 
-/* ---- beginning and end --------------------------------------------------------------------- */
+/* ---- begin and end --------------------------------------------------------------------------- */
 
 bool gt_v2_start(gotrace_reader *reader)
 {
@@ -234,7 +234,7 @@ void gt_v2_free(gotrace_reader *reader)
     if (!v2)
         return;
     gt_v2_end(reader);
-    gt_names_free(reader, v2); /* events gave them out, for as long as the reader */
+    gt_names_free(reader, v2); /* events refer to them as long as the reader exists */
     gt_table_free(&v2->strings);
     gt_table_free(&v2->stacks);
     gt_free(&reader->heap, v2->batches, v2->batch_capacity * sizeof *v2->batches);

@@ -1,6 +1,6 @@
 /*
- * status.c - what a generation says of how things stand when it begins; and what lasts: the GC,
- * sweeps, assists, stopped worlds, tasks and regions.
+ * status.c - statuses at the start of a generation; ranges (GC, sweeps, assists, stop-the-world),
+ * tasks and regions.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@ static unsigned long long num(uint64_t n)
 
 /* ---- statuses ------------------------------------------------------------------------------ */
 
-static gt_followed not_a_status(gt_follow *f, gotrace_rule rule, const char *what, uint64_t id,
-                                uint64_t status)
+static gt_followed report_bad_status(gt_follow *f, gotrace_rule rule, const char *what, uint64_t id,
+                                     uint64_t status)
 {
     if (!GT_BROKEN(f, rule, "%s %llu has status %llu, which is none", what, num(id), num(status)))
         return GT_FOLLOW_FAILED;
@@ -26,7 +26,7 @@ gt_followed gt_v2_proc_status(gt_follow *f)
 {
     uint64_t id = f->e->args[0], status = f->e->args[1];
     if (status > GT_P_ABANDONED)
-        return not_a_status(f, GOTRACE_RULE_STATUS_PROC, "proc", id, status);
+        return report_bad_status(f, GOTRACE_RULE_STATUS_PROC, "proc", id, status);
     gt_v2_proc *p = gt_v2_proc_of(f, id, false);
     uint8_t from = gt_v2_shown_proc[status];
     gt_v2_thread *holder = f->t;
@@ -48,7 +48,7 @@ gt_followed gt_v2_proc_status(gt_follow *f)
             return gt_v2_refused(f);
     }
     if (promoted) {
-        /* It is about to be stolen, and some other thread says so: show it where it is bound. */
+        /* Another thread is about to take it: report it on the thread it is bound to. */
         holder = p->holder; /* Source: advanceProcStatus */
         if (!holder && !GT_BROKEN(f, GOTRACE_RULE_STATUS_PROC,
                                   "proc %llu is in a system call, but no thread has it", num(id)))
@@ -72,8 +72,8 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     return GT_FOLLOW_DONE;
 }
 
-/* The goroutine is in a system call on a thread, this one or another. *ok is false when reading is
- * to stop. */
+/* Binds a goroutine in a system call to a thread, this one or another. *ok is false if reading must
+ * stop. */
 static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out *out)
 {
     if (m == GT_V2_NO_ID)
@@ -112,7 +112,7 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
 {
     uint64_t id = f->e->args[0], m = f->e->args[1], status = f->e->args[2];
     if (status > GT_G_WAITING)
-        return not_a_status(f, GOTRACE_RULE_STATUS_GOROUTINE, "goroutine", id, status);
+        return report_bad_status(f, GOTRACE_RULE_STATUS_GOROUTINE, "goroutine", id, status);
     gt_goroutine *g = gt_goroutine_find(&f->v2->goroutines, id);
     uint8_t from = gt_v2_shown[status];
     if (g) {
@@ -160,7 +160,7 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
     uint64_t seq = f->e->args[0];
     bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN,
          ends = does->kind == GOTRACE_KIND_RANGE_END;
-    /* Nothing is known of the cycle yet. */
+    /* Nothing is known about the cycle yet. */
     bool first = begins ? v2->gc == GT_GC_UNDETERMINED : !ends && f->initial;
     if (!first && seq != v2->gc_seq + 1) {
         if (!f->c->forced)
@@ -198,9 +198,10 @@ static const char *string_of(gt_follow *f, uint64_t id, size_t *size)
     return entry ? (const char *)entry->bytes : "";
 }
 
-/* A range that the first generation that has events reports as active was not seen to begin. */
-static bool check_edge(gt_follow *f, const gotrace_semantics *does, bool active, const char *begins,
-                       const char *ends)
+/* Checks a begin or end. A range that the first generation with events records as active had no
+ * begin. */
+static bool check_range_edge(gt_follow *f, const gotrace_semantics *does, bool active,
+                             const char *begins, const char *ends)
 {
     bool opens = does->kind == GOTRACE_KIND_RANGE_BEGIN ||
                  (does->kind == GOTRACE_KIND_RANGE_ACTIVE && f->initial);
@@ -217,8 +218,8 @@ static bool sweep(gt_follow *f, const gotrace_semantics *does)
     }
     if (!p)
         return true;
-    bool good = check_edge(f, does, p->sweeping, "the proc is sweeping already",
-                           "the proc is not sweeping");
+    bool good = check_range_edge(f, does, p->sweeping, "the proc is sweeping already",
+                                 "the proc is not sweeping");
     p->sweeping = does->kind != GOTRACE_KIND_RANGE_END;
     return good;
 }
@@ -233,20 +234,21 @@ static bool assist(gt_follow *f, const gotrace_semantics *does)
     }
     if (!g)
         return true;
-    bool good = check_edge(f, does, g->assisting, "the goroutine is assisting already",
-                           "the goroutine is not assisting");
+    bool good = check_range_edge(f, does, g->assisting, "the goroutine is assisting already",
+                                 "the goroutine is not assisting");
     g->assisting = does->kind != GOTRACE_KIND_RANGE_END;
     return good;
 }
 
-/* The reason is given in one generation and asked for in the next, whose strings are others. */
+/* The reason is needed in a later generation, whose strings differ, so it is kept. */
 static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *out)
 {
     gt_goroutine *g = f->g;
     if (!g)
         return true;
-    bool good = check_edge(f, does, g->stopping, "the goroutine has stopped the world already",
-                           "the goroutine has not stopped the world");
+    bool good = check_range_edge(f, does, g->stopping,
+                                 "the goroutine has stopped the world already",
+                                 "the goroutine has not stopped the world");
     if (does->kind == GOTRACE_KIND_RANGE_BEGIN) {
         size_t size;
         const char *reason = string_of(f, f->e->args[0], &size);
@@ -284,7 +286,7 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->tasks, id);
     f->reader->summary.tasks++;
     uint64_t parent = f->e->args[1];
-    if (parent == 0) /* no parent, not the background task */
+    if (parent == 0) /* 0: no parent; not the background task */
         parent = GT_V2_NO_ID;
     out->args[1] = parent;
     if (task && !GT_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
@@ -342,7 +344,7 @@ static bool region(gt_follow *f, bool begins)
         return true;
     if (begins)
         return region_begin(f, name);
-    if (f->g->region_count == 0) /* it began before tracing did */
+    if (f->g->region_count == 0) /* it began before the trace */
         return true;
     const gt_region *inner = &f->g->regions[--f->g->region_count];
     const char *open = (const char *)(uintptr_t)inner->name;
