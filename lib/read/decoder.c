@@ -342,7 +342,7 @@ static inline void deliver(gotrace_decoder *d, unsigned type, unsigned form,
     record->width_count = (size_t)(widths_end - d->widths);
 }
 
-/* Fill d->record from its parts in memory. GOTRACE_OK: the record is to be passed over. */
+/* Fills d->record from its parts. GOTRACE_OK: skip the record. */
 static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_frame *frame)
 {
     gotrace_record *record = &d->record;
