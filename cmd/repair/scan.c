@@ -135,8 +135,10 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
     *size = v[3];
     b->body = (size_t)(p - r->bytes);
     b->padded = p - last >= WIDEST;
-    /* No process has so many generations, and no machine is up for so long. */
-    return v[0] > 0 && v[0] < UINT64_C(1) << 40 && v[2] < UINT64_C(1) << 62 && v[3] <= PARTS_MOST;
+    /* No process has so many generations, and no machine is up for so long. A size that cannot
+     * be is damaged, if it is padded as a tracer's. */
+    return v[0] > 0 && v[0] < UINT64_C(1) << 40 && v[2] < UINT64_C(1) << 62 &&
+           (v[3] <= PARTS_MOST || b->padded);
 }
 
 static parts_kind v2_kind(const repair *r, size_t at)
@@ -220,8 +222,8 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
         return false;
     if (!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size)
         return false;
-    size_t claimed = b->body + (size_t)size;
-    bool inside = size <= r->size - b->body;
+    bool inside = size <= PARTS_MOST && size <= r->size - b->body;
+    size_t claimed = inside ? b->body + (size_t)size : r->size;
     if (b->is_experiment) {
         b->end = claimed;
         return inside && (sure || v2_boundary(r, claimed));

@@ -177,6 +177,7 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
     }
     reader->limits = gt_limits(config);
     reader->summary.version = version;
+    reader->damaged_from = INT64_MAX;
     reader->summary.size = gotrace_source_size(source);
     reader->summary.header_bytes = GT_HEADER_SIZE;
     reader->progress_total = gt_is_v2(version) ? reader->summary.size : 2 * reader->summary.size;
@@ -377,6 +378,29 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     if (reader->v2)
         return gt_v2_check(reader) ? finish(reader) : GOTRACE_ERROR;
     return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
+}
+
+bool gt_examine(gotrace_reader *reader)
+{
+    gotrace_config config = reader->config;
+    gotrace_reader *other = NULL;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    reader->examined = true;
+    bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK;
+    if (done) {
+        other->exact = true;
+        done = gotrace_reader_check(other) == GOTRACE_END;
+    }
+    if (done)
+        reader->damaged_from = other->damaged_from;
+    for (size_t i = 0; done && reader->v2 && i < reader->v2->generation_count; i++)
+        reader->v2->generations[i].damaged = other->v2->generations[i].damaged;
+    if (!done)
+        reader->error = other ? *gotrace_reader_error(other) : error;
+    gotrace_reader_close(other);
+    return done || gt_fail(reader);
 }
 
 /* ---- what is known ------------------------------------------------------------------------- */

@@ -84,17 +84,30 @@ struct gotrace_reader {
     gt_faults faults;
     bool stopped; /* on_problem said so */
     bool quiet;   /* a preparing pass: problems are not reported */
+    /* What waits for a lost event does so only where the trace is damaged; see gt_examine. */
+    bool exact;           /* this reader finds that out: events wait for as long as it takes */
+    bool examined;        /* it is known */
+    int64_t damaged_from; /* v1: ticks of the first event that waits in vain, INT64_MAX: none */
 };
+
+/* Clocks of threads differ by less in most traces. What waits for longer than that waits for an
+ * event that is lost or altered, or the clocks are far apart. */
+enum { GT_PATIENCE_NS = 2000 };
+
+/* Find out where the trace is damaged: read all of it with another reader, which lets events wait
+ * for as long as it takes, as Go's does. v1: in damaged_from; v2: in each generation. False when
+ * reading cannot go on. */
+bool gt_examine(gotrace_reader *reader) __attribute__((cold));
 
 /* Report a problem: count it and call on_problem. Returns false if reading has to stop. Cold, so
  * that the code for problems is separate from the code for every event. */
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/* Reading cannot go on; reader->error has been set. Returns false for `return gt_fail(reader)`. */
 /* No further problem follows from the last fault: sum up what did. */
 bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
 
+/* Reading cannot go on; reader->error has been set. Returns false for `return gt_fail(reader)`. */
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 

@@ -119,14 +119,6 @@ uint32_t gt_waits_release(gt_waits *w)
     return take_root(w, key, (uint32_t)gt_map_get(&w->queues, key));
 }
 
-const uint32_t *gt_waits_clear(gt_waits *w, size_t *count)
-{
-    *count = w->parked_count;
-    w->parked_count = 0;
-    gt_map_free(&w->queues);
-    return w->parked;
-}
-
 void gt_waits_free(gt_waits *w)
 {
     if (!w->queues.heap)

@@ -46,8 +46,6 @@ static inline int64_t gt_waits_earliest(const gt_waits *waits)
 /* The earliest cursor of all, which waits no longer. There is one. */
 uint32_t gt_waits_release(gt_waits *waits);
 
-/* Nobody waits any longer. Returns those who did, until the next call. */
-const uint32_t *gt_waits_clear(gt_waits *waits, size_t *count);
 void gt_waits_free(gt_waits *waits);
 
 #endif

@@ -106,7 +106,9 @@ def batches_v1(b, version):
             p += n
         if code == 1:
             found.append(Batch(at=at, body=p, owner=args[0], time=args[-1], args=args, gen=0,
-                               events=0, tables=False, codes=collections.Counter()))
+                               events=0, tables=False, codes=collections.Counter(), untimed=[]))
+        elif found and code not in V1_TIMED:
+            found[-1].untimed.append((at, p))
         if found:
             found[-1].end = p
             if code in V1_TIMED:

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # A part of what damage.py, headless.py and flips.py do, always the same: traces damaged and repaired,
-# files that are no traces, and traces with one flipped bit, read as they are.
+# files that are no traces, and traces with one flipped bit or ten, read as they are.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export GOTRACE="${BUILD:-build}/gotrace"
 
 # A sanitizer takes its time.
-places=10 files=8 flips=214
-nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20
+places=10 files=8 flips=214 tens=40
+nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20 tens=4
 
 {
     tests/repair/damage.py --check -n $places -s 1
     tests/repair/headless.py --check -n $files -s 1 --most 50000
     tests/repair/flips.py --check -n $flips -s 1
+    tests/repair/flips.py --check -n $tens -s 1 -b 10
 } | awk '
     /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5; n++; next }
     { print }
-    END { if (n != 3) { print "FAIL a script did not end as it should"; f++ }; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+    END { if (n != 4) { print "FAIL a script did not end as it should"; f++ }; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'

@@ -120,6 +120,62 @@ START_TEST(sequence_numbers_against_clocks)
 }
 END_TEST
 
+/* The same, by far more than events wait for where one is lost. */
+START_TEST(sequence_numbers_against_distant_clocks)
+{
+    enum { FAR = 1000000000 };
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 1, 1);
+    FORGE(&f, GoStart, 1, 7, 1);
+    FORGE(&f, Batch, 0, FAR);
+    FORGE(&f, GCSweepStart, 1, 0);
+    FORGE(&f, GoCreate, 1, 7, 0, 0);
+    FORGE(&f, GCSweepDone, 1, 0, 0);
+    forge_finish(&f);
+    open_forged(&t, &f);
+    expect(&t, GOTRACE_V1_GCSweepStart, 0, FAR + 1, 0);
+    expect(&t, GOTRACE_V1_GoCreate, 0, FAR + 2, 0);
+    expect(&t, GOTRACE_V1_GoStart, 1, 2, 7);
+    expect(&t, GOTRACE_V1_GCSweepDone, 0, FAR + 3, 0);
+    ck_assert_uint_eq(t.problems, 1);
+    ck_assert_int_eq(t.problem.rule, GOTRACE_RULE_TIME_ORDER);
+    close_forged(&t, &f);
+}
+END_TEST
+
+/* What waits for a lost event is taken at its time, and so is what comes after it. */
+START_TEST(lost_events_hold_up_no_others)
+{
+    open_trace t;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 0);
+    FORGE(&f, GoCreate, 1000, 7, 0, 0);
+    FORGE(&f, GoStart, 1000, 7, 1);
+    FORGE(&f, GoBlock, 1000, 0); /* what unblocks it is lost */
+    FORGE(&f, GCSweepStart, 100000, 0);
+    FORGE(&f, GCSweepDone, 100000, 0, 0);
+    FORGE(&f, Batch, 1, 10000);
+    FORGE(&f, GoStart, 1000, 7, 3);
+    FORGE(&f, GoSched, 1000, 0);
+    FORGE(&f, GoStart, 120000, 7, 4);
+    FORGE(&f, Frequency, 1000000000);
+    open_forged(&t, &f);
+    expect(&t, GOTRACE_V1_GoCreate, 0, 1000, 0);
+    expect(&t, GOTRACE_V1_GoStart, 0, 2000, 7);
+    expect(&t, GOTRACE_V1_GoBlock, 0, 3000, 7);
+    ck_assert_uint_eq(t.problems, 0);
+    expect(&t, GOTRACE_V1_GoStart, 1, 11000, 7);
+    ck_assert_uint_gt(t.problems, 0);
+    ck_assert_int_eq(t.problem.rule, GOTRACE_RULE_ORDER_SEQUENCE);
+    expect(&t, GOTRACE_V1_GoSched, 1, 12000, 7);
+    expect(&t, GOTRACE_V1_GCSweepStart, 0, 103000, 0);
+    expect(&t, GOTRACE_V1_GoStart, 1, 132000, 7);
+    expect(&t, GOTRACE_V1_GCSweepDone, 0, 203000, 0);
+    close_forged(&t, &f);
+}
+END_TEST
+
 /* Local variants are the full ones, without a number of their own. */
 START_TEST(local_variants)
 {
@@ -779,6 +835,8 @@ int main(void)
     TCase *order = tcase_create("order");
     tcase_add_test(order, sequence_numbers_order);
     tcase_add_test(order, sequence_numbers_against_clocks);
+    tcase_add_test(order, sequence_numbers_against_distant_clocks);
+    tcase_add_test(order, lost_events_hold_up_no_others);
     tcase_add_test(order, local_variants);
     tcase_add_test(order, system_calls_end_when_they_ended);
     tcase_add_test(order, system_calls_that_do_not_block);

