@@ -63,8 +63,10 @@ LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 LIB_CFLAGS += -Ilib
 PROGRAM_CFLAGS := -fPIE -Ilib -I.
 LIB_LIBS := -lzstd -lz
-PROGRAM_LIBS := -ljansson -lcbor -lzstd -lz
-CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
+PROGRAM_LIBS := -lcbor -lzstd -lz
+# The tests and the fuzz targets read JSON that the program writes with a parser of its own.
+JSON_LIBS := -ljansson
+CHECK_LIBS := $(JSON_LIBS) -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- what there is -----------------------------------------------------------------------------
 
@@ -116,8 +118,8 @@ $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLA
 
 # Says what to do, once, where a needed library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd, zlib, jansson and libcbor: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, zlib and libcbor: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
@@ -189,7 +191,7 @@ $(B)/fuzz/replay_%: $(B)/obj/fuzz/fuzz_%.o $(B)/obj/fuzz/driver.o $(FUZZ_HELPERS
 		$(B)/libprogram.a $(B)/libgotrace.a
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
+	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(JSON_LIBS)
 
 # With AFL the compiler's own driver comes in place of libFuzzer, and the mutator is a library of AFL's.
 $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/libprogram.a \
@@ -198,7 +200,7 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/li
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) -o $@ $< \
 		$(if $(AFL)$(filter $(FUZZ_BYTES),$*),,$(FUZZ_MUTATOR)) $(FUZZ_HELPERS) \
-		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS)
+		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS) $(JSON_LIBS)
 
 # AFL++ loads it into itself.
 MUTATOR_SRC := $(FORMATS_SRC) $(foreach folder,gen mutate parts repair,$(call sources,cmd/$(folder)))

@@ -160,11 +160,11 @@ sweep_disk() {
 cp "$traces/go1.19-chan.trace" v1.trace
 cp "$traces/go1.26-gens.trace" v2.trace
 cp "$traces/go1.26-user.trace" user.trace
-# Strings as long as what jansson has room for before it asks for more.
+# Strings with escapes, which take memory of their own.
 {
     echo '{"trace":"go 1.19","records":[{"event":"Batch","p":0,"ticks":1}'
     for size in 14 30; do
-        printf ',{"event":"String","id":%d,"data":"%*s"}\n' $size $size x
+        printf ',{"event":"String","id":%d,"data":"%*s\\u0041"}\n' $size $size x
     done
     echo ']}'
 } >short.json
