@@ -307,8 +307,8 @@ static bool write_v1(parts_merge *m)
         string = above(&m->parts[i].in.strings, string);
         stack = above(&m->parts[i].in.stacks, stack);
     }
-    parts_intern_clear(&m->strings, string);
-    parts_intern_clear(&m->stacks, stack);
+    parts_intern_clear(&m->strings, &m->memory, string);
+    parts_intern_clear(&m->stacks, &m->memory, stack);
     for (size_t i = 0; i < m->job.count; i++) {
         m->part = &m->parts[m->positions[i]];
         m->part->same = true;
@@ -377,7 +377,7 @@ static bool intern_generation(parts_merge *m, const parts_batch *first, const pa
             parts_table_sort(table, 0);
             fresh = above(table, fresh);
         }
-        parts_intern_clear(kind == PARTS_STRINGS ? &m->strings : &m->stacks, fresh);
+        parts_intern_clear(kind == PARTS_STRINGS ? &m->strings : &m->stacks, &m->memory, fresh);
         for (const parts_batch *b = first; b < end; b++) {
             m->part = &m->parts[b->input];
             if (is_last_of_part(b, end) && (!merge_source(m, b->input, m->error) ||

@@ -27,6 +27,7 @@
 #include "formats/formats.h"
 #include "formats/common/idmap.h"
 #include "formats/common/idpool.h"
+#include "core/lookup.h"
 #include "formats/common/narrow.h"
 #include "formats/common/spool.h"
 #include "formats/common/segment_list.h"
@@ -151,14 +152,11 @@ enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
 typedef struct chrome_frames {
     gotrace_reader *reader;
     idmap stacks;       /* stack id to number of its innermost frame */
-    idmap keys;         /* hash of a text to its number */
     segment_list texts; /* text_entry by number */
     segment_list nodes;
-    uint64_t seed;
-    bool by_generation; /* v2: ids are valid for one generation */
-    uint32_t *table;    /* hash table of nodes by parent and frame; 0: free */
-    size_t table_size;
-    gotrace_frame *buffer; /* frames of one stack */
+    gt_lookup by_text, by_frame; /* numbers of texts, and of nodes by frame and parent */
+    bool by_generation;          /* v2: ids are valid for one generation */
+    gotrace_frame *buffer;       /* frames of one stack */
     size_t buffer_size;
     /* Used by the writing thread: */
     uint32_t last_used;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/seeded_hash.h"
+#include "core/malloc.h"
 
 /* A frame with its callers. line is the PC in traces without names. */
 struct chrome_node {
@@ -35,7 +35,7 @@ typedef struct kept_text {
     size_t size;
 } kept_text;
 
-enum { FIRST_TABLE = 512, FRAME_BYTES = 48 };
+enum { FRAME_BYTES = 48 };
 
 void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
 {
@@ -43,10 +43,8 @@ void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
                               .by_generation = gotrace_reader_summary(reader)->version >=
                                                GOTRACE_FIRST_V2};
     idmap_init(&frames->stacks, sizeof(uint32_t));
-    idmap_init(&frames->keys, sizeof(uint32_t));
     frames->nodes.stride = sizeof(chrome_node);
     frames->texts.stride = sizeof(kept_text);
-    frames->seed = frames->stacks.seed;
 }
 
 void chrome_frames_forget(chrome_frames *frames)
@@ -62,9 +60,9 @@ void chrome_frames_free(chrome_frames *frames)
         free(((kept_text *)segment_list_at(&frames->texts, i))->bytes);
     segment_list_free(&frames->texts);
     segment_list_free(&frames->nodes);
-    idmap_free(&frames->keys);
+    gt_lookup_free(&frames->by_text, gt_malloc());
+    gt_lookup_free(&frames->by_frame, gt_malloc());
     idmap_free(&frames->stacks);
-    free(frames->table);
     free(frames->buffer);
 }
 
@@ -73,30 +71,47 @@ static const kept_text *text_of(const chrome_frames *frames, uint64_t number)
     return number != 0 ? segment_list_at(&frames->texts, (size_t)(number - 1)) : NULL;
 }
 
-uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
+static bool add_text(chrome_frames *frames, const char *bytes, size_t size)
 {
-    uint64_t key = hash_bytes(frames->seed, bytes, size);
-    uint32_t *known;
+    kept_text *text = segment_list_next(&frames->texts);
+    char *copy = text ? malloc(size + 1) : NULL;
 
-    for (; (known = idmap_find(&frames->keys, key)) != NULL; key++) {
-        const kept_text *text = text_of(frames, *known);
-        if (text->size == size && memcmp(text->bytes, bytes, size) == 0)
-            return *known;
-    }
-    char *copy = malloc(size + 1);
-    kept_text *text = copy ? segment_list_next(&frames->texts) : NULL;
-    known = text ? idmap_insert(&frames->keys, key) : NULL;
-    if (!known) {
-        free(copy);
-        frames->failed = true;
-        return 0;
-    }
+    if (!copy)
+        return false;
     if (size > 0)
         memcpy(copy, bytes, size);
     copy[size] = '\0';
     *text = (kept_text){copy, size};
-    *known = (uint32_t)++frames->texts.count;
-    return *known;
+    frames->texts.count++;
+    return true;
+}
+
+static bool is_text(const kept_text *text, const char *bytes, size_t size)
+{
+    return text->size == size && memcmp(text->bytes, bytes, size) == 0;
+}
+
+uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
+{
+    gt_lookup *lookup = &frames->by_text;
+
+    if (!gt_lookup_reserve(lookup, gt_malloc())) {
+        frames->failed = true;
+        return 0;
+    }
+    size_t slot;
+    uint64_t hash = gt_hash_bytes(lookup->seed, bytes, size);
+    uint32_t number = gt_lookup_first(lookup, hash, &slot);
+    while (number && !is_text(text_of(frames, number), bytes, size))
+        number = gt_lookup_next(lookup, hash, &slot);
+    if (number)
+        return number;
+    if (!add_text(frames, bytes, size)) {
+        frames->failed = true;
+        return 0;
+    }
+    gt_lookup_put(lookup, slot, hash, (uint32_t)frames->texts.count);
+    return frames->texts.count;
 }
 
 const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size)
@@ -117,50 +132,32 @@ static bool same(const chrome_node *a, const chrome_node *b)
     return a->parent == b->parent && a->function_id == b->function_id && a->line == b->line;
 }
 
-/* The place in the table of a node, or the free one where it belongs. */
-static size_t place_of(const chrome_frames *frames, const chrome_node *node)
+static uint64_t hash_of(uint64_t seed, const chrome_node *node)
 {
-    uint64_t hash = hash_id(frames->seed, node->function_id);
-    hash = hash_add(frames->seed, hash, node->line);
-    hash = hash_add(frames->seed, hash, node->parent);
-    size_t i = (size_t)hash & (frames->table_size - 1);
-
-    while (frames->table[i] != 0 && !same(node_of(frames, frames->table[i]), node))
-        i = (i + 1) & (frames->table_size - 1);
-    return i;
-}
-
-/* The table is twice as long as the nodes. */
-static bool grow(chrome_frames *frames)
-{
-    if (2 * frames->nodes.count < frames->table_size)
-        return true;
-    size_t size = frames->table_size ? 2 * frames->table_size : FIRST_TABLE;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
-    free(frames->table);
-    frames->table = table;
-    frames->table_size = size;
-    for (size_t i = 0; i < frames->nodes.count; i++)
-        table[place_of(frames, segment_list_at(&frames->nodes, i))] = (uint32_t)(i + 1);
-    return true;
+    uint64_t hash = gt_hash_add(seed, gt_hash(seed, node->function_id), node->line);
+    return gt_hash_add(seed, hash, node->parent);
 }
 
 static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
 {
+    gt_lookup *lookup = &frames->by_frame;
     chrome_node *next = segment_list_next(&frames->nodes);
 
-    if (!next || !grow(frames)) {
+    if (!next || !gt_lookup_reserve(lookup, gt_malloc())) {
         frames->failed = true;
         return 0;
     }
-    size_t place = place_of(frames, node);
-    if (frames->table[place] == 0) {
-        *next = *node;
-        frames->table[place] = (uint32_t)++frames->nodes.count;
-    }
-    return frames->table[place];
+    size_t slot;
+    uint64_t hash = hash_of(lookup->seed, node);
+    uint32_t number = gt_lookup_first(lookup, hash, &slot);
+    while (number && !same(node_of(frames, number), node))
+        number = gt_lookup_next(lookup, hash, &slot);
+    if (number)
+        return number;
+    *next = *node;
+    number = (uint32_t)++frames->nodes.count;
+    gt_lookup_put(lookup, slot, hash, number);
+    return number;
 }
 
 /* A stack's frames into the buffer; how many. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/seeded_hash.h"
+#include "core/hash.h"
 
 struct chrome_region {
     chrome_region *around;
@@ -132,7 +132,7 @@ static const char unnamed[] = "region";
 /* Adds a reference to a name, for one more region; false if memory is refused. */
 static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *key)
 {
-    uint64_t hash = hash_bytes(u->names.seed, bytes, size);
+    uint64_t hash = gt_hash_bytes(u->names.seed, bytes, size);
     region_name *name;
 
     while ((name = idmap_find(&u->names, hash)) != NULL &&

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/common/seeded_hash.h"
+#include "core/hash.h"
 
 typedef idmap_slot slot;
 
@@ -14,7 +14,7 @@ void idmap_init(idmap *map, size_t value_size)
 {
     *map = (idmap){.value_size = value_size};
     map->stride = sizeof(slot) + (value_size + 7) / 8 * 8;
-    map->seed = hash_seed();
+    map->seed = gt_hash_seed();
 }
 
 static slot *slot_at(const idmap *map, size_t i)
@@ -30,7 +30,7 @@ static void *value_of(slot *s)
 /* Where a key would stand if nothing were in its way. */
 static size_t home_of(const idmap *map, uint64_t key)
 {
-    return (size_t)hash_id(map->seed, key) & (map->capacity - 1);
+    return (size_t)gt_hash(map->seed, key) & (map->capacity - 1);
 }
 
 /* The slot of a key, or the free one where it belongs. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formats/common/idmap.h"
-#include "formats/common/seeded_hash.h"
+#include "core/hash.h"
 
 enum { BLOCK = 256 /* objects */, FIRST_CAPACITY = 64 };
 
@@ -21,7 +21,7 @@ void idpool_init(idpool *pool, size_t size)
 {
     memset(pool, 0, sizeof *pool);
     pool->stride = sizeof(entry) + (size + 7) / 8 * 8;
-    pool->seed = hash_seed();
+    pool->seed = gt_hash_seed();
 }
 
 static entry *entry_of(const idpool *pool, uint32_t number)
@@ -34,7 +34,7 @@ static entry *entry_of(const idpool *pool, uint32_t number)
 static size_t slot_of(const idpool *pool, uint64_t id, uint64_t *tag)
 {
     size_t mask = pool->capacity - 1, i;
-    uint64_t hash = hash_id(pool->seed, id);
+    uint64_t hash = gt_hash(pool->seed, id);
 
     *tag = hash >> 32 << 32;
     for (i = hash >> 32 & mask; pool->slots[i] != 0; i = (i + 1) & mask) {

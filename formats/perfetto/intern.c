@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
-#include "formats/common/seeded_hash.h"
+#include "core/hash.h"
 
 enum {
     /* The incremental state is cleared when a table has this many entries, or names this many
@@ -44,7 +44,7 @@ void intern_init(perfetto *p)
     idmap_init(&in->frames, sizeof(frame_entry));
     idmap_init(&in->stacks, sizeof(uint64_t));
     idmap_init(&in->calls, sizeof(stack_entry));
-    in->seed = hash_seed();
+    in->seed = gt_hash_seed();
     in->most_entries = MOST_ENTRIES;
     in->most_name_bytes = MOST_NAME_BYTES;
     in->next_name = NAME_FIRST_FREE;
@@ -144,7 +144,7 @@ uint32_t intern_new_name(perfetto *p, const char *text, size_t size)
 /* The entry of a text, created without iids if it is new; NULL if memory is refused. */
 static name_entry *name_entry_of(perfetto *p, const char *text, size_t size)
 {
-    uint64_t key = hash_bytes(p->interned.seed, text, size);
+    uint64_t key = gt_hash_bytes(p->interned.seed, text, size);
 
     for (;; key++) {
         name_entry *name = idmap_find(&p->interned.names, key);
@@ -222,7 +222,7 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
     if (!reason || !*reason)
         return plain;
     /* Within a generation, a reason's address identifies it. */
-    size_t slot = (size_t)hash_id(p->interned.seed, (uintptr_t)reason + state) % STATE_NAMES;
+    size_t slot = (size_t)gt_hash(p->interned.seed, (uintptr_t)reason + state) % STATE_NAMES;
     if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
         char text[256];
         int size = snprintf(text, sizeof text, "%s (%.200s)", words[plain], reason);
@@ -300,9 +300,9 @@ static uint64_t intern_frame_of(perfetto *p, uint64_t pc, uint64_t line, uint64_
                                 uint64_t file)
 {
     const uint64_t seed = p->interned.seed;
-    uint64_t key = hash_add(seed, hash_id(seed, pc), line);
+    uint64_t key = gt_hash_add(seed, gt_hash(seed, pc), line);
 
-    key = hash_add(seed, hash_add(seed, key, function), file);
+    key = gt_hash_add(seed, gt_hash_add(seed, key, function), file);
 
     for (;; key++) {
         const frame_entry *f = idmap_find(&p->interned.frames, key);
@@ -350,7 +350,7 @@ static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
 static stack_entry *intern_call(perfetto *p, uint64_t caller, uint64_t frame)
 {
     const uint64_t seed = p->interned.seed;
-    uint64_t key = hash_add(seed, hash_id(seed, caller), frame);
+    uint64_t key = gt_hash_add(seed, gt_hash(seed, caller), frame);
 
     for (;; key++) {
         stack_entry *call = idmap_find(&p->interned.calls, key);

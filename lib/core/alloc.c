@@ -1,7 +1,8 @@
 #include "core/alloc.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/malloc.h"
 
 static uint64_t or_default(uint64_t set, uint64_t usual)
 {
@@ -28,24 +29,13 @@ gotrace_limits gt_limits(const gotrace_config *config)
                             .input = or_default(l.input, (uint64_t)1 << 36)};
 }
 
-static void *resize_with_malloc(void *ctx, void *block, size_t old_size, size_t new_size)
-{
-    (void)ctx;
-    (void)old_size;
-    if (new_size == 0) {
-        free(block);
-        return NULL;
-    }
-    return realloc(block, new_size);
-}
-
 void gt_heap_init(gt_heap *heap, const gotrace_config *config)
 {
     memset(heap, 0, sizeof *heap);
     if (config)
         heap->allocator = config->allocator;
     if (!heap->allocator.resize)
-        heap->allocator.resize = resize_with_malloc;
+        heap->allocator = gt_malloc();
     heap->limit = gt_limits(config).memory;
 }
 
@@ -78,6 +68,16 @@ void *gt_calloc(gt_heap *heap, size_t count, size_t size)
     if (block)
         memset(block, 0, count * size);
     return block;
+}
+
+static void *resize_in_heap(void *heap, void *block, size_t old_size, size_t new_size)
+{
+    return gt_resize(heap, block, old_size, new_size);
+}
+
+gotrace_allocator gt_allocator(gt_heap *heap)
+{
+    return (gotrace_allocator){.resize = resize_in_heap, .ctx = heap};
 }
 
 void gt_free(gt_heap *heap, void *block, size_t size)

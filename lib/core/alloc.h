@@ -32,6 +32,9 @@ void *gt_calloc(gt_heap *heap, size_t count, size_t size);
 
 void gt_free(gt_heap *heap, void *block, size_t size);
 
+/* The heap as an allocator, for what the program uses as well. */
+gotrace_allocator gt_allocator(gt_heap *heap);
+
 /* Makes room for at least `need` elements in a growing array; doubles its capacity. False if memory
  * is refused. */
 bool gt_grow(gt_heap *heap, void **array, size_t *capacity, size_t need, size_t element);

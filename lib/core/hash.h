@@ -3,15 +3,27 @@
  *
  * Ids and strings come from the file, whose author may have chosen them to collide. The hash
  * depends on a seed that differs from process to process, so no result may depend on it.
+ *
+ * Everything here is inline, so that formats and cmd can use it: the library exports none of it.
  */
 #ifndef GT_HASH_H
 #define GT_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
 
 /* The seed of this process; odd. */
-uint64_t gt_hash_seed(void);
+static inline uint64_t gt_hash_seed(void)
+{
+    /* Sixteen random bytes from the kernel; the first eight are the stack guard's. */
+    const char *given = (const char *)(uintptr_t)getauxval(AT_RANDOM);
+    uint64_t seed = (uint64_t)(uintptr_t)&seed;
+    if (given)
+        memcpy(&seed, given + 8, sizeof seed);
+    return (seed ^ 0x9e3779b97f4a7c15u) | 1;
+}
 
 /* Multiplies by the seed and folds the upper half of the product into the lower, which cannot be
  * inverted without the seed. A second mixing step avoids seeds that are bad for consecutive ids. */
@@ -30,7 +42,24 @@ static inline uint64_t gt_hash(uint64_t seed, uint64_t id)
     return folded ^ folded >> 32;
 }
 
-/* The same for a byte string. */
-uint64_t gt_hash_bytes(uint64_t seed, const void *bytes, size_t size);
+/* The hash of several ids: starts as that of the first, to which the others are added in turn. */
+static inline uint64_t gt_hash_add(uint64_t seed, uint64_t hash, uint64_t id)
+{
+    return gt_hash(seed, hash ^ id) + hash;
+}
+
+static inline uint64_t gt_hash_bytes(uint64_t seed, const void *bytes, size_t size)
+{
+    const uint8_t *p = bytes;
+    uint64_t hash = gt_hash_add(seed, seed, size);
+    for (uint64_t word = 0; size > 0; p += sizeof word) {
+        size_t part = size < sizeof word ? size : sizeof word;
+        word = 0;
+        memcpy(&word, p, part);
+        hash = gt_hash_add(seed, hash, word);
+        size -= part;
+    }
+    return hash;
+}
 
 #endif

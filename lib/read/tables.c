@@ -41,17 +41,22 @@ void gt_arena_free(gt_arena *arena)
 
 void gt_table_init(gt_table *table, gt_heap *heap)
 {
-    *table = (gt_table){.heap = heap, .arena = {.heap = heap}, .seed = gt_hash_seed()};
+    *table = (gt_table){.heap = heap, .arena = {.heap = heap}};
 }
 
-const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id)
+static uint32_t search_sparse(const gt_table *table, uint64_t hash, uint64_t id, size_t *slot)
 {
-    size_t mask = table->hashed_capacity - 1;
-    for (size_t i = (size_t)gt_hash(table->seed, id) & mask; table->hashed[i].bytes;
-         i = (i + 1) & mask)
-        if (table->hashed[i].id == id)
-            return &table->hashed[i];
-    return NULL;
+    uint32_t number = gt_lookup_first(&table->sparse_ids, hash, slot);
+    while (number && table->sparse[number - 1].id != id)
+        number = gt_lookup_next(&table->sparse_ids, hash, slot);
+    return number;
+}
+
+const gt_entry *gt_table_find_sparse(const gt_table *table, uint64_t id)
+{
+    size_t slot;
+    uint32_t number = search_sparse(table, gt_hash(table->sparse_ids.seed, id), id, &slot);
+    return number ? &table->sparse[number - 1] : NULL;
 }
 
 /* Ids below this go into the array: never many more slots than entries there are or may be. */
@@ -75,32 +80,20 @@ static gt_entry *dense_slot(gt_table *table, uint64_t id)
     return &table->dense[id];
 }
 
-static gt_entry *free_slot(gt_entry *slots, size_t capacity, uint64_t hash)
+/* A new entry for an id that has none. */
+static gt_entry *add_sparse(gt_table *table, uint64_t id)
 {
-    size_t mask = capacity - 1, i = (size_t)hash & mask;
-    while (slots[i].bytes)
-        i = (i + 1) & mask;
-    return &slots[i];
-}
-
-/* A free slot of the hash, which is kept at most half full. */
-static gt_entry *hashed_slot(gt_table *table, uint64_t id)
-{
-    if (2 * (table->hashed_count + 1) > table->hashed_capacity) {
-        size_t capacity = table->hashed_capacity ? 2 * table->hashed_capacity : 64;
-        gt_entry *slots = gt_calloc(table->heap, capacity, sizeof *slots);
-        if (!slots)
-            return NULL;
-        for (size_t i = 0; i < table->hashed_capacity; i++)
-            if (table->hashed[i].bytes)
-                *free_slot(slots, capacity,
-                           gt_hash(table->seed, table->hashed[i].id)) = table->hashed[i];
-        gt_free(table->heap, table->hashed, table->hashed_capacity * sizeof *slots);
-        table->hashed = slots;
-        table->hashed_capacity = capacity;
-    }
-    table->hashed_count++;
-    return free_slot(table->hashed, table->hashed_capacity, gt_hash(table->seed, id));
+    void *sparse = table->sparse;
+    if (!gt_lookup_reserve(&table->sparse_ids, gt_allocator(table->heap)) ||
+        !gt_grow(table->heap, &sparse, &table->sparse_capacity, table->sparse_count + 1,
+                 sizeof *table->sparse))
+        return NULL;
+    table->sparse = sparse;
+    size_t slot;
+    uint64_t hash = gt_hash(table->sparse_ids.seed, id);
+    search_sparse(table, hash, id, &slot);
+    gt_lookup_put(&table->sparse_ids, slot, hash, (uint32_t)++table->sparse_count);
+    return &table->sparse[table->sparse_count - 1];
 }
 
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count)
@@ -118,10 +111,10 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
         table->bytes -= entry->size;
         table->frames -= entry->count;
     } else {
-        /* The array may still grow over ids that went into the hash before; look there first. */
+        /* The array may still grow over ids that are sparse; look there first. */
         bool dense = id < table->dense_count ||
-                     (id < dense_bound(table) && table->hashed_count == 0);
-        entry = dense ? dense_slot(table, id) : hashed_slot(table, id);
+                     (id < dense_bound(table) && table->sparse_count == 0);
+        entry = dense ? dense_slot(table, id) : add_sparse(table, id);
         if (!entry)
             return false;
         table->entries++;
@@ -138,8 +131,8 @@ uint64_t gt_table_unused(const gt_table *table)
     uint64_t n = 0;
     for (size_t i = 0; i < table->dense_count; i++)
         n += table->dense[i].bytes && !table->dense[i].used;
-    for (size_t i = 0; i < table->hashed_capacity; i++)
-        n += table->hashed[i].bytes && !table->hashed[i].used;
+    for (size_t i = 0; i < table->sparse_count; i++)
+        n += !table->sparse[i].used;
     return n;
 }
 
@@ -147,5 +140,6 @@ void gt_table_free(gt_table *table)
 {
     gt_arena_free(&table->arena);
     gt_free(table->heap, table->dense, table->dense_count * sizeof *table->dense);
-    gt_free(table->heap, table->hashed, table->hashed_capacity * sizeof *table->hashed);
+    gt_free(table->heap, table->sparse, table->sparse_capacity * sizeof *table->sparse);
+    gt_lookup_free(&table->sparse_ids, gt_allocator(table->heap));
 }

@@ -8,7 +8,7 @@
 #define GT_TABLES_H
 
 #include "core/alloc.h"
-#include "core/hash.h"
+#include "core/lookup.h"
 
 typedef struct gt_arena_block gt_arena_block;
 
@@ -21,10 +21,10 @@ typedef struct gt_arena {
 void *gt_arena_alloc(gt_arena *arena, size_t size);
 void gt_arena_free(gt_arena *arena);
 
-/* A map from ids to entries: an array for the small ids that tracers give, a hash for others. */
+/* A map from ids to entries: an array for the small ids that tracers give, a lookup for others. */
 typedef struct gt_entry {
     uint64_t id;
-    const uint8_t *bytes; /* NULL: free slot */
+    const uint8_t *bytes; /* NULL: none with this id */
     uint32_t size;
     uint32_t count : 31; /* of a stack: frames */
     uint32_t used : 1;   /* something refers to it */
@@ -35,23 +35,23 @@ typedef struct gt_table {
     gt_arena arena;
     gt_entry *dense; /* by id */
     size_t dense_count;
-    gt_entry *hashed; /* by hash of id, open addressing */
-    size_t hashed_count, hashed_capacity;
-    uint64_t seed;
+    gt_entry *sparse; /* in the order in which they came, found by sparse_ids */
+    size_t sparse_count, sparse_capacity;
+    gt_lookup sparse_ids;
     uint64_t entries, bytes, frames;
     uint64_t expected; /* entries that there may be, or 0: ids up to that go into the array */
 } gt_table;
 
 void gt_table_init(gt_table *table, gt_heap *heap);
 
-const gt_entry *gt_table_find_hashed(const gt_table *table, uint64_t id);
+const gt_entry *gt_table_find_sparse(const gt_table *table, uint64_t id);
 
 /* The entry with that id, or NULL. */
 static inline const gt_entry *gt_table_find(const gt_table *table, uint64_t id)
 {
     if (id < table->dense_count)
         return table->dense[id].bytes ? &table->dense[id] : NULL;
-    return table->hashed_count ? gt_table_find_hashed(table, id) : NULL;
+    return table->sparse_count ? gt_table_find_sparse(table, id) : NULL;
 }
 
 /* The same for what refers to the entry, which is noted. */

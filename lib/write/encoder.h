@@ -7,6 +7,7 @@
 #define GT_ENCODER_H
 
 #include "core/errors.h"
+#include "core/lookup.h"
 #include "core/map.h"
 #include "core/wire.h"
 
@@ -21,9 +22,7 @@ typedef struct gt_entry {
 typedef struct gt_intern {
     gt_entry *entries;
     size_t count, capacity;
-    uint32_t *slots; /* index of an entry plus one, 0 for none; slot_count is a power of two */
-    size_t slot_count;
-    uint64_t seed; /* of the hash, 0 until there are slots */
+    gt_lookup lookup; /* an entry's number is its place plus one */
     uint8_t *pool;
     size_t pool_size, pool_capacity;
 } gt_intern;

@@ -53,8 +53,8 @@ only() {
     ! grep -vE "^[^ ]* ($allowed)\$" "$work/includes"
 }
 
-# Of lib, what is installed alone.
-private_headers() { only 'lib/gotrace(_events|_rules)?\.h|(formats|cmd)/.*' formats cmd; }
+# Of lib, what is installed, and the headers that define nothing but inline functions.
+private_headers() { only 'lib/gotrace(_events|_rules)?\.h|lib/core/(hash|lookup|malloc)\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1

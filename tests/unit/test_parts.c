@@ -111,7 +111,7 @@ START_TEST(equal_content_has_one_id)
     parts_intern in = {.count = 0};
     parts_memory memory = {.limit = 1 << 20};
     gotrace_error error;
-    parts_intern_clear(&in, 10);
+    parts_intern_clear(&in, &memory, 10);
     ck_assert_ptr_null(parts_intern_find(&in, 3));
     ck_assert_uint_eq(parts_intern_add(&in, &memory, 3, "a", 1, &error)->id, 3);
     ck_assert_uint_eq(parts_intern_add(&in, &memory, 4, "a", 1, &error)->id, 3);
@@ -124,7 +124,7 @@ START_TEST(equal_content_has_one_id)
     for (unsigned n = 0; n < 1000; n++)
         ck_assert_uint_eq(parts_intern_add(&in, &memory, 7, &n, sizeof n, &error)->id, 100 + n);
     ck_assert_ptr_nonnull(parts_intern_find(&in, 12));
-    parts_intern_clear(&in, 1);
+    parts_intern_clear(&in, &memory, 1);
     ck_assert_ptr_null(parts_intern_find(&in, 3));
     ck_assert_uint_eq(parts_intern_add(&in, &memory, 9, "a", 1, &error)->id, 9);
     parts_intern_free(&in, &memory);

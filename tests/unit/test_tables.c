@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "core/map.h"
-#include "formats/common/seeded_hash.h"
+#include "core/lookup.h"
 #include "core/spill.h"
 #include "support.h"
 #include "read/tables.h"
@@ -32,13 +32,13 @@ typedef uint64_t hash_fn(uint64_t seed, uint64_t id);
 /* A hash of both halves of an id, as tables whose keys are pairs have it. */
 static uint64_t hash_pair(uint64_t seed, uint64_t id)
 {
-    return hash_add(seed, hash_id(seed, id >> 32), (uint32_t)id);
+    return gt_hash_add(seed, gt_hash(seed, id >> 32), (uint32_t)id);
 }
 
 static uint64_t hash_text(uint64_t seed, uint64_t id)
 {
     char text[32];
-    return hash_bytes(seed, text, (size_t)sprintf(text, "%llu", (unsigned long long)id));
+    return gt_hash_bytes(seed, text, (size_t)sprintf(text, "%llu", (unsigned long long)id));
 }
 
 /* The most ids of a kind that share one of as many places. */
@@ -94,11 +94,9 @@ static uint64_t id_unmixed(uint64_t n)
 
 START_TEST(hashes_spread)
 {
-    hash_fn *const hashes[] = {gt_hash, hash_id, hash_pair, hash_text};
+    hash_fn *const hashes[] = {gt_hash, hash_pair, hash_text};
     ck_assert_uint_eq(gt_hash_seed() & 1, 1);
     ck_assert_uint_eq(gt_hash_seed(), gt_hash_seed());
-    ck_assert_uint_eq(hash_seed() & 1, 1);
-    ck_assert_uint_eq(hash_seed(), hash_seed());
     /* Were they thrown at random, about 7 would share the fullest place. */
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
         ck_assert_uint_le(worst_place(hashes[i], id_plain), 20);
@@ -158,6 +156,113 @@ START_TEST(map_that_may_not_grow)
     ck_assert_uint_eq(map.count, 32);
     ck_assert(gt_map_put(&map, 99, 1));
     gt_map_free(&map);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+/* ---- lookups ------------------------------------------------------------------------------- */
+
+/* Keys and their hashes: good ones, or few different ones, whose halves a lookup compares are the
+ * same. */
+static uint64_t hash_of_key(const gt_lookup *lookup, uint64_t key, bool few)
+{
+    return few ? key % 5 << 32 | key % 7 : gt_hash(lookup->seed, key);
+}
+
+static uint32_t look_up(const gt_lookup *lookup, const uint64_t *keys, uint64_t key, bool few,
+                        size_t *slot)
+{
+    uint64_t hash = hash_of_key(lookup, key, few);
+    uint32_t number = gt_lookup_first(lookup, hash, slot);
+    while (number && keys[number - 1] != key)
+        number = gt_lookup_next(lookup, hash, slot);
+    return number;
+}
+
+/* Add and remove keys at random; their numbers are those of their places in an array. */
+START_TEST(lookup_as_an_array)
+{
+    enum { KEYS = 300, STEPS = 20000 };
+    bool few = _i, there[KEYS] = {false};
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    gt_lookup lookup = {0};
+    uint64_t keys[KEYS], random = 7654321;
+    size_t count = 0, slot;
+    for (uint64_t n = 0; n < KEYS; n++)
+        keys[n] = n * (n % 3 ? 1 : 0x100000001);
+    ck_assert_uint_eq(look_up(&lookup, keys, 0, few, &slot), 0);
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t n = random_next(&random) % KEYS;
+        ck_assert(gt_lookup_reserve(&lookup, gt_allocator(&heap)));
+        ck_assert_uint_eq(look_up(&lookup, keys, keys[n], few, &slot), there[n] ? n + 1 : 0);
+        if (there[n])
+            gt_lookup_remove(&lookup, slot);
+        else
+            gt_lookup_put(&lookup, slot, hash_of_key(&lookup, keys[n], few), (uint32_t)n + 1);
+        there[n] = !there[n];
+        count += there[n] ? 1 : SIZE_MAX;
+        ck_assert_uint_eq(lookup.count, count);
+        ck_assert_uint_le(lookup.count, lookup.capacity / 4 * 3);
+    }
+    for (uint64_t n = 0; n < KEYS; n++)
+        ck_assert_uint_eq(look_up(&lookup, keys, keys[n], few, &slot), there[n] ? n + 1 : 0);
+    gt_lookup_free(&lookup, gt_allocator(&heap));
+    ck_assert_uint_eq(look_up(&lookup, keys, keys[1], few, &slot), 0);
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+static void fill(gt_lookup *lookup, gt_heap *heap, uint64_t *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t slot;
+        keys[i] = i;
+        ck_assert(gt_lookup_reserve(lookup, gt_allocator(heap)));
+        ck_assert_uint_eq(look_up(lookup, keys, i, false, &slot), 0);
+        gt_lookup_put(lookup, slot, gt_hash(lookup->seed, i), (uint32_t)i + 1);
+    }
+}
+
+/* A refused growth leaves the lookup as it was. */
+START_TEST(lookup_that_may_not_grow)
+{
+    enum { FULL = GT_LOOKUP_LEAST / 4 * 3 };
+    failing_allocator a = {.fail_at = 1};
+    gt_heap heap = heap_of(&a);
+    gt_lookup lookup = {0};
+    uint64_t keys[FULL];
+    size_t slot;
+    fill(&lookup, &heap, keys, FULL);
+    ck_assert(!gt_lookup_reserve(&lookup, gt_allocator(&heap)));
+    ck_assert_uint_eq(lookup.capacity, GT_LOOKUP_LEAST);
+    for (size_t i = 0; i < FULL; i++)
+        ck_assert_uint_eq(look_up(&lookup, keys, i, false, &slot), i + 1);
+    ck_assert(gt_lookup_reserve(&lookup, gt_allocator(&heap)));
+    ck_assert_uint_eq(lookup.capacity, 2 * GT_LOOKUP_LEAST);
+    gt_lookup_free(&lookup, gt_allocator(&heap));
+    ck_assert_int_eq(a.bytes, 0);
+}
+END_TEST
+
+/* One that is cleared forgets all; it keeps its memory only if much of that was used. */
+START_TEST(lookup_that_is_cleared)
+{
+    enum { MANY = 5000 };
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    gt_lookup lookup = {0};
+    uint64_t keys[MANY];
+    fill(&lookup, &heap, keys, MANY);
+    size_t capacity = lookup.capacity;
+    gt_lookup_clear(&lookup, gt_allocator(&heap));
+    ck_assert_uint_eq(lookup.capacity, capacity);
+    ck_assert_uint_eq(lookup.count, 0);
+    fill(&lookup, &heap, keys, 3);
+    gt_lookup_clear(&lookup, gt_allocator(&heap));
+    ck_assert_int_eq(a.bytes, 0);
+    fill(&lookup, &heap, keys, 3);
+    gt_lookup_free(&lookup, gt_allocator(&heap));
     ck_assert_int_eq(a.bytes, 0);
 }
 END_TEST
@@ -383,6 +488,9 @@ int main(void)
     tcase_add_test(maps, hashes_spread);
     tcase_add_test(maps, map_as_an_array);
     tcase_add_test(maps, map_that_may_not_grow);
+    tcase_add_loop_test(maps, lookup_as_an_array, 0, 2);
+    tcase_add_test(maps, lookup_that_may_not_grow);
+    tcase_add_test(maps, lookup_that_is_cleared);
     tcase_add_test(maps, table_of_all_ids);
     tcase_add_test(maps, table_of_large_and_small);
     suite_add_tcase(suite, maps);

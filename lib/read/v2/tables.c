@@ -388,8 +388,8 @@ static bool check_each_stack(stack_check *c)
     for (size_t i = 0; i < stacks->dense_count; i++)
         if (stacks->dense[i].bytes && !check_stack(c, &stacks->dense[i]))
             return false;
-    for (size_t i = 0; i < stacks->hashed_capacity; i++)
-        if (stacks->hashed[i].bytes && !check_stack(c, &stacks->hashed[i]))
+    for (size_t i = 0; i < stacks->sparse_count; i++)
+        if (!check_stack(c, &stacks->sparse[i]))
             return false;
     return true;
 }
