@@ -10,7 +10,7 @@
 #include "read/v1/model.h"
 #include "read/v2/v2.h"
 
-/* What reading in order needs besides the index. */
+/* State of reading in order, in addition to the index. */
 typedef struct gt_reading {
     gt_goroutines goroutines;
     gt_futile futile;
@@ -47,7 +47,7 @@ static bool follows_from_fault(gotrace_reader *reader, gotrace_rule rule, uint64
     enum { GAP_NS = 1000000000 };
     if (reader->config.every_problem)
         return false;
-    /* v2 ends a fault with a generation. */
+    /* In v2 a fault ends with a generation. */
     int64_t gap = reader->v2 || reader->ns_per_tick <= 0
                       ? 0
                       : gt_time((double)GAP_NS / reader->ns_per_tick);
@@ -136,7 +136,7 @@ void gotrace_config_init(gotrace_config *config)
     memset(config, 0, sizeof *config);
 }
 
-/* Temporary files are opened later, when the caller's string may be gone. */
+/* Temporary files are opened later, when the caller's string may be freed. */
 static bool copy_spool_dir(gotrace_reader *reader)
 {
     const char *dir = reader->config.spool_dir;
@@ -231,7 +231,7 @@ gotrace_status gotrace_reader_index(gotrace_reader *reader)
     }
     if (!gt_index_build(reader))
         return GOTRACE_ERROR;
-    /* Floating point, as Go's reader has it, so that times agree to the unit. */
+    /* Floating point as in Go's reader, so that times are exactly equal. */
     uint64_t frequency = reader->index.frequency;
     reader->ns_per_tick = frequency ? 1e9 / (double)(int64_t)frequency : 1;
     if (reader->summary.type_records[GOTRACE_V1_FutileWakeup])
@@ -259,7 +259,7 @@ static bool start_reading(gotrace_reader *reader)
     return true;
 }
 
-/* Follow what an event does, in its place in the order. */
+/* Applies an event to the state, in final order. */
 static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect)
 {
     gt_reading *reading = reading_of(reader);
@@ -269,7 +269,7 @@ static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect
     bool futile;
     if (!gt_futile_next(reader, &reading->futile, e, &futile))
         return false;
-    if (futile) { /* it changes nothing */
+    if (futile) { /* no effect */
         e->flags |= GOTRACE_EVENT_FUTILE;
         *effect = (gt_effect){0};
         return true;
@@ -277,16 +277,16 @@ static inline bool follow(gotrace_reader *reader, gt_event *e, gt_effect *effect
     return gt_states_step(reader, reader->states, e, effect);
 }
 
-/* The event has been dealt with: a goroutine that it ended can be forgotten. */
-static inline bool settle(gotrace_reader *reader, const gt_effect *effect)
+/* Call after an event was returned: removes the goroutine that it ended. */
+static inline bool finish_event(gotrace_reader *reader, const gt_effect *effect)
 {
     return effect->to != GOTRACE_STATE_NOT_EXIST ||
            gt_goroutine_end(&reading_of(reader)->goroutines, effect->goroutine) ||
            gt_fail_memory(reader);
 }
 
-/* A year and more is damage, or a frequency that is wrong: a program that is traced writes
- * megabytes a second, or at least a generation a second from 1.22 on, and is restarted before. */
+/* A duration of a year is due to damage or a wrong frequency: traced programs write megabytes per
+ * second, or from 1.22 on at least a generation per second, and are restarted earlier. */
 static void report_span(gotrace_reader *reader)
 {
     static const double day = 86400e9;
@@ -316,7 +316,7 @@ static gotrace_status finish(gotrace_reader *reader)
     return GOTRACE_END;
 }
 
-/* Get to where events can be read; GOTRACE_EVENT when there. */
+/* Prepares reading of events; returns GOTRACE_EVENT if they can be read. */
 static gotrace_status prepare(gotrace_reader *reader)
 {
     if (reader->stage == GT_FRESH && gotrace_reader_index(reader) < 0)
@@ -328,7 +328,7 @@ static gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_ENDED ? GOTRACE_END : GOTRACE_EVENT;
 }
 
-/* The next v2 event; GOTRACE_END at the end. */
+/* Gets the next v2 event; GOTRACE_END at the end. */
 static gotrace_status next_v2(gotrace_reader *reader, gt_v2_out **out)
 {
     if (!gt_v2_next(reader, out))
@@ -358,7 +358,7 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event *
     if (!e)
         return finish(reader);
     if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, &reader->event) ||
-        !settle(reader, &effect))
+        !finish_event(reader, &effect))
         return GOTRACE_ERROR;
     return GOTRACE_EVENT;
 }
@@ -367,7 +367,7 @@ static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 {
     gt_effect *effect = &reading_of(reader)->effect;
     (void)ctx;
-    return follow(reader, e, effect) && settle(reader, effect);
+    return follow(reader, e, effect) && finish_event(reader, effect);
 }
 
 gotrace_status gotrace_reader_check(gotrace_reader *reader)
@@ -380,17 +380,17 @@ gotrace_status gotrace_reader_check(gotrace_reader *reader)
     return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
 }
 
-bool gt_examine(gotrace_reader *reader)
+bool gt_find_damage(gotrace_reader *reader)
 {
     gotrace_config config = reader->config;
     gotrace_reader *other = NULL;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     config.on_problem = NULL;
     config.on_progress = NULL;
-    reader->examined = true;
+    reader->damage_searched = true;
     bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK;
     if (done) {
-        other->exact = true;
+        other->finds_damage = true;
         done = gotrace_reader_check(other) == GOTRACE_END;
     }
     if (done)
@@ -403,7 +403,7 @@ bool gt_examine(gotrace_reader *reader)
     return done || gt_fail(reader);
 }
 
-/* ---- what is known ------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const gotrace_error *gotrace_reader_error(const gotrace_reader *reader)
 {

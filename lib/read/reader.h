@@ -1,14 +1,14 @@
 /*
- * reader.h - the inside of gotrace_reader, shared by the parts of the reading pipeline:
+ * reader.h - internal interface of gotrace_reader, shared by the stages of reading (v1):
  *
- *   index.c       first pass: skim the file, find batches, tables, footer
- *   cursor.c      second pass: the events of one proc, through a small window
- *   order.c       merge the procs' events into one order
- *   state.c       follow goroutines, procs, GC, tasks; check what the order claims
- *   model.c       say what an event means, as a gotrace_event
- *   reader.c      the public face
+ *   index.c       first pass: finds batches, tables and footer
+ *   cursor.c      second pass: decodes the events of one proc, through a small window
+ *   order.c       merges the events of all procs into one order
+ *   state.c       tracks goroutines, procs, GC and tasks; checks the rules
+ *   model.c       converts an event to a gotrace_event
+ *   reader.c      the public interface
  *
- * Each part sees only those above it in this list, and gt_report.
+ * Each stage uses only those above it, and gt_report.
  */
 #ifndef GT_READER_H
 #define GT_READER_H
@@ -24,12 +24,12 @@
 
 enum { GT_CLASSES = GOTRACE_CLASS_USAGE + 1 };
 
-/* A stretch of the file that holds batches of one proc and nothing of another's. */
+/* A range of the file with consecutive batches of one proc. */
 typedef struct gt_run {
     uint64_t offset, end;
     uint64_t batch;  /* index of its first batch in file order */
     uint64_t record; /* index of its first record */
-    uint32_t next;   /* the proc's next run, or GT_NONE */
+    uint32_t next;   /* next run of the proc, or GT_NONE */
 } gt_run;
 
 typedef struct gt_proc_index {
@@ -37,7 +37,7 @@ typedef struct gt_proc_index {
     uint32_t first_run, last_run;
 } gt_proc_index;
 
-/* What the first pass finds. */
+/* The result of the first pass. */
 typedef struct gt_index {
     gt_v1_shape shapes[64];
     gt_run *runs;
@@ -45,12 +45,12 @@ typedef struct gt_index {
     gt_proc_index *procs;
     size_t proc_count, proc_capacity;
     gt_table proc_by_id; /* entry.count: index in procs */
-    uint32_t *by_id;     /* indices in procs by ascending id; NULL until the pass is complete */
+    uint32_t *by_id;     /* indexes in procs by ascending id; NULL until the pass is complete */
     gt_table strings, stacks;
     gt_table timers;  /* goroutines that run timers (until 1.13) */
     gt_spill exits;   /* ends of system calls by their real time (until 1.6: by sequence number) */
     gt_spill samples; /* CPU samples by their own time */
-    uint64_t longest_record; /* bytes that the values of any record can take */
+    uint64_t longest_record; /* maximum size of the values of a record */
     uint64_t frequency;
     bool has_frequency;
 } gt_index;
@@ -63,62 +63,62 @@ struct gotrace_reader {
     gt_heap heap;
     gotrace_source *source;
     gotrace_config config;
-    char *spool_dir;       /* config's, copied; NULL if it has none */
+    char *spool_dir;       /* copy of config.spool_dir, or NULL */
     gotrace_limits limits; /* with defaults filled in */
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
     uint64_t problems[GT_CLASSES];    /* by gotrace_class */
     gotrace_event event;              /* handed out last */
     gotrace_goroutine goroutine;      /* handed out last */
-    const gt_table *strings, *stacks; /* of what is being read */
-    struct gt_v2 *v2;                 /* from 1.22 on; the following is then unused */
+    const gt_table *strings, *stacks; /* tables of the current generation or of the trace */
+    struct gt_v2 *v2;                 /* from 1.22 on; the following fields are then unused */
     gt_index index;
     gt_order *order;
     gt_states *states;
-    char *message; /* of the last log */
+    char *message; /* of the last log event */
     size_t message_capacity;
     uint64_t progress_done, progress_total;
     double ns_per_tick;
     int64_t first_ticks, last_ticks;
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     gt_faults faults;
-    bool stopped; /* on_problem said so */
-    bool quiet;   /* a preparing pass: problems are not reported */
-    /* What waits for a lost event does so only where the trace is damaged; see gt_examine. */
-    bool exact;           /* this reader finds that out: events wait for as long as it takes */
-    bool examined;        /* it is known */
-    int64_t damaged_from; /* v1: ticks of the first event that waits in vain, INT64_MAX: none */
+    bool stopped; /* on_problem returned false */
+    bool quiet;   /* preliminary pass: problems are not reported */
+    /* Damage that makes events wait for events that are lost; see gt_find_damage. */
+    bool finds_damage;    /* this reader finds the damage: events wait without limit */
+    bool damage_searched; /* the damage was searched for */
+    int64_t
+        damaged_from; /* v1: ticks of the first event that waits for a lost one; INT64_MAX: none */
 };
 
-/* Clocks of threads differ by less in most traces. What waits for longer than that waits for an
- * event that is lost or altered, or the clocks are far apart. */
-enum { GT_PATIENCE_NS = 2000 };
+/* In most traces the clocks of threads differ by less. An event that waits longer waits for an
+ * event that is lost or altered, or the clocks differ by more. */
+enum { GT_MAX_WAIT_NS = 2000 };
 
-/* Find out where the trace is damaged: read all of it with another reader, which lets events wait
- * for as long as it takes, as Go's does. v1: in damaged_from; v2: in each generation. False when
- * reading cannot go on. */
-bool gt_examine(gotrace_reader *reader) __attribute__((cold));
+/* Determines where the trace is damaged, with another reader that lets events wait without limit,
+ * as Go's does. Sets damaged_from (v1), or `damaged` of each generation (v2). False if reading
+ * cannot continue. */
+bool gt_find_damage(gotrace_reader *reader) __attribute__((cold));
 
-/* Report a problem: count it and call on_problem. Returns false if reading has to stop. Cold, so
- * that the code for problems is separate from the code for every event. */
+/* Reports a problem: counts it and calls on_problem. Returns false if reading must stop. Cold, so
+ * that its code is separate from the code for every event. */
 bool gt_report(gotrace_reader *reader, gotrace_rule rule, gt_place place, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/* No further problem follows from the last fault: sum up what did. */
+/* Ends the last fault: reports a summary of its consequences. */
 bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
 
-/* Reading cannot go on; reader->error has been set. Returns false for `return gt_fail(reader)`. */
+/* Call when reading cannot continue; reader->error must be set. Returns false. */
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 
-/* Count bytes as read and call on_progress regularly. */
+/* Counts bytes as read and calls on_progress at intervals. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);
 
-/* Second pass: read `size` bytes that the first pass has seen. */
+/* Second pass: reads `size` bytes that the first pass has read before. */
 bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size);
 
-/* First pass. False when reading cannot go on at all; a damaged file is indexed up to the damage.
- */
+/* First pass. False if reading cannot continue; a damaged file is indexed up to the damage. */
 bool gt_index_build(gotrace_reader *reader);
 void gt_index_free(gt_index *index);
 

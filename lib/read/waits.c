@@ -8,8 +8,8 @@ bool gt_waits_init(gt_waits *waits, gt_heap *heap, size_t cursors)
     return waits->waits && waits->parked;
 }
 
-/* What is waited for, as one number. No file can hold two things that are sure to get the same one,
- * for it depends on this process's seed: who waits for the other would not be woken in its time. */
+/* What is waited for, as one number. It depends on the seed, so that no file can make two
+ * conditions collide: a cursor that waits for the other one would not be woken in time. */
 static uint64_t key_of(const gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status)
 {
     uint64_t key = gt_hash(w->seed, goroutine ^ 0xbf58476d1ce4e5b9u);
@@ -30,7 +30,8 @@ static uint32_t meld(gt_waits *w, uint32_t a, uint32_t b)
     return a;
 }
 
-/* What remains when a root is taken: its children melded in pairs, then all pairs. */
+/* The rest of a queue after its root is removed: the root's children, melded in pairs, then all
+ * pairs. */
 static uint32_t meld_children(gt_waits *w, uint32_t child)
 {
     uint32_t pairs = 0, root = 0;
@@ -54,8 +55,8 @@ static uint32_t meld_children(gt_waits *w, uint32_t child)
     return root;
 }
 
-/* Where a wait belongs among the parked if `place` is free, which is on its way to the root or to a
- * leaf; those in its way move. */
+/* Moves the free place in the heap of parked cursors up or down to where the cursor belongs, and
+ * puts the cursor there. */
 static void set_place(gt_waits *w, size_t place, uint32_t cursor)
 {
     int64_t ticks = w->waits[cursor].ticks;
@@ -89,7 +90,7 @@ bool gt_waits_park(gt_waits *w, uint32_t cursor, int64_t ticks, uint64_t gorouti
     return true;
 }
 
-/* The root of a queue waits no longer. */
+/* Removes the root of a queue. */
 static uint32_t take_root(gt_waits *w, uint64_t key, uint32_t root)
 {
     uint32_t cursor = root - 1, last = w->parked[--w->parked_count];
@@ -97,7 +98,7 @@ static uint32_t take_root(gt_waits *w, uint64_t key, uint32_t root)
         set_place(w, w->waits[cursor].place, last);
     root = meld_children(w, w->waits[cursor].child);
     if (root)
-        gt_map_put(&w->queues, key, root); /* the key is there: this takes no memory */
+        gt_map_put(&w->queues, key, root); /* the key exists: this needs no memory */
     else
         gt_map_remove(&w->queues, key);
     return cursor;
@@ -112,7 +113,7 @@ bool gt_waits_wake(gt_waits *w, uint64_t goroutine, uint64_t seq, uint8_t status
     return root != 0;
 }
 
-/* It is the root of its queue, or as early as that. */
+/* The cursor is the root of its queue, or as early as the root. */
 uint32_t gt_waits_release(gt_waits *w)
 {
     uint64_t key = w->waits[w->parked[0]].key;

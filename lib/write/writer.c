@@ -310,7 +310,7 @@ __attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotr
     const gt_w_shape *shape = &w->shapes[spec->code];
     if (!shape->spec)
         return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
-                            "%s is written by the writer itself, not told", spec->name);
+                            "%s is written by the writer itself, not by callers", spec->name);
     if (h->arg_count != shape->arg_count)
         return gt_error_set(&w->error, GOTRACE_RULE_EVENT_ARITY, GT_NOWHERE,
                             "%s with %zu arguments; %u are expected in go 1.%d", spec->name,

@@ -5,50 +5,50 @@
 #include "core/times.h"
 #include "read/waits.h"
 
-/* A cursor that is ready to be looked at, by its first event's time (until 1.6: its number). */
+/* A cursor in the heap, by the time of its first event (until 1.6: by its sequence number). */
 typedef struct heap_entry {
     int64_t key;
     gt_cursor *cursor;
 } heap_entry;
 
-/* ---- what an event needs, and what it does ------------------------------------------------- */
+/* ---- requirements and effects of events ------------------------------------------------------ */
 
-/* What an event asks of a goroutine, and what it makes of it. The sequence number wanted is that
- * which it has, where any will do, or an argument, or a constant: masks choose without branches. */
+/* What an event requires of a goroutine, and how it changes it. The required sequence number is the
+ * current one (any), an argument, or a constant; masks select without branches. */
 typedef struct order_rule {
-    uint64_t any, arg; /* all ones: that one is meant */
+    uint64_t any, arg; /* all ones: this one applies */
     uint8_t constant;
     uint8_t status, next;
-    uint8_t step;    /* the sequence number rises by this */
-    bool of_subject; /* the goroutine is the first argument and not the context */
+    uint8_t step;    /* increment of the sequence number */
+    bool of_subject; /* the goroutine is the first argument, not the context */
 } order_rule;
 
 struct gt_order {
     gt_goroutines *goroutines;
-    order_rule rules[64]; /* by code, of those whose shape has a rule */
+    order_rule rules[64]; /* by code, for shapes with a rule */
     gt_event *events;     /* of all cursors */
     size_t event_count;
-    gt_cursor *cursors; /* one a proc, then one of samples or (until 1.6) ends of system calls */
-    heap_entry *heap;   /* [0] is the earliest; a last entry is there always, with key INT64_MAX */
+    gt_cursor *cursors; /* one per proc, then one for samples or (until 1.6) ends of system calls */
+    heap_entry *heap;   /* [0] is the earliest; a sentinel with key INT64_MAX is always last */
     size_t heap_count;
-    gt_cursor *current; /* the cursor being read, not in the heap; NULL if none */
-    gt_event *ahead;    /* merged, waiting for earlier ends of system calls */
-    int64_t next_exit;  /* the earliest of those, INT64_MAX also when there is none */
+    gt_cursor *current; /* the cursor being read, which is not in the heap; NULL if none */
+    gt_event *ahead;    /* merged event that earlier ends of system calls precede */
+    int64_t next_exit;  /* time of the earliest of those, INT64_MAX also if there is none */
     int64_t last_ticks;
-    int64_t patience; /* ticks after which what waits is looked into */
-    bool lost;        /* something waited in vain: events are taken at their time */
+    int64_t max_wait; /* ticks an event may wait before damage is considered */
+    bool lost;        /* an event waited for a lost one: later ones do not wait */
     uint64_t last_offset, last_seq;
     uint64_t gc_seq;
     uint32_t gc_parked;
     uint32_t count, sorted; /* sorted: the cursor that reads from the spill */
     gt_spill *rows;
     gt_waits waits;
-    gt_event exit;     /* an end of a system call that was given out of its place */
-    gt_table in_place; /* offsets of ends that were given where they stood, not yet passed */
+    gt_event exit;     /* an end of a system call returned out of its place */
+    gt_table in_place; /* offsets of ends returned in place; skip their rows */
 };
 
-/* What happens to a goroutine while others may see it is numbered: 0 its creation, 1 what it was
- * found to be, then as the events say, local forms aside. */
+/* Changes of a goroutine that other procs may observe are numbered: 0 its creation, 1 its initial
+ * state, then as recorded in the events, except local forms. */
 static order_rule rule_of(const gt_v1_shape *shape, unsigned code)
 {
     bool numbered = shape->does->other.to != 0;
@@ -89,7 +89,7 @@ static void heap_push(gt_order *o, gt_cursor *c)
     o->heap[i] = (heap_entry){key, c};
 }
 
-/* Let an entry sink from the top to its place. */
+/* Moves an entry from the top down to its place. */
 static void heap_sink(gt_order *o, heap_entry moved)
 {
     size_t i = 0, child;
@@ -120,7 +120,7 @@ static uint32_t number_of(const gt_order *o, const gt_cursor *c)
 
 /* ---- cursors ------------------------------------------------------------------------------- */
 
-/* The next row of the spill as the head of its cursor. */
+/* Makes the next row of the spill the head of its cursor. */
 static bool advance_rows(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     const gt_row *row = gt_spill_peek(o->rows);
@@ -157,8 +157,8 @@ static inline bool advance(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     return c->proc == GT_NONE ? advance_rows(reader, o, c) : gt_cursor_advance(reader, c);
 }
 
-/* Share out a bounded memory among the procs' cursors. */
-static void share_out(const gotrace_reader *reader, size_t *window, uint32_t *half)
+/* Divides a fixed amount of memory among the procs' cursors. */
+static void divide_memory(const gotrace_reader *reader, size_t *window, uint32_t *half)
 {
     enum { ALL_WINDOWS = 8 << 20, LEAST_WINDOW = 1024, ALL_EVENTS = 2 << 20, MOST_EVENTS = 64 };
     size_t procs = reader->index.proc_count + 1;
@@ -213,11 +213,12 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     o->sorted = o->count - 1;
     o->rows = old ? &reader->index.exits : &reader->index.samples;
     o->last_ticks = INT64_MIN;
-    o->patience = reader->exact ? INT64_MAX : gt_time((double)GT_PATIENCE_NS / reader->ns_per_tick);
+    o->max_wait = reader->finds_damage ? INT64_MAX
+                                       : gt_time((double)GT_MAX_WAIT_NS / reader->ns_per_tick);
     gt_table_init(&o->in_place, &reader->heap);
     size_t window;
     uint32_t half;
-    share_out(reader, &window, &half);
+    divide_memory(reader, &window, &half);
     o->event_count = (size_t)o->count * 2 * half;
     o->events = gt_calloc(&reader->heap, o->event_count, sizeof *o->events);
     o->cursors = gt_calloc(&reader->heap, o->count, sizeof *o->cursors);
@@ -256,7 +257,7 @@ void gt_order_free(gotrace_reader *reader, gt_order *o)
     gt_free(&reader->heap, o, sizeof *o);
 }
 
-/* ---- merging, 1.7 and later ---------------------------------------------------------------- */
+/* ---- merge, 1.7 and later -------------------------------------------------------------------- */
 
 static bool no_goroutine(gotrace_reader *reader, const gt_order *o)
 {
@@ -266,7 +267,7 @@ static bool no_goroutine(gotrace_reader *reader, const gt_order *o)
     return gt_fail(reader);
 }
 
-/* Whoever waits for the goroutine to be as it is now goes back into the heap. */
+/* Puts the earliest cursor that waits for this state of the goroutine back into the heap. */
 static void wake(gt_order *o, uint64_t id, uint32_t *parked, uint64_t seq, uint8_t status)
 {
     uint32_t cursor;
@@ -278,8 +279,8 @@ static void wake(gt_order *o, uint64_t id, uint32_t *parked, uint64_t seq, uint8
         }
 }
 
-/* In a trace that is cut off the other procs' last events are missing: that is one fault, whatever
- * else follows from it. */
+/* In a trace that is cut off, the last events of other procs are missing: this is reported as one
+ * fault. */
 static bool report_cut(gotrace_reader *reader, const gt_event *e)
 {
     bool go_on = gt_report(reader, GOTRACE_RULE_ORDER_CUT, gt_event_place(e),
@@ -311,10 +312,10 @@ static bool report_order(gotrace_reader *reader, const gt_event *e, const order_
 
 enum taken { TAKEN, PARKED, FAILED };
 
-/* Beside the states of goroutines: what GCStart waits for. */
+/* In addition to the states of goroutines: what GCStart waits for. */
 enum { GC_CYCLE = GT_WAITING + 1 };
 
-/* GC cycles are numbered through. */
+/* GC cycles are numbered consecutively. */
 static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     const gt_event *e = c->head;
@@ -337,7 +338,7 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     return TAKEN;
 }
 
-/* The event is not ready: let its cursor wait, or, when that is of no use, say so. */
+/* The event is not ready: parks its cursor or, if it cannot become ready, reports the problem. */
 static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, gt_goroutine *g,
                             const order_rule *rule, uint64_t want)
 {
@@ -351,7 +352,7 @@ static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, g
     return PARKED;
 }
 
-/* Take the cursor's first event if it is ready, else let the cursor wait. */
+/* Accepts the cursor's head if it is ready, else parks the cursor. */
 GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     gt_event *e = c->head;
@@ -384,14 +385,14 @@ GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     return TAKEN;
 }
 
-/* ---- what waits in vain -------------------------------------------------------------------- */
+/* ---- waiting too long ---------------------------------------------------------------------- */
 
-/* The earliest event that waits is taken as recorded: what it waits for does not come. */
+/* Forces the earliest waiting event: what it waits for does not occur. */
 static void force_earliest(gotrace_reader *reader, gt_order *o)
 {
     gt_cursor *c = &o->cursors[gt_waits_release(&o->waits)];
     const gt_event *e = c->head;
-    if (!o->lost && reader->exact)
+    if (!o->lost && reader->finds_damage)
         reader->damaged_from = e->ticks;
     o->lost = true;
     if (e->rule & GT_RULE_GC)
@@ -403,13 +404,13 @@ static void force_earliest(gotrace_reader *reader, gt_order *o)
     heap_push(o, c);
 }
 
-/* The earliest event that waits does so for long: in vain, or the clocks are far apart. */
-__attribute__((cold)) static bool lose_patience(gotrace_reader *reader, gt_order *o)
+/* The earliest waiting event has waited too long: the trace is damaged, or the clocks differ. */
+__attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, gt_order *o)
 {
-    if (!reader->examined && !gt_examine(reader))
+    if (!reader->damage_searched && !gt_find_damage(reader))
         return false;
     if (reader->damaged_from == INT64_MAX)
-        o->patience = INT64_MAX;
+        o->max_wait = INT64_MAX;
     else if (o->lost || gt_waits_earliest(&o->waits) >= reader->damaged_from)
         force_earliest(reader, o);
     return true;
@@ -418,7 +419,7 @@ __attribute__((cold)) static bool lose_patience(gotrace_reader *reader, gt_order
 static inline bool waits_too_long(const gt_order *o, const gt_cursor *c)
 {
     return o->waits.parked_count &&
-           gt_time_between(gt_waits_earliest(&o->waits), c->head->ticks) > o->patience;
+           gt_time_between(gt_waits_earliest(&o->waits), c->head->ticks) > o->max_wait;
 }
 
 static bool report_time(gotrace_reader *reader, const gt_order *o, const gt_event *e)
@@ -443,7 +444,7 @@ static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_even
     return true;
 }
 
-/* The cursor to look at next: the current one as long as it is the earliest. False at the end. */
+/* Selects the next cursor: the current one while it is the earliest. False at the end. */
 GT_INLINE bool choose(gotrace_reader *reader, gt_order *o)
 {
     gt_cursor *c = o->current;
@@ -464,7 +465,7 @@ GT_INLINE bool choose(gotrace_reader *reader, gt_order *o)
     return true;
 }
 
-/* Hand over the head of the current cursor and decode its next one. */
+/* Returns the head of the current cursor and advances it. */
 GT_INLINE bool pop(gotrace_reader *reader, gt_order *o)
 {
     gt_cursor *c = o->current;
@@ -476,7 +477,7 @@ GT_INLINE bool pop(gotrace_reader *reader, gt_order *o)
     return true;
 }
 
-/* Until 1.6: by sequence number alone. */
+/* Until 1.6: by sequence number only. */
 static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     *event = NULL;
@@ -487,7 +488,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     e->subject = NULL;
     if (!pop(reader, o))
         return false;
-    /* Equal ones leave the order to chance, and with it what else is found. */
+    /* With equal numbers the order is undefined, and with it later findings. */
     if (o->last_offset != 0 && e->seq == o->last_seq &&
         !gt_report(reader, GOTRACE_RULE_ORDER_GLOBAL, gt_event_place(e),
                    "sequence number %lld is that of the event at 0x%llx too", (long long)e->seq,
@@ -502,7 +503,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
     return check_time(reader, o, e);
 }
 
-/* When a goroutine blocked in a system call, and whether it left it later than that. */
+/* Checks that a goroutine leaves a system call after it blocked in it; records when it blocks. */
 static bool check_exit(gotrace_reader *reader, const gt_event *e)
 {
     gt_goroutine *g = e->subject;
@@ -532,7 +533,7 @@ GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
         if (!choose(reader, o))
             return true;
         if (waits_too_long(o, o->current)) {
-            if (!lose_patience(reader, o))
+            if (!resolve_long_wait(reader, o))
                 return false;
             choose(reader, o);
         }
@@ -551,9 +552,9 @@ GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
 
 /* ---- ends of system calls ------------------------------------------------------------------ */
 
-/* Is the merged event the place of an end that belongs elsewhere? One whose real time is the time
- * of the event stays, and its row is passed over later. */
-static bool is_elsewhere(gotrace_reader *reader, gt_order *o, const gt_event *e, bool *elsewhere)
+/* Whether the event is an end of a system call that belongs to another place. If its real time
+ * equals its timestamp, the event stays, and its row is skipped later. */
+static bool is_moved(gotrace_reader *reader, gt_order *o, const gt_event *e, bool *elsewhere)
 {
     *elsewhere = e->args[2] != 0 && (int64_t)e->args[2] != e->ticks;
     if (e->args[2] == 0 || *elsewhere)
@@ -561,7 +562,7 @@ static bool is_elsewhere(gotrace_reader *reader, gt_order *o, const gt_event *e,
     return gt_table_put(&o->in_place, e->offset, NULL, 0, 0) || gt_fail_memory(reader);
 }
 
-/* The next end of a system call that has to go before the event ahead; NULL if none does. */
+/* The next end of a system call that precedes the event `ahead`; NULL if there is none. */
 static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     const gt_row *row;
@@ -601,12 +602,12 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
         if (!ahead || !(ahead->rule & GT_RULE_SYSCALL) ||
             reader->index.shapes[ahead->type].action != GT_ACTION_EXIT)
             break;
-        if (!is_elsewhere(reader, o, ahead, &elsewhere))
+        if (!is_moved(reader, o, ahead, &elsewhere))
             return false;
         if (elsewhere)
             ahead = NULL;
     }
-    /* At the end there may be one at INT64_MAX still. */
+    /* At the end of the trace there may still be one at INT64_MAX. */
     if (ahead ? o->next_exit < ahead->ticks : gt_spill_peek(&reader->index.exits) != NULL) {
         o->ahead = ahead;
         if (!earlier_exit(reader, o, event))

@@ -96,7 +96,7 @@ static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t 
                                uint8_t from, uint8_t to)
 {
     gt_v2_out *out = gt_v2_emit_transition(f, type, subject, from, to);
-    if (f->v2->silent)
+    if (f->v2->no_output)
         return out;
     memset(out->args, 0, sizeof out->args);
     out->args[0] = a;

@@ -76,7 +76,7 @@ static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
     gt_v2_out *out = &f->v2->out[f->v2->out_count++];
     out->time = f->e->time;
     out->type = type;
-    if (f->v2->silent)
+    if (f->v2->no_output)
         return out;
     out->offset = f->e->offset;
     memcpy(out->args, f->e->args, sizeof out->args);

@@ -19,7 +19,7 @@ static const char *reason_of(gotrace_reader *reader, uint64_t string)
         return kept;
     size_t size;
     const char *bytes = gotrace_reader_string(reader, string, &size);
-    kept = bytes ? gt_names_keep(reader, v2, bytes, size) : NULL;
+    kept = bytes ? gt_names_add(reader, v2, bytes, size) : NULL;
     if (kept && !gt_map_put(&v2->reasons, string, (uint64_t)(uintptr_t)kept))
         gt_fail_memory(reader);
     return kept;
@@ -142,7 +142,7 @@ typedef struct name {
     char bytes[];
 } name;
 
-const char *gt_names_keep(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size)
+const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size)
 {
     if (!v2->names) {
         v2->names = gt_calloc(&reader->heap, 1, sizeof *v2->names);

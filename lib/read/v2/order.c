@@ -1,9 +1,10 @@
 /*
- * order.c - one order of all threads' events, and what they do to goroutines, procs and threads.
+ * order.c - one order of the events of all threads, and their effects on goroutines, procs and
+ * threads.
  *
- * The earliest event comes next if it is ready: what it starts, unblocks or steals stands in the
- * state and at the sequence number that it says. What is not ready waits for just that. A rule that
- * is broken is reported, and the event believed.
+ * The earliest event is next if it is ready: the goroutine or proc that it starts, unblocks or
+ * takes has the state and sequence number that the event requires. An event that is not ready waits
+ * for exactly that. If a rule is broken, this is reported and the event is accepted as recorded.
  * Source: Go 1.27, internal/trace/order.go and reader.go.
  */
 #include <string.h>
@@ -54,7 +55,7 @@ void gt_v2_wake_parked(struct gt_v2 *v2, uint64_t id, uint64_t seq, uint8_t what
         heap_push(v2, &v2->cursors[cursor]);
 }
 
-/* The earliest event that waits is taken as recorded: what it waits for does not come. */
+/* Forces the earliest waiting event: what it waits for does not occur. */
 static void force_earliest(struct gt_v2 *v2)
 {
     gt_v2_cursor *c = &v2->cursors[gt_waits_release(&v2->waits)];
@@ -62,8 +63,8 @@ static void force_earliest(struct gt_v2 *v2)
     heap_push(v2, c);
 }
 
-/* Nothing is ready, yet events are left. In a generation that is cut off that is one fault,
- * whatever else follows from it. */
+/* Nothing is ready, but events are left. In a generation that is cut off this is reported as one
+ * fault. */
 static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 {
     const gt_generation *g = &v2->generations[v2->current];
@@ -82,23 +83,23 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 
 /* ---- waiting too long ---------------------------------------------------------------------- */
 
-/* The earliest event that waits does so for long. */
-__attribute__((cold)) static bool lose_patience(gotrace_reader *reader, struct gt_v2 *v2)
+/* The earliest waiting event has waited too long. */
+__attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gt_generation *g = &v2->generations[v2->current];
-    if (!reader->examined && g->summary.complete && !gt_examine(reader))
+    if (!reader->damage_searched && g->summary.complete && !gt_find_damage(reader))
         return false;
     if (g->damaged || !g->summary.complete)
         force_earliest(v2);
     else
-        v2->patient = true;
+        v2->unlimited_wait = true;
     return true;
 }
 
 static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
 {
-    return v2->waits.parked_count && !v2->patient &&
-           gt_time_between(gt_waits_earliest(&v2->waits), c->head->time) > GT_PATIENCE_NS;
+    return v2->waits.parked_count && !v2->unlimited_wait &&
+           gt_time_between(gt_waits_earliest(&v2->waits), c->head->time) > GT_MAX_WAIT_NS;
 }
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -130,23 +131,23 @@ static bool report_unused(gotrace_reader *reader, struct gt_v2 *v2, const gt_gen
                      gt_plural(strings), (unsigned long long)stacks, gt_plural(stacks));
 }
 
-/* Say of the generation that was read what Go's reader lets pass. */
+/* Reports problems of the finished generation that Go's reader accepts. */
 static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
-    gt_v2_back *b = &v2->back;
+    gt_v2_disorder *b = &v2->disorder;
     if (b->count &&
         !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
                    "%llu events have timestamps earlier than the event that caused them (by up to "
                    "%lld ns); this is the first",
                    (unsigned long long)b->count, (long long)b->most))
         return false;
-    *b = (gt_v2_back){.latest = INT64_MIN}; /* generations overlap */
+    *b = (gt_v2_disorder){.latest = INT64_MIN}; /* generations may overlap */
     if (gt_faults_generation(&reader->faults) && !gt_end_fault(reader))
         return false;
     return !g->summary.complete || report_unused(reader, v2, g);
 }
 
-/* No clock runs back from one generation to the next. */
+/* Checks that no clock decreases from one generation to the next. */
 static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
     const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
@@ -166,7 +167,7 @@ static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
                      clock);
 }
 
-/* Go to the next generation, or to the end of the trace. */
+/* Moves to the next generation, or to the end of the trace. */
 static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
     if (v2->entered) {
@@ -190,7 +191,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         !gt_v2_open_cursors(reader, v2, g))
         return false;
     v2->heap_count = 0;
-    v2->patient = reader->exact;
+    v2->unlimited_wait = reader->finds_damage;
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].has_head)
             heap_push(v2, &v2->cursors[i]);
@@ -202,11 +203,11 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* Whether anything that is left, those who wait included, is not later than that time. */
+/* Whether any remaining event, including waiting ones, is not later than that time. */
 static bool comes_first(const struct gt_v2 *v2, int64_t time)
 {
     return (v2->heap_count && v2->heap[0].key <= time) ||
-           (v2->turn && v2->turn->head->time <= time) ||
+           (v2->current_cursor && v2->current_cursor->head->time <= time) ||
            (v2->waits.parked_count && gt_waits_earliest(&v2->waits) <= time);
 }
 
@@ -232,16 +233,16 @@ static bool put_sample(struct gt_v2 *v2)
 
 /* ---- the next event ------------------------------------------------------------------------ */
 
-/* The cursor whose turn it is: the same as before while it is the earliest. NULL at the end, and
- * (*ok false) when reading is to stop. */
+/* Selects the next cursor: the same as before while it is the earliest. NULL at the end, and (with
+ * *ok false) if reading must stop. */
 static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
 {
-    gt_v2_cursor *c = v2->turn;
+    gt_v2_cursor *c = v2->current_cursor;
     *ok = true;
     if (c) {
         int64_t key = c->head->time;
         if (v2->heap_count && v2->heap[0].key < key) {
-            v2->turn = v2->heap[0].cursor;
+            v2->current_cursor = v2->heap[0].cursor;
             heap_sink(v2, (struct gt_v2_entry){key, c});
         }
     } else if (v2->heap_count || v2->waits.parked_count) {
@@ -249,9 +250,9 @@ static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
             *ok = false;
             return NULL;
         }
-        v2->turn = heap_pop(v2);
+        v2->current_cursor = heap_pop(v2);
     }
-    return v2->turn;
+    return v2->current_cursor;
 }
 
 /* Tables are written last: up to 1.25 only they show whether a generation is cut off. */
@@ -268,7 +269,7 @@ static bool report_no_table(gotrace_reader *reader, struct gt_v2 *v2, const gt_v
 static bool report_reference(gotrace_reader *reader, struct gt_v2 *v2, const gt_v2_event *e,
                              const gt_table *table, uint64_t id)
 {
-    /* Tables come last: a generation that is cut off lacks them anyway. */
+    /* Tables come last, so a generation that is cut off lacks them. */
     if (v2->current < v2->generation_count && !v2->generations[v2->current].summary.complete)
         return true;
     const char *what = table == &v2->strings ? "string" : "stack";
@@ -294,10 +295,11 @@ static inline bool check_references(gotrace_reader *reader, struct gt_v2 *v2, co
     return true;
 }
 
-/* Samples are taken while other things happen: their times say nothing about the clocks. */
-static inline void look_back(struct gt_v2 *v2, const gt_v2_event *e)
+/* Not for samples: they are taken independently of other events, so their times say nothing about
+ * the clocks. */
+static inline void check_time_order(struct gt_v2 *v2, const gt_v2_event *e)
 {
-    gt_v2_back *b = &v2->back;
+    gt_v2_disorder *b = &v2->disorder;
     if (e->time >= b->latest) {
         b->latest = e->time;
         return;
@@ -309,7 +311,7 @@ static inline void look_back(struct gt_v2 *v2, const gt_v2_event *e)
         b->most = by < 0 ? INT64_MAX : by;
 }
 
-/* Let the earliest event that is ready happen: it leaves one or more in v2->out. *none is true when
+/* Handles the earliest event that is ready, and puts one or more events into v2->out. *none:
  * nothing is left. */
 __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader, struct gt_v2 *v2,
                                                           bool *none)
@@ -319,7 +321,7 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
     *none = false;
     while ((c = choose(reader, v2, &ok))) {
         if (waits_too_long(v2, c)) {
-            if (!lose_patience(reader, v2))
+            if (!resolve_long_wait(reader, v2))
                 return false;
             continue;
         }
@@ -327,23 +329,23 @@ __attribute__((always_inline)) static inline bool advance(gotrace_reader *reader
         if (followed == GT_FOLLOW_FAILED)
             return false;
         if (followed == GT_FOLLOW_WAIT) {
-            v2->turn = NULL;
+            v2->current_cursor = NULL;
             continue;
         }
         c->forced = false;
-        look_back(v2, c->head);
+        check_time_order(v2, c->head);
         if (!check_references(reader, v2, c->head) || !gt_v2_cursor_advance(reader, c))
             return false;
         if (!c->has_head)
-            v2->turn = NULL;
+            v2->current_cursor = NULL;
         return true;
     }
     *none = true;
     return ok;
 }
 
-/* Let what comes next happen: it leaves one or more events in v2->out, or *end is true. False when
- * reading cannot go on. */
+/* Handles the next event or sample, and puts one or more events into v2->out, or sets *end. False
+ * if reading cannot continue. */
 static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
     *end = false;
@@ -360,13 +362,13 @@ static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     return true;
 }
 
-/* Two events do not happen at the same time, in Go's reader. */
-static inline void stamp(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
+/* Makes the times of events strictly increasing, as in Go's reader. */
+static inline void set_time(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
 {
     if (out->time <= v2->last_time)
         out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
     v2->last_time = out->time;
-    if (out->type == 0) /* those that begin and end a generation take no time */
+    if (out->type == 0) /* not for syncs */
         return;
     if (reader->first_ticks == 0)
         reader->first_ticks = out->time;
@@ -381,12 +383,12 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
         return end;
     *next = &v2->out[v2->out_next++];
-    stamp(reader, v2, *next);
+    set_time(reader, v2, *next);
     return true;
 }
 
-/* Let a generation's events happen as far as no samples stand between them. */
-static bool drain(gotrace_reader *reader, struct gt_v2 *v2)
+/* Handles the events of a generation up to the next sample. */
+static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2)
 {
     while (v2->next_sample == v2->sample_count) {
         bool none;
@@ -396,7 +398,7 @@ static bool drain(gotrace_reader *reader, struct gt_v2 *v2)
         if (none)
             return true;
         while (v2->out_next < v2->out_count)
-            stamp(reader, v2, &v2->out[v2->out_next++]);
+            set_time(reader, v2, &v2->out[v2->out_next++]);
     }
     return true;
 }
@@ -405,12 +407,12 @@ bool gt_v2_check(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
     bool end;
-    v2->silent = true;
+    v2->no_output = true;
     do {
         while (v2->out_next < v2->out_count)
-            stamp(reader, v2, &v2->out[v2->out_next++]);
+            set_time(reader, v2, &v2->out[v2->out_next++]);
         bool within = v2->entered && v2->current < v2->generation_count;
-        if ((within && !drain(reader, v2)) || !step(reader, v2, &end))
+        if ((within && !step_to_sample(reader, v2)) || !step(reader, v2, &end))
             return false;
     } while (!end);
     return true;

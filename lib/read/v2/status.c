@@ -252,7 +252,7 @@ static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *o
     if (does->kind == GOTRACE_KIND_RANGE_BEGIN) {
         size_t size;
         const char *reason = string_of(f, f->e->args[0], &size);
-        g->stopping = gt_names_keep(f->reader, f->v2, reason, size);
+        g->stopping = gt_names_add(f->reader, f->v2, reason, size);
         out->text = g->stopping;
         return g->stopping && good;
     }
@@ -302,7 +302,7 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
     const char *name = string_of(f, f->e->args[2], &size);
     task->parent = parent;
     task->name_size = size;
-    task->name = gt_names_keep(f->reader, v2, name, size);
+    task->name = gt_names_add(f->reader, v2, name, size);
     return task->name != NULL;
 }
 
@@ -336,7 +336,7 @@ static bool region(gt_follow *f, bool begins)
 {
     size_t size;
     const char *bytes = string_of(f, f->e->args[1], &size);
-    const char *name = gt_names_keep(f->reader, f->v2, bytes, size);
+    const char *name = gt_names_add(f->reader, f->v2, bytes, size);
     if (!name)
         return false;
     f->reader->summary.regions += begins;
