@@ -3,8 +3,8 @@
 # Sources are found by wildcard: all .c files in lib and its folders are libgotrace, those in formats
 # and cmd and their folders are the program, tests/unit/test_*.c one test program each,
 # tests/examples/*.c programs of a user of the library, fuzz/fuzz_*.c one fuzz target each.
-# Everything that is built is under $(BUILD), objects in folders like those of their sources. V=1
-# shows the commands.
+# All output is under $(BUILD), objects in folders like those of their sources. V=1 prints the
+# commands.
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -32,7 +32,7 @@ say = @$(if $(filter -%s,$(firstword -$(MAKEFLAGS))),:,printf '  %-7s %s\n')
 MAKEFLAGS += --no-print-directory
 endif
 
-# The version stands in the header and nowhere else.
+# The version is defined in the header only.
 version_part = $(shell sed -n 's/^.define GOTRACE_VERSION_$(1) //p' lib/gotrace.h)
 MAJOR := $(call version_part,MAJOR)
 VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
@@ -46,12 +46,12 @@ LANGUAGE := -std=c11 -D_GNU_SOURCE -ffp-contract=off
 HARDENING := -fstack-protector-strong
 LINKING := -Wl,-z,relro,-z,now
 ifdef SANITIZE
-# A fortified libc hides accesses from the sanitizers; their runtime is linked to programs alone, so
-# a library cannot insist on having every symbol.
+# No fortified libc, which hides accesses from the sanitizers. Their runtime is linked to programs
+# only, so a library may have undefined symbols.
 HARDENING += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LINKING += -fsanitize=$(SANITIZE)
 else
-# A fortified libc insists on optimization.
+# A fortified libc requires optimization.
 HARDENING += $(if $(filter -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 LINKING_SO := -Wl,-z,defs
 endif
@@ -68,10 +68,10 @@ PROGRAM_LIBS := -lcbor -lzstd -lz
 JSON_LIBS := -ljansson
 CHECK_LIBS := $(JSON_LIBS) -lcheck_pic -lsubunit -lrt -lm -lpthread
 
-# ---- what there is -----------------------------------------------------------------------------
+# ---- sources and targets -----------------------------------------------------------------------
 
 object = $(patsubst %.c,$(B)/obj/%.o,$(1))
-# $(call sources,FOLDER): the .c files in it and in its folders.
+# $(call sources,FOLDER): the .c files in the folder and its subfolders.
 sources = $(wildcard $(1)/*.c) $(foreach folder,$(wildcard $(1)/*/),$(call sources,$(folder:/=)))
 LIB_SRC := $(call sources,lib)
 FORMATS_SRC := $(call sources,formats)
@@ -82,7 +82,7 @@ EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
 HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
-# The examples that the manual pages show; the others write parts of the documentation.
+# The examples in the manual pages; the others generate parts of the documentation.
 INSTALLED_EXAMPLES := tests/examples/running.c tests/examples/fibers.c \
 	$(wildcard tests/examples/*.script)
 
@@ -99,7 +99,7 @@ UNIT_HELPERS := $(call object,$(filter-out tests/unit/test_%,$(UNIT_SRC)))
 # Every fuzz target is also a plain program that replays files: it is linked with the driver.
 FUZZ_TARGETS := $(patsubst fuzz/%.c,%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_HELPERS := $(call object,$(filter-out fuzz/fuzz_% fuzz/driver.c fuzz/mutator%,$(FUZZ_SRC)))
-# What reads traces is given inputs that are changed as traces, not as bytes alone.
+# Targets whose input is not a trace are fuzzed without the mutator for traces.
 FUZZ_BYTES := script source
 FUZZ_MUTATOR = $(call object,fuzz/mutator.c fuzz/mutator_libfuzzer.c)
 FUZZ_REPLAYS := $(addprefix $(B)/fuzz/replay_,$(FUZZ_TARGETS:fuzz_%=%))
@@ -112,11 +112,11 @@ all: $(B)/gotrace $(B)/libgotrace.so $(B)/libgotrace.a ## build the program and 
 
 # ---- compiling ---------------------------------------------------------------------------------
 
-# Other flags or another compiler: everything is built anew.
+# Changed flags or another compiler: everything is rebuilt.
 FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(LINKING) $(LDFLAGS)
 $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLAGS_NOW)' >$(B)/.flags)
 
-# Says what to do, once, where a needed library is not installed.
+# Prints what to do, once, if a required library is not installed.
 $(B)/.needs: $(B)/.flags
 	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
 	{ echo 'gotrace needs the headers of libzstd, zlib and libcbor: run "make deps" (Debian)' >&2; exit 1; }
@@ -149,7 +149,7 @@ $(B)/libgotrace.a: $(LIB_OBJ)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
-# $(call link_program,RUNPATH): the program, which finds the library there.
+# $(call link_program,RUNPATH): link the program, which searches the library there.
 link_program = $(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $(CMD_OBJ) $(FORMATS_OBJ) \
 	-L$(B) -lgotrace $(PROGRAM_LIBS) $(1)
 
@@ -168,19 +168,19 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_HELPERS) $(B)/libprogram.a $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(CHECK_LIBS)
 
-# What refuses memory to a program; it has to be without the sanitizers' code.
+# The library that makes allocations fail; built without sanitizers.
 $(B)/tests/refuse.so: tests/faults/refuse.c
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LANGUAGE) $(WARNINGS) -O2 -shared -fPIC -o $@ $<
 
-# What counts the cost of a program.
+# The program that measures cost.
 $(B)/tests/count: tests/scale/count.c
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LANGUAGE) $(WARNINGS) -O2 -o $@ $<
 
-# Programs as a user of the library writes them: with the installed header and the shared library.
+# Examples are built like a user's program: with the public headers and the shared library.
 $(B)/examples/%: $(B)/obj/tests/examples/%.o $(B)/libgotrace.so
 	$(say) LINK $@
 	@mkdir -p $(@D)
@@ -193,7 +193,7 @@ $(B)/fuzz/replay_%: $(B)/obj/fuzz/fuzz_%.o $(B)/obj/fuzz/driver.o $(FUZZ_HELPERS
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(JSON_LIBS)
 
-# With AFL the compiler's own driver comes in place of libFuzzer, and the mutator is a library of AFL's.
+# With AFL the compiler provides the driver instead of libFuzzer, and AFL loads the mutator.
 $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/libprogram.a \
 		$(B)/libgotrace.a
 	$(say) LINK $@
@@ -202,7 +202,7 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/li
 		$(if $(AFL)$(filter $(FUZZ_BYTES),$*),,$(FUZZ_MUTATOR)) $(FUZZ_HELPERS) \
 		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS) $(JSON_LIBS)
 
-# AFL++ loads it into itself.
+# Loaded by AFL++.
 MUTATOR_SRC := $(FORMATS_SRC) $(foreach folder,gen mutate parts repair,$(call sources,cmd/$(folder)))
 MUTATOR_OBJ := $(patsubst %.c,$(B)/pic/%.o,$(MUTATOR_SRC) fuzz/mutator.c fuzz/mutator_afl.c)
 $(B)/pic/%.o: %.c $(B)/.flags | $(B)/.needs
@@ -229,16 +229,16 @@ check: tests ## run every test that needs no Go toolchain
 conformance: tests ## compare with Go's own readers (GOTRACE_PEERS, GOTRACE_INSTALL=1)
 	@BUILD=$(B) tests/conformance/run.sh
 
-bench: all ## measure, beside the peers where they are there
+bench: all ## measure, and compare with the peers that are installed
 	@BUILD=$(B) bench/run.sh
 
-# libFuzzer comes with clang.
+# libFuzzer is part of clang.
 FUZZ_MAKE = $(MAKE) BUILD=build/fuzz CC=clang-14 SANITIZE=fuzzer-no-link,address,undefined
 fuzz: ## fuzz each target for FUZZ_SECONDS (30)
 	+@$(FUZZ_MAKE) fuzz-targets
 	@BUILD=build/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz/run.sh
 
-# AFL++ (Debian: afl++) has a compiler of its own.
+# AFL++ (Debian: afl++) has its own compiler.
 FUZZ_AFL_MAKE = $(MAKE) BUILD=build/afl CC=afl-clang-fast SANITIZE=address AFL=1
 fuzz-afl: ## build each target for AFL++, and fuzz it for FUZZ_SECONDS (30)
 	@command -v afl-clang-fast >/dev/null || { echo 'fuzz-afl needs AFL++ (Debian: afl++)' >&2; exit 1; }
@@ -249,7 +249,7 @@ fuzz-afl: ## build each target for AFL++, and fuzz it for FUZZ_SECONDS (30)
 .PHONY: fuzz-targets
 fuzz-targets: $(addprefix $(B)/fuzz/,$(FUZZ_TARGETS))
 
-# $(1): name, $(2): what -fsanitize takes
+# $(1): name, $(2): value of -fsanitize
 define sanitizer
 .PHONY: $(1) check-$(1)
 $(1):
@@ -257,7 +257,7 @@ $(1):
 check-$(1):
 	@$$(MAKE) BUILD=build/$(1) SANITIZE=$(2) check
 endef
-## asan, ubsan, tsan, sanitized (the first two): build all, tests too, so, under build/asan ...
+## asan, ubsan, tsan, sanitized (the first two): build everything with the sanitizer, under build/asan ...
 $(eval $(call sanitizer,asan,address))
 $(eval $(call sanitizer,ubsan,undefined))
 $(eval $(call sanitizer,sanitized,address$(comma)undefined))
@@ -265,19 +265,19 @@ $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
 .PHONY: threads
-threads: ## 64 threads with handles of their own, under ThreadSanitizer
+threads: ## 64 threads with their own handles, under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_threads
 
-coverage: ## run the tests and say how much of each file they run
+coverage: ## run the tests and report the line coverage of each file
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check
-	@tests/house/coverage.sh build/coverage
+	@tests/tree/coverage.sh build/coverage
 
 codes: ## write lib/gotrace_events.h, the codes of the events, from their tables
 	@CC="$(CC)" lib/event_codes.sh >$(B)/gotrace_events.h && mv $(B)/gotrace_events.h lib/gotrace_events.h
 
-lint: ## shellcheck, mandoc and clang-format over the tree
-	@tests/house/lint.sh
+lint: ## shellcheck, mandoc, clang-format and event codes
+	@tests/tree/lint.sh
 
 # ---- installing --------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ $(B)/staged/gotrace.pc: lib/gotrace.pc.in lib/gotrace.h FORCE
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 D := $(DESTDIR)
-install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/usr/local), DESTDIR in front
+install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to DESTDIR/PREFIX (/usr/local)
 	$(say) INSTALL $(D)$(PREFIX)
 	$(Q)$(B)/gotrace help --completion bash >$(B)/staged/gotrace.bash
 	$(Q)$(B)/gotrace help --completion zsh >$(B)/staged/_gotrace
@@ -317,7 +317,7 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to PREFIX (/u
 	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
 	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	$(Q)rm -f $(D)$(BINDIR)/gotrace $(D)$(LIBDIR)/libgotrace.a \
 		$(D)$(LIBDIR)/libgotrace.so $(D)$(LIBDIR)/$(SONAME) \
 		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
@@ -327,26 +327,26 @@ uninstall: ## remove what install put there
 	$(Q)for example in $(INSTALLED_EXAMPLES); do rm -f $(D)$(DOCDIR)/$${example#tests/}; done
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 
-# ---- the rest ----------------------------------------------------------------------------------
+# ---- other targets -----------------------------------------------------------------------------
 
 .PHONY: demo deps deps-test compile_commands clean dist-clean help
-# Sample of the demo, and what it becomes.
+# Input and output of the demo.
 DEMO := testdata/traces/go1.19-http.trace
 DEMO_OUT := $(B)/demo/$(basename $(notdir $(DEMO))).pftrace
-demo: deps ## install what is missing, build, check and convert a sample trace
+demo: deps ## install missing packages, build, check and convert a sample trace
 	@$(MAKE) all
 	@mkdir -p $(dir $(DEMO_OUT))
 	$(B)/gotrace validate $(DEMO)
 	$(B)/gotrace convert -o $(DEMO_OUT) $(DEMO)
 	@echo 'Now open $(DEMO_OUT) in a browser: at https://ui.perfetto.dev, "Open trace file".'
 
-deps: ## install what building needs (Debian; as root or with sudo)
-	@tests/house/deps.sh build
+deps: ## install the packages for building (Debian; as root or with sudo)
+	@tests/tree/deps.sh build
 
-deps-test: ## install what the tests, lint and fuzzing need
-	@tests/house/deps.sh build test
+deps-test: ## install the packages for tests, lint and fuzzing
+	@tests/tree/deps.sh build test
 
-# One entry a source, with the flags that its rule uses.
+# One entry for each source, with its flags.
 json_entry = {"directory":"$(CURDIR)","file":"$(1)","command":"$(CC) $(ALL_CFLAGS) $(2) -c $(1)"}
 json_entries = $(foreach source,$(1),$(call json_entry,$(source),$(2))@)
 compile_commands: ## write build/compile_commands.json for editors and clang tools
@@ -357,13 +357,13 @@ compile_commands: ## write build/compile_commands.json for editors and clang too
 		json_entries,$(EXAMPLE_SRC),-Ilib)]' | \
 		sed -e 's/@]/\n]/' -e 's/@ */,\n/g' >$(B)/compile_commands.json
 
-clean: ## remove what was built in BUILD
+clean: ## remove BUILD
 	$(Q)rm -rf $(B)
 
-dist-clean: ## remove everything that was built
+dist-clean: ## remove all build folders
 	$(Q)rm -rf build
 
-help: ## this list
+help: ## print this list
 	@echo 'make [TARGET] [V=1] [CC=clang-14] [BUILD=build]'
 	@sed -n -e 's/^\([a-z_-]*\):.*## \(.*\)/  \1|\2/p' -e 's/^## \(.*\): \(.*\)/  \1|\2/p' Makefile | \
 		awk -F'|' '{ if (length($$1) > 20) print $$1 "\n" sprintf("%20s", "") $$2; else printf "%-20s%s\n", $$1, $$2 }'

@@ -12,7 +12,7 @@
 #include "formats/common/spool.h"
 
 enum {
-    MAX_PER_KIND = 3, /* of findings printed as text, to collect_finding the report short */
+    MAX_PER_KIND = 3, /* findings printed as text per kind, to keep the report short */
     MAX_FINDINGS = 1 << 16,
 };
 

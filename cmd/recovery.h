@@ -18,7 +18,8 @@ bool recovery_helps(const gotrace_error *problem);
  * Returns false, with in unchanged, if there is nothing to gain. */
 bool recovery_read(input *in);
 
-/* How many of the trace's events `gotrace repair` keeps. False where it fails or is refused. */
+/* Set *kept to the number of the trace's events that `gotrace repair` keeps. Returns false if
+ * repair fails. */
 bool recovery_measure(const input *in, uint64_t *kept);
 
 #endif

@@ -112,7 +112,7 @@ static bool restrict_files(const session *s)
     return restricted;
 }
 
-/* ---- calls of the system -------------------------------------------------------------------- */
+/* ---- system calls ---------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64

@@ -1,5 +1,4 @@
-/* any.c - changes of all kinds to records, batches and tables, whatever becomes of the
- * trace. */
+/* any.c - changes of records, batches and tables that need not leave the trace sound. */
 #include "cmd/mutate/mutate.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -69,21 +68,21 @@ static bool change_value(mutate *m)
     uint64_t from = r.values[n], to;
     to = other_value(m, is_frame ? GOTRACE_ARG_VALUE : r.args[n]->kind, from);
     mutate_piece *piece = &m->now.list[at];
-    if (to == from || !mutate_open(m, piece, &r)) /* others were opened meanwhile */
+    if (to == from || !mutate_open(m, piece, &r)) /* borrowed() may have opened another record */
         return false;
     mutate_change *change = mutate_note(m, "value", piece);
     change->argument = is_frame ? "frame" : r.args[n]->name;
     change->from_to = true;
     change->from = from;
     change->to = r.values[n] = to;
-    /* A size is to be wrong, not to be corrected. */
+    /* A changed size is kept, not corrected. */
     piece->exact |= mutate_is_head(m, at);
     return mutate_close(m, piece, &r);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Another type, which takes over the values as far as it has them. */
+/* Change a record's type; the arguments that both types have are kept. */
 static bool change_type(mutate *m)
 {
     uint64_t values[GOTRACE_MAX_ARGS] = {0};
@@ -103,11 +102,11 @@ static bool change_type(mutate *m)
     change->from = r.record.spec->code;
     change->to = spec->code;
     bool has_data = spec->flags & GOTRACE_SPEC_DATA;
-    return mutate_fresh(m, &m->now.list[at], spec, values, count, has_data ? "other" : NULL,
-                        has_data ? 5 : 0);
+    return mutate_set_record(m, &m->now.list[at], spec, values, count, has_data ? "other" : NULL,
+                             has_data ? 5 : 0);
 }
 
-/* A record that the version has, of values that are somewhere in the trace. */
+/* Insert a record of any type, with values that occur in the trace. */
 static bool insert_record(mutate *m)
 {
     uint64_t values[GOTRACE_MAX_ARGS];
@@ -124,7 +123,8 @@ static bool insert_record(mutate *m)
     }
     mutate_piece piece = {.offset = m->now.list[at].offset};
     bool has_data = spec->flags & GOTRACE_SPEC_DATA;
-    if (!mutate_fresh(m, &piece, spec, values, count, has_data ? "new" : NULL, has_data ? 3 : 0) ||
+    if (!mutate_set_record(m, &piece, spec, values, count, has_data ? "new" : NULL,
+                           has_data ? 3 : 0) ||
         !mutate_insert(m, at + 1, &piece, 1))
         return false;
     mutate_note(m, "record added", &piece);
@@ -211,7 +211,7 @@ static bool move_batch(mutate *m)
     return a < c ? mutate_exchange(m, a, b, d) : mutate_exchange(m, c, a, b);
 }
 
-/* Only its header: what it holds then belongs to the batch before. */
+/* Drop the header: its records become part of the batch before. */
 static bool drop_head(mutate *m)
 {
     size_t begin, end;
@@ -241,7 +241,7 @@ static bool cut_off(mutate *m)
     return true;
 }
 
-/* ---- tables and the rest --------------------------------------------------------------------- */
+/* ---- tables and others ----------------------------------------------------------------------- */
 
 static bool has_data(const mutate *m, const mutate_piece *piece)
 {
@@ -264,7 +264,7 @@ static bool has_frames(const mutate *m, const mutate_piece *piece)
     return piece->spec->flags & GOTRACE_SPEC_FRAMES;
 }
 
-/* A stack with one frame less than it says, or one more. */
+/* Make a stack's frame count one larger or smaller than its number of frames. */
 static bool change_frames(mutate *m)
 {
     size_t at = mutate_pick(m, has_frames), per = gotrace_frame_values(m->version);
@@ -278,7 +278,7 @@ static bool change_frames(mutate *m)
     change->to = r.values[1] - 1;
     r.record.widths = NULL;
     if (mutate_chance(m, 2))
-        r.values[1]--; /* and the frame is still there */
+        r.values[1]--; /* the frame itself is kept */
     else
         r.record.arg_count -= per;
     return mutate_close(m, &m->now.list[at], &r);
@@ -302,7 +302,7 @@ static bool change_version(mutate *m)
     return true;
 }
 
-/* ---- which ----------------------------------------------------------------------------------- */
+/* ---- table of changes ------------------------------------------------------------------------ */
 
 static const struct {
     unsigned weight;

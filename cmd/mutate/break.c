@@ -1,34 +1,37 @@
-/* break.c - one rule broken in a trace that is sound: what gen does to those it makes, done
- * to any. It needs a goroutine that runs on a proc and a thread and of which nothing more is told,
- * as the machine of gen has one when it stands still. Who that can be is found with the reader, and
- * each is tried until the reader finds that rule broken and no other. */
+/*
+ * break.c - violate one rule in a sound trace, with the changes of gen (cmd/gen/defect.h).
+ *
+ * They need a goroutine that runs on a proc and thread and has no later events. The reader finds
+ * the candidates; each is tried until the reader reports that rule and no other.
+ */
 #include <stdlib.h>
 
 #include "cmd/gen/defect.h"
 #include "formats/common/idmap.h"
 #include "cmd/mutate/mutate.h"
 
-/* Who was the last on a proc (v1) or thread. */
+/* The last goroutine on a proc (v1) or thread. */
 typedef struct last {
-    gen_tail still;
+    gen_tail tail;
     bool runs;
-    bool ready;      /* v1: it has yielded, as who stops tracing does, and can run there at once */
-    uint64_t order;  /* of its last event */
-    uint64_t offset; /* of that event */
+    bool ready; /* v1: it has yielded, as a goroutine that stops tracing does, and can be restarted
+                   there */
+    uint64_t order;  /* number of its last event */
+    uint64_t offset; /* offset of that event */
 } last;
 
 /* v2: the last sequence number of a proc in a generation. */
-typedef struct numbered {
+typedef struct proc_numbering {
     uint64_t generation, seq;
-} numbered;
+} proc_numbering;
 
-typedef struct lasts {
-    idmap owners; /* a last for each */
-    idmap procs;  /* v2: a numbered for each */
+typedef struct last_goroutines {
+    idmap owners; /* owner -> last */
+    idmap procs;  /* v2: proc -> proc_numbering */
     uint64_t events;
-    last *list; /* of all owners, in the order in which they are tried */
+    last *list; /* of all owners, in the order of attempts */
     size_t count, capacity;
-} lasts;
+} last_goroutines;
 
 /* The value of that id, all zero if it is new. */
 static void *value_of(mutate *m, idmap *map, uint64_t id)
@@ -39,45 +42,46 @@ static void *value_of(mutate *m, idmap *map, uint64_t id)
     return value;
 }
 
-/* The number of that proc in the generation that goes on: each begins at 0. */
-static numbered *number_of(mutate *m, lasts *l, uint64_t proc, uint64_t generation)
+/* The number of that proc in the current generation, in which it starts at 0. */
+static proc_numbering *proc_number(mutate *m, last_goroutines *l, uint64_t proc,
+                                   uint64_t generation)
 {
-    numbered *n = value_of(m, &l->procs, proc);
+    proc_numbering *n = value_of(m, &l->procs, proc);
     if (n && n->generation != generation)
-        *n = (numbered){.generation = generation};
+        *n = (proc_numbering){.generation = generation};
     return n;
 }
 
-static bool follow_number(mutate *m, lasts *l, const gotrace_event *event)
+static bool follow_number(mutate *m, last_goroutines *l, const gotrace_event *event)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(m->version, event->type);
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count = spec ? gotrace_event_args(spec, m->version, args) : 0, seq = 0;
-    /* The beginning of a system call has the number of the proc that it happens on. */
+    /* A GoSyscallBegin has the sequence number of its proc. */
     bool is_call = event->resource != GOTRACE_RESOURCE_PROC && spec && spec->semantics.numbered &&
                    spec->semantics.proc.from != GOTRACE_STATE_UNDETERMINED;
     if (!is_call && event->resource != GOTRACE_RESOURCE_PROC)
         return true;
-    /* The arguments do not include the time delta. */
+    /* Decoded arguments do not include the time delta. */
     for (size_t i = 1; i < count && i <= 4; i++)
         if (args[i]->kind == GOTRACE_ARG_SEQ)
             seq = i;
     uint64_t proc = is_call ? (uint64_t)event->proc : event->subject;
-    numbered *n = number_of(m, l, proc, event->generation);
+    proc_numbering *n = proc_number(m, l, proc, event->generation);
     if (n && seq > 0)
         n->seq = event->args[seq - 1];
     return n != NULL;
 }
 
-/* What the transition makes of who was the last to run. */
+/* Update the last goroutine by a transition. */
 static void follow_transition(last *who, const gotrace_event *event)
 {
     bool goroutine = event->resource == GOTRACE_RESOURCE_GOROUTINE;
     if (goroutine && event->to == GOTRACE_STATE_RUNNING) {
-        who->still.goroutine = event->subject;
+        who->tail.goroutine = event->subject;
         who->runs = true;
         who->ready = false;
-    } else if (goroutine && event->subject == who->still.goroutine) {
+    } else if (goroutine && event->subject == who->tail.goroutine) {
         who->ready = who->runs && event->to == GOTRACE_STATE_RUNNABLE;
         who->runs = false;
     } else if (!goroutine && event->to != GOTRACE_STATE_RUNNING) {
@@ -85,7 +89,7 @@ static void follow_transition(last *who, const gotrace_event *event)
     }
 }
 
-static bool follow(mutate *m, lasts *l, const gotrace_event *event)
+static bool follow(mutate *m, last_goroutines *l, const gotrace_event *event)
 {
     l->events++;
     if (m->v2 && !follow_number(m, l, event))
@@ -98,17 +102,17 @@ static bool follow(mutate *m, lasts *l, const gotrace_event *event)
         return false;
     who->order = l->events;
     who->offset = event->offset;
-    who->still.proc = (uint64_t)event->proc;
-    who->still.thread = (uint64_t)event->thread;
+    who->tail.proc = (uint64_t)event->proc;
+    who->tail.thread = (uint64_t)event->thread;
     if (event->kind == GOTRACE_KIND_TRANSITION) {
         follow_transition(who, event);
     } else if (event->goroutine != 0 && event->kind != GOTRACE_KIND_NONE) {
-        who->still.goroutine = event->goroutine;
+        who->tail.goroutine = event->goroutine;
         who->runs = true;
     }
     if (m->v2) {
-        const numbered *n = number_of(m, l, who->still.proc, event->generation);
-        who->still.proc_seq = n ? n->seq : 0;
+        const proc_numbering *n = proc_number(m, l, who->tail.proc, event->generation);
+        who->tail.proc_seq = n ? n->seq : 0;
     }
     return true;
 }
@@ -123,7 +127,7 @@ static int latest_first(const void *a, const void *b)
     return x->order > y->order ? -1 : x->order < y->order;
 }
 
-static bool list_lasts(mutate *m, lasts *l)
+static bool list_lasts(mutate *m, last_goroutines *l)
 {
     size_t cursor = 0;
     uint64_t owner;
@@ -137,7 +141,7 @@ static bool list_lasts(mutate *m, lasts *l)
     return true;
 }
 
-static bool find_lasts(mutate *m, gotrace_source *source, lasts *l)
+static bool find_lasts(mutate *m, gotrace_source *source, last_goroutines *l)
 {
     gotrace_config config = {.limits = m->config ? m->config->limits : (gotrace_limits){0}};
     gotrace_reader *reader;
@@ -166,9 +170,9 @@ static bool write_result(void *ctx, const void *bytes, size_t size)
     return true;
 }
 
-/* That rule and no other, but for what comes along with it; warnings that were there before count
- * for nothing. */
-static bool is_broken_so(const verdict *before, const verdict *after, gotrace_rule rule)
+/* Whether the rule is violated and no other, except those that it implies. Warnings of the original
+ * trace are ignored. */
+static bool violates_only(const verdict *before, const verdict *after, gotrace_rule rule)
 {
     if (after->counts[rule] <= before->counts[rule])
         return false;
@@ -187,25 +191,25 @@ static bool no_place(mutate *m, gotrace_rule rule, const char *why)
     return false;
 }
 
-/* Have the goroutine that has yielded run again, behind that event. */
-static bool wake(mutate *m, const last *who)
+/* Insert an event that starts the goroutine again after it yielded. */
+static bool restart_goroutine(mutate *m, const last *who)
 {
     enum { NO_DSEQ = 7 };
     const gotrace_event_spec *spec = gotrace_event_spec_named(
         m->version, m->version < NO_DSEQ ? "GoStart" : "GoStartLocal");
-    const uint64_t values[] = {1, 1, who->still.goroutine};
+    const uint64_t values[] = {1, 1, who->tail.goroutine};
     size_t skipped = m->version < NO_DSEQ ? 0 : 1, at = 0;
     mutate_piece piece = {.offset = who->offset};
-    uint64_t offset = m->header_size; /* in what the reader has read */
+    uint64_t offset = m->header_size; /* in the output */
     while (at < m->now.count && offset < who->offset)
         offset += m->now.list[at++].size;
     return at < m->now.count && offset == who->offset &&
-           mutate_fresh(m, &piece, spec, values + skipped, 3 - skipped, NULL, 0) &&
+           mutate_set_record(m, &piece, spec, values + skipped, 3 - skipped, NULL, 0) &&
            mutate_insert(m, at + 1, &piece, 1);
 }
 
-/* Write the trace with the rule broken there, and see what the reader says. */
-static bool try_there(mutate *m, gotrace_rule rule, const last *who, const verdict *before,
+/* Write the trace with the rule violated at that place, and read it. */
+static bool try_place(mutate *m, gotrace_rule rule, const last *who, const verdict *before,
                       bool *broken)
 {
     mutate_pieces *p = &m->now;
@@ -220,18 +224,18 @@ static bool try_there(mutate *m, gotrace_rule rule, const last *who, const verdi
     if (done)
         memcpy(pieces, p->list, size);
     if (done && who->ready && !m->v2)
-        done = wake(m, who) || !m->failed;
+        done = restart_goroutine(m, who) || !m->failed;
     done = done && mutate_assemble(m) && (sound = malloc(m->result.count + 1)) != NULL;
     if (done) {
         memcpy(sound, m->result.bytes, m->result.count);
         size = m->result.count;
         m->result.count = 0;
         done = gotrace_source_memory(sound, size, NULL, &source, m->error) >= 0 &&
-               gen_defect_write(source, m->version, &who->still, rule, write_result, m, NULL,
+               gen_defect_write(source, m->version, &who->tail, rule, write_result, m, NULL,
                                 &planted, m->error) >= 0 &&
                verdict_of(m->result.bytes, m->result.count, m->config, &after, m->error);
     }
-    if (done && is_broken_so(before, &after, rule)) {
+    if (done && violates_only(before, &after, rule)) {
         *broken = true;
         mutate_note(m, planted.what, NULL)->offset = planted.offset;
     }
@@ -248,12 +252,12 @@ static bool try_there(mutate *m, gotrace_rule rule, const last *who, const verdi
 
 enum { MOST_TRIES = 64 };
 
-static bool plant(mutate *m, gotrace_rule rule, const lasts *l, const verdict *before)
+static bool plant(mutate *m, gotrace_rule rule, const last_goroutines *l, const verdict *before)
 {
     const last nobody = {.runs = false};
     for (size_t i = 0; i < (l->count ? l->count : 1) && i < MOST_TRIES; i++) {
         bool broken;
-        if (!try_there(m, rule, l->count ? &l->list[i] : &nobody, before, &broken)) {
+        if (!try_place(m, rule, l->count ? &l->list[i] : &nobody, before, &broken)) {
             m->failed = true;
             return false;
         }
@@ -267,12 +271,12 @@ static bool plant(mutate *m, gotrace_rule rule, const lasts *l, const verdict *b
 gotrace_status mutate_break(mutate *m, gotrace_rule rule)
 {
     verdict before;
-    lasts l = {.list = NULL};
+    last_goroutines l = {.list = NULL};
     gotrace_source *source = NULL;
     bool done = false;
     idmap_init(&l.owners, sizeof(last));
-    idmap_init(&l.procs, sizeof(numbered));
-    /* Variants of the same trace differ in what may be changed without harm. */
+    idmap_init(&l.procs, sizeof(proc_numbering));
+    /* Start from a sound variant, so that variants of the same trace differ. */
     if (!mutate_keep_sound(m))
         return m->failed ? GOTRACE_ERROR : GOTRACE_END;
     if (!verdict_of(m->result.bytes, m->result.count, m->config, &before, m->error))

@@ -1,15 +1,14 @@
-/* keep.c - changes after which a sound trace is sound still: what stands elsewhere, is
- * called otherwise or takes other bytes, but means the same, and what means nothing to the order.
- */
+/* keep.c - changes that leave a sound trace sound: another order or encoding, other ids, and
+ * changes of events that do not affect states. */
 #include "cmd/mutate/mutate.h"
 
-/* ---- who a batch belongs to ------------------------------------------------------------------ */
+/* ---- owners of batches ----------------------------------------------------------------------- */
 
 typedef struct head {
     uint64_t generation, owner, ticks, seq;
 } head;
 
-/* False where no events are in the batch: tables, clocks, the end of a generation. */
+/* False if the batch has no events: tables, clocks, the end of a generation. */
 static bool open_head(mutate *m, size_t at, head *h)
 {
     mutate_record r;
@@ -32,7 +31,7 @@ static bool open_head(mutate *m, size_t at, head *h)
            mutate_is_timed(&m->now.list[at + 1]);
 }
 
-/* How far ticks and sequence numbers come in [from, to). */
+/* Add the ticks and sequence numbers of the records in [from, to). */
 static void advance(mutate *m, size_t from, size_t to, head *h)
 {
     mutate_record r;
@@ -49,7 +48,7 @@ static void advance(mutate *m, size_t from, size_t to, head *h)
     }
 }
 
-/* The first record of [from, to) that is timed happens so much later. */
+/* Increase the time delta and sequence delta of the first timed record in [from, to). */
 static bool delay(mutate *m, size_t from, size_t to, uint64_t ticks, uint64_t seq)
 {
     mutate_record r;
@@ -68,17 +67,17 @@ static bool delay(mutate *m, size_t from, size_t to, uint64_t ticks, uint64_t se
     return mutate_close(m, &m->now.list[from], &r);
 }
 
-/* ---- other numbers for the same things ------------------------------------------------------- */
+/* ---- other ids ------------------------------------------------------------------------------- */
 
 typedef struct renaming {
-    unsigned kind; /* gotrace_arg_kind; STRING and STACK stand for what defines them too */
+    unsigned kind; /* gotrace_arg_kind; STRING and STACK include the defining records */
     uint64_t from, to, highest;
     bool one_generation;
     uint64_t generation;
 } renaming;
 
-/* Whether the n-th value of the record is such a number. */
-static bool concerns(const mutate *m, const mutate_record *r, size_t n, unsigned kind)
+/* Whether the n-th value of the record is an id of that kind. */
+static bool is_id_of_kind(const mutate *m, const mutate_record *r, size_t n, unsigned kind)
 {
     const char *table = kind == GOTRACE_ARG_STRING  ? "String"
                         : kind == GOTRACE_ARG_STACK ? "Stack"
@@ -92,7 +91,7 @@ static bool concerns(const mutate *m, const mutate_record *r, size_t n, unsigned
 
 typedef bool (*value_fn)(renaming *renaming, uint64_t *value);
 
-/* Call fn for each such number in the trace, or in the generation. */
+/* Call fn for each such value in the trace, or in the generation. */
 static bool each_value(mutate *m, renaming *how, value_fn fn)
 {
     bool inside = true;
@@ -107,7 +106,7 @@ static bool each_value(mutate *m, renaming *how, value_fn fn)
                     inside = r.values[n] == how->generation;
         bool changed = false;
         for (size_t n = 0; inside && n < r.record.arg_count; n++)
-            if (concerns(m, &r, n, how->kind))
+            if (is_id_of_kind(m, &r, n, how->kind))
                 changed |= fn(how, &r.values[n]);
         if (changed && !mutate_close(m, piece, &r))
             return false;
@@ -115,7 +114,7 @@ static bool each_value(mutate *m, renaming *how, value_fn fn)
     return true;
 }
 
-enum { HIGHEST_ID = INT32_MAX }; /* what is above says "none", or would be too large for some */
+enum { HIGHEST_ID = INT32_MAX }; /* larger ids mean "none", or are too large for some readers */
 
 static bool find_highest(renaming *how, uint64_t *value)
 {
@@ -135,7 +134,7 @@ static bool rename_one(renaming *how, uint64_t *value)
 static const unsigned kinds[] = {GOTRACE_ARG_STRING, GOTRACE_ARG_STACK,  GOTRACE_ARG_GOROUTINE,
                                  GOTRACE_ARG_PROC,   GOTRACE_ARG_THREAD, GOTRACE_ARG_TASK};
 
-/* A number of that kind that stands somewhere, and in which generation. */
+/* Pick an id of that kind, and its generation. */
 static bool pick_value(mutate *m, renaming *how, const char **name)
 {
     for (unsigned tries = 0; tries < 32; tries++) {
@@ -144,10 +143,10 @@ static bool pick_value(mutate *m, renaming *how, const char **name)
         if (at == SIZE_MAX || !mutate_open(m, &m->now.list[at], &r))
             return false;
         for (size_t n = 0; n < r.record.arg_count; n++) {
-            /* 0 is none, and v1's proc 0 owns tables and samples as well. */
+            /* 0 is "none"; v1's proc 0 also owns tables and samples. */
             bool may_be_0 = m->v2 &&
                             (how->kind == GOTRACE_ARG_PROC || how->kind == GOTRACE_ARG_THREAD);
-            if (!concerns(m, &r, n, how->kind) || r.values[n] > HIGHEST_ID ||
+            if (!is_id_of_kind(m, &r, n, how->kind) || r.values[n] > HIGHEST_ID ||
                 (r.values[n] == 0 && !may_be_0))
                 continue;
             how->from = r.values[n];
@@ -186,7 +185,7 @@ static bool renumber(mutate *m)
 
 /* ---- other clocks ---------------------------------------------------------------------------- */
 
-/* 0: the time is not known (v1 GoSysExit). */
+/* 0: unknown time (v1 GoSysExit). */
 static bool shift_one(renaming *how, uint64_t *value)
 {
     if (*value == 0)
@@ -230,7 +229,7 @@ static bool change_frequency(mutate *m)
 
 /* ---- other batches --------------------------------------------------------------------------- */
 
-/* Those of others may come earlier or later. */
+/* Exchange adjacent batches of different owners. */
 static bool swap_batches(mutate *m)
 {
     size_t a, b, c;
@@ -306,7 +305,7 @@ static bool is_short(const mutate *m, const mutate_piece *piece)
     return !m->v2 && *piece->bytes >> 6 < 3 && !is_string;
 }
 
-/* v1: a record with an unnecessary length. */
+/* v1: give a short record a length. */
 static bool lengthen(mutate *m)
 {
     size_t at = mutate_pick(m, is_short);
@@ -340,7 +339,7 @@ static bool change_text(mutate *m)
     return mutate_text(m, at, text, strlen(text));
 }
 
-/* ---- what changes no state ------------------------------------------------------------------- */
+/* ---- events without effect on states --------------------------------------------------------- */
 
 static bool is_harmless(const mutate *m, const mutate_piece *piece)
 {
@@ -354,7 +353,8 @@ static bool is_harmless(const mutate *m, const mutate_piece *piece)
     }
 }
 
-/* At the same time, so that nothing else moves; in 1.5 each has a sequence number of its own. */
+/* Duplicate a record at the same time, so that no later event moves. Not in 1.5, where each event
+ * has its own sequence number. */
 static bool double_harmless(mutate *m)
 {
     enum { NO_DSEQ = 7 };
@@ -382,7 +382,7 @@ static bool drop_harmless(mutate *m)
     return true;
 }
 
-/* ---- which ----------------------------------------------------------------------------------- */
+/* ---- table of changes ------------------------------------------------------------------------ */
 
 bool mutate_keep(mutate *m)
 {

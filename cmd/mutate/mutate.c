@@ -1,4 +1,4 @@
-/* mutate.c - a trace taken apart, changed, and put together again. */
+/* mutate.c - split a trace into pieces, change them, and join them. */
 #include "cmd/mutate/mutate.h"
 
 #include <stdlib.h>
@@ -25,10 +25,10 @@ const char *mutate_verdict(const mutate_job *job)
     }
 }
 
-/* ---- taking apart ---------------------------------------------------------------------------- */
+/* ---- splitting into pieces ------------------------------------------------------------------- */
 
-/* Behind the first bytes that are no record, nothing is looked for: they are the last piece. */
-static bool take_apart(mutate *m)
+/* Bytes from the first invalid record on are a single piece. */
+static bool split_pieces(mutate *m)
 {
     mutate_pieces *p = &m->original;
     const uint8_t *at = m->bytes + m->header_size, *end = m->bytes + m->size;
@@ -66,7 +66,7 @@ gotrace_status mutate_new(const void *bytes, size_t size, const gotrace_config *
     m->error = error;
     if (m->version)
         parts_shape_init(&m->shape, m->version);
-    if (!take_apart(m)) {
+    if (!split_pieces(m)) {
         mutate_free(m);
         return GOTRACE_ERROR;
     }
@@ -88,7 +88,7 @@ void mutate_free(mutate *m)
     free(m);
 }
 
-/* ---- putting together ------------------------------------------------------------------------ */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 /* Correct the size of a v2 batch. */
 static bool correct_size(mutate *m, size_t head)
@@ -133,7 +133,7 @@ bool mutate_assemble(mutate *m)
 mutate_change *mutate_note(mutate *m, const char *what, const mutate_piece *piece)
 {
     mutate_variant *v = m->variant;
-    if (v->change_count == MUTATE_MOST_CHANGES)
+    if (v->change_count == MUTATE_MAX_CHANGES)
         v->change_count--;
     mutate_change *change = &v->changes[v->change_count++];
     *change = (mutate_change){.what = what, .offset = GOTRACE_NO_OFFSET};
@@ -145,8 +145,8 @@ mutate_change *mutate_note(mutate *m, const char *what, const mutate_piece *piec
     return change;
 }
 
-/* The pieces as they were. */
-static bool start_anew(mutate *m)
+/* Reset to the original pieces. */
+static bool reset_pieces(mutate *m)
 {
     const mutate_pieces *p = &m->original;
     mutate_forget(m);
@@ -159,26 +159,26 @@ static bool start_anew(mutate *m)
     return true;
 }
 
-enum { PATIENCE = 40 }; /* how often a change may come to nothing */
+enum { MAX_ATTEMPTS = 40 }; /* limit of attempts without a change */
 
 static bool fits(const mutate *m)
 {
     return m->most == 0 || m->result.count <= m->most;
 }
 
-/* One to four changes, rarely more than two. */
+/* Make one to four changes, rarely more than two. */
 static bool change_any(mutate *m)
 {
     unsigned wanted = 1;
     while (wanted < 4 && mutate_chance(m, 3))
         wanted++;
-    for (unsigned tries = 0; tries < PATIENCE && wanted > 0 && !m->failed; tries++)
+    for (unsigned tries = 0; tries < MAX_ATTEMPTS && wanted > 0 && !m->failed; tries++)
         wanted -= mutate_any(m);
     return !m->failed && mutate_assemble(m);
 }
 
-/* Whether the variant is sound. Where it is not, which is rare (events at the same time, whose
- * order is then another), the change is taken back. */
+/* Whether the variant is sound. If not, which is rare (events at the same time whose order
+ * changes), the caller undoes the change. */
 static bool is_sound(mutate *m, bool *sound)
 {
     verdict found;
@@ -193,17 +193,17 @@ static bool is_sound(mutate *m, bool *sound)
     return true;
 }
 
-/* The same changes, but for those that were in vain: each is drawn from a number of its own, so
- * that it can be made again. */
+/* Make changes, and drop those that make the trace unsound. Each has its own seed, so that it can
+ * be repeated. */
 static bool change_keep(mutate *m)
 {
-    uint64_t kept[MUTATE_MOST_CHANGES], seed = m->random;
+    uint64_t kept[MUTATE_MAX_CHANGES], seed = m->random;
     size_t count = 0, wanted = 1 + splitmix_below(&seed, 4);
-    for (unsigned tries = 0; tries < PATIENCE && count < wanted && !m->failed; tries++) {
+    for (unsigned tries = 0; tries < MAX_ATTEMPTS && count < wanted && !m->failed; tries++) {
         bool sound = false;
         kept[count] = splitmix_next(&seed);
         m->variant->change_count = 0;
-        if (!start_anew(m))
+        if (!reset_pieces(m))
             return false;
         bool changed = true;
         for (size_t i = 0; i <= count; i++) {
@@ -217,7 +217,7 @@ static bool change_keep(mutate *m)
         count += sound;
         m->variant->undone += !sound;
     }
-    if (m->failed || !start_anew(m))
+    if (m->failed || !reset_pieces(m))
         return false;
     m->variant->change_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -234,7 +234,7 @@ static gotrace_status nothing(mutate *m, const char *why)
     return GOTRACE_END;
 }
 
-/* Without records that are known there is nothing to change but bytes. */
+/* Without known records, only bytes can be changed. */
 static gotrace_status no_trace(mutate *m)
 {
     verdict was;
@@ -284,7 +284,7 @@ gotrace_status mutate_make(mutate *m, const mutate_job *job, mutate_variant *var
     m->failed = false;
     m->most = job->most;
     m->random = job->seed;
-    if (!start_anew(m))
+    if (!reset_pieces(m))
         return GOTRACE_ERROR;
     if (!m->version && job->mode != MUTATE_RAW)
         return no_trace(m);

@@ -1,4 +1,4 @@
-/* parts.c - pieces of a trace looked into, written anew, moved. */
+/* parts.c - decode, rewrite and move pieces of a trace. */
 #include <stdlib.h>
 
 #include "cmd/mutate/mutate.h"
@@ -12,7 +12,7 @@ struct mutate_chunk {
     uint8_t bytes[];
 };
 
-/* Bytes that stay where they are until the next variant. */
+/* Copy bytes to memory that is valid until the next variant. */
 static const uint8_t *keep(mutate *m, const void *bytes, size_t size)
 {
     if (size > m->memory.limit - m->memory.used) {
@@ -54,9 +54,9 @@ bool mutate_grow(mutate *m, void *list, size_t *capacity, size_t count, size_t s
     return false;
 }
 
-/* ---- looking into a record ------------------------------------------------------------------- */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
-/* The next value of the record, with the bytes that it takes. */
+/* Decode the next value, and store its width. */
 static bool take(mutate *m, size_t *count, size_t *widths, const uint8_t **p, const uint8_t *end,
                  bool is_value)
 {
@@ -68,7 +68,7 @@ static bool take(mutate *m, size_t *count, size_t *widths, const uint8_t **p, co
     m->widths[(*widths)++] = (uint8_t)(*p - begin);
     if (!is_value)
         return true;
-    /* Twice the room: as they were, and to be changed. */
+    /* Space for two copies: mutate_record.record.args and .values. */
     if (!mutate_grow(m, &m->values, &m->value_capacity, 2 * (*count + 1), sizeof *m->values))
         return false;
     m->values[(*count)++] = value;
@@ -112,7 +112,7 @@ bool mutate_open(mutate *m, const mutate_piece *piece, mutate_record *r)
     return true;
 }
 
-/* ---- writing it anew ------------------------------------------------------------------------- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 static bool put_record(mutate *m, mutate_piece *piece, const gotrace_record *record,
                        const uint64_t *values)
@@ -136,8 +136,8 @@ bool mutate_close(mutate *m, mutate_piece *piece, mutate_record *r)
     return put_record(m, piece, &r->record, r->values);
 }
 
-bool mutate_fresh(mutate *m, mutate_piece *piece, const gotrace_event_spec *spec,
-                  const uint64_t *values, size_t count, const char *data, size_t data_size)
+bool mutate_set_record(mutate *m, mutate_piece *piece, const gotrace_event_spec *spec,
+                       const uint64_t *values, size_t count, const char *data, size_t data_size)
 {
     gotrace_record record = {.spec = spec,
                              .args = values,
@@ -153,7 +153,7 @@ bool mutate_fresh(mutate *m, mutate_piece *piece, const gotrace_event_spec *spec
 bool mutate_insert(mutate *m, size_t at, const mutate_piece *pieces, size_t count)
 {
     mutate_pieces *p = &m->now;
-    mutate_piece *copy = malloc(count * sizeof *copy); /* what is inserted may be of the list */
+    mutate_piece *copy = malloc(count * sizeof *copy); /* pieces may point into the list */
     if (!copy) {
         fill_error(m->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         m->failed = true;
@@ -251,7 +251,7 @@ bool mutate_is_record(const mutate *m, const mutate_piece *piece)
     return piece->spec != NULL;
 }
 
-/* ---- changes that any mode makes ------------------------------------------------------------- */
+/* ---- changes of several modes ---------------------------------------------------------------- */
 
 bool mutate_pad(mutate *m)
 {

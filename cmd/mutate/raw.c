@@ -1,5 +1,4 @@
-/* raw.c - bytes damaged as they are in files: by disks, by programs that end, by other
- * output. */
+/* raw.c - damage bytes as disks, crashes and interleaved output do. */
 #include "cmd/mutate/mutate.h"
 
 enum { SPANS = 4 };
@@ -11,7 +10,7 @@ static size_t span(mutate *m, size_t at)
     return size < left ? size : left;
 }
 
-/* Put size bytes at a place, instead of so many others. */
+/* Replace drop bytes by size others. */
 static bool splice(mutate *m, size_t at, size_t drop, const uint8_t *bytes, size_t size)
 {
     parts_bytes *b = &m->result;
@@ -85,8 +84,8 @@ static bool foreign(mutate *m, size_t at, mutate_change *change)
     return splice(m, at, 0, (const uint8_t *)text, sizeof text - 1);
 }
 
-/* Bytes of the trace once more, there or elsewhere. */
-static bool doubled(mutate *m, size_t at, mutate_change *change)
+/* Copy a range of bytes to a random place. */
+static bool duplicate_bytes(mutate *m, size_t at, mutate_change *change)
 {
     uint8_t bytes[5000];
     size_t size = span(m, at), to = mutate_below(m, m->result.count);
@@ -109,7 +108,9 @@ static bool twice(mutate *m, size_t at, mutate_change *change)
 }
 
 static bool (*const kinds[])(mutate *m, size_t at, mutate_change *change) = {
-    flip, flip, flip, byte, byte, byte, zeroes, truncated, left_out, noise, foreign, doubled, twice,
+    flip,   flip,      flip,     byte,  byte,    byte,
+    zeroes, truncated, left_out, noise, foreign, duplicate_bytes,
+    twice,
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -1,4 +1,4 @@
-/* fit.c - whether parts belong together, and which generations are missing. */
+/* fit.c - check that parts belong to one trace, and find missing generations. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -37,11 +37,11 @@ static void fit_frequency(parts_merge *m, bool *fit)
 
 /* ---- v2: a generation has one clock ---------------------------------------------------------- */
 
-/* What a generation says about its clocks. */
+/* The clocks of a generation. */
 typedef struct clocks {
     bool given, given_all;
     uint64_t frequency, ticks, monotonic, seconds, nanoseconds;
-    uint64_t batch; /* ticks at which the batch begins */
+    uint64_t batch; /* ticks at the start of the batch */
 } clocks;
 
 static gotrace_status clock_record(void *ctx, const gotrace_record *record, gotrace_error *error)
@@ -73,8 +73,9 @@ static bool read_clocks(parts_merge *m, const parts_batch *b, clocks *c, gotrace
     return error->class_ != GOTRACE_CLASS_SYSTEM;
 }
 
-/* Clocks that are those of one machine since the same start go on by the same time. */
-static bool go_on(const clocks *a, const clocks *b)
+/* Whether the ticks and the monotonic time between two generations agree, as they do on one machine
+ * without a restart. */
+static bool clocks_agree(const clocks *a, const clocks *b)
 {
     const double second = 1e9, tolerance = 0.1; /* clocks are read one after another */
     double ticks = ((double)b->ticks - (double)a->ticks) / (double)b->frequency;
@@ -93,14 +94,14 @@ static int compare_syncs(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Compare what two batches of different parts say, a before b. */
+/* Compare the clocks of batches a and b of different parts; a comes first. */
 static void fit_sync(const parts_merge *m, const parts_batch *a, const clocks *was,
                      const parts_batch *b, const clocks *now, bool *fit)
 {
     const char *x = name_of(m, a->input), *y = name_of(m, b->input);
     unsigned long long g = b->generation;
     if (a->generation != b->generation) {
-        if (was->given_all && now->given_all && now->frequency && !go_on(was, now)) {
+        if (was->given_all && now->given_all && now->frequency && !clocks_agree(was, now)) {
             merge_report(m,
                          "'%s' and '%s' do not belong together: the clocks of generation %llu do "
                          "not continue those of generation %llu",
@@ -123,7 +124,7 @@ static void fit_sync(const parts_merge *m, const parts_batch *a, const clocks *w
     }
 }
 
-/* The batches of that kind, copied. */
+/* Copy the batches of that kind. */
 static bool pick(parts_merge *m, parts_kind kind, parts_batches *picked, gotrace_error *error)
 {
     for (size_t i = 0; i < m->batches.count; i++) {
@@ -160,7 +161,7 @@ static bool fit_clocks(parts_merge *m, bool *fit, gotrace_error *error)
     return done;
 }
 
-/* ---- who is in two parts --------------------------------------------------------------------- */
+/* ---- owners in two parts --------------------------------------------------------------------- */
 
 static int compare_owners(const void *a, const void *b, void *ctx)
 {
@@ -185,7 +186,7 @@ static gotrace_status last_record(void *ctx, const gotrace_record *record, gotra
     return GOTRACE_OK;
 }
 
-/* When a batch ends: in v2 that has to be looked for. */
+/* Set b->last; v2 batches do not contain the time of their last event. */
 static bool find_last(parts_merge *m, parts_batch *b, gotrace_error *error)
 {
     if (m->version < GOTRACE_FIRST_V2)
@@ -211,7 +212,7 @@ static void report_twice(const parts_merge *m, const parts_batch *a, const parts
                  b->time);
 }
 
-/* A proc or a thread does one thing at a time. */
+/* A proc or a thread cannot have overlapping batches in two parts. */
 static bool fit_owners(parts_merge *m, bool *fit, gotrace_error *error)
 {
     enum { GIVEN = 5 };
@@ -235,7 +236,7 @@ static bool fit_owners(parts_merge *m, bool *fit, gotrace_error *error)
     return done;
 }
 
-/* ---- what is missing ------------------------------------------------------------------------ */
+/* ---- missing generations --------------------------------------------------------------------- */
 
 static int compare_numbers(const void *a, const void *b)
 {

@@ -1,4 +1,4 @@
-/* index.c - what a file has: its batches, and where strings and stacks stand. */
+/* index.c - index a file: its batches, and the offsets of strings and stacks. */
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"
@@ -58,8 +58,8 @@ parts_entry *parts_table_find(const parts_table *table, size_t first, size_t end
 gotrace_status parts_input_probe(parts_input *input, const gotrace_config *config,
                                  gotrace_error *error)
 {
-    /* A Batch record as all tracers of v1 write it: type 1, and one value more than inline ones
-     * have at least. No header and no v2 batch begins like this. */
+    /* First byte of a v1 Batch record as all tracers write it: form 1, with one value more than the
+     * least. No header and no v2 batch begins with this byte. */
     enum { BATCH_OF_V1 = GOTRACE_V1_Batch | 1 << 6 };
     uint8_t first;
     size_t got = 0;
@@ -76,22 +76,21 @@ gotrace_status parts_input_probe(parts_input *input, const gotrace_config *confi
     return GOTRACE_OK;
 }
 
-/* ---- v1: every record is decoded, because batches do not contain their size
- * ------------------- */
+/* ---- v1: decodes every record, because batches have no size ---------------------------------- */
 
 typedef struct v1_index {
     const parts_scan *scan;
-    parts_batch batch; /* the one that is open */
+    parts_batch batch; /* the current batch */
     bool open;
-    uint64_t events;     /* of it */
-    bool has_tables;     /* it holds what belongs into the footer */
-    bool has_frequency;  /* likewise */
-    size_t first_string; /* of those that it defines */
-    uint64_t end;        /* of the last record */
+    uint64_t events;     /* in the current batch */
+    bool has_tables;     /* it contains records of the footer */
+    bool has_frequency;  /* as has_tables */
+    size_t first_string; /* index of the first string that it defines */
+    uint64_t end;        /* offset of the end of the last record */
     uint64_t given;      /* position of the last progress report */
 } v1_index;
 
-/* The batch has ended. */
+/* Add the current batch to the index. */
 static bool close_batch(v1_index *x, gotrace_error *error)
 {
     if (!x->open)
@@ -100,7 +99,7 @@ static bool close_batch(v1_index *x, gotrace_error *error)
     parts_batch *b = &x->batch;
     b->size = x->end - b->offset;
     b->kind = x->events > 0 ? PARTS_EVENTS : PARTS_TABLES;
-    b->mend = x->events > 0 && x->has_tables;
+    b->partial = x->events > 0 && x->has_tables;
     if (x->events > 0)
         for (size_t i = x->first_string; i < s->input->strings.count; i++)
             s->input->strings.list[i].mark = 1;
@@ -199,7 +198,7 @@ static gotrace_status index_v1(const parts_scan *scan, gotrace_error *error)
     return GOTRACE_OK;
 }
 
-/* ---- both ----------------------------------------------------------------------------------- */
+/* ---- v1 and v2 ------------------------------------------------------------------------------- */
 
 static int compare_owners(const void *a, const void *b)
 {
@@ -211,7 +210,7 @@ static int compare_owners(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* An owner's batches keep their order, whatever their clocks say. */
+/* Keep the order of an owner's batches, even if their times decrease. */
 static gotrace_status rank(const parts_scan *scan, size_t first, gotrace_error *error)
 {
     size_t count = scan->batches->count - first, capacity = 0;

@@ -1,4 +1,4 @@
-/* index_v2.c - the batches of a v2 file, by their headers, and the tables in them. */
+/* index_v2.c - index the batches of a v2 file by their headers, and read its tables. */
 #include "cmd/parts/parts.h"
 
 enum { HEADER_MAX = 1 + 5 * 10 };
@@ -89,8 +89,8 @@ static bool index_batch(v2_index *x, gotrace_error *error)
         }
     }
     uint64_t before = (uint64_t)(p - header);
-    if (v[4] > PARTS_MOST || v[4] > x->size - x->at - before) {
-        damage(x, v[4] > PARTS_MOST ? GOTRACE_RULE_BATCH_HEADER : GOTRACE_RULE_WIRE_TRUNCATED,
+    if (v[4] > PARTS_MAX_BATCH || v[4] > x->size - x->at - before) {
+        damage(x, v[4] > PARTS_MAX_BATCH ? GOTRACE_RULE_BATCH_HEADER : GOTRACE_RULE_WIRE_TRUNCATED,
                "the size of a batch is larger than possible; the rest is not read");
         return false;
     }

@@ -1,8 +1,8 @@
 /*
- * join.c - the batches of several parts in one trace.
+ * join.c - write the batches of several parts as one trace.
  *
- * Parts of one trace have the same ids, so that their batches are copied as they stand. Where ids
- * differ, because parts were written by different writers, batches are made anew.
+ * Parts of one trace use the same ids, so that their batches are copied unchanged. Where ids
+ * differ, because different writers wrote the parts, batches are rewritten.
  */
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-/* What is not defined keeps its id: the batches of a process that crashed come without tables. */
+/* An undefined id is unchanged: batches of a crashed process have no tables. */
 static uint64_t map(const parts_table *table, uint64_t id)
 {
     const parts_entry *entry = parts_table_find(table, 0, table->count, id);
     return entry ? entry->mapped : id;
 }
 
-/* The record's values with the trace's ids, into m->args. */
+/* Copy the record's values to m->args, with the ids of the trace. */
 static bool map_record(parts_merge *m, const gotrace_record *record)
 {
     const parts_input *in = &m->part->in;
@@ -39,7 +39,7 @@ static bool is_string(const parts_merge *m, const gotrace_record *record)
            (m->version < GOTRACE_FIRST_V2 ? GOTRACE_V1_String : GOTRACE_V2_String);
 }
 
-/* A string or a stack of the part at hand gets an id. */
+/* Assign an id to a string or a stack of the current part. */
 static gotrace_status intern_record(void *ctx, const gotrace_record *record, gotrace_error *error)
 {
     parts_merge *m = ctx;
@@ -71,7 +71,7 @@ static gotrace_status intern_record(void *ctx, const gotrace_record *record, got
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-/* v1: whether the string stands here in the trace that is written. */
+/* v1: whether this is where the output defines the string. */
 static bool is_placed(const parts_merge *m, const gotrace_record *record, uint64_t id)
 {
     const parts_item *item = parts_intern_find(&m->strings, id);
@@ -86,7 +86,7 @@ static gotrace_status remake_v1(void *ctx, const gotrace_record *record, gotrace
     (void)error;
     if (code == GOTRACE_V1_Frequency || code == GOTRACE_V1_TimerGoroutine ||
         code == GOTRACE_V1_Stack)
-        return GOTRACE_OK; /* they are in the footer */
+        return GOTRACE_OK; /* written in the footer */
     if (!map_record(m, record))
         return GOTRACE_ERROR;
     if (code == GOTRACE_V1_String) {
@@ -107,7 +107,7 @@ static gotrace_status remake_v2(void *ctx, const gotrace_record *record, gotrace
     unsigned code = record->spec->code;
     (void)error;
     if (code == GOTRACE_V2_EventBatch || code == GOTRACE_V2_CPUSamples)
-        return GOTRACE_OK; /* the pack begins with them */
+        return GOTRACE_OK; /* written by the pack */
     m->bytes.count = 0;
     if (!map_record(m, record) ||
         !parts_put_record(&m->bytes, &m->memory, m->version, record, m->args, m->error))
@@ -116,7 +116,7 @@ static gotrace_status remake_v2(void *ctx, const gotrace_record *record, gotrace
         out_bytes(m->o, m->bytes.bytes, m->bytes.count);
         return GOTRACE_OK;
     }
-    /* Longer ids may make two batches of one: the second begins where the first ends. */
+    /* Longer ids may make a batch too large: it is split in two. */
     if (m->bytes.count > sizeof m->pack.bytes - m->pack.used) {
         parts_pack_end(&m->pack);
         m->pack.time = m->now;
@@ -127,14 +127,14 @@ static gotrace_status remake_v2(void *ctx, const gotrace_record *record, gotrace
     return GOTRACE_OK;
 }
 
-/* Copy a batch, with the trace's ids. */
+/* Copy a batch, with the ids of the trace. */
 static bool join_batch(parts_merge *m, const parts_batch *b)
 {
     m->part = &m->parts[b->input];
     if (!merge_source(m, b->input, m->error))
         return false;
     bool refers = b->kind == PARTS_EVENTS || b->kind == PARTS_SAMPLES;
-    if (!refers || (m->part->same && !b->mend))
+    if (!refers || (m->part->same && !b->partial))
         return parts_copy(m->o, m->part->in.source, b->offset, b->size, m->error) == GOTRACE_OK;
     m->pack.thread = b->owner;
     m->pack.time = m->now = b->time;
@@ -206,7 +206,7 @@ static uint64_t above(const parts_table *table, uint64_t fresh)
     return last >= fresh && last < UINT64_MAX ? last + 1 : fresh;
 }
 
-/* Give each string (or stack) of the part its id. */
+/* Assign an id to each string (or stack) of the part. */
 static bool intern_table(parts_merge *m, parts_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -219,8 +219,8 @@ static bool intern_table(parts_merge *m, parts_table *table)
     return true;
 }
 
-/* A batch with a string that stands elsewhere too cannot be copied as it is. */
-static void mend_batches(parts_merge *m, const merge_part *part)
+/* A batch that defines a string that is also defined elsewhere cannot be copied unchanged. */
+static void mark_partial_batches(parts_merge *m, const merge_part *part)
 {
     const parts_table *strings = &part->in.strings;
     uint32_t number = (uint32_t)(part - m->parts);
@@ -238,7 +238,7 @@ static void mend_batches(parts_merge *m, const merge_part *part)
         }
         const parts_item *item = parts_intern_find(&m->strings, entry->mapped);
         if (!item || item->input != number || item->offset != entry->offset)
-            m->batches.list[first].mend = true;
+            m->batches.list[first].partial = true;
     }
 }
 
@@ -265,7 +265,7 @@ static bool pack_value(parts_merge *m, unsigned code, uint64_t value)
     return pack_record(m, &record);
 }
 
-/* The goroutines that run timers, each once; there are as many as procs at most. */
+/* Write each goroutine that runs timers once; there are at most as many as procs. */
 static bool pack_timers(parts_merge *m)
 {
     parts_intern known = {.count = 0};
@@ -318,7 +318,7 @@ static bool write_v1(parts_merge *m)
     }
     m->entry = NULL;
     for (size_t i = 0; i < m->job.count; i++)
-        mend_batches(m, &m->parts[i]);
+        mark_partial_batches(m, &m->parts[i]);
     if (m->batches.count > 0)
         qsort_r(m->batches.list, m->batches.count, sizeof *m->batches.list, compare_v1, m);
     for (size_t i = 0; i < m->batches.count && !m->o->failed; i++)
@@ -340,7 +340,7 @@ static int compare_places(const void *a, const void *b, void *ctx)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* In a generation: its clocks, events by time, then the tables. */
+/* Within a generation: clocks, events by time, tables. */
 static int compare_v2(const void *a, const void *b, void *ctx)
 {
     const parts_batch *x = a, *y = b;
@@ -355,13 +355,13 @@ static parts_table *table_of(parts_merge *m, uint32_t part, int kind)
     return kind == PARTS_STRINGS ? &in->strings : &in->stacks;
 }
 
-/* Whether it is the last batch of its part in a generation whose batches end there. */
+/* Whether the batch is its part's last before `end`. */
 static bool is_last_of_part(const parts_batch *b, const parts_batch *end)
 {
     return b + 1 == end || b[1].input != b->input;
 }
 
-/* The tables of the parts in batches first .. end of a generation become one. */
+/* Merge the tables of the parts in batches [first, end) of a generation. */
 static bool intern_generation(parts_merge *m, const parts_batch *first, const parts_batch *end)
 {
     for (int kind = PARTS_STRINGS; kind >= PARTS_STACKS; kind--) {
@@ -389,7 +389,7 @@ static bool intern_generation(parts_merge *m, const parts_batch *first, const pa
     return true;
 }
 
-/* The batches of the generation's tables, at the time of the first of each. */
+/* Write the tables of a generation; each kind has the time of its first batch. */
 static bool write_tables(parts_merge *m, const parts_batch *first, const parts_batch *end)
 {
     uint64_t stacks = 0, strings = 0;
@@ -422,7 +422,7 @@ static bool write_generation(parts_merge *m, parts_batch *first, parts_batch *en
     m->pack.generation = first->generation;
     for (parts_batch *b = first; b < end; b++)
         m->parts[b->input].same = true;
-    if (first->input == end[-1].input) { /* one part has all of it */
+    if (first->input == end[-1].input) { /* one part has the whole generation */
         for (parts_batch *b = first; b < end && !m->o->failed; b++)
             if (!join_batch(m, b))
                 return false;
@@ -433,7 +433,7 @@ static bool write_generation(parts_merge *m, parts_batch *first, parts_batch *en
     qsort_r(first, (size_t)(end - first), sizeof *first, compare_v2, m);
     bool tables = false, done = true;
     for (parts_batch *b = first; b < end && done && !m->o->failed; b++) {
-        bool again = b > first && b[-1].kind == b->kind; /* another part says the same */
+        bool again = b > first && b[-1].kind == b->kind; /* another part has the same batch */
         if (b->kind > PARTS_SAMPLES && !tables) {
             tables = true;
             done = write_tables(m, first, end);

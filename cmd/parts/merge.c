@@ -1,4 +1,4 @@
-/* merge.c - parts are opened, and put together again. */
+/* merge.c - open parts and merge them. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ void merge_report(const parts_merge *m, const char *text, ...)
     m->job.misfit(m->job.ctx, message);
 }
 
-/* Close the one that was not wanted for the longest time, if any can be. */
+/* Close the least recently used source that can be reopened. */
 static void close_one(parts_merge *m)
 {
     size_t oldest = m->open_count;
@@ -39,9 +39,9 @@ bool merge_source(parts_merge *m, uint32_t number, gotrace_error *error)
         return true;
     if (m->open_count == PARTS_OPEN)
         close_one(m);
-    part->in.source = m->job.open(m->job.ctx, number, &part->again, error);
-    /* A pipe stays open until the end. */
-    if (part->in.source && part->again)
+    part->in.source = m->job.open(m->job.ctx, number, &part->reopenable, error);
+    /* A pipe cannot be reopened. */
+    if (part->in.source && part->reopenable)
         m->open[m->open_count++] = number;
     return part->in.source != NULL;
 }
@@ -66,7 +66,7 @@ parts_scan merge_scan(parts_merge *m, uint32_t part)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Read all headers, and agree on a version. */
+/* Read all headers and determine the version. */
 static bool probe_parts(parts_merge *m, bool *fit, gotrace_error *error)
 {
     m->version = m->job.version;
@@ -96,7 +96,7 @@ static bool probe_parts(parts_merge *m, bool *fit, gotrace_error *error)
     return true;
 }
 
-/* Batches without a header are of the version that the others say. */
+/* Batches without a header get the version of the other parts. */
 static bool check_bare(parts_merge *m, gotrace_error *error)
 {
     for (uint32_t i = 0; i < m->job.count; i++) {
@@ -144,7 +144,7 @@ static int compare_parts(const void *a, const void *b, void *ctx)
     return order ? order : i < k ? -1 : i > k;
 }
 
-/* What comes out does not depend on the order in which the parts are named. */
+/* The result does not depend on the order of the arguments. */
 static bool order_parts(parts_merge *m, gotrace_error *error)
 {
     size_t count = m->job.count;

@@ -1,28 +1,28 @@
-/* missing.c - signs of a missing part: procs or threads that are named in the parts and have no
- * events, and what a generation does not contain although every generation does. */
+/* missing.c - report signs of a missing part: procs or threads that are mentioned but have no
+ * events, and what every generation contains but one lacks. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/parts/merge.h"
 
-/* Who is named by events, or (has) has batches. */
+/* A proc or thread that has batches, or (has is false) is only mentioned. */
 typedef struct owner {
     uint64_t id;
     bool has;
 } owner;
 
-/* The procs that a generation contains. */
+/* A proc that a generation contains. */
 typedef struct given_proc {
     uint64_t generation, proc;
 } given_proc;
 
 typedef struct owners {
     parts_merge *m;
-    bool waits; /* an event waits: whoever is named may be missing */
+    bool waits; /* an event waits for a missing one: search every mention */
     owner *list;
     size_t count, capacity;
-    uint64_t named_procs; /* v1: as many were named by their number */
-    uint64_t generation;  /* of the batch that is looked at */
+    uint64_t named_procs; /* v1: number of procs set by Gomaxprocs */
+    uint64_t generation;  /* of the current batch */
     given_proc *procs;
     size_t proc_count, proc_capacity;
 } owners;
@@ -52,7 +52,7 @@ static bool add_proc(owners *o, uint64_t proc, gotrace_error *error)
     return true;
 }
 
-/* v2: threads in any argument, if an event waits; else the procs of the generation. */
+/* v2: add threads in any argument, if an event waits; otherwise the procs of the generation. */
 static bool name_v2(owners *o, const gotrace_record *record, gotrace_error *error)
 {
     const gotrace_semantics *does = &record->spec->semantics;
@@ -69,8 +69,8 @@ static bool name_v2(owners *o, const gotrace_record *record, gotrace_error *erro
     return done;
 }
 
-/* v1: whom samples interrupted, and where an event waits how many procs there are: one that did
- * nothing has no events. */
+/* v1: add procs of samples, and if an event waits the procs set by Gomaxprocs; one that did nothing
+ * has no events. */
 static bool name_v1(owners *o, const gotrace_record *record, gotrace_error *error)
 {
     enum { MOST_PROCS = 4096 };
@@ -124,8 +124,8 @@ static int compare_procs(const void *a, const void *b)
     return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-/* Before the end of a generation, its tracer records the status of all procs, which are numbered
- * from 0. */
+/* Before a generation ends, the tracer writes the status of every proc; procs are numbered from 0.
+ */
 static void report_procs(const owners *o)
 {
     size_t given = 0;
@@ -147,8 +147,8 @@ static void report_procs(const owners *o)
         merge_report(o->m, "and %zu more", given - GIVEN);
 }
 
-/* Every generation has goroutines without events, whose statuses are recorded without a thread. */
-static void report_nowhere(const owners *o)
+/* Every generation contains goroutines without events, whose statuses have no thread. */
+static void report_threadless(const owners *o)
 {
     const parts_batches *all = &o->m->batches;
     bool given = false, elsewhere = false;
@@ -169,7 +169,7 @@ static bool look_into(owners *o, const parts_batch *b, gotrace_error *error)
     if (b->kind == PARTS_EVENTS && !add_owner(o, b->owner, true, error))
         return false;
     o->generation = b->generation;
-    /* Damage was reported before. */
+    /* Damage has already been reported. */
     return !merge_source(m, b->input, error) ||
            parts_walk(&m->walker, m->parts[b->input].in.source, b->offset, b->size, name_record, o,
                       error) != GOTRACE_ERROR ||
@@ -187,7 +187,7 @@ gotrace_status parts_merge_missing(parts_merge *m, bool waits, gotrace_error *er
     if (done && m->version >= GOTRACE_FIRST_V2 && !waits) {
         if (o.proc_count > 0)
             report_procs(&o);
-        report_nowhere(&o);
+        report_threadless(&o);
     }
     parts_drop(&m->memory, o.list, o.capacity, sizeof *o.list);
     parts_drop(&m->memory, o.procs, o.proc_capacity, sizeof *o.procs);

@@ -1,4 +1,4 @@
-/* read.c - records out of ranges of a file, and what they refer to. */
+/* read.c - decode records of byte ranges, and find their references to tables. */
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"
@@ -56,7 +56,7 @@ void parts_shape_init(parts_shape *shape, int version)
         const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
         size_t count = spec ? gotrace_event_args(spec, version, args) : 0;
         for (size_t i = 0; i < count; i++) {
-            /* Until 1.6 a goroutine starts at a program counter. */
+            /* Until 1.6 GoCreate has a program counter instead of a stack. */
             if (args[i]->kind == GOTRACE_ARG_STRING)
                 shape->refs[code][i] = PARTS_REF_STRING;
             else if (args[i]->kind == GOTRACE_ARG_STACK ||
@@ -77,10 +77,10 @@ parts_ref parts_ref_of(const parts_shape *shape, const gotrace_record *record, s
     return n < GOTRACE_MAX_ARGS ? shape->refs[record->spec->code][n] : PARTS_REF_NONE;
 }
 
-/* ---- walking -------------------------------------------------------------------------------- */
+/* ---- decoding a range ------------------------------------------------------------------------ */
 
-/* The decoder counts from the beginning of what it was fed. */
-static void place(const parts_walker *w, gotrace_error *error)
+/* Convert offsets of the decoder to those of the source. */
+static void convert_offset(const parts_walker *w, gotrace_error *error)
 {
     if (error->offset != GOTRACE_NO_OFFSET)
         error->offset += w->shift;
@@ -91,8 +91,8 @@ static bool on_problem(void *ctx, const gotrace_error *problem)
 {
     parts_walker *w = ctx;
     gotrace_error placed = *problem;
-    place(w, &placed);
-    /* Errors that end the walk are returned by it. */
+    convert_offset(w, &placed);
+    /* An error that ends the walk is returned, not reported here. */
     if (placed.rule != GOTRACE_RULE_EVENT_ARITY)
         return true;
     w->unsure = true;
@@ -128,8 +128,8 @@ void parts_walker_free(parts_walker *w)
     w->piece = NULL;
 }
 
-/* A decoder that knows the version. */
-static gotrace_status have_decoder(parts_walker *w, gotrace_error *error)
+/* Create a decoder, and set its version by feeding it a header. */
+static gotrace_status get_decoder(parts_walker *w, gotrace_error *error)
 {
     if (w->decoder)
         return GOTRACE_OK;
@@ -149,9 +149,9 @@ static gotrace_status have_decoder(parts_walker *w, gotrace_error *error)
     return GOTRACE_OK;
 }
 
-/* Hand on what the decoder has; *end is where the last record ends, as the decoder counts. */
-static gotrace_status hand_on(parts_walker *w, parts_record_fn fn, void *ctx, uint64_t *end,
-                              gotrace_error *error)
+/* Pass the decoded records to fn; *end is the decoder's offset of the end of the last record. */
+static gotrace_status pass_records(parts_walker *w, parts_record_fn fn, void *ctx, uint64_t *end,
+                                   gotrace_error *error)
 {
     const gotrace_record *decoded;
     gotrace_status status;
@@ -168,7 +168,7 @@ static gotrace_status hand_on(parts_walker *w, parts_record_fn fn, void *ctx, ui
     }
     if (status == GOTRACE_ERROR) {
         *error = *gotrace_decoder_error(w->decoder);
-        place(w, error);
+        convert_offset(w, error);
         forget_decoder(w);
     }
     return status == GOTRACE_ERROR ? GOTRACE_ERROR : GOTRACE_OK;
@@ -177,7 +177,7 @@ static gotrace_status hand_on(parts_walker *w, parts_record_fn fn, void *ctx, ui
 gotrace_status parts_walk(parts_walker *w, gotrace_source *source, uint64_t offset, uint64_t size,
                           parts_record_fn fn, void *ctx, gotrace_error *error)
 {
-    if (have_decoder(w, error) < 0)
+    if (get_decoder(w, error) < 0)
         return GOTRACE_ERROR;
     uint64_t end = w->fed;
     w->shift = offset - w->fed;
@@ -192,13 +192,13 @@ gotrace_status parts_walk(parts_walker *w, gotrace_source *source, uint64_t offs
         w->fed += got;
         offset += got;
         size = got < wanted ? 0 : size - got;
-        gotrace_status status = hand_on(w, fn, ctx, &end, error);
+        gotrace_status status = pass_records(w, fn, ctx, &end, error);
         if (status != GOTRACE_OK)
             return status;
     }
     if (end == w->fed)
         return GOTRACE_OK;
-    /* What is left over would be taken for the beginning of the next range. */
+    /* Remaining bytes would be decoded as the start of the next range. */
     forget_decoder(w);
     if (w->unsure)
         return GOTRACE_OK;

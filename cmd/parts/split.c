@@ -1,21 +1,22 @@
 /*
- * split.c - a trace taken apart.
+ * split.c - split a trace.
  *
- * First an index of the batches is made, which is small; then the parts are written one after
- * another, each from the places where its batches stand. So there is never more than one open.
+ * First the batches are indexed, which takes little memory; then the parts are written one after
+ * another, by copying their batches from the source. So only one output is open at a time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"
 
-/* A generation of v2; all of v1. */
+/* A generation of v2, or the whole v1 trace. */
 typedef struct slice {
     uint64_t number;
-    size_t first, end;               /* of its batches, in split.order */
-    size_t first_string, end_string; /* in the tables */
+    size_t first, end;               /* range of its batches in split.order */
+    size_t first_string, end_string; /* range in the table */
     size_t first_stack, end_stack;
-    const parts_batch *sync, *last; /* records of its clocks and its end; NULL: none */
+    const parts_batch *sync,
+        *last; /* batches with the clocks and the end of the generation; NULL: none */
     uint64_t stacks_time, strings_time;
 } slice;
 
@@ -25,7 +26,7 @@ typedef struct work {
     size_t slice;
     size_t batch;         /* NO_BATCH: a generation without events */
     uint64_t sample;      /* the sample's offset */
-    uint32_t sample_size; /* 0: it is no sample */
+    uint32_t sample_size; /* 0: not a sample */
 } work;
 #define NO_BATCH SIZE_MAX
 
@@ -38,22 +39,22 @@ typedef struct split {
     parts_walker walker;
     parts_shape shape;
     parts_batches batches;
-    size_t *order; /* batches by generation, in each as they stand */
+    size_t *order; /* batches sorted by generation, then in the order of the file */
     size_t order_capacity;
     slice *slices;
     size_t slice_count, slice_capacity;
     work *works;
     size_t work_count, work_capacity;
-    /* Of the part that is being written. */
-    const slice *slice;  /* the one at hand */
-    size_t sample_batch; /* the one that is planned */
+    /* The part that is being written. */
+    const slice *slice;  /* current */
+    size_t sample_batch; /* index of the batch whose samples are being planned */
     out *o;
     uint64_t owner;
-    uint32_t stamp; /* marks what it refers to */
+    uint32_t stamp; /* value of parts_entry.mark for entries used by the part */
     parts_table *strings, *stacks;
     parts_table used_strings, used_stacks;
-    bool copies;       /* record by record */
-    parts_bytes bytes; /* records that wait to be written */
+    bool copies;       /* copy record by record */
+    parts_bytes bytes; /* records that are not written yet */
     parts_pack pack;
 } split;
 
@@ -71,9 +72,9 @@ static void report(void *ctx, uint32_t number, const gotrace_error *problem)
         config->on_problem(config->callback_ctx, problem);
 }
 
-/* ---- what refers to what --------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
-/* Have what the part refers to among what is written behind its events. */
+/* Add the string or stack to those that are written after the part's events. */
 static bool use(split *s, parts_ref ref, uint64_t id)
 {
     bool string = ref == PARTS_REF_STRING;
@@ -112,7 +113,7 @@ static int compare_places(const void *a, const void *b)
 
 static bool put(split *s, const gotrace_record *record)
 {
-    if (s->bytes.count > PARTS_MOST) {
+    if (s->bytes.count > PARTS_MAX_BATCH) {
         out_bytes(s->o, s->bytes.bytes, s->bytes.count);
         s->bytes.count = 0;
     }
@@ -127,13 +128,13 @@ static gotrace_status copy_record(void *ctx, const gotrace_record *record, gotra
     bool v1 = s->input.version < GOTRACE_FIRST_V2;
     if (v1 && (code == GOTRACE_V1_Frequency || code == GOTRACE_V1_TimerGoroutine ||
                code == GOTRACE_V1_Stack))
-        return GOTRACE_OK; /* of the footer, and written with it */
+        return GOTRACE_OK; /* written with the footer */
     if (use_record(s, record) != GOTRACE_OK || (s->copies && !put(s, record)))
         return GOTRACE_ERROR;
     return GOTRACE_OK;
 }
 
-/* Walk a range and report damage. */
+/* Decode a range and report damage. */
 static bool walk(split *s, uint64_t offset, uint64_t size, parts_record_fn fn)
 {
     if (parts_walk(&s->walker, s->input.source, offset, size, fn, s, s->error) != GOTRACE_ERROR)
@@ -149,20 +150,20 @@ static bool copy(split *s, const parts_batch *b)
     return parts_copy(s->o, s->input.source, b->offset, b->size, s->error) == GOTRACE_OK;
 }
 
-/* A batch of events as it stands, without what belongs into the footer. */
+/* Copy a batch of events, without records of the footer. */
 static bool copy_events(split *s, const parts_batch *b)
 {
-    s->copies = b->mend;
+    s->copies = b->partial;
     s->bytes.count = 0;
     if (!walk(s, b->offset, b->size, copy_record))
         return false;
-    if (!b->mend)
+    if (!b->partial)
         return copy(s, b);
     out_bytes(s->o, s->bytes.bytes, s->bytes.count);
     return true;
 }
 
-/* Put the record of a table, which stands at such a place, into the pack. */
+/* Read a table's record from its place, and add it to the pack. */
 static bool pack_entry(split *s, const parts_entry *entry)
 {
     size_t got = 0;
@@ -181,7 +182,7 @@ static gotrace_status use_only(void *ctx, const gotrace_record *record, gotrace_
     return use_record(ctx, record);
 }
 
-/* Stacks bring the strings of their frames along. */
+/* Also uses the strings of the frames. */
 static bool pack_stacks(split *s)
 {
     parts_table *t = &s->used_stacks;
@@ -194,8 +195,8 @@ static bool pack_stacks(split *s)
     return true;
 }
 
-/* Whether v1's string stands in a batch that the part has. */
-static bool has_already(const split *s, const parts_entry *entry)
+/* v1: whether the string is defined in a batch of the part. */
+static bool is_defined_in_part(const split *s, const parts_entry *entry)
 {
     size_t first = 0, end = s->batches.count;
     if (s->input.version >= GOTRACE_FIRST_V2)
@@ -217,7 +218,7 @@ static bool pack_strings(split *s)
     if (t->count > 0)
         qsort(t->list, t->count, sizeof *t->list, compare_places);
     for (size_t i = 0; i < t->count && !s->o->failed; i++)
-        if (!has_already(s, &t->list[i]) && !pack_entry(s, &t->list[i]))
+        if (!is_defined_in_part(s, &t->list[i]) && !pack_entry(s, &t->list[i]))
             return false;
     t->count = 0;
     return true;
@@ -259,7 +260,7 @@ static bool write_footer(split *s)
 
 /* ---- v2: a generation ------------------------------------------------------------------------ */
 
-/* time, thread, proc, goroutine, stack */
+/* Arguments: time, thread, proc, goroutine, stack. */
 static gotrace_status copy_sample(void *ctx, const gotrace_record *record, gotrace_error *error)
 {
     split *s = ctx;
@@ -272,7 +273,7 @@ static gotrace_status copy_sample(void *ctx, const gotrace_record *record, gotra
     return GOTRACE_OK;
 }
 
-/* The samples in works[first .. end), batch by batch. */
+/* Pack the samples in works[first .. end), batch by batch. */
 static bool pack_samples(split *s, size_t first, size_t end)
 {
     bool done = true;
@@ -304,7 +305,7 @@ static bool pack_tables(split *s)
 
 /* ---- a part --------------------------------------------------------------------------------- */
 
-/* What the owner has in a generation: works[first .. end). */
+/* Write the owner's batches and samples of a generation: works[first .. end). */
 static bool write_slice(split *s, size_t first, size_t end)
 {
     bool v2 = s->input.version >= GOTRACE_FIRST_V2, done = true;
@@ -383,7 +384,7 @@ static int compare_batches(const void *a, const void *b, void *ctx)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The generations, and the batches of each. */
+/* Sort the batches by generation, and set up the slices. */
 static bool plan_slices(split *s)
 {
     size_t count = s->batches.count;
@@ -415,7 +416,7 @@ static bool add_work(split *s, work added)
     return true;
 }
 
-/* Whoever has samples has a part, even without events. */
+/* An owner that has only samples gets a part too. */
 static gotrace_status plan_sample(void *ctx, const gotrace_record *record, gotrace_error *error)
 {
     split *s = ctx;
@@ -430,7 +431,7 @@ static gotrace_status plan_sample(void *ctx, const gotrace_record *record, gotra
     return add_work(s, sample) ? GOTRACE_OK : GOTRACE_ERROR;
 }
 
-/* Of tables and of what is there once, the first one counts. */
+/* Of clocks, ends and tables, the first one is used. */
 static bool plan_batch(split *s, slice *at, size_t n)
 {
     const parts_batch *b = &s->batches.list[n];
@@ -481,7 +482,7 @@ static bool plan_owners(split *s)
         for (size_t n = at->first; n < at->end; n++)
             if (!plan_batch(s, at, s->order[n]))
                 return false;
-        /* A generation in which nothing happened is no thread's. */
+        /* An empty generation belongs to no thread. */
         const work nothing = {.owner = UINT64_MAX, .slice = i, .batch = NO_BATCH};
         if (v2 && at->sync && s->work_count == before && !add_work(s, nothing))
             return false;
@@ -538,7 +539,7 @@ static gotrace_status write_parts(split *s)
     if (parts_input_index(&s->scan, s->error) < 0 || !plan_slices(s))
         return GOTRACE_ERROR;
     if (s->input.version < GOTRACE_FIRST_V2)
-        s->walker.user = NULL; /* the index reported all problems */
+        s->walker.user = NULL; /* problems were reported when indexing */
     bool owners = s->job->by != PARTS_BY_GENERATION;
     if (owners && !plan_owners(s))
         return GOTRACE_ERROR;

@@ -1,4 +1,4 @@
-/* write.c - records, tables and whole batches on their way out. */
+/* write.c - write records, tables and whole batches. */
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"
@@ -13,7 +13,7 @@ static unsigned varint_size(uint64_t v)
     return n;
 }
 
-/* v in that many bytes, which are enough. */
+/* Encode v in width bytes; width must be sufficient. */
 static uint8_t *put_varint(uint8_t *p, uint64_t v, unsigned width)
 {
     for (unsigned i = 1; i < width; i++, v >>= 7)
@@ -22,14 +22,14 @@ static uint8_t *put_varint(uint8_t *p, uint64_t v, unsigned width)
     return p;
 }
 
-/* The bytes of the record's n-th varint, which was before and is v now. */
+/* The width of the record's n-th varint, whose value changes from before to v. */
 static unsigned width_of(int version, const gotrace_record *r, size_t n, uint64_t before,
                          uint64_t v)
 {
     unsigned least = varint_size(v);
     unsigned usual = gotrace_record_width(r->spec, version, n);
     unsigned found = r->widths && n < r->width_count ? r->widths[n] : usual;
-    /* What was padded stays as long as it was. */
+    /* Padded varints keep their width. */
     return found > varint_size(before) && found > least ? found : least;
 }
 
@@ -103,7 +103,7 @@ gotrace_status parts_copy(out *o, gotrace_source *source, uint64_t offset, uint6
                                 error) < 0)
             return GOTRACE_ERROR;
         if (got == 0)
-            break; /* the file has become shorter meanwhile */
+            break; /* the file was truncated meanwhile */
         out_bytes(o, bytes, got);
         offset += got;
         size -= got;
@@ -121,7 +121,7 @@ static void out_varint(out *o, uint64_t v, unsigned width)
     out_bytes(o, bytes, size);
 }
 
-/* Up to 1.10 the footer has no batch of its own, and batches do not contain their size. */
+/* Until 1.10 the footer has no batch of its own, and v1 batches have no size. */
 static void batch_header(const parts_pack *p)
 {
     if (p->version >= GOTRACE_FIRST_V2) {
@@ -159,7 +159,7 @@ void parts_pack_add(parts_pack *p, const void *bytes, size_t size)
     if (p->used == 0 && p->marker)
         p->bytes[p->used++] = p->marker;
     if (size > sizeof p->bytes - p->used) {
-        /* Longer than a buffer: only in v1, whose batches may be of any length. */
+        /* Larger than the buffer: only in v1, whose batches have no size limit. */
         batch_header(p);
         out_bytes(p->o, bytes, size);
         return;

@@ -526,7 +526,7 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
     return done;
 }
 
-/* Write records of a table in batches of at most PARTS_MOST bytes. */
+/* Write records of a table in batches of at most PARTS_MAX_BATCH bytes. */
 static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t generation,
                       uint64_t ticks, const parts_bytes *records)
 {
@@ -535,7 +535,7 @@ static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t ge
     const uint8_t *p = records->bytes, *end = records->bytes + records->count;
     const uint8_t *from = p;
     repair_record record;
-    enum { ROOM = PARTS_MOST - 2048 };
+    enum { ROOM = PARTS_MAX_BATCH - 2048 };
     while (from < end) {
         while (p < end && (size_t)(p - from) < ROOM &&
                repair_record_at(r->version, p, end, &record))

@@ -135,10 +135,10 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
     *size = v[3];
     b->body = (size_t)(p - r->bytes);
     b->padded = p - last >= WIDEST;
-    /* No process has so many generations, and no machine is up for so long. A size that cannot
-     * be is damaged, if it is padded as a tracer's. */
+    /* No process has so many generations, and no machine is up for so long. An impossible size
+     * is taken for damage if it is padded, as tracers do. */
     return v[0] > 0 && v[0] < UINT64_C(1) << 40 && v[2] < UINT64_C(1) << 62 &&
-           (v[3] <= PARTS_MOST || b->padded);
+           (v[3] <= PARTS_MAX_BATCH || b->padded);
 }
 
 static parts_kind v2_kind(const repair *r, size_t at)
@@ -222,7 +222,7 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
         return false;
     if (!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size)
         return false;
-    bool inside = size <= PARTS_MOST && size <= r->size - b->body;
+    bool inside = size <= PARTS_MAX_BATCH && size <= r->size - b->body;
     size_t claimed = inside ? b->body + (size_t)size : r->size;
     if (b->is_experiment) {
         b->end = claimed;
@@ -236,8 +236,8 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
     bool right = inside && claimed < r->size && v2_boundary(r, claimed);
     if (!right) {
         repair_batch other = *b;
-        other.end = v2_records(r, &other,
-                               r->size - b->body > PARTS_MOST ? b->body + PARTS_MOST : r->size);
+        other.end = v2_records(
+            r, &other, r->size - b->body > PARTS_MAX_BATCH ? b->body + PARTS_MAX_BATCH : r->size);
         if (other.end < r->size && v2_boundary(r, other.end))
             *b = other;
     }

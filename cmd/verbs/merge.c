@@ -36,17 +36,17 @@ static const char *part_name(void *ctx, size_t part)
     return strcmp(name, "-") == 0 ? "<stdin>" : name;
 }
 
-static gotrace_source *open_part(void *ctx, size_t part, bool *again, gotrace_error *error)
+static gotrace_source *open_part(void *ctx, size_t part, bool *reopenable, gotrace_error *error)
 {
     merging *m = ctx;
     const char *path = m->session->files[part];
     gotrace_source *source = NULL;
     struct stat there;
-    *again = false;
+    *reopenable = false;
     if (strcmp(path, "-") == 0) {
         gotrace_source_fd(STDIN_FILENO, &m->config, &source, error);
     } else {
-        *again = stat(path, &there) == 0 && S_ISREG(there.st_mode);
+        *reopenable = stat(path, &there) == 0 && S_ISREG(there.st_mode);
         gotrace_source_open(path, &m->config, &source, error);
     }
     const gotrace_error *problem = source ? gotrace_source_error(source) : error;

@@ -60,12 +60,12 @@ static void print_json(out *o, const input *in)
     out_str(o, "}\n");
 }
 
-/* What to do with a trace whose events do not fit together. */
+/* Recommend what to do with a trace that violates rules. */
 static void advise(const input *in)
 {
     enum {
         LARGE = 64 << 20
-    }; /* bytes that are repaired at once: repair holds the trace in memory */
+    }; /* largest file in bytes for which repair, which holds the trace in memory, is run */
     const gotrace_summary *sum = gotrace_reader_summary(in->reader);
     uint64_t kept, all = sum->events;
     if (in->found.errors == 0 || in->damaged || all == 0)
