@@ -1,10 +1,10 @@
 /*
- * measure.c - run a program and say what it took.
+ * measure.c - run a program and report its time and memory.
  *
  *   measure REPORT PROGRAM [ARGUMENT...]
  *
- * Writes "SECONDS CPU_SECONDS MAXRSS_KIB" to the file REPORT; ends with the program's exit status,
- * or 127 if it could not be run, or 128 and the signal that ended it.
+ * Writes "SECONDS CPU_SECONDS MAXRSS_KIB" to the file REPORT; exits with the program's status, 127
+ * if it could not be run, or 128 + the signal that ended it.
  */
 #include <stdio.h>
 #include <sys/resource.h>

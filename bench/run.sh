@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# run.sh [FILE...]: measure gotrace on large traces, beside Go's reader where that is there.
+# run.sh [FILE...]: measure gotrace on large traces, and compare with Go's reader if it is installed.
 #
 #   GOTRACE         the program (default $BUILD/gotrace, build/gotrace)
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
-#   GOTRACE_BENCH   where the large traces are kept (default $HOME/.cache/gotrace-bench); those that
-#                   are missing are recorded, 110 MiB each (BIG_BYTES)
+#   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
+#                   are recorded, 110 MiB each (BIG_BYTES)
 #   PARTS           what to measure (default "validate perfetto chrome script gen")
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
-#   RUNS            each figure is the best of so many runs (default 3)
+#   RUNS            number of runs; the best one is reported (default 3)
 #
 # Exit 1 if a target was missed, or something could not be measured.
 set -u
@@ -44,15 +44,15 @@ record_missing() {
     done
 }
 
-# fresh: forget the figures of what was measured before.
+# fresh: reset the figures.
 fresh() {
     seconds='' cpu='' kib=0
 }
 
 less() { awk -v a="${1:-$2}" -v b="$2" 'BEGIN { print (b < a ? b : a) }'; }
 
-# once OUTPUT COMMAND...: run it, and keep the best seconds and cpu since fresh, the most kib. What
-# it says on standard error is added to $work/err.
+# once OUTPUT COMMAND...: run it, and keep the best seconds and cpu since fresh, and the largest kib.
+# Its standard error is appended to $work/err.
 once() {
     local output=$1 s c k status
     shift
@@ -85,7 +85,7 @@ version_of() { head -c 16 "$1" | tr -d '\0' | sed -n 's/^go 1\.\([0-9]*\) trace$
 
 calc() { awk "BEGIN { printf \"$1\", $2 }"; }
 
-# row WHAT FIGURE [TARGET CONDITION]: a line of the table, the target checked.
+# row WHAT FIGURE [TARGET CONDITION]: print a line of the table, and check the target.
 row() {
     local verdict=
     if [ $# -gt 2 ]; then
@@ -103,12 +103,12 @@ memory_row() { # WHAT LIMIT-MIB
     row "$1, peak memory" "$(calc '%.1f MiB' "$kib / 1024")" "< $2 MiB" "$kib < $2 * 1024"
 }
 
-# Of v1 the target is a tenth of the time of Go's reader and 32 MiB. Of v2 it is a quarter, since that
-# reader has nothing to convert there, and 64 MiB, for the tables of a generation.
+# Targets for v1: a tenth of the time of Go's reader, and 32 MiB. For v2: a quarter, since that reader
+# does not convert the trace, and 64 MiB, for the tables of a generation.
 compare_validate() { # FILE PART
     local own='' go='' most=0 run
     : >"$work/err"
-    # By turns, so that what else the machine does hits both.
+    #     Alternating, so that other load affects both equally.
     for ((run = 0; run < runs; run++)); do
         fresh
         once /dev/null "$gotrace" validate "$1" || return
@@ -117,7 +117,7 @@ compare_validate() { # FILE PART
         once /dev/null "$goread_v2" "$1" || return
         [ "$kib" -le "$most" ] || most=$kib
     done
-    # Its own figure, which leaves out starting and reading the file.
+    # Its own figure, which excludes starting and reading the file.
     go=$(sed -n 's/.*seconds=//p' "$work/err" | sort -g | head -n 1)
     row "goread-v2, seconds=" "$go s"
     row 'goread-v2, peak memory' "$(calc '%.0f MiB' "$most / 1024")"
@@ -175,7 +175,7 @@ bench_script() { # FILE SIZE FORMAT EVENTS
     rm -f "$work/script" "$work/again"
 }
 
-# A script far longer than memory is allowed: 10^8 events, in a sequence of CBOR.
+# A script far larger than the memory limit: 10^8 events, as a sequence of CBOR.
 bench_long_script() {
     {
         printf '\241\145trace\147go 1.19'
@@ -189,8 +189,7 @@ bench_long_script() {
     echo
 }
 
-# Traces of programs that do not exist, of which only the first and the last version are measured:
-# one of each format.
+# Synthetic traces, measured for the first and the last version: one of each format.
 bench_gen() {
     local version events=${GEN_EVENTS:-100000000}
     echo "gen: $(calc '%.1f M events' "$events / 1e6")"

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* What is run for an input is to follow from the input. Hashes would not: jansson's have a seed
- * that is random, and ours the random bytes that the kernel gives a process (lib/core/hash.c,
- * formats/common/idmap.c). */
-__attribute__((constructor)) static void steady_hashes(void)
+/* A run must depend only on the input. Hash seeds are random: jansson's, and ours, which are the
+ * random bytes that the kernel passes to a process (lib/core/hash.c, formats/common/idmap.c). */
+__attribute__((constructor)) static void fix_hash_seeds(void)
 {
     enum { GIVEN = 16 };
     void *given = (void *)(uintptr_t)getauxval(AT_RANDOM);
@@ -18,7 +17,7 @@ __attribute__((constructor)) static void steady_hashes(void)
     json_object_seed(1);
 }
 
-void fuzz_broken(const char *condition, const char *file, int line)
+void fuzz_failed(const char *condition, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: broken: %s\n", file, line, condition);
     abort();
@@ -81,12 +80,12 @@ bool fuzz_all_ways;
 
 bool fuzz_turn(const uint8_t *data, size_t size, unsigned which, unsigned of)
 {
-    /* Other numbers than those that a target takes from the input. */
+    /* not the numbers that a target takes from the input */
     uint64_t state = fuzz_seed(data, size) ^ 0x9e3779b97f4a7c14u;
     return fuzz_all_ways || fuzz_random(&state) % of == which;
 }
 
-unsigned fuzz_dresses(void)
+unsigned fuzz_encoding_count(void)
 {
     unsigned count = 0;
     while (script_formats[count])
@@ -115,7 +114,7 @@ gotrace_config fuzz_config(uint64_t *problems)
     return config;
 }
 
-bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, bytes *script)
+bool fuzz_dump(const uint8_t *data, size_t size, const script_format *encoding, bytes *script)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
@@ -131,33 +130,33 @@ bool fuzz_dump(const uint8_t *data, size_t size, const script_format *dress, byt
     while ((status = gotrace_decoder_next(decoder, &record)) == GOTRACE_EVENT) {
         int version = gotrace_decoder_version(decoder);
         if (first)
-            dress->begin(&o, version);
-        dress->record(&o, version, record, first);
+            encoding->begin(&o, version);
+        encoding->record(&o, version, record, first);
         first = false;
     }
     if (first && gotrace_decoder_version(decoder))
-        dress->begin(&o, gotrace_decoder_version(decoder));
-    dress->end(&o);
+        encoding->begin(&o, gotrace_decoder_version(decoder));
+    encoding->end(&o);
     REQUIRE(out_flush(&o));
     out_free(&o);
     gotrace_decoder_free(decoder);
     return status == GOTRACE_END && problems == 0;
 }
 
-/* Errors are not shown; that there is a function for them makes reading go on after each. */
+/* With this function, reading continues after each error. */
 static void pass_error(void *ctx, const script_error *error)
 {
     (void)ctx;
     REQUIRE(error->error.message[0] != '\0');
 }
 
-static gotrace_status synthesize(const uint8_t *script, size_t size, bool believe, bytes *trace,
+static gotrace_status synthesize(const uint8_t *script, size_t size, bool force, bytes *trace,
                                  script_error *error)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
-    const script_options options = {.force = believe, .report = pass_error};
-    /* A stream of no bytes is not one that fmemopen makes. */
+    const script_options options = {.force = force, .report = pass_error};
+    /* fmemopen rejects a size of 0 */
     FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
     REQUIRE(input != NULL);
     gotrace_status status = script_synthesize_as(input, bytes_write, trace, &config, &options,
@@ -172,12 +171,14 @@ gotrace_status fuzz_synthesize(const uint8_t *script, size_t size, bytes *trace,
     return synthesize(script, size, false, trace, error);
 }
 
-gotrace_status fuzz_believe(const uint8_t *script, size_t size, bytes *trace, script_error *error)
+gotrace_status fuzz_synthesize_forced(const uint8_t *script, size_t size, bytes *trace,
+                                      script_error *error)
 {
     return synthesize(script, size, true, trace, error);
 }
 
-void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *dress, bytes *script)
+void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *encoding,
+                       bytes *script)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
@@ -187,7 +188,7 @@ void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *dr
     REQUIRE(out_init(&o, bytes_write, script));
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
-        const script_dump_job dumping = {source, reader, &config.limits, dress, &o};
+        const script_dump_job dumping = {source, reader, &config.limits, encoding, &o};
         gotrace_error error;
         script_dump_meaning(&dumping, &error);
         gotrace_reader_close(reader);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# dictionary.sh [v1|v2|script]: words for the fuzzer (all, if none is named), from the event tables: the
-# first byte of each event (in v1 in each form), its name and arguments in a script, the headers, and numbers
-# at the edges.
+# dictionary.sh [v1|v2|script]: print a dictionary for the fuzzer (default: all), from the event tables:
+# the first byte of each event (v1: in each form), its name and arguments in a script, the headers, and
+# boundary values.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -18,7 +18,7 @@ rows() {
     } | "${CC:-cc}" -E -P - | sed -n 's/^ *row \([0-9]*\) \([A-Za-z]*\) *(\(.*\)) *$/\1 \2 \3/p' | tr -d ,
 }
 
-# headers FIRST LAST: of traces.
+# headers FIRST LAST: headers of traces.
 headers() {
     local version text
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs a command that reads a trace on each variant that `gotrace mutate` wrote into a folder, and sorts
-# what comes of it. The command takes the trace as its last argument, or wherever {} stands; its exit
-# status says whether it took the trace (0) or refused it.
+# Runs a command that reads a trace on each variant that `gotrace mutate` wrote into a folder, and
+# classifies the results. The command gets the trace as its last argument, or in place of {}; its exit
+# status is 0 if it accepted the trace.
 #
 #   fuzz/drive.sh [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]
 #
-# -t  time for one trace (10); -m  address space (4096); -l  write all results there, a line each:
-# kind, what was to be expected, trace, exit status, what was said.
+# -t  time limit for a trace (10 s); -m  address space in MiB (4096); -l  write all results there, a line
+# each: kind, expected verdict, trace, exit status, message.
 #
-# Kinds: crash (a signal, a panic), hang (out of time), memory (out of memory), accepted (what ought to be
-# refused), refused (what ought to be taken), ok. What ought to be is the sidecar's verdict, and where
-# that is unknown what gotrace's own reader says: there it may be gotrace that is wrong. Printed are the
-# findings, those that look alike once, with how many there are and the smallest trace of them.
-# The exit status is 1 if there is any.
+# Kinds: crash (a signal, a panic), hang (out of time), memory (out of memory), accepted (must be
+# rejected), refused (must be accepted), ok. The expected verdict is that of the JSON file; if it is
+# unknown, that of gotrace's own reader, which may be wrong. The findings are printed, similar ones
+# once, with their number and the smallest trace.
+# The exit status is 1 if there is a finding.
 set -u
 
 seconds=10 mib=4096 list=
@@ -51,7 +51,7 @@ run_command() {
     timeout -k 1 "$seconds" "${command[@]}" >/dev/null 2>"$work/said" </dev/null
 }
 
-# What it said, in a line: where a program panics, that and the first places in its own code.
+# The message in one line; of a panic, also the first places in the program's own code.
 message() {
     if grep -qE '^(panic|fatal error|runtime): |Sanitizer|^Traceback' "$work/said"; then
         awk '/^(panic|fatal error): |Sanitizer|^Traceback/ && !n { line = $0; n = 1; next }
@@ -63,7 +63,7 @@ message() {
     fi | tr '\t' ' ' | cut -c 1-300
 }
 
-# kind STATUS SOUND: what came of it.
+# kind STATUS SOUND: classify a result.
 kind() {
     if grep -qE 'out of memory|cannot allocate memory|MemoryError|bad_alloc' "$work/said"; then
         echo memory
@@ -80,7 +80,7 @@ kind() {
     fi
 }
 
-# Of a rule that gotrace only warns of, readers may think what they like.
+# Rules that are only warnings of gotrace do not count.
 while IFS=$'\t' read -r trace verdict sound rules; do
     wanted=either
     [ "$verdict/$sound" != valid/true ] && [ "$verdict/$sound" != unknown/true ] || wanted=take
@@ -94,8 +94,8 @@ while IFS=$'\t' read -r trace verdict sound rules; do
 done < <(find "$folder" -name '*.json' -exec jq -r \
     '[.trace, .verdict, .gotrace.sound, (.gotrace.rules | join(" "))] | @tsv' {} + | sort) >>"$list"
 
-# Those that look alike: of one kind, with the same message but for its numbers, and, where nothing was
-# said, the same thing to be expected.
+# Similar findings: of one kind, with the same message except for numbers, and, without a message, the
+# same expected verdict.
 while IFS=$'\t' read -r found wanted trace _ said; do
     [ "$found" != ok ] || continue
     like=$(sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' <<<"$said")
@@ -103,10 +103,10 @@ while IFS=$'\t' read -r found wanted trace _ said; do
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$found" "$like" "$(stat -c %s "$folder/$trace")" "$trace" \
         "$wanted" "$said"
 done <"$list" | sort -t $'\t' -k1,1 -k2,2 -k3,3n | awk -F '\t' '
-    function tell() { if (n) printf "%-9s %5d x  %s\n                  expected: %s\n%s", kind, n, trace, wanted, said != "" ? "                  " said "\n" : "" }
-    $1 FS $2 != last { tell(); n = 0; last = $1 FS $2; kind = $1; trace = $4; wanted = $5; said = $6 }
+    function print_finding() { if (n) printf "%-9s %5d x  %s\n                  expected: %s\n%s", kind, n, trace, wanted, said != "" ? "                  " said "\n" : "" }
+    $1 FS $2 != last { print_finding(); n = 0; last = $1 FS $2; kind = $1; trace = $4; wanted = $5; said = $6 }
     { n++ }
-    END { tell() }'
+    END { print_finding() }'
 
 awk -F '\t' '{ n[$1]++ } END {
     printf "%d traces: %d ok", NR, n["ok"]

@@ -1,9 +1,9 @@
 /*
- * driver.c - replays files through a fuzz target, without a fuzzer.
+ * driver.c - replay files with a fuzz target, without a fuzzer.
  *
  *   replay_NAME FILE|FOLDER...
  *
- * Says on standard error which file it is at when the target finds something broken.
+ * If the target fails, the name of the current file is printed on standard error.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static bool replay_file(const char *path)
     while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
         bytes_write(&content, chunk, got);
     fclose(file);
-    /* In memory of exactly that size, so that a sanitizer sees a byte too far. */
+    /* memory of exactly that size, so that sanitizers detect reads past the end */
     uint8_t *exact = malloc(content.size ? content.size : 1);
     REQUIRE(exact != NULL);
     if (content.size)

@@ -1,6 +1,6 @@
 /*
- * fuzz_decoder.c - the streaming decoder gives the same records, problems and error however its
- * input is cut.
+ * fuzz_decoder.c - the streaming decoder gives the same records, problems and error for all
+ * divisions of its input into pieces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void add_record(outcome *o, const gotrace_record *record)
     o->records++;
 }
 
-/* What has to be told apart: sizes of pieces that are all 1, random, or all there is. */
+/* The size of the next piece. most: 1, a limit for random sizes, or the whole input. */
 static size_t piece(uint64_t *state, size_t most, size_t left)
 {
     size_t size = most == 1 ? 1 : (size_t)(fuzz_random(state) % most);
@@ -60,7 +60,7 @@ static outcome decode(const uint8_t *data, size_t size, size_t most)
             finished = true;
         } else {
             size_t length = piece(&state, most, size - at);
-            /* A copy, freed by the next piece: the decoder must not look at it any longer. */
+            /* a copy, freed before the next piece: the decoder must not use it any longer */
             uint8_t *copy = malloc(length + 1);
             REQUIRE(copy != NULL);
             memcpy(copy, data + at, length);

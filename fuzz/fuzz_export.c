@@ -1,7 +1,7 @@
 /*
- * fuzz_export.c - exporters and printers come to their end whatever the trace and the options, and
- * what they write is well-formed: JSON that a parser takes, in order of time and with all frames
- * that it refers to; a protobuf message whose parts fill it.
+ * fuzz_export.c - exporters and printers terminate for any trace and options, and their output is
+ * well-formed: JSON that a parser accepts, in order of time and with all frames that it refers to;
+ * a protobuf message whose parts fill it.
  */
 #include <jansson.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void check_frame(const json_t *frames, const json_t *holder, const char *
     REQUIRE(json_object_get(frames, id) != NULL);
 }
 
-/* A Chrome timeline. */
+/* Check a Chrome timeline. */
 static void check_timeline(const uint8_t *data, size_t size)
 {
     json_t *parsed = parse(data, size), *event, *frame;
@@ -61,7 +61,7 @@ static void check_lines(const uint8_t *data, size_t size)
     }
 }
 
-/* A trace is packets, field 1, each with its length. */
+/* Check a Perfetto trace: packets, field 1, each with its length. */
 static void check_packets(const uint8_t *data, size_t size)
 {
     size_t at = 0;
@@ -103,7 +103,7 @@ static void check_format(const format *to, bytes *written)
     *written = (bytes){NULL, 0, 0};
 }
 
-/* A part is written: on to the next. */
+/* The current part of a split timeline. */
 typedef struct parts {
     out *out;
     bytes *written;
@@ -117,7 +117,7 @@ static bool next_part(void *ctx)
     return true;
 }
 
-/* Write what the job asks for behind what is written; false where even the header is refused. */
+/* Append the output of the job; false if the header is rejected. */
 static bool run_job(const uint8_t *data, size_t size, const format *to, convert_job *job)
 {
     gotrace_source *source;
@@ -156,7 +156,7 @@ static void convert(const uint8_t *data, size_t size, const format *to, convert_
     bytes_free(&written);
 }
 
-/* Options that follow from the input alone. */
+/* Options that depend only on the input. */
 static convert_job options_of(uint64_t *state)
 {
     static const int64_t times[] = {0,     0,      1,       50,         1000,

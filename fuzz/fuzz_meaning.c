@@ -1,7 +1,8 @@
 /*
- * fuzz_meaning.c - what a trace tells by meaning, told to a writer: what the writer takes of a
- * sound trace is a sound one, which tells the same again and again (but for the order of what
- * happens at one tick), in every dress; any is a trace, if it is believed.
+ * fuzz_meaning.c - events passed to a writer through scripts of level meaning. If the writer
+ * accepts the events of a sound trace, the result is sound and gives the same script (except for
+ * the order of events at one tick), in every encoding. With --force, the events of any trace give a
+ * trace.
  */
 #include <string.h>
 
@@ -19,29 +20,28 @@ static verdict judge(const uint8_t *data, size_t size)
     return v;
 }
 
-/* The script of a sound trace, written and told again; the trace is then that one. False: the
- * writer does not take it, as v1's reader, like Go's, allows regions and logs where no goroutine
- * runs. */
-static bool report_again(const script_format *dress, bytes *script, bytes *trace)
+/* Build a trace from the script of a sound trace, which replaces it, and dump that. False: the
+ * writer rejects it, since v1's reader, like Go's, allows regions and logs without a running
+ * goroutine. */
+static bool rewrite(const script_format *encoding, bytes *script, bytes *trace)
 {
     script_error error;
     bytes_free(trace);
     if (fuzz_synthesize(script->data, script->size, trace, &error) < 0) {
-        /* Nor a time before the clock's zero, which v1's readers know. */
+        /* and times before the clock's zero, which v1 readers allow */
         REQUIRE(error.error.class_ == GOTRACE_CLASS_INCONSISTENT ||
                 error.error.rule == GOTRACE_RULE_TIME_ORDER);
         return false;
     }
     REQUIRE(judge(trace->data, trace->size).sound);
     bytes_free(script);
-    fuzz_dump_meaning(trace->data, trace->size, dress, script);
+    fuzz_dump_meaning(trace->data, trace->size, encoding, script);
     return true;
 }
 
-/* Whether things happen on two threads at one tick, or v2's ticks are no whole ns (its readers
- * leave out what is less than one between any two events), or so many that they are rounded. In
- * which order what is at one tick is read depends on where the threads' batches stand, and a writer
- * puts them in an order of its own. */
+/* Whether two threads have events at one tick, or v2 ticks are not whole ns (readers drop the
+ * fraction between any two events) or so large that they are rounded. The order in which events at
+ * one tick are read depends on the order of the threads' batches, which a writer changes. */
 static bool has_ties(const uint8_t *data, size_t size)
 {
     uint64_t problems, last = UINT64_MAX;
@@ -58,7 +58,7 @@ static bool has_ties(const uint8_t *data, size_t size)
         double frequency = summary->frequency ? (double)summary->frequency : 1e9;
         bool v2 = summary->version >= GOTRACE_FIRST_V2;
         uint64_t tick = v2 ? (uint64_t)((double)event->ticks * frequency / 1e9) : event->ticks;
-        double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2's readers have it */
+        double ns_per_tick = 1.0 / (frequency / 1e9); /* as v2 readers compute it */
         bool rounded = v2 &&
                        (ns_per_tick != (double)(uint64_t)ns_per_tick || event->ticks >> 53 != 0);
         ties = rounded ||
@@ -72,15 +72,15 @@ static bool has_ties(const uint8_t *data, size_t size)
     return ties;
 }
 
-static void check_sound(const uint8_t *data, size_t size, const script_format *dress)
+static void check_sound(const uint8_t *data, size_t size, const script_format *encoding)
 {
     bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0}, once = {NULL, 0, 0};
-    fuzz_dump_meaning(data, size, dress, &script);
-    if (report_again(dress, &script, &trace)) {
-        /* A writer raises times by a tick where its tracer has to, so that the first script may
-         * differ. */
+    fuzz_dump_meaning(data, size, encoding, &script);
+    if (rewrite(encoding, &script, &trace)) {
+        /* a writer raises times by a tick where the tracer requires it, so the first script may
+         * differ */
         REQUIRE(bytes_write(&once, script.data, script.size));
-        REQUIRE(report_again(dress, &script, &trace));
+        REQUIRE(rewrite(encoding, &script, &trace));
         REQUIRE(has_ties(trace.data, trace.size) ||
                 (once.size == script.size && memcmp(once.data, script.data, script.size) == 0));
     }
@@ -89,12 +89,12 @@ static void check_sound(const uint8_t *data, size_t size, const script_format *d
     bytes_free(&once);
 }
 
-static void check_any(const uint8_t *data, size_t size, const script_format *dress)
+static void check_any(const uint8_t *data, size_t size, const script_format *encoding)
 {
     bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0};
     script_error error = {.error.message = ""};
-    fuzz_dump_meaning(data, size, dress, &script);
-    if (script.size > 0 && fuzz_believe(script.data, script.size, &trace, &error) < 0)
+    fuzz_dump_meaning(data, size, encoding, &script);
+    if (script.size > 0 && fuzz_synthesize_forced(script.data, script.size, &trace, &error) < 0)
         REQUIRE(error.error.message[0] != '\0');
     bytes_free(&script);
     bytes_free(&trace);
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     bool sound = judge(data, size).sound;
     for (unsigned i = 0; script_formats[i]; i++) {
-        if (!fuzz_turn(data, size, i, fuzz_dresses()))
+        if (!fuzz_turn(data, size, i, fuzz_encoding_count()))
             continue;
         check_any(data, size, script_formats[i]);
         if (sound)

@@ -1,6 +1,6 @@
 /*
- * fuzz_parts.c - a sound trace that was taken apart and put together again has the same events;
- * parts of anything, and anything as parts, are refused or written in bounded memory.
+ * fuzz_parts.c - a sound trace that was split and merged has the same events; other input is
+ * rejected or processed in bounded memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void on_misfit(void *ctx, const char *message)
     REQUIRE(*message);
 }
 
-/* Whether a trace came out. */
+/* Returns whether a trace was written. */
 static bool merge(parts_set *set, bytes *whole)
 {
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!fuzz_turn(data, size, HALVES, WAYS))
         return 0;
-    /* Two halves of anything. */
+    /* Merge two halves of the input. */
     parts_set set = {.config = &config, .count = 2};
     bytes whole = {NULL, 0, 0};
     size_t half = size > 0 ? data[size - 1] * size / 256 : 0;

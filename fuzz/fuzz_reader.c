@@ -1,13 +1,13 @@
 /*
- * fuzz_reader.c - the ordered reader: checking and reading event by event find the same, through
- * any window; every byte is accounted for; memory stays in bounds, and may be refused at any time.
+ * fuzz_reader.c - the ordered reader: checking and reading event by event give the same findings
+ * with any window; every byte is accounted for; memory is bounded, and any allocation may fail.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
 
-/* As docs and tests state it. */
+/* as in the documentation and the tests */
 enum { MEMORY_PER_BYTE = 128, MEMORY_AT_LEAST = 4 << 20 };
 
 typedef struct counting {
@@ -131,7 +131,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     REQUIRE(read.status == GOTRACE_END);
     if (decodes(data, size))
-        REQUIRE(read.events >= read.summary.events); /* v2: more are told than recorded */
+        REQUIRE(read.events >=
+                read.summary.events); /* v2: the reader returns more events than are recorded */
     else
         REQUIRE(read.summary.problems > 0);
     if (!fuzz_turn(data, size, REFUSED, WAYS))

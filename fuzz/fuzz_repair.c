@@ -1,6 +1,6 @@
 /*
- * fuzz_repair.c - whatever is repaired: what is said to be valid is, for the reader that validate
- * uses; a sound trace stays as it is; what was repaired needs no repair; memory stays in bounds.
+ * fuzz_repair.c - repair of any input: what it reports as valid is valid for the reader of
+ * validate; a sound trace is unchanged; a repaired one needs no repair; memory is bounded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct repaired {
     bool begun;
 } repaired;
 
-/* Only the first trace is asked for. */
+/* Only the first trace is requested. */
 static out *next_trace(void *ctx, unsigned trace)
 {
     repaired *r = ctx;

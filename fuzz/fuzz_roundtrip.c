@@ -1,6 +1,6 @@
 /*
- * fuzz_roundtrip.c - a trace that decodes is the same byte for byte after it went through a script,
- * in every dress; of one that does not, the script has what stands before the damage.
+ * fuzz_roundtrip.c - a trace that decodes is the same byte for byte after a script of it was read,
+ * in every encoding; the script of any other trace has the records before the damage.
  */
 #include <string.h>
 
@@ -9,12 +9,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (unsigned i = 0; script_formats[i]; i++) {
-        if (!fuzz_turn(data, size, i, fuzz_dresses()))
+        if (!fuzz_turn(data, size, i, fuzz_encoding_count()))
             continue;
-        const script_format *dress = script_formats[i];
+        const script_format *encoding = script_formats[i];
         bytes script = {NULL, 0, 0}, trace = {NULL, 0, 0};
         script_error error;
-        bool whole = fuzz_dump(data, size, dress, &script);
+        bool whole = fuzz_dump(data, size, encoding, &script);
         gotrace_status status = fuzz_synthesize(script.data, script.size, &trace, &error);
         if (whole) {
             REQUIRE(status >= 0);

@@ -1,18 +1,17 @@
 /*
- * fuzz_script.c - the script readers: whatever they take gives a trace that decodes and whose
- * script gives the same trace again, in every dress. What it tells by meaning is a script that can
- * be read.
+ * fuzz_script.c - the script readers: every accepted script gives a trace that decodes, and whose
+ * script gives the same trace, in every encoding. Its script of level meaning can be read.
  */
 #include <string.h>
 
 #include "common.h"
 
-/* The records in a dress give the same trace again. */
-static void report_records(const bytes *trace, const script_format *dress)
+/* The script of the records, in that encoding, gives the same trace. */
+static void check_records(const bytes *trace, const script_format *encoding)
 {
     bytes script = {NULL, 0, 0}, again = {NULL, 0, 0};
     script_error error;
-    if (fuzz_dump(trace->data, trace->size, dress, &script)) {
+    if (fuzz_dump(trace->data, trace->size, encoding, &script)) {
         REQUIRE(fuzz_synthesize(script.data, script.size, &again, &error) >= 0);
         REQUIRE(again.size == trace->size);
         REQUIRE(memcmp(again.data, trace->data, trace->size) == 0);
@@ -21,13 +20,13 @@ static void report_records(const bytes *trace, const script_format *dress)
     bytes_free(&again);
 }
 
-/* Whatever a trace holds, what is told of it by meaning is taken if it is believed. */
-static void report_meaning(const bytes *trace, const script_format *dress)
+/* The script of level meaning of any trace is accepted with --force. */
+static void check_meaning(const bytes *trace, const script_format *encoding)
 {
     bytes script = {NULL, 0, 0}, again = {NULL, 0, 0};
     script_error error = {.error.message = ""};
-    fuzz_dump_meaning(trace->data, trace->size, dress, &script);
-    if (script.size > 0 && fuzz_believe(script.data, script.size, &again, &error) < 0)
+    fuzz_dump_meaning(trace->data, trace->size, encoding, &script);
+    if (script.size > 0 && fuzz_synthesize_forced(script.data, script.size, &again, &error) < 0)
         REQUIRE(error.error.message[0] != '\0');
     bytes_free(&script);
     bytes_free(&again);
@@ -44,10 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     for (unsigned i = 0; script_formats[i]; i++) {
-        if (fuzz_turn(data, size, 2 * i, 2 * fuzz_dresses()))
-            report_records(&trace, script_formats[i]);
-        if (fuzz_turn(data, size, 2 * i + 1, 2 * fuzz_dresses()))
-            report_meaning(&trace, script_formats[i]);
+        if (fuzz_turn(data, size, 2 * i, 2 * fuzz_encoding_count()))
+            check_records(&trace, script_formats[i]);
+        if (fuzz_turn(data, size, 2 * i + 1, 2 * fuzz_encoding_count()))
+            check_meaning(&trace, script_formats[i]);
     }
     bytes_free(&trace);
     return 0;

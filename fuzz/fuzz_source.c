@@ -1,6 +1,6 @@
 /*
- * fuzz_source.c - sources: bytes in memory, in a file and from a pipe are the same, compressed or
- * not, and can be read at any place.
+ * fuzz_source.c - sources: bytes from memory, a file and a pipe are the same, compressed or not,
+ * and can be read at any offset.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 typedef struct outcome {
     gotrace_status status;
-    gotrace_rule rule; /* of the error, or of what is wrong with the compressed data */
+    gotrace_rule rule; /* of the error, or of the damage of the compressed data */
     uint64_t size, compressed, digest;
 } outcome;
 
@@ -76,7 +76,7 @@ static outcome from_file(const uint8_t *data, size_t size)
     return o;
 }
 
-/* What fits into a pipe at once, without a second thread. */
+/* Read from a pipe, if the data fits into its buffer. */
 static outcome from_pipe(const uint8_t *data, size_t size)
 {
     gotrace_source *source;
@@ -109,7 +109,7 @@ static void compare(const uint8_t *data, size_t size)
         REQUIRE(memory.size == size);
 }
 
-/* The same bytes once more where a decompressor looks at them. */
+/* Compare the same bytes after the magic number of a compressed format. */
 static void compare_after(const void *magic, size_t magic_size, const uint8_t *data, size_t size)
 {
     bytes packed = {NULL, 0, 0};

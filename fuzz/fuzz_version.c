@@ -1,6 +1,6 @@
 /*
- * fuzz_version.c - a trace as another version would have it: of a sound one a sound one, of that
- * version; of any other an end, and a trace that decodes.
+ * fuzz_version.c - conversion to another version: a sound trace gives a sound one of that version;
+ * any other terminates and gives a trace that decodes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void convert(const uint8_t *data, size_t size, int version, const verdict
             REQUIRE(is_of_version(&trace, version));
             config.on_problem = NULL;
             REQUIRE(verdict_of(trace.data, trace.size, &config, &after, &error));
-            /* All that it tells may be of a kind that the version does not have. */
+            /* the version may lack all of its events */
             if (before->sound)
                 REQUIRE(after.sound || after.counts[GOTRACE_RULE_TRACE_EMPTY] > 0);
         }

@@ -8,7 +8,7 @@
 size_t fuzz_variant(const uint8_t *data, size_t size, uint64_t seed, uint8_t *to, size_t room)
 {
     uint64_t state = seed;
-    /* Sound variants cost a reading each, and change less. */
+    /* variants that stay sound are checked with a reader, and change less */
     mutate_mode mode = splitmix_below(&state, 16) == 0 ? MUTATE_KEEP : MUTATE_ANY;
     mutate_job job = {.mode = mode, .seed = splitmix_next(&state), .most = room};
     gotrace_config config;

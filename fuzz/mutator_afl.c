@@ -1,10 +1,10 @@
-/* mutator_afl.c - has AFL++ change records: a library for AFL_CUSTOM_MUTATOR_LIBRARY. AFL++ goes on
- * to change bytes by itself. */
+/* mutator_afl.c - a library for AFL_CUSTOM_MUTATOR_LIBRARY, with which AFL++ changes records in
+ * addition to bytes. */
 #include <stdlib.h>
 
 #include "mutator.h"
 
-/* What AFL++ calls; see its docs/custom_mutators.md. */
+/* Called by AFL++; see its docs/custom_mutators.md. */
 void *afl_custom_init(void *afl, unsigned seed);
 size_t afl_custom_fuzz(void *data, uint8_t *bytes, size_t size, uint8_t **out, uint8_t *other,
                        size_t other_size, size_t most);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes each target that was built, for FUZZ_SECONDS (30) each, as many at a time as there are processors
-# (FUZZ_JOBS). What a target was broken by stays in
-# $BUILD/fuzz/found; the corpus grows in $BUILD/fuzz/grown. Called by `make fuzz` and `make fuzz-afl`.
+# Fuzzes each target that was built, for FUZZ_SECONDS (30) each, as many at a time as there are
+# processors (FUZZ_JOBS). Inputs at which a target fails are written to $BUILD/fuzz/found, new inputs to
+# $BUILD/fuzz/grown. Called by `make fuzz` and `make fuzz-afl`.
 #
 #   BUILD=build/fuzz fuzz/run.sh [NAME...]
 #   BUILD=build/afl MUTATOR=build/fuzz/mutator_afl.so fuzz/run.sh [NAME...]     with AFL++
@@ -11,18 +11,18 @@ BUILD=${BUILD:-build/fuzz}
 MUTATOR=${MUTATOR:-}
 seconds=${FUZZ_SECONDS:-30}
 jobs=${FUZZ_JOBS:-$(nproc)}
-# 0: one by the time. With another libFuzzer tries the same inputs again, if nothing has grown: addresses are
-# not to be random, as far as that is allowed, what is compared (addresses, too) goes into no input, and what it
-# wrote it does not read.
+# 0: a seed from the time. With another one libFuzzer tries the same inputs in each run, unless the corpus
+# has grown: address randomization is disabled if permitted, compared values (addresses among them) are
+# not used for inputs, and inputs that it wrote are not read again.
 seed=${FUZZ_SEED:-0}
 steady=() options=()
 if [ "$seed" != 0 ]; then
     options=(-reload=0 -use_cmp=0)
     ! setarch -R true 2>/dev/null || steady=(setarch -R)
 fi
-# Small inputs break what large ones would, and many more of them can be tried.
+# Small inputs find most faults, and many more of them can be tried.
 length=${FUZZ_LENGTH:-8192}
-# Where memory came from is told by the callers nearest by; what is freed is kept for less long.
+# Keep allocation stacks short, and freed memory for a shorter time.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-malloc_context_size=5:quarantine_size_mb=16:allocator_may_return_null=1}
 found=$BUILD/fuzz/found
 passed=0 failed=0
@@ -33,22 +33,22 @@ mkdir -p "$found"
     set -- "$@" "${name#fuzz_}"
 done
 
-# What stands after "key : " or "key: " in what a fuzzer tells.
-told() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
+# The value after "key : " or "key: " in a fuzzer's output.
+value_of() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
 
-# Called by fuzz_one, whose variables they read. Leaves in $runs how many inputs were tried.
+# Called by fuzz_one, whose variables they use. Sets $runs to the number of inputs tried.
 libfuzzer() {
-    # By their names, not as the folders have them.
+    # sorted by name, not in the order of the folders
     find "${seeds[@]}" -type f | LC_ALL=C sort | paste -sd, | tr -d '\n' >"$BUILD/fuzz/$name.seeds"
     "${steady[@]}" "$BUILD/fuzz/fuzz_$name" -seed="$seed" "${options[@]}" -max_total_time="$seconds" \
         -timeout=20 -rss_limit_mb=2048 -max_len="$length" -dict="$dictionary" -print_final_stats=1 \
         -artifact_prefix="$found/$name-" -seed_inputs="@$BUILD/fuzz/$name.seeds" "$grown" >"$log" 2>&1
     local status=$?
-    runs=$(told 'stat::number_of_executed_units' "$log")
+    runs=$(value_of 'stat::number_of_executed_units' "$log")
     return "$status"
 }
 
-# AFL++ starts from one folder, which is not to have what is too large or too slow.
+# AFL++ starts from one folder without inputs that are too large or too slow.
 afl() {
     local in=$BUILD/fuzz/in/$name status n=0
     rm -rf "$in" "$grown"
@@ -66,14 +66,14 @@ afl() {
         afl-fuzz -i "$in" -o "$grown" -x "$dictionary" -V "$seconds" -t 20000 -m none "${seeded[@]}" \
         -- "$BUILD/fuzz/fuzz_$name" >"$log" 2>&1
     status=$?
-    runs=$(told execs_done "$grown/default/fuzzer_stats")
+    runs=$(value_of execs_done "$grown/default/fuzzer_stats")
     for file in "$grown"/default/crashes/id:* "$grown"/default/hangs/id:*; do
         [ ! -e "$file" ] || { cp "$file" "$found/$name-$(basename "$file" | tr ':,' '--')"; status=1; }
     done
     return "$status"
 }
 
-# What came of a target, in its .result; "ok" stands in front if nothing was found.
+# The result of a target, in its .result; the first word is "ok" if nothing was found.
 fuzz_one() {
     local name=$1 status runs=
     local grown=$BUILD/fuzz/grown/$name log=$BUILD/fuzz/$name.log dictionary=$BUILD/fuzz/$name.dictionary

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes fuzz/corpus/seeds: small traces that together with the samples reach what those with every event of
-# every version do. libFuzzer chooses: of all that are offered, those that reach something that no smaller
+# Makes fuzz/corpus/seeds: small traces that, together with the samples, reach the same code as traces
+# with every event of every version. libFuzzer selects those that reach something that no smaller
 # one does. Needs the targets that `make fuzz` builds.
 #
 #   fuzz/seeds.sh [FOLDER]     BUILD=build/fuzz
@@ -12,8 +12,7 @@ PATH=$(realpath build):$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What there is to choose from: the samples, traces that are made up, their parts, and what they become in
-# other versions.
+# The candidates: the samples, synthetic traces, their parts, and their conversions to other versions.
 mkdir "$work/all" "$work/chosen"
 find testdata/traces -name '*.trace' -size -8k -exec cp -t "$work/all" {} +
 for version in 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
@@ -25,11 +24,11 @@ done
 cp "$work"/cover-*.trace "$work/all"
 rm -f "$work"/all/*.json
 
-# Only which places are reached counts, not how often: that would be too many.
+# Count only the edges reached, not how often: that would select too many.
 "$BUILD/fuzz/fuzz_reader" -merge=1 -use_counters=0 -artifact_prefix="$work/" -max_len=40000 -timeout=20 "$work/chosen" "$work/all" \
     >"$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
 
-# libFuzzer's names are digests; ours say what it was. The samples are seeds where they are.
+# libFuzzer's names are digests; these are descriptive. The samples are seeds in their own folder.
 rm -rf "$folder"
 mkdir -p "$folder"
 for file in "$work"/chosen/*; do

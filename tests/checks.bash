@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# What tests that are a list of checks in one script have at hand; a folder for their files, $work.
+# Functions for test scripts that are a list of checks, and a folder for their files, $work.
 # With STOP in the environment the first failure ends the script.
 
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# check NAME COMMAND...: passes if the command does; what it printed is shown if not.
+# check NAME COMMAND...: passes if the command does; prints its output if it does not.
 check() {
     local name=$1
     shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every part of the tests that needs no Go toolchain, and adds up. A part is a program
+# Runs every part of the tests that needs no Go toolchain, and adds up the totals. A part is a program
 # tests/NAME/run.sh whose last line is "N passed, N failed, N skipped".
 #
 #   BUILD=build tests/run.sh [--stop] [PART...]     --stop: end at the first failure
@@ -7,16 +7,16 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD="${BUILD:-build}"
 export LC_ALL=C.UTF-8
-# What a test prints must not depend on who runs it.
+# The output of a test must not depend on the user.
 unset NO_COLOR
 
-# The sanitizers end a program with a status that none of ours has. What is freed is kept for less long: to
-# look for leaks in all of it takes half of the time.
+# The sanitizers end a program with a status that gotrace does not use. Freed memory is kept for less time, which
+# halves the time of the search for leaks.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-exitcode=99:allocator_may_return_null=1:quarantine_size_mb=16}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-exitcode=99:print_stacktrace=1}"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-exitcode=99}"
 
-# The parts look at it too.
+# The parts read STOP.
 [ "${1:-}" != --stop ] || { export STOP=1; shift; }
 
 if [ $# -eq 0 ]; then

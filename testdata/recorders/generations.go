@@ -44,7 +44,7 @@ func every(pause, total time.Duration, f func(k int)) {
 }
 
 // acrossGenerations has tasks, regions and every state of a goroutine last over the ends of
-// generations. Many goroutines stay blocked for all of it: only their status tells of them.
+// generations. Many goroutines stay blocked for all of it: only their statuses mention them.
 func acrossGenerations(n int) {
 	total := time.Duration(n) * 90 * time.Millisecond
 	stop := make(chan struct{})

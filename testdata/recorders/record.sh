@@ -3,8 +3,8 @@
 #
 # Builds the recorder programs of this folder with each toolchain and records every scenario to
 # OUTDIR/TOOLCHAIN-SCENARIO.trace. A toolchain is gccgo, or goX (go1.19) below
-# $GOTRACE_PEERS/usr/lib; without any named, all that are there. With --big only the big
-# scenario is recorded ($BIG_BYTES, default 110 MiB). The one named by --beside is recorded by two
+# $GOTRACE_PEERS/usr/lib; default: all that are installed. With --big only the big
+# scenario is recorded ($BIG_BYTES, default 110 MiB). The scenario named by --beside is recorded by two
 # processes at once; the second begins a little later and leaves OUTDIR/TOOLCHAIN-SCENARIO.beside.
 # Exit 1 if anything could not be recorded.
 set -eu
@@ -54,13 +54,13 @@ failed=0
 build() { # TOOLCHAIN: leaves the program in $work/recorder
     local sources=(main.go sched.go system.go user.go) minor=${1#go1.}
     if [ "$1" != gccgo ]; then
-        # Files that are named are built whatever their build tags say.
+        #         Named files are built whatever their build tags are.
         [ "$minor" -lt 22 ] || sources+=(generations.go)
         [ "$minor" -lt 23 ] || sources+=(coroutines.go experiment.go)
         [ "$minor" -lt 25 ] || sources+=(flight.go)
     fi
     if [ "$1" = gccgo ]; then
-        # gccgo alone cannot build cgo, and heeds no build tags.
+        #         gccgo by itself cannot build cgo, and ignores build tags.
         (cd "$here" && gccgo-12 -O1 -g "-fdebug-prefix-map=$here=recorder" -o "$work/recorder" "${sources[@]}")
     else
         (cd "$here" && GOCACHE=${RECORD_CACHE:-$work/cache} GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' CGO_ENABLED=1 \

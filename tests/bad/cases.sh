@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# The cases of bad input: for each a function that writes the file, and what has to be said of it.
+# Cases of bad input: for each a function that writes the file, and the expected message.
 # Sourced by run.sh.
 # shellcheck disable=SC2154
 
-# ---- how files are made ------------------------------------------------------------------------
+# ---- writing files -----------------------------------------------------------------------------
 
 # version N: a header.
 version() {
@@ -151,7 +151,7 @@ record_of_nine_gigabytes() {
     is_wanted record_of_nine_gigabytes || return 0
     { begin; printf '\xd5\x80\xb4\xc4\xc3\x21\x01'; } >trace
     truncate -s 10G trace 2>log || { skip record_of_nine_gigabytes 'no sparse files here'; return; }
-    # What is passed over is zeros, and zeros are no records.
+    #     The skipped bytes are zeros, which are not records.
     expect record_of_nine_gigabytes 1 '\[event.arity\]' gotrace validate trace
     expect record_of_nine_gigabytes 1 '\[wire.type\]' gotrace validate trace
     end_well record_of_nine_gigabytes 1 gotrace print trace
@@ -182,7 +182,7 @@ make_empty_string() {
 }
 bad empty_string 1 string.length '0 bytes'
 
-# A stack of a million frames, all in place: 2 + 4 * 10^6 values of a byte, the count of three.
+# A stack of a million frames, all present: 2 + 4 * 10^6 values of a byte, three bytes for the count.
 make_million_frames() {
     begin
     printf '\xc3\x84\x92\xf4\x01\x01\xc0\x84\x3d'
@@ -247,7 +247,7 @@ bad unknown_event 1 wire.type 'type 63'
 
 make_event_of_a_later_version() {
     version 7
-    printf '\x41\x00\x01\x29\x01\x01\x01' # GoStartLabel is of 1.8
+    printf '\x41\x00\x01\x29\x01\x01\x01' # GoStartLabel exists from 1.8 on
     finish
 }
 bad event_of_a_later_version 1 wire.type 'type 41'
@@ -283,12 +283,12 @@ bad procs_that_wait_for_each_other 1 order.sequence 'nothing is left'
 
 make_noise() {
     begin
-    # The same at each run.
+    #     The same in each run.
     awk 'BEGIN { srand(7); for (i = 0; i < 20000; i++) printf "%c", int(rand() * 128) }'
 }
 bad noise 1 '[a-z]+\.[a-z]+' ''
 
-# A flood of problems is cut short.
+# A flood of problems is truncated.
 make_flood() {
     begin
     for ((i = 0; i < 5000; i++)); do printf '\x06\x01\x06\x01'; done
@@ -300,17 +300,17 @@ if is_wanted flood; then
     if [ "$(grep -c 'error:' log)" -le 20 ]; then
         passed=$((passed + 1))
     else
-        fail 'flood: more than 20 problems were told'
+        fail 'flood: more than 20 problems were reported'
     fi
 fi
 
-# ---- a real trace, cut and changed --------------------------------------------------------------
+# ---- a real trace, truncated and changed --------------------------------------------------------
 
 cut_and_changed() {
     local whole=$traces/go1.21-chan.trace size at
     is_wanted cut_and_changed || return 0
     size=$(stat -c %s "$whole")
-    # Among the events: a cut in the table of stacks, behind the frequency, may go unnoticed.
+    #     Among the events: a cut in the table of stacks, after the frequency, may be undetectable.
     for ((at = 17; at < 1400; at += 97)); do
         head -c $at "$whole" >trace
         expect "cut at $at" 1 '\[(wire.truncated|footer.missing|trace.empty)\]' gotrace validate trace
@@ -332,7 +332,7 @@ memory_refused() {
         skip memory_refused 'a sanitizer needs its memory'
         return
     fi
-    # A million strings: more than a process of 40 MB can keep.
+    #     A million strings: more than fit in a process of 40 MB.
     {
         echo 'Trace Go1.21'
         seq 1000000 | sed 's/.*/String id=& data="abcdefghijklmnop&"/'
@@ -346,7 +346,7 @@ memory_refused() {
 }
 memory_refused
 
-# A disk with room for less than what is written to it.
+# A disk with less space than the output needs.
 small_disk() {
     local trace=$traces/go1.21-gc.trace
     is_wanted small_disk || return 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Bad input to the program. Each case makes a file and says with which exit status `validate` has to
-# refuse it, by which rule and in which words; every other verb that reads traces has to end with a
-# status of ours too, and to say why. What a crash or a sanitizer ends with is none of these.
+# Bad input. Each case makes a file, and defines the exit status with which `validate` must reject it,
+# the rule and the words of the message. Every other verb that reads traces must also end with a
+# documented status and a message; a crash or a sanitizer ends with another status.
 #
 #   tests/bad/run.sh [NAME...]
 set -u
@@ -31,12 +31,12 @@ fail() {
     [ -z "${STOP:-}" ] || end_tests
 }
 
-# is_wanted NAME: whether that case was asked for.
+# is_wanted NAME: whether that case was requested.
 is_wanted() {
     [ "$wanted" = "  " ] || [[ $wanted = *" $1 "* ]]
 }
 
-# expect NAME STATUS PATTERN COMMAND...: how a command has to end, and what it has to say.
+# expect NAME STATUS PATTERN COMMAND...: the expected status and message of a command.
 expect() {
     local name=$1 status=$2 pattern=$3 ended
     shift 3
@@ -51,7 +51,7 @@ expect() {
     fi
 }
 
-# end_well NAME STATUSES COMMAND...: it may end with any of these; where that is not 0, it says why.
+# end_well NAME STATUSES COMMAND...: it may end with any of these; if that is not 0, with a message.
 end_well() {
     local name=$1 statuses=" $2 " ended
     shift 2
@@ -66,7 +66,7 @@ end_well() {
     fi
 }
 
-# other_verbs NAME STATUS: the records of a trace that does not make sense can still be dumped.
+# other_verbs NAME STATUS: the records of an inconsistent trace can still be dumped.
 other_verbs() {
     local verb
     for verb in info print 'print --format go' 'print --format jsonl' 'convert --to perfetto -o out' \
@@ -77,7 +77,7 @@ other_verbs() {
     end_well "$1" "0 $2" gotrace dump -o out trace
 }
 
-# bad NAME STATUS RULE WORDS: the case whose file make_NAME writes.
+# bad NAME STATUS RULE WORDS: the case whose file is written by make_NAME.
 bad() {
     local name=$1 status=$2 rule=$3 words=$4
     is_wanted "$name" || return 0
@@ -86,7 +86,7 @@ bad() {
     expect "$name" "$status" "^trace(:0x[0-9a-f]+)?: error: .*$words.*\[$rule\]" \
         gotrace validate trace
     other_verbs "$name" "$status"
-    # From a pipe, it is the same.
+    #     The same from a pipe.
     expect "$name" "$status" "\[$rule\]" bash -c 'gotrace validate - <trace'
     expect "$name" "$status" "\[$rule\]" bash -c 'cat trace | gotrace validate -'
 }
@@ -99,19 +99,19 @@ skip() {
 # shellcheck source=tests/bad/cases.sh
 . "$cases"
 
-# refused NAME SCRIPT WORDS: synth refuses a script, says where and why, and leaves no trace.
+# refused NAME SCRIPT WORDS: synth rejects a script with place and reason, and leaves no trace.
 refused() {
     rm -f made
     expect "$1" 1 "^$2(:[0-9]+|:0x[0-9a-f]+)?(:[0-9]+)?: error: .*($3)" gotrace synth -o made "$2"
     [ ! -e made ] || fail "$1: something was written"
 }
 
-# A sanitizer takes its time to start: each seventh byte will do.
+# Sanitizers start slowly: test each seventh byte only.
 step=1
 ! nm "$(command -v gotrace)" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' || step=7
 
-# cut_script DRESS STATUSES: a good script, cut at each byte. Where lines or items stand for themselves and the
-# cut is behind one, what is left is a script.
+# cut_script ENCODING STATUSES: a valid script, truncated at each byte. If lines or items are independent
+# and the cut is after one, the rest is a script.
 cut_script() {
     local size at
     size=$(stat -c %s "good.$1")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""scripts.py FOLDER: writes bad scripts by meaning, and says what is wrong with each.
+"""scripts.py FOLDER: write bad scripts of level meaning, and print the expected message of each.
 
-A case is a script in which one thing is bad, in each dress that can say it: FOLDER/CASE.DRESS. Of each
-a line is printed: the file's name, and the words that have to be in what the program says of it. There
-is also a good one, FOLDER/good.DRESS, to be cut at every byte.
+A case is a script with one fault, in each encoding that can express it: FOLDER/CASE.ENCODING. A line is
+printed for each: the file's name, and the words that the program's message must contain. There is also
+a valid script, FOLDER/good.ENCODING, to be truncated at every byte.
 """
 import json
 import struct
@@ -17,7 +17,7 @@ START = {'event': 'GoStart', 't': 128, 'm': 1, 'p': 0, 'g': 2}
 
 
 class Raw:
-    """A value as it stands in each dress; None: that dress cannot say it."""
+    """A value in each encoding; None: that encoding cannot express it."""
 
     def __init__(self, text=None, js=None, cbor=None):
         self.text, self.json, self.cbor = text, js, cbor
@@ -168,13 +168,13 @@ def cbor(header, events):
 
 
 def cbor_document(header, events):
-    """One map, of indefinite length, and tagged, as are the events."""
+    """A map of indefinite length, with a tag, as are the events."""
     members = b''.join(cbor_of(k) + cbor_of(v) for k, v in (header or {}).items())
-    told = b''.join(map(cbor_map, events))
-    return b'\xd9\xd9\xf7\xbf' + members + cbor_of('events') + b'\x9f' + told + b'\xff\xff'
+    encoded = b''.join(map(cbor_map, events))
+    return b'\xd9\xd9\xf7\xbf' + members + cbor_of('events') + b'\x9f' + encoded + b'\xff\xff'
 
 
-DRESSES = {'text': (text, 'text'), 'jsonl': (jsonl, 'json'), 'json': (json_document, 'json'),
+ENCODINGS = {'text': (text, 'text'), 'jsonl': (jsonl, 'json'), 'json': (json_document, 'json'),
            'cbor': (cbor, 'cbor'), 'cbordoc': (cbor_document, 'cbor')}
 
 
@@ -190,13 +190,13 @@ def write(path, content):
 
 def main():
     folder = sys.argv[1]
-    for dress, (make, form) in DRESSES.items():
-        write(f'{folder}/good.{dress}', make(HEADER, [CREATE, BLOCK, START]))
+    for encoding, (make, form) in ENCODINGS.items():
+        write(f'{folder}/good.{encoding}', make(HEADER, [CREATE, BLOCK, START]))
         for name, header, events, words in CASES:
             made = make(header, events) if can_say(form, header, events) else None
             if made is not None:
-                write(f'{folder}/{name}.{dress}', made)
-                print(f'{name}.{dress}\t{words}')
+                write(f'{folder}/{name}.{encoding}', made)
+                print(f'{name}.{encoding}\t{words}')
 
 
 main()

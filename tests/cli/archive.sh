@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A trace out of an archive of Go's tests, and back: text, JSON and the file are the same.
+# A trace from an archive of Go's tests, and back: text, JSON and the file are the same.
 cat >steal.test <<'END'
 -- expect --
 FAILURE "whatever Trace Go1.99"

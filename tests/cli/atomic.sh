@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# An output file appears whole or not at all.
+# An output file appears complete or not at all.
 trace=go1.19-chan.trace
 sample $trace
 umask 027

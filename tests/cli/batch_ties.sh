@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Batches that end and begin at one tick: no batch begins before the one before it ended, whether
-# an event or a string is the first thing in it.
+# Batches that end and begin at one tick: no batch begins before the previous one ended, whether an
+# event or a string is its first record.
 old() {
     echo "Trace Go1.$1 level=meaning procs=1"
     echo 'GoCreate t=500 on_g=1 g=2'
@@ -22,7 +22,7 @@ new() {
     echo 'GoDestroy t=1010 g=1'
 }
 
-# The batches of one proc or thread, from when to when.
+# The start and end times of the batches of one proc or thread.
 batches() {
     gotrace dump trace | grep -v Sync | awk '
         /^[A-Za-z]*Batch/ {

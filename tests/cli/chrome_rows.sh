@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# By goroutine, what a goroutine does is in its row; what happens without one is in that of none.
+# With --by goroutine, events of a goroutine are in its row, and events without one in no goroutine's row.
 cat >script <<'END'
 Trace Go1.26 level=meaning
 GoStart t=1000 m=1 p=0 g=1

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# When the reader of standard output goes away, the program ends quietly by SIGPIPE, as cat does.
-# With SIGPIPE ignored, and where an OUT is a pipe, this is a failed write: status 3 and a message.
+# If the reader of standard output exits, the program ends silently by SIGPIPE, like cat.
+# If SIGPIPE is ignored, or OUT is a pipe, this is a failed write: status 3 and a message.
 trace=go1.19-http.trace
 sample $trace
 # Bash cannot reset a signal that was ignored when it started.
 without_reader() {
     {
-        # Until the reader is gone.
+        # until the reader has exited
         sleep 0.2
         env --default-signal=PIPE "$@"
         echo "$*: $?" >&2

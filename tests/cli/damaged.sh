@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is damaged gives status 1, what could be had, and where it broke.
+# Damaged input gives status 1, the readable part, and the place of the damage.
 trace=go1.19-chan.trace
 sample $trace
 gotrace dump "$trace" >whole
@@ -13,9 +13,9 @@ for file in cut.trace overwritten; do
     echo "=> $?"
     for verb in print dump 'convert --to chrome' 'convert --to perfetto'; do
         # shellcheck disable=SC2086
-        gotrace $verb -q -o part $file 2>told
+        gotrace $verb -q -o part $file 2>report
         status=$?
-        [ -s told ] || [ "$verb" = dump ] || echo 'nothing was told'
+        [ -s report ] || [ "$verb" = dump ] || echo 'nothing was reported'
         echo "$verb $file: $status, $([ -s part ] && echo something) of $(wc -c <"$trace")"
     done
     gotrace dump -q $file 2>/dev/null | cmp - whole 2>&1 | grep -o '^cmp: EOF on -'

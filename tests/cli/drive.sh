@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# fuzz/drive.sh: what becomes of a command that is driven with variants is sorted.
+# fuzz/drive.sh classifies the results of a command that is run on variants.
 command -v jq >/dev/null || skip 'jq is not installed'
 drive() { run "$TRACES/../../fuzz/drive.sh" "$@" | sed '1s,.*/fuzz/,$ ,'; }
 

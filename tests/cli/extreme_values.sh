@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Traces with extreme values on which Go's reader (internal/trace of Go 1.27) and gotrace agree. Where they
-# differ there is a reason: testdata/findings. tests/conformance/boundary.py compares many more.
+# differ, the reason is in testdata/findings. tests/conformance/boundary.py compares many more.
 CLOCK='EventBatch gen=%d m=18446744073709551615 time=%d size=6\nFrequency freq=1000000000\n'
 RUNNING='ProcStatus dt=1 p=0 pstatus=1\nGoStatus dt=1 g=7 m=1 gstatus=2\n'
 
-# trace NAME TEXT...: a trace of 1.22 with these lines.
+# trace NAME TEXT...: write a trace of 1.22 with these lines.
 trace() {
     local name=$1
     shift
@@ -16,13 +16,13 @@ trace() {
     gotrace synth -o "$name.trace" "$name.script"
 }
 
-# verdict NAME TEXT...: such a trace and its verdict.
+# verdict NAME TEXT...: print the verdict on such a trace.
 verdict() {
     trace "$@"
     run gotrace validate "$1.trace"
 }
 
-# judge NAME TEXT...: such a trace, its verdict and its events.
+# judge NAME TEXT...: print the verdict and the events of such a trace.
 judge() {
     verdict "$@"
     run gotrace print --format go "$1.trace"

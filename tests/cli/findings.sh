@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What Go's readers panic at, or are wrong about (testdata/findings/README.md): the right verdict on each.
+# Traces at which Go's readers panic or are wrong (testdata/findings/README.md): the correct verdict on each.
 for file in "$TRACES"/../findings/*.trace; do
     cp "$file" .
     run gotrace validate "$(basename "$file")"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Files of other kinds are named by their beginning, with what to do, and no trace is made of them.
+# Files of other formats are recognised by their beginning; the message says what to do, and nothing is written.
 trace=$TRACES/go1.26-gens.trace
 noise() { tail -c +17 "$trace" | head -c 3000; }
 
@@ -42,7 +42,7 @@ done
 run gotrace validate app.pftrace
 run gotrace validate --json app.pftrace
 
-# What has the header of a trace in it is read from there, whatever comes before.
+# A file that contains the header of a trace is read from there, whatever precedes it.
 { cat login.html "$trace"; } >mixed.html
 { cat app.tar "$trace"; } >trace.tar
 for file in mixed.html trace.tar; do

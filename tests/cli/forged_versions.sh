@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The forged traces of tests/facts in other versions: what is left out is noted, and nothing that is there
-# contradicts itself. What the traces say then is among the facts.
+# The forged traces of tests/facts converted to other versions: losses are noted, and the results are sound. Their
+# contents are checked by tests/facts.
 forged=$TRACES/../../tests/facts/forged
 for name in own_proc_taken ties_v2 calls_v1 wakes samples_between_v1; do
     gotrace synth -o $name.trace "$forged/$name.script"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A write that fails is told, and is status 3, whatever the verb and wherever the output goes.
+# A failed write is reported with status 3, for each verb and sort of output.
 trace=go1.19-chan.trace
 sample $trace
 gotrace dump -o script "$trace"
@@ -25,7 +25,7 @@ gotrace help --completion bash >/dev/full
 echo $?
 gotrace dump -o /dev/full "$trace"
 echo $?
-# A descriptor that is closed is no place to write to either.
+# A closed descriptor is a failed write too.
 gotrace version >&-
 echo $?
 gotrace dump "$trace" >&-

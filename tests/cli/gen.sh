@@ -1,14 +1,13 @@
 # shellcheck shell=bash
-# Traces of programs that do not exist are sound, in every version and profile; the same options give
-# the same bytes.
+# Synthetic traces are sound, in every version and profile; the same options give the same bytes.
 versions='1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26'
 
-# is_sound WHAT...: what validate has to say of a trace, if it is not just that it is sound.
+# is_sound WHAT...: validate reports the trace as sound; otherwise print its output.
 is_sound() {
-    gotrace validate trace >told 2>&1
-    [ "$(wc -l <told)" -eq 1 ] && grep -q '^trace: sound (' told && return
+    gotrace validate trace >report 2>&1
+    [ "$(wc -l <report)" -eq 1 ] && grep -q '^trace: sound (' report && return
     echo "$*"
-    cat told
+    cat report
 }
 
 for go in $versions; do
@@ -32,7 +31,7 @@ gotrace gen --seed 2 --events 1000 | sha256sum | cut -c 1-16
 
 run gotrace gen --go 1.4
 run gotrace gen --go 1.30 -o none
-# Of Go 1.20 are the traces of 1.19.
+# Go 1.20 writes traces of 1.19.
 gotrace gen --go 1.20 --seed 42 --events 1000 | sha256sum
 run gotrace gen --procs 0 -o none
 run gotrace gen --procs 1025 -o none

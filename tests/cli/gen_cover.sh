@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# gen --cover: each event of each version. Printed are those that are missing; why these are is said
-# in gotrace-gen(1).
+# gen --cover contains each event of each version. Prints the missing ones; gotrace-gen(1) explains
+# these.
 
-# events N: the events of version N, from the table that gotrace-format(5) has.
+# events N: the events of version N, from the table in gotrace-format(5).
 events() {
     sed -n "/BEGIN $([ "$1" -lt 22 ] && echo events || echo events-v2)\$/,/END events/p" \
         "$TRACES/../../man/gotrace-format.5" |
@@ -16,7 +16,7 @@ for go in 5 7 8 9 10 11 19 21 22 23 25 26; do
     [ "$(wc -l <all)" -ge 36 ] || echo "the table of 1.$go was not found"
     for profile in mixed http pipeline gc syscalls; do
         gotrace gen --go 1.$go --cover --events 0 --profile $profile -o trace
-        gotrace validate trace >told 2>&1 || cat told
+        gotrace validate trace >report 2>&1 || cat report
         gotrace dump trace | awk 'NR > 1 { print $1 }' | sort -u | comm -23 all - |
             sed "s/^/1.$go $profile: no /"
     done

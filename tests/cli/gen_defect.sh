@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# gen --defect: every rule can be broken, and validate reports it, once and alone (what a recovery
-# loses of it is told by recovery.sh).
+# gen --defect: every rule can be violated, and validate reports it once, and no other (recovery.sh checks
+# what a recovery loses).
 rules=$(gotrace gen --defect none 2>&1 | sed -n 's/.*known are: //p' | tr -d ,)
 
-# That is all that validate may report of a trace, as gotrace(1) lists it, but what follows from another.
+# These are all rules that validate may report, as listed in gotrace(1), except those that another implies.
 sed -n '/BEGIN rules/,/END rules/s/^\.It Sy \([a-z.]*\) .*/\1/p' "$TRACES/../../man/gotrace.1" |
     grep -vE '^(system\..*|usage|order\.consequence)$' | sort | diff - <(tr ' ' '\n' <<<"$rules" | sort)
 
@@ -17,8 +17,8 @@ for rule in $rules; do
         *) cat said; continue ;;
         esac
         broken="$broken $go"
-        gotrace validate --no-recover --max-errors 100 trace >told 2>&1
-        reported=$(sed -n 's/.*\[\([a-z.]*\)\]$/\1/p' told | tr '\n' ' ')
+        gotrace validate --no-recover --max-errors 100 trace >report 2>&1
+        reported=$(sed -n 's/.*\[\([a-z.]*\)\]$/\1/p' report | tr '\n' ' ')
         case $rule in
         order.cut) expected='footer.missing order.cut ' ;;
         *) expected="$rule " ;;

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Compressed input by gzip: any number of members, cut off, damaged; the same by every verb.
+# Input compressed with gzip: any number of members, truncated, damaged; the same for every verb.
 trace=go1.19-http.trace
 sample $trace
 gzip -c $trace >whole.gz
@@ -83,13 +83,13 @@ for verb in validate info print 'convert --to go1.21' repair gen 'merge'; do
     gotrace $verb -o packed.gz "${words[@]}" 2>/dev/null
     gzip -dc packed.gz | cmp - plain || echo "$verb"
 done
-# The ending before .gz says what to convert to.
+# The ending before .gz sets the target.
 for ending in pftrace json script cbor; do
     gotrace convert -q -o new.$ending $trace
     gotrace convert -q -o new.$ending.gz $trace
     gzip -dc new.$ending.gz | cmp - new.$ending
 done
-# Many buffers, and what hardly compresses.
+# Many buffers, with data that hardly compresses.
 gotrace gen --events 300000 -o long.trace
 gotrace convert -o long.json.gz long.trace
 gzip -dc long.json.gz | cmp - <(gotrace convert --to chrome long.trace)

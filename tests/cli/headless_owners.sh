@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Without a header a trace is recognised by batches that agree. A batch starts after the one before it of the same
-# proc; batches of other procs may have any time. Most bytes are of a proc whose times are before those of the other.
+# Without a header a trace is recognised by consistent batches. A batch starts after the previous one of the same proc;
+# batches of other procs may have any time. Most bytes are of a proc whose times are before those of the other.
 {
     echo 'Trace Go1.21'
     for round in 1 2 3 4 5 6; do

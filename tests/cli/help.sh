@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Help is on standard output, whichever way it is asked for.
+# Help is printed on standard output, however it is requested.
 gotrace help
 for verb in validate info print convert dump synth gen version help; do
     echo "---- $verb"
@@ -8,5 +8,5 @@ for verb in validate info print convert dump synth gen version help; do
 done
 gotrace --help | cmp - <(gotrace help)
 gotrace -h | cmp - <(gotrace help)
-# It wins over arguments that are too many.
+# It overrides excess arguments.
 gotrace print a b c --help | cmp - <(gotrace help print)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# No string of a trace can act on the terminal: control characters, what is no UTF-8, and what turns
-# the direction of text, are escaped wherever they are shown.
+# No string of a trace can affect the terminal: control characters, invalid UTF-8 and changes of text
+# direction are escaped wherever they are shown.
 evil='\x1b]0;title\x07\x1b[31mred\x08\r\n\x9b31m\xc2\x9b31m\xe2\x80\xae\xd8\x9c\xe2\x81\xa6x\xff\x00\x7f'
 cat >script <<END
 Trace Go1.21
@@ -22,7 +22,7 @@ Frequency freq=1000000000
 Stack id=1 nframes=1
 	pc=4096 func=1 file=1 line=1
 END
-# What a terminal would act on: C0 and C1 controls, also in UTF-8; marks, overrides and isolates of
+# Characters that affect a terminal: C0 and C1 controls, also in UTF-8; marks, overrides and isolates of
 # direction; bytes that are not UTF-8.
 acts() {
     LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]|\xd8\x9c' "$@"
@@ -41,7 +41,7 @@ for trace in v1.trace v2.trace; do
     done
 done
 
-# What Go's own tools print is printed as they do, but not to a terminal.
+# --format go prints what Go's tools print, but not to a terminal.
 command -v script >/dev/null || skip 'script(1) is not installed'
 for trace in v1.trace v2.trace; do
     gotrace print --format go $trace >out

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# All figures of some traces, and for every trace that the bytes by type sum to its size.
+# All figures of some traces; for every trace, the bytes by type add up to its size.
 cd "$TRACES" || exit 1
 gotrace info go1.19-user.trace
 gotrace info --json gccgo-chan.trace
@@ -18,7 +18,7 @@ for trace in *.trace; do
             if (sum != size || all != size || all_records != records)
                 print name, size, sum, all, records, all_records
         }'
-    # The batches by proc hold all events; samples belong to no proc.
+    #     The batches by proc contain all events; samples belong to no proc.
     gotrace info "$trace" | awk -v name="$trace" '
         table { sum += $NF }
         $1 == "events" { events = $2 }
@@ -26,7 +26,7 @@ for trace in *.trace; do
         $1 == "proc" { table = 1 }
         $1 == "generation" { exit }
         END { if (sum != events && $1 != "generation") print name, events, sum }'
-    # The generations are the whole file but its header, and hold everything.
+    #     The generations cover the whole file except its header, and contain all events.
     gotrace info --json "$trace" | jq -r --arg name "$trace" '
         select(.by_generation) | . as $all |
         [.by_generation | length, ([.[] | .bytes] | add), ([.[] | .batches] | add),

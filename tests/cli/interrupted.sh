@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Wherever a signal finds the work, it leaves the whole output or none, and no temporary files.
+# Whenever a signal arrives, the program leaves the whole output or none, and no temporary files.
 mkdir tmp wholes
 export TMPDIR=$PWD/tmp
 gotrace gen --go 1.19 --events 60000 -o v1.trace
@@ -37,7 +37,7 @@ ulimit -c 0
 for signal in TERM QUIT USR1; do
     for seconds in 0.003 0.007 0.013 0.025 0.045; do
         for n in "${!commands[@]}"; do
-            # timeout(1) signals twice: the program, and then its group.
+            #             timeout(1) signals twice: the program, and then its group.
             # shellcheck disable=SC2086
             env --default-signal timeout --signal=$signal $seconds gotrace ${commands[n]} 2>/dev/null
             [ $? = 124 ] && stopped=$((stopped + 1))

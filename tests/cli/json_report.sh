@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Every verb with --json and -o reports what it cannot read as JSON, on standard output or in OUT.
+# With --json and -o every verb reports problems as JSON, on standard output or in OUT.
 sample go1.26-gens.trace
 : >empty
 echo text >text
 cp "$TRACES/go1.21-http.trace" damaged && chmod u+w damaged
 truncate -s 6000 damaged
 
-# report VERB ARGUMENT...: status, and which rules and losses are reported.
+# report VERB ARGUMENT...: print the status, and the rules and losses reported.
 report() {
     local status
     rm -f out

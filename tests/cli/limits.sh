@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What a trace may take is limited; the error names the limit and the option that raises it.
+# Resource limits; the error names the limit and the option that raises it.
 for trace in go1.19-http.trace go1.26-net.trace; do
     sample $trace
     echo "== $trace"
@@ -37,7 +37,7 @@ echo '== a string and a stack that are too long are damage'
 gotrace validate --max-string 20 --max-errors 1 go1.19-http.trace 2>&1 | sed -n '1p;$p'
 gotrace validate --max-stack 2 --max-errors 1 go1.19-http.trace 2>&1 | sed -n '1p;$p'
 
-echo '== as large as told, and no larger'
+echo '== up to the limit, and above'
 long=$(head -c 1500000 /dev/zero | tr '\0' x)
 printf 'Trace Go1.21\nString id=1\n\tdata="%s"\n' "$long" | gotrace synth --max-string 2M -o long
 gotrace validate long 2>&1 | cut -c 1-100 | head -n 1

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A first record that is longer than what is read at a time.
+# A first record that is longer than the read buffer.
 {
     echo 'Trace Go1.19'
     printf 'String id=1\n\tdata="%*s"\n' 600000 x

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The longest record that a trace can have: a stack of as many frames as are allowed, whose values all take
+# The longest possible record: a stack of the maximum number of frames, whose values all take
 # ten bytes. One byte more is an error.
 longest() {
     echo "Trace Go1.$1"
@@ -14,7 +14,7 @@ longest() {
 for version in 7 11 19 21; do
     longest $version >script
     gotrace synth -o trace script
-    # The tab and the order of arguments are those of dump.
+    #     The tab and the order of arguments are those of dump.
     gotrace dump trace | cmp - script && stat -c '%s bytes' trace
     run gotrace validate -q trace
 done

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# A trace with many problems: so many are reported, all are counted. With -v each one is, without it the
-# first ones and how many follow.
+# A trace with many problems: up to a limit they are reported, all are counted. With -v each one is, otherwise the
+# first ones and the number of the others.
 {
     echo 'Trace Go1.19'
     echo 'Batch p=0 ticks=1000'

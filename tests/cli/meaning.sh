@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Scripts by meaning: what dump makes of a trace gives a trace that tells the same, in each dress;
-# what has to be refused is, with line and reason, and leaves no file.
+# Scripts of level meaning: the output of dump gives a trace with the same events, in each encoding;
+# invalid scripts are rejected with line and reason, and leave no file.
 for trace in "$TRACES"/*.trace; do
     gotrace dump -q --level meaning --format jsonl -o before "$trace" 2>/dev/null
     gotrace synth -o again.trace before
-    # Events of two threads at one tick may change places.
+    #     Events of two threads at one tick may change places.
     gotrace dump -q --level meaning --format jsonl again.trace 2>/dev/null | sort |
         cmp - <(sort before)
     gotrace dump -q --level meaning --format cbor "$trace" 2>/dev/null | gotrace synth | cmp - again.trace
@@ -17,7 +17,7 @@ for trace in "$TRACES"/{gccgo,go1.19,go1.27}-syscall.trace; do
 done
 rm -f ./*.trace
 
-# Traces that tell what cannot have happened are written if that is wanted.
+# Impossible events are written with --force.
 for trace in "$TRACES"/unsound/*.trace; do
     gotrace dump -q --level meaning "$trace" >script 2>/dev/null
     run gotrace synth -o trace script
@@ -26,7 +26,7 @@ for trace in "$TRACES"/unsound/*.trace; do
     rm -f trace
 done
 
-# What is wrong in a script.
+# Invalid scripts.
 try() {
     printf '%b' "$1" >script
     run gotrace synth -o trace script
@@ -57,7 +57,7 @@ done
 try '{"trace":"go 1.26","level":"meaning","records":[]}'
 try '{"trace":"go 1.26","level":"meaning","events":[{"event":"GoStart","t":1,"g":1},5]}'
 
-# Frames, with whatever names may hold; records among the events.
+# Frames, with any characters in names; records among the events.
 cat >script <<'END'
 Trace Go1.26 level=meaning
 GoCreate t=1 g=1 new_g=2
@@ -94,7 +94,7 @@ jq -cn '{trace: "go 1.21", level: "meaning", start: 100, events: [{event: "GoSta
     {event: "GoEnd", t: 10.6, p: 2}]}' >script.json
 gotrace synth script | cmp - <(gotrace synth script.json)
 
-# A script by meaning whose header does not say so.
+# A script of level meaning whose header does not say so.
 try 'Trace Go1.21\nGoStart t=1 g=1\n'
 try 'Trace Go1.26\nSync t=1\n'
 try 'Trace Go1.21\nSync t=1\n'
@@ -102,21 +102,21 @@ try '{"trace":"go 1.26"}\n{"event":"GoBlock","t":1}\n'
 try '{"trace":"go 1.26","events":[]}'
 try '\0241\0145trace\0147go 1.26\0242\0145event\0147GoBlock\0141t\01'
 
-# CBOR cut off at any byte.
+# CBOR truncated at any byte.
 gotrace dump --level meaning --format cbor -o whole "$TRACES"/go1.27-syscall.trace
 cut_scripts whole 1511
 
-# The data of experiments are no events, and are told all the same; here they are no text.
+# The data of experiments are not events, but are in scripts; here they are not text.
 gotrace gen --go 1.26 --cover --events 0 -o cover.trace
-gotrace dump cover.trace | grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' >told
-grep -c 'data=' told
+gotrace dump cover.trace | grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' >batches
+grep -c 'data=' batches
 for format in text json jsonl cbor; do
     gotrace dump --level meaning --format $format cover.trace | gotrace synth -q | gotrace dump |
-        grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' | cmp - told
+        grep -A 1 ^ExperimentalBatch | sed 's/time=.*//' | cmp - batches
 done
 
-# Told again it is the same: where a tick's ns are no whole number in floating point, and where a time is
-# beyond the ns that a script's times can tell.
+# A second dump is the same: if the ns of a tick are not exact in floating point, and if a time is larger than
+# the ns of a script's times.
 corpus=$(dirname "$TRACES")/../fuzz/corpus/traces
 for input in sixteen-ticks-a-second fastest-clock beyond-the-last-ns; do
     gotrace dump -q --level meaning "$corpus/$input" >once
@@ -125,7 +125,7 @@ for input in sixteen-ticks-a-second fastest-clock beyond-the-last-ns; do
     cmp once again && echo "$input: $(grep -c ' ticks=' once) in ticks"
 done
 
-# What a tracer says of goroutines that nobody wakes is on no thread, even if proc 0 had one.
+# Goroutines with a status but without events have no thread, even if proc 0 has one.
 cat >script <<'EOF'
 Trace Go1.22 level=meaning
 Sync t=0

@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# mutate: variants, each with what was changed and what the verdict ought to be; the same seed gives
-# the same bytes.
+# mutate: variants, each with its changes and the expected verdict; the same seed gives the same bytes.
 sample go1.22-user.trace a.trace
 sample go1.19-http.trace b.trace
 
@@ -10,7 +9,7 @@ gotrace validate -q kept/*.trace
 sha256sum kept/*.trace
 cat kept/a.keep-valid.5.json
 
-# A seed names a variant, whatever else was asked for.
+# A seed identifies a variant, whatever other variants are written.
 run gotrace mutate --keep-valid --seed 6 -o again a.trace
 cmp kept/a.keep-valid.6.trace again/a.keep-valid.6.trace
 
@@ -30,7 +29,7 @@ gotrace mutate --seed 7 --zstd -o compressed a.trace
 zstd -dcq compressed/a.any.7.trace.zst | cmp - any/a.any.7.trace
 cut -c 1-30 compressed/a.any.7.json
 
-# A seed stays the name of a variant: what finds a fault in a reader can be made again.
+# The variant of a seed does not change between releases, so that findings can be reproduced.
 for how in '' --raw --keep-valid; do
     # shellcheck disable=SC2086
     gotrace mutate $how --seed 100 -n 100 -o many a.trace b.trace
@@ -38,7 +37,7 @@ for how in '' --raw --keep-valid; do
     rm -r many
 done
 
-# Nothing is replaced without being asked.
+# Nothing is replaced without --force.
 run gotrace mutate --seed 8 -o any a.trace
 run gotrace mutate --seed 8 -o any --force a.trace
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# How much of a trace a timeline shows.
+# Options that restrict a timeline to a part of the trace.
 trace=go1.27-chan.trace
 sample $trace
 gotrace convert --to perfetto --from 100us --until 0.2ms -o one "$trace"
@@ -16,14 +16,14 @@ for part in one some.pftrace ours.pftrace; do
 done
 grep -c 'runtime.gcBgMarkWorker' all.pftrace ours.pftrace
 jq -r '.traceEvents[] | select(.ph == "X") | .name' ours.json | grep -c 'G[0-9]* runtime\.'
-# The same of chrome, a part at a time.
+# The same for chrome, one part at a time.
 gotrace convert --until 200us --to chrome --from 100us -o window.json "$trace"
 jq -c '[.traceEvents[] | select(.ph != "M")] | [(map(.ts) | min), (map(.ts + (.dur // 0)) | max)]
     | map(. * 1000 | round)' window.json
-# What is referred to is there, and nothing else.
+# Everything that is referred to is defined, and nothing else.
 jq '([.stackFrames[].parent, .traceEvents[].sf, .traceEvents[].esf] | map(values | tostring) | unique)
     == (.stackFrames | keys | sort)' window.json
-# What goes on when it begins: a run without its first stack, and the counters.
+# What is active at the start: a slice without its first stack, and the counters.
 jq -c '.traceEvents[] | select(.ts == 100 and .ph != "M") | [.name, .ph, .tid, .sf, .args]' window.json
 sample go1.26-user.trace
 for part in procs gc,procs,flows flows,procs tasks tasks,flows regions logs counters samples; do
@@ -34,22 +34,22 @@ gotrace convert --to chrome --by goroutine --only goroutines -o some.json go1.26
 gotrace convert --to chrome --by goroutine --only procs,goroutines,threads -o same.json \
     go1.26-user.trace
 cmp some.json same.json
-# Times without a unit, too large, upside down; names that are none; what others cannot do.
+# Times without a unit, too large, in the wrong order; unknown names; options that other targets do not support.
 for options in '--from 2' '--from 1h' '--from 1.s5' '--until 9223372036855s' '--from s' \
     '--from 2ms --until 1ms' '--until 0s' '--only procs,gos' '--only ,' "--only ''"; do
     eval "run gotrace convert --to perfetto $options -o none $trace"
 done
-# --to took times too, before there was --until.
+# --to took times before --until existed.
 run gotrace convert --to 1ms --to perfetto -o none "$trace"
 run gotrace convert --to perfetto --to=1.5s -o none "$trace"
-# Which of procs, goroutines and threads chrome has, --by tells.
+# --by selects procs, goroutines or threads in chrome.
 run gotrace convert --to chrome --only goroutines "$trace"
 run gotrace convert --to chrome --by thread --only procs,goroutines,flows "$trace"
 run gotrace convert --to text --from 1s "$trace"
 run gotrace convert --to json --no-system "$trace"
 run gotrace convert --from 1ms --to go1.26 "$trace"
 run gotrace convert --until 1ms --to go1.26 "$trace"
-# Threads with each run of a goroutine take more room than with their procs.
+# Threads with each run of a goroutine are larger than with their procs.
 gotrace convert --thread-runs --only threads -o runs.pftrace "$trace"
 gotrace convert --only threads -o procs.pftrace "$trace"
 [ "$(stat -c %s procs.pftrace)" -lt "$(stat -c %s runs.pftrace)" ] || echo 'runs are not larger'
@@ -57,7 +57,7 @@ run gotrace convert --to chrome --thread-runs "$trace"
 run gotrace convert --to text --thread-runs "$trace"
 [ ! -e none ]
 
-# A part after the end of the trace is empty: that is said, with the trace's length, not with -q.
+# A time range after the end of the trace is empty: a warning, with the trace's length, except with -q.
 run gotrace convert --to perfetto --from 90s -o after.pftrace $trace
 run gotrace convert --to chrome --from 90s -o after.json $trace
 run gotrace convert --to chrome --from 90s --until 91s -o after.json $trace

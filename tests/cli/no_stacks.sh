@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Until Go 1.25 only its tables show that a generation is cut off. One that lacks its stacks is one error, however many
+# Until Go 1.25 only missing tables show that a generation is truncated. One without stacks is one error, however many
 # of its events refer to them.
 sample go1.22-gens.trace
 gotrace dump go1.22-gens.trace | awk '

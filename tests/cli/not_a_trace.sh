@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is no trace is told apart, by every verb that reads one.
+# Every verb that reads traces distinguishes files that are not traces.
 : >empty
 echo 'Hello, this is no trace, but long enough to hold a header.' >text
 printf '\377\330\377\340\000\020JFIF\000\001\001\000\000\001\000\001\000\000\377\333' >photo.jpg
@@ -16,7 +16,7 @@ run gotrace validate --json empty text directory missing
 run gotrace validate -q empty text directory missing
 run gotrace info --json empty
 
-# Nothing could be had of them: no file is left, and none that was there is lost.
+# Nothing was read: no file is written, and an existing one is unchanged.
 echo kept >there
 for verb in dump print info 'convert --to perfetto' 'convert --to chrome --zstd' 'convert --to go1.20'; do
     for file in empty text; do

@@ -14,7 +14,7 @@ gotrace print --format jsonl --output - "$trace" >nine
 for other in two three four five six seven eight nine; do
     cmp one $other
 done
-# Behind -- everything is a file; a lone - is standard input.
+# Arguments after -- are file names; - is standard input.
 run gotrace validate -- --json
 cp "$trace" ./-q
 run gotrace validate -- -q

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# A trace in parts, and put together again: the same events in the same order.
+# A trace split and merged: the same events in the same order.
 
-# events FILE: what happens in it, without places in the file and ids of strings and stacks.
+# events FILE: its events, without offsets and ids of strings and stacks.
 events() {
     gotrace print --format jsonl "$1" 2>/dev/null | sed -E \
         -e 's/"(offset|cause|stack|start)":[0-9]+,?//g' \
         -e 's/"([a-z_]*_string|stk|stack|new_stack|labelid|typeid|keyid)":[0-9]+,?//g'
 }
 
-# same NAME FILE OTHER: whether both tell the same, and are as sound.
+# same NAME FILE OTHER: whether both have the same events and verdict.
 same() {
     events "$2" >expected
     events "$3" >found
@@ -28,7 +28,7 @@ for trace in "$TRACES"/*.trace "$TRACES"/unsound/*.trace; do
     esac
     for by in $ways; do
         gotrace split -q --by "$by" -o "$name-$by" "$trace" || echo "$name: not split by $by"
-        # The order of the parts makes no difference.
+        #         The order of the parts does not matter.
         mapfile -t parts < <(ls "$name-$by"/*)
         mapfile -t back < <(ls -r "$name-$by"/*)
         gotrace merge -q -o one "${parts[@]}" 2>/dev/null
@@ -50,18 +50,18 @@ echo '== parts of parts'
 for part in go1.22-gensgc-generation/*; do
     gotrace split --by thread -o threads "$part"
 done
-# They are more than are open at a time.
+# More parts than are open at a time.
 find threads -type f | wc -l
 gotrace merge -o again.trace threads/* || echo "=> $?"
 same again "$TRACES/go1.22-gensgc.trace" again.trace
 
-# Parts for which nothing waits: a thread whose proc nobody else has, and what is on no thread.
+# Parts for which nothing waits: a thread with its own proc, and the events without a thread.
 gotrace split -q --by thread -o chan "$TRACES/go1.27-chan.trace"
 run gotrace merge -o chan.trace chan/*.m-1.trace chan/*.m18871.trace
 run gotrace merge -o chan.trace chan/*.m1*.trace
 run gotrace merge -o chan.trace chan/*
 
-# Other ids for the same strings and stacks: those of one byte the other way round.
+# Other ids for the same strings and stacks: one-byte ids in reverse order.
 other_ids() {
     gotrace dump "$1" | awk '
         function turned(field,   at) {
@@ -96,7 +96,7 @@ for name in go1.21-user go1.19-prof gccgo-many go1.22-user go1.26-prof; do
 done
 
 echo '== bare batches'
-for proc in 0 1; do # they begin behind the header
+for proc in 0 1; do # they begin after the header
     tail -c +17 go1.19-http-proc/go1.19-http.p$proc.trace >p$proc.bare
 done
 cp go1.19-http-proc/go1.19-http.p-1.trace rest.trace
@@ -108,7 +108,7 @@ same 'bare batches' "$TRACES/go1.19-http.trace" bare.trace
 run gotrace merge -o bare.trace p0.bare p1.bare
 run gotrace merge -o bare.trace p0.bare go1.26-user-thread/*m-1.trace
 gotrace dump p0.bare 2>&1
-# The first batch of each, as memory holds it: nothing behind its events.
+# The first batch of each, as in memory: nothing after its events.
 gotrace dump "$TRACES/go1.19-chan.trace" | awk '/^Batch/ { n++ } /^Frequency/ { exit } { print }
     END { if (n < 2) print "too few" }' | gotrace synth | tail -c +17 >all.bare
 run gotrace merge --go 1.19 -q -o bare.trace all.bare
@@ -120,8 +120,8 @@ ls packed
 gotrace merge packed/trace.m[1-9]* - <packed/trace.m-1.trace.zst >one
 same pipes "$TRACES/go1.27-seconds.trace" one
 
-# A proc that is taken from a goroutine in a system call, which is silent otherwise: its thread is heard
-# of before it is told that it has the goroutine. Each generation stands for itself.
+# A proc that is stolen from a goroutine in a system call without other events: its thread occurs
+# before its status. Generations are independent.
 gotrace gen --seed 6 --go 1.22 --cover --events 2000 -o taken.trace
 gotrace split --by generation -o taken taken.trace
 run gotrace validate -q taken/*

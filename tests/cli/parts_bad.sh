@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Parts that are missing, that do not belong, that are damaged; and what is not written.
+# Parts that are missing, do not belong together, or are damaged; and outputs that are not written.
 for name in go1.26-gens go1.21-http go1.19-http go1.25-empty go1.26-user; do sample $name.trace; done
 gotrace split --by thread -o threads go1.26-gens.trace
 gotrace split --by generation -o generations go1.26-gens.trace

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What CLI tests have at hand.
+# Functions for CLI tests.
 
-# run COMMAND...: show the command, run it with both outputs on standard output, show its status.
+# run COMMAND...: print the command, run it with both outputs on standard output, print its status.
 run() {
     local status
     printf '$'
@@ -12,7 +12,7 @@ run() {
     echo "=> $status"
 }
 
-# sample NAME [AS]: a copy of a sample trace, so that no message holds the path of the tree.
+# sample NAME [AS]: copy a sample trace, so that no message contains the path of the tree.
 sample() {
     cp "$TRACES/$1" "${2:-$1}" && chmod u+w "${2:-$1}"
 }
@@ -23,7 +23,7 @@ skip() {
     exit 77
 }
 
-# cut_scripts WHOLE STEP: synth of a CBOR script that is cut off, at every STEP-th byte, says so and writes
+# cut_scripts WHOLE STEP: synth of a CBOR script truncated at every STEP-th byte reports it and writes
 # nothing. The last of them is left in the file `script`.
 cut_scripts() {
     local size at status
@@ -37,8 +37,8 @@ cut_scripts() {
     done
 }
 
-# every_verb_of_cut PACKED TRACE: PACKED is compressed data that is cut off, TRACE is what can be decompressed
-# of it. Each verb makes the same of both, and reports the cut, once, at the offset in the trace.
+# every_verb_of_cut PACKED TRACE: PACKED is truncated compressed data, TRACE the part that can be
+# decompressed. Each verb gives the same result for both, and reports the cut once, at the offset in the trace.
 every_verb_of_cut() {
     local at verb status
     at=$(printf '%s:0x%x: error: the .* data is cut off' "$1" "$(stat -c %s "$2")")

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# The events of v2 traces, in every way of printing: as Go 1.27 prints them (the golden lines are
-# its own), for people, and for programs.
+# The events of v2 traces in every format of print: go, as Go 1.27 prints them (the golden lines are
+# Go's), text, and jsonl.
 cd "$TRACES" || exit 1
 echo '== go'
 gotrace print --format go go1.23-empty.trace
 gotrace print --format go go1.25-empty.trace | sed -n '1,40p'
-# What these do not have: annotations, ranges with attributes, samples, switches, experiments.
+# What these lack: annotations, ranges with attributes, samples, switches, experiments.
 for name in go1.26-user go1.22-gensgc go1.26-prof go1.26-iter go1.25-allocfree; do
     gotrace print --format go $name.trace |
         grep -E '^M=.*(Task|Region[BE]|Log|Range[AE]|Sample|Waiting Reason=""|Experimental)' |

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A damaged trace is read as if it had been repaired first.
 for name in go1.26-gens go1.21-http go1.22-gens go1.19-chan; do sample $name.trace; done
-# Until Go 1.10 there is no sample: a trace of those versions is made.
+# There is no sample of Go until 1.10: a trace of these versions is generated.
 gotrace convert -q --to go1.5 -o go1.5-chan.trace go1.19-chan.trace
 head -c 12000 go1.26-gens.trace >cut.26
 head -c 12000 go1.21-http.trace >cut.21
@@ -14,7 +14,7 @@ for file in cut.26 cut.21 cut.5 zeros.22 zeros.21 headless.22 two.19; do
     echo "== $file"
     run gotrace validate $file
     gotrace repair -q -o good.trace $file
-    # Whatever reads it shows what it shows of the repaired one, with status 1.
+    #     Every verb shows what it shows of the repaired trace, with status 1.
     for how in print 'print --format jsonl' 'convert --to chrome' 'convert --to go1.26' 'convert --to go1.5'; do
         # shellcheck disable=SC2086
         gotrace $how -q good.trace >good 2>/dev/null || echo "$how: the repaired one is not sound"
@@ -44,7 +44,7 @@ run env TMPDIR=/nowhere gotrace validate -q cut.5
 printf 'go 1.99 trace\0\0\0' >new
 run gotrace validate -q new
 
-# Of any file some bytes make sense as some version's: a text is no trace that lost its header.
+# Some bytes of any file are valid in some version: a text is not a trace without a header.
 gotrace dump -o script "$TRACES"/go1.26-gens.trace
 run gotrace validate script
 run gotrace repair -o out script

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the program reports of a recovery: one sentence for lost tables, offsets in hexadecimal, the
-# singular of one, and no word of writing from a verb that only reads.
+# Messages about a recovery: one sentence for lost tables, hexadecimal offsets, singular for one, and no
+# mention of writing for a verb that only reads.
 for name in go1.26-net go1.19-http go1.22-cgothread; do sample $name.trace; done
 size=$(stat -c %s go1.26-net.trace)
 head -c $((size / 10)) go1.26-net.trace >rewritten.26

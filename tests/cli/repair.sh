@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A valid trace from what is left of one.
+# A damaged trace gives a valid one.
 for name in go1.26-gens go1.21-http go1.22-gens; do sample $name.trace; done
 
 echo '== a sound trace comes out as it is'

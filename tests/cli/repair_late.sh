@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # An event is later than the next batch of its proc: its time is corrected, and nothing else changes.
 
-# late VERSION: two batches of proc 0; a record of the first has dt=@. It is one with a length.
+# late VERSION: two batches of proc 0; a record of the first, one with a length, has dt=@.
 late() {
     echo "Trace Go$1"
     if [ "$1" = 1.5 ]; then

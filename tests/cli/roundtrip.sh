@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# dump and synth give the same bytes again, in each dress of a script and for each sample trace.
+# dump and synth reproduce the bytes, in each encoding of scripts and for each sample trace.
 for trace in "$TRACES"/*.trace "$TRACES"/unsound/*.trace; do
     for how in text json jsonl cbor; do
         gotrace dump -q --format $how -o script "$trace" 2>/dev/null

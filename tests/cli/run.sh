@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Golden tests of the program. A test is NAME.sh; what it must print stands in NAME.stdout.exact
-# and NAME.stderr.exact, its exit status in NAME.exit (a missing file: nothing, nothing, 0). It
-# runs in an empty directory, with `gotrace` on the PATH, $TRACES naming the sample traces, and the
+# Golden tests of the program. A test is NAME.sh; its expected output is in NAME.stdout.exact and
+# NAME.stderr.exact, its exit status in NAME.exit (missing files: empty, empty, 0). It
+# runs in an empty directory, with `gotrace` on the PATH, $TRACES set to the folder of the sample traces, and the
 # functions of prelude.bash.
 #
-#   tests/cli/run.sh [NAME...]     UPDATE=1 writes what was printed into the golden files,
-#                                  STOP=1 starts no test after one that failed
+#   tests/cli/run.sh [NAME...]     UPDATE=1 writes the actual output into the golden files,
+#                                  STOP=1 starts no test after a failed one
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=$PWD/tests/cli
@@ -32,18 +32,18 @@ check() {
     diff -u --label "$1.$2.exact" --label "$1 now" "$golden" "$work/$1.$2"
 }
 
-# run_test NAME: what came of it is left in $work/NAME.{stdout,stderr,status}.
+# run_test NAME: writes $work/NAME.{stdout,stderr,status}.
 run_test() {
     mkdir "$work/$1"
     (cd "$work/$1" && exec timeout 300 bash -c ". '$here/prelude.bash'; . '$here/$1.sh'") \
         >"$work/$1.stdout" 2>"$work/$1.stderr" </dev/null
     echo $? >"$work/$1.status"
     rm -rf "${work:?}/$1"
-    # This status ends xargs.
+    #     This status ends xargs.
     [ -z "${STOP:-}" ] || judge_test "$1" >/dev/null || return 255
 }
 
-# judge_test NAME: whether it printed what it must and ended as it must; the difference is printed.
+# judge_test NAME: compare output and status with the expected ones; print the difference.
 judge_test() {
     local status expected bad=
     status=$(cat "$work/$1.status" 2>/dev/null || echo none)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# In the sandbox each verb does the same as outside, and the kernel says that it is in force.
+# In the sandbox each verb does the same as outside, and the kernel reports that it is active.
 nm "$(command -v gotrace)" 2>/dev/null | grep -qE '__(asan|tsan|gcov)' && skip 'the sandbox bars its work'
 sample go1.19-http.trace
 sample go1.26-net.trace
@@ -40,7 +40,7 @@ gotrace dump --format text --sandbox go1.19-http.trace | gotrace synth --sandbox
 run gotrace print --sandbox -o no/such/folder go1.19-http.trace
 run gotrace print --sandbox missing
 
-# Standard input is open and silent, so that the program waits in the sandbox.
+# Standard input is open without data, so that the program waits in the sandbox.
 mkfifo silent
 sleep 60 >silent &
 gotrace validate --sandbox silent &

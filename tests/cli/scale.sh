@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Timelines of traces that have a million of something, in little memory.
+# Timelines of traces with a million objects, in little memory.
 nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && skip 'a sanitizer needs its memory'
 million=1000000
 
-# In v1 a goroutine that changes its state a million times, and a million goroutines one after another.
+# v1: a goroutine that changes its state a million times, and a million consecutive goroutines.
 {
     printf '%s\n' 'Trace Go1.21' 'Batch p=0 ticks=1000' 'GoCreate dt=1 g=1 stack=0 stk=0' \
         'ProcStart dt=0 thread=7' 'GoStart dt=1 g=1 seq=1'
@@ -19,7 +19,7 @@ million=1000000
     echo 'Frequency freq=1000000000'
 } | gotrace synth -o v1-goroutines
 
-# The same in v2, where batches tell their sizes, which are limited.
+# The same in v2, where batches contain their sizes, which are limited.
 v2='function size(v, n) { for (n = 1; v >= 128; v = int(v / 128)) n++; return n }
     function put(line, bytes) {
         if (used + bytes > 60000) flush()
@@ -54,7 +54,7 @@ awk -v n=$million "$v2"'
         flush()
     }' | gotrace synth -o v2-goroutines
 
-# within NAME TRACE: convert in 64 MiB, the program and its libraries included.
+# within NAME TRACE: convert within 64 MiB, including the program and its libraries.
 within() {
     (ulimit -v 65536; exec gotrace convert -q --to "$1" -o - "$2")
 }
@@ -67,8 +67,8 @@ for trace in v1-changes v2-changes v1-goroutines v2-goroutines; do
     [ -s out ]
 done
 
-# Those that are alive at the same time do need memory, half of it the reader's: here 105 MiB, and
-# for chrome 130 MiB if whatever takes the output is slow.
+# Objects that exist at the same time need memory, half of it in the reader: here 105 MiB, and for
+# chrome 130 MiB if the consumer of the output is slow.
 {
     printf '%s\n' 'Trace Go1.21' 'Batch p=0 ticks=1000'
     awk 'BEGIN {
@@ -82,7 +82,7 @@ for format in chrome perfetto; do
     echo "$format: => ${PIPESTATUS[0]}"
 done
 
-# What is damaged: half of it.
+# Damaged traces: half of the file.
 head -c $(($(stat -c %s v2-changes) / 2)) v2-changes >half
 within chrome half >half.json 2>/dev/null
 echo "=> $?, $(grep -c '"ph":"X"' half.json)"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Synth reports all errors of a script, 20 of them in full, and writes nothing. What follows from an
-# earlier error is not reported.
+# Synth reports all errors of a script, 20 of them in full, and writes nothing. Consequences of an
+# earlier error are not reported.
 many() {
     case $1 in
     text) printf 'Trace Go1.26 level=meaning\n' ;;
@@ -49,7 +49,7 @@ one() {
     printf '%b' "Trace Go1.26 level=meaning\n$1" >script
     run gotrace synth -o trace script
 }
-# The start, the block, the creation or the end that is left out is missing later.
+# The missing start, block, creation or end causes no further errors.
 one 'GoCreate t=1 g=1 new_g=7\nGoBlock t=2 reason="x"\nGoStart t=3 g=7\nGoUnblock t=4 g=1\nGoDestroy t=5\nGoStart t=6 g=1\n'
 one 'GoCreate t=1 g=1 new_g=7\nGoBlok t=2\nGoStart t=3 g=7\nGoUnblock t=4 g=1\nGoDestroy t=5\nGoStart t=6 g=1\n'
 one 'GoCreate t=1 g=1 newg=7\nGoBlock t=2\nGoStart t=3 g=7\nGoBlock t=4\nSync t=5\nGoUnblock t=6 p=1 g=7\n'
@@ -57,10 +57,10 @@ one 'GoStart t=1 g=5\nGoDestroy now=2\nGoStart t=3 g=6\nGoBlock t=4\nGoCreate t=
 one 'GCBegin t=1 g=1\nGCEnd t=2 stack=x\nGCBegin t=3\nGCEnd t=4\n'
 one 'GoStart t=1 g=1\nUserRegionBegin t=2 nam="a"\nUserRegionEnd t=3 name_string="a"\nUserRegionEnd t=4 name_string="b"\n'
 one 'UserTaskBegin t=1 g=1 task=x\nUserTaskEnd t=2 task=1\nUserTaskBegin t=3 task=1\nUserTaskBegin t=4 task=1\n'
-# A goroutine that starts twice; a time that runs back once; what is refused is written all the same.
+# A goroutine that starts twice; a time that decreases once; rejected events are still written with --force.
 one 'GoStart t=1 g=7\nGoStart t=2 g=8\nGoBlock t=3\nGoUnblock t=4 p=1 g=8\nGoUnblock t=5 p=1 g=7\nGoStart t=6 g=8\n'
 one 'GoStart t=9000 g=7\nGoBlock t=20\nGoUnblock t=30 p=1 g=7\nGoStart t=40 g=7\n'
-# The level is missing: nothing of the script can be judged.
+# The level is missing: the rest of the script cannot be checked.
 printf 'Trace Go1.26\nGoStart t=1 g=7\nGoBlock t=2\n' >script
 run gotrace synth -o trace script
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Messages on scripts say what the goroutine did last, and in which line: after each event that takes a goroutine off
-# its thread or proc, a second event that would do so is an error, and is not what the goroutine did last.
+# Messages on scripts contain the last event of the goroutine and its line: after each event that takes a goroutine off
+# its thread or proc, a second such event is an error, and is not taken for the goroutine's last event.
 follow() { # HEADER PLACE SECOND EVENT...
     local header=$1 place=$2 second=$3 event time=1200
     shift 3
@@ -14,7 +14,7 @@ follow() { # HEADER PLACE SECOND EVENT...
         done
         echo "$second t=2000 $place"
     } >script
-    # One of them does not fit to what the goroutine did.
+    #     One of them is not possible in the state of the goroutine.
     for event in GoUnblock GoStart; do
         { cat script; echo "$event t=3000 ${place//1/2} g=7"; } | gotrace synth -o trace
     done

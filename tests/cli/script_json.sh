@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Where a script of JSON is wrong: malformed JSON has a line and a column, an event of JSON Lines
+# Places in invalid JSON scripts: malformed JSON has a line and a column, an event of JSON Lines
 # its line, a record of a document its index.
 document() { printf '{"trace":"go 1.19","records":[\n{"event":"GoEnd","dt":1},\n%s]}\n' "$1" >script; }
 lines() { printf '{"trace":"go 1.19"}\n\n%s\n' "$1" >script; }
-for dress in document lines; do
+for encoding in document lines; do
     for event in '{"event":"GoEnd","dt":1' '{"event":"GoEnd" "dt":1}' \
         '{"event":"GoEnd","dt":18446744073709551615}' '{"event":"GoEnd","dt":1,"dt":2}' \
         $'{"event":"String","id":1,"data":"\xff"}' '{"event":"GoEnd","dt":-1}' \
         '{"event":"GoEnd","dt":1.5}' '{"event":"GoEnd","dt":"18446744073709551616"}' \
         '{"event":"GoEmd","dt":1}' '{"event":"GoEnd","td":1}' '{"event":"GoEnd"}' '[]'; do
-        $dress "$event"
+        $encoding "$event"
         run gotrace synth -o trace script
     done
 done

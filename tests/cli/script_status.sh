@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The status of synth is the one that EXIT STATUS of gotrace-synth(1) names, and OUT is as it was
+# The exit status of synth is the one in EXIT STATUS of gotrace-synth(1), and OUT is unchanged
 # unless it is 0.
 expect() {
     local wanted=$1 status
@@ -19,7 +19,7 @@ wrong() {
     zstd -q -f script
     expect 1 gotrace synth -o trace script.zst
 }
-# Malformed, meaningless, and what cannot have happened.
+# Malformed, meaningless, and impossible scripts.
 wrong 'hello\n'
 wrong 'Trace Go1.26 level=meaning\nGoStart t=1 g="\n'
 wrong 'Trace Go1.26 level=meaning\nGoStart t=1 g=7\nGoStart t=2 g=7\n'
@@ -43,7 +43,7 @@ expect 1 gotrace synth -o trace cut.gz
 # The command line.
 expect 2 gotrace synth -o trace script other
 expect 2 gotrace synth --frce -o trace script
-# Not to be read, or written; more than the memory allowed.
+# Unreadable, unwritable; out of the memory limit.
 expect 3 gotrace synth -o trace missing
 expect 3 gotrace synth -o trace .
 expect 3 gotrace synth -o missing/trace script

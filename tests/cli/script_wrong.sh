@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Wrong scripts as a newcomer would write them. What synth says has to be enough to mend them.
+# Typical mistakes of newcomers. The message of synth must be sufficient to correct them.
 wrong() {
     printf '# %s\n' "$1"
     printf '%b' "$2" >script
@@ -54,7 +54,7 @@ wrong 'spaces around =' "${new}GoStart t = 1 g = 1\n"
 wrong 'argument twice' "${new}GoStart t=1 g=1 g=2\n"
 wrong 'colons for =' "${new}GoStart t:1 g:1\n"
 
-# What cannot have happened.
+# Impossible events.
 wrong 'two goroutines on a proc' "${new}GoCreate t=1 g=1 new_g=7\n\tnew_stack=\"main.worker\"\nGoStart t=2 g=7\n"
 wrong 'the same on another proc, in Go 1.21' "${old}GoStart t=1 p=2 g=5\nGoStart t=2 p=2 g=7\n"
 wrong 'start of what is blocked' "${new}GoStart t=1 g=7\nGoBlock t=2\nGoStart t=3 g=7\n"
@@ -91,7 +91,7 @@ wrong 'CBOR with a wrong argument' "${cbor}\0244\0145event\0147GoStart\0141t\01\
 wrong 'CBOR with a wrong value' "${cbor}\0243\0145event\0147GoStart\0141t\01\0141g\0144main\0377"
 wrong 'CBOR that is cut off' "${cbor}\0243\0145event\0147GoStart\0141t"
 
-# What is no script.
+# Files that are not scripts.
 wrong 'nothing' ''
 wrong 'only comments' '# to be written\n'
 wrong 'a trace' 'go 1.26 trace\0\0\0'

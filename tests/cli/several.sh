@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Several traces on one line of time.
+# Several traces on one timeline.
 new=go1.27-chan.trace other=go1.26-user.trace old=go1.19-user.trace
 sample $new
 sample $other
@@ -8,14 +8,14 @@ run gotrace convert -o one.pftrace $new $other
 run gotrace convert -o two.pftrace $new $other $old
 run gotrace convert -q -o three.pftrace $new $other
 cmp one.pftrace three.pftrace
-# The same trace, as if recorded on another machine: its monotonic clock differs, but not the wall's.
+# The same trace, as if recorded on another machine: with another monotonic clock, but the same wall clock.
 gotrace dump --format text $new | sed -E 's/(ClockSnapshot.* mono=)[0-9]+/\112345678900000/' |
     gotrace synth -o moved.trace
 run gotrace convert -o four.pftrace $new moved.trace
-# Only perfetto has room for several.
+# Only perfetto supports several traces.
 run gotrace convert --to chrome $new $other
 run gotrace convert --to text $new $other
-# What can be read is converted, but a file that cannot be opened leaves no output.
+# Damaged traces are converted as far as possible, but if a file cannot be opened, no output is written.
 head -c 3000 $new >cut.trace
 run gotrace convert -q --only procs -o cut.pftrace cut.trace $other
 [ -s cut.pftrace ]

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# In a folder that all may write to, what somebody else put in the place of OUT is not followed.
+# In a folder that everyone may write to, another user's link in place of OUT is not followed.
 [ "$(id -u)" = 0 ] || skip 'only root can make files of somebody else'
 trace=go1.19-chan.trace
 sample $trace

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Every signal that can be caught and ends a program ends this one as it should, and leaves no file.
-# With files that have no name until they are complete (O_TMPFILE) SIGKILL leaves none either.
+# Every signal that can be caught and ends a program ends this one properly, without leaving a file.
+# With unnamed files (O_TMPFILE) SIGKILL leaves none either.
 ulimit -c 0
 refuse=$(dirname "$(command -v gotrace)")/tests/refuse.so
 nameless() { find "/proc/$1/fd" -lname "$PWD/#*" 2>/dev/null; }
 named() { find . -name '.out*.gotrace-*'; }
 
-# stop SIGNAL WAIT_FOR [ENVIRONMENT...]: start endless work, send the signal when the file is there.
+# stop SIGNAL WAIT_FOR [ENVIRONMENT...]: start endless work, send the signal when the file exists.
 stop() {
     local signal=$1 waits=$2 program status
     shift 2
@@ -28,14 +28,14 @@ stop() {
 
 ending=$(kill -l | tr -s '\t ' '\n' | sed -n 's/)$//p' | while read -r n; do
     case $(kill -l "$n") in
-    # These do not end a program, cannot be caught, or are ignored from the beginning.
+    #     These do not end a program, cannot be caught, or are ignored from the start.
     CHLD | CONT | STOP | TSTP | TTIN | TTOU | URG | WINCH | KILL | PIPE | XFSZ) ;;
     *) echo "$n" ;;
     esac
 done)
 echo "$(wc -w <<<"$ending") signals"
 if nm "$(command -v gotrace)" 2>/dev/null | grep -qE '__(asan|tsan)'; then
-    # refuse.so cannot be loaded with a sanitizer, which keeps the signals of faults to itself.
+    #     refuse.so cannot be loaded with a sanitizer, which handles the signals of faults itself.
     for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do stop "$(kill -l $signal)" nameless; done
     exit
 fi
@@ -43,7 +43,7 @@ for signal in $ending; do
     stop "$signal" named LD_PRELOAD="$refuse" REFUSE_TMPFILE=1
 done
 
-# On a file system without such files these are named, too.
+# On a file system without unnamed files, they have temporary names.
 gotrace gen --events 2000000000 -o out &
 program=$!
 for _ in $(seq 200); do

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A huge file without content fails at once: its size costs neither time nor memory.
+# A huge sparse file is rejected at once: its size costs neither time nor memory.
 truncate -s 10G nothing
 { printf 'go 1.19 trace\000\000\000'; } >header
 cp header behind

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A timeline in parts: whole documents, of about the size that is wanted, in which nothing is lost.
+# A timeline in parts: complete documents of about the requested size, without losses.
 trace=go1.26-net.trace
 sample $trace
 total() { jq -s '[.[].traceEvents[] | select(.ph == "X") | .dur * 1000 | round] | add' "$@"; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A terminal is never sent binary data, and is told so; colours are for terminals alone.
+# Binary data is never written to a terminal, and a message says so; colours are used on terminals only.
 command -v script >/dev/null || skip 'script(1) is not installed'
 trace=go1.19-chan.trace
 sample $trace

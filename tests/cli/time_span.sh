@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Times beyond 64 bits are the last that there is; a span of years is reported.
+# Times beyond 64 bits are the largest possible time; a duration of years is reported.
 width() { # of a number as a varint
     local n=1 v=$1
     while [ "$v" -ge 128 ]; do v=$((v / 128)) n=$((n + 1)); done

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What v1 does not say and v2 needs: conversion decides it, always in the same way.
+# v2 needs facts that v1 does not contain: conversion always decides them in the same way.
 
-# What is about the whole program, written by a proc without a goroutine, goes to the lowest proc that runs one.
+# An event about the whole program, on a proc without a goroutine, goes to the lowest proc that runs one.
 {
     echo 'Trace Go1.21 level=meaning procs=8'
     for p in 5 3 6 4 1 7 2; do echo "GoCreate t=1000 on_g=1 g=1$p"; done
@@ -17,7 +17,7 @@
 gotrace synth -q --force -o v1.trace script
 gotrace convert -q --to go1.26 v1.trace | gotrace dump --level meaning | grep -E '^(ProcsChange|GoStop)'
 
-# A goroutine that is created waiting, or in a system call, is created so, and only once.
+# A goroutine that is created waiting, or in a system call, has one creation event.
 cat >script <<'END'
 Trace Go1.21 level=meaning
 GoCreate t=2000 p=0 on_g=1 g=7

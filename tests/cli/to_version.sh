@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A trace of any version becomes one of any other, which is sound.
+# A trace of any version is converted to every other one, and the result is sound.
 versions='5 7 8 9 10 11 19 21 22 23 25 26'
 for trace in gccgo-user go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.26-allocfree go1.27-syscall; do
     sample $trace.trace
@@ -9,7 +9,7 @@ for trace in gccgo-user go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.
         gotrace validate -q out.trace >found 2>&1 || head -n 1 found
     done
 done
-# Of a damaged trace too: what cannot have happened is left out.
+# Also damaged traces: impossible events are left out.
 for trace in go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.26-allocfree; do
     size=$(stat -c %s $trace.trace)
     for i in 1 2 3 4 5 6 7 8; do
@@ -17,7 +17,7 @@ for trace in go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.26-allocfre
         if [ $((i % 4)) -eq 0 ]; then
             truncate -s $((16 + i * (size - 16) / 9)) damaged.trace
         else
-            # A few bytes are others: among them are ids of goroutines that become 0.
+            #             Some bytes are changed: among them ids of goroutines, to 0.
             for at in 1 3 5; do
                 printf '\000' | dd of=damaged.trace conv=notrunc bs=1 \
                     seek=$((16 + (i * 7919 + at * 104729) % (size - 16))) 2>/dev/null
@@ -31,12 +31,12 @@ for trace in go1.19-http go1.21-cgo go1.22-cgothread go1.23-iter go1.26-allocfre
         done
     done
 done
-# Where nothing is left there is no trace.
+# If no event is left, there is no trace.
 printf 'go 1.26 trace\0\0\0' >damaged.trace
 rm -f out.trace
 run gotrace convert --to go1.21 -o out.trace damaged.trace
 run test -e out.trace
-# What that version cannot tell is said.
+# Events that the version lacks are reported.
 run gotrace convert --to go1.5 -o out.trace go1.26-allocfree.trace
 run gotrace convert --to go1.11 -o out.trace go1.23-iter.trace
 run gotrace convert --to go1.22 -o out.trace go1.19-http.trace
@@ -45,7 +45,7 @@ run gotrace convert --to go1.21 -o out.trace go1.22-cgothread.trace
 run gotrace convert --strict --to go1.11 -o not.trace go1.23-iter.trace
 run test -e not.trace
 run gotrace convert --strict --to go1.21 -o out.trace go1.19-http.trace
-# There and back: what goroutines went through, when (in steps of a microsecond) and where.
+# Round trip: the states of goroutines, their times (in steps of a microsecond) and places.
 states() {
     gotrace print --format jsonl "$1" |
         jq -r 'select(.resource == "goroutine" and (.initial or .from == "undetermined" | not) and
@@ -57,16 +57,16 @@ for v in 7 11 19 23 26; do
     gotrace convert -q --to "go1.$v" go1.21-cgo.trace | gotrace convert -q --to go1.21 -o back.trace
     states back.trace | diff before - | head -n 3
 done
-# Within the versions that keep ticks, nothing at all is lost between 1.19 and 1.21.
+# Between versions with the same ticks, 1.19 and 1.21, nothing is lost.
 events() { gotrace print --format jsonl "$1" | jq -c 'del(.offset, .cause, .stack, .start, .args, .lane)'; }
 gotrace convert --to go1.21 go1.19-http.trace | gotrace convert --to go1.19 -o back.trace
 diff <(events go1.19-http.trace) <(events back.trace) | head -n 5
-# A tick stays a tick, and the same is written each time.
+# Ticks are unchanged, and the output is reproducible.
 for i in 1 2; do gotrace convert -q --to go1.25 -o $i.trace go1.19-http.trace; done
 cmp 1.trace 2.trace
-# Through a pipe, compressed.
+# From a pipe, compressed.
 gotrace convert -q --zstd --to go1.25 - <go1.19-http.trace | gotrace validate -
-# A release of Go is taken wherever a version is, and means the version of its traces.
+# A release of Go is accepted in place of a version, and means the version of its traces.
 for release in 6 12 18 20 24 27; do
     echo "Go 1.$release:"
     gotrace convert -q --to "go1.$release" -o out.trace go1.26-allocfree.trace || echo "=> $?"

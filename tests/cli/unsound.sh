@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Each verdict there is, told with the rule and where it comes from.
+# Each possible verdict, with the rule and its source.
 cd "$TRACES/unsound" || exit 1
 for trace in *.trace; do
     run gotrace validate "$trace"

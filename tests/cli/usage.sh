@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What cannot be understood is refused with status 2, on standard error, and a hint.
+# An invalid command line is rejected with status 2, on standard error, with a hint.
 run gotrace
 run gotrace valdate x
 run gotrace weld a b
@@ -22,7 +22,7 @@ run gotrace help vlidate
 run gotrace help nothing
 run gotrace help --completion fish
 run gotrace convert x
-# Releases that are not known: newer ones, those of a patch, and versions without "go".
+# Unknown releases: newer ones, patch releases, and versions without "go".
 run gotrace convert --to go1.28 x
 run gotrace convert --to go99 x
 run gotrace convert --to go1.24.5 x
@@ -43,5 +43,5 @@ run gotrace convert -o x.unknown x
 run gotrace convert --to
 run gotrace split --by proc -o - x
 run gotrace mutate -o - x
-# Diagnostics go to standard error alone.
+# Diagnostics are on standard error only.
 gotrace validate --jsn 2>/dev/null

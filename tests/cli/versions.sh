@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Versions that no tracer wrote, and all that are read.
+# Versions that do not exist, and all that do.
 for version in 1.0 1.4 1.6 1.12 1.20 1.24 1.27 1.99 2.0 1.256 1.1000; do
     printf 'go %s trace\000\000\000\000\000' "$version" | head -c 16 >"$version"
     printf '\001\000\000\000' >>"$version"

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# What Go's reader lets pass in a trace of Go 1.22 and later, and a user would want to know.
+# Faults that Go's reader accepts in a trace of Go 1.22 and later, and that are reported as warnings.
 sample go1.26-gens.trace gens.trace
 sample go1.26-prof.trace prof.trace
 gotrace dump gens.trace >gens
 gotrace dump prof.trace >prof
 
-# changed NAME SCRIPT SED-EXPRESSION: what validate says of the script so changed.
+# changed NAME SCRIPT SED-EXPRESSION: the output of validate for the changed script.
 changed() {
     sed "$3" "$2" >"$1"
     cmp -s "$1" "$2" && echo "nothing was changed for $1"

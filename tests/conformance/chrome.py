@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""chrome.py VERSION GO-TRACE TRACE VIEW=OURS ...: our Chrome JSON against that of `go tool trace -http`.
+"""chrome.py VERSION GO-TRACE TRACE VIEW=OURS ...: compare our Chrome JSON with that of `go tool trace -http`.
 
-VIEW is proc, goroutine or thread, OURS what `convert --to chrome --by VIEW` wrote. Slices (name,
-row, begin, duration), counters and arrows have to be the same, but for the faults of Go's tool,
+VIEW is proc, goroutine or thread, OURS the output of `convert --to chrome --by VIEW`. Slices (name,
+row, begin, duration), counters and arrows must be equal, except for the faults of Go's tool,
 each of which has a function below. Prints the differences; status 1 if there are any.
 """
 
@@ -24,11 +24,11 @@ TIMES = {"slices": (2, 3), "arrows": (2, 4), "counters": (0,), "calls that block
 
 
 class Server:
-    """`go tool trace`, on a port of its own, for as long as the with statement lasts."""
+    """`go tool trace`, on its own port, while the with statement runs."""
 
     def __init__(self, program, trace):
         command = [program, "-http=127.0.0.1:0", trace]
-        # It wants to open a browser: there shall be none.
+        # It tries to open a browser, which is disabled.
         environment = dict(os.environ, PATH="/nonexistent", BROWSER="/bin/true")
         self.process = subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -63,15 +63,15 @@ class Timeline:
         self.slices, self.counters, self.arrows = [], [], []
         begins = {}
         self.rows = {}
-        # Go's events run back in time: the pairs of an arrow are found whatever their order.
+        # Go's events are not in order of time: the ends of an arrow are paired in any order.
         for e in document["traceEvents"]:
             ts, pid, tid = ns(e, "ts") + shift, e.get("pid", 0), e.get("tid", 0)
             args = e.get("args") or {}
-            # Go's tool takes "no proc" for a number.
+            # Go's tool treats "no proc" as a number.
             tid = NOWHERE if tid == NO_PROC else tid
             if e["ph"] == "X" and pid == 0:
                 blocked = args.get("blocked", "")
-                # A goroutine whose function has no name, being C's, has a blank for it in Go's.
+                # Go's name of a goroutine whose function has no name, a C function, is a space.
                 self.slices.append((e["name"].rstrip(), tid, ts, ns(e, "dur"), blocked))
             elif e["ph"] == "C":
                 self.counters.append((e["name"], ts, tuple(sorted(args.items()))))
@@ -90,7 +90,7 @@ def runs(timeline):
 
 
 def shift_between(go, ours):
-    """Go counts from its first event, which may be one that only it has."""
+    """Go counts from its first event, which may be one that only Go has."""
     found = Counter()
     begins = [{}, {}]
     for of, timeline in zip(begins, (go, ours)):
@@ -103,8 +103,8 @@ def shift_between(go, ours):
 
 
 def within_a_tick(times, one, two):
-    """Whether all differences come from events of the same tick: they are told a nanosecond after
-    each other, and whichever reader has another first has another time for it."""
+    """Whether all differences come from events of the same tick: each is a nanosecond later than the
+    previous one, so that their times depend on the order of the reader."""
     if sum(one.values()) != sum(two.values()):
         return False
     for a, b in zip(*(sorted(of.elements(), key=str) for of in (one, two))):
@@ -115,7 +115,7 @@ def within_a_tick(times, one, two):
 
 
 def report(view, what, go, ours):
-    """Whether two lists have the same members; tells which have not."""
+    """Whether two lists have the same members; prints the differences."""
     go, ours = Counter(go), Counter(ours)
     if within_a_tick(TIMES[what], go - ours, ours - go):
         return True
@@ -127,30 +127,30 @@ def report(view, what, go, ours):
     return False
 
 
-# ---- the faults of Go's tool, and where its views tell less -----------------------------------
+# ---- the faults of Go's tool, and what its views omit -----------------------------------------
 
 
 def from_the_beginning(slices, shift):
-    """Go's time begins with the first record; ours with the first event, and what has lasted since
-    before the trace is drawn from there."""
+    """Go's time begins with the first record; ours with the first event, and ranges that were active
+    before the trace are drawn from there."""
     for name, tid, ts, dur, blocked in slices:
         late = max(0, shift - ts)
         yield name, tid, ts + late, max(0, dur - late), blocked
 
 
 def without_rows_of_blocked_calls(slices):
-    """But for the view by proc, Go draws a system call that blocked only when its goroutine stops
-    for the next time, on the thread that has it then, if there is a next time."""
+    """Except in the view by proc, Go draws a system call that blocked only when its goroutine stops
+    the next time, on the thread that it has then, if there is a next time."""
     calls = Counter(s for s in slices if s[0] == "syscall" and s[4] == "yes")
     rest = [s for s in slices if not (s[0] == "syscall" and s[4] == "yes")]
     return rest, Counter((s[2], s[3]) for s in calls.elements())
 
 
 def as_told(go, ours):
-    """Go's slices, where ours say better what it takes for something else. A mark assist that goes on
+    """Go's slices, with corrections. A mark assist that is active
     when a generation begins is drawn by Go from the beginning of the run, even if it began later. A
-    thread of C's that calls Go again is a new goroutine with the same id: Go calls it what the one
-    before was called, before anything is known of it."""
+    C thread that calls Go again is a new goroutine with the same id: Go gives it the name of the
+    previous one, before anything is known about it."""
     begins = {(s[1], s[2] + s[3]): s for s in ours if s[0] == "GC mark assist"}
     nameless = {s for s in ours if re.fullmatch(r"G\d+", s[0])}
     for s in go:
@@ -163,8 +163,8 @@ def as_told(go, ours):
 
 
 def joined(slices):
-    """Ours cut what goes on when a goroutine begins to run in the midst of it, so that slices nest;
-    Go draws a stopped world across."""
+    """Our slices of ranges are cut where a goroutine starts to run, so that slices nest;
+    Go draws a stop-the-world across."""
     found = {}
     for s in sorted(slices, key=lambda s: s[2]):
         before = found.get((s[0], s[1], s[2])) if s[0].startswith("stop-the-world") else None
@@ -175,12 +175,12 @@ def joined(slices):
 
 
 def without_sweeps(slices):
-    """By goroutine and thread, Go leaves sweeps out; it has a note to do something about it."""
+    """By goroutine and thread, Go omits sweeps; its source has a note to change that."""
     return [s for s in slices if s[0] != "GC incremental sweep"]
 
 
 def without_arrows_from_nowhere(arrows):
-    """Go 1.27 has none from proc 0 for an unblocking, and none from nowhere for a creation."""
+    """Go 1.27 has no arrows from proc 0 for unblocking, and none without a source for creation."""
     return [
         a
         for a in arrows
@@ -189,14 +189,14 @@ def without_arrows_from_nowhere(arrows):
 
 
 def steps(timeline, of, shift):
-    """A counter's values over the time, of each moment the last one. Of goroutines Go 1.27 counts
-    those in a system call as running, even when they have no proc, and never tells of them with the
-    threads; ours stand with the threads, as in Go 1.21, so they are added up here."""
+    """A counter's values over time, at each time the last one. Go 1.27 counts goroutines
+    in a system call as running, even without a proc, and never counts them with the
+    threads; ours are counted with the threads, as in Go 1.21, so they are added up here."""
     values, found = {}, []
-    # In system calls the runtime's own goroutines, coroutines among them, are not told of by ours.
+    # Ours do not count the runtime's own goroutines, including coroutines, in system calls.
     own = any(re.match(r"G\d+ runtime\.(?!main$)", s[0]) for s in timeline.slices)
-    told = [c for c in timeline.counters if c[0] in (of, "Threads")]
-    for name, ts, args in told:
+    counters = [c for c in timeline.counters if c[0] in (of, "Threads")]
+    for name, ts, args in counters:
         values.update({(name, key): value for key, value in args})
         if of == "Goroutines":
             running = values.get((of, "Running"), 0) + values.get(("Threads", "InSyscall"), 0)
@@ -205,32 +205,32 @@ def steps(timeline, of, shift):
             now = (values.get((of, "Running"), 0),)
         else:
             now = (values.get((of, "Allocated"), 0), values.get((of, "NextGC"), 0))
-        # Threads keep all there is, for without_times.
+        # Keep all values of threads, for without_times.
         ts = max(ts, shift)
         if found and of != "Threads" and ts - TICK <= found[-1][0] <= ts:
             found.pop()
-        # Before there is one, all are 0.
+        # Before the first value, all are 0.
         if now != (found[-1][1] if found else (0,) * len(now)):
             found.append((ts, now))
     return found
 
 
 def without_times(go, ours, shift):
-    """What Go learns of a proc that has run since before the trace it counts at the beginning, and
-    so behind what it has counted already: then only the values can be compared."""
+    """Go counts a proc that runs since before the trace when it learns of it, which is after the events that
+    it has counted already: then only the values can be compared."""
     if all(a[0] <= b[0] and b[0] > shift for a, b in zip(go, go[1:])):
         return go, ours
     return [list(enumerate(c[1] for c in of)) for of in (go, ours)]
 
 
-# ---- what Go 1.21 calls otherwise ---------------------------------------------------------------
+# ---- what Go 1.21 names differently -------------------------------------------------------------
 
 RENAMED = [
     (r"^STW \(", "stop-the-world ("),
     (r"^MARK ASSIST.*", "GC mark assist"),
     (r"^SWEEP$", "GC sweep"),
     (r"^sysexit$", "exit blocked syscall"),
-    # Ours has the reason with it, as Go has it since 1.22, and a goroutine beside its label.
+    # Ours include the reason, as Go does since 1.22, and a goroutine in addition to its label.
     (r"^unblock \(.*", "unblock"),
     (r"^G\d+ [^ ]+ \((.*)\)$", r"\1"),
 ]
@@ -245,8 +245,8 @@ def renamed(entries):
 
 
 def of_1_21(timeline, rows_of_goroutines):
-    """What can be compared with Go 1.21. It draws no system calls, leaves stop-the-world out of the
-    view of goroutines, and gives arrows to the goroutines that were there before the trace."""
+    """The part that can be compared with Go 1.21. It draws no system calls, omits stop-the-world from the
+    view of goroutines, and gives arrows to the goroutines that existed before the trace."""
     first = min((s[2] for s in runs(timeline)), default=0)
     timeline.slices = [
         s
@@ -287,7 +287,7 @@ def most_active(timeline):
 
 
 def compare_goroutine(goid, go, ours, shift):
-    """Go shows a goroutine and those that have to do with it, while it is there: what lies between
+    """Go shows a goroutine and related ones during its lifetime: the time between
     its first and its last run is compared."""
     go_slices = list(from_the_beginning(go.slices, shift))
     own = [s for s in go_slices if s[1] == goid]
@@ -295,7 +295,7 @@ def compare_goroutine(goid, go, ours, shift):
         print(f"goroutine {goid}: Go shows nothing of it")
         return False
     first, last = min(s[2] for s in own), max(s[2] + s[3] for s in own)
-    # Rows that it does not show have no arrows either, nor have the special ones, which are empty.
+    # Rows that it does not show have no arrows, and neither have the special ones, which are empty.
     rows = {row for row in go.rows if not NOWHERE <= row <= LAST_LANE}
     slices = [
         [s for s in of if s[1] in rows and s[2] >= first and s[2] + s[3] <= last]
@@ -314,7 +314,7 @@ def compare_goroutine(goid, go, ours, shift):
 def main():
     version, program, trace = sys.argv[1:4]
     same = True
-    # Told to stop, it stops the server too.
+    # The server stops on this request too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with Server(program, trace) as server:
         for view, path in (argument.split("=", 1) for argument in sys.argv[4:]):

@@ -1,5 +1,5 @@
-# chrome.sh - `convert --to chrome` against what `go tool trace -http` shows (chrome.py), slice by
-# slice, for some traces of every version.
+# chrome.sh - compare `convert --to chrome` with `go tool trace -http` (chrome.py), slice by slice, for
+# some traces of every version.
 # shellcheck shell=bash
 
 check_chrome() { # FILE VERSION: a sound one, and the version of Go whose tool is asked

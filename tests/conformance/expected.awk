@@ -1,20 +1,20 @@
-# expected.awk - what a timeline has to show, computed from what Go's own reader prints
+# expected.awk - facts that a timeline must show, computed from the output of Go's own reader
 # (goread-v1 -print). One fact a line:
 #
 #   runs P N          goroutines were started N times on proc P
-#   running G NS      goroutine G had a proc for so long: from a start to the next stop
-#   onproc G NS       as running, less the time in system calls that blocked, until they did
-#   state G STATE NS  goroutine G was runnable, waiting or in a system call that blocked for so long;
-#                     durations of 0 are left out
-#   metric NAME N V T a counter was told N times; sums of values and of times from the first one on,
+#   running G NS      goroutine G had a proc for that time: from a start to the next stop
+#   onproc G NS       as running, without system calls that blocked, from when they did
+#   state G STATE NS  goroutine G was runnable, waiting or in a system call that blocked for that time;
+#                     durations of 0 are omitted
+#   metric NAME N V T a counter was set N times; sums of values and of times since the first one,
 #                     each modulo 1000003; values beyond 2^53 count as 0
-#   arrows N          runs whose cause is known: created, unblocked or back from a system call
-#   heap BYTES        a last value of the heap counter (several lines where times are equal)
+#   arrows N          runs with a known cause: created, unblocked or back from a system call
+#   heap BYTES        a last value of the heap counter (several lines for equal times)
 #   tasks N, regions N, logs N, gc N, samples N
 #
 # Starts and stops of the same time may come in any order: the sums do not depend on it.
 
-# The lines of a log message's text are none of ours.
+# Lines of the text of log messages are skipped.
 !/^[0-9]+ [A-Z][A-Za-z]+ p=-?[0-9]+ g=[0-9]+ off=[0-9]+/ { next }
 
 {
@@ -26,7 +26,7 @@
         end = time
 }
 
-# What is there when tracing starts is told before the first proc starts.
+# What exists when tracing starts is reported before the first proc starts.
 type == "ProcStart" { started = 1 }
 (type == "GoCreate" && started) || type == "GoUnblock" || type == "GoSysExit" {
     cause[substr($6, 3)] = 1
@@ -46,7 +46,7 @@ type ~ /^(GoEnd|GoStop|GoSched|GoPreempt|GoSleep|GoBlock.*|GoSysBlock)$/ {
     running[g] += time
 }
 
-# A system call blocks if nothing else of its goroutine comes before it does.
+# A system call blocks if that event is the next one of its goroutine.
 type == "GoSysBlock" { called = (g in call) ? call[g] : time }
 type == "GoSysBlock" && (g in call) { calling[g] += time - call[g] }
 { delete call[g] }

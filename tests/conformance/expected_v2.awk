@@ -1,28 +1,28 @@
-# expected_v2.awk - what the timeline of a v2 trace has to show, computed from what Go 1.27's reader
-# prints (goread-v2 -print). One fact a line:
+# expected_v2.awk - facts that the timeline of a v2 trace must show, computed from the output of Go
+# 1.27's reader (goread-v2 -print). One fact a line:
 #
-#   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for so long
-#   thread G NS       a thread was with goroutine G for so long: running, or in a system call
-#   held P NS         a thread had proc P for so long
-#   alone G NS        goroutine G was on a thread that had no proc for so long
-#   tid M             the thread whose id is M got a proc; or some goroutine came to run there, or was
+#   state G STATE NS  goroutine G was running, runnable, waiting or in a system call for that time
+#   thread G NS       a thread had goroutine G for that time: running, or in a system call
+#   held P NS         a thread had proc P for that time
+#   alone G NS        goroutine G was on a thread without a proc for that time
+#   tid M             the thread whose id is M got a proc; or a goroutine started to run there, or was
 #                     in a system call there when the trace began
-#   onproc G NS       a proc was: from a start to the next stop, through system calls for as long as
-#                     nobody took the proc; not told of a goroutine found in a system call, because
+#   onproc G NS       it had a proc: from a start to the next stop, including system calls until
+#                     the proc is taken; not computed for a goroutine found in a system call, because
 #                     the reader does not print whose proc that is
-#   viewed G NS       as onproc, as Go's viewer shows it: runs that were going on when tracing
-#                     started begin with the first event that is no Sync, and those that go on end with the last Sync
-#   arrows N          runs whose cause is known: created, unblocked or back from a system call
-#   last STATE N      at the end so many goroutines were in that state, if there was one
-#   metric NAME N V T a counter was told N times; sums of values and of times from the first one on,
+#   viewed G NS       as onproc, as Go's viewer shows it: runs that were active when tracing
+#                     started begin with the first event except Sync, and unfinished ones end with the last Sync
+#   arrows N          runs with a known cause: created, unblocked or back from a system call
+#   last STATE N      number of goroutines in that state at the end, if there was one
+#   metric NAME N V T a counter was set N times; sums of values and of times since the first one,
 #                     each modulo 1000003; values beyond 2^53 count as 0
-#   unknown G         of this goroutine onproc and viewed are not told
-#   runs P N          goroutines came to run on proc P so often
+#   unknown G         onproc and viewed of this goroutine are not computed
+#   runs P N          goroutines started to run on proc P N times
 #   heap BYTES        a last value of the heap counter
 #   tasks N, regions N, logs N, stw N, gc N, samples N
-#   stops N           stop-the-world, once for every time on a proc
+#   stops N           stop-the-world, once for every occurrence on a proc
 #
-# Durations of 0 are left out.
+# Durations of 0 are omitted.
 
 !/^M=-?[0-9]+ P=-?[0-9]+ G=-?[0-9]+ [A-Z]/ { next }
 
@@ -38,7 +38,7 @@ function close_run(p) {
 {
     time = substr($5, 6)
     last = time
-    # The last Sync is none of the trace: Go adds it, 1 ns after the end.
+    # The last Sync is not in the trace: Go adds it, 1 ns after the end.
     if (time > end && $4 != "Sync")
         end = time
     proc = substr($2, 3)
@@ -46,7 +46,7 @@ function close_run(p) {
         first = time
 }
 
-# What stood so far on a thread did for so long.
+# Add the time of the previous state of a thread.
 function settle(m) {
     if (m in rider && !(m in has))
         alone[rider[m]] += time - settled[m]
@@ -73,7 +73,7 @@ function leave_thread(g, m) {
 }
 
 $4 == "StateTransition" && $6 ~ /^ProcID=/ {
-    # What is told again as a generation begins changes nothing.
+    # Statuses that are repeated at the start of a generation change nothing.
     split($7, states, "->")
     p = substr($6, 8)
     m = substr($1, 3)

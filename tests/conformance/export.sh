@@ -1,13 +1,13 @@
-# export.sh - what `convert` writes loads in a Perfetto engine without a complaint, and shows there
-# what Go's own reader tells (expected.awk).
+# export.sh - the output of `convert` loads in a Perfetto engine without errors, and shows the facts
+# from Go's own reader (expected.awk).
 # shellcheck shell=bash
 
-# Rows that must not be: the engine's complaints, and slices that never end.
+# Rows that must not exist: the engine's errors, and slices that never end.
 COMPLAINTS="select name || ' ' || value as line from stats where value > 0 and
     (severity in ('error', 'data_loss') or name glob '*_errors*' or name glob 'packet_skipped*')
     union all select 'slice without end: ' || name from slice where dur < 0"
 
-# The states of a goroutine follow on each other without gaps.
+# The states of a goroutine are consecutive, without gaps.
 STATES="(select slice.*, track.name as track_name from slice join track on slice.track_id = track.id
     join track as parent on track.parent_id = parent.id where parent.name in ('Goroutines', 'System goroutines'))"
 PERFETTO_COMPLAINTS="$COMPLAINTS
@@ -24,8 +24,8 @@ METRICS="select 'metric ' || name || ' ' || count(*) || ' ' ||
             where name in ('heap allocated', 'heap goal', 'GOMAXPROCS'))
         group by name"
 
-# Of v2, where no two events have the same time: each value of the counters of goroutines is the
-# number of those in that state, and that of threads the number of those running or in a system call.
+# v2, where no two events have the same time: each value of the counters of goroutines is the
+# number of goroutines in that state, and that of threads the number of running ones and of those in a system call.
 # At the trace's end all end.
 COUNTER_STATES="(select ts, dur, substr(name || ' ', 1, instr(name || ' ', ' ') - 1) as word from $STATES
         where category is null)"
@@ -43,8 +43,8 @@ COUNTS_COMPLAINTS="select 'goroutines or threads ' || state || ': ' || value || 
                 where name glob 'goroutines *' or name = 'threads busy'))
     where value <> is_now and ts < (select max(ts + dur) from $STATES)"
 
-# The facts of expected.awk, as the timeline shows them.
-# Arrows that lead to a run, on its proc.
+# The facts of expected.awk, from the timeline.
+# Arrows that end at a run, on its proc.
 ARROWS="select 'arrows ' || count(*) as line
         from flow join slice on flow.slice_in = slice.id where slice.category = 'run'"
 
@@ -96,17 +96,17 @@ CHROME_FACTS_V2="with proc_slice as (select slice.*, thread.name as thread_name 
     union all select 'stops ' || count(*) from slice where name glob 'stop-the-world*'
     union all select 'gc ' || count(*) from slice where name = 'GC concurrent mark phase'"
 
-compare_facts() { # FORMAT KINDS: $WORK/rows against what Go prints
+compare_facts() { # FORMAT KINDS: compare $WORK/rows with the facts from Go's output
     local heap
     grep -E "^($2) " "$WORK/expected" | sort >"$WORK/want"
     sort "$WORK/rows" >"$WORK/got"
-    # Whose proc a goroutine had that was found in a system call, Go's reader does not print.
+    # Go's reader does not print the proc of a goroutine that was found in a system call.
     sed -n 's/^unknown \(.*\)/^(onproc|viewed) \1 /p' "$WORK/expected" >"$WORK/unknown"
     { grep -vE -f "$WORK/unknown" "$WORK/got" || true; } >"$WORK/got1"
     mv "$WORK/got1" "$WORK/got"
-    # A counter that was never told is 0 in Chrome's format, where it has the heap's goal beside it.
+    # A counter that was never set is 0 in Chrome's format, where it includes the heap's goal.
     grep -q '^heap ' "$WORK/want" || sed -i '/^heap 0$/d' "$WORK/got"
-    # Of several last values of the heap any will do.
+    # Any of several last values of the heap is valid.
     heap=$(grep '^heap ' "$WORK/got")
     if [ -n "$heap" ] && grep -qx "$heap" "$WORK/want"; then
         { grep -v '^heap ' "$WORK/want"; echo "$heap"; } | sort >"$WORK/want1"
@@ -115,11 +115,11 @@ compare_facts() { # FORMAT KINDS: $WORK/rows against what Go prints
     same "convert --to $1: the facts" "$WORK/want" "$WORK/got"
 }
 
-# engine FILE QUERY...: the lines that the queries give into $WORK/complaints, $WORK/rows.
-# Compiled in one pass, the engine is ready after a fifth of the work; these traces are small.
+# engine FILE QUERY...: write the result of the queries to $WORK/complaints and $WORK/rows.
+# Compiled in one pass, the engine starts in a fifth of the time; these traces are small.
 engine() {
     node --liftoff-only "$TPQ" "$@" >"$WORK/tpq" 2>"$WORK/err" || return 1
-    # Behind each query's rows stands an empty line.
+    # After each query's rows there is an empty line.
     awk -v one="$WORK/complaints.json" -v two="$WORK/rows.json" \
         'BEGIN { printf "" >one; printf "" >two } /^$/ { n++; next } { print >(n ? two : one) }' \
         "$WORK/tpq"
@@ -130,7 +130,7 @@ engine() {
 check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
     local status wanted=0
     [ "$2" = yes ] || wanted=1
-    # Compressed: the engine, like the Perfetto UI, opens it as it is.
+    # Compressed: the engine, like the Perfetto UI, opens it directly.
     # shellcheck disable=SC2086 # options may follow the name
     "$GOTRACE" convert --to $3 -o "$WORK/timeline.gz" "$1" >"$WORK/out" 2>"$WORK/err"
     status=$?
@@ -138,7 +138,7 @@ check_convert() { # FILE SOUND FORMAT COMPLAINTS FACTS KINDS
         fail "convert --to $3" "status $status instead of $wanted" "$WORK/err"
         return
     fi
-    # The engine takes two seconds for a trace: the kept ones will do for the second format.
+    # The engine takes two seconds for a trace: use only the traces of testdata for the second format.
     if [ "${NO_ENGINE:-}" = 1 ] || [[ $3 = chrome && $TRACE_NAME = fresh/* ]]; then
         ok "convert --to $3"
         return
@@ -165,7 +165,7 @@ check_export() { # FILE SOUND
     check_convert "$1" "$2" chrome "$COMPLAINTS" "$CHROME_FACTS" 'runs|running|arrows|heap|gc'
 }
 
-# The facts of expected_v2.awk. Slices that took no time are left out, as there.
+# The facts of expected_v2.awk. Slices of no duration are omitted, as there.
 IN_PROCS="(select slice.*, track.name as track_name from slice join track on slice.track_id = track.id
     join track as parent on track.parent_id = parent.id where parent.name = 'Procs')"
 TIDS="select distinct 'tid ' || thread.tid as line from thread join thread_track using (utid)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# gen.sh: what gen writes, before Go's own readers: each version, each profile, some seeds, all
-# events; and with each rule broken. Prints results as lib.sh has them.
+# gen.sh: check the output of gen with Go's own readers: each version, each profile, some seeds, all
+# events; and with each rule violated. Prints results in the form of lib.sh.
 #
-#   SEEDS    how many (default 3), EVENTS: how many of each trace (default 4000)
+#   SEEDS    number of seeds (default 3), EVENTS: events of each trace (default 4000)
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ seeds=${SEEDS:-3}
 events=${EVENTS:-4000}
 versions='5 7 8 9 10 11 19 21 22 23 25 26'
 
-# readers VERSION: those of Go that know it. That of 1.27 converts what is before 1.22.
+# readers VERSION: Go's readers of that version. That of 1.27 converts traces before 1.22.
 readers() {
     [ "$1" -gt 21 ] || echo "$GOREAD_V1"
     [ "$1" -lt 11 ] || echo "$GOREAD_V2"
@@ -60,20 +60,19 @@ check_sound() {
     done
 }
 
-# Where Go's reader takes a trace in which a rule is broken, and why. V1 is goread-v1, for 1.5 to
+# Rules whose violation Go's reader accepts, and why. V1 is goread-v1, for 1.5 to
 # 1.21, V2 goread-v2, for 1.22 and later.
 #
-#   V1 time.span                     does not look
+#   V1 time.span                     does not check
 #   V1 string.missing stack.missing   shows them empty
-#   V1 stack.duplicate                takes the last one
-#   V1 log.length                     looks at the length where the message is read, not before
-#   V1 order.global                  sorts, and does not mind the numbers of two that are equal, but
-#                                    may mind their times
-#   V2 table.unused                  does not look
-#   V2 stack.pc                      shows the first frame of a PC wherever it finds the PC
+#   V1 stack.duplicate                uses the last one
+#   V1 log.length                     checks the length where the message is read, not before
+#   V1 order.global                  sorts, and accepts equal numbers, but may reject their times
+#   V2 table.unused                  does not check
+#   V2 stack.pc                      shows the first frame of a PC wherever the PC occurs
 #   V2 clock.back                    does not compare the clocks of generations
-#   V2 generation.missing            from 1.26 on does not look
-#   V2 trace.empty                   from 1.26 on a header alone is a trace
+#   V2 generation.missing            does not check from 1.26 on
+#   V2 trace.empty                   accepts a header alone from 1.26 on
 go_takes() { # VERSION RULE: yes, no or maybe
     case $([ "$1" -lt 22 ] && echo V1 || echo V2).$2 in
     V1.time.span | V1.string.missing | V1.stack.missing | V1.stack.duplicate | V1.log.length) echo yes ;;
@@ -115,7 +114,7 @@ check_broken() {
             status=$?
             case $status in
             0) broken "$version" "$rule" ;;
-            2) ;; # no trace of that version can break it
+            2) ;; # no trace of that version can violate it
             *) fail "$rule broken" "gen ended with status $status" "$WORK/log" ;;
             esac
         done

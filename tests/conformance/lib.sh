@@ -1,8 +1,8 @@
-# lib.sh - what the conformance tests share: where the peers are, and how results are told.
+# lib.sh - shared by the conformance tests: paths of the peers, and the form of results.
 # shellcheck shell=bash
 #
 # A result is one line: "ok   TRACE: CHECK", "FAIL TRACE: CHECK: why" or "SKIP TRACE: CHECK: what is
-# missing". run.sh counts those lines; indented ones show details.
+# missing". run.sh counts those lines; indented lines are details.
 
 export LC_ALL=C
 
@@ -22,9 +22,9 @@ TPQ_HOME=${TPQ_HOME:-$PEERS/tpq}
 TPQ=$SHARED/peers/tpq.mjs
 CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 BROWSER_HOME=${BROWSER_HOME:-$PEERS/browser}
-# The page that `go tool trace` shows timelines with.
+# The page on which `go tool trace` shows timelines.
 CATAPULT=$PEERS/usr/share/go-1.27/src/internal/trace/traceviewer/static
-# The trace that is being checked, and a folder for what is made of it.
+# The current trace, and a folder for files made from it.
 TRACE_NAME=
 WORK=
 export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 GO_TRACE GO_TRACE_V1 CANNED TPQ_HOME TPQ
@@ -47,7 +47,7 @@ fail_if() { # STATUS CHECK WHY [DETAILS]
 }
 skip() { echo "SKIP $TRACE_NAME: $1: $2"; }
 
-# same CHECK EXPECTED GOT: two files hold the same lines.
+# same CHECK EXPECTED GOT: two files have the same lines.
 same() {
     if cmp -s "$2" "$3"; then
         ok "$1"

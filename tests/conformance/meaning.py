@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""meaning.py GOTRACE A B: whether two traces tell the same, as far as a script by meaning tells it.
+"""meaning.py GOTRACE A B: compare the events of two traces, as far as scripts of level meaning contain them.
 
 Compared are order, type, time (to the tick), proc, thread, goroutine, states, reasons, texts, flags,
-values and all frames of stacks. Left aside are places in the file and numbers that a writer draws:
+values and all frames of stacks. Ignored are offsets and values that a writer assigns:
 offset, cause, ids of strings and stacks, sequence numbers, and the number of the first generation.
-Two threads' events at the same tick may change places. In v2 a reader has times rise by a nanosecond where
-stamps do not; where there are more events at a tick than it has nanoseconds (64 on some machines), the last of
-them fall on the next one, and which these are depends on those places: there a tick's difference is none.
+Two threads' events at the same tick may change places. In v2 a reader raises equal times by a nanosecond;
+if there are more events at a tick than it has nanoseconds (64 on some machines), the last of
+them get the time of the next tick, depending on those places: there a difference of a tick is ignored.
 
-Tracers sometimes tell an event of a goroutine in a generation before they tell the goroutine's status
-there; a writer tells the status first. Such statuses are left aside.
+Tracers sometimes write an event of a goroutine in a generation before the goroutine's status there; a
+writer writes the status first. Such statuses are ignored.
 """
 import json
 import subprocess
@@ -21,14 +21,14 @@ DRAWN = ("seq", "g_seq", "p_seq", "gc_seq", "stack", "new_stack", "typeid", "key
 
 
 def lines_of(gotrace, *command):
-    """What gotrace prints of a trace, as objects."""
+    """The output of gotrace print of a trace, as objects."""
     with subprocess.Popen([gotrace, *command], stdout=subprocess.PIPE) as made:
         for line in made.stdout:
             yield json.loads(line)
 
 
 def told_late(gotrace, trace):
-    """The goroutines whose status was told after something else of them, in some generation."""
+    """The goroutines whose status follows another of their events, in some generation."""
     seen, late = set(), set()
     for event in lines_of(gotrace, "print", "-q", "--format", "jsonl", trace):
         generation = event.get("generation")
@@ -42,7 +42,7 @@ def told_late(gotrace, trace):
 
 
 def events_of(gotrace, trace, head, late):
-    """An event at a time: its tick, and the rest of it as text."""
+    """An event at a time: its tick, and the rest as text."""
     v2 = int(head["trace"].split(".")[1]) >= 22
     first = None
     for event in lines_of(gotrace, "print", "-q", "--format", "jsonl", trace):
@@ -66,7 +66,7 @@ def events_of(gotrace, trace, head, late):
 
 
 def script_of(gotrace, trace):
-    """The lines of a script by meaning: the header, and an event each."""
+    """The lines of a script of level meaning: the header, and an event each."""
     return subprocess.run([gotrace, "dump", "-q", "--level", "meaning", "--format", "jsonl", trace],
                           stdout=subprocess.PIPE, check=False).stdout.splitlines()
 
@@ -93,7 +93,7 @@ def near(before, after, slack):
 
 
 def compare(before, after, what, slack):
-    """Compare two sorted by time, which may differ by so many ticks; what stands at one is a set."""
+    """Compare two lists sorted by time, with a tolerance in ticks; events at one tick are a set."""
     before, after = list(before), list(after)
     one, other = by_event(before), by_event(after)
     differ = [event for event in {**one, **other}
@@ -116,9 +116,9 @@ def main():
     slack = 1 if int(head["trace"].split(".")[1]) >= 22 else 0
     compare(events_of(gotrace, before, head, late), events_of(gotrace, after, head, late), "events",
             slack)
-    if one == other:  # mostly, and that is known much sooner
+    if one == other:  # the usual case, found faster
         return
-    # Those of a script are in nanoseconds.
+    # Times of a script are in nanoseconds.
     tick_ns = 1 + 1000000000 // head["frequency"]
     compare(told_by(one, late), told_by(other, late), "events by meaning", slack * tick_ns)
 

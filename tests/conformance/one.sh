@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# one.sh NAME FILE: every check of one trace; of the set gotests/ one of Go's text tests, of corpus/ a
-# file that some fuzzer came across, where only the verdict counts; of browser/ how it is shown there.
+# one.sh NAME FILE: run every check of one trace. In the set gotests/ it is one of Go's text tests, in corpus/
+# a file from a fuzzer, where only the verdict matters; in browser/ it is shown in viewers.
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
@@ -14,7 +14,7 @@ v2=no
 [ "$(version_of "$file")" -lt 22 ] 2>/dev/null || v2=yes
 reader=$([ $v2 = yes ] && echo "$GOREAD_V2" || echo "$GOREAD_V1")
 
-# What is wrong with a trace is for Go's reader to say, where that is there.
+# The verdict is that of Go's reader, if installed.
 judge() {
     sound=yes
     : >"$WORK/go.events"
@@ -25,20 +25,19 @@ judge() {
     fi
 }
 
-# Engines and viewers take nearly all of the time. Of fresh traces, which are many of a kind and others
-# each time, they look at every fifth, as chance and its content have it.
+# Engines and viewers take nearly all of the time. Of fresh traces, which are many and different each
+# time, they read every fifth, selected by a hash of its content.
 is_looked_at() {
     [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] || [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 5)) -eq 0 ]
 }
 
-# Every second is taken apart, and none that is large.
+# Every second is split, except large ones.
 is_parted() {
     [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] ||
         { [ "$(stat -c %s "$file")" -lt 262144 ] && [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 2)) -eq 0 ]; }
 }
 
-# Those that all of Go's tools have to open: one of each version, and what a tracer of each format
-# wrote.
+# Those that all of Go's tools must open: one of each version, and recorded traces of each format.
 of_tools() {
     case $TRACE_NAME in
     gen/* | canned/http_1_5_good | canned/http_1_9_good | canned/http_1_21_good | kept/go1.27-syscall) ;;
@@ -49,7 +48,7 @@ of_tools() {
 checks_of_v1() {
     check_verdict "$file"
     check_info "$file"
-    # A trace whose very records cannot be read has no script.
+    # A trace whose records cannot be read has no script.
     if [ $sound = yes ] || "$GOTRACE" dump "$file" >/dev/null 2>&1; then
         check_roundtrip "$file"
     fi
@@ -93,8 +92,8 @@ all_checks() {
     gotests/*) check_go_test "$file" ;;
     browser/*) check_browser "$file" ;;
     corpus/*)
-        # Of v1 traces Go 1.21's reader is the judge: that of 1.27 converts them, and gives up on
-        # one of the corpus because it knows no FutileWakeup.
+        # Traces of v1 are judged by Go 1.21's reader: that of 1.27 converts them, and fails on
+        # one of the corpus because it does not support FutileWakeup.
         if [ $v2 = yes ]; then check_verdict_v2 "$file"; else check_verdict "$file"; fi
         ;;
     *)
@@ -104,6 +103,6 @@ all_checks() {
     esac
 }
 
-# In one piece, so that the lines of two traces do not mix.
+# In one write, so that the lines of two traces do not mix.
 lines=$(all_checks 2>&1)
 printf '%s\n' "$lines"

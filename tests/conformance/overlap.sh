@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# overlap.sh FILE BESIDE: two traces that were recorded at the same time by two processes, of a program
-# with one task, stand on one timeline as their clocks say. Prints results as lib.sh has them.
+# overlap.sh FILE BESIDE: two traces recorded at the same time by two processes, of a program with
+# one task, are aligned on one timeline by their clocks. Prints results in the form of lib.sh.
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
@@ -8,10 +8,10 @@ WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 export TRACE_NAME=fresh/overlap
 
-# Wall clocks are set right while the traces are recorded, by half a thousandth at most.
+# Wall clocks are adjusted while the traces are recorded, by at most 0.05 %.
 MOST_APART=5000000
 
-# The first moment at which the trace tells the clocks, and the task's: all in nanoseconds, and small
+# The first time at which the trace has clocks, and the task's: all in nanoseconds, and small
 # enough for jq, which has no more than 53 bits.
 # shellcheck disable=SC2016 # the variables are jq's
 MOMENTS='reduce .[] as $e ({};
@@ -28,7 +28,7 @@ moments() { # FILE
     echo $((monotonic + begin)) $((monotonic + end)) $((wall + begin)) $((wall + end))
 }
 
-# Of two spans: from the first's begin to the second's, and for how long both go on.
+# For two spans: from the first's begin to the second's, and the time in which both are active.
 overlap() { # BEGIN END BEGIN END
     echo $(($3 - $1)) $((($2 < $4 ? $2 : $4) - ($1 > $3 ? $1 : $3)))
 }

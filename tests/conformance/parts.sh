@@ -1,7 +1,7 @@
-# parts.sh - a trace in parts, and put together again, is the same trace to Go's readers.
+# parts.sh - a trace split and merged is the same trace to Go's readers.
 # shellcheck shell=bash
 
-# check_taken FILE READER CHECK: a reader of Go's takes it.
+# check_taken FILE READER CHECK: one of Go's readers accepts it.
 check_taken() {
     if [ ! -x "$2" ]; then
         skip "$3" "no $2"
@@ -12,8 +12,8 @@ check_taken() {
     fi
 }
 
-# A generation stands for itself, unless its tracer told an event of a goroutine there before it told
-# the goroutine's status: Go's reader takes such a trace whole, and not that part of it.
+# Generations are independent, unless the tracer wrote an event of a goroutine before the goroutine's
+# status: Go's reader accepts such a trace as a whole, but not that part of it.
 check_generation() { # FILE READER
     local name ours=0 theirs=0
     name=$(basename "$1" .trace | sed 's/.*\.//')
@@ -42,7 +42,7 @@ check_parts() { # FILE BY READER: a sound one
     "$GOTRACE" merge -q -o "$again" "$WORK/parts"/* 2>"$WORK/err"
     fail_if $? "split --by $2 | merge" 'not sound' "$WORK/err"
     "$CONFORMANCE/meaning.py" "$GOTRACE" "$1" "$again" >"$WORK/err" 2>&1
-    fail_if $? "split --by $2 | merge, ordered events" 'it tells something else' "$WORK/err"
+    fail_if $? "split --by $2 | merge, ordered events" 'the events differ' "$WORK/err"
     check_taken "$again" "$3" "split --by $2 | merge, by $(basename "$3")"
     [ "$2" = generation ] || return
     for part in "$WORK/parts"/*; do check_generation "$part" "$3"; done

@@ -1,7 +1,7 @@
-# print.sh - gotrace prints the events that Go's reader prints; and `info` accounts for every byte.
+# print.sh - gotrace prints the events that Go's reader prints; `info` accounts for every byte.
 # shellcheck shell=bash
 
-check_print() { # FILE: a sound one; leaves what Go prints in $WORK/go.events
+check_print() { # FILE: a sound one; writes Go's output to $WORK/go.events
     if [ ! -x "$GOREAD_V1" ]; then
         skip 'print --format go' "no $GOREAD_V1"
         return

@@ -1,4 +1,4 @@
-# roundtrip.sh - a trace dumped and synthesized again is the same trace, and Go's readers take it.
+# roundtrip.sh - a trace that is dumped and synthesized is the same, and Go's readers accept it.
 # shellcheck shell=bash
 
 check_roundtrip() { # FILE
@@ -16,17 +16,17 @@ check_roundtrip() { # FILE
     done
 }
 
-# The same by meaning: another file that tells the same. In one of the dresses, by the trace's name.
+# The same with level meaning: another file with the same events. In one of the encodings, selected by the name.
 check_meaning() { # FILE, a sound one; the READER of Go's that takes it
-    local dresses=(text json jsonl cbor)
-    local dress=${dresses[$(cksum <<<"$TRACE_NAME" | cut -d ' ' -f 1) % 4]}
-    "$GOTRACE" dump -q --level meaning --format "$dress" -o "$WORK/script" "$1" 2>"$WORK/err"
+    local encodings=(text json jsonl cbor)
+    local encoding=${encodings[$(cksum <<<"$TRACE_NAME" | cut -d ' ' -f 1) % 4]}
+    "$GOTRACE" dump -q --level meaning --format "$encoding" -o "$WORK/script" "$1" 2>"$WORK/err"
     if ! "$GOTRACE" synth -o "$WORK/meant" "$WORK/script" 2>>"$WORK/err"; then
-        fail 'dump --level meaning | synth' "refused as $dress" "$WORK/err"
+        fail 'dump --level meaning | synth' "refused as $encoding" "$WORK/err"
         return
     fi
     "$CONFORMANCE/meaning.py" "$GOTRACE" "$1" "$WORK/meant" >"$WORK/err" 2>&1
-    fail_if $? 'dump --level meaning | synth' "as $dress it tells something else" "$WORK/err"
+    fail_if $? 'dump --level meaning | synth' "as $encoding the events differ" "$WORK/err"
     [ -x "$2" ] || { skip 'what synth wrote by meaning' "no $2"; return; }
     "$2" "$WORK/meant" >/dev/null 2>"$WORK/err"
     fail_if $? "what synth wrote by meaning, by ${2##*/}" 'rejected' "$WORK/err"

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# run.sh [NAME-PATTERN]: compare gotrace with Go's own readers and with a Perfetto engine, over the
-# canned traces of Go's sources, their text tests and fuzzing corpora, those in testdata/traces and a
+# run.sh [NAME-PATTERN]: compare gotrace with Go's own readers and with a Perfetto engine, on the
+# traces, text tests and fuzzing corpora in Go's sources, those in testdata/traces and a
 # freshly recorded set.
 #
 #   GOTRACE          the program (default $BUILD/gotrace, build/gotrace)
 #   GOTRACE_PEERS    Go toolchains and readers (default $HOME/.cache/gotrace-peers)
-#   TPQ_HOME         where the engine's npm package is (default $GOTRACE_PEERS/tpq)
-#   GOTRACE_SHARED   where peers/install-go.sh, build-readers.sh and tpq.mjs are (default ../shared)
-#   GOTRACE_INSTALL  1: fetch what is missing of them
-#   GOTRACE_NO_SKIP  1 (or CI=true): what is missing makes the tests fail
-#   CHROMIUM         the browser (default /usr/bin/chromium), BROWSER_HOME: where the npm packages of
+#   TPQ_HOME         folder of the engine's npm package (default $GOTRACE_PEERS/tpq)
+#   GOTRACE_SHARED   folder of peers/install-go.sh, build-readers.sh and tpq.mjs (default ../shared)
+#   GOTRACE_INSTALL  1: download what is missing of them
+#   GOTRACE_NO_SKIP  1 (or CI=true): fail if a peer is missing
+#   CHROMIUM         the browser (default /usr/bin/chromium), BROWSER_HOME: folder of the npm packages of
 #                    viewers are (default $GOTRACE_PEERS/browser)
 #   TRACES           only these sets: canned, gotests, corpus, kept, fresh, gen, boundary, scripts,
 #                    browser (default all)
-#   UPDATE           1: write the picture in the README anew (TRACES=browser)
-#   NO_ENGINE        1: leave out what needs the Perfetto engine, which takes most of the time
-#   ALL_FRESH        1: have all fresh traces exported, not a fifth of them, and taken apart, not a half
+#   UPDATE           1: write the picture in the README (TRACES=browser)
+#   NO_ENGINE        1: skip checks with the Perfetto engine, which take most of the time
+#   ALL_FRESH        1: export all fresh traces, not a fifth of them, and split all, not a half
 #   ALL_BOUNDARY     1: all traces with extreme values (an hour), not a sample
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
 #   JOBS             traces checked at a time (default four times the processors: the engine waits a lot)
@@ -35,7 +35,7 @@ trap 'chmod -R u+w "$WORK"; rm -rf "$WORK"' EXIT
 results=$WORK/results
 : >"$results"
 
-tell() { tee -a "$results"; }
+record_results() { tee -a "$results"; }
 
 finish() {
     local passed failed skipped
@@ -77,7 +77,7 @@ install_peers() {
     [ -z "$(missing_for_browser)" ] || install_browser
 }
 
-# add NAME FILE: have that trace checked.
+# add NAME FILE: queue the trace for checking.
 add() {
     # shellcheck disable=SC2254 # it is a pattern
     case $1 in
@@ -92,15 +92,15 @@ add_canned() {
         add "canned/$(basename "$file")" "$file"
         found=$((found + 1))
     done
-    [ $found -ne 0 ] || { TRACE_NAME=canned skip 'all traces of 1.5 to 1.21' "no $CANNED" | tell; return; }
+    [ $found -ne 0 ] || { TRACE_NAME=canned skip 'all traces of 1.5 to 1.21' "no $CANNED" | record_results; return; }
     if [ $found -eq 25 ]; then
-        TRACE_NAME=canned ok 'there are 25' | tell
+        TRACE_NAME=canned ok 'there are 25' | record_results
     else
-        TRACE_NAME=canned fail 'there are 25' "there are $found" | tell
+        TRACE_NAME=canned fail 'there are 25' "there are $found" | record_results
     fi
 }
 
-# The folders in which Go's sources keep tests of their trace reader, of every version there is.
+# The folders in which Go's sources have tests of their trace reader, of all versions.
 testdata_of_go() {
     local folder
     for folder in "$PEERS"/usr/share/go-1.*/src/internal/trace/{,v2/}testdata; do
@@ -108,7 +108,7 @@ testdata_of_go() {
     done
 }
 
-# Go's text tests: those of all versions, the same text once.
+# Go's text tests: those of all versions, each text once.
 add_gotests() {
     local file version sum found=0
     declare -A seen
@@ -122,11 +122,11 @@ add_gotests() {
     done < <(testdata_of_go tests | while read -r folder; do ls "$folder"/*.test; done)
     TRACE_NAME=gotests
     if [ $found -eq 0 ]; then
-        skip "Go's text tests" "none below $PEERS/usr/share" | tell
+        skip "Go's text tests" "none below $PEERS/usr/share" | record_results
     elif [ "$(testdata_of_go tests | grep -c 'go-1\.2[37]/')" -ne 2 ]; then
-        fail 'those of Go 1.23 and 1.27 are there' "found: $(testdata_of_go tests | tr '\n' ' ')" | tell
+        fail 'those of Go 1.23 and 1.27 are there' "found: $(testdata_of_go tests | tr '\n' ' ')" | record_results
     else
-        ok 'those of Go 1.23 and 1.27 are there' | tell
+        ok 'those of Go 1.23 and 1.27 are there' | record_results
     fi
 }
 
@@ -136,23 +136,23 @@ add_corpus() {
     while read -r folder; do files+=("$folder"/*/*); done < <(testdata_of_go fuzz)
     TRACE_NAME=corpus
     if [ ${#files[@]} -eq 0 ]; then
-        skip 'the corpora of Go' "none below $PEERS/usr/share" | tell
+        skip 'the corpora of Go' "none below $PEERS/usr/share" | record_results
     elif ! command -v python3 >/dev/null; then
-        skip 'the corpora of Go' 'no python3' | tell
+        skip 'the corpora of Go' 'no python3' | record_results
     elif ! mkdir -p "$WORK/corpus" ||
         ! "$CONFORMANCE/corpus.py" "$WORK/corpus" "${files[@]}" >"$WORK/log" 2>&1; then
-        fail 'decoding' "of ${#files[@]} files" "$WORK/log" | tell
+        fail 'decoding' "of ${#files[@]} files" "$WORK/log" | record_results
     else
-        ok "decoding ${#files[@]} files" | tell
+        ok "decoding ${#files[@]} files" | record_results
         for file in "$WORK/corpus"/*; do add "corpus/$(basename "$file")" "$file"; done
     fi
 }
 
-# record TOOLCHAIN: what came of it is printed.
+# record TOOLCHAIN: print the result.
 record() {
     local toolchain=$1 scale log=$WORK/log.$1
     local -a options
-    # Since 1.22 what is worth having lasts for many generations already.
+    # Since 1.22 the recorded programs run for many generations.
     case $toolchain in gccgo | go1.19 | go1.21) scale=3 ;; *) scale=1 ;; esac
     options=(--scale "$scale")
     [ "$toolchain" != go1.27 ] || options+=(--beside seconds)
@@ -168,7 +168,7 @@ record() {
     fi
 }
 
-# Programs that are recorded mostly wait, so that all toolchains go at once, and beside the checks of
+# Recorded programs mostly wait, so all toolchains run at once, and at the same time as the checks of
 # other traces.
 toolchains=(gccgo go1.19 go1.21 go1.22 go1.23 go1.25 go1.26 go1.27)
 start_recording() {
@@ -182,24 +182,24 @@ start_recording() {
 add_fresh() {
     local toolchain file
     wait
-    for toolchain in "${toolchains[@]}"; do tell <"$WORK/recorded.$toolchain"; done
+    for toolchain in "${toolchains[@]}"; do record_results <"$WORK/recorded.$toolchain"; done
     for file in "$WORK/fresh"/*.trace; do
         [ ! -f "$file" ] || add "fresh/$(basename "$file" .trace)" "$file"
     done
     file=$WORK/fresh/go1.27-seconds
     # shellcheck disable=SC2053 # it is a pattern
     if [[ fresh/overlap == $pattern && -f $file.beside ]]; then
-        "$CONFORMANCE/overlap.sh" "$file.trace" "$file.beside" | tell
+        "$CONFORMANCE/overlap.sh" "$file.trace" "$file.beside" | record_results
     fi
 }
 
-# What gen writes: a small one of each version goes through all checks, many through Go's readers.
+# Output of gen: a small trace of each version goes through all checks, many through Go's readers.
 add_gen() {
     local version
     # shellcheck disable=SC2053 # it is a pattern
-    if [[ gen/all == $pattern ]]; then "$CONFORMANCE/gen.sh" | tell; fi
+    if [[ gen/all == $pattern ]]; then "$CONFORMANCE/gen.sh" | record_results; fi
     # shellcheck disable=SC2053 # likewise
-    if [[ gen/stacks == $pattern ]]; then "$CONFORMANCE/stacks.sh" | tell; fi
+    if [[ gen/stacks == $pattern ]]; then "$CONFORMANCE/stacks.sh" | record_results; fi
     mkdir -p "$WORK/gen"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         TRACE_NAME="gen/go1.$version"
@@ -207,13 +207,13 @@ add_gen() {
             2>"$WORK/log"; then
             add "$TRACE_NAME" "$WORK/gen/go1.$version.trace"
         else
-            fail gen 'it failed' "$WORK/log" | tell
+            fail gen 'it failed' "$WORK/log" | record_results
         fi
     done
 }
 
-# `go tool trace` of the toolchains that build it themselves, 1.27's without its version in its name;
-# kept for the next time. What they compile, the recorders need too.
+# `go tool trace`, built with the toolchains that require it, 1.27's without the version in its name;
+# kept for the next run. The recorders need the compiled packages too.
 build_go_trace() {
     local go n tool
     export RECORD_CACHE=$WORK/gocache
@@ -228,7 +228,7 @@ build_go_trace() {
     done
 }
 
-# Small traces with extreme values, made anew: a sample of them, or with ALL_BOUNDARY=1 all.
+# New small traces with extreme values: a sample of them, or with ALL_BOUNDARY=1 all.
 add_boundary() {
     local -a options=(--jobs "$(nproc)" --keep "$WORK")
     TRACE_NAME=boundary
@@ -258,11 +258,11 @@ keep_failed() {
 
 [ "${GOTRACE_INSTALL:-}" != 1 ] || install_peers
 export TRACE_NAME=setup
-[ -x "$GOTRACE" ] || { fail 'the program is there' "no $GOTRACE: run make" | tell; finish; }
+[ -x "$GOTRACE" ] || { fail 'the program is there' "no $GOTRACE: run make" | record_results; finish; }
 
-# Check what was added since the last time.
+# Check what was queued since the last call.
 check_added() {
-    xargs -0r -a "$WORK/list" -n 2 -P "$jobs" "$CONFORMANCE/one.sh" | tell
+    xargs -0r -a "$WORK/list" -n 2 -P "$jobs" "$CONFORMANCE/one.sh" | record_results
     : >"$WORK/list"
 }
 
@@ -283,10 +283,10 @@ for set in $sets; do
         ;;
     fresh) ;; # at the end: it may still be recorded
     gen) add_gen ;;
-    boundary) add_boundary | tell ;;
+    boundary) add_boundary | record_results ;;
     scripts)
         # shellcheck disable=SC2053 # it is a pattern
-        if [[ scripts/all == $pattern ]]; then "$CONFORMANCE/scripts.sh" | tell; fi
+        if [[ scripts/all == $pattern ]]; then "$CONFORMANCE/scripts.sh" | record_results; fi
         ;;
     browser)
         # Both formats.

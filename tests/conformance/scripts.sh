@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# scripts.sh: the example scripts before Go's own readers: the traces that synth makes of them are
-# accepted, and show the functions that the scripts name. Prints results as lib.sh has them.
+# scripts.sh: check the example scripts with Go's own readers: the traces that synth builds are
+# accepted, and show the functions in the scripts. Prints results in the form of lib.sh.
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 
-# That of Go 1.27 reads traces of 1.11 and later, that of Go 1.21 what is before 1.22.
+# That of Go 1.27 reads traces of 1.11 and later, that of Go 1.21 traces before 1.22.
 readers() { # VERSION
     [ "$1" -gt 21 ] || echo "$GOREAD_V1"
     echo "$GOREAD_V2"
 }
 
-# Functions in the frames of a script, and in what the reader prints.
+# Functions in the frames of a script, and in the reader's output.
 script_functions() { sed -n 's/^\t[a-z_]*="\([^ "]*\).*/\1/p' "$1" | sort -u; }
 printed_functions() { sed -n 's/^\t\(.*\) @ 0x[0-9a-f]*$/\1/p' "$1" | sort -u; }
 

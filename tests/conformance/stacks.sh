@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # stacks.sh: the functions that Go's readers show in traces whose frames were given without PCs. Prints
-# results as lib.sh has them.
+# results in the form of lib.sh.
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
@@ -41,7 +41,7 @@ EOF
     fi
 }
 
-# What Go 1.27 shows: the functions and lines of each event's first stack.
+# The output of Go 1.27: the functions and lines of each event's first stack.
 shown() { # FILE
     "$GOREAD_V2" -print "$1" 2>/dev/null | awk '
         /^M=/ { stacks = 0 }
@@ -51,7 +51,7 @@ shown() { # FILE
         line { print substr(line, 2); line = "" }'
 }
 
-check_script() { # VERSION, as which it is written; then converted to the others
+check_script() { # VERSION in which it is written; then converted to the others
     local to
     export TRACE_NAME=stacks/go1.$1
     script "$1" >"$WORK/script"

@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""states.py GOTRACE.jsonl GO.events: do both tell the same states?
+"""states.py GOTRACE.jsonl GO.events: compare the states in both.
 
-GOTRACE.jsonl is what `gotrace print --format jsonl` says of a trace of Go 1.11 or later, GO.events
-what `goread-v2 -print` does, which is Go 1.27's reader. Every goroutine and proc has to go through
-the same states in both, for the same reasons, at the same times, and so spend the same time in each.
+GOTRACE.jsonl is the output of `gotrace print --format jsonl` for a trace of Go 1.11 or later, GO.events
+that of `goread-v2 -print`, which is Go 1.27's reader. Every goroutine and proc must go through
+the same states in both, for the same reasons, at the same times, and so be in each for the same time.
 
-Of v2 traces (1.22 and later) both tell exactly the same, but that two threads may have events of the same
-tick: either may be told first, and the other a nanosecond later. Such a row of events counts as one
-time here, that of its first. v1 traces Go converts to events of v2; there
-they differ in what follows, and in nothing else. `expected` makes of ours what Go's has to be:
+For v2 traces (1.22 and later) both are equal, except that two threads may have events of the same
+tick: either may be first, and the other is a nanosecond later. The time of such a row of events is
+that of its first. Go converts v1 traces to events of v2; these differ in the following points only, and
+`expected` converts our events to what Go's must be:
 
-  initial   What was there when tracing started is told by GoCreate, and GoWaiting, GoInSyscall or
-            GoStart where that is its state. We tell each of them; Go tells the last one only, as the
-            goroutine's first state, and where none follows, "runnable" at the first Gomaxprocs.
-            A waiting goroutine is therefore runnable with us for some nanoseconds.
-  calls     A system call that did not block has no end in a v1 trace. With us it is an instant, with
+  initial   What exists when tracing starts is recorded by GoCreate, and GoWaiting, GoInSyscall or
+            GoStart for its state. We report each of them; Go reports only the last one, as the
+            goroutine's first state, and if there is none, "runnable" at the first Gomaxprocs.
+            So a waiting goroutine is runnable for some nanoseconds in our output.
+  calls     A system call that did not block has no end in a v1 trace. We report an instant,
             Go a state that lasts 1 ns.
-  blocked   GoSysBlock, where the goroutine loses its proc within a system call, is a transition from
-            "syscall" to itself with us, and nothing with Go. Where no GoSysCall told of the call, the
-            goroutine goes from "running" to "syscall" with us; Go leaves it running until the call's
-            end, which then is a transition from a state that the goroutine was never brought into.
-  times     Go moves an event on by a nanosecond or more where it would not be later than the one
-            before it. Checked exactly: each of its times is ours, or one more than its previous one.
-  early     An event that the tracer wrote before it told of the first Gomaxprocs, though it is not
-            about what was there: a GoCreate is believed to be one that was, and not told.
+  blocked   GoSysBlock, at which the goroutine loses its proc within a system call, is a transition from
+            "syscall" to itself in ours, and nothing in Go's. If there was no GoSysCall, the
+            goroutine goes from "running" to "syscall" in ours; Go leaves it running until the call's
+            end, which is then a transition from a state that the goroutine never had.
+  times     Go moves an event by a nanosecond or more if it would not be later than the previous
+            one. Checked exactly: each of its times is ours, or one more than its previous one.
+  early     An event that the tracer wrote before the first Gomaxprocs although it is not about the
+            initial state: Go takes a GoCreate for an initial one, and does not report it.
 
 Prints the differences, and the time in each state where that differs; exit status 1 if there are any.
 """
@@ -56,7 +56,7 @@ class Rows(dict):
 
 
 def go_steps(path):
-    """What Go tells: steps by subject; the time of any event before each; its times; the last."""
+    """Go's output: steps by subject; the time of any event before each; its times; the last."""
     steps, before, previous, rows = collections.defaultdict(list), {}, -1, Rows()
     with open(path, encoding='utf-8', errors='surrogateescape', newline='\n') as lines:
         for line in lines:
@@ -75,17 +75,17 @@ def go_steps(path):
 
 
 def expected(path):
-    """What Go has to tell, made of our events; the rows of their times, of a v2 trace."""
+    """What Go's output must be, computed from our events; the rows of their times, for a v2 trace."""
     steps, rows = collections.defaultdict(list), Rows()
-    found = {}          # goroutines that were there, of which no state was told
-    tracing = False     # the first Gomaxprocs was seen
+    found = {}          # goroutines without a state so far
+    tracing = False     # the first Gomaxprocs was read
     end = 0
     with open(path, encoding='utf-8', errors='surrogateescape', newline='\n') as lines:
         for line in lines:
             event = json.loads(line)
             v2 = 'generation' in event
             tracing = tracing or v2
-            # Go's times of v2 events are on the trace's own clock.
+            # Go's times of v2 events are those of the trace's clock.
             time, kind = event['ticks' if v2 else 'time'], event['kind']
             end = max(end, time)
             if v2:

@@ -1,10 +1,10 @@
-# tools.sh - what we write of a trace is opened by `go tool trace -d` of each toolchain that knows the
-# version: each has a reader of its own, and checks of its own.
+# tools.sh - traces written by gotrace are opened by `go tool trace -d` of each toolchain that supports the
+# version: each has its own reader and its own checks.
 # shellcheck shell=bash
 
 TOOLCHAINS=(19 21 22 23 25 26 27)
 
-# `go tool trace` of Go 1.N. From 1.25 on toolchains come without it: run.sh builds those.
+# `go tool trace` of Go 1.N. From 1.25 on it is not part of toolchains: run.sh builds it.
 tool_of() { # N
     local shipped
     shipped=$PEERS/usr/lib/go-1.$1/pkg/tool/$(basename "$(dirname "$GO_TRACE_V1")")/trace
@@ -17,14 +17,14 @@ tool_of() { # N
     fi
 }
 
-# Whether Go 1.N reads traces of that version: those of 1.23 and later none before 1.11.
+# Whether Go 1.N reads traces of that version: from 1.23 on none before 1.11.
 tool_knows() { # N VERSION
     local newest=$1
     [ "$1" -ne 27 ] || newest=26
     [ "$2" -le "$newest" ] && { [ "$1" -le 22 ] || [ "$2" -ge 11 ]; }
 }
 
-# Traces of 1.5 have no names: the old tools want the program, any Go program will do.
+# Traces of 1.5 have no names: the old tools require the program; any Go program is accepted.
 run_tool() { # N VERSION FILE
     local tool flag=-d
     local -a program=()
@@ -37,7 +37,7 @@ run_tool() { # N VERSION FILE
     [ "$2" -ne 5 ] || program=("$PEERS/usr/lib/go-1.21/bin/go")
     GOTOOLCHAIN=local PATH=$PEERS/usr/lib/go-1.$1/bin:$PATH timeout 120 "$tool" "$flag" \
         "${program[@]}" "$3" >"$WORK/tool.out" 2>"$WORK/tool.err" && return
-    # Which no reader since 1.22 knows.
+    # No reader since 1.22 supports it.
     [ "$1" -ge 22 ] && [ "$2" -le 21 ] && grep -q 'unexpected event type 36' "$WORK/tool.err"
 }
 
@@ -63,7 +63,7 @@ opened() { # FILE CHECK
     rm -f "$WORK/refused"
 }
 
-# made CHECK COMMAND...: what the command makes in $WORK/tools.trace is opened.
+# made CHECK COMMAND...: the output of the command in $WORK/tools.trace is opened.
 made() {
     local check=$1
     shift
@@ -72,8 +72,8 @@ made() {
     opened "$WORK/tools.trace" "$check"
 }
 
-# A trace as it is, told by meaning, in parts put together again, and of two other versions. Which
-# versions: others for each trace.
+# A trace unchanged, through a script of level meaning, split and merged, and in two other versions,
+# which are different for each trace.
 check_tools() { # FILE BY
     local i turn to
     opened "$1" 'as it is'

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""upward.py GO-OF-V1.events GO-OF-V2.events: does a v1 trace that was converted to v2 tell Go the same?
+"""upward.py GO-OF-V1.events GO-OF-V2.events: is a v1 trace that was converted to v2 the same for Go?
 
-Both are what `goread-v2 -print` says: of a v1 trace, which Go 1.27 converts as it reads, and of the v2
-trace that `gotrace convert --to go1.N` made of it. Every goroutine has to go through the same states in
-both, for the same reasons, and at the same times but for LATE ns: in both no two events happen at the
-same time, and in ours there are a few more, such as procs that are given to another thread.
+Both are the output of `goread-v2 -print`: of a v1 trace, which Go 1.27 converts as it reads, and of the v2
+trace that `gotrace convert --to go1.N` wrote. Every goroutine must go through the same states in
+both, for the same reasons, and at the same times within LATE ns: in both no two events have the
+same time, and ours has some more events, such as procs that are given to another thread.
 
 Prints the differences; exit status 1 if there are any.
 """
@@ -17,7 +17,7 @@ LATE = 100
 
 def goroutines(path):
     steps = go_steps(path)[0]
-    # Each generation says anew how things stand.
+    # Each generation repeats the statuses.
     return {key[1]: [s for s in rows if s.source != s.target]
             for key, rows in steps.items() if key[0] == 'Go'}
 
@@ -32,11 +32,11 @@ def differences(theirs, ours):
             if x is None or y is None or x[:3] != y[:3]:
                 yield f'G{g}, transition {n}: {x} of v1, {y} of v2'
                 break
-            # That a goroutine was runnable Go tells at the first Gomaxprocs, we do before anything
-            # else happens.
+            # Go reports that a goroutine was runnable at the first Gomaxprocs, we do before any
+            # other event.
             if x.source == 'Undetermined' and x.target == 'Runnable':
                 continue
-            # Go counts v1 times from the first event; ours are absolute.
+            # Go's v1 times start at the first event; ours are absolute.
             offset = y.time - x.time if offset is None else offset
             if abs(y.time - x.time - offset) > LATE:
                 yield f'G{g}, transition {n}: {x} of v1, {y.time - offset} of v2'

@@ -1,7 +1,7 @@
-# v2.sh - traces of Go 1.22 and later, against Go 1.27's reader and its `go tool trace`.
+# v2.sh - traces of Go 1.22 and later, compared with Go 1.27's reader and its `go tool trace`.
 # shellcheck shell=bash
 
-# go_verdict FILE: what Go's reader ends with. A verdict is 0 or 1, anything else is a crash.
+# go_verdict FILE: the exit status of Go's reader. A verdict is 0 or 1, anything else is a crash.
 go_verdict() {
     timeout 60 "$GOREAD_V2" "$1" >/dev/null 2>"$WORK/go.err"
 }
@@ -25,19 +25,19 @@ check_verdict_v2() { # FILE
     else
         ok "verdict ($([ $status -eq 0 ] && echo sound || echo unsound))"
     fi
-    # What is rejected is rejected for a reason that has a name.
+    # A rejected trace is rejected by a rule with a name.
     if [ $status -eq 1 ]; then
         grep -q '^.*: error: .* \[[a-z]*\.\{0,1\}[a-z0-9]*\]$' "$WORK/err"
         fail_if $? 'rule of the verdict' 'no error that names a rule' "$WORK/both"
     fi
 }
 
-# A line an event: what belongs to it (stacks, clocks) stands behind its first line.
+# One line for each event: its details (stacks, clocks) are appended to its first line.
 blocks() { awk '/^M=/ { if (NR > 1) print "" } { printf "%s\001", $0 } END { print "" }' "$1" | sort; }
 
-# Two threads may have events of the same tick. Which is first is then for the reader to say (with
-# Go's, for the history of its heap), and the second is told a nanosecond later. Here all of such a
-# row of events have the time of the first; behind them stand the times that there were.
+# Two threads may have events of the same tick. Their order depends on the reader (Go's, on the
+# history of its heap), and the second is a nanosecond later. Here all events of such a row have
+# the time of the first, followed by the original times.
 untied() {
     awk '/^M=/ {
             match($0, / Time=-?[0-9]+/)
@@ -52,7 +52,7 @@ untied() {
     grep '^time ' "$1.untied" | sort
 }
 
-check_print_v2() { # FILE: a sound one; leaves what Go prints in $WORK/go.events
+check_print_v2() { # FILE: a sound one; writes Go's output to $WORK/go.events
     if [ ! -x "$GOREAD_V2" ]; then
         skip 'print --format go' "no $GOREAD_V2"
         return
@@ -72,9 +72,9 @@ check_print_v2() { # FILE: a sound one; leaves what Go prints in $WORK/go.events
     same 'print --format go' "$WORK/go.sorted" "$WORK/sorted"
 }
 
-# `dump` gives the lines of `go tool trace -d=wire` under the header that Go's raw text wants. The
-# events of experiments are not among those that Go 1.27 knows of versions before its own: there it
-# gives up, and what it gave until then is compared.
+# `dump` prints the lines of `go tool trace -d=wire` after the header of Go's raw text format. Go 1.27
+# does not support the events of experiments in versions before its own: it stops
+# there, and its output up to that point is compared.
 check_wire() { # FILE
     local status version whole=yes
     if [ ! -x "$GO_TRACE" ]; then
@@ -100,7 +100,7 @@ check_wire() { # FILE
     same 'dump, as go tool trace -d=wire' "$WORK/wire" "$WORK/dump"
 }
 
-# The states that jsonl tells of are those that Go's reader tells of.
+# The states in jsonl are those of Go's reader.
 check_states() { # FILE: a sound one of Go 1.11 or later, which is printed in $WORK/jsonl
     if [ ! -x "$GOREAD_V2" ]; then
         skip 'states' "no $GOREAD_V2"
@@ -114,7 +114,7 @@ check_states() { # FILE: a sound one of Go 1.11 or later, which is printed in $W
     fi
 }
 
-# A test of Go's own: a trace as text, and what a reader has to say of it.
+# One of Go's tests: a trace as text, and the expected output of a reader.
 check_go_test() { # FILE.test
     local wanted pattern expected status
     wanted=$(sed -n '/^-- expect --$/{n;p;q}' "$1")
@@ -133,7 +133,7 @@ check_go_test() { # FILE.test
     cat "$WORK/out" >>"$WORK/err"
     [ $status -eq $expected ]
     fail_if $? "verdict ($wanted)" "status $status instead of $expected" "$WORK/err"
-    # Go's reader says of it what the test wants, so this is the trace that the test means.
+    # Go's reader gives the expected output, so this is the trace of the test.
     if [ -x "$GOREAD_V2" ]; then
         go_verdict "$WORK/synthesized"
         status=$?

@@ -1,7 +1,7 @@
-# verdict.sh - gotrace finds a trace sound exactly where Go's reader does, and says the same of it.
+# verdict.sh - gotrace and Go's reader have the same verdict, for the same reason.
 # shellcheck shell=bash
 
-# The rule that gotrace has to name where Go's reader says this, as a pattern.
+# The rule that gotrace must report for a message of Go's reader, as a pattern.
 rule_for() {
     case $1 in
     'time stamps out of order'*) echo 'time\.[a-z]*' ;;

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""versions.py VERSION A.jsonl FREQUENCY VERSION B.jsonl FREQUENCY [VERSION ...]: is what both tell equal?
+"""versions.py VERSION A.jsonl FREQUENCY VERSION B.jsonl FREQUENCY [VERSION ...]: compare two traces.
 
-A and B are what `gotrace print --format jsonl` says of a trace and of the same trace after conversion
-to another version, or to another one and back. VERSIONs are N of go 1.N; those behind are the versions
-in between. Of each trace a projection is made, of what all the versions can express: see `project`.
-Two projections have to be equal, but for times, which may be LATE ns apart: where no two events of a
-version have the same time, what happens at the same time is told a nanosecond later for each.
+A and B are the output of `gotrace print --format jsonl` for a trace and for the same trace after conversion
+to another version, or to another one and back. VERSIONs are N of go 1.N; the ones at the end are the versions
+in between. A projection of each trace contains what all the versions can represent: see `project`.
+The projections must be equal, except for times, which may differ by LATE ns: in a version in which no two
+events have the same time, simultaneous events are a nanosecond apart.
 
-Beside A.jsonl and B.jsonl stand A.tables and B.tables, the records of strings and stacks as `gotrace
-dump --format jsonl` says them, from which stacks are known with all their frames; v2's with the headers
-of batches, which say of which generation they are.
+Beside A.jsonl and B.jsonl are A.tables and B.tables, the records of strings and stacks printed by `gotrace
+dump --format jsonl`, which contain all frames of stacks; those of v2 with the headers
+of batches, which contain the generation.
 
-FREQUENCY is the clock's ticks a second in a v1 trace, 0 for v2, whose ticks are told in ns. Prints the
+FREQUENCY is the clock's ticks per second in a v1 trace, 0 for v2, whose times are in ns. Prints the
 differences; exit status 1 if there are any.
 """
 import collections
@@ -19,7 +19,7 @@ import json
 import sys
 
 LATE = 1000     # ns, and two ticks of a slower clock
-LONGEST = 256   # characters of strings, which v2 cuts at 1024 bytes
+LONGEST = 256   # characters of strings, which v2 truncates at 1024 bytes
 V1_REASONS = {'chan send', 'chan receive', 'select', 'sync', 'sync.(*Cond).Wait', 'network', 'sleep',
               'forever'}
 GC_STOPS = {'GC mark termination', 'GC sweep termination'}
@@ -32,18 +32,18 @@ def events(path):
 
 
 class Projection:
-    """What a trace tells, by what it is about: lists of (time, what)."""
+    """The contents of a trace, by subject: lists of (time, what)."""
 
     def __init__(self, least, v1, each_proc, as_runnable, stacks):
-        self.least, self.v1 = least, v1     # of all versions: the oldest; whether one is v1
+        self.least, self.v1 = least, v1     # the oldest of all versions; whether one is v1
         self.stacks = stacks                # frames by generation and id
         self.rows = collections.defaultdict(list)
-        self.started = False                # v1: what was there has been told
-        self.each_proc = each_proc          # stops the world for itself
-        self.stopping = None                # who does
+        self.started = False                # v1: the initial state has been reported
+        self.each_proc = each_proc          # each proc stops the world by itself
+        self.stopping = None                # the proc that does
         self.as_runnable = as_runnable      # go 1.22 has no goroutines that are created waiting
         self.created_waiting = set()
-        self.going_on = set()               # assists and sweeps whose begin was told
+        self.going_on = set()               # assists and sweeps that have begun
 
     def add(self, key, time, *what):
         self.rows[key].append((time, what))
@@ -58,7 +58,7 @@ class Projection:
         return reason
 
     def frames(self, event, name='stack'):
-        """The whole stack; until 1.6 there are but program counters."""
+        """The whole stack; until 1.6 only program counters."""
         if self.least < 7:
             return ()
         return self.stacks.get((event.get('generation', 0), event.get(name, 0)), ())
@@ -72,14 +72,14 @@ class Projection:
             if target == 'running' and rows and rows[-1][1] == ('running',):
                 return
             if target == 'running' and rows and time - rows[-1][0] <= 2:
-                # Given to another thread, of which v1 does not tell.
+                # Given to another thread, which v1 does not record.
                 rows.pop()
             else:
                 self.add(('P', g), time, target)
             return
         kind = event['type']
         if kind == 'GoInSyscall' and self.started:
-            # A call from C is told as the creation of a goroutine in a system call.
+            # A call from C is recorded as the creation of a goroutine in a system call.
             self.rows['G', g].pop()
         if self.as_runnable and kind in ('GoCreateBlocked', 'GoWaiting') and self.started:
             self.created_waiting.add(g)
@@ -92,7 +92,7 @@ class Projection:
             return
         if self.v1 and kind in ('GoCreateSyscall', 'GoDestroySyscall'):
             return
-        # Only where the call blocks is its end told by all.
+        # Only the end of a call that blocks is recorded in all versions.
         if kind in ('GoSyscallBegin', 'GoSysCall', 'GoSysBlock'):
             self.add(('call', g), time, self.frames(event))
             return
@@ -110,13 +110,13 @@ class Projection:
         self.add(('G', g), time, *what)
 
     def busy(self, proc, time):
-        """Until 1.6 the heap may grow on a proc that has stopped, which then runs in later versions."""
+        """Until 1.6 the heap may grow on a proc that has stopped; in later versions that proc runs."""
         rows = self.rows['P', proc]
         if rows and rows[-1][1] == ('idle',):
             self.add(('P', proc), time, 'running')
 
     def is_seen_whole(self, name, whose, begins):
-        """What began before all is told has an end in some versions alone."""
+        """The end of what began before the trace is recorded in some versions only."""
         if begins:
             self.going_on.add((name, whose))
         elif (name, whose) not in self.going_on:
@@ -126,7 +126,7 @@ class Projection:
         return True
 
     def is_one_stop(self, event, begins):
-        """Until 1.9 each proc may stop the world; later one at a time does."""
+        """Until 1.9 each proc may stop the world; later only one at a time."""
         if self.least >= 10:
             return True
         whose = event.get('subject', event.get('proc') if self.each_proc else 0)
@@ -176,7 +176,7 @@ class Projection:
             self.add(('call', event['g']), time, self.frames(event))
         elif kind == 'metric':
             self.busy(event.get('proc'), time)
-            # The first GOMAXPROCS of a v1 trace may be made up.
+            # The first GOMAXPROCS of a v1 trace may be synthetic.
             if event['metric'] != 'GOMAXPROCS':
                 self.add(event['metric'], time, event['value'])
         elif kind == 'label' and self.least >= 8:
@@ -198,7 +198,7 @@ class Projection:
 
 
 def stacks_of(path):
-    """All stacks of a trace: what each frame is, by generation and id."""
+    """All stacks of a trace: the frames, by generation and id."""
     generation, strings, stacks = 0, {}, {}
     for record in events(path):
         if record['event'] == 'EventBatch':

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that what README, CONTRIBUTING and the manual pages say is so: tables that the library has
-# as data, the example program, the transcripts of terminals, and the files that are named.
+# Checks README, CONTRIBUTING and the manual pages: tables of the library's data, the example
+# program, the transcripts of terminals, and the paths.
 #
 #   tests/docs/run.sh     UPDATE=1 writes tables and example into the pages
 set -u
@@ -14,13 +14,13 @@ PATH=$build:$build/examples:$PATH
 # shellcheck disable=SC1091
 . tests/checks.bash
 
-# ---- what pages repeat -------------------------------------------------------------------------
+# ---- generated parts of pages ------------------------------------------------------------------
 
-# Text as roff takes it literally.
+# Quote text for roff.
 roff() { sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/"; }
 
-# repeats PAGE NAME COMMAND...: between `.\" BEGIN NAME` and `.\" END NAME` the page has what the
-# command prints.
+# repeats PAGE NAME COMMAND...: between `.\" BEGIN NAME` and `.\" END NAME` the page has the output
+# of the command.
 repeats() {
     local page=$1 name=$2
     shift 2
@@ -68,7 +68,7 @@ for name in server.script server.old.script; do
 done
 check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
 
-# is_what FILE COMMAND...: the file is what the command prints.
+# is_what FILE COMMAND...: the file is equal to the command's output.
 is_what() {
     local file=$1
     shift
@@ -80,7 +80,7 @@ is_what() {
 check 'script.cddl has the events' is_what formats/script/script.cddl schemas cddl
 check 'script.schema.json has the events' is_what formats/script/script.schema.json schemas json
 
-# Scripts of each version are what the JSON Schema says.
+# Scripts of each version match the JSON Schema.
 schema_holds() {
     local version trace form name
     mkdir -p "$work/scripts"
@@ -106,7 +106,7 @@ else
     skip 'scripts against script.schema.json' 'there is no python3 with jsonschema'
 fi
 
-# Examples are what a user writes: they include what is installed alone.
+# Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
         grep -vE 'lib/gotrace(_events|_rules)?\.h'
@@ -136,8 +136,8 @@ transcripts() {
     ' "$1"
 }
 
-# From a transcript (standard input) the commands, each behind a line that numbers it, and in
-# $1.N what the N-th is to print.
+# From a transcript (standard input): the commands, each after a line with its number; $1.N is the
+# expected output of the N-th.
 split_transcript() {
     awk -v expected="$1" '
         /^\$ / { n++; printf "echo @@%d\n%s\n", n, substr($0, 3); printf "" >(expected "." n); next }
@@ -145,7 +145,7 @@ split_transcript() {
         { print >(expected "." n) }'
 }
 
-# agrees EXPECTED GOT: where "[...]" stands, anything may be; on a line of its own, any lines.
+# agrees EXPECTED GOT: "[...]" matches anything; on a line of its own, any lines.
 agrees() {
     awk '
         function pattern(s,   parts, n, i, p) {
@@ -180,7 +180,7 @@ agrees() {
         }' "$1" "$2"
 }
 
-# Run what a document shows, in a folder of its own.
+# Run the transcripts of a document, in a folder of its own.
 transcript_holds() {
     local folder count n bad=0
     folder=$work/$(basename "$1")
@@ -190,7 +190,7 @@ transcript_holds() {
     cp testdata/traces/go1.19-gc.trace "$folder/gc.trace"
     cp testdata/traces/go1.26-gens.trace "$folder/new.trace"
     transcripts "$1" >"$work/transcript"
-    # Files that a transcript shows with cat are there before.
+    # Files that a transcript shows with cat are created first.
     awk -v folder="$folder/" '
         /^\$ / { file = "" }
         file { print >(folder file) }
@@ -198,7 +198,7 @@ transcript_holds() {
     split_transcript "$work/expected" <"$work/transcript" >"$work/commands"
     count=$(grep -c '^echo @@' "$work/commands")
     (cd "$folder" && timeout 120 bash "$work/commands") >"$work/said" 2>&1 </dev/null
-    # AddressSanitizer says so of whoever makes fibers.
+    # AddressSanitizer prints this for fibers.
     sed '/^==[0-9]*==WARNING: ASan doesn.t fully support makecontext/d' "$work/said" >"$work/output"
     awk -v got="$work/got" '/^@@/ { n = substr($0, 3); printf "" >(got "." n); next }
         { print >(got "." n) }' "$work/output"
@@ -238,7 +238,7 @@ check 'README.md and gotrace.1 list the verbs' verbs_are_told
 # shellcheck disable=SC2016
 names_of() { grep -oE '`[A-Za-z.][A-Za-z0-9_.*/-]*`|\]\([^):]*\)' "$1" | tr -d '`])('; }
 
-# Those that look like paths of the tree are there.
+# Those that look like paths of the tree must exist.
 paths_exist() {
     local path status=0
     while read -r path; do

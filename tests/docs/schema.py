@@ -1,5 +1,5 @@
-"""schema.py SCHEMA SCRIPT...: are these scripts, documents (.json) and JSON Lines (.jsonl), what the
-JSON Schema says? And is each of them refused when something is wrong with its last event?"""
+"""schema.py SCHEMA SCRIPT...: do these scripts, documents (.json) and JSON Lines (.jsonl), match the
+JSON Schema? And is each of them rejected after a change of its last event?"""
 import copy
 import json
 import sys
@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 
 def validators(schema):
-    """For a whole document, for the first line, and for the other lines of each version."""
+    """Schemas for a whole document, for the first line, and for the other lines of each version."""
     def part(name):
         return Draft202012Validator({"$ref": "#/$defs/" + name, "$defs": schema["$defs"]})
     lines = {name: part(name) for name in schema["$defs"] if name.startswith(("go1.", "meaning1."))}
@@ -20,7 +20,7 @@ SIGNED = ("t", "p", "m", "on_p", "on_m", "clock_t", "thread")
 
 
 def wrong(event, meaning):
-    """The event with one thing wrong with it, in several ways."""
+    """The event with one fault, in several ways."""
     for name in event:
         without = copy.copy(event)
         del without[name]
@@ -37,7 +37,7 @@ def wrong(event, meaning):
 
 
 def kinds(events):
-    """One event of each kind: checking all of them takes long."""
+    """One event of each kind: checking all of them takes too long."""
     return list({(event["event"], *sorted(event)): event for event in events}.values())
 
 

@@ -1,4 +1,4 @@
-"""Adds the event GoHandoff to the tree in the current folder. Prints the files that it changed."""
+"""Add the event GoHandoff to the tree in the current folder. Prints the files that it changed."""
 import os
 import sys
 
@@ -11,7 +11,7 @@ def fragment(name):
 
 
 def insert(path, *edits):
-    """Put text before the only place where a line begins so."""
+    """Insert text before the only line that begins with `before`."""
     with open(path, encoding='utf-8') as f:
         text = f.read()
     for before, new in edits:
@@ -23,9 +23,9 @@ def insert(path, *edits):
     print(path)
 
 
-# What the event is.
+# The event.
 insert('lib/events_v2.def', ('/* The experiment AllocFree. */', fragment('GoHandoff.row') + '\n'))
-# When a program of gen has one: --cover shows each event.
+# The program of gen --cover that causes it.
 insert('cmd/gen/gen.h', ('    X(SWITCH_END, NULL, "GoSwitchDestroy")',
                          '    X(HANDOFF, NULL, "GoHandoff")' + ' ' * 50 + '\\\n'))
 insert('cmd/gen/cover.c',

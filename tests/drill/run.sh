@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The drill: adds an event of v2 that no Go has to a copy of the tree, in the three places that
+# The drill: adds an invented event of v2 to a copy of the tree, in the three places that
 # CONTRIBUTING names, builds the copy, and checks that every verb handles it. The event is GoHandoff: the
-# running goroutine yields, and another that is runnable runs in its place. In tests/run.sh it is a
-# part of its own, because it builds everything: `.ci/run` has it, `make check` has not.
+# running goroutine yields, and another runnable one runs in its place. Not part of `make check`,
+# because it builds everything; `.ci/run` includes it.
 #
 #   tests/drill/run.sh       KEEP=DIR leaves the copy and all files there
 set -u
@@ -18,7 +18,7 @@ fi
 
 # ---- the copy ----
 
-# Everything but what is built and what git keeps.
+# Everything except build and git.
 mkdir "$work/tree" &&
     tar -c --exclude=./build --exclude=./.git --exclude=./fuzz/corpus . | tar -x -C "$work/tree" || exit 1
 cd "$work/tree" || exit 1
@@ -38,7 +38,7 @@ quiet_build() {
     return 1
 }
 
-# Without them nothing else can be said.
+# Without the program there is nothing to check.
 check 'the event is added' add_event
 [ "$failed" -eq 0 ] && check 'it takes at most three places' in_three_places
 [ "$failed" -eq 0 ] && check 'the tree builds without a message' quiet_build
@@ -49,12 +49,12 @@ fi
 PATH=$work/tree/build:$PATH
 export LD_LIBRARY_PATH=$work/tree/build
 
-# ---- a trace that has it ----
+# ---- a trace with the event ----------
 
 cd "$work" || exit 1
 has_event() { gotrace print "$1" | grep -q ' GoHandoff '; }
 
-# transitions TRACE: those of goroutines, without times and without what was there before.
+# transitions TRACE: the transitions of goroutines, without times and without the initial ones.
 transitions() {
     gotrace print -q --format jsonl "$1" | python3 -c '
 import json
@@ -89,7 +89,7 @@ meaning_round_trip() {
     gotrace print meaning.trace | sed 1d | diff h.all -
 }
 
-# converts VERSION: the same transitions; nothing left out but what that version lacks of others.
+# converts VERSION: the same transitions; nothing is left out except other events that the version lacks.
 converts() {
     local made=$work/to-$1.trace
     gotrace convert --to "go$1" -o "$made" h.trace 2>"$made.notes" || return
@@ -101,11 +101,11 @@ converts() {
     *) ! has_event "$made" || return ;;
     esac
     transitions h.trace >h.transitions
-    # v1 has events for what was there before.
+    # v1 has events for the initial state.
     transitions "$made" | tail -n "$(wc -l <h.transitions)" | diff h.transitions -
 }
 
-# Timelines show it as they show the two events that an older version has instead: tests/facts/README.md.
+# Timelines show it like the two events that an older version has instead: tests/facts/README.md.
 same_timeline() {
     local name view
     gotrace convert -q --to go1.25 -o older.trace h.trace || return
@@ -129,7 +129,7 @@ repairs() {
     gotrace validate -q damaged.trace 2>/dev/null && echo 'the damaged trace is sound' && return 1
     gotrace repair -o repaired.trace damaged.trace
     gotrace validate repaired.trace || return
-    # What does not fit is one event, or two.
+    # One or two events do not fit.
     [ "$(gotrace print repaired.trace | grep -c ' GoHandoff ')" -ge 4 ]
 }
 

@@ -1,22 +1,22 @@
 /*
- * schemas.c - what event scripts look like, from the event tables that the library has as data:
+ * schemas.c - print the schemas of event scripts, from the library's event tables:
  *
  *   schemas cddl        formats/script/script.cddl: of CBOR
  *   schemas json        formats/script/script.schema.json: of JSON
  *
- * An event is described once for all versions in a row in which it is the same, under its name and
- * the first of them.
+ * An event is described once for all consecutive versions in which it is the same, under its name
+ * and the first of these versions.
  */
 #include <gotrace.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How many types of events there can be. */
+/* The number of event codes. */
 enum { CODES = 256 };
 
-/* An event as a version has it. */
+/* An event in a version. */
 typedef struct shape {
-    const gotrace_event_spec *spec; /* NULL: it has none of that code */
+    const gotrace_event_spec *spec; /* NULL: no event has that code */
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t arg_count, frame_values;
 } shape;
@@ -41,7 +41,7 @@ static bool is_same(const shape *a, const shape *b)
     return same;
 }
 
-/* The first version in a row, up to the n-th, in which the event is as in that one. */
+/* The first of the consecutive versions up to the n-th in which the event is the same. */
 static int first_with(const int *versions, size_t n, unsigned code)
 {
     shape here = shape_of(versions[n], code);
@@ -54,7 +54,7 @@ static int first_with(const int *versions, size_t n, unsigned code)
     return versions[n];
 }
 
-/* Call describe for each event that is another one than in the version before. */
+/* Call describe for each event that differs from the one in the previous version. */
 static void each_shape(void (*describe)(const shape *s, int version))
 {
     size_t count;
@@ -67,7 +67,7 @@ static void each_shape(void (*describe)(const shape *s, int version))
         }
 }
 
-/* Print the name of each event's description, of the n-th version, between these. */
+/* Print the names of the descriptions of the n-th version's events, with separators. */
 static void print_names(size_t n, const char *before, const char *between, const char *after)
 {
     size_t count;
@@ -88,9 +88,10 @@ static bool has_data(const shape *s)
     return s->spec->flags & GOTRACE_SPEC_DATA;
 }
 
-/* ---- by meaning ------------------------------------------------------------------------------ */
+/* ---- level meaning --------------------------------------------------------------------------- */
 
-/* Whether an event by meaning can have that name, and is not made by the writer. */
+/* Whether scripts of level meaning may contain the event: the writer does not write it by itself.
+ */
 static bool is_given(const gotrace_event_spec *spec)
 {
     return strcmp(spec->name, "Sync") != 0 &&
@@ -99,7 +100,8 @@ static bool is_given(const gotrace_event_spec *spec)
             strcmp(spec->name, "ExperimentalBatch") == 0);
 }
 
-/* What it can say by its arguments; *stack is the one for where it happened, or NULL. */
+/* Get the arguments of the event in scripts; *stack is the argument for the event's stack, or NULL.
+ */
 static size_t args_given(const shape *s, int version, const gotrace_arg_spec **args,
                          const gotrace_arg_spec **stack)
 {
@@ -113,7 +115,7 @@ static size_t args_given(const shape *s, int version, const gotrace_arg_spec **a
     return n;
 }
 
-/* Whether the i-th of those may be left out. */
+/* Whether the i-th argument is optional. */
 static bool is_optional(const shape *s, const gotrace_arg_spec *const *args, size_t i)
 {
     bool sample = strcmp(s->spec->name, "CPUSample") == 0;
@@ -128,7 +130,7 @@ static bool is_optional(const shape *s, const gotrace_arg_spec *const *args, siz
     }
 }
 
-/* What the value of an argument is called in both languages. */
+/* The name of the argument's type in both languages. */
 static const char *type_of(const gotrace_arg_spec *arg)
 {
     switch ((gotrace_arg_kind)arg->kind) {
@@ -142,7 +144,7 @@ static const char *type_of(const gotrace_arg_spec *arg)
     }
 }
 
-/* Whether p, m or g is where the event happened, and no argument of it. */
+/* Whether p, m or g is the event's context, and not an argument. */
 static bool is_place(const gotrace_arg_spec *const *args, size_t count, char name)
 {
     for (size_t i = 0; i < count; i++)
@@ -173,11 +175,12 @@ static void print_given(size_t n, const char *before, const char *between)
 static const char cddl_head[] =
     "; Event scripts of gotrace in CBOR, in CDDL (RFC 8610): see gotrace-script(5).\n"
     ";\n"
-    "; A script is one item, `document`; or several, a `header` and of its version any number of\n"
-    "; `record-1.N`, or by meaning `meaning-1.N`. In a document \"records\" or \"events\" stand "
-    "last.\n"
-    "; Tags may stand before any item and mean nothing. Made from the event tables by\n"
-    "; tests/examples/schemas.c.\n"
+    "; A script is one item, `document`; or a sequence of a `header` and any number of items of "
+    "its\n"
+    "; version: `record-1.N`, or with level meaning `meaning-1.N`. The member \"records\" or "
+    "\"events\"\n"
+    "; of a document is the last one. Tags before any item are ignored. Generated from the event\n"
+    "; tables by tests/examples/schemas.c.\n"
     "\n";
 
 static const char cddl_values[] =
@@ -205,7 +208,7 @@ static const char cddl_values[] =
     "Sync-meant =\n"
     "  {event: \"Sync\", when, ? clock_t: time, ? clock_ticks: number, wall}\n";
 
-/* The arguments of an event, in an array or in a map. */
+/* Print the arguments of an event, in an array or in a map. */
 static void cddl_args(const shape *s, int version, bool in_map)
 {
     for (size_t i = 0; i < s->arg_count; i++)
@@ -292,7 +295,7 @@ static const char json_head[] =
     "\"required\": [\"trace\"],\n"
     "\"additionalProperties\": false,\n";
 
-/* What a header has, between what a document alone has. */
+/* Members of the head of a document or a sequence. */
 static const char json_clock[] =
     "\"trace\": {\"$ref\": \"#/$defs/version\"}, \"level\": {\"enum\": [\"raw\", \"meaning\"]},\n"
     "  \"frequency\": {\"$ref\": \"#/$defs/number\"}, \"start\": {\"$ref\": \"#/$defs/number\"}, "
@@ -331,11 +334,11 @@ static const char json_values[] =
     "\"waiting\"]}, {\"$ref\": \"#/$defs/number\"}]},\n"
     "\"when\": {\"oneOf\": [{\"required\": [\"t\"]}, {\"required\": [\"ticks\"]}]},\n";
 
-/* What each event by meaning can say, behind its name. */
+/* Members of each event of level meaning, after its name. */
 static const char json_when[] = "\"raw\": {\"const\": false}, \"t\": {\"$ref\": \"#/$defs/time\"}, "
                                 "\"ticks\": {\"$ref\": \"#/$defs/number\"}";
 
-/* An array of so many numbers. */
+/* Print the type of an array of `width` numbers. */
 static void json_row(size_t width)
 {
     printf("\"row-%zu\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/number\"}, "
@@ -367,7 +370,7 @@ static void json_event(const shape *s, int version)
     printf("}");
 }
 
-/* A member whose value is described under that name. */
+/* Print a member and the name of its type. */
 static void json_member(const char *name, const char *type)
 {
     printf(", \"%s\": {\"$ref\": \"#/$defs/%s\"}", name, type);
@@ -422,7 +425,7 @@ static void json_sync(void)
     printf("}}");
 }
 
-/* What a line of a version is: a record, or by meaning an event. */
+/* Print the type of a line in a version: a record, or an event of level meaning. */
 static void json_lines(size_t n, int version)
 {
     printf("\"go1.%d\": {\"anyOf\": [", version);

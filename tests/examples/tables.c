@@ -1,6 +1,5 @@
 /*
- * tables.c - the format and the rules, which the library has as data, in the language of manual
- * pages (mdoc):
+ * tables.c - print the library's tables of events and rules in the language of manual pages (mdoc):
  *
  *   tables events       the event table of v1 in gotrace-format(5)
  *   tables events-v2    that of v2
@@ -15,7 +14,7 @@
 /* The first and the last version of each format. */
 enum { V1_FIRST = 5, V1_LAST = 21, V2_FIRST = GOTRACE_FIRST_V2, V2_LAST = 26 };
 
-/* The versions that have something, where those are not all of its format. */
+/* Print a range of versions, unless it is that of the format. */
 static void print_versions(int first, int since, int until)
 {
     if (since > first)
@@ -24,7 +23,7 @@ static void print_versions(int first, int since, int until)
         printf(" Po until 1.%d Pc", until);
 }
 
-/* What stands on the wire behind the differences of sequence numbers and times. */
+/* Print the arguments after the deltas of sequence number and time. */
 static void print_args(const gotrace_event_spec *spec, int first)
 {
     for (size_t i = 0; i < spec->arg_count; i++) {
@@ -54,7 +53,8 @@ static void print_events(int first, int last)
     }
 }
 
-/* Whether a script of level meaning has that argument in some version: synth finds the others. */
+/* Whether the argument occurs in scripts of level meaning in some version; synth sets the others.
+ */
 static bool is_in_scripts(const gotrace_event_spec *spec, const gotrace_arg_spec *arg)
 {
     size_t version_count;
@@ -73,7 +73,7 @@ static bool is_in_scripts(const gotrace_event_spec *spec, const gotrace_arg_spec
     return arg->kind == GOTRACE_ARG_STACK;
 }
 
-/* How a value is written. */
+/* The notation of a value. */
 static const char *value_of(const gotrace_arg_spec *arg)
 {
     switch ((gotrace_arg_kind)arg->kind) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""facts.py FOLDER NAME...: what exports say, as text that can be compared and read.
+"""facts.py FOLDER NAME...: extract the contents of exports as text that can be compared and read.
 
 For each NAME reads FOLDER/NAME.pftrace, NAME.proc.json, NAME.goroutine.json, NAME.thread.json and
-NAME.jsonl, those that exist, and writes FOLDER/NAME.facts, and NAME.wrong with what contradicts itself; of an unsound
-trace, NAME.unsound, that is not asked. Facts do not depend on how a file
+NAME.jsonl, those that exist, and writes FOLDER/NAME.facts, and contradictions to NAME.wrong (not for
+an unsound trace, NAME.unsound). Facts do not depend on how a file
 is encoded: not on ids, the order of packets or the order of JSON members. Long lists are shown
 by their count, their first entries and a digest of all. Status 1 if an export contradicts another.
 """
@@ -22,7 +22,7 @@ WIDTH = 400
 
 
 def digest(entries):
-    """Of a list, in the order given."""
+    """Shorten a list, in the given order."""
     text = "\n".join(str(entry) for entry in entries)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
@@ -43,7 +43,7 @@ class Report:
         self.lines.append("  " + printable(text))
 
     def many(self, what, entries, limit=LIMIT):
-        """A list: its count and a digest, and as many of it as can be read."""
+        """A list: its count and a digest, and its first entries."""
         if not entries:
             return
         shown = entries if len(entries) <= limit else entries[:SHOWN]
@@ -72,7 +72,7 @@ def sums(entries):
 
 
 def natural(path):
-    """Sort key by which P2 comes before P10."""
+    """Sort key that puts P2 before P10."""
     key = []
     for part in path:
         digits = "".join(c for c in part.split(" ")[0] if c.isdigit())
@@ -84,7 +84,7 @@ def natural(path):
 
 
 def perfetto_groups(trace):
-    """Tracks by the group they are in: {group: [(path, uuid)]}, in natural order."""
+    """Tracks by group: {group: [(path, uuid)]}, in natural order."""
     groups = defaultdict(list)
     for uuid in trace.tracks:
         path = trace.path(uuid)
@@ -261,7 +261,7 @@ def chrome(report, document, view):
     elif chrome.flows:
         flows = [(start[0], chrome.row(start[1]), end[0], chrome.row(end[1])) for start, end in chrome.flows]
         report.line(f"arrows: {len(flows)}, digest {digest(flows)}")
-    # Those between tasks are no causes of events.
+    # Arrows between tasks are not causes of events.
     return chrome.counters, [(start[0], end[0]) for start, end in chrome.flows if start[1][0] == 0]
 
 
@@ -277,7 +277,7 @@ SAID = "time type generation proc lane thread g subject from to reason cause ran
 
 
 def said(event):
-    """What an event says, but for ids and for the names that JSON members have."""
+    """The contents of an event, except ids and the names of JSON members."""
     return [event.get(member) for member in SAID] + sorted((event.get("args") or {}).values(), key=str)
 
 
@@ -327,7 +327,7 @@ def jsonl(report, lines):
     return metrics, [pair[:2] for pair in pairs]
 
 
-# ---- one against the other -----------------------------------------------------------------------
+# ---- consistency ---------------------------------------------------------------------------------
 
 
 def values(series):
@@ -335,7 +335,7 @@ def values(series):
 
 
 def compare_flows(report, what, causes, flows):
-    """Each cause is an arrow of a timeline, and each arrow a cause, by the times of both ends."""
+    """Each cause is an arrow of a timeline, and the reverse, by the times of both ends."""
     left, more = Counter(causes), Counter(flows)
     left, more = left - more, more - left
     for start, end in sorted(left)[:SHOWN]:
@@ -345,7 +345,7 @@ def compare_flows(report, what, causes, flows):
 
 
 def compare_counters(report, metrics, perfetto_counters, chrome_counters):
-    """What the timelines count against what the events say."""
+    """The counters of the timelines agree with the events."""
     for name, series in metrics.items():
         shown = perfetto_counters.get(name)
         if shown is not None and values(shown) != [float(v) if v >> 63 else v for v in values(series)]:
@@ -389,7 +389,7 @@ def facts(folder, name):
         document = read(f"{folder}/{name}.{view}.json")
         if document is not None:
             counters[view], flows[view] = chrome(report, json.loads(document), view)
-    # Of an unsound trace the events and the timelines may keep different parts.
+    # For an unsound trace, the events and the timelines may contain different parts.
     if text is not None and not os.path.exists(f"{folder}/{name}.unsound"):
         compare_counters(report, metrics, counters["perfetto"], counters["proc"])
         for what in ("perfetto", "proc"):

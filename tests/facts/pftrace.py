@@ -87,7 +87,7 @@ class Sequence:
             elif number == 6:
                 self.frames[iid] = (self.texts["functions"][one(entry, 2)], one(entry, 6, 0))
             elif number == 7:
-                # Outermost first on the wire.
+                # Outermost first in the file.
                 self.stacks[iid] = tuple(self.frames[frame] for frame in reversed(entry[2]))
 
 
@@ -99,7 +99,7 @@ class Slice:
 
 
 class Trace:
-    """What a file says, as a viewer would show it.
+    """The contents of a file, as a viewer would show them.
 
     tracks: uuid to {"name", "parent", "thread"}; slices and instants: uuid to lists; counters: uuid
     to [(time, value)]; flows: [(start, end)] of (time, uuid, name); samples: [(time, cpu, tid, stack)];
@@ -165,7 +165,7 @@ class Trace:
         }
 
     def path(self, uuid):
-        """The names of the track and those around it, without the process."""
+        """The names of the track and of its parents, without the process."""
         track = self.tracks[uuid]
         if track["process"]:
             return ()

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Golden facts of what is made of traces: the counters, slices, arrows and instants of the timelines
-# (Perfetto, Chrome) and the events with their causes (print --format jsonl). tests/facts/README.md
-# has more.
+# Golden facts of exports: the counters, slices, arrows and instants of timelines
+# (Perfetto, Chrome) and the events with their causes (print --format jsonl). See
+# tests/facts/README.md.
 #
-#   tests/facts/run.sh [NAME...]     UPDATE=1 writes what was found into the golden files
+#   tests/facts/run.sh [NAME...]     UPDATE=1 writes the actual facts into the golden files
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 facts=$PWD/tests/facts
@@ -22,7 +22,7 @@ source_of() {
     script) gotrace synth -q -o "$work/$name.trace" "$facts/forged/$3.script" ;;
     generated) bash "$facts/forged/$3.sh" | gotrace synth -q -o "$work/$name.trace" ;;
     forced)
-        # It says what is wrong with the script.
+        # It prints the error in the script.
         gotrace synth -q --force -o "$work/$name.trace" "$facts/forged/$3.script" 2>/dev/null
         : >"$work/$name.unsound"
         ;;
@@ -36,8 +36,8 @@ source_of() {
     esac
 }
 
-# exports_of NAME [OPTION...]: everything that facts.py reads of a case. A part of its time is only
-# shown by timelines.
+# exports_of NAME [OPTION...]: write all inputs of facts.py for a case. Only timelines support a
+# time range.
 exports_of() {
     local trace=$work/$1.trace name=$work/$1 view
     shift
@@ -62,7 +62,7 @@ prepare() {
 export -f source_of exports_of prepare
 export facts traces work
 
-# judge NAME: whether the facts are those of the golden file.
+# judge NAME: compare the facts with the golden file.
 judge() {
     local golden=$facts/expected/$1.facts
     [ -e "$work/$1.facts" ] || : >"$work/$1.facts"

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# System calls that fail where results get their names: the n-th rename, link, unlink, mkdir, fsync, fchmod or ftruncate
+# Failing system calls: the n-th rename, link, unlink, mkdir, fsync, fchmod or ftruncate
 # of a run (refuse.c). Part of tests/faults/run.sh.
 
-# as_before: what is in out is what was there before the run, and nothing else.
+# as_before: out contains exactly what it contained before the run.
 as_before() { diff -r before out >/dev/null; }
 
-# Each result in out is complete, be it the new one or the one that was there before.
+# Each result in out is complete: either the new one or the previous one.
 each_is_whole() {
     local file
     while read -r file; do
@@ -13,17 +13,17 @@ each_is_whole() {
     done < <(find out -type f ! -name '.*.gotrace-*' -printf '%P\n')
 }
 
-# The name of the result that the refused call was about; nothing if the call has no path.
+# The name of the result that the failed call was for; empty if the call has no path.
 refused_name() { sed -n 's/^[a-z]* \(.*\) refused$/\1/p' calls | sed -E 's|.*/||; s|^\.(.*)\.gotrace-.{6}$|\1|; s|^-$||'; }
 
-# judge_call HOW CALL STATUS USUAL: is that how a refused call may end? HOW: together, where results appear all or none;
-# singly, where each appears when it is complete.
+# judge_call HOW CALL STATUS USUAL: whether this is a correct end after a failed call. HOW: together, if results appear all
+# or none; singly, if each appears when it is complete.
 judge_call() {
     local how=$1 call=$2 status=$3 usual=$4 name left
     left=$(find out tmp -name '.*.gotrace-*' -o -path 'tmp/*')
     each_is_whole
     if [ "$call" = unlink ]; then
-        # What cannot be removed is left, and nothing else.
+        # A file that cannot be removed is left, and no other.
         [ "$status" -eq 3 ] || [ "$status" -eq "$usual" ] || echo "status $status"
         [ -z "$left" ] || grep -q "/${left##*/} refused\$" calls || echo "$left is left"
         return
@@ -37,7 +37,7 @@ judge_call() {
     [ "$how" = singly ] || as_before || echo "some results and not others: $(diff -rq before out | head -n 1)"
 }
 
-# run_refusing CALL AT NAMELESS WORD...: the command, with that call refused; its status.
+# run_refusing CALL AT NAMELESS WORD...: run the command with that call failing; returns its status.
 run_refusing() {
     local settings=(REFUSE_CALL="$1" REFUSE_CALL_AT="$2" REFUSE_LOG="$work/calls" LD_PRELOAD="$refuse")
     [ -z "$3" ] || settings+=(REFUSE_TMPFILE=1)
@@ -48,7 +48,7 @@ run_refusing() {
     env "${settings[@]}" "$gotrace" "$@" >/dev/null 2>log
 }
 
-# sweep_call HOW NAMELESS COMMAND...: each of the calls that the command makes, refused one at a time.
+# sweep_call HOW NAMELESS COMMAND...: let each of the calls of the command fail, one at a time.
 sweep_call() {
     local how=$1 nameless=$2 call count at status usual why made
     shift 2
@@ -70,8 +70,8 @@ sweep_call() {
     done <<<"$made"
 }
 
-# sweep_calls HOW COMMAND...: where there were no results before and where they are replaced, with and without files that have no
-# name.
+# sweep_calls HOW COMMAND...: without previous results and with replaced ones, with and without unnamed
+# files.
 sweep_calls() {
     local how=$1 file nameless failures=$failed sum=$tried
     shift
@@ -90,7 +90,7 @@ sweep_calls() {
     rm -rf whole before calls
     renew
     [ "$failed" -eq "$failures" ] || return
-    # Each result gets its name by some call.
+    # Each result gets its name by one of these calls.
     [ "$tried" -gt "$sum" ] || { fail "gotrace $*: no call was refused"; return; }
     passed=$((passed + 1))
 }

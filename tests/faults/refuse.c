@@ -1,22 +1,19 @@
 /*
- * refuse.c - memory that is refused: loaded before a program (LD_PRELOAD), it has one allocation
- * fail, and, if asked, all that follow.
+ * refuse.c - a library for LD_PRELOAD that makes allocations or system calls fail.
  *
- *   REFUSE_AT=N     the N-th call of malloc, calloc or realloc fails, counted from 1
- *   REFUSE_ALL=1    and every one after it
- *   REFUSE_COUNT=1  say on standard error, at the end, how many there were, and how many blocks
- *                   are not freed
- *   REFUSE_PLACES=F write to file F, for each place in the program that allocates, a line: what
- *                   identifies it, and the number of its first call. A place is an allocation and
+ *   REFUSE_AT=N     call number N of malloc, calloc or realloc fails, counted from 1
+ *   REFUSE_ALL=1    all later ones fail too
+ *   REFUSE_COUNT=1  at the end, print the number of calls and of blocks that were not freed on
+ *                   standard error
+ *   REFUSE_PLACES=F write to file F, for each place in the program that allocates, a line: its
+ *                   identifier, and the number of its first call. A place is an allocation and
  *                   its callers, CALLERS deep.
  *
- * With REFUSE_TMPFILE=1 it instead acts as a file system without files that have no name
- * (O_TMPFILE).
+ * With REFUSE_TMPFILE=1 it instead behaves like a file system without O_TMPFILE.
  *
- * With REFUSE_CALL=NAME it has a system call fail that changes a folder or settles a file, with
- * "Input/output error": the REFUSE_CALL_AT-th call of that name. Names: rename, linkat, unlink,
- * mkdir, rmdir, fsync, fchmod, ftruncate. REFUSE_LOG names a file to which a line is added for each
- * call of that name: the call, its path, and "refused" if it was.
+ * With REFUSE_CALL=NAME, call number REFUSE_CALL_AT of that system call fails with "Input/output
+ * error". Names: rename, linkat, unlink, mkdir, rmdir, fsync, fchmod, ftruncate. REFUSE_LOG names a
+ * file to which a line is appended for each call: the call, its path, and "refused" if it failed.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,7 +30,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The C library's own, beside the names that are taken here. */
+/* the C library's functions under other names */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
@@ -41,14 +38,14 @@ void __libc_free(void *block);
 void __libc_freeres(void);
 
 static atomic_ulong calls;
-static atomic_long blocks; /* that are not freed */
+static atomic_long blocks; /* not freed */
 static unsigned long refuse_at;
 static int refuse_all;
 static int places_fd = -1;
 
 enum { CALLERS = 3, MOST_FRAMES = CALLERS + 6, MOST_PLACES = 1 << 14 };
-static atomic_ulong places[MOST_PLACES]; /* by their identity; 0: free */
-static _Thread_local int within;         /* backtrace allocates itself */
+static atomic_ulong places[MOST_PLACES]; /* identities of places; 0: free */
+static _Thread_local int within;         /* backtrace itself allocates */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -64,7 +61,7 @@ __attribute__((constructor)) static void begin(void)
         within = 0;
         places_fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     }
-    /* What was allocated before main is the loader's. */
+    /* allocations before main are those of the loader */
     atomic_store(&calls, 0);
 }
 
@@ -73,14 +70,14 @@ __attribute__((destructor)) static void end(void)
     char line[64];
     if (!getenv("REFUSE_COUNT"))
         return;
-    /* What the C library keeps for itself: time zones, stacks of threads. */
+    /* free memory that the C library keeps: time zones, stacks of threads */
     __libc_freeres();
     int size = snprintf(line, sizeof line, "%lu %ld\n", atomic_load(&calls), atomic_load(&blocks));
     if (write(STDERR_FILENO, line, (size_t)size) != size)
         _exit(1);
 }
 
-/* The same in each run, wherever the program and its libraries are loaded. */
+/* Identify the place; the same in each run, wherever program and libraries are loaded. */
 static unsigned long identity(void)
 {
     void *frames[MOST_FRAMES];
@@ -189,7 +186,7 @@ static void log_call(const char *name, const char *path, bool refused_now)
     close(fd);
 }
 
-/* Whether a call of that name, which is made now, has to fail; if so, errno says why. */
+/* Whether this call must fail; if so, errno is set. */
 static bool refuses(const char *name, const char *path)
 {
     const char *wanted = getenv("REFUSE_CALL"), *at = getenv("REFUSE_CALL_AT");

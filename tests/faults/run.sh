@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What every verb does when memory is refused, at each place that allocates, when a write fails, at each
-# block, and when results cannot get their names (calls.bash). It has to end with a status of ours, to say
-# why, to free what it allocated, and to leave no output but a whole one and no temporary file.
+# Runs every verb with failing allocations, at each place that allocates, with failing writes, at each
+# block, and with failing calls that name results (calls.bash). It must end with a documented status and a
+# message, free its memory, and leave only complete output and no temporary file.
 #
-#   tests/faults/run.sh [PATTERN]     only commands in which it occurs (calls: only those of calls.bash)
+#   tests/faults/run.sh [PATTERN]     only commands that contain it (calls: only those of calls.bash)
 #   FAULTS=100000 tests/faults/run.sh   each allocation and each block, not only some of them
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,7 +16,7 @@ export LC_ALL=C.UTF-8
 unset NO_COLOR
 
 passed=0 failed=0 skipped=0
-tried=0 # places, of all commands
+tried=0 # number of places, of all commands
 wanted=${1:-}
 work=$(mktemp -d) || exit 1
 trap 'cd /; [ ! -d "$work/small" ] || umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
@@ -36,31 +36,31 @@ fail() {
     [ -z "${STOP:-}" ] || end_tests
 }
 
-# What is made is in out: a digest of it all.
+# A digest of all files in out.
 made() { find out -type f | sort | xargs -r cat | cksum; }
 empty=$(made)
 renew() { rm -rf out && mkdir out; }
 
-# judge STATUS WHOLE USUAL: is that how a fault may end? WHOLE is the digest without one, USUAL the
-# status.
+# judge STATUS WHOLE USUAL: whether this is a correct end after a fault. WHOLE is the digest without a fault, USUAL
+# the status.
 judge() {
     [ "$1" -eq 3 ] || [ "$1" -eq "$3" ] || { echo "status $1"; return; }
     [ "$1" -ne 3 ] || grep -qE ': error: ' log || { echo 'status 3, and not why'; return; }
     [ "$1" -ne 3 ] || [ -z "$(ls -A out)" ] || { echo "status 3, and left $(find out -type f -printf '%f ' -quit)"; return; }
-    # Where a damaged trace cannot be recovered, that is said, and what stands before the damage is read.
+    # If a damaged trace cannot be recovered, that is reported, and the part before the damage is read.
     [ "$(made)" = "$2" ] || [ "$(made)" = "$empty" ] || grep -q 'note: not recovered: ' log || echo "status $1, and a part of the output"
     [ -z "$(ls -A tmp)" ] || echo "left in TMPDIR: $(ls -A tmp)"
 }
 
 # ---- memory ------------------------------------------------------------------------------------
 
-# Each place in the program that allocates, once in all commands: at its first call. With FAULTS so many allocations of
-# each command instead, spread over all. What is short is tried as a whole.
+# Each place in the program that allocates fails once in all commands: at its first call. With FAULTS that number of
+# allocations of each command instead, evenly distributed; short commands are tried completely.
 places=${FAULTS:-5}
 readonly short=200
 : >known
 
-# calls_to_refuse COUNT COMMAND...: the numbers of these calls; new places are added to those that are known.
+# calls_to_refuse COUNT COMMAND...: print the numbers of these calls; new places are added to the known ones.
 calls_to_refuse() {
     local count=$1
     shift
@@ -77,7 +77,7 @@ calls_to_refuse() {
     fi
 }
 
-# How many blocks the program did not free, as refuse.so counts them: in the last line of the log.
+# The number of blocks that the program did not free, counted by refuse.so: in the last line of the log.
 left() { sed -n '$s/^[0-9]* //p' log; }
 
 sweep_memory() {
@@ -102,14 +102,14 @@ sweep_memory() {
             renew
         done
     done
-    # It does fail, somewhere.
+    # At least one write must fail.
     [ -n "$first" ] || { fail "gotrace $*: no allocation was missed"; return; }
     passed=$((passed + 1))
 }
 
 # ---- writes ------------------------------------------------------------------------------------
 
-# Files can be no larger than that many bytes: the write fails behind them.
+# The maximum file size in bytes: a write beyond it fails.
 sweep_size() {
     local whole usual size largest at status why
     "$gotrace" "$@" >/dev/null 2>log
@@ -132,7 +132,7 @@ sweep_size() {
     passed=$((passed + 1))
 }
 
-# A file system that is full after so many pages. The temporary files are there too.
+# A file system with that number of pages. It also contains the temporary files.
 sweep_disk() {
     local whole usual pages status why
     "$gotrace" "$@" >/dev/null 2>log
@@ -155,12 +155,12 @@ sweep_disk() {
     passed=$((passed + 1))
 }
 
-# ---- what is run -------------------------------------------------------------------------------
+# ---- commands ----------------------------------------------------------------------------------
 
 cp "$traces/go1.19-chan.trace" v1.trace
 cp "$traces/go1.26-gens.trace" v2.trace
 cp "$traces/go1.26-user.trace" user.trace
-# Strings with escapes, which take memory of their own.
+# Strings with escapes, which are allocated separately.
 {
     echo '{"trace":"go 1.19","records":[{"event":"Batch","p":0,"ticks":1}'
     for size in 14 30; do
@@ -242,7 +242,7 @@ else
     skipped=$((skipped + 1))
 fi
 
-# What a verb keeps in memory depends on what is in the trace.
+# The memory of a verb depends on the contents of the trace.
 check_blocks() {
     LD_PRELOAD=$refuse REFUSE_COUNT=1 "$gotrace" "$@" >/dev/null 2>log
     renew

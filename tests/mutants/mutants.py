@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts seeded one-line faults into a copy of the tree, one at a time, and reports which `make check` does not notice."""
+"""Makes seeded one-line faults in a copy of the tree, one at a time, and reports those that `make check` does not detect."""
 import argparse
 import collections
 import json

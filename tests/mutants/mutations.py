@@ -1,4 +1,4 @@
-"""One-line faults of C sources: which there are, and which of them a seed chooses."""
+"""One-line faults of C sources, and their selection by a seed."""
 import os
 import random
 import re
@@ -34,13 +34,13 @@ ASSERTION = re.compile(r"\b(assert|_Static_assert|static_assert)\s*\(")
 
 
 def blank_text(source):
-    """The source with comments, strings and character constants blanked, so that columns stay the same."""
+    """The source with comments, strings and character constants replaced by spaces, so that columns are unchanged."""
     pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
     return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
 
 
 def changes_of(code, line, may_drop):
-    """Every fault for one line: (what it is, the new line). CODE is LINE with text blanked."""
+    """Every fault for one line: (description, new line). CODE is LINE without text."""
     found = []
     for pattern, old, new in SWAPS:
         for m in re.finditer(pattern, code):
@@ -59,14 +59,14 @@ def changes_of(code, line, may_drop):
 
 
 def mutants_of(path):
-    """All faults of a file, by line number from 0: {number: (line, [(what, new line)])}."""
+    """All faults of a file, by line number from 0: {number: (line, [(description, new line)])}."""
     with open(path) as file:
         source = file.read()
     lines, codes = source.split("\n"), blank_text(source).split("\n")
     result, may_drop, directive, depth = {}, True, False, 0
     for number, (line, code) in enumerate(zip(lines, codes)):
         directive = code.startswith("#") or (directive and lines[number - 1].endswith("\\"))
-        # An assertion lasts until its parentheses are closed.
+        # An assertion ends where its parentheses are closed.
         if depth > 0 or ASSERTION.search(code):
             depth += code.count("(") - code.count(")")
         elif not directive and code.startswith(" "):  # within a function or a table
@@ -80,13 +80,13 @@ def mutants_of(path):
 
 
 def sources(tops):
-    """All C sources below these folders."""
+    """All C sources in these folders."""
     return sorted(os.path.join(folder, name) for top in tops for folder, _, names in os.walk(top)
                   for name in names if name.endswith(".c"))
 
 
 def choose(files, seed):
-    """Mutants in the order of a seed, at most one of each line, as dictionaries."""
+    """Mutants in the order of a seed, at most one for each line, as dictionaries."""
     rng = random.Random(seed)
     places = [(path, number, before, changes) for path in files
               for number, (before, changes) in sorted(mutants_of(path).items())]
@@ -97,7 +97,7 @@ def choose(files, seed):
 
 
 def place_again(mutant, files):
-    """The same mutant where its line is now: lines and files may have moved. None if it is not there, or twice."""
+    """The same mutant at its present line: lines and files may have moved. None if it is not there, or twice."""
     found = []
     for path in files:
         with open(path) as file:
@@ -112,7 +112,7 @@ def place_again(mutant, files):
 
 
 def with_change(source, mutant):
-    """The source with the mutant in it; its indentation stays."""
+    """The source with the mutant; its indentation is unchanged."""
     lines = source.split("\n")
     old = lines[mutant["line"] - 1]
     assert old.strip() == mutant["before"], mutant

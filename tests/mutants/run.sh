@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures how many faults the tests notice: puts one-line faults (mutants) into a copy of the tree, one at
-# a time, builds it, and runs the tests of `make check` until one fails. README.md in this folder has the
-# details. Not part of `make check` or CI.
+# Mutation tests: makes one-line faults (mutants) in a copy of the tree, one at
+# a time, builds it, and runs the tests of `make check` until one fails. See README.md in this
+# folder. Not part of `make check` or CI.
 #
 #   tests/mutants/run.sh [--seed N] [--count N] [--resume] [--again RESULTS] [--parts PART,...]
 #                        [--no-coverage] [--work DIR] [--list] [FILE...]

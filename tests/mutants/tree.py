@@ -1,4 +1,4 @@
-"""A copy of the tree, its tests one by one, and what they do with one mutant."""
+"""A copy of the tree, its tests one by one, and their results for one mutant."""
 import filecmp
 import hashlib
 import json
@@ -14,11 +14,11 @@ import time
 FILE_BYTES = 16 << 30
 ADDRESS_BYTES = 16 << 30
 BUILD_SECONDS = 1200
-# A test may take ten times as long as without a fault, and a minute: other work on the machine slows it down.
+# The time limit of a test is ten times its time without a fault, and a minute: the machine may be busy.
 SLOWER, GRACE_SECONDS = 10, 60
 AT_A_TIME = 2
 CCACHE = "ccache " if shutil.which("ccache") else ""
-# Debug information takes longer to write and to link than all the rest; lld links in a tenth of the time.
+# Debug information takes most of the time of compiling and linking; lld links in a tenth of the time.
 PLAIN = {"BUILD": "build", "CC": CCACHE + os.environ.get("CC", "gcc"), "CFLAGS": "-O2",
          "LDFLAGS": "-fuse-ld=lld" if shutil.which("ld.lld") else ""}
 # Clang's coverage: one file for each process, merged quickly.
@@ -48,7 +48,7 @@ def session_members(session):
 
 
 def end_session(process):
-    """Ends a process and all that it started, first so that tests can clean up."""
+    """End a process and all its children, first in a way that lets tests clean up."""
     for sign, seconds in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
         deadline = time.time() + seconds
         sent = set()
@@ -79,7 +79,7 @@ class Tree:
         self.environment = {**os.environ, **PLAIN, "STOP": "1", "TMPDIR": os.path.join(work, "tmp")}
 
     def copy(self, root, names):
-        """Brings the copy up to date; the digest of all files. What changes gets the present time, for make."""
+        """Update the copy; returns the digest of all files. Changed files get the present time, for make."""
         digest, present = hashlib.sha256(), set()
         for name in names:
             source, target = os.path.join(root, name), os.path.join(self.folder, name)
@@ -106,7 +106,7 @@ class Tree:
                                     env={**self.environment, **environment})
 
     def build(self, **environment):
-        """Whether it builds; what it prints is in build.log."""
+        """Whether it builds; the output is in build.log."""
         process = self.start(["make", "-s", "-j2", "tests"], os.path.join(self.work, "build.log"), **environment)
         try:
             return process.wait(BUILD_SECONDS) == 0
@@ -115,7 +115,7 @@ class Tree:
             return False
 
     def list_tests(self):
-        """Every test of `make check` that can be run alone: (part, names)."""
+        """Every test of `make check` that can be run by itself: (part, names)."""
         def stems(folder, pattern):
             return sorted(m.group(1) for m in map(re.compile(pattern).match, os.listdir(os.path.join(self.folder, folder))) if m)
         known = {
@@ -130,7 +130,7 @@ class Tree:
             self.tests += [f"{part} {name}" for name in known[part]] if part in known else [part]
 
     def run_tests(self, names, allowed, at_end=None, **environment):
-        """Runs tests, AT_A_TIME of them at once, until one fails: (its name, why) or None."""
+        """Run tests, AT_A_TIME of them at once, until one fails: (its name, reason) or None."""
         waiting, running, failure, number = list(names), [], None, 0
         while (waiting or running) and not failure:
             while waiting and len(running) < AT_A_TIME:
@@ -175,7 +175,7 @@ class Tree:
         os.makedirs(folder, exist_ok=True)
 
     def prepare(self, say, parts, coverage):
-        """Builds, and measures the unchanged tree: time of each test and the lines that it runs."""
+        """Build, and measure the unchanged tree: time of each test and the lines that it runs."""
         if not self.build():
             sys.exit(f"mutants: the tree does not build: see {self.work}/build.log")
         self.list_tests()
@@ -215,7 +215,7 @@ class Tree:
 
         def at_end(name, seconds, why):
             folder = os.path.join(self.work, "profiles", name.replace(" ", "."))
-            # What does not pass with coverage is not measured: it counts for every line.
+            # A test that fails with coverage counts for every line.
             if not why:
                 lines = self.lines_of_profiles(folder, name)
                 for path, (ran, known) in lines.items():
@@ -223,7 +223,7 @@ class Tree:
                     self.covered.setdefault(name, {})[path] = sorted(ran)
             shutil.rmtree(folder, ignore_errors=True)
         say("measuring which lines each test runs")
-        self.run_tests([t for t in self.tests if t != "house"], lambda name: 1800, at_end, **COVERED,
+        self.run_tests([t for t in self.tests if t != "tree"], lambda name: 1800, at_end, **COVERED,
                        LLVM_PROFILE_FILE=os.path.join(self.work, "profiles", "{}", "%m.profraw"))
         shutil.rmtree(os.path.join(self.folder, COVER), ignore_errors=True)
 
@@ -234,7 +234,7 @@ class Tree:
         if not raw or subprocess.run(["llvm-profdata-14", "merge", "-sparse", "-o", merged] + raw,
                                      capture_output=True).returncode != 0:
             return {}
-        # A unit test has the code in itself; every other one runs the program.
+        # A unit test contains the code; every other one runs the program.
         part, _, rest = name.partition(" ")
         binaries = [f"{COVER}/gotrace", "--object", f"{COVER}/libgotrace.so"]
         if part == "unit":
@@ -254,7 +254,7 @@ class Tree:
         return result
 
     def tests_for(self, mutant, kills):
-        """The tests that may notice a mutant, those first that are likely to and are quick."""
+        """The tests that may detect a mutant, likely and fast ones first."""
         path, line = mutant["path"], mutant["line"]
         known = line in self.measured.get(path, [])
         private = self.is_private(mutant)
@@ -272,13 +272,13 @@ class Tree:
         return sorted(filter(covers, self.tests), key=merit, reverse=True)
 
     def is_private(self, mutant):
-        """Whether only functions of its file can see the line: it is not in a table with external linkage."""
+        """Whether only functions of its file can use the line: it is not in a table with external linkage."""
         with open(os.path.join(self.folder, mutant["path"])) as file:
             heads = [line for line in file.read().split("\n")[:mutant["line"]] if re.match(r"\w", line)]
         return bool(heads) and (heads[-1].startswith("static") or not heads[-1].rstrip().endswith("= {"))
 
     def object_code(self, path):
-        """What the object of a source holds, without what debuggers read."""
+        """The contents of the object of a source, without debug information."""
         name = os.path.join(self.folder, "build/obj", os.path.splitext(path)[0] + ".o")
         if not os.path.exists(name):
             return b""
@@ -288,7 +288,7 @@ class Tree:
             return file.read()
 
     def try_out(self, mutant, change, kills):
-        """Adds what came of it: 'outcome', and 'by' and 'tests'."""
+        """Add the result: 'outcome', 'by' and 'tests'."""
         path = mutant["path"]
         full = os.path.join(self.folder, path)
         with open(full) as file:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Damage traces in every way that real ones are, repair them, and say what came of it.
+"""Damage traces in the ways in which real ones are damaged, repair them, and report the results.
 
     tests/repair/damage.py [-n PLACES] [-k KIND] [-s SEED] [-v] [--keep DIR] [FILE ...]
 
-Each kind of damage is done to each trace at PLACES places, chosen by the seed. `gotrace repair` has
-to write a trace that `gotrace validate` finds sound and Go's reader takes (where GOTRACE_PEERS says
-that there is one), with nearly all events of the batches that were not damaged. A row per kind
-tells how often that was so, and what share of these events was kept; below 95 % is a miss. From 1.22
-on it tells too what share of the generations that the damage left whole came out byte for byte.
+Each kind of damage is done to each trace at PLACES places, chosen by the seed. `gotrace repair` must
+write a trace that `gotrace validate` finds sound and Go's reader accepts (if GOTRACE_PEERS is
+set), with nearly all events of the batches that were not damaged. A row for each kind
+shows how often that was so, and the share of these events that was preserved; below 95 % is a miss.
+From 1.22 on also the share of undamaged generations that are identical.
 With --check a kind of damage to one trace is a test, and the last line adds them up.
 """
 import argparse, collections, json, os, random, re, subprocess, sys, tempfile
@@ -21,7 +21,7 @@ USUAL = ['gccgo-http', 'go1.19-gc', 'go1.21-user', 'go1.22-gens', 'go1.23-gens',
 FEWEST = 0.95
 
 
-# ---- the formats, as far as damage needs them ---------------------------------------------------
+# ---- the formats, as far as needed --------------------------------------------------------------
 
 def event_table(path):
     """code -> (flags, [(since, until, kind)]) of a table of lib/."""
@@ -161,7 +161,7 @@ def batches_of(b):
 
 
 def generations_of(b, batches):
-    """The bytes of each, as they stand in the file."""
+    """The bytes of each batch in the file."""
     spans = {}
     for x in batches:
         start, _ = spans.get(x.gen, (x.at, 0))
@@ -169,16 +169,16 @@ def generations_of(b, batches):
     return [b[start:end] for gen, (start, end) in spans.items() if gen]
 
 
-def events_told(batches):
-    """How many of which event, on which thread or proc."""
-    told = collections.Counter()
+def count_events(batches):
+    """The number of events by type and thread or proc."""
+    present = collections.Counter()
     for x in batches:
         for code, n in x.codes.items():
-            told[x.owner, code] += n
-    return told
+            present[x.owner, code] += n
+    return present
 
 
-# ---- damage: (bytes, indices of the batches that are damaged) -----------------------------------
+# ---- damage: (bytes, indices of the damaged batches) --------------------------------------------
 
 def touched(batches, start, end):
     return {i for i, x in enumerate(batches) if x.at < end and x.end > start}
@@ -247,7 +247,7 @@ def double(b, bs, rng):
 
 
 def swap(b, bs, rng):
-    """Two of the same thread or proc, where there are."""
+    """Two of the same thread or proc, if there are."""
     by = collections.defaultdict(list)
     for i in events_of(bs):
         by[bs[i].gen, bs[i].owner].append(i)
@@ -269,7 +269,7 @@ def tables(b, bs, rng):
 
 
 def clock(b, bs, rng):
-    """All batches of an owner from one on run behind or before."""
+    """All batches of an owner from one on are late or early."""
     i = rng.choice(events_of(bs))
     step = rng.choice([-1, 1]) * rng.choice([100, 10**4, 10**6, 10**8])
     c, last = b'', 0
@@ -279,7 +279,7 @@ def clock(b, bs, rng):
         time = max(x.time + step, 1)
         head = bytearray(b[x.at:x.body])
         p = x.body - x.at
-        if hasattr(x, 'marker'):  # v2: the time stands before the size
+        if hasattr(x, 'marker'):  # v2: the time precedes the size
             q = 1
             for _ in range(2):
                 _, q = varint(head, q)
@@ -316,7 +316,7 @@ KINDS = [truncate, flip, zeroes, zero_tail, foreign, noise, delete, header, lose
          tables, clock, twice, no_footer, both]
 
 
-# ---- what comes of it ---------------------------------------------------------------------------
+# ---- results ------------------------------------------------------------------------------------
 
 def run(*command):
     try:
@@ -349,7 +349,7 @@ def go_takes(path, version):
 
 def try_one(b, version, bs, kind, rng, tally, args, name, n):
     damaged, hurt = kind(b, bs, rng)
-    sound = events_told(x for i, x in enumerate(bs) if i not in hurt)
+    sound = count_events(x for i, x in enumerate(bs) if i not in hurt)
     wanted = sum(sound.values())
     bad, good = os.path.join(args.work, 'bad.trace'), os.path.join(args.work, 'good.trace')
     open(bad, 'wb').write(damaged)
@@ -358,7 +358,7 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
     r = run(GOTRACE, 'repair', '-o', good, '--json', bad)
     tally.runs += 1
     tally.wanted += wanted
-    every = events_told(bs)
+    every = count_events(bs)
     tally.all += sum(every.values())
     why = None
     if wanted == 0 and not os.path.exists(good):
@@ -376,9 +376,9 @@ def try_one(b, version, bs, kind, rng, tally, args, name, n):
         tally.whole += len(whole)
         tally.same += sum(g in repaired for g in whole)
         try:
-            told = events_told(batches_of(repaired)[1])
-            kept = sum((sound & told).values())
-            tally.kept_all += sum((every & told).values())
+            present = count_events(batches_of(repaired)[1])
+            kept = sum((sound & present).values())
+            tally.kept_all += sum((every & present).values())
         except (IndexError, ValueError, KeyError):
             kept = -1
         tally.added += totals['added']
@@ -415,7 +415,7 @@ def damage_file(path, kind, args):
 
 
 def check(files, kinds, args):
-    """A test a kind and file; the last line is as tests/run.sh wants it."""
+    """One test for each kind and file; the last line is in the form of tests/run.sh."""
     passed = failed = 0
     args.verbose = True
     for kind in kinds:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One flipped bit is one fault: how many errors does it give, and do events keep their times?
+"""One flipped bit is one fault: count the errors, and the events that keep their times.
 
     tests/repair/flips.py [-n FLIPS] [-b BITS] [-s SEED] [-j JOBS] [-v] [--check] [--keep DIR] [FILE ...]
 
@@ -7,15 +7,15 @@ Flips BITS bits (default 1) of a trace FILE (default: each of testdata/traces in
 bytes for each bit, so that every version is tried) at places that the seed chooses, FLIPS times
 (default 214), and reads the result with `gotrace validate` and `gotrace print`. Counts the errors, and the events of the undamaged trace
 that the damaged one still has: of the same type, goroutine and proc (v2: thread), within 1 % of the
-trace's duration of the same time, as a changed difference of time is the recorded one. -v prints a
+trace's duration of the same time, as a changed time delta is the recorded one. -v prints a
 line for each flip, --keep keeps the traces with too many errors or too few events.
 
-A flip in the header of a batch or in a table (strings, stacks, samples, clocks) has to leave 95 % of
+A flip in the header of a batch or in a table (strings, stacks, samples, clocks) must leave 95 % of
 the events, any other 99 %, and several flips at once 95 %. A batch of a small trace can be most of
 it: then the events of the damaged batches may be lost, but no others.
 
 With --check each of these is a test: 9 of 10 runs give at most 5 errors for each flip; all (of runs
-with several flips 19 of 20) leave as many events as they have to; no run gives more than 12 errors for
+with several flips 19 of 20) leave at least these shares of events; no run gives more than 12 errors for
 each flip.
 """
 import argparse, bisect, collections, concurrent.futures, json, os, random, subprocess, tempfile
@@ -37,8 +37,8 @@ def lines(*args):
 
 
 class Events:
-    """When a trace's events happen, by type, goroutine and proc or thread: at the latest time so far,
-    as an event that comes late in the order happens late for whoever follows it."""
+    """The times of a trace's events, by type, goroutine and proc or thread. The time is the latest so far,
+    because an event that is late in the order is late for a reader of the events."""
 
     def __init__(self, path):
         self.times, self.count, first, last = collections.defaultdict(list), 0, None, -1 << 63
@@ -57,7 +57,7 @@ class Events:
             times.sort()
 
     def kept(self, after):
-        """How many of these another trace has at their time."""
+        """The number of these events that another trace has at the same time."""
         near, found = max(1000, self.span // 100), 0
         for key, times in self.times.items():
             others, i = after.times.get(key, []), 0
@@ -89,7 +89,7 @@ class Sound:
         return b.tables if self.version >= 22 else any(x <= place < y for x, y in b.untimed)
 
     def events_within(self, places):
-        """Events of the batches in which these bytes are."""
+        """The number of events in the batches that contain these bytes."""
         found = {b.at: b for b in map(self.batch_at, places) if b}
         return sum(bisect.bisect_left(self.offsets, b.end) - bisect.bisect_left(self.offsets, b.at)
                    for b in found.values())

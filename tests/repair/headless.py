@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""How often is a file mistaken for a trace that lost its header, and such a trace recognised?
+"""How often is a file mistaken for a trace without a header, and how often is such a trace recognised?
 
     tests/repair/headless.py [-n FILES] [-k KIND] [-s SEED] [--most BYTES] [-v] [--keep DIR] [FILE ...]
 
-Makes FILES files of each kind below, from 100 bytes to --most, chosen by the seed, that are no
-traces: `gotrace validate` has to call each of them "not a trace", and `gotrace repair` has to write
-nothing. Then it takes the header off each trace FILE (default: all in testdata/traces), damages the
-rest, and counts how many of these both still take for a trace. A table has a row per kind; with --check a row is a test, and the last line adds them up.
+Makes FILES files of each kind below, from 100 bytes to --most, chosen by the seed, that are not
+traces: `gotrace validate` must call each of them "not a trace", and `gotrace repair` must write
+nothing. Then it removes the header of each trace FILE (default: all in testdata/traces), damages the
+rest, and counts how many of these both accept as a trace. A table has a row for each kind; with --check a row is a test, and the last line adds them up.
 
-The files that are no traces have no magic number that the program knows, except where the kind says
-so: what is measured is the criterion of cmd/repair/headless.c, not the table of lib/core/foreign.c.
+The files that are not traces have no magic number that the program recognises, except if the kind says
+so: this measures the criterion of cmd/repair/headless.c, not the table of lib/core/foreign.c.
 """
 import argparse, base64, bz2, gzip, json, lzma, math, os, random, struct, subprocess, sys, tempfile
 import zlib
@@ -20,15 +20,15 @@ TRACES = os.path.join(ROOT, 'testdata/traces')
 HEADER = 16
 
 
-# ---- files that are no traces ---------------------------------------------------------------------
+# ---- files that are not traces --------------------------------------------------------------------
 
 class Maker:
-    """What a file is made from: its size, random numbers, and the traces at hand."""
+    """Parameters of a file: its size, random numbers, and the available traces."""
     def __init__(self, rng, size, traces):
         self.rng, self.size, self.traces = rng, size, traces
 
     def trace(self):
-        """Bytes of traces without their headers, one after another, up to the size."""
+        """Bytes of traces without their headers, concatenated, up to the size."""
         b = b''
         while len(b) < self.size:
             b += self.rng.choice(self.traces)[HEADER:]
@@ -58,7 +58,7 @@ def noise(m):
 
 
 def compressed(pack, skip):
-    """A compressed file's bytes after its magic number: what they hold may be large."""
+    """A compressed file's bytes after its magic number: their content may be large."""
     def make(m):
         m.size *= 3
         return pack(m.compressible())[skip:]
@@ -74,7 +74,7 @@ def text(m):
 
 
 def capitals(m):
-    """Text rich in the letters that v1's records and batches begin with."""
+    """Text with many of the letters with which v1's records and batches begin."""
     return bytes(m.rng.choices(b'ABCDEFGHIJKLMNOP 0123456789', k=m.size))
 
 
@@ -102,13 +102,13 @@ def program(m):
 
 
 def repeated(m):
-    """A short pattern over and over."""
+    """A short pattern, repeated."""
     pattern = m.rng.randbytes(m.rng.randint(1, 40))
     return (pattern * (m.size // len(pattern) + 1))[:m.size]
 
 
 def repeated_record(m):
-    """The same of a piece of a trace, which may well be a batch."""
+    """A piece of a trace, possibly a batch, repeated."""
     b = m.trace()
     at = m.rng.choice([0, m.rng.randrange(len(b))])
     pattern = b[at:at + m.rng.randint(1, 60)]
@@ -143,7 +143,7 @@ def utf_16(m):
 
 
 def integers(m):
-    """Numbers of a table, that rise or come at random."""
+    """Numbers of a table, increasing or random."""
     form = m.rng.choice(['<I', '<Q', '>I', '>H'])
     step, n, out = m.rng.randint(1, 300), 0, []
     for _ in range(m.size // struct.calcsize(form) + 1):
@@ -153,7 +153,7 @@ def integers(m):
 
 
 def varints(m):
-    """Small numbers as protobuf, traces and gob write them."""
+    """Small numbers as encoded by protobuf, traces and gob."""
     b = bytearray()
     while len(b) < m.size:
         v = int(m.rng.expovariate(1 / 40.0)) if m.rng.random() < 0.9 else m.rng.getrandbits(40)
@@ -180,7 +180,7 @@ def sparse(m):
 
 
 def long_string(m):
-    """What looks like a batch with an event and a string, as long as there may be, of noise."""
+    """Noise that resembles a batch with an event and a string of the maximum length."""
     size = min(m.size, 900000)
     b = bytearray(b'\x41\x01\x05\x52\x01\x01\x25\x01')
     v = size
@@ -242,17 +242,17 @@ def header_zeroed(b, rng):
 
 
 def preceded(b, rng):
-    """A program printed something first, and the header is lost with it."""
+    """A program printed text first, which replaced the header."""
     return b'starting server on :8080\n' * rng.randint(1, 20) + b
 
 
-# What share is recognised at least. The traces are small: where the beginning of their only large
-# batch is lost, less than half of the bytes makes sense.
+# The least share that is recognised. The traces are small: if the beginning of their only large
+# batch is lost, less than half of the bytes is valid.
 TRUE = {whole: 1, end_lost: 0.95, start_lost: 0.65, zeroes: 0.9, flip: 0.95, overwritten: 0.85,
         header_zeroed: 1, preceded: 1}
 
 
-# ---- what comes of it -----------------------------------------------------------------------------
+# ---- results --------------------------------------------------------------------------------------
 
 def run(*command):
     r = subprocess.run([GOTRACE] + list(command), capture_output=True)
@@ -262,7 +262,7 @@ def run(*command):
 
 
 def validated(paths):
-    """path -> whether `validate` takes it for a trace."""
+    """path -> whether `validate` accepts it as a trace."""
     found = {}
     for i in range(0, len(paths), 200):
         for line in run('validate', '--json', *paths[i:i + 200]).stdout.splitlines():
@@ -273,7 +273,7 @@ def validated(paths):
 
 
 def repaired(path):
-    """Whether `repair` makes a trace of it."""
+    """Whether `repair` writes a trace."""
     good = path + '.good'
     run('repair', '-q', '-o', good, path)
     if not os.path.exists(good):
@@ -289,7 +289,7 @@ def keep(args, path, name):
 
 
 def mistaken(kind, traces, args):
-    """How many files of a kind were taken for traces."""
+    """The number of files of a kind accepted as traces."""
     rng = random.Random('%s %d' % (kind, args.s))
     paths = []
     for i in range(args.n):
@@ -309,7 +309,7 @@ def mistaken(kind, traces, args):
 
 
 def recognised(damage, files, traces, args):
-    """How many damaged traces without a header were taken for what they are."""
+    """The number of damaged traces without a header that are recognised."""
     rng = random.Random('%s %d' % (damage.__name__, args.s))
     paths = []
     for name, trace in zip(files, traces):

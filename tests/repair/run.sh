@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A part of what damage.py, headless.py and flips.py do, always the same: traces damaged and repaired,
-# files that are no traces, and traces with one flipped bit or ten, read as they are.
+# A fixed part of damage.py, headless.py and flips.py: damaged traces are repaired, files that are not
+# traces are rejected, and traces with one or ten flipped bits are read.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export GOTRACE="${BUILD:-build}/gotrace"
 
-# A sanitizer takes its time.
+# Sanitizers are slow.
 places=10 files=8 flips=214 tens=40
 nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20 tens=4
 

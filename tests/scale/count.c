@@ -1,9 +1,9 @@
 /*
- * count.c - what a command costs: count REPORT COMMAND ARGUMENT...
+ * count.c - measure a command: count REPORT COMMAND ARGUMENT...
  *
- * Writes to REPORT a line of how many instructions it took in user mode, in all its threads (or,
- * where the system counts none, nanoseconds of user time), which of the two, and the most memory in
- * KiB. Ends with the command's status.
+ * Writes to REPORT a line with the instructions executed in user mode by all threads (if the system
+ * does not count these, nanoseconds of user time), which of the two it is, and the peak memory in
+ * KiB. Exits with the command's status.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A counter that begins with the exec of a child, and includes its threads. */
+/* Open a counter that starts at the exec of a child, and includes its threads. */
 static int count_instructions(void)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: count REPORT COMMAND ARGUMENT...\n");
         return 125;
     }
-    /* The counter is the child's, and is handed over by being open in both. */
+    /* the child inherits the counter */
     int counter = count_instructions();
     pid_t child = fork();
     if (child == 0) {

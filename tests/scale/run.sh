@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Hostile traces of growing sizes: what each verb costs grows as they do, not as their square.
+# Hostile traces of growing sizes: the cost of each verb grows in proportion, not quadratically.
 #
-#   tests/scale/run.sh [TRAP...]          each at two sizes, of which the second is 16 times the first
+#   tests/scale/run.sh [TRAP...]          each at two sizes; the second is 16 times the first
 #   TABLE=1 tests/scale/run.sh [TRAP...]  prints a table of doubling sizes, up to SIZE (1000000),
-#                                         with more memory than is allowed by default
+#                                         with a higher memory limit than the default
 #
-# Cost is instructions. What grows with the logarithm too may cost 2.5 times as much at double the
-# size, and so 40 times as much at 16 times the size; a square is 256 times as much. Where the system
-# counts no instructions (a virtual machine may not), it is user time, which is coarse and depends on
-# who else is at work: then 80 times as much is allowed, and no run counts for less than 8 ms.
+# Cost is the number of instructions. With a logarithmic factor, double the size may cost 2.5 times as much, and
+# so 16 times the size 40 times as much; quadratic cost is 256 times as much. If the system does not
+# count instructions (as some virtual machines), cost is user time, which is coarse and depends on
+# other load: then 80 times as much is allowed, and each run counts as at least 8 ms.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$(realpath "${BUILD:-build}")
@@ -39,7 +39,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# What is done to a trap: what it was made for, or all; split only where there are few parts.
+# The verbs for a trap: the one that it is made for, or all; split only if there are few parts.
 verbs_of() {
     case $1 in
     v2-sample | v2-abandoned) echo 'validate -q'; return ;;
@@ -63,7 +63,7 @@ verbs_of() {
     esac
 }
 
-# cost VERB FILE: sets cost, what and kib; false where it does not end as it should.
+# cost VERB FILE: set cost, what and kib; false if it does not end correctly.
 cost() {
     local files=("$2")
     [ ! -e "$2-other" ] || files+=("$2-other")
@@ -80,7 +80,7 @@ make_trap() {
     case $1 in
     v2-tables | v2-ids | v2-cleared) python3 "$traps" "$1" "$2" other >"$1-$2-other" ;;
     esac
-    # What is to be a bomb is compressed.
+    # A decompression bomb is compressed.
     [ "$1" != zeros ] || { zstd -q --rm "$1-$2" -o packed && mv packed "$1-$2"; }
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Traces made to take time or memory that grows faster than they do.
+"""Traces made to use time or memory that grows faster than their size.
 
-    traps.py                 lists them
-    traps.py NAME N          writes one of size N to standard output
-    traps.py NAME N other    and what is merged with it
+    traps.py                 list them
+    traps.py NAME N          write one of size N to standard output
+    traps.py NAME N other    and the part that is merged with it
 """
 import sys
 
@@ -57,7 +57,7 @@ def v1_batches(n):
 
 
 def v1_waits(n):
-    """Each proc waits for the one after it in the file: a goroutine goes from the last to the first."""
+    """Each proc waits for the next one in the file: a goroutine moves from the last to the first."""
     for p in range(n, 0, -1):
         yield v1(BATCH, p, 1000 + 3 * p)
         if p == 1:
@@ -66,7 +66,7 @@ def v1_waits(n):
 
 
 def v1_crossed(n):
-    """Two procs, and n goroutines that go from one to the other and back, in the opposite order."""
+    """Two procs, and n goroutines that move from one to the other and back, in the opposite order."""
     a, b = bytearray(v1(BATCH, 0, 1000)), bytearray(v1(BATCH, 1, 1000 + 10 * n))
     for g in range(1, n + 1):
         a += v1(GO_CREATE, 1, g, 0, 0)
@@ -82,13 +82,13 @@ def v1_crossed(n):
 
 
 def v1_never(n):
-    """Each proc waits for what never comes."""
+    """Each proc waits for an event that does not exist."""
     for p in range(n):
         yield v1(BATCH, p, 1000) + v1(GO_START, 1, 1 + p, 1000000) + v1(GO_SCHED, 1, 0)
 
 
 def v1_claims(n):
-    """Records that claim to hold far more than the file does."""
+    """Records with sizes far larger than the file."""
     yield v1(BATCH, 0, 1000)
     for i in range(n):
         yield bytes([STACK | 3 << 6]) + number(12) + number(1 + i) + number(1 << 40) + bytes(12 - len(number(1 + i)) - 6)
@@ -117,25 +117,25 @@ def v1_timers(n):
 
 
 def v1_gomaxprocs(n):
-    """An event waits, so that procs are missing, and n events say how many there are."""
+    """An event waits, so that procs are missing, and n events set the number of procs."""
     yield v1(BATCH, 0, 1000) + v1(PROC_START, 1, 7) + v1(GOMAXPROCS, 1, 4096, 0) * n
     yield v1(BATCH, 1, 2000) + v1(GO_START, 1, 1, 1000000)
 
 
 def v1_stopped(n):
-    """n damaged batches of a clock that stands still."""
+    """n damaged batches with the same time."""
     for _ in range(n):
-        yield v1(BATCH, 1, 0) + v1(PROC_START, 0, 1) * 22 + NO_TYPE  # 66 bytes do not come about by chance
+        yield v1(BATCH, 1, 0) + v1(PROC_START, 0, 1) * 22 + NO_TYPE  # 66 bytes are not chance
 
 
 def v1_damaged(n):
-    """n damaged batches of a proc, and none has an event."""
+    """n damaged batches of a proc without events."""
     for i in range(n):
         yield v1(BATCH, 1, 1000 + i) + bytes([STRING]) + numbers([1 + i, 64]) + bytes(64) + NO_TYPE
 
 
 def v1_chance(n):
-    """n batches behind damage, at times that cannot be."""
+    """n batches after damage, at impossible times."""
     for p in range(3):
         yield v1(BATCH, p, 1 << 40) + v1(PROC_START, 1, 1)
     for p in range(n):
@@ -164,12 +164,12 @@ def batch(generation, thread, time, body):
 
 
 def batches(generation, thread, time, events):
-    """Events of one thread, in as few batches as may be."""
+    """Events of one thread, in as few batches as possible."""
     yield from tables(b"", generation, thread, time, events)
 
 
 def tables(first, generation, thread, time, events):
-    """The same where each batch begins with a byte."""
+    """The same for batches that begin with a type byte."""
     body = bytearray(first)
     for event in events:
         if len(body) + len(event) > 60000:
@@ -210,7 +210,7 @@ def v2_batches(n):
 
 
 def v2_waits(n):
-    """Each thread waits for the one after it in the file."""
+    """Each thread waits for the next one in the file."""
     yield v2_begin()
     for m in range(n, 0, -1):
         body = record(V2_PROC_STATUS, 0, m, 1)
@@ -220,7 +220,7 @@ def v2_waits(n):
 
 
 def v2_never(n):
-    """Each thread waits for what never comes."""
+    """Each thread waits for an event that does not exist."""
     yield v2_begin()
     for m in range(n):
         yield batch(1, m, 1000, record(V2_PROC_STATUS, 0, m, 1) + record(V2_GO_START, 1, 1 + m, 1000000))
@@ -234,14 +234,14 @@ def v2_generations(n):
 
 
 def v2_borders(n):
-    """As many generations, and none begins as the one before ends."""
+    """As many generations, and the states at their boundaries do not match."""
     for g in range(1, n + 1):
         yield v2_begin(g, 1000 * g)
         yield batch(g, 7, 1000 * g, record(V2_PROC_STATUS, 0, 0, 1 + g % 2))
 
 
 def v2_sample(n):
-    """n threads wait during n events, and a sample comes later than all."""
+    """n threads wait during n events, and a sample is later than all."""
     yield v2_begin()
     yield batch(1, 1, 1000, record(V2_PROC_STATUS, 0, 0, PROC_RUNNING) + record(V2_GO_STATUS, 0, 5, NOBODY, RUNNABLE))
     for m in range(n):
@@ -286,7 +286,7 @@ def v2_frames(n):
 
 
 def v2_names(n):
-    """Goroutines that block in functions with long names, more than are remembered, and n events after it."""
+    """Goroutines that block in functions with long names, more than are stored, and n events after it."""
     functions = range(1, 1 + n // 16)
     yield v2_begin()
     yield from batches(1, 1, 1000, [record(V2_PROC_STATUS, 1, 0, PROC_RUNNING)]
@@ -299,7 +299,7 @@ def v2_names(n):
 
 
 def v2_open(n):
-    """Tasks that never end, regions within them, and n events in their time."""
+    """Tasks that never end, regions in them, and n events during them."""
     yield v2_begin()
     yield from batches(1, 1, 1000, [record(V2_PROC_STATUS, 1, 0, PROC_RUNNING), record(V2_GO_STATUS, 0, 5, 1, RUNNING)]
                        + [record(V2_USER_TASK_BEGIN, 1, 1 + t, 0, 0, 0) + record(V2_USER_REGION_BEGIN, 1, 1 + t, 0, 0)
@@ -308,8 +308,8 @@ def v2_open(n):
 
 
 def v2_stacks(n):
-    """n / 4 stacks, chosen so that a hash that multiplies and folds words is the same for all; and many
-    frames of one PC."""
+    """n / 4 stacks, chosen to collide in a hash that multiplies and folds words; and many
+    frames with one PC."""
     count, bits = n // 4, 16
     top, fold = 1 << 63, 1 << 63 | 1 << 31
     yield v2_begin()
@@ -335,7 +335,7 @@ def v2_shrinking(n):
 
 
 def part_of_two(n, events):
-    """Has both parts of a trace, each with a thread and a proc of its own, which this generation begins with."""
+    """Both parts of a trace have a thread and a proc of their own, with which this generation begins."""
     yield v2_begin()
     yield batch(1, 1 + OTHER, 1000, record(V2_PROC_STATUS, 0, OTHER, PROC_RUNNING))
     yield from events(n)
@@ -352,7 +352,7 @@ def v2_tables(n):
 
 
 def v2_ids(n):
-    """Ids whose hashes had the same low bits while the hash had no seed."""
+    """Ids whose hashes had the same low bits when the hash had no seed."""
     mask, factors = (1 << 64) - 1, (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
     inverse = [pow(factor, -1, 1 << 64) for factor in factors]
 
@@ -380,7 +380,7 @@ def v2_samples(n):
 
 
 def v2_procs(n):
-    """n procs, and n events of one that comes later than all."""
+    """n procs, and n events of one that is later than all."""
     yield v2_begin()
     for p in range(n):
         yield batch(1, 10 + p, 1000 + p, record(V2_PROC_STATUS, 0, p, PROC_RUNNING))
@@ -389,14 +389,14 @@ def v2_procs(n):
 
 
 def v2_claims(n):
-    """Batches that claim to be far larger than the file, one behind the other."""
+    """Consecutive batches with sizes far larger than the file."""
     yield v2_begin()
     for i in range(n):
         yield record(V2_BATCH, 1, 7, 1000, 1 << 40)
 
 
 def zeros(n):
-    """The header, and nothing but zeros: what a bomb becomes."""
+    """The header, and only zeros: a decompressed bomb."""
     yield b"go 1.26 trace\0\0\0"
     for _ in range(0, 64 * n, 1 << 16):
         yield bytes(1 << 16)

@@ -5,16 +5,16 @@
 
 #include "forge.h"
 
-/* v2 wants an event's batch to have its size in front, and less than 64 KiB. */
+/* v2 batches have their size in the header, less than 64 KiB. */
 enum { BATCH_ENOUGH = 60000, START = 1000, THREAD = 7 };
 
-struct teller {
+struct builder {
     bool v2;
-    forge file;  /* v1: all of it; v2: what is finished */
-    forge batch; /* v2: the events of the one at hand */
+    forge file;  /* v1: the whole trace; v2: finished batches */
+    forge batch; /* v2: events of the current batch */
     uint64_t ticks, batch_ticks;
     uint64_t seq;
-    unsigned step; /* from event to event */
+    unsigned step; /* ticks between events */
 };
 
 #define TEXT(bytes, shown)                                                                         \
@@ -44,7 +44,7 @@ static void v2_record(forge *f, unsigned code, const uint64_t *values, size_t co
               sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* Finish a batch of v2, of that thread. */
-static void put_batch(teller *t, forge *batch, uint64_t thread, uint64_t ticks)
+static void put_batch(builder *t, forge *batch, uint64_t thread, uint64_t ticks)
 {
     if (batch->out.size == 0)
         return;
@@ -53,8 +53,8 @@ static void put_batch(teller *t, forge *batch, uint64_t thread, uint64_t ticks)
     batch->out.size = 0;
 }
 
-/* The time of the next event, as the difference that is written. */
-static uint64_t pass(teller *t)
+/* Advance the time; returns the delta for the next event. */
+static uint64_t pass(builder *t)
 {
     if (t->v2 && t->batch.out.size > BATCH_ENOUGH) {
         put_batch(t, &t->batch, THREAD, t->batch_ticks);
@@ -64,8 +64,8 @@ static uint64_t pass(teller *t)
     return t->step;
 }
 
-/* Both have these; only their arguments differ. */
-static void create(teller *t, uint64_t id, uint64_t start)
+/* events of both formats, with different arguments */
+static void create(builder *t, uint64_t id, uint64_t start)
 {
     if (t->v2)
         V2(&t->batch, GoCreate, pass(t), id, start, 0);
@@ -74,7 +74,7 @@ static void create(teller *t, uint64_t id, uint64_t start)
 }
 
 /* The goroutine stops, and runs again. */
-static void stop_and_go(teller *t)
+static void stop_and_go(builder *t)
 {
     if (t->v2) {
         V2(&t->batch, GoStop, pass(t), 0, 0);
@@ -86,7 +86,7 @@ static void stop_and_go(teller *t)
 }
 
 /* Another goroutine runs for a moment, and ends. */
-static void run_and_end(teller *t, uint64_t id)
+static void run_and_end(builder *t, uint64_t id)
 {
     if (t->v2) {
         V2(&t->batch, GoStop, pass(t), 0, 0);
@@ -101,7 +101,7 @@ static void run_and_end(teller *t, uint64_t id)
     }
 }
 
-static void region(teller *t, uint64_t task, uint64_t name, bool ends)
+static void region(builder *t, uint64_t task, uint64_t name, bool ends)
 {
     if (t->v2 && ends)
         V2(&t->batch, UserRegionEnd, pass(t), task, name, 0);
@@ -111,7 +111,7 @@ static void region(teller *t, uint64_t task, uint64_t name, bool ends)
         FORGE(&t->file, UserRegion, pass(t), task, ends, name, 0);
 }
 
-static void task_begin(teller *t, uint64_t id, uint64_t parent, uint64_t name)
+static void task_begin(builder *t, uint64_t id, uint64_t parent, uint64_t name)
 {
     if (t->v2)
         V2(&t->batch, UserTaskBegin, pass(t), id, parent, name, 0);
@@ -119,7 +119,7 @@ static void task_begin(teller *t, uint64_t id, uint64_t parent, uint64_t name)
         FORGE(&t->file, UserTaskCreate, pass(t), id, parent, name, 0);
 }
 
-static void task_end(teller *t, uint64_t id)
+static void task_end(builder *t, uint64_t id)
 {
     if (t->v2)
         V2(&t->batch, UserTaskEnd, pass(t), id, 0);
@@ -135,7 +135,7 @@ static const char *bytes_of(const absurd_text *text)
     return text->bytes ? text->bytes : longest;
 }
 
-static void logs(teller *t, uint64_t task, uint64_t key, size_t message)
+static void logs(builder *t, uint64_t task, uint64_t key, size_t message)
 {
     const absurd_text *text = &absurd_names[message];
 
@@ -148,7 +148,7 @@ static void logs(teller *t, uint64_t task, uint64_t key, size_t message)
     blob_write(&t->file.out, bytes_of(text), text->size);
 }
 
-static void metrics(teller *t, uint64_t value)
+static void metrics(builder *t, uint64_t value)
 {
     if (t->v2) {
         V2(&t->batch, HeapAlloc, pass(t), value);
@@ -161,23 +161,23 @@ static void metrics(teller *t, uint64_t value)
     }
 }
 
-/* ---- what is told -------------------------------------------------------------------------- */
+/* ---- contents of the traces ------------------------------------------------------------------ */
 
 enum { MANY = 20000, NESTED = 3000 };
 
-static void report_changes(teller *t)
+static void build_changes(builder *t)
 {
     for (unsigned i = 0; i < MANY; i++)
         stop_and_go(t);
 }
 
-static void report_goroutines(teller *t)
+static void report_goroutines(builder *t)
 {
     for (uint64_t id = 2; id < MANY; id++)
         create(t, id, 0);
 }
 
-static void report_ends(teller *t)
+static void report_ends(builder *t)
 {
     for (uint64_t id = 2; id < MANY / 4; id++) {
         create(t, id, 0);
@@ -185,16 +185,16 @@ static void report_ends(teller *t)
     }
 }
 
-/* Regions that never end, of goroutines that do and of one that does not. */
-static void report_regions(teller *t)
+/* Regions that never end, of goroutines that end and of one that does not. */
+static void build_regions(builder *t)
 {
     for (uint64_t i = 0; i < NESTED; i++)
         region(t, i % 3, 1 + i % ABSURD_NAMES, false);
     stop_and_go(t);
 }
 
-/* Ends of tasks, regions and logs of tasks that never began, and one task that does so twice. */
-static void report_tasks(teller *t)
+/* Ends of tasks, regions and logs of tasks that never began, and a task that begins twice. */
+static void build_tasks(builder *t)
 {
     for (uint64_t id = 100; id < 110; id++) {
         task_end(t, id);
@@ -209,7 +209,7 @@ static void report_tasks(teller *t)
     task_end(t, 200);
 }
 
-static void report_names(teller *t)
+static void report_names(builder *t)
 {
     for (uint64_t i = 0; i < ABSURD_NAMES; i++) {
         task_begin(t, 10 + i, 0, 1 + i);
@@ -223,7 +223,7 @@ static void report_names(teller *t)
     }
 }
 
-static void report_counters(teller *t)
+static void report_counters(builder *t)
 {
     static const uint64_t values[] = {0, UINT64_MAX, (uint64_t)1 << 63, INT64_MAX, 1};
 
@@ -231,8 +231,8 @@ static void report_counters(teller *t)
         metrics(t, values[i]);
 }
 
-/* Everything happens at once. */
-static void report_no_time(teller *t)
+/* All events have the same time. */
+static void build_no_time(builder *t)
 {
     t->step = 0;
     for (unsigned i = 0; i < 100; i++) {
@@ -246,9 +246,15 @@ static void report_no_time(teller *t)
 }
 
 const absurd absurds[] = {
-    {"changes", report_changes},   {"goroutines", report_goroutines}, {"ends", report_ends},
-    {"regions", report_regions},   {"tasks", report_tasks},           {"names", report_names},
-    {"counters", report_counters}, {"no time", report_no_time},       {NULL, NULL},
+    {"changes", build_changes},
+    {"goroutines", report_goroutines},
+    {"ends", report_ends},
+    {"regions", build_regions},
+    {"tasks", build_tasks},
+    {"names", report_names},
+    {"counters", report_counters},
+    {"no time", build_no_time},
+    {NULL, NULL},
 };
 
 const absurd *absurd_named(const char *name)
@@ -263,7 +269,7 @@ const absurd *absurd_named(const char *name)
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-static void begin(teller *t)
+static void begin(builder *t)
 {
     t->ticks = t->batch_ticks = START;
     t->step = 3;
@@ -280,8 +286,8 @@ static void begin(teller *t)
     V2(&t->batch, GoStatus, 0, 1, THREAD, 2);
 }
 
-/* Stacks of a frame each: a function of each name. */
-static void put_stacks(teller *t)
+/* A stack of one frame for each function name. */
+static void put_stacks(builder *t)
 {
     for (uint64_t i = 1; i <= ABSURD_NAMES; i++) {
         if (t->v2)
@@ -291,8 +297,8 @@ static void put_stacks(teller *t)
     }
 }
 
-/* The names, numbered from 1, and the stacks. */
-static void finish(teller *t)
+/* Strings, numbered from 1, and stacks. */
+static void finish(builder *t)
 {
     forge *strings = t->v2 ? &t->batch : &t->file;
 
@@ -306,7 +312,7 @@ static void finish(teller *t)
             V2(strings, String, i + 1, text->size);
             blob_write(&strings->out, bytes_of(text), text->size);
         } else if (text->size > 0) {
-            /* v1 has no empty ones: what refers to it shows nothing. */
+            /* v1 has no empty strings; references to this one show nothing */
             forge_string(strings, i + 1, bytes_of(text), text->size);
         }
     }
@@ -323,10 +329,10 @@ static void finish(teller *t)
 
 blob absurd_trace(const absurd *what, bool v2)
 {
-    teller t = {.v2 = v2, .file = forge_new(v2 ? 22 : 21), .batch = {.version = 22}};
+    builder t = {.v2 = v2, .file = forge_new(v2 ? 22 : 21), .batch = {.version = 22}};
 
     begin(&t);
-    what->report(&t);
+    what->build(&t);
     finish(&t);
     blob_free(&t.batch.out);
     return t.file.out;

@@ -1,6 +1,6 @@
 /*
- * absurd.h - traces of programs that do what no program should, in v1 and in v2. As files they are
- * sound, so that what an exporter makes of them is its own doing.
+ * absurd.h - traces of programs with absurd behaviour, in v1 and in v2. They are sound, so that any
+ * fault in an export is the exporter's.
  */
 #ifndef ABSURD_H
 #define ABSURD_H
@@ -9,29 +9,29 @@
 
 enum { ABSURD_NAMES = 6, ABSURD_LONG = 1024 };
 
-/* Names that nobody would give. */
+/* Unusual names. */
 typedef struct absurd_text {
     const char *bytes; /* NULL: ABSURD_LONG times "x" */
     size_t size;
-    const char *shown; /* of bytes that are not UTF-8: what is to be found in what is exported */
+    const char *shown; /* what an export contains for it, if the bytes are not UTF-8 */
 } absurd_text;
 
 extern const absurd_text absurd_names[ABSURD_NAMES];
 
-/* The trace being told, by goroutine 1, which runs on proc 0 of thread 7. */
-typedef struct teller teller;
+/* Builds a trace: goroutine 1 runs on proc 0 of thread 7. */
+typedef struct builder builder;
 
 typedef struct absurd {
     const char *name;
-    void (*report)(teller *t);
+    void (*build)(builder *t);
 } absurd;
 
 extern const absurd absurds[]; /* ends with an entry without name */
 
-/* A trace of v1 (1.21) or v2 (1.22), to be freed. */
+/* Build a trace of v1 (1.21) or v2 (1.22); the caller frees it. */
 blob absurd_trace(const absurd *what, bool v2);
 
-/* The one of that name. */
+/* Find an absurd trace by name. */
 const absurd *absurd_named(const char *name);
 
 #endif

@@ -66,7 +66,7 @@ void forge_finish(forge *f)
 
 /* ---- hostile traces ------------------------------------------------------------------------ */
 
-/* Ids that have nothing in common, and those whose low bits are all the same. */
+/* Scattered ids, and ids with equal low bits. */
 static uint64_t scattered(uint64_t n)
 {
     n = (n + 1) * 0x9e3779b97f4a7c15u;
@@ -78,8 +78,8 @@ static uint64_t high(uint64_t n)
     return (n + 1) << 32;
 }
 
-/* Ids that a hash by multiplying and shifting sends to the same place, if one knows its factor:
- * here the usual one, whose inverse this is. */
+/* Ids that collide in a hash that multiplies and shifts, if its factor is known; this is the
+ * inverse of the usual factor. */
 static uint64_t colliding(uint64_t n)
 {
     uint64_t mixed = (n << 32 | n) * 0xf1de83e19937733du;
@@ -91,7 +91,7 @@ static bool full(const forge *f, size_t size)
     return f->out.size + 16 >= size;
 }
 
-/* Proc 0 creates goroutine n. */
+/* Create goroutine `id` on proc 0. */
 static void create(forge *f, uint64_t id)
 {
     FORGE(f, GoCreate, 1, id, 0, 0);
@@ -152,7 +152,7 @@ static void goroutines_colliding(forge *f, size_t size)
     goroutines_of(f, size, colliding);
 }
 
-/* The shortest record that tells of a goroutine nobody knew. */
+/* The shortest record that introduces a goroutine. */
 static void goroutines_found(forge *f, size_t size)
 {
     FORGE(f, Batch, 0, 1);
@@ -224,7 +224,7 @@ static void strings_falling(forge *f, size_t size)
     FORGE(f, Batch, 0, 1);
 }
 
-/* Long ones, that each leave a short one no room. */
+/* Long strings, each followed by a short one that does not fit any more. */
 static void strings_long(forge *f, size_t size)
 {
     static const char text[65537];
@@ -297,7 +297,7 @@ static void logs(forge *f, size_t size)
     }
 }
 
-/* Every proc waits for a goroutine that nobody makes runnable. */
+/* Every proc waits for a goroutine that never becomes runnable. */
 static void all_wait(forge *f, size_t size)
 {
     for (uint64_t p = 1; !full(f, size); p++) {
@@ -307,7 +307,8 @@ static void all_wait(forge *f, size_t size)
     }
 }
 
-/* Every proc waits for the same goroutine, in turn, the last one for the first number. */
+/* Every proc waits for the same goroutine; the sequence numbers are in reverse order of the procs.
+ */
 static void queue(forge *f, size_t size)
 {
     uint64_t count = size / 14;
@@ -322,7 +323,7 @@ static void queue(forge *f, size_t size)
     create(f, 1);
 }
 
-/* Every proc waits for the same goroutine, whatever its number. */
+/* Every proc waits for the same goroutine and sequence number. */
 static void crowd(forge *f, size_t size)
 {
     for (uint64_t p = 1; !full(f, size); p++) {
@@ -334,7 +335,7 @@ static void crowd(forge *f, size_t size)
     create(f, 1);
 }
 
-/* Among many procs that are done, one whose every event waits in vain. */
+/* A proc whose every event waits in vain, among many procs without further events. */
 static void alone(forge *f, size_t size)
 {
     for (uint64_t p = 1; !full(f, size / 2); p++) {
@@ -346,7 +347,7 @@ static void alone(forge *f, size_t size)
         FORGE(f, GoStart, 1, 1, 0);
 }
 
-/* Ends of system calls at the same time, in their place and out of it. */
+/* Ends of system calls at the same time, in order and out of order. */
 static void exits(forge *f, size_t size)
 {
     FORGE(f, Batch, 0, 1000);
@@ -391,7 +392,7 @@ static void same_tick(forge *f, size_t size)
     }
 }
 
-/* Wake-ups that go on for ever, until they turn out to have been futile. */
+/* Wake-ups that remain undecided to the end, and are then found to be futile. */
 static void futile(forge *f, size_t size)
 {
     FORGE(f, Batch, 0, 1);

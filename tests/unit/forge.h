@@ -1,5 +1,5 @@
 /*
- * forge.h - traces made up byte by byte, good and hostile.
+ * forge.h - build traces record by record, valid and hostile ones.
  */
 #ifndef FORGE_H
 #define FORGE_H
@@ -12,13 +12,14 @@ typedef struct forge {
     int version;
 } forge;
 
-/* Begin with the header of that version. */
+/* Start a trace with the header of that version. */
 forge forge_new(int version);
 
 void forge_byte(forge *f, uint8_t byte);
 void forge_varint(forge *f, uint64_t value);
 
-/* A record as the version's tracer would write it: its values, time stamp and stack among them. */
+/* Append a record as the version's tracer writes it. values: all of them, including time delta and
+ * stack. */
 void forge_record(forge *f, unsigned code, const uint64_t *values, size_t count);
 #define FORGE(f, code, ...)                                                                        \
     forge_record(f, GOTRACE_V1_##code, (const uint64_t[]){__VA_ARGS__},                            \
@@ -26,11 +27,11 @@ void forge_record(forge *f, unsigned code, const uint64_t *values, size_t count)
 
 void forge_string(forge *f, uint64_t id, const void *bytes, size_t size);
 
-/* The footer: a frequency. */
+/* Append the footer: a frequency. */
 void forge_finish(forge *f);
 
-/* Hostile traces of about that many bytes, each of which tries to make one part of a reader take
- * much memory or time. */
+/* Hostile traces of about `size` bytes; each is made to use much memory or time in one part of a
+ * reader. */
 typedef struct hostile {
     const char *name;
     void (*make)(forge *f, size_t size);

@@ -41,7 +41,7 @@ static void read_items(layout *l)
     gotrace_decoder_free(d);
 }
 
-/* From where on everything belongs to the footer. */
+/* Find the first record of the footer. */
 static size_t find_footer(const layout *l)
 {
     size_t at = 0;

@@ -42,7 +42,7 @@ static void add_stack(reading *r, const gotrace_reader *reader, uint64_t id)
     }
 }
 
-/* Read all of it, so that what is not there is found. */
+/* Read all fields, so that sanitizers detect invalid ones. */
 static void add_event(reading *r, gotrace_reader *reader, const gotrace_event *e)
 {
     const uint64_t numbers[] = {
@@ -95,7 +95,7 @@ reading reading_of_source(gotrace_source *source, const gotrace_config *config,
     else
         while ((r.status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
             add_event(&r, reader, event);
-    /* The end is the end. */
+    /* later calls return the same status */
     ck_assert_int_eq(gotrace_reader_next(reader, &event), r.status);
     ck_assert_int_eq(gotrace_reader_check(reader), r.status);
     r.summary = *gotrace_reader_summary(reader);
@@ -163,7 +163,7 @@ void reading_check_damaged(const blob *content)
         return;
     ck_assert_int_eq(read.status, GOTRACE_END);
     reading_check_sum(&read);
-    /* What a decoder cannot read through is no sound trace. */
+    /* a trace that the decoder rejects is not sound */
     if (decoded < 0)
         ck_assert_uint_gt(read.summary.problems, 0);
 }

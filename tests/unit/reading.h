@@ -1,5 +1,5 @@
 /*
- * reading.h - a trace read to its end, and what came of it.
+ * reading.h - read a trace to its end, and collect the results.
  */
 #ifndef READING_H
 #define READING_H
@@ -9,12 +9,12 @@
 enum { READING_PROBLEMS = 64 };
 
 typedef struct reading {
-    gotrace_status opened; /* of the reader */
-    gotrace_status status; /* at the end */
-    gotrace_error error;   /* why it was not opened, or did not come to its end */
-    gotrace_error problems[READING_PROBLEMS]; /* the first ones */
-    size_t problem_count;                     /* warnings and notes included */
-    uint64_t events, digest;                  /* events delivered, and all that they hold */
+    gotrace_status opened;                    /* status of gotrace_reader_open */
+    gotrace_status status;                    /* at the end */
+    gotrace_error error;                      /* why opening or reading failed */
+    gotrace_error problems[READING_PROBLEMS]; /* first problems */
+    size_t problem_count;                     /* includes warnings and notes */
+    uint64_t events, digest; /* number of events returned, and a digest of all their fields */
     gotrace_summary summary;
     uint64_t by_class[GOTRACE_CLASS_USAGE + 1]; /* problems */
 } reading;
@@ -25,21 +25,21 @@ enum reading_way { READING_CHECK, READING_NEXT };
 reading reading_of(const void *bytes, size_t size, const gotrace_config *config,
                    enum reading_way way);
 
-/* The same for a source, which stays open. */
+/* Read a source, which stays open. */
 reading reading_of_source(gotrace_source *source, const gotrace_config *config,
                           enum reading_way way);
 
-/* Whether a rule is among the problems kept. */
+/* Whether a problem with that rule was collected. */
 bool reading_has(const reading *r, gotrace_rule rule);
 
-/* That every byte of the file is accounted for. */
+/* Check that every byte of the file is accounted for. */
 void reading_check_sum(const reading *r);
 
-/* What a decoder says of the same bytes: how many records are whole, and with what it ends. */
+/* Decode the bytes; returns the number of whole records, and sets the final status. */
 uint64_t reading_records(const uint8_t *bytes, size_t size, gotrace_status *status);
 
-/* That what may be damaged is read to its end in both ways with the same findings, and that there
- * are some where a decoder finds one. */
+/* Check that both ways of reading a possibly damaged trace give the same findings, and that there
+ * are findings if the decoder has one. */
 void reading_check_damaged(const blob *content);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the unit tests (Check), and the fuzz targets over what lies in their corpora.
+# Runs the unit tests (Check), and the fuzz targets on their corpora.
 #
-#   tests/unit/run.sh [NAME...]     test_NAME and fuzz_NAME; STOP=1 starts none after one that failed
+#   tests/unit/run.sh [NAME...]     test_NAME and fuzz_NAME; STOP=1 starts none after a failed one
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD="${BUILD:-build}"
@@ -11,24 +11,24 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export BUILD work seeds
 export CK_VERBOSITY=silent
-# Sanitizers and valgrind are slow; Check's own limit is four seconds a test.
+# Sanitizers and valgrind are slow; Check's default limit is four seconds for a test.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-120}"
 
-# run_test NAME: what came of it is left in $work/NAME.{tap,log,status}.
+# run_test NAME: write $work/NAME.{tap,log,status}.
 run_test() {
     CK_TAP_LOG_FILE_NAME="$work/$1.tap" "$BUILD/tests/$1" >"$work/$1.log" 2>&1
     echo $? >"$work/$1.status"
     stop_after "$1"
 }
 
-# stop_after NAME: with STOP, if that failed, the status that ends xargs.
+# stop_after NAME: with STOP and a failed test, return the status that ends xargs.
 stop_after() { [ -z "${STOP:-}" ] || [ "$(cat "$work/$1.status")" = 0 ] || return 255; }
 
-# With the sanitizers `make fuzz` goes through the seeds.
+# With the sanitizers `make fuzz` replays the seeds.
 seeds="fuzz/corpus/seeds testdata/traces"
 [ ! -e "$BUILD/gotrace" ] || ! nm "$BUILD/gotrace" | grep -qE '__(asan|tsan|ubsan)' || seeds=
 
-# run_replay NAME: the same of a fuzz target.
+# run_replay NAME: the same for a fuzz target.
 run_replay() {
     local folder corpus=()
     for folder in "fuzz/corpus/${1#fuzz_}" fuzz/corpus/traces testdata/findings $seeds; do
@@ -44,7 +44,7 @@ export -f run_test run_replay stop_after
     [ ! -e "$source" ] || set -- "$@" "$(basename "$source" .c)"
 done
 
-# All at once, as many as there are processors.
+# In parallel, as many as there are processors.
 for name in "$@"; do
     case $name in
     test_*) echo "run_test $name" ;;
@@ -52,7 +52,7 @@ for name in "$@"; do
     esac
 done | xargs -P "$(nproc)" -I{} bash -c '{}' 2>"$work/stopped"
 
-# Told in the order of their names.
+# Report in the order of the names.
 for status_file in "$work"/*.status; do
     [ -e "$status_file" ] || continue
     name=$(basename "$status_file" .status)

@@ -132,7 +132,7 @@ int trace_version(const blob *content)
 
 const int v2_versions[] = {22, 23, 25, 26, 0};
 
-/* One record of that type; a Stack has two frames. */
+/* Write a record of that type; a Stack has two frames. */
 static void write_record(gotrace_encoder *e, int version, const gotrace_event_spec *spec, bool odd)
 {
     static const char data[] = "a\"\\\n\xff\xe2\x82\xac";
@@ -188,7 +188,7 @@ static void *failing_resize(void *ctx, void *block, size_t old_size, size_t new_
     uint64_t call = a->calls++;
     if (call == a->fail_at || (a->for_good && call > a->fail_at))
         return NULL;
-    /* Always moved, so that a pointer kept too long is found. */
+    /* always move the block, so that stale pointers are detected */
     void *moved = malloc(new_size);
     if (moved && block)
         memcpy(moved, block, old_size < new_size ? old_size : new_size);

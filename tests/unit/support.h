@@ -1,6 +1,6 @@
 /*
- * support.h - what the unit tests of records and scripts share: trace files, memory to write to, an
- * allocator that fails when told.
+ * support.h - shared by the unit tests: trace files, growing buffers, and an allocator that can
+ * fail.
  */
 #ifndef SUPPORT_H
 #define SUPPORT_H
@@ -10,8 +10,8 @@
 
 #include "gotrace.h"
 
-/* How far apart the places are at which a sweep does its damage: sanitizers are slow, and fuzzing
- * damages what they look at, too. */
+/* Distance between the places at which a sweep damages its input: larger with sanitizers, which are
+ * slow, and for which fuzzing covers the same. */
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
@@ -21,11 +21,11 @@ enum { SWEEP_STEP = 3 };
 enum { SWEEP_STEP = 1 };
 #endif
 
-/* Numbers that hardly a value of a trace may have. */
+/* Extreme values. */
 enum { ABSURD_NUMBERS = 7 };
 extern const uint64_t absurd_numbers[ABSURD_NUMBERS];
 
-/* Bytes that grow. Zeroed memory is an empty one. */
+/* A growing buffer. Zeroed memory is an empty one. */
 typedef struct blob {
     uint8_t *bytes;
     size_t size, capacity;
@@ -43,39 +43,38 @@ typedef struct trace_file {
     bool gccgo; /* written by gccgo's tracer */
 } trace_file;
 
-/* A trace of testdata/traces, to be freed. */
+/* Load a trace of testdata/traces; the caller frees it. */
 blob trace_sample(const char *name);
 
-/* The traces up to max_size bytes of testdata/traces, of the folder that GOTRACE_TRACES names, and
- * of Go's own sources where GOTRACE_PEERS (or ~/.cache/gotrace-peers) has them; ends with an entry
- * without path. Freed with traces_free. */
+/* Load the traces of up to max_size bytes of testdata/traces, of the folder GOTRACE_TRACES, and of
+ * Go's sources in GOTRACE_PEERS (~/.cache/gotrace-peers). The list ends with an entry without a
+ * path; free it with traces_free. */
 trace_file *traces_load(size_t max_size);
 void traces_free(trace_file *files);
 
-/* The version that the header says, 0 if it is none that is known. */
+/* The version in the header; 0 if it is unknown. */
 int trace_version(const blob *content);
 
-/* A trace of that v2 version in which each record that it has stands twice: as its tracer writes
- * it, then with large values and padded numbers. */
+/* Build a trace of that v2 version with each of its records twice: as the tracer writes it, and
+ * with large values and padded numbers. */
 void trace_of_all(int version, blob *trace);
-/* The v2 versions; ends with 0. */
+/* Ends with 0. */
 extern const int v2_versions[];
 
-/* Allocations that are counted; the one of number fail_at (from 0) is refused, and all after it
- * where `for_good`. */
+/* Counts allocations. Number fail_at (from 0) fails, and with for_good all later ones. */
 typedef struct failing_allocator {
     uint64_t calls, fail_at;
     bool for_good;
-    int64_t bytes, peak; /* handed out now, and at most so far */
+    int64_t bytes, peak; /* allocated now; largest value so far */
 } failing_allocator;
 
-/* A config whose allocator that is. */
+/* A config with that allocator. */
 gotrace_config failing_config(failing_allocator *a);
 
-/* The same numbers at every run: xorshift. */
+/* xorshift: the same numbers in every run. */
 uint64_t random_next(uint64_t *state);
 
-/* Run a suite; what main returns. */
+/* Run a suite; returns main's status. */
 int run_suite(Suite *suite);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * test_alloc.c - memory refused: each allocation in turn fails, and reading ends with an error that
- * says so, with nothing left behind.
+ * test_alloc.c - each allocation in turn fails: reading ends with an error that reports it, and
+ * frees all memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "reading.h"
 #include "formats/common/utf8.h"
 
-/* ---- traces that use all of a reader ------------------------------------------------------- */
+/* ---- traces that use every part of a reader -------------------------------------------------- */
 
 static void put_log(forge *f, const char *message)
 {
@@ -20,7 +20,7 @@ static void put_log(forge *f, const char *message)
     blob_write(&f->out, message, strlen(message));
 }
 
-/* Goroutine 1 runs on proc 0, blocks in a system call, and goes on on proc 1. */
+/* Goroutine 1 runs on proc 0, blocks in a system call, and continues on proc 1. */
 static void put_syscalls(forge *f, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -39,7 +39,7 @@ static void put_samples(forge *f, uint64_t count)
         FORGE(f, CPUSample, 1, 1000 + 7 * (i * 37 % count), 0, 1, 1);
 }
 
-/* Goroutine 2 on proc 2: tasks, regions, logs, and goroutines that come and go. */
+/* Goroutine 2 on proc 2: tasks, regions, logs, and goroutines that are created and end. */
 static void put_user(forge *f, uint64_t count)
 {
     FORGE(f, Batch, 2, 1000);
@@ -57,7 +57,7 @@ static void put_user(forge *f, uint64_t count)
     }
 }
 
-/* Goroutine 3 on proc 3 is woken for nothing again and again. */
+/* Goroutine 3 on proc 3 has many futile wake-ups. */
 static void put_futile(forge *f, uint64_t count)
 {
     FORGE(f, Batch, 3, 2000);
@@ -71,7 +71,7 @@ static void put_futile(forge *f, uint64_t count)
     FORGE(f, GoSched, 1, 1);
 }
 
-/* Each proc has to wait for another. */
+/* Each proc waits for another. */
 static void put_waits(forge *f, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -82,7 +82,7 @@ static void put_waits(forge *f, uint64_t count)
     }
 }
 
-/* `count` of each thing, and `apart` of those that are sorted apart. */
+/* `count` events of each sort, and `apart` of those that the reader sorts separately. */
 static blob make_trace(uint64_t count, uint64_t apart, bool broken)
 {
     forge f = forge_new(19);
@@ -126,9 +126,9 @@ START_TEST(trace_is_sound)
 }
 END_TEST
 
-/* ---- refusing ------------------------------------------------------------------------------ */
+/* ---- failing allocations --------------------------------------------------------------------- */
 
-/* Read with the allocation of number n refused. False when there were not that many. */
+/* Read with allocation number n failing. False if there were fewer allocations. */
 static bool refuse(const blob *trace, uint64_t n, bool for_good, enum reading_way way,
                    const char *spool_dir)
 {
@@ -181,7 +181,7 @@ START_TEST(broken_trace)
 }
 END_TEST
 
-/* So much is sorted apart that it goes through files. */
+/* Enough events are sorted separately that temporary files are used. */
 START_TEST(spilling_trace)
 {
     blob trace = make_trace(60, 17000, false);
@@ -234,7 +234,7 @@ START_TEST(compressed_trace)
 }
 END_TEST
 
-/* zlib's memory is the heap's, too. */
+/* zlib allocates through the handle's allocator. */
 START_TEST(gzip_trace)
 {
     enum { GZIP = 16 };
@@ -256,7 +256,7 @@ START_TEST(gzip_trace)
 }
 END_TEST
 
-/* ---- the disk refused ---------------------------------------------------------------------- */
+/* ---- failing file system --------------------------------------------------------------------- */
 
 START_TEST(no_spool)
 {
@@ -273,8 +273,8 @@ START_TEST(no_spool)
 }
 END_TEST
 
-/* A folder's name of two bytes a character, behind more and more others: where it is cut, no
- * character is, and the reason still stands behind it. */
+/* The name of a folder is truncated in the message between characters, and the reason follows it.
+ */
 START_TEST(long_name)
 {
     blob trace = make_trace(60, 17000, false);

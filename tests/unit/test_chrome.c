@@ -1,7 +1,7 @@
 /*
- * test_chrome.c - what `convert --to chrome` promises, for every trace of the corpora, whole and
- * cut off: events in order of time, slices nested, arrows and regions in pairs, arrows that begin
- * and end in something, no frame that nothing refers to.
+ * test_chrome.c - properties of `convert --to chrome` for every trace of the corpora, whole and
+ * truncated: events in order of time, nested slices, arrows and regions in pairs, arrows attached
+ * to slices or instants at both ends, and no unused frame.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -14,29 +14,29 @@
 
 enum { DEPTH = 16 };
 
-/* An assertion for what is asked a million times: Check writes a record for each of its own. */
+/* An assertion for hot loops: Check writes a record for each of its own assertions. */
 #define MUST(what)                                                                                 \
     do {                                                                                           \
         if (!(what))                                                                               \
             ck_abort_msg("%s", #what);                                                             \
     } while (0)
 
-/* What is known of a row while its events are read. */
+/* State of a row while its events are read. */
 typedef struct row {
-    int64_t end[DEPTH]; /* of the slices that are open, outermost first */
-    int64_t begin;      /* of the last slice or instant */
+    int64_t end[DEPTH]; /* ends of the open slices, outermost first */
+    int64_t begin;      /* start of the last slice or instant */
     int depth;
 } row;
 
 typedef struct checker {
     view_by by;
-    int64_t from;    /* slices count from then on */
-    int64_t slices;  /* their lengths together */
-    json_t *frames;  /* the file's */
-    json_t *used;    /* numbers of those that events refer to */
-    idmap rows;      /* row by pid and tid */
-    json_t *arrows;  /* names by id */
-    json_t *regions; /* names by "scope id" */
+    int64_t from;    /* slices before this time are not counted */
+    int64_t slices;  /* sum of their lengths */
+    json_t *frames;  /* stackFrames of the document */
+    json_t *used;    /* ids of frames that events refer to */
+    idmap rows;      /* pid and tid -> row */
+    json_t *arrows;  /* id -> name */
+    json_t *regions; /* "scope id" -> name */
 } checker;
 
 static int64_t ns(json_t *event, const char *key)
@@ -67,7 +67,7 @@ static row *row_of(checker *c, json_t *event)
     return r;
 }
 
-/* Mark a frame and its callers as referred to. */
+/* Mark a frame and its callers as used. */
 static void use_frame(checker *c, json_t *event, const char *key)
 {
     json_int_t id = json_integer_value(json_object_get(event, key));
@@ -111,7 +111,7 @@ static void check_arrow(checker *c, json_t *event, int64_t time, bool begins)
     snprintf(id, sizeof id, "%lld", (long long)json_integer_value(json_object_get(event, "id")));
     json_t *name = json_object_get(c->arrows, id);
     if (begins) {
-        /* Within a slice, or at an instant. */
+        /* in a slice, or at an instant */
         MUST(name == NULL);
         MUST((r->depth > 0 && r->end[0] >= time) || r->begin == time);
         json_object_set(c->arrows, id, json_object_get(event, "name"));
@@ -199,13 +199,13 @@ static void check_document(checker *c, const blob *text)
     json_decref(document);
 }
 
-/* The document that is being written, and the sum of those before. */
+/* The current document, and the sum of the documents before. */
 typedef struct parts {
     checker *checker;
     out out;
     blob text;
     unsigned count;
-    int64_t from, slices; /* what the checkers have */
+    int64_t from, slices; /* sums of the checkers */
 } parts;
 
 static void check_part(parts *p)
@@ -223,7 +223,7 @@ static bool next_part(void *ctx)
     return true;
 }
 
-/* Convert as the job asks, and check each part. */
+/* Convert with the given options, and check each part. */
 static void convert_to_parts(const blob *trace, convert_job job, parts *p)
 {
     gotrace_source *source;
@@ -247,7 +247,7 @@ static void convert_to_parts(const blob *trace, convert_job job, parts *p)
     gotrace_source_close(source);
 }
 
-/* Convert the first size bytes; false where even the header is refused. */
+/* Convert the first `size` bytes; false if the header is rejected. */
 static bool convert(const blob *trace, size_t size, view_by by, blob *text)
 {
     gotrace_source *source;
@@ -290,7 +290,7 @@ START_TEST(whole_traces)
 }
 END_TEST
 
-/* In parts nothing is lost, and each is as good as a whole. */
+/* A split timeline contains everything, and each part is valid by itself. */
 START_TEST(split)
 {
     trace_file *files = traces_load(30 * 1024);
@@ -307,7 +307,7 @@ START_TEST(split)
 }
 END_TEST
 
-/* From some time on there is as much as in the whole, in documents or in parts of them. */
+/* With a start time, the timeline has everything from then on, in one document or in parts. */
 START_TEST(windows)
 {
     enum { US = 1000 };
@@ -328,7 +328,7 @@ START_TEST(windows)
             job.from = borders[i];
             convert_to_parts(&f->content, job, &after);
             ck_assert_int_eq(after.slices, whole.slices);
-            /* In v2 it may be told later what was going on before. */
+            /* v2 may report a state after it began. */
             if (trace_version(&f->content) < GOTRACE_FIRST_V2)
                 ck_assert_int_eq(before.slices, all.slices - whole.slices);
             else
@@ -339,7 +339,7 @@ START_TEST(windows)
 }
 END_TEST
 
-/* Parts alone are as well-formed as all of them, and no larger. */
+/* A timeline with only some parts is valid, and not larger than the whole. */
 START_TEST(narrowed)
 {
     trace_file *files = traces_load(16 * 1024);
@@ -370,7 +370,7 @@ START_TEST(cut_traces)
 }
 END_TEST
 
-/* The same input gives the same bytes. */
+/* The same input produces the same bytes. */
 START_TEST(deterministic)
 {
     trace_file *files = traces_load(60 * 1024);
@@ -388,7 +388,7 @@ START_TEST(deterministic)
 }
 END_TEST
 
-/* ---- what no program should do -------------------------------------------------------------- */
+/* ---- absurd traces --------------------------------------------------------------------------- */
 
 static json_t *absurd_document(const char *name, bool v2)
 {
@@ -418,7 +418,7 @@ START_TEST(absurd_traces)
 }
 END_TEST
 
-/* How many events have a text somewhere in their name. */
+/* Number of events whose name contains the text. */
 static unsigned named(json_t *document, const char *phase, const char *text, size_t size)
 {
     size_t i;
@@ -447,7 +447,7 @@ START_TEST(absurd_strings)
             size_t size = name->shown ? strlen(name->shown) : name->size;
             if (size == 0)
                 continue;
-            /* A task and the run of a goroutine; a region; a log, which has two. */
+            /* A task and a slice of the goroutine; a region; a log, which has two events. */
             ck_assert_uint_eq(named(document, "X", text, size), 2);
             ck_assert_uint_eq(named(document, "b", text, size), 1);
             ck_assert_uint_eq(named(document, "I", text, size), 2);
@@ -457,7 +457,7 @@ START_TEST(absurd_strings)
 }
 END_TEST
 
-/* What jansson reads: as an integer if that holds it. */
+/* jansson returns an integer if the number fits. */
 static double number(json_t *event, const char *key)
 {
     return json_number_value(json_object_get(json_object_get(event, "args"), key));
@@ -483,7 +483,8 @@ START_TEST(absurd_counters)
 }
 END_TEST
 
-/* Regions that never end, and tasks that never began, last as long as the trace. */
+/* Regions that never end, and tasks that never began, last until the end of the trace or from its
+ * start. */
 START_TEST(absurd_lengths)
 {
     for (int v2 = 0; v2 <= 1; v2++) {
@@ -500,7 +501,7 @@ START_TEST(absurd_lengths)
                 json_integer_value(json_object_get(event, "pid")) == 2)
                 tasks++;
         }
-        /* Ten ends, three that began, and an end too many. */
+        /* Ten ends without a beginning, three tasks, and one end too many. */
         ck_assert_uint_eq(tasks, 14);
         json_decref(document);
     }

@@ -1,4 +1,4 @@
-/* test_cmd.c - parts of the program: options, figures for people, findings. */
+/* test_cmd.c - parts of the program: options, formatting of figures, findings. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static const option_spec own_options[] = {
 static const verb fake = {
     .name = "fake", .args = "[FILE ...]", .max_args = 3, .options = own_options};
 
-/* Parse words that end with NULL; they must outlive the session's use. */
+/* Parse words up to NULL; they must remain valid while the session is used. */
 static bool parse(session *s, char **words)
 {
     int count = 0;
@@ -111,7 +111,7 @@ START_TEST(options_nearest)
 }
 END_TEST
 
-/* Each verb's table: names are unique, and every choice has what to choose from. */
+/* Each verb's options have unique names, and every option with choices has at least one. */
 START_TEST(options_tables)
 {
     for (size_t i = 0; verbs[i]; i++) {
@@ -138,7 +138,7 @@ START_TEST(escape)
     ck_assert_str_eq(text, "a\\x1b[1mb\\x0ac\\x7f");
     diag_escape(text, sizeof text, "\xff\xc3");
     ck_assert_str_eq(text, "\\xff\\xc3");
-    /* C1 control characters are control characters, in UTF-8 too. */
+    /* C1 control characters are escaped in UTF-8 too. */
     diag_escape(text, sizeof text, "\xc2\x9b");
     ck_assert_str_eq(text, "\\xc2\\x9b");
     for (size_t size = 1; size < 16; size++) {
@@ -245,7 +245,7 @@ START_TEST(problems_counted_once)
 }
 END_TEST
 
-/* What a call says on standard error, in text. */
+/* The text that a call writes to standard error. */
 #define SAID(text, call)                                                                           \
     do {                                                                                           \
         FILE *file = tmpfile();                                                                    \

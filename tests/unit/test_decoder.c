@@ -1,11 +1,11 @@
-/* test_decoder.c - the streaming decoder: cuts, damage, limits, memory. */
+/* test_decoder.c - the streaming decoder: input in pieces, damage, limits, memory. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
 #include "core/wire.h"
 
-/* ---- what a decoder said, as bytes that can be compared ------------------------------------- */
+/* ---- output of a decoder as comparable bytes ------------------------------------------------- */
 
 static void note(blob *log, uint64_t v)
 {
@@ -36,14 +36,15 @@ static void note_error(blob *log, const gotrace_error *e)
     blob_write(log, e->message, strlen(e->message));
 }
 
-/* The problems that are passed over count too. */
+/* Skipped problems are part of the output. */
 static bool note_problem(void *ctx, const gotrace_error *problem)
 {
     note_error(ctx, problem);
     return true;
 }
 
-/* Size of the next piece: mode 0 all at once, 1 to 17 that many, above: random, seeded by it. */
+/* Size of the next piece. mode 0: everything; 1 to 17: that number of bytes; above: random, with
+ * mode as the seed. */
 static size_t piece(unsigned mode, uint64_t *state)
 {
     if (mode == 0)
@@ -51,7 +52,7 @@ static size_t piece(unsigned mode, uint64_t *state)
     return mode <= 17 ? mode : random_next(state) % 300;
 }
 
-/* Decode bytes cut in that way; what was said goes to log. */
+/* Decode bytes in pieces of that mode, and append the output to log. */
 static gotrace_status decode(const uint8_t *bytes, size_t size, unsigned mode, blob *log)
 {
     gotrace_decoder *d;
@@ -72,7 +73,7 @@ static gotrace_status decode(const uint8_t *bytes, size_t size, unsigned mode, b
             size_t n = piece(mode, &state);
             if (n > size - at)
                 n = size - at;
-            /* A copy of its own, so that reading past its end is seen. */
+            /* a copy, so that sanitizers detect reads past its end */
             uint8_t *copy = malloc(n + 1);
             memcpy(copy, bytes + at, n);
             copy[n] = 0xff;
@@ -102,7 +103,7 @@ static void same_logs(const blob *a, const blob *b, const char *what, size_t at)
                   "%s, %zu: another cut says otherwise", what, at);
 }
 
-/* Whole and in pieces, the same is said. */
+/* Input in pieces gives the same output as the whole input. */
 static gotrace_status same_in_pieces(const uint8_t *bytes, size_t size, unsigned mode,
                                      const char *what, size_t at)
 {
@@ -118,7 +119,7 @@ static gotrace_status same_in_pieces(const uint8_t *bytes, size_t size, unsigned
 
 /* ---- varints -------------------------------------------------------------------------------- */
 
-/* A Frequency record of that varint, after a header. */
+/* Decode a header and a Frequency record with that varint. */
 static gotrace_status decode_number(const uint8_t *varint, size_t size, uint64_t *value,
                                     gotrace_rule *rule)
 {
@@ -189,7 +190,7 @@ START_TEST(varint_too_long)
 }
 END_TEST
 
-/* ---- cuts ----------------------------------------------------------------------------------- */
+/* ---- input in pieces ------------------------------------------------------------------------- */
 
 START_TEST(every_cut_says_the_same)
 {
@@ -210,7 +211,7 @@ START_TEST(every_cut_says_the_same)
 }
 END_TEST
 
-/* The same with every record of a v2 version: cut in all ways, cut off, and each bit flipped. */
+/* The same for every record of a v2 version: in pieces, truncated, and with each bit flipped. */
 START_TEST(v2_records)
 {
     blob trace = {0}, whole = {0};
@@ -235,7 +236,7 @@ START_TEST(v2_records)
 }
 END_TEST
 
-/* Where a record is cut off: the records before it, then the error, and nothing else. */
+/* A truncated input gives the records before the cut, then one error. */
 START_TEST(truncation_at_every_byte)
 {
     trace_file *files = traces_load(1200);
@@ -262,7 +263,7 @@ START_TEST(every_bit_flipped)
 }
 END_TEST
 
-/* Bytes that are no trace at all, behind a header of each version. */
+/* Random bytes after a header of each version. */
 START_TEST(random_bytes)
 {
     uint64_t state = 42;
@@ -283,11 +284,11 @@ END_TEST
 
 typedef struct bad_case {
     int version;
-    const char *bytes; /* after its header */
+    const char *bytes; /* after the header */
     size_t size;
     gotrace_rule rule;
     uint64_t offset;
-    bool goes_on; /* reported as a problem, then read on */
+    bool goes_on; /* reported as a problem; decoding continues */
 } bad_case;
 
 #define BYTES(s) (s), sizeof(s) - 1
@@ -298,13 +299,13 @@ static const bad_case bad_cases[] = {
     {19, BYTES("\x32\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
     {19, BYTES("\x41"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
     {19, BYTES("\x41\x00\x80"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
-    /* GoCreate: its length ends within a value, is longer than the trace, is longer than allowed */
+    /* GoCreate: its length ends inside a value, exceeds the trace, exceeds the maximum */
     {19, BYTES("\xcd\x03\x01\x02\x80\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
     {19, BYTES("\xcd\x04\x01\x02"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
     {19, BYTES("\xcd\xff\xff\x7f\x01"), GOTRACE_RULE_WIRE_LENGTH, 16, false},
     {19, BYTES("\xcd\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_WIRE_LENGTH, 16,
      false},
-    /* a value within a length that takes eleven bytes */
+    /* an eleven-byte varint inside a length */
     {19, BYTES("\xcd\x0c\x01\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"),
      GOTRACE_RULE_WIRE_VARINT, 19, false},
     /* GoCreate with three and with five values, ProcStop with two */
@@ -317,14 +318,15 @@ static const bad_case bad_cases[] = {
     {19, BYTES("\x25\x01\xc1\x84\x3d"), GOTRACE_RULE_STRING_LENGTH, 16, false},
     {19, BYTES("\x25\x01\xc0\x84\x3d"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
     {19, BYTES("\xf0\x04\x01\x01\x01\x00\xc1\x84\x3d"), GOTRACE_RULE_LOG_LENGTH, 16, false},
-    /* Stack: fewer and more frames than it says, more than allowed, no count */
+    /* Stack: fewer and more frames than its count, more than the maximum, no count */
     {19, BYTES("\xc3\x06\x01\x02\x01\x01\x01\x01"), GOTRACE_RULE_STACK_FRAMES, 16, true},
     {19, BYTES("\xc3\x07\x01\x01\x01\x01\x01\x01\x01"), GOTRACE_RULE_STACK_FRAMES, 16, true},
     {19, BYTES("\xc3\x04\x01\x80\x89\x7a"), GOTRACE_RULE_STACK_FRAMES, 16, true},
     {19, BYTES("\xc3\x0b\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_STACK_FRAMES,
      16, true},
     {19, BYTES("\x03\x01"), GOTRACE_RULE_EVENT_ARITY, 16, true},
-    /* v2: none, a later version's, between the events and those of experiments, after them */
+    /* v2: code 0, codes of later versions, codes between events and experiments, codes after them
+     */
     {19, BYTES("\x00"), GOTRACE_RULE_WIRE_TYPE, 16, false},
     {22, BYTES("\x2d\x01\x01\x01"), GOTRACE_RULE_WIRE_TYPE, 16, false},
     {23, BYTES("\x32"), GOTRACE_RULE_WIRE_TYPE, 16, false},
@@ -337,14 +339,14 @@ static const bad_case bad_cases[] = {
     {26, BYTES("\x34\x10\x01\x80"), GOTRACE_RULE_WIRE_TRUNCATED, 17, false},
     {22, BYTES("\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02"), GOTRACE_RULE_WIRE_VARINT, 17,
      false},
-    /* Stack: a count that is too large, frames that are missing, one with a bad number */
+    /* Stack: count too large, missing frames, an invalid number */
     {22, BYTES("\x03\x01\xe9\x07"), GOTRACE_RULE_STACK_FRAMES, 16, false},
     {22, BYTES("\x03\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), GOTRACE_RULE_STACK_FRAMES, 16,
      false},
     {22, BYTES("\x03\x01\x02\x01\x01\x01\x01\x01"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
     {22, BYTES("\x03\x01\xe8\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"),
      GOTRACE_RULE_WIRE_VARINT, 20, false},
-    /* String and ExperimentalBatch: too long, cut off */
+    /* String and ExperimentalBatch: too long, truncated */
     {22, BYTES("\x05\x01\xc1\x84\x3d"), GOTRACE_RULE_STRING_LENGTH, 16, false},
     {22, BYTES("\x05\x01\xc0\x84\x3d"), GOTRACE_RULE_WIRE_TRUNCATED, 16, false},
     {23, BYTES("\x31\x01\x01\x01\x01\x81\x80\x04"), GOTRACE_RULE_BATCH_HEADER, 16, false},
@@ -395,7 +397,7 @@ static const header_case header_cases[] = {
     {"", GOTRACE_RULE_HEADER_SHORT, "empty"},
     {"go 1.11 trac", GOTRACE_RULE_HEADER_SHORT, "12 of 16"},
     {"\x89PNG\r\n\x1a\n", GOTRACE_RULE_HEADER_FOREIGN, "it is a PNG image"},
-    /* What the file is shows in what follows the size of a header. */
+    /* the format is recognised by bytes after the size of a header */
     {"404 page not found\n", GOTRACE_RULE_HEADER_FOREIGN, "answer of a server"},
     {"[{\"name\": \"main.main\", \"ph\": \"B\", \"ts\": 1}]", GOTRACE_RULE_HEADER_FOREIGN,
      "a Chrome timeline"},
@@ -481,7 +483,7 @@ END_TEST
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Decode in pieces of 5 bytes; true if memory was never refused. */
+/* Decode in pieces of 5 bytes; true if no allocation failed. */
 static bool decode_with(const trace_file *f, failing_allocator *a)
 {
     gotrace_decoder *d;
@@ -521,7 +523,7 @@ START_TEST(memory_refused)
 }
 END_TEST
 
-/* Every record of a v2 version, memory refused once in every place. */
+/* Every record of a v2 version, with each allocation failing once. */
 START_TEST(v2_memory_refused)
 {
     trace_file file = {.path = "all of v2"};
@@ -538,7 +540,8 @@ START_TEST(v2_memory_refused)
 }
 END_TEST
 
-/* The longest stack, byte by byte: what is there is not looked at again with each byte. */
+/* The longest stack, byte by byte: the time is linear, because decoded bytes are not decoded again.
+ */
 START_TEST(v2_longest_stack)
 {
     enum { FRAMES = 1000, VALUES = 4 * FRAMES };
@@ -564,7 +567,7 @@ START_TEST(v2_longest_stack)
 }
 END_TEST
 
-/* A string of the longest allowed length, byte by byte: held once, and within a set limit. */
+/* A string of the maximum length, byte by byte, is held once, and within a configured limit. */
 START_TEST(memory_limit)
 {
     enum { LONG = 1000000 };

@@ -1,4 +1,4 @@
-/* test_encoder.c - the encoder: records exactly as told, and what it decides by event. */
+/* test_encoder.c - the encoder: exact records, and the decisions of the by-event functions. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* Write the records of a trace again. Without widths the tracer's own are to be the same. */
+/* Decode and encode a trace. Without widths, the encoder must choose those of the tracer. */
 static void rewrite(const blob *content, bool with_widths, blob *written)
 {
     gotrace_decoder *d;
@@ -54,7 +54,7 @@ START_TEST(records_are_exact)
 }
 END_TEST
 
-/* Forms and widths that no tracer writes come back as they were. */
+/* Forms and widths that no tracer writes are preserved. */
 START_TEST(deviations_are_exact)
 {
     static const uint8_t odd[] = "go 1.19 trace\0\0\0"
@@ -146,7 +146,7 @@ START_TEST(records_are_checked)
     ck_assert_int_eq(try_record(19, "Stack", args, 4002, 0, 3, NULL, 0), GOTRACE_RULE_NONE);
     args[1] = 1001;
     ck_assert_int_eq(try_record(19, "Stack", args, 4006, 0, 3, NULL, 0), GOTRACE_RULE_STACK_FRAMES);
-    /* CPUSample is not of 1.11: its row exists, its version does not. */
+    /* CPUSample does not exist in 1.11, although the table has a row for it. */
     ck_assert_ptr_null(gotrace_event_spec_named(11, "CPUSample"));
 }
 END_TEST
@@ -177,7 +177,7 @@ START_TEST(v2_records_are_checked)
     ck_assert_int_eq(try_record(26, "Stack", args, 4001, 0, 0, NULL, 0), GOTRACE_RULE_EVENT_ARITY);
     args[1] = 1001;
     ck_assert_int_eq(try_record(26, "Stack", args, 4006, 0, 0, NULL, 0), GOTRACE_RULE_STACK_FRAMES);
-    /* what a version lacks, and another format's record of the same code */
+    /* an event that the version lacks, and the other format's event with the same code */
     ck_assert_ptr_null(gotrace_event_spec_named(22, "GoSwitch"));
     ck_assert_ptr_null(gotrace_event_spec_named(22, "Span"));
     ck_assert_ptr_null(gotrace_event_spec_named(25, "EndOfGeneration"));
@@ -239,7 +239,7 @@ START_TEST(versions_are_checked)
 }
 END_TEST
 
-/* A release of Go is taken where a version is, and means the version of its traces. */
+/* A release number is accepted as a version, and means the version of its traces. */
 START_TEST(releases_are_taken_as_versions)
 {
     size_t version_count, v = 0;
@@ -288,7 +288,7 @@ END_TEST
 
 /* ---- a failing write ------------------------------------------------------------------------ */
 
-/* Takes so many bytes, then says that the disk is full. */
+/* Accepts *left bytes, then fails with ENOSPC. */
 static bool write_some(void *ctx, const void *bytes, size_t size)
 {
     size_t *left = ctx;
@@ -325,7 +325,7 @@ START_TEST(a_failed_write_stays)
 }
 END_TEST
 
-/* ---- what the encoder decides by itself ----------------------------------------------------- */
+/* ---- decisions of the by-event functions ----------------------------------------------------- */
 
 static gotrace_encoder *new_encoder(int version, gotrace_tracer tracer, blob *written,
                                     const gotrace_config *config)
@@ -337,14 +337,14 @@ static gotrace_encoder *new_encoder(int version, gotrace_tracer tracer, blob *wr
     return e;
 }
 
-/* An event without arguments but its stack, if it has one. */
+/* An event without arguments except its stack, if it has one. */
 static gotrace_status event(gotrace_encoder *e, int64_t proc, const char *name, uint64_t ticks)
 {
     return gotrace_encoder_event(e, proc, gotrace_event_spec_named(e->version, name), ticks, ticks,
                                  NULL, 0, 0, NULL, 0);
 }
 
-/* The names of the records of what was written, a space after each; Batch says proc and ticks. */
+/* The names of the records written, each followed by a space; for Batch with proc and ticks. */
 static void names_of(const blob *written, blob *names)
 {
     trace_file file = {.content = *written};
@@ -366,7 +366,7 @@ static void names_of(const blob *written, blob *names)
 typedef struct tracer_case {
     int version;
     gotrace_tracer tracer;
-    size_t capacity; /* of a buffer's bytes */
+    size_t capacity; /* of a buffer, in bytes */
     const char *footer;
 } tracer_case;
 
@@ -414,7 +414,7 @@ START_TEST(footers)
     ck_assert_int_eq(gotrace_encoder_finish(e, 1000, 9000), GOTRACE_OK);
     gotrace_encoder_free(e);
     names_of(&written, &names);
-    /* From 1.19 a header is one tick before its first event. */
+    /* from 1.19 a batch starts one tick before its first event */
     unsigned d = c->version >= 19;
     snprintf(wanted, sizeof wanted,
              "Batch:0@%u ProcStop Batch:1@%u ProcStop Batch:-1@%u ProcStop %s", 70 - d, 60 - d,
@@ -425,7 +425,7 @@ START_TEST(footers)
 }
 END_TEST
 
-/* A batch ends where less room is left than the tracer asks for, and not before. */
+/* A batch ends when less space is left than the tracer requires, and not earlier. */
 START_TEST(buffers_fill)
 {
     const tracer_case *c = &tracer_cases[_i];
@@ -458,7 +458,7 @@ START_TEST(buffers_fill)
 }
 END_TEST
 
-/* Strings and messages that a buffer cannot hold are cut so that the trace stays sound. */
+/* Strings and messages that are too long for a buffer are truncated, and the trace stays sound. */
 START_TEST(what_does_not_fit_is_cut)
 {
     enum { LONG = 70000 };
@@ -569,9 +569,9 @@ START_TEST(samples_have_a_buffer)
 }
 END_TEST
 
-/* ---- misuse and limits ---------------------------------------------------------------------- */
+/* ---- misuse and limits ----------------------------------------------------------------------- */
 
-/* Each of them fails with rule usage, and the encoder stays failed. */
+/* Each case fails with rule usage, and later calls fail too. */
 static gotrace_status misuse(gotrace_encoder *e, int n)
 {
     uint64_t args[4] = {1, 2, 3, 4}, id;
@@ -608,7 +608,7 @@ START_TEST(misuse_is_refused)
 }
 END_TEST
 
-/* Traces of v2 are written record by record alone. */
+/* By-event functions reject v2. */
 START_TEST(no_events_in_v2)
 {
     uint64_t id, args[4] = {1, 2, 3, 4};
@@ -683,7 +683,7 @@ START_TEST(limits_hold)
 }
 END_TEST
 
-/* Many strings and stacks: each is found again, none takes another's id. */
+/* With many strings and stacks, each is found again, and ids are unique. */
 START_TEST(tables_grow)
 {
     enum { MANY = 20000 };
@@ -717,7 +717,7 @@ END_TEST
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Write a bit of everything; GOTRACE_ERROR where memory was refused. */
+/* Write events of every sort; GOTRACE_ERROR if an allocation failed. */
 static gotrace_status write_all(failing_allocator *a, blob *written)
 {
     gotrace_config config = failing_config(a);

@@ -1,4 +1,4 @@
-/* test_functions.c - names of functions as people write them, and whose they are. */
+/* test_functions.c - short names of functions, and their packages. */
 #include <string.h>
 
 #include "formats/formats.h"
@@ -13,7 +13,7 @@ START_TEST(shortened)
         {"main.together.func2", "main.together.func2"},
         {"net/http.(*conn).serve", "http.(*conn).serve"},
         {"github.com/foo/bar.Do", "bar.Do"},
-        /* A module's version is not what the package is called. */
+        /* a module's version is not part of the package's name */
         {"github.com/foo/bar/v2.(*Server).Serve.func1", "bar.(*Server).Serve.func1"},
         {"github.com/foo/bar/v12.Do", "bar.Do"},
         {"github.com/foo/bar/v2/baz.Do", "baz.Do"},
@@ -23,14 +23,14 @@ START_TEST(shortened)
         {"example.com/v02.Do", "v02.Do"},
         {"example.com/v2x.Do", "v2x.Do"},
         {"example.com/v.Do", "v.Do"},
-        /* Dots in the last element are escaped, so that the package ends at the first one. */
+        /* dots in the last path element are escaped, so that the package ends at the first dot */
         {"gopkg.in/yaml%2ev3.(*Decoder).Decode", "yaml.v3.(*Decoder).Decode"},
         {"example.com/a%2eb%2ec.F", "a.b.c.F"},
         {"example.com/100%25.F", "100%.F"},
         {"example.com/a%0ab.F", "a%0ab.F"},
         {"example.com/a%2", "a%2"},
         {"example.com/a%zz.F", "a%zz.F"},
-        /* Types have paths of their own. */
+        /* type arguments contain paths too */
         {"main.Map[...]", "main.Map[...]"},
         {"main.Map[go.shape.*github.com/foo/bar.T].func1",
          "main.Map[go.shape.*github.com/foo/bar.T].func1"},
@@ -55,7 +55,7 @@ START_TEST(shortened)
 }
 END_TEST
 
-/* What does not fit is cut between two runes. */
+/* A name is truncated between characters. */
 START_TEST(cut)
 {
     static const char name[] = "a/b.\xc3\xa9\xe2\x82\xacz", as[] = "b.\xc3\xa9\xe2\x82\xacz";

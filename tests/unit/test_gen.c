@@ -1,5 +1,5 @@
-/* test_gen.c - gen's two sides: what one fills the other takes, in the order in which it came,
- * beside it or in turns; and each hears of the other's end. */
+/* test_gen.c - gen's pipe: the consumer receives the records in order, with and without a second
+ * thread, and each side notices that the other has ended. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -10,10 +10,10 @@
 #include "cmd/gen/pipe.h"
 #include "support.h"
 
-/* ---- a machine on which no thread can be had ------------------------------------------------- */
+/* ---- a system on which threads cannot be created --------------------------------------------- */
 
 static bool no_threads;
-static bool masked; /* the last thread that was begun is left alone by signals */
+static bool masked; /* the last thread created has its signals blocked */
 
 typedef int create_fn(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                       void *arg);
@@ -33,9 +33,9 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 /* ---- the pipe -------------------------------------------------------------------------------- */
 
 typedef struct counting {
-    uint64_t count;        /* records that are to be told */
+    uint64_t count;        /* number of records to produce */
     uint64_t given, taken; /* so far */
-    uint64_t enough;       /* taken, no more are wanted */
+    uint64_t enough;       /* the consumer stops after this number */
     uint64_t most_in_block;
     bool refused;
 } counting;
@@ -97,7 +97,7 @@ START_TEST(refusal_stops)
     ck_assert(c.refused);
     ck_assert_uint_le(c.given, c.taken + (GEN_BLOCKS + 1) * GEN_BLOCK_RECORDS);
 
-    /* In the last block, too. */
+    /* stop within the last block */
     c = (counting){.count = 3 * GEN_BLOCK_RECORDS + 1, .enough = 3 * GEN_BLOCK_RECORDS + 1};
     ck_assert_int_eq(gen_pipe_run(count_up, &c, check_count, &c), GEN_PIPE_STOPPED);
 }
@@ -128,7 +128,7 @@ START_TEST(same_bytes)
 }
 END_TEST
 
-/* What --cover asks for comes early, though there are hardly any procs and goroutines. */
+/* --cover completes early, even with few procs and goroutines. */
 START_TEST(covered_early)
 {
     static const char *const profiles[] = {"mixed", "http", "pipeline", "gc", "syscalls"};
@@ -166,7 +166,7 @@ static bool write_some(void *ctx, const void *bytes, size_t size)
     return disk->size <= disk->room;
 }
 
-/* Wherever the disk is full, the error says so. */
+/* Whenever the disk is full, the error reports it. */
 START_TEST(failed_write)
 {
     no_threads = _i;
@@ -185,7 +185,7 @@ START_TEST(failed_write)
 }
 END_TEST
 
-/* So does every allocation of the writer that fails. */
+/* Each failing allocation of the writer is reported. */
 START_TEST(failed_allocation)
 {
     no_threads = _i;

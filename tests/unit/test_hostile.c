@@ -1,6 +1,6 @@
 /*
- * test_hostile.c - the reader against anything: cuts, flipped bits, absurd numbers, and traces made
- * to take much memory or time.
+ * test_hostile.c - the reader on hostile input: cuts, flipped bits, extreme values, and traces made
+ * to use much memory or time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "reading.h"
 
 /*
- * A reader holds at most 128 bytes for each byte of the trace, and 4 MiB; that a trace of usual
- * shape takes a small part of that is for the benchmarks. The most is taken by a trace of as many
- * procs as there is room for, each with one event: what the order keeps for a proc (two events, a
- * window, its place among those that are ready or wait) for its seven bytes.
+ * Bound of a reader's memory: 128 bytes for each byte of the trace, and 4 MiB. (Typical traces use
+ * a small part of that; the benchmarks check them.) The worst case is a trace of as many procs as
+ * possible, each with one event: each takes seven bytes of the trace, and in the reader two events,
+ * a window, and its place among the procs that are ready or wait.
  */
 enum { MEMORY_PER_BYTE = 128, MEMORY_AT_LEAST = 4 << 20 };
 
-/* The same config, but counting. */
+/* Read with a config that measures memory. */
 static reading read_counted(const blob *content, enum reading_way way, uint64_t *peak)
 {
     failing_allocator a = {.fail_at = UINT64_MAX};
@@ -56,7 +56,7 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-/* The dearest kind of trace, large. */
+/* The worst case, large. */
 START_TEST(many_procs)
 {
     uint64_t peak;
@@ -92,8 +92,8 @@ START_TEST(many_goroutines)
 }
 END_TEST
 
-/* A goroutine that starts and is preempted so many times after a futile wake-up, and never blocks:
- * the memory that reading takes. */
+/* A goroutine that starts and is preempted `count` times after a futile wake-up, and never blocks.
+ * Returns the memory that reading takes. */
 static uint64_t starts_without_block(uint64_t count)
 {
     uint64_t peak;
@@ -121,9 +121,9 @@ START_TEST(memory_of_futile_wakeups_is_constant)
 }
 END_TEST
 
-/* ---- damage of every kind to real traces --------------------------------------------------- */
+/* ---- damage of every sort in real traces ----------------------------------------------------- */
 
-/* Where the footer's frequency ends: a trace that is cut after that lacks only stacks. */
+/* End of the footer's frequency: a trace truncated after it lacks only stacks. */
 static uint64_t end_of_frequency(const blob *content)
 {
     gotrace_decoder *d;
@@ -142,7 +142,7 @@ static uint64_t end_of_frequency(const blob *content)
 static void check_cut(const uint8_t *bytes, size_t size, uint64_t frequency)
 {
     gotrace_status decoded;
-    uint8_t *copy = malloc(size + 1); /* so that a byte too far is seen */
+    uint8_t *copy = malloc(size + 1); /* so that sanitizers detect reads past the end */
     ck_assert_ptr_nonnull(copy);
     memcpy(copy, bytes, size);
     uint8_t *exact = realloc(copy, size ? size : 1);
@@ -161,7 +161,7 @@ static void check_cut(const uint8_t *bytes, size_t size, uint64_t frequency)
     ck_assert_uint_eq(r.summary.records, records);
     ck_assert_uint_eq(r.events, r.summary.events);
     reading_check_sum(&r);
-    /* Where it was cut is said, once, and that it is unfinished. */
+    /* the cut is reported once, and the trace as unfinished */
     ck_assert_int_eq(reading_has(&r, GOTRACE_RULE_WIRE_TRUNCATED), decoded < 0);
     if (size < frequency)
         ck_assert_uint_gt(r.by_class[GOTRACE_CLASS_UNFINISHED], 0);
@@ -213,9 +213,9 @@ START_TEST(bytes_replaced)
 }
 END_TEST
 
-/* ---- absurd numbers ------------------------------------------------------------------------ */
+/* ---- extreme values -------------------------------------------------------------------------- */
 
-/* A short trace in which goroutine 1 runs on proc 0. */
+/* The beginning of a short trace in which goroutine 1 runs on proc 0. */
 static forge running(int version)
 {
     forge f = forge_new(version);
@@ -231,7 +231,7 @@ static forge running(int version)
     return f;
 }
 
-/* Every value of every record of every version, one after the other, made absurd. */
+/* Replace every value of every record of every version by extreme values. */
 START_TEST(absurd_values)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -260,7 +260,7 @@ START_TEST(absurd_values)
 }
 END_TEST
 
-/* Expect that rule, and no other, among the problems of a trace that is then freed. */
+/* Expect exactly that rule; frees the trace. */
 static void expect(forge *f, gotrace_rule rule, uint64_t offset)
 {
     reading r = reading_of(f->out.bytes, f->out.size, NULL, READING_NEXT);
@@ -270,7 +270,8 @@ static void expect(forge *f, gotrace_rule rule, uint64_t offset)
                   gotrace_rule_describe(rule)->id);
     ck_assert_uint_eq(r.problems[0].offset, offset);
     for (size_t i = 1; i < r.problem_count && i < READING_PROBLEMS; i++)
-        ck_assert_msg(r.problems[i].rule != rule || r.problems[i].offset != offset, "told twice");
+        ck_assert_msg(r.problems[i].rule != rule || r.problems[i].offset != offset,
+                      "reported twice");
     reading_check_damaged(&f->out);
     blob_free(&f->out);
 }
@@ -291,7 +292,7 @@ START_TEST(overlong_varints)
     for (int i = 0; i < 2; i++) {
         const char *bytes = overlong[i].bytes;
         size_t size = overlong[i].size;
-        /* Inline, as a length, as a string's id and length, and as a log's length. */
+        /* inline value, length, id and length of a string, length of a log */
         static const char *const before[] = {"\x0f", "\xc6", "\x25", "\x25\x01",
                                              "\xf0\x04\x01\x01\x01\x01"};
         for (size_t n = 0; n < 5; n++) {
@@ -302,7 +303,7 @@ START_TEST(overlong_varints)
             put_bytes(&f, "xxxxxxxxxxxxxxxx", 16);
             expect(&f, GOTRACE_RULE_WIRE_VARINT, at);
         }
-        /* Where the length tells the end, reading goes on. */
+        /* if the record has a length, reading continues after it */
         for (int code = GOTRACE_V1_GoUnblock; code <= GOTRACE_V1_GoSysExit; code += 8) {
             forge f = running(21);
             uint64_t at = f.out.size;
@@ -341,7 +342,7 @@ START_TEST(lengths_beyond_the_end)
         {"\xd5\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01", GOTRACE_RULE_WIRE_TRUNCATED},
         {"\xc3\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01", GOTRACE_RULE_WIRE_TRUNCATED}, /* Stack */
         {"\x25\x01\x64xyz", GOTRACE_RULE_WIRE_TRUNCATED},                              /* String */
-        {"\x25\x01\x80\x89\x7axyz", GOTRACE_RULE_STRING_LENGTH}, /* of 2000000 */
+        {"\x25\x01\x80\x89\x7axyz", GOTRACE_RULE_STRING_LENGTH}, /* with a length of 2000000 */
         {"\x25\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", GOTRACE_RULE_STRING_LENGTH},
         {"\xf0\x04\x01\x01\x01\x01\x64xyz", GOTRACE_RULE_WIRE_TRUNCATED}, /* UserLog */
         {"\xf0\x04\x01\x01\x01\x01\x80\x89\x7axyz", GOTRACE_RULE_LOG_LENGTH},
@@ -353,7 +354,7 @@ START_TEST(lengths_beyond_the_end)
         put_bytes(&f, cases[i].bytes, strlen(cases[i].bytes));
         expect(&f, cases[i].rule, at);
     }
-    /* A value that goes on beyond its record. */
+    /* a value that extends beyond its record */
     forge f = running(21);
     uint64_t at = f.out.size;
     put_bytes(&f, "\xd5\x03\x01\x01\x81", 5);
@@ -390,7 +391,7 @@ START_TEST(strings_that_break_rules)
 }
 END_TEST
 
-/* A stack that says `told` frames and has `frames`. */
+/* Append a stack with frame count `given` and `frames` frames. */
 static uint64_t put_stack(forge *f, uint64_t given, uint64_t frames)
 {
     uint64_t at = f->out.size;
@@ -433,7 +434,7 @@ START_TEST(stacks_that_break_rules)
 }
 END_TEST
 
-/* A record that says it is longer than any can be is passed over, wherever it lies. */
+/* A record whose length exceeds the maximum is skipped, at any offset. */
 START_TEST(records_too_long)
 {
     for (size_t size = 50000; size < 5000000; size *= 9) {
@@ -482,7 +483,7 @@ START_TEST(wrong_arity)
             forge_record(&f, codes[i], given, values);
             forge_finish(&f);
             expect(&f, GOTRACE_RULE_EVENT_ARITY, at);
-            /* A batch of its own, in which there is nothing else. */
+            /* alone in its batch */
             f = running(21);
             FORGE(&f, Batch, 5, 1);
             at = f.out.size;
@@ -527,7 +528,7 @@ START_TEST(frequencies)
         ck_assert_uint_eq(r.summary.frequency, 0);
         expect(&f, GOTRACE_RULE_FOOTER_FREQUENCY, at);
     }
-    /* Times are right at any other one. */
+    /* times are correct with any other frequency */
     static const uint64_t good[] = {1, 1000, 1000000000, INT64_MAX};
     for (size_t i = 0; i < 4; i++) {
         forge f = running(21);
@@ -618,7 +619,7 @@ START_TEST(limits_hold)
 }
 END_TEST
 
-/* Limits that were set as high as they go are as good as none. */
+/* The largest possible limits behave like no limits. */
 START_TEST(limits_without_end)
 {
     gotrace_config config;
@@ -628,7 +629,7 @@ START_TEST(limits_without_end)
     make_goroutines(&f, 100);
     make_strings(&f, 100);
     put_stack(&f, 5000, 5000);
-    blob so_far = {0}; /* a copy: writing moves what is written */
+    blob so_far = {0}; /* a copy, because forge_string may move f.out */
     blob_write(&so_far, f.out.bytes, f.out.size);
     forge_string(&f, 200, so_far.bytes, so_far.size);
     blob_free(&so_far);

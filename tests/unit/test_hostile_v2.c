@@ -1,6 +1,6 @@
 /*
- * test_hostile_v2.c - traces of Go 1.22 and later that are cut off, damaged or made to harm:
- * samples of each version, and every value in them.
+ * test_hostile_v2.c - traces of Go 1.22 and later that are truncated, damaged or hostile: samples
+ * of each version, with every value changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *const samples[] = {"go1.22-empty.trace", "go1.23-empty.trace"
                                       "go1.25-empty.trace", "go1.27-empty.trace"};
 enum { SAMPLES = sizeof samples / sizeof *samples };
 
-/* A file of those bytes and not one more, so that a read beyond its end is seen. */
+/* Read exactly those bytes from memory of that size, so that reads past the end are detected. */
 static void check_cut(const uint8_t *bytes, size_t size, int version)
 {
     gotrace_status decoded;
@@ -30,18 +30,18 @@ static void check_cut(const uint8_t *bytes, size_t size, int version)
         return;
     }
     ck_assert_int_eq(r.status, GOTRACE_END);
-    /* Until 1.25 nothing tells where a trace ends: it may consist of the batch that tells the
-     * frequency. Go's reader takes that too. */
+    /* Until 1.25 a trace has no end mark: the batch with the frequency alone is a valid trace, for
+     * Go's reader too. */
     if (version < 26 && r.summary.batches == 1 && r.summary.problems == 0) {
         ck_assert_int_eq(decoded, GOTRACE_END);
         ck_assert_uint_eq(r.summary.events, 0);
         return;
     }
-    /* What was cut off is not read as something else: the fault is that it is not there. */
+    /* The cut is reported as missing data, not as other faults. */
     ck_assert_uint_gt(r.summary.problems, 0);
     ck_assert_uint_gt(r.by_class[GOTRACE_CLASS_UNFINISHED], 0);
     ck_assert_uint_le(r.summary.records, records);
-    /* From 1.26 on a generation says where it ends. */
+    /* From 1.26 on each generation has an end mark. */
     for (size_t i = 0; version >= 26 && i < r.problem_count && i < READING_PROBLEMS; i++)
         if (r.problems[i].severity >= GOTRACE_PROBLEM)
             ck_assert_msg(r.problems[i].class_ == GOTRACE_CLASS_UNFINISHED, "cut at %zu: %s", size,
@@ -70,9 +70,9 @@ START_TEST(every_bit_flipped)
 }
 END_TEST
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- extreme values -------------------------------------------------------------------------- */
 
-/* Write the trace again with value `value` of record `record` replaced; false: there is none. */
+/* Write the trace with the value-th value of a record replaced; false if there is no such value. */
 static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, uint64_t absurd,
                     blob *out)
 {
@@ -97,13 +97,13 @@ static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, u
         gotrace_record copy = *record;
         copy.args = args;
         copy.widths = NULL;
-        /* A length that does not fit the data is refused by the encoder, as it must be. */
+        /* the encoder rejects a length that does not match the data */
         if (gotrace_encoder_record(e, &copy) < 0) {
             there = false;
             break;
         }
     }
-    if (there) /* otherwise nothing of it is looked at */
+    if (there) /* otherwise the output is not used */
         ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
     gotrace_encoder_free(e);
     gotrace_decoder_free(d);
@@ -111,8 +111,8 @@ static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, u
     return there;
 }
 
-/* Every value of every record, one after the other, made absurd: ids, times, sequence numbers,
- * sizes of batches, counts of frames, statuses. */
+/* Replace every value of every record by extreme values: ids, times, sequence numbers, batch sizes,
+ * frame counts, statuses. */
 START_TEST(absurd_values)
 {
     enum { MOST_VALUES = 12 };
@@ -146,7 +146,7 @@ static void put_varint(blob *b, uint64_t value)
     blob_write(b, bytes, n);
 }
 
-/* A trace of one batch, which says that it is so long, and holds what is given. */
+/* Read a trace of one batch with the given size field and content. */
 static reading read_batch(int version, uint64_t says, const char *bytes, size_t size)
 {
     char header[17] = "";
@@ -181,7 +181,7 @@ START_TEST(sizes_of_batches)
 }
 END_TEST
 
-/* Counts and lengths within a batch that say more than is there. */
+/* Counts and lengths in a batch that exceed the batch. */
 START_TEST(lengths_beyond_the_batch)
 {
     static const char huge[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";

@@ -1,4 +1,5 @@
-/* test_idpool.c - objects by id stay where they are, and are found whatever happens around them. */
+/* test_idpool.c - objects keep their addresses and are found by id, whatever is added and removed.
+ */
 #include <stdlib.h>
 
 #include "formats/common/idpool.h"
@@ -9,7 +10,7 @@ typedef struct object {
     char more[21];
 } object;
 
-/* Ids whose places among the recent ones are the same, now and then. */
+/* Ids of which some collide in the table of recent ids. */
 static uint64_t id_of(uint64_t n)
 {
     return n % 7 == 0 ? n * IDPOOL_RECENT : n * n * 31;
@@ -49,7 +50,7 @@ START_TEST(add_find_remove)
         count++;
     }
     ck_assert_uint_eq(count, left);
-    /* Removed ones make room, and come back empty. */
+    /* removed objects are reused, and are zeroed */
     size_t blocks = pool.block_count;
     for (uint64_t n = 0; n < COUNT / 4; n++) {
         object *o = idpool_add(&pool, UINT64_MAX - n);

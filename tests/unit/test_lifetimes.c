@@ -1,17 +1,18 @@
 /*
- * test_lifetimes.c - strings stay valid as long as gotrace.h says, and what is passed in may go.
+ * test_lifetimes.c - strings returned by the library stay valid as long as gotrace.h says, and
+ * arguments need not outlive the call.
  *
- * AddressSanitizer (make check-sanitized) reports a use after free; without it, the comparison with
- * a copy finds most of them.
+ * AddressSanitizer (make check-sanitized) reports a use after free; without it, comparison with a
+ * copy finds most of them.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "story.h"
+#include "writing.h"
 
 enum { KEPT = 256 };
 
-/* Strings with copies made when they were handed out. */
+/* Strings, with copies made when they were returned. */
 typedef struct kept {
     const char *strings[KEPT];
     char *copies[KEPT];
@@ -64,7 +65,7 @@ static void check_strings(const trace_file *file)
             keep(&frames, frame.function, frame.function_size);
         if (++events % 512 == 0)
             check_kept(&frames, file->path);
-        /* Asking for more must not end the event's own strings. */
+        /* further calls must not invalidate the event's own strings */
         if (e->text)
             ck_assert_ptr_eq(memchr(e->text, 1, e->text_size), NULL);
     }
@@ -86,7 +87,7 @@ START_TEST(strings_are_valid_as_long_as_documented)
 }
 END_TEST
 
-/* More samples than are sorted in memory, so that a temporary file is opened while reading. */
+/* More samples than fit in memory, so that reading opens a temporary file. */
 static void write_samples(blob *trace)
 {
     gotrace_writer *w = writer_of(21, NULL, trace, NULL);
@@ -134,7 +135,7 @@ START_TEST(a_config_need_not_outlive_the_call)
 }
 END_TEST
 
-/* A row of one format with a version of the other has no arguments. */
+/* A row of one format has no arguments in versions of the other. */
 START_TEST(writer_args_of_another_version)
 {
     size_t count;

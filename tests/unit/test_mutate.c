@@ -1,4 +1,4 @@
-/* test_mutate.c - variants of the sample traces are what they are said to be. */
+/* test_mutate.c - variants of the sample traces have the properties that mutate states. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ START_TEST(keeps_valid)
     }
     traces_free(files);
     ck_assert_uint_gt(made, 300);
-    /* Only where events at the same time change their order, or a batch becomes too long. */
+    /* only if events at the same time change their order, or a batch becomes too long */
     ck_assert_uint_lt(20 * undone, made);
 }
 END_TEST
@@ -67,8 +67,8 @@ static gotrace_rule rule_named(const char *id)
     return rule;
 }
 
-/* Every rule can be broken in one of these traces, but for those of 1.5, which none of them is, and
- * one for which a goroutine's sequence number would have to be known. */
+/* Every rule can be violated in one of these traces, except rules of 1.5, of which there is no
+ * sample, and one that requires a goroutine's sequence number. */
 static bool has_place(const char *id)
 {
     static const char *const none[] = {"order.global", "goroutine.initial", "goroutine.start",
@@ -102,7 +102,7 @@ START_TEST(breaks_one_rule)
             verdict found = judged(&v);
             ck_assert_uint_gt(found.counts[job.rule], 0);
             broken[job.rule]++;
-            /* Warnings that the trace had before may stay. */
+            /* warnings of the original may remain */
             for (unsigned r = 0; r < GOTRACE_RULE_COUNT; r++)
                 if (r != job.rule && found.counts[r] > 0 && before.counts[r] == 0 &&
                     gotrace_rule_describe((gotrace_rule)r)->severity > GOTRACE_WARNING)
@@ -129,7 +129,7 @@ START_TEST(same_seed_same_bytes)
             mutate_job job = {.mode = modes[i], .seed = seed}, next = {.mode = modes[i]};
             mutate_variant v, w;
             gotrace_error error;
-            /* What was made before does not count. */
+            /* earlier variants have no influence */
             next.seed = seed + 1000;
             ck_assert_int_ge(mutate_make(other, &next, &w, &error), 0);
             ck_assert_int_eq(mutate_make(m, &job, &v, &error), GOTRACE_OK);
@@ -147,7 +147,7 @@ START_TEST(same_seed_same_bytes)
 }
 END_TEST
 
-/* Whatever it is that is to be changed: what is no trace, what was changed already. */
+/* Input that is not a trace, or is a variant already. */
 START_TEST(takes_anything)
 {
     static const uint8_t garbage[] = "this is no trace at all";
@@ -155,7 +155,7 @@ START_TEST(takes_anything)
     blob bytes = {NULL, 0, 0};
     blob_write(&bytes, garbage, sizeof garbage);
     for (uint64_t seed = 0; seed < 2000; seed++) {
-        if (seed % 200 == 100) { /* from the beginning */
+        if (seed % 200 == 100) { /* restart from the original */
             bytes.size = 0;
             blob_write(&bytes, trace.bytes, trace.size);
         }

@@ -1,4 +1,4 @@
-/* test_out.c - buffered output, and text made fit for formats. */
+/* test_out.c - buffered output, and quoting of text. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "support.h"
 #include "formats/common/utf8.h"
 
-/* What was written, NUL-terminated. */
+/* The output as a string. */
 static const char *text_of(out *o, blob *b)
 {
     ck_assert(out_flush(o));
@@ -42,7 +42,7 @@ START_TEST(numbers)
     blob b = {0}, wanted = {0};
     out o;
     ck_assert(out_init(&o, blob_write, &b));
-    /* So many that they cross the end of the buffer at every place. */
+    /* enough lines to cross the end of the buffer at every position */
     for (size_t round = 0; round < 2000; round++) {
         for (size_t i = 0; i < count; i++) {
             char line[100];
@@ -91,7 +91,7 @@ START_TEST(pieces_larger_than_the_buffer)
 }
 END_TEST
 
-/* Takes as many calls as ctx says, and then none. */
+/* Accepts *ctx calls, then fails. */
 static bool write_some(void *ctx, const void *bytes, size_t size)
 {
     int *left = ctx;
@@ -135,21 +135,21 @@ START_TEST(json_strings)
     expect(out_json_string, "a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
     expect(out_json_string, "\b\f\n\r\t\x01\x1f\x7f\0", 9,
            "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\\u0000\"");
-    /* A terminal would act on a C1 control and on an override of the direction of text. */
+    /* terminals interpret C1 controls and overrides of text direction */
     expect(out_json_string,
            "a\xc2\x9b"
            "b\xe2\x80\xae"
            "c\xe2\x80\xa7\xe2\x81\xa6\xc2\xa0",
            16, "\"a\\u009bb\\u202ec\xe2\x80\xa7\\u2066\xc2\xa0\"");
     expect(out_json_string, "h\xc3\xa9\xf0\x9f\x99\x82", 7, "\"h\xc3\xa9\xf0\x9f\x99\x82\"");
-    /* Each byte that is not text for itself. */
+    /* each invalid byte is replaced by itself */
     expect(out_json_string, "\xff\xc3(\xed\xa0\x80", 6,
            "\"\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
     expect(out_json_text, "a\"", 2, "a\\\"");
 }
 END_TEST
 
-/* What Go 1.27's strconv.Quote says. */
+/* Compared with strconv.Quote of Go 1.27. */
 START_TEST(go_strings)
 {
     expect(out_go_quoted, "", 0, "\"\"");
@@ -159,7 +159,8 @@ START_TEST(go_strings)
     expect(out_go_quoted, "\xff\xc3(", 3, "\"\\xff\\xc3(\"");
     expect(out_go_quoted, "h\xc3\xa9\xe6\x97\xa5\xf0\x9f\x99\x82", 10,
            "\"h\xc3\xa9\xe6\x97\xa5\xf0\x9f\x99\x82\"");
-    /* No-break space, soft hyphen, zero-width space, a surrogate, private use, the last rune. */
+    /* no-break space, soft hyphen, zero-width space, a surrogate, private use, the last code point
+     */
     expect(out_go_quoted, "\xc2\xa0", 2, "\"\\u00a0\"");
     expect(out_go_quoted, "\xc2\xad", 2, "\"\\u00ad\"");
     expect(out_go_quoted, "\xe2\x80\x8b", 3, "\"\\u200b\"");
@@ -185,7 +186,7 @@ static void expect_clock(const char *zone, uint64_t seconds, uint64_t nanosecond
     blob_free(&b);
 }
 
-/* What Go 1.27's time.Unix(seconds, nanoseconds).Format(time.RFC3339Nano) says. */
+/* Compared with time.Unix(seconds, nanoseconds).Format(time.RFC3339Nano) of Go 1.27. */
 START_TEST(wall_clock)
 {
     expect_clock("UTC0", 1700000000, 123000000, "2023-11-14T22:13:20.123Z");
@@ -195,11 +196,11 @@ START_TEST(wall_clock)
     expect_clock("NST3:30", 1700000000, 0, "2023-11-14T18:43:20-03:30");
     expect_clock("XXX-0:00:30", 0, 0, "1970-01-01T00:00:30+00:00");
     expect_clock("XXX0:00:30", 0, 0, "1969-12-31T23:59:30+00:00");
-    /* Nanoseconds of more than a second, and below zero. */
+    /* nanoseconds of more than a second, and negative ones */
     expect_clock("UTC0", 1, 2500000001, "1970-01-01T00:00:03.500000001Z");
     expect_clock("UTC0", 0, UINT64_MAX, "1969-12-31T23:59:59.999999999Z");
     expect_clock("UTC0", 0, 0 - (uint64_t)3000000000, "1969-12-31T23:59:57Z");
-    /* No year that the C library knows. */
+    /* years that the C library does not support */
     expect_clock("UTC0", (uint64_t)1 << 62, 0, "4611686018427387904s");
     expect_clock("UTC0", INT64_MAX, INT64_MAX, "-9223372027631403773s");
 }
@@ -247,9 +248,9 @@ START_TEST(names_and_endings)
 }
 END_TEST
 
-/* ---- in a thread of its own ---------------------------------------------------------------- */
+/* ---- writer thread --------------------------------------------------------------------------- */
 
-/* What is written, up to a limit, at which writing fails. */
+/* The output, up to a limit after which writing fails. */
 typedef struct sink {
     blob content;
     size_t limit;
@@ -261,7 +262,7 @@ static bool sink_write(void *ctx, const void *bytes, size_t size)
     return s->content.size + size <= s->limit && blob_write(&s->content, bytes, size);
 }
 
-/* Numbers one behind the other, and now and then more than the buffer holds. */
+/* Consecutive numbers, and sometimes more than the buffer holds. */
 static bool write_much(sink *s, bool beside)
 {
     static char large[1 << 20];
@@ -294,7 +295,7 @@ START_TEST(beside)
     for (size_t limit = 0; limit < one.content.size; limit += one.content.size / 20) {
         sink small = {.limit = limit};
         ck_assert(!write_much(&small, true));
-        if (small.content.size > 0) /* else it has no bytes at all, not even an address */
+        if (small.content.size > 0) /* without bytes the pointer is NULL */
             ck_assert_mem_eq(one.content.bytes, small.content.bytes, small.content.size);
         blob_free(&small.content);
     }

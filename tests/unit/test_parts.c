@@ -1,4 +1,4 @@
-/* test_parts.c - parts of traces: ids made one, batches that grow, limits. */
+/* test_parts.c - splitting and merging: ids, batches that grow, limits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { MOST = 80 };
 
-/* Traces in memory, as parts that are written and read. */
+/* Parts in memory. */
 typedef struct set {
     blob parts[MOST];
     out outs[MOST];
@@ -164,7 +164,8 @@ static void record(gotrace_encoder *e, const char *name, const uint64_t *args, s
     record(e, name, (const uint64_t[]){__VA_ARGS__},                                               \
            sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), data)
 
-/* A trace of one thread, whose labels fill a batch; and of that many strings, "NAME NUMBER". */
+/* Write a trace of one thread whose label events fill a batch, with that number of strings "NAME
+ * NUMBER". */
 static void labels(blob *trace, uint64_t thread, uint64_t time, unsigned events, unsigned strings,
                    const char *name)
 {
@@ -190,7 +191,8 @@ static void labels(blob *trace, uint64_t thread, uint64_t time, unsigned events,
     gotrace_encoder_free(e);
 }
 
-/* What the labels of a thread's batches refer to, and at which times. */
+/* A merged batch that is too long is split: labels and times of the thread's batches are the same.
+ */
 START_TEST(a_batch_too_long_becomes_two)
 {
     enum { EVENTS = 21000, STRINGS = 200 };
@@ -244,7 +246,7 @@ START_TEST(many_parts)
     ck_assert_int_eq(split(&s, &trace, PARTS_BY_THREAD, &error), GOTRACE_OK);
     ck_assert_uint_gt(s.count, 60);
     ck_assert_int_eq(merge(&s, &whole, &error), GOTRACE_OK);
-    ck_assert_uint_gt(s.opened, s.count); /* not all at a time */
+    ck_assert_uint_gt(s.opened, s.count); /* not all open at the same time */
     ck_assert_uint_eq(s.misfits, 0);
     ck_assert_uint_ge(whole.size, trace.size / 2);
     blob_free(&whole);
@@ -262,7 +264,7 @@ static const struct {
     {"go1.26-gens.trace", PARTS_BY_GENERATION},
 };
 
-/* Whatever the limit: it is done, or said to be too much. */
+/* With any memory limit, merging succeeds or reports the limit. */
 START_TEST(little_memory)
 {
     blob trace = trace_sample(small_cases[_i].name);
@@ -285,7 +287,8 @@ START_TEST(little_memory)
 }
 END_TEST
 
-/* Cut anywhere, and with a byte changed anywhere: what can be read makes parts, and they merge. */
+/* With the trace truncated or a byte changed at any offset, the readable part is split, and the
+ * parts merge. */
 START_TEST(damaged)
 {
     blob trace = trace_sample(small_cases[_i].name);

@@ -1,8 +1,8 @@
 /*
- * test_perfetto.c - the protobuf writer, and what `convert --to perfetto` promises on the wire, for
- * every trace of the corpora, whole and cut off: packets in order of time, nothing referred to that
- * the sequence has not told before, slices that end, states without gaps, arrows that begin.
- * Whether the viewer understands it is what make conformance asks the real engine.
+ * test_perfetto.c - the protobuf writer, and properties of `convert --to perfetto` for every trace
+ * of the corpora, whole and truncated: packets in order of time, no reference before its
+ * definition, slices that end, states without gaps, flows that begin. make conformance checks with
+ * Perfetto's engine that viewers accept it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "support.h"
 #include "formats/common/utf8.h"
 
-/* An assertion for what is asked a million times: Check writes a record for each of its own. */
+/* An assertion for hot loops: Check writes a record for each of its own assertions. */
 #define MUST(what)                                                                                 \
     do {                                                                                           \
         if (!(what))                                                                               \
@@ -67,7 +67,7 @@ static bool take(message *m, field *f)
 
 /* ---- the writer ---------------------------------------------------------------------------- */
 
-/* What was written, as one message. */
+/* The output as one message. */
 static message written(protobuf *w, out *o, blob *b)
 {
     protobuf_flush(w);
@@ -75,7 +75,7 @@ static message written(protobuf *w, out *o, blob *b)
     return (message){b->bytes, b->bytes + b->size};
 }
 
-/* Messages nested in messages, of lengths around those where their length takes a byte more. */
+/* Nested messages, with lengths around those at which the length prefix grows by a byte. */
 START_TEST(nesting)
 {
     static const size_t sizes[] = {0, 1, 125, 126, 127, 128, 16380, 16381, 16384, 3000000};
@@ -131,7 +131,7 @@ START_TEST(strings)
 }
 END_TEST
 
-/* After a failure everything is dropped, and the output knows. */
+/* After a failure, further data is dropped, and the output has failed. */
 START_TEST(failure)
 {
     blob b = {0};
@@ -161,15 +161,15 @@ END_TEST
 
 typedef struct track {
     uint64_t parent;
-    int64_t ended; /* when its last slice ended, -1 for none */
-    uint32_t open; /* slices */
+    int64_t ended; /* end of the last slice, -1 for none */
+    uint32_t open; /* number of open slices */
 } track;
 
 typedef struct checker {
     int64_t time;
     bool cleared;       /* the sequence has begun */
-    idmap tracks;       /* by uuid */
-    idmap flows;        /* a set of those that began */
+    idmap tracks;       /* uuid -> track */
+    idmap flows;        /* set of flows that have begun */
     idmap interned[32]; /* sets of iids, by field of InternedData */
     uint64_t samples, events;
 } checker;
@@ -183,8 +183,8 @@ static void check_text(message text)
 static void check_known(const checker *c, unsigned table, uint64_t iid)
 {
     if (!idmap_find(&c->interned[table], iid))
-        ck_abort_msg("entry %llu of interned data %u is not told before", (unsigned long long)iid,
-                     table);
+        ck_abort_msg("entry %llu of interned data %u is not defined before",
+                     (unsigned long long)iid, table);
 }
 
 static void check_entry(checker *c, unsigned table, message entry)
@@ -210,7 +210,7 @@ static void check_entry(checker *c, unsigned table, message entry)
             check_text(f.content);
     }
     MUST(iid != 0);
-    /* Nothing is told twice. */
+    /* defined only once */
     MUST(!idmap_find(&c->interned[table], iid));
     MUST(idmap_insert(&c->interned[table], iid));
 }
@@ -236,7 +236,7 @@ static void check_track(checker *c, message descriptor)
     }
     MUST(uuid != 0);
     MUST(parent == 0 || idmap_find(&c->tracks, parent));
-    /* Told again, a goroutine's track gets the name that was not known before. */
+    /* A goroutine's track may be described again with its name. */
     const track *known = idmap_find(&c->tracks, uuid);
     if (known) {
         MUST(holds_goroutines(parent) && known->parent == parent);
@@ -248,7 +248,7 @@ static void check_track(checker *c, message descriptor)
 
 static void check_slice(checker *c, unsigned type, track *t)
 {
-    /* A goroutine's state begins when the one before ends. */
+    /* a goroutine's state begins when the one before ends */
     if (type == SLICE_BEGIN && holds_goroutines(t->parent) && t->ended >= 0)
         MUST(t->ended == c->time);
     if (type == SLICE_BEGIN) {
@@ -262,7 +262,7 @@ static void check_slice(checker *c, unsigned type, track *t)
         MUST(t->open <= 1);
 }
 
-/* Returns whether it refers to more than a track. */
+/* Returns whether the event refers to more than a track. */
 static bool check_event(checker *c, message event)
 {
     unsigned type = 0;
@@ -330,7 +330,7 @@ static void check_packet(checker *c, message packet)
             event = refers = true;
         }
     }
-    /* The end of a slice means nothing to a reader that starts late. */
+    /* a reader that starts late ignores ends of slices */
     MUST(event == timed && (!refers || flags == FLAG_NEEDS_STATE));
 }
 
@@ -358,7 +358,7 @@ static void check_trace(checker *c, const blob *b)
         idmap_free(&c->interned[i]);
 }
 
-/* Convert the first size bytes as the job asks; false where even the header is refused. */
+/* Convert the first `size` bytes with that job; false if the header is rejected. */
 static bool convert_as(const blob *trace, size_t size, convert_job job, blob *b, uint64_t *samples)
 {
     gotrace_source *source;
@@ -414,7 +414,7 @@ START_TEST(whole_traces)
 }
 END_TEST
 
-/* Parts, a part of the time, and without the runtime's goroutines. */
+/* Only some parts, a time range, and without the runtime's goroutines. */
 START_TEST(narrowed)
 {
     enum { MS = 1000000, US = 1000 };
@@ -460,7 +460,7 @@ START_TEST(cut_traces)
 }
 END_TEST
 
-/* The same input gives the same bytes. */
+/* The same input produces the same bytes. */
 START_TEST(deterministic)
 {
     trace_file *files = traces_load(400 * 1024);
@@ -479,7 +479,7 @@ START_TEST(deterministic)
 }
 END_TEST
 
-/* ---- what no program should do -------------------------------------------------------------- */
+/* ---- absurd traces --------------------------------------------------------------------------- */
 
 START_TEST(absurd_traces)
 {
@@ -496,7 +496,7 @@ START_TEST(absurd_traces)
 }
 END_TEST
 
-/* Whether a text stands in what was written, of which all is UTF-8. */
+/* Whether the output contains the text; all of the output is UTF-8. */
 static bool holds(const blob *b, const absurd_text *text)
 {
     static char longest[ABSURD_LONG];
@@ -526,7 +526,7 @@ START_TEST(absurd_strings)
 }
 END_TEST
 
-/* The values of a counter: what does not fit a signed one is a double. */
+/* Check counter values: one that does not fit a signed integer is a double. */
 static void check_counters(const blob *b)
 {
     message m = {b->bytes, b->bytes + b->size};
@@ -547,7 +547,7 @@ static void check_counters(const blob *b)
             }
         }
     }
-    /* Of the heap, its goal and GOMAXPROCS. */
+    /* heap, heap goal and GOMAXPROCS */
     ck_assert_uint_ge(largest, 2);
     ck_assert_uint_ge(half, 2);
     ck_assert_uint_ge(whole, 2);
@@ -568,7 +568,7 @@ END_TEST
 
 /* ---- several traces ------------------------------------------------------------------------- */
 
-/* What that clock shows as a snapshot tells it; *primary becomes the clock of the timeline. */
+/* The time of clock `id` in a clock snapshot; sets *primary to the clock of the timeline. */
 static uint64_t snapshot_time(message snapshot, uint64_t id, uint64_t *primary)
 {
     enum { CLOCKS = 1, PRIMARY = 2, CLOCK_ID = 1, TIMESTAMP = 2 };
@@ -591,7 +591,7 @@ static uint64_t snapshot_time(message snapshot, uint64_t id, uint64_t *primary)
     return given;
 }
 
-/* When the messages were logged, by that clock. Returns how many. */
+/* Get the times of log messages by that clock; returns their number. */
 static size_t logs_by(const blob *b, uint64_t clock, uint64_t *primary, uint64_t times[2])
 {
     uint64_t now = 0;
@@ -614,7 +614,7 @@ static size_t logs_by(const blob *b, uint64_t clock, uint64_t *primary, uint64_t
     return count;
 }
 
-/* Two traces, on one timeline. */
+/* Convert two traces to one timeline. */
 static convert_alignment convert_both(const blob traces[2], blob out_of[2])
 {
     gotrace_source *sources[2];
@@ -635,7 +635,7 @@ static convert_alignment convert_both(const blob traces[2], blob out_of[2])
     return series.alignment;
 }
 
-/* A program that logs after 1 ms and after 5 ms, with its clocks at time 0. */
+/* A trace of a program that logs after 1 ms and after 5 ms, with the given clocks at time 0. */
 static blob logging(uint64_t start, const char *clocks)
 {
     char script[512];
@@ -650,23 +650,23 @@ static blob logging(uint64_t start, const char *clocks)
     return trace;
 }
 
-/* Two programs that ran at the same time overlap as their clocks say, to the nanosecond: the second
- * began 3 ms after the first. Their own clocks have nothing to do with each other. */
+/* Two concurrent programs are aligned by their clocks, to the nanosecond: the second begins 3 ms
+ * after the first, whatever the ticks of the traces. */
 START_TEST(overlapping)
 {
     enum { SECOND = 1000000000, MS = 1000000, REALTIME = 1, MONOTONIC = 3 };
     static const struct {
         const char *clocks[2];
         convert_alignment alignment;
-        uint64_t clock, zero; /* of the first, by that clock */
+        uint64_t clock, zero; /* start of the first trace by that clock */
     } cases[] = {
-        /* One machine, whose wall clock is being set right meanwhile. */
+        /* one machine, whose wall clock is adjusted meanwhile */
         {{"monotonic=7000000000 wall_seconds=1700000000 wall_nanoseconds=998000000",
           "monotonic=7003000000 wall_seconds=1700000001 wall_nanoseconds=1000700"},
          ALIGNED_MONOTONIC,
          MONOTONIC,
          7ULL * SECOND},
-        /* Two machines; a new second begins between the two. */
+        /* two machines; a new second begins in between */
         {{"monotonic=7000000000 wall_seconds=1700000000 wall_nanoseconds=998000000",
           "monotonic=900000000000 wall_seconds=1700000001 wall_nanoseconds=1000000"},
          ALIGNED_REALTIME,

@@ -1,4 +1,4 @@
-/* test_print.c - events that real traces rarely hold, as Go 1.27's Event.String prints them. */
+/* test_print.c - events that are rare in real traces, compared with Event.String of Go 1.27. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -6,7 +6,7 @@
 #include "formats/formats.h"
 #include "support.h"
 
-/* A reader of a v2 trace in which there is nothing: no stack is known. */
+/* A reader of an empty v2 trace, which has no stacks. */
 static gotrace_source *source;
 static gotrace_reader *reader;
 
@@ -26,7 +26,7 @@ static void close_reader(void)
     gotrace_source_close(source);
 }
 
-/* Its record, and where it happens; the rest is the test's. */
+/* An event with its type and place; the test sets the rest. */
 static gotrace_event event_of(const char *type, gotrace_kind kind)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_named(26, type);
@@ -66,7 +66,7 @@ START_TEST(none_is_minus_one)
 }
 END_TEST
 
-/* Where a goroutine starts is told even if it is not known, and so is a sample's stack. */
+/* The creation of a goroutine and a sample print an unknown stack. */
 START_TEST(empty_blocks)
 {
     gotrace_event e = event_of("GoCreate", GOTRACE_KIND_TRANSITION);
@@ -79,7 +79,7 @@ START_TEST(empty_blocks)
            "TransitionStack=\n\n");
     e = event_of("CPUSample", GOTRACE_KIND_SAMPLE);
     expect("go", &e, "M=5 P=2 G=9 StackSample Time=70\nStack=\n\n");
-    /* An unblock has the stack of who does it alone. */
+    /* an unblock has only the stack of the unblocking goroutine */
     e = event_of("GoUnblock", GOTRACE_KIND_TRANSITION);
     e.resource = GOTRACE_RESOURCE_GOROUTINE;
     e.subject = 10;
@@ -120,7 +120,7 @@ START_TEST(ranges)
            "M=5 P=2 G=9 RangeEnd Time=70 Name=\"GC incremental sweep\" Scope=Proc(2) "
            "Attributes=[\"bytes swept\"=Value{Uint64(100)} "
            "\"bytes reclaimed\"=Value{Uint64(18446744073709551615)}]\n");
-    /* Of another goroutine than the one that tells it. */
+    /* an event about another goroutine than its context */
     e = event_of("GCMarkAssistActive", GOTRACE_KIND_RANGE_ACTIVE);
     e.range = GOTRACE_RANGE_MARK_ASSIST;
     e.subject = 44;

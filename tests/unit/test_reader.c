@@ -1,4 +1,4 @@
-/* test_reader.c - the ordered reader: order, states, meaning, tables, and its contract. */
+/* test_reader.c - the ordered reader: order, states, meaning, tables, interface. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "forge.h"
 #include "reading.h"
 
-/* A reader over a made-up trace, with the problems it told of. */
+/* A reader of a forged trace, with the problems it reported. */
 typedef struct open_trace {
     gotrace_source *source;
     gotrace_reader *reader;
@@ -58,7 +58,7 @@ static void end(open_trace *t)
     ck_assert_msg(t->problems == 0, "%s", t->problem.message);
 }
 
-/* The next event is of that type, on that proc, at that tick, in the context of that goroutine. */
+/* Expect the next event to have that type, proc, tick and goroutine. */
 static gotrace_event expect(open_trace *t, unsigned type, int64_t proc, uint64_t ticks, uint64_t g)
 {
     gotrace_event e = next(t);
@@ -71,7 +71,7 @@ static gotrace_event expect(open_trace *t, unsigned type, int64_t proc, uint64_t
 
 /* ---- order --------------------------------------------------------------------------------- */
 
-/* Proc 1 starts what proc 0 wakes; its batch stands first in the file. */
+/* Proc 1 starts the goroutine that proc 0 unblocks; its batch comes first in the file. */
 START_TEST(sequence_numbers_order)
 {
     open_trace t;
@@ -99,7 +99,7 @@ START_TEST(sequence_numbers_order)
 }
 END_TEST
 
-/* The same, where the clock of proc 1 runs late: the order holds, and the clocks are told of. */
+/* The same with the clock of proc 1 behind: the order is kept, and the clocks are reported. */
 START_TEST(sequence_numbers_against_clocks)
 {
     open_trace t;
@@ -120,7 +120,8 @@ START_TEST(sequence_numbers_against_clocks)
 }
 END_TEST
 
-/* The same, by far more than events wait for where one is lost. */
+/* The same with clocks that differ by much more than the time for which events wait for a lost one.
+ */
 START_TEST(sequence_numbers_against_distant_clocks)
 {
     enum { FAR = 1000000000 };
@@ -144,7 +145,7 @@ START_TEST(sequence_numbers_against_distant_clocks)
 }
 END_TEST
 
-/* What waits for a lost event is taken at its time, and so is what comes after it. */
+/* An event that waits for a lost one keeps its time, and so do the events after it. */
 START_TEST(lost_events_hold_up_no_others)
 {
     open_trace t;
@@ -152,7 +153,7 @@ START_TEST(lost_events_hold_up_no_others)
     FORGE(&f, Batch, 0, 0);
     FORGE(&f, GoCreate, 1000, 7, 0, 0);
     FORGE(&f, GoStart, 1000, 7, 1);
-    FORGE(&f, GoBlock, 1000, 0); /* what unblocks it is lost */
+    FORGE(&f, GoBlock, 1000, 0); /* the unblocking event is lost */
     FORGE(&f, GCSweepStart, 100000, 0);
     FORGE(&f, GCSweepDone, 100000, 0, 0);
     FORGE(&f, Batch, 1, 10000);
@@ -176,7 +177,7 @@ START_TEST(lost_events_hold_up_no_others)
 }
 END_TEST
 
-/* Local variants are the full ones, without a number of their own. */
+/* Local variants are read as the full events, without a sequence number. */
 START_TEST(local_variants)
 {
     open_trace t;
@@ -207,7 +208,7 @@ START_TEST(local_variants)
 }
 END_TEST
 
-/* The end of a system call goes to when the call returned. */
+/* The end of a system call is moved to the time at which the call returned. */
 START_TEST(system_calls_end_when_they_ended)
 {
     open_trace t;
@@ -265,7 +266,7 @@ START_TEST(system_calls_that_do_not_block)
 }
 END_TEST
 
-/* Samples come by their own time, whatever batch they stand in. */
+/* Samples are ordered by their own time, in any batch. */
 START_TEST(samples_by_their_own_time)
 {
     open_trace t;
@@ -292,7 +293,7 @@ START_TEST(samples_by_their_own_time)
 }
 END_TEST
 
-/* Until 1.6 the global number is the order. */
+/* Until 1.6 the global sequence number determines the order. */
 START_TEST(global_numbers_order)
 {
     open_trace t;
@@ -314,7 +315,7 @@ START_TEST(global_numbers_order)
 }
 END_TEST
 
-/* Two events with one number have no order. */
+/* Two events with one number are an error. */
 START_TEST(global_numbers_are_different)
 {
     open_trace t;
@@ -335,7 +336,7 @@ START_TEST(global_numbers_are_different)
 }
 END_TEST
 
-/* Batches of a proc are one stream, wherever they stand. */
+/* The batches of a proc are one stream, wherever they are in the file. */
 START_TEST(batches_of_a_proc_follow_each_other)
 {
     open_trace t;
@@ -371,10 +372,10 @@ START_TEST(futile_wakeups_change_nothing)
     FORGE(&f, GoCreate, 1, 7, 0, 0);
     FORGE(&f, GoStart, 1, 7, 1);
     FORGE(&f, GoBlockSync, 1, 0);
-    FORGE(&f, GoUnblockLocal, 1, 7, 0); /* for nothing, from here */
+    FORGE(&f, GoUnblockLocal, 1, 7, 0); /* the futile wake-up begins here */
     FORGE(&f, GoStartLocal, 1, 7);
     FORGE(&f, FutileWakeup, 1);
-    FORGE(&f, GoBlockSync, 1, 0); /* to here */
+    FORGE(&f, GoBlockSync, 1, 0); /* and ends here */
     FORGE(&f, GoUnblockLocal, 1, 7, 0);
     FORGE(&f, GoStartLocal, 1, 7);
     forge_finish(&f);
@@ -553,7 +554,7 @@ START_TEST(events_report_of_damage)
 }
 END_TEST
 
-/* ---- the contract -------------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------- */
 
 START_TEST(reasons_of_stops)
 {
@@ -672,7 +673,8 @@ static bool same(const reading *a, const reading *b)
            a->events == b->events && a->digest == b->digest;
 }
 
-/* However little is read at a time, and whether events are delivered or only checked. */
+/* The result does not depend on the size of the window, nor on whether events are returned or only
+ * checked. */
 START_TEST(any_window)
 {
     static const size_t windows[] = {1, 1024, 4096, 1 << 20};
@@ -683,7 +685,7 @@ START_TEST(any_window)
         reading checked = reading_of(b->bytes, b->size, NULL, READING_CHECK);
         ck_assert_int_eq(usual.status, GOTRACE_END);
         ck_assert_uint_eq(usual.problem_count, checked.problem_count);
-        /* Events that a reader of v2 makes up are told beside those of the file. */
+        /* A v2 reader returns more events than the file contains. */
         if (usual.summary.version < GOTRACE_FIRST_V2)
             ck_assert_uint_eq(usual.events, usual.summary.events);
         else
@@ -721,7 +723,7 @@ static reading read_file(const blob *content, bool by_pipe)
     ck_assert_int_eq(gotrace_source_fd(ends[0], NULL, &source, &error), GOTRACE_OK);
     reading r = reading_of_source(source, NULL, READING_NEXT);
     gotrace_source_close(source);
-    ck_assert_int_ge(fcntl(ends[0], F_GETFD), 0); /* it stays the caller's */
+    ck_assert_int_ge(fcntl(ends[0], F_GETFD), 0); /* the descriptor remains the caller's */
     close(ends[0]);
     return r;
 }
@@ -751,7 +753,8 @@ static bool refuse_problem(void *ctx, const gotrace_error *problem)
     return false;
 }
 
-/* Of data that is cut off in its second frame the first is read; a handler can refuse it. */
+/* If compressed data is truncated in its second frame, the first is read; the problem callback can
+ * stop that. */
 START_TEST(compressed_data_cut_off)
 {
     blob content = {NULL, 0, 0};
@@ -788,7 +791,7 @@ START_TEST(compressed_data_cut_off)
 }
 END_TEST
 
-/* A file that becomes shorter while it is read. */
+/* A file that is truncated while it is read. */
 START_TEST(file_that_shrinks)
 {
     blob content = {NULL, 0, 0};

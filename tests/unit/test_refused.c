@@ -1,16 +1,16 @@
-/* test_refused.c - what cannot have happened is refused by a writer, or believed where told so. */
+/* test_refused.c - a writer rejects impossible events, or writes them if options.believe is set. */
 #include <string.h>
 
 #include "reading.h"
-#include "story.h"
+#include "writing.h"
 
-/* ---- what is refused ------------------------------------------------------------------------- */
+/* ---- rejected events ------------------------------------------------------------------------- */
 
 typedef struct refusal {
     int version;
-    scene story[4]; /* the last one is refused */
+    test_event events[4]; /* the last one is rejected */
     gotrace_rule rule;
-    bool unseen; /* our reader does not look at it, or finds something else */
+    bool unseen; /* our reader does not check this, or reports another rule */
 } refusal;
 
 static const refusal refusals[] = {
@@ -151,32 +151,32 @@ static const refusal refusals[] = {
 
 #define REFUSALS (int)(sizeof refusals / sizeof refusals[0])
 
-/* The last scene is refused, and leaves no trace. */
+/* The last event is rejected, and leaves the writer unchanged. */
 START_TEST(impossible_is_refused)
 {
     const refusal *r = &refusals[_i];
     blob with = {0}, without = {0};
     gotrace_writer *w = writer_of(r->version, NULL, &with, NULL);
     gotrace_writer *v = writer_of(r->version, NULL, &without, NULL);
-    const scene after = {"GoCreate", 40, 40, gt_is_v2(r->version) ? 40 : 0, {41, 1}};
-    for (size_t i = 0; r->story[i].name; i++) {
-        bool bad = i == 3 || !r->story[i + 1].name;
+    const test_event after = {"GoCreate", 40, 40, gt_is_v2(r->version) ? 40 : 0, {41, 1}};
+    for (size_t i = 0; r->events[i].name; i++) {
+        bool bad = i == 3 || !r->events[i + 1].name;
         ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
         ck_assert_int_eq(gotrace_writer_at(v, 100 + i), GOTRACE_OK);
-        gotrace_status status = report(w, r->version, &r->story[i]);
+        gotrace_status status = write_event(w, r->version, &r->events[i]);
         if (bad) {
             ck_assert_int_eq(status, GOTRACE_ERROR);
             ck_assert_msg(gotrace_writer_error(w)->rule == r->rule, "%d: %s, not %s: %s", _i,
                           gotrace_rule_describe(gotrace_writer_error(w)->rule)->id,
                           gotrace_rule_describe(r->rule)->id, gotrace_writer_error(w)->message);
-            story_string(v, r->story[i].p, r->story[i].args[0]);
+            numbered_string(v, r->events[i].p, r->events[i].args[0]);
         } else {
             ck_assert_msg(status == GOTRACE_OK, "%d: %s", _i, gotrace_writer_error(w)->message);
-            ck_assert_int_eq(report(v, r->version, &r->story[i]), GOTRACE_OK);
+            ck_assert_int_eq(write_event(v, r->version, &r->events[i]), GOTRACE_OK);
         }
     }
-    ck_assert_int_eq(report(w, r->version, &after), GOTRACE_OK);
-    ck_assert_int_eq(report(v, r->version, &after), GOTRACE_OK);
+    ck_assert_int_eq(write_event(w, r->version, &after), GOTRACE_OK);
+    ck_assert_int_eq(write_event(v, r->version, &after), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(v), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -198,16 +198,16 @@ START_TEST(impossible_is_refused)
 }
 END_TEST
 
-/* What is believed is written, and found by whoever reads it. */
-START_TEST(impossible_is_believed)
+/* With options.believe the event is written, and a reader reports it. */
+START_TEST(impossible_is_forced)
 {
     const refusal *r = &refusals[_i];
     blob written = {0};
     gotrace_writer_options options = {.believe = true};
     gotrace_writer *w = writer_of(r->version, &options, &written, NULL);
-    for (size_t i = 0; i < 4 && r->story[i].name && r->rule != GOTRACE_RULE_USAGE; i++) {
+    for (size_t i = 0; i < 4 && r->events[i].name && r->rule != GOTRACE_RULE_USAGE; i++) {
         ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
-        ck_assert_msg(report(w, r->version, &r->story[i]) == GOTRACE_OK, "%d: %s", _i,
+        ck_assert_msg(write_event(w, r->version, &r->events[i]) == GOTRACE_OK, "%d: %s", _i,
                       gotrace_writer_error(w)->message);
     }
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
@@ -228,9 +228,9 @@ START_TEST(time_does_not_fall)
     ck_assert_int_eq(gotrace_writer_at(w, 99), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_TIME_ORDER);
     ck_assert_int_eq(gotrace_writer_at(w, 100), GOTRACE_OK);
-    const scene alloc = {"HeapAlloc", 0, 1, 1, {1}};
+    const test_event alloc = {"HeapAlloc", 0, 1, 1, {1}};
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(report(w, versions[_i], &alloc), GOTRACE_OK);
+        ck_assert_int_eq(write_event(w, versions[_i], &alloc), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_writer_event(w, &(gotrace_event_data){0}), GOTRACE_ERROR);
@@ -246,7 +246,7 @@ static void refuses_id(gotrace_writer *w, const gotrace_event_data *h, const cha
     ck_assert_ptr_nonnull(strstr(gotrace_writer_error(w)->message, said));
 }
 
-/* Ids that the writer did not give, or gave in an earlier generation. */
+/* Ids that the writer did not return, or returned in an earlier generation. */
 START_TEST(ids_that_were_not_given_are_refused)
 {
     const int versions[] = {7, 11, 19, 21, 22, 23, 26};
@@ -255,7 +255,7 @@ START_TEST(ids_that_were_not_given_are_refused)
     blob written = {0};
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
     const gotrace_frame frame = {.function = "main.f", .function_size = 6, .line = 3};
-    const scene alloc = {"HeapAlloc", 0, 1, 1, {1}};
+    const test_event alloc = {"HeapAlloc", 0, 1, 1, {1}};
     uint64_t stack, string = 0, create[2] = {40, 0}, region[3] = {0};
     gotrace_event_data h = {.spec = gotrace_event_spec_named(version, "GoCreate"),
                             .proc = 0,
@@ -263,7 +263,7 @@ START_TEST(ids_that_were_not_given_are_refused)
                             .goroutine = 1,
                             .args = create,
                             .arg_count = 2};
-    ck_assert_int_eq(report(w, version, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(write_event(w, version, &alloc), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_stack(w, &frame, 1, &stack), GOTRACE_OK);
     h.stack = stack + 1;
     refuses_id(w, &h, "GoCreate: stack id 2 was not given");
@@ -292,7 +292,7 @@ START_TEST(ids_that_were_not_given_are_refused)
         refuses_id(w, &h, "gotrace_writer_stack again in each generation");
         ck_assert_int_eq(gotrace_writer_stack(w, &frame, 1, &h.stack), GOTRACE_OK);
         ck_assert_int_eq(gotrace_writer_event(w, &h), GOTRACE_OK);
-        /* Also when this generation has as many. */
+        /* also if this generation has as many ids */
         uint64_t another = h.stack;
         h.stack = stack;
         refuses_id(w, &h, "gotrace_writer_stack again in each generation");
@@ -314,15 +314,15 @@ START_TEST(a_later_generation_knows_all)
 {
     blob written = {0};
     gotrace_writer *w = writer_of(26, NULL, &written, NULL);
-    const scene alloc = {"HeapAlloc", 0, 1, 1, {1}}, unknown = {"GoUnblock", 0, 1, 1, {2}};
-    const scene stop = {"GoStop", 0, 1, 1, {1}};
-    ck_assert_int_eq(report(w, 26, &alloc), GOTRACE_OK);
+    const test_event alloc = {"HeapAlloc", 0, 1, 1, {1}}, unknown = {"GoUnblock", 0, 1, 1, {2}};
+    const test_event stop = {"GoStop", 0, 1, 1, {1}};
+    ck_assert_int_eq(write_event(w, 26, &alloc), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_advance(w, NULL), GOTRACE_OK);
     ck_assert_uint_eq(gotrace_writer_generation(w), 2);
-    ck_assert_int_eq(report(w, 26, &unknown), GOTRACE_ERROR);
+    ck_assert_int_eq(write_event(w, 26, &unknown), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_writer_error(w)->rule, GOTRACE_RULE_STATUS_GOROUTINE);
-    ck_assert_int_eq(report(w, 26, &alloc), GOTRACE_OK);
-    ck_assert_int_eq(report(w, 26, &stop), GOTRACE_OK);
+    ck_assert_int_eq(write_event(w, 26, &alloc), GOTRACE_OK);
+    ck_assert_int_eq(write_event(w, 26, &stop), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     check_sound(&written);
@@ -330,16 +330,16 @@ START_TEST(a_later_generation_knows_all)
 }
 END_TEST
 
-/* ---- anything at all ------------------------------------------------------------------------- */
+/* ---- random events --------------------------------------------------------------------------- */
 
-/* Readers leave out a wake-up that was futile, whatever followed from it. */
+/* Readers ignore futile wake-ups and what follows from them. */
 static bool is_futile(int version, unsigned code)
 {
     return !gt_is_v2(version) && code == GOTRACE_V1_FutileWakeup;
 }
 
-/* An event of any type that can be told, with small numbers. */
-static scene any_scene(int version, uint64_t *seed)
+/* An event of a random type with small numbers. */
+static test_event random_event(int version, uint64_t *seed)
 {
     const gotrace_event_spec *spec;
     const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
@@ -349,12 +349,12 @@ static scene any_scene(int version, uint64_t *seed)
         count = spec ? gotrace_writer_args(spec, version, kinds) : 0;
     } while (!spec || is_futile(version, spec->code) ||
              (count == 0 && !(spec->flags & GOTRACE_SPEC_TIMED)));
-    scene s = {.name = spec->name,
-               .p = (int64_t)(random_next(seed) % 3),
-               .m = (int64_t)(10 + random_next(seed) % 3),
-               .g = random_next(seed) % 6};
+    test_event s = {.name = spec->name,
+                    .p = (int64_t)(random_next(seed) % 3),
+                    .m = (int64_t)(10 + random_next(seed) % 3),
+                    .g = random_next(seed) % 6};
     if (random_next(seed) % 3 > 0)
-        s.g = 0; /* who would know */
+        s.g = 0; /* often leave the goroutine to the writer */
     if (random_next(seed) % 3 > 0 && gt_is_v2(version))
         s.p = NOWHERE;
     if (random_next(seed) % 16 == 0)
@@ -369,20 +369,20 @@ static scene any_scene(int version, uint64_t *seed)
     return s;
 }
 
-/* Whatever is told: what is not refused makes a trace that is sound. */
-static void report_anything(int version, bool believe, uint64_t seed, blob *written)
+/* Write random events: those that are not rejected make a sound trace. */
+static void write_random(int version, bool believe, uint64_t seed, blob *written)
 {
     gotrace_writer_options options = {
         .believe = believe, .generation_ticks = 3000, .equal_ticks = seed & 1};
     gotrace_writer *w = writer_of(version, &options, written, NULL);
     uint64_t ticks = 1000, given = 0;
     for (int i = 0; i < 3000; i++) {
-        scene s = any_scene(version, &seed);
+        test_event s = random_event(version, &seed);
         ticks += random_next(&seed) % 4;
         if (strcmp(s.name, "CPUSample") == 0)
             s.args[0] = ticks;
         ck_assert_int_eq(gotrace_writer_at(w, ticks), GOTRACE_OK);
-        gotrace_status status = report(w, version, &s);
+        gotrace_status status = write_event(w, version, &s);
         given += status == GOTRACE_OK;
         ck_assert_int_ne(gotrace_writer_error(w)->class_, GOTRACE_CLASS_SYSTEM);
         ck_assert_msg(status == GOTRACE_OK || !believe ||
@@ -400,14 +400,14 @@ START_TEST(anything_is_sound_or_refused)
     int version = gotrace_versions(&count)[_i];
     for (uint64_t seed = 1; seed <= 5; seed++) {
         blob written = {0};
-        report_anything(version, false, seed, &written);
+        write_random(version, false, seed, &written);
         reading r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
         ck_assert_int_eq(r.status, GOTRACE_END);
         for (size_t i = 0; i < r.problem_count && i < READING_PROBLEMS; i++)
             ck_assert_msg(r.problems[i].rule == GOTRACE_RULE_TABLE_UNUSED, "1.%d, %d: %s", version,
                           (int)seed, r.problems[i].message);
         blob_free(&written);
-        report_anything(version, true, seed, &written);
+        write_random(version, true, seed, &written);
         r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
         ck_assert_int_eq(r.status, GOTRACE_END);
         blob_free(&written);
@@ -420,7 +420,7 @@ int main(void)
     Suite *suite = suite_create("refused");
     TCase *cases = tcase_create("refused");
     tcase_add_loop_test(cases, impossible_is_refused, 0, REFUSALS);
-    tcase_add_loop_test(cases, impossible_is_believed, 0, REFUSALS);
+    tcase_add_loop_test(cases, impossible_is_forced, 0, REFUSALS);
     tcase_add_loop_test(cases, time_does_not_fall, 0, 4);
     tcase_add_loop_test(cases, ids_that_were_not_given_are_refused, 0, 7);
     tcase_add_test(cases, a_later_generation_knows_all);

@@ -1,4 +1,4 @@
-/* test_repair.c - traces made valid: what is kept, what is told, what is refused. */
+/* test_repair.c - repair: what it preserves, what it reports, what it rejects. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { MOST = 4 };
 
-/* What came of a repair. */
+/* Result of a repair. */
 typedef struct repaired {
     gotrace_status status;
     gotrace_error error;
@@ -17,8 +17,8 @@ typedef struct repaired {
     out outs[MOST];
     size_t count;
     uint64_t found[REPAIR_KIND_COUNT];
-    size_t room;            /* so many traces can be written */
-    gotrace_write_fn write; /* into traces */
+    size_t room;            /* limit of traces that can be written */
+    gotrace_write_fn write; /* called with each trace's bytes */
 } repaired;
 
 static out *next_trace(void *ctx, unsigned trace)
@@ -74,7 +74,7 @@ static void drop(repaired *r)
     r->count = 0;
 }
 
-/* That a reader finds nothing wrong with it; how many events it tells. */
+/* Check that a reader finds no problem; returns the number of events. */
 static uint64_t check_sound(const blob *trace)
 {
     reading r = reading_of(trace->bytes, trace->size, NULL, READING_NEXT);
@@ -84,7 +84,7 @@ static uint64_t check_sound(const blob *trace)
     return r.summary.events;
 }
 
-/* One trace came out, and it is sound. Returns its events. */
+/* Check that there is one trace, which is sound; returns the number of its events. */
 static uint64_t check_one(const repaired *r)
 {
     ck_assert_msg(r->status == GOTRACE_END, "%s", r->error.message);
@@ -95,7 +95,7 @@ static uint64_t check_one(const repaired *r)
     return events;
 }
 
-/* ---- what is there -------------------------------------------------------------------------- */
+/* ---- sound and damaged traces ---------------------------------------------------------------- */
 
 START_TEST(sound_ones_stay)
 {
@@ -121,7 +121,7 @@ static const char *const samples[] = {"gccgo-user.trace",  "go1.19-restart.trace
                                       "go1.21-gc.trace",   "go1.22-gens.trace",
                                       "go1.25-many.trace", "go1.27-timer.trace"};
 
-/* Cut, overwritten, with something put in between: what comes out is sound. */
+/* Truncated, overwritten, with inserted bytes: the result is sound. */
 START_TEST(damaged_ones_become_sound)
 {
     blob trace = trace_sample(samples[_i]), changed = {NULL, 0, 0};
@@ -144,7 +144,7 @@ START_TEST(damaged_ones_become_sound)
 }
 END_TEST
 
-/* Of v1 a batch goes on behind what is damaged of it. */
+/* v1: a batch continues after damage. */
 START_TEST(a_batch_goes_on)
 {
     enum { EVENTS = 400, HURT = 40 };
@@ -170,7 +170,7 @@ START_TEST(a_batch_goes_on)
 }
 END_TEST
 
-/* Records until 1.6 have a value more inline. */
+/* Until 1.6 records have one more inline value. */
 START_TEST(until_1_6)
 {
     forge f = forge_new(5);
@@ -186,7 +186,7 @@ START_TEST(until_1_6)
     ck_assert_uint_eq(r.found[REPAIR_FREQUENCY], 1);
     ck_assert_uint_eq(r.found[REPAIR_REWRITTEN], 0);
     drop(&r);
-    /* Nothing but a header is left. */
+    /* only a header is left */
     r = repair_bytes(f.out.bytes, 16, false, NULL);
     ck_assert_uint_eq(check_one(&r), 1);
     drop(&r);
@@ -194,7 +194,7 @@ START_TEST(until_1_6)
 }
 END_TEST
 
-/* Damage made a goroutine end that goes on: it did not. */
+/* An event that became the end of a goroutine, which continues later, is replaced. */
 START_TEST(who_starts_again_did_not_end)
 {
     enum { ROUNDS = 30 };
@@ -218,7 +218,7 @@ START_TEST(who_starts_again_did_not_end)
 }
 END_TEST
 
-/* A record that is damaged takes in the next batch's header, which is found all the same. */
+/* The header of the next batch is found inside a damaged record. */
 START_TEST(a_header_within_a_record)
 {
     enum { EVENTS = 40, TASK_CREATE = 45, HEADER_SIZE = 8 };
@@ -229,7 +229,7 @@ START_TEST(a_header_within_a_record)
         FORGE(&f, ProcStart, 1, 10 + proc);
         for (unsigned i = 0; i < EVENTS; i++)
             FORGE(&f, HeapAlloc, 3, 100 + i);
-        /* Two of five values; the header has the others. */
+        /* two of five values; the header provides the rest */
         const uint8_t half[] = {3 << 6 | TASK_CREATE, 2 + HEADER_SIZE, 1, 9};
         if (proc == 0)
             blob_write(&f.out, half, sizeof half);
@@ -244,8 +244,8 @@ START_TEST(a_header_within_a_record)
 }
 END_TEST
 
-/* The end of a system call looks like a header if it is that of goroutine 65, or 65 ticks later
- * than what was before; it is none, be it where a batch goes on or behind damage. */
+/* The end of a system call resembles a batch header if it has goroutine 65 or a delta of 65 ticks.
+ * It must not be taken for one, neither where a batch continues nor after damage. */
 START_TEST(an_exit_like_a_header)
 {
     enum { ROUNDS = 60, LIKE_A_HEADER = 65, AT = 300, HURT = 12, LOST = 12 };
@@ -285,7 +285,7 @@ START_TEST(an_exit_like_a_header)
 }
 END_TEST
 
-/* What lasts has begun before it ends, and ended before it begins again. */
+/* Ranges begin before they end, and end before they begin again. */
 START_TEST(what_lasts_is_made_whole)
 {
     forge f = forge_new(19);
@@ -308,7 +308,7 @@ START_TEST(what_lasts_is_made_whole)
     uint64_t events = check_one(&r);
     ck_assert_uint_eq(r.totals.dropped, 0);
     ck_assert_uint_eq(r.totals.added, 6);
-    ck_assert_uint_eq(events, 13 + 6 + 1); /* the proc starts */
+    ck_assert_uint_eq(events, 13 + 6 + 1); /* including the start of the proc */
     drop(&r);
     blob_free(&f.out);
 }
@@ -316,7 +316,7 @@ END_TEST
 
 /* ---- generations ---------------------------------------------------------------------------- */
 
-/* Where a generation stands, and a batch of events in it. */
+/* A generation's place, and a batch of events in it. */
 typedef struct extent {
     uint64_t number;
     size_t begin, end, lost, lost_size;
@@ -331,7 +331,7 @@ static uint64_t varint_at(const blob *trace, size_t *at)
     return value;
 }
 
-/* A sound trace's generations; of the first of their batches of events where it is. */
+/* Find the generations of a sound trace, and the first batch of events of each. */
 static size_t extents_of(const blob *trace, extent *list, size_t most)
 {
     size_t count = 0;
@@ -364,7 +364,8 @@ static bool stands_in(const blob *trace, const blob *whole, const extent *e)
     return memmem(trace->bytes, trace->size, whole->bytes + e->begin, e->end - e->begin) != NULL;
 }
 
-/* How many generations but that one stand in what was made of the rest. */
+/* Repair a trace without the given bytes; returns the number of other generations that are
+ * unchanged. */
 static size_t kept_without(const blob *whole, const extent *list, size_t count, size_t without,
                            size_t from, size_t size, repaired *r)
 {
@@ -384,7 +385,8 @@ enum { MOST_GENERATIONS = 16 };
 static const char *const long_ones[] = {"go1.22-gensgc.trace", "go1.25-gensprof.trace",
                                         "go1.27-gensiter.trace"};
 
-/* A batch of one is lost, all others stay as they are: the GC's cycles, too, are numbered on. */
+/* With a batch of one generation lost, all others are unchanged, and GC cycles are numbered
+ * consecutively. */
 START_TEST(other_generations_stay)
 {
     blob trace = trace_sample(long_ones[_i]);
@@ -404,7 +406,8 @@ START_TEST(other_generations_stay)
 }
 END_TEST
 
-/* Nothing is left of one: it stands there empty, or with what leads to the next one. */
+/* A generation that is lost completely is written empty, or with events that lead to the next one.
+ */
 START_TEST(a_generation_is_lost)
 {
     blob trace = trace_sample(long_ones[_i]);
@@ -422,8 +425,8 @@ START_TEST(a_generation_is_lost)
 }
 END_TEST
 
-/* A CPU sample names a thread, and what it had then: that does not put it there. Most of the batch
- * that tells of that thread is lost. */
+/* A CPU sample names a thread and its context, which does not place the goroutine there. Most of
+ * the batch of that thread is lost. */
 START_TEST(samples_make_no_context)
 {
     enum { FROM = 362, LOST = 512 };
@@ -471,13 +474,13 @@ START_TEST(none_at_all)
 }
 END_TEST
 
-/* ---- what is refused ------------------------------------------------------------------------ */
+/* ---- limits and errors ----------------------------------------------------------------------- */
 
 static const char *const hurt_ones[] = {"go1.19-chan.trace", "go1.22-syscall.trace",
                                         "go1.22-gensgc.trace"};
 enum { HURT_ONES = sizeof hurt_ones / sizeof *hurt_ones };
 
-/* Damaged so that all of a repair is needed. */
+/* Damaged so that every step of repair is needed. */
 static blob damaged_sample(size_t n)
 {
     enum { LOST = 300 };
@@ -515,7 +518,7 @@ START_TEST(each_allocation_refused)
 }
 END_TEST
 
-/* Whatever the limit: it is done, or said to be too much. */
+/* With any memory limit, repair succeeds or reports the limit. */
 START_TEST(little_memory)
 {
     blob trace = damaged_sample((size_t)_i);
@@ -547,7 +550,8 @@ START_TEST(nowhere_to_write)
     repaired r = {.room = 0, .write = blob_write};
     repair_into(&r, trace.bytes, trace.size, false, NULL);
     ck_assert_int_eq(r.status, GOTRACE_ERROR);
-    ck_assert_int_eq(r.error.rule, GOTRACE_RULE_NONE); /* whoever has no place knows why */
+    ck_assert_int_eq(r.error.rule,
+                     GOTRACE_RULE_NONE); /* the callback that returns NULL knows why */
     r = (repaired){.room = 1, .write = refuse_to_write};
     ck_assert(!repair_into(&r, trace.bytes, trace.size, false, NULL));
     ck_assert_uint_eq(r.traces[0].size, 0);

@@ -1,4 +1,4 @@
-/* test_sandbox.c - what the kernel lets a program do that is in the sandbox. */
+/* test_sandbox.c - what the kernel permits inside the sandbox. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static void make(const char *name)
     close(fd);
 }
 
-/* The errno that comes of it, 0 if it can be done. */
+/* Returns the errno of opening the file, 0 on success. */
 static int opens(const char *path, int flags)
 {
     int fd = open(path, flags, 0600);
@@ -70,7 +70,7 @@ static int maps(int protection)
     return error ? error : munmap(p, 4096);
 }
 
-/* Enter, and compare what can be done with what is wanted; returns the line that was not so. */
+/* Return the line number if the errno is not the expected one. */
 #define WANT(wanted, got)                                                                          \
     do {                                                                                           \
         int error_ = (got);                                                                        \
@@ -87,8 +87,8 @@ static int probe(const session *s)
     WANT(0, errno_of(socket(AF_UNIX, SOCK_STREAM, 0)));
     if (sandbox_enter(s) != EXIT_SOUND)
         return 1;
-    WANT(1, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == -1); /* not even that is asked any more */
-    /* Files: those of the command line, the output's folder, the temporary ones. */
+    WANT(1, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == -1); /* even this query is denied */
+    /* files: those of the command line, of the output's folder, temporary files */
     WANT(0, opens(in_folder("in"), O_RDONLY));
     WANT(EACCES, opens(in_folder("in"), O_WRONLY));
     WANT(EACCES, opens(in_folder("other"), O_RDONLY));
@@ -105,7 +105,7 @@ static int probe(const session *s)
     int temporary = open(getenv("TMPDIR"), O_TMPFILE | O_RDWR, 0600);
     WANT(0, errno_of(temporary));
     WANT(0, errno_of(ftruncate(temporary, 0)));
-    /* Calls. */
+    /* system calls */
     WANT(EPERM, errno_of(socket(AF_UNIX, SOCK_STREAM, 0)));
     WANT(EPERM, executes());
     WANT(EPERM, errno_of(fork()));
@@ -131,7 +131,7 @@ START_TEST(bars)
     settings set = {.output = out_path, .sandbox = true};
     session s = {.files = files, .file_count = 2, .set = &set};
     pid_t child = fork();
-    /* A sanitizer's work at the end of the program is barred too. */
+    /* exit handlers of sanitizers are denied too */
     if (child == 0)
         _exit(probe(&s));
     int status;

@@ -1,11 +1,11 @@
-/* test_script.c - event scripts: written, read back, written by people, and wrong. */
+/* test_script.c - event scripts: written, read back, hand-written, invalid. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scripting.h"
 
-/* ---- there and back ------------------------------------------------------------------------- */
+/* ---- round trip ------------------------------------------------------------------------------ */
 
 /* The script of a trace. */
 static void dump(const uint8_t *bytes, size_t size, const script_format *as, blob *script)
@@ -60,7 +60,7 @@ START_TEST(traces_come_back)
 }
 END_TEST
 
-/* What no tracer writes: forms, padded numbers, all of 64 bits, bytes of any kind. */
+/* Deviations that no tracer writes: forms, padded numbers, 64-bit values, arbitrary bytes. */
 static const uint8_t odd[] = "go 1.19 trace\0\0\0"
                              "\x41\x80\x80\x00\x85\x00"
                              "\xc1\x03\x01\x85\x00"
@@ -137,7 +137,7 @@ START_TEST(odd_records_come_back)
 }
 END_TEST
 
-/* 1.5: sequence numbers, an unused value, stacks of bare PCs. */
+/* 1.5: sequence numbers, an unused value, stacks of PCs only. */
 START_TEST(version_1_5)
 {
     static const uint8_t bytes[] = "go 1.5 trace\0\0\0\0"
@@ -170,7 +170,7 @@ START_TEST(v2_records_come_back)
 }
 END_TEST
 
-/* As `go tool trace -d=wire` prints it, where it can: no line for no data, no frames. */
+/* As printed by `go tool trace -d=wire`, except empty data and frames, which have no lines. */
 START_TEST(v2_text)
 {
     static const uint8_t bytes[] = "go 1.26 trace\0\0\0"
@@ -203,7 +203,7 @@ START_TEST(v2_text)
 }
 END_TEST
 
-/* Every rune of a kind, and bytes that are none. */
+/* Every sort of character, and invalid bytes. */
 START_TEST(data_of_any_bytes)
 {
     uint64_t state = 7;
@@ -221,7 +221,7 @@ START_TEST(data_of_any_bytes)
 }
 END_TEST
 
-/* ---- what people write ---------------------------------------------------------------------- */
+/* ---- hand-written scripts -------------------------------------------------------------------- */
 
 static const uint8_t small_trace[] = "go 1.19 trace\0\0\0"
                                      "\x41\x00\x80\x01"
@@ -239,7 +239,7 @@ static const char *const same_scripts[] = {
     "Trace Go1.19\nBatch p=0 ticks=128\nString id=1\n\tdata=\"x \xe2\x82\xac=\"\n"
     "GoCreate dt=5 g=1 stack=2 stk=3\nStack id=3 nframes=1\n\tpc=16 func=1 file=0 line=2\n"
     "Frequency freq=127\n",
-    /* comments, blanks, other order, hexadecimal, no count, CR, no last newline */
+    /* comments, spaces, other order, hexadecimal, no count, CR, no final newline */
     "\xef\xbb\xbf# a script\r\n\r\n  Trace   Go1.19 # version\r\n\r\n"
     "\tBatch ticks=0x80 p=0\r\n"
     "String data=\"x \\u20ac=\" id=1 # text\r\n"
@@ -312,12 +312,12 @@ START_TEST(surrogates)
 }
 END_TEST
 
-/* ---- what is wrong -------------------------------------------------------------------------- */
+/* ---- invalid scripts ------------------------------------------------------------------------- */
 
 typedef struct wrong_case {
     const char *script;
     uint64_t line, event;
-    const char *says[3]; /* parts of the message */
+    const char *says[3]; /* substrings of the message */
 } wrong_case;
 
 #define T "Trace Go1.19\n"
@@ -502,8 +502,8 @@ START_TEST(wrong_scripts)
 }
 END_TEST
 
-/* Where JSON is wrong, in characters: where the parser stopped, or the value that is wrong, or the
- * record. */
+/* Positions of JSON errors, in characters: where the parser stopped, or of the invalid value, or of
+ * the record. */
 static const struct {
     const char *script;
     uint64_t line, column;
@@ -572,7 +572,7 @@ START_TEST(zero_bytes)
 }
 END_TEST
 
-/* A document longer than what is read at a time: what follows it is seen. */
+/* A document larger than the read buffer: what follows it is detected. */
 START_TEST(ends_of_documents)
 {
     static const char start[] = "{\"trace\":\"go 1.19\",\"records\":[\n";
@@ -596,9 +596,9 @@ START_TEST(ends_of_documents)
 }
 END_TEST
 
-/* ---- hostile ones --------------------------------------------------------------------------- */
+/* ---- hostile scripts ------------------------------------------------------------------------- */
 
-/* Cut off at every byte, and each byte changed: an error or a trace, never a crash. */
+/* Truncated at every byte, and with each byte changed: an error or a trace, never a crash. */
 START_TEST(damaged_scripts)
 {
     const char *script = same_scripts[_i];

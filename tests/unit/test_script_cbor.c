@@ -1,13 +1,13 @@
-/* test_script_cbor.c - event scripts as CBOR: in all its ways, wrong, cut off, and hostile. */
+/* test_script_cbor.c - event scripts in CBOR: all encodings, invalid, truncated, hostile. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scripting.h"
 
-/* A string constant that may hold zeros, and its size. */
+/* A string constant that may contain zeros, and its size. */
 #define BYTES(s) s, sizeof s - 1
 
-/* ---- what is read --------------------------------------------------------------------------- */
+/* ---- valid scripts --------------------------------------------------------------------------- */
 
 static const uint8_t small_trace[] = "go 1.19 trace\0\0\0"
                                      "\x41\x00\x80\x01"
@@ -50,7 +50,7 @@ static const struct {
 } same_scripts[] = {
     {BYTES(written)},
     {BYTES(S BATCH STRING CREATE STACK FREQ)},
-    /* as names, and in the order of names */
+    /* with names, in the order of names */
     {BYTES(D "\xa3\x61p\x00" EVENT "\x65"
              "Batch\x65ticks\x18\x80"
              "\xa3\x62id\x01" DATA "\x66x \xe2\x82\xac=" EVENT "\x66String"
@@ -58,12 +58,12 @@ static const struct {
              "\xa4\x62id\x03" EVENT "\x65Stack" FRAMES "\x81\x84\x10\x01\x00\x02\x67nframes\x01"
              "\x82\x69"
              "Frequency\x18\x7f\xff")},
-    /* of known and of unknown length, the other way round than it is written */
+    /* with definite and indefinite lengths, other than as written */
     {BYTES("\xbf\x65trace\x67go 1.19\x67records\x85"
            "\x9f\x01\x00\x18\x80\xff"
            "\xbf" EVENT "\x66String\x62id\x01" DATA "\x66x \xe2\x82\xac=\xff"
            "\x9f\x0d\x05\x01\x02\x03\xff" STACK FREQ "\xff")},
-    /* numbers that are longer than they need to be, or text; strings in pieces, and as bytes */
+    /* numbers longer than necessary, or as text; strings in chunks, and as bytes */
     {BYTES(D "\x9f\x1b\x00\x00\x00\x00\x00\x00\x00\x01\x19\x00\x00\x63"
              "128\xff"
              "\x83\x18\x25\x01\x5f\x41x\x40\x45 \xe2\x82\xac=\xff"
@@ -71,11 +71,11 @@ static const struct {
              "0x02\x1a\x00\x00\x00\x03"
              "\x9f\x03\x03\x9f\x9f\x10\x01\x00\x02\xff\xff\xff" FREQ "\xff")},
     {BYTES(S BATCH "\x83\x18\x25\x01\x7f\x62x \x60\x63\xe2\x82\xac\x61=\xff" CREATE STACK FREQ)},
-    /* tags of any kind, anywhere */
+    /* tags anywhere */
     {BYTES("\xd9\xd9\xf7\xc1\xa1\xc0\x65trace\xc1\x67go 1.19"
            "\xd9\xd9\xf7\x83\xda\x00\x01\x00\x00\x01\x00\xd8\x18\x18\x80" STRING
            "\x85\xc6\x0d\x05\x01\x02\x03" STACK "\xdb\xff\xff\xff\xff\xff\xff\xff\xff" FREQ)},
-    /* what does not deviate can be told too */
+    /* deviations that state the default */
     {BYTES(D BATCH STRING "\x86\x0d\x05\x01\x02\x03\xa2\x64"
                           "form\x03\x63pad\x82\x82\x00\x01"
                           "\x82\x04\x01" STACK "\x83\x02\x18\x7f\xa0\xff")},
@@ -95,7 +95,7 @@ START_TEST(scripts_in_other_ways)
 }
 END_TEST
 
-/* ---- what is written ------------------------------------------------------------------------ */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* Padded numbers, another form, bytes that are not UTF-8, all of 64 bits. */
 static const uint8_t odd_trace[] = "go 1.19 trace\0\0\0"
@@ -142,13 +142,13 @@ START_TEST(what_is_written)
 }
 END_TEST
 
-/* ---- what is wrong -------------------------------------------------------------------------- */
+/* ---- invalid scripts ------------------------------------------------------------------------- */
 
 typedef struct wrong_case {
     const char *script;
     size_t size;
     uint64_t offset, event;
-    const char *says[3]; /* parts of the message */
+    const char *says[3]; /* substrings of the message */
 } wrong_case;
 
 static const wrong_case wrong_cases[] = {
@@ -270,13 +270,13 @@ static const wrong_case wrong_cases[] = {
     {BYTES(D "\x83\x0f\x01\xa1\x63pad\x81\x82\x01\x02"), D_AT, 0, {"pad 1:2", "1 numbers"}},
     {BYTES(D "\x83\x0f\x01\xa1\x63pad\x81\x81\x01"), D_AT + 9, 0, {"pad: an array of 1"}},
     {BYTES(D "\x84\x0f\x01\xa0\xa0"), D_AT + 4, 0, {"a map found", "end expected"}},
-    /* what is no CBOR */
+    /* invalid CBOR */
     {BYTES(D "\x82\x0f\x1c"), D_AT + 2, 0, {"byte 0x1c"}},
     {BYTES(D "\x82\x0f\xf8\x20"), D_AT + 2, 0, {"byte 0xf8"}},
     {BYTES(D "\x82\x0f\xfe"), D_AT + 2, 0, {"byte 0xfe"}},
     {BYTES(D "\x82\x0f\xff"), D_AT + 2, 0, {"a break where"}},
     {BYTES(D "\xc1\xff"), D_AT + 1, 0, {"a break after a tag"}},
-    /* numbers of bytes */
+    /* numbers as byte strings */
     {BYTES(D "\x82\x0f\xc3\x5f\x41\x01\xff"), D_AT + 3, 0, {"a number in pieces found"}},
     {BYTES(D "\x83\x18\x25\x01\xc2\x41\x01"),
      D_AT + 5,
@@ -332,9 +332,9 @@ START_TEST(wrong_scripts)
 }
 END_TEST
 
-/* ---- hostile ones --------------------------------------------------------------------------- */
+/* ---- hostile scripts ------------------------------------------------------------------------- */
 
-/* Nothing of a document is a document; of a sequence what ends with an event is one. */
+/* A truncated document is an error; a truncated sequence is valid if it ends after an event. */
 START_TEST(cut_off_everywhere)
 {
     static const char sequence[] = S BATCH STRING CREATE STACK FREQ;
@@ -357,7 +357,7 @@ START_TEST(cut_off_everywhere)
 }
 END_TEST
 
-/* Each byte changed to any other: an error or a trace, never a crash. */
+/* Each byte changed to each other value: an error or a trace, never a crash. */
 START_TEST(damaged_scripts)
 {
     const char *script = same_scripts[_i].script;
@@ -402,14 +402,14 @@ START_TEST(large_scripts)
 {
     const uint64_t mib = (uint64_t)1 << 20;
     script_error e;
-    /* Events beyond what is held. */
+    /* more events than the buffer holds */
     ck_assert_int_eq(synth_repeated(BYTES(D), "\x82\x0f\x01", 2 * mib, "\xff", mib, &e),
                      GOTRACE_OK);
     ck_assert_int_eq(synth_repeated(BYTES(D), "\x82\x0f\x01", 2 * mib, "\x81\x0f", mib, &e),
                      GOTRACE_ERROR);
     ck_assert_uint_eq(e.offset, D_AT + 6 * mib);
     ck_assert_uint_eq(e.event, 2 * mib);
-    /* The longest string, in one piece and in many, and a longer one. */
+    /* the longest string, in one chunk and in many, and a longer one */
     ck_assert_int_eq(
         synth_repeated(BYTES(S "\x83\x18\x25\x01\x7a\x00\x0f\x42\x40"), "x", 1000000, "", 0, &e),
         GOTRACE_OK);
@@ -430,7 +430,7 @@ START_TEST(large_scripts)
         synth_repeated(BYTES(S "\x83\x03\x01\x9f"), "\x84\x01\x01\x01\x01", 1001, "\xff", 0, &e),
         GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "more than 1000 frames"));
-    /* What goes on and on. */
+    /* endless nesting */
     ck_assert_int_eq(synth_repeated(BYTES(D), "\xc1", 10 * mib, "", mib, &e), GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "tags"));
     ck_assert_int_eq(synth_repeated(BYTES(D), "\x81", 10 * mib, "", mib, &e), GOTRACE_ERROR);

@@ -1,13 +1,14 @@
-/* test_script_cbor_meaning.c - events by meaning as CBOR: in all its ways, wrong, and cut off. */
+/* test_script_cbor_meaning.c - scripts of level meaning in CBOR: all encodings, invalid, truncated.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scripting.h"
 
-/* A string constant that may hold zeros, and its size. */
+/* A string constant that may contain zeros, and its size. */
 #define BYTES(s) s, sizeof s - 1
 
-/* ---- what is read --------------------------------------------------------------------------- */
+/* ---- valid scripts --------------------------------------------------------------------------- */
 
 static const char text[] = "Trace Go1.21 level=meaning start=5\n"
                            "GoStart t=1 g=1\n"
@@ -38,9 +39,9 @@ static const struct {
     size_t size;
 } same_scripts[] = {
     {BYTES(document)},
-    /* as a sequence, whose head is the other way round */
+    /* as a sequence, with the head in another order */
     {BYTES("\xa3\x65start\x05\x65level\x67meaning\x65trace\x67go 1.21" START SLEEP BATCH STOP)},
-    /* in other orders, of unknown length, with tags and in pieces; records by name */
+    /* other orders, indefinite lengths, tags and chunks; records by name */
     {BYTES("\xbf\x65level\x67meaning\x65start\xc1\x05\x65trace\x67go 1.21\x66"
            "events\x84"
            "\xbf\x61g\x01\x61t\xc1\x61"
@@ -69,18 +70,18 @@ START_TEST(scripts_in_other_ways)
 }
 END_TEST
 
-/* ---- what is wrong -------------------------------------------------------------------------- */
+/* ---- invalid scripts ------------------------------------------------------------------------- */
 
 typedef struct wrong_case {
     const char *script;
     size_t size;
     uint64_t offset;
-    const char *says[2]; /* parts of the message */
+    const char *says[2]; /* substrings of the message */
 } wrong_case;
 
 #define SLEEPS(count) count EVENT "\x67GoSleep\x61t\x02"
 
-/* Where the second event is, and what it says behind its time. */
+/* Offsets of the second event, and of its members after the time. */
 #define SECOND (D_AT + sizeof START - 1)
 #define REST   (SECOND + sizeof SLEEPS("\xa3") - 1)
 
@@ -100,7 +101,7 @@ static const wrong_case wrong_cases[] = {
     {BYTES("\xa2\x65level\x67meaning\x65start\xf6"), 21, {"start: null found"}},
     {BYTES("\xa1\x65start\x81\x01"), 7, {"start: an array found"}},
     {BYTES("\xa1\x65leven\x01"), 1, {"no \"leven\"", "did you mean level?"}},
-    /* what is no event */
+    /* not an event */
     {BYTES(D START "\x05"), SECOND, {"5 found", "an event expected"}},
     {BYTES(D START "\xa0"), SECOND, {"without \"event\""}},
     {BYTES(D START "\xa1" EVENT "\x05"), SECOND + 7, {"event: 5 found"}},
@@ -110,7 +111,7 @@ static const wrong_case wrong_cases[] = {
      SECOND,
      {"events[1]: Batch is not an event of level meaning"}},
     {BYTES(D START "\xa2" EVENT "\x67GoSleep\x63raw\x01"), SECOND + 19, {"raw: 1 found", "true"}},
-    /* what it says */
+    /* arguments */
     {BYTES(D START "\xa1" EVENT "\x67GoSleep"), SECOND, {"GoSleep lacks its time t"}},
     {BYTES(D START SLEEPS("\xa3") "\x63stj\x80"),
      REST,
@@ -140,7 +141,7 @@ static const wrong_case wrong_cases[] = {
      SECOND + 17,
      {"t: -18446744073709551616 found"}},
     {BYTES(D START "\xa2" EVENT "\x67GoSleep\x61t\x00"), SECOND, {"GoSleep"}},
-    /* what cannot have happened */
+    /* impossible events */
     {BYTES(D START START), SECOND, {"GoStart"}},
     /* records */
     {BYTES(D START "\x82\x18\x3f\x01"), SECOND + 1, {"63 is not the code"}},
@@ -163,7 +164,7 @@ START_TEST(wrong_scripts)
 }
 END_TEST
 
-/* A name as long as a string may be is shown by its beginning. */
+/* A name of the maximum length is truncated in the message. */
 START_TEST(long_names)
 {
     blob script = {0}, trace = {0};
@@ -180,9 +181,9 @@ START_TEST(long_names)
 }
 END_TEST
 
-/* ---- hostile ones --------------------------------------------------------------------------- */
+/* ---- hostile scripts ------------------------------------------------------------------------- */
 
-/* Nothing of a document is a document. */
+/* A truncated document is an error. */
 START_TEST(cut_off_everywhere)
 {
     blob trace = {0};
@@ -196,7 +197,7 @@ START_TEST(cut_off_everywhere)
 }
 END_TEST
 
-/* Each byte changed to any other: an error or a trace, never a crash. */
+/* Each byte changed to each other value: an error or a trace, never a crash. */
 START_TEST(damaged_scripts)
 {
     const char *script = same_scripts[_i].script;

@@ -1,21 +1,21 @@
 /*
- * test_semantics.c - what the rows of the event tables state: that it fits together, and that
- * reader and writer do it.
+ * test_semantics.c - the semantics in the rows of the event tables are consistent, and reader and
+ * writer follow them.
  *
  * A failure names the event and the component. The states that a row requires are reached by the
- * events whose rows leave them, so that a new row is tested without a line here.
+ * events whose rows lead to them, so that a new row is tested without a change here.
  */
 #include <string.h>
 
 #include "core/events.h"
 #include "reading.h"
-#include "story.h"
+#include "writing.h"
 
 static const int v1_versions[] = {5, 7, 8, 9, 10, 11, 19, 21};
 
 enum { V1_VERSIONS = sizeof v1_versions / sizeof *v1_versions, V1_NEWEST = 21 };
 
-/* The next row of that version from code on, or NULL. */
+/* The next row of that version with at least that code, or NULL. */
 static const gotrace_event_spec *row_from(int version, unsigned code)
 {
     const gotrace_event_spec *row = NULL;
@@ -40,7 +40,7 @@ static bool is_goroutine_change(const gotrace_event_spec *row)
            row->semantics.resource == GOTRACE_RESOURCE_GOROUTINE;
 }
 
-/* What happens to a goroutine: to the one that is named, else to the one that runs. */
+/* The change of the named goroutine, or else of the running one. */
 static gotrace_change change_of(const gotrace_event_spec *row)
 {
     return row->semantics.other.to ? row->semantics.other : row->semantics.self;
@@ -75,7 +75,7 @@ START_TEST(v1_every_row_is_followed)
 }
 END_TEST
 
-/* Whether an event leaves goroutines, or procs, in that state, or (required) needs them in it. */
+/* Whether some event leads to that state of a goroutine or proc, or (required) requires it. */
 static bool is_named(int version, uint8_t state, bool proc, bool required)
 {
     for (EACH_ROW(row, version)) {
@@ -113,7 +113,7 @@ START_TEST(v1_states_chain)
 }
 END_TEST
 
-/* Which argument of that kind the event has, from 1 on and after its times; 0: none. */
+/* Position of the event's argument of that kind, from 1 on, not counting times; 0: none. */
 static size_t argument_of(const gotrace_event_spec *row, int version, gotrace_arg_kind kind)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
@@ -194,7 +194,7 @@ START_TEST(v1_local_forms)
 }
 END_TEST
 
-/* A wake-up that turns out futile begins where a goroutine is woken, and ends where it waits. */
+/* A futile wake-up begins when a goroutine is unblocked, and ends when it waits. */
 START_TEST(v1_futile_wakeups)
 {
     unsigned parts = 0;
@@ -215,22 +215,21 @@ END_TEST
 
 enum { ACTOR = 1, SUBJECT = 2 };
 
-/* Write an event that concerns SUBJECT, which runs on proc 1 where it does. ACTOR, on proc 0, acts
- * on it. */
+/* Write an event about SUBJECT, which runs on proc 1 if it runs. ACTOR, on proc 0, acts on it. */
 static gotrace_status emit(gotrace_writer *w, int version, const gotrace_event_spec *row)
 {
     const gotrace_semantics *does = &row->semantics;
-    scene s = {.name = row->name, .p = 1, .m = 8, .g = SUBJECT, .args = {SUBJECT}};
+    test_event s = {.name = row->name, .p = 1, .m = 8, .g = SUBJECT, .args = {SUBJECT}};
     if (does->context == GOTRACE_CONTEXT_SUBJECT) {
         s.g = 0;
     } else if (does->other.to) {
         s.p = 0;
         s.g = ACTOR;
     }
-    return report(w, version, &s);
+    return write_event(w, version, &s);
 }
 
-/* Bring SUBJECT into that state by the first events that lead there. */
+/* Bring SUBJECT into that state by the first events that lead to it. */
 static void bring(gotrace_writer *w, int version, uint8_t state)
 {
     if (state == GOTRACE_STATE_NOT_EXIST)
@@ -250,12 +249,13 @@ static void bring(gotrace_writer *w, int version, uint8_t state)
 
 static gotrace_writer *writer_in(int version, bool believe, uint8_t state, blob *written)
 {
-    static const scene before[] = {{"ProcStart", 0, 7, 0, {7}},   {"ProcStart", 1, 8, 0, {8}},
-                                   {"Gomaxprocs", 0, 7, 0, {2}},  {"GoCreate", 0, 7, 0, {ACTOR, 0}},
-                                   {"GoStart", 0, 7, 0, {ACTOR}}, {0}};
+    static const test_event before[] = {
+        {"ProcStart", 0, 7, 0, {7}},   {"ProcStart", 1, 8, 0, {8}},
+        {"Gomaxprocs", 0, 7, 0, {2}},  {"GoCreate", 0, 7, 0, {ACTOR, 0}},
+        {"GoStart", 0, 7, 0, {ACTOR}}, {0}};
     const gotrace_writer_options options = {.believe = believe};
     gotrace_writer *w = writer_of(version, &options, written, NULL);
-    ck_assert_int_eq(report_all(w, version, before), GOTRACE_OK);
+    ck_assert_int_eq(write_events(w, version, before), GOTRACE_OK);
     bring(w, version, state);
     return w;
 }
@@ -266,7 +266,7 @@ static void finish(gotrace_writer *w)
     gotrace_writer_free(w);
 }
 
-/* That a reader reports the last event of that type as its row states it. */
+/* Check that a reader reports the last event of that type as its row says. */
 static void check_read(const blob *written, int version, const gotrace_event_spec *row)
 {
     gotrace_source *source;
@@ -295,8 +295,8 @@ static void check_read(const blob *written, int version, const gotrace_event_spe
     gotrace_source_close(source);
 }
 
-/* An event in a state other than that which it requires is refused; where the writer believes it
- * all the same, the reader reports it. To it a system call that blocks is a wait. */
+/* An event in a state other than the required one is rejected; if options.believe is set, it is
+ * written, and the reader reports it. The reader treats a system call that blocks as waiting. */
 static void check_refused(int version, const gotrace_event_spec *row, uint8_t state)
 {
     blob written = {0};
@@ -338,7 +338,8 @@ START_TEST(v1_goroutine_events)
         finish(w);
         check_read(&written, version, row);
         blob_free(&written);
-        for (size_t i = 0; i < sizeof states; i++) /* nothing is known of one that is not there */
+        for (size_t i = 0; i < sizeof states;
+             i++) /* a goroutine that does not exist is unknown to the writer */
             if (states[i] != wanted && states[i] != GOTRACE_STATE_NOT_EXIST)
                 check_refused(version, row, states[i]);
     }
@@ -346,21 +347,21 @@ START_TEST(v1_goroutine_events)
 }
 END_TEST
 
-/* A range that begins while it goes on, or ends while it does not, breaks the rule of its sort. */
+/* Beginning a range that is active, or ending one that is not, violates the rule of that range. */
 static void check_range(int version, const gotrace_event_spec *row, const gotrace_event_spec *begin)
 {
     bool begins = row == begin;
     gotrace_range range = row->semantics.range;
     gotrace_rule rule = gt_range_rule(range, begins);
-    const scene first = {.name = begin->name, .p = 0, .m = 7, .g = ACTOR};
-    const scene s = {.name = row->name, .p = 0, .m = 7, .g = ACTOR};
+    const test_event first = {.name = begin->name, .p = 0, .m = 7, .g = ACTOR};
+    const test_event s = {.name = row->name, .p = 0, .m = 7, .g = ACTOR};
     for (int believe = 0; believe < 2; believe++) {
         blob written = {0};
         gotrace_writer *w = writer_in(version, believe, GOTRACE_STATE_NOT_EXIST, &written);
         if (begins)
-            ck_assert_int_eq(report(w, version, &first), GOTRACE_OK);
-        gotrace_status status = report(w, version, &s);
-        /* An assist may have begun before the trace did. */
+            ck_assert_int_eq(write_event(w, version, &first), GOTRACE_OK);
+        gotrace_status status = write_event(w, version, &s);
+        /* an assist may have begun before the trace */
         bool wrong = begins || range != GOTRACE_RANGE_MARK_ASSIST;
         ck_assert_msg((status == GOTRACE_OK) == (believe || !wrong),
                       "%s (1.%d): the writer and ranges of that sort", row->name, version);
@@ -392,8 +393,8 @@ START_TEST(v1_ranges)
 }
 END_TEST
 
-/* Every event of a version, read: of the kind that its row states. Whether a system call blocks,
- * and what a region's event does, is not known by the type alone. */
+/* Every event of a version is read with the kind of its row. Whether a system call blocks, and the
+ * mode of a region, are not known from the type. */
 START_TEST(v1_kinds)
 {
     int version = v1_versions[_i];
@@ -403,7 +404,7 @@ START_TEST(v1_kinds)
     gotrace_reader *reader;
     const gotrace_event *e;
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    ck_assert_int_eq(report_all(w, version, story_of(version)), GOTRACE_OK);
+    ck_assert_int_eq(write_events(w, version, all_events(version)), GOTRACE_OK);
     finish(w);
     ck_assert_int_eq(gotrace_source_memory(written.bytes, written.size, NULL, &source, NULL),
                      GOTRACE_OK);

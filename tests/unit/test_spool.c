@@ -1,4 +1,4 @@
-/* test_spool.c - the queue that outgrows memory, and maps by id, against plain models. */
+/* test_spool.c - the queue that spills to a file, compared with a simple model. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct model {
     size_t start[ENTRIES], size[ENTRIES];
     uint64_t position[ENTRIES];
     bool open[ENTRIES];
-    size_t first, count; /* entries in the queue: [first, count) */
+    size_t first, count; /* entries [first, count) are in the queue */
 } model;
 
 static void push_entry(spool *s, model *m, uint64_t *random)
@@ -23,7 +23,7 @@ static void push_entry(spool *s, model *m, uint64_t *random)
     size_t size = 8 + random_next(random) % 160;
     uint64_t position;
 
-    /* Some are larger than the window. */
+    /* some entries are larger than the window */
     if (random_next(random) % 500 == 0)
         size += random_next(random) % (ENTRY_MAX - 200);
     unsigned char *at = spool_reserve(s, size, &position);
@@ -59,7 +59,7 @@ static void complete_entry(spool *s, model *m, size_t which)
     m->open[which] = false;
 }
 
-/* Take a block, if there is a complete one: its entries are the next ones. */
+/* Take a block if there is a complete one, and compare its entries. */
 static bool take_block(spool *s, model *m, bool all, bool open)
 {
     spool_taken taken;
@@ -75,7 +75,7 @@ static bool take_block(spool *s, model *m, bool all, bool open)
     }
     ck_assert_uint_eq(at, taken.used);
     spool_release(s, &taken);
-    /* What was taken is not there any more. */
+    /* entries that were taken cannot be patched */
     ck_assert(!spool_patch(s, m->position[m->first - 1], 0, m->bytes, 1));
     return true;
 }
@@ -94,7 +94,7 @@ START_TEST(as_a_plain_queue)
         } else if (m.first < m.count && what < 6) {
             patch_entry(&s, &m, &random);
         } else if (m.first < m.count && what < 8) {
-            /* By turns the queue fills and empties. */
+            /* the queue alternately fills and empties */
             size_t more = i / 3000 % 2 ? 20 : 0;
             complete_entry(&s, &m, m.first + random_next(&random) % (m.count - m.first));
             for (size_t n = m.first; n < m.count && n < m.first + more; n++)
@@ -135,7 +135,7 @@ START_TEST(no_place_for_the_file)
     ck_assert_ptr_null(spool_reserve(&s, 1 << BLOCK, &position));
     ck_assert_uint_eq(position, SPOOL_NONE);
     ck_assert_int_eq(s.error, ENOENT);
-    /* Nothing is done after a failure. */
+    /* operations after a failure do nothing */
     ck_assert(!spool_take(&s, true, true, &taken));
     ck_assert_ptr_null(spool_reserve(&s, 8, &position));
     spool_free(&s);

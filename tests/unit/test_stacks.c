@@ -1,9 +1,9 @@
-/* test_stacks.c - the frames that are written are those that were given, for readers that identify
- * a frame by its PC, as Go's do. */
+/* test_stacks.c - frames are written unchanged for readers that identify a frame by its PC, as Go's
+ * readers do. */
 #include <string.h>
 
 #include "reading.h"
-#include "story.h"
+#include "writing.h"
 
 enum { FUNCTIONS = 12, FRAMES = 2, ROUNDS = 3 * FUNCTIONS };
 
@@ -33,8 +33,8 @@ static void emit(gotrace_writer *w, int version, const char *name, uint64_t arg,
                   gotrace_writer_error(w)->message);
 }
 
-/* Goroutine 1 runs and yields, again and again: with each of these stacks. In v2 there are two
- * generations with the same stacks. */
+/* Goroutine 1 runs and yields with each of these stacks. In v2, two generations have the same
+ * stacks. */
 static blob write_stacks(int version, gotrace_frame (*stacks)[FRAMES], size_t count)
 {
     blob written = {0};
@@ -69,8 +69,8 @@ static bool same_frame(const gotrace_frame *a, const gotrace_frame *b)
            same_text(a->file, a->file_size, b->file, b->file_size);
 }
 
-/* That the trace has these stacks, twice. unique: no two different frames have the same PC, and
- * equal frames without one have the same. pcs: those of the first round. */
+/* Check that the trace has these stacks twice. unique: different frames have different PCs, and
+ * equal frames without a PC have the same one. pcs: PCs of the first round. */
 static void check_stacks(const blob *trace, gotrace_frame (*stacks)[FRAMES], size_t count,
                          bool unique, uint64_t (*pcs)[FRAMES])
 {
@@ -115,7 +115,7 @@ static void check_stacks(const blob *trace, gotrace_frame (*stacks)[FRAMES], siz
 static const int versions[] = {7, 11, 19, 21, 22, 23, 25, 26};
 enum { VERSIONS = sizeof versions / sizeof *versions, V2 = 4 };
 
-/* Functions 0, 1, ... each called by one of three; they differ in name, file or line alone too. */
+/* Functions 0, 1, ..., each called by one of three; some differ only in name, file or line. */
 static void make_stacks(gotrace_frame stacks[ROUNDS][FRAMES], uint64_t pc)
 {
     static const char *const names[] = {"main.a", "main.b", "main.c", "main.ab"};
@@ -141,7 +141,7 @@ START_TEST(frames_without_a_pc)
 }
 END_TEST
 
-/* As a program does that uses a constant. In v1 each stack lists its own frames. */
+/* Frames with a constant PC. In v1 each stack contains its own frames. */
 START_TEST(frames_that_share_a_pc)
 {
     gotrace_frame stacks[ROUNDS][FRAMES];
@@ -155,7 +155,7 @@ START_TEST(frames_that_share_a_pc)
 }
 END_TEST
 
-/* PCs that were chosen to be those that others are going to get. */
+/* Given PCs that equal those that the writer would assign to others. */
 START_TEST(pcs_that_are_taken)
 {
     const gotrace_frame bare = frame_of(0, "main.bare", "/src/main.go", 1);
@@ -192,7 +192,7 @@ START_TEST(a_pc_is_made_of_a_frame)
 }
 END_TEST
 
-/* The same stacks as records, with one PC: the reader says so, once a generation. */
+/* Stack records with a shared PC: the reader reports it once per generation. */
 START_TEST(a_shared_pc_is_reported)
 {
     blob sound = trace_sample("go1.26-gens.trace"), trace = {0};
@@ -206,7 +206,7 @@ START_TEST(a_shared_pc_is_reported)
     while (gotrace_decoder_next(d, &r) == GOTRACE_EVENT) {
         uint64_t args[2 + 4 * 128];
         memcpy(args, r->args, r->arg_count * sizeof *args);
-        /* In as many bytes, so that batches keep their sizes. */
+        /* the same width, so that batches keep their sizes */
         for (size_t i = 2; strcmp(r->spec->name, "Stack") == 0 && i < r->arg_count; i += 4)
             args[i] = 1;
         gotrace_record copy = *r;

@@ -1,4 +1,4 @@
-/* test_stopping.c - who is told of problems may stop the reader at any of them. */
+/* test_stopping.c - the problem callback can stop the reader at each problem. */
 #include <string.h>
 
 #include "cmd/mutate/mutate.h"
@@ -6,9 +6,9 @@
 
 enum { MOST_BYTES = 12000, MOST_PROBLEMS = 24, SEEDS = 24 };
 
-/* What is told, up to the one at which it is to stop. */
+/* The problems reported, up to the one at which reading stops. */
 typedef struct listener {
-    size_t stop_at; /* as many are let pass */
+    size_t stop_at; /* number of problems to ignore */
     size_t given;
     gotrace_error problems[MOST_PROBLEMS];
 } listener;
@@ -21,7 +21,7 @@ static bool listen_to(void *ctx, const gotrace_error *problem)
     return l->given++ != l->stop_at;
 }
 
-/* Read it, with events or without; returns how it ended, with why in *error. */
+/* Read with or without events; returns the final status, and *error. */
 static gotrace_status read_all(const mutate_variant *v, bool events, listener *l,
                                gotrace_error *error)
 {
@@ -47,13 +47,13 @@ static gotrace_status read_all(const mutate_variant *v, bool events, listener *l
     return status;
 }
 
-/* At each problem in turn: what was told before is the same, and nothing is told after. */
+/* Stop at each problem in turn: the problems before are the same, and none follows. */
 static size_t stop_everywhere(const mutate_variant *v, bool events, uint64_t seen[])
 {
     listener all = {.stop_at = SIZE_MAX};
     gotrace_error error;
     if (read_all(v, events, &all, &error) != GOTRACE_END)
-        return 0; /* nothing can be read of it, and nobody is asked */
+        return 0; /* the trace cannot be opened, and the callback is not called */
     size_t count = all.given < MOST_PROBLEMS ? all.given : MOST_PROBLEMS;
     for (size_t at = 0; at < count; at++) {
         listener some = {.stop_at = at};

@@ -1,4 +1,4 @@
-/* test_tables.c - the reader's own tables: maps, id tables, sorted rows, cursors that wait. */
+/* test_tables.c - tables of the reader: maps, id tables, sorted rows, waiting cursors. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static failing_allocator never_failing(void)
 
 typedef uint64_t hash_fn(uint64_t seed, uint64_t id);
 
-/* A hash of both halves of an id, as tables whose keys are pairs have it. */
+/* A hash of both halves of an id, as used for keys that are pairs. */
 static uint64_t hash_pair(uint64_t seed, uint64_t id)
 {
     return gt_hash_add(seed, gt_hash(seed, id >> 32), (uint32_t)id);
@@ -41,7 +41,7 @@ static uint64_t hash_text(uint64_t seed, uint64_t id)
     return gt_hash_bytes(seed, text, (size_t)sprintf(text, "%llu", (unsigned long long)id));
 }
 
-/* The most ids of a kind that share one of as many places. */
+/* The largest number of ids of a kind that share one of PLACES places. */
 static unsigned worst_place(hash_fn *hash, uint64_t (*id)(uint64_t n))
 {
     enum { PLACES = 4096 };
@@ -83,7 +83,7 @@ static uint64_t id_golden(uint64_t n)
     return n * 0xf1de83e19937733du;
 }
 
-/* Ids that all end in 12 zero bits after the mixing that `merge` once used without a seed. */
+/* Ids that end in 12 zero bits after the mixing function without a seed. */
 static uint64_t id_unmixed(uint64_t n)
 {
     uint64_t id = n << 32;
@@ -97,7 +97,7 @@ START_TEST(hashes_spread)
     hash_fn *const hashes[] = {gt_hash, hash_pair, hash_text};
     ck_assert_uint_eq(gt_hash_seed() & 1, 1);
     ck_assert_uint_eq(gt_hash_seed(), gt_hash_seed());
-    /* Were they thrown at random, about 7 would share the fullest place. */
+    /* random ids would have about 7 in the fullest place */
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
         ck_assert_uint_le(worst_place(hashes[i], id_plain), 20);
         ck_assert_uint_le(worst_place(hashes[i], id_high), 20);
@@ -141,7 +141,7 @@ START_TEST(map_as_an_array)
 }
 END_TEST
 
-/* A refused growth leaves the map as it was, and a key that is there can still be set. */
+/* If growing fails, the map is unchanged, and existing keys can still be set. */
 START_TEST(map_that_may_not_grow)
 {
     failing_allocator a = {.fail_at = 1};
@@ -162,8 +162,7 @@ END_TEST
 
 /* ---- lookups ------------------------------------------------------------------------------- */
 
-/* Keys and their hashes: good ones, or few different ones, whose halves a lookup compares are the
- * same. */
+/* The hash of a key: a good one, or (few) one of 35, so that many keys collide. */
 static uint64_t hash_of_key(const gt_lookup *lookup, uint64_t key, bool few)
 {
     return few ? key % 5 << 32 | key % 7 : gt_hash(lookup->seed, key);
@@ -179,7 +178,7 @@ static uint32_t look_up(const gt_lookup *lookup, const uint64_t *keys, uint64_t 
     return number;
 }
 
-/* Add and remove keys at random; their numbers are those of their places in an array. */
+/* Add and remove random keys, and compare with an array. */
 START_TEST(lookup_as_an_array)
 {
     enum { KEYS = 300, STEPS = 20000 };
@@ -224,7 +223,7 @@ static void fill(gt_lookup *lookup, gt_heap *heap, uint64_t *keys, size_t count)
     }
 }
 
-/* A refused growth leaves the lookup as it was. */
+/* If growing fails, the lookup is unchanged. */
 START_TEST(lookup_that_may_not_grow)
 {
     enum { FULL = GT_LOOKUP_LEAST / 4 * 3 };
@@ -245,7 +244,7 @@ START_TEST(lookup_that_may_not_grow)
 }
 END_TEST
 
-/* One that is cleared forgets all; it keeps its memory only if much of that was used. */
+/* A cleared lookup is empty; it keeps its memory only if most of it was used. */
 START_TEST(lookup_that_is_cleared)
 {
     enum { MANY = 5000 };
@@ -267,7 +266,7 @@ START_TEST(lookup_that_is_cleared)
 }
 END_TEST
 
-/* ---- tables of ids ------------------------------------------------------------------------- */
+/* ---- id tables ----------------------------------------------------------------------------- */
 
 START_TEST(table_of_all_ids)
 {
@@ -280,7 +279,7 @@ START_TEST(table_of_all_ids)
     gt_table_init(&table, &heap);
     ck_assert_ptr_null(gt_table_find(&table, 0));
     for (uint64_t i = 0; i < IDS; i++) {
-        /* Small ones, which the array takes, then all kinds. */
+        /* small ids, which are stored in an array, then ids of all sizes */
         ids[i] = i < 1000 || i % 4 == 0 ? i : random_next(&random) >> (i % 60);
         if (gt_table_find(&table, ids[i]))
             ids[i] = (uint64_t)1 << 63 | i << 20;
@@ -297,7 +296,7 @@ START_TEST(table_of_all_ids)
         ck_assert_uint_eq(entry->size, i % 9);
         ck_assert_mem_eq(entry->bytes, &ids[i], i % 9);
     }
-    /* Another entry of the same id takes its place. */
+    /* an entry with the same id is replaced */
     uint64_t bytes = table.bytes;
     for (uint64_t i = 0; i < IDS; i++)
         ck_assert(gt_table_put(&table, ids[i], (const uint8_t *)"again", 5, 1));
@@ -353,7 +352,7 @@ static void read_rows(gt_spill *spill, const gt_row *rows, size_t count, size_t 
         ck_assert_ptr_null(gt_spill_peek(spill));
 }
 
-/* Numbers of rows about those that a run in memory holds. */
+/* Numbers of rows around the size of a run in memory. */
 static const size_t row_counts[] = {0, 1, 2, 16383, 16384, 16385, 32768, 100000};
 
 START_TEST(rows_in_order)
@@ -369,7 +368,7 @@ START_TEST(rows_in_order)
     ck_assert_ptr_nonnull(rows);
     gt_spill_init(&spill, &heap, &config);
     for (size_t i = 0; i < count; i++) {
-        /* Few keys, so that offsets decide, negative ones too. */
+        /* few different keys, so that offsets decide; some are negative */
         rows[i] = (gt_row){.key = (int64_t)(random_next(&random) % 1000) - 500,
                            .offset = random_next(&random) % 100000 * 100000 + i,
                            .a = i,
@@ -388,7 +387,7 @@ START_TEST(rows_in_order)
 }
 END_TEST
 
-/* A disk that is full, here by the size that a file may have. */
+/* A full disk, simulated by the limit of the file size. */
 START_TEST(rows_without_room)
 {
     failing_allocator a = never_failing();
@@ -398,7 +397,7 @@ START_TEST(rows_without_room)
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     struct rlimit limit = {100000, 100000};
     signal(SIGXFSZ, SIG_IGN);
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0); /* of this test's own process */
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0); /* applies only to this test's process */
     config.spool_dir = "/tmp";
     gt_spill_init(&spill, &heap, &config);
     bool ok = true;
@@ -412,9 +411,9 @@ START_TEST(rows_without_room)
 }
 END_TEST
 
-/* ---- cursors that wait --------------------------------------------------------------------- */
+/* ---- waiting cursors ------------------------------------------------------------------------- */
 
-/* What one cursor waits for, kept the plain way. */
+/* The reference model of what a cursor waits for. */
 typedef struct wish {
     int64_t ticks;
     uint64_t goroutine, seq;

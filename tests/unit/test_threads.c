@@ -1,5 +1,5 @@
-/* test_threads.c - handles share nothing: threads that work with handles of their own, all at once.
- * ThreadSanitizer (make check-tsan) tells what they share all the same. */
+/* test_threads.c - handles share no state: threads with their own handles run at the same time.
+ * ThreadSanitizer (make check-tsan) reports shared state. */
 #include <pthread.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const char *const names[] = {"go1.19-http.trace", "go1.21-gc.trace", "go1
                                     "go1.26-net.trace"};
 enum { NAMES = sizeof names / sizeof *names };
 
-/* What one thread does with one trace comes to that, whoever else is at work. */
+/* The result of processing a trace, which must not depend on other threads. */
 typedef struct outcome {
     uint64_t events, digest, problems, chrome, perfetto, text, again;
 } outcome;
@@ -33,7 +33,7 @@ static uint64_t hash(const blob *b)
     return h;
 }
 
-/* One look at a trace through a reader of its own. */
+/* Processes a trace with its own reader. */
 typedef gotrace_status (*look)(gotrace_reader *reader, gotrace_source *source, out *o);
 
 static gotrace_status as_chrome(gotrace_reader *reader, gotrace_source *source, out *o)
@@ -101,7 +101,7 @@ static outcome work(const blob *trace)
                  .chrome = digest_of(trace, as_chrome),
                  .perfetto = digest_of(trace, as_perfetto),
                  .text = digest_of(trace, as_text)};
-    /* And the other way: a script of it, which becomes a trace. */
+    /* the reverse: a script is converted to a trace */
     blob script = look_at(trace, as_script), again = {0};
     script_error error;
     if (script.size && synth(script.bytes, script.size, &again, NULL, &error) >= 0)

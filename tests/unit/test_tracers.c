@@ -1,10 +1,10 @@
 /*
- * test_tracers.c - the encoder by event, against real traces.
+ * test_tracers.c - the by-event functions of the encoder, compared with real traces.
  *
- * The records of a trace, sorted by buffer, are told to the encoder as events, strings and stacks,
- * and what it writes must be the same bytes in the same batches. What it cannot know is told: when
- * a buffer was flushed early, and at what time a batch began. Buffers fill only in traces of some
- * length: those of GOTRACE_PEERS, and of the folder that GOTRACE_TRACES names.
+ * The records of a trace, sorted by buffer, are passed to the encoder as events, strings and
+ * stacks; it must write the same bytes in the same batches. What it cannot know is passed too: when
+ * a buffer was flushed early, and the time at which a batch began. Buffers fill only in longer
+ * traces: those of GOTRACE_PEERS, and of the folder GOTRACE_TRACES.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,22 @@
 #include "write/encoder.h"
 #include "layout.h"
 
-/* Traces that are not written by event (v2), or that no healthy tracer wrote: clocks that fall, and
- * (overlong) strings and messages that did not fit their buffers, which the tracers write with
- * wrong lengths. */
+/* Traces that cannot be compared: v2, clocks that run backwards, and (overlong) strings and
+ * messages larger than their buffers, which tracers write with wrong lengths. */
 static bool is_odd(const trace_file *file)
 {
     return trace_version(&file->content) >= GOTRACE_FIRST_V2 || strstr(file->path, "unordered") ||
            strstr(file->path, "overlong");
 }
 
-/* ---- telling it to an encoder --------------------------------------------------------------- */
+/* ---- passing records to an encoder ----------------------------------------------------------- */
 
 typedef struct boundaries {
-    size_t full, early; /* batches that ended for lack of room, and before that */
+    size_t full, early; /* batches that ended because they were full, and earlier */
 } boundaries;
 
-/* Whether the tracer still had room for that record in the batch before: the seeds' rules, told
- * once more. */
+/* Whether the tracer had space for that record in the previous batch, by the rules of
+ * runtime/trace.go. */
 static bool had_room(const layout *l, const lane *of, const item *next)
 {
     size_t header = l->version < 7 ? 48 + 128 * 8 : l->file->gccgo ? 24 + 128 * 48 : 24 + 128 * 8;
@@ -74,9 +73,9 @@ static void report_event(const layout *l, lane *of, gotrace_encoder *e, const it
     ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
 }
 
-/* Tell a lane's records up to the end or to a string whose turn it is not; false if there was
- * nothing to tell. */
-static bool report_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
+/* Encode a lane's records up to its end, or to a string whose turn has not come; false if there
+ * were none. */
+static bool encode_lane(const layout *l, lane *of, gotrace_encoder *e, boundaries *seen)
 {
     bool given = false;
     for (; of->batch < of->count; of->batch++) {
@@ -84,7 +83,7 @@ static bool report_lane(const layout *l, lane *of, gotrace_encoder *e, boundarie
             of->at = of->first[of->batch];
         while (of->at < of->last[of->batch]) {
             const item *it = &l->items[of->at];
-            /* A batch that begins with a string is begun when the string's turn has come. */
+            /* a batch that starts with a string starts when it is the string's turn */
             bool begins = item_is(it, GOTRACE_V1_Batch) && of->at + 1 < of->last[of->batch];
             const item *string = begins ? it + 1 : it;
             if (item_is(string, GOTRACE_V1_String) && string->args[0] != e->last_string + 1)
@@ -109,10 +108,9 @@ static bool report_lane(const layout *l, lane *of, gotrace_encoder *e, boundarie
     return given;
 }
 
-/* A stack as the footer has it, under the id and at the place that it has there. Two stacks of the
- * tracer's table may have been the same after symbols were found: then a PC is changed, here and
- * in the item. */
-static void report_stack(const layout *l, gotrace_encoder *e, item *it)
+/* Add a stack with the id and the place that it has in the footer. Stacks of the tracer's table may
+ * have become equal when symbols were resolved: then a PC is changed, here and in the item. */
+static void encode_stack(const layout *l, gotrace_encoder *e, item *it)
 {
     size_t per_frame = gotrace_frame_values(l->version), depth = (size_t)it->args[1];
     gotrace_frame *frames = calloc(depth + 1, sizeof *frames);
@@ -140,13 +138,13 @@ static void report_stack(const layout *l, gotrace_encoder *e, item *it)
     free(frames);
 }
 
-/* Tell the whole trace; false if it has no footer. */
-static bool report(layout *l, gotrace_encoder *e, boundaries *seen)
+/* Encode the whole trace; false if it has no footer. */
+static bool encode_trace(layout *l, gotrace_encoder *e, boundaries *seen)
 {
     for (bool given = true; given;) {
         given = false;
         for (size_t i = 0; i < l->lane_count; i++)
-            given |= report_lane(l, &l->lanes[i], e, seen);
+            given |= encode_lane(l, &l->lanes[i], e, seen);
     }
     for (size_t i = 0; i < l->lane_count; i++)
         ck_assert_msg(l->lanes[i].batch == l->lanes[i].count, "%s: strings out of turn",
@@ -155,7 +153,7 @@ static bool report(layout *l, gotrace_encoder *e, boundaries *seen)
     for (size_t i = l->footer; i < l->count; i++) {
         item *it = &l->items[i];
         if (item_is(it, GOTRACE_V1_Stack))
-            report_stack(l, e, it);
+            encode_stack(l, e, it);
         else if (item_is(it, GOTRACE_V1_Frequency))
             frequency = it->args[0];
         else if (item_is(it, GOTRACE_V1_Batch) && ticks == 0)
@@ -184,7 +182,7 @@ static void same_lane(const layout *a, const lane *x, const layout *b, const lan
     }
 }
 
-/* The footers are the same record by record; only when each of its batches began was not told. */
+/* Footers are equal record by record, except for the times of their batches. */
 static void same_footer(const layout *a, const layout *b)
 {
     ck_assert_msg(a->count - a->footer == b->count - b->footer, "%s: footers differ in length",
@@ -209,7 +207,7 @@ static void check_by_event(const trace_file *file, boundaries *seen)
                      GOTRACE_OK);
     if (file->gccgo)
         ck_assert_int_eq(gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO), GOTRACE_OK);
-    bool whole = report(&l, e, seen);
+    bool whole = encode_trace(&l, e, seen);
     gotrace_encoder_free(e);
     snprintf(again.path, sizeof again.path, "what was made of %.400s", file->path);
     layout m = layout_of(&again);
@@ -230,7 +228,7 @@ START_TEST(by_event_as_the_tracers)
     for (trace_file *f = files; f->path[0]; f++)
         if (!is_odd(f))
             check_by_event(f, &seen);
-    /* Few procs go away while they have events. */
+    /* few procs are destroyed while they have events */
     ck_assert_uint_le(seen.early, 8 + seen.full / 4);
     traces_free(files);
 }

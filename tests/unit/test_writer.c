@@ -1,20 +1,20 @@
-/* test_writer.c - writing by meaning: every event, what is not told, generations, limits. */
+/* test_writer.c - writing events: every event, implied context, generations, limits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "story.h"
+#include "writing.h"
 
-/* ---- every event ---- */
+/* ---- every event ----------------------------------------------------------------------------- */
 
-/* Go 1.22 has no coroutines: what they are used for above is done without. */
-static const scene v2_old[] = {{"ProcsChange", 0, 10, 1, {4}},
-                               {"GoSyscallBegin", 0, 10, 1, {0}},
-                               {"GoSyscallEnd", 0, 10, 1, {0}},
-                               {"GoCreate", 0, 10, 1, {2, 1}},
-                               {"GoBlock", 0, 10, 1, {1}},
-                               {"GoStart", 0, 10, 0, {2}},
-                               {0}};
+/* Go 1.22 has no coroutines. */
+static const test_event v2_old[] = {{"ProcsChange", 0, 10, 1, {4}},
+                                    {"GoSyscallBegin", 0, 10, 1, {0}},
+                                    {"GoSyscallEnd", 0, 10, 1, {0}},
+                                    {"GoCreate", 0, 10, 1, {2, 1}},
+                                    {"GoBlock", 0, 10, 1, {1}},
+                                    {"GoStart", 0, 10, 0, {2}},
+                                    {0}};
 
 START_TEST(every_event)
 {
@@ -23,8 +23,8 @@ START_TEST(every_event)
     blob written = {0};
     uint64_t counts[GT_CODES];
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    const scene *story = version == 22 ? v2_old : story_of(version);
-    ck_assert_msg(report_all(w, version, story) == GOTRACE_OK, "1.%d: %s", version,
+    const test_event *events = version == 22 ? v2_old : all_events(version);
+    ck_assert_msg(write_events(w, version, events) == GOTRACE_OK, "1.%d: %s", version,
                   gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -40,11 +40,11 @@ START_TEST(every_event)
 }
 END_TEST
 
-/* ---- what is not told ------------------------------------------------------------------------ */
+/* ---- implied context ------------------------------------------------------------------------- */
 
 START_TEST(v1_takes_for_granted)
 {
-    static const scene story[] = {
+    static const test_event events[] = {
         {"GoBlockRecv", 3, 7, 1, {0}}, {"GoStart", 3, 7, 0, {2}},
         {"GoUnblock", 3, 7, 2, {4}},   {"GoSysExit", NOWHERE, 0, 0, {5, 0}},
         {"GoEnd", 3, 7, 2, {0}},       {"GoStart", 3, 7, 0, {5}},
@@ -56,7 +56,7 @@ START_TEST(v1_takes_for_granted)
     blob written = {0};
     uint64_t counts[GT_CODES];
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    ck_assert_msg(report_all(w, version, story) == GOTRACE_OK, "%s",
+    ck_assert_msg(write_events(w, version, events) == GOTRACE_OK, "%s",
                   gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -70,10 +70,10 @@ START_TEST(v1_takes_for_granted)
 }
 END_TEST
 
-/* All at one tick: stamps are raised, and a system call still ends after it began. */
+/* All events at one tick: timestamps are raised, and a system call still ends after it began. */
 START_TEST(v1_calls_of_no_length)
 {
-    static const scene story[] = {
+    static const test_event events[] = {
         {"GoCreate", 3, 7, 0, {2, 0}}, {"GoInSyscall", 3, 7, 0, {2}},
         {"GoCreate", 3, 7, 0, {1, 0}}, {"GoSysExit", NOWHERE, 0, 0, {2, 10}},
         {"GoStart", 3, 7, 0, {2}},     {"GoSysCall", 3, 7, 2, {0}},
@@ -84,8 +84,8 @@ START_TEST(v1_calls_of_no_length)
     blob written = {0};
     gotrace_writer *w = writer_of(versions[_i], NULL, &written, NULL);
     ck_assert_int_eq(gotrace_writer_at(w, 10), GOTRACE_OK);
-    for (const scene *s = story; s->name; s++)
-        ck_assert_msg(report(w, versions[_i], s) == GOTRACE_OK, "%s: %s", s->name,
+    for (const test_event *s = events; s->name; s++)
+        ck_assert_msg(write_event(w, versions[_i], s) == GOTRACE_OK, "%s: %s", s->name,
                       gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(v2_takes_for_granted)
 {
-    static const scene story[] = {
+    static const test_event events[] = {
         {"GoBlock", 0, 10, 1, {1}},
         {"GoStart", 0, 10, 2, {2}},
         {"GoUnblock", 0, 10, 2, {1}},
@@ -113,7 +113,7 @@ START_TEST(v2_takes_for_granted)
     blob written = {0};
     uint64_t counts[GT_CODES];
     gotrace_writer *w = writer_of(version, NULL, &written, NULL);
-    ck_assert_msg(report_all(w, version, story) == GOTRACE_OK, "%s",
+    ck_assert_msg(write_events(w, version, events) == GOTRACE_OK, "%s",
                   gotrace_writer_error(w)->message);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -128,7 +128,7 @@ START_TEST(v2_takes_for_granted)
 }
 END_TEST
 
-/* ---- where things are ---- */
+/* ---- states of goroutines, procs and threads ------------------------------------------------- */
 
 static void check_goroutine(gotrace_writer *w, uint64_t id, gotrace_state state, int64_t proc,
                             int64_t thread)
@@ -164,9 +164,9 @@ static void check_thread(gotrace_writer *w, int64_t id, int64_t proc, uint64_t g
     ck_assert(gotrace_writer_thread(w, id, NULL, NULL));
 }
 
-static void report_one(gotrace_writer *w, int version, scene s)
+static void report_one(gotrace_writer *w, int version, test_event s)
 {
-    ck_assert_msg(report(w, version, &s) == GOTRACE_OK, "%s: %s", s.name,
+    ck_assert_msg(write_event(w, version, &s) == GOTRACE_OK, "%s: %s", s.name,
                   gotrace_writer_error(w)->message);
 }
 
@@ -177,20 +177,20 @@ START_TEST(v1_states)
     gotrace_writer *w = writer_of(11, NULL, &written, NULL);
     check_goroutine(w, 2, GOTRACE_STATE_UNDETERMINED, none, nowhere);
     check_proc(w, 3, GOTRACE_STATE_UNDETERMINED, nowhere, 0);
-    report_one(w, 11, (scene){"GoStart", 3, 7, 0, {2}});
+    report_one(w, 11, (test_event){"GoStart", 3, 7, 0, {2}});
     check_goroutine(w, 2, GOTRACE_STATE_RUNNING, 3, nowhere);
     check_proc(w, 3, GOTRACE_STATE_RUNNING, nowhere, 2);
-    report_one(w, 11, (scene){"GoUnblock", 3, 7, 2, {4}});
+    report_one(w, 11, (test_event){"GoUnblock", 3, 7, 2, {4}});
     check_goroutine(w, 4, GOTRACE_STATE_RUNNABLE, none, nowhere);
-    report_one(w, 11, (scene){"GoSysBlock", 3, 7, 2, {0}});
+    report_one(w, 11, (test_event){"GoSysBlock", 3, 7, 2, {0}});
     check_goroutine(w, 2, GOTRACE_STATE_SYSCALL, none, nowhere);
-    report_one(w, 11, (scene){"GoStart", 3, 7, 0, {4}});
-    report_one(w, 11, (scene){"GoEnd", 3, 7, 4, {0}});
+    report_one(w, 11, (test_event){"GoStart", 3, 7, 0, {4}});
+    report_one(w, 11, (test_event){"GoEnd", 3, 7, 4, {0}});
     check_goroutine(w, 4, GOTRACE_STATE_NOT_EXIST, none, nowhere);
-    report_one(w, 11, (scene){"GoStart", 3, 7, 0, {5}});
-    report_one(w, 11, (scene){"GoStop", 3, 7, 5, {0}});
+    report_one(w, 11, (test_event){"GoStart", 3, 7, 0, {5}});
+    report_one(w, 11, (test_event){"GoStop", 3, 7, 5, {0}});
     check_goroutine(w, 5, GOTRACE_STATE_WAITING, none, nowhere);
-    report_one(w, 11, (scene){"ProcStop", 3, 7, 0, {0}});
+    report_one(w, 11, (test_event){"ProcStop", 3, 7, 0, {0}});
     check_proc(w, 3, GOTRACE_STATE_IDLE, nowhere, 0);
     ck_assert(!gotrace_writer_thread(w, 7, NULL, NULL));
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
@@ -206,29 +206,29 @@ START_TEST(v2_states)
     gotrace_writer *w = writer_of(26, NULL, &written, NULL);
     check_goroutine(w, 1, GOTRACE_STATE_UNDETERMINED, none, nowhere);
     ck_assert(!gotrace_writer_thread(w, 10, NULL, NULL));
-    report_one(w, 26, (scene){"GoCreate", 0, 10, 1, {2, 0}});
+    report_one(w, 26, (test_event){"GoCreate", 0, 10, 1, {2, 0}});
     check_goroutine(w, 1, GOTRACE_STATE_RUNNING, 0, 10);
     check_goroutine(w, 2, GOTRACE_STATE_RUNNABLE, none, nowhere);
     check_proc(w, 0, GOTRACE_STATE_RUNNING, 10, 1);
     check_thread(w, 10, 0, 1);
-    report_one(w, 26, (scene){"GoSyscallBegin", 0, 10, 1, {0}});
+    report_one(w, 26, (test_event){"GoSyscallBegin", 0, 10, 1, {0}});
     check_goroutine(w, 1, GOTRACE_STATE_SYSCALL, 0, 10);
     check_proc(w, 0, GOTRACE_STATE_SYSCALL, 10, 1);
-    report_one(w, 26, (scene){"ProcSteal", NOWHERE, 11, 0, {0, 10}});
+    report_one(w, 26, (test_event){"ProcSteal", NOWHERE, 11, 0, {0, 10}});
     check_goroutine(w, 1, GOTRACE_STATE_SYSCALL, none, 10);
     check_proc(w, 0, GOTRACE_STATE_IDLE, nowhere, 0);
     check_thread(w, 10, none, 1);
-    report_one(w, 26, (scene){"GoDestroySyscall", NOWHERE, 10, 1, {0}});
+    report_one(w, 26, (test_event){"GoDestroySyscall", NOWHERE, 10, 1, {0}});
     check_goroutine(w, 1, GOTRACE_STATE_UNDETERMINED, none, nowhere);
     check_thread(w, 10, none, 0);
-    report_one(w, 26, (scene){"GoSyscallBegin", 1, 12, 3, {0}});
-    report_one(w, 26, (scene){"GoDestroySyscall", 1, 12, 3, {0}});
+    report_one(w, 26, (test_event){"GoSyscallBegin", 1, 12, 3, {0}});
+    report_one(w, 26, (test_event){"GoDestroySyscall", 1, 12, 3, {0}});
     check_proc(w, 1, GOTRACE_STATE_ABANDONED, nowhere, 0);
-    report_one(w, 26, (scene){"GoUnblock", NOWHERE, 12, 0, {4}});
+    report_one(w, 26, (test_event){"GoUnblock", NOWHERE, 12, 0, {4}});
     check_goroutine(w, 4, GOTRACE_STATE_RUNNABLE, none, nowhere);
-    report_one(w, 26, (scene){"ProcStart", NOWHERE, 10, 0, {0}});
-    report_one(w, 26, (scene){"GoStart", 0, 10, 0, {4}});
-    report_one(w, 26, (scene){"GoBlock", 0, 10, 4, {1}});
+    report_one(w, 26, (test_event){"ProcStart", NOWHERE, 10, 0, {0}});
+    report_one(w, 26, (test_event){"GoStart", 0, 10, 0, {4}});
+    report_one(w, 26, (test_event){"GoBlock", 0, 10, 4, {1}});
     check_goroutine(w, 4, GOTRACE_STATE_WAITING, none, nowhere);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
@@ -239,22 +239,22 @@ END_TEST
 
 /* ---- generations ----------------------------------------------------------------------------- */
 
-/* Two goroutines in turn for some seconds, of which a third sees nothing. */
+/* Two goroutines run in turn for some seconds; a third has no events. */
 static void report_seconds(gotrace_writer *w, int version, uint64_t frequency)
 {
-    static const scene begin[] = {{"GoCreateBlocked", 0, 10, 1, {3, 0}},
-                                  {"GoCreate", 0, 10, 1, {2, 0}},
-                                  {"GCBegin", 0, 10, 1, {0}},
-                                  {"GCSweepBegin", 0, 10, 1, {0}},
-                                  {0}};
-    static const scene turns[] = {{"GoStop", 0, 10, 1, {1}},
-                                  {"GoStart", 0, 10, 0, {2}},
-                                  {"GoStop", 0, 10, 2, {1}},
-                                  {"GoStart", 0, 10, 0, {1}}};
-    ck_assert_int_eq(report_all(w, version, begin), GOTRACE_OK);
+    static const test_event begin[] = {{"GoCreateBlocked", 0, 10, 1, {3, 0}},
+                                       {"GoCreate", 0, 10, 1, {2, 0}},
+                                       {"GCBegin", 0, 10, 1, {0}},
+                                       {"GCSweepBegin", 0, 10, 1, {0}},
+                                       {0}};
+    static const test_event turns[] = {{"GoStop", 0, 10, 1, {1}},
+                                       {"GoStart", 0, 10, 0, {2}},
+                                       {"GoStop", 0, 10, 2, {1}},
+                                       {"GoStart", 0, 10, 0, {1}}};
+    ck_assert_int_eq(write_events(w, version, begin), GOTRACE_OK);
     for (uint64_t i = 1; i <= 35; i++) {
         ck_assert_int_eq(gotrace_writer_at(w, 2000 + i * frequency / 10), GOTRACE_OK);
-        ck_assert_msg(report(w, version, &turns[(i - 1) % 4]) == GOTRACE_OK, "%s",
+        ck_assert_msg(write_event(w, version, &turns[(i - 1) % 4]) == GOTRACE_OK, "%s",
                       gotrace_writer_error(w)->message);
     }
 }
@@ -278,7 +278,7 @@ START_TEST(generations)
     ck_assert_uint_eq(counts[GOTRACE_V2_Frequency], 4);
     ck_assert_uint_eq(counts[GOTRACE_V2_Sync], version >= 25 ? 4 : 0);
     ck_assert_uint_eq(counts[GOTRACE_V2_EndOfGeneration], version >= 26 ? 4 : 0);
-    /* Each of the four generations is told of each, unless it was created in it. */
+    /* each of the four generations has the status of each goroutine, unless it was created in it */
     ck_assert_uint_eq(counts[GOTRACE_V2_GoStatus], version >= 23 ? 4 * 3 - 2 : 4 * 2 - 1);
     ck_assert_uint_eq(counts[GOTRACE_V2_ProcStatus], 4);
     ck_assert_uint_eq(counts[GOTRACE_V2_GCActive], 3);
@@ -287,7 +287,7 @@ START_TEST(generations)
 }
 END_TEST
 
-/* A reader that has seen all of it. */
+/* Create a reader and read to the end. */
 static gotrace_reader *read_to_end(const blob *written, gotrace_source **source)
 {
     gotrace_reader *reader;
@@ -311,7 +311,7 @@ START_TEST(clocks_follow)
     report_seconds(w, 26, 1000000000);
     ck_assert_int_eq(gotrace_writer_at(w, 5000000000), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_advance(w, &given), GOTRACE_OK);
-    ck_assert_int_eq(report(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
+    ck_assert_int_eq(write_event(w, 26, &(test_event){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_reader *reader = read_to_end(&written, &source);
@@ -332,7 +332,7 @@ START_TEST(clocks_follow)
 }
 END_TEST
 
-/* Clocks that were told for later than the first event. */
+/* Clocks set for a time after the first event. */
 START_TEST(clocks_before)
 {
     static const struct {
@@ -347,7 +347,7 @@ START_TEST(clocks_before)
          1000000000,
          0,
          0,
-         999999999}, /* before their own start */
+         999999999}, /* before the clocks' zero */
     };
     blob written = {0};
     gotrace_source *source;
@@ -355,7 +355,7 @@ START_TEST(clocks_before)
     gotrace_writer_options options = {.clocks = cases[_i].given};
     gotrace_writer *w = writer_of(26, &options, &written, NULL);
     ck_assert_int_eq(gotrace_writer_at(w, cases[_i].ticks), GOTRACE_OK);
-    ck_assert_int_eq(report(w, 26, &(scene){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
+    ck_assert_int_eq(write_event(w, 26, &(test_event){"HeapAlloc", 0, 10, 0, {1}}), GOTRACE_OK);
     ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
     gotrace_writer_free(w);
     gotrace_reader *reader = read_to_end(&written, &source);
@@ -370,9 +370,9 @@ START_TEST(clocks_before)
 }
 END_TEST
 
-/* ---- what is not as documented --------------------------------------------------------------- */
+/* ---- invalid calls --------------------------------------------------------------------------- */
 
-/* Refused, with that in the message, and the writer goes on. */
+/* The event is rejected with that rule and message, and the writer continues. */
 static void refuse(gotrace_writer *w, const gotrace_event_data *h, gotrace_rule rule,
                    const char *why)
 {
@@ -423,7 +423,7 @@ START_TEST(misuse)
 }
 END_TEST
 
-/* ---- what is cut ----------------------------------------------------------------------------- */
+/* ---- truncation ------------------------------------------------------------------------------ */
 
 START_TEST(long_things_are_cut)
 {
@@ -478,7 +478,7 @@ START_TEST(long_things_are_cut)
 }
 END_TEST
 
-/* ---- limits, memory, writing ----------------------------------------------------------------- */
+/* ---- limits, memory, output errors ----------------------------------------------------------- */
 
 START_TEST(limits_hold)
 {
@@ -492,7 +492,7 @@ START_TEST(limits_hold)
         gotrace_error error;
         if (gotrace_writer_new(versions[i], NULL, blob_write, &written, &config, &w, &error) ==
             GOTRACE_OK) {
-            ck_assert_int_eq(report_all(w, versions[i], story_of(versions[i])), GOTRACE_ERROR);
+            ck_assert_int_eq(write_events(w, versions[i], all_events(versions[i])), GOTRACE_ERROR);
             error = *gotrace_writer_error(w);
             ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_ERROR);
             gotrace_writer_free(w);
@@ -515,7 +515,7 @@ START_TEST(memory_refused)
         gotrace_status status = gotrace_writer_new(versions[_i], NULL, blob_write, &written,
                                                    &config, &w, &error);
         if (status == GOTRACE_OK) {
-            status = report_all(w, versions[_i], story_of(versions[_i]));
+            status = write_events(w, versions[_i], all_events(versions[_i]));
             if (status == GOTRACE_OK)
                 status = gotrace_writer_advance(w, NULL);
             if (status == GOTRACE_OK)
@@ -536,7 +536,7 @@ START_TEST(memory_refused)
 }
 END_TEST
 
-/* Takes so many bytes, then says that the disk is full. */
+/* Accepts *left bytes, then fails with ENOSPC. */
 static bool write_some(void *ctx, const void *bytes, size_t size)
 {
     size_t *left = ctx;
@@ -559,7 +559,7 @@ START_TEST(a_failed_write_stays)
         gotrace_status status = gotrace_writer_new(versions[_i], NULL, write_some, &left, NULL, &w,
                                                    &error);
         if (status == GOTRACE_OK) {
-            status = report_all(w, versions[_i], story_of(versions[_i]));
+            status = write_events(w, versions[_i], all_events(versions[_i]));
             if (status == GOTRACE_OK)
                 status = gotrace_writer_finish(w);
             error = *gotrace_writer_error(w);

@@ -1,5 +1,5 @@
-/* retell.c - see retell.h. */
-#include "retell.h"
+/* rewrite.c - see rewrite.h. */
+#include "rewrite.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,17 +7,17 @@
 
 #include "core/events.h"
 
-typedef struct source_of {
+typedef struct open_source {
     gotrace_source *source;
     gotrace_reader *reader;
     int version;
     uint64_t frequency;
     uint64_t first; /* v2: number of the first generation */
-} source_of;
+} open_source;
 
-static source_of open_trace(const blob *trace, const gotrace_config *config)
+static open_source open_trace(const blob *trace, const gotrace_config *config)
 {
-    source_of s;
+    open_source s;
     gotrace_error error;
     ck_assert_int_eq(gotrace_source_memory(trace->bytes, trace->size, NULL, &s.source, &error),
                      GOTRACE_OK);
@@ -29,8 +29,8 @@ static source_of open_trace(const blob *trace, const gotrace_config *config)
     return s;
 }
 
-/* In v2 each generation tells its frequency. */
-static gotrace_status next_event(source_of *s, const gotrace_event **e)
+/* In v2 each generation has its frequency. */
+static gotrace_status next_event(open_source *s, const gotrace_event **e)
 {
     gotrace_status status = gotrace_reader_next(s->reader, e);
     s->frequency = gotrace_reader_summary(s->reader)->frequency;
@@ -39,14 +39,14 @@ static gotrace_status next_event(source_of *s, const gotrace_event **e)
     return status;
 }
 
-static void close_trace(source_of *s)
+static void close_trace(open_source *s)
 {
     gotrace_reader_close(s->reader);
     gotrace_source_close(s->source);
 }
 
-/* v2's times are nanoseconds, which may be one more than the ticks told. */
-static uint64_t ticks_of(const source_of *s, uint64_t ticks)
+/* v2 times are nanoseconds, which may be rounded up. */
+static uint64_t ticks_of(const open_source *s, uint64_t ticks)
 {
     if (!gt_is_v2(s->version))
         return ticks;
@@ -54,7 +54,7 @@ static uint64_t ticks_of(const source_of *s, uint64_t ticks)
     return (uint64_t)((wide)ticks * s->frequency / 1000000000);
 }
 
-/* ---- which record an event comes from -------------------------------------------------------- */
+/* ---- the record of an event ------------------------------------------------------------------ */
 
 typedef struct places {
     struct {
@@ -85,7 +85,7 @@ static places places_of(const blob *trace)
     return p;
 }
 
-/* Of up to three events that one record tells, the one that is the record. */
+/* The reader returns up to three events for a record; true for the one of the record's type. */
 static bool is_record(const places *p, const gotrace_event *e)
 {
     size_t low = 0, high = p->count;
@@ -99,9 +99,9 @@ static bool is_record(const places *p, const gotrace_event *e)
     return p->list[low].code == e->type;
 }
 
-/* ---- telling a writer ------------------------------------------------------------------------ */
+/* ---- passing events to a writer -------------------------------------------------------------- */
 
-static uint64_t report_string(const source_of *s, gotrace_writer *w, int64_t proc, uint64_t id)
+static uint64_t write_string(const open_source *s, gotrace_writer *w, int64_t proc, uint64_t id)
 {
     size_t size = 0;
     const char *bytes = gotrace_reader_string(s->reader, id, &size);
@@ -111,7 +111,7 @@ static uint64_t report_string(const source_of *s, gotrace_writer *w, int64_t pro
     return made;
 }
 
-static uint64_t report_stack(const source_of *s, gotrace_writer *w, uint64_t id)
+static uint64_t report_stack(const open_source *s, gotrace_writer *w, uint64_t id)
 {
     static gotrace_frame frames[1024];
     uint64_t made = 0;
@@ -121,9 +121,9 @@ static uint64_t report_stack(const source_of *s, gotrace_writer *w, uint64_t id)
     return made;
 }
 
-/* The arguments as a writer wants them. */
-static size_t report_args(const source_of *s, gotrace_writer *w, const gotrace_event *e,
-                          const gotrace_event_spec *spec, uint64_t *out)
+/* Convert the arguments to those of a writer. */
+static size_t write_args(const open_source *s, gotrace_writer *w, const gotrace_event *e,
+                         const gotrace_event_spec *spec, uint64_t *out)
 {
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
     size_t count = gotrace_event_args(spec, s->version, all), n = 0, k = 0;
@@ -141,7 +141,7 @@ static size_t report_args(const source_of *s, gotrace_writer *w, const gotrace_e
         uint64_t v = e->args[k++];
         switch (all[i]->kind) {
         case GOTRACE_ARG_SEQ: continue;
-        case GOTRACE_ARG_STRING: v = report_string(s, w, e->proc, v); break;
+        case GOTRACE_ARG_STRING: v = write_string(s, w, e->proc, v); break;
         case GOTRACE_ARG_STACK: v = report_stack(s, w, v); break;
         case GOTRACE_ARG_START:
             if (s->version >= 7)
@@ -154,7 +154,7 @@ static size_t report_args(const source_of *s, gotrace_writer *w, const gotrace_e
     return n;
 }
 
-static void report_sync(const source_of *s, gotrace_writer *w, const gotrace_event *e)
+static void report_sync(const open_source *s, gotrace_writer *w, const gotrace_event *e)
 {
     gotrace_clocks clocks = {ticks_of(s, e->args[0]), e->args[1], e->args[2], e->args[3]};
     ck_assert_int_eq(gotrace_writer_at(w, ticks_of(s, e->ticks)), GOTRACE_OK);
@@ -171,7 +171,7 @@ static bool is_status(int version, uint8_t type)
             type == GOTRACE_V2_GCSweepActive || type == GOTRACE_V2_GCMarkAssistActive);
 }
 
-static void report_event(const source_of *s, gotrace_writer *w, const gotrace_event *e,
+static void report_event(const open_source *s, gotrace_writer *w, const gotrace_event *e,
                          unsigned left_out)
 {
     if (gt_is_v2(s->version) && e->type == 0) {
@@ -195,14 +195,14 @@ static void report_event(const source_of *s, gotrace_writer *w, const gotrace_ev
         .data = e->message,
         .data_size = gt_is_v2(s->version) ? 0 : e->message_size,
     };
-    h.arg_count = report_args(s, w, e, h.spec, args);
+    h.arg_count = write_args(s, w, e, h.spec, args);
     status = gotrace_writer_event(w, &h);
     ck_assert_msg(status == GOTRACE_OK, "%s at %llu: %s", h.spec->name,
                   (unsigned long long)e->ticks, gotrace_writer_error(w)->message);
 }
 
-/* v1: goroutines that run timers may do more than others. */
-static void report_timers(const blob *trace, gotrace_writer *w)
+/* v1: TimerGoroutine gives a goroutine special permissions, so it is passed first. */
+static void write_timers(const blob *trace, gotrace_writer *w)
 {
     gotrace_decoder *d;
     const gotrace_record *r;
@@ -220,7 +220,7 @@ static void report_timers(const blob *trace, gotrace_writer *w)
 void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options *options,
              blob *written)
 {
-    source_of s = open_trace(trace, NULL);
+    open_source s = open_trace(trace, NULL);
     places p = places_of(trace);
     gotrace_writer_options o = options ? *options : (gotrace_writer_options){0};
     gotrace_writer *w;
@@ -233,7 +233,7 @@ void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options 
     }
     ck_assert_int_eq(gotrace_writer_new(s.version, &o, blob_write, written, NULL, &w, NULL),
                      GOTRACE_OK);
-    report_timers(trace, w);
+    write_timers(trace, w);
     for (; status == GOTRACE_EVENT; status = next_event(&s, &e))
         if (!gt_is_v2(s.version) || e->type == 0 || is_record(&p, e))
             report_event(&s, w, e, left_out);
@@ -245,10 +245,10 @@ void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options 
     close_trace(&s);
 }
 
-/* ---- what a trace tells ---------------------------------------------------------------------- */
+/* ---- events as text -------------------------------------------------------------------------- */
 
-static void say(blob *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(blob *line, const char *format, ...)
+static void append_text(blob *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_text(blob *line, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -262,28 +262,28 @@ static void say_bytes(blob *line, const char *what, const char *bytes, size_t si
 {
     if (!bytes)
         return;
-    say(line, " %s='", what);
+    append_text(line, " %s='", what);
     for (size_t i = 0; i < size; i++)
-        say(line, "%c", bytes[i] ? bytes[i] : '?');
-    say(line, "'");
+        append_text(line, "%c", bytes[i] ? bytes[i] : '?');
+    append_text(line, "'");
 }
 
-static void say_stack(blob *line, const source_of *s, const char *what, uint64_t id)
+static void say_stack(blob *line, const open_source *s, const char *what, uint64_t id)
 {
     static gotrace_frame frames[1024];
     size_t count = gotrace_reader_stack(s->reader, id, frames, 1024);
     if (count == 0)
         return;
-    say(line, " %s:", what);
+    append_text(line, " %s:", what);
     for (size_t i = 0; i < count; i++) {
-        say(line, " 0x%llx", (unsigned long long)frames[i].pc);
+        append_text(line, " 0x%llx", (unsigned long long)frames[i].pc);
         say_bytes(line, "f", frames[i].function, frames[i].function_size);
         say_bytes(line, "in", frames[i].file, frames[i].file_size);
-        say(line, ":%llu", (unsigned long long)frames[i].line);
+        append_text(line, ":%llu", (unsigned long long)frames[i].line);
     }
 }
 
-static void say_args(blob *line, const source_of *s, const gotrace_event *e)
+static void say_args(blob *line, const open_source *s, const gotrace_event *e)
 {
     const gotrace_event_spec *spec = gotrace_event_spec_of(s->version, e->type);
     const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
@@ -296,19 +296,19 @@ static void say_args(blob *line, const source_of *s, const gotrace_event *e)
         bool chosen = kind == GOTRACE_ARG_SEQ || kind == GOTRACE_ARG_STRING ||
                       kind == GOTRACE_ARG_STACK || (kind == GOTRACE_ARG_START && s->version >= 7);
         if (!chosen && k <= e->arg_count)
-            say(line, " %s=%llu", all[i]->name, (unsigned long long)v);
+            append_text(line, " %s=%llu", all[i]->name, (unsigned long long)v);
     }
 }
 
-static char *line_of(const source_of *s, const gotrace_event *e)
+static char *line_of(const open_source *s, const gotrace_event *e)
 {
     blob line = {0};
     const gotrace_event_spec *spec = gotrace_event_spec_of(s->version, e->type);
-    say(&line, "%s p=%lld m=%lld g=%llu subject=%llu %s>%s value=%llu flags=%u range=%u",
-        spec ? spec->name : "Sync", (long long)e->proc, (long long)e->thread,
-        (unsigned long long)e->goroutine, (unsigned long long)e->subject,
-        gotrace_state_name(e->from), gotrace_state_name(e->to), (unsigned long long)e->value,
-        e->flags, e->range);
+    append_text(&line, "%s p=%lld m=%lld g=%llu subject=%llu %s>%s value=%llu flags=%u range=%u",
+                spec ? spec->name : "Sync", (long long)e->proc, (long long)e->thread,
+                (unsigned long long)e->goroutine, (unsigned long long)e->subject,
+                gotrace_state_name(e->from), gotrace_state_name(e->to),
+                (unsigned long long)e->value, e->flags, e->range);
     say_args(&line, s, e);
     if (e->reason)
         say_bytes(&line, "reason", e->reason, strlen(e->reason));
@@ -323,18 +323,18 @@ static char *line_of(const source_of *s, const gotrace_event *e)
 
 static bool note_problem(void *ctx, const gotrace_error *problem)
 {
-    reporting *t = ctx;
+    listing *t = ctx;
     if (problem->severity >= GOTRACE_WARNING && problem->rule != GOTRACE_RULE_CLOCK_BACK &&
         t->problems++ == 0)
         t->problem = *problem;
     return true;
 }
 
-reporting reporting_of(const blob *trace)
+listing listing_of(const blob *trace)
 {
-    reporting t = {0};
+    listing t = {0};
     gotrace_config config = {.on_problem = note_problem, .callback_ctx = &t};
-    source_of s = open_trace(trace, &config);
+    open_source s = open_trace(trace, &config);
     const gotrace_event *e;
     gotrace_status status;
     while ((status = next_event(&s, &e)) == GOTRACE_EVENT) {
@@ -343,7 +343,7 @@ reporting reporting_of(const blob *trace)
             t.events = realloc(t.events, t.capacity * sizeof *t.events);
             ck_assert_ptr_nonnull(t.events);
         }
-        t.events[t.count++] = (given){ticks_of(&s, e->ticks), line_of(&s, e)};
+        t.events[t.count++] = (listed_event){ticks_of(&s, e->ticks), line_of(&s, e)};
     }
     ck_assert_int_eq(status, GOTRACE_END);
     t.frequency = s.frequency;
@@ -351,10 +351,10 @@ reporting reporting_of(const blob *trace)
     return t;
 }
 
-void reporting_free(reporting *t)
+void listing_free(listing *t)
 {
     for (size_t i = 0; i < t->count; i++)
         free(t->events[i].line);
     free(t->events);
-    *t = (reporting){0};
+    *t = (listing){0};
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# coverage.sh BUILD: after tests were run in a build with --coverage, the part of each source's
-# lines that they ran, and of each layer's. Fails where that of lib is below what is demanded.
+# coverage.sh BUILD: after tests were run in a build with --coverage, print the share of lines that they
+# ran, for each source and each layer. Fails if that of lib is below the minimum.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
@@ -10,7 +10,7 @@ find "$build/obj" -name '*.gcda' | while read -r data; do
     gcov -n -s . -r -o "$(dirname "$data")" "$data" 2>/dev/null
 done | awk -v demanded=$demanded '
     function line(run, all, what) { return sprintf("%6.2f%% of %5d  %s", 100 * run / all, all, what) }
-    # A line of figures follows that of the file; the last one is of all files of an object.
+    # A line of figures follows that of the file; the last one is the total of an object.
     /^File / { file = $2; gsub(/\x27/, "", file) }
     /^Lines executed:/ && file ~ /^(lib|formats|cmd)\/.*\.c$/ {
         split($0, part, /[:% ]+/)

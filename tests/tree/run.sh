@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks of the house itself: what is exported, who includes what, manual pages, installation.
+# Checks of the source tree: exported symbols, includes, manual pages, completion, installation.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD="${BUILD:-build}"
@@ -33,8 +33,8 @@ soname() {
         readelf -d "$BUILD/gotrace" | grep -q "NEEDED.*\[libgotrace\.so\.$major\]"
 }
 
-# includes FOLDER...: a line "SOURCE HEADER" for each file of ours that a source in these folders
-# includes, directly or not, as the compiler listed them.
+# includes FOLDER...: print a line "SOURCE HEADER" for each of our files that a source in these folders
+# includes, directly or indirectly, according to the compiler.
 includes() {
     local source
     find "$@" -name '*.c' | sort | while read -r source; do
@@ -44,7 +44,7 @@ includes() {
     done
 }
 
-# only ALLOWED FOLDER...: what sources in these folders include matches ALLOWED, a pattern of whole paths.
+# only ALLOWED FOLDER...: sources in these folders include only what matches ALLOWED, a pattern of whole paths.
 only() {
     local allowed=$1
     shift
@@ -53,16 +53,16 @@ only() {
     ! grep -vE "^[^ ]* ($allowed)\$" "$work/includes"
 }
 
-# Of lib, what is installed, and the headers that define nothing but inline functions.
+# Of lib, only installed headers, and those that define only inline functions.
 private_headers() { only 'lib/gotrace(_events|_rules)?\.h|lib/core/(hash|lookup|malloc)\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1
-    # The machinery of a verb can be linked without the program's input and output (fuzz/mutator_afl.c).
+    # The implementation of a verb can be linked without the program's input and output (fuzz/mutator_afl.c).
     only '(lib|formats)/.*|cmd/(gen|mutate|parts|repair)/.*|cmd/semantics\.h' cmd/gen cmd/mutate cmd/parts cmd/repair
 }
 
-# What several parts of lib use does not use them, and the two formats do not know each other.
+# lib/core does not include the other parts of lib, and the two formats do not include each other.
 lib_folders() {
     local public='lib/gotrace(_events|_rules)?\.h|lib/events_v[12]\.def|lib/core/.*' part
     only "$public" lib/core || return 1
@@ -81,7 +81,7 @@ format_folders() {
     done
 }
 
-# Nothing in the library prints, exits or aborts (the sanitizers' runtimes aside).
+# The library does not print, exit or abort (except the sanitizers' runtimes).
 no_output() {
     [ "$BUILD" = build ] || return 0
     ! nm -D --undefined-only "$BUILD/libgotrace.so" |
@@ -109,12 +109,12 @@ check 'options of a verb are in its file' own_options
 
 # ---- manual pages ------------------------------------------------------------------------------
 
-# A page as a terminal of 78 columns would show it, without bold.
+# A page formatted for a terminal of 78 columns, without bold.
 page() { mandoc -T ascii -O width=78 "man/gotrace-$1.1" | sed 's,.\x08,,g'; }
 synopsis() { page "$1" | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | tr -s ' \n' ' '; }
 
-# The long options that --help, and that the page's synopsis and lists name, sorted. Those that all
-# verbs have are in gotrace(1).
+# The long options in --help, and in the page's synopsis and lists, sorted. Those of all verbs are in
+# gotrace(1).
 long_options() { grep -oE '^ {2}.{4}--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u; }
 help_options() { gotrace help "$1" | long_options; }
 page_options() {
@@ -183,7 +183,7 @@ check 'help fits 80 columns' help_fits
 
 # ---- completion --------------------------------------------------------------------------------
 
-# What bash offers for the last of these words.
+# The completions that bash offers for the last of these words.
 complete_words() {
     # shellcheck disable=SC2016
     bash -c '
@@ -237,7 +237,7 @@ installs() {
     done
 }
 
-# A program of somebody else's, with what pkg-config says, shared and static.
+# A user's program, built with pkg-config, shared and static.
 links() {
     local root=$work/root flags
     cat >"$work/user.c" <<'END'
@@ -258,7 +258,7 @@ END
         "$root/opt/gotrace/lib/libgotrace.a" -lzstd -lz && "$work/user"
 }
 
-# The installed examples, used as their first comment or the manual page says.
+# The installed examples, used as in their first comment or the manual page.
 runs_examples() {
     local root=$work/root/opt/gotrace name flags
     local examples=$root/share/doc/gotrace/examples

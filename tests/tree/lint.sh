@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lints what compilers do not: shell, manual pages, and the layout of C.
+# Checks shell scripts, manual pages, and the layout of C.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 status=0
@@ -17,7 +17,7 @@ if [ ${#pages[@]} -gt 0 ]; then
     mandoc -T lint -W warning "${pages[@]}" || status=1
 fi
 
-# Another version's layout is another.
+# Other versions format differently.
 formatter=$(command -v clang-format-14)
 if [ -n "$formatter" ]; then
     mapfile -t sources < <(git ls-files '*.c' '*.h')

@@ -1,32 +1,32 @@
-/* test_retold.c - traces told to a writer event by event come out the same. */
+/* test_rewrite.c - events passed from a reader to a writer make an equivalent trace. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/events.h"
-#include "retell.h"
+#include "rewrite.h"
 
-/* ---- traces told again ----------------------------------------------------------------------- */
+/* ---- rewritten traces ------------------------------------------------------------------------ */
 
-static int compare_given(const void *x, const void *y)
+static int compare_listed(const void *x, const void *y)
 {
-    const given *a = x, *b = y;
+    const listed_event *a = x, *b = y;
     if (a->ticks != b->ticks)
         return a->ticks < b->ticks ? -1 : 1;
     return strcmp(a->line, b->line);
 }
 
-/* Events of the same tick on different procs or threads have no order. */
-static void sort_ties(reporting *t)
+/* Events at the same tick on different procs or threads have no order. */
+static void sort_ties(listing *t)
 {
-    qsort(t->events, t->count, sizeof *t->events, compare_given);
+    qsort(t->events, t->count, sizeof *t->events, compare_listed);
 }
 
-static void check_same(const char *path, reporting *a, reporting *b)
+static void check_same(const char *path, listing *a, listing *b)
 {
     sort_ties(a);
     sort_ties(b);
     for (size_t i = 0; i < a->count && i < b->count; i++)
-        ck_assert_msg(compare_given(&a->events[i], &b->events[i]) == 0,
+        ck_assert_msg(compare_listed(&a->events[i], &b->events[i]) == 0,
                       "%s: event %zu\n  %llu %s\nbecame\n  %llu %s", path, i,
                       (unsigned long long)a->events[i].ticks, a->events[i].line,
                       (unsigned long long)b->events[i].ticks, b->events[i].line);
@@ -37,16 +37,16 @@ static void check_same(const char *path, reporting *a, reporting *b)
 static void check_given_again(const trace_file *f, unsigned left_out)
 {
     blob written = {0};
-    reporting before = reporting_of(&f->content);
+    listing before = listing_of(&f->content);
     if (before.problems == 0) {
         rewrite(&f->content, left_out, NULL, &written);
-        reporting after = reporting_of(&written);
+        listing after = listing_of(&written);
         ck_assert_msg(after.problems == 0, "%s: %s", f->path, after.problem.message);
         if (left_out == REWRITE_ALL)
             check_same(f->path, &before, &after);
-        reporting_free(&after);
+        listing_free(&after);
     }
-    reporting_free(&before);
+    listing_free(&before);
     blob_free(&written);
 }
 
@@ -85,7 +85,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("retold");
-    TCase *again = tcase_create("told again");
+    TCase *again = tcase_create("rewritten");
     tcase_add_test(again, v1_given_again);
     tcase_add_test(again, v2_given_again);
     tcase_add_test(again, v2_without_statuses);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh build|test...: install what is missing of the packages that building or testing needs,
-# on Debian 12. Does nothing, and needs no rights, when all of it is there.
+# deps.sh build|test...: install the missing packages that building or testing needs,
+# on Debian 12. Does nothing, and needs no rights, if all are installed.
 set -eu
 
 wanted=

@@ -1,11 +1,11 @@
-/* story.c - see story.h. */
-#include "story.h"
+/* writing.c - see writing.h. */
+#include "writing.h"
 
 #include <string.h>
 
 #include "reading.h"
 
-uint64_t story_string(gotrace_writer *w, int64_t proc, uint64_t number)
+uint64_t numbered_string(gotrace_writer *w, int64_t proc, uint64_t number)
 {
     char text[32];
     uint64_t id = 0;
@@ -23,7 +23,7 @@ static uint64_t stack_id(gotrace_writer *w, uint64_t number)
     return number == 0 || gotrace_writer_stack(w, frames, 2, &id) != GOTRACE_OK ? 0 : id;
 }
 
-/* The row, or what was there before there was such an event. */
+/* The event's row; its predecessor in versions without the event. */
 static const gotrace_event_spec *spec_named(int version, const char *name)
 {
     if (version < 8 && strcmp(name, "GoStartLabel") == 0)
@@ -33,7 +33,7 @@ static const gotrace_event_spec *spec_named(int version, const char *name)
     return gotrace_event_spec_named(version, name);
 }
 
-gotrace_status report(gotrace_writer *w, int version, const scene *s)
+gotrace_status write_event(gotrace_writer *w, int version, const test_event *s)
 {
     const gotrace_event_spec *spec = spec_named(version, s->name);
     const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
@@ -54,7 +54,7 @@ gotrace_status report(gotrace_writer *w, int version, const scene *s)
     for (size_t i = 0; i < h.arg_count; i++) {
         args[i] = s->args[i];
         if (kinds[i]->kind == GOTRACE_ARG_STRING)
-            args[i] = story_string(w, s->p, args[i]);
+            args[i] = numbered_string(w, s->p, args[i]);
         else if (kinds[i]->kind == GOTRACE_ARG_STACK || kinds[i]->kind == GOTRACE_ARG_START)
             args[i] = stack_id(w, args[i]);
     }
@@ -72,11 +72,11 @@ gotrace_writer *writer_of(int version, const gotrace_writer_options *options, bl
     return w;
 }
 
-gotrace_status report_all(gotrace_writer *w, int version, const scene *story)
+gotrace_status write_events(gotrace_writer *w, int version, const test_event *events)
 {
     uint64_t ticks = 1000;
-    for (const scene *s = story; s->name; s++, ticks += 10)
-        if (gotrace_writer_at(w, ticks) != GOTRACE_OK || report(w, version, s) != GOTRACE_OK)
+    for (const test_event *s = events; s->name; s++, ticks += 10)
+        if (gotrace_writer_at(w, ticks) != GOTRACE_OK || write_event(w, version, s) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return GOTRACE_OK;
 }
@@ -102,9 +102,10 @@ void count_records(const blob *written, uint64_t counts[GT_CODES])
     gotrace_decoder_free(d);
 }
 
-/* ---- stories ---- */
+/* ---- lists of events ------------------------------------------------------------------------- */
 
-/* Goroutine 5 on proc 1 wakes goroutine 4, which runs on proc 0 and blocks in that way. */
+/* Goroutine 5 on proc 1 unblocks goroutine 4, which runs on proc 0 and blocks with the given event.
+ */
 #define BLOCKS(how)                                                                                \
     {"GoStart", 0, 7, 0, {4}}, {how, 0, 7, 4, {0}},                                                \
     {                                                                                              \
@@ -114,7 +115,7 @@ void count_records(const blob *written, uint64_t counts[GT_CODES])
         }                                                                                          \
     }
 
-static const scene v1_story[] = {
+static const test_event v1_events[] = {
     {"TimerGoroutine", NOWHERE, 0, 0, {9}},
     {"GoCreate", 0, 7, 0, {1, 1}},
     {"GoCreate", 0, 7, 0, {2, 1}},
@@ -175,7 +176,7 @@ static const scene v1_story[] = {
     {0},
 };
 
-static const scene v2_story[] = {
+static const test_event v2_events[] = {
     {"ProcStatus", NOWHERE, 10, 0, {0, 1}},
     {"GoStatus", NOWHERE, 10, 0, {1, 10, 2}},
     {"ProcsChange", 0, 10, 1, {4}},
@@ -237,7 +238,7 @@ static const scene v2_story[] = {
     {0},
 };
 
-const scene *story_of(int version)
+const test_event *all_events(int version)
 {
-    return gt_is_v2(version) ? v2_story : v1_story;
+    return gt_is_v2(version) ? v2_events : v1_events;
 }
