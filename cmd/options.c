@@ -39,7 +39,7 @@ const option_spec *option_at(const verb *v, size_t n)
         own++;
     if (n < own)
         return &v->options[n];
-    /* A verb for which a common option has another meaning lists it among its own. */
+    /* A verb that redefines a common option lists it among its own. */
     n -= own;
     for (const option_spec *common = common_options; common->name; common++)
         if (!has_own(v, own, common->name) && n-- == 0)
@@ -188,7 +188,8 @@ static bool set_choice(const option_spec *o, const char *value, const char **fie
     return false;
 }
 
-/* --to once took the end of a time range too: a number with a unit names no format. */
+/* --to also accepted the end of a time range before --until existed: a number with a unit is not a
+ * format. */
 static bool set_target(const char *value, const char **field)
 {
     size_t number = strspn(value, ".0123456789");
@@ -231,8 +232,8 @@ static const char *nearest_option(const verb *v, const char *written)
     return found;
 }
 
-/* Parse one "--name", "--name=value" or "--name value". Returns how many arguments it took, 0 after
- * a diagnostic. */
+/* Parse one "--name", "--name=value" or "--name value". Returns the number of arguments used, 0
+ * after a diagnostic. */
 static int parse_long(session *s, char **arg)
 {
     const char *name = arg[0] + 2, *equals = strchr(name, '=');
@@ -314,7 +315,7 @@ bool options_parse(session *s, int argc, char **argv)
     return true;
 }
 
-/* Print the choices of an option, wrapped into lines of their own. */
+/* Print the choices of an option, wrapped into indented lines. */
 static void help_choices(out *o, const option_spec *row)
 {
     size_t column = HELP_WIDTH;

@@ -8,21 +8,21 @@
  * argv is reordered: files first. Returns false, after a diagnostic, on an error. */
 bool options_parse(session *s, int argc, char **argv);
 
-/* Returns the candidate most similar to what was written, or NULL if none is similar. at returns
- * the n-th candidate, NULL past the last. */
+/* Returns the candidate most similar to the word, or NULL if none is similar. at returns the n-th
+ * candidate, NULL past the last. */
 const char *nearest(const char *written, const char *(*at)(size_t n));
 
 /* Join the candidates with commas. */
 void options_join(char *dst, size_t size, const char *(*at)(size_t n));
 
-/* Report that an option's value is none of the candidates, which ones there are, and which is
- * similar. */
+/* Report that an option's value is not one of the candidates, with the list and the most similar
+ * one. */
 void options_unknown(const char *option, const char *value, const char *(*at)(size_t n));
 
 /* Print a table of options, ended by a row without a name. */
 void options_help(out *o, const option_spec *row);
 
-/* Parse a size such as "64K"; false if it is none. */
+/* Parse a size such as "64K"; false if it is not a size. */
 bool options_size(const char *text, uint64_t *size);
 
 /* Returns the n-th option of a verb, its own first, or NULL past the last. */

@@ -1,6 +1,6 @@
 #include "cmd/parts/intern.h"
 
-/* What a lookup takes its memory from, and where a refusal is reported. */
+/* For the allocator of a lookup: the memory limit, and where a failure is reported. */
 typedef struct budget {
     parts_memory *memory;
     gotrace_error *error;

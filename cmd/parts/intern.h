@@ -1,4 +1,4 @@
-/* intern.h - what several parts define, once: equal content has one id. */
+/* intern.h - strings or stacks of several parts: equal content gets one id. */
 #ifndef PARTS_INTERN_H
 #define PARTS_INTERN_H
 
@@ -7,9 +7,9 @@
 
 typedef struct parts_item {
     uint64_t id;
-    size_t at, size; /* its content, in bytes */
-    bool placed;     /* v1: a string that stands among the events of a batch that is copied */
-    uint32_t input;  /* the part it is placed in, and where there */
+    size_t at, size; /* content: range of parts_intern.bytes */
+    bool placed;     /* v1: a string that is defined in a batch of events that is copied */
+    uint32_t input;  /* if placed: the part that defines it, and the offset there */
     uint64_t offset;
 } parts_item;
 
@@ -18,19 +18,19 @@ typedef struct parts_intern {
     size_t count, capacity;
     uint8_t *bytes;
     size_t used, room;
-    gt_lookup by_content, by_id; /* an item's number is its place plus one */
-    uint64_t fresh;              /* an id that nothing has */
+    gt_lookup by_content, by_id; /* lookups of item indices + 1 */
+    uint64_t fresh;              /* an unused id */
 } parts_intern;
 
-/* The content's item, made if it is new: with that id if it is free, else with a fresh one. NULL
- * where memory ends. Valid until the next call. */
+/* Find or add the item with this content. A new one gets the given id, or a fresh one if that is in
+ * use. Returns NULL if memory runs out. Valid until the next call. */
 parts_item *parts_intern_add(parts_intern *in, parts_memory *memory, uint64_t id,
                              const void *content, size_t size, gotrace_error *error);
 
-/* The item of that id, or NULL. */
+/* The item with that id, or NULL. */
 const parts_item *parts_intern_find(const parts_intern *in, uint64_t id);
 
-/* Have no items, and fresh ids from there on. */
+/* Remove all items; fresh ids start with `fresh`. */
 void parts_intern_clear(parts_intern *in, parts_memory *memory, uint64_t fresh);
 void parts_intern_free(parts_intern *in, parts_memory *memory);
 

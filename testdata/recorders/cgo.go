@@ -46,8 +46,8 @@ func callbacks(n int) {
 	})
 }
 
-// foreignThreads makes traces that the tracers before 1.22 write inconsistently: a goroutine that
-// stands for a thread of C appears from nowhere, in a system call that was never begun.
+// foreignThreads makes traces that are inconsistent with the tracers before 1.22: a goroutine that
+// represents a C thread appears in a system call that never began.
 func foreignThreads(n int) {
 	together(3, func(i int) {
 		for k := 0; k < 3*n; k++ {

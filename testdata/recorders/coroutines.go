@@ -29,7 +29,7 @@ func count(n int, between func()) iter.Seq[int] {
 	}
 }
 
-// walk yields a tree's nodes, each level through a coroutine of its own.
+// walk yields a tree's nodes, with a coroutine for each level.
 func walk(t *node) iter.Seq[*node] {
 	return func(yield func(*node) bool) {
 		if t == nil {
@@ -55,7 +55,7 @@ func drain(next func() (int, bool)) (sum int) {
 
 func coroutines(n int) {
 	for k := 0; k < 2*n; k++ {
-		// To the end; stopped early; never begun; with a value more.
+		// To the end; stopped early; never begun; with one more value.
 		next, stop := iter.Pull(count(4, func() {}))
 		drain(next)
 		stop()
@@ -67,7 +67,7 @@ func coroutines(n int) {
 		next2, stop2 := iter.Pull2(func(yield func(int, string) bool) { yield(1, "one") })
 		next2()
 		stop2()
-		// Coroutines in coroutines, and such as block, yield or make system calls.
+		// Nested coroutines, and coroutines that block, yield or make system calls.
 		nodes, stopNodes := iter.Pull(walk(tree(4)))
 		for _, ok := nodes(); ok; _, ok = nodes() {
 		}
@@ -87,7 +87,7 @@ func coroutines(n int) {
 	coroutinesThatFail()
 }
 
-// coroutinesElsewhere has other goroutines than the one that created a coroutine go on with it.
+// coroutinesElsewhere resumes coroutines in other goroutines than the one that created them.
 func coroutinesElsewhere(n int) {
 	next, stop := iter.Pull(count(12*n, func() {}))
 	var mu sync.Mutex
@@ -120,7 +120,7 @@ func coroutinesThatFail() {
 		next, _ := iter.Pull(count(2, runtime.Goexit))
 		next()
 	})
-	// One that is never stopped.
+	// A coroutine that is never stopped.
 	next, _ := iter.Pull(count(2, func() {}))
 	next()
 }

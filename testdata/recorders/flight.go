@@ -19,7 +19,7 @@ func init() {
 		traces: flightAndTrace, debug: shortGenerations}
 }
 
-// snapshots calls during before each but the first, and leaves them in name, name-2, ...
+// snapshots calls during before each but the first, and writes them to name, name-2, ...
 func snapshots(fr *trace.FlightRecorder, count int, name string, during func()) {
 	base := strings.TrimSuffix(name, ".trace")
 	for i := 1; i <= count; i++ {

@@ -34,7 +34,7 @@ func init() {
 	scenarios["hundreds"] = scenario{what: "300 procs", run: hundredsOfProcs, procs: 300}
 }
 
-// every calls f again and again, with pauses, until the time is over.
+// every calls f repeatedly, with pauses, until the time is over.
 func every(pause, total time.Duration, f func(k int)) {
 	end := time.Now().Add(total)
 	for k := 0; time.Now().Before(end); k++ {
@@ -43,7 +43,7 @@ func every(pause, total time.Duration, f func(k int)) {
 	}
 }
 
-// acrossGenerations has tasks, regions and every state of a goroutine last over the ends of
+// acrossGenerations makes tasks, regions and every state of a goroutine last beyond the end of
 // generations. Many goroutines stay blocked for all of it: only their statuses mention them.
 func acrossGenerations(n int) {
 	total := time.Duration(n) * 90 * time.Millisecond
@@ -120,7 +120,7 @@ func profiledGenerations(n int) {
 	pprof.StopCPUProfile()
 }
 
-// manyThreads has a thread for each of its goroutines: half of them are in system calls that last,
+// manyThreads has a thread for each of its goroutines: half of them are in long system calls,
 // half are locked, and some threads end with their goroutine.
 func manyThreads(n int) {
 	var wg sync.WaitGroup

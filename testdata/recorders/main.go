@@ -1,8 +1,8 @@
 // Part of gotrace; BSD-3-Clause.
 
-// The recorder runs one scenario while the execution tracer is on and leaves the trace in a file.
+// The recorder runs one scenario while the execution tracer is on and writes the trace to a file.
 // It builds with gccgo 12 (Go 1.18's language) and with every Go since 1.19; each scenario
-// registers itself, so that what a toolchain cannot do (cgo.go, generations.go, ...) is left out.
+// registers itself, so that those that a toolchain does not support (cgo.go, ...) are left out.
 //
 //	recorder [-scale N] [-procs N] [-bytes N] [-seconds N] [-stats] SCENARIO FILE
 //	recorder -list
@@ -27,9 +27,9 @@ type scenario struct {
 	run  func(n int)
 	// Scenarios that start and stop the tracer themselves are given the file's name instead.
 	traces func(n int, name string)
-	// Settings of GODEBUG that it wants; the runtime reads some of them at its start only.
+	// Required settings of GODEBUG; the runtime reads some of them only when it starts.
 	debug string
-	// GOMAXPROCS that it wants instead of -procs.
+	// GOMAXPROCS, overriding -procs.
 	procs int
 }
 
@@ -88,7 +88,7 @@ func record(name string, f func()) {
 	current.close()
 }
 
-// want starts the program anew if GODEBUG is not as it should be.
+// want restarts the program if GODEBUG does not have the required settings.
 func want(debug string) {
 	if debug == "" || os.Getenv("GODEBUG") == debug {
 		return

@@ -37,7 +37,7 @@ func spin(n int) (sum uint64) {
 	return sum
 }
 
-// together runs f(0) to f(n-1) in a goroutine each and waits for all.
+// together runs f(0) to f(n-1) in one goroutine each and waits for all.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	wg.Add(n)
@@ -140,7 +140,7 @@ func mutexes(n int) {
 			cond.Broadcast()
 		}
 	})
-	// Whoever is woken from a full or empty buffer often finds that another was faster: the
+	// A goroutine woken from a full or empty buffer often finds that another was faster: the
 	// tracers up to 1.9 call that a futile wake-up.
 	buffer := make(chan int, 1)
 	together(12, func(i int) {
@@ -349,8 +349,8 @@ func background(stop chan struct{}) {
 	blockedReader(stop)
 }
 
-// restart records a file after the other while the program goes on, as a server does that is
-// asked for a trace now and then. The first is called name, the others have -2, -3, ... in it.
+// restart records one file after the other while the program runs, like a server that is
+// asked for a trace from time to time. The first is called name, the others name-2, name-3, ...
 func restart(n int, name string) {
 	stop := make(chan struct{})
 	background(stop)

@@ -83,7 +83,7 @@ func web(n int) {
 	server.Close()
 }
 
-// rawPipe is a pipe that the runtime's poller knows nothing of: reads and writes block a thread.
+// rawPipe is a pipe without the runtime's poller: reads and writes block a thread.
 func rawPipe() (r, w int) {
 	var p [2]int
 	check(syscall.Pipe(p[:]))

@@ -35,7 +35,7 @@ func annotated(n int) {
 		})
 		task.End()
 	}
-	// Names and messages that a buffer of the usual size does not hold.
+	// Names and messages that are larger than a buffer of the usual size.
 	long := strings.Repeat("лонг ", 150)
 	lctx, ltask := trace.NewTask(ctx, "task "+long)
 	trace.WithRegion(lctx, "region "+long, func() {})
@@ -50,7 +50,7 @@ func annotated(n int) {
 	trace.WithRegion(context.Background(), "no task", func() { pingPong(2) })
 }
 
-// longestName is 70,000, but what the tracer can bear where it throws "alloc too large" beyond.
+// longestName is 70,000, or the limit beyond which the tracer throws "alloc too large".
 func longestName() int {
 	for _, v := range []string{"go1.22", "go1.23", "go1.24", "go1.25", "go1.26"} {
 		if strings.HasPrefix(runtime.Version(), v) {
@@ -60,8 +60,8 @@ func longestName() int {
 	return 70000
 }
 
-// overlong makes the tracers up to 1.21 write a damaged trace: their buffers hold 64 KiB, and they
-// neither cut nor refuse all that is longer.
+// overlong causes the tracers up to 1.21 to write a damaged trace: their buffers have 64 KiB, and they
+// neither truncate nor reject everything longer.
 func overlong(int) {
 	ctx, task := trace.NewTask(context.Background(), "task")
 	trace.WithRegion(ctx, strings.Repeat("n", longestName()), func() {})
@@ -156,7 +156,7 @@ func requests(k int) {
 	close(work)
 }
 
-// calls makes k rounds of short system calls through pipes that block a thread.
+// calls does k rounds of short system calls through pipes that block a thread.
 func calls(k int) {
 	r, w := rawPipe()
 	done := make(chan bool)
