@@ -161,9 +161,8 @@ typedef struct chrome_frames {
     /* Used by the writing thread: */
     uint32_t last_used;
     size_t used_count;
-    uint64_t used_bytes; /* approximate size in the document of the used frames */
-    uint64_t
-        again_bytes; /* the part of used_bytes for frames that are in an earlier document too */
+    uint64_t used_bytes;  /* approximate size in the document of the used frames */
+    uint64_t again_bytes; /* of these, bytes of frames in earlier documents too */
     struct {
         uint64_t stack; /* 0: empty */
         uint32_t number;
@@ -289,20 +288,18 @@ void chrome_window_free(chrome_window *w);
 typedef struct chrome_parts {
     chrome_writer *writer;
     const convert_job *job;
-    spool waiting; /* records of the current part */
-    out measuring; /* output that only counts bytes */
-    uint64_t size; /* approximate size of the current part */
-    uint64_t new_bytes,
-        repeated_bytes;   /* bytes in it that are in no earlier part, and that are in one */
-    uint64_t part;        /* number of parts written */
+    spool waiting;                      /* records of the current part */
+    out measuring;                      /* output that only counts bytes */
+    uint64_t size;                      /* approximate size of the current part */
+    uint64_t new_bytes, repeated_bytes; /* in it: not in any earlier part, and in one */
+    uint64_t part;                      /* number of parts written */
     int64_t begin, last;  /* time of its first record; time of the last record in `waiting` */
     int64_t part_end;     /* end of the part that is being written */
     idmap rows, regions;  /* repeated in each part: by row key and region id */
     chrome_saved *slices; /* the same for slices, in order of time */
     size_t slice_count, slice_capacity;
     uint64_t carried_bytes; /* size of slices and regions in each part */
-    uint64_t
-        *used_rows; /* keys of those in the current part; may have duplicates and closed rows */
+    uint64_t *used_rows;    /* keys of the current part; may have duplicates */
     size_t used_row_count, used_row_capacity;
     uint8_t region_op;
     idmap flows;    /* ids of open flows */

@@ -27,8 +27,7 @@ typedef struct script_item {
     uint64_t offset; /* offset of the head in the script */
     uint64_t value; /* the number n; negative: -1 - value; array or map: number of items or pairs */
     double real;
-    const char
-        *bytes; /* a string of definite length, or the name of a word; valid until the next call */
+    const char *bytes; /* of a string (not open) or word; until the next call */
     size_t size;
 } script_item;
 

@@ -12,12 +12,11 @@
 enum { SCRIPT_ENDED = 1024 };
 
 typedef struct script_follow {
-    idmap goroutines;             /* last event of each; includes the goroutines in ended */
-    idmap running;                /* goroutine by proc (v1) or thread (v2) */
-    idmap doubts;                 /* ids mentioned by an event with an error */
-    uint64_t ended[SCRIPT_ENDED]; /* ring of the last goroutines that ended */
-    uint64_t ended_count,
-        latest_line; /* number of goroutines that ended; line of the latest event */
+    idmap goroutines;                  /* last event of each; includes the goroutines in ended */
+    idmap running;                     /* goroutine by proc (v1) or thread (v2) */
+    idmap doubts;                      /* ids mentioned by an event with an error */
+    uint64_t ended[SCRIPT_ENDED];      /* ring of the last goroutines that ended */
+    uint64_t ended_count, latest_line; /* their number; line of the latest event */
     bool all_in_doubt;
     char start[40]; /* start function of the goroutine created by the current event */
 } script_follow;

@@ -51,8 +51,7 @@ struct script_meaning {
     uint64_t now;           /* ticks of the current event */
     idmap threads;          /* v2: proc to the thread that had it last */
     script_follow follow;
-    uint64_t latest,
-        time_shift; /* in ticks: time of the event before; shift since a time decreased */
+    uint64_t latest, time_shift; /* ticks: of the last event; shift after a decrease */
 
     /* The current event. Its strings and frames are in the record's data. */
     bool open, raw_record, unknown; /* unknown: no event has this name */

@@ -63,10 +63,9 @@ typedef struct gt_v1_shape {
     uint8_t values;  /* number of values (without frames); 0: no such event in this version */
     uint8_t inlined; /* high bits of the first byte if these values fit inline, else 3 */
     uint8_t flags;   /* GOTRACE_SPEC_* */
-    uint8_t
-        slots; /* arguments between timestamp and stack; those that this version lacks come last */
-    uint8_t plain; /* for a timed event without data that is not sorted separately: 1 + twice the
-                      slots + one if it has a stack; else 0 */
+    uint8_t slots;   /* arguments between timestamp and stack; missing ones last */
+    uint8_t plain;   /* for a timed event without data that is not sorted separately: 1 + twice the
+                        slots + one if it has a stack; else 0 */
     uint8_t rule;  /* if the order depends on the goroutine that changes: the code (or GT_RULE_GC),
                       with GT_RULE_SYSCALL; else 0 */
     uint8_t full;  /* code of the full event if this is a local form, else its own */
@@ -75,14 +74,13 @@ typedef struct gt_v1_shape {
      * is the running goroutine, the first argument, or none; masks avoid branches. */
     uint64_t context_running, context_arg;
     uint64_t after_running, after_arg;
-    const gotrace_semantics *does; /* of the full event */
-    uint8_t kind, resource, range; /* as in gotrace_event, if they follow from the type */
-    uint8_t action;                /* gt_action */
-    uint8_t from, to;              /* gotrace_state of the goroutine or proc that changes */
-    uint8_t status, next;          /* the same for a goroutine as GT_DEAD ... */
-    uint8_t task, parent, string,
-        start;              /* positions of arguments; start: where a new goroutine starts */
-    bool refers;            /* string or start is an id of a table */
+    const gotrace_semantics *does;       /* of the full event */
+    uint8_t kind, resource, range;       /* as in gotrace_event, if they follow from the type */
+    uint8_t action;                      /* gt_action */
+    uint8_t from, to;                    /* gotrace_state of the goroutine or proc that changes */
+    uint8_t status, next;                /* the same for a goroutine as GT_DEAD ... */
+    uint8_t task, parent, string, start; /* positions; start: of a new goroutine */
+    bool refers;                         /* string or start is an id of a table */
     bool sorted_separately; /* the event is ordered by a list of the index, not by its proc */
     uint8_t unused[2];      /* pads to 64 bytes, so that the index is a shift */
 } gt_v1_shape;

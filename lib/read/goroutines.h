@@ -43,8 +43,7 @@ typedef struct gt_goroutine {
     uint64_t start_stack, creator;
     const char *stopping; /* v2: reason of its stop-the-world; NULL: none */
     int64_t created;      /* ticks */
-    uint64_t
-        wakeup; /* futile.c: 1 + position in the order where its last wake-up begins; 0: none */
+    uint64_t wakeup;      /* futile.c: 1 + position of its last wake-up; 0: none */
 } gt_goroutine;
 
 typedef struct gt_goroutines {

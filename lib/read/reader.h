@@ -87,8 +87,7 @@ struct gotrace_reader {
     /* Damage that makes events wait for events that are lost; see gt_find_damage. */
     bool finds_damage;    /* this reader finds the damage: events wait without limit */
     bool damage_searched; /* the damage was searched for */
-    int64_t
-        damaged_from; /* v1: ticks of the first event that waits for a lost one; INT64_MAX: none */
+    int64_t damaged_from; /* v1: ticks of the first such event, INT64_MAX: none */
 };
 
 /* In most traces the clocks of threads differ by less. An event that waits longer waits for an

@@ -33,8 +33,7 @@ static inline uint8_t gt_w_state_of(uint8_t state)
 }
 
 typedef struct gt_w_region {
-    uint64_t task,
-        name; /* v1: id of the name; v2: its hash, because ids change with the generation */
+    uint64_t task, name; /* v1: id of the name; v2: its hash (ids change) */
 } gt_w_region;
 
 typedef struct gt_w_goroutine gt_w_goroutine;
@@ -56,9 +55,8 @@ struct gt_w_goroutine {
     bool exit_deferred; /* v1: it left a system call, and its GoSysExit is deferred */
     uint32_t region_count;
     gt_w_goroutine *previous, *next; /* in order of the last status */
-    uint64_t blocked,
-        blocked_given; /* v1: ticks when its last system call blocked: as written, as passed */
-    uint64_t created;  /* v1: ticks */
+    uint64_t blocked, blocked_given; /* v1: ticks when a call blocked: as written, as passed */
+    uint64_t created;                /* v1: ticks */
     uint64_t deferred_ticks, deferred_seq; /* v1: of the deferred GoSysExit */
     uint64_t assist_generation; /* v2: last generation in which an active assist was written */
     gt_w_region *regions;       /* open regions, innermost last */

@@ -8,9 +8,8 @@
 
 typedef struct gt_futile {
     gt_spill first; /* rows: position in the order of the first event of each futile wake-up */
-    uint64_t position,
-        next;     /* position of the current event; position of the next row, UINT64_MAX: none */
-    gt_map awake; /* goroutines that are in a futile wake-up at this position */
+    uint64_t position, next; /* of the current event; of the next row or UINT64_MAX */
+    gt_map awake;            /* goroutines that are in a futile wake-up at this position */
 } gt_futile;
 
 /* Reads the trace in order once, to find the futile wake-ups. */
