@@ -70,7 +70,7 @@ static void begin_stw(chrome *c, const goroutine *g, uint64_t stack)
     chrome_label label = {.name = CHROME_NAME_STW, .stack = stack};
     size_t size;
 
-    label.text = chrome_frames_kept(&c->timeline.frames, g->stw_reason, &size);
+    label.text = chrome_frames_text(&c->timeline.frames, g->stw_reason, &size);
     label.text_size = size;
     chrome_begin_slice(&c->timeline, g->row, CHROME_STW, &label);
 }
@@ -446,7 +446,7 @@ static void label_changed(chrome *c, const gotrace_event *event)
     if (!g)
         return;
     if (event->text_size > 0)
-        label = chrome_frames_keep(&c->timeline.frames, event->text, event->text_size);
+        label = chrome_frames_add_text(&c->timeline.frames, event->text, event->text_size);
     g->is_named = g->is_named && g->label == label;
     g->label = label;
     name_goroutine(c, g, event->goroutine);
@@ -462,7 +462,7 @@ static void replace_ids(chrome *c, gotrace_event *event)
         if (c->generation != 0)
             c->timeline.holding = false;
         c->generation = event->generation;
-        chrome_frames_forget(frames);
+        chrome_frames_new_generation(frames);
     }
     event->stack = chrome_frames_of(frames, event->stack);
     if (c->timeline.version >= 7)
@@ -531,7 +531,7 @@ static void stw_changed_v2(chrome *c, const gotrace_event *event)
     if (!g)
         return;
     if (event->kind == GOTRACE_KIND_RANGE_BEGIN) {
-        g->stw_reason = chrome_frames_keep(frames, reason, strlen(reason));
+        g->stw_reason = chrome_frames_add_text(frames, reason, strlen(reason));
         if (g->running)
             begin_stw(c, g, event->stack);
         return;

@@ -176,13 +176,13 @@ void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
 uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack);
 
 /* A new generation: ids change their meaning. */
-void chrome_frames_forget(chrome_frames *frames);
+void chrome_frames_new_generation(chrome_frames *frames);
 
 /* Copies a text, which lives until the end. Returns its number, 0 if memory is refused. */
-uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size);
+uint64_t chrome_frames_add_text(chrome_frames *frames, const char *bytes, size_t size);
 
 /* The text with that number, NUL-terminated; NULL if there is none. */
-const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size);
+const char *chrome_frames_text(const chrome_frames *frames, uint64_t number, size_t *size);
 
 /* The outermost caller of a frame; 0 for 0. */
 uint32_t chrome_frames_outermost(const chrome_frames *frames, uint32_t number);

@@ -1,13 +1,13 @@
 /*
  * frames.c - the tree of stack frames that records refer to.
  *
- * A stack is named by its innermost frame; the frames around it are that one's parents, so that
- * stacks share what they have in common. Only frames that a record shows are written.
+ * A stack is identified by its innermost frame. The parent of a frame is its caller, so that stacks
+ * share common callers. Only frames that a record shows are written.
  *
- * Stacks are looked up while their event is at hand, and records are written in another thread,
- * which reads frames and texts that it was told of, and says which are used. Where ids hold for a
- * generation only (v2) names are copied, and frames are told apart by them; else the tables outlive
- * the reading.
+ * Stacks are looked up while their event is handled. Another thread writes the records; it reads
+ * frames and texts that exist, and marks the ones in use. If ids are valid for one generation only
+ * (v2), names are copied and frames are distinguished by name; else the reader's tables remain
+ * valid until the end.
  */
 #include "formats/chrome/chrome.h"
 
@@ -22,18 +22,18 @@ struct chrome_node {
     uint64_t function_id, line;
     const char *function;
     uint32_t function_size;
-    uint32_t parent; /* its number, 0 for an outermost frame */
-    /* For the thread that writes: */
-    uint32_t next_used; /* the frame that was used before; 0: none */
+    uint32_t parent; /* number of the caller, 0: outermost */
+    /* Used by the writing thread: */
+    uint32_t next_used; /* the frame marked before this one; 0: none */
     bool used;          /* a record shows it */
-    bool seen;          /* a record in an earlier document did */
+    bool seen;          /* a record in an earlier document shows it */
 };
 
-/* A name that outlives its generation. */
-typedef struct kept_text {
-    char *bytes; /* with a NUL behind them */
+/* A text that outlives its generation. */
+typedef struct text_entry {
+    char *bytes; /* NUL-terminated */
     size_t size;
-} kept_text;
+} text_entry;
 
 enum { FRAME_BYTES = 48 };
 
@@ -44,10 +44,10 @@ void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
                                                GOTRACE_FIRST_V2};
     idmap_init(&frames->stacks, sizeof(uint32_t));
     frames->nodes.stride = sizeof(chrome_node);
-    frames->texts.stride = sizeof(kept_text);
+    frames->texts.stride = sizeof(text_entry);
 }
 
-void chrome_frames_forget(chrome_frames *frames)
+void chrome_frames_new_generation(chrome_frames *frames)
 {
     idmap_free(&frames->stacks);
     idmap_init(&frames->stacks, sizeof(uint32_t));
@@ -57,7 +57,7 @@ void chrome_frames_forget(chrome_frames *frames)
 void chrome_frames_free(chrome_frames *frames)
 {
     for (size_t i = 0; i < frames->texts.count; i++)
-        free(((kept_text *)segment_list_at(&frames->texts, i))->bytes);
+        free(((text_entry *)segment_list_at(&frames->texts, i))->bytes);
     segment_list_free(&frames->texts);
     segment_list_free(&frames->nodes);
     gt_lookup_free(&frames->by_text, gt_malloc());
@@ -66,14 +66,14 @@ void chrome_frames_free(chrome_frames *frames)
     free(frames->buffer);
 }
 
-static const kept_text *text_of(const chrome_frames *frames, uint64_t number)
+static const text_entry *text_of(const chrome_frames *frames, uint64_t number)
 {
     return number != 0 ? segment_list_at(&frames->texts, (size_t)(number - 1)) : NULL;
 }
 
 static bool add_text(chrome_frames *frames, const char *bytes, size_t size)
 {
-    kept_text *text = segment_list_next(&frames->texts);
+    text_entry *text = segment_list_next(&frames->texts);
     char *copy = text ? malloc(size + 1) : NULL;
 
     if (!copy)
@@ -81,17 +81,17 @@ static bool add_text(chrome_frames *frames, const char *bytes, size_t size)
     if (size > 0)
         memcpy(copy, bytes, size);
     copy[size] = '\0';
-    *text = (kept_text){copy, size};
+    *text = (text_entry){copy, size};
     frames->texts.count++;
     return true;
 }
 
-static bool is_text(const kept_text *text, const char *bytes, size_t size)
+static bool is_text(const text_entry *text, const char *bytes, size_t size)
 {
     return text->size == size && memcmp(text->bytes, bytes, size) == 0;
 }
 
-uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t size)
+uint64_t chrome_frames_add_text(chrome_frames *frames, const char *bytes, size_t size)
 {
     gt_lookup *lookup = &frames->by_text;
 
@@ -114,9 +114,9 @@ uint64_t chrome_frames_keep(chrome_frames *frames, const char *bytes, size_t siz
     return frames->texts.count;
 }
 
-const char *chrome_frames_kept(const chrome_frames *frames, uint64_t number, size_t *size)
+const char *chrome_frames_text(const chrome_frames *frames, uint64_t number, size_t *size)
 {
-    const kept_text *text = text_of(frames, number);
+    const text_entry *text = text_of(frames, number);
 
     *size = text ? text->size : 0;
     return text ? text->bytes : NULL;
@@ -160,7 +160,7 @@ static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
     return number;
 }
 
-/* A stack's frames into the buffer; how many. */
+/* Reads a stack's frames into the buffer; returns their number. */
 static size_t read_stack(chrome_frames *frames, uint64_t stack)
 {
     size_t depth = gotrace_reader_stack_depth(frames->reader, stack);
@@ -194,8 +194,9 @@ static uint32_t look_up(chrome_frames *frames, uint64_t stack)
                             .parent = number};
         if (frames->by_generation && !bare) {
             size_t size;
-            node.function_id = chrome_frames_keep(frames, frame->function, frame->function_size);
-            node.function = chrome_frames_kept(frames, node.function_id, &size);
+            node.function_id = chrome_frames_add_text(frames, frame->function,
+                                                      frame->function_size);
+            node.function = chrome_frames_text(frames, node.function_id, &size);
             node.function_size = (uint32_t)size;
         }
         number = number_of(frames, &node);

@@ -70,7 +70,7 @@ static const char *fixed_name(chrome_name name, bool v2)
 static void write_start(chrome_writer *w, uint64_t start, uint64_t label_text)
 {
     size_t size, label_size;
-    const char *label = chrome_frames_kept(w->frames, label_text, &label_size);
+    const char *label = chrome_frames_text(w->frames, label_text, &label_size);
 
     if (w->version < 7) {
         if (start != 0) {

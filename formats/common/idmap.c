@@ -27,13 +27,13 @@ static void *value_of(slot *s)
     return s + 1;
 }
 
-/* Where a key would stand if nothing were in its way. */
+/* The slot of a key if there are no collisions. */
 static size_t home_of(const idmap *map, uint64_t key)
 {
     return (size_t)gt_hash(map->seed, key) & (map->capacity - 1);
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot of a key, or the free one for it. */
 static slot *slot_of(const idmap *map, uint64_t key)
 {
     size_t i = home_of(map, key);
@@ -84,7 +84,7 @@ void *idmap_insert(idmap *map, uint64_t key)
 
     if (known)
         return known;
-    /* At most three quarters are filled: beyond that probing gets long. */
+    /* At most three quarters full: beyond that, probe sequences get long. */
     if (map->count >= map->capacity - map->capacity / 4 && !grow(map))
         return NULL;
     slot *s = slot_of(map, key);
@@ -104,7 +104,7 @@ void idmap_remove(idmap *map, uint64_t key)
     slot *gap = slot_of(map, key);
     size_t hole = (size_t)((unsigned char *)gap - map->slots) / map->stride;
 
-    /* Move up what would no longer be found behind the gap. */
+    /* Moves entries that could no longer be found because of the gap. */
     for (size_t i = (hole + 1) & mask; slot_at(map, i)->used; i = (i + 1) & mask) {
         size_t home = home_of(map, slot_at(map, i)->key);
         if (((i - home) & mask) < ((i - hole) & mask))

@@ -1,7 +1,7 @@
 /*
- * idpool.c - see idpool.h. Objects stand in blocks and have numbers; a hash table with linear
- * probing has nothing but the numbers and 32 bits of the hash, so that it is small, grows without a
- * look at the objects, and hardly ever leads to one of another id.
+ * idpool.c - see idpool.h. Objects are in blocks and have numbers. The hash table contains only the
+ * numbers and 32 bits of the hash, so it is small, grows without access to the objects, and rarely
+ * leads to an object with another id.
  */
 #include "formats/common/idpool.h"
 
@@ -14,8 +14,8 @@
 enum { BLOCK = 256 /* objects */, FIRST_CAPACITY = 64 };
 
 typedef struct entry {
-    uint64_t id; /* of one removed: the number of the next, or 0 */
-} entry;         /* the object follows */
+    uint64_t id; /* if the entry is free: number of the next free one, or 0 */
+} entry;         /* followed by the object */
 
 void idpool_init(idpool *pool, size_t size)
 {
@@ -30,7 +30,7 @@ static entry *entry_of(const idpool *pool, uint32_t number)
                              (number - 1) % BLOCK * pool->stride);
 }
 
-/* The slot of an id, or the free one where it belongs; *tag is what its hash is in there. */
+/* The slot of an id, or the free one for it; *tag is its hash as stored in the slot. */
 static size_t slot_of(const idpool *pool, uint64_t id, uint64_t *tag)
 {
     size_t mask = pool->capacity - 1, i;
@@ -84,7 +84,7 @@ static bool add_block(idpool *pool)
 {
     size_t count = pool->block_count;
 
-    /* The list of blocks doubles whenever their number is a power of two. */
+    /* The capacity of the list of blocks doubles whenever their number is a power of two. */
     if ((count & (count - 1)) == 0) {
         size_t capacity = count ? 2 * count : 1;
         unsigned char **larger = reallocarray(pool->blocks, capacity, sizeof *larger);
@@ -99,27 +99,27 @@ static bool add_block(idpool *pool)
     return true;
 }
 
-/* The number of an entry to be used, one of those removed first; 0 when memory is refused. */
+/* The number of an unused entry, a freed one first; 0 if memory is refused. */
 static uint32_t take(idpool *pool)
 {
-    uint32_t number = pool->free;
+    uint32_t number = pool->first_free;
 
     if (number != 0) {
-        pool->free = (uint32_t)entry_of(pool, number)->id;
+        pool->first_free = (uint32_t)entry_of(pool, number)->id;
         return number;
     }
-    if (pool->given == UINT32_MAX)
+    if (pool->last_number == UINT32_MAX)
         return 0;
-    if (pool->given == pool->block_count * BLOCK && !add_block(pool))
+    if (pool->last_number == pool->block_count * BLOCK && !add_block(pool))
         return 0;
-    return ++pool->given;
+    return ++pool->last_number;
 }
 
 void *idpool_add(idpool *pool, uint64_t id)
 {
     uint64_t tag;
 
-    /* At most three quarters are filled: beyond that probing gets long. */
+    /* At most three quarters full: beyond that, probe sequences get long. */
     if (pool->count >= pool->capacity - pool->capacity / 4 && !grow(pool))
         return NULL;
     uint32_t number = take(pool);
@@ -143,7 +143,7 @@ void idpool_remove(idpool *pool, uint64_t id)
     size_t mask = pool->capacity - 1, hole = slot_of(pool, id, &tag);
     uint32_t number = (uint32_t)pool->slots[hole];
 
-    /* Move up what would no longer be found behind the gap. */
+    /* Moves entries that could no longer be found because of the gap. */
     for (size_t i = (hole + 1) & mask; pool->slots[i] != 0; i = (i + 1) & mask) {
         size_t home = pool->slots[i] >> 32 & mask;
         if (((i - home) & mask) < ((i - hole) & mask))
@@ -154,8 +154,8 @@ void idpool_remove(idpool *pool, uint64_t id)
     pool->slots[hole] = 0;
     pool->count--;
     pool->recent[id % IDPOOL_RECENT].object = NULL;
-    entry_of(pool, number)->id = pool->free;
-    pool->free = number;
+    entry_of(pool, number)->id = pool->first_free;
+    pool->first_free = number;
 }
 
 bool idpool_next(const idpool *pool, size_t *cursor, uint64_t *id, void **object)

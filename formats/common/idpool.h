@@ -1,7 +1,8 @@
 /*
- * idpool.h - objects by id that stay where they are until they are removed, found without a search
- * if they were asked for not long ago. For what an idmap would have to carry about as it grows, and
- * have free room for. As with an idmap, ids may be anything, and so may the order of idpool_next.
+ * idpool.h - objects by id that keep their address until they are removed, with a cache of recent
+ * look-ups. For objects that are too large for an idmap, which copies its values when it grows and
+ * has unused slots. As with an idmap, ids may have any value, and the order of idpool_next is
+ * undefined.
  */
 #ifndef IDPOOL_H
 #define IDPOOL_H
@@ -17,14 +18,14 @@ typedef struct idpool {
     size_t capacity; /* a power of two, or 0 */
     size_t count;
     uint64_t seed;
-    size_t stride; /* of an object and its id in front of it */
+    size_t stride; /* size of an object and its id, which precedes it */
     unsigned char **blocks;
     size_t block_count;
-    uint32_t given,
-        free; /* numbers: the last one, and of those removed, each containing the next */
+    uint32_t last_number, first_free; /* numbers: the last one used; the first free one, each of
+                                         which contains the next */
     struct {
         uint64_t id;
-        void *object; /* NULL: nothing here */
+        void *object; /* NULL: empty */
     } recent[IDPOOL_RECENT];
 } idpool;
 
@@ -42,15 +43,15 @@ static inline void *idpool_find(idpool *pool, uint64_t id)
     return idpool_search(pool, id);
 }
 
-/* A new one, all zero, of an id that has none. NULL when memory is refused. */
+/* Adds an object, all zero, for an id that has none. NULL if memory is refused. */
 void *idpool_add(idpool *pool, uint64_t id);
 
 void idpool_remove(idpool *pool, uint64_t id);
 
-/* Walk as idmap_next does. */
+/* Iterates like idmap_next. */
 bool idpool_next(const idpool *pool, size_t *cursor, uint64_t *id, void **object);
 
-/* All ids as idmap_sorted_keys gives them. */
+/* All ids, like idmap_sorted_keys. */
 uint64_t *idpool_sorted_ids(const idpool *pool);
 
 void idpool_free(idpool *pool);

@@ -20,10 +20,10 @@
 enum { LANE_TIMERS = 1000001 };
 
 /* An event that is kept while the next one is read. */
-typedef struct kept_event {
+typedef struct saved_event {
     gotrace_event event;
     uint64_t args[GOTRACE_MAX_ARGS];
-} kept_event;
+} saved_event;
 
 typedef struct dumper {
     gotrace_source *source;
@@ -34,8 +34,8 @@ typedef struct dumper {
     uint64_t frequency, start; /* ticks per second; ticks at time 0 */
     bool in_ticks;             /* write times in ticks, because ticks are finer than ns */
     bool has_events;
-    uint64_t offset;  /* of the last record written */
-    kept_event steal; /* a ProcSteal that may belong to the record of the next event */
+    uint64_t offset;   /* of the last record written */
+    saved_event steal; /* a ProcSteal that may belong to the record of the next event */
     bool has_steal;
     script_event event;
     script_frame_text text;
@@ -320,7 +320,7 @@ static void write_record(dumper *d, const gotrace_event *event, const gotrace_ev
     write_event(d);
 }
 
-static void keep(kept_event *kept, const gotrace_event *event)
+static void keep(saved_event *kept, const gotrace_event *event)
 {
     kept->event = *event;
     kept->event.args = kept->args;
@@ -385,7 +385,7 @@ static void write_head(dumper *d, const gotrace_event *event)
 static gotrace_status write_events(dumper *d)
 {
     const gotrace_event *event;
-    kept_event kept = {.event.kind = GOTRACE_KIND_NONE};
+    saved_event kept = {.event.kind = GOTRACE_KIND_NONE};
     const gotrace_event *sync = &kept.event;
     bool begun = false;
     gotrace_status status;

@@ -243,11 +243,11 @@ const script_format script_jsonl = {
 
 typedef struct json_reader {
     json_tree tree;
-    const json_value *object; /* at hand: a record, or the header */
+    const json_value *object; /* the current record or header */
     json_place place;         /* of that object */
 } json_reader;
 
-/* Fail because of what json_parse found, in a line of its own or in a document. */
+/* Reports an error of json_parse, in a line or in a document. */
 static gotrace_status fail_json(script_job *job, json_place place, bool is_line, json_error *error)
 {
     if (error->text[0] == '\0')
@@ -579,11 +579,11 @@ static gotrace_status read_record(script_job *job, const json_value *object)
 typedef struct json_text {
     char *bytes;
     size_t size, capacity;
-    size_t depth; /* objects and arrays that have not ended */
+    size_t depth; /* number of open objects and arrays */
     bool in_string, escaped;
 } json_text;
 
-/* Room for more bytes. The limit of memory is the document's, not that of its copy. */
+/* Makes room in the copy. The memory limit applies to the document, not to the copy. */
 static bool make_room(const script_job *job, json_text *text, size_t size)
 {
     const gotrace_allocator *a = &job->allocator;
@@ -629,7 +629,7 @@ static size_t find_end(json_text *text, const char *bytes, size_t size)
     return size;
 }
 
-/* Read the text of the first object: a document, or the first of JSON Lines. */
+/* Reads the text of the first object: a document, or the first line of JSON Lines. */
 static gotrace_status read_text(script_job *job, json_text *text)
 {
     script_input *in = &job->in;
@@ -661,7 +661,7 @@ static gotrace_status read_text(script_job *job, json_text *text)
     return GOTRACE_OK;
 }
 
-/* The value at a place in a text that has been parsed. */
+/* The value at a position of a text that was parsed before. */
 static gotrace_status read_element(script_job *job, const char *at, const char *end)
 {
     json_reader *reader = job->json;
@@ -723,7 +723,7 @@ static gotrace_status next_record(script_job *job)
     return status;
 }
 
-/* The elements of an array in a text that has been parsed are records. */
+/* Reads the records of an array, in a text that was parsed before. */
 static gotrace_status read_records(script_job *job, const char *array, const char *end)
 {
     static const char separators[] = " \t\r\n,";

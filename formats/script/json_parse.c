@@ -12,10 +12,10 @@
 
 enum { MOST_DEPTH = 2048 };
 
-/* Names of an object are compared with each other; no object of a script has as many. */
+/* Limit of members per object, because names are compared with each other. */
 enum { MOST_MEMBERS = 256 };
 
-/* Returned in place of a byte, and a token. Other tokens are '{', '}', '[', ']', ':' and ','. */
+/* Special results of reading a byte, and tokens besides '{', '}', '[', ']', ':' and ','. */
 enum { CUT = -1, INVALID = -2, STRING = 256, INTEGER, REAL, TRUE, FALSE, NIL };
 
 typedef struct parser {
@@ -28,10 +28,10 @@ typedef struct parser {
     json_value value; /* of a token that is a value */
     unsigned depth;
     bool skim;
-    bool refused; /* there is no memory for the token, which is the job's error */
+    bool refused; /* memory for the token was refused; the job has the error */
 } parser;
 
-/* Set the error, with the text of the token, unless there is one. Returns false. */
+/* Sets the error, with the text of the token, if there is none yet. Returns false. */
 __attribute__((format(printf, 3, 4))) static bool fail(parser *p, json_fault fault,
                                                        const char *message, ...)
 {
@@ -109,7 +109,7 @@ static uint32_t hex4(const char *digits)
     return value;
 }
 
-/* Decode the digits of "\u", and of the second half of a pair. */
+/* Decodes the digits of "\u", and of the second half of a pair. */
 static bool decode_rune(parser *p, const char **from, uint32_t *rune)
 {
     const char *s = *from;
@@ -127,8 +127,8 @@ static bool decode_rune(parser *p, const char **from, uint32_t *rune)
     return true;
 }
 
-/* Append the string of the token to tree->decoded, without escapes. There is room for the rest of
- * the text from the first such string on, so that the bytes do not move. */
+/* Appends the string of the token to tree->decoded, without escapes. At the first such string, room
+ * is made for the rest of the text, so that the bytes do not move. */
 static bool decode_string(parser *p)
 {
     static const char escapes[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -325,7 +325,7 @@ static json_value *add(parser *p, json_value value)
     return &t->values[t->count++];
 }
 
-/* Add the name of a member. */
+/* Adds the name of a member. */
 static bool add_name(parser *p, size_t object)
 {
     if (p->token != STRING)

@@ -22,7 +22,7 @@ typedef enum json_kind {
 typedef struct json_value {
     json_kind kind;
     bool escaped;   /* of a string: bytes is a copy without escapes */
-    size_t span;    /* nodes of this value */
+    size_t span;    /* number of nodes of this value */
     const char *at; /* its first byte in the text */
     union {
         struct {
@@ -34,7 +34,7 @@ typedef struct json_value {
     };
 } json_value;
 
-/* Memory that is used for one value after another; zeroed memory is an empty tree. */
+/* Memory that is reused for one value after another; all zeros is an empty tree. */
 typedef struct json_tree {
     json_value *values; /* the first is the root */
     size_t count, capacity;
@@ -44,8 +44,8 @@ typedef struct json_tree {
 } json_tree;
 
 typedef enum json_extent {
-    JSON_ALONE,   /* an object or array after which nothing follows */
-    JSON_SKIM,    /* an object or array; of arrays in it the elements are checked, but not kept */
+    JSON_ALONE,   /* an object or array, which must be the whole text */
+    JSON_SKIM,    /* an object or array; elements of arrays in it are checked, but not stored */
     JSON_ELEMENT, /* any value */
 } json_extent;
 
@@ -58,13 +58,13 @@ typedef enum json_fault {
 
 typedef struct json_error {
     json_fault fault;
-    char text[160]; /* empty: there is no memory, which is the job's error */
+    char text[160]; /* empty: memory was refused; the job has the error */
     const char *at; /* where reading ended */
 } json_error;
 
 struct script_job;
 
-/* Parse the value at the start of a text. GOTRACE_ERROR: see error. */
+/* Parses the value at the start of a text. GOTRACE_ERROR: see error. */
 gotrace_status json_parse(struct script_job *job, json_tree *tree, const char *text, size_t size,
                           json_extent extent, json_error *error);
 void json_free(struct script_job *job, json_tree *tree);
@@ -75,7 +75,7 @@ static inline const json_value *json_after(const json_value *value)
     return value + value->span;
 }
 
-/* The name of an object's member, which the value follows; NULL: there is none. */
+/* The node of a member's name, which its value follows; NULL if there is none. */
 const json_value *json_member(const json_value *object, const char *name);
 
 bool json_is(const json_value *string, const char *text);

@@ -32,7 +32,7 @@ void *gt_calloc(gt_heap *heap, size_t count, size_t size);
 
 void gt_free(gt_heap *heap, void *block, size_t size);
 
-/* The heap as an allocator, for what the program uses as well. */
+/* The heap as an allocator, for code shared with formats and cmd. */
 gotrace_allocator gt_allocator(gt_heap *heap);
 
 /* Makes room for at least `need` elements in a growing array; doubles its capacity. False if memory

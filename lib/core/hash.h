@@ -17,7 +17,7 @@
 /* The seed of this process; odd. */
 static inline uint64_t gt_hash_seed(void)
 {
-    /* Sixteen random bytes from the kernel; the first eight are the stack guard's. */
+    /* The kernel passes 16 random bytes. The first eight are used for the stack protector. */
     const char *given = (const char *)(uintptr_t)getauxval(AT_RANDOM);
     uint64_t seed = (uint64_t)(uintptr_t)&seed;
     if (given)
@@ -42,7 +42,7 @@ static inline uint64_t gt_hash(uint64_t seed, uint64_t id)
     return folded ^ folded >> 32;
 }
 
-/* The hash of several ids: starts as that of the first, to which the others are added in turn. */
+/* The hash of several ids: starts with the hash of the first one; add the others in turn. */
 static inline uint64_t gt_hash_add(uint64_t seed, uint64_t hash, uint64_t id)
 {
     return gt_hash(seed, hash ^ id) + hash;

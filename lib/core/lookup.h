@@ -24,10 +24,10 @@ enum { GT_LOOKUP_LEAST = 64 };
 typedef struct gt_lookup {
     uint64_t *slots;        /* low half of a hash, then a number; 0: free */
     size_t count, capacity; /* capacity a power of two, or 0; at most three quarters are used */
-    uint64_t seed;          /* of the hash, where capacity is not 0 */
+    uint64_t seed;          /* of the hash, if capacity is not 0 */
 } gt_lookup;
 
-/* The first number from *slot on whose hash may be the same; 0 if there is none: *slot is free. */
+/* The next number from *slot on whose hash may be equal; 0 if there is none, and *slot is free. */
 static inline uint32_t gt_lookup_from(const gt_lookup *lookup, uint64_t hash, size_t *slot)
 {
     size_t mask = lookup->capacity - 1, i = *slot;
@@ -59,7 +59,8 @@ static inline void gt_lookup_free(gt_lookup *lookup, gotrace_allocator memory)
     *lookup = (gt_lookup){0};
 }
 
-/* Removes all. A large lookup must not make that costly for each of many small generations. */
+/* Removes everything. Shrinks a large lookup that has few entries, so that clearing it stays cheap
+ * for many small generations. */
 static inline void gt_lookup_clear(gt_lookup *lookup, gotrace_allocator memory)
 {
     if (lookup->capacity / 32 > lookup->count)
@@ -96,7 +97,8 @@ static inline bool gt_lookup_grow(gt_lookup *lookup, gotrace_allocator memory)
     return true;
 }
 
-/* Makes room for one more. False, and nothing changes, if memory is refused or numbers end. */
+/* Makes room for one more. False, without effect, if memory is refused or the numbers are
+ * exhausted. */
 static inline bool gt_lookup_reserve(gt_lookup *lookup, gotrace_allocator memory)
 {
     if (lookup->count < lookup->capacity - lookup->capacity / 4)
@@ -111,7 +113,8 @@ static inline void gt_lookup_put(gt_lookup *lookup, size_t slot, uint64_t hash, 
     lookup->count++;
 }
 
-/* Removes the number in that slot. What would be found across the gap moves into it. */
+/* Removes the number in that slot, and moves entries that could no longer be found because of the
+ * gap. */
 static inline void gt_lookup_remove(gt_lookup *lookup, size_t slot)
 {
     size_t mask = lookup->capacity - 1;

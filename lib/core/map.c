@@ -1,6 +1,6 @@
 #include "core/map.h"
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot of a key, or the free one for it. */
 static size_t find_slot(const gt_map *map, uint64_t key)
 {
     size_t mask = map->capacity - 1, i = gt_map_home(map, key);
@@ -48,7 +48,7 @@ void gt_map_remove(gt_map *map, uint64_t key)
     if (!map->slots[i].value)
         return;
     map->count--;
-    /* Close the gap: whoever would be found through it moves into it. */
+    /* Closes the gap: moves entries that could no longer be found because of it. */
     for (size_t next = (i + 1) & mask; map->slots[next].value; next = (next + 1) & mask) {
         size_t home = gt_map_home(map, map->slots[next].key);
         if (((next - home) & mask) >= ((next - i) & mask)) {

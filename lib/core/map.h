@@ -1,5 +1,5 @@
 /*
- * map.h - numbers to numbers, by hash, with removal: goroutines, tasks, waiting cursors.
+ * map.h - a hash map from numbers to numbers, with removal: goroutines, tasks, waiting cursors.
  */
 #ifndef GT_MAP_H
 #define GT_MAP_H
@@ -14,8 +14,8 @@ typedef struct gt_slot {
 typedef struct gt_map {
     gt_heap *heap;
     gt_slot *slots;
-    size_t count, capacity; /* capacity a power of two, at most half full */
-    uint64_t seed;          /* of the hash, where capacity is not 0 */
+    size_t count, capacity; /* a power of two, at most half full */
+    uint64_t seed;          /* of the hash, if capacity is not 0 */
 } gt_map;
 
 static inline size_t gt_map_home(const gt_map *map, uint64_t key)
@@ -35,8 +35,8 @@ static inline uint64_t gt_map_get(const gt_map *map, uint64_t key)
     return 0;
 }
 
-/* Give a key a value that is not 0. False when memory is refused, which it cannot be for a key
- * that is there. */
+/* Sets the value of a key; not 0. False if memory is refused, which cannot happen for an existing
+ * key. */
 bool gt_map_put(gt_map *map, uint64_t key, uint64_t value);
 
 void gt_map_remove(gt_map *map, uint64_t key);

@@ -14,7 +14,7 @@ void *gt_arena_alloc(gt_arena *arena, size_t size)
 {
     gt_arena_block *block = arena->blocks;
     if (!block || block->size - block->used < size) {
-        /* The first block is small: most traces that people look at have few strings. */
+        /* The first block is small, because most traces have few strings. */
         size_t least = block ? (size_t)BLOCK_SIZE : 4096;
         size_t room = size > least ? size : least;
         if (room > SIZE_MAX - sizeof *block)
@@ -59,7 +59,8 @@ const gt_entry *gt_table_find_sparse(const gt_table *table, uint64_t id)
     return number ? &table->sparse[number - 1] : NULL;
 }
 
-/* Ids below this go into the array: never many more slots than entries there are or may be. */
+/* Ids below this are stored in the array, which has at most a few more slots than there are or will
+ * be entries. */
 static uint64_t dense_bound(const gt_table *table)
 {
     uint64_t bound = 256 + 2 * table->entries;
@@ -80,7 +81,7 @@ static gt_entry *dense_slot(gt_table *table, uint64_t id)
     return &table->dense[id];
 }
 
-/* A new entry for an id that has none. */
+/* Adds an entry for a new id. */
 static gt_entry *add_sparse(gt_table *table, uint64_t id)
 {
     void *sparse = table->sparse;
@@ -106,12 +107,12 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
         return false;
     if (size)
         memcpy(copy, bytes, size);
-    copy[size] = '\0'; /* for those who show a name */
+    copy[size] = '\0'; /* so that names can be used as C strings */
     if (entry) {
         table->bytes -= entry->size;
         table->frames -= entry->count;
     } else {
-        /* The array may still grow over ids that are sparse; look there first. */
+        /* The array may later cover ids that are sparse now; look there first. */
         bool dense = id < table->dense_count ||
                      (id < dense_bound(table) && table->sparse_count == 0);
         entry = dense ? dense_slot(table, id) : add_sparse(table, id);

@@ -1,8 +1,8 @@
 /*
  * tables.h - the string and stack tables of a trace, in memory.
  *
- * Entries are kept as they stand on the wire (bytes of strings, varints of stacks), so that a
- * table takes about as much memory as it takes of the file. An entry never moves.
+ * Entries have the encoding of the file (bytes of strings, varints of stacks), so a table takes
+ * about as much memory as in the file. The bytes of an entry never move.
  */
 #ifndef GT_TABLES_H
 #define GT_TABLES_H
@@ -21,25 +21,27 @@ typedef struct gt_arena {
 void *gt_arena_alloc(gt_arena *arena, size_t size);
 void gt_arena_free(gt_arena *arena);
 
-/* A map from ids to entries: an array for the small ids that tracers give, a lookup for others. */
+/* A map from ids to entries: an array for the small ids that tracers assign, a lookup for
+ * others. */
 typedef struct gt_entry {
     uint64_t id;
-    const uint8_t *bytes; /* NULL: none with this id */
+    const uint8_t *bytes; /* NULL: no such entry */
     uint32_t size;
-    uint32_t count : 31; /* of a stack: frames */
+    uint32_t count : 31; /* of a stack: number of frames */
     uint32_t used : 1;   /* something refers to it */
 } gt_entry;
 
 typedef struct gt_table {
     gt_heap *heap;
     gt_arena arena;
-    gt_entry *dense; /* by id */
+    gt_entry *dense; /* indexed by id */
     size_t dense_count;
-    gt_entry *sparse; /* in the order in which they came, found by sparse_ids */
+    gt_entry *sparse; /* in order of insertion; sparse_ids finds them */
     size_t sparse_count, sparse_capacity;
     gt_lookup sparse_ids;
     uint64_t entries, bytes, frames;
-    uint64_t expected; /* entries that there may be, or 0: ids up to that go into the array */
+    uint64_t
+        expected; /* estimated number of entries, or 0: ids up to that are stored in the array */
 } gt_table;
 
 void gt_table_init(gt_table *table, gt_heap *heap);
@@ -54,7 +56,7 @@ static inline const gt_entry *gt_table_find(const gt_table *table, uint64_t id)
     return table->sparse_count ? gt_table_find_sparse(table, id) : NULL;
 }
 
-/* The same for what refers to the entry, which is noted. */
+/* The same, and marks the entry as used. */
 static inline const gt_entry *gt_table_use(gt_table *table, uint64_t id)
 {
     const gt_entry *entry = gt_table_find(table, id);
@@ -63,10 +65,10 @@ static inline const gt_entry *gt_table_use(gt_table *table, uint64_t id)
     return entry;
 }
 
-/* How many entries nothing refers to. */
+/* Number of entries that are not used. */
 uint64_t gt_table_unused(const gt_table *table);
 
-/* Copy an entry in; one of the same id is replaced. False when memory is refused. */
+/* Copies an entry; replaces one with the same id. False if memory is refused. */
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count);
 
 void gt_table_free(gt_table *table);

@@ -22,17 +22,18 @@ typedef struct gt_entry {
 typedef struct gt_intern {
     gt_entry *entries;
     size_t count, capacity;
-    gt_lookup lookup; /* an entry's number is its place plus one */
+    gt_lookup lookup; /* index of an entry plus one */
     uint8_t *pool;
     size_t pool_size, pool_capacity;
 } gt_intern;
 
-/* The number of those bytes, which are added if they are new; false when memory is refused. */
+/* Sets *number to that of the byte string, which is added if it is new; false if memory is refused.
+ */
 bool gt_intern_put(gt_heap *heap, gt_intern *table, const void *bytes, size_t size, size_t *number);
-/* Whether they are there already. */
+/* Whether the byte string is in the table; sets *number. */
 bool gt_intern_find(const gt_intern *table, const void *bytes, size_t size, size_t *number);
 void gt_intern_free(gt_heap *heap, gt_intern *table);
-/* Remove all entries, and keep the memory unless they used little of it. */
+/* Removes all entries. Frees the memory if most of it was unused. */
 void gt_intern_clear(gt_heap *heap, gt_intern *table);
 
 static inline const uint8_t *gt_intern_bytes(const gt_intern *table, const gt_entry *entry)

@@ -1,4 +1,4 @@
-/* encoder_tables.c - byte strings by content: the encoder's strings, stacks and procs. */
+/* encoder_tables.c - tables of byte strings by content: the encoder's strings, stacks and procs. */
 #include <string.h>
 
 #include "write/encoder.h"
@@ -10,7 +10,7 @@ static bool same(const gt_intern *table, uint32_t number, const void *bytes, siz
            (size == 0 || memcmp(gt_intern_bytes(table, entry), bytes, size) == 0);
 }
 
-/* The number of those bytes in the lookup, or 0. */
+/* The number of that byte string in the lookup, or 0. */
 static uint32_t search(const gt_intern *table, uint64_t hash, const void *bytes, size_t size,
                        size_t *slot)
 {

@@ -1,5 +1,5 @@
 /*
- * tables.c - what the events of a generation refer to.
+ * tables.c - loads the tables of a generation: strings, stacks, samples and clocks.
  *
  * Source: Go 1.27, internal/trace/generation.go: addStrings, addStacks, addCPUSamples,
  * setSyncBatch, fixUpCPUSamples.
@@ -9,7 +9,7 @@
 
 #include "read/v2/v2.h"
 
-/* A table's batch in memory. */
+/* A batch of a table, in memory. */
 typedef struct table_batch {
     gotrace_reader *reader;
     struct gt_v2 *v2;
@@ -32,7 +32,7 @@ static void count(table_batch *t, uint8_t type, const uint8_t *start)
     s->records++;
 }
 
-/* Nothing more of this batch can be read. */
+/* Reports that the rest of the batch cannot be read. */
 static bool spoiled(table_batch *t, const uint8_t *at, const char *what)
 {
     bool go_on = gt_report(t->reader, GOTRACE_RULE_BATCH_EVENT, place_of(t, at), "%s", what);
@@ -41,7 +41,7 @@ static bool spoiled(table_batch *t, const uint8_t *at, const char *what)
     return go_on;
 }
 
-/* Read so many values; false, with *go_on set, when they are not there. */
+/* Reads n values; false, with *go_on set, if they are incomplete. */
 static bool values(table_batch *t, const uint8_t *start, uint64_t *v, unsigned n, bool *go_on)
 {
     for (unsigned i = 0; i < n; i++)
@@ -73,8 +73,8 @@ static int compare_names(const void *key, const void *name)
     return strcmp(key, *(const char *const *)name);
 }
 
-/* The tracer puts these into every generation's table, whether an event refers to them or not.
- * Source: traceRegisterLabelsAndReasons. */
+/* The tracer adds these to every generation's table, even without references. Source:
+ * traceRegisterLabelsAndReasons. */
 static bool is_of_tracer(const uint8_t *bytes, size_t size)
 {
     static const char *const names[] = {
@@ -263,7 +263,7 @@ static bool load_batch(table_batch *t)
         marker = t->reader->summary.version >= 25 ? GOTRACE_V2_Sync : 0;
         break;
     }
-    if (marker) { /* the batch starts with the record that says what it is */
+    if (marker) { /* the first record of the batch is its marker */
         const uint8_t *start = t->p++;
         count(t, marker, start);
     }
@@ -302,23 +302,23 @@ static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
                      (unsigned long long)g->summary.generation);
 }
 
-/* A frame, and the stack in which it is. */
+/* A frame and its stack. */
 typedef struct pc_owner {
     const gt_entry *stack;
     const uint8_t *frame;
 } pc_owner;
 
-/* The stacks of a generation, being checked. */
+/* State of the check of a generation's stacks. */
 typedef struct stack_check {
     gotrace_reader *reader;
     struct gt_v2 *v2;
     uint64_t offset; /* of the generation */
     pc_owner *owners;
     size_t count, capacity;
-    gt_map pcs;             /* a PC -> the index of its first frame in owners, plus one */
-    uint64_t clashes;       /* frames whose PC another frame has */
-    uint64_t pc;            /* of the first of them */
-    uint64_t first, second; /* stacks that have it */
+    gt_map pcs;             /* PC to index + 1 in owners of its first frame */
+    uint64_t clashes;       /* frames whose PC belongs to another frame */
+    uint64_t pc;            /* of the first such frame */
+    uint64_t first, second; /* the two stacks with it */
 } stack_check;
 
 static bool add_owner(stack_check *c, const gt_entry *stack, const uint8_t *frame, uint64_t pc)
@@ -340,7 +340,7 @@ static bool same_string(const gt_table *strings, uint64_t a, uint64_t b)
     return x->size == y->size && memcmp(x->bytes, y->bytes, x->size) == 0;
 }
 
-/* Go's reader keeps one frame of a PC. Source: addStacks. */
+/* Go's reader keeps one frame per PC. Source: addStacks. */
 static bool check_pc(stack_check *c, const gt_entry *stack, const uint8_t *frame,
                      const uint64_t v[4])
 {
@@ -362,7 +362,7 @@ static bool check_pc(stack_check *c, const gt_entry *stack, const uint8_t *frame
     return true;
 }
 
-/* Every string that a frame names is there. Source: validateStackStrings. */
+/* Checks that every string of a frame exists. Source: validateStackStrings. */
 static bool check_stack(stack_check *c, const gt_entry *stack)
 {
     const uint8_t *p = stack->bytes, *end = p + stack->size;
@@ -411,7 +411,7 @@ static bool check_stacks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
                      (unsigned long long)c.clashes, gt_plural(c.clashes));
 }
 
-/* Go shows a sample whose stack is missing without one. */
+/* Go shows a sample whose stack is missing without a stack. */
 static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
 {
     for (size_t i = 0; i < v2->sample_count; i++) {
@@ -428,10 +428,10 @@ static bool prepare_samples(gotrace_reader *reader, struct gt_v2 *v2, const gt_g
     return true;
 }
 
-/* A tracer numbers them from 1 on, and writes them in any order. */
+/* Estimates the number of entries. Tracers number entries from 1 on and write them in any order. */
 static void expect_entries(struct gt_v2 *v2, const gt_generation *g)
 {
-    enum { LEAST_STRING = 4, LEAST_STACK = 7 }; /* bytes of such a record */
+    enum { LEAST_STRING = 4, LEAST_STACK = 7 }; /* minimal size of such a record */
     uint64_t strings = 0, stacks = 0;
     for (size_t i = g->first; i < g->first + g->count; i++) {
         const gt_batch *b = &v2->batches[i];
