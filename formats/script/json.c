@@ -607,8 +607,8 @@ static void pass(script_input *in, size_t size)
     in->at += size;
 }
 
-/* The number of bytes up to the end of the object, or to that of a line in a string, which is an
- * error; size: the object does not end in them. */
+/* The number of bytes up to the end of the object or, because a string must not contain one, up to
+ * a line end in a string; size if the object continues. */
 static size_t find_end(json_text *text, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

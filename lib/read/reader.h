@@ -68,8 +68,8 @@ struct gotrace_reader {
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
     uint64_t problems[GT_CLASSES];    /* by gotrace_class */
-    gotrace_event event;              /* handed out last */
-    gotrace_goroutine goroutine;      /* handed out last */
+    gotrace_event event;              /* the last one returned */
+    gotrace_goroutine goroutine;      /* the last one returned */
     const gt_table *strings, *stacks; /* tables of the current generation or of the trace */
     struct gt_v2 *v2;                 /* from 1.22 on; the following fields are then unused */
     gt_index index;
