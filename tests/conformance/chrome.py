@@ -146,7 +146,7 @@ def without_rows_of_blocked_calls(slices):
     return rest, Counter((s[2], s[3]) for s in calls.elements())
 
 
-def as_told(go, ours):
+def corrected(go, ours):
     """Go's slices, with corrections. A mark assist that is active
     when a generation begins is drawn by Go from the beginning of the run, even if it began later. A
     C thread that calls Go again is a new goroutine with the same id: Go gives it the name of the
@@ -271,7 +271,7 @@ def compare_whole(view, go, ours, shift):
         go_slices, go_calls = without_rows_of_blocked_calls(go_slices)
         our_slices, our_calls = without_rows_of_blocked_calls(our_slices)
         same &= report(view, "calls that blocked", go_calls, go_calls & our_calls)
-    same &= report(view, "slices", as_told(go_slices, our_slices), our_slices)
+    same &= report(view, "slices", corrected(go_slices, our_slices), our_slices)
     same &= report(view, "arrows", go.arrows, ours.arrows)
     for of in ("Goroutines", "Threads", "Heap"):
         counters = steps(go, of, shift), steps(ours, of, shift)
@@ -307,7 +307,7 @@ def compare_goroutine(goid, go, ours, shift):
     ]
     (go_left, go_calls), (our_left, our_calls) = map(without_rows_of_blocked_calls, slices)
     same = report(f"goroutine {goid}", "calls that blocked", go_calls, go_calls & our_calls)
-    same &= report(f"goroutine {goid}", "slices", as_told(go_left, our_left), our_left)
+    same &= report(f"goroutine {goid}", "slices", corrected(go_left, our_left), our_left)
     return report(f"goroutine {goid}", "arrows", *arrows) and same
 
 

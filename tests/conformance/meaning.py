@@ -27,7 +27,7 @@ def lines_of(gotrace, *command):
             yield json.loads(line)
 
 
-def told_late(gotrace, trace):
+def late_statuses(gotrace, trace):
     """The goroutines whose status follows another of their events, in some generation."""
     seen, late = set(), set()
     for event in lines_of(gotrace, "print", "-q", "--format", "jsonl", trace):
@@ -71,7 +71,7 @@ def script_of(gotrace, trace):
                           stdout=subprocess.PIPE, check=False).stdout.splitlines()
 
 
-def told_by(script, late):
+def recorded_by(script, late):
     """A script's events: tick, and the rest as text."""
     for event in map(json.loads, script[1:]):
         if event["event"] in STATUSES and event["g"] in late:
@@ -108,7 +108,7 @@ def compare(before, after, what, slack):
 
 def main():
     gotrace, before, after = sys.argv[1:]
-    late = told_late(gotrace, before)
+    late = late_statuses(gotrace, before)
     one, other = script_of(gotrace, before), script_of(gotrace, after)
     head, other_head = json.loads(one[0]), json.loads(other[0])
     if head != other_head:
@@ -120,7 +120,7 @@ def main():
         return
     # Times of a script are in nanoseconds.
     tick_ns = 1 + 1000000000 // head["frequency"]
-    compare(told_by(one, late), told_by(other, late), "events by meaning", slack * tick_ns)
+    compare(recorded_by(one, late), recorded_by(other, late), "events by meaning", slack * tick_ns)
 
 
 main()

@@ -225,14 +225,14 @@ fi
 demo_works() { "${MAKE:-make}" -s --no-print-directory demo && [ -s "$build/demo/go1.19-http.pftrace" ]; }
 check 'make demo' demo_works
 
-verbs_are_told() {
+verbs_are_listed() {
     local verb
     for verb in $(gotrace help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
         grep -q "^| \`$verb\`" README.md || { echo "README.md does not list $verb"; return 1; }
         grep -q "^\.It Cm $verb\$" man/gotrace.1 || { echo "gotrace.1 does not list $verb"; return 1; }
     done
 }
-check 'README.md and gotrace.1 list the verbs' verbs_are_told
+check 'README.md and gotrace.1 list the verbs' verbs_are_listed
 
 # Names between backquotes, and the targets of links.
 # shellcheck disable=SC2016

@@ -192,7 +192,7 @@ END_TEST
 
 /* ---- input in pieces ------------------------------------------------------------------------- */
 
-START_TEST(every_cut_says_the_same)
+START_TEST(all_divisions_agree)
 {
     trace_file *files = traces_load(8000);
     for (trace_file *f = files; f->path[0]; f++) {
@@ -461,7 +461,7 @@ START_TEST(a_problem_can_stop)
 }
 END_TEST
 
-START_TEST(feeding_out_of_turn)
+START_TEST(feeding_too_early)
 {
     gotrace_decoder *d;
     const gotrace_record *record;
@@ -605,7 +605,7 @@ int main(void)
     tcase_add_test(cases, varint_edges);
     tcase_add_test(cases, varint_padded);
     tcase_add_test(cases, varint_too_long);
-    tcase_add_test(cases, every_cut_says_the_same);
+    tcase_add_test(cases, all_divisions_agree);
     tcase_add_loop_test(cases, v2_records, 0, 4);
     tcase_add_test(cases, truncation_at_every_byte);
     tcase_add_test(cases, every_bit_flipped);
@@ -613,7 +613,7 @@ int main(void)
     tcase_add_loop_test(cases, rules, 0, sizeof bad_cases / sizeof bad_cases[0]);
     tcase_add_loop_test(cases, headers, 0, sizeof header_cases / sizeof header_cases[0]);
     tcase_add_test(cases, a_problem_can_stop);
-    tcase_add_test(cases, feeding_out_of_turn);
+    tcase_add_test(cases, feeding_too_early);
     tcase_add_test(cases, memory_refused);
     tcase_add_loop_test(cases, v2_memory_refused, 0, 4);
     tcase_add_test(cases, v2_longest_stack);

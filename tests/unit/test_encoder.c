@@ -240,7 +240,7 @@ START_TEST(versions_are_checked)
 END_TEST
 
 /* A release number is accepted as a version, and means the version of its traces. */
-START_TEST(releases_are_taken_as_versions)
+START_TEST(releases_as_versions)
 {
     size_t version_count, v = 0;
     const int *versions = gotrace_versions(&version_count);
@@ -301,7 +301,7 @@ static bool write_some(void *ctx, const void *bytes, size_t size)
     return true;
 }
 
-START_TEST(a_failed_write_stays)
+START_TEST(failed_write_remains)
 {
     gotrace_encoder *e;
     gotrace_error error;
@@ -459,7 +459,7 @@ START_TEST(buffers_fill)
 END_TEST
 
 /* Strings and messages that are too long for a buffer are truncated, and the trace stays sound. */
-START_TEST(what_does_not_fit_is_cut)
+START_TEST(oversized_strings_are_truncated)
 {
     enum { LONG = 70000 };
     char *text = malloc(LONG);
@@ -596,7 +596,7 @@ static gotrace_status misuse(gotrace_encoder *e, int n)
     }
 }
 
-START_TEST(misuse_is_refused)
+START_TEST(misuse_is_rejected)
 {
     blob written = {0};
     gotrace_encoder *e = new_encoder(11, GOTRACE_TRACER_GO, &written, NULL);
@@ -779,15 +779,15 @@ int main(void)
     tcase_add_test(cases, v2_records_are_checked);
     tcase_add_test(cases, v2_sizes_are_padded);
     tcase_add_test(cases, versions_are_checked);
-    tcase_add_test(cases, releases_are_taken_as_versions);
-    tcase_add_test(cases, a_failed_write_stays);
+    tcase_add_test(cases, releases_as_versions);
+    tcase_add_test(cases, failed_write_remains);
     tcase_add_loop_test(cases, footers, 0, tracers);
     tcase_add_loop_test(cases, buffers_fill, 0, tracers);
-    tcase_add_test(cases, what_does_not_fit_is_cut);
+    tcase_add_test(cases, oversized_strings_are_truncated);
     tcase_add_test(cases, names_keep_their_end);
     tcase_add_test(cases, ticks_are_raised);
     tcase_add_test(cases, samples_have_a_buffer);
-    tcase_add_loop_test(cases, misuse_is_refused, 0, 13);
+    tcase_add_loop_test(cases, misuse_is_rejected, 0, 13);
     tcase_add_test(cases, no_strings_in_1_5);
     tcase_add_loop_test(cases, no_events_in_v2, 0, 7);
     tcase_add_loop_test(cases, limits_hold, 0, 5);

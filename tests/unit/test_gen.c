@@ -67,7 +67,7 @@ static bool check_count(void *ctx, const gen_record *records, size_t count)
     return c->taken < c->enough;
 }
 
-START_TEST(all_arrives)
+START_TEST(all_records_arrive)
 {
     no_threads = _i;
     const uint64_t counts[] = {0,
@@ -110,20 +110,20 @@ static const gen_job job = {
 
 START_TEST(same_bytes)
 {
-    blob beside = {0}, in_turns = {0};
+    blob writer_thread = {0}, in_turns = {0};
     gotrace_error error;
     for (int version = 21; version <= 26; version += 5) {
         gen_job j = job;
         j.version = version;
-        beside.size = in_turns.size = 0;
+        writer_thread.size = in_turns.size = 0;
         no_threads = false;
-        ck_assert_int_eq(gen_write(&j, blob_write, &beside, NULL, &error), GOTRACE_OK);
+        ck_assert_int_eq(gen_write(&j, blob_write, &writer_thread, NULL, &error), GOTRACE_OK);
         no_threads = true;
         ck_assert_int_eq(gen_write(&j, blob_write, &in_turns, NULL, &error), GOTRACE_OK);
-        ck_assert_uint_eq(beside.size, in_turns.size);
-        ck_assert_mem_eq(beside.bytes, in_turns.bytes, beside.size);
+        ck_assert_uint_eq(writer_thread.size, in_turns.size);
+        ck_assert_mem_eq(writer_thread.bytes, in_turns.bytes, writer_thread.size);
     }
-    blob_free(&beside);
+    blob_free(&writer_thread);
     blob_free(&in_turns);
 }
 END_TEST
@@ -212,7 +212,7 @@ int main(void)
 {
     Suite *suite = suite_create("gen");
     TCase *tests = tcase_create("gen");
-    tcase_add_loop_test(tests, all_arrives, 0, 2);
+    tcase_add_loop_test(tests, all_records_arrive, 0, 2);
     tcase_add_loop_test(tests, refusal_stops, 0, 2);
     tcase_add_test(tests, same_bytes);
     tcase_add_loop_test(tests, covered_early, 0, 5);

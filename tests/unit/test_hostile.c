@@ -365,7 +365,7 @@ END_TEST
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-START_TEST(strings_that_break_rules)
+START_TEST(invalid_strings)
 {
     forge f = running(21);
     forge_string(&f, 7, "first", 5);
@@ -407,7 +407,7 @@ static uint64_t put_stack(forge *f, uint64_t given, uint64_t frames)
     return at;
 }
 
-START_TEST(stacks_that_break_rules)
+START_TEST(invalid_stacks)
 {
     static const struct {
         uint64_t given, frames;
@@ -435,7 +435,7 @@ START_TEST(stacks_that_break_rules)
 END_TEST
 
 /* A record whose length exceeds the maximum is skipped, at any offset. */
-START_TEST(records_too_long)
+START_TEST(oversized_records)
 {
     for (size_t size = 50000; size < 5000000; size *= 9) {
         static const uint8_t codes[] = {GOTRACE_V1_Stack, GOTRACE_V1_GoUnblock, GOTRACE_V1_Batch,
@@ -496,7 +496,7 @@ END_TEST
 
 /* ---- procs and clocks ---------------------------------------------------------------------- */
 
-START_TEST(procs_of_any_number)
+START_TEST(procs_with_any_number)
 {
     static const uint64_t procs[] = {(uint64_t)1 << 31, UINT32_MAX,        (uint64_t)1 << 32,
                                      INT64_MAX,         (uint64_t)1 << 63, UINT64_MAX - 1,
@@ -540,7 +540,7 @@ START_TEST(frequencies)
 }
 END_TEST
 
-START_TEST(clocks_that_run_back)
+START_TEST(clocks_run_backwards)
 {
     forge f = running(21);
     uint64_t at = f.out.size;
@@ -661,13 +661,13 @@ int main(void)
     tcase_add_test(numbers, overlong_varints);
     tcase_add_test(numbers, padded_varints_are_fine);
     tcase_add_test(numbers, lengths_beyond_the_end);
-    tcase_add_test(numbers, strings_that_break_rules);
-    tcase_add_test(numbers, stacks_that_break_rules);
-    tcase_add_test(numbers, records_too_long);
+    tcase_add_test(numbers, invalid_strings);
+    tcase_add_test(numbers, invalid_stacks);
+    tcase_add_test(numbers, oversized_records);
     tcase_add_test(numbers, wrong_arity);
-    tcase_add_test(numbers, procs_of_any_number);
+    tcase_add_test(numbers, procs_with_any_number);
     tcase_add_test(numbers, frequencies);
-    tcase_add_test(numbers, clocks_that_run_back);
+    tcase_add_test(numbers, clocks_run_backwards);
     suite_add_tcase(suite, numbers);
     TCase *limits = tcase_create("limits");
     tcase_add_loop_test(limits, limits_hold, 0, sizeof limit_cases / sizeof *limit_cases);

@@ -114,7 +114,7 @@ static void write_samples(blob *trace)
     gotrace_writer_free(w);
 }
 
-START_TEST(a_config_need_not_outlive_the_call)
+START_TEST(config_need_not_outlive_call)
 {
     blob trace = {0};
     write_samples(&trace);
@@ -157,7 +157,7 @@ int main(void)
     TCase *tests = tcase_create("lifetimes");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, strings_are_valid_as_long_as_documented);
-    tcase_add_test(tests, a_config_need_not_outlive_the_call);
+    tcase_add_test(tests, config_need_not_outlive_call);
     tcase_add_test(tests, writer_args_of_another_version);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

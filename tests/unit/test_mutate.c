@@ -148,7 +148,7 @@ START_TEST(same_seed_same_bytes)
 END_TEST
 
 /* Input that is not a trace, or is a variant already. */
-START_TEST(takes_anything)
+START_TEST(any_input)
 {
     static const uint8_t garbage[] = "this is no trace at all";
     blob trace = trace_sample("go1.19-http.trace");
@@ -202,7 +202,7 @@ int main(void)
     tcase_add_test(tests, keeps_valid);
     tcase_add_test(tests, breaks_one_rule);
     tcase_add_test(tests, same_seed_same_bytes);
-    tcase_add_test(tests, takes_anything);
+    tcase_add_test(tests, any_input);
     tcase_add_test(tests, memory_is_bounded);
     return run_suite(suite);
 }

@@ -100,7 +100,7 @@ static bool write_some(void *ctx, const void *bytes, size_t size)
     return (*left)-- > 0;
 }
 
-START_TEST(first_failure_sticks)
+START_TEST(first_failure_remains)
 {
     int left = 1;
     out o;
@@ -263,13 +263,13 @@ static bool sink_write(void *ctx, const void *bytes, size_t size)
 }
 
 /* Consecutive numbers, and sometimes more than the buffer holds. */
-static bool write_much(sink *s, bool beside)
+static bool write_much(sink *s, bool writer_thread)
 {
     static char large[1 << 20];
     out o;
     memset(large, 'x', sizeof large);
     ck_assert(out_init(&o, sink_write, s));
-    if (beside)
+    if (writer_thread)
         out_write_in_thread(&o);
     for (uint64_t n = 0; n < 300000; n++) {
         out_u64(&o, n * n);
@@ -285,7 +285,7 @@ static bool write_much(sink *s, bool beside)
     return done;
 }
 
-START_TEST(beside)
+START_TEST(writer_thread)
 {
     sink one = {.limit = SIZE_MAX}, other = {.limit = SIZE_MAX};
     ck_assert(write_much(&one, false));
@@ -311,13 +311,13 @@ int main(void)
 
     tcase_add_test(cases, numbers);
     tcase_add_test(cases, pieces_larger_than_the_buffer);
-    tcase_add_test(cases, first_failure_sticks);
+    tcase_add_test(cases, first_failure_remains);
     tcase_add_test(cases, json_strings);
     tcase_add_test(cases, go_strings);
     tcase_add_test(cases, wall_clock);
     tcase_add_test(cases, utf8);
     tcase_add_test(cases, names_and_endings);
-    tcase_add_test(cases, beside);
+    tcase_add_test(cases, writer_thread);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -132,7 +132,7 @@ START_TEST(equal_content_has_one_id)
 }
 END_TEST
 
-START_TEST(ids_end_with_memory)
+START_TEST(ids_run_out)
 {
     parts_intern in = {.count = 0};
     parts_memory memory = {.limit = 4096};
@@ -193,7 +193,7 @@ static void labels(blob *trace, uint64_t thread, uint64_t time, unsigned events,
 
 /* A merged batch that is too long is split: labels and times of the thread's batches are the same.
  */
-START_TEST(a_batch_too_long_becomes_two)
+START_TEST(oversized_batch_is_split)
 {
     enum { EVENTS = 21000, STRINGS = 200 };
     set s = {.count = 2};
@@ -265,7 +265,7 @@ static const struct {
 };
 
 /* With any memory limit, merging succeeds or reports the limit. */
-START_TEST(little_memory)
+START_TEST(memory_limits)
 {
     blob trace = trace_sample(small_cases[_i].name);
     bool done = false;
@@ -317,10 +317,10 @@ int main(void)
     Suite *suite = suite_create("parts");
     TCase *cases = tcase_create("parts");
     tcase_add_test(cases, equal_content_has_one_id);
-    tcase_add_test(cases, ids_end_with_memory);
-    tcase_add_test(cases, a_batch_too_long_becomes_two);
+    tcase_add_test(cases, ids_run_out);
+    tcase_add_test(cases, oversized_batch_is_split);
     tcase_add_test(cases, many_parts);
-    tcase_add_loop_test(cases, little_memory, 0, CASES);
+    tcase_add_loop_test(cases, memory_limits, 0, CASES);
     tcase_add_loop_test(cases, damaged, 0, CASES);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

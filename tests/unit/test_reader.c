@@ -146,7 +146,7 @@ START_TEST(sequence_numbers_against_distant_clocks)
 END_TEST
 
 /* An event that waits for a lost one keeps its time, and so do the events after it. */
-START_TEST(lost_events_hold_up_no_others)
+START_TEST(lost_events_delay_no_others)
 {
     open_trace t;
     forge f = forge_new(21);
@@ -209,7 +209,7 @@ START_TEST(local_variants)
 END_TEST
 
 /* The end of a system call is moved to the time at which the call returned. */
-START_TEST(system_calls_end_when_they_ended)
+START_TEST(system_calls_end_at_their_time)
 {
     open_trace t;
     forge f = forge_new(21);
@@ -316,7 +316,7 @@ START_TEST(global_numbers_order)
 END_TEST
 
 /* Two events with one number are an error. */
-START_TEST(global_numbers_are_different)
+START_TEST(equal_global_numbers)
 {
     open_trace t;
     forge f = forge_new(5);
@@ -397,7 +397,7 @@ END_TEST
 
 /* ---- states and meaning -------------------------------------------------------------------- */
 
-START_TEST(what_was_there_before)
+START_TEST(initial_states)
 {
     open_trace t;
     forge f = forge_new(21);
@@ -616,7 +616,7 @@ static void note_progress(void *ctx, uint64_t done, uint64_t total)
     *p = (progress){done, total, p->calls + 1};
 }
 
-START_TEST(progress_rises)
+START_TEST(progress_increases)
 {
     progress p = {0, 0, 0};
     gotrace_config config;
@@ -675,7 +675,7 @@ static bool same(const reading *a, const reading *b)
 
 /* The result does not depend on the size of the window, nor on whether events are returned or only
  * checked. */
-START_TEST(any_window)
+START_TEST(any_window_size)
 {
     static const size_t windows[] = {1, 1024, 4096, 1 << 20};
     trace_file *files = traces_load(60000);
@@ -820,7 +820,7 @@ END_TEST
 static const char *const refused_headers[] = {"go 1.6 trace",  "go 1.99 trace", "go 2.0 trace",
                                               "go 1.24 trace", "go 1.12 trace", "go 1.20 trace"};
 
-START_TEST(versions_that_are_refused)
+START_TEST(unsupported_versions)
 {
     char header[17] = "";
     snprintf(header, sizeof header, "%s", refused_headers[_i]);
@@ -839,18 +839,18 @@ int main(void)
     tcase_add_test(order, sequence_numbers_order);
     tcase_add_test(order, sequence_numbers_against_clocks);
     tcase_add_test(order, sequence_numbers_against_distant_clocks);
-    tcase_add_test(order, lost_events_hold_up_no_others);
+    tcase_add_test(order, lost_events_delay_no_others);
     tcase_add_test(order, local_variants);
-    tcase_add_test(order, system_calls_end_when_they_ended);
+    tcase_add_test(order, system_calls_end_at_their_time);
     tcase_add_test(order, system_calls_that_do_not_block);
     tcase_add_test(order, samples_by_their_own_time);
     tcase_add_test(order, global_numbers_order);
-    tcase_add_test(order, global_numbers_are_different);
+    tcase_add_test(order, equal_global_numbers);
     tcase_add_test(order, batches_of_a_proc_follow_each_other);
     tcase_add_test(order, futile_wakeups_change_nothing);
     suite_add_tcase(suite, order);
     TCase *meaning = tcase_create("meaning");
-    tcase_add_test(meaning, what_was_there_before);
+    tcase_add_test(meaning, initial_states);
     tcase_add_test(meaning, user_annotations);
     tcase_add_test(meaning, tables);
     tcase_add_test(meaning, events_report_of_damage);
@@ -858,13 +858,13 @@ int main(void)
     TCase *contract = tcase_create("contract");
     tcase_add_test(contract, reasons_of_stops);
     tcase_add_test(contract, stopping_at_a_problem);
-    tcase_add_test(contract, progress_rises);
+    tcase_add_test(contract, progress_increases);
     tcase_add_test(contract, closing_early);
-    tcase_add_test(contract, any_window);
+    tcase_add_test(contract, any_window_size);
     tcase_add_test(contract, any_source);
     tcase_add_test(contract, compressed_data_cut_off);
     tcase_add_test(contract, file_that_shrinks);
-    tcase_add_loop_test(contract, versions_that_are_refused, 0,
+    tcase_add_loop_test(contract, unsupported_versions, 0,
                         sizeof refused_headers / sizeof *refused_headers);
     suite_add_tcase(suite, contract);
     return run_suite(suite);

@@ -152,7 +152,7 @@ static const refusal refusals[] = {
 #define REFUSALS (int)(sizeof refusals / sizeof refusals[0])
 
 /* The last event is rejected, and leaves the writer unchanged. */
-START_TEST(impossible_is_refused)
+START_TEST(impossible_is_rejected)
 {
     const refusal *r = &refusals[_i];
     blob with = {0}, without = {0};
@@ -219,7 +219,7 @@ START_TEST(impossible_is_forced)
 }
 END_TEST
 
-START_TEST(time_does_not_fall)
+START_TEST(time_cannot_decrease)
 {
     const int versions[] = {5, 19, 22, 26};
     blob written = {0};
@@ -247,7 +247,7 @@ static void refuses_id(gotrace_writer *w, const gotrace_event_data *h, const cha
 }
 
 /* Ids that the writer did not return, or returned in an earlier generation. */
-START_TEST(ids_that_were_not_given_are_refused)
+START_TEST(unknown_ids_are_rejected)
 {
     const int versions[] = {7, 11, 19, 21, 22, 23, 26};
     int version = versions[_i];
@@ -310,7 +310,7 @@ START_TEST(ids_that_were_not_given_are_refused)
 }
 END_TEST
 
-START_TEST(a_later_generation_knows_all)
+START_TEST(later_generation_has_all_statuses)
 {
     blob written = {0};
     gotrace_writer *w = writer_of(26, NULL, &written, NULL);
@@ -394,7 +394,7 @@ static void write_random(int version, bool believe, uint64_t seed, blob *written
     gotrace_writer_free(w);
 }
 
-START_TEST(anything_is_sound_or_refused)
+START_TEST(random_events_are_sound_or_rejected)
 {
     size_t count;
     int version = gotrace_versions(&count)[_i];
@@ -419,12 +419,12 @@ int main(void)
 {
     Suite *suite = suite_create("refused");
     TCase *cases = tcase_create("refused");
-    tcase_add_loop_test(cases, impossible_is_refused, 0, REFUSALS);
+    tcase_add_loop_test(cases, impossible_is_rejected, 0, REFUSALS);
     tcase_add_loop_test(cases, impossible_is_forced, 0, REFUSALS);
-    tcase_add_loop_test(cases, time_does_not_fall, 0, 4);
-    tcase_add_loop_test(cases, ids_that_were_not_given_are_refused, 0, 7);
-    tcase_add_test(cases, a_later_generation_knows_all);
-    tcase_add_loop_test(cases, anything_is_sound_or_refused, 0, 12);
+    tcase_add_loop_test(cases, time_cannot_decrease, 0, 4);
+    tcase_add_loop_test(cases, unknown_ids_are_rejected, 0, 7);
+    tcase_add_test(cases, later_generation_has_all_statuses);
+    tcase_add_loop_test(cases, random_events_are_sound_or_rejected, 0, 12);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

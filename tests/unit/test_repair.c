@@ -97,7 +97,7 @@ static uint64_t check_one(const repaired *r)
 
 /* ---- sound and damaged traces ---------------------------------------------------------------- */
 
-START_TEST(sound_ones_stay)
+START_TEST(sound_is_unchanged)
 {
     trace_file *files = traces_load(20000);
     for (trace_file *f = files; f->path[0]; f++) {
@@ -122,7 +122,7 @@ static const char *const samples[] = {"gccgo-user.trace",  "go1.19-restart.trace
                                       "go1.25-many.trace", "go1.27-timer.trace"};
 
 /* Truncated, overwritten, with inserted bytes: the result is sound. */
-START_TEST(damaged_ones_become_sound)
+START_TEST(damaged_becomes_sound)
 {
     blob trace = trace_sample(samples[_i]), changed = {NULL, 0, 0};
     uint64_t random = 7;
@@ -145,7 +145,7 @@ START_TEST(damaged_ones_become_sound)
 END_TEST
 
 /* v1: a batch continues after damage. */
-START_TEST(a_batch_goes_on)
+START_TEST(batch_continues_after_damage)
 {
     enum { EVENTS = 400, HURT = 40 };
     forge f = forge_new(21);
@@ -195,7 +195,7 @@ START_TEST(until_1_6)
 END_TEST
 
 /* An event that became the end of a goroutine, which continues later, is replaced. */
-START_TEST(who_starts_again_did_not_end)
+START_TEST(restarted_goroutine_did_not_end)
 {
     enum { ROUNDS = 30 };
     forge f = forge_new(21);
@@ -219,7 +219,7 @@ START_TEST(who_starts_again_did_not_end)
 END_TEST
 
 /* The header of the next batch is found inside a damaged record. */
-START_TEST(a_header_within_a_record)
+START_TEST(header_inside_record)
 {
     enum { EVENTS = 40, TASK_CREATE = 45, HEADER_SIZE = 8 };
     const uint64_t begin = UINT64_C(1) << 40;
@@ -246,7 +246,7 @@ END_TEST
 
 /* The end of a system call resembles a batch header if it has goroutine 65 or a delta of 65 ticks.
  * It must not be taken for one, neither where a batch continues nor after damage. */
-START_TEST(an_exit_like_a_header)
+START_TEST(syscall_exit_resembles_header)
 {
     enum { ROUNDS = 60, LIKE_A_HEADER = 65, AT = 300, HURT = 12, LOST = 12 };
     const uint64_t begin = UINT64_C(1) << 40;
@@ -286,7 +286,7 @@ START_TEST(an_exit_like_a_header)
 END_TEST
 
 /* Ranges begin before they end, and end before they begin again. */
-START_TEST(what_lasts_is_made_whole)
+START_TEST(ranges_are_completed)
 {
     forge f = forge_new(19);
     FORGE(&f, Batch, 0, 1000);
@@ -387,7 +387,7 @@ static const char *const long_ones[] = {"go1.22-gensgc.trace", "go1.25-gensprof.
 
 /* With a batch of one generation lost, all others are unchanged, and GC cycles are numbered
  * consecutively. */
-START_TEST(other_generations_stay)
+START_TEST(other_generations_unchanged)
 {
     blob trace = trace_sample(long_ones[_i]);
     extent list[MOST_GENERATIONS];
@@ -427,7 +427,7 @@ END_TEST
 
 /* A CPU sample names a thread and its context, which does not place the goroutine there. Most of
  * the batch of that thread is lost. */
-START_TEST(samples_make_no_context)
+START_TEST(samples_set_no_context)
 {
     enum { FROM = 362, LOST = 512 };
     blob trace = trace_sample("go1.25-gensprof.trace");
@@ -462,7 +462,7 @@ START_TEST(each_of_several)
 }
 END_TEST
 
-START_TEST(none_at_all)
+START_TEST(text_is_rejected)
 {
     static const char text[] = "A text, which has no trace in it. AAAAAAAAAAAAAAAAAAAAAAAAA";
     for (size_t size = 0; size < sizeof text; size += 10) {
@@ -519,7 +519,7 @@ START_TEST(each_allocation_refused)
 END_TEST
 
 /* With any memory limit, repair succeeds or reports the limit. */
-START_TEST(little_memory)
+START_TEST(memory_limits)
 {
     blob trace = damaged_sample((size_t)_i);
     bool done = false;
@@ -544,7 +544,7 @@ static bool refuse_to_write(void *ctx, const void *bytes, size_t size)
     return false;
 }
 
-START_TEST(nowhere_to_write)
+START_TEST(output_unavailable)
 {
     blob trace = damaged_sample((size_t)_i);
     repaired r = {.room = 0, .write = blob_write};
@@ -564,24 +564,24 @@ int main(void)
     enum { SAMPLES = sizeof samples / sizeof *samples };
     Suite *suite = suite_create("repair");
     TCase *kept = tcase_create("kept");
-    tcase_add_test(kept, sound_ones_stay);
-    tcase_add_loop_test(kept, damaged_ones_become_sound, 0, SAMPLES);
-    tcase_add_test(kept, a_batch_goes_on);
+    tcase_add_test(kept, sound_is_unchanged);
+    tcase_add_loop_test(kept, damaged_becomes_sound, 0, SAMPLES);
+    tcase_add_test(kept, batch_continues_after_damage);
     tcase_add_test(kept, until_1_6);
-    tcase_add_test(kept, who_starts_again_did_not_end);
-    tcase_add_test(kept, a_header_within_a_record);
-    tcase_add_test(kept, an_exit_like_a_header);
-    tcase_add_test(kept, what_lasts_is_made_whole);
-    tcase_add_loop_test(kept, other_generations_stay, 0, sizeof long_ones / sizeof *long_ones);
+    tcase_add_test(kept, restarted_goroutine_did_not_end);
+    tcase_add_test(kept, header_inside_record);
+    tcase_add_test(kept, syscall_exit_resembles_header);
+    tcase_add_test(kept, ranges_are_completed);
+    tcase_add_loop_test(kept, other_generations_unchanged, 0, sizeof long_ones / sizeof *long_ones);
     tcase_add_loop_test(kept, a_generation_is_lost, 0, sizeof long_ones / sizeof *long_ones);
-    tcase_add_test(kept, samples_make_no_context);
+    tcase_add_test(kept, samples_set_no_context);
     tcase_add_test(kept, each_of_several);
-    tcase_add_test(kept, none_at_all);
+    tcase_add_test(kept, text_is_rejected);
     suite_add_tcase(suite, kept);
     TCase *refused = tcase_create("refused");
     tcase_add_loop_test(refused, each_allocation_refused, 0, 2);
-    tcase_add_loop_test(refused, little_memory, 0, HURT_ONES);
-    tcase_add_loop_test(refused, nowhere_to_write, 0, HURT_ONES);
+    tcase_add_loop_test(refused, memory_limits, 0, HURT_ONES);
+    tcase_add_loop_test(refused, output_unavailable, 0, HURT_ONES);
     suite_add_tcase(suite, refused);
     return run_suite(suite);
 }

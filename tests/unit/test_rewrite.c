@@ -50,7 +50,7 @@ static void check_given_again(const trace_file *f, unsigned left_out)
     blob_free(&written);
 }
 
-START_TEST(v1_given_again)
+START_TEST(v1_rewritten)
 {
     trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
@@ -60,7 +60,7 @@ START_TEST(v1_given_again)
 }
 END_TEST
 
-START_TEST(v2_given_again)
+START_TEST(v2_rewritten)
 {
     trace_file *files = traces_load((size_t)1 << 19);
     for (trace_file *f = files; f->path[0]; f++)
@@ -84,10 +84,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("retold");
+    Suite *suite = suite_create("rewrite");
     TCase *again = tcase_create("rewritten");
-    tcase_add_test(again, v1_given_again);
-    tcase_add_test(again, v2_given_again);
+    tcase_add_test(again, v1_rewritten);
+    tcase_add_test(again, v2_rewritten);
     tcase_add_test(again, v2_without_statuses);
     suite_add_tcase(suite, again);
     return run_suite(suite);

@@ -117,7 +117,7 @@ static int probe(const session *s)
     return 0;
 }
 
-START_TEST(bars)
+START_TEST(sandbox_denies)
 {
     ck_assert_ptr_nonnull(mkdtemp(folder));
     make("in");
@@ -149,7 +149,7 @@ int main(void)
 {
     Suite *suite = suite_create("sandbox");
     TCase *cases = tcase_create("all");
-    tcase_add_test(cases, bars);
+    tcase_add_test(cases, sandbox_denies);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

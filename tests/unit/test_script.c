@@ -50,7 +50,7 @@ static void same_after(const uint8_t *bytes, size_t size, const char *path)
     }
 }
 
-START_TEST(traces_come_back)
+START_TEST(traces_round_trip)
 {
     trace_file *files = traces_load(500000);
     for (trace_file *f = files; f->path[0]; f++)
@@ -115,7 +115,7 @@ static const char odd_jsonl[] =
 static const char odd_json_start[] = "{\"trace\":\"go 1.19\",\"records\":[\n{";
 static const char odd_json_end[] = "\n]}\n";
 
-START_TEST(odd_records_come_back)
+START_TEST(deviations_round_trip)
 {
     blob text = {0}, jsonl = {0}, json = {0};
     dump(odd, sizeof odd - 1, script_by_name("text"), &text);
@@ -161,7 +161,7 @@ START_TEST(version_1_5)
 END_TEST
 
 /* Every record of a v2 version, also with padded numbers. */
-START_TEST(v2_records_come_back)
+START_TEST(v2_records_round_trip)
 {
     blob trace = {0};
     trace_of_all(v2_versions[_i], &trace);
@@ -284,7 +284,7 @@ static const uint8_t small_v2_trace[] =
     "go 1.22 trace\0\0\0\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00"
     "\x83\x80\x80\x80\x80\x80\x80\x80\x80\x00\x04\x05\x01\x00";
 
-START_TEST(scripts_by_people)
+START_TEST(hand_written_scripts)
 {
     blob trace = {0};
     script_error error;
@@ -747,13 +747,13 @@ int main(void)
     int people = (int)(sizeof same_scripts / sizeof same_scripts[0]);
     Suite *suite = suite_create("script");
     TCase *cases = tcase_create("script");
-    tcase_add_test(cases, traces_come_back);
-    tcase_add_test(cases, odd_records_come_back);
+    tcase_add_test(cases, traces_round_trip);
+    tcase_add_test(cases, deviations_round_trip);
     tcase_add_test(cases, version_1_5);
-    tcase_add_loop_test(cases, v2_records_come_back, 0, 4);
+    tcase_add_loop_test(cases, v2_records_round_trip, 0, 4);
     tcase_add_test(cases, v2_text);
     tcase_add_test(cases, data_of_any_bytes);
-    tcase_add_loop_test(cases, scripts_by_people, 0, people);
+    tcase_add_loop_test(cases, hand_written_scripts, 0, people);
     tcase_add_test(cases, surrogates);
     tcase_add_loop_test(cases, wrong_scripts, 0, sizeof wrong_cases / sizeof wrong_cases[0]);
     tcase_add_loop_test(cases, places_in_json, 0, sizeof places / sizeof places[0]);

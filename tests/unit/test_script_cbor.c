@@ -81,7 +81,7 @@ static const struct {
                           "\x82\x04\x01" STACK "\x83\x02\x18\x7f\xa0\xff")},
 };
 
-START_TEST(scripts_in_other_ways)
+START_TEST(scripts_in_other_encodings)
 {
     blob trace = {0};
     script_error error;
@@ -128,7 +128,7 @@ static void dump(const uint8_t *bytes, size_t size, blob *script)
     gotrace_decoder_free(d);
 }
 
-START_TEST(what_is_written)
+START_TEST(expected_output)
 {
     blob script = {0};
     dump(small_trace, sizeof small_trace - 1, &script);
@@ -335,7 +335,7 @@ END_TEST
 /* ---- hostile scripts ------------------------------------------------------------------------- */
 
 /* A truncated document is an error; a truncated sequence is valid if it ends after an event. */
-START_TEST(cut_off_everywhere)
+START_TEST(truncated_everywhere)
 {
     static const char sequence[] = S BATCH STRING CREATE STACK FREQ;
     blob trace = {0};
@@ -462,10 +462,10 @@ int main(void)
     int same = (int)(sizeof same_scripts / sizeof same_scripts[0]);
     Suite *suite = suite_create("script_cbor");
     TCase *cases = tcase_create("script_cbor");
-    tcase_add_loop_test(cases, scripts_in_other_ways, 0, same);
-    tcase_add_test(cases, what_is_written);
+    tcase_add_loop_test(cases, scripts_in_other_encodings, 0, same);
+    tcase_add_test(cases, expected_output);
     tcase_add_loop_test(cases, wrong_scripts, 0, sizeof wrong_cases / sizeof wrong_cases[0]);
-    tcase_add_test(cases, cut_off_everywhere);
+    tcase_add_test(cases, truncated_everywhere);
     tcase_add_loop_test(cases, damaged_scripts, 0, same);
     tcase_add_test(cases, large_scripts);
     tcase_add_loop_test(cases, memory_refused, 0, same);

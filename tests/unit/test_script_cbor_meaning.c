@@ -54,7 +54,7 @@ static const struct {
            "dt\x01\x63raw\xf5\xff")},
 };
 
-START_TEST(scripts_in_other_ways)
+START_TEST(scripts_in_other_encodings)
 {
     blob trace = {0}, expected = {0};
     script_error error;
@@ -184,7 +184,7 @@ END_TEST
 /* ---- hostile scripts ------------------------------------------------------------------------- */
 
 /* A truncated document is an error. */
-START_TEST(cut_off_everywhere)
+START_TEST(truncated_everywhere)
 {
     blob trace = {0};
     script_error error;
@@ -229,10 +229,10 @@ int main(void)
     int same = (int)(sizeof same_scripts / sizeof same_scripts[0]);
     Suite *suite = suite_create("script_cbor_meaning");
     TCase *cases = tcase_create("script_cbor_meaning");
-    tcase_add_loop_test(cases, scripts_in_other_ways, 0, same);
+    tcase_add_loop_test(cases, scripts_in_other_encodings, 0, same);
     tcase_add_loop_test(cases, wrong_scripts, 0, sizeof wrong_cases / sizeof wrong_cases[0]);
     tcase_add_test(cases, long_names);
-    tcase_add_test(cases, cut_off_everywhere);
+    tcase_add_test(cases, truncated_everywhere);
     tcase_add_loop_test(cases, damaged_scripts, 0, same);
     tcase_add_loop_test(cases, memory_refused, 0, same);
     suite_add_tcase(suite, cases);

@@ -89,7 +89,7 @@ static bool is_named(int version, uint8_t state, bool proc, bool required)
     return false;
 }
 
-START_TEST(v1_states_chain)
+START_TEST(v1_states_connect)
 {
     int version = v1_versions[_i];
     ck_assert_msg(is_named(version, GOTRACE_STATE_NOT_EXIST, false, false), "no event ends one");
@@ -441,7 +441,7 @@ int main(void)
     TCase *cases = tcase_create("v1");
 
     tcase_add_loop_test(cases, v1_every_row_is_followed, 0, V1_VERSIONS);
-    tcase_add_loop_test(cases, v1_states_chain, 0, V1_VERSIONS);
+    tcase_add_loop_test(cases, v1_states_connect, 0, V1_VERSIONS);
     tcase_add_loop_test(cases, v1_contexts_and_arguments, 0, V1_VERSIONS);
     tcase_add_loop_test(cases, v1_local_forms, 0, V1_VERSIONS);
     tcase_add_test(cases, v1_futile_wakeups);

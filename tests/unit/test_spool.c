@@ -80,7 +80,7 @@ static bool take_block(spool *s, model *m, bool all, bool open)
     return true;
 }
 
-START_TEST(as_a_plain_queue)
+START_TEST(like_a_plain_queue)
 {
     uint64_t random = (uint64_t)_i + 1;
     model m = {.bytes = calloc(1, 32 << 20)};
@@ -142,7 +142,7 @@ START_TEST(no_place_for_the_file)
 }
 END_TEST
 
-START_TEST(map_as_a_plain_array)
+START_TEST(map_like_a_plain_array)
 {
     enum { KEYS = 5000 };
     bool there[KEYS] = {false};
@@ -195,9 +195,9 @@ int main(void)
     TCase *cases = tcase_create("all");
 
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, as_a_plain_queue, 0, 3);
+    tcase_add_loop_test(cases, like_a_plain_queue, 0, 3);
     tcase_add_test(cases, no_place_for_the_file);
-    tcase_add_test(cases, map_as_a_plain_array);
+    tcase_add_test(cases, map_like_a_plain_array);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

@@ -156,7 +156,7 @@ START_TEST(frames_that_share_a_pc)
 END_TEST
 
 /* Given PCs that equal those that the writer would assign to others. */
-START_TEST(pcs_that_are_taken)
+START_TEST(pcs_in_use)
 {
     const gotrace_frame bare = frame_of(0, "main.bare", "/src/main.go", 1);
     uint64_t taken = gotrace_frame_pc(&bare), pcs[4][FRAMES];
@@ -176,7 +176,7 @@ START_TEST(pcs_that_are_taken)
 }
 END_TEST
 
-START_TEST(a_pc_is_made_of_a_frame)
+START_TEST(pc_depends_on_frame)
 {
     gotrace_frame a = frame_of(0, "main.ab", "c", 1), b = frame_of(0, "main.a", "bc", 1);
     uint64_t pc = gotrace_frame_pc(&a);
@@ -234,8 +234,8 @@ int main(void)
     TCase *cases = tcase_create("stacks");
     tcase_add_loop_test(cases, frames_without_a_pc, 0, VERSIONS);
     tcase_add_loop_test(cases, frames_that_share_a_pc, 0, VERSIONS);
-    tcase_add_loop_test(cases, pcs_that_are_taken, 0, VERSIONS - V2);
-    tcase_add_test(cases, a_pc_is_made_of_a_frame);
+    tcase_add_loop_test(cases, pcs_in_use, 0, VERSIONS - V2);
+    tcase_add_test(cases, pc_depends_on_frame);
     tcase_add_test(cases, a_shared_pc_is_reported);
     suite_add_tcase(suite, cases);
     return run_suite(suite);

@@ -111,7 +111,7 @@ END_TEST
 
 /* ---- maps ---------------------------------------------------------------------------------- */
 
-START_TEST(map_as_an_array)
+START_TEST(map_like_an_array)
 {
     enum { KEYS = 3000, STEPS = 200000 };
     failing_allocator a = never_failing();
@@ -142,7 +142,7 @@ START_TEST(map_as_an_array)
 END_TEST
 
 /* If growing fails, the map is unchanged, and existing keys can still be set. */
-START_TEST(map_that_may_not_grow)
+START_TEST(map_cannot_grow)
 {
     failing_allocator a = {.fail_at = 1};
     gt_heap heap = heap_of(&a);
@@ -179,7 +179,7 @@ static uint32_t look_up(const gt_lookup *lookup, const uint64_t *keys, uint64_t 
 }
 
 /* Add and remove random keys, and compare with an array. */
-START_TEST(lookup_as_an_array)
+START_TEST(lookup_like_an_array)
 {
     enum { KEYS = 300, STEPS = 20000 };
     bool few = _i, there[KEYS] = {false};
@@ -224,7 +224,7 @@ static void fill(gt_lookup *lookup, gt_heap *heap, uint64_t *keys, size_t count)
 }
 
 /* If growing fails, the lookup is unchanged. */
-START_TEST(lookup_that_may_not_grow)
+START_TEST(lookup_cannot_grow)
 {
     enum { FULL = GT_LOOKUP_LEAST / 4 * 3 };
     failing_allocator a = {.fail_at = 1};
@@ -245,7 +245,7 @@ START_TEST(lookup_that_may_not_grow)
 END_TEST
 
 /* A cleared lookup is empty; it keeps its memory only if most of it was used. */
-START_TEST(lookup_that_is_cleared)
+START_TEST(lookup_cleared)
 {
     enum { MANY = 5000 };
     failing_allocator a = never_failing();
@@ -388,7 +388,7 @@ START_TEST(rows_in_order)
 END_TEST
 
 /* A full disk, simulated by the limit of the file size. */
-START_TEST(rows_without_room)
+START_TEST(rows_disk_full)
 {
     failing_allocator a = never_failing();
     gotrace_config config = failing_config(&a);
@@ -432,7 +432,7 @@ static size_t earliest(const wish *wishes, size_t count, const wish *what)
     return found;
 }
 
-START_TEST(waits_as_a_list)
+START_TEST(waits_like_a_list)
 {
     enum { CURSORS = 200, STEPS = 20000 };
     failing_allocator a = never_failing();
@@ -485,20 +485,20 @@ int main(void)
     Suite *suite = suite_create("tables");
     TCase *maps = tcase_create("maps");
     tcase_add_test(maps, hashes_spread);
-    tcase_add_test(maps, map_as_an_array);
-    tcase_add_test(maps, map_that_may_not_grow);
-    tcase_add_loop_test(maps, lookup_as_an_array, 0, 2);
-    tcase_add_test(maps, lookup_that_may_not_grow);
-    tcase_add_test(maps, lookup_that_is_cleared);
+    tcase_add_test(maps, map_like_an_array);
+    tcase_add_test(maps, map_cannot_grow);
+    tcase_add_loop_test(maps, lookup_like_an_array, 0, 2);
+    tcase_add_test(maps, lookup_cannot_grow);
+    tcase_add_test(maps, lookup_cleared);
     tcase_add_test(maps, table_of_all_ids);
     tcase_add_test(maps, table_of_large_and_small);
     suite_add_tcase(suite, maps);
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, rows_in_order, 0, sizeof row_counts / sizeof *row_counts);
-    tcase_add_test(rows, rows_without_room);
+    tcase_add_test(rows, rows_disk_full);
     suite_add_tcase(suite, rows);
     TCase *waits = tcase_create("waits");
-    tcase_add_test(waits, waits_as_a_list);
+    tcase_add_test(waits, waits_like_a_list);
     suite_add_tcase(suite, waits);
     return run_suite(suite);
 }

@@ -121,7 +121,7 @@ static void *run(void *ctx)
     return NULL;
 }
 
-START_TEST(share_nothing)
+START_TEST(handles_share_nothing)
 {
     static worker workers[THREADS];
     blob traces[NAMES];
@@ -150,7 +150,7 @@ int main(void)
     Suite *suite = suite_create("threads");
     TCase *cases = tcase_create("all");
     tcase_set_timeout(cases, 240);
-    tcase_add_test(cases, share_nothing);
+    tcase_add_test(cases, handles_share_nothing);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }

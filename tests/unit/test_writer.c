@@ -42,7 +42,7 @@ END_TEST
 
 /* ---- implied context ------------------------------------------------------------------------- */
 
-START_TEST(v1_takes_for_granted)
+START_TEST(v1_implied_context)
 {
     static const test_event events[] = {
         {"GoBlockRecv", 3, 7, 1, {0}}, {"GoStart", 3, 7, 0, {2}},
@@ -94,7 +94,7 @@ START_TEST(v1_calls_of_no_length)
 }
 END_TEST
 
-START_TEST(v2_takes_for_granted)
+START_TEST(v2_implied_context)
 {
     static const test_event events[] = {
         {"GoBlock", 0, 10, 1, {1}},
@@ -425,7 +425,7 @@ END_TEST
 
 /* ---- truncation ------------------------------------------------------------------------------ */
 
-START_TEST(long_things_are_cut)
+START_TEST(long_strings_are_truncated)
 {
     static char text[70000];
     static gotrace_frame frames[1200];
@@ -549,7 +549,7 @@ static bool write_some(void *ctx, const void *bytes, size_t size)
     return true;
 }
 
-START_TEST(a_failed_write_stays)
+START_TEST(failed_write_remains)
 {
     const int versions[] = {5, 19, 25, 26};
     for (size_t room = 0; room < 2000; room += 3) {
@@ -580,19 +580,19 @@ int main(void)
     Suite *suite = suite_create("writer");
     TCase *cases = tcase_create("writer");
     tcase_add_loop_test(cases, every_event, 0, 12);
-    tcase_add_loop_test(cases, v1_takes_for_granted, 0, 5);
+    tcase_add_loop_test(cases, v1_implied_context, 0, 5);
     tcase_add_loop_test(cases, v1_calls_of_no_length, 0, 5);
-    tcase_add_loop_test(cases, v2_takes_for_granted, 0, 4);
+    tcase_add_loop_test(cases, v2_implied_context, 0, 4);
     tcase_add_test(cases, v1_states);
     tcase_add_test(cases, v2_states);
     tcase_add_loop_test(cases, generations, 0, 4);
     tcase_add_test(cases, clocks_follow);
     tcase_add_loop_test(cases, clocks_before, 0, 4);
     tcase_add_test(cases, misuse);
-    tcase_add_loop_test(cases, long_things_are_cut, 0, 4);
+    tcase_add_loop_test(cases, long_strings_are_truncated, 0, 4);
     tcase_add_loop_test(cases, limits_hold, 0, 5);
     tcase_add_loop_test(cases, memory_refused, 0, 4);
-    tcase_add_loop_test(cases, a_failed_write_stays, 0, 4);
+    tcase_add_loop_test(cases, failed_write_remains, 0, 4);
     suite_add_tcase(suite, cases);
     return run_suite(suite);
 }
