@@ -63,10 +63,8 @@ LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 LIB_CFLAGS += -Ilib
 PROGRAM_CFLAGS := -fPIE -Ilib -I.
 LIB_LIBS := -lzstd -lz
-PROGRAM_LIBS := -lcbor -lzstd -lz
-# The tests and the fuzz targets read JSON that the program writes with a parser of its own.
-JSON_LIBS := -ljansson
-CHECK_LIBS := $(JSON_LIBS) -lcheck_pic -lsubunit -lrt -lm -lpthread
+PROGRAM_LIBS := -ljansson -lcbor -lzstd -lz
+CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- sources and targets -----------------------------------------------------------------------
 
@@ -118,8 +116,8 @@ $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLA
 
 # Prints what to do, once, if a required library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd, zlib and libcbor: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, zlib, jansson and libcbor: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
@@ -191,7 +189,7 @@ $(B)/fuzz/replay_%: $(B)/obj/fuzz/fuzz_%.o $(B)/obj/fuzz/driver.o $(FUZZ_HELPERS
 		$(B)/libprogram.a $(B)/libgotrace.a
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(JSON_LIBS)
+	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS)
 
 # With AFL the compiler provides the driver instead of libFuzzer, and AFL loads the mutator.
 $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/libprogram.a \
@@ -200,7 +198,7 @@ $(B)/fuzz/fuzz_%: $(B)/obj/fuzz/fuzz_%.o $(FUZZ_MUTATOR) $(FUZZ_HELPERS) $(B)/li
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) -o $@ $< \
 		$(if $(AFL)$(filter $(FUZZ_BYTES),$*),,$(FUZZ_MUTATOR)) $(FUZZ_HELPERS) \
-		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS) $(JSON_LIBS)
+		$(B)/libprogram.a $(B)/libgotrace.a $(PROGRAM_LIBS)
 
 # Loaded by AFL++.
 MUTATOR_SRC := $(FORMATS_SRC) $(foreach folder,gen mutate parts repair,$(call sources,cmd/$(folder)))

@@ -6,15 +6,14 @@
  *   {"event":"String","id":1,"data":"main.main"},
  *   {"event":"Stack","id":1,"frames":[[4943680,1,2,12]]}]}
  *
- * JSON Lines are the same without "records" and its brackets. A document is checked as a whole and
- * then read record by record. JSON Lines are read line by line and can be longer than memory.
+ * JSON Lines are the same without "records" and its brackets. Both are read with jansson: a
+ * document as one tree of values, JSON Lines as a small tree per line, so that they may be larger
+ * than memory.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/script/json_parse.h"
+#include "formats/script/json_load.h"
 #include "formats/script/meaning.h"
 #include "formats/common/utf8.h"
 
@@ -241,32 +240,31 @@ const script_format script_jsonl = {
 
 /* ---- reading: values ----------------------------------------------------------------------- */
 
-typedef struct json_reader {
-    json_tree tree;
-    const json_value *object; /* the current record or header */
-    json_place place;         /* of that object */
-} json_reader;
+enum { JSON_FLAGS = JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES };
 
-/* Reports an error of json_parse, in a line or in a document. */
-static gotrace_status fail_json(script_job *job, json_place place, bool is_line, json_error *error)
+/* Reports jansson's error, in a line or in a document. No text: memory was refused. */
+static gotrace_status fail_json(script_job *job, uint64_t line, bool is_line,
+                                const json_error_t *error)
 {
-    if (error->text[0] == '\0')
-        return GOTRACE_ERROR;
-    for (char *c = error->text; *c; c++)
-        *c = *c < ' ' || *c > '~' ? '?' : *c;
-    json_place_move(&place, error->at);
-    if (error->fault == JSON_CUT && is_line)
-        script_fail(job, place.line,
+    enum json_error_code code = json_error_code(error);
+    if (code == json_error_out_of_memory || error->text[0] == '\0')
+        return script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
+    char text[JSON_ERROR_TEXT_LENGTH];
+    size_t size = 0;
+    for (; error->text[size]; size++)
+        text[size] = error->text[size] < ' ' || error->text[size] > '~' ? '?' : error->text[size];
+    text[size] = '\0';
+    if (code == json_error_premature_end_of_input && is_line)
+        script_fail(job, line,
                     "the line ends within an event; JSON Lines have each event on one line");
-    else if (error->fault == JSON_TOO_BIG)
-        script_fail(job, place.line, "%s: write numbers above %lld as strings", error->text,
+    else if (code == json_error_numeric_overflow && strncmp(text, "too big integer", 15) == 0)
+        script_fail(job, line, "%s: write numbers above %lld as strings", text,
                     (long long)INT64_MAX);
-    else if (error->fault == JSON_NOT_UTF8)
-        script_fail(job, place.line, "%s: bytes that are not UTF-8 go into \"data_hex\"",
-                    error->text);
+    else if (code == json_error_invalid_utf8)
+        script_fail(job, line, "%s: bytes that are not UTF-8 go into \"data_hex\"", text);
     else
-        script_fail(job, place.line, "%s", error->text);
-    job->error.column = place.column - 1;
+        script_fail(job, line, "%s", text);
+    job->error.column = error->column > 0 ? (uint64_t)error->column : 0;
     return GOTRACE_ERROR;
 }
 
@@ -275,58 +273,45 @@ typedef struct json_shown {
     char text[64];
 } json_shown;
 
-/* "1.5", "1000.0", "1e30": with as many digits as needed to be exact. */
-static void show_real(char *text, size_t size, double real)
-{
-    int used = snprintf(text, size, "%.17g", real);
-    char *power = strchr(text, 'e');
-    if (!power && !strchr(text, '.'))
-        snprintf(text + used, size - (size_t)used, ".0");
-    else if (power)
-        snprintf(power + 1, size - (size_t)(power + 1 - text), "%d", atoi(power + 1));
-}
-
-static json_shown show_value(const json_value *value)
+static json_shown show_value(const json_t *value)
 {
     static const char *const kinds[] = {
         [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_TRUE] = "true",
         [JSON_FALSE] = "false",      [JSON_NULL] = "null",
     };
     json_shown shown = {""};
-    if (value->kind == JSON_STRING)
+    json_type type = json_typeof(value);
+    if (type == JSON_STRING)
         snprintf(shown.text, sizeof shown.text, "\"%s\"",
-                 script_show(value->bytes, value->size).text);
-    else if (value->kind == JSON_INTEGER)
-        snprintf(shown.text, sizeof shown.text, "%" PRId64, value->integer);
-    else if (value->kind == JSON_REAL)
-        show_real(shown.text, sizeof shown.text, value->real);
+                 script_show(json_string_value(value), json_string_length(value)).text);
+    else if (type == JSON_INTEGER || type == JSON_REAL)
+        json_dumpb(value, shown.text, sizeof shown.text - 1, JSON_ENCODE_ANY);
     else
-        snprintf(shown.text, sizeof shown.text, "%s", kinds[value->kind]);
+        snprintf(shown.text, sizeof shown.text, "%s", kinds[type]);
     return shown;
 }
 
-static gotrace_status fail_value(script_job *job, const json_value *name, const json_value *value,
+static gotrace_status fail_value(script_job *job, const char *name, const json_t *value,
                                  const char *expected)
 {
     return script_fail(job, job->record.line, "%s: %s found, %s expected",
-                       script_show(name->bytes, name->size).text, show_value(value).text, expected);
+                       script_show(name, strlen(name)).text, show_value(value).text, expected);
 }
 
 /* Sets the position of the current object: a record or the header. */
-static void set_object(script_job *job, const json_value *object)
+static void set_place(script_job *job, json_place place)
 {
-    json_place_move(&job->json->place, object->at);
-    job->json->object = object;
-    job->column = job->json->place.column;
-    script_record_reset(job, job->json->place.line);
+    job->place = place;
+    job->column = place.column;
+    script_record_reset(job, place.line);
 }
 
 /* Sets the position of the error to the value of that member. */
-static gotrace_status fail_member(script_job *job, const json_value *member)
+static gotrace_status fail_member(script_job *job, const char *name)
 {
-    json_place place = job->json->place;
-    if (job->error.error.class_ != GOTRACE_CLASS_SYSTEM) {
-        json_place_move(&place, member[1].at);
+    json_place place = job->place;
+    bool is_system = job->error.error.class_ == GOTRACE_CLASS_SYSTEM;
+    if (!is_system && json_place_member(&place, name)) {
         job->error.line = place.line;
         job->error.column = place.column;
     }
@@ -334,53 +319,44 @@ static gotrace_status fail_member(script_job *job, const json_value *member)
 }
 
 /* The same, and recovers to continue with the next member. */
-static gotrace_status next_member(script_job *job, const json_value *member)
+static gotrace_status next_member(script_job *job, const char *name)
 {
-    fail_member(job, member);
+    fail_member(job, name);
     return script_recover(job);
 }
 
 /* An integer, or a string with an integer. */
-static gotrace_status read_number(script_job *job, const json_value *name, const json_value *value,
+static gotrace_status read_number(script_job *job, const char *name, const json_t *value,
                                   uint64_t *number)
 {
-    if (value->kind == JSON_INTEGER && value->integer >= 0) {
-        *number = (uint64_t)value->integer;
+    if (json_is_integer(value) && json_integer_value(value) >= 0) {
+        *number = (uint64_t)json_integer_value(value);
         return GOTRACE_OK;
     }
-    if (value->kind == JSON_STRING &&
-        script_number(job, job->record.line, value->bytes, value->size, number) == GOTRACE_OK)
+    if (json_is_string(value) && script_number(job, job->record.line, json_string_value(value),
+                                               json_string_length(value), number) == GOTRACE_OK)
         return GOTRACE_OK;
     return fail_value(job, name, value, "a whole number from 0 to 18446744073709551615");
 }
 
-static size_t elements(const json_value *array)
-{
-    size_t count = 0;
-    for (const json_value *e = array + 1; e < json_after(array); e = json_after(e))
-        count++;
-    return count;
-}
-
 /* An array of arrays of `width` numbers each; passes each row to `take`. */
-static gotrace_status read_rows(script_job *job, const json_value *name, size_t width,
+static gotrace_status read_rows(script_job *job, const char *name, const json_t *rows, size_t width,
                                 script_row take)
 {
-    const json_value *rows = name + 1;
     uint64_t numbers[4];
-    if (rows->kind != JSON_ARRAY)
+    size_t i;
+    const json_t *row;
+    if (!json_is_array(rows))
         return fail_value(job, name, rows, "an array of arrays");
-    for (const json_value *row = rows + 1; row < json_after(rows); row = json_after(row)) {
-        if (row->kind != JSON_ARRAY)
+    json_array_foreach(rows, i, row)
+    {
+        if (!json_is_array(row))
             return fail_value(job, name, row, "an array of numbers");
-        size_t count = elements(row);
-        if (count != width)
-            return script_fail(job, job->record.line,
-                               "%.*s: an array of %zu found, of %zu expected", (int)name->size,
-                               name->bytes, count, width);
-        const json_value *number = row + 1;
-        for (size_t j = 0; j < width; j++, number = json_after(number))
-            if (read_number(job, name, number, &numbers[j]) != GOTRACE_OK)
+        if (json_array_size(row) != width)
+            return script_fail(job, job->record.line, "%s: an array of %zu found, of %zu expected",
+                               name, json_array_size(row), width);
+        for (size_t j = 0; j < width; j++)
+            if (read_number(job, name, json_array_get(row, j), &numbers[j]) != GOTRACE_OK)
                 return GOTRACE_ERROR;
         if (take(job, job->record.line, numbers) != GOTRACE_OK)
             return GOTRACE_ERROR;
@@ -408,31 +384,32 @@ static gotrace_status read_hex(script_job *job, const char *digits, size_t size)
     return GOTRACE_OK;
 }
 
-static gotrace_status read_data(script_job *job, const json_value *name)
+static gotrace_status read_data(script_job *job, const char *name, const json_t *value)
 {
-    const json_value *value = name + 1;
     script_record *record = &job->record;
-    if (value->kind != JSON_STRING)
+    if (!json_is_string(value))
         return fail_value(job, name, value, "a string");
     if (record->has_data)
         return script_fail(job, record->line, "a record has both \"data\" and \"data_hex\"");
     record->has_data = true;
-    return json_is(name, "data") ? script_record_bytes(job, record->line, value->bytes, value->size)
-                                 : read_hex(job, value->bytes, value->size);
+    const char *data = json_string_value(value);
+    size_t size = json_string_length(value);
+    return strcmp(name, "data") == 0 ? script_record_bytes(job, record->line, data, size)
+                                     : read_hex(job, data, size);
 }
 
 /* ---- reading: events by meaning -------------------------------------------------------------- */
 
 /* Bytes of an event, as text or (the name ends in "hex") as digits, appended to the record's
  * data. */
-static gotrace_status read_bytes(script_job *job, const json_value *value, bool hex,
+static gotrace_status read_bytes(script_job *job, const json_t *value, bool hex,
                                  script_token *token)
 {
-    size_t before = job->record.data_size;
-    gotrace_status status = hex ? read_hex(job, value->bytes, value->size)
-                                : script_record_bytes(job, job->record.line, value->bytes,
-                                                      value->size);
-    size_t size = job->record.data_size - before;
+    const char *bytes = json_string_value(value);
+    size_t before = job->record.data_size, size = json_string_length(value);
+    gotrace_status status = hex ? read_hex(job, bytes, size)
+                                : script_record_bytes(job, job->record.line, bytes, size);
+    size = job->record.data_size - before;
     *token = (script_token){size > 0 ? job->record.data + before : "", size, true};
     return status;
 }
@@ -441,74 +418,71 @@ typedef gotrace_status taker(script_job *job, uint64_t line, const char *name, s
                              script_token value);
 
 /* A number or a string; a string may consist of hexadecimal digits. */
-static gotrace_status read_scalar(script_job *job, const json_value *name, bool hex, taker *take)
+static gotrace_status read_scalar(script_job *job, const char *name, const json_t *value, bool hex,
+                                  taker *take)
 {
-    const json_value *value = name + 1;
     char number[64];
     script_token token = {number, 0, false};
-    size_t size = name->size - (hex ? strlen("_hex") : 0);
-    int used = 0;
-    if (value->kind == JSON_INTEGER)
-        used = snprintf(number, sizeof number, "%" PRId64, value->integer);
-    else if (value->kind == JSON_REAL && value->real > -1e15 && value->real < 1e15)
-        used = snprintf(number, sizeof number, "%.6f", value->real);
-    else if (value->kind == JSON_TRUE || value->kind == JSON_FALSE)
-        used = snprintf(number, sizeof number, "%s", value->kind == JSON_TRUE ? "true" : "false");
-    else if (value->kind != JSON_STRING)
+    size_t size = strlen(name) - (hex ? strlen("_hex") : 0);
+    if (json_is_integer(value)) {
+        token.size = (size_t)snprintf(number, sizeof number, "%lld",
+                                      (long long)json_integer_value(value));
+    } else if (json_is_real(value) && json_real_value(value) > -1e15 &&
+               json_real_value(value) < 1e15) {
+        token.size = (size_t)snprintf(number, sizeof number, "%.6f", json_real_value(value));
+    } else if (json_is_boolean(value)) {
+        token.size = (size_t)snprintf(number, sizeof number, "%s",
+                                      json_is_true(value) ? "true" : "false");
+    } else if (!json_is_string(value)) {
         return fail_value(job, name, value, "a number, a string or a stack");
-    token.size = (size_t)used;
-    if (value->kind == JSON_STRING && read_bytes(job, value, hex, &token) != GOTRACE_OK)
+    } else if (read_bytes(job, value, hex, &token) != GOTRACE_OK) {
         return GOTRACE_ERROR;
-    return take(job, job->record.line, name->bytes, size, token);
+    }
+    return take(job, job->record.line, name, size, token);
 }
 
 /* A frame, as a string or as {"hex":"..."}. */
-static gotrace_status read_text_frame(script_job *job, const json_value *name,
-                                      const json_value *frame)
+static gotrace_status read_text_frame(script_job *job, const char *name, const json_t *frame)
 {
     script_token token;
-    const json_value *digits = json_member(frame, "hex");
-    bool hex = digits && digits[1].kind == JSON_STRING && frame->span == 3;
-    if (!hex && frame->kind != JSON_STRING)
+    const json_t *digits = json_object_get(frame, "hex");
+    bool hex = json_object_size(frame) == 1 && json_is_string(digits);
+    if (!hex && !json_is_string(frame))
         return fail_value(job, name, frame, "a frame \"function file:line\"");
-    return read_bytes(job, hex ? digits + 1 : frame, hex, &token) == GOTRACE_OK
-               ? script_event_value(job, job->record.line, name->bytes, name->size, token)
+    return read_bytes(job, hex ? digits : frame, hex, &token) == GOTRACE_OK
+               ? script_event_value(job, job->record.line, name, strlen(name), token)
                : GOTRACE_ERROR;
 }
 
-static bool ends_in_hex(const json_value *name)
+static bool ends_in_hex(const char *name)
 {
-    size_t end = strlen("_hex");
-    return name->size > end && memcmp(name->bytes + name->size - end, "_hex", end) == 0;
+    size_t size = strlen(name), end = strlen("_hex");
+    return size > end && strcmp(name + size - end, "_hex") == 0;
 }
 
-static bool is_name_or_level(const json_value *name)
+static gotrace_status read_event(script_job *job, json_t *object, const json_t *event)
 {
-    return json_is(name, "event") || json_is(name, "raw");
-}
-
-static gotrace_status read_stack(script_job *job, const json_value *name)
-{
-    const json_value *stack = name + 1;
-    gotrace_status status = script_event_frames(job, job->record.line, name->bytes, name->size);
-    for (const json_value *f = stack + 1; f < json_after(stack); f = json_after(f))
-        if (status == GOTRACE_OK)
-            status = read_text_frame(job, name, f);
-    return status;
-}
-
-static gotrace_status read_event(script_job *job, const json_value *object, const json_value *event)
-{
-    if (script_event_begin(job, job->record.line, event[1].bytes, event[1].size) != GOTRACE_OK &&
-        next_member(job, event) != GOTRACE_OK)
+    const char *name;
+    json_t *value, *frame;
+    size_t i;
+    if (script_event_begin(job, job->record.line, json_string_value(event),
+                           json_string_length(event)) != GOTRACE_OK &&
+        next_member(job, "event") != GOTRACE_OK)
         return GOTRACE_ERROR;
-    for (const json_value *m = object + 1; m < json_after(object); m = json_after(m + 1)) {
-        if (is_name_or_level(m))
+    json_object_foreach(object, name, value)
+    {
+        if (strcmp(name, "event") == 0 || strcmp(name, "raw") == 0)
             continue;
-        gotrace_status status = m[1].kind == JSON_ARRAY
-                                    ? read_stack(job, m)
-                                    : read_scalar(job, m, ends_in_hex(m), script_event_value);
-        if (status != GOTRACE_OK && next_member(job, m) != GOTRACE_OK)
+        gotrace_status status = json_is_array(value)
+                                    ? script_event_frames(job, job->record.line, name, strlen(name))
+                                    : read_scalar(job, name, value, ends_in_hex(name),
+                                                  script_event_value);
+        json_array_foreach(value, i, frame)
+        {
+            if (status == GOTRACE_OK)
+                status = read_text_frame(job, name, frame);
+        }
+        if (status != GOTRACE_OK && next_member(job, name) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     return script_event_end(job);
@@ -516,85 +490,90 @@ static gotrace_status read_event(script_job *job, const json_value *object, cons
 
 /* ---- reading: records ------------------------------------------------------------------------ */
 
-static gotrace_status read_member(script_job *job, const json_value *name)
+static gotrace_status read_member(script_job *job, const char *name, const json_t *value)
 {
     script_record *record = &job->record;
-    if (is_name_or_level(name))
+    if (strcmp(name, "event") == 0 || strcmp(name, "raw") == 0)
         return GOTRACE_OK;
-    if (json_is(name, "data") || json_is(name, "data_hex"))
-        return read_data(job, name);
-    if (json_is(name, "frames")) {
+    if (strcmp(name, "data") == 0 || strcmp(name, "data_hex") == 0)
+        return read_data(job, name, value);
+    if (strcmp(name, "frames") == 0) {
         record->has_frames = true;
-        return read_rows(job, name, job->frame_values, script_record_frame);
+        return read_rows(job, name, value, job->frame_values, script_record_frame);
     }
-    if (json_is(name, "pad"))
-        return read_rows(job, name, 2, script_record_pad);
-    if (json_is(name, "form")) {
+    if (strcmp(name, "pad") == 0)
+        return read_rows(job, name, value, 2, script_record_pad);
+    if (strcmp(name, "form") == 0) {
         record->has_form = true;
-        return read_number(job, name, name + 1, &record->form);
+        return read_number(job, name, value, &record->form);
     }
     uint64_t *slot;
-    if (script_record_arg(job, record->line, name->bytes, name->size, &slot) != GOTRACE_OK)
+    if (script_record_arg(job, record->line, name, strlen(name), &slot) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    return read_number(job, name, name + 1, slot);
+    return read_number(job, name, value, slot);
 }
 
-static gotrace_status fail_of_member(script_job *job, const json_value *member,
-                                     const char *expected)
+static gotrace_status read_record(script_job *job, json_place place, json_t *object)
 {
-    fail_value(job, member, member + 1, expected);
-    return fail_member(job, member);
-}
-
-static gotrace_status read_record(script_job *job, const json_value *object)
-{
-    set_object(job, object);
-    uint64_t line = job->record.line;
-    if (object->kind != JSON_OBJECT)
+    const char *name;
+    json_t *value;
+    uint64_t line = place.line;
+    set_place(job, place);
+    if (!json_is_object(object))
         return script_fail(job, line, "%s found, an event expected: {\"event\":...}",
                            show_value(object).text);
-    const json_value *event = json_member(object, "event"), *raw = json_member(object, "raw");
+    const json_t *event = json_object_get(object, "event");
     if (!event)
         return script_fail(job, line, "an object without \"event\"");
-    if (event[1].kind != JSON_STRING)
-        return fail_of_member(job, event, "an event's name in quotes");
-    bool meaning = script_is_meaning(job), is_raw = raw && raw[1].kind == JSON_TRUE;
-    if (raw && !is_raw && !(meaning && raw[1].kind == JSON_FALSE))
-        return fail_of_member(job, raw, meaning ? "true or false" : "true");
-    if (meaning && !is_raw)
+    if (!json_is_string(event)) {
+        fail_value(job, "event", event, "an event's name in quotes");
+        return fail_member(job, "event");
+    }
+    const json_t *raw = json_object_get(object, "raw");
+    bool meaning = script_is_meaning(job);
+    if (raw && !(meaning ? json_is_boolean(raw) : json_is_true(raw))) {
+        fail_value(job, "raw", raw, meaning ? "true or false" : "true");
+        return fail_member(job, "raw");
+    }
+    if (meaning && !json_is_true(raw))
         return read_event(job, object, event);
     if (meaning && script_event_raw(job, line) != GOTRACE_OK)
         return GOTRACE_ERROR;
-    if (script_record_name(job, event[1].bytes, event[1].size) != GOTRACE_OK)
-        return next_member(job, event);
-    for (const json_value *m = object + 1; m < json_after(object); m = json_after(m + 1))
-        if (read_member(job, m) != GOTRACE_OK && next_member(job, m) != GOTRACE_OK)
+    if (script_record_name(job, json_string_value(event), json_string_length(event)) != GOTRACE_OK)
+        return next_member(job, "event");
+    json_object_foreach(object, name, value)
+    {
+        if (read_member(job, name, value) != GOTRACE_OK && next_member(job, name) != GOTRACE_OK)
             return GOTRACE_ERROR;
+    }
     return script_record_end(job);
 }
 
 /* ---- reading: entry point -------------------------------------------------------------------- */
 
-/* The text of the first object of the script. */
-typedef struct json_text {
-    char *bytes;
-    size_t size, capacity;
-    size_t depth; /* number of open objects and arrays */
-    bool in_string, escaped;
-} json_text;
+/* Feeds the first object of the script to jansson. The bytes passed last stay in the input until
+ * jansson needs more, because the object may end within them. */
+typedef struct json_source {
+    script_job *job;
+    size_t given;    /* number of bytes passed last */
+    uint64_t before; /* number of bytes passed before those */
+    bool failed;     /* the job's error has the reason */
+    char *text;      /* copy of all bytes passed, for the positions of errors */
+    size_t capacity;
+} json_source;
 
 /* Makes room in the copy. The memory limit applies to the document, not to the copy. */
-static bool make_room(const script_job *job, json_text *text, size_t size)
+static bool make_room(json_source *source, size_t size)
 {
-    const gotrace_allocator *a = &job->allocator;
-    size_t need = text->size + size, capacity = 2 * need;
-    if (need <= text->capacity)
+    const gotrace_allocator *a = &source->job->allocator;
+    size_t need = (size_t)source->before + size, capacity = 2 * need;
+    if (need <= source->capacity)
         return true;
-    char *bytes = a->resize(a->ctx, text->bytes, text->capacity, capacity);
-    if (!bytes)
+    char *text = a->resize(a->ctx, source->text, source->capacity, capacity);
+    if (!text)
         return false;
-    text->bytes = bytes;
-    text->capacity = capacity;
+    source->text = text;
+    source->capacity = capacity;
     return true;
 }
 
@@ -607,68 +586,52 @@ static void pass(script_input *in, size_t size)
     in->at += size;
 }
 
-/* The number of bytes up to the end of the object or, because a string must not contain one, up to
- * a line end in a string; size if the object continues. */
-static size_t find_end(json_text *text, const char *bytes, size_t size)
+static size_t give(void *buffer, size_t size, void *ctx)
 {
-    for (size_t i = 0; i < size; i++) {
-        char c = bytes[i];
-        if (text->in_string && c == '\n')
-            return i + 1;
-        if (text->escaped)
-            text->escaped = false;
-        else if (c == '"')
-            text->in_string = !text->in_string;
-        else if (text->in_string)
-            text->escaped = c == '\\';
-        else if (c == '{' || c == '[')
-            text->depth++;
-        else if ((c == '}' || c == ']') && --text->depth == 0)
-            return i + 1;
-    }
+    json_source *source = ctx;
+    script_job *job = source->job;
+    script_input *in = &job->in;
+    pass(in, source->given);
+    source->before += source->given;
+    source->given = 0;
+    gotrace_status status = in->at < in->end ? GOTRACE_OK : script_fill(job);
+    if (size > in->end - in->at)
+        size = in->end - in->at;
+    if (status == GOTRACE_OK && source->before + size > job->memory_limit)
+        status = script_fail_system(job, GOTRACE_RULE_SYSTEM_LIMIT,
+                                    "a JSON document of more than %llu bytes, the limit; JSON "
+                                    "Lines can be longer",
+                                    (unsigned long long)job->memory_limit);
+    /* Jansson may skip a zero byte without counting it. */
+    else if (status == GOTRACE_OK && memchr(in->buffer + in->at, '\0', size))
+        status = script_fail(job, in->line, "a zero byte, which JSON does not permit");
+    else if (status == GOTRACE_OK && !make_room(source, size))
+        status = script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
+    source->failed = status < 0;
+    if (status != GOTRACE_OK)
+        return 0;
+    memcpy(buffer, in->buffer + in->at, size);
+    memcpy(source->text + source->before, buffer, size);
+    source->given = size;
     return size;
 }
 
-/* Reads the text of the first object: a document, or the first line of JSON Lines. */
-static gotrace_status read_text(script_job *job, json_text *text)
+/* Reads the first object: a document, or the first line of JSON Lines. NULL after an error. */
+static json_t *read_first(script_job *job, json_source *source)
 {
-    script_input *in = &job->in;
-    gotrace_status status;
-    size_t size, used;
-    do {
-        status = in->at < in->end ? GOTRACE_OK : script_fill(job);
-        if (status != GOTRACE_OK)
-            return status == GOTRACE_END ? GOTRACE_OK : status;
-        const char *bytes = in->buffer + in->at;
-        size = in->end - in->at;
-        used = find_end(text, bytes, size);
-        if (text->size + used > job->memory_limit)
-            return script_fail_system(job, GOTRACE_RULE_SYSTEM_LIMIT,
-                                      "a JSON document of more than %llu bytes, the limit; JSON "
-                                      "Lines can be longer",
-                                      (unsigned long long)job->memory_limit);
-        const char *zero = memchr(bytes, '\0', used);
-        if (zero) {
-            pass(in, (size_t)(zero - bytes));
-            return script_fail(job, in->line, "a zero byte, which JSON does not permit");
-        }
-        if (!make_room(job, text, used))
-            return script_fail_system(job, GOTRACE_RULE_SYSTEM_MEMORY, "out of memory");
-        memcpy(text->bytes + text->size, bytes, used);
-        text->size += used;
-        pass(in, used);
-    } while (used == size);
-    return GOTRACE_OK;
-}
-
-/* The value at a position of a text that was parsed before. */
-static gotrace_status read_element(script_job *job, const char *at, const char *end)
-{
-    json_reader *reader = job->json;
-    json_error error;
-    if (json_parse(job, &reader->tree, at, (size_t)(end - at), JSON_ELEMENT, &error) < 0)
-        return fail_json(job, reader->place, false, &error);
-    return read_record(job, reader->tree.values);
+    json_error_t error;
+    json_t *first = json_load_from(give, source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
+    if (first) {
+        /* Jansson counts in an int. */
+        uint32_t used = (uint32_t)error.position - (uint32_t)source->before;
+        used = used < source->given ? used : (uint32_t)source->given;
+        pass(&job->in, used);
+        job->place = (json_place){source->text, source->text + source->before + used, 1, 1};
+        json_place_to_value(&job->place);
+    } else if (!source->failed) {
+        fail_json(job, (uint64_t)(error.line > 0 ? error.line : 0), false, &error);
+    }
+    return first;
 }
 
 /* Checks that only white space follows, on the line or in the whole script. */
@@ -690,29 +653,32 @@ static gotrace_status read_blank(script_job *job, bool whole)
 }
 
 /* {"trace":"go 1.N"}, which may also contain the level and the events. */
-static gotrace_status read_header(script_job *job, const json_value *first)
+static gotrace_status read_header(script_job *job, json_t *first)
 {
     static const char go[] = "go 1.";
-    set_object(job, first);
-    uint64_t line = job->record.line;
-    for (const json_value *m = first + 1; m < json_after(first); m = json_after(m + 1)) {
-        bool known = json_is(m, "trace") || json_is(m, "records") || json_is(m, "events");
-        if (!known && read_scalar(job, m, false, script_head_value) != GOTRACE_OK &&
-            next_member(job, m) != GOTRACE_OK)
+    const char *name;
+    json_t *value;
+    uint64_t line = job->place.line;
+    set_place(job, job->place);
+    json_object_foreach(first, name, value)
+    {
+        bool known = strcmp(name, "trace") == 0 || strcmp(name, "records") == 0 ||
+                     strcmp(name, "events") == 0;
+        if (!known && read_scalar(job, name, value, false, script_head_value) != GOTRACE_OK &&
+            next_member(job, name) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     script_record_reset(job, line);
-    const json_value *trace = json_member(first, "trace");
+    const json_t *trace = json_object_get(first, "trace");
     if (!trace)
         return script_fail_head(job, line);
-    const json_value *version = trace + 1;
-    if (version->kind != JSON_STRING || version->size < strlen(go) ||
-        memcmp(version->bytes, go, strlen(go)) != 0)
-        return fail_of_member(job, trace, "\"go 1.N\"");
-    if (script_version(job, line, version->bytes + strlen(go), version->size - strlen(go)) ==
-        GOTRACE_OK)
+    const char *version = json_string_value(trace);
+    if (!version || strncmp(version, go, strlen(go)) != 0)
+        fail_value(job, "trace", trace, "\"go 1.N\"");
+    else if (script_version(job, line, version + strlen(go),
+                            json_string_length(trace) - strlen(go)) == GOTRACE_OK)
         return GOTRACE_OK;
-    return fail_member(job, trace);
+    return fail_member(job, "trace");
 }
 
 /* Recovers after an error in a record, to continue with the next one. */
@@ -723,37 +689,37 @@ static gotrace_status next_record(script_job *job)
     return status;
 }
 
-/* Reads the records of an array, in a text that was parsed before. */
-static gotrace_status read_records(script_job *job, const char *array, const char *end)
+static gotrace_status read_document(script_job *job, json_t *document)
 {
-    static const char separators[] = " \t\r\n,";
-    const char *at = array + 1;
-    for (;;) {
-        while (strchr(separators, *at))
-            at++;
-        if (*at == ']')
-            return GOTRACE_OK;
-        if (read_element(job, at, end) != GOTRACE_OK && next_record(job) != GOTRACE_OK)
-            return GOTRACE_ERROR;
-        at = job->json->tree.end;
-    }
-}
-
-static gotrace_status read_document(script_job *job, const json_text *text)
-{
-    const json_value *document = job->json->tree.values;
-    if (read_blank(job, true) != GOTRACE_OK || read_header(job, document) != GOTRACE_OK)
+    const json_t *records;
+    size_t i;
+    json_t *record;
+    if (read_blank(job, true) != GOTRACE_OK)
+        return GOTRACE_ERROR;
+    json_place place = job->place;
+    if (read_header(job, document) != GOTRACE_OK)
         return GOTRACE_ERROR;
     bool meaning = script_is_meaning(job);
-    const json_value *list = json_member(document, meaning ? "events" : "records");
-    const json_value *other = json_member(document, meaning ? "records" : "events");
-    if (other) {
-        script_head_list(job, job->json->place.line, !meaning);
+    const char *list = meaning ? "events" : "records", *other = meaning ? "records" : "events";
+    if (json_object_get(document, other)) {
+        script_head_list(job, place.line, !meaning);
         return fail_member(job, other);
     }
-    if (list[1].kind != JSON_ARRAY)
-        return fail_of_member(job, list, "an array of events");
-    return read_records(job, list[1].at, text->bytes + text->size);
+    records = json_object_get(document, list);
+    if (!json_is_array(records)) {
+        fail_value(job, list, records, "an array of events");
+        return fail_member(job, list);
+    }
+    json_place_member(&place, list);
+    json_place_enter(&place);
+    json_array_foreach(records, i, record)
+    {
+        json_place_to_value(&place);
+        if (read_record(job, place, record) != GOTRACE_OK && next_record(job) != GOTRACE_OK)
+            return GOTRACE_ERROR;
+        json_place_skip(&place);
+    }
+    return GOTRACE_OK;
 }
 
 static bool is_blank(const char *s, size_t size)
@@ -763,14 +729,13 @@ static bool is_blank(const char *s, size_t size)
     return size == 0;
 }
 
-static gotrace_status read_lines(script_job *job)
+static gotrace_status read_lines(script_job *job, json_t *header)
 {
-    json_reader *reader = job->json;
     char *line;
     size_t size;
     uint64_t number;
     bool cut = false;
-    if (read_blank(job, false) != GOTRACE_OK || read_header(job, reader->tree.values) != GOTRACE_OK)
+    if (read_blank(job, false) != GOTRACE_OK || read_header(job, header) != GOTRACE_OK)
         return GOTRACE_ERROR;
     gotrace_status status;
     while ((status = script_line(job, &line, &size, &number)) == GOTRACE_EVENT) {
@@ -778,39 +743,29 @@ static gotrace_status read_lines(script_job *job)
         cut = cut && *line != '{';
         if (cut || is_blank(line, size))
             continue;
-        json_error error;
-        reader->place = (json_place){line, number, 1};
-        status = json_parse(job, &reader->tree, line, size, JSON_ALONE, &error);
-        cut = status != GOTRACE_OK && error.fault == JSON_CUT;
-        status = status == GOTRACE_OK ? read_record(job, reader->tree.values)
-                                      : fail_json(job, reader->place, true, &error);
+        json_error_t error;
+        json_t *record = json_load_bytes(line, size, JSON_FLAGS, &error);
+        json_place place = {line, line + size, number, 1};
+        json_place_to_value(&place);
+        status = record ? read_record(job, place, record) : fail_json(job, number, true, &error);
+        cut = !record && json_error_code(&error) == json_error_premature_end_of_input;
+        json_decref(record);
         if (status != GOTRACE_OK && next_record(job) != GOTRACE_OK)
             return GOTRACE_ERROR;
     }
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
-static gotrace_status read_script(script_job *job, json_text *text)
-{
-    json_reader *reader = job->json;
-    json_error error;
-    if (read_text(job, text) != GOTRACE_OK)
-        return GOTRACE_ERROR;
-    reader->place = (json_place){text->bytes, 1, 1};
-    if (json_parse(job, &reader->tree, text->bytes, text->size, JSON_SKIM, &error) < 0)
-        return fail_json(job, reader->place, false, &error);
-    const json_value *first = reader->tree.values;
-    return json_member(first, "records") || json_member(first, "events") ? read_document(job, text)
-                                                                         : read_lines(job);
-}
-
 gotrace_status script_json_read(script_job *job)
 {
-    json_reader reader = {.object = NULL};
-    json_text text = {.bytes = NULL};
-    job->json = &reader;
-    gotrace_status status = read_script(job, &text);
-    json_free(job, &reader.tree);
-    script_release(job, text.bytes, text.capacity, 1);
+    json_source source = {.job = job};
+    json_t *first = read_first(job, &source);
+    gotrace_status status = GOTRACE_ERROR;
+    if (first && (json_object_get(first, "records") || json_object_get(first, "events")))
+        status = read_document(job, first);
+    else if (first)
+        status = read_lines(job, first);
+    json_decref(first);
+    script_release(job, source.text, source.capacity, 1);
     return status;
 }

@@ -9,6 +9,7 @@
 #define SCRIPT_H
 
 #include "formats/formats.h"
+#include "formats/script/json_place.h"
 
 /* Maximum line length in text and JSON Lines: a string of the trace has at most 10^6 bytes, and an
  * escape takes at most six characters per byte. */
@@ -95,8 +96,8 @@ struct script_job {
     bool reported;        /* the latest error follows from one that was reported */
     bool unreadable;      /* reading cannot continue after the latest error */
     uint64_t column;      /* JSON: column of the current record; else 0 */
-    struct json_reader *json; /* of JSON */
-    bool in_list;             /* CBOR: the error is in the event with this index */
+    json_place place;     /* JSON: position of that record */
+    bool in_list;         /* CBOR: the error is in the event with this index */
     uint64_t index;
 };
 

@@ -160,10 +160,10 @@ sweep_disk() {
 cp "$traces/go1.19-chan.trace" v1.trace
 cp "$traces/go1.26-gens.trace" v2.trace
 cp "$traces/go1.26-user.trace" user.trace
-# Strings with escapes, which are allocated separately.
+# Strings as long as the room that jansson has before it extends a token, with and without an escape.
 {
     echo '{"trace":"go 1.19","records":[{"event":"Batch","p":0,"ticks":1}'
-    for size in 14 30; do
+    for size in 8 14 24 30; do
         printf ',{"event":"String","id":%d,"data":"%*s\\u0041"}\n' $size $size x
     done
     echo ']}'
