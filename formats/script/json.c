@@ -560,6 +560,7 @@ typedef struct json_source {
     bool failed;     /* the job's error has the reason */
     char *text;      /* copy of all bytes passed, for the positions of errors */
     size_t capacity;
+    json_memory memory; /* of the object */
 } json_source;
 
 /* Makes room in the copy. The memory limit applies to the document, not to the copy. */
@@ -620,7 +621,8 @@ static size_t give(void *buffer, size_t size, void *ctx)
 static json_t *read_first(script_job *job, json_source *source)
 {
     json_error_t error;
-    json_t *first = json_load_from(give, source, JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
+    json_t *first = json_load_from(&source->memory, give, source,
+                                   JSON_FLAGS | JSON_DISABLE_EOF_CHECK, &error);
     if (first) {
         /* Jansson counts in an int. */
         uint32_t used = (uint32_t)error.position - (uint32_t)source->before;
@@ -737,6 +739,7 @@ static gotrace_status read_lines(script_job *job, json_t *header)
     bool cut = false;
     if (read_blank(job, false) != GOTRACE_OK || read_header(job, header) != GOTRACE_OK)
         return GOTRACE_ERROR;
+    json_memory memory = {0};
     gotrace_status status;
     while ((status = script_line(job, &line, &size, &number)) == GOTRACE_EVENT) {
         /* Skip the other lines of an event that was spread over several. */
@@ -744,15 +747,18 @@ static gotrace_status read_lines(script_job *job, json_t *header)
         if (cut || is_blank(line, size))
             continue;
         json_error_t error;
-        json_t *record = json_load_bytes(line, size, JSON_FLAGS, &error);
+        json_t *record = json_load_bytes(&memory, line, size, JSON_FLAGS, &error);
         json_place place = {line, line + size, number, 1};
         json_place_to_value(&place);
         status = record ? read_record(job, place, record) : fail_json(job, number, true, &error);
         cut = !record && json_error_code(&error) == json_error_premature_end_of_input;
-        json_decref(record);
-        if (status != GOTRACE_OK && next_record(job) != GOTRACE_OK)
-            return GOTRACE_ERROR;
+        json_memory_clear(&memory);
+        if (status != GOTRACE_OK && next_record(job) != GOTRACE_OK) {
+            status = GOTRACE_ERROR;
+            break;
+        }
     }
+    json_memory_free(&memory);
     return status == GOTRACE_END ? GOTRACE_OK : status;
 }
 
@@ -765,7 +771,7 @@ gotrace_status script_json_read(script_job *job)
         status = read_document(job, first);
     else if (first)
         status = read_lines(job, first);
-    json_decref(first);
+    json_memory_free(&source.memory);
     script_release(job, source.text, source.capacity, 1);
     return status;
 }

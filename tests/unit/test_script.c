@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/script/json_load.h"
 #include "scripting.h"
 
 /* ---- round trip ------------------------------------------------------------------------------ */
@@ -543,6 +544,45 @@ START_TEST(places_in_json)
 }
 END_TEST
 
+/* Texts for which jansson needs as much memory as possible: `times` times one text, another, and as
+ * many times a third. */
+static const struct {
+    const char *before, *first, *between, *second, *after;
+    size_t times;
+} greedy[] = {
+    {"[", "[],", "0", "", "]", 200000},
+    {"[", "{},", "0", "", "]", 200000},
+    {"[", "0,", "0", "", "]", 300000},
+    {"[", "\"\",", "0", "", "]", 200000},
+    {"[", "1.5,", "0", "", "]", 200000},
+    {"[\"", "x", "", "", "\"]", 2000000},
+    {"[\"", "\\u00e9", "", "", "\"]", 200000},
+    {"", "[", "", "]", "", 2040},
+    {"", "{\"a\":", "0", "}", "", 2040},
+    /* Tables that have no room for another element, in each other. */
+    {"", "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,", "0", "],0", "]", 1000},
+};
+
+START_TEST(jansson_within_memory)
+{
+    blob text = {0};
+    json_memory memory = {0};
+    json_error_t error;
+    blob_write(&text, greedy[_i].before, strlen(greedy[_i].before));
+    for (size_t i = 0; i < greedy[_i].times; i++)
+        blob_write(&text, greedy[_i].first, strlen(greedy[_i].first));
+    blob_write(&text, greedy[_i].between, strlen(greedy[_i].between));
+    for (size_t i = 0; i < greedy[_i].times; i++)
+        blob_write(&text, greedy[_i].second, strlen(greedy[_i].second));
+    blob_write(&text, greedy[_i].after, strlen(greedy[_i].after));
+    json_load_bytes(&memory, (const char *)text.bytes, text.size, 0, &error);
+    ck_assert(!memory.exceeded);
+    ck_assert_uint_gt(memory.used, text.size);
+    json_memory_free(&memory);
+    blob_free(&text);
+}
+END_TEST
+
 START_TEST(zero_bytes)
 {
     static const char script[] = "{\"trace\":\"go 1.19\",\"records\":[\n1\0]}";
@@ -739,6 +779,7 @@ int main(void)
     tcase_add_test(cases, surrogates);
     tcase_add_loop_test(cases, wrong_scripts, 0, sizeof wrong_cases / sizeof wrong_cases[0]);
     tcase_add_loop_test(cases, places_in_json, 0, sizeof places / sizeof places[0]);
+    tcase_add_loop_test(cases, jansson_within_memory, 0, sizeof greedy / sizeof greedy[0]);
     tcase_add_test(cases, zero_bytes);
     tcase_add_test(cases, ends_of_documents);
     tcase_add_loop_test(cases, damaged_scripts, 0, people);
