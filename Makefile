@@ -78,7 +78,7 @@ UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
-HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h
+HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h lib/gotrace_experimental.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 # The examples in the manual pages; the others generate parts of the documentation.
 INSTALLED_EXAMPLES := tests/examples/running.c tests/examples/fibers.c \
@@ -218,7 +218,7 @@ $(B)/fuzz/mutator_afl.so: $(MUTATOR_OBJ) $(B)/libgotrace.a
 
 # ---- tests -------------------------------------------------------------------------------------
 
-.PHONY: tests check conformance bench fuzz fuzz-afl coverage codes lint
+.PHONY: tests check conformance bench fuzz fuzz-afl coverage codes abi lint
 tests: all $(UNIT_TESTS) $(FUZZ_REPLAYS) $(EXAMPLES) $(B)/tests/refuse.so $(B)/tests/count ## build the test programs
 
 check: tests ## run every test that needs no Go toolchain
@@ -274,7 +274,10 @@ coverage: ## run the tests and report the line coverage of each file
 codes: ## write lib/gotrace_events.h, the codes of the events, from their tables
 	@CC="$(CC)" lib/event_codes.sh >$(B)/gotrace_events.h && mv $(B)/gotrace_events.h lib/gotrace_events.h
 
-lint: ## shellcheck, mandoc, clang-format and event codes
+abi: ## record the ABI of gotrace.h in lib/gotrace.abi (lint compares)
+	@lib/abi.sh >$(B)/gotrace.abi && mv $(B)/gotrace.abi lib/gotrace.abi
+
+lint: ## shellcheck, mandoc, clang-format, event codes and ABI
 	@tests/tree/lint.sh
 
 # ---- installing --------------------------------------------------------------------------------

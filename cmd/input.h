@@ -15,7 +15,7 @@ typedef struct findings {
     bool verbose;
     uint64_t errors, warnings, notes; /* found, reported or not */
     uint64_t by_class[8];             /* errors by class */
-    bool explained[GOTRACE_RULE_COUNT];
+    bool explained[GOTRACE_RULE_LIMIT];
     bool recovered;      /* the trace was recovered; the verdict is on the damaged file */
     gotrace_error last;  /* the last problem */
     gotrace_error fatal; /* the first problem that ended reading, if rule is not NONE */

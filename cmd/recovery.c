@@ -183,7 +183,7 @@ static void ignore_finding(void *ctx, const repair_finding *finding)
 bool recovery_measure(const input *in, uint64_t *kept)
 {
     gotrace_config config = in->config;
-    gotrace_error error;
+    gotrace_error error = {0};
     repair_totals totals;
     out o;
     config.on_problem = NULL;

@@ -65,8 +65,7 @@ void limits_apply(const session *s)
 
 void limits_config(const session *s, gotrace_config *config)
 {
-    gotrace_config_init(config);
-    config->limits = s->set->limits;
+    *config = (gotrace_config){.limits = &s->set->limits};
 }
 
 static void note_option(gotrace_limit limit)
@@ -78,7 +77,7 @@ static void note_option(gotrace_limit limit)
 void limits_note(const gotrace_error *error)
 {
     if (error->rule == GOTRACE_RULE_SYSTEM_LIMIT && error->limit > GOTRACE_LIMIT_NONE &&
-        error->limit < GOTRACE_LIMIT_COUNT)
+        error->limit <= GOTRACE_LIMIT_INPUT)
         note_option((gotrace_limit)error->limit);
     else if (error->rule == GOTRACE_RULE_SYSTEM_MEMORY && memory_is_bounded)
         note_option(GOTRACE_LIMIT_MEMORY);

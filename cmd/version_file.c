@@ -37,7 +37,7 @@ static size_t report_losses(const version_losses *losses, int version, const cha
 static bool loses_nothing(const input *in, int version)
 {
     gotrace_config config = in->config;
-    gotrace_error error;
+    gotrace_error error = {0};
     version_losses losses;
     version_job job = {
         .source = in->source, .version = version, .write = write_nothing, .config = &config};
@@ -57,7 +57,7 @@ static int write_trace(session *s, input *in, int version)
     if (status != EXIT_SOUND)
         return status;
     gotrace_config config = in->config;
-    gotrace_error error;
+    gotrace_error error = {0};
     version_losses losses;
     version_job job = {.source = in->source,
                        .reader = in->reader,

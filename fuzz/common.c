@@ -96,7 +96,7 @@ unsigned fuzz_encoding_count(void)
 static bool count_problem(void *ctx, const gotrace_error *problem)
 {
     uint64_t *problems = ctx;
-    REQUIRE(problem->rule != GOTRACE_RULE_NONE && problem->rule < GOTRACE_RULE_COUNT);
+    REQUIRE(problem->rule != GOTRACE_RULE_NONE && problem->rule < GOTRACE_RULE_LIMIT);
     REQUIRE(problem->message[0] != '\0' && !strchr(problem->message, '\n'));
     REQUIRE(memchr(problem->message, '\0', sizeof problem->message));
     ++*problems;
@@ -105,9 +105,9 @@ static bool count_problem(void *ctx, const gotrace_error *problem)
 
 gotrace_config fuzz_config(uint64_t *problems)
 {
-    gotrace_config config;
-    gotrace_config_init(&config);
-    config.limits.memory = 256 << 20;
+    gotrace_config config = {0};
+    static const gotrace_limits limits = {.memory = 256 << 20};
+    config.limits = &limits;
     config.on_problem = count_problem;
     config.callback_ctx = problems;
     *problems = 0;
@@ -188,8 +188,8 @@ void fuzz_dump_meaning(const uint8_t *data, size_t size, const script_format *en
     REQUIRE(out_init(&o, bytes_write, script));
     REQUIRE(gotrace_source_memory(data, size, &config, &source, NULL) == GOTRACE_OK);
     if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
-        const script_dump_job dumping = {source, reader, &config.limits, encoding, &o};
-        gotrace_error error;
+        const script_dump_job dumping = {source, reader, config.limits, encoding, &o};
+        gotrace_error error = {0};
         script_dump_meaning(&dumping, &error);
         gotrace_reader_close(reader);
     }

@@ -22,7 +22,7 @@ static void add_record(outcome *o, const gotrace_record *record)
 {
     add(o, &record->spec->code, sizeof record->spec->code);
     add(o, &record->offset, sizeof record->offset);
-    add(o, &record->size, sizeof record->size);
+    add(o, &record->length, sizeof record->length);
     add(o, &record->form, sizeof record->form);
     add(o, record->args, record->arg_count * sizeof *record->args);
     add(o, record->widths, record->width_count);

@@ -84,7 +84,7 @@ static gotrace_reader *open_reader(const uint8_t *data, size_t size, gotrace_sou
 {
     gotrace_config config = fuzz_config(problems);
     gotrace_reader *reader;
-    gotrace_error error;
+    gotrace_error error = {0};
     if (gotrace_source_memory(data, size, &config, source, &error) < 0)
         return NULL;
     if (gotrace_reader_open(*source, &config, &reader, &error) == GOTRACE_OK)

@@ -13,7 +13,7 @@ static verdict judge(const uint8_t *data, size_t size)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
-    gotrace_error error;
+    gotrace_error error = {0};
     verdict v;
     config.on_problem = NULL;
     REQUIRE(verdict_of(data, size, &config, &v, &error));

@@ -33,7 +33,7 @@ static out *next_part(void *ctx, const char *name)
 static void split(parts_set *set, const uint8_t *data, size_t size, parts_by by)
 {
     gotrace_source *source;
-    gotrace_error error;
+    gotrace_error error = {0};
     REQUIRE(gotrace_source_memory(data, size, set->config, &source, &error) == GOTRACE_OK);
     parts_split_job job = {
         .source = source, .config = set->config, .by = by, .next = next_part, .ctx = set};
@@ -106,7 +106,7 @@ static uint64_t count_events(const uint8_t *data, size_t size, uint64_t *problem
     gotrace_config config = fuzz_config(problems);
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_error error;
+    gotrace_error error = {0};
     const gotrace_event *event;
     uint64_t events = 0;
     REQUIRE(gotrace_source_memory(data, size, &config, &source, &error) == GOTRACE_OK);

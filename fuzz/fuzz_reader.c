@@ -66,7 +66,7 @@ static outcome read_trace(const uint8_t *data, size_t size, bool next, size_t wi
     outcome o = {.digest = 14695981039346656037u};
     counting memory = {.fail_at = fail_at};
     gotrace_config config = fuzz_config(&o.problems);
-    gotrace_error error;
+    gotrace_error error = {0};
     gotrace_source *source;
     gotrace_reader *reader;
     config.allocator = (gotrace_allocator){resize, &memory};

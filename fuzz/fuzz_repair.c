@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t problems;
     gotrace_config config = fuzz_config(&problems);
-    gotrace_error error;
+    gotrace_error error = {0};
     repair_totals totals, again_totals;
     repaired r, again;
     verdict before, after;

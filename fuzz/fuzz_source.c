@@ -58,7 +58,7 @@ static outcome finish(gotrace_status status, gotrace_source *source, const gotra
 static outcome from_memory(const uint8_t *data, size_t size)
 {
     gotrace_source *source;
-    gotrace_error error;
+    gotrace_error error = {0};
     gotrace_status status = gotrace_source_memory(data, size, NULL, &source, &error);
     return finish(status, source, &error);
 }
@@ -66,7 +66,7 @@ static outcome from_memory(const uint8_t *data, size_t size)
 static outcome from_file(const uint8_t *data, size_t size)
 {
     gotrace_source *source;
-    gotrace_error error;
+    gotrace_error error = {0};
     int fd = memfd_create("fuzz", 0);
     REQUIRE(fd >= 0);
     REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
@@ -80,7 +80,7 @@ static outcome from_file(const uint8_t *data, size_t size)
 static outcome from_pipe(const uint8_t *data, size_t size)
 {
     gotrace_source *source;
-    gotrace_error error;
+    gotrace_error error = {0};
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     REQUIRE(write(ends[1], data, size) == (ssize_t)size);

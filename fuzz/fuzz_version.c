@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t problems, state = fuzz_seed(data, size);
     gotrace_config config = fuzz_config(&problems);
-    gotrace_error error;
+    gotrace_error error = {0};
     verdict before;
     size_t count;
     const int *versions = gotrace_versions(&count);

@@ -11,13 +11,13 @@ size_t fuzz_variant(const uint8_t *data, size_t size, uint64_t seed, uint8_t *to
     /* variants that stay sound are checked with a reader, and change less */
     mutate_mode mode = splitmix_below(&state, 16) == 0 ? MUTATE_KEEP : MUTATE_ANY;
     mutate_job job = {.mode = mode, .seed = splitmix_next(&state), .most = room};
-    gotrace_config config;
-    gotrace_error error;
+    gotrace_config config = {0};
+    gotrace_error error = {0};
     mutate_variant variant;
     mutate *m;
     size_t made = 0;
-    gotrace_config_init(&config);
-    config.limits.memory = 256 << 20;
+    static const gotrace_limits limits = {.memory = 256 << 20};
+    config.limits = &limits;
     if (mutate_new(data, size, &config, &m, &error) < 0)
         return 0;
     if (mutate_make(m, &job, &variant, &error) == GOTRACE_OK && variant.size <= room) {

@@ -25,6 +25,27 @@
  *             readers. Ticks are the tracer's clock, gotrace_summary.frequency per second.
  * Versions    A trace version is the N of its header "go 1.N trace": 5, 7, 8, 9, 10, 11, 19, 21
  *             (the v1 format), 22, 23, 25, 26 (the v2 format).
+ *
+ * A program that was built with one release of the library runs with every later one that has the
+ * same SONAME. What such a release may add, and what a program must not depend on:
+ *
+ * Structs     of the library (gotrace_event, gotrace_summary, ...) are reached through const
+ *             pointers and may grow at their end: do not put them in arrays or in files. A copy has
+ *             the members that the program knows.
+ *             of the caller, which begin with their size (gotrace_config, gotrace_error, ...), may
+ *             grow at their end too. Initialise them with GOTRACE_INIT, or set size to the sizeof.
+ *             Members that the caller's struct does not have count as zero. Members that the
+ *             library does not know must be zero, else the call fails with rule usage. Size 0, as
+ *             in {0}, means the struct of the first release.
+ *             Five are fixed, because they are passed in arrays or are complete: gotrace_frame,
+ *             gotrace_arg_spec, gotrace_clocks, gotrace_allocator, gotrace_change.
+ * Enumerators and rules may be added, with new numbers. No number changes its meaning or is used
+ *             again: treat one that is not known like the most general of its kind.
+ * Functions   may be added. None changes its arguments or is removed.
+ * Texts       Names (of events, states, rules) are stable; messages and summaries are not.
+ *
+ * gotrace_experimental.h has what may change or disappear in any release, for example what each
+ * event requires and changes. This header does not include it.
  */
 #ifndef GOTRACE_H
 #define GOTRACE_H
@@ -48,6 +69,20 @@ extern "C" {
 #define GOTRACE_API __attribute__((visibility("default")))
 #else
 #define GOTRACE_API
+#endif
+
+/* Initialises a struct that begins with its size: gotrace_config config =
+ * GOTRACE_INIT(gotrace_config); Its other members are zero, which selects the defaults. */
+#ifdef __cplusplus
+#define GOTRACE_INIT(type)                                                                         \
+    {                                                                                              \
+        sizeof(type)                                                                               \
+    }
+#else
+#define GOTRACE_INIT(type)                                                                         \
+    {                                                                                              \
+        .size = sizeof(type)                                                                       \
+    }
 #endif
 
 /* The library's version, "MAJOR.MINOR.PATCH". */
@@ -112,13 +147,14 @@ typedef enum gotrace_severity {
 
 /* The rules, one for each row of GOTRACE_RULES. */
 typedef enum gotrace_rule {
-#define GOTRACE_RULE_NUMBER(name, id, class, severity, wants, source) GOTRACE_RULE_##name,
+#define GOTRACE_RULE_NUMBER(number, name, id, class, severity, wants, source)                      \
+    GOTRACE_RULE_##name = number,
     GOTRACE_RULES(GOTRACE_RULE_NUMBER)
 #undef GOTRACE_RULE_NUMBER
-        GOTRACE_RULE_COUNT
 } gotrace_rule;
 
 typedef struct gotrace_rule_info {
+    gotrace_rule rule;
     const char *id;     /* stable name, "wire.varint" */
     const char *wants;  /* what the rule requires, a sentence */
     const char *source; /* origin of the rule: a tracer, or Go's reader */
@@ -130,19 +166,26 @@ typedef struct gotrace_rule_info {
  * GOTRACE_RULE_NONE). */
 GOTRACE_API const gotrace_rule_info *gotrace_rule_describe(gotrace_rule rule);
 
+/* Returns the description of the n-th rule, from 0 (GOTRACE_RULE_NONE), related ones side by side;
+ * NULL past the last one. */
+GOTRACE_API const gotrace_rule_info *gotrace_rule_at(size_t n);
+
 /* Returns the name of a class: "malformed", "inconsistent", "broken clocks", ... */
 GOTRACE_API const char *gotrace_class_name(gotrace_class class_);
 
-/* A problem of a trace, or the reason why a call failed. Plain data that may be copied. */
+/* A problem of a trace, or the reason why a call failed. Plain data that may be copied. A function
+ * fills as much of it as size says, so initialise it before you pass it: GOTRACE_INIT. */
 typedef struct gotrace_error {
+    size_t size;               /* 0 in errors that the library hands out, so that a copy of one can
+                                  be passed to a function */
     gotrace_rule rule;         /* the violated rule; GOTRACE_RULE_NONE if there is no error */
     gotrace_severity severity; /* the rule's */
     gotrace_class class_;      /* the rule's */
+    int os_error;              /* errno of a failed system call, else 0 */
+    int limit;                 /* rule system.limit: the gotrace_limit that was reached, else 0 */
     uint64_t offset;           /* byte in the trace (after decompression), or GOTRACE_NO_OFFSET */
     uint64_t batch;            /* index of the batch in file order, or GOTRACE_NO_OFFSET */
     uint64_t event;            /* index of the record in file order, or GOTRACE_NO_OFFSET */
-    int os_error;              /* errno of a failed system call, else 0 */
-    int limit;                 /* rule system.limit: the gotrace_limit that was reached, else 0 */
     char message[232];         /* what was found, and what was expected; UTF-8, no newline */
 } gotrace_error;
 
@@ -151,7 +194,8 @@ typedef struct gotrace_error {
  */
 
 /* Like realloc, with the old size as an argument: resize(ctx, NULL, 0, n) allocates, resize(ctx, p,
- * n, 0) frees and returns NULL. On failure it returns NULL and leaves the old block unchanged. */
+ * n, 0) frees and returns NULL. On failure it returns NULL and leaves the old block unchanged.
+ * Fixed: what else an allocator needs is in its ctx. */
 typedef struct gotrace_allocator {
     void *(*resize)(void *ctx, void *block, size_t old_size, size_t new_size);
     void *ctx;
@@ -159,6 +203,7 @@ typedef struct gotrace_allocator {
 
 /* Resource limits of one handle. Zero selects the default. */
 typedef struct gotrace_limits {
+    size_t size;
     uint64_t memory;       /* total bytes allocated; default 1 GiB */
     uint64_t strings;      /* entries of the string table; default 2^24 */
     uint64_t string_bytes; /* length of one string; default 10^6, as in Go's reader */
@@ -183,7 +228,6 @@ typedef enum gotrace_limit {
     GOTRACE_LIMIT_BATCHES,
     GOTRACE_LIMIT_PROCS,
     GOTRACE_LIMIT_INPUT,
-    GOTRACE_LIMIT_COUNT
 } gotrace_limit;
 
 /* Called for each problem when it is found. Returns false to stop reading (the current call then
@@ -193,20 +237,19 @@ typedef bool (*gotrace_problem_fn)(void *ctx, const gotrace_error *problem);
 /* Called regularly during long work: bytes done out of total, in all passes together. */
 typedef void (*gotrace_progress_fn)(void *ctx, uint64_t done, uint64_t total);
 
+/* How a handle works. NULL is accepted everywhere: all members zero. */
 typedef struct gotrace_config {
-    gotrace_allocator allocator; /* resize NULL: malloc and free */
-    gotrace_limits limits;
+    size_t size;
+    gotrace_allocator allocator;     /* resize NULL: malloc and free */
+    const gotrace_limits *limits;    /* NULL: the defaults */
     gotrace_problem_fn on_problem;   /* NULL: problems are only counted */
     gotrace_progress_fn on_progress; /* NULL: none */
     void *callback_ctx;              /* passed to both */
-    size_t window;                   /* bytes read at a time and for each proc; 0: default 64 KiB */
-    const char *spool_dir;           /* folder for temporary files; NULL: $TMPDIR, else /var/tmp */
     bool every_problem;              /* report each inconsistency that may follow from damage, and
                                         not only their number (rule order.consequence) */
+    size_t window;                   /* bytes read at a time and for each proc; 0: default 64 KiB */
+    const char *spool_dir;           /* folder for temporary files; NULL: $TMPDIR, else /var/tmp */
 } gotrace_config;
-
-/* Set the defaults (all members zero). A NULL config is accepted everywhere. */
-GOTRACE_API void gotrace_config_init(gotrace_config *config);
 
 /* ---------------------------------------------------------------------------------------------
  * The format as data: one row an event type (lib/events_v1.def)
@@ -233,6 +276,7 @@ typedef enum gotrace_arg_kind {
     GOTRACE_ARG_COUNT,   /* how many elements follow (Stack) */
 } gotrace_arg_kind;
 
+/* Fixed: the arguments of an event are an array. */
 typedef struct gotrace_arg_spec {
     const char *name;
     uint8_t kind;  /* gotrace_arg_kind */
@@ -240,7 +284,8 @@ typedef struct gotrace_arg_spec {
     uint8_t until; /* last version that has it, 255 for all */
 } gotrace_arg_spec;
 
-enum {
+/* gotrace_event_spec.flags */
+enum gotrace_spec_flags {
     GOTRACE_SPEC_TIMED = 1,     /* happens at a time, on a proc; starts with (dseq,) dt */
     GOTRACE_SPEC_STACK = 2,     /* its last argument is the stack of the event */
     GOTRACE_SPEC_DATA = 4,      /* a length and bytes follow the arguments */
@@ -248,62 +293,10 @@ enum {
     GOTRACE_SPEC_ANYWHERE = 16, /* may happen without a proc and, in v2, without a thread */
 };
 
-#define GOTRACE_MAX_ARGS 8
+/* No event of any release has more arguments. */
+#define GOTRACE_MAX_ARGS 16
 
-/* A change of state: gotrace_state before and after. to UNDETERMINED: no change. */
-typedef struct gotrace_change {
-    uint8_t from, to;
-} gotrace_change;
-
-/* What an event needs its thread (v2) to have. */
-enum {
-    GOTRACE_NEEDS_THREAD = 1, /* to be known; each of the others implies it */
-    GOTRACE_NEEDS_PROC = 2,
-    GOTRACE_NEEDS_NO_PROC = 4,
-    GOTRACE_NEEDS_GOROUTINE = 8,
-    GOTRACE_NEEDS_NO_GOROUTINE = 16,
-};
-
-/* Whose event a v1 event is. */
-enum {
-    GOTRACE_CONTEXT_RUNNING = 0, /* of the goroutine that runs on its proc, if one does */
-    GOTRACE_CONTEXT_SUBJECT,     /* of the goroutine that its first argument names */
-    GOTRACE_CONTEXT_NONE,        /* of no goroutine */
-};
-
-/* The role of a v1 event in a futile wake-up: a goroutine was unblocked and ran, found nothing to
- * do and blocked again. */
-enum {
-    GOTRACE_FUTILE_NO = 0,
-    GOTRACE_FUTILE_FIRST, /* one begins, of the goroutine in the first argument */
-    GOTRACE_FUTILE_GOES_ON,
-    GOTRACE_FUTILE_MARK, /* the wake-up was futile */
-    GOTRACE_FUTILE_LAST, /* it ends */
-};
-
-/* What an event means, what it requires and what it changes (experimental: may change between
- * releases). Sources: v1 Go 1.21's internal/trace/parser.go and order.go, v2 Go 1.27's
- * internal/trace/order.go. */
-typedef struct gotrace_semantics {
-    uint8_t kind;         /* gotrace_kind */
-    uint8_t resource;     /* gotrace_resource: of a transition */
-    uint8_t range;        /* gotrace_range: of a range's begin, end or activity */
-    uint8_t needs;        /* v2: GOTRACE_NEEDS_* */
-    uint8_t context;      /* v1: GOTRACE_CONTEXT_* */
-    uint8_t full;         /* v1: a local form: code of the form with a sequence number; else 0 */
-    gotrace_change self;  /* of the goroutine in whose context it happens */
-    gotrace_change other; /* of the goroutine that its first argument names */
-    gotrace_change proc;  /* of the proc that its first argument names, else of its own */
-    bool numbered;        /* v2: has a sequence number, one more than that of its subject */
-    bool after_steal;     /* v2: if its thread has a proc in a system call, that is taken before */
-    bool status;          /* v2: reports a state that was reached earlier */
-    bool initial;         /* v1: reports what was so when tracing started */
-    bool forever;         /* v1: the goroutine cannot become runnable again */
-    bool started;         /* v1: what was so when tracing started has been reported */
-    uint8_t futile;       /* v1: GOTRACE_FUTILE_* */
-    const char *text;     /* of a metric: its name; of a transition: its reason; or NULL */
-} gotrace_semantics;
-
+/* The row of an event type. It belongs to the library, and is the same pointer in every call. */
 typedef struct gotrace_event_spec {
     const char *name;    /* name in the output of Go's readers: "GoCreate" */
     const char *summary; /* description, a phrase */
@@ -311,8 +304,8 @@ typedef struct gotrace_event_spec {
     uint8_t since;       /* first version that has it */
     uint8_t flags;       /* GOTRACE_SPEC_* */
     uint8_t arg_count;
-    gotrace_arg_spec args[GOTRACE_MAX_ARGS]; /* file order, all versions together */
-    gotrace_semantics semantics;
+    const gotrace_arg_spec *args;              /* file order, all versions together; arg_count */
+    const struct gotrace_semantics *semantics; /* see gotrace_experimental.h */
 } gotrace_event_spec;
 
 /* Returns the row of an event type, or NULL if the version does not have it. */
@@ -379,11 +372,14 @@ GOTRACE_API void gotrace_source_close(gotrace_source *source);
  * Records: the contents of the file
  */
 
-/* A record of the file. Pointers are valid until the next call on the decoder. */
+/* A record of the file. Pointers are valid until the next call on the decoder. A decoder sets size
+ * to what the library knows: if you change a copy, and pass that to an encoder, set its size to its
+ * own sizeof. */
 typedef struct gotrace_record {
+    size_t size;
     const gotrace_event_spec *spec; /* its row */
     uint64_t offset;                /* of its first byte in the trace */
-    uint64_t size;                  /* bytes it occupies */
+    uint64_t length;                /* bytes it occupies */
     uint64_t index;                 /* number of records before it */
     const uint64_t *args;           /* all values in wire order: arguments, then frames */
     size_t arg_count;
@@ -486,7 +482,8 @@ typedef enum gotrace_range {
     GOTRACE_RANGE_MARK_ASSIST, /* on a goroutine */
 } gotrace_range;
 
-enum {
+/* gotrace_event.flags */
+enum gotrace_event_flags {
     /* Part of a futile wake-up (unblocked, started and blocked again without progress). Go's
      * readers leave these out; here their kind is GOTRACE_KIND_NONE and they do not change
      * states. */
@@ -552,8 +549,9 @@ typedef struct gotrace_event {
     size_t message_size;
 } gotrace_event;
 
-/* A frame of a stack. Strings are not NUL-terminated and as long valid as those of
- * gotrace_reader_string. In traces of Go 1.5 and 1.6 there is only the program counter. */
+/* A frame of a stack. Fixed: frames are passed in arrays. Strings are not NUL-terminated and as
+ * long valid as those of gotrace_reader_string. In traces of Go 1.5 and 1.6 there is only the
+ * program counter. */
 typedef struct gotrace_frame {
     uint64_t pc; /* to write: 0 for a frame without one, see gotrace_frame_pc */
     uint64_t line;
@@ -710,51 +708,6 @@ GOTRACE_API gotrace_status gotrace_encoder_new(int version, gotrace_write_fn wri
 GOTRACE_API gotrace_status gotrace_encoder_record(gotrace_encoder *encoder,
                                                   const gotrace_record *record);
 
-/* Write an event as the tracer does, up to 1.21 (for later versions this fails with rule usage;
- * write them by record or by meaning). Events of a proc, in order of their ticks, go to the buffer
- * of the proc, which is written as one batch when it has no room for another event, exactly where
- * that version's tracer flushes (64 KiB less the buffer's header).
- *
- * args are the record's arguments without deltas of sequence and time and without the final stack
- * id, which is passed separately. seq is used in 1.5 only. ticks must not decrease (they are
- * increased where that version's tracer does so: in 1.19 and later to one more than the last). */
-GOTRACE_API gotrace_status gotrace_encoder_event(gotrace_encoder *encoder, int64_t proc,
-                                                 const gotrace_event_spec *spec, uint64_t ticks,
-                                                 uint64_t seq, const uint64_t *args,
-                                                 size_t arg_count, uint64_t stack, const char *data,
-                                                 size_t data_size);
-
-/* The tracer to imitate, if several wrote the same version. */
-typedef enum gotrace_tracer {
-    GOTRACE_TRACER_GO = 0,  /* the Go that was released with that version; the default */
-    GOTRACE_TRACER_GCCGO,   /* gccgo's, which writes version 11: its buffers hold less, because
-                               their headers hold a stack with names */
-    GOTRACE_TRACER_GO_2023, /* Go's between 1.20 and 1.21, which still says version 19: its footer
-                               and the lengths of its stacks are those of 1.21 */
-} gotrace_tracer;
-
-/* Select a tracer of the version; allowed before the first event. */
-GOTRACE_API gotrace_status gotrace_encoder_tracer(gotrace_encoder *encoder, gotrace_tracer tracer);
-
-/* Instead of a proc: the tracers' buffer of CPU samples, whose batches have proc 0. Events of type
- * CPUSample are written to it for any proc. */
-#define GOTRACE_PROC_SAMPLES (INT64_MIN + 1)
-
-/* In 1.11 and later a batch begins at its own time, shortly before its first event. Sets this time
- * for the next batch of the proc. The default is the time of its first event (in 1.19 and later one
- * tick before it, because timestamps must differ). */
-GOTRACE_API gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *encoder, int64_t proc,
-                                                       uint64_t ticks);
-
-/* Write the buffer of a proc now, as tracers do when a proc is removed or tracing stops. */
-GOTRACE_API gotrace_status gotrace_encoder_flush(gotrace_encoder *encoder, int64_t proc);
-
-/* Returns the id of a string; its record is written to the buffer of proc the first time (1.7 and
- * later). */
-GOTRACE_API gotrace_status gotrace_encoder_string(gotrace_encoder *encoder, int64_t proc,
-                                                  uint64_t ticks, const char *bytes, size_t size,
-                                                  uint64_t *id);
-
 /* Computed PCs begin here: no program has code at these addresses. */
 #define GOTRACE_FRAME_PC_MADE ((uint64_t)1 << 52)
 
@@ -766,18 +719,8 @@ GOTRACE_API gotrace_status gotrace_encoder_string(gotrace_encoder *encoder, int6
  * generation with a PC in every stack that contains it. */
 GOTRACE_API uint64_t gotrace_frame_pc(const gotrace_frame *frame);
 
-/* Returns the id of a stack: frames innermost first, of which pc, line, function and file are used;
- * a frame without a PC gets that of gotrace_frame_pc. Stacks are written by gotrace_encoder_finish,
- * as by the tracers. */
-GOTRACE_API gotrace_status gotrace_encoder_stack(gotrace_encoder *encoder,
-                                                 const gotrace_frame *frames, size_t count,
-                                                 uint64_t *id);
-
-/* Write buffered data, then (frequency not 0) the footer in the version's order: frequency, timer
- * goroutines (from TimerGoroutine events) and the stack table, in 1.11 and later in batches of proc
- * 0 that begin at ticks. Afterwards the encoder can only be freed. */
-GOTRACE_API gotrace_status gotrace_encoder_finish(gotrace_encoder *encoder, uint64_t frequency,
-                                                  uint64_t ticks);
+/* Write buffered data. Afterwards the encoder can only be freed. */
+GOTRACE_API gotrace_status gotrace_encoder_finish(gotrace_encoder *encoder);
 
 GOTRACE_API const gotrace_error *gotrace_encoder_error(const gotrace_encoder *encoder);
 GOTRACE_API void gotrace_encoder_free(gotrace_encoder *encoder);
@@ -798,23 +741,33 @@ GOTRACE_API void gotrace_encoder_free(gotrace_encoder *encoder);
 
 typedef struct gotrace_writer gotrace_writer;
 
-/* The same moment on the clocks of the trace and of the system. */
+/* The tracer to imitate, if several wrote the same version. */
+typedef enum gotrace_tracer {
+    GOTRACE_TRACER_GO = 0,  /* the Go that was released with that version; the default */
+    GOTRACE_TRACER_GCCGO,   /* gccgo's, which writes version 11: its buffers hold less, because
+                               their headers hold a stack with names */
+    GOTRACE_TRACER_GO_2023, /* Go's between 1.20 and 1.21, which still says version 19: its footer
+                               and the lengths of its stacks are those of 1.21 */
+} gotrace_tracer;
+
+/* The same moment on the clocks of the trace and of the system. Fixed: it is what a trace has. */
 typedef struct gotrace_clocks {
     uint64_t ticks, monotonic_ns, wall_seconds, wall_nanoseconds;
 } gotrace_clocks;
 
 typedef struct gotrace_writer_options {
+    size_t size;
     uint64_t frequency;        /* ticks per second; 0: 10^9 */
     gotrace_tracer tracer;     /* tracer to imitate, if several wrote that version */
     bool believe;              /* also write events that cannot have happened */
+    bool equal_ticks;          /* v2: keep equal times of a thread; by default the later one is
+                                  increased by a tick, as by tracers */
     uint64_t generation_ticks; /* v2: duration of a generation, after which the next one begins; 0:
                                   a second, as in Go; UINT64_MAX: until gotrace_writer_advance. It
                                   is longer while fewer events were written than there would be
                                   statuses of goroutines */
     gotrace_clocks clocks; /* 1.25 and later: at any moment; all 0: as if the clocks of the system
                               had started with the trace's */
-    bool equal_ticks; /* v2: keep equal times of a thread; by default the later one is increased by
-                         a tick, as by tracers */
 } gotrace_writer_options;
 
 /* Start a trace of that version. NULL options: all 0. */
@@ -874,6 +827,7 @@ GOTRACE_API gotrace_status gotrace_writer_stack(gotrace_writer *writer, const go
  * active ranges (GoStatus, ProcStatus, GCActive, ...) are optional; if they are passed, they are
  * written there, and not again. */
 typedef struct gotrace_event_data {
+    size_t size;
     const gotrace_event_spec *spec;
     int64_t proc;         /* or GOTRACE_NO_PROC */
     int64_t thread;       /* or GOTRACE_NO_THREAD */
@@ -892,21 +846,6 @@ typedef struct gotrace_event_data {
  * too. After a failed write or a failed allocation all further calls fail. */
 GOTRACE_API gotrace_status gotrace_writer_event(gotrace_writer *writer,
                                                 const gotrace_event_data *event);
-
-/* The state of a goroutine, a proc or a thread after the last event that was written
- * (experimental: these three functions may change between releases). What events took for granted
- * counts too: a goroutine that was unblocked without being known was waiting before.
- *
- * UNDETERMINED: the writer does not know it. NOT_EXIST: it has ended (v1 only; in v2, where an id
- * can be used again, a goroutine that ended is not known). Places that do not apply are set to
- * GOTRACE_NO_PROC, GOTRACE_NO_THREAD or goroutine 0; NULL: not wanted. Threads exist in v2 only. */
-GOTRACE_API gotrace_state gotrace_writer_goroutine(const gotrace_writer *writer, uint64_t id,
-                                                   int64_t *proc, int64_t *thread);
-GOTRACE_API gotrace_state gotrace_writer_proc(const gotrace_writer *writer, int64_t id,
-                                              int64_t *thread, uint64_t *goroutine);
-/* Returns false if the thread is unknown. */
-GOTRACE_API bool gotrace_writer_thread(const gotrace_writer *writer, int64_t id, int64_t *proc,
-                                       uint64_t *goroutine);
 
 /* Write buffered data, the statuses of goroutines and procs without events in the last generation,
  * the tables and the footer. Afterwards the writer can only be freed. */

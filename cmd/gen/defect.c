@@ -37,7 +37,7 @@ static bool add_batch(gen_defect *d, const gotrace_record *record)
         d->batch_capacity = capacity;
     }
     d->batches[d->batch_count++] = (gen_batch){.offset = record->offset,
-                                               .header = record->size,
+                                               .header = record->length,
                                                .owner = record->args[d->v2 ? 1 : 0],
                                                .generation = record->args[0],
                                                .generation_width = record->widths[0],
@@ -49,7 +49,7 @@ static bool add_batch(gen_defect *d, const gotrace_record *record)
 static void note(gen_defect *d, gen_place *place, const gotrace_record *record)
 {
     *place = (gen_place){.offset = record->offset,
-                         .size = record->size,
+                         .size = record->length,
                          .batch = d->batch_count - 1,
                          .value = record->arg_count ? record->args[0] : 0};
 }
@@ -174,7 +174,7 @@ void gen_defect_record(gen_defect *d, const char *name, const uint64_t *args, si
     const gotrace_event_spec *spec = gotrace_event_spec_named(d->version, name);
     const gotrace_arg_spec *specs[GOTRACE_MAX_ARGS];
     uint64_t values[GOTRACE_MAX_ARGS + 8];
-    gotrace_error error;
+    gotrace_error error = {0};
     if (!d->encoder &&
         gotrace_encoder_new(d->version, take_bytes, d, NULL, &d->encoder, &error) < 0)
         d->failed = true;
@@ -201,7 +201,7 @@ void gen_defect_record(gen_defect *d, const char *name, const uint64_t *args, si
 
 void gen_defect_put(gen_defect *d, uint64_t offset, uint64_t drop, uint64_t batch)
 {
-    if (d->failed || gotrace_encoder_finish(d->encoder, 0, 0) < 0 || d->byte_count < HEADER) {
+    if (d->failed || gotrace_encoder_finish(d->encoder) < 0 || d->byte_count < HEADER) {
         d->failed = true;
         return;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/gen/defect.h"
+#include "gotrace_experimental.h"
 #include "formats/common/idmap.h"
 #include "cmd/mutate/mutate.h"
 
@@ -58,8 +59,8 @@ static bool follow_number(mutate *m, last_goroutines *l, const gotrace_event *ev
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     size_t count = spec ? gotrace_event_args(spec, m->version, args) : 0, seq = 0;
     /* A GoSyscallBegin has the sequence number of its proc. */
-    bool is_call = event->resource != GOTRACE_RESOURCE_PROC && spec && spec->semantics.numbered &&
-                   spec->semantics.proc.from != GOTRACE_STATE_UNDETERMINED;
+    bool is_call = event->resource != GOTRACE_RESOURCE_PROC && spec && spec->semantics->numbered &&
+                   spec->semantics->proc.from != GOTRACE_STATE_UNDETERMINED;
     if (!is_call && event->resource != GOTRACE_RESOURCE_PROC)
         return true;
     /* Decoded arguments do not include the time delta. */
@@ -143,7 +144,7 @@ static bool list_lasts(mutate *m, last_goroutines *l)
 
 static bool find_lasts(mutate *m, gotrace_source *source, last_goroutines *l)
 {
-    gotrace_config config = {.limits = m->config ? m->config->limits : (gotrace_limits){0}};
+    gotrace_config config = {.limits = m->config ? m->config->limits : NULL};
     gotrace_reader *reader;
     const gotrace_event *event;
     gotrace_status status;
@@ -176,7 +177,7 @@ static bool violates_only(const verdict *before, const verdict *after, gotrace_r
 {
     if (after->counts[rule] <= before->counts[rule])
         return false;
-    for (unsigned i = 0; i < GOTRACE_RULE_COUNT; i++)
+    for (unsigned i = 0; i < GOTRACE_RULE_LIMIT; i++)
         if (i != rule && after->counts[i] > before->counts[i] &&
             !(rule == GOTRACE_RULE_ORDER_CUT && i == GOTRACE_RULE_FOOTER_MISSING))
             return false;

@@ -42,7 +42,7 @@ void mutate_describe(out *o, const char *source, const char *trace, const mutate
     }
     out_printf(o, "],\"gotrace\":{\"sound\":%s,\"rules\":[", found->sound ? "true" : "false");
     bool first = true;
-    for (unsigned i = 0; i < GOTRACE_RULE_COUNT; i++) {
+    for (unsigned i = 0; i < GOTRACE_RULE_LIMIT; i++) {
         if (found->counts[i] == 0)
             continue;
         out_printf(o, "%s\"%s\"", first ? "" : ",", gotrace_rule_describe((gotrace_rule)i)->id);

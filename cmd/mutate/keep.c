@@ -1,6 +1,7 @@
 /* keep.c - changes that leave a sound trace sound: another order or encoding, other ids, and
  * changes of events that do not affect states. */
 #include "cmd/mutate/mutate.h"
+#include "gotrace_experimental.h"
 
 /* ---- owners of batches ----------------------------------------------------------------------- */
 
@@ -345,7 +346,7 @@ static bool is_harmless(const mutate *m, const mutate_piece *piece)
 {
     const gotrace_event_spec *spec = piece->spec;
     (void)m;
-    switch (spec->semantics.kind) {
+    switch (spec->semantics->kind) {
     case GOTRACE_KIND_LOG:
     case GOTRACE_KIND_LABEL: return true;
     case GOTRACE_KIND_METRIC: return spec->args[spec->arg_count - 1].kind == GOTRACE_ARG_BYTES;

@@ -96,7 +96,7 @@ bool mutate_open(mutate *m, const mutate_piece *piece, mutate_record *r)
         return false;
     r->record = (gotrace_record){.spec = parsed.spec,
                                  .offset = piece->offset,
-                                 .size = piece->size,
+                                 .length = piece->size,
                                  .args = m->values,
                                  .arg_count = count,
                                  .data = (const char *)parsed.data,

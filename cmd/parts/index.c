@@ -14,7 +14,7 @@ bool parts_table_add(parts_table *table, parts_memory *memory, const gotrace_rec
     table->list[table->count++] = (parts_entry){.id = record->args[0],
                                                 .offset = record->offset,
                                                 .mapped = record->args[0],
-                                                .size = (uint32_t)record->size};
+                                                .size = (uint32_t)record->length};
     return true;
 }
 
@@ -148,7 +148,7 @@ static gotrace_status index_record(void *ctx, const gotrace_record *record, gotr
     unsigned code = record->spec->code;
     if (code == GOTRACE_V1_Batch || !x->open)
         done = open_batch(x, record, error);
-    x->end = record->offset + record->size;
+    x->end = record->offset + record->length;
     switch (code) {
     case GOTRACE_V1_Frequency:
         s->input->frequency = record->args[0];

@@ -25,7 +25,7 @@ typedef struct v2_index {
 
 static void damage(const v2_index *x, gotrace_rule rule, const char *what)
 {
-    gotrace_error error;
+    gotrace_error error = {0};
     fill_error(&error, rule, x->at, "%s", what);
     x->scan->problem(x->scan->ctx, x->scan->number, &error);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/parts/merge.h"
+#include "gotrace_experimental.h"
 
 /* A proc or thread that has batches, or (has is false) is only mentioned. */
 typedef struct owner {
@@ -55,7 +56,7 @@ static bool add_proc(owners *o, uint64_t proc, gotrace_error *error)
 /* v2: add threads in any argument, if an event waits; otherwise the procs of the generation. */
 static bool name_v2(owners *o, const gotrace_record *record, gotrace_error *error)
 {
-    const gotrace_semantics *does = &record->spec->semantics;
+    const gotrace_semantics *does = record->spec->semantics;
     bool of_proc = does->resource == GOTRACE_RESOURCE_PROC &&
                    (does->status || does->proc.to == GOTRACE_STATE_RUNNING);
     if (!o->waits)

@@ -8,7 +8,7 @@
 uint64_t parts_limit(const gotrace_config *config)
 {
     const uint64_t usual = UINT64_C(1) << 30; /* the library's default */
-    return config && config->limits.memory ? config->limits.memory : usual;
+    return config && config->limits && config->limits->memory ? config->limits->memory : usual;
 }
 
 bool parts_grow(parts_memory *memory, void *list, size_t *capacity, size_t count, size_t size,
@@ -157,7 +157,7 @@ static gotrace_status pass_records(parts_walker *w, parts_record_fn fn, void *ct
     gotrace_status status;
     while ((status = gotrace_decoder_next(w->decoder, &decoded)) == GOTRACE_EVENT) {
         gotrace_record record = *decoded;
-        *end = record.offset + record.size;
+        *end = record.offset + record.length;
         w->unsure = false;
         record.offset += w->shift;
         gotrace_status done = fn(ctx, &record, error);

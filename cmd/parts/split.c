@@ -427,7 +427,7 @@ static gotrace_status plan_sample(void *ctx, const gotrace_record *record, gotra
                          .slice = (size_t)(s->slice - s->slices),
                          .batch = s->sample_batch,
                          .sample = record->offset,
-                         .sample_size = (uint32_t)record->size};
+                         .sample_size = (uint32_t)record->length};
     return add_work(s, sample) ? GOTRACE_OK : GOTRACE_ERROR;
 }
 

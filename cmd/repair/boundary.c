@@ -8,6 +8,7 @@
  * goroutine.
  */
 #include "cmd/repair/rebuild.h"
+#include "gotrace_experimental.h"
 
 /* A status reported by the next generation. */
 typedef struct next_status {
@@ -19,7 +20,7 @@ typedef struct next_status {
 
 static bool is_proc_status(const next_status *s)
 {
-    return s->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
+    return s->spec->semantics->resource == GOTRACE_RESOURCE_PROC;
 }
 
 /* What a thread has at the start of the next generation. */
@@ -65,7 +66,7 @@ static bool note_status(boundary *b, const repair_record *record, int64_t thread
         t->failed = true;
         return false;
     }
-    bool proc = record->spec->semantics.resource == GOTRACE_RESOURCE_PROC;
+    bool proc = record->spec->semantics->resource == GOTRACE_RESOURCE_PROC;
     next_status *s = &b->list[b->count++];
     *s = (next_status){.thread = thread, .arg_count = proc ? 2 : 3};
     /* GoStatus rather than GoStatusStack, which would need a stack. */
@@ -100,7 +101,7 @@ static bool note_batch(boundary *b, const repair_batch *batch)
     if (thread != GOTRACE_NO_THREAD && !thread_of(b, thread))
         return false;
     for (; repair_record_at(t->r->version, p, end, &record); p += record.size)
-        if (record.spec->semantics.status && !note_status(b, &record, thread))
+        if (record.spec->semantics->status && !note_status(b, &record, thread))
             return false;
     return true;
 }

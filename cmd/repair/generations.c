@@ -160,7 +160,7 @@ static uint64_t gc_number(const repair_record *record)
 
 static bool has_edge(const repair_record *record, gotrace_kind edge)
 {
-    return record->spec->semantics.kind == edge;
+    return record->spec->semantics->kind == edge;
 }
 
 static void add_gc(const repair *layout, const repair_batch *b, repair_gc *gc)

@@ -37,7 +37,7 @@ static const gotrace_event_spec *find_edge(int version, unsigned range, unsigned
 {
     for (unsigned code = 0; code < 256; code++) {
         const gotrace_event_spec *spec = gotrace_event_spec_of(version, code);
-        if (spec && spec->semantics.range == range && spec->semantics.kind == edge)
+        if (spec && spec->semantics->range == range && spec->semantics->kind == edge)
             return spec;
     }
     return NULL;
@@ -340,7 +340,7 @@ bool rebuild_reach(rebuild *t, const gotrace_event_data *h)
 /* The goroutine that the event names gets the state that its row requires. */
 static bool reach_other(rebuild *t, const gotrace_event_data *h)
 {
-    unsigned from = h->spec->semantics.other.from;
+    unsigned from = h->spec->semantics->other.from;
     switch (from) {
     case GOTRACE_STATE_UNDETERMINED:
     case GOTRACE_STATE_NOT_EXIST: return true;
@@ -354,7 +354,7 @@ static bool reach_other(rebuild *t, const gotrace_event_data *h)
 static bool reach_proc(rebuild *t, const gotrace_event_data *h)
 {
     int64_t thread = h->thread;
-    switch (h->spec->semantics.proc.from) {
+    switch (h->spec->semantics->proc.from) {
     case GOTRACE_STATE_IDLE:
         return clear_proc(t, thread) && free_proc(t, (int64_t)h->args[0], thread);
     case GOTRACE_STATE_SYSCALL:
@@ -365,7 +365,7 @@ static bool reach_proc(rebuild *t, const gotrace_event_data *h)
 
 static bool prepare_v2(rebuild *t, const gotrace_event_data *h)
 {
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     int64_t thread = h->thread;
     if (does->status)
         return rebuild_reach(t, h);
@@ -389,7 +389,7 @@ static bool prepare_v2(rebuild *t, const gotrace_event_data *h)
  * possible. */
 static void narrow_context(rebuild *t, gotrace_event_data *h)
 {
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     if (does->kind != GOTRACE_KIND_TRANSITION || does->status || does->self.from)
         return;
     m_state m = rebuild_thread(t, h->thread);
@@ -402,7 +402,7 @@ static void narrow_context(rebuild *t, gotrace_event_data *h)
 /* Set the event's context to what the thread has now. */
 static void adjust_context(rebuild *t, gotrace_event_data *h)
 {
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     m_state m = rebuild_thread(t, h->thread);
     if (h->thread != GOTRACE_NO_THREAD && (m.g != 0 || m.has_p)) {
         if (!m.has_p || m.p != h->proc)
@@ -516,7 +516,7 @@ static bool v1_make_range(rebuild *t, const gotrace_event_data *h)
     case GOTRACE_RULE_ASSIST_START: break;
     default: return v1_make_running(t, h->goroutine, h->proc);
     }
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     bool begins = does->kind == GOTRACE_KIND_RANGE_BEGIN;
     const gotrace_event_spec *other = find_edge(
         t->r->version, does->range, begins ? GOTRACE_KIND_RANGE_END : GOTRACE_KIND_RANGE_BEGIN);
@@ -552,7 +552,7 @@ static bool prepare_v1(rebuild *t, const gotrace_event_data *h)
 
 void rebuild_keep_alive(const rebuild *t, gotrace_event_data *h)
 {
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     bool ends = does->self.to == GOTRACE_STATE_NOT_EXIST;
     if (repair_is_v2(t->r) || (!ends && !does->forever))
         return;

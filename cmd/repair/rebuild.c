@@ -180,7 +180,7 @@ static void note_thread(rebuild *t, int64_t thread, int64_t proc)
  * proc that became idle, or GOTRACE_NO_PROC. */
 static void note_event(rebuild *t, const gotrace_event_data *h, m_state before, int64_t idle)
 {
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     m_state m = rebuild_thread(t, h->thread);
     if (idle != GOTRACE_NO_PROC)
         t->idle = idle;
@@ -197,7 +197,7 @@ static void note_event(rebuild *t, const gotrace_event_data *h, m_state before, 
 /* The proc that becomes idle by an event before it is written. */
 static int64_t find_idle(const rebuild *t, const gotrace_event_data *h, m_state m)
 {
-    const gotrace_semantics *does = &h->spec->semantics;
+    const gotrace_semantics *does = h->spec->semantics;
     if (does->resource != GOTRACE_RESOURCE_PROC)
         return GOTRACE_NO_PROC;
     if (does->status) {
@@ -216,7 +216,7 @@ bool rebuild_pass(rebuild *t, const gotrace_event_data *h)
     /* A context that the writer does not know is taken from the event. */
     bool v2 = repair_is_v2(t->r);
     m_state before = rebuild_thread(t, h->thread);
-    if (!before.has_p && h->spec->semantics.kind != GOTRACE_KIND_SAMPLE)
+    if (!before.has_p && h->spec->semantics->kind != GOTRACE_KIND_SAMPLE)
         before.p = h->proc;
     int64_t idle = v2 ? find_idle(t, h, before) : GOTRACE_NO_PROC;
     if (gotrace_writer_event(t->writer, h) >= 0) {
@@ -244,7 +244,7 @@ static bool is_impossible(const rebuild *t, const gotrace_event_data *h)
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     bool v2 = repair_is_v2(t->r);
     size_t count = gotrace_writer_args(h->spec, t->r->version, args);
-    if (h->spec->semantics.kind == GOTRACE_KIND_SAMPLE || count == 0)
+    if (h->spec->semantics->kind == GOTRACE_KIND_SAMPLE || count == 0)
         return false;
     if (args[0]->kind == GOTRACE_ARG_GOROUTINE && (h->args[0] == 0 || h->args[0] == UINT64_MAX))
         return true;

@@ -450,7 +450,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
     repair r = {.job = &own, .memory = &memory, .totals = totals, .error = error};
     *totals = (repair_totals){.identical = true, .sound = true};
     error->rule = GOTRACE_RULE_NONE;
-    gotrace_error kind;
+    gotrace_error kind = {0};
     bool done = find_kind(&r, &kind) && load(&r) && all_traces(&r);
     parts_drop(&memory, r.batches, r.capacity, sizeof *r.batches);
     repair_generations_drop(&r, &r.generations);

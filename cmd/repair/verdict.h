@@ -9,7 +9,7 @@ typedef struct verdict {
     uint64_t events;     /* in the trace */
     uint64_t given;      /* events returned by the reader, and ends of generations */
     gotrace_error first; /* first error */
-    uint32_t counts[GOTRACE_RULE_COUNT]; /* number of reports per rule, including warnings */
+    uint32_t counts[GOTRACE_RULE_LIMIT]; /* number of reports per rule, including warnings */
 } verdict;
 
 /* Read the whole trace within the config's limits; call `each`, if not NULL, with every problem.

@@ -105,10 +105,10 @@ static int events_dump(session *s, const script_format *how)
     if (input_open_reader(&in, s, input_path(s))) {
         const script_dump_job dumping = {.source = in.source,
                                          .reader = in.reader,
-                                         .limits = &in.config.limits,
+                                         .limits = in.config.limits,
                                          .how = how,
                                          .out = &s->output.out};
-        gotrace_error error;
+        gotrace_error error = {0};
         if (script_dump_meaning(&dumping, &error) < 0)
             findings_add(&in.found, &error);
     }

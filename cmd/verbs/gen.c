@@ -62,9 +62,8 @@ static int run_gen(session *s)
     int status = output_open(&s->output, s->set->output, true);
     if (status != EXIT_SOUND)
         return status;
-    gotrace_config config;
-    gotrace_error error;
-    gotrace_config_init(&config);
+    gotrace_config config = {0};
+    gotrace_error error = {0};
     gotrace_status written = set->defect
                                  ? write_defect(s, job, &config, &error)
                                  : gen_write(&job, write_buffered, &s->output.out, &config, &error);

@@ -24,7 +24,7 @@ static bool remember(experiments *x, const gotrace_record *r)
     x->batches[x->count++] = (experiment_batch){
         .generation = r->args[1],
         .experiment = r->args[0],
-        .offset = r->offset + r->size - r->data_size,
+        .offset = r->offset + r->length - r->data_size,
         .thread = r->args[2] == UINT64_MAX ? GOTRACE_NO_THREAD : (int64_t)r->args[2],
         .size = r->data_size};
     return true;
@@ -61,7 +61,7 @@ gotrace_status experiments_find(experiments *x, gotrace_source *source,
                                 const gotrace_limits *limits, gotrace_error *error)
 {
     gotrace_decoder *decoder;
-    gotrace_config config = {.limits = *limits};
+    gotrace_config config = {.limits = limits};
     if (gotrace_decoder_new(&config, &decoder, error) < 0)
         return GOTRACE_ERROR;
     char *window = malloc(WINDOW);

@@ -85,7 +85,7 @@ static bool means_same(const gotrace_semantics *a, const gotrace_semantics *b)
 /* How well a row's reason matches; the first row with the highest score wins. */
 static int fit(const gotrace_event_spec *row, const char *reason)
 {
-    return same_text(row->semantics.text, reason) ? 3 : row->semantics.text ? 1 : 2;
+    return same_text(row->semantics->text, reason) ? 3 : row->semantics->text ? 1 : 2;
 }
 
 const gotrace_event_spec *row_like(const gotrace_event_spec *row, int version)
@@ -96,8 +96,8 @@ const gotrace_event_spec *row_like(const gotrace_event_spec *row, int version)
     best = NULL;
     for (unsigned code = 0; code < CODES; code++) {
         const gotrace_event_spec *r = gotrace_event_spec_of(version, code);
-        if (r && means_same(&row->semantics, &r->semantics) &&
-            (!best || fit(r, row->semantics.text) > fit(best, row->semantics.text)))
+        if (r && means_same(row->semantics, r->semantics) &&
+            (!best || fit(r, row->semantics->text) > fit(best, row->semantics->text)))
             best = r;
     }
     return best;
@@ -109,9 +109,9 @@ const gotrace_event_spec *row_of_change(int version, gotrace_resource resource, 
     const gotrace_event_spec *best = NULL;
     for (unsigned code = 0; code < CODES; code++) {
         const gotrace_event_spec *r = gotrace_event_spec_of(version, code);
-        if (!r || r->semantics.kind != GOTRACE_KIND_TRANSITION || r->semantics.status)
+        if (!r || r->semantics->kind != GOTRACE_KIND_TRANSITION || r->semantics->status)
             continue;
-        effect e = effect_of(&r->semantics);
+        effect e = effect_of(r->semantics);
         if (e.resource == resource && e.count == 1 && row_is(e.changes[0], from, to) &&
             (!best || fit(r, reason) > fit(best, reason)))
             best = r;
@@ -123,7 +123,7 @@ const gotrace_event_spec *row_of_kind(int version, gotrace_kind kind, gotrace_ra
 {
     for (unsigned code = 0; code < CODES; code++) {
         const gotrace_event_spec *r = gotrace_event_spec_of(version, code);
-        if (r && r->semantics.kind == kind && r->semantics.range == range &&
+        if (r && r->semantics->kind == kind && r->semantics->range == range &&
             kind != GOTRACE_KIND_NONE)
             return r;
     }
@@ -134,7 +134,7 @@ const gotrace_event_spec *row_of_metric(int version, const char *name)
 {
     for (unsigned code = 0; code < CODES; code++) {
         const gotrace_event_spec *r = gotrace_event_spec_of(version, code);
-        if (r && r->semantics.kind == GOTRACE_KIND_METRIC && strcmp(r->semantics.text, name) == 0)
+        if (r && r->semantics->kind == GOTRACE_KIND_METRIC && strcmp(r->semantics->text, name) == 0)
             return r;
     }
     return NULL;

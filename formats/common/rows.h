@@ -2,7 +2,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "gotrace.h"
+#include "gotrace_experimental.h"
 
 /* Number of states of goroutines and procs. */
 enum { ROW_STATES = GOTRACE_STATE_ABANDONED + 1 };

@@ -19,7 +19,7 @@ typedef struct go_texts {
 
 static go_texts texts_of(const gotrace_event_spec *spec)
 {
-    const gotrace_semantics *s = &spec->semantics;
+    const gotrace_semantics *s = spec->semantics;
     switch ((gotrace_kind)s->kind) {
     case GOTRACE_KIND_TRANSITION:
         return (go_texts){.text = row_has(spec, GOTRACE_ARG_STRING) ? "label" : NULL};

@@ -116,14 +116,14 @@ static const char *metric_name(const gotrace_event_spec *spec)
                                            {"heap allocated", "/memory/classes/heap/objects:bytes"},
                                            {"heap goal", "/gc/heap/goal:bytes"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(spec->semantics.text, names[i][0]) == 0)
+        if (strcmp(spec->semantics->text, names[i][0]) == 0)
             return names[i][1];
-    return spec->semantics.text;
+    return spec->semantics->text;
 }
 
 static bool has_other(const gotrace_event_spec *spec)
 {
-    return spec->semantics.other.from != spec->semantics.other.to;
+    return spec->semantics->other.from != spec->semantics->other.to;
 }
 
 static void put_range(out *o, const gotrace_event *event)

@@ -348,7 +348,7 @@ static void take_event(dumper *d, const gotrace_event *event)
     end_steal(d, event->offset);
     if (!spec || event->offset == d->offset)
         return;
-    if (row_is(spec->semantics.proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE)) {
+    if (row_is(spec->semantics->proc, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_IDLE)) {
         keep(&d->steal, event);
         d->has_steal = true;
         return;

@@ -52,9 +52,9 @@ static const char *running_did(const gotrace_semantics *s, bool leaves)
 
 static change change_of(const gotrace_event_spec *spec)
 {
-    const gotrace_semantics *s = &spec->semantics;
+    const gotrace_semantics *s = spec->semantics;
     if (s->full != 0)
-        s = &gotrace_event_spec_of(GOTRACE_FIRST_V2 - 1, s->full)->semantics;
+        s = gotrace_event_spec_of(GOTRACE_FIRST_V2 - 1, s->full)->semantics;
     if (s->kind == GOTRACE_KIND_SYSCALL)
         return (change){.did = "in a system call"};
     if (s->kind != GOTRACE_KIND_TRANSITION || s->resource != GOTRACE_RESOURCE_GOROUTINE)
@@ -273,7 +273,7 @@ void script_doubt_event(const script_job *job, script_follow *f, const gotrace_e
     script_doubt_id(f, DOUBT_PROC, (uint64_t)h->proc);
     script_doubt_id(f, DOUBT_THREAD, place_of(job, h));
     /* GC cycles and stop-the-world concern the whole program. */
-    if (h->spec && h->spec->semantics.range != GOTRACE_RANGE_NONE)
+    if (h->spec && h->spec->semantics->range != GOTRACE_RANGE_NONE)
         f->all_in_doubt = true;
 }
 

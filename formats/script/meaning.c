@@ -339,7 +339,7 @@ static bool has(const script_meaning *m, unsigned common)
 /* Whether an argument is optional; its default is 0 or none. */
 static bool is_optional(const script_meaning *m, size_t i)
 {
-    const gotrace_semantics *s = &m->spec->semantics;
+    const gotrace_semantics *s = m->spec->semantics;
     switch ((gotrace_arg_kind)m->args[i]->kind) {
     case GOTRACE_ARG_TICKS:
     case GOTRACE_ARG_STRING:
@@ -372,7 +372,7 @@ static gotrace_status complete(script_job *job, const gotrace_event_data *h)
         if (job->version < GOTRACE_FIRST_V2 && kind == GOTRACE_ARG_THREAD)
             m->values[i] = has(m, SCRIPT_ON_M) ? m->common[SCRIPT_ON_M] : (uint64_t)h->proc;
         /* A sample, and the end of a system call that found no proc, have a time argument. */
-        bool sample = m->spec->semantics.kind == GOTRACE_KIND_SAMPLE;
+        bool sample = m->spec->semantics->kind == GOTRACE_KIND_SAMPLE;
         if (kind == GOTRACE_ARG_TICKS && (h->proc == GOTRACE_NO_PROC || sample))
             m->values[i] = m->now;
     }
@@ -405,8 +405,8 @@ static gotrace_status place(script_job *job, gotrace_event_data *h)
     bool v2 = job->version >= GOTRACE_FIRST_V2;
     bool elsewhere = (m->spec && m->spec->flags & GOTRACE_SPEC_ANYWHERE) ||
                      (v2 && has(m, SCRIPT_ON_M));
-    bool starts = v2 && m->spec && m->spec->semantics.resource == GOTRACE_RESOURCE_PROC &&
-                  m->spec->semantics.proc.to == GOTRACE_STATE_RUNNING;
+    bool starts = v2 && m->spec && m->spec->semantics->resource == GOTRACE_RESOURCE_PROC &&
+                  m->spec->semantics->proc.to == GOTRACE_STATE_RUNNING;
     h->proc = has(m, SCRIPT_ON_P)   ? (int64_t)m->common[SCRIPT_ON_P]
               : elsewhere || starts ? GOTRACE_NO_PROC
                                     : 0;
@@ -476,7 +476,7 @@ static gotrace_status end_raw(script_job *job)
     gotrace_status status = GOTRACE_OK;
     if (!job->encoder)
         return status;
-    if (gotrace_encoder_finish(job->encoder, 0, 0) != GOTRACE_OK)
+    if (gotrace_encoder_finish(job->encoder) != GOTRACE_OK)
         status = script_fail_as(job, m->line, gotrace_encoder_error(job->encoder));
     gotrace_encoder_free(job->encoder);
     job->encoder = NULL;

@@ -478,7 +478,8 @@ bool script_odd_width(const gotrace_record *record, int version, size_t *n)
 
 static gotrace_status begin(script_job *job)
 {
-    gotrace_limits limits = job->config ? job->config->limits : (gotrace_limits){0};
+    gotrace_limits limits = job->config && job->config->limits ? *job->config->limits
+                                                               : (gotrace_limits){0};
     if (job->config)
         job->allocator = job->config->allocator;
     if (!job->allocator.resize)
@@ -536,7 +537,7 @@ static gotrace_status finish(script_job *job)
         return GOTRACE_OK;
     if (job->meaning && !job->meaning->is_raw)
         return script_meaning_finish(job);
-    if (gotrace_encoder_finish(job->encoder, 0, 0) == GOTRACE_OK)
+    if (gotrace_encoder_finish(job->encoder) == GOTRACE_OK)
         return GOTRACE_OK;
     return script_fail_as(job, job->in.line, gotrace_encoder_error(job->encoder));
 }

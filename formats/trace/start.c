@@ -79,7 +79,7 @@ static bool record_id(list *l, uint64_t id)
 
 static bool record_status(const version_converter *c, initial_state *b, const gotrace_event *e)
 {
-    if (c->rows.source[e->type]->semantics.status)
+    if (c->rows.source[e->type]->semantics->status)
         return e->resource == GOTRACE_RESOURCE_PROC ? record_proc(b, e) : record_goroutine(b, e);
     if (e->kind == GOTRACE_KIND_RANGE_ACTIVE && e->range == GOTRACE_RANGE_GC)
         b->gc = true;

@@ -74,7 +74,7 @@ void version_tables(version_converter *c)
         if (!row)
             continue;
         set_roles(c, row);
-        const gotrace_semantics *s = &row->semantics;
+        const gotrace_semantics *s = row->semantics;
         if (row_stops(s) && s->text && rows->stop_count < VERSION_STOPS)
             rows->stops[rows->stop_count++] = row;
         if (row_starts(s) && row_has(row, GOTRACE_ARG_STRING))
@@ -112,7 +112,7 @@ const gotrace_event_spec *version_v1_stop(version_converter *c, gotrace_state to
 {
     for (size_t i = 0; reason && i < c->rows.stop_count; i++) {
         const gotrace_event_spec *row = c->rows.stops[i];
-        if (row->semantics.self.to == to && strcmp(row->semantics.text, reason) == 0)
+        if (row->semantics->self.to == to && strcmp(row->semantics->text, reason) == 0)
             return row;
     }
     if (has_reason(reason))

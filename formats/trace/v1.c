@@ -28,9 +28,9 @@ static bool same_event(version_converter *c)
     t.start = row_has(row, GOTRACE_ARG_START) ? e->args[1] : 0;
     t.text = e->text;
     t.text_size = e->text_size;
-    if (row_is(row->semantics.other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
+    if (row_is(row->semantics->other, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNABLE))
         t.proc = GOTRACE_NO_PROC; /* the writer chooses the proc */
-    if (source->semantics.text && !row->semantics.text)
+    if (source->semantics->text && !row->semantics->text)
         version_lose(c, LOST_WAIT_REASONS);
     else if (row_has(source, GOTRACE_ARG_STRING) && !row_has(row, GOTRACE_ARG_STRING))
         version_lose(c, LOST_LABELS);
@@ -41,7 +41,7 @@ static bool same_event(version_converter *c)
 static bool remember_timer(version_converter *c)
 {
     enum { LANE_TIMER = 1000001 };
-    gotrace_change other = version_source(c)->semantics.other;
+    gotrace_change other = version_source(c)->semantics->other;
     if (!row_is(other, GOTRACE_STATE_WAITING, GOTRACE_STATE_RUNNABLE) || c->e->lane != LANE_TIMER)
         return true;
     return idmap_insert(&c->timers, c->e->goroutine) || version_no_memory(c);
@@ -322,7 +322,7 @@ static bool from_v2(version_converter *c)
         version_lose_event(c);
         return true;
     }
-    if (version_source(c)->semantics.status)
+    if (version_source(c)->semantics->status)
         return status(c);
     if (e->resource == GOTRACE_RESOURCE_PROC)
         return e->to == GOTRACE_STATE_RUNNING ? proc_starts(c) : proc_stops(c);

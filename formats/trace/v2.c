@@ -102,8 +102,8 @@ static bool is_runnable_already(version_converter *c)
 static bool is_reader_made_steal(const version_converter *c)
 {
     const gotrace_event_spec *source = version_source(c);
-    return source->semantics.resource == GOTRACE_RESOURCE_PROC && source->semantics.numbered &&
-           source->semantics.proc.to == GOTRACE_STATE_IDLE && c->e->args[1] == 0;
+    return source->semantics->resource == GOTRACE_RESOURCE_PROC && source->semantics->numbered &&
+           source->semantics->proc.to == GOTRACE_STATE_IDLE && c->e->args[1] == 0;
 }
 
 /* A record that changes several goroutines is several events with one offset. If the target has the
@@ -117,7 +117,7 @@ static bool from_v2(version_converter *c)
         return true;
     }
     const gotrace_event_spec *source = version_source(c);
-    if (source->semantics.status)
+    if (source->semantics->status)
         return status(c);
     if (is_reader_made_steal(c))
         return true;
@@ -296,7 +296,7 @@ static bool find_running(version_converter *c, uint64_t stopper, int64_t *proc)
 bool version_v2_place(version_converter *c, emission *t, bool goroutine)
 {
     int64_t proc = t->proc;
-    const gotrace_semantics *s = &t->row->semantics;
+    const gotrace_semantics *s = t->row->semantics;
     bool ends_stop = s->kind == GOTRACE_KIND_RANGE_END && s->range == GOTRACE_RANGE_STW;
     uint64_t wanted = ends_stop ? c->stop_goroutine : 0;
     proc_state *p = proc == GOTRACE_NO_PROC ? NULL : version_proc(c, proc);
@@ -431,7 +431,7 @@ static bool create_now(version_converter *c, gotrace_state initial)
 static bool write_delayed_creation(version_converter *c, const gotrace_event *now, bool *done)
 {
     gotrace_event created = c->created;
-    const gotrace_semantics *s = now ? &c->rows.source[now->type]->semantics : NULL;
+    const gotrace_semantics *s = now ? c->rows.source[now->type]->semantics : NULL;
     *done = s && s->initial && now->subject == created.subject;
     c->has_created = false;
     c->e = &created;
@@ -445,7 +445,7 @@ bool version_v2_prepare(version_converter *c, bool *done)
 {
     if (c->has_created)
         return write_delayed_creation(c, c->e, done);
-    const gotrace_semantics *s = &version_source(c)->semantics;
+    const gotrace_semantics *s = version_source(c)->semantics;
     bool about = (c->e->flags & GOTRACE_EVENT_INITIAL) || s->proc.to == GOTRACE_STATE_RUNNING ||
                  s->other.to == GOTRACE_STATE_RUNNING || c->e->kind == GOTRACE_KIND_RANGE_BEGIN;
     if (about && !c->started)
@@ -491,7 +491,7 @@ static bool stops(version_converter *c)
     thread_state *thread = p && p->running ? thread_of(c, p->thread) : NULL;
     if (!p || c->status < 0)
         return false;
-    const gotrace_semantics *s = &version_source(c)->semantics;
+    const gotrace_semantics *s = version_source(c)->semantics;
     emission t = on_thread(c, change(c, GOTRACE_STATE_RUNNING, s->self.to), p->thread);
     t.text = s->text ? s->text : "";
     t.text_size = strlen(t.text);
@@ -577,7 +577,7 @@ static bool proc_starts(version_converter *c)
 
 static bool goroutine_from_v1(version_converter *c)
 {
-    const gotrace_semantics *s = &version_source(c)->semantics;
+    const gotrace_semantics *s = version_source(c)->semantics;
     gotrace_change other = s->other;
     if (s->initial)
         return other.to == GOTRACE_STATE_WAITING ? found_waiting(c) : found_in_syscall(c);
@@ -599,7 +599,7 @@ static bool goroutine_from_v1(version_converter *c)
 
 static bool from_v1(version_converter *c)
 {
-    const gotrace_semantics *s = &version_source(c)->semantics;
+    const gotrace_semantics *s = version_source(c)->semantics;
     if (c->e->flags & GOTRACE_EVENT_FUTILE) {
         /* As in Go's reader of v1 traces. */
         version_lose(c, LOST_FUTILE);

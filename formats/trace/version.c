@@ -220,7 +220,7 @@ static bool resolve(version_converter *c, pending *q)
 {
     emission *t = &q->e;
     bool stack = (t->row->flags & GOTRACE_SPEC_STACK) ||
-                 t->row->semantics.kind == GOTRACE_KIND_SAMPLE;
+                 t->row->semantics->kind == GOTRACE_KIND_SAMPLE;
     if (t->start_is_stack)
         return !stack || version_start(c, t, &q->stack);
     return (!stack || version_stack(c, t->stack, &q->stack)) &&
@@ -275,7 +275,7 @@ bool version_label_start(version_converter *c, uint64_t goroutine, const char *t
         pending *q = &c->queue[(c->queue_first + i) % QUEUE_LENGTH];
         if (q->e.proc != c->e->proc)
             continue;
-        if (!row_starts(&q->e.row->semantics) || row_has(q->e.row, GOTRACE_ARG_STRING) ||
+        if (!row_starts(q->e.row->semantics) || row_has(q->e.row, GOTRACE_ARG_STRING) ||
             q->e.numbers[ROLE_GOROUTINE] != goroutine || !c->rows.start_label)
             break;
         q->e.row = c->rows.start_label;
@@ -299,7 +299,7 @@ static bool emit_or_lose(version_converter *c, emission *t, unsigned lost)
             version_lose(c, lost);
         return true;
     }
-    bool goroutine = t->row->semantics.needs & GOTRACE_NEEDS_GOROUTINE;
+    bool goroutine = t->row->semantics->needs & GOTRACE_NEEDS_GOROUTINE;
     if (!version_is_v2(c->from) && version_is_v2(c->to) && !version_v2_place(c, t, goroutine))
         return true;
     return version_emit(c, t);

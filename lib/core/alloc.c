@@ -17,7 +17,7 @@ static uint64_t narrow(uint64_t set, uint64_t usual)
 
 gotrace_limits gt_limits(const gotrace_config *config)
 {
-    const gotrace_limits l = config ? config->limits : (gotrace_limits){0};
+    const gotrace_limits l = config && config->limits ? *config->limits : (gotrace_limits){0};
     return (gotrace_limits){.memory = or_default(l.memory, (uint64_t)1 << 30),
                             .strings = or_default(l.strings, 1 << 24),
                             .string_bytes = narrow(l.string_bytes, 1000000),

@@ -4,16 +4,39 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Places in the table of rules. */
+enum {
+#define RULE_PLACE(number, name, id, class, severity, wants, source) PLACE_##name,
+    GOTRACE_RULES(RULE_PLACE) RULES
+#undef RULE_PLACE
+};
+
 static const gotrace_rule_info rules[] = {
-#define RULE_ROW(name, id, class, severity, wants, source)                                         \
-    {id, wants, source, GOTRACE_CLASS_##class, GOTRACE_##severity},
+#define RULE_ROW(number, name, id, class, severity, wants, source)                                 \
+    {GOTRACE_RULE_##name, id, wants, source, GOTRACE_CLASS_##class, GOTRACE_##severity},
     GOTRACE_RULES(RULE_ROW)
 #undef RULE_ROW
 };
 
+#define RULE_NUMBER(number, name, id, class, severity, wants, source)                              \
+    _Static_assert((number) < GOTRACE_RULE_LIMIT, "the number of " id " is too large");
+GOTRACE_RULES(RULE_NUMBER)
+#undef RULE_NUMBER
+
 const gotrace_rule_info *gotrace_rule_describe(gotrace_rule rule)
 {
-    return (unsigned)rule < GOTRACE_RULE_COUNT ? &rules[rule] : &rules[GOTRACE_RULE_NONE];
+    switch (rule) { /* two rules with one number do not compile */
+#define RULE_CASE(number, name, id, class, severity, wants, source)                                \
+    case GOTRACE_RULE_##name: return &rules[PLACE_##name];
+        GOTRACE_RULES(RULE_CASE)
+#undef RULE_CASE
+    }
+    return &rules[PLACE_NONE];
+}
+
+const gotrace_rule_info *gotrace_rule_at(size_t n)
+{
+    return n < RULES ? &rules[n] : NULL;
 }
 
 const char *gotrace_class_name(gotrace_class class_)
@@ -96,7 +119,7 @@ gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_plac
 {
     static const struct {
         const char *one, *more;
-    } what[GOTRACE_LIMIT_COUNT] = {
+    } what[] = {
         [GOTRACE_LIMIT_NONE] = {"of something", "of something"},
         [GOTRACE_LIMIT_MEMORY] = {"byte of memory", "bytes of memory"},
         [GOTRACE_LIMIT_STRINGS] = {"string", "strings"},

@@ -20,12 +20,15 @@
     }
 #define STRIP(...)      __VA_ARGS__
 #define TIME            A_UNTIL(DSEQ, dseq, 6), A(DT, dt)
-#define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
+#define ARGS(...)       ((const gotrace_arg_spec[]){__VA_ARGS__})
+#define COUNT_ARGS(...) (sizeof ARGS(__VA_ARGS__) / sizeof(gotrace_arg_spec))
+#define DOES(...)       (&(const gotrace_semantics){__VA_ARGS__})
 
 static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
 #define E(code, name, since, flags, args, summary, does)                                           \
-    [code] = {#name,        summary,     code, since, flags, COUNT_ARGS(STRIP args),               \
-              {STRIP args}, {STRIP does}},
+    [code] = {                                                                                     \
+        #name,           summary, code, since, flags, COUNT_ARGS(STRIP args), ARGS(STRIP args),    \
+        DOES(STRIP does)},
 #define T(code, name, since, flags, args, summary, does)                                           \
     [code] = {#name,                                                                               \
               summary,                                                                             \
@@ -33,8 +36,8 @@ static const gotrace_event_spec specs[GT_V1_EVENT_COUNT] = {
               since,                                                                               \
               GOTRACE_SPEC_TIMED | (flags),                                                        \
               COUNT_ARGS(TIME, STRIP args),                                                        \
-              {TIME, STRIP args},                                                                  \
-              {STRIP does}},
+              ARGS(TIME, STRIP args),                                                              \
+              DOES(STRIP does)},
 #include "events_v1.def"
 #undef E
 #undef T
@@ -209,8 +212,8 @@ static gt_v1_shape shape_of(int version, unsigned code)
     if (!spec || gt_is_v2(version))
         return (gt_v1_shape){0};
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    uint8_t full = spec->semantics.full ? spec->semantics.full : (uint8_t)code;
-    const gotrace_semantics *does = &specs[full].semantics;
+    uint8_t full = spec->semantics->full ? spec->semantics->full : (uint8_t)code;
+    const gotrace_semantics *does = specs[full].semantics;
     uint8_t values = (uint8_t)gotrace_event_args(spec, version, args);
     gt_v1_shape shape = {.values = values,
                          .inlined = inlined_of(version, code, values, spec->flags),
@@ -242,8 +245,8 @@ void gt_v1_shapes_init(gt_v1_shape shapes[64], int version)
     for (unsigned code = 0; code < 64; code++)
         shapes[code] = shape_of(version, code);
     for (uint8_t code = 0; code < GT_V1_EVENT_COUNT; code++)
-        if (specs[code].semantics.full)
-            shapes[specs[code].semantics.full].local = code;
+        if (specs[code].semantics && specs[code].semantics->full)
+            shapes[specs[code].semantics->full].local = code;
 }
 
 gotrace_rule gt_range_rule(gotrace_range range, bool begins)

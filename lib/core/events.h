@@ -4,7 +4,7 @@
 #ifndef GT_EVENTS_H
 #define GT_EVENTS_H
 
-#include "gotrace.h"
+#include "gotrace_experimental.h"
 
 /* One more than the largest code of each format. */
 enum { GT_V1_EVENT_COUNT = GOTRACE_V1_CPUSample + 1 };

@@ -8,13 +8,17 @@
 #name, GOTRACE_ARG_##kind, 22, 255                                                         \
     }
 #define STRIP(...)      __VA_ARGS__
-#define COUNT_ARGS(...) (sizeof((gotrace_arg_spec[]){__VA_ARGS__}) / sizeof(gotrace_arg_spec))
+#define ARGS(...)       ((const gotrace_arg_spec[]){__VA_ARGS__})
+#define COUNT_ARGS(...) (sizeof ARGS(__VA_ARGS__) / sizeof(gotrace_arg_spec))
+#define DOES(...)       (&(const gotrace_semantics){__VA_ARGS__})
 
 static const gotrace_event_spec specs[GT_V2_EVENT_COUNT] = {
-#define N(code, name, since, summary) [code] = {#name, summary, code, since, 0, 0, {{0}}, {RECORD}},
+#define N(code, name, since, summary)                                                              \
+    [code] = {#name, summary, code, since, 0, 0, NULL, DOES(RECORD)},
 #define E(code, name, since, flags, args, summary, does)                                           \
-    [code] = {#name,        summary,     code, since, flags, COUNT_ARGS(STRIP args),               \
-              {STRIP args}, {STRIP does}},
+    [code] = {                                                                                     \
+        #name,           summary, code, since, flags, COUNT_ARGS(STRIP args), ARGS(STRIP args),    \
+        DOES(STRIP does)},
 #define T(code, name, since, flags, args, summary, does)                                           \
     [code] = {#name,                                                                               \
               summary,                                                                             \
@@ -22,8 +26,8 @@ static const gotrace_event_spec specs[GT_V2_EVENT_COUNT] = {
               since,                                                                               \
               GOTRACE_SPEC_TIMED | (flags),                                                        \
               COUNT_ARGS(A(DT, dt), STRIP args),                                                   \
-              {A(DT, dt), STRIP args},                                                             \
-              {STRIP does}},
+              ARGS(A(DT, dt), STRIP args),                                                         \
+              DOES(STRIP does)},
 #include "events_v2.def"
 #undef N
 #undef E
@@ -58,10 +62,10 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
         *shape = (gt_v2_shape){.exists = true,
                                .values = spec->arg_count,
                                .flags = spec->flags,
-                               .kind = spec->semantics.kind,
-                               .resource = spec->semantics.resource,
-                               .range = spec->semantics.range,
-                               .text = spec->semantics.text};
+                               .kind = spec->semantics->kind,
+                               .resource = spec->semantics->resource,
+                               .range = spec->semantics->range,
+                               .text = spec->semantics->text};
         for (unsigned i = 1; i < spec->arg_count; i++) {
             uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
             bool stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;

@@ -2,6 +2,7 @@
  * source.c - sources of bytes: files and memory are read in place; pipes and compressed data are
  * copied to a temporary file.
  */
+#include "core/sized.h"
 #include "core/source.h"
 
 #include <errno.h>
@@ -226,7 +227,7 @@ static bool choose_input(gotrace_source *source, bool seekable, const gotrace_co
                 .memory_size = (size_t)source->size};
     uint8_t magic[GT_MAGIC];
     size_t got = 0;
-    if (seekable && (gotrace_source_read(source, 0, magic, sizeof magic, &got, error) < 0))
+    if (seekable && (gt_source_read(source, 0, magic, sizeof magic, &got, error) < 0))
         return false;
     if (seekable && gt_packing_of(magic, got) == GT_PLAIN)
         return true;
@@ -306,33 +307,58 @@ static gotrace_status source_from_fd(int fd, bool own, const gotrace_config *con
     return source_finish(made, choose_input(made, in_place, config, error), source);
 }
 
-gotrace_status gotrace_source_open(const char *path, const gotrace_config *config,
-                                   gotrace_source **source, gotrace_error *error)
+static gotrace_status source_from_path(const char *path, const gotrace_config *config,
+                                       gotrace_source **source, gotrace_error *error)
 {
-    *source = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return gt_error_system(error, GOTRACE_RULE_SYSTEM_OPEN, errno, "cannot open");
     return source_from_fd(fd, true, config, source, error);
 }
 
-gotrace_status gotrace_source_fd(int fd, const gotrace_config *config, gotrace_source **source,
-                                 gotrace_error *error)
+static gotrace_status source_from_memory(const void *data, size_t size,
+                                         const gotrace_config *config, gotrace_source **source,
+                                         gotrace_error *error)
 {
-    *source = NULL;
-    return source_from_fd(fd, false, config, source, error);
-}
-
-gotrace_status gotrace_source_memory(const void *data, size_t size, const gotrace_config *config,
-                                     gotrace_source **source, gotrace_error *error)
-{
-    *source = NULL;
     gotrace_source *made = source_new(config, error);
     if (!made)
         return GOTRACE_ERROR;
     made->memory = data ? data : (const void *)"";
     made->size = size;
     return source_finish(made, choose_input(made, true, config, error), source);
+}
+
+gotrace_status gotrace_source_open(const char *path, const gotrace_config *config,
+                                   gotrace_source **source, gotrace_error *error)
+{
+    gt_call call;
+    *source = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = source_from_path(path, &call.config, source, &call.error);
+    return gt_call_end(&call, status, error);
+}
+
+gotrace_status gotrace_source_fd(int fd, const gotrace_config *config, gotrace_source **source,
+                                 gotrace_error *error)
+{
+    gt_call call;
+    *source = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = source_from_fd(fd, false, &call.config, source, &call.error);
+    return gt_call_end(&call, status, error);
+}
+
+gotrace_status gotrace_source_memory(const void *data, size_t size, const gotrace_config *config,
+                                     gotrace_source **source, gotrace_error *error)
+{
+    gt_call call;
+    *source = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = source_from_memory(data, size, &call.config, source, &call.error);
+    return gt_call_end(&call, status, error);
 }
 
 uint64_t gotrace_source_size(const gotrace_source *source)
@@ -352,6 +378,14 @@ const gotrace_error *gotrace_source_error(const gotrace_source *source)
 
 gotrace_status gotrace_source_read(gotrace_source *source, uint64_t offset, void *buffer,
                                    size_t size, size_t *got, gotrace_error *error)
+{
+    gt_call call;
+    gotrace_status status = gt_source_read(source, offset, buffer, size, got, &call.error);
+    return gt_call_end(&call, status, error);
+}
+
+gotrace_status gt_source_read(gotrace_source *source, uint64_t offset, void *buffer, size_t size,
+                              size_t *got, gotrace_error *error)
 {
     *got = 0;
     if (offset >= source->size)

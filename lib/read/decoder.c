@@ -9,6 +9,7 @@
 
 #include "core/errors.h"
 #include "core/foreign.h"
+#include "core/sized.h"
 #include "core/wire.h"
 
 /* Maximum size of a record with at most that many values, including first byte and length. */
@@ -42,20 +43,18 @@ struct gotrace_decoder {
     gotrace_record record; /* the last one returned */
 };
 
-gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder **decoder,
-                                   gotrace_error *error)
+static gotrace_status new_decoder(const gotrace_config *config, gotrace_decoder **decoder,
+                                  gotrace_error *error)
 {
     gt_heap heap;
     gt_heap_init(&heap, config);
-    *decoder = NULL;
     gotrace_decoder *d = gt_calloc(&heap, 1, sizeof *d);
     if (!d)
         return gt_error_memory(error, &heap);
     d->heap = heap;
-    if (config) {
-        d->on_problem = config->on_problem;
-        d->callback_ctx = config->callback_ctx;
-    }
+    d->record.size = sizeof d->record;
+    d->on_problem = config->on_problem;
+    d->callback_ctx = config->callback_ctx;
     gotrace_limits limits = gt_limits(config);
     d->max_string = limits.string_bytes;
     d->max_frames = limits.frames;
@@ -65,6 +64,17 @@ gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder
     d->at = d->end = (const uint8_t *)"";
     *decoder = d;
     return GOTRACE_OK;
+}
+
+gotrace_status gotrace_decoder_new(const gotrace_config *config, gotrace_decoder **decoder,
+                                   gotrace_error *error)
+{
+    gt_call call;
+    *decoder = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = new_decoder(&call.config, decoder, &call.error);
+    return gt_call_end(&call, status, error);
 }
 
 void gotrace_decoder_free(gotrace_decoder *decoder)
@@ -371,7 +381,7 @@ static gotrace_status decode(gotrace_decoder *d, const uint8_t *start, const gt_
     if (frame->data)
         *width++ = width_between(frame->values_end, frame->data);
 
-    record->size = frame->size;
+    record->length = frame->size;
     deliver(d, frame->type, frame->form, width);
     record->arg_count = arg_count;
     record->data = (const char *)frame->data;
@@ -406,13 +416,13 @@ static inline bool deliver_small(gotrace_decoder *d, const uint8_t *end, unsigne
                                  unsigned form, unsigned values, const uint8_t *widths_end)
 {
     gotrace_record *record = &d->record;
-    record->size = (uint64_t)(end - d->at);
+    record->length = (uint64_t)(end - d->at);
     deliver(d, type, form, widths_end);
     record->arg_count = values;
     record->data = NULL;
     record->data_size = 0;
     d->at = end;
-    d->place.offset += record->size;
+    d->place.offset += record->length;
     d->place.event++;
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/foreign.h"
+#include "core/sized.h"
 #include "core/times.h"
 #include "read/v1/futile.h"
 #include "read/v1/model.h"
@@ -118,7 +119,7 @@ void gt_progress(gotrace_reader *reader, uint64_t bytes)
 bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_t size)
 {
     size_t got;
-    if (gotrace_source_read(reader->source, offset, into, size, &got, &reader->error) < 0)
+    if (gt_source_read(reader->source, offset, into, size, &got, &reader->error) < 0)
         return gt_fail(reader);
     if (got < size) {
         gt_error_set(&reader->error, GOTRACE_RULE_SYSTEM_READ, GT_AT(offset + got),
@@ -130,11 +131,6 @@ bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_
 }
 
 /* ---- opening and closing ------------------------------------------------------------------- */
-
-void gotrace_config_init(gotrace_config *config)
-{
-    memset(config, 0, sizeof *config);
-}
 
 /* Temporary files are opened later, when the caller's string may be freed. */
 static bool copy_spool_dir(gotrace_reader *reader)
@@ -150,15 +146,14 @@ static bool copy_spool_dir(gotrace_reader *reader)
     return true;
 }
 
-gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
-                                   gotrace_reader **made, gotrace_error *error)
+static gotrace_status open_reader(gotrace_source *source, const gotrace_config *config,
+                                  gotrace_reader **made, gotrace_error *error)
 {
     uint8_t header[GT_FOREIGN_LOOK];
     size_t got;
     gt_heap heap;
-    *made = NULL;
     gt_heap_init(&heap, config);
-    if (gotrace_source_read(source, 0, header, sizeof header, &got, error) < 0)
+    if (gt_source_read(source, 0, header, sizeof header, &got, error) < 0)
         return GOTRACE_ERROR;
     int version = gt_wire_header(header, got, error);
     if (version == 0)
@@ -169,8 +164,8 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
     gotrace_reader *reader = &whole->reader;
     reader->heap = heap;
     reader->source = source;
-    if (config)
-        reader->config = *config;
+    reader->config = *config;
+    reader->config.limits = &reader->limits;
     if (!copy_spool_dir(reader)) {
         gt_free(&heap, reader, sizeof *whole);
         return gt_error_memory(error, &heap);
@@ -185,6 +180,17 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
     reader->stacks = &reader->index.stacks;
     *made = reader;
     return GOTRACE_OK;
+}
+
+gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config *config,
+                                   gotrace_reader **reader, gotrace_error *error)
+{
+    gt_call call;
+    *reader = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = open_reader(source, &call.config, reader, &call.error);
+    return gt_call_end(&call, status, error);
 }
 
 static void end_reading(gotrace_reader *reader)

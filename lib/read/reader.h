@@ -15,6 +15,7 @@
 
 #include "core/errors.h"
 #include "core/events.h"
+#include "core/source.h"
 #include "core/spill.h"
 #include "read/tables.h"
 #include "core/wire.h"

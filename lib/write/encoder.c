@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/sized.h"
 #include "write/encoder.h"
 
 #define OUT_CAPACITY   ((size_t)64 << 10)
@@ -122,7 +123,18 @@ gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ct
                                    const gotrace_config *config, gotrace_encoder **encoder,
                                    gotrace_error *error)
 {
+    gt_call call;
     *encoder = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = gt_encoder_new(version, write, ctx, &call.config, encoder, &call.error);
+    return gt_call_end(&call, status, error);
+}
+
+gotrace_status gt_encoder_new(int version, gotrace_write_fn write, void *ctx,
+                              const gotrace_config *config, gotrace_encoder **encoder,
+                              gotrace_error *error)
+{
     int release = version;
     version = gotrace_release_version(release);
     if (version == 0)
@@ -146,8 +158,7 @@ gotrace_status gotrace_encoder_new(int version, gotrace_write_fn write, void *ct
     init_table(e);
     gt_encoder_init_events(e);
     if (write_header(e) != GOTRACE_OK) {
-        if (error)
-            *error = e->error;
+        *error = e->error;
         gotrace_encoder_free(e);
         return GOTRACE_ERROR;
     }
@@ -330,8 +341,14 @@ static bool is_small(const gotrace_encoder *e, const gotrace_event_spec *spec)
 
 gotrace_status gotrace_encoder_record(gotrace_encoder *e, const gotrace_record *record)
 {
+    gotrace_record whole;
     if (e->status < 0)
         return e->status;
+    if (!gt_sized_is_whole(&gt_sized_record, record->size)) {
+        if (gt_sized_take(&gt_sized_record, &whole, record, &e->error) < 0)
+            return e->status = GOTRACE_ERROR;
+        record = &whole;
+    }
     const gotrace_event_spec *spec = record->spec;
     if (e->finished || !spec || e->specs[spec->code] != spec)
         return fail_record(e, GOTRACE_RULE_USAGE, spec ? spec->name : "a record",

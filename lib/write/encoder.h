@@ -71,7 +71,7 @@ typedef enum gt_header {
 
 /* The buffer of a proc. */
 typedef struct gt_buffer {
-    int64_t proc; /* GOTRACE_PROC_SAMPLES: buffer of samples, written with proc 0 */
+    int64_t proc; /* GT_PROC_SAMPLES: buffer of samples, written with proc 0 */
     uint8_t *bytes;
     size_t used, capacity;
     uint64_t last_ticks, last_seq;
@@ -184,15 +184,56 @@ gotrace_status gt_encoder_intern_string(gotrace_encoder *encoder, const char *by
 /* The same for a name, cut as tracers do; number plus one, or 0 for no name. */
 gotrace_status gt_encoder_intern_name(gotrace_encoder *encoder, const char *name, size_t size,
                                       uint64_t *number);
-/* gotrace_encoder_event for an event that was checked against the event table. */
-gotrace_status gt_encoder_event(gotrace_encoder *encoder, int64_t proc,
-                                const gotrace_event_spec *spec, uint64_t ticks, uint64_t seq,
-                                const uint64_t *args, size_t arg_count, uint64_t stack,
-                                const char *data, size_t data_size);
 /* Memory for that many frames, until the next call; NULL with the error set on failure. */
 gt_stack_frame *gt_encoder_frames(gotrace_encoder *encoder, size_t count);
 gotrace_status gt_encoder_intern_stack(gotrace_encoder *encoder, const gt_stack_frame *frames,
                                        size_t count, uint64_t *id);
+
+/* ---- v1, by event (write/v1/encoder.c) ----------------------------------------------------- */
+
+/* Instead of a proc: the tracers' buffer of CPU samples, whose batches have proc 0. Events of type
+ * CPUSample are written to it for any proc. */
+#define GT_PROC_SAMPLES (INT64_MIN + 1)
+
+/* Write an event as the tracer does, up to 1.21. Events of a proc, in order of their ticks, go to
+ * the buffer of the proc, which is written as one batch when it has no room for another event,
+ * exactly where that version's tracer flushes (64 KiB less the buffer's header).
+ *
+ * The event and the number of its arguments are those of the event table: the record's arguments
+ * without deltas of sequence and time and without the final stack id, which is passed separately.
+ * seq is used in 1.5 only. ticks must not decrease (they are increased where that version's tracer
+ * does so: in 1.19 and later to one more than the last). */
+gotrace_status gt_encoder_event(gotrace_encoder *encoder, int64_t proc,
+                                const gotrace_event_spec *spec, uint64_t ticks, uint64_t seq,
+                                const uint64_t *args, size_t arg_count, uint64_t stack,
+                                const char *data, size_t data_size);
+
+/* Select a tracer of the version; allowed before the first event. */
+gotrace_status gt_encoder_tracer(gotrace_encoder *encoder, gotrace_tracer tracer);
+
+/* In 1.11 and later a batch begins at its own time, shortly before its first event. Sets this time
+ * for the next batch of the proc. The default is the time of its first event (in 1.19 and later one
+ * tick before it, because timestamps must differ). */
+gotrace_status gt_encoder_batch_ticks(gotrace_encoder *encoder, int64_t proc, uint64_t ticks);
+
+/* Write the buffer of a proc now, as tracers do when a proc is removed or tracing stops. */
+gotrace_status gt_encoder_flush(gotrace_encoder *encoder, int64_t proc);
+
+/* Returns the id of a string; its record is written to the buffer of proc the first time (1.7 and
+ * later). */
+gotrace_status gt_encoder_string(gotrace_encoder *encoder, int64_t proc, uint64_t ticks,
+                                 const char *bytes, size_t size, uint64_t *id);
+
+/* Returns the id of a stack: frames innermost first, of which pc, line, function and file are used;
+ * a frame without a PC gets that of gotrace_frame_pc. Stacks are written by gt_encoder_finish, as
+ * by the tracers. */
+gotrace_status gt_encoder_stack(gotrace_encoder *encoder, const gotrace_frame *frames, size_t count,
+                                uint64_t *id);
+
+/* Write buffered data, then (frequency not 0) the footer in the version's order: frequency, timer
+ * goroutines (from TimerGoroutine events) and the stack table, in 1.11 and later in batches of proc
+ * 0 that begin at ticks. Afterwards the encoder can only be freed. */
+gotrace_status gt_encoder_finish(gotrace_encoder *encoder, uint64_t frequency, uint64_t ticks);
 
 /* ---- v2: program counters (encoder_pcs.c) ---------------------------------------------------- */
 
@@ -279,7 +320,12 @@ gotrace_status gt_v2_end_generation(gotrace_encoder *encoder, uint64_t ticks);
 
 void gt_encoder_free_v2(gotrace_encoder *encoder);
 
-/* Called by gotrace_encoder_new and gotrace_encoder_free. */
+/* gotrace_encoder_new with a config and an error of the library. */
+gotrace_status gt_encoder_new(int version, gotrace_write_fn write, void *ctx,
+                              const gotrace_config *config, gotrace_encoder **encoder,
+                              gotrace_error *error);
+
+/* Called by gt_encoder_new and gotrace_encoder_free. */
 void gt_encoder_init_events(gotrace_encoder *encoder);
 void gt_encoder_free_events(gotrace_encoder *encoder);
 

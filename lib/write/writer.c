@@ -1,4 +1,5 @@
 /* writer.c - the public interface of the writer. */
+#include "core/sized.h"
 #include "write/writer.h"
 
 #include <stdarg.h>
@@ -129,13 +130,12 @@ static gt_w_shape shape_of(const gotrace_event_spec *spec, int version)
     return shape;
 }
 
-gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *options,
-                                  gotrace_write_fn write, void *ctx, const gotrace_config *config,
-                                  gotrace_writer **writer, gotrace_error *error)
+static gotrace_status new_writer(int version, const gotrace_writer_options *options,
+                                 gotrace_write_fn write, void *ctx, const gotrace_config *config,
+                                 gotrace_writer **writer, gotrace_error *error)
 {
-    *writer = NULL;
     gotrace_encoder *encoder;
-    if (gotrace_encoder_new(version, write, ctx, config, &encoder, error) != GOTRACE_OK)
+    if (gt_encoder_new(version, write, ctx, config, &encoder, error) != GOTRACE_OK)
         return GOTRACE_ERROR;
     gotrace_writer *w = gt_calloc(&encoder->heap, 1, sizeof *w);
     if (!w) {
@@ -146,8 +146,7 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
     w->encoder = encoder;
     w->heap = &encoder->heap;
     w->version = version = encoder->version; /* for a release, the version of its traces */
-    if (options)
-        w->options = *options;
+    w->options = *options;
     if (w->options.frequency == 0)
         w->options.frequency = 1000000000;
     w->generation = 1;
@@ -158,14 +157,28 @@ gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *opt
             w->shapes[code] = shape_of(encoder->specs[code], version);
     gt_w_state_init(w, config);
     if (w->options.tracer != GOTRACE_TRACER_GO &&
-        gotrace_encoder_tracer(encoder, w->options.tracer) != GOTRACE_OK) {
-        if (error)
-            *error = *gotrace_encoder_error(encoder);
+        gt_encoder_tracer(encoder, w->options.tracer) != GOTRACE_OK) {
+        *error = *gotrace_encoder_error(encoder);
         gotrace_writer_free(w);
         return GOTRACE_ERROR;
     }
     *writer = w;
     return GOTRACE_OK;
+}
+
+gotrace_status gotrace_writer_new(int version, const gotrace_writer_options *options,
+                                  gotrace_write_fn write, void *ctx, const gotrace_config *config,
+                                  gotrace_writer **writer, gotrace_error *error)
+{
+    gt_call call;
+    gotrace_writer_options whole;
+    *writer = NULL;
+    gotrace_status status = gt_call_begin(&call, config);
+    if (status == GOTRACE_OK)
+        status = gt_sized_take(&gt_sized_writer_options, &whole, options, &call.error);
+    if (status == GOTRACE_OK)
+        status = new_writer(version, &whole, write, ctx, &call.config, writer, &call.error);
+    return gt_call_end(&call, status, error);
 }
 
 void gotrace_writer_free(gotrace_writer *w)
@@ -263,7 +276,7 @@ gotrace_status gotrace_writer_string(gotrace_writer *w, int64_t proc, const char
         return misused(w, "a string needs the proc in whose buffer it is written");
     if (size > V1_STRING_MAX)
         size = V1_STRING_MAX;
-    return gotrace_encoder_string(w->encoder, proc, w->now, bytes, size, id) == GOTRACE_OK
+    return gt_encoder_string(w->encoder, proc, w->now, bytes, size, id) == GOTRACE_OK
                ? GOTRACE_OK
                : gt_w_encoder_failed(w);
 }
@@ -282,9 +295,8 @@ gotrace_status gotrace_writer_stack(gotrace_writer *w, const gotrace_frame *fram
     }
     if (count > V1_FRAMES_MAX)
         count = V1_FRAMES_MAX;
-    return gotrace_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK
-               ? GOTRACE_OK
-               : gt_w_encoder_failed(w);
+    return gt_encoder_stack(w->encoder, frames, count, id) == GOTRACE_OK ? GOTRACE_OK
+                                                                         : gt_w_encoder_failed(w);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -393,6 +405,12 @@ gotrace_status gotrace_writer_event(gotrace_writer *w, const gotrace_event_data 
 {
     if (check_open(w) != GOTRACE_OK)
         return GOTRACE_ERROR;
+    gotrace_event_data whole;
+    if (!gt_sized_is_whole(&gt_sized_event_data, h->size)) {
+        if (gt_sized_take(&gt_sized_event_data, &whole, h, &w->error) < 0)
+            return GOTRACE_ERROR;
+        h = &whole;
+    }
     if (!fits(w, h))
         return misfit(w, h);
     const gt_w_shape *shape = &w->shapes[h->spec->code];

@@ -39,7 +39,7 @@ example() { roff <"tests/examples/$1"; }
 
 # The functions of the header, in the language of manual pages.
 prototypes() {
-    sed -n '/^GOTRACE_API/,/;/p' lib/gotrace.h | tr -s '\n ' ' ' | tr ';' '\n' | awk '
+    cat lib/gotrace.h lib/gotrace_experimental.h | sed -n '/^GOTRACE_API/,/;/p' | tr -s '\n ' ' ' | tr ';' '\n' | awk '
         /GOTRACE_API/ {
             sub(/.*GOTRACE_API /, "")
             open = index($0, "(")

@@ -70,7 +70,8 @@ static void set_time(void)
  * only gotrace_writer_finish. */
 static void emit(const char *event, const uint64_t *args, size_t count, uint64_t where)
 {
-    gotrace_event_data h = {.spec = gotrace_event_spec_named(VERSION, event),
+    gotrace_event_data h = {.size = sizeof h,
+                            .spec = gotrace_event_spec_named(VERSION, event),
                             .proc = GOTRACE_NO_PROC, /* the proc that the thread has */
                             .thread = FIRST_THREAD + worker,
                             .args = args,
@@ -210,7 +211,7 @@ static bool write_bytes(void *file, const void *bytes, size_t size)
 
 int main(void)
 {
-    gotrace_error error;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
     if (gotrace_writer_new(VERSION, NULL, write_bytes, stdout, NULL, &writer, &error) < 0) {
         fprintf(stderr, "fibers: %s\n", error.message);
         return 1;

@@ -88,8 +88,8 @@ int main(int argc, char **argv)
 {
     gotrace_source *source = NULL;
     gotrace_reader *reader = NULL;
-    gotrace_config config;
-    gotrace_error error;
+    gotrace_config config = GOTRACE_INIT(gotrace_config);
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
     const gotrace_event *event;
     gotrace_status status;
     void *tree = NULL;
@@ -98,7 +98,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: running TRACE\n");
         return 2;
     }
-    gotrace_config_init(&config);
     config.on_problem = report;
     config.callback_ctx = argv[1];
     if (gotrace_source_open(argv[1], &config, &source, &error) < 0 ||

@@ -121,8 +121,8 @@ static const char *severity_name(gotrace_severity severity)
 
 static void print_rules(void)
 {
-    for (int rule = GOTRACE_RULE_NONE + 1; rule < GOTRACE_RULE_COUNT; rule++) {
-        const gotrace_rule_info *info = gotrace_rule_describe((gotrace_rule)rule);
+    const gotrace_rule_info *info;
+    for (size_t n = 1; (info = gotrace_rule_at(n)); n++) {
         printf(".It Sy %s Pq %s, %s\n%s\n(%s)\n", info->id, gotrace_class_name(info->class_),
                severity_name(info->severity), info->wants, info->source);
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks shell scripts, manual pages, and the layout of C.
+# Checks shell scripts, manual pages, the layout of C, and the ABI.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 status=0
@@ -30,4 +30,5 @@ lib/event_codes.sh | cmp -s - lib/gotrace_events.h || {
     echo 'lint: lib/gotrace_events.h does not have the codes of the event tables (make codes)' >&2
     status=1
 }
+lib/abi.sh check || status=1
 exit $status

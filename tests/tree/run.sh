@@ -13,7 +13,7 @@ have() { command -v "$1" >/dev/null; }
 # ---- the library -------------------------------------------------------------------------------
 
 api_functions() {
-    tr '\n' ' ' <lib/gotrace.h | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
+    cat lib/gotrace.h lib/gotrace_experimental.h | tr '\n' ' ' | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
         tr -d '(' | sort
 }
 map_functions() { sed -n 's/^ *\(gotrace_[a-z0-9_]*\);$/\1/p' lib/gotrace.map | sort; }
@@ -54,7 +54,7 @@ only() {
 }
 
 # Of lib, only installed headers, and those that define only inline functions.
-private_headers() { only 'lib/gotrace(_events|_rules)?\.h|lib/core/(hash|lookup|malloc)\.h|(formats|cmd)/.*' formats cmd; }
+private_headers() { only 'lib/gotrace(_events|_rules|_experimental)?\.h|lib/core/(hash|lookup|malloc)\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1
@@ -64,7 +64,7 @@ one_way() {
 
 # lib/core does not include the other parts of lib, and the two formats do not include each other.
 lib_folders() {
-    local public='lib/gotrace(_events|_rules)?\.h|lib/events_v[12]\.def|lib/core/.*' part
+    local public='lib/gotrace(_events|_rules|_experimental)?\.h|lib/events_v[12]\.def|lib/core/.*' part
     only "$public" lib/core || return 1
     for part in read write; do
         only "$public|lib/$part/.*" "lib/$part" &&
@@ -92,9 +92,20 @@ no_output() {
 own_options() { ! grep -n 'offsetof(settings,' cmd/verbs/*.c; }
 
 header_alone() {
-    echo '#include "gotrace.h"' >"$work/a.c"
-    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
-    ! have c++ || c++ -std=c++11 -Wall -Wextra -Werror -Ilib -fsyntax-only -x c++ "$work/a.c"
+    local header
+    for header in gotrace gotrace_experimental; do
+        cat >"$work/a.c" <<EOF
+#include "$header.h"
+gotrace_status open_file(const char *path, gotrace_source **source)
+{
+    gotrace_config config = GOTRACE_INIT(gotrace_config);
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    return gotrace_source_open(path, &config, source, &error);
+}
+EOF
+        cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Ilib -fsyntax-only "$work/a.c" || return 1
+        ! have c++ || c++ -std=c++11 -Wall -Werror -Ilib -fsyntax-only -x c++ "$work/a.c" || return 1
+    done
 }
 
 check 'gotrace.h, gotrace.map and libgotrace.so agree' exports
@@ -104,8 +115,46 @@ check 'cmd -> formats -> lib' one_way
 check 'folders of lib' lib_folders
 check 'formats do not use each other' format_folders
 check 'the library does not print or exit' no_output
-check 'gotrace.h stands alone' header_alone
+check 'the public headers can be included alone' header_alone
 check 'options of a verb are in its file' own_options
+
+# abi_after SED WORDS: after that change of gotrace.h the check of the ABI fails with these words.
+abi_after() {
+    rm -rf "$work/abi" && mkdir "$work/abi" && cp lib/gotrace*.h "$work/abi" || return 1
+    sed -i "$1" "$work/abi/gotrace.h"
+    ! cmp -s lib/gotrace.h "$work/abi/gotrace.h" || { echo "nothing to change: $1"; return 1; }
+    ! LIB=$work/abi lib/abi.sh check >"$work/abi/out" 2>&1 || { echo "not noticed: $1"; return 1; }
+    grep -q "$2" "$work/abi/out" || { echo "$1:"; cat "$work/abi/out"; return 1; }
+}
+
+abi_breaks() {
+    local breaks='would break' change
+    for change in 's/^    GOTRACE_EVENT_CLOCKS = 16/    GOTRACE_EVENT_CLOCKS = 32/' \
+        's/^    GOTRACE_KIND_SYSCALL,/    GOTRACE_KIND_NEW, GOTRACE_KIND_SYSCALL,/' \
+        '/^    int64_t time; /d' 's/^    int64_t time; /    int64_t more, time;/' \
+        's/^    uint64_t stack;   /    uint32_t stack; /' 's/^} gotrace_frame;/    int more;\n&/' \
+        's/done, uint64_t total);/done);/' 's/gotrace_version(void)/gotrace_other(void)/' \
+        's/gotrace_class_name(gotrace_class /gotrace_class_name(uint64_t /'; do
+        abi_after "$change" "$breaks" || return 1
+    done
+}
+
+abi_grows() {
+    local change
+    for change in 's/^} gotrace_event;/    uint64_t more;\n&/' 's/^} gotrace_config;/    uint64_t more;\n&/' \
+        's/^    GOTRACE_LIMIT_INPUT,/&\n    GOTRACE_LIMIT_NEW,/' \
+        's/^GOTRACE_API const char .gotrace_version(void);/&\nGOTRACE_API int gotrace_new(void);/'; do
+        abi_after "$change" 'older programs still run: run make abi' || return 1
+    done
+    abi_after 's/VERSION_MAJOR .*/VERSION_MAJOR 99/' 'SONAME changed: run make abi'
+}
+
+if have abidw; then
+    check 'the ABI: changes that break programs are found' abi_breaks
+    check 'the ABI: what is added is to be recorded' abi_grows
+else
+    skip 'the ABI' 'abidw is not installed'
+fi
 
 # ---- manual pages ------------------------------------------------------------------------------
 
@@ -224,7 +273,7 @@ installs() {
     local root=$work/root/opt/gotrace
     to_make install || return 1
     env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
-    for file in include/gotrace.h include/gotrace_events.h include/gotrace_rules.h lib/libgotrace.a lib/libgotrace.so \
+    for file in include/gotrace.h include/gotrace_events.h include/gotrace_rules.h include/gotrace_experimental.h lib/libgotrace.a lib/libgotrace.so \
         lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
         share/zsh/site-functions/_gotrace \
         share/gotrace/script.cddl share/gotrace/script.schema.json \

@@ -1,5 +1,6 @@
 /* layout.c - see layout.h. */
 #include "layout.h"
+#include "write/encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +33,10 @@ static void read_items(layout *l)
                      .arg_count = r->arg_count,
                      .data_size = r->data_size,
                      .offset = r->offset,
-                     .size = r->size};
+                     .size = r->length};
         it->args = malloc(r->arg_count * sizeof *it->args);
         memcpy(it->args, r->args, r->arg_count * sizeof *it->args);
-        it->data = (const char *)l->file->content.bytes + r->offset + r->size - r->data_size;
+        it->data = (const char *)l->file->content.bytes + r->offset + r->length - r->data_size;
     }
     l->version = gotrace_decoder_version(d);
     gotrace_decoder_free(d);
@@ -62,7 +63,7 @@ static void read_lanes(layout *l)
         for (; i < l->footer && !item_is(&l->items[i], GOTRACE_V1_Batch); i++)
             samples |= item_is(&l->items[i], GOTRACE_V1_CPUSample);
         int64_t proc = (int64_t)l->items[first].args[0];
-        lane *to = layout_lane(l, samples ? GOTRACE_PROC_SAMPLES : proc);
+        lane *to = layout_lane(l, samples ? GT_PROC_SAMPLES : proc);
         to->first = realloc(to->first, (to->count + 1) * sizeof *to->first);
         to->last = realloc(to->last, (to->count + 1) * sizeof *to->last);
         to->first[to->count] = first;

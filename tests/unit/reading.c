@@ -78,8 +78,7 @@ reading reading_of_source(gotrace_source *source, const gotrace_config *config,
     reading r = {.digest = 14695981039346656037u};
     gotrace_reader *reader;
     const gotrace_event *event;
-    gotrace_config own;
-    gotrace_config_init(&own);
+    gotrace_config own = {0};
     if (config)
         own = *config;
     own.on_problem = keep_problem;

@@ -18,7 +18,7 @@ typedef struct open_source {
 static open_source open_trace(const blob *trace, const gotrace_config *config)
 {
     open_source s;
-    gotrace_error error;
+    gotrace_error error = {0};
     ck_assert_int_eq(gotrace_source_memory(trace->bytes, trace->size, NULL, &s.source, &error),
                      GOTRACE_OK);
     ck_assert_msg(gotrace_reader_open(s.source, config, &s.reader, &error) == GOTRACE_OK, "%s",

@@ -173,7 +173,7 @@ void trace_of_all(int version, blob *trace)
             if (spec)
                 write_record(e, version, spec, odd);
         }
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
 }
 

@@ -261,8 +261,7 @@ END_TEST
 START_TEST(no_spool)
 {
     blob trace = make_trace(60, 17000, false);
-    gotrace_config config;
-    gotrace_config_init(&config);
+    gotrace_config config = {0};
     config.spool_dir = "/nonexistent/folder";
     reading r = reading_of(trace.bytes, trace.size, &config, READING_CHECK);
     ck_assert_int_eq(r.status, GOTRACE_ERROR);
@@ -283,8 +282,7 @@ START_TEST(long_name)
         memset(name, '/', before);
         for (size_t at = before; at + 2 < sizeof name; at += 2)
             memcpy(name + at, "\xc3\xa4", 3);
-        gotrace_config config;
-        gotrace_config_init(&config);
+        gotrace_config config = {0};
         config.spool_dir = name;
         reading r = reading_of(trace.bytes, trace.size, &config, READING_CHECK);
         ck_assert_int_eq(r.error.rule, GOTRACE_RULE_SYSTEM_WRITE);

@@ -16,7 +16,7 @@ static void note_record(blob *log, const gotrace_record *r)
 {
     note(log, r->spec->code);
     note(log, r->offset);
-    note(log, r->size);
+    note(log, r->length);
     note(log, r->index);
     note(log, r->form);
     note(log, r->arg_count);
@@ -58,8 +58,7 @@ static gotrace_status decode(const uint8_t *bytes, size_t size, unsigned mode, b
     gotrace_decoder *d;
     const gotrace_record *record;
     gotrace_status status;
-    gotrace_config config;
-    gotrace_config_init(&config);
+    gotrace_config config = {0};
     config.on_problem = note_problem;
     config.callback_ctx = log;
     uint64_t state = mode + 1;
@@ -446,9 +445,8 @@ START_TEST(a_problem_can_stop)
 {
     gotrace_decoder *d;
     const gotrace_record *record;
-    gotrace_config config;
+    gotrace_config config = {0};
     gotrace_rule seen = GOTRACE_RULE_NONE;
-    gotrace_config_init(&config);
     config.on_problem = stop;
     config.callback_ctx = &seen;
     ck_assert_int_eq(gotrace_decoder_new(&config, &d, NULL), GOTRACE_OK);
@@ -488,7 +486,7 @@ static bool decode_with(const trace_file *f, failing_allocator *a)
 {
     gotrace_decoder *d;
     const gotrace_record *record;
-    gotrace_error error;
+    gotrace_error error = {0};
     gotrace_config config = failing_config(a);
     if (gotrace_decoder_new(&config, &d, &error) != GOTRACE_OK) {
         ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
@@ -576,9 +574,8 @@ START_TEST(memory_limit)
     for (int limited = 0; limited <= 1; limited++) {
         gotrace_decoder *d;
         const gotrace_record *record;
-        gotrace_config config;
-        gotrace_config_init(&config);
-        config.limits.memory = limited ? 100000 : 4000000;
+        gotrace_config config = {0};
+        config.limits = &(gotrace_limits){.memory = limited ? 100000 : 4000000};
         ck_assert_int_eq(gotrace_decoder_new(&config, &d, NULL), GOTRACE_OK);
         ck_assert_int_eq(gotrace_decoder_feed(d, "go 1.19 trace\0\0\0\x25\x01\xc0\x84\x3d", 21),
                          GOTRACE_OK);

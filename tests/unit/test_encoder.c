@@ -33,7 +33,7 @@ static void rewrite(const blob *content, bool with_widths, blob *written)
         ck_assert_msg(status == GOTRACE_OK, "%s", gotrace_encoder_error(e)->message);
     }
     ck_assert_int_eq(status, GOTRACE_END);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
     gotrace_decoder_free(d);
 }
@@ -109,7 +109,7 @@ static gotrace_rule try_record(int version, const char *name, const uint64_t *ar
     status = gotrace_encoder_record(e, &record);
     gotrace_rule rule = gotrace_encoder_error(e)->rule;
     ck_assert_int_eq(status, rule == GOTRACE_RULE_NONE ? GOTRACE_OK : GOTRACE_ERROR);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), status);
+    ck_assert_int_eq(gotrace_encoder_finish(e), status);
     gotrace_encoder_free(e);
     blob_free(&written);
     return rule;
@@ -210,7 +210,7 @@ START_TEST(v2_sizes_are_padded)
     ck_assert_int_eq(gotrace_encoder_new(26, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_encoder_record(e, &batch), GOTRACE_OK);
     ck_assert_int_eq(gotrace_encoder_record(e, &end), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     ck_assert_uint_eq(written.size, sizeof wanted - 1);
     ck_assert_mem_eq(written.bytes, wanted, written.size);
     ck_assert_uint_eq(gotrace_record_width(batch.spec, 26, 3), 10);
@@ -224,7 +224,7 @@ START_TEST(versions_are_checked)
 {
     blob written = {0};
     gotrace_encoder *e;
-    gotrace_error error;
+    gotrace_error error = {0};
     const int unknown[] = {-1, 0, 4, 28, 256 + 19, INT_MAX, INT_MIN};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         ck_assert_int_eq(gotrace_encoder_new(unknown[i], blob_write, &written, NULL, &e, &error),
@@ -304,7 +304,7 @@ static bool write_some(void *ctx, const void *bytes, size_t size)
 START_TEST(failed_write_remains)
 {
     gotrace_encoder *e;
-    gotrace_error error;
+    gotrace_error error = {0};
     size_t left = 15;
     ck_assert_int_eq(gotrace_encoder_new(19, write_some, &left, NULL, &e, &error), GOTRACE_ERROR);
     ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_WRITE);
@@ -320,7 +320,7 @@ START_TEST(failed_write_remains)
         ck_assert_int_lt(written++, 20000);
     ck_assert_int_eq(gotrace_encoder_error(e)->os_error, ENOSPC);
     ck_assert_int_eq(gotrace_encoder_record(e, &record), GOTRACE_ERROR);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 1, 1), GOTRACE_ERROR);
+    ck_assert_int_eq(gt_encoder_finish(e, 1, 1), GOTRACE_ERROR);
     gotrace_encoder_free(e);
 }
 END_TEST
@@ -333,15 +333,15 @@ static gotrace_encoder *new_encoder(int version, gotrace_tracer tracer, blob *wr
     gotrace_encoder *e;
     ck_assert_int_eq(gotrace_encoder_new(version, blob_write, written, config, &e, NULL),
                      GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_tracer(e, tracer), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_tracer(e, tracer), GOTRACE_OK);
     return e;
 }
 
 /* An event without arguments except its stack, if it has one. */
 static gotrace_status event(gotrace_encoder *e, int64_t proc, const char *name, uint64_t ticks)
 {
-    return gotrace_encoder_event(e, proc, gotrace_event_spec_named(e->version, name), ticks, ticks,
-                                 NULL, 0, 0, NULL, 0);
+    return gt_encoder_event(e, proc, gotrace_event_spec_named(e->version, name), ticks, ticks, NULL,
+                            0, 0, NULL, 0);
 }
 
 /* The names of the records written, each followed by a space; for Batch with proc and ticks. */
@@ -396,22 +396,21 @@ START_TEST(footers)
         {.pc = 1, .line = 2, .function = "f", .function_size = 1, .file = "a.go", .file_size = 4},
         {.pc = 3, .line = 4, .function = "g", .function_size = 1, .file = "a.go", .file_size = 4},
     };
-    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 1, &id), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_stack(e, frames, 1, &id), GOTRACE_OK);
     ck_assert_uint_eq(id, 1);
-    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 2, &id), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_stack(e, frames, 2, &id), GOTRACE_OK);
     ck_assert_uint_eq(id, 2);
-    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 1, &id), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_stack(e, frames, 1, &id), GOTRACE_OK);
     ck_assert_uint_eq(id, 1);
-    ck_assert_int_eq(gotrace_encoder_stack(e, frames, 0, &id), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_stack(e, frames, 0, &id), GOTRACE_OK);
     ck_assert_uint_eq(id, 0);
     ck_assert_int_eq(event(e, -1, "ProcStop", 50), GOTRACE_OK);
     ck_assert_int_eq(event(e, 1, "ProcStop", 60), GOTRACE_OK);
     ck_assert_int_eq(event(e, 0, "ProcStop", 70), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_event(e, 0,
-                                           gotrace_event_spec_named(c->version, "TimerGoroutine"),
-                                           0, 0, &timer, 1, 0, NULL, 0),
+    ck_assert_int_eq(gt_encoder_event(e, 0, gotrace_event_spec_named(c->version, "TimerGoroutine"),
+                                      0, 0, &timer, 1, 0, NULL, 0),
                      GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 1000, 9000), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_finish(e, 1000, 9000), GOTRACE_OK);
     gotrace_encoder_free(e);
     names_of(&written, &names);
     /* from 1.19 a batch starts one tick before its first event */
@@ -436,10 +435,10 @@ START_TEST(buffers_fill)
     for (int i = 0; i < 60000; i++) {
         ticks += (uint64_t)i % 300;
         args[0] = (uint64_t)i * (uint64_t)i;
-        ck_assert_int_eq(gotrace_encoder_event(e, 4, spec, ticks, (uint64_t)i, args, 1, 0, NULL, 0),
+        ck_assert_int_eq(gt_encoder_event(e, 4, spec, ticks, (uint64_t)i, args, 1, 0, NULL, 0),
                          GOTRACE_OK);
     }
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
     trace_file file = {.content = written};
     layout l = layout_of(&file);
@@ -470,13 +469,12 @@ START_TEST(oversized_strings_are_truncated)
         int version = tracer_cases[c].version;
         gotrace_encoder *e = new_encoder(version, tracer_cases[c].tracer, &written, NULL);
         for (uint64_t size = 40000; size <= LONG; size += 1000) {
-            ck_assert_int_eq(gotrace_encoder_string(e, 0, size, text, size, &id), GOTRACE_OK);
-            ck_assert_int_eq(gotrace_encoder_event(e, 0,
-                                                   gotrace_event_spec_named(version, "UserLog"),
-                                                   size, 0, args, 2, 0, text, size),
+            ck_assert_int_eq(gt_encoder_string(e, 0, size, text, size, &id), GOTRACE_OK);
+            ck_assert_int_eq(gt_encoder_event(e, 0, gotrace_event_spec_named(version, "UserLog"),
+                                              size, 0, args, 2, 0, text, size),
                              GOTRACE_OK);
         }
-        ck_assert_int_eq(gotrace_encoder_finish(e, 1, 80000), GOTRACE_OK);
+        ck_assert_int_eq(gt_encoder_finish(e, 1, 80000), GOTRACE_OK);
         gotrace_encoder_free(e);
         trace_file file = {.content = written};
         layout l = layout_of(&file);
@@ -506,8 +504,8 @@ START_TEST(names_keep_their_end)
     for (size_t i = 0; i < sizeof name; i++)
         name[i] = (char)('a' + i % 26);
     gotrace_frame frame = {.pc = 1, .function = name, .function_size = sizeof name};
-    ck_assert_int_eq(gotrace_encoder_stack(e, &frame, 1, &id), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 1, 1), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_stack(e, &frame, 1, &id), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_finish(e, 1, 1), GOTRACE_OK);
     gotrace_encoder_free(e);
     trace_file file = {.content = written};
     layout l = layout_of(&file);
@@ -526,10 +524,10 @@ START_TEST(ticks_are_raised)
     ck_assert_int_eq(event(e, 0, "ProcStop", 10), GOTRACE_OK);
     ck_assert_int_eq(event(e, 0, "ProcStop", 10), GOTRACE_OK);
     ck_assert_int_eq(event(e, 0, "ProcStop", 5), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_flush(e, 0), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_flush(e, 0), GOTRACE_OK);
     ck_assert_int_eq(event(e, 0, "ProcStop", 12), GOTRACE_OK);
     ck_assert_int_eq(event(e, 7, "ProcStop", 0), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
     static const uint8_t bytes[] = {0x41, 0,  9,    0x06, 1,    0x06, 1, 0x06, 1, 0x41,
                                     0,    12, 0x06, 1,    0x41, 7,    0, 0x06, 1};
@@ -553,13 +551,13 @@ START_TEST(samples_have_a_buffer)
     blob written = {0}, names = {0};
     uint64_t sample[3] = {5, 1, 2};
     gotrace_encoder *e = new_encoder(21, GOTRACE_TRACER_GO, &written, NULL);
-    ck_assert_int_eq(gotrace_encoder_batch_ticks(e, GOTRACE_PROC_SAMPLES, 3), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_event(e, 0, gotrace_event_spec_named(21, "CPUSample"), 9, 0,
-                                           sample, 3, 1, NULL, 0),
+    ck_assert_int_eq(gt_encoder_batch_ticks(e, GT_PROC_SAMPLES, 3), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_event(e, 0, gotrace_event_spec_named(21, "CPUSample"), 9, 0, sample,
+                                      3, 1, NULL, 0),
                      GOTRACE_OK);
     ck_assert_int_eq(event(e, 0, "ProcStop", 20), GOTRACE_OK);
     ck_assert_int_eq(event(e, 2, "ProcStop", 20), GOTRACE_OK);
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
     names_of(&written, &names);
     ck_assert_str_eq((char *)names.bytes,
@@ -574,25 +572,13 @@ END_TEST
 /* Each case fails with rule usage, and later calls fail too. */
 static gotrace_status misuse(gotrace_encoder *e, int n)
 {
-    uint64_t args[4] = {1, 2, 3, 4}, id;
-    const gotrace_event_spec *create = gotrace_event_spec_named(11, "GoCreate");
-    const gotrace_event_spec *stop = gotrace_event_spec_named(11, "ProcStop");
+    uint64_t id;
     switch (n) {
-    case 0: return gotrace_encoder_event(e, 0, create, 1, 0, args, 1, 0, NULL, 0);
-    case 1: return gotrace_encoder_event(e, 0, create, 1, 0, args, 3, 0, NULL, 0);
-    case 2: return gotrace_encoder_event(e, 0, stop, 1, 0, args, 0, 5, NULL, 0);
-    case 3: return gotrace_encoder_event(e, 0, stop, 1, 0, args, 0, 0, "x", 1);
-    case 4: return gotrace_encoder_event(e, 0, NULL, 1, 0, args, 0, 0, NULL, 0);
-    case 5:
-        return gotrace_encoder_event(e, 0, gotrace_event_spec_named(19, "CPUSample"), 1, 0, args, 3,
-                                     0, NULL, 0);
-    case 6: return event(e, 0, "Batch", 1);
-    case 7: return event(e, 0, "String", 1);
-    case 8: return gotrace_encoder_tracer(e, GOTRACE_TRACER_GO_2023);
-    case 9: event(e, 0, "ProcStop", 1); return gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO);
-    case 10: gotrace_encoder_finish(e, 1, 1); return event(e, 0, "ProcStop", 1);
-    case 11: gotrace_encoder_finish(e, 1, 1); return gotrace_encoder_finish(e, 1, 1);
-    default: gotrace_encoder_finish(e, 1, 1); return gotrace_encoder_string(e, 0, 1, "x", 1, &id);
+    case 0: return gt_encoder_tracer(e, GOTRACE_TRACER_GO_2023);
+    case 1: event(e, 0, "ProcStop", 1); return gt_encoder_tracer(e, GOTRACE_TRACER_GCCGO);
+    case 2: gt_encoder_finish(e, 1, 1); return gt_encoder_flush(e, 0);
+    case 3: gt_encoder_finish(e, 1, 1); return gt_encoder_finish(e, 1, 1);
+    default: gt_encoder_finish(e, 1, 1); return gt_encoder_string(e, 0, 1, "x", 1, &id);
     }
 }
 
@@ -602,7 +588,7 @@ START_TEST(misuse_is_rejected)
     gotrace_encoder *e = new_encoder(11, GOTRACE_TRACER_GO, &written, NULL);
     ck_assert_int_eq(misuse(e, _i), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
-    ck_assert_int_eq(event(e, 0, "ProcStop", 100), GOTRACE_ERROR);
+    ck_assert_int_eq(gt_encoder_batch_ticks(e, 0, 100), GOTRACE_ERROR);
     gotrace_encoder_free(e);
     blob_free(&written);
 }
@@ -611,23 +597,19 @@ END_TEST
 /* By-event functions reject v2. */
 START_TEST(no_events_in_v2)
 {
-    uint64_t id, args[4] = {1, 2, 3, 4};
+    uint64_t id;
     blob written = {0};
     gotrace_encoder *e;
     gotrace_frame frame = {.pc = 1};
     gotrace_status status = GOTRACE_OK;
     ck_assert_int_eq(gotrace_encoder_new(26, blob_write, &written, NULL, &e, NULL), GOTRACE_OK);
     switch (_i) {
-    case 0:
-        status = gotrace_encoder_event(e, 0, gotrace_event_spec_named(26, "ProcStart"), 1, 0, args,
-                                       2, 0, NULL, 0);
-        break;
-    case 1: status = gotrace_encoder_tracer(e, GOTRACE_TRACER_GO); break;
-    case 2: status = gotrace_encoder_string(e, 0, 1, "x", 1, &id); break;
-    case 3: status = gotrace_encoder_stack(e, &frame, 1, &id); break;
-    case 4: status = gotrace_encoder_flush(e, 0); break;
-    case 5: status = gotrace_encoder_batch_ticks(e, 0, 1); break;
-    default: status = gotrace_encoder_finish(e, 1, 1); break;
+    case 0: status = gt_encoder_tracer(e, GOTRACE_TRACER_GO); break;
+    case 1: status = gt_encoder_string(e, 0, 1, "x", 1, &id); break;
+    case 2: status = gt_encoder_stack(e, &frame, 1, &id); break;
+    case 3: status = gt_encoder_flush(e, 0); break;
+    case 4: status = gt_encoder_batch_ticks(e, 0, 1); break;
+    default: status = gt_encoder_finish(e, 1, 1); break;
     }
     ck_assert_int_eq(status, GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
@@ -642,7 +624,7 @@ START_TEST(no_strings_in_1_5)
     uint64_t id;
     blob written = {0};
     gotrace_encoder *e = new_encoder(5, GOTRACE_TRACER_GO, &written, NULL);
-    ck_assert_int_eq(gotrace_encoder_string(e, 0, 1, "x", 1, &id), GOTRACE_ERROR);
+    ck_assert_int_eq(gt_encoder_string(e, 0, 1, "x", 1, &id), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_USAGE);
     gotrace_encoder_free(e);
     blob_free(&written);
@@ -657,10 +639,10 @@ static gotrace_status exceed(gotrace_encoder *e, int n)
     for (int i = 0; i < 4 && status == GOTRACE_OK; i++)
         switch (n) {
         case 0: status = event(e, i, "ProcStop", 1); break;
-        case 1: status = gotrace_encoder_string(e, 0, 1, &"abcd"[i], 1, &id); break;
-        case 2: status = gotrace_encoder_stack(e, frames + i, 1, &id); break;
-        case 3: status = gotrace_encoder_stack(e, frames, (size_t)i + 1, &id); break;
-        default: status = gotrace_encoder_string(e, 0, 1, "abcd", (size_t)i + 1, &id); break;
+        case 1: status = gt_encoder_string(e, 0, 1, &"abcd"[i], 1, &id); break;
+        case 2: status = gt_encoder_stack(e, frames + i, 1, &id); break;
+        case 3: status = gt_encoder_stack(e, frames, (size_t)i + 1, &id); break;
+        default: status = gt_encoder_string(e, 0, 1, "abcd", (size_t)i + 1, &id); break;
         }
     return status;
 }
@@ -670,11 +652,13 @@ START_TEST(limits_hold)
     blob written = {0};
     gotrace_config config;
     memset(&config, 0, sizeof config);
-    config.limits.procs = _i == 0 ? 3 : 0;
-    config.limits.strings = _i == 1 ? 3 : 0;
-    config.limits.stacks = _i == 2 ? 3 : 0;
-    config.limits.frames = _i == 3 ? 3 : 0;
-    config.limits.string_bytes = _i == 4 ? 3 : 0;
+    gotrace_limits limits = {0};
+    config.limits = &limits;
+    limits.procs = _i == 0 ? 3 : 0;
+    limits.strings = _i == 1 ? 3 : 0;
+    limits.stacks = _i == 2 ? 3 : 0;
+    limits.frames = _i == 3 ? 3 : 0;
+    limits.string_bytes = _i == 4 ? 3 : 0;
     gotrace_encoder *e = new_encoder(19, GOTRACE_TRACER_GO, &written, &config);
     ck_assert_int_eq(exceed(e, _i), GOTRACE_ERROR);
     ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_SYSTEM_LIMIT);
@@ -694,14 +678,14 @@ START_TEST(tables_grow)
             char text[32];
             uint64_t id;
             int size = snprintf(text, sizeof text, "string %llu", (unsigned long long)i);
-            ck_assert_int_eq(gotrace_encoder_string(e, (int64_t)i % 5, i, text, (size_t)size, &id),
+            ck_assert_int_eq(gt_encoder_string(e, (int64_t)i % 5, i, text, (size_t)size, &id),
                              GOTRACE_OK);
             ck_assert_uint_eq(id, i);
             gotrace_frame frames[2] = {{.pc = i, .line = i % 7}, {.pc = i / 100}};
-            ck_assert_int_eq(gotrace_encoder_stack(e, frames, 2, &id), GOTRACE_OK);
+            ck_assert_int_eq(gt_encoder_stack(e, frames, 2, &id), GOTRACE_OK);
             ck_assert_uint_eq(id, i);
         }
-    ck_assert_int_eq(gotrace_encoder_finish(e, 1, 1), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_finish(e, 1, 1), GOTRACE_OK);
     gotrace_encoder_free(e);
     trace_file file = {.content = written};
     layout l = layout_of(&file);
@@ -722,7 +706,7 @@ static gotrace_status write_all(failing_allocator *a, blob *written)
 {
     gotrace_config config = failing_config(a);
     gotrace_encoder *e;
-    gotrace_error error;
+    gotrace_error error = {0};
     uint64_t id = 0, args[2] = {1, 2};
     gotrace_frame frame = {.pc = 9, .function = "main.main", .function_size = 9};
     if (gotrace_encoder_new(21, blob_write, written, &config, &e, &error) != GOTRACE_OK) {
@@ -737,15 +721,14 @@ static gotrace_status write_all(failing_allocator *a, blob *written)
     gotrace_status status = gotrace_encoder_record(e, &record);
     for (int64_t i = 0; i < 40 && status == GOTRACE_OK; i++) {
         frame.pc = (uint64_t)i;
-        status = gotrace_encoder_stack(e, &frame, 1, &id);
+        status = gt_encoder_stack(e, &frame, 1, &id);
         for (int k = 0; k < 60 && status == GOTRACE_OK; k++)
-            status = gotrace_encoder_event(e, i, create, 1, 0, args, 2, id, NULL, 0);
+            status = gt_encoder_event(e, i, create, 1, 0, args, 2, id, NULL, 0);
         if (status == GOTRACE_OK)
-            status = gotrace_encoder_string(e, i, 1, "abcdefghijklmnopqrstuvwxyz", (size_t)i % 26,
-                                            &id);
+            status = gt_encoder_string(e, i, 1, "abcdefghijklmnopqrstuvwxyz", (size_t)i % 26, &id);
     }
     if (status == GOTRACE_OK)
-        status = gotrace_encoder_finish(e, 1, 1);
+        status = gt_encoder_finish(e, 1, 1);
     if (status != GOTRACE_OK)
         ck_assert_int_eq(gotrace_encoder_error(e)->rule, GOTRACE_RULE_SYSTEM_MEMORY);
     gotrace_encoder_free(e);
@@ -789,7 +772,7 @@ int main(void)
     tcase_add_test(cases, samples_have_a_buffer);
     tcase_add_loop_test(cases, misuse_is_rejected, 0, 13);
     tcase_add_test(cases, no_strings_in_1_5);
-    tcase_add_loop_test(cases, no_events_in_v2, 0, 7);
+    tcase_add_loop_test(cases, no_events_in_v2, 0, 6);
     tcase_add_loop_test(cases, limits_hold, 0, 5);
     tcase_add_test(cases, tables_grow);
     tcase_add_test(cases, memory_refused);

@@ -111,7 +111,7 @@ static const gen_job job = {
 START_TEST(same_bytes)
 {
     blob writer_thread = {0}, in_turns = {0};
-    gotrace_error error;
+    gotrace_error error = {0};
     for (int version = 21; version <= 26; version += 5) {
         gen_job j = job;
         j.version = version;
@@ -134,7 +134,7 @@ START_TEST(covered_early)
     static const char *const profiles[] = {"mixed", "http", "pipeline", "gc", "syscalls"};
     size_t versions, most = 0;
     const int *version = gotrace_versions(&versions);
-    gotrace_error error;
+    gotrace_error error = {0};
     for (size_t v = 0; v < versions; v++) {
         for (uint64_t seed = 0; seed < 30; seed++) {
             blob trace = {0};
@@ -172,7 +172,7 @@ START_TEST(failed_write)
     no_threads = _i;
     for (size_t room = 0; room < 500000; room += 50000) {
         full_disk disk = {.room = room};
-        gotrace_error error;
+        gotrace_error error = {0};
         gotrace_status status = gen_write(&job, write_some, &disk, NULL, &error);
         if (disk.size <= room) {
             ck_assert_int_eq(status, GOTRACE_OK);
@@ -195,7 +195,7 @@ START_TEST(failed_allocation)
         failing_allocator allocator = {.fail_at = n, .for_good = true};
         gotrace_config config = failing_config(&allocator);
         blob trace = {0};
-        gotrace_error error;
+        gotrace_error error = {0};
         gotrace_status status = gen_write(&small, blob_write, &trace, &config, &error);
         blob_free(&trace);
         ck_assert_int_eq(allocator.bytes, 0);

@@ -134,7 +134,7 @@ static uint64_t end_of_frequency(const blob *content)
     gotrace_decoder_finish(d);
     while (gotrace_decoder_next(d, &record) == GOTRACE_EVENT)
         if (record->spec->code == GOTRACE_V1_Frequency)
-            end = record->offset + record->size;
+            end = record->offset + record->length;
     gotrace_decoder_free(d);
     return end;
 }
@@ -605,7 +605,9 @@ START_TEST(limits_hold)
     const limit_case *c = &limit_cases[_i];
     failing_allocator a = {.fail_at = UINT64_MAX};
     gotrace_config config = failing_config(&a);
-    memcpy((char *)&config.limits + c->member, &c->limit, sizeof c->limit);
+    gotrace_limits limits = {0};
+    memcpy((char *)&limits + c->member, &c->limit, sizeof c->limit);
+    config.limits = &limits;
     forge f = running(21);
     c->make(&f, 4000);
     forge_finish(&f);
@@ -622,9 +624,11 @@ END_TEST
 /* The largest possible limits behave like no limits. */
 START_TEST(limits_without_end)
 {
-    gotrace_config config;
-    gotrace_config_init(&config);
-    memset(&config.limits, 0xff, sizeof config.limits);
+    gotrace_config config = {0};
+    gotrace_limits limits;
+    memset(&limits, 0xff, sizeof limits);
+    limits.size = sizeof limits;
+    config.limits = &limits;
     forge f = running(21);
     make_goroutines(&f, 100);
     make_strings(&f, 100);

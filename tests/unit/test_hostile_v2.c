@@ -104,7 +104,7 @@ static bool rewrite(const blob *content, uint64_t record_wanted, size_t value, u
         }
     }
     if (there) /* otherwise the output is not used */
-        ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+        ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
     gotrace_decoder_free(d);
     ck_assert(!there || out->size + 256 > content->size);

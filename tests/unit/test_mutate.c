@@ -15,7 +15,7 @@ enum { USUAL = sizeof usual / sizeof usual[0] };
 
 static mutate *opened(const blob *trace)
 {
-    gotrace_error error;
+    gotrace_error error = {0};
     mutate *m;
     ck_assert_int_eq(mutate_new(trace->bytes, trace->size, NULL, &m, &error), GOTRACE_OK);
     return m;
@@ -23,7 +23,7 @@ static mutate *opened(const blob *trace)
 
 static verdict judged(const mutate_variant *v)
 {
-    gotrace_error error;
+    gotrace_error error = {0};
     verdict found;
     ck_assert(verdict_of(v->bytes, v->size, NULL, &found, &error));
     return found;
@@ -40,7 +40,7 @@ START_TEST(keeps_valid)
         for (uint64_t seed = 0; seed < 6; seed++) {
             mutate_job job = {.mode = MUTATE_KEEP, .seed = seed};
             mutate_variant v;
-            gotrace_error error;
+            gotrace_error error = {0};
             ck_assert_msg(mutate_make(m, &job, &v, &error) == GOTRACE_OK, "%s: %s", f->path,
                           error.message);
             verdict found = judged(&v);
@@ -81,7 +81,7 @@ static bool has_place(const char *id)
 
 START_TEST(breaks_one_rule)
 {
-    uint32_t broken[GOTRACE_RULE_COUNT] = {0};
+    uint32_t broken[GOTRACE_RULE_LIMIT] = {0};
     for (size_t i = 0; i < USUAL; i++) {
         blob trace = trace_sample(usual[i]);
         mutate *m = opened(&trace);
@@ -90,7 +90,7 @@ START_TEST(breaks_one_rule)
         for (size_t n = 0; gen_defect_name(n); n++) {
             mutate_job job = {.mode = MUTATE_BREAK, .seed = n};
             mutate_variant v;
-            gotrace_error error;
+            gotrace_error error = {0};
             job.rule = rule_named(gen_defect_name(n));
             gotrace_status status = mutate_make(m, &job, &v, &error);
             ck_assert_msg(status >= 0, "%s: %s", usual[i], error.message);
@@ -103,7 +103,7 @@ START_TEST(breaks_one_rule)
             ck_assert_uint_gt(found.counts[job.rule], 0);
             broken[job.rule]++;
             /* warnings of the original may remain */
-            for (unsigned r = 0; r < GOTRACE_RULE_COUNT; r++)
+            for (unsigned r = 0; r < GOTRACE_RULE_LIMIT; r++)
                 if (r != job.rule && found.counts[r] > 0 && before.counts[r] == 0 &&
                     gotrace_rule_describe((gotrace_rule)r)->severity > GOTRACE_WARNING)
                     ck_assert(job.rule == GOTRACE_RULE_ORDER_CUT &&
@@ -128,7 +128,7 @@ START_TEST(same_seed_same_bytes)
         for (uint64_t seed = 0; seed < 50; seed++) {
             mutate_job job = {.mode = modes[i], .seed = seed}, next = {.mode = modes[i]};
             mutate_variant v, w;
-            gotrace_error error;
+            gotrace_error error = {0};
             /* earlier variants have no influence */
             next.seed = seed + 1000;
             ck_assert_int_ge(mutate_make(other, &next, &w, &error), 0);
@@ -162,7 +162,7 @@ START_TEST(any_input)
         mutate *m = opened(&bytes);
         mutate_job job = {.mode = seed % 2 ? MUTATE_ANY : MUTATE_RAW, .seed = seed, .most = 60000};
         mutate_variant v;
-        gotrace_error error;
+        gotrace_error error = {0};
         gotrace_status status = mutate_make(m, &job, &v, &error);
         ck_assert_int_ge(status, 0);
         if (status == GOTRACE_OK) {
@@ -182,11 +182,10 @@ END_TEST
 START_TEST(memory_is_bounded)
 {
     blob trace = trace_sample("go1.22-gens.trace");
-    gotrace_config config;
+    gotrace_config config = {0};
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     mutate *m;
-    gotrace_config_init(&config);
-    config.limits.memory = 20000;
+    config.limits = &(gotrace_limits){.memory = 20000};
     ck_assert_int_eq(mutate_new(trace.bytes, trace.size, &config, &m, &error), GOTRACE_ERROR);
     ck_assert_int_eq(error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
     ck_assert_ptr_null(m);

@@ -110,7 +110,7 @@ START_TEST(equal_content_has_one_id)
 {
     parts_intern in = {.count = 0};
     parts_memory memory = {.limit = 1 << 20};
-    gotrace_error error;
+    gotrace_error error = {0};
     parts_intern_clear(&in, &memory, 10);
     ck_assert_ptr_null(parts_intern_find(&in, 3));
     ck_assert_uint_eq(parts_intern_add(&in, &memory, 3, "a", 1, &error)->id, 3);
@@ -136,7 +136,7 @@ START_TEST(ids_run_out)
 {
     parts_intern in = {.count = 0};
     parts_memory memory = {.limit = 4096};
-    gotrace_error error;
+    gotrace_error error = {0};
     unsigned n = 0;
     while (parts_intern_add(&in, &memory, n, &n, sizeof n, &error))
         n++;
@@ -187,7 +187,7 @@ static void labels(blob *trace, uint64_t thread, uint64_t time, unsigned events,
         snprintf(text, sizeof text, "%s %u", name, i);
         RECORD(e, "String", text, i);
     }
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
 }
 
@@ -198,7 +198,7 @@ START_TEST(oversized_batch_is_split)
     enum { EVENTS = 21000, STRINGS = 200 };
     set s = {.count = 2};
     blob whole = {NULL, 0, 0};
-    gotrace_error error;
+    gotrace_error error = {0};
     labels(&s.parts[0], 7, 2000, EVENTS, 1, "late");
     labels(&s.parts[1], 8, 1000, EVENTS, STRINGS, "early");
     ck_assert_int_eq(merge(&s, &whole, &error), GOTRACE_OK);
@@ -242,7 +242,7 @@ START_TEST(many_parts)
 {
     set s = {.count = 0};
     blob trace = trace_sample("go1.22-threads.trace"), whole = {NULL, 0, 0};
-    gotrace_error error;
+    gotrace_error error = {0};
     ck_assert_int_eq(split(&s, &trace, PARTS_BY_THREAD, &error), GOTRACE_OK);
     ck_assert_uint_gt(s.count, 60);
     ck_assert_int_eq(merge(&s, &whole, &error), GOTRACE_OK);
@@ -270,7 +270,7 @@ START_TEST(memory_limits)
     blob trace = trace_sample(small_cases[_i].name);
     bool done = false;
     for (uint64_t limit = 1; !done; limit += limit / 4 + 64) {
-        set s = {.config.limits.memory = limit};
+        set s = {.config.limits = &(gotrace_limits){.memory = limit}};
         blob whole = {NULL, 0, 0};
         gotrace_error error = {.rule = GOTRACE_RULE_NONE};
         gotrace_status status = split(&s, &trace, small_cases[_i].by, &error);
@@ -297,7 +297,7 @@ START_TEST(damaged)
         blob changed = trace, whole = {NULL, 0, 0};
         uint8_t was = trace.bytes[at];
         set s = {.count = 0};
-        gotrace_error error;
+        gotrace_error error = {0};
         changed.size = random_next(&random) % 2 ? at : trace.size;
         trace.bytes[at] ^= (uint8_t)(1 + random_next(&random) % 255);
         (void)split(&s, &changed, small_cases[_i].by, &error);

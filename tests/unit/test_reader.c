@@ -26,10 +26,9 @@ static bool note_problem(void *ctx, const gotrace_error *problem)
 
 static void open_forged(open_trace *t, const forge *f)
 {
-    gotrace_error error;
-    gotrace_config config;
+    gotrace_error error = {0};
+    gotrace_config config = {0};
     memset(t, 0, sizeof *t);
-    gotrace_config_init(&config);
     config.on_problem = note_problem;
     config.callback_ctx = t;
     ck_assert_int_eq(gotrace_source_memory(f->out.bytes, f->out.size, NULL, &t->source, &error),
@@ -579,7 +578,7 @@ static bool stop_at_once(void *ctx, const gotrace_error *problem)
 START_TEST(stopping_at_a_problem)
 {
     int given = 0;
-    gotrace_config config;
+    gotrace_config config = {0};
     gotrace_source *source;
     gotrace_reader *reader;
     const gotrace_event *e;
@@ -588,7 +587,6 @@ START_TEST(stopping_at_a_problem)
     for (int i = 0; i < 10; i++)
         FORGE(&f, ProcStop, 1);
     forge_finish(&f);
-    gotrace_config_init(&config);
     config.on_problem = stop_at_once;
     config.callback_ctx = &given;
     gotrace_source_memory(f.out.bytes, f.out.size, NULL, &source, NULL);
@@ -619,7 +617,7 @@ static void note_progress(void *ctx, uint64_t done, uint64_t total)
 START_TEST(progress_increases)
 {
     progress p = {0, 0, 0};
-    gotrace_config config;
+    gotrace_config config = {0};
     gotrace_source *source;
     gotrace_reader *reader;
     forge f = forge_new(21);
@@ -627,7 +625,6 @@ START_TEST(progress_increases)
     while (f.out.size < 5 << 20)
         FORGE(&f, HeapAlloc, 1, 1000000);
     forge_finish(&f);
-    gotrace_config_init(&config);
     config.on_progress = note_progress;
     config.callback_ctx = &p;
     gotrace_source_memory(f.out.bytes, f.out.size, NULL, &source, NULL);
@@ -693,8 +690,7 @@ START_TEST(any_window_size)
         ck_assert_mem_eq(&usual.summary, &checked.summary, sizeof usual.summary);
         reading_check_sum(&usual);
         for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
-            gotrace_config config;
-            gotrace_config_init(&config);
+            gotrace_config config = {0};
             config.window = windows[i];
             reading r = reading_of(b->bytes, b->size, &config, READING_NEXT);
             ck_assert_msg(same(&r, &usual), "%s with a window of %zu", file->path, windows[i]);
@@ -707,7 +703,7 @@ END_TEST
 static reading read_file(const blob *content, bool by_pipe)
 {
     gotrace_source *source;
-    gotrace_error error;
+    gotrace_error error = {0};
     int ends[2] = {-1, -1};
     char path[] = "/tmp/gotrace-test-XXXXXX";
     if (by_pipe) {
@@ -761,7 +757,7 @@ START_TEST(compressed_data_cut_off)
     gotrace_rule refused = GOTRACE_RULE_NONE;
     gotrace_config config = {.on_problem = refuse_problem, .callback_ctx = &refused};
     gotrace_source *source;
-    gotrace_error error;
+    gotrace_error error = {0};
     unsigned char packed[40000], byte;
     size_t got;
     blob_read(&content, "testdata/traces/go1.19-user.trace");
@@ -798,7 +794,7 @@ START_TEST(file_that_shrinks)
     char path[] = "/tmp/gotrace-test-XXXXXX";
     gotrace_source *source;
     gotrace_reader *reader;
-    gotrace_error error;
+    gotrace_error error = {0};
     blob_read(&content, "testdata/traces/go1.21-gc.trace");
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);

@@ -524,7 +524,7 @@ START_TEST(memory_limits)
     blob trace = damaged_sample((size_t)_i);
     bool done = false;
     for (uint64_t limit = 1; !done; limit += limit / 16 + 64) {
-        gotrace_config config = {.limits.memory = limit};
+        gotrace_config config = {.limits = &(gotrace_limits){.memory = limit}};
         repaired r = repair_bytes(trace.bytes, trace.size, false, &config);
         done = r.status == GOTRACE_END;
         if (done)

@@ -651,7 +651,7 @@ static gotrace_status synth_repeated(const char *before, const char *unit, size_
     blob script = {0}, trace = {0};
     gotrace_config config;
     memset(&config, 0, sizeof config);
-    config.limits.memory = memory;
+    config.limits = &(gotrace_limits){.memory = memory};
     blob_write(&script, before, strlen(before));
     for (size_t i = 0; i < count; i++)
         blob_write(&script, unit, strlen(unit));

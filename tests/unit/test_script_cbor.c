@@ -387,7 +387,7 @@ static gotrace_status synth_repeated(const char *before, size_t before_size, con
     blob script = {0}, trace = {0};
     gotrace_config config;
     memset(&config, 0, sizeof config);
-    config.limits.memory = memory;
+    config.limits = &(gotrace_limits){.memory = memory};
     blob_write(&script, before, before_size);
     for (size_t i = 0; i < count; i++)
         blob_write(&script, unit, strlen(unit));

@@ -36,14 +36,14 @@ static bool is_timed(const gotrace_event_spec *row)
 
 static bool is_goroutine_change(const gotrace_event_spec *row)
 {
-    return row->semantics.kind == GOTRACE_KIND_TRANSITION &&
-           row->semantics.resource == GOTRACE_RESOURCE_GOROUTINE;
+    return row->semantics->kind == GOTRACE_KIND_TRANSITION &&
+           row->semantics->resource == GOTRACE_RESOURCE_GOROUTINE;
 }
 
 /* The change of the named goroutine, or else of the running one. */
 static gotrace_change change_of(const gotrace_event_spec *row)
 {
-    return row->semantics.other.to ? row->semantics.other : row->semantics.self;
+    return row->semantics->other.to ? row->semantics->other : row->semantics->self;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ END_TEST
 static bool is_named(int version, uint8_t state, bool proc, bool required)
 {
     for (EACH_ROW(row, version)) {
-        const gotrace_semantics *does = &row->semantics;
+        const gotrace_semantics *does = row->semantics;
         const gotrace_change changes[] = {does->self, does->other, does->proc};
         for (int i = proc ? 2 : 0; i < (proc ? 3 : 2); i++)
             if (changes[i].from != changes[i].to &&
@@ -94,7 +94,7 @@ START_TEST(v1_states_connect)
     int version = v1_versions[_i];
     ck_assert_msg(is_named(version, GOTRACE_STATE_NOT_EXIST, false, false), "no event ends one");
     for (EACH_ROW(row, version)) {
-        const gotrace_semantics *does = &row->semantics;
+        const gotrace_semantics *does = row->semantics;
         const gotrace_change changes[] = {does->self, does->other, does->proc};
         for (int i = 0; i < 3; i++) {
             gotrace_change change = changes[i];
@@ -128,7 +128,7 @@ START_TEST(v1_contexts_and_arguments)
 {
     int version = v1_versions[_i];
     for (EACH_ROW(row, version)) {
-        const gotrace_semantics *does = &row->semantics;
+        const gotrace_semantics *does = row->semantics;
         bool subject = does->context == GOTRACE_CONTEXT_SUBJECT;
         bool nobody = does->context == GOTRACE_CONTEXT_NONE;
         bool gc = does->kind == GOTRACE_KIND_RANGE_BEGIN && does->range == GOTRACE_RANGE_GC;
@@ -168,16 +168,17 @@ START_TEST(v1_local_forms)
     int version = v1_versions[_i], found = 0;
     for (EACH_ROW(row, version)) {
         const gotrace_arg_spec *local[GOTRACE_MAX_ARGS], *full[GOTRACE_MAX_ARGS];
-        const gotrace_semantics only_that = {.full = row->semantics.full};
-        if (!row->semantics.full)
+        const gotrace_semantics only_that = {.full = row->semantics->full};
+        if (!row->semantics->full)
             continue;
         found++;
-        const gotrace_event_spec *form = gotrace_event_spec_of(version, row->semantics.full);
-        ck_assert_msg(form && !form->semantics.full, "%s: a local form of what is none", row->name);
+        const gotrace_event_spec *form = gotrace_event_spec_of(version, row->semantics->full);
+        ck_assert_msg(form && !form->semantics->full, "%s: a local form of what is none",
+                      row->name);
         ck_assert_msg(strncmp(row->name, form->name, strlen(form->name)) == 0,
                       "%s: a local form of %s", row->name, form->name);
-        ck_assert_msg(row->semantics.kind == only_that.kind && !row->semantics.self.to &&
-                          !row->semantics.other.to && !row->semantics.text,
+        ck_assert_msg(row->semantics->kind == only_that.kind && !row->semantics->self.to &&
+                          !row->semantics->other.to && !row->semantics->text,
                       "%s: its row states what that of %s does", row->name, form->name);
         uint8_t flags = form->flags & (uint8_t)~GOTRACE_SPEC_ANYWHERE;
         ck_assert_msg(row->flags == flags, "%s: other flags than %s", row->name, form->name);
@@ -199,7 +200,7 @@ START_TEST(v1_futile_wakeups)
 {
     unsigned parts = 0;
     for (EACH_ROW(row, V1_NEWEST)) {
-        const gotrace_semantics *does = &row->semantics;
+        const gotrace_semantics *does = row->semantics;
         parts |= 1u << does->futile;
         ck_assert_msg(does->futile != GOTRACE_FUTILE_FIRST ||
                           does->other.from == GOTRACE_STATE_WAITING,
@@ -218,7 +219,7 @@ enum { ACTOR = 1, SUBJECT = 2 };
 /* Write an event about SUBJECT, which runs on proc 1 if it runs. ACTOR, on proc 0, acts on it. */
 static gotrace_status emit(gotrace_writer *w, int version, const gotrace_event_spec *row)
 {
-    const gotrace_semantics *does = &row->semantics;
+    const gotrace_semantics *does = row->semantics;
     test_event s = {.name = row->name, .p = 1, .m = 8, .g = SUBJECT, .args = {SUBJECT}};
     if (does->context == GOTRACE_CONTEXT_SUBJECT) {
         s.g = 0;
@@ -236,7 +237,7 @@ static void bring(gotrace_writer *w, int version, uint8_t state)
         return;
     for (EACH_ROW(row, version)) {
         gotrace_change change = change_of(row);
-        if (!is_goroutine_change(row) || row->semantics.initial || row->semantics.forever ||
+        if (!is_goroutine_change(row) || row->semantics->initial || row->semantics->forever ||
             change.to != state)
             continue;
         bring(w, version, change.from);
@@ -282,14 +283,14 @@ static void check_read(const blob *written, int version, const gotrace_event_spe
     gotrace_change change = change_of(row);
     ck_assert_msg(gotrace_reader_summary(reader)->problems == 0,
                   "%s (1.%d): the reader finds a problem with it", row->name, version);
-    ck_assert_msg(last.kind == row->semantics.kind && last.resource == row->semantics.resource,
+    ck_assert_msg(last.kind == row->semantics->kind && last.resource == row->semantics->resource,
                   "%s (1.%d): the reader says it is %s", row->name, version,
                   gotrace_kind_name(last.kind));
     ck_assert_msg(last.subject == SUBJECT && last.from == change.from && last.to == change.to,
                   "%s (1.%d): to the reader goroutine %llu goes from %s to %s", row->name, version,
                   (unsigned long long)last.subject, gotrace_state_name(last.from),
                   gotrace_state_name(last.to));
-    ck_assert_msg(!row->semantics.initial == !(last.flags & GOTRACE_EVENT_INITIAL),
+    ck_assert_msg(!row->semantics->initial == !(last.flags & GOTRACE_EVENT_INITIAL),
                   "%s (1.%d): the reader does not see that it is initial", row->name, version);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
@@ -351,7 +352,7 @@ END_TEST
 static void check_range(int version, const gotrace_event_spec *row, const gotrace_event_spec *begin)
 {
     bool begins = row == begin;
-    gotrace_range range = row->semantics.range;
+    gotrace_range range = row->semantics->range;
     gotrace_rule rule = gt_range_rule(range, begins);
     const test_event first = {.name = begin->name, .p = 0, .m = 7, .g = ACTOR};
     const test_event s = {.name = row->name, .p = 0, .m = 7, .g = ACTOR};
@@ -380,10 +381,10 @@ START_TEST(v1_ranges)
     int version = v1_versions[_i];
     for (EACH_ROW(row, version)) {
         const gotrace_event_spec *ends[2] = {NULL};
-        gotrace_range range = row->semantics.range;
+        gotrace_range range = row->semantics->range;
         for (EACH_ROW(other, version))
-            if (range != GOTRACE_RANGE_NONE && other->semantics.range == range)
-                ends[other->semantics.kind == GOTRACE_KIND_RANGE_END] = other;
+            if (range != GOTRACE_RANGE_NONE && other->semantics->range == range)
+                ends[other->semantics->kind == GOTRACE_KIND_RANGE_END] = other;
         if (range == GOTRACE_RANGE_NONE)
             continue;
         ck_assert_msg(ends[0] && ends[1], "%s (1.%d): nothing begins or ends its range", row->name,
@@ -411,7 +412,7 @@ START_TEST(v1_kinds)
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
         const gotrace_event_spec *row = gotrace_event_spec_of(version, e->type);
-        const gotrace_semantics *does = &row->semantics;
+        const gotrace_semantics *does = row->semantics;
         seen[e->type] = true;
         ck_assert_msg(
             e->kind == does->kind || (e->flags & GOTRACE_EVENT_FUTILE) ||
@@ -426,7 +427,7 @@ START_TEST(v1_kinds)
                       "%s (1.%d): to the reader its name or reason is another", row->name, version);
     }
     for (EACH_ROW(row, version))
-        ck_assert_msg(seen[row->code] || !is_timed(row) || row->semantics.full,
+        ck_assert_msg(seen[row->code] || !is_timed(row) || row->semantics->full,
                       "%s (1.%d): the writer does not write it, or the reader does not see it",
                       row->name, version);
     gotrace_reader_close(reader);

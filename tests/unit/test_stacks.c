@@ -213,7 +213,7 @@ START_TEST(a_shared_pc_is_reported)
         copy.args = args;
         ck_assert_int_eq(gotrace_encoder_record(e, &copy), GOTRACE_OK);
     }
-    ck_assert_int_eq(gotrace_encoder_finish(e, 0, 0), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_encoder_finish(e), GOTRACE_OK);
     gotrace_encoder_free(e);
     gotrace_decoder_free(d);
     reading read = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);

@@ -25,11 +25,10 @@ static bool listen_to(void *ctx, const gotrace_error *problem)
 static gotrace_status read_all(const mutate_variant *v, bool events, listener *l,
                                gotrace_error *error)
 {
-    gotrace_config config;
+    gotrace_config config = {0};
     gotrace_source *source;
     gotrace_reader *reader;
     const gotrace_event *e;
-    gotrace_config_init(&config);
     config.on_problem = listen_to;
     config.callback_ctx = l;
     ck_assert_int_eq(gotrace_source_memory(v->bytes, v->size, NULL, &source, NULL), GOTRACE_OK);
@@ -51,7 +50,7 @@ static gotrace_status read_all(const mutate_variant *v, bool events, listener *l
 static size_t stop_everywhere(const mutate_variant *v, bool events, uint64_t seen[])
 {
     listener all = {.stop_at = SIZE_MAX};
-    gotrace_error error;
+    gotrace_error error = {0};
     if (read_all(v, events, &all, &error) != GOTRACE_END)
         return 0; /* the trace cannot be opened, and the callback is not called */
     size_t count = all.given < MOST_PROBLEMS ? all.given : MOST_PROBLEMS;
@@ -74,12 +73,12 @@ static size_t stop_everywhere(const mutate_variant *v, bool events, uint64_t see
 
 START_TEST(at_any_problem)
 {
-    uint64_t seen[GOTRACE_RULE_COUNT] = {0};
+    uint64_t seen[GOTRACE_RULE_LIMIT] = {0};
     trace_file *files = traces_load(MOST_BYTES);
     size_t stopped = 0;
     for (trace_file *f = files; f->path[0]; f++) {
         mutate *m;
-        gotrace_error error;
+        gotrace_error error = {0};
         if (!strstr(f->path, "testdata/traces"))
             continue;
         ck_assert_int_eq(mutate_new(f->content.bytes, f->content.size, NULL, &m, &error),
@@ -94,7 +93,7 @@ START_TEST(at_any_problem)
     }
     traces_free(files);
     unsigned rules = 0;
-    for (unsigned rule = 0; rule < GOTRACE_RULE_COUNT; rule++)
+    for (unsigned rule = 0; rule < GOTRACE_RULE_LIMIT; rule++)
         rules += seen[rule] > 0;
     ck_assert_uint_gt(stopped, 1000);
     ck_assert_uint_gt(rules, 20);

@@ -340,7 +340,7 @@ static int compare_rows(const void *x, const void *y)
 
 static void read_rows(gt_spill *spill, const gt_row *rows, size_t count, size_t most)
 {
-    gotrace_error error;
+    gotrace_error error = {0};
     ck_assert(gt_spill_rewind(spill, &error));
     for (size_t i = 0; i < count && i < most; i++) {
         const gt_row *row = gt_spill_peek(spill);
@@ -362,7 +362,7 @@ START_TEST(rows_in_order)
     gotrace_config config = failing_config(&a);
     gt_heap heap = heap_of(&a);
     gt_spill spill;
-    gotrace_error error;
+    gotrace_error error = {0};
     gt_row *rows = calloc(count + 1, sizeof *rows);
     uint64_t random = 99;
     ck_assert_ptr_nonnull(rows);

@@ -62,7 +62,7 @@ static gotrace_status as_script(gotrace_reader *reader, gotrace_source *source, 
 {
     const gotrace_limits limits = {0};
     const script_dump_job dumping = {source, reader, &limits, script_by_name("json"), o};
-    gotrace_error error;
+    gotrace_error error = {0};
     return script_dump_meaning(&dumping, &error) < 0 ? GOTRACE_ERROR : GOTRACE_END;
 }
 

@@ -49,13 +49,13 @@ static void begin_batch(const layout *l, lane *of, gotrace_encoder *e, boundarie
     of->seq = l->version < 7 ? batch->args[1] : 0;
     if (of->batch > 0 && of->at < of->last[of->batch]) {
         if (had_room(l, of, &l->items[of->at])) {
-            ck_assert_int_eq(gotrace_encoder_flush(e, of->proc), GOTRACE_OK);
+            ck_assert_int_eq(gt_encoder_flush(e, of->proc), GOTRACE_OK);
             seen->early++;
         } else {
             seen->full++;
         }
     }
-    ck_assert_int_eq(gotrace_encoder_batch_ticks(e, of->proc, of->ticks), GOTRACE_OK);
+    ck_assert_int_eq(gt_encoder_batch_ticks(e, of->proc, of->ticks), GOTRACE_OK);
 }
 
 static void report_event(const layout *l, lane *of, gotrace_encoder *e, const item *it)
@@ -65,11 +65,11 @@ static void report_event(const layout *l, lane *of, gotrace_encoder *e, const it
     size_t count = it->arg_count - differences - has_stack;
     of->ticks += it->args[differences - 1];
     of->seq += l->version < 7 ? it->args[0] : 0;
-    int64_t proc = of->proc == GOTRACE_PROC_SAMPLES ? 0 : of->proc;
-    gotrace_status status = gotrace_encoder_event(e, proc, it->spec, of->ticks, of->seq,
-                                                  it->args + differences, count,
-                                                  has_stack ? it->args[it->arg_count - 1] : 0,
-                                                  it->data_size ? it->data : NULL, it->data_size);
+    int64_t proc = of->proc == GT_PROC_SAMPLES ? 0 : of->proc;
+    gotrace_status status = gt_encoder_event(e, proc, it->spec, of->ticks, of->seq,
+                                             it->args + differences, count,
+                                             has_stack ? it->args[it->arg_count - 1] : 0,
+                                             it->data_size ? it->data : NULL, it->data_size);
     ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
 }
 
@@ -96,7 +96,7 @@ static bool encode_lane(const layout *l, lane *of, gotrace_encoder *e, boundarie
             if (item_is(it, GOTRACE_V1_String)) {
                 uint64_t id;
                 ck_assert_int_eq(
-                    gotrace_encoder_string(e, of->proc, of->ticks, it->data, it->data_size, &id),
+                    gt_encoder_string(e, of->proc, of->ticks, it->data, it->data_size, &id),
                     GOTRACE_OK);
                 ck_assert_uint_eq(id, it->args[0]);
             } else {
@@ -128,7 +128,7 @@ static void encode_stack(const layout *l, gotrace_encoder *e, item *it)
     }
     size_t before = e->stacks.count;
     for (uint64_t other = 1;; other++) {
-        ck_assert_int_eq(gotrace_encoder_stack(e, frames, depth, &id), GOTRACE_OK);
+        ck_assert_int_eq(gt_encoder_stack(e, frames, depth, &id), GOTRACE_OK);
         if (e->stacks.count > before)
             break;
         frames[0].pc ^= other % 64;
@@ -159,10 +159,10 @@ static bool encode_trace(layout *l, gotrace_encoder *e, boundaries *seen)
         else if (item_is(it, GOTRACE_V1_Batch) && ticks == 0)
             ticks = it->args[1];
         else if (item_is(it, GOTRACE_V1_TimerGoroutine))
-            ck_assert_int_eq(gotrace_encoder_event(e, 0, it->spec, 0, 0, it->args, 1, 0, NULL, 0),
+            ck_assert_int_eq(gt_encoder_event(e, 0, it->spec, 0, 0, it->args, 1, 0, NULL, 0),
                              GOTRACE_OK);
     }
-    gotrace_status status = gotrace_encoder_finish(e, frequency, ticks);
+    gotrace_status status = gt_encoder_finish(e, frequency, ticks);
     ck_assert_msg(status == GOTRACE_OK, "%s: %s", l->file->path, gotrace_encoder_error(e)->message);
     return frequency != 0;
 }
@@ -206,7 +206,7 @@ static void check_by_event(const trace_file *file, boundaries *seen)
     ck_assert_int_eq(gotrace_encoder_new(l.version, blob_write, &again.content, NULL, &e, NULL),
                      GOTRACE_OK);
     if (file->gccgo)
-        ck_assert_int_eq(gotrace_encoder_tracer(e, GOTRACE_TRACER_GCCGO), GOTRACE_OK);
+        ck_assert_int_eq(gt_encoder_tracer(e, GOTRACE_TRACER_GCCGO), GOTRACE_OK);
     bool whole = encode_trace(&l, e, seen);
     gotrace_encoder_free(e);
     snprintf(again.path, sizeof again.path, "what was made of %.400s", file->path);

@@ -487,9 +487,9 @@ START_TEST(limits_hold)
     const int versions[] = {19, 26};
     for (size_t i = 0; i < 2; i++) {
         blob written = {0};
-        gotrace_config config = {.limits = limits[_i]};
+        gotrace_config config = {.limits = &limits[_i]};
         gotrace_writer *w = NULL;
-        gotrace_error error;
+        gotrace_error error = {0};
         if (gotrace_writer_new(versions[i], NULL, blob_write, &written, &config, &w, &error) ==
             GOTRACE_OK) {
             ck_assert_int_eq(write_events(w, versions[i], all_events(versions[i])), GOTRACE_ERROR);
@@ -510,7 +510,7 @@ START_TEST(memory_refused)
         failing_allocator a = {.fail_at = n};
         gotrace_config config = failing_config(&a);
         gotrace_writer *w;
-        gotrace_error error;
+        gotrace_error error = {0};
         blob written = {0};
         gotrace_status status = gotrace_writer_new(versions[_i], NULL, blob_write, &written,
                                                    &config, &w, &error);
@@ -555,7 +555,7 @@ START_TEST(failed_write_remains)
     for (size_t room = 0; room < 2000; room += 3) {
         size_t left = room;
         gotrace_writer *w;
-        gotrace_error error;
+        gotrace_error error = {0};
         gotrace_status status = gotrace_writer_new(versions[_i], NULL, write_some, &left, NULL, &w,
                                                    &error);
         if (status == GOTRACE_OK) {

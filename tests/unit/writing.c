@@ -65,7 +65,7 @@ gotrace_writer *writer_of(int version, const gotrace_writer_options *options, bl
                           const gotrace_config *config)
 {
     gotrace_writer *w = NULL;
-    gotrace_error error;
+    gotrace_error error = {0};
     ck_assert_msg(gotrace_writer_new(version, options, blob_write, written, config, &w, &error) ==
                       GOTRACE_OK,
                   "%s", error.message);

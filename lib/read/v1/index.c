@@ -72,8 +72,8 @@ static bool refill(skim *s, size_t need)
     }
     s->base = offset_of(s, s->p);
     memmove(s->window, s->p, left);
-    if (gotrace_source_read(reader->source, s->base + left, s->window + left, s->capacity - left,
-                            &got, &reader->error) < 0)
+    if (gt_source_read(reader->source, s->base + left, s->window + left, s->capacity - left, &got,
+                       &reader->error) < 0)
         return gt_fail(reader);
     s->p = s->window;
     s->end = s->window + left + got;

@@ -31,8 +31,8 @@ static gt_place place(const look *l)
 static const uint8_t *peek_header(look *l, size_t *n)
 {
     if (l->at < l->base || l->at + HEADER_MAX > l->base + l->have) {
-        if (gotrace_source_read(l->reader->source, l->at, l->bytes, LOOK, &l->have,
-                                &l->reader->error) < 0) {
+        if (gt_source_read(l->reader->source, l->at, l->bytes, LOOK, &l->have, &l->reader->error) <
+            0) {
             gt_fail(l->reader);
             return NULL;
         }

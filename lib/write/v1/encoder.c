@@ -98,7 +98,7 @@ static gotrace_status check_by_event(gotrace_encoder *e)
     return e->status;
 }
 
-gotrace_status gotrace_encoder_tracer(gotrace_encoder *e, gotrace_tracer tracer)
+gotrace_status gt_encoder_tracer(gotrace_encoder *e, gotrace_tracer tracer)
 {
     if (check_by_event(e) != GOTRACE_OK)
         return e->status;
@@ -188,7 +188,7 @@ static void begin_batch(const gotrace_encoder *e, gt_buffer *buffer, uint64_t ti
         buffer->header = GT_HEADER_OF_EVENT;
     uint8_t *p = buffer->bytes;
     *p++ = GOTRACE_V1_Batch | 1 << 6;
-    p = gt_put(p, buffer->proc == GOTRACE_PROC_SAMPLES ? 0 : (uint64_t)buffer->proc);
+    p = gt_put(p, buffer->proc == GT_PROC_SAMPLES ? 0 : (uint64_t)buffer->proc);
     if (e->version < 7)
         p = gt_put(p, seq);
     p = gt_put(p, ticks);
@@ -220,7 +220,7 @@ static inline gotrace_status reserve(gotrace_encoder *e, gt_buffer *buffer, size
     return reserve_slow(e, buffer, size, ticks, seq);
 }
 
-gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uint64_t ticks)
+gotrace_status gt_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uint64_t ticks)
 {
     if (check_by_event(e) != GOTRACE_OK)
         return e->status;
@@ -233,7 +233,7 @@ gotrace_status gotrace_encoder_batch_ticks(gotrace_encoder *e, int64_t proc, uin
     return GOTRACE_OK;
 }
 
-gotrace_status gotrace_encoder_flush(gotrace_encoder *e, int64_t proc)
+gotrace_status gt_encoder_flush(gotrace_encoder *e, int64_t proc)
 {
     size_t number;
     if (check_by_event(e) != GOTRACE_OK || !gt_intern_find(&e->procs, &proc, sizeof proc, &number))
@@ -254,35 +254,6 @@ static void put_data(const gotrace_encoder *e, gt_buffer *buffer, const char *da
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
-
-/* Number of arguments passed by the caller: all but deltas and stack. */
-static size_t given_args(const gotrace_encoder *e, const gotrace_event_spec *spec)
-{
-    size_t values = e->shapes[spec->code].values;
-    if (spec->flags & GOTRACE_SPEC_TIMED)
-        values -= e->version < 7 ? 2 : 1;
-    return values - (spec->flags & GOTRACE_SPEC_STACK ? 1 : 0);
-}
-
-static gotrace_status check_event(gotrace_encoder *e, const gotrace_event_spec *spec,
-                                  size_t arg_count, uint64_t stack, size_t data_size)
-{
-    if (!spec || e->shapes[spec->code & 63].values == 0)
-        return fail_usage(e, "an event of a type that this version does not have");
-    if (!(spec->flags & GOTRACE_SPEC_TIMED) && spec->code != GOTRACE_V1_TimerGoroutine)
-        return fail_usage(e, "a record that the encoder writes itself, passed as an event");
-    size_t want = spec->code == GOTRACE_V1_TimerGoroutine ? 1 : given_args(e, spec);
-    if (arg_count != want)
-        return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
-                                        "%s with %zu arguments; %zu are expected in go 1.%d",
-                                        spec->name, arg_count, want, e->version);
-    if ((stack != 0 && !(spec->flags & GOTRACE_SPEC_STACK)) ||
-        (data_size > 0 && !(spec->flags & GOTRACE_SPEC_DATA)))
-        return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
-                                        "%s with a %s, which it has not", spec->name,
-                                        stack != 0 ? "stack" : "message");
-    return GOTRACE_OK;
-}
 
 static gotrace_status record_timer(gotrace_encoder *e, uint64_t goroutine)
 {
@@ -309,17 +280,6 @@ static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buf
                                     (unsigned long long)*ticks, (long long)buffer->proc);
 }
 
-gotrace_status gotrace_encoder_event(gotrace_encoder *e, int64_t proc,
-                                     const gotrace_event_spec *spec, uint64_t ticks, uint64_t seq,
-                                     const uint64_t *args, size_t arg_count, uint64_t stack,
-                                     const char *data, size_t data_size)
-{
-    if (check_by_event(e) != GOTRACE_OK ||
-        check_event(e, spec, arg_count, stack, data_size) != GOTRACE_OK)
-        return e->status;
-    return gt_encoder_event(e, proc, spec, ticks, seq, args, arg_count, stack, data, data_size);
-}
-
 gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_event_spec *spec,
                                 uint64_t ticks, uint64_t seq, const uint64_t *args,
                                 size_t arg_count, uint64_t stack, const char *data,
@@ -328,7 +288,7 @@ gotrace_status gt_encoder_event(gotrace_encoder *e, int64_t proc, const gotrace_
     if (spec->code == GOTRACE_V1_TimerGoroutine)
         return record_timer(e, args[0]);
     gt_buffer *buffer = buffer_of(
-        e, e->shapes[spec->code].action == GT_ACTION_SAMPLE ? GOTRACE_PROC_SAMPLES : proc);
+        e, e->shapes[spec->code].action == GT_ACTION_SAMPLE ? GT_PROC_SAMPLES : proc);
     if (!buffer || next_ticks(e, buffer, &ticks) != GOTRACE_OK)
         return e->status;
     size_t extra = spec->flags & GOTRACE_SPEC_DATA ? GT_VARINT_MAX + data_size : 0;
@@ -392,8 +352,8 @@ static gotrace_status string_id(gotrace_encoder *e, gt_buffer *buffer, uint64_t 
     return GOTRACE_OK;
 }
 
-gotrace_status gotrace_encoder_string(gotrace_encoder *e, int64_t proc, uint64_t ticks,
-                                      const char *bytes, size_t size, uint64_t *id)
+gotrace_status gt_encoder_string(gotrace_encoder *e, int64_t proc, uint64_t ticks,
+                                 const char *bytes, size_t size, uint64_t *id)
 {
     *id = 0;
     if (check_by_event(e) != GOTRACE_OK || size == 0)
@@ -446,8 +406,8 @@ gotrace_status gt_encoder_intern_stack(gotrace_encoder *e, const gt_stack_frame 
     return GOTRACE_OK;
 }
 
-gotrace_status gotrace_encoder_stack(gotrace_encoder *e, const gotrace_frame *frames, size_t count,
-                                     uint64_t *id)
+gotrace_status gt_encoder_stack(gotrace_encoder *e, const gotrace_frame *frames, size_t count,
+                                uint64_t *id)
 {
     *id = 0;
     if (check_by_event(e) != GOTRACE_OK || count == 0)
@@ -564,7 +524,7 @@ static uint64_t buffer_rank(const gt_buffer *buffer)
 {
     if (buffer->proc >= 0)
         return (uint64_t)buffer->proc;
-    return buffer->proc == GOTRACE_PROC_SAMPLES ? UINT64_MAX : UINT64_MAX - 1;
+    return buffer->proc == GT_PROC_SAMPLES ? UINT64_MAX : UINT64_MAX - 1;
 }
 
 /* Heap sort, because qsort may allocate. */
@@ -593,7 +553,12 @@ static void sort_buffers(gt_buffer *buffers, size_t count)
     }
 }
 
-gotrace_status gotrace_encoder_finish(gotrace_encoder *e, uint64_t frequency, uint64_t ticks)
+gotrace_status gotrace_encoder_finish(gotrace_encoder *e)
+{
+    return gt_encoder_finish(e, 0, 0);
+}
+
+gotrace_status gt_encoder_finish(gotrace_encoder *e, uint64_t frequency, uint64_t ticks)
 {
     if ((frequency == 0 ? check_open(e) : check_by_event(e)) != GOTRACE_OK)
         return e->status;

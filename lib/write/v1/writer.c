@@ -644,7 +644,7 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
         return timer(s) ? GOTRACE_OK : GOTRACE_ERROR;
     if (s->shape->action == GT_ACTION_SAMPLE)
         return sample(s) ? GOTRACE_OK : GOTRACE_ERROR;
-    if (h->proc == GOTRACE_NO_PROC || h->proc == GOTRACE_PROC_SAMPLES) {
+    if (h->proc == GOTRACE_NO_PROC || h->proc == GT_PROC_SAMPLES) {
         if (s->shape->action == GT_ACTION_EXIT)
             return defer_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
         return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NOWHERE,
@@ -664,7 +664,7 @@ gotrace_status gt_w_v1_finish(gotrace_writer *w)
         if (g->exit_deferred && !write_exit(&s, g, proc))
             return GOTRACE_ERROR;
     }
-    return gotrace_encoder_finish(w->encoder, w->options.frequency, w->now) == GOTRACE_OK
+    return gt_encoder_finish(w->encoder, w->options.frequency, w->now) == GOTRACE_OK
                ? GOTRACE_OK
                : gt_w_encoder_failed(w);
 }

@@ -422,6 +422,5 @@ gotrace_status gt_w_v2_finish(gotrace_writer *w)
         return GOTRACE_ERROR;
     if (w->open && !end_generation(w))
         return GOTRACE_ERROR;
-    return gotrace_encoder_finish(w->encoder, 0, 0) == GOTRACE_OK ? GOTRACE_OK
-                                                                  : gt_w_encoder_failed(w);
+    return gt_encoder_finish(w->encoder, 0, 0) == GOTRACE_OK ? GOTRACE_OK : gt_w_encoder_failed(w);
 }
