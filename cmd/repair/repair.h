@@ -52,7 +52,7 @@
     X(FREQUENCY, "frequency", "the frequency is lost; it was estimated")                           \
     X(CLOCKS, "clocks", "a generation's clocks are lost; they were estimated")                     \
     X(STRING, "string.placeholder", "a string is lost; a placeholder has its id")                  \
-    X(STACK, "stack.placeholder", "a stack is lost; its id stands in its place")                   \
+    X(STACK, "stack.placeholder", "a stack is lost; a placeholder has its id")                     \
     X(TABLES, "tables.lost", "many strings and stacks are lost; placeholders have their ids")      \
     X(LOST, "generation.lost", "nothing is left of a generation")                                  \
     X(END, "end", "the end of a generation was missing")                                           \
