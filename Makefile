@@ -81,7 +81,7 @@ MAN := $(wildcard man/*.[1-8])
 HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h lib/gotrace_experimental.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 # The examples in the manual pages; the others generate parts of the documentation.
-INSTALLED_EXAMPLES := tests/examples/running.c tests/examples/fibers.c \
+INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers) \
 	$(wildcard tests/examples/*.script)
 
 LIB_OBJ := $(call object,$(LIB_SRC))

@@ -57,7 +57,7 @@ check 'gotrace.1 has the rules' repeats man/gotrace.1 rules tables rules
 check 'gotrace-format.5 has the events of v1' repeats man/gotrace-format.5 events tables events
 check 'gotrace-format.5 has the events of v2' \
     repeats man/gotrace-format.5 events-v2 tables events-v2
-for name in running.c fibers.c; do
+for name in running.c folded.c hello.c fibers.c; do
     check "libgotrace.3 has $name" repeats man/libgotrace.3 "$name" example "$name"
 done
 check 'gotrace-script.5 has the events of v1' repeats man/gotrace-script.5 script tables script
