@@ -143,9 +143,12 @@ $(B)/$(SONAME): $(LIB_OBJ) lib/gotrace.map
 $(B)/libgotrace.so: $(B)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $@
 
+# A member is named after the path of its source (read_v1_order.o), so that no two are equal.
 $(B)/libgotrace.a: $(LIB_OBJ)
 	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+	$(Q)rm -rf $@ $(B)/members && mkdir $(B)/members
+	$(Q)$(foreach o,$^,ln $(o) $(B)/members/$(subst /,_,$(o:$(B)/obj/lib/%=%)) &&) \
+		$(AR) rcs $@ $(B)/members/*.o && rm -r $(B)/members
 
 # $(call link_program,RUNPATH): link the program, which searches the library there.
 link_program = $(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $(CMD_OBJ) $(FORMATS_OBJ) \

@@ -2,7 +2,7 @@
 #ifndef COMPLETION_H
 #define COMPLETION_H
 
-#include "formats/formats.h"
+#include "formats/common/out.h"
 
 /* Returns the n-th supported shell, NULL past the last. */
 const char *completion_shell(size_t n);

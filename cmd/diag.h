@@ -11,7 +11,7 @@
 #ifndef DIAG_H
 #define DIAG_H
 
-#include "formats/formats.h"
+#include "formats/script/scripts.h"
 
 /* Initialise from the terminal and the environment. */
 void diag_init(void);

@@ -3,6 +3,7 @@
 #define CMD_NARROW_H
 
 #include "cmd/verb.h"
+#include "formats/formats.h"
 
 typedef struct narrowing {
     const char *only, *from, *until; /* NULL: not given */

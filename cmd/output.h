@@ -10,7 +10,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include "formats/formats.h"
+#include "formats/common/out.h"
 #include "formats/common/packing.h"
 
 typedef struct output {

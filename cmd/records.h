@@ -3,6 +3,7 @@
 #define RECORDS_H
 
 #include "cmd/input.h"
+#include "formats/script/scripts.h"
 
 /* Write the records of FILE to OUT. Returns an exit status. */
 int records_dump(session *s, const script_format *how);

@@ -5,6 +5,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/input.h"
+#include "formats/trace/convert.h"
 
 static bool write_nothing(void *ctx, const void *bytes, size_t size)
 {

@@ -6,6 +6,7 @@
 
 #include "formats/common/packing.h"
 #include "formats/print/print.h"
+#include "formats/print/printer.h"
 
 const format *const formats[] = {&format_perfetto, &format_chrome, NULL};
 

@@ -9,6 +9,7 @@
 
 #include "formats/formats.h"
 #include "gotrace.h"
+#include "formats/script/scripts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "formats/print/printer.h"
 
 static json_t *parse(const uint8_t *data, size_t size)
 {

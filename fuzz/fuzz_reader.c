@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "formats/print/printer.h"
 
 /* as in the documentation and the tests */
 enum { MEMORY_PER_BYTE = 128, MEMORY_AT_LEAST = 4 << 20 };

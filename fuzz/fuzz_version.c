@@ -7,6 +7,7 @@
 
 #include "common.h"
 #include "cmd/repair/verdict.h"
+#include "formats/trace/convert.h"
 
 static bool is_of_version(const bytes *trace, int version)
 {

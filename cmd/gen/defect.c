@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "formats/common/spool.h"
+#include "formats/common/out.h"
 
 enum { PIECE = 256 * 1024, HEADER = 16 };
 

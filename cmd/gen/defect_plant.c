@@ -2,6 +2,9 @@
  */
 #include "cmd/gen/defect.h"
 
+#include <stdio.h>
+#include <string.h>
+
 typedef gen_defect D;
 
 /* Encode a record with these arguments. */

@@ -20,7 +20,7 @@
 #ifndef GEN_H
 #define GEN_H
 
-#include "formats/formats.h"
+#include "cmd/gen/job.h"
 #include "cmd/gen/pipe.h"
 #include "formats/common/splitmix.h"
 

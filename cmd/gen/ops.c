@@ -1,6 +1,8 @@
 /* ops.c - the operations of a goroutine's program. */
 #include "cmd/gen/gen.h"
 
+#include <string.h>
+
 /* Returns whether the goroutine continues at once, because the operation emitted no event. */
 typedef bool act(gen_sim *s, gen_proc *p, gen_goroutine *g, const gen_op *op);
 

@@ -1,6 +1,8 @@
 /* programs.c - the programs of each profile's goroutines, and the names of their functions. */
 #include "cmd/gen/gen.h"
 
+#include <string.h>
+
 /* ---- the runtime ----------------------------------------------------------------------------- */
 
 static const gen_op worker[] = {{OP_BLOCK, 0, 0}, {OP_MARK, 0, 0}, {OP_LOOP, 0, 256}};

@@ -1,7 +1,9 @@
 /* run.c - run the simulator: the initial state, and the choice of the proc that runs next. */
 #include "cmd/gen/gen.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Go's tracers count in units of 16 ns until 1.21, and of 64 ns from 1.22 on (amd64). */
 static const struct {

@@ -1,6 +1,8 @@
 /* any.c - changes of records, batches and tables that need not leave the trace sound. */
 #include "cmd/mutate/mutate.h"
 
+#include <stdio.h>
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static const uint64_t edges[] = {0,

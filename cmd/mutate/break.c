@@ -10,6 +10,7 @@
 #include "gotrace_experimental.h"
 #include "formats/common/idmap.h"
 #include "cmd/mutate/mutate.h"
+#include "cmd/gen/job.h"
 
 /* The last goroutine on a proc (v1) or thread. */
 typedef struct last {

@@ -10,7 +10,7 @@
 #define PARTS_H
 
 #include "formats/common/fill_error.h"
-#include "formats/formats.h"
+#include "formats/common/out.h"
 
 /* ---- interface for the program --------------------------------------------------------------- */
 

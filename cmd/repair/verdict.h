@@ -2,7 +2,7 @@
 #ifndef VERDICT_H
 #define VERDICT_H
 
-#include "formats/formats.h"
+#include "formats/common/out.h"
 
 typedef struct verdict {
     bool sound;          /* no error; warnings are possible */

@@ -4,6 +4,7 @@
 #include "cmd/diag.h"
 #include "cmd/options.h"
 #include "cmd/versions.h"
+#include "cmd/gen/job.h"
 
 typedef struct gen_options {
     settings common;

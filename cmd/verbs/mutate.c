@@ -10,6 +10,7 @@
 #include "cmd/input.h"
 #include "cmd/mutate/mutate.h"
 #include "cmd/new_file.h"
+#include "cmd/gen/job.h"
 
 typedef struct mutate_options {
     settings common;

@@ -1,5 +1,6 @@
 /* print.c - print the events of a trace in order. */
 #include "cmd/input.h"
+#include "formats/print/printer.h"
 
 typedef struct print_options {
     settings common;

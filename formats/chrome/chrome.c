@@ -9,6 +9,7 @@
  * begin outside any slice; only frames that are referred to are written.
  */
 #include "formats/chrome/chrome.h"
+#include "formats/common/functions.h"
 
 #include <errno.h>
 #include <stdlib.h>

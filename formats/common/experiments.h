@@ -7,7 +7,7 @@
 #ifndef EXPERIMENTS_H
 #define EXPERIMENTS_H
 
-#include "formats/formats.h"
+#include "gotrace.h"
 
 typedef struct experiment_batch {
     uint64_t generation, experiment;

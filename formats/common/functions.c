@@ -1,5 +1,8 @@
 /* functions.c - short names of functions, and which functions belong to the runtime. */
-#include "formats/formats.h"
+#include "formats/common/functions.h"
+
+#include <stdint.h>
+#include <string.h>
 
 enum { FIRST_MODULE_VERSION = 2 };
 

@@ -1,5 +1,5 @@
 /* out.c - buffered output with one sticky error. */
-#include "formats/formats.h"
+#include "formats/common/out.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "formats/formats.h"
+#include "formats/common/out.h"
 #include "formats/common/thread.h"
 
 /* Full buffers in the queue. The producer's speed varies; with several buffers neither thread waits

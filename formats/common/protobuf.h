@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "formats/formats.h"
+#include "formats/common/out.h"
 
 typedef struct protobuf {
     out *out;

@@ -1,7 +1,9 @@
 /* state.c - open slices of goroutines and procs. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
+#include "formats/common/functions.h"
 
 /* Earlier versions record a stop-the-world on each proc. */
 enum { VERSION_WITH_GLOBAL_STW = 10 };

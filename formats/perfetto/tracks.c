@@ -1,7 +1,9 @@
 /* tracks.c - tracks: their ids, names and order. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
+#include "formats/common/functions.h"
 
 /* Order of the groups below the process. */
 enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "formats/formats.h"
+#include "formats/print/printer.h"
 
 extern const printer printer_text, printer_go, printer_jsonl;
 

@@ -8,8 +8,8 @@
 #ifndef SCRIPT_H
 #define SCRIPT_H
 
-#include "formats/formats.h"
 #include "formats/script/json_place.h"
+#include "formats/script/scripts.h"
 
 /* Maximum line length in text and JSON Lines: a string of the trace has at most 10^6 bytes, and an
  * escape takes at most six characters per byte. */

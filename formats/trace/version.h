@@ -17,7 +17,7 @@
 
 #include "formats/common/experiments.h"
 #include "formats/common/rows.h"
-#include "formats/formats.h"
+#include "formats/trace/convert.h"
 #include "formats/common/idmap.h"
 
 /* clang-format off */

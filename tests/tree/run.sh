@@ -91,6 +91,11 @@ no_output() {
 # settings has the common and limit options; those of a verb are in the struct of its file.
 own_options() { ! grep -n 'offsetof(settings,' cmd/verbs/*.c; }
 
+# ar x would overwrite a member with another one of the same name.
+member_names() {
+    [ "$(ar t "$BUILD/libgotrace.a" | wc -l)" -gt 20 ] && ! ar t "$BUILD/libgotrace.a" | sort | uniq -d | grep .
+}
+
 header_alone() {
     local header
     for header in gotrace gotrace_experimental; do
@@ -117,6 +122,7 @@ check 'formats do not use each other' format_folders
 check 'the library does not print or exit' no_output
 check 'the public headers can be included alone' header_alone
 check 'options of a verb are in its file' own_options
+check 'members of libgotrace.a have different names' member_names
 
 # abi_after SED WORDS: after that change of gotrace.h the check of the ABI fails with these words.
 abi_after() {

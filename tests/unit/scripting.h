@@ -2,7 +2,7 @@
 #ifndef SCRIPTING_H
 #define SCRIPTING_H
 
-#include "formats/formats.h"
+#include "formats/script/scripts.h"
 #include "support.h"
 
 /* Build the trace of a script. */

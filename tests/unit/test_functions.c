@@ -1,7 +1,7 @@
 /* test_functions.c - short names of functions, and their packages. */
 #include <string.h>
 
-#include "formats/formats.h"
+#include "formats/common/functions.h"
 #include "support.h"
 
 START_TEST(shortened)

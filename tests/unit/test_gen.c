@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "formats/formats.h"
+#include "cmd/gen/job.h"
 #include "cmd/gen/pipe.h"
 #include "support.h"
 

@@ -3,9 +3,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/formats.h"
+#include "formats/common/out.h"
 #include "support.h"
 #include "formats/common/utf8.h"
+#include "formats/formats.h"
+#include "formats/print/printer.h"
 
 /* The output as a string. */
 static const char *text_of(out *o, blob *b)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/formats.h"
+#include "formats/print/printer.h"
 #include "support.h"
 
 /* A reader of an empty v2 trace, which has no stacks. */

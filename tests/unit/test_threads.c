@@ -6,6 +6,7 @@
 #include "formats/formats.h"
 #include "reading.h"
 #include "scripting.h"
+#include "formats/print/printer.h"
 
 enum { THREADS = 64 };
 
