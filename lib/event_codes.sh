@@ -40,6 +40,13 @@ codes events_v2.def GOTRACE_V2
 cat <<'EOF'
 } gotrace_v2_code;
 
+/* The first versions of v2 whose batches and generations differ. */
+enum {
+    GOTRACE_FIRST_EXPERIMENTS = 23, /* batches of data of experiments */
+    GOTRACE_FIRST_SYNC = 25, /* Sync begins a generation's clocks; before, a Frequency is all */
+    GOTRACE_FIRST_GENERATION_END = 26, /* EndOfGeneration ends a generation */
+};
+
 /* clang-format on */
 
 #endif

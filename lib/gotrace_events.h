@@ -125,6 +125,13 @@ typedef enum gotrace_v2_code {
     GOTRACE_V2_GoroutineStackFree = 136, /* a goroutine's stack is freed */
 } gotrace_v2_code;
 
+/* The first versions of v2 whose batches and generations differ. */
+enum {
+    GOTRACE_FIRST_EXPERIMENTS = 23, /* batches of data of experiments */
+    GOTRACE_FIRST_SYNC = 25, /* Sync begins a generation's clocks; before, a Frequency is all */
+    GOTRACE_FIRST_GENERATION_END = 26, /* EndOfGeneration ends a generation */
+};
+
 /* clang-format on */
 
 #endif

@@ -38,8 +38,8 @@ static parts_kind kind_of(int version, bool experiment, uint64_t size, uint8_t f
     case GOTRACE_V2_Strings: return PARTS_STRINGS;
     case GOTRACE_V2_Stacks: return PARTS_STACKS;
     case GOTRACE_V2_CPUSamples: return PARTS_SAMPLES;
-    case GOTRACE_V2_Frequency: return version < 25 ? PARTS_SYNC : PARTS_EVENTS;
-    case GOTRACE_V2_Sync: return version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Frequency: return version < GOTRACE_FIRST_SYNC ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Sync: return version >= GOTRACE_FIRST_SYNC ? PARTS_SYNC : PARTS_EVENTS;
     default: return PARTS_EVENTS;
     }
 }
@@ -72,10 +72,12 @@ static bool index_batch(v2_index *x, gotrace_error *error)
     if (gotrace_source_read(x->scan->input->source, x->at, header, sizeof header, &got, error) < 0)
         return false;
     const uint8_t *p = header + 1, *end = header + got;
-    if (header[0] == GOTRACE_V2_EndOfGeneration && version >= 26 && x->generation != 0)
+    if (header[0] == GOTRACE_V2_EndOfGeneration && version >= GOTRACE_FIRST_GENERATION_END &&
+        x->generation != 0)
         return add(x, &(parts_batch){.size = 1, .generation = x->generation, .kind = PARTS_END},
                    error);
-    bool experiment = header[0] == GOTRACE_V2_ExperimentalBatch && version >= 23;
+    bool experiment = header[0] == GOTRACE_V2_ExperimentalBatch &&
+                      version >= GOTRACE_FIRST_EXPERIMENTS;
     if (header[0] != GOTRACE_V2_EventBatch && !experiment) {
         damage(x, GOTRACE_RULE_BATCH_HEADER, "no batch here; the rest is not read");
         return false;

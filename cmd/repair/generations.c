@@ -280,7 +280,7 @@ static bool put_written(splice *s, const repair_generation *g)
     const repair *w = &s->written;
     if (g->written == 0)
         return put_own_clocks(s, g->number) &&
-               (s->r->version < 26 || repair_put(s->r, s->into, &end, 1));
+               (s->r->version < GOTRACE_FIRST_GENERATION_END || repair_put(s->r, s->into, &end, 1));
     const repair_batch *b = repair_first_batch(w, g->written), *last = w->batches + w->count;
     for (; b < last && b->generation == g->written; b++)
         if (!(b->kind == PARTS_SYNC ? put_own_clocks(s, g->number)

@@ -464,7 +464,7 @@ static clocks clocks_of(const repair *r, const repair_batch *b)
 {
     const uint8_t *p = repair_records_of(r, b), *end = r->bytes + b->end;
     clocks c = {.known = false};
-    bool given = r->version < 25;
+    bool given = r->version < GOTRACE_FIRST_SYNC;
     repair_record record;
     for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
         if (record.spec->code == GOTRACE_V2_Frequency)
@@ -511,7 +511,7 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
         "the clocks of generation %" PRIu64 " are lost; %" PRIu64 " Hz are estimated%s", generation,
         best.frequency, like->known ? ", and the rest by another generation" : "");
     parts_bytes body = {0};
-    bool snapshot = r->version >= 25;
+    bool snapshot = r->version >= GOTRACE_FIRST_SYNC;
     bool done = (!snapshot || put_byte(r, &body, GOTRACE_V2_Sync)) &&
                 put_byte(r, &body, GOTRACE_V2_Frequency) &&
                 repair_put_varint(r, &body, best.frequency);
@@ -582,7 +582,7 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
            placeholders(r, &n, generation, &strings, &stacks) &&
            put_table(r, image, GOTRACE_V2_Stacks, generation, n.last, &stacks) &&
            put_table(r, image, GOTRACE_V2_Strings, generation, n.last, &strings);
-    if (done && any && r->version >= 26) {
+    if (done && any && r->version >= GOTRACE_FIRST_GENERATION_END) {
         done = put_byte(r, image, GOTRACE_V2_EndOfGeneration);
         if (!ended)
             repair_report(r, REPAIR_END, GOTRACE_NO_OFFSET, generation,
@@ -616,7 +616,8 @@ static bool put_empty_generations(repair *r, parts_bytes *image, const repair_ba
         bool quiet = r->quiet;
         r->quiet = true; /* do not report the clocks of a lost generation */
         bool done = put_clocks(r, image, number, ticks, like) &&
-                    (r->version < 26 || put_byte(r, image, GOTRACE_V2_EndOfGeneration));
+                    (r->version < GOTRACE_FIRST_GENERATION_END ||
+                     put_byte(r, image, GOTRACE_V2_EndOfGeneration));
         r->quiet = quiet;
         lost.end = image->count;
         if (!done || !repair_generation_put(r, lost))
@@ -656,7 +657,8 @@ static bool image_v2(repair *r, parts_bytes *image)
     }
     if (done && image->count == before)
         done = put_only_event(r, image) && put_clocks(r, image, 1, 1, &like) &&
-               (r->version < 26 || put_byte(r, image, GOTRACE_V2_EndOfGeneration));
+               (r->version < GOTRACE_FIRST_GENERATION_END ||
+                put_byte(r, image, GOTRACE_V2_EndOfGeneration));
     parts_drop(r->memory, list, capacity, sizeof *list);
     return done;
 }

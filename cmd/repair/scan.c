@@ -98,9 +98,9 @@ bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_
 
 const uint8_t *repair_records_of(const repair *r, const repair_batch *b)
 {
-    bool marked = repair_is_v2(r) &&
-                  (b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS ||
-                   b->kind == PARTS_SAMPLES || (b->kind == PARTS_SYNC && r->version >= 25));
+    bool marked = repair_is_v2(r) && (b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS ||
+                                      b->kind == PARTS_SAMPLES ||
+                                      (b->kind == PARTS_SYNC && r->version >= GOTRACE_FIRST_SYNC));
     return r->bytes + b->body + (marked && b->end > b->body);
 }
 
@@ -112,8 +112,9 @@ static bool v2_header(const repair *r, size_t at, repair_batch *b, uint64_t *siz
     uint8_t first = r->bytes[at];
     uint64_t v[4];
     *b = (repair_batch){.offset = at,
-                        .is_experiment = first == GOTRACE_V2_ExperimentalBatch && r->version >= 23};
-    if (first == GOTRACE_V2_EndOfGeneration && r->version >= 26) {
+                        .is_experiment = first == GOTRACE_V2_ExperimentalBatch &&
+                                         r->version >= GOTRACE_FIRST_EXPERIMENTS};
+    if (first == GOTRACE_V2_EndOfGeneration && r->version >= GOTRACE_FIRST_GENERATION_END) {
         *size = 0;
         b->kind = PARTS_END;
         b->body = b->end = at + 1;
@@ -147,8 +148,8 @@ static parts_kind v2_kind(const repair *r, size_t at)
     case GOTRACE_V2_Strings: return PARTS_STRINGS;
     case GOTRACE_V2_Stacks: return PARTS_STACKS;
     case GOTRACE_V2_CPUSamples: return PARTS_SAMPLES;
-    case GOTRACE_V2_Frequency: return r->version < 25 ? PARTS_SYNC : PARTS_EVENTS;
-    case GOTRACE_V2_Sync: return r->version >= 25 ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Frequency: return r->version < GOTRACE_FIRST_SYNC ? PARTS_SYNC : PARTS_EVENTS;
+    case GOTRACE_V2_Sync: return r->version >= GOTRACE_FIRST_SYNC ? PARTS_SYNC : PARTS_EVENTS;
     default: return PARTS_EVENTS;
     }
 }
@@ -167,7 +168,7 @@ static bool v2_belongs(const repair *r, parts_kind kind, const repair_record *re
     case PARTS_SAMPLES: return code == GOTRACE_V2_CPUSample;
     case PARTS_SYNC:
         return code == GOTRACE_V2_Frequency ||
-               (code == GOTRACE_V2_ClockSnapshot && r->version >= 25);
+               (code == GOTRACE_V2_ClockSnapshot && r->version >= GOTRACE_FIRST_SYNC);
     default: return (record->spec->flags & GOTRACE_SPEC_TIMED) && code != GOTRACE_V2_ClockSnapshot;
     }
 }
@@ -182,7 +183,7 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
     b->events = 0;
     b->last = b->time;
     if ((b->kind == PARTS_STRINGS || b->kind == PARTS_STACKS || b->kind == PARTS_SAMPLES ||
-         (b->kind == PARTS_SYNC && r->version >= 25)) &&
+         (b->kind == PARTS_SYNC && r->version >= GOTRACE_FIRST_SYNC)) &&
         p < end)
         p++;
     while (p < end && repair_record_at(r->version, p, end, &record) &&
@@ -383,8 +384,8 @@ static size_t last_record(const repair *r, const repair_batch *b)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
-    if (repair_is_v2(r) && b->kind != PARTS_EVENTS && !(b->kind == PARTS_SYNC && r->version < 25) &&
-        p < end)
+    if (repair_is_v2(r) && b->kind != PARTS_EVENTS &&
+        !(b->kind == PARTS_SYNC && r->version < GOTRACE_FIRST_SYNC) && p < end)
         p++;
     while (p < end && repair_record_at(r->version, p, end, &record) && p + record.size < end)
         p += record.size;

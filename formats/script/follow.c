@@ -100,7 +100,7 @@ void script_follow_start(script_follow *f, const gotrace_frame *frame)
 
 static uint64_t place_of(const script_job *job, const gotrace_event_data *h)
 {
-    return (uint64_t)(job->version < SCRIPT_V2 ? h->proc : h->thread);
+    return (uint64_t)(job->version < GOTRACE_FIRST_V2 ? h->proc : h->thread);
 }
 
 /* The goroutine in whose context the event is; 0: unknown. */

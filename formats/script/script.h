@@ -15,9 +15,6 @@
  * escape takes at most six characters per byte. */
 #define SCRIPT_TEXT_MAX ((size_t)8 << 20)
 
-/* The first version of the v2 format. */
-#define SCRIPT_V2 22
-
 /* Event codes are smaller than this in every version. */
 #define SCRIPT_CODES 256
 

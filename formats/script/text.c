@@ -67,7 +67,7 @@ static void text_record(out *o, int version, const gotrace_record *record, bool 
         out_u64(o, record->args[n]);
     }
     /* Go omits empty data. */
-    if (spec->flags & GOTRACE_SPEC_DATA && (version < SCRIPT_V2 || record->data_size > 0)) {
+    if (spec->flags & GOTRACE_SPEC_DATA && (version < GOTRACE_FIRST_V2 || record->data_size > 0)) {
         out_str(o, "\n\tdata=");
         out_go_quoted(o, record->data, record->data_size);
     }
@@ -516,7 +516,7 @@ static gotrace_status end_record(script_job *job)
         return job->meaning->open ? script_event_end(job) : GOTRACE_OK;
     if (!record->shape)
         return GOTRACE_OK;
-    if (job->version >= SCRIPT_V2 && record->shape->spec->flags & GOTRACE_SPEC_DATA)
+    if (job->version >= GOTRACE_FIRST_V2 && record->shape->spec->flags & GOTRACE_SPEC_DATA)
         record->has_data = true; /* omitted data is empty */
     return script_record_end(job);
 }

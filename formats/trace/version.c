@@ -537,13 +537,12 @@ static bool open_writer(version_converter *c)
 /* A generation of the source begins or (without a number) the trace ends. */
 static bool sync_event(version_converter *c)
 {
-    enum { CLOCKS_SINCE = 25 };
     const gotrace_event *e = c->e;
     bool clocks = e->flags & GOTRACE_EVENT_CLOCKS;
     gotrace_clocks given = {e->args[0], e->args[1], e->args[2], e->args[3]};
     if (e->generation == 0)
         return true;
-    if (clocks && c->to < CLOCKS_SINCE)
+    if (clocks && c->to < GOTRACE_FIRST_SYNC)
         version_lose(c, LOST_CLOCKS);
     if (!c->writer)
         return open_writer(c) && (version_is_v2(c->to) || version_begin_v1(c));

@@ -70,7 +70,8 @@ static bool place_in_generation(look *l, uint64_t number)
 {
     if (l->open && last_generation(l)->summary.generation == number)
         return true;
-    if (number == 0 || (l->v2->generation_count && l->open && l->reader->summary.version >= 26))
+    if (number == 0 || (l->v2->generation_count && l->open &&
+                        l->reader->summary.version >= GOTRACE_FIRST_GENERATION_END))
         if (!gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
                        number == 0
                            ? "a batch is of generation %llu"
@@ -79,7 +80,7 @@ static bool place_in_generation(look *l, uint64_t number)
             return false;
     if (l->v2->generation_count) {
         gt_generation *last = last_generation(l);
-        if (l->reader->summary.version < 26) {
+        if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END) {
             if (number != last->summary.generation + 1 &&
                 !gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
                            "generation %llu follows generation %llu", (unsigned long long)number,
@@ -106,8 +107,9 @@ static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32
     case GOTRACE_V2_Strings: return GT_BATCH_STRINGS;
     case GOTRACE_V2_Stacks: return GT_BATCH_STACKS;
     case GOTRACE_V2_CPUSamples: return GT_BATCH_SAMPLES;
-    case GOTRACE_V2_Frequency: return version < 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
-    case GOTRACE_V2_Sync: return version >= 25 ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
+    case GOTRACE_V2_Frequency:
+        return version < GOTRACE_FIRST_SYNC ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
+    case GOTRACE_V2_Sync: return version >= GOTRACE_FIRST_SYNC ? GT_BATCH_SYNC : GT_BATCH_EVENTS;
     default: return GT_BATCH_EVENTS;
     }
 }
@@ -146,7 +148,8 @@ static bool read_batch(look *l)
         return false;
     gotrace_summary *summary = &l->reader->summary;
     uint8_t type = *p++;
-    if (type == GOTRACE_V2_EndOfGeneration && summary->version >= 26 && l->open) {
+    if (type == GOTRACE_V2_EndOfGeneration && summary->version >= GOTRACE_FIRST_GENERATION_END &&
+        l->open) {
         gt_generation *g = last_generation(l);
         g->summary.complete = true;
         g->summary.bytes++;
@@ -157,7 +160,8 @@ static bool read_batch(look *l)
         l->at++;
         return true;
     }
-    bool experiment = type == GOTRACE_V2_ExperimentalBatch && summary->version >= 23;
+    bool experiment = type == GOTRACE_V2_ExperimentalBatch &&
+                      summary->version >= GOTRACE_FIRST_EXPERIMENTS;
     if (type != GOTRACE_V2_EventBatch && !experiment) {
         if (n >= 5 && memcmp(start, "go 1.", 5) == 0)
             return DAMAGED(
@@ -219,7 +223,7 @@ static bool check_end(look *l)
         return gt_report(l->reader, GOTRACE_RULE_TRACE_EMPTY, GT_AT(l->at),
                          "the trace contains no batches");
     gt_generation *last = last_generation(l);
-    if (l->reader->summary.version < 26)
+    if (l->reader->summary.version < GOTRACE_FIRST_GENERATION_END)
         last->summary.complete = !l->damaged;
     else if (l->open && !l->damaged)
         return gt_report(l->reader, GOTRACE_RULE_GENERATION_END, GT_AT(l->at),

@@ -218,7 +218,7 @@ static bool read_sync(table_batch *t)
         g->frequency = v[0];
         return true;
     }
-    if (type == GOTRACE_V2_ClockSnapshot && t->reader->summary.version >= 25) {
+    if (type == GOTRACE_V2_ClockSnapshot && t->reader->summary.version >= GOTRACE_FIRST_SYNC) {
         if (!values(t, start, v, 4, &go_on))
             return go_on;
         count(t, type, start);
@@ -260,7 +260,7 @@ static bool load_batch(table_batch *t)
         break;
     default:
         record = read_sync;
-        marker = t->reader->summary.version >= 25 ? GOTRACE_V2_Sync : 0;
+        marker = t->reader->summary.version >= GOTRACE_FIRST_SYNC ? GOTRACE_V2_Sync : 0;
         break;
     }
     if (marker) { /* the first record of the batch is its marker */
@@ -297,7 +297,7 @@ static bool check_clock(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
         v2->ns_per_tick = 1.0 / ((double)g->summary.frequency / 1e9);
         reader->summary.frequency = g->summary.frequency;
     }
-    return reader->summary.version < 25 || g->summary.has_clocks ||
+    return reader->summary.version < GOTRACE_FIRST_SYNC || g->summary.has_clocks ||
            gt_report(reader, GOTRACE_RULE_GENERATION_CLOCK, at, "generation %llu has no clocks",
                      (unsigned long long)g->summary.generation);
 }

@@ -228,7 +228,7 @@ gotrace_status gt_v2_experiment(gotrace_encoder *e, uint64_t experiment, uint64_
 gotrace_status gt_v2_sync(gotrace_encoder *e, uint64_t ticks, uint64_t frequency,
                           const gotrace_clocks *clocks)
 {
-    bool snapshot = e->version >= 25;
+    bool snapshot = e->version >= GOTRACE_FIRST_SYNC;
     gt_v2_buffer *buffer = &e->other_buffer;
     buffer->last_ticks = 0;
     if (snapshot)
@@ -257,7 +257,7 @@ gotrace_status gt_v2_end_generation(gotrace_encoder *e, uint64_t ticks)
         gt_v2_flush(e, &e->string_buffer) != GOTRACE_OK)
         return e->status;
     const uint8_t end = GOTRACE_V2_EndOfGeneration;
-    if (e->version >= 26 && gt_encoder_pass(e, &end, 1) != GOTRACE_OK)
+    if (e->version >= GOTRACE_FIRST_GENERATION_END && gt_encoder_pass(e, &end, 1) != GOTRACE_OK)
         return e->status;
     e->earlier_strings += e->strings.count;
     e->earlier_stacks += e->stacks.count;

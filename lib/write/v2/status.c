@@ -306,7 +306,7 @@ bool gt_w_open_generation_now(gotrace_writer *w)
 {
     w->open = true;
     gt_w_began(w);
-    if (w->version < 25)
+    if (w->version < GOTRACE_FIRST_SYNC)
         return true;
     w->clocks = clocks_now(w);
     return gt_v2_sync(w->encoder, w->now, w->options.frequency, &w->clocks) == GOTRACE_OK ||
@@ -378,7 +378,8 @@ static bool flush(gotrace_writer *w, gt_w_thread *t)
 /* Writes the latest threads first: the runtime's list is in that order. */
 static bool end_generation(gotrace_writer *w)
 {
-    if (w->version < 25 && gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
+    if (w->version < GOTRACE_FIRST_SYNC &&
+        gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
         return gt_w_encoder_failed(w), false;
     if (!emit_remaining_procs(w))
         return false;
