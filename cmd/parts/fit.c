@@ -1,5 +1,6 @@
 /* fit.c - check that parts belong to one trace, and find missing generations. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/parts/merge.h"

@@ -1,5 +1,6 @@
 /* merge.c - open parts and merge them. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/parts/merge.h"

@@ -1,4 +1,5 @@
 /* read.c - decode records of byte ranges, and find their references to tables. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"

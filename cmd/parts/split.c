@@ -5,6 +5,7 @@
  * another, by copying their batches from the source. So only one output is open at a time.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"

@@ -1,4 +1,5 @@
 /* write.c - write records, tables and whole batches. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/parts/parts.h"

@@ -1,5 +1,6 @@
 /* image.c - build a trace of the batches found, and add what is missing. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/common/idmap.h"

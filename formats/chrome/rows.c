@@ -7,6 +7,7 @@
 #include "formats/chrome/chrome.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Added to an id that equals the number of a special row. */

@@ -2,6 +2,7 @@
  *
  * In v1 the trace's ids of strings and stacks serve as iids. In v2 each generation has ids of its
  * own; there, iids are assigned by content, so that nothing is written twice. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"

@@ -55,6 +55,7 @@
  * the trace ends is closed there.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "formats/perfetto/perfetto.h"
 

@@ -1,4 +1,5 @@
 /* program.c - derives the name of the traced program from its stacks. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"

@@ -6,6 +6,7 @@
  * proc, the goroutine that it has in a system call. Optionally it shows goroutines in both cases.
  * v1 has thread numbers of its own, which are mapped to made-up ids close to the process id.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"

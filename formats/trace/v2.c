@@ -10,7 +10,9 @@
  * reader of v1 traces. One that blocks loses its proc when v1 stops the proc; until then the thread
  * keeps it.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/trace/version.h"
 

@@ -13,7 +13,9 @@
 #include "formats/trace/version.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STRICT_SINCE = 19 }; /* from then on, all timestamps of a proc differ */
 
