@@ -159,8 +159,7 @@ static gotrace_status synthesize(const uint8_t *script, size_t size, bool force,
     /* fmemopen rejects a size of 0 */
     FILE *input = size ? fmemopen((void *)(uintptr_t)script, size, "rb") : fopen("/dev/null", "rb");
     REQUIRE(input != NULL);
-    gotrace_status status = script_synthesize_as(input, bytes_write, trace, &config, &options,
-                                                 error);
+    gotrace_status status = script_synthesize(input, bytes_write, trace, &config, &options, error);
     fclose(input);
     return status;
 }

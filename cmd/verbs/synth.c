@@ -52,7 +52,7 @@ static int synthesize(session *s, const input *in, FILE *script)
     const script_options how = {.force = ((const synth_options *)s->set)->force,
                                 .report = report_error,
                                 .report_ctx = &found};
-    if (script_synthesize_as(script, write_buffered, &s->output.out, &config, &how, NULL) >= 0)
+    if (script_synthesize(script, write_buffered, &s->output.out, &config, &how, NULL) >= 0)
         return EXIT_SOUND;
     if (found.errors > SHOWN)
         diag_problem_note(in->name, GOTRACE_NO_OFFSET, "%" PRIu64 " more error%s",

@@ -283,7 +283,7 @@ gotrace_status script_record_arg(script_job *job, uint64_t line, const char *nam
     return script_fail_arg(job, line, name, size);
 }
 
-gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value)
+static gotrace_status add_value(script_job *job, uint64_t line, uint64_t value)
 {
     script_record *record = &job->record;
     size_t most = GOTRACE_MAX_ARGS + (size_t)job->frame_limit * job->frame_values;
@@ -319,7 +319,7 @@ gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *b
 gotrace_status script_record_frame(script_job *job, uint64_t line, const uint64_t *row)
 {
     for (size_t i = 0; i < job->frame_values; i++)
-        if (script_record_value(job, line, row[i]) != GOTRACE_OK)
+        if (add_value(job, line, row[i]) != GOTRACE_OK)
             return GOTRACE_ERROR;
     return GOTRACE_OK;
 }
@@ -542,13 +542,6 @@ static gotrace_status finish(script_job *job)
     return script_fail_as(job, job->in.line, gotrace_encoder_error(job->encoder));
 }
 
-gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
-                                 const gotrace_config *config, script_error *error)
-{
-    const script_options options = {.force = false};
-    return script_synthesize_as(input, write, ctx, config, &options, error);
-}
-
 static void free_job(script_job *job)
 {
     gotrace_encoder_free(job->encoder);
@@ -561,9 +554,9 @@ static void free_job(script_job *job)
     free(job);
 }
 
-gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
-                                    const gotrace_config *config, const script_options *options,
-                                    script_error *error)
+gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
+                                 const gotrace_config *config, const script_options *options,
+                                 script_error *error)
 {
     script_job *job = calloc(1, sizeof *job);
     if (!job) {
@@ -577,7 +570,8 @@ gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *c
     job->config = config;
     job->write = write;
     job->ctx = ctx;
-    job->options = *options;
+    if (options)
+        job->options = *options;
     script_error_of(job, GOTRACE_RULE_NONE, 0);
     gotrace_status status = begin(job);
     if (status == GOTRACE_OK)

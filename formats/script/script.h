@@ -184,7 +184,6 @@ gotrace_status script_record_name(script_job *job, const char *name, size_t size
 gotrace_status script_record_code(script_job *job, uint64_t line, uint64_t code);
 gotrace_status script_record_arg(script_job *job, uint64_t line, const char *name, size_t size,
                                  uint64_t **slot);
-gotrace_status script_record_value(script_job *job, uint64_t line, uint64_t value);
 gotrace_status script_record_bytes(script_job *job, uint64_t line, const char *bytes, size_t size);
 /* Handles a row of numbers: a frame (job->frame_values numbers), or a pad (index and width of a
  * varint). */

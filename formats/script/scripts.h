@@ -51,13 +51,6 @@ typedef struct script_error {
     gotrace_error error; /* rule usage, or from encoder or system; message without position */
 } script_error;
 
-/* Reads a script (text, JSON, JSON Lines or CBOR, recognised by its first bytes) and writes the
- * trace that it describes. Text and JSON Lines are read line by line and CBOR item by item, in
- * bounded memory. A JSON document is read as a whole and may not be larger than the memory limit of
- * config. */
-gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
-                                 const gotrace_config *config, script_error *error);
-
 typedef struct script_options {
     bool force; /* also write events by meaning that the recorded state does not allow */
     /* Called for each error of the script, in order, except errors that follow from an earlier one.
@@ -66,10 +59,13 @@ typedef struct script_options {
     void *report_ctx;
 } script_options;
 
-/* The same with options. After an error nothing more is written; *error is the first error of the
- * script or an error of the system. */
-gotrace_status script_synthesize_as(FILE *input, gotrace_write_fn write, void *ctx,
-                                    const gotrace_config *config, const script_options *options,
-                                    script_error *error);
+/* Reads a script (text, JSON, JSON Lines or CBOR, recognised by its first bytes) and writes the
+ * trace that it describes. Text and JSON Lines are read line by line and CBOR item by item, in
+ * bounded memory. The text of a JSON document is held in memory and may not be larger than the
+ * memory limit of config. After an error nothing more is written; *error is the first error of the
+ * script or an error of the system. options NULL: none. */
+gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
+                                 const gotrace_config *config, const script_options *options,
+                                 script_error *error);
 
 #endif

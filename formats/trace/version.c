@@ -271,7 +271,7 @@ bool version_emit(version_converter *c, emission *t)
 }
 
 /* v1 has the label in the start event, where it is not known yet when the event is queued. */
-bool version_label_start(version_converter *c, uint64_t goroutine, const char *text, size_t size)
+static bool label_start(version_converter *c, uint64_t goroutine, const char *text, size_t size)
 {
     for (size_t i = c->queue_count; i-- > 0;) {
         pending *q = &c->queue[(c->queue_first + i) % QUEUE_LENGTH];
@@ -494,7 +494,7 @@ static bool label(version_converter *c)
 {
     emission t = version_emission(c, c->rows.like[c->e->type]);
     if (!t.row)
-        return version_label_start(c, c->e->goroutine, c->e->text, c->e->text_size);
+        return label_start(c, c->e->goroutine, c->e->text, c->e->text_size);
     t.text = c->e->text;
     t.text_size = c->e->text_size;
     return version_emit(c, &t);

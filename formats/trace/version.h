@@ -203,9 +203,6 @@ bool version_emit(version_converter *c, emission *t);
 /* Writes the queued events. */
 bool version_flush(version_converter *c);
 
-/* Sets the label of the goroutine's latest run; v1 has it in the start event. */
-bool version_label_start(version_converter *c, uint64_t goroutine, const char *text, size_t size);
-
 /* An event in the context of the current event. */
 emission version_emission(const version_converter *c, const gotrace_event_spec *row);
 

@@ -81,7 +81,8 @@ gotrace_status gt_encoder_pass(gotrace_encoder *e, const void *bytes, size_t siz
     return status == GOTRACE_OK ? pass(e, bytes, size) : status;
 }
 
-bool gt_encoder_room(gotrace_encoder *e, size_t size)
+/* Makes room for size bytes after those in out; false with the error set on failure. */
+static bool make_room(gotrace_encoder *e, size_t size)
 {
     if (size <= e->out_capacity - e->out_used)
         return true;
@@ -280,7 +281,7 @@ static gotrace_status write_record(gotrace_encoder *e, const gotrace_record *rec
     if (record->widths && record->width_count != varints)
         return fail_record(e, GOTRACE_RULE_USAGE, spec->name, "has %llu widths; %llu are expected",
                            record->width_count, varints);
-    if (!gt_encoder_room(e, 1 + varints * GT_VARINT_MAX))
+    if (!make_room(e, 1 + varints * GT_VARINT_MAX))
         return e->status;
 
     size_t n = has_length;
@@ -362,7 +363,7 @@ gotrace_status gotrace_encoder_record(gotrace_encoder *e, const gotrace_record *
         return e->status;
     gotrace_status status = GOTRACE_OK;
     if (!record->widths && form == usual && is_small(e, spec)) {
-        if (!gt_encoder_room(e, SMALL_RECORD))
+        if (!make_room(e, SMALL_RECORD))
             return e->status;
         write_small(e, record, form);
     } else {

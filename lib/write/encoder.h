@@ -171,8 +171,6 @@ static inline uint8_t *gt_put_wide(uint8_t *p, uint64_t v, unsigned width)
 
 gotrace_status gt_encoder_fail_memory(gotrace_encoder *encoder);
 
-/* Makes room for size bytes after those in out; false with the error set on failure. */
-bool gt_encoder_room(gotrace_encoder *encoder, size_t size);
 /* Passes the bytes in out to write. */
 gotrace_status gt_encoder_flush_out(gotrace_encoder *encoder);
 /* Passes bytes to write, after those in out. */

@@ -325,8 +325,7 @@ static inline bool gt_w_emit_goroutine(gotrace_writer *w, gt_w_goroutine *g, gt_
     return g->generation == w->generation || gt_w_emit_goroutine_now(w, g, t, thread);
 }
 
-/* The status was written or is not needed: moves the object to the end of its list. */
-void gt_w_proc_status_done(gotrace_writer *w, gt_w_proc *p);
+/* The status was written or is not needed: moves the goroutine to the end of its list. */
 void gt_w_goroutine_status_done(gotrace_writer *w, gt_w_goroutine *g);
 
 /* Writes that a GC cycle is active, if a goroutine runs on the thread. */

@@ -742,7 +742,7 @@ START_TEST(system_errors)
     script_error error;
     FILE *folder = fopen("testdata", "rb");
     ck_assert_ptr_nonnull(folder);
-    ck_assert_int_eq(script_synthesize(folder, write_nothing, &headers, NULL, &error),
+    ck_assert_int_eq(script_synthesize(folder, write_nothing, &headers, NULL, NULL, &error),
                      GOTRACE_ERROR);
     ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_READ);
     ck_assert_int_eq(error.error.os_error, EISDIR);
@@ -750,7 +750,7 @@ START_TEST(system_errors)
 
     static const char script[] = T "GoEnd dt=1\n";
     FILE *input = fmemopen((void *)(uintptr_t)script, strlen(script), "rb");
-    ck_assert_int_eq(script_synthesize(input, write_nothing, &headers, NULL, &error),
+    ck_assert_int_eq(script_synthesize(input, write_nothing, &headers, NULL, NULL, &error),
                      GOTRACE_ERROR);
     ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_WRITE);
     ck_assert_int_eq(error.error.os_error, ENOSPC);

@@ -167,7 +167,7 @@ const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *b
     return made->bytes;
 }
 
-void gt_names_free(gotrace_reader *reader, struct gt_v2 *v2)
+static void free_names(gotrace_reader *reader, struct gt_v2 *v2)
 {
     if (!v2->names)
         return;
@@ -234,7 +234,7 @@ void gt_v2_free(gotrace_reader *reader)
     if (!v2)
         return;
     gt_v2_end(reader);
-    gt_names_free(reader, v2); /* events refer to them as long as the reader exists */
+    free_names(reader, v2); /* events refer to them as long as the reader exists */
     gt_table_free(&v2->strings);
     gt_table_free(&v2->stacks);
     gt_free(&reader->heap, v2->batches, v2->batch_capacity * sizeof *v2->batches);

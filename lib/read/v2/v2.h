@@ -221,7 +221,6 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
 /* A copy of a string that outlives its generation: the same pointer for equal strings. NULL if
  * memory is refused. */
 const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size);
-void gt_names_free(gotrace_reader *reader, struct gt_v2 *v2);
 
 void gt_v2_end(gotrace_reader *reader); /* frees the state */
 void gt_v2_free(gotrace_reader *reader);

@@ -46,7 +46,7 @@ void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p)
 
 /* ---- statuses ------------------------------------------------------------------------------- */
 
-void gt_w_proc_status_done(gotrace_writer *w, gt_w_proc *p)
+static void proc_status_done(gotrace_writer *w, gt_w_proc *p)
 {
     p->generation = w->generation;
     p->seq = 0;
@@ -80,7 +80,7 @@ bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
     const uint64_t args[2] = {(uint64_t)p->id, p->state};
     if (p->thread)
         t = p->thread;
-    gt_w_proc_status_done(w, p);
+    proc_status_done(w, p);
     return gt_w_put(w, t, GOTRACE_V2_ProcStatus, args, 2) && (!p->sweeping || emit_sweep(w, p, t));
 }
 
@@ -145,7 +145,7 @@ bool gt_w_proc_status_event(gt_w_step *s)
     }
     p->state = (uint8_t)status;
     const uint64_t args[2] = {id, status};
-    gt_w_proc_status_done(w, p);
+    proc_status_done(w, p);
     return gt_w_put(w, p->thread ? p->thread : t, s->code, args, 2);
 }
 
