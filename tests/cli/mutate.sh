@@ -34,6 +34,7 @@ for how in '' --raw --keep-valid; do
     # shellcheck disable=SC2086
     gotrace mutate $how --seed 100 -n 100 -o many a.trace b.trace
     cat many/*.trace | cksum
+    cat many/*.json | cksum
     rm -r many
 done
 
