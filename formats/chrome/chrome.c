@@ -19,9 +19,9 @@ typedef struct chrome_goroutine goroutine;
 
 static goroutine *goroutine_of(chrome *c, uint64_t id)
 {
-    goroutine *g = idpool_find(&c->goroutines, id);
+    goroutine *g = idmap_find(&c->goroutines, id);
 
-    if (!g && !(g = idpool_add(&c->goroutines, id)))
+    if (!g && !(g = idmap_insert(&c->goroutines, id)))
         c->timeline.error = ENOMEM;
     return g;
 }
@@ -86,7 +86,7 @@ static void enter_row(chrome *c, goroutine *g, uint64_t id, uint64_t number,
         return;
     leave_row(c, g, 0);
     /* In an inconsistent trace the row may still have another goroutine. */
-    goroutine *other = row->goroutine ? idpool_find(&c->goroutines, row->goroutine) : NULL;
+    goroutine *other = row->goroutine ? idmap_find(&c->goroutines, row->goroutine) : NULL;
     if (other)
         leave_row(c, other, 0);
     row->goroutine = id;
@@ -195,7 +195,7 @@ static void ended(chrome *c, goroutine *g, uint64_t id, const gotrace_event *eve
     chrome_end_regions(&c->user, &g->regions);
     if (c->rows.by == BY_GOROUTINE)
         chrome_close_row(&c->timeline, chrome_row_of_goroutine(id));
-    idpool_remove(&c->goroutines, id);
+    idmap_remove(&c->goroutines, id);
 }
 
 /* If rows are goroutines, names this one's row by what is known so far. */
@@ -382,7 +382,7 @@ static void proc_changed_v2(chrome *c, const gotrace_event *event)
     if (!runs && event->from != GOTRACE_STATE_RUNNING)
         return;
     /* The goroutine that has the proc is in a system call, which continues without it. */
-    goroutine *g = proc->goroutine ? idpool_find(&c->goroutines, proc->goroutine) : NULL;
+    goroutine *g = proc->goroutine ? idmap_find(&c->goroutines, proc->goroutine) : NULL;
     if (!runs && g && g->has_proc && g->proc == number) {
         if (c->rows.by == BY_PROC)
             leave_row(c, g, g->stopped);
@@ -654,12 +654,12 @@ void chrome_take_event(chrome *c, const gotrace_event *read)
 
 void chrome_finish(chrome *c)
 {
-    uint64_t *ids = idpool_sorted_ids(&c->goroutines);
+    uint64_t *ids = idmap_sorted_keys(&c->goroutines);
 
     if (!ids && c->goroutines.count > 0)
         c->timeline.error = ENOMEM;
     for (size_t i = 0; ids && i < c->goroutines.count; i++) {
-        chrome_goroutine *g = idpool_find(&c->goroutines, ids[i]);
+        chrome_goroutine *g = idmap_find(&c->goroutines, ids[i]);
         chrome_end_regions(&c->user, &g->regions);
         if (c->v2 && g->running) {
             chrome_mark_slice(&c->timeline, g->row, CHROME_RUN, g->start, g->label);

@@ -26,7 +26,6 @@
 
 #include "formats/formats.h"
 #include "formats/common/idmap.h"
-#include "formats/common/idpool.h"
 #include "core/lookup.h"
 #include "formats/common/narrow.h"
 #include "formats/common/spool.h"
@@ -389,7 +388,7 @@ typedef struct chrome_timeline {
     int version;
     chrome_frames frames;
     unsigned shown;      /* bits 1 << PART_*; 0: all */
-    idpool rows;         /* chrome_row by number */
+    idmap rows;          /* chrome_row by number */
     int64_t now;         /* time of the current event; never decreases */
     uint64_t flows;      /* the last id */
     int64_t resume_time; /* the time to return to after backdating */
@@ -557,6 +556,7 @@ typedef struct chrome_user {
     chrome_timeline *timeline;
     idmap tasks; /* open tasks: position of the slice */
     idmap names; /* names of open regions, by hash */
+    uint64_t seed;
     uint64_t regions, rows;
 } chrome_user;
 
@@ -602,7 +602,7 @@ typedef struct chrome {
     chrome_timeline timeline;
     chrome_user user;
     chrome_rows rows;
-    idpool goroutines;
+    idmap goroutines;
     system_goroutines system;
     bool v2;
     uint64_t generation; /* v2: of the last event */

@@ -65,7 +65,7 @@ static void start(chrome *c, const convert_job *job)
     c->counts = (chrome_counts){0};
     chrome_rows_init(&c->rows, &c->timeline, job->by);
     chrome_user_init(&c->user, &c->timeline);
-    idpool_init(&c->goroutines, sizeof(chrome_goroutine));
+    idmap_init(&c->goroutines, sizeof(chrome_goroutine));
     system_goroutines_init(&c->system, job, false);
     if (c->system.failed)
         c->timeline.error = ENOMEM;
@@ -77,12 +77,12 @@ static void stop(chrome *c)
     uint64_t id;
     void *value;
 
-    while (idpool_next(&c->goroutines, &cursor, &id, &value))
+    while (idmap_next(&c->goroutines, &cursor, &id, &value))
         chrome_end_regions(&c->user, &((chrome_goroutine *)value)->regions);
     system_goroutines_free(&c->system);
     chrome_user_free(&c->user);
     chrome_rows_free(&c->rows);
-    idpool_free(&c->goroutines);
+    idmap_free(&c->goroutines);
 }
 
 static gotrace_status convert_to_chrome(const convert_job *job)

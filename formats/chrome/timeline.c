@@ -27,7 +27,7 @@ bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
     *t = (chrome_timeline){.version = version,
                            .writer = {.o = o, .frames = &t->frames, .version = version}};
     chrome_frames_init(&t->frames, reader);
-    idpool_init(&t->rows, sizeof(chrome_row));
+    idmap_init(&t->rows, sizeof(chrome_row));
     t->holding = t->version >= GOTRACE_FIRST_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW, SPOOL_BLOCK))
         t->error = t->spool.error;
@@ -212,11 +212,11 @@ void chrome_write_complete(chrome_timeline *t)
 
 chrome_row *chrome_row_of(chrome_timeline *t, uint64_t number)
 {
-    chrome_row *row = idpool_find(&t->rows, number);
+    chrome_row *row = idmap_find(&t->rows, number);
 
     if (row)
         return row;
-    row = idpool_add(&t->rows, number);
+    row = idmap_insert(&t->rows, number);
     if (!row) {
         refuse(t, ENOMEM);
         return NULL;
@@ -237,7 +237,7 @@ static void end_all(chrome_timeline *t, chrome_row *row)
 
 void chrome_close_row(chrome_timeline *t, uint64_t number)
 {
-    chrome_row *row = idpool_find(&t->rows, number);
+    chrome_row *row = idmap_find(&t->rows, number);
 
     if (!row)
         return;
@@ -245,7 +245,7 @@ void chrome_close_row(chrome_timeline *t, uint64_t number)
     uint64_t values[] = {number};
     chrome_push(t, CHROME_ROW_END, CHROME_NAME_TEXT, CHROME_DONE, values, 1, NULL, 0);
     free(row->open);
-    idpool_remove(&t->rows, number);
+    idmap_remove(&t->rows, number);
 }
 
 static bool push_open(chrome_timeline *t, chrome_row *row, const chrome_open *open)
@@ -342,7 +342,7 @@ void chrome_mark_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, 
 void chrome_end_slice(chrome_timeline *t, uint64_t number, chrome_slice slice, uint64_t stack,
                       uint64_t a, uint64_t b)
 {
-    chrome_row *row = idpool_find(&t->rows, number);
+    chrome_row *row = idmap_find(&t->rows, number);
     unsigned at = 0;
 
     while (row && at < row->depth && row->open[at].slice != slice)
@@ -438,9 +438,9 @@ void chrome_timeline_free(chrome_timeline *t)
     uint64_t number;
     void *value;
 
-    while (idpool_next(&t->rows, &cursor, &number, &value))
+    while (idmap_next(&t->rows, &cursor, &number, &value))
         free(((chrome_row *)value)->open);
-    idpool_free(&t->rows);
+    idmap_free(&t->rows);
     chrome_frames_free(&t->frames);
     spool_free(&t->head);
     spool_free(&t->spool);

@@ -27,7 +27,7 @@ typedef struct region_name {
 
 void chrome_user_init(chrome_user *u, chrome_timeline *t)
 {
-    *u = (chrome_user){.timeline = t};
+    *u = (chrome_user){.timeline = t, .seed = gt_hash_seed()};
     idmap_init(&u->tasks, sizeof(uint64_t));
     idmap_init(&u->names, sizeof(region_name));
 }
@@ -132,7 +132,7 @@ static const char unnamed[] = "region";
 /* Adds a reference to a name, for one more region; false if memory is refused. */
 static bool keep_name(chrome_user *u, const char *bytes, size_t size, uint64_t *key)
 {
-    uint64_t hash = gt_hash_bytes(u->names.seed, bytes, size);
+    uint64_t hash = gt_hash_bytes(u->seed, bytes, size);
     region_name *name;
 
     while ((name = idmap_find(&u->names, hash)) != NULL &&

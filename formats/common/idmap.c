@@ -1,81 +1,58 @@
-/* idmap.c - a hash table with linear probing. */
+/* idmap.c - ids and values in a list, found by a lookup. */
 #include "formats/common/idmap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
+#include "core/malloc.h"
 
-typedef idmap_slot slot;
-
-enum { FIRST_CAPACITY = 64 };
+typedef struct entry {
+    uint64_t key; /* of a removed entry: the number of the one removed before, or 0 */
+} entry;          /* the value follows */
 
 void idmap_init(idmap *map, size_t value_size)
 {
-    *map = (idmap){.value_size = value_size};
-    map->stride = sizeof(slot) + (value_size + 7) / 8 * 8;
-    map->seed = gt_hash_seed();
+    *map = (idmap){.entries.stride = sizeof(entry) + (value_size + 7) / 8 * 8};
 }
 
-static slot *slot_at(const idmap *map, size_t i)
+static entry *entry_of(const idmap *map, uint32_t number)
 {
-    return (slot *)(void *)(map->slots + i * map->stride);
+    return segment_list_at(&map->entries, number - 1);
 }
 
-static void *value_of(slot *s)
+static uint32_t number_of(const idmap *map, uint64_t key, uint64_t hash, size_t *slot)
 {
-    return s + 1;
+    uint32_t number = gt_lookup_first(&map->lookup, hash, slot);
+
+    while (number && entry_of(map, number)->key != key)
+        number = gt_lookup_next(&map->lookup, hash, slot);
+    return number;
 }
 
-/* The slot of a key if there are no collisions. */
-static size_t home_of(const idmap *map, uint64_t key)
+static void *remember(const idmap *map, uint64_t key, void *value)
 {
-    return (size_t)gt_hash(map->seed, key) & (map->capacity - 1);
-}
-
-/* The slot of a key, or the free one for it. */
-static slot *slot_of(const idmap *map, uint64_t key)
-{
-    size_t i = home_of(map, key);
-
-    for (;;) {
-        slot *s = slot_at(map, i);
-        if (!s->used || s->key == key)
-            return s;
-        i = (i + 1) & (map->capacity - 1);
-    }
+    map->recent[key % IDMAP_RECENT] = (idmap_recent){key, value};
+    return value;
 }
 
 void *idmap_search(const idmap *map, uint64_t key)
 {
-    slot *s = slot_of(map, key);
+    size_t slot;
+    uint32_t number = number_of(map, key, gt_hash(map->lookup.seed, key), &slot);
 
-    if (!s->used)
-        return NULL;
-    map->recent[key % IDMAP_RECENT] = s;
-    return value_of(s);
+    return number ? remember(map, key, entry_of(map, number) + 1) : NULL;
 }
 
-static bool grow(idmap *map)
+/* The number of a zeroed entry, of a removed one if there is any; 0 if memory is refused. */
+static uint32_t take_entry(idmap *map)
 {
-    idmap larger = *map;
-    size_t behind = (IDMAP_RECENT * sizeof *map->recent + map->stride - 1) / map->stride;
+    uint32_t number = map->removed;
 
-    larger.capacity = map->capacity ? 2 * map->capacity : FIRST_CAPACITY;
-    larger.slots = calloc(larger.capacity + behind, map->stride);
-    if (!larger.slots)
-        return false;
-    larger.recent = (slot **)(void *)slot_at(&larger, larger.capacity);
-    for (size_t i = 0; i < IDMAP_RECENT; i++)
-        larger.recent[i] = slot_at(&larger, 0);
-    for (size_t i = 0; i < map->capacity; i++) {
-        slot *from = slot_at(map, i);
-        if (from->used)
-            memcpy(slot_of(&larger, from->key), from, map->stride);
-    }
-    free(map->slots);
-    *map = larger;
-    return true;
+    if (number == 0)
+        return segment_list_next(&map->entries) ? (uint32_t)++map->entries.count : 0;
+    map->removed = (uint32_t)entry_of(map, number)->key;
+    memset(entry_of(map, number), 0, map->entries.stride);
+    return number;
 }
 
 void *idmap_insert(idmap *map, uint64_t key)
@@ -84,49 +61,46 @@ void *idmap_insert(idmap *map, uint64_t key)
 
     if (known)
         return known;
-    /* At most three quarters full: beyond that, probe sequences get long. */
-    if (map->count >= map->capacity - map->capacity / 4 && !grow(map))
+    if (!map->recent)
+        map->recent = calloc(IDMAP_RECENT, sizeof *map->recent);
+    if (!map->recent || !gt_lookup_reserve(&map->lookup, gt_malloc()))
         return NULL;
-    slot *s = slot_of(map, key);
-    memset(value_of(s), 0, map->value_size);
-    s->key = key;
-    s->used = 1;
+    uint32_t number = take_entry(map);
+    if (number == 0)
+        return NULL;
+    size_t slot;
+    uint64_t hash = gt_hash(map->lookup.seed, key);
+    number_of(map, key, hash, &slot);
+    gt_lookup_put(&map->lookup, slot, hash, number);
     map->count++;
-    map->recent[key % IDMAP_RECENT] = s;
-    return value_of(s);
+    entry_of(map, number)->key = key;
+    return remember(map, key, entry_of(map, number) + 1);
 }
 
 void idmap_remove(idmap *map, uint64_t key)
 {
-    if (!idmap_find(map, key))
-        return;
-    size_t mask = map->capacity - 1;
-    slot *gap = slot_of(map, key);
-    size_t hole = (size_t)((unsigned char *)gap - map->slots) / map->stride;
+    size_t slot;
+    uint32_t number = number_of(map, key, gt_hash(map->lookup.seed, key), &slot);
 
-    /* Moves entries that could no longer be found because of the gap. */
-    for (size_t i = (hole + 1) & mask; slot_at(map, i)->used; i = (i + 1) & mask) {
-        size_t home = home_of(map, slot_at(map, i)->key);
-        if (((i - home) & mask) < ((i - hole) & mask))
-            continue;
-        memcpy(slot_at(map, hole), slot_at(map, i), map->stride);
-        hole = i;
-    }
-    slot_at(map, hole)->used = 0;
+    if (number == 0)
+        return;
+    gt_lookup_remove(&map->lookup, slot);
     map->count--;
+    entry_of(map, number)->key = map->removed;
+    map->removed = number;
+    if (map->recent[key % IDMAP_RECENT].key == key)
+        map->recent[key % IDMAP_RECENT].value = NULL;
 }
 
 bool idmap_next(const idmap *map, size_t *cursor, uint64_t *key, void **value)
 {
-    while (*cursor < map->capacity) {
-        slot *s = slot_at(map, (*cursor)++);
-        if (s->used) {
-            *key = s->key;
-            *value = value_of(s);
-            return true;
-        }
-    }
-    return false;
+    uint32_t number = gt_lookup_each(&map->lookup, cursor);
+
+    if (number == 0)
+        return false;
+    *key = entry_of(map, number)->key;
+    *value = entry_of(map, number) + 1;
+    return true;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -142,24 +116,24 @@ void idmap_sort(uint64_t *keys, size_t count)
 
 uint64_t *idmap_sorted_keys(const idmap *map)
 {
-    if (map->count == 0)
-        return NULL;
-    uint64_t *keys = malloc(map->count * sizeof *keys);
+    size_t cursor = 0;
+    uint64_t *keys = map->count > 0 ? malloc(map->count * sizeof *keys) : NULL;
+    void *value;
+
     if (!keys)
         return NULL;
-    size_t cursor = 0, n = 0;
-    void *value;
-    while (idmap_next(map, &cursor, &keys[n], &value))
-        if (++n == map->count)
-            break;
-    idmap_sort(keys, n);
+    for (size_t n = 0; n < map->count; n++)
+        idmap_next(map, &cursor, &keys[n], &value);
+    idmap_sort(keys, map->count);
     return keys;
 }
 
 void idmap_free(idmap *map)
 {
-    free(map->slots);
-    map->slots = NULL;
+    segment_list_free(&map->entries);
+    gt_lookup_free(&map->lookup, gt_malloc());
+    free(map->recent);
     map->recent = NULL;
-    map->capacity = map->count = 0;
+    map->removed = 0;
+    map->count = 0;
 }

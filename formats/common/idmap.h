@@ -1,29 +1,27 @@
 /*
- * idmap.h - values by id: goroutines, procs, tasks, stacks.
+ * idmap.h - values by 64-bit id: goroutines, procs, tasks, stacks.
  *
- * Ids come from the file and may have any value: the hash is seeded, and no output may depend on
- * the order of idmap_next (idmap_sorted_keys returns sorted keys).
+ * A value keeps its address until it is removed. Ids come from the file, so that they may be
+ * anything: the hash has a random seed, and no output may depend on the order of idmap_next
+ * (idmap_sorted_keys returns one).
  */
 #ifndef IDMAP_H
 #define IDMAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/lookup.h"
+#include "formats/common/segment_list.h"
 
-typedef struct idmap_slot {
+typedef struct idmap_recent {
     uint64_t key;
-    uint64_t used;
-} idmap_slot; /* followed by the value */
+    void *value; /* NULL: empty */
+} idmap_recent;
 
 typedef struct idmap {
-    unsigned char *slots; /* capacity slots, each {key, used, value} */
-    idmap_slot **recent;  /* cache: the slot found last, by the low bits of the key */
-    size_t capacity;      /* a power of two, or 0 */
     size_t count;
-    size_t value_size;
-    size_t stride; /* size of a slot in bytes */
-    uint64_t seed;
+    gt_lookup lookup;
+    segment_list entries; /* each an id and its value */
+    uint32_t removed;     /* number of an entry to be used again, 0 if there is none */
+    idmap_recent *recent; /* cache of found values, by the last bits of the id */
 } idmap;
 
 void idmap_init(idmap *map, size_t value_size);
@@ -31,19 +29,19 @@ void idmap_init(idmap *map, size_t value_size);
 /* A power of two. */
 enum { IDMAP_RECENT = 256 };
 
-/* The slow path of idmap_find: the id is not in the cache. */
+/* idmap_find of what is not in the cache. */
 void *idmap_search(const idmap *map, uint64_t key);
 
-/* The value of that id, or NULL. Valid until the next insert or remove. */
+/* The value of that id, or NULL. */
 static inline void *idmap_find(const idmap *map, uint64_t key)
 {
     if (map->count == 0)
         return NULL;
-    idmap_slot *s = map->recent[key % IDMAP_RECENT];
-    return s->key == key && s->used ? s + 1 : idmap_search(map, key);
+    const idmap_recent *r = &map->recent[key % IDMAP_RECENT];
+    return r->value && r->key == key ? r->value : idmap_search(map, key);
 }
 
-/* The value of that id, all zero if it is new. NULL if memory is refused. */
+/* The value of that id, zeroed if it is new. NULL if memory is refused. */
 void *idmap_insert(idmap *map, uint64_t key);
 
 void idmap_remove(idmap *map, uint64_t key);
@@ -51,9 +49,10 @@ void idmap_remove(idmap *map, uint64_t key);
 /* Iterates in no particular order: *cursor starts at 0; false at the end. */
 bool idmap_next(const idmap *map, size_t *cursor, uint64_t *key, void **value);
 
-/* All ids, ascending, to be freed by the caller. NULL if memory is refused or the map is empty. */
+/* All ids, ascending, to be freed by the caller. NULL if memory is refused or there are none. */
 uint64_t *idmap_sorted_keys(const idmap *map);
 
+/* Removes all. */
 void idmap_free(idmap *map);
 
 /* Sorts ids in ascending order. */

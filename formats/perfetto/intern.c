@@ -518,7 +518,7 @@ static void carry_goroutines(perfetto *p, const perfetto_interned *before)
     bool done = carried_init(&c, before);
 
     for (size_t i = 0; done && ids && i < count; i++) {
-        perfetto_goroutine *g = idpool_find(&p->goroutines, ids[i]);
+        perfetto_goroutine *g = idmap_find(&p->goroutines, ids[i]);
         bool kept = g->stack && g->stack_epoch == (uint16_t)(p->epoch - 1);
         g->stack = kept ? carry_stack(p, &c, g->stack) : 0;
         g->stack_epoch = p->epoch;

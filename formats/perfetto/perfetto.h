@@ -16,7 +16,6 @@
 
 #include "formats/formats.h"
 #include "formats/common/idmap.h"
-#include "formats/common/idpool.h"
 #include "formats/common/narrow.h"
 #include "formats/common/protobuf.h"
 
@@ -314,13 +313,13 @@ typedef struct perfetto {
     uint64_t pid;
     uint32_t tracks;      /* the last uuid used */
     uint32_t epoch_track; /* the last uuid of earlier epochs */
-    idpool threads;       /* v1: by tid */
+    idmap threads;        /* v1: by tid */
     uint64_t extra_tids;  /* number of threads whose ids do not fit into a tid */
     idmap functions;      /* v2: hash of a name to a perfetto_function */
     idmap starts;         /* v2: stack id of the generation to start function */
     perfetto_lanes assists, stops;
 
-    idpool goroutines, procs, tasks;
+    idmap goroutines, procs, tasks;
     uint64_t states[5]; /* goroutines by state, and threads, in the order of the counter tracks */
     struct {
         bool known;
@@ -558,7 +557,7 @@ void count_thread(perfetto *p, bool more);
 void state_advance(perfetto *p, int64_t time);
 /* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be freed
  * by the caller. NULL if there are none or memory is refused. */
-uint64_t *sorted_ids(perfetto *p, const idpool *pool);
+uint64_t *sorted_ids(perfetto *p, const idmap *pool);
 /* Ends all open slices. */
 void state_end(perfetto *p);
 

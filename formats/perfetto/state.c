@@ -10,20 +10,20 @@ enum { VERSION_WITH_GLOBAL_STW = 10 };
 
 void state_init(perfetto *p)
 {
-    idpool_init(&p->goroutines, sizeof(perfetto_goroutine));
-    idpool_init(&p->procs, sizeof(perfetto_proc));
-    idpool_init(&p->tasks, sizeof(perfetto_task));
-    idpool_init(&p->threads, sizeof(perfetto_thread));
+    idmap_init(&p->goroutines, sizeof(perfetto_goroutine));
+    idmap_init(&p->procs, sizeof(perfetto_proc));
+    idmap_init(&p->tasks, sizeof(perfetto_task));
+    idmap_init(&p->threads, sizeof(perfetto_thread));
     idmap_init(&p->functions, sizeof(perfetto_function *));
     idmap_init(&p->starts, sizeof(perfetto_function *));
 }
 
 void state_free(perfetto *p)
 {
-    idpool_free(&p->goroutines);
-    idpool_free(&p->procs);
-    idpool_free(&p->tasks);
-    idpool_free(&p->threads);
+    idmap_free(&p->goroutines);
+    idmap_free(&p->procs);
+    idmap_free(&p->tasks);
+    idmap_free(&p->threads);
     functions_free(p);
     idmap_free(&p->starts);
     free(p->assists.free);
@@ -62,12 +62,12 @@ static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint
 
 perfetto_goroutine *goroutine_get(perfetto *p, uint64_t id, uint64_t start_stack)
 {
-    perfetto_goroutine *g = idpool_find(&p->goroutines, id);
+    perfetto_goroutine *g = idmap_find(&p->goroutines, id);
 
     if (g && g->epoch == p->epoch)
         return g;
     if (!g) {
-        g = idpool_add(&p->goroutines, id);
+        g = idmap_insert(&p->goroutines, id);
         if (!g) {
             protobuf_fail(&p->w);
             return NULL;
@@ -89,11 +89,11 @@ static int64_t proc_id(int64_t id)
 perfetto_proc *proc_find(perfetto *p, int64_t id)
 {
     id = proc_id(id);
-    perfetto_proc *proc = idpool_find(&p->procs, (uint64_t)id);
+    perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)id);
 
     if (proc)
         return proc;
-    proc = idpool_add(&p->procs, (uint64_t)id);
+    proc = idmap_insert(&p->procs, (uint64_t)id);
     if (!proc) {
         protobuf_fail(&p->w);
         return NULL;
@@ -197,7 +197,7 @@ static void sweep_end(perfetto *p, perfetto_proc *proc)
 /* Ends a goroutine's run; stack is where it stopped. */
 static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
 {
-    perfetto_proc *proc = idpool_find(&p->procs, (uint64_t)g->proc);
+    perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)g->proc);
 
     g->proc = GOTRACE_NO_PROC;
     if (!proc)
@@ -235,7 +235,7 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
         return;
     /* In a sound trace the proc is free. */
     if (proc->running) {
-        perfetto_goroutine *other = idpool_find(&p->goroutines, proc->goroutine);
+        perfetto_goroutine *other = idmap_find(&p->goroutines, proc->goroutine);
         if (other)
             run_end(p, other, 0);
     }
@@ -261,10 +261,10 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
 /* A proc that stops, or is taken from a goroutine in a system call, no longer runs anything. */
 void proc_transition(perfetto *p, const gotrace_event *e)
 {
-    const perfetto_proc *proc = idpool_find(&p->procs, e->subject);
+    const perfetto_proc *proc = idmap_find(&p->procs, e->subject);
 
     if (proc && proc->running && e->to != GOTRACE_STATE_RUNNING) {
-        perfetto_goroutine *g = idpool_find(&p->goroutines, proc->goroutine);
+        perfetto_goroutine *g = idmap_find(&p->goroutines, proc->goroutine);
         if (g)
             run_end(p, g, 0);
     }
@@ -275,8 +275,8 @@ void proc_transition(perfetto *p, const gotrace_event *e)
 /* The label is recorded after the run began, so it is written at the end of the run. */
 void label_event(perfetto *p, const gotrace_event *e)
 {
-    const perfetto_goroutine *g = idpool_find(&p->goroutines, e->goroutine);
-    perfetto_proc *proc = g ? idpool_find(&p->procs, (uint64_t)g->proc) : NULL;
+    const perfetto_goroutine *g = idmap_find(&p->goroutines, e->goroutine);
+    perfetto_proc *proc = g ? idmap_find(&p->procs, (uint64_t)g->proc) : NULL;
 
     if (!proc || g->proc == GOTRACE_NO_PROC)
         return;
@@ -315,7 +315,7 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
         write_counters(p);
         event_close(p);
     }
-    idpool_remove(&p->goroutines, id);
+    idmap_remove(&p->goroutines, id);
 }
 
 /* v2: whether the event is a status at the beginning of a generation. */
@@ -422,7 +422,7 @@ static bool is_repeated(const perfetto *p, const perfetto_goroutine *g, const go
 void goroutine_name(perfetto *p, const gotrace_event *e)
 {
     uint64_t id = reports_status(p, e) ? e->subject : e->goroutine;
-    perfetto_goroutine *g = idpool_find(&p->goroutines, id);
+    perfetto_goroutine *g = idmap_find(&p->goroutines, id);
 
     if (!g || g->function)
         return;
@@ -585,13 +585,13 @@ void ranges_reopen(perfetto *p)
 
 void proc_reopen(perfetto *p, int64_t id)
 {
-    const perfetto_proc *known = idpool_find(&p->procs, (uint64_t)id);
+    const perfetto_proc *known = idmap_find(&p->procs, (uint64_t)id);
     perfetto_proc *proc = known && known->track ? proc_get(p, id) : NULL;
 
     if (!proc)
         return;
     stw_reopen(p, &proc->stw);
-    const perfetto_goroutine *g = proc->running ? idpool_find(&p->goroutines, proc->goroutine)
+    const perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine)
                                                 : NULL;
     if (g) {
         uint64_t stack = remembered_stack(p, g);
@@ -613,9 +613,9 @@ static void proc_end(perfetto *p, perfetto_proc *proc)
         slice_end(p, proc->stw);
 }
 
-uint64_t *sorted_ids(perfetto *p, const idpool *pool)
+uint64_t *sorted_ids(perfetto *p, const idmap *pool)
 {
-    uint64_t *ids = idpool_sorted_ids(pool);
+    uint64_t *ids = idmap_sorted_keys(pool);
 
     if (!ids && pool->count > 0)
         protobuf_fail(&p->w);
@@ -629,11 +629,11 @@ void state_end(perfetto *p)
 
     state_advance(p, INT64_MAX);
     for (size_t i = 0; ids && i < goroutines; i++)
-        goroutine_end(p, ids[i], idpool_find(&p->goroutines, ids[i]));
+        goroutine_end(p, ids[i], idmap_find(&p->goroutines, ids[i]));
     free(ids);
     ids = sorted_ids(p, &p->procs);
     for (size_t i = 0; ids && i < procs; i++)
-        proc_end(p, idpool_find(&p->procs, ids[i]));
+        proc_end(p, idmap_find(&p->procs, ids[i]));
     free(ids);
     threads_end(p);
     if (p->collecting)

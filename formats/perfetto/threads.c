@@ -39,9 +39,9 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
     char name[32];
     bool made = p->version < GOTRACE_FIRST_V2;
     uint64_t key = made ? made_tid(p, id, proc, name, sizeof name) : (uint64_t)id;
-    perfetto_thread *thread = idpool_find(&p->threads, key);
+    perfetto_thread *thread = idmap_find(&p->threads, key);
 
-    if (!thread && !(thread = idpool_add(&p->threads, key))) {
+    if (!thread && !(thread = idmap_insert(&p->threads, key))) {
         protobuf_fail(&p->w);
         return NULL;
     }
@@ -96,7 +96,7 @@ static void thread_show(perfetto *p, perfetto_thread *thread)
 void thread_leave(perfetto *p, perfetto_goroutine *g)
 {
     perfetto_thread *thread = g->thread != GOTRACE_NO_THREAD
-                                  ? idpool_find(&p->threads, (uint64_t)g->thread)
+                                  ? idmap_find(&p->threads, (uint64_t)g->thread)
                                   : NULL;
 
     g->thread = GOTRACE_NO_THREAD;
@@ -120,7 +120,7 @@ void thread_transition(perfetto *p, perfetto_goroutine *g, const gotrace_event *
         return;
     /* In a sound trace the thread is free. */
     if (thread->busy) {
-        perfetto_goroutine *other = idpool_find(&p->goroutines, thread->goroutine);
+        perfetto_goroutine *other = idmap_find(&p->goroutines, thread->goroutine);
         if (other)
             thread_leave(p, other);
     }
@@ -147,7 +147,7 @@ void thread_proc(perfetto *p, const gotrace_event *e)
     if (!proc || proc->holder == holder)
         return;
     perfetto_thread *thread = proc->holder != GOTRACE_NO_THREAD
-                                  ? idpool_find(&p->threads, (uint64_t)proc->holder)
+                                  ? idmap_find(&p->threads, (uint64_t)proc->holder)
                                   : NULL;
     if (thread && thread->proc == id)
         thread_set_proc(p, thread, GOTRACE_NO_PROC);
@@ -156,7 +156,7 @@ void thread_proc(perfetto *p, const gotrace_event *e)
     if (!thread)
         return;
     /* In a sound trace it has no other. */
-    perfetto_proc *other = idpool_find(&p->procs, (uint64_t)thread->proc);
+    perfetto_proc *other = idmap_find(&p->procs, (uint64_t)thread->proc);
     if (other)
         other->holder = GOTRACE_NO_THREAD;
     thread_set_proc(p, thread, id);
@@ -168,7 +168,7 @@ void threads_end(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->threads);
 
     for (size_t i = 0; ids && i < count; i++) {
-        const perfetto_thread *thread = idpool_find(&p->threads, ids[i]);
+        const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
         if (thread->shows != SHOWS_NOTHING)
             slice_end(p, thread->track);
     }
@@ -181,7 +181,7 @@ void threads_reopen(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->threads);
 
     for (size_t i = 0; ids && i < count; i++) {
-        const perfetto_thread *thread = idpool_find(&p->threads, ids[i]);
+        const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
         if (thread->shows != SHOWS_NOTHING)
             slice_begin(p, thread_get(p, (int64_t)ids[i], GOTRACE_NO_PROC));
     }

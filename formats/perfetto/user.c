@@ -53,7 +53,7 @@ static void task_begin(perfetto *p, const gotrace_event *e)
 {
     uint32_t parent_track = TRACK_TASKS;
     uint16_t depth = 0;
-    const perfetto_task *parent = idpool_find(&p->tasks, e->value);
+    const perfetto_task *parent = idmap_find(&p->tasks, e->value);
 
     /* A reader that starts late does not know a track of an earlier epoch. */
     if (parent && parent->epoch == p->epoch && parent->depth < MOST_TASK_DEPTH) {
@@ -61,8 +61,8 @@ static void task_begin(perfetto *p, const gotrace_event *e)
         depth = (uint16_t)(parent->depth + 1);
     }
     /* In a sound trace the id is new. */
-    perfetto_task *task = idpool_find(&p->tasks, e->subject);
-    if (!task && !(task = idpool_add(&p->tasks, e->subject))) {
+    perfetto_task *task = idmap_find(&p->tasks, e->subject);
+    if (!task && !(task = idmap_insert(&p->tasks, e->subject))) {
         protobuf_fail(&p->w);
         return;
     }
@@ -87,7 +87,7 @@ static void task_begin(perfetto *p, const gotrace_event *e)
 
 static void task_end(perfetto *p, const gotrace_event *e)
 {
-    perfetto_task *task = idpool_find(&p->tasks, e->subject);
+    perfetto_task *task = idmap_find(&p->tasks, e->subject);
     uint64_t stack = intern_stack(p, e->stack);
 
     if (!task) {
@@ -101,7 +101,7 @@ static void task_end(perfetto *p, const gotrace_event *e)
         protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
     event_close(p);
     free(task->name);
-    idpool_remove(&p->tasks, e->subject);
+    idmap_remove(&p->tasks, e->subject);
 }
 
 void task_event(perfetto *p, const gotrace_event *e)
@@ -120,7 +120,7 @@ void tasks_reopen(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->tasks);
 
     for (size_t i = 0; ids && i < count; i++) {
-        perfetto_task *task = idpool_find(&p->tasks, ids[i]);
+        perfetto_task *task = idmap_find(&p->tasks, ids[i]);
         char *name = task->name;
         gotrace_event e = {.subject = ids[i],
                            .value = task->parent,
@@ -140,10 +140,10 @@ void user_free(perfetto *p)
     uint64_t key;
     void *value;
 
-    while (idpool_next(&p->tasks, &cursor, &key, &value))
+    while (idmap_next(&p->tasks, &cursor, &key, &value))
         free(((perfetto_task *)value)->name);
     cursor = 0;
-    while (idpool_next(&p->goroutines, &cursor, &key, &value))
+    while (idmap_next(&p->goroutines, &cursor, &key, &value))
         while (region_left(value))
             continue;
 }
@@ -154,7 +154,7 @@ void tasks_end(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->tasks);
 
     for (size_t i = 0; ids && i < count; i++) {
-        const perfetto_task *task = idpool_find(&p->tasks, ids[i]);
+        const perfetto_task *task = idmap_find(&p->tasks, ids[i]);
         slice_end(p, task->track);
     }
     free(ids);

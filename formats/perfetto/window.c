@@ -9,7 +9,7 @@ static void goroutines_reopen(perfetto *p)
     uint64_t *ids = sorted_ids(p, &p->goroutines);
 
     for (size_t i = 0; ids && i < count; i++) {
-        perfetto_goroutine *g = idpool_find(&p->goroutines, ids[i]);
+        perfetto_goroutine *g = idmap_find(&p->goroutines, ids[i]);
         goroutine_reopen(p, ids[i], g);
         regions_reopen(p, ids[i], g);
     }

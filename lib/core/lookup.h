@@ -129,4 +129,15 @@ static inline void gt_lookup_remove(gt_lookup *lookup, size_t slot)
     lookup->count--;
 }
 
+/* Iterates over all numbers in no particular order: *cursor starts at 0; 0 at the end. */
+static inline uint32_t gt_lookup_each(const gt_lookup *lookup, size_t *cursor)
+{
+    while (*cursor < lookup->capacity) {
+        uint64_t slot = lookup->slots[(*cursor)++];
+        if (slot != 0)
+            return (uint32_t)slot;
+    }
+    return 0;
+}
+
 #endif
