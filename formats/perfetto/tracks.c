@@ -4,6 +4,7 @@
 
 #include "formats/perfetto/perfetto.h"
 #include "formats/common/functions.h"
+#include "core/hash.h"
 
 /* Order of the groups below the process. */
 enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
@@ -80,10 +81,8 @@ static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goro
 /* The function with this name, allocated once and kept until the end; NULL if memory is refused. */
 static const perfetto_function *shared_function(perfetto *p, const char *text, size_t size)
 {
-    uint64_t key = 0;
+    uint64_t key = gt_hash_bytes(p->interned.seed, text, size);
 
-    for (size_t i = 0; i < size; i++)
-        key = (key ^ (unsigned char)text[i]) * 0x100000001b3U;
     for (;; key++) {
         perfetto_function *const *kept = idmap_find(&p->functions, key);
         if (!kept)
