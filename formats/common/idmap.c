@@ -1,4 +1,4 @@
-/* idmap.c - ids and values in a list, found by a lookup. */
+/* idmap.c - ids and values in blocks of memory, found by a lookup. */
 #include "formats/common/idmap.h"
 
 #include <stdlib.h>
@@ -6,18 +6,21 @@
 
 #include "core/malloc.h"
 
+enum { BLOCK = 256 /* entries */ };
+
 typedef struct entry {
     uint64_t key; /* of a removed entry: the number of the one removed before, or 0 */
 } entry;          /* the value follows */
 
 void idmap_init(idmap *map, size_t value_size)
 {
-    *map = (idmap){.entries.stride = sizeof(entry) + (value_size + 7) / 8 * 8};
+    *map = (idmap){.stride = sizeof(entry) + (value_size + 7) / 8 * 8};
 }
 
 static entry *entry_of(const idmap *map, uint32_t number)
 {
-    return segment_list_at(&map->entries, number - 1);
+    return (entry *)(void *)(map->blocks[(number - 1) / BLOCK] +
+                             (number - 1) % BLOCK * map->stride);
 }
 
 static uint32_t number_of(const idmap *map, uint64_t key, uint64_t hash, size_t *slot)
@@ -43,15 +46,35 @@ void *idmap_search(const idmap *map, uint64_t key)
     return number ? remember(map, key, entry_of(map, number) + 1) : NULL;
 }
 
+/* Adds a block of zeroed entries; false if memory is refused. The list of blocks grows to twice its
+ * size whenever their number is a power of two. */
+static bool add_block(idmap *map)
+{
+    size_t count = map->used / BLOCK;
+
+    if ((count & (count - 1)) == 0) {
+        size_t room = count > 0 ? 2 * count : 1;
+        unsigned char **blocks = realloc(map->blocks, room * sizeof *blocks);
+        if (!blocks)
+            return false;
+        map->blocks = blocks;
+    }
+    map->blocks[count] = calloc(BLOCK, map->stride);
+    return map->blocks[count] != NULL;
+}
+
 /* The number of a zeroed entry, of a removed one if there is any; 0 if memory is refused. */
 static uint32_t take_entry(idmap *map)
 {
     uint32_t number = map->removed;
 
-    if (number == 0)
-        return segment_list_next(&map->entries) ? (uint32_t)++map->entries.count : 0;
+    if (number == 0) {
+        if (map->used % BLOCK == 0 && !add_block(map))
+            return 0;
+        return (uint32_t)++map->used;
+    }
     map->removed = (uint32_t)entry_of(map, number)->key;
-    memset(entry_of(map, number), 0, map->entries.stride);
+    memset(entry_of(map, number), 0, map->stride);
     return number;
 }
 
@@ -130,9 +153,13 @@ uint64_t *idmap_sorted_keys(const idmap *map)
 
 void idmap_free(idmap *map)
 {
-    segment_list_free(&map->entries);
+    for (size_t i = 0; i < (map->used + BLOCK - 1) / BLOCK; i++)
+        free(map->blocks[i]);
+    free(map->blocks);
     gt_lookup_free(&map->lookup, gt_malloc());
     free(map->recent);
+    map->blocks = NULL;
+    map->used = 0;
     map->recent = NULL;
     map->removed = 0;
     map->count = 0;

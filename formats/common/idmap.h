@@ -9,7 +9,6 @@
 #define IDMAP_H
 
 #include "core/lookup.h"
-#include "formats/common/segment_list.h"
 
 typedef struct idmap_recent {
     uint64_t key;
@@ -19,9 +18,10 @@ typedef struct idmap_recent {
 typedef struct idmap {
     size_t count;
     gt_lookup lookup;
-    segment_list entries; /* each an id and its value */
-    uint32_t removed;     /* number of an entry to be used again, 0 if there is none */
-    idmap_recent *recent; /* cache of found values, by the last bits of the id */
+    unsigned char **blocks; /* of entries: each an id and its value */
+    size_t stride, used;    /* bytes of an entry; entries in blocks, removed ones too */
+    uint32_t removed;       /* number of an entry to be used again, 0 if there is none */
+    idmap_recent *recent;   /* cache of found values, by the last bits of the id */
 } idmap;
 
 void idmap_init(idmap *map, size_t value_size);

@@ -50,13 +50,13 @@ START_TEST(add_find_remove)
     }
     ck_assert_uint_eq(count, left);
     /* Removed ones make room, and come back empty. */
-    size_t entries = map.entries.count;
+    size_t entries = map.used;
     for (uint64_t n = 0; n < COUNT / 4; n++) {
         object *o = idmap_insert(&map, UINT64_MAX - n);
         ck_assert_uint_eq(o->id, 0);
         ck_assert_ptr_eq(idmap_find(&map, UINT64_MAX - n), o);
     }
-    ck_assert_uint_eq(map.entries.count, entries);
+    ck_assert_uint_eq(map.used, entries);
     idmap_remove(&map, 12345);
     idmap_free(&map);
     ck_assert_ptr_null(idmap_find(&map, id_of(1)));
