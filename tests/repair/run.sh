@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# A fixed part of damage.py, headless.py and flips.py: damaged traces are repaired, files that are not
-# traces are rejected, and traces with one or ten flipped bits are read.
+# A fixed part of damage.py, headless.py, flips.py and losses.py: damaged traces are repaired, files that
+# are not traces are rejected, and traces with flipped bits or lost batches and tables are read.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export GOTRACE="${BUILD:-build}/gotrace"
 
 # Sanitizers are slow.
-places=10 files=8 flips=214 tens=40
-nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20 tens=4
+places=10 files=8 flips=214 tens=40 losses=1
+nm "$GOTRACE" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)' && places=1 files=1 flips=20 tens=4 losses=0
 
 {
     tests/repair/damage.py --check -n $places -s 1
     tests/repair/headless.py --check -n $files -s 1 --most 50000
     tests/repair/flips.py --check -n $flips -s 1
     tests/repair/flips.py --check -n $tens -s 1 -b 10
+    tests/repair/losses.py --check -n $losses -s 1
 } | awk '
     /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5; n++; next }
     { print }
-    END { if (n != 4) { print "FAIL a script did not end as it should"; f++ }; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+    END { if (n != 5) { print "FAIL a script did not end as it should"; f++ }; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'

@@ -97,6 +97,46 @@ static bool place_in_generation(look *l, uint64_t number)
     return open_generation(l, number);
 }
 
+/* The generation of the batch at that place, 0 if there is none; where the end of a generation is,
+ * that of the one being gathered. */
+static bool number_at(look *l, uint64_t at, uint64_t *number)
+{
+    uint8_t bytes[2 + GT_VARINT_MAX * 2];
+    size_t n;
+    const uint8_t *p = bytes;
+    int version = l->reader->summary.version;
+    *number = 0;
+    if (gotrace_source_read(l->reader->source, at, bytes, sizeof bytes, &n, &l->reader->error) < 0)
+        return gt_fail(l->reader);
+    uint8_t type = n ? *p++ : 0;
+    uint64_t experiment;
+    if (type == GOTRACE_V2_EndOfGeneration && version >= 26)
+        *number = last_generation(l)->summary.generation;
+    else if (type == GOTRACE_V2_EventBatch ||
+             (type == GOTRACE_V2_ExperimentalBatch && version >= 23 &&
+              gt_varint(&p, bytes + n, &experiment) > 0))
+        gt_varint(&p, bytes + n, number);
+    return true;
+}
+
+/* A batch of another generation between batches of the one being gathered belongs to that. */
+static bool check_number(look *l, uint64_t end, uint64_t *number)
+{
+    uint64_t next, here = l->open ? last_generation(l)->summary.generation : *number;
+    if (*number == here)
+        return true;
+    if (!number_at(l, end, &next))
+        return false;
+    if (next != here)
+        return true;
+    uint64_t found = *number;
+    *number = here;
+    return gt_report(l->reader, GOTRACE_RULE_GENERATION_NUMBER, place(l),
+                     "a batch of generation %llu is within generation %llu; it is read as one of "
+                     "that",
+                     (unsigned long long)found, (unsigned long long)here);
+}
+
 static gt_batch_kind kind_of(int version, bool experiment, uint8_t first, uint32_t size)
 {
     if (experiment)
@@ -188,7 +228,7 @@ static bool read_batch(look *l)
                        "the trace is cut off: a batch of %llu byte%s has %llu left",
                        (unsigned long long)v[4], gt_plural(v[4]),
                        (unsigned long long)(summary->size - data));
-    if (!place_in_generation(l, v[1]))
+    if (!check_number(l, end, &v[1]) || !place_in_generation(l, v[1]))
         return false;
     if (experiment && v[0] == 0 &&
         !gt_report(l->reader, GOTRACE_RULE_BATCH_EVENT, place(l),
