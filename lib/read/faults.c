@@ -18,10 +18,10 @@ static bool follows_in_file(gt_faults *f, uint64_t offset)
 }
 
 /* The tables of a trace are lost by one fault, also where each generation has its own. */
-static bool follows_in_tables(gt_faults *f, uint64_t offset)
+static bool follows_in_tables(gt_faults *f, bool table, uint64_t offset)
 {
-    if (f->tables < MOST_REPORTED) {
-        f->tables++;
+    if (f->tables[table] < MOST_REPORTED) {
+        f->tables[table]++;
         return false;
     }
     if (f->more++ == 0)
@@ -35,7 +35,7 @@ bool gt_faults_follows(gt_faults *f, gotrace_rule rule, uint64_t offset, int64_t
     if (rule == GOTRACE_RULE_EVENT_ARITY || rule == GOTRACE_RULE_BATCH_EVENT)
         return follows_in_file(f, offset);
     if (rule == GOTRACE_RULE_TABLE_REFERENCE || rule == GOTRACE_RULE_GENERATION_END)
-        return follows_in_tables(f, offset);
+        return follows_in_tables(f, rule == GOTRACE_RULE_GENERATION_END, offset);
     bool clocks = info->class_ == GOTRACE_CLASS_CLOCKS;
     if (info->severity != GOTRACE_PROBLEM ||
         (!clocks && info->class_ != GOTRACE_CLASS_INCONSISTENT))
@@ -69,6 +69,6 @@ uint64_t gt_faults_close(gt_faults *f, uint64_t *offset)
 {
     uint64_t more = f->more;
     *offset = f->offset;
-    *f = (gt_faults){.damaged = f->damaged, .tables = f->tables};
+    *f = (gt_faults){.damaged = f->damaged, .tables = {f->tables[0], f->tables[1]}};
     return more;
 }

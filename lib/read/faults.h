@@ -19,7 +19,7 @@ typedef struct gt_faults {
     uint8_t forgotten;    /* v1: twice the number of times that a fault was forgotten */
     int64_t last;         /* v1: ticks of the last event that did not fit */
     unsigned reported[2]; /* problems of classes INCONSISTENT and CLOCKS reported since the fault */
-    unsigned tables;      /* problems with missing tables reported in this trace */
+    unsigned tables[2];   /* missing entries and missing tables reported in this trace */
     uint64_t more, offset; /* number of consequences, and offset of the first */
     uint64_t damaged;      /* 1 + offset of the last unreadable record; 0: none */
 } gt_faults;

@@ -243,6 +243,29 @@ START_TEST(system_calls_end_at_their_time)
 }
 END_TEST
 
+/* A time before the trace, which is damage, does not change when the trace begins. */
+START_TEST(system_calls_end_within_the_trace)
+{
+    open_trace t;
+    const gotrace_event *event;
+    unsigned count = 0;
+    forge f = forge_new(21);
+    FORGE(&f, Batch, 0, 1000);
+    FORGE(&f, GoCreate, 10, 7, 0, 0);
+    FORGE(&f, GoStart, 10, 7, 1);
+    FORGE(&f, GoSysCall, 10, 0);
+    FORGE(&f, GoSysBlock, 10);
+    FORGE(&f, GoSysExit, 10, 7, 2, 5); /* at tick 5 */
+    forge_finish(&f);
+    open_forged(&t, &f);
+    for (; gotrace_reader_next(t.reader, &event) == GOTRACE_EVENT; count++)
+        ck_assert_uint_ge(event->ticks, 1010);
+    ck_assert_uint_eq(count, 5);
+    ck_assert_uint_gt(t.problems, 0);
+    close_forged(&t, &f);
+}
+END_TEST
+
 START_TEST(system_calls_that_do_not_block)
 {
     open_trace t;
@@ -838,6 +861,7 @@ int main(void)
     tcase_add_test(order, lost_events_delay_no_others);
     tcase_add_test(order, local_variants);
     tcase_add_test(order, system_calls_end_at_their_time);
+    tcase_add_test(order, system_calls_end_within_the_trace);
     tcase_add_test(order, system_calls_that_do_not_block);
     tcase_add_test(order, samples_by_their_own_time);
     tcase_add_test(order, global_numbers_order);

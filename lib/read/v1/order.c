@@ -31,9 +31,10 @@ struct gt_order {
     gt_cursor *cursors; /* one per proc, then one for samples or (until 1.6) ends of system calls */
     heap_entry *heap;   /* [0] is the earliest; a sentinel with key INT64_MAX is always last */
     size_t heap_count;
-    gt_cursor *current; /* the cursor being read, which is not in the heap; NULL if none */
-    gt_event *ahead;    /* merged event that earlier ends of system calls precede */
-    int64_t next_exit;  /* time of the earliest of those, INT64_MAX also if there is none */
+    gt_cursor *current;  /* the cursor being read, which is not in the heap; NULL if none */
+    gt_event *ahead;     /* merged event that earlier ends of system calls precede */
+    int64_t next_exit;   /* time of the earliest of those, INT64_MAX also if there is none */
+    int64_t first_ticks; /* time of the earliest event */
     int64_t last_ticks;
     int64_t max_wait; /* ticks an event may wait before damage is considered */
     bool lost;        /* an event waited for a lost one: later ones do not wait */
@@ -190,6 +191,7 @@ static bool open_cursors(gotrace_reader *reader, gt_order *o, size_t window, uin
         if (c->has_head)
             heap_push(o, c);
     }
+    o->first_ticks = o->heap[0].key;
     return true;
 }
 
@@ -562,7 +564,8 @@ static bool is_moved(gotrace_reader *reader, gt_order *o, const gt_event *e, boo
     return gt_table_put(&o->in_place, e->offset, NULL, 0, 0) || gt_fail_memory(reader);
 }
 
-/* The next end of a system call that precedes the event `ahead`; NULL if there is none. */
+/* The next end of a system call that precedes the event `ahead`; NULL if there is none. A time
+ * before the first event is damaged, and must not move the start of the trace. */
 static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     const gt_row *row;
@@ -570,7 +573,7 @@ static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
     while (!*event && (row = gt_spill_peek(&reader->index.exits)) &&
            (!o->ahead || row->key < o->ahead->ticks)) {
         if (!o->in_place.entries || !gt_table_find(&o->in_place, row->offset)) {
-            o->exit = (gt_event){.ticks = row->key,
+            o->exit = (gt_event){.ticks = row->key < o->first_ticks ? o->first_ticks : row->key,
                                  .offset = row->offset,
                                  .record = GOTRACE_NO_OFFSET,
                                  .batch = GOTRACE_NO_OFFSET,

@@ -211,6 +211,17 @@ static bool make_ready(gotrace_reader *reader, gt_v2_cursor *c, bool *ok)
     }
 }
 
+/* A record cannot be read. The one before it is as likely to be the damaged one: its difference of
+ * time, which moves all events after it in the batch, is not used. */
+static void distrust_last(gt_v2_cursor *c, const gt_v2_event *start, double ns_per_tick)
+{
+    gt_v2_event *last = c->end - 1;
+    if (c->end == start || last->batch != c->batch)
+        return;
+    bool first = last == start || last[-1].batch != c->batch;
+    last->time = c->time = first ? gt_v2_ns(c->start, ns_per_tick) : last[-1].time;
+}
+
 bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
 {
     gt_v2_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
@@ -220,8 +231,11 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     while (c->end < end && make_ready(reader, c, &ok)) {
         const char *bad = NULL;
         c->end = decode(reader, c, c->end, end, &bad);
-        if (bad && !skip_damage(reader, c, bad, *c->p))
-            return false;
+        if (bad) {
+            distrust_last(c, start, reader->v2->ns_per_tick);
+            if (!skip_damage(reader, c, bad, *c->p))
+                return false;
+        }
     }
     if (c->end < end && !ok)
         return false;
