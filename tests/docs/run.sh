@@ -113,6 +113,21 @@ examples_include() {
 }
 check 'examples include no private header' examples_include
 
+# The program in README.md compiles, and prints each start of a goroutine.
+readme_program() {
+    awk '/^```/ { program = $0 == "```c"; next } program' README.md >"$work/starts.c"
+    "${CC:-cc}" -Wall -Wextra -Werror -Ilib -o "$work/starts" "$work/starts.c" -L"$build" -lgotrace \
+        -Wl,-rpath,"$build" &&
+        [ "$("$work/starts" testdata/traces/go1.19-http.trace | grep -c 'starts to run$')" -eq \
+            "$(gotrace print --format jsonl testdata/traces/go1.19-http.trace |
+                jq 'select(.resource == "goroutine" and .to == "running")' -c | wc -l)" ]
+}
+if nm "$build/gotrace" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)'; then
+    skip 'the program in README.md works' 'its library has sanitizers'
+else
+    check 'the program in README.md works' readme_program
+fi
+
 # Tables fit their columns, and there is no space before a comma.
 pages_render() {
     local page
