@@ -35,7 +35,7 @@ typedef struct dumper {
     bool in_ticks;             /* write times in ticks, because ticks are finer than ns */
     bool has_events;
     uint64_t offset;   /* of the last record written */
-    saved_event steal; /* a ProcSteal that may belong to the record of the next event */
+    saved_event steal; /* a steal of a proc that may belong to the record of the next event */
     bool has_steal;
     script_event event;
     script_frame_text text;
@@ -330,7 +330,7 @@ static void keep(saved_event *kept, const gotrace_event *event)
         memcpy(kept->args, event->args, kept->event.arg_count * sizeof *kept->args);
 }
 
-/* Writes a pending ProcSteal if it is a record of its own. */
+/* Writes a pending steal if it is a record of its own. */
 static void end_steal(dumper *d, uint64_t offset)
 {
     const gotrace_event *steal = &d->steal.event;
