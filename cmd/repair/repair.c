@@ -461,8 +461,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
             *error = kind;
         else
             fill_error(error, GOTRACE_RULE_HEADER_MAGIC, 0,
-                       "there is no trace in the file, nor what "
-                       "is left of one");
+                       "the file contains no Go trace and no part of one");
         done = false;
     }
     return done ? GOTRACE_END : GOTRACE_ERROR;

@@ -33,7 +33,7 @@ START_TEST(sequence_numbers_order)
 }
 END_TEST
 
-/* The same with the clock of proc 1 behind: the order is kept, and the clocks are reported. */
+/* The same, but the clock of proc 1 is slow: the order is kept, and the clocks are reported. */
 START_TEST(sequence_numbers_against_clocks)
 {
     open_trace t;
