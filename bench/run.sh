@@ -214,6 +214,7 @@ bench_file() {
         chrome) bench_convert "$1" "$size" chrome 64 '' ;;
         script)
             bench_script "$1" "$size" text
+            bench_script "$1" "$size" json
             bench_script "$1" "$size" jsonl
             bench_script "$1" "$size" cbor "${events:-0}"
             ;;

@@ -24,6 +24,17 @@ static ssize_t input_read(void *cookie, char *buffer, size_t size)
     return (ssize_t)got;
 }
 
+static int input_seek(void *cookie, off64_t *offset, int whence)
+{
+    script_file *s = cookie;
+    if (whence != SEEK_SET || *offset < 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    s->offset = (uint64_t)*offset;
+    return 0;
+}
+
 static int input_close(void *cookie)
 {
     free(cookie);
@@ -36,8 +47,9 @@ FILE *script_file_open(gotrace_source *source)
     if (!s)
         return NULL;
     *s = (script_file){.source = source};
-    FILE *stream = fopencookie(s, "r",
-                               (cookie_io_functions_t){.read = input_read, .close = input_close});
+    FILE *stream = fopencookie(
+        s, "r",
+        (cookie_io_functions_t){.read = input_read, .seek = input_seek, .close = input_close});
     if (!stream)
         free(s);
     return stream;

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What jansson allocates for text of this many bytes. The most expensive byte begins an object or
- * lets a table of LARGE bytes grow to twice its size. */
+/* What jansson allocates for a byte of text. The most expensive one begins an object. */
 enum {
     PER_BYTE = 192,
     ALWAYS = 16 << 10,
-    LARGE = 256,
+    PIECE = 256, /* bytes of text that jansson gets at a time: most events are smaller */
 };
 
 typedef struct json_chunk {
@@ -35,14 +34,13 @@ static bool add_chunk(json_memory *memory, size_t size)
     return true;
 }
 
-/* Makes sure that jansson can allocate what it needs for this many bytes of text. Each large block
- * may be a table or a token that has to grow to twice its size. */
+/* Makes sure that jansson can allocate what it needs for this many bytes of text. Each table or
+ * token that it has may grow to twice its size. */
 static bool reserve(json_memory *memory, size_t text)
 {
-    size_t need = 2 * memory->large + PER_BYTE * text + ALWAYS;
+    size_t need = 2 * memory->used + PER_BYTE * text + ALWAYS;
     const json_chunk *chunk = memory->chunks;
-    return (chunk && chunk->size - chunk->used >= need) ||
-           add_chunk(memory, need + need / 2 + memory->used / 2);
+    return (chunk && chunk->size - chunk->used >= need) || add_chunk(memory, 2 * need);
 }
 
 static void *allocate(size_t size)
@@ -63,7 +61,6 @@ static void *allocate(size_t size)
     void *bytes = chunk->bytes + chunk->used;
     chunk->used += size;
     memory->used += size;
-    memory->large += size > LARGE ? size : 0;
     return bytes;
 }
 
@@ -82,59 +79,34 @@ __attribute__((constructor)) static void set_allocator(void)
     json_set_alloc_funcs(allocate, release);
 }
 
-/* The source of a load. */
-typedef struct load_source {
+typedef struct json_source {
     json_memory *memory;
-    json_load_callback_t give;
-    void *ctx;
+    json_text *text;
     bool refused; /* memory was refused */
-} load_source;
+} json_source;
 
-static size_t give_within_memory(void *buffer, size_t size, void *ctx)
+static size_t give(void *buffer, size_t size, void *ctx)
 {
-    load_source *source = ctx;
-    source->refused = !reserve(source->memory, size);
-    return source->refused ? 0 : source->give(buffer, size, source->ctx);
-}
-
-json_t *json_load_from(json_memory *memory, json_load_callback_t give, void *ctx, size_t flags,
-                       json_error_t *error)
-{
-    load_source source = {memory, give, ctx, false};
-    json_t *loaded = NULL;
-    current = memory;
-    if (reserve(memory, 0))
-        loaded = json_load_callback(give_within_memory, &source, flags, error);
-    else
-        source.refused = true;
-    if (source.refused) {
-        *error = (json_error_t){.line = -1};
-        return NULL;
+    json_source *source = ctx;
+    json_text *text = source->text;
+    source->refused = !reserve(source->memory, PIECE);
+    if (source->refused)
+        return 0;
+    if (text->before) {
+        size = strlen(text->before);
+        memcpy(buffer, text->before, size);
+        text->before = NULL;
+        return size;
     }
-    return loaded;
-}
-
-typedef struct text_left {
-    const char *bytes;
-    size_t size;
-} text_left;
-
-static size_t give_text(void *buffer, size_t size, void *ctx)
-{
-    text_left *left = ctx;
-    if (size > left->size)
-        size = left->size;
-    memcpy(buffer, left->bytes, size);
-    left->bytes += size;
-    left->size -= size;
+    text->ended = text->size == 0;
+    if (size > PIECE)
+        size = PIECE;
+    if (size > text->size)
+        size = text->size;
+    memcpy(buffer, text->bytes, size);
+    text->bytes += size;
+    text->size -= size;
     return size;
-}
-
-json_t *json_load_bytes(json_memory *memory, const char *bytes, size_t size, size_t flags,
-                        json_error_t *error)
-{
-    text_left left = {bytes, size};
-    return json_load_from(memory, give_text, &left, flags, error);
 }
 
 /* Frees the chunks from this one on. */
@@ -147,7 +119,8 @@ static void free_chunks(json_chunk *chunk)
     }
 }
 
-void json_memory_clear(json_memory *memory)
+/* Frees the values. Keeps some memory for the next load. */
+static void clear(json_memory *memory)
 {
     json_chunk *kept = memory->chunks;
     if (kept) {
@@ -155,10 +128,24 @@ void json_memory_clear(json_memory *memory)
         kept->next = NULL;
         kept->used = 0;
     }
-    memory->used = memory->large = 0;
+    memory->used = 0;
     memory->exceeded = false;
-    if (current == memory)
-        current = NULL;
+}
+
+json_t *json_load_text(json_memory *memory, json_text *text, size_t flags, json_error_t *error)
+{
+    json_source source = {memory, text, false};
+    json_t *loaded = NULL;
+    clear(memory);
+    current = memory;
+    if (reserve(memory, 0))
+        loaded = json_load_callback(give, &source, flags, error);
+    else
+        source.refused = true;
+    if (!source.refused)
+        return loaded;
+    *error = (json_error_t){.line = -1};
+    return NULL;
 }
 
 void json_memory_free(json_memory *memory)

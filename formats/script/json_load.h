@@ -12,25 +12,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The memory of loaded values. Zeroed: empty. */
+/* The memory of a loaded value. Zeroed: empty. */
 typedef struct json_memory {
     struct json_chunk *chunks; /* the latest, from which memory is taken, first */
-    size_t used, large;        /* bytes taken, and those of them in large blocks */
+    size_t used;               /* bytes taken */
     bool exceeded;             /* a block was not reserved; must not happen */
 } json_memory;
 
-/* Like json_load_callback, but give may fail by returning 0 and recording the reason in ctx. NULL
- * with an empty text in *error: memory was refused. The values must be used in this thread. They
- * are freed with the memory; json_decref has no effect. */
-json_t *json_load_from(json_memory *memory, json_load_callback_t give, void *ctx, size_t flags,
-                       json_error_t *error);
+/* A text; json_load_text changes it to what is left. */
+typedef struct json_text {
+    const char *before; /* a few bytes that are read first; NULL: none */
+    const char *bytes;
+    size_t size;
+    bool ended; /* more bytes than there are were needed */
+} json_text;
 
-/* Like json_loadb, likewise. */
-json_t *json_load_bytes(json_memory *memory, const char *bytes, size_t size, size_t flags,
-                        json_error_t *error);
+/* Like json_loadb. NULL with an empty text in *error: memory was refused. The value must be used in
+ * this thread. It is freed by the next load into that memory; json_decref has no effect. */
+json_t *json_load_text(json_memory *memory, json_text *text, size_t flags, json_error_t *error);
 
-/* Frees the values. Keeps some memory for the next load. */
-void json_memory_clear(json_memory *memory);
 void json_memory_free(json_memory *memory);
 
 #endif

@@ -5,6 +5,11 @@
 
 static void step(json_place *p)
 {
+    if (p->gaps && p->at == p->gaps->at) {
+        p->line = p->gaps->line;
+        p->column = p->gaps->column;
+        p->gaps++;
+    }
     unsigned char c = (unsigned char)*p->at++;
     if (c == '\n') {
         p->line++;
@@ -37,13 +42,14 @@ void json_place_to_value(json_place *place)
     skip_chars(place, " \t\r\n,");
 }
 
-void json_place_enter(json_place *place)
+void json_place_to(json_place *place, const char *at)
 {
-    if (place->at < place->end)
+    while (place->at < at && place->at < place->end)
         step(place);
 }
 
-void json_place_skip(json_place *place)
+/* Skips the value that starts here. */
+static void skip_value(json_place *place)
 {
     size_t depth = 0;
     do {
@@ -71,7 +77,7 @@ bool json_place_member(json_place *place, const char *name)
 {
     json_place p = *place;
     size_t size = strlen(name);
-    json_place_enter(&p);
+    json_place_to(&p, p.at + 1);
     for (;;) {
         skip_chars(&p, " \t\r\n,");
         if (p.at == p.end || *p.at != '"')
@@ -84,6 +90,6 @@ bool json_place_member(json_place *place, const char *name)
             *place = p;
             return true;
         }
-        json_place_skip(&p);
+        skip_value(&p);
     }
 }

@@ -78,6 +78,15 @@ bool script_write(void *ctx, const void *bytes, size_t size)
 
 /* ---- input --------------------------------------------------------------------------------- */
 
+static gotrace_status fail_read(script_job *job)
+{
+    int os_error = errno;
+    script_fail_system(job, GOTRACE_RULE_SYSTEM_READ, "the script cannot be read: %s",
+                       strerror(os_error));
+    job->error.error.os_error = os_error;
+    return GOTRACE_ERROR;
+}
+
 gotrace_status script_fill(script_job *job)
 {
     script_input *in = &job->in;
@@ -103,13 +112,19 @@ gotrace_status script_fill(script_job *job)
     if (in->end > held)
         return GOTRACE_OK;
     in->ended = true;
-    if (!ferror(in->file))
-        return GOTRACE_END;
-    int os_error = errno;
-    script_fail_system(job, GOTRACE_RULE_SYSTEM_READ, "the script cannot be read: %s",
-                       strerror(os_error));
-    job->error.error.os_error = os_error;
-    return GOTRACE_ERROR;
+    return ferror(in->file) ? fail_read(job) : GOTRACE_END;
+}
+
+gotrace_status script_seek(script_job *job, uint64_t offset)
+{
+    script_input *in = &job->in;
+    errno = 0;
+    if (fseeko(in->file, (off_t)offset, SEEK_SET) != 0)
+        return fail_read(job);
+    in->at = in->end = 0;
+    in->before = offset;
+    in->ended = false;
+    return GOTRACE_OK;
 }
 
 gotrace_status script_line(script_job *job, char **line, size_t *size, uint64_t *number)
@@ -490,7 +505,7 @@ static gotrace_status begin(script_job *job)
         job->frame_limit = UINT32_MAX;
     job->string_limit = limits.string_bytes ? limits.string_bytes : STRING_DEFAULT;
     job->data_limit = job->string_limit;
-    job->in.line = 1;
+    job->in.line = job->in.column = 1;
     void *values = NULL;
     gotrace_status status = script_grow(job, &values, &job->record.value_capacity, GOTRACE_MAX_ARGS,
                                         sizeof *job->record.values);

@@ -18,13 +18,13 @@
 /* Event codes are smaller than this in every version. */
 #define SCRIPT_CODES 256
 
-/* The input buffer. `line` is the line number at position `at`; 0 if the input has no lines.
- * `before` is the number of bytes consumed before the buffer. */
+/* The input buffer. `line` is the line number at position `at`; 0 if the input has no lines. Only a
+ * JSON document has a column there. `before` is the number of bytes before the buffer. */
 typedef struct script_input {
     FILE *file;
     char *buffer;
     size_t at, end, capacity;
-    uint64_t line, before;
+    uint64_t line, column, before;
     bool ended;
     bool marked; /* bytes from mark on stay in the buffer, to be read again */
     size_t mark;
@@ -156,6 +156,9 @@ bool script_write(void *ctx, const void *bytes, size_t size);
 
 /* Appends input to the buffer; GOTRACE_END at the end. */
 gotrace_status script_fill(script_job *job);
+
+/* Continues at that offset from the start of the script. */
+gotrace_status script_seek(script_job *job, uint64_t offset);
 
 /* The next line without its line end: GOTRACE_EVENT or GOTRACE_END. Valid until the next call.
  * *number is its line number. */

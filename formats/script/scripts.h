@@ -60,10 +60,10 @@ typedef struct script_options {
 } script_options;
 
 /* Reads a script (text, JSON, JSON Lines or CBOR, recognised by its first bytes) and writes the
- * trace that it describes. Text and JSON Lines are read line by line and CBOR item by item, in
- * bounded memory. The text of a JSON document is held in memory and may not be larger than the
- * memory limit of config. After an error nothing more is written; *error is the first error of the
- * script or an error of the system. options NULL: none. */
+ * trace that it describes. Text and JSON Lines are read line by line, a JSON document event by
+ * event and CBOR item by item, in bounded memory. A JSON document is read twice, so its input must
+ * be seekable. After an error nothing more is written; *error is the first error of the script or
+ * an error of the system. options NULL: none. */
 gotrace_status script_synthesize(FILE *input, gotrace_write_fn write, void *ctx,
                                  const gotrace_config *config, const script_options *options,
                                  script_error *error);

@@ -324,6 +324,7 @@ typedef struct wrong_case {
 #define T "Trace Go1.19\n"
 #define W "Trace Go1.22\n"
 #define J "{\"trace\":\"go 1.19\"}\n"
+#define D "{\"trace\":\"go 1.19\",\"records\":["
 
 static const wrong_case wrong_cases[] = {
     {"", 1, 0, {"empty"}},
@@ -407,8 +408,8 @@ static const wrong_case wrong_cases[] = {
     {"{\"trace\":\"go 1.19\",\"records\":[],\"records\":[]}", 1, 0, {"duplicate"}},
     {"{\"trace\":\"go 1.19\",\"records\":[]}\n\n x", 3, 0, {"\"x\"", "nothing", "document"}},
     {"{\"trace\":\"go 1.19\",\"records\":[\n1]}", 2, 0, {"1 found", "an event"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1}\n{}]}", 3, 0, {"']'"}},
-    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 0, {"']'"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1}\n{}]}", 3, 1, {"']'"}},
+    {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1},\n]}", 3, 1, {"']'"}},
     {"{\"trace\":\"go 1.19\",\"records\":[\n{\"event\":\"GoEnd\",\"dt\":1", 2, 0, {"end of file"}},
     {"{\"records\":[{\"event\":\"GoEnd\",\"dt\":1},\n{\"event\":\"GoEnd\"}],\"trace\":\"go 1.19\"}",
      2,
@@ -530,6 +531,15 @@ static const struct {
      "1.26\",\"level\":\"meaning\",\"events\":[\n{\"event\":\"GoStart\",\"t\":1,\"g\":1},\n"
      "  {\"event\":\"GoStart\",\"t\":1,\"g\":1}]}",
      3, 3},
+    /* After the events; malformed within them, which is noticed after them. */
+    {"{\"records\":[\n{\"event\":\"GoEnd\"},\n{}],\n \"trace\":\"go 1.4\"}", 4, 10},
+    {"{\"records\":[\n{}\n], \"x\":[[\n]] ,\"trace\" \"go 1.19\"}", 4, 21},
+    {"{\"trace\" [\n{}],\"records\":[]}", 1, 10},
+    {"{\"records\":[\n{\"event\":\"GoEnd\"]},\"trace\":\"go 1.19\"}", 2, 17},
+    {D "\n{\"event\":\"GoEnd\",\"dt\":1,[]]}]}", 2, 25},
+    {D "{\"event\":\"GoEnd\",\"dt\":1},\n{\"event\":\"GoEnd\n\",\"dt\":1}]}", 2, 15},
+    {"{\"records\":[\n{\"event\":\"GoEnd\n\",\"dt\":1}],\"trace\":\"go 1.19\"}", 2, 15},
+    {D "\n\n", 3, 0},
 };
 
 START_TEST(places_in_json)
@@ -575,7 +585,8 @@ START_TEST(jansson_within_memory)
     for (size_t i = 0; i < greedy[_i].times; i++)
         blob_write(&text, greedy[_i].second, strlen(greedy[_i].second));
     blob_write(&text, greedy[_i].after, strlen(greedy[_i].after));
-    json_load_bytes(&memory, (const char *)text.bytes, text.size, 0, &error);
+    json_text all = {NULL, (const char *)text.bytes, text.size, false};
+    json_load_text(&memory, &all, 0, &error);
     ck_assert(!memory.exceeded);
     ck_assert_uint_gt(memory.used, text.size);
     json_memory_free(&memory);
@@ -612,6 +623,35 @@ START_TEST(ends_of_documents)
             ck_assert_int_eq(status, wrong ? GOTRACE_ERROR : GOTRACE_OK);
             if (wrong)
                 ck_assert_uint_eq(error.line, 2 + (size + 49) / 50 + 4);
+            blob_free(&script);
+            blob_free(&trace);
+        }
+}
+END_TEST
+
+/* An event that is not completely in the buffer when it is read, and an error after it. */
+START_TEST(events_across_buffers)
+{
+    enum { BUFFER = 128 << 10 };
+    static const char event[] = "{\"event\":\"String\",\"id\":1,\"data\":\"\xe2\x82\xac\\u20ac\"}";
+    for (size_t blanks = BUFFER - sizeof event; blanks <= BUFFER; blanks++)
+        for (int wrong = 0; wrong < 2; wrong++) {
+            blob script = {0}, trace = {0};
+            script_error error;
+            blob_write(&script, D, strlen(D));
+            for (size_t i = 0; i < blanks; i++)
+                blob_write(&script, " ", 1);
+            blob_write(&script, event, strlen(event));
+            blob_write(&script, wrong ? ", {\"x\":1}]}" : "]}", wrong ? 11 : 2);
+            gotrace_status status = synth(script.bytes, script.size, &trace, NULL, &error);
+            ck_assert_int_eq(status, wrong ? GOTRACE_ERROR : GOTRACE_OK);
+            if (wrong) {
+                ck_assert_uint_eq(error.line, 1);
+                ck_assert_uint_eq(error.column, strlen(D) + blanks + strlen(event) - 2 + 3);
+                ck_assert_uint_eq(error.event, 1);
+            } else {
+                ck_assert_uint_eq(trace.size, 16 + 3 + 6);
+            }
             blob_free(&script);
             blob_free(&trace);
         }
@@ -679,13 +719,24 @@ START_TEST(large_scripts)
     ck_assert_int_eq(synth_repeated("{\"records\":", "[", 10 * mib, "", 0, &e), GOTRACE_ERROR);
     ck_assert_ptr_nonnull(strstr(e.error.message, "depth"));
     ck_assert_int_eq(
-        synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}", 2 * mib, &e),
-        GOTRACE_ERROR);
-    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
-    ck_assert_ptr_nonnull(strstr(e.error.message, "JSON Lines"));
-    ck_assert_int_eq(
-        synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}", 4 * mib, &e),
+        synth_repeated("{\"trace\":\"go 1.19\",\"records\":[", "\n", 3 * mib, "]}", mib, &e),
         GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(D "{\"event\":\"String\",\"id\":1,\"data\":\"", "\\u0078",
+                                    1000000, "\"}]}", 0, &e),
+                     GOTRACE_OK);
+    ck_assert_int_eq(synth_repeated(D "\n {\"event\":\"String\",\"id\":1,\"data\":\"", "x",
+                                    20 * mib, "\"}]}", 0, &e),
+                     GOTRACE_ERROR);
+    ck_assert_str_eq(e.error.message, "an event of more than 8388608 bytes");
+    ck_assert_uint_eq(e.line, 2);
+    ck_assert_uint_eq(e.column, 2);
+    ck_assert_int_eq(synth_repeated(D "{\"event\":\"String\",\"id\":1,\"data\":\"", "x", 8 * mib,
+                                    "\"}]}", mib, &e),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(e.error.rule, GOTRACE_RULE_SYSTEM_LIMIT);
+    ck_assert_int_eq(synth_repeated("{\"", "x", 65536, "\":1,\"records\":[]}", 0, &e),
+                     GOTRACE_ERROR);
+    ck_assert_str_eq(e.error.message, "a header of more than 65536 bytes");
     ck_assert_int_eq(synth_repeated(J "{\"", "x", 2 * mib, "\":1}", 0, &e), GOTRACE_ERROR);
     ck_assert_int_eq(e.error.rule, GOTRACE_RULE_USAGE);
     ck_assert_int_eq(synth_repeated(J "{\"event\":\"GoEnd\",\"dt\":", "9", 2 * mib, "}", 0, &e),
@@ -748,8 +799,17 @@ START_TEST(system_errors)
     ck_assert_int_eq(error.error.os_error, EISDIR);
     fclose(folder);
 
+    FILE *input = popen("echo '{\"trace\":\"go 1.19\",\"records\":[]}'", "r");
+    ck_assert_ptr_nonnull(input);
+    ck_assert_int_eq(script_synthesize(input, write_nothing, &headers, NULL, NULL, &error),
+                     GOTRACE_ERROR);
+    ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_READ);
+    ck_assert_int_eq(error.error.os_error, ESPIPE);
+    pclose(input);
+
     static const char script[] = T "GoEnd dt=1\n";
-    FILE *input = fmemopen((void *)(uintptr_t)script, strlen(script), "rb");
+    headers = 0;
+    input = fmemopen((void *)(uintptr_t)script, strlen(script), "rb");
     ck_assert_int_eq(script_synthesize(input, write_nothing, &headers, NULL, NULL, &error),
                      GOTRACE_ERROR);
     ck_assert_int_eq(error.error.rule, GOTRACE_RULE_SYSTEM_WRITE);
@@ -782,6 +842,7 @@ int main(void)
     tcase_add_loop_test(cases, jansson_within_memory, 0, sizeof greedy / sizeof greedy[0]);
     tcase_add_test(cases, zero_bytes);
     tcase_add_test(cases, ends_of_documents);
+    tcase_add_test(cases, events_across_buffers);
     tcase_add_loop_test(cases, damaged_scripts, 0, people);
     tcase_add_test(cases, large_scripts);
     tcase_add_test(cases, system_errors);
