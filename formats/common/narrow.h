@@ -36,12 +36,12 @@ bool system_goroutines_is(const system_goroutines *s, uint64_t id);
  * s->current_is_system is set afterwards, no flow may start at the event. */
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e);
 
-/* The same, but without a call for v2 events that can be neither omitted nor informative: if
- * nothing is omitted, only the first and the last event of a goroutine matter. */
+/* The same, but without a call for events that can be neither omitted nor informative: if nothing
+ * is omitted, only the first and the last event of a goroutine matter. */
 static inline bool system_goroutines_pass(system_goroutines *s, const gotrace_event *e)
 {
-    if (!s->left_out && s->version >= GOTRACE_FIRST_V2 && e->from != GOTRACE_STATE_NOT_EXIST &&
-        e->to != GOTRACE_STATE_NOT_EXIST && !(e->flags & GOTRACE_EVENT_INITIAL))
+    if (!s->left_out && e->from != GOTRACE_STATE_NOT_EXIST && e->to != GOTRACE_STATE_NOT_EXIST &&
+        !(e->flags & GOTRACE_EVENT_INITIAL))
         return false;
     return system_goroutines_skip(s, e);
 }

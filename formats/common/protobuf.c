@@ -54,6 +54,27 @@ bool protobuf_grow(protobuf *w, size_t size)
     return true;
 }
 
+protobuf_field protobuf_field_long(unsigned field, uint64_t v)
+{
+    uint8_t bytes[PROTOBUF_NUMBER] = {0};
+    uint64_t size = (uint64_t)(protobuf_put_uint(bytes, field, v) - bytes), made;
+
+    memcpy(&made, bytes, sizeof made);
+    return le64toh(made) | size << 56;
+}
+
+uint64_t protobuf_field_value(protobuf_field field)
+{
+    unsigned size = (unsigned)(field >> 56), at = 0, shift = 0;
+    uint64_t value = 0;
+
+    while (at < size && field >> 8 * at & 0x80)
+        at++;
+    for (at++; at < size; at++, shift += 7)
+        value |= (field >> 8 * at & 0x7f) << shift;
+    return value;
+}
+
 void protobuf_close_long(protobuf *w, size_t mark)
 {
     /* After a failure the mark may be beyond `used`. */

@@ -9,6 +9,7 @@
 #ifndef PROTOBUF_H
 #define PROTOBUF_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,18 +65,24 @@ static inline void protobuf_room(protobuf *w, size_t size)
  * *w. */
 static inline uint8_t *protobuf_put_varint(uint8_t *at, uint64_t v)
 {
+    enum { CONTINUES = 0x80 };
+
     if (v >> 28) {
-        for (; v >= 0x80; v >>= 7)
-            *at++ = (uint8_t)(v | 0x80);
+        for (; v >= CONTINUES; v >>= 7)
+            *at++ = (uint8_t)(v | CONTINUES);
         *at++ = (uint8_t)v;
         return at;
     }
-    /* The length is 1 to 4 bytes and hard to predict, so all four are stored without a branch. */
-    at[0] = (uint8_t)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
-    at[1] = (uint8_t)((v >> 7 & 0x7f) | (v > 0x3fff ? 0x80 : 0));
-    at[2] = (uint8_t)((v >> 14 & 0x7f) | (v > 0x1fffff ? 0x80 : 0));
-    at[3] = (uint8_t)(v >> 21);
-    return at + 1 + (v > 0x7f) + (v > 0x3fff) + (v > 0x1fffff);
+    /* The length is 1 to 4 bytes and hard to predict, so all four are stored without a branch. It
+     * is the number of bits divided by 7, rounded up. */
+    uint32_t low = (uint32_t)v;
+    unsigned length = ((unsigned)(31 - __builtin_clz(low | 1)) * 9 + 73) / 64;
+    uint32_t bytes = (low & 0x7f) | (low & 0x3f80) << 1 | (low & 0x1fc000) << 2 |
+                     (low & 0xfe00000) << 3;
+    bytes |= 0x80808080 & ((UINT32_C(1) << 8 * (length - 1)) - 1);
+    bytes = htole32(bytes);
+    memcpy(at, &bytes, sizeof bytes);
+    return at + length;
 }
 
 static inline uint8_t *protobuf_put_tag(uint8_t *at, unsigned field, unsigned type)
@@ -92,6 +99,34 @@ static inline uint8_t *protobuf_put_tag(uint8_t *at, unsigned field, unsigned ty
 static inline uint8_t *protobuf_put_uint(uint8_t *at, unsigned field, uint64_t v)
 {
     return protobuf_put_varint(protobuf_put_tag(at, field, PROTOBUF_VARINT), v);
+}
+
+/* A varint field, encoded once and written often: at most seven bytes with the tag, and their
+ * number in the highest byte. 0 writes nothing. */
+typedef uint64_t protobuf_field;
+
+/* protobuf_field_of what takes more than two bytes. */
+protobuf_field protobuf_field_long(unsigned field, uint64_t v);
+
+static inline protobuf_field protobuf_field_of(unsigned field, uint64_t v)
+{
+    uint64_t tag = field << 3 | PROTOBUF_VARINT;
+
+    if (tag < 0x80 && v < 0x80)
+        return tag | v << 8 | (uint64_t)2 << 56;
+    return protobuf_field_long(field, v);
+}
+
+/* The value of a field. */
+uint64_t protobuf_field_value(protobuf_field field);
+
+/* Writes eight bytes; those after the field are to be overwritten. */
+static inline uint8_t *protobuf_put_field(uint8_t *at, protobuf_field field)
+{
+    uint64_t bytes = htole64(field);
+
+    memcpy(at, &bytes, sizeof bytes);
+    return at + (field >> 56);
 }
 
 /* The address of the next byte. */
@@ -112,13 +147,18 @@ static inline void protobuf_uint(protobuf *w, unsigned field, uint64_t v)
     protobuf_end(w, protobuf_put_uint(protobuf_at(w), field, v));
 }
 
+static inline uint8_t *protobuf_put_fixed64(uint8_t *at, unsigned field, uint64_t v)
+{
+    at = protobuf_put_tag(at, field, PROTOBUF_FIXED64);
+    v = htole64(v);
+    memcpy(at, &v, sizeof v);
+    return at + sizeof v;
+}
+
 static inline void protobuf_fixed64(protobuf *w, unsigned field, uint64_t v)
 {
     protobuf_room(w, PROTOBUF_NUMBER);
-    uint8_t *at = protobuf_put_tag(protobuf_at(w), field, PROTOBUF_FIXED64);
-    for (unsigned i = 0; i < 8; i++)
-        at[i] = (uint8_t)(v >> 8 * i);
-    protobuf_end(w, at + 8);
+    protobuf_end(w, protobuf_put_fixed64(protobuf_at(w), field, v));
 }
 
 static inline void protobuf_double(protobuf *w, unsigned field, double v)

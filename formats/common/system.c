@@ -205,7 +205,7 @@ bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
 {
     if (!s->needed)
         return false;
-    if (s->left_out || s->version < GOTRACE_FIRST_V2 || is_first(e))
+    if (s->left_out || is_first(e))
         learn(s, s->reader, e);
     s->current_is_system = s->left_out && system_goroutines_is(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);

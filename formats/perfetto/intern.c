@@ -1,7 +1,7 @@
 /* intern.c - interned data: names, frames and stacks, written once and then referred to by number.
  *
- * In v1 the trace's ids of strings and stacks serve as iids. In v2 each generation has ids of its
- * own; there, iids are assigned by content, so that nothing is written twice. */
+ * In v1 the trace's ids of strings serve as iids. In v2 each generation has ids of its own; there,
+ * iids are assigned by content, so that nothing is written twice. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ void intern_init(perfetto *p)
     idmap_init(&in->functions, sizeof(uint64_t));
     idmap_init(&in->files, sizeof(uint64_t));
     idmap_init(&in->frames, sizeof(frame_entry));
-    idmap_init(&in->stacks, sizeof(uint64_t));
+    idmap_init(&in->stacks, sizeof(protobuf_field));
     idmap_init(&in->calls, sizeof(stack_entry));
     in->seed = gt_hash_seed();
     in->most_entries = MOST_ENTRIES;
@@ -61,7 +61,7 @@ void intern_generation(perfetto *p)
     idmap_free(&in->stacks);
     idmap_init(&in->functions, sizeof(uint64_t));
     idmap_init(&in->files, sizeof(uint64_t));
-    idmap_init(&in->stacks, sizeof(uint64_t));
+    idmap_init(&in->stacks, sizeof(protobuf_field));
     memset(in->states, 0, sizeof in->states);
     idmap_free(&p->starts);
 }
@@ -211,7 +211,7 @@ static uint64_t plain_state_name(unsigned state)
     return NAME_WAITING;
 }
 
-uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
+protobuf_field intern_state_name(perfetto *p, unsigned state, const char *reason)
 {
     static const char *const words[] = {
 #define PERFETTO_WORD(name, text) [NAME_##name] = text,
@@ -221,17 +221,17 @@ uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason)
     uint64_t plain = plain_state_name(state);
 
     if (!reason || !*reason)
-        return plain;
+        return refer_to_name(plain);
     /* Within a generation, a reason's address identifies it. */
-    size_t slot = (size_t)gt_hash(p->interned.seed, (uintptr_t)reason + state) % STATE_NAMES;
+    size_t slot = ((uintptr_t)reason / 8 + state) % STATE_NAMES;
     if (p->interned.states[slot].reason != reason || p->interned.states[slot].state != state) {
         char text[256];
         int size = snprintf(text, sizeof text, "%s (%.200s)", words[plain], reason);
         p->interned.states[slot].reason = reason;
         p->interned.states[slot].state = (uint8_t)state;
-        p->interned.states[slot].iid = intern_name(p, text, (size_t)size).iid;
+        p->interned.states[slot].name = refer_to_name(intern_name(p, text, (size_t)size).iid);
     }
-    return p->interned.states[slot].iid;
+    return p->interned.states[slot].name;
 }
 
 /* Writes a string of the trace, as the name of a function or file, if it has no iid yet. v1: under
@@ -396,9 +396,9 @@ static void write_stack(perfetto *p, uint64_t iid, const gotrace_frame *frames, 
     entry_close(p);
 }
 
-uint64_t intern_stack(perfetto *p, uint64_t id)
+protobuf_field intern_stack(perfetto *p, uint64_t id)
 {
-    uint64_t *known = id ? idmap_find(&p->interned.stacks, id) : NULL;
+    protobuf_field *known = id ? idmap_find(&p->interned.stacks, id) : NULL;
 
     if (id == 0 || known)
         return known ? *known : 0;
@@ -410,12 +410,12 @@ uint64_t intern_stack(perfetto *p, uint64_t id)
     for (size_t i = 0; i < depth; i++)
         frames[i].pc = intern_frame(p, &frames[i]);
     bool written = false;
-    *known = p->version < GOTRACE_FIRST_V2 ? id : stack_iid(p, frames, depth, &written);
-    uint64_t iid = *known;
-    if (!iid || written)
-        return iid;
-    write_stack(p, iid, frames, depth);
-    return iid;
+    uint64_t iid = p->version < GOTRACE_FIRST_V2 ? p->interned.next_stack++
+                                                 : stack_iid(p, frames, depth, &written);
+    *known = refer_to_stack(iid);
+    if (iid && !written)
+        write_stack(p, iid, frames, depth);
+    return *known;
 }
 
 /* ---- from one epoch to the next -------------------------------------------------------------- */
@@ -520,7 +520,7 @@ static void carry_goroutines(perfetto *p, const perfetto_interned *before)
     for (size_t i = 0; done && ids && i < count; i++) {
         perfetto_goroutine *g = idmap_find(&p->goroutines, ids[i]);
         bool kept = g->stack && g->stack_epoch == (uint16_t)(p->epoch - 1);
-        g->stack = kept ? carry_stack(p, &c, g->stack) : 0;
+        g->stack = kept ? refer_to_stack(carry_stack(p, &c, protobuf_field_value(g->stack))) : 0;
         g->stack_epoch = p->epoch;
     }
     if (!done)

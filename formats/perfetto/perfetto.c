@@ -66,14 +66,16 @@ static const uint64_t EPOCH_BYTES = 64 << 20;
 
 static void head_init(perfetto *p, perfetto_head *head, unsigned flags)
 {
-    uint8_t *at = protobuf_put_tag(head->bytes, TRACE_PACKET, PROTOBUF_BYTES);
+    uint8_t bytes[sizeof head->bytes + PROTOBUF_NUMBER];
+    uint8_t *at = protobuf_put_tag(bytes, TRACE_PACKET, PROTOBUF_BYTES);
 
     *at++ = 0;
     at = protobuf_put_uint(at, PACKET_SEQUENCE_ID, SEQUENCE_EVENTS + p->index * SEQUENCES);
     if (flags)
         at = protobuf_put_uint(at, PACKET_SEQUENCE_FLAGS, flags);
     at = protobuf_put_tag(at, PACKET_TIMESTAMP, PROTOBUF_VARINT);
-    head->size = (uint8_t)(at - head->bytes);
+    memcpy(head->bytes, bytes, sizeof head->bytes);
+    head->size = (uint8_t)(at - bytes);
 }
 
 void packet_settle(perfetto *p)
@@ -97,6 +99,17 @@ void packet_open(perfetto *p, unsigned sequence, unsigned flags)
     protobuf_uint(&p->w, PACKET_SEQUENCE_ID, sequence + p->index * SEQUENCES);
     if (flags)
         protobuf_uint(&p->w, PACKET_SEQUENCE_FLAGS, flags);
+}
+
+void event_open(perfetto *p, unsigned type, protobuf_field track)
+{
+    protobuf_end(&p->w, event_put(p, &p->head, type, track));
+}
+
+void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf_field category,
+                      protobuf_field name, protobuf_field stack)
+{
+    protobuf_end(&p->w, event_put_named(p, type, track, category, name, stack));
 }
 
 void event_annotate_uint(perfetto *p, unsigned name, uint64_t value)
@@ -242,7 +255,7 @@ void metric_write(perfetto *p, size_t metric)
 {
     uint64_t value = p->metrics[metric].value;
 
-    event_open(p, COUNTER, TRACK_HEAP_ALLOCATED + metric);
+    event_open(p, COUNTER, refer_to_track(p, TRACK_HEAP_ALLOCATED + metric));
     /* Counter values are signed. */
     if (value <= INT64_MAX)
         protobuf_uint(&p->w, EVENT_COUNTER_VALUE, value);
@@ -273,9 +286,8 @@ static void syscall_event(perfetto *p, const gotrace_event *e)
 
     if (!proc)
         return;
-    uint64_t stack = intern_stack(p, e->stack);
-    event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, NAME_CALL, stack);
-    event_close(p);
+    protobuf_field stack = intern_stack(p, e->stack);
+    event_write(p, INSTANT, proc->track_field, 0, refer_to_name(NAME_CALL), stack);
 }
 
 static void sample_event(perfetto *p, const gotrace_event *e)
@@ -285,7 +297,7 @@ static void sample_event(perfetto *p, const gotrace_event *e)
 
     if (!proc)
         return;
-    uint64_t stack = intern_stack(p, e->stack);
+    uint64_t stack = protobuf_field_value(intern_stack(p, e->stack));
     bool given = p->version >= GOTRACE_FIRST_V2;
     const perfetto_thread *thread = thread_get(p, given ? e->thread : proc->thread, e->proc);
     if (!thread)
@@ -331,8 +343,7 @@ static void sync_event(perfetto *p, const gotrace_event *e)
 static void write_event(perfetto *p, const gotrace_event *e)
 {
     if (e->time > p->time) {
-        if (p->changed)
-            state_advance(p, e->time);
+        state_advance(p, e->time);
         p->time = e->time;
     }
     if (e->flags & GOTRACE_EVENT_FUTILE)

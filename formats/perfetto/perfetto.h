@@ -171,14 +171,14 @@ typedef struct perfetto_interned {
     uint64_t next_string;   /* next iid of a function or file by content */
     idmap frames;           /* hash of a frame to its iid and itself */
     uint64_t next_frame;    /* iid */
-    idmap stacks;           /* stack ids to iids */
+    idmap stacks;           /* stack ids to fields that refer to them */
     idmap calls;            /* hash of a frame and the stack of its caller to the stack they make */
     uint64_t next_stack;    /* next iid of a stack by content */
     gotrace_frame *buffer;  /* frames of one stack */
     size_t buffer_size;
     struct {
         const char *reason;
-        uint64_t iid;
+        protobuf_field name;
         uint8_t state;
     } states[STATE_NAMES]; /* by address of the reason */
 } perfetto_interned;
@@ -216,7 +216,9 @@ typedef struct perfetto_region {
 typedef struct perfetto_goroutine {
     uint64_t start_stack;              /* v1 */
     const perfetto_function *function; /* v2; NULL while unknown */
-    uint64_t stack;          /* where its next run starts: where it last stopped. v2: an iid */
+    /* Where its next run starts: where it last stopped. v1: an id of the trace; v2: a field. */
+    uint64_t stack;
+    protobuf_field track_field, name; /* refer to its track, and to "G12 main.worker" */
     uint64_t cause;          /* offset of the event where a flow to its next run starts; 0: none */
     const char *reason;      /* of its state */
     perfetto_region *region; /* the innermost open one that began before the time range */
@@ -224,7 +226,6 @@ typedef struct perfetto_goroutine {
     int64_t thread;          /* v2: the thread on whose track it is open, or GOTRACE_NO_THREAD */
     uint32_t track;
     uint32_t user_track;  /* regions and logs; 0 before the first */
-    uint32_t name;        /* iid of "G12 main.worker" */
     uint32_t assist;      /* lane of its mark assist, 0: none */
     uint32_t regions;     /* number of open regions */
     uint16_t epoch;       /* epoch in which its tracks and name were last written */
@@ -237,9 +238,10 @@ typedef struct perfetto_goroutine {
 typedef struct perfetto_proc {
     uint64_t goroutine; /* the goroutine whose run is open, if running */
     uint64_t samples;   /* CPU samples so far */
-    int64_t thread;     /* v1: the thread that ran its last goroutine */
-    int64_t holder;     /* v2: the thread that has it, or GOTRACE_NO_THREAD */
-    uint64_t label;     /* v2: iid of the run's label, 0: none */
+    protobuf_field track_field;
+    int64_t thread; /* v1: the thread that ran its last goroutine */
+    int64_t holder; /* v2: the thread that has it, or GOTRACE_NO_THREAD */
+    uint64_t label; /* v2: iid of the run's label, 0: none */
     uint32_t track;
     uint32_t stw; /* lane of its own stop-the-world (until 1.9), 0: none */
     uint16_t epoch;
@@ -274,7 +276,7 @@ typedef struct perfetto_task {
 /* The first bytes of event packets, up to the tag of the time: length (0 until it is known),
  * sequence and possibly flags. */
 typedef struct perfetto_head {
-    uint8_t bytes[12];
+    uint8_t bytes[8];
     uint8_t size;
 } perfetto_head;
 
@@ -363,9 +365,34 @@ static inline void packet_close(perfetto *p)
         protobuf_flush(&p->w);
 }
 
+/* Fields that refer to a track or to interned data; an iid of 0 is none. */
+static inline protobuf_field refer_to_track(const perfetto *p, uint64_t track)
+{
+    return protobuf_field_of(EVENT_TRACK_UUID, p->base + track);
+}
+
+static inline protobuf_field refer_to_name(uint64_t iid)
+{
+    return iid ? protobuf_field_of(EVENT_NAME_IID, iid) : 0;
+}
+
+static inline protobuf_field refer_to_category(unsigned category)
+{
+    return protobuf_field_of(EVENT_CATEGORY_IIDS, category);
+}
+
+static inline protobuf_field refer_to_stack(uint64_t iid)
+{
+    return iid ? protobuf_field_of(EVENT_CALLSTACK_IID, iid) : 0;
+}
+
+/* Upper bound of the size of an event up to its flow. */
+enum { EVENT_MOST = 96 };
+
 /* The bytes of a packet up to the tag of its timestamp. */
 static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
 {
+    protobuf_room(&p->w, EVENT_MOST);
     if (p->entries) {
         packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
         return protobuf_put_tag(protobuf_at(&p->w), PACKET_TIMESTAMP, PROTOBUF_VARINT);
@@ -376,36 +403,50 @@ static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
     return at + head->size;
 }
 
-/* The bytes between an event's timestamp and its track uuid. */
-static inline uint8_t *event_put_type(perfetto *p, uint8_t *at, unsigned type)
-{
-    enum { VARINT = PROTOBUF_VARINT };
-
-    at = protobuf_put_tag(at, PACKET_TRACK_EVENT, PROTOBUF_BYTES);
-    p->event = (size_t)(at++ - p->w.bytes);
-    at = protobuf_put_tag(at, EVENT_TYPE, VARINT);
-    *at++ = (uint8_t)type;
-    return protobuf_put_tag(at, EVENT_TRACK_UUID, VARINT);
-}
-
-/* Upper bound of the size of two events up to their stacks. */
-enum { EVENT_MOST = 160 };
-
 /* An event at the current time, up to its track. Most of the file consists of these, so the bytes
  * are written in one go. Data that it refers to must be interned before. */
 static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigned type,
-                                 uint64_t track)
+                                 protobuf_field track)
 {
-    protobuf_room(&p->w, EVENT_MOST);
-    uint8_t *at = protobuf_put_varint(event_packet(p, head), (uint64_t)(p->time - p->written));
-    p->written = p->time;
-    return protobuf_put_varint(event_put_type(p, at, type), p->base + track);
+    uint8_t *at = event_packet(p, head);
+
+    if (p->time == p->written) {
+        *at++ = 0;
+    } else {
+        at = protobuf_put_varint(at, (uint64_t)(p->time - p->written));
+        p->written = p->time;
+    }
+    at = protobuf_put_tag(at, PACKET_TRACK_EVENT, PROTOBUF_BYTES);
+    p->event = (size_t)(at++ - p->w.bytes);
+    at = protobuf_put_tag(at, EVENT_TYPE, PROTOBUF_VARINT);
+    *at++ = (uint8_t)type;
+    return protobuf_put_field(at, track);
 }
 
-static inline void event_open(perfetto *p, unsigned type, uint64_t track)
+/* The same with the fields of most events. 0 omits a field. */
+static inline uint8_t *event_put_named(perfetto *p, unsigned type, protobuf_field track,
+                                       protobuf_field category, protobuf_field name,
+                                       protobuf_field stack)
 {
-    protobuf_end(&p->w, event_put(p, &p->head, type, track));
+    uint8_t *at = event_put(p, &p->head, type, track);
+
+    at = protobuf_put_field(at, category);
+    at = protobuf_put_field(at, name);
+    return protobuf_put_field(at, stack);
 }
+
+/* Closes an event that has only fields of a bounded size. */
+static inline void event_end(perfetto *p, const uint8_t *at)
+{
+    protobuf_end(&p->w, at);
+    p->w.bytes[p->event] = (uint8_t)(p->w.used - p->event - 1);
+    packet_close(p);
+}
+
+/* Open an event to which fields of any size are added. */
+void event_open(perfetto *p, unsigned type, protobuf_field track);
+void event_open_named(perfetto *p, unsigned type, protobuf_field track, protobuf_field category,
+                      protobuf_field name, protobuf_field stack);
 
 static inline void event_close(perfetto *p)
 {
@@ -413,19 +454,10 @@ static inline void event_close(perfetto *p)
     packet_close(p);
 }
 
-/* The same with the fields of most events: category, name and stack. 0 omits a field. */
-static inline void event_open_named(perfetto *p, unsigned type, uint64_t track, unsigned category,
-                                    uint64_t name, uint64_t stack)
+static inline void event_write(perfetto *p, unsigned type, protobuf_field track,
+                               protobuf_field category, protobuf_field name, protobuf_field stack)
 {
-    uint8_t *at = event_put(p, &p->head, type, track);
-
-    if (category)
-        at = protobuf_put_uint(at, EVENT_CATEGORY_IIDS, category);
-    if (name)
-        at = protobuf_put_uint(at, EVENT_NAME_IID, name);
-    if (stack)
-        at = protobuf_put_uint(at, EVENT_CALLSTACK_IID, stack);
-    protobuf_end(&p->w, at);
+    event_end(p, event_put_named(p, type, track, category, name, stack));
 }
 
 /* A number of the trace, made unique among several traces. */
@@ -436,33 +468,9 @@ static inline uint64_t own_id(const perfetto *p, uint64_t id)
 
 /* Ends a slice. Without FLAG_NEEDS_STATE: it refers to no interned data, and a reader that starts
  * late and does not know the track ignores it. */
-static inline void slice_end(perfetto *p, uint64_t track)
+static inline void slice_end(perfetto *p, protobuf_field track)
 {
-    protobuf_end(&p->w, event_put(p, &p->head_of_end, SLICE_END, track));
-    event_close(p);
-}
-
-/* Ends the track's slice and opens the event that begins the next: the most frequent pair of
- * events. */
-static inline void slice_next(perfetto *p, uint64_t track, uint64_t name, uint64_t stack)
-{
-    if (p->entries || p->before_window) {
-        slice_end(p, track);
-        event_open_named(p, SLICE_BEGIN, track, CATEGORY_NONE, name, stack);
-        return;
-    }
-    uint8_t *at = event_put(p, &p->head_of_end, SLICE_END, track), *bytes = p->w.bytes;
-    bytes[p->event] = (uint8_t)((size_t)(at - bytes) - p->event - 1);
-    bytes[p->packet] = (uint8_t)((size_t)(at - bytes) - p->packet - 1);
-    p->packet = (size_t)(at - bytes) + 1;
-    memcpy(at, p->head.bytes, sizeof p->head.bytes);
-    at += p->head.size;
-    *at++ = 0; /* timestamp delta */
-    at = protobuf_put_varint(event_put_type(p, at, SLICE_BEGIN), p->base + track);
-    at = protobuf_put_uint(at, EVENT_NAME_IID, name);
-    if (stack)
-        at = protobuf_put_uint(at, EVENT_CALLSTACK_IID, stack);
-    protobuf_end(&p->w, at);
+    event_end(p, event_put(p, &p->head_of_end, SLICE_END, track));
 }
 
 /* Add annotations to the open event. */
@@ -491,10 +499,10 @@ perfetto_name intern_name(perfetto *p, const char *text, size_t size);
 perfetto_name intern_value(perfetto *p, const char *text, size_t size);
 /* The iid of an event name that is used for one object only and not looked up again. */
 uint32_t intern_new_name(perfetto *p, const char *text, size_t size);
-/* "waiting (chan receive)" */
-uint64_t intern_state_name(perfetto *p, unsigned state, const char *reason);
-/* The iid of a stack of the trace; 0 if it has no frames. */
-uint64_t intern_stack(perfetto *p, uint64_t id);
+/* Refers to "waiting (chan receive)". */
+protobuf_field intern_state_name(perfetto *p, unsigned state, const char *reason);
+/* Refers to a stack of the trace; 0 if it has no frames. */
+protobuf_field intern_stack(perfetto *p, uint64_t id);
 
 /* ---- tracks.c ---------------------------------------------------------------------- */
 
@@ -553,8 +561,20 @@ void label_event(perfetto *p, const gotrace_event *e);
 void range_event(perfetto *p, const gotrace_event *e);
 /* A thread got (more) or lost its goroutine. */
 void count_thread(perfetto *p, bool more);
+/* Nanoseconds between counter values in bursts. If written at every change of state, the counters
+ * would be a large part of the file and most of the viewer's rows. The last value of a burst is
+ * always written; outside bursts the counters are exact. */
+enum { COUNTER_STEP = 200000 };
+
+/* Writes the changed counters of goroutines, and those before them. */
+void write_counters(perfetto *p);
+
 /* Call before the time advances: writes the counters of goroutines if they are due. */
-void state_advance(perfetto *p, int64_t time);
+static inline void state_advance(perfetto *p, int64_t time)
+{
+    if (p->changed > 0 && time - p->counted >= COUNTER_STEP)
+        write_counters(p);
+}
 /* All ids of a pool, ascending, so that the output does not depend on the pool's order; to be freed
  * by the caller. NULL if there are none or memory is refused. */
 uint64_t *sorted_ids(perfetto *p, const idmap *pool);

@@ -30,18 +30,18 @@ void state_free(perfetto *p)
     free(p->stops.free);
 }
 
-/* The iid of the stack where the goroutine will resume. In v2 the trace's id may no longer be
+/* Refers to the stack where the goroutine will resume. In v2 the trace's id may no longer be
  * valid. */
-static uint64_t remembered_stack(perfetto *p, const perfetto_goroutine *g)
+static protobuf_field remembered_stack(perfetto *p, const perfetto_goroutine *g)
 {
     if (p->version < GOTRACE_FIRST_V2)
         return intern_stack(p, g->stack);
     return g->stack_epoch == p->epoch ? g->stack : 0;
 }
 
-static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t iid)
+static void remember_stack(perfetto *p, perfetto_goroutine *g, uint64_t id, protobuf_field stack)
 {
-    g->stack = iid;
+    g->stack = p->version < GOTRACE_FIRST_V2 ? id : stack;
     g->stack_epoch = p->epoch;
 }
 
@@ -52,7 +52,7 @@ static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint
     if (p->version >= GOTRACE_FIRST_V2) {
         goroutine_starts(p, id, g, start_stack, false);
         if (wants(p, PART_PROCS))
-            remember_stack(p, g, intern_stack(p, start_stack));
+            remember_stack(p, g, start_stack, intern_stack(p, start_stack));
         return;
     }
     g->start_stack = start_stack;
@@ -132,11 +132,6 @@ static void count_state(perfetto *p, unsigned state, bool more)
         p->changed = place;
 }
 
-/* Nanoseconds between counter values in bursts. If written at every change of state, the counters
- * would be a large part of the file and most of the viewer's rows. The last value of a burst is
- * always written; outside bursts the counters are exact. */
-enum { COUNTER_STEP = 200000 };
-
 /* Whether an event can carry the changed counters: trace_processor takes all values after the first
  * 0 as 0. */
 static bool fits_event(const perfetto *p)
@@ -150,12 +145,16 @@ static bool fits_event(const perfetto *p)
     return i == p->changed;
 }
 
-/* Adds the changed counters, and those before them, to the open event if they are due. If they do
- * not fit, they get events of their own before the time advances. */
-static void write_counters(perfetto *p)
+/* Whether the changed counters are due, and an event can carry them. If it cannot, they get events
+ * of their own before the time advances. */
+static bool has_counters(const perfetto *p)
 {
-    if (p->time - p->counted < COUNTER_STEP || !fits_event(p))
-        return;
+    return p->time - p->counted >= COUNTER_STEP && fits_event(p);
+}
+
+/* Adds the changed counters, and those before them, to the open event. */
+static void add_counters(perfetto *p)
+{
     for (unsigned i = 0; i < p->changed; i++)
         protobuf_uint(&p->w, EVENT_EXTRA_COUNTER_VALUES, p->states[i]);
     p->changed = 0;
@@ -172,12 +171,10 @@ void count_thread(perfetto *p, bool more)
     p->changed = PLACE + 1;
 }
 
-void state_advance(perfetto *p, int64_t time)
+void write_counters(perfetto *p)
 {
-    if (p->changed == 0 || time - p->counted < COUNTER_STEP)
-        return;
     for (unsigned i = 0; i < p->changed; i++) {
-        event_open(p, COUNTER, TRACK_RUNNABLE + i);
+        event_open(p, COUNTER, refer_to_track(p, TRACK_RUNNABLE + i));
         protobuf_uint(&p->w, EVENT_COUNTER_VALUE, p->states[i]);
         event_close(p);
     }
@@ -190,12 +187,12 @@ void state_advance(perfetto *p, int64_t time)
 static void sweep_end(perfetto *p, perfetto_proc *proc)
 {
     if (proc->sweeping)
-        slice_end(p, proc->track);
+        slice_end(p, proc->track_field);
     proc->sweeping = false;
 }
 
-/* Ends a goroutine's run; stack is where it stopped. */
-static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
+/* Ends a goroutine's run; stack is the id of where it stopped. */
+static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack_id)
 {
     perfetto_proc *proc = idmap_find(&p->procs, (uint64_t)g->proc);
 
@@ -204,23 +201,24 @@ static void run_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
         return;
     sweep_end(p, proc);
     proc->running = false;
-    stack = intern_stack(p, stack);
+    protobuf_field stack = intern_stack(p, stack_id);
     uint64_t label = proc->label_epoch == p->epoch ? proc->label : 0;
     proc->label = 0;
-    if (!stack && !label) {
-        slice_end(p, proc->track);
-        return;
-    }
-    event_open_named(p, SLICE_END, proc->track, CATEGORY_NONE, NAME_NONE, stack);
-    if (label)
+    if (label) {
+        event_open_named(p, SLICE_END, proc->track_field, 0, 0, stack);
         event_annotate_string(p, ANNOTATE_LABEL, (perfetto_name){label, NULL, 0});
-    event_close(p);
+        event_close(p);
+    } else if (stack) {
+        event_write(p, SLICE_END, proc->track_field, 0, 0, stack);
+    } else {
+        slice_end(p, proc->track_field);
+    }
 }
 
-static void sweep_begin(perfetto *p, perfetto_proc *proc, uint64_t stack)
+static void sweep_begin(perfetto *p, perfetto_proc *proc, protobuf_field stack)
 {
-    event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_GC, NAME_SWEEP, stack);
-    event_close(p);
+    event_write(p, SLICE_BEGIN, proc->track_field, refer_to_category(CATEGORY_GC),
+                refer_to_name(NAME_SWEEP), stack);
     proc->sweeping = true;
 }
 
@@ -243,13 +241,18 @@ static void run_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event *e
     bool sweeps = proc->sweeping && (e->flags & GOTRACE_EVENT_INITIAL);
     sweep_end(p, proc);
     perfetto_name label = intern_value(p, e->text, e->text_size);
-    uint64_t stack = remembered_stack(p, g);
-    event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
+    protobuf_field stack = remembered_stack(p, g);
+    uint8_t *at = event_put_named(p, SLICE_BEGIN, proc->track_field,
+                                  refer_to_category(CATEGORY_RUN), g->name, stack);
     if (g->cause && g->cause == e->cause)
-        protobuf_fixed64(&p->w, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
-    if (label.size > 0)
+        at = protobuf_put_fixed64(at, EVENT_TERMINATING_FLOW_IDS, own_id(p, g->cause));
+    if (label.size > 0) {
+        protobuf_end(&p->w, at);
         event_annotate_string(p, ANNOTATE_LABEL, label);
-    event_close(p);
+        event_close(p);
+    } else {
+        event_end(p, at);
+    }
     if (sweeps)
         sweep_begin(p, proc, 0);
     proc->running = true;
@@ -287,19 +290,19 @@ void label_event(perfetto *p, const gotrace_event *e)
 /* ---- goroutines ---------------------------------------------------------------------------- */
 
 /* Shows on the proc's track that it made the goroutine runnable; a flow starts there. */
-static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *e, uint64_t name)
+static void show_cause(perfetto *p, perfetto_goroutine *g, const gotrace_event *e, unsigned name)
 {
     perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, e->proc) : NULL;
 
     if (!proc)
         return;
-    uint64_t stack = intern_stack(p, e->stack);
-    event_open_named(p, INSTANT, proc->track, CATEGORY_NONE, name, stack);
+    protobuf_field stack = intern_stack(p, e->stack);
+    uint8_t *at = event_put_named(p, INSTANT, proc->track_field, 0, refer_to_name(name), stack);
     if (wants(p, PART_FLOWS)) {
-        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
+        at = protobuf_put_fixed64(at, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
     }
-    event_close(p);
+    event_end(p, at);
 }
 
 static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
@@ -307,12 +310,13 @@ static void goroutine_end(perfetto *p, uint64_t id, perfetto_goroutine *g)
     regions_end(p, g);
     thread_leave(p, g);
     if (g->assist) {
-        slice_end(p, g->assist);
+        slice_end(p, refer_to_track(p, g->assist));
         lane_release(p, &p->assists, g->assist);
     }
     if (g->state != GOTRACE_STATE_UNDETERMINED && wants(p, PART_GOROUTINES)) {
-        event_open(p, SLICE_END, g->track);
-        write_counters(p);
+        event_open(p, SLICE_END, g->track_field);
+        if (has_counters(p))
+            add_counters(p);
         event_close(p);
     }
     idmap_remove(&p->goroutines, id);
@@ -351,30 +355,35 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     bool own = e->from == GOTRACE_STATE_RUNNING || reports_status(p, e);
     bool returns = e->from == GOTRACE_STATE_SYSCALL && e->to == GOTRACE_STATE_RUNNABLE;
     bool shown = wants(p, PART_GOROUTINES);
-    uint64_t stack = own && (shown || wants(p, PART_PROCS)) ? intern_stack(p, e->stack) : 0;
+    protobuf_field stack = own && (shown || wants(p, PART_PROCS)) ? intern_stack(p, e->stack) : 0;
 
     if (stack)
-        remember_stack(p, g, stack);
+        remember_stack(p, g, e->stack, stack);
     uint8_t before = g->state;
     g->state = e->to;
     g->reason = e->reason;
     if (!shown)
         return;
-    uint64_t name = intern_state_name(p, e->to, e->reason);
+    protobuf_field name = intern_state_name(p, e->to, e->reason);
     perfetto_name function = {0};
     if (!g->named)
         function = full_name(p, g);
     if (before != GOTRACE_STATE_UNDETERMINED)
-        slice_next(p, g->track, name, stack);
-    else
-        event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
+        slice_end(p, g->track_field);
+    uint8_t *at = event_put_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
     if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
-        protobuf_fixed64(&p->w, EVENT_FLOW_IDS, own_id(p, e->offset));
+        at = protobuf_put_fixed64(at, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;
     }
+    if (function.size == 0 && !has_counters(p)) {
+        event_end(p, at);
+        return;
+    }
+    protobuf_end(&p->w, at);
     if (function.size > 0)
         event_annotate_string(p, ANNOTATE_FUNCTION, function);
-    write_counters(p);
+    if (has_counters(p))
+        add_counters(p);
     event_close(p);
 }
 
@@ -388,16 +397,17 @@ void goroutine_reopen(perfetto *p, uint64_t id, perfetto_goroutine *g)
         return;
     if (g->assist) {
         g->assist = lane_take(p, &p->assists);
-        event_open_named(p, SLICE_BEGIN, g->assist, CATEGORY_GC, NAME_ASSIST, 0);
+        event_open_named(p, SLICE_BEGIN, refer_to_track(p, g->assist),
+                         refer_to_category(CATEGORY_GC), refer_to_name(NAME_ASSIST), 0);
         event_annotate_uint(p, ANNOTATE_GOROUTINE, id);
         event_close(p);
     }
     if (g->state == GOTRACE_STATE_UNDETERMINED || !wants(p, PART_GOROUTINES))
         return;
-    uint64_t stack = remembered_stack(p, g);
-    uint64_t name = intern_state_name(p, g->state, g->reason);
+    protobuf_field stack = remembered_stack(p, g);
+    protobuf_field name = intern_state_name(p, g->state, g->reason);
     perfetto_name function = full_name(p, g);
-    event_open_named(p, SLICE_BEGIN, g->track, CATEGORY_NONE, name, stack);
+    event_open_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
     if (function.size > 0)
         event_annotate_string(p, ANNOTATE_FUNCTION, function);
     event_close(p);
@@ -464,40 +474,45 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
+static void gc_begin(perfetto *p, protobuf_field stack)
+{
+    event_write(p, SLICE_BEGIN, refer_to_track(p, TRACK_GC), refer_to_category(CATEGORY_GC),
+                refer_to_name(NAME_GC), stack);
+}
+
 static void gc_range(perfetto *p, const gotrace_event *e, bool begins)
 {
-    uint64_t stack = intern_stack(p, e->stack);
+    protobuf_field stack = intern_stack(p, e->stack);
 
     if (p->collecting && e->kind == GOTRACE_KIND_RANGE_ACTIVE)
         return;
     if (p->collecting)
-        slice_end(p, TRACK_GC);
+        slice_end(p, refer_to_track(p, TRACK_GC));
     p->collecting = begins;
-    if (!begins)
-        return;
-    event_open_named(p, SLICE_BEGIN, TRACK_GC, CATEGORY_GC, NAME_GC, stack);
-    event_close(p);
+    if (begins)
+        gc_begin(p, stack);
 }
 
 /* A range on a lane; *lane is not 0 while it is open. */
-static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, uint64_t name,
+static void lane_range(perfetto *p, perfetto_lanes *lanes, uint32_t *lane, protobuf_field name,
                        const gotrace_event *e, bool begins)
 {
-    uint64_t stack = intern_stack(p, e->stack);
+    protobuf_field stack = intern_stack(p, e->stack);
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
     uint64_t goroutine = active ? e->subject : e->goroutine;
 
     if (*lane && active)
         return;
     if (*lane) {
-        slice_end(p, *lane);
+        slice_end(p, refer_to_track(p, *lane));
         lane_release(p, lanes, *lane);
         *lane = 0;
     }
     if (!begins)
         return;
     *lane = lane_take(p, lanes);
-    event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, name, stack);
+    event_open_named(p, SLICE_BEGIN, refer_to_track(p, *lane), refer_to_category(CATEGORY_GC), name,
+                     stack);
     if (goroutine)
         event_annotate_uint(p, ANNOTATE_GOROUTINE, goroutine);
     event_close(p);
@@ -508,7 +523,7 @@ static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
     bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
     int64_t id = active ? (int64_t)e->subject : e->proc;
     perfetto_proc *proc = wants(p, PART_PROCS) ? proc_get(p, id) : NULL;
-    uint64_t stack = proc ? intern_stack(p, e->stack) : 0;
+    protobuf_field stack = proc ? intern_stack(p, e->stack) : 0;
 
     if (!proc || (active && proc->sweeping))
         return;
@@ -516,7 +531,7 @@ static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
         sweep_end(p, proc);
         sweep_begin(p, proc, stack);
     } else if (proc->sweeping) {
-        event_open(p, SLICE_END, proc->track);
+        event_open(p, SLICE_END, proc->track_field);
         if (e->arg_count >= 2) {
             event_annotate_uint(p, ANNOTATE_SWEPT, e->args[0]);
             event_annotate_uint(p, ANNOTATE_RECLAIMED, e->args[1]);
@@ -526,19 +541,19 @@ static void sweep_range(perfetto *p, const gotrace_event *e, bool begins)
     }
 }
 
-static uint64_t stw_name(perfetto *p, const char *reason)
+static protobuf_field stw_name(perfetto *p, const char *reason)
 {
     char text[256];
     int size = snprintf(text, sizeof text, reason ? "stop-the-world (%.200s)" : "stop-the-world",
                         reason);
 
-    return intern_name(p, text, (size_t)size).iid;
+    return refer_to_name(intern_name(p, text, (size_t)size).iid);
 }
 
 static void stw_range(perfetto *p, const gotrace_event *e, bool begins)
 {
     perfetto_proc *proc = p->version < VERSION_WITH_GLOBAL_STW ? proc_get(p, e->proc) : NULL;
-    uint64_t name = begins ? stw_name(p, e->reason) : (uint64_t)NAME_NONE;
+    protobuf_field name = begins ? stw_name(p, e->reason) : 0;
 
     p->stw_reason = e->reason;
     lane_range(p, &p->stops, proc ? &proc->stw : &p->stw, name, e, begins);
@@ -560,7 +575,7 @@ void range_event(perfetto *p, const gotrace_event *e)
     case GOTRACE_RANGE_MARK_ASSIST:
         g = goroutine_get(p, active ? e->subject : e->goroutine, 0);
         if (g)
-            lane_range(p, &p->assists, &g->assist, NAME_ASSIST, e, begins);
+            lane_range(p, &p->assists, &g->assist, refer_to_name(NAME_ASSIST), e, begins);
         break;
     }
 }
@@ -570,17 +585,15 @@ static void stw_reopen(perfetto *p, uint32_t *lane)
     if (!*lane)
         return;
     *lane = lane_take(p, &p->stops);
-    event_open_named(p, SLICE_BEGIN, *lane, CATEGORY_GC, stw_name(p, p->stw_reason), 0);
-    event_close(p);
+    event_write(p, SLICE_BEGIN, refer_to_track(p, *lane), refer_to_category(CATEGORY_GC),
+                stw_name(p, p->stw_reason), 0);
 }
 
 void ranges_reopen(perfetto *p)
 {
     stw_reopen(p, &p->stw);
-    if (!p->collecting)
-        return;
-    event_open_named(p, SLICE_BEGIN, TRACK_GC, CATEGORY_GC, NAME_GC, 0);
-    event_close(p);
+    if (p->collecting)
+        gc_begin(p, 0);
 }
 
 void proc_reopen(perfetto *p, int64_t id)
@@ -593,11 +606,9 @@ void proc_reopen(perfetto *p, int64_t id)
     stw_reopen(p, &proc->stw);
     const perfetto_goroutine *g = proc->running ? idmap_find(&p->goroutines, proc->goroutine)
                                                 : NULL;
-    if (g) {
-        uint64_t stack = remembered_stack(p, g);
-        event_open_named(p, SLICE_BEGIN, proc->track, CATEGORY_RUN, g->name, stack);
-        event_close(p);
-    }
+    if (g)
+        event_write(p, SLICE_BEGIN, proc->track_field, refer_to_category(CATEGORY_RUN), g->name,
+                    remembered_stack(p, g));
     if (proc->sweeping)
         sweep_begin(p, proc, 0);
 }
@@ -608,9 +619,9 @@ static void proc_end(perfetto *p, perfetto_proc *proc)
 {
     sweep_end(p, proc);
     if (proc->running)
-        slice_end(p, proc->track);
+        slice_end(p, proc->track_field);
     if (proc->stw)
-        slice_end(p, proc->stw);
+        slice_end(p, refer_to_track(p, proc->stw));
 }
 
 uint64_t *sorted_ids(perfetto *p, const idmap *pool)
@@ -637,7 +648,7 @@ void state_end(perfetto *p)
     free(ids);
     threads_end(p);
     if (p->collecting)
-        slice_end(p, TRACK_GC);
+        slice_end(p, refer_to_track(p, TRACK_GC));
     if (p->stw)
-        slice_end(p, p->stw);
+        slice_end(p, refer_to_track(p, p->stw));
 }

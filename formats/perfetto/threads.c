@@ -61,19 +61,20 @@ perfetto_thread *thread_get(perfetto *p, int64_t id, int64_t proc)
 /* Begins the slice for what the thread shows. */
 static void slice_begin(perfetto *p, const perfetto_thread *thread)
 {
+    protobuf_field track = refer_to_track(p, thread->track);
     char text[32];
 
     if (thread->shows == SHOWS_PROC) {
         int size = snprintf(text, sizeof text, "P%lld", (long long)thread->shown);
         uint64_t name = intern_name(p, text, (size_t)size).iid;
-        event_open_named(p, SLICE_BEGIN, thread->track, CATEGORY_PROC, name, 0);
+        event_write(p, SLICE_BEGIN, track, refer_to_category(CATEGORY_PROC), refer_to_name(name),
+                    0);
     } else {
         /* goroutine_get interns the name again if the incremental state was cleared. */
         const perfetto_goroutine *g = goroutine_get(p, thread->shown, 0);
-        event_open_named(p, SLICE_BEGIN, thread->track,
-                         p->thread_runs ? CATEGORY_RUN : CATEGORY_SYSCALL, g ? g->name : 0, 0);
+        unsigned category = p->thread_runs ? CATEGORY_RUN : CATEGORY_SYSCALL;
+        event_write(p, SLICE_BEGIN, track, refer_to_category(category), g ? g->name : 0, 0);
     }
-    event_close(p);
 }
 
 /* Shows the thread's proc, else its goroutine. */
@@ -86,7 +87,7 @@ static void thread_show(perfetto *p, perfetto_thread *thread)
     if (!wants(p, PART_THREADS) || (thread->shows == shows && thread->shown == shown))
         return;
     if (thread->shows != SHOWS_NOTHING)
-        slice_end(p, thread->track);
+        slice_end(p, refer_to_track(p, thread->track));
     thread->shows = shows;
     thread->shown = shown;
     if (shows != SHOWS_NOTHING)
@@ -170,7 +171,7 @@ void threads_end(perfetto *p)
     for (size_t i = 0; ids && i < count; i++) {
         const perfetto_thread *thread = idmap_find(&p->threads, ids[i]);
         if (thread->shows != SHOWS_NOTHING)
-            slice_end(p, thread->track);
+            slice_end(p, refer_to_track(p, thread->track));
     }
     free(ids);
 }

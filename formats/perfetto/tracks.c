@@ -279,10 +279,11 @@ void track_goroutine(perfetto *p, uint64_t id, perfetto_goroutine *g)
     if (!g->track) {
         g->system = system_goroutines_is(&p->system, id);
         g->track = ++p->tracks;
+        g->track_field = refer_to_track(p, g->track);
     }
     /* The name is interned in the packet of the track, which comes next. */
     if (wants(p, PART_PROCS) || wants(p, PART_THREADS))
-        g->name = intern_new_name(p, l.text, l.size);
+        g->name = refer_to_name(intern_new_name(p, l.text, l.size));
     uint64_t group = g->system ? TRACK_SYSTEM_GOROUTINES : TRACK_GOROUTINES;
     if (wants_goroutine_tracks(p))
         describe_single(p, g->track, group, l.text, l.size, id);
@@ -302,8 +303,10 @@ void track_proc(perfetto *p, int64_t id, perfetto_proc *proc)
 {
     char name[32] = "no proc";
 
-    if (!proc->track)
+    if (!proc->track) {
         proc->track = ++p->tracks;
+        proc->track_field = refer_to_track(p, proc->track);
+    }
     if (id >= 0)
         snprintf(name, sizeof name, "P%lld", (long long)id);
     if (!wants(p, PART_PROCS))

@@ -67,13 +67,14 @@ static void task_begin(perfetto *p, const gotrace_event *e)
         return;
     }
     if (task->track)
-        slice_end(p, task->track);
+        slice_end(p, refer_to_track(p, task->track));
     task->epoch = p->epoch;
     task->depth = depth;
     track_task(p, task, parent_track, e->text, e->text_size);
     perfetto_name name = intern_name(p, e->text, e->text_size);
-    uint64_t stack = intern_stack(p, e->stack);
-    event_open_named(p, SLICE_BEGIN, task->track, CATEGORY_TASK, NAME_NONE, stack);
+    protobuf_field stack = intern_stack(p, e->stack);
+    event_open_named(p, SLICE_BEGIN, refer_to_track(p, task->track),
+                     refer_to_category(CATEGORY_TASK), 0, stack);
     event_name(p, name);
     annotate_task(p, e->subject);
     if (e->value)
@@ -88,18 +89,16 @@ static void task_begin(perfetto *p, const gotrace_event *e)
 static void task_end(perfetto *p, const gotrace_event *e)
 {
     perfetto_task *task = idmap_find(&p->tasks, e->subject);
-    uint64_t stack = intern_stack(p, e->stack);
+    protobuf_field stack = intern_stack(p, e->stack);
 
     if (!task) {
-        event_open_named(p, INSTANT, TRACK_TASKS, CATEGORY_TASK, NAME_TASK_END, stack);
+        event_open_named(p, INSTANT, refer_to_track(p, TRACK_TASKS),
+                         refer_to_category(CATEGORY_TASK), refer_to_name(NAME_TASK_END), stack);
         annotate_task(p, e->subject);
         event_close(p);
         return;
     }
-    event_open(p, SLICE_END, task->track);
-    if (stack)
-        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
-    event_close(p);
+    event_write(p, SLICE_END, refer_to_track(p, task->track), 0, 0, stack);
     free(task->name);
     idmap_remove(&p->tasks, e->subject);
 }
@@ -155,7 +154,7 @@ void tasks_end(perfetto *p)
 
     for (size_t i = 0; ids && i < count; i++) {
         const perfetto_task *task = idmap_find(&p->tasks, ids[i]);
-        slice_end(p, task->track);
+        slice_end(p, refer_to_track(p, task->track));
     }
     free(ids);
 }
@@ -185,8 +184,9 @@ static void region_begin(perfetto *p, perfetto_goroutine *g, const gotrace_event
         return;
     track_user(p, g);
     perfetto_name name = intern_name(p, e->text, e->text_size);
-    uint64_t stack = intern_stack(p, e->stack);
-    event_open_named(p, SLICE_BEGIN, g->user_track, CATEGORY_REGION, NAME_NONE, stack);
+    protobuf_field stack = intern_stack(p, e->stack);
+    event_open_named(p, SLICE_BEGIN, refer_to_track(p, g->user_track),
+                     refer_to_category(CATEGORY_REGION), 0, stack);
     event_name(p, name);
     annotate_task(p, e->subject);
     event_close(p);
@@ -200,11 +200,7 @@ static void region_end(perfetto *p, perfetto_goroutine *g, uint64_t stack)
     if (g->regions == 0 || g->regions-- > MOST_REGIONS)
         return;
     region_left(g);
-    stack = intern_stack(p, stack);
-    event_open(p, SLICE_END, g->user_track);
-    if (stack)
-        protobuf_uint(&p->w, EVENT_CALLSTACK_IID, stack);
-    event_close(p);
+    event_write(p, SLICE_END, refer_to_track(p, g->user_track), 0, 0, intern_stack(p, stack));
 }
 
 void region_event(perfetto *p, const gotrace_event *e)
@@ -288,8 +284,9 @@ void log_event(perfetto *p, const gotrace_event *e)
     }
     track_user(p, g);
     perfetto_name category = intern_value(p, e->text, e->text_size);
-    uint64_t stack = intern_stack(p, e->stack);
-    event_open_named(p, INSTANT, g->user_track, CATEGORY_LOG, NAME_NONE, stack);
+    protobuf_field stack = intern_stack(p, e->stack);
+    event_open_named(p, INSTANT, refer_to_track(p, g->user_track), refer_to_category(CATEGORY_LOG),
+                     0, stack);
     event_name(p, (perfetto_name){0, text, size});
     if (category.size > 0)
         event_annotate_string(p, ANNOTATE_LOG_CATEGORY, category);

@@ -107,6 +107,33 @@ START_TEST(nesting)
 }
 END_TEST
 
+/* Numbers take as many bytes as their bits need, encoded in advance or not. */
+START_TEST(numbers)
+{
+    for (unsigned bits = 0; bits <= 64; bits++) {
+        uint64_t value = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
+        unsigned size = bits > 7 ? (bits + 6) / 7 : 1;
+        for (unsigned number = 1; number < 2000; number += 17) {
+            unsigned tag = number < 16 ? 1 : 2;
+            uint8_t bytes[PROTOBUF_NUMBER + 8];
+            uint8_t *end = protobuf_put_uint(bytes, number, value);
+            ck_assert_int_eq(end - bytes, tag + size);
+            message m = {bytes, end};
+            field f;
+            ck_assert(take(&m, &f) && f.number == number && f.value == value);
+            if (tag + size > 7)
+                continue;
+            protobuf_field encoded = protobuf_field_of(number, value);
+            ck_assert(protobuf_field_value(encoded) == value);
+            end = protobuf_put_field(bytes, encoded);
+            m = (message){bytes, end};
+            ck_assert(take(&m, &f) && f.number == number && f.value == value && m.at == m.end);
+        }
+    }
+    ck_assert(protobuf_field_value(0) == 0);
+}
+END_TEST
+
 START_TEST(strings)
 {
     blob b = {0};
@@ -699,6 +726,7 @@ int main(void)
 
     tcase_set_timeout(cases, 300);
     tcase_add_test(cases, nesting);
+    tcase_add_test(cases, numbers);
     tcase_add_test(cases, strings);
     tcase_add_test(cases, failure);
     tcase_add_test(cases, whole_traces);
