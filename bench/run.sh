@@ -5,7 +5,8 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate perfetto chrome script gen")
+#   PARTS           what to measure (default "validate repair perfetto chrome script gen"); repair: of
+#                   the v1 traces, cut off at 60 MB, compared with validate of the same file
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            number of runs; the best one is reported (default 3)
 #
@@ -19,7 +20,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate perfetto chrome script gen}
+parts=${PARTS:-validate repair perfetto chrome script gen}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -52,13 +53,13 @@ fresh() {
 less() { awk -v a="${1:-$2}" -v b="$2" 'BEGIN { print (b < a ? b : a) }'; }
 
 # once OUTPUT COMMAND...: run it, and keep the best seconds and cpu since fresh, and the largest kib.
-# Its standard error is appended to $work/err.
+# Its standard error is appended to $work/err. Its status is $expected, by default 0.
 once() {
     local output=$1 s c k status
     shift
     "$build/bench/measure" "$work/report" "$@" >"$output" 2>>"$work/err"
     status=$?
-    if [ $status -ne 0 ]; then
+    if [ $status -ne "${expected:-0}" ]; then
         echo "bench: status $status: $*" >&2
         tail -n 5 "$work/err" >&2
         missed=$((missed + 1))
@@ -143,6 +144,22 @@ bench_validate() { # FILE SIZE
     fi
 }
 
+# Repair takes at most 8 times as long as validate finds out what is wrong, and 128 MiB.
+bench_repair() { # FILE
+    local expected=1 validate
+    head -c 60000000 "$1" >"$work/cut"
+    best /dev/null "$gotrace" validate "$work/cut" || return
+    validate=$seconds
+    row 'validate, cut at 60 MB, time' "$validate s"
+    best /dev/null "$gotrace" repair -o "$work/repaired" "$work/cut" || return
+    row 'repair of that, time' "$seconds s" '<= 8 times validate' "$seconds <= 8 * $validate"
+    row 'repair : validate' "$(calc '%.1f' "$seconds / $validate")"
+    memory_row 'repair of that' 128
+    expected=0
+    once /dev/null "$gotrace" validate "$work/repaired"
+    rm -f "$work/cut" "$work/repaired"
+}
+
 bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
     local bytes
     best /dev/null "$gotrace" convert --to "$3" -o "$work/out.$3" "$1" || return
@@ -210,6 +227,7 @@ bench_file() {
     for part in $parts; do
         case $part in
         validate) bench_validate "$1" "$size" ;;
+        repair) [ "$(version_of "$1")" -ge 22 ] || bench_repair "$1" ;;
         perfetto) bench_convert "$1" "$size" perfetto 64 8 ;;
         chrome) bench_convert "$1" "$size" chrome 64 '' ;;
         script)

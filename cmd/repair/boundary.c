@@ -100,7 +100,7 @@ static bool note_batch(boundary *b, const repair_batch *batch)
         return true;
     if (thread != GOTRACE_NO_THREAD && !thread_of(b, thread))
         return false;
-    for (; repair_record_at(t->r->version, p, end, &record); p += record.size)
+    for (; repair_read_record(t->r, p, end, &record); p += record.size)
         if (record.spec->semantics->status && !note_status(b, &record, thread))
             return false;
     return true;

@@ -62,12 +62,17 @@ static void mark_broken(void *ctx, const gotrace_error *problem)
         g->list[i].broken = true;
 }
 
-bool repair_generations_examine(const repair *r, const parts_bytes *image, repair_generations *g,
+bool repair_generations_examine(repair *r, const parts_bytes *image, repair_generations *g,
                                 verdict *v)
 {
+    gotrace_source *source;
     for (size_t i = 0; i < g->count; i++)
         g->list[i].broken = false;
-    return verdict_each(image->bytes, image->count, r->job->config, mark_broken, g, v, r->error);
+    if (repair_source(r, image->bytes, image->count, r->job->config, &source) < 0)
+        return false;
+    bool done = verdict_each(source, r->job->config, mark_broken, g, v, r->error);
+    gotrace_source_close(source);
+    return done;
 }
 
 /* Whether a generation is sound on its own. */
@@ -169,7 +174,7 @@ static void add_gc(const repair *layout, const repair_batch *b, repair_gc *gc)
     repair_record record;
     if (b->kind != PARTS_EVENTS || b->is_experiment)
         return;
-    for (; repair_record_at(layout->version, p, end, &record); p += record.size) {
+    for (; repair_read_record(layout, p, end, &record); p += record.size) {
         uint64_t number = gc_number(&record);
         if (number == 0)
             continue;
@@ -233,7 +238,7 @@ static bool put_records(splice *s, const repair_batch *b)
     repair_record record;
     s->body.count = 0;
     bool changes = (s->more != 0 || s->fill > 0) && b->kind == PARTS_EVENTS;
-    for (; changes && repair_record_at(s->r->version, p, end, &record); p += record.size) {
+    for (; changes && repair_read_record(s->r, p, end, &record); p += record.size) {
         if (gc_number(&record) == 0)
             continue;
         if (!repair_put(s->r, &s->body, from, (size_t)(p - from)) || !put_gc(s, &record))
@@ -346,11 +351,11 @@ bool repair_lay_out(const repair *r, const parts_bytes *trace, repair *layout)
     *layout = (repair){.job = r->job,
                        .bytes = trace->bytes,
                        .size = trace->count,
-                       .version = r->version,
                        .memory = r->memory,
                        .quiet = true,
                        .totals = r->totals,
                        .error = r->error};
+    repair_set_version(layout, r->version);
     return repair_scan(layout);
 }
 

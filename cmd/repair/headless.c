@@ -65,7 +65,7 @@ static void survey_records(survey *s, const repair_batch *b)
     const uint8_t *p = repair_records_of(s->r, b), *end = s->r->bytes + b->end;
     repair_record record;
     uint64_t noise = 0, records = 0;
-    for (; p < end && repair_record_at(s->r->version, p, end, &record); p += record.size) {
+    for (; p < end && repair_read_record(s->r, p, end, &record); p += record.size) {
         if (!record_agrees(s, b, &record))
             return;
         noise += is_text(record.data, record.data_size) ? 0 : record.data_size;
@@ -135,8 +135,10 @@ static bool count_evidence(repair *r, uint64_t *bytes)
         return false;
     idmap_init(&s.written, sizeof(size_t));
     idmap_init(&s.strings, sizeof(bool));
-    for (size_t i = 0; s.memory && i < r->count; i++)
+    for (size_t i = 0; s.memory && i < r->count; i++) {
         survey_batch(&s, i);
+        repair_release(r, r->batches[i].end - r->batches[i].offset);
+    }
     idmap_free(&s.written);
     idmap_free(&s.strings);
     if (!s.memory)
@@ -154,7 +156,7 @@ bool repair_guess_version(repair *r)
     bool done = true;
     r->quiet = r->headless = true;
     for (size_t i = 0; done && i < count; i++) {
-        r->version = versions[i];
+        repair_set_version(r, versions[i]);
         done = count_evidence(r, &bytes);
         if (done && bytes > most) {
             most = bytes;
@@ -162,6 +164,6 @@ bool repair_guess_version(repair *r)
         }
     }
     r->quiet = false;
-    r->version = best;
+    repair_set_version(r, best);
     return done;
 }

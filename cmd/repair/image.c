@@ -127,7 +127,7 @@ static bool note_batch(repair *r, needs *n, const repair_batch *b)
         n->last = b->last;
     n->timed = true;
     n->events += b->kind == PARTS_EVENTS ? b->events : 0;
-    for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
+    for (; p < end && repair_read_record(r, p, end, &record); p += record.size)
         if ((!b->tables || repair_is_table(&record)) && !note_record(r, n, &record))
             return false;
     return true;
@@ -177,7 +177,7 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
     const uint8_t *from = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
     if (b->tables) {
-        for (; from < end && repair_record_at(r->version, from, end, &record); from += record.size)
+        for (; from < end && repair_read_record(r, from, end, &record); from += record.size)
             if (repair_is_table(&record) && !repair_put(r, into, from, record.size))
                 return false;
         return true;
@@ -185,7 +185,7 @@ static bool put_body(repair *r, parts_bytes *into, const repair_batch *b)
     if (b->late == 0)
         return repair_put(r, into, from, (size_t)(end - from));
     const uint8_t *late = r->bytes + b->late;
-    return repair_record_at(r->version, late, end, &record) &&
+    return repair_read_record(r, late, end, &record) &&
            repair_put(r, into, from, (size_t)(late - from)) &&
            put_with_smaller_delta(r, into, &record, b->less) &&
            repair_put(r, into, late + record.size, (size_t)(end - late) - record.size);
@@ -362,7 +362,9 @@ static uint64_t frequency_by_samples(const repair *r)
         const repair_batch *b = &r->batches[i];
         const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
         repair_record record;
-        for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
+        if (!(b->contents & REPAIR_HAS_SAMPLES))
+            continue;
+        for (; p < end && repair_read_record(r, p, end, &record); p += record.size) {
             if (record.spec->code != GOTRACE_V1_CPUSample || record.arg_count < 3)
                 continue;
             /* Arguments: time delta, time, proc, goroutine. */
@@ -398,7 +400,9 @@ static bool has_frequency(const repair *r)
         const repair_batch *b = &r->batches[i];
         const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
         repair_record record;
-        for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
+        if (!(b->contents & REPAIR_HAS_FREQUENCY))
+            continue;
+        for (; p < end && repair_read_record(r, p, end, &record); p += record.size)
             if (record.spec->code == GOTRACE_V1_Frequency)
                 return record.args[0] > 0 && record.args[0] < UINT64_C(1) << 63;
     }
@@ -439,11 +443,16 @@ static bool put_only_event(repair *r, parts_bytes *into)
 static bool image_v1(repair *r, parts_bytes *image)
 {
     needs n;
+    repair_spill spill = {.bytes = image};
     bool done = true, frequency = has_frequency(r);
     needs_init(&n);
-    for (size_t i = 0; done && i < r->count; i++)
-        if (!r->batches[i].dropped)
-            done = put_batch(r, image, &r->batches[i]) && note_batch(r, &n, &r->batches[i]);
+    for (size_t i = 0; done && i < r->count; i++) {
+        const repair_batch *b = &r->batches[i];
+        if (b->dropped)
+            continue;
+        done = put_batch(r, image, b) && note_batch(r, &n, b) && repair_spill_some(r, &spill);
+        repair_release(r, b->end - b->offset);
+    }
     parts_bytes strings = {0}, stacks = {0};
     done = done && (n.events > 0 || put_only_event(r, image)) &&
            placeholders(r, &n, 0, &strings, &stacks);
@@ -452,6 +461,7 @@ static bool image_v1(repair *r, parts_bytes *image)
                repair_put(r, image, strings.bytes, strings.count) &&
                (frequency || put_frequency(r, image)) &&
                repair_put(r, image, stacks.bytes, stacks.count);
+    done = repair_spill_end(r, &spill, done);
     parts_drop(r->memory, strings.bytes, strings.capacity, 1);
     parts_drop(r->memory, stacks.bytes, stacks.capacity, 1);
     needs_free(&n);
@@ -467,7 +477,7 @@ static clocks clocks_of(const repair *r, const repair_batch *b)
     clocks c = {.known = false};
     bool given = r->version < GOTRACE_FIRST_SYNC;
     repair_record record;
-    for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
+    for (; p < end && repair_read_record(r, p, end, &record); p += record.size) {
         if (record.spec->code == GOTRACE_V2_Frequency)
             c.frequency = record.args[0];
         if (record.spec->code == GOTRACE_V2_ClockSnapshot) {
@@ -538,8 +548,7 @@ static bool put_table(repair *r, parts_bytes *into, unsigned marker, uint64_t ge
     repair_record record;
     enum { ROOM = PARTS_MAX_BATCH - 2048 };
     while (from < end) {
-        while (p < end && (size_t)(p - from) < ROOM &&
-               repair_record_at(r->version, p, end, &record))
+        while (p < end && (size_t)(p - from) < ROOM && repair_read_record(r, p, end, &record))
             p += record.size;
         size_t size = (size_t)(p - from);
         if (size == 0 || !repair_put_v2_header(r, into, generation, UINT64_MAX, ticks, size + 1) ||

@@ -85,16 +85,6 @@ static void drop_false_batches(repair *r)
     }
 }
 
-static bool has_tables(const repair *r, const repair_batch *b)
-{
-    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
-    repair_record record;
-    for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size)
-        if (repair_is_table(&record))
-            return true;
-    return false;
-}
-
 /* Restore the strings and stacks of dropped batches that do not overlap with another batch. */
 static void keep_tables(repair *r)
 {
@@ -107,7 +97,7 @@ static void keep_tables(repair *r)
             next++;
         bool alone = before && before->end <= b->offset &&
                      (next == r->count || r->batches[next].offset >= b->end);
-        if (b->dropped && alone && has_tables(r, b)) {
+        if (b->dropped && alone && (b->contents & REPAIR_HAS_TABLES)) {
             b->dropped = false;
             b->tables = b->changed = true;
             b->kind = PARTS_TABLES;
@@ -152,11 +142,13 @@ static void emit_damage(repair *r)
 
 /* ---- duplicates ------------------------------------------------------------------------------ */
 
-static bool same_batch(const repair *r, const repair_batch *a, const repair_batch *b)
+static bool same_batch(repair *r, const repair_batch *a, const repair_batch *b)
 {
     size_t size = a->end - a->offset;
-    return size == b->end - b->offset && a->kind == b->kind &&
-           memcmp(r->bytes + a->offset, r->bytes + b->offset, size) == 0;
+    if (size != b->end - b->offset || a->kind != b->kind)
+        return false;
+    repair_release(r, size);
+    return memcmp(r->bytes + a->offset, r->bytes + b->offset, size) == 0;
 }
 
 static void drop_duplicates(repair *r, const batch_list *owned)
@@ -222,12 +214,13 @@ static bool restore_places(repair *r, const batch_list *timed)
 /* ---- times ----------------------------------------------------------------------------------- */
 
 /* The largest time delta in a batch, and its offset. */
-static uint64_t largest_step(const repair *r, const repair_batch *b, size_t *where)
+static uint64_t largest_step(repair *r, const repair_batch *b, size_t *where)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
     repair_record record;
     uint64_t most = 0;
-    while (p < end && repair_record_at(r->version, p, end, &record)) {
+    repair_release(r, b->end - b->body);
+    while (p < end && repair_read_record(r, p, end, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             uint64_t dt = record.args[!repair_is_v2(r) && r->version < 7];
             if (dt > most) {

@@ -7,9 +7,11 @@
 
 enum { SECOND = 1000000000 };
 
+/* The first error is kept: if writing fails, the writer knows only that. */
 static bool fail(rebuild *t, const gotrace_error *error)
 {
-    *t->r->error = *error;
+    if (t->r->error->rule == GOTRACE_RULE_NONE)
+        *t->r->error = *error;
     t->failed = true;
     return false;
 }
@@ -17,7 +19,16 @@ static bool fail(rebuild *t, const gotrace_error *error)
 static bool write_bytes(void *ctx, const void *bytes, size_t size)
 {
     rebuild *t = ctx;
-    return repair_put(t->r, t->written, bytes, size);
+    return repair_put(t->r, t->written.bytes, bytes, size) &&
+           (repair_is_v2(t->r) || repair_spill_some(t->r, &t->written));
+}
+
+/* The value of an id; NULL if memory runs out, in which case t has failed. */
+static void *note(rebuild *t, idmap *map, uint64_t id)
+{
+    void *value = idmap_insert(map, id);
+    t->failed = t->failed || !value;
+    return value;
 }
 
 /* A status without a thread, passed when its generation ends. */
@@ -28,16 +39,9 @@ typedef struct deferred_status {
     uint64_t stack;
 } deferred_status;
 
-/* An event that waits until all earlier ones have arrived. */
-typedef struct pending_event {
-    gotrace_event_data h; /* args is set when the event is passed */
-    uint64_t args[GOTRACE_MAX_ARGS];
-    char *message; /* owned */
-} pending_event;
-
-/* Position of a pending event in time, and its index in rebuild.pending. */
+/* A pending event: its time, and its place in rebuild.pending, where later ones follow. */
 typedef struct queue_entry {
-    uint64_t ticks, number;
+    uint64_t ticks;
     size_t place;
 } queue_entry;
 
@@ -83,7 +87,7 @@ static uint64_t recorded_ticks(rebuild *t, const gotrace_event *e)
     }
     const uint8_t *bytes = t->image->bytes;
     while (b->late <= e->offset &&
-           repair_record_at(t->r->version, bytes + b->late, bytes + b->end, &record)) {
+           repair_read_record(t->r, bytes + b->late, bytes + b->end, &record)) {
         b->last += record.args[0];
         if (b->late == e->offset)
             break;
@@ -116,7 +120,7 @@ static uint64_t string_of(rebuild *t, int64_t proc, uint64_t id)
     return made;
 }
 
-static uint64_t stack_of(rebuild *t, uint64_t id)
+static uint64_t make_stack(rebuild *t, uint64_t id)
 {
     uint64_t made = 0;
     size_t count = gotrace_reader_stack(t->reader, id, t->frames, MOST_FRAMES);
@@ -125,22 +129,51 @@ static uint64_t stack_of(rebuild *t, uint64_t id)
     return made;
 }
 
+/* The writer's id of a stack. In v1 an id has the same stack in the whole trace. */
+static uint64_t stack_of(rebuild *t, uint64_t id)
+{
+    if (repair_is_v2(t->r))
+        return make_stack(t, id);
+    uint64_t *made = note(t, &t->stacks, id); /* plus 1 */
+    if (made && *made == 0)
+        *made = make_stack(t, id) + 1;
+    return made ? *made - 1 : 0;
+}
+
+/* Find what is needed of each row for each event. */
+static void init_rows(rebuild *t)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    int version = t->r->version;
+    for (unsigned code = 0; code < 256; code++) {
+        const gotrace_event_spec *spec = t->r->specs[code];
+        rebuild_row *row = &t->rows[code];
+        if (!spec)
+            continue;
+        size_t count = gotrace_event_args(spec, version, args);
+        for (size_t i = 0; i < count; i++)
+            row->kinds[i] = args[i]->kind;
+        row->count = (uint8_t)(count - ((spec->flags & GOTRACE_SPEC_STACK) != 0));
+        row->subject = gotrace_writer_args(spec, version, args) > 0 &&
+                       args[0]->kind == GOTRACE_ARG_GOROUTINE;
+        row->starts = !repair_is_v2(t->r) &&
+                      semantics_of(version, spec)->other.to == GOTRACE_STATE_RUNNING;
+    }
+}
+
 /* Convert the arguments to those of a writer. */
 static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_spec *spec,
                       uint64_t *values)
 {
-    const gotrace_arg_spec *all[GOTRACE_MAX_ARGS];
-    int version = t->r->version;
-    size_t count = gotrace_event_args(spec, version, all), n = 0, k = 0;
+    const rebuild_row *row = &t->rows[spec->code];
+    size_t n = 0, k = 0;
     if (repair_is_v2(t->r) && spec->code == GOTRACE_V2_CPUSample) {
         values[0] = ticks_of(t, e->ticks);
         memcpy(values + 1, e->args, 3 * sizeof *values);
         return 4;
     }
-    if (spec->flags & GOTRACE_SPEC_STACK)
-        count--;
-    for (size_t i = 0; i < count && k < e->arg_count; i++) {
-        unsigned kind = all[i]->kind;
+    for (size_t i = 0; i < row->count && k < e->arg_count; i++) {
+        unsigned kind = row->kinds[i];
         if (kind == GOTRACE_ARG_DSEQ || kind == GOTRACE_ARG_DT)
             continue;
         uint64_t v = e->args[k++];
@@ -148,7 +181,7 @@ static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_sp
             continue;
         if (kind == GOTRACE_ARG_STRING)
             v = string_of(t, e->proc, v);
-        else if (kind == GOTRACE_ARG_STACK || (kind == GOTRACE_ARG_START && version >= 7))
+        else if (kind == GOTRACE_ARG_STACK || (kind == GOTRACE_ARG_START && t->r->version >= 7))
             v = stack_of(t, v);
         values[n++] = v;
     }
@@ -156,14 +189,6 @@ static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_sp
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
-
-/* The value of an id; NULL if memory runs out, in which case t has failed. */
-static void *note(rebuild *t, idmap *map, uint64_t id)
-{
-    void *value = idmap_insert(map, id);
-    t->failed = t->failed || !value;
-    return value;
-}
 
 /* Note an event on a thread, with the thread's proc. */
 static void note_thread(rebuild *t, int64_t thread, int64_t proc)
@@ -241,14 +266,11 @@ static bool is_record(const rebuild *t, const gotrace_event *e)
  * two goroutines. */
 static bool is_impossible(const rebuild *t, const gotrace_event_data *h)
 {
-    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    bool v2 = repair_is_v2(t->r);
-    size_t count = gotrace_writer_args(h->spec, t->r->version, args);
-    if (h->spec->semantics->kind == GOTRACE_KIND_SAMPLE || count == 0)
+    if (h->spec->semantics->kind == GOTRACE_KIND_SAMPLE || !t->rows[h->spec->code].subject)
         return false;
-    if (args[0]->kind == GOTRACE_ARG_GOROUTINE && (h->args[0] == 0 || h->args[0] == UINT64_MAX))
+    if (h->args[0] == 0 || h->args[0] == UINT64_MAX)
         return true;
-    if (!v2 || !is_goroutine_status(h->spec) ||
+    if (!repair_is_v2(t->r) || !is_goroutine_status(h->spec) ||
         (h->args[2] != G_RUNNING && h->args[2] != G_IN_SYSCALL))
         return false;
     m_state m = rebuild_thread(t, (int64_t)h->args[1]);
@@ -374,7 +396,7 @@ static void begin_generation(rebuild *t, uint64_t number)
         t->dropped = t->counted.dropped;
         t->why = t->counted.why;
     }
-    t->counted = (repair_rebuilt){0, t->added, t->dropped, t->why};
+    t->counted = (repair_changes){.added = t->added, .dropped = t->dropped, .why = t->why};
     if (now)
         now->written = gotrace_writer_generation(t->writer);
     if (now && before && before->written == now->written)
@@ -427,84 +449,103 @@ static int compare_entries(const void *a, const void *b)
     const queue_entry *x = a, *y = b;
     if (x->ticks != y->ticks)
         return x->ticks < y->ticks ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Pass the earliest pending events until `left` remain. The slots freed are those of the queue's
- * unused entries. */
+/* Pending events are encoded as varints: there may be a million. The sign of an id is its lowest
+ * bit, so that "none" is a small number too. */
+static uint64_t rotate(int64_t id)
+{
+    return (uint64_t)id << 1 | (uint64_t)id >> 63;
+}
+
+static bool pack_event(rebuild *t, const gotrace_event_data *h)
+{
+    const uint64_t fields[] = {h->spec->code, rotate(h->proc), rotate(h->thread), h->goroutine,
+                               h->stack,      h->arg_count,    h->data_size};
+    bool done = true;
+    for (size_t i = 0; done && i < sizeof fields / sizeof *fields; i++)
+        done = repair_put_varint(t->r, &t->pending, fields[i]);
+    for (size_t i = 0; done && i < h->arg_count; i++)
+        done = repair_put_varint(t->r, &t->pending, h->args[i]);
+    t->failed = !done || !repair_put(t->r, &t->pending, h->data, h->data_size);
+    return !t->failed;
+}
+
+/* Decode the event at p into *h and args; returns where it ends. */
+static const uint8_t *unpack_event(const rebuild *t, const uint8_t *p, gotrace_event_data *h,
+                                   uint64_t *args)
+{
+    const uint8_t *end = t->pending.bytes + t->pending.count;
+    uint64_t fields[7] = {0};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        parts_varint(&p, end, &fields[i]);
+    *h = (gotrace_event_data){.spec = t->r->specs[fields[0]],
+                              .proc = (int64_t)(fields[1] >> 1 | fields[1] << 63),
+                              .thread = (int64_t)(fields[2] >> 1 | fields[2] << 63),
+                              .goroutine = fields[3],
+                              .stack = fields[4],
+                              .args = args,
+                              .arg_count = fields[5],
+                              .data_size = fields[6]};
+    for (size_t i = 0; i < h->arg_count; i++)
+        parts_varint(&p, end, &args[i]);
+    h->data = h->data_size > 0 ? (const char *)p : NULL;
+    return p + h->data_size;
+}
+
+/* Move the queue's entries from `first` on, and their events, to the front. */
+static bool keep_pending(rebuild *t, size_t first)
+{
+    parts_bytes kept = {0};
+    gotrace_event_data h;
+    uint64_t args[GOTRACE_MAX_ARGS];
+    t->queue_count -= first;
+    memmove(t->queue, t->queue + first, t->queue_count * sizeof *t->queue);
+    for (size_t i = 0; i < t->queue_count && !t->failed; i++) {
+        const uint8_t *from = t->pending.bytes + t->queue[i].place;
+        t->queue[i].place = kept.count;
+        t->failed = !repair_put(t->r, &kept, from,
+                                (size_t)(unpack_event(t, from, &h, args) - from));
+    }
+    repair_drop(t->r, &t->pending);
+    t->pending = kept;
+    return !t->failed;
+}
+
+/* Pass the earliest pending events until `left` remain. */
 static bool pass_pending(rebuild *t, size_t left)
 {
     size_t count = t->queue_count > left ? t->queue_count - left : 0;
+    gotrace_event_data h;
+    uint64_t args[GOTRACE_MAX_ARGS] = {0};
     if (count == 0)
         return true;
     qsort(t->queue, t->queue_count, sizeof *t->queue, compare_entries);
     for (size_t i = 0; i < count; i++) {
-        pending_event *w = &t->pending[t->queue[i].place];
-        w->h.args = w->args;
-        if (!pass_one(t, &w->h, t->queue[i].ticks))
+        unpack_event(t, t->pending.bytes + t->queue[i].place, &h, args);
+        if (!pass_one(t, &h, t->queue[i].ticks))
             return false;
-        free(w->message);
-        w->message = NULL;
     }
-    /* Move the remaining entries to the front; the unused entries follow. */
-    for (size_t i = 0; i < left; i++) {
-        queue_entry passed = t->queue[i];
-        t->queue[i] = t->queue[count + i];
-        t->queue[count + i] = passed;
-    }
-    t->queue_count = left;
-    return true;
-}
-
-/* Reserve a slot. Each slot belongs to one queue entry, used or not. */
-static pending_event *reserve_slot(rebuild *t, uint64_t ticks)
-{
-    if (t->queue_count == t->slot_count) {
-        gotrace_error *error = t->r->error;
-        if (!parts_grow(t->r->memory, &t->pending, &t->pending_capacity, t->slot_count + 1,
-                        sizeof *t->pending, error) ||
-            !parts_grow(t->r->memory, &t->queue, &t->queue_capacity, t->slot_count + 1,
-                        sizeof *t->queue, error)) {
-            t->failed = true;
-            return NULL;
-        }
-        t->pending[t->slot_count].message = NULL;
-        t->queue[t->slot_count].place = t->slot_count;
-        t->slot_count++;
-    }
-    queue_entry *next = &t->queue[t->queue_count++];
-    next->ticks = ticks;
-    next->number = t->numbered++;
-    return &t->pending[next->place];
+    return keep_pending(t, count);
 }
 
 static bool enqueue(rebuild *t, const gotrace_event_data *h, uint64_t ticks)
 {
     if (t->queue_count == MAX_PENDING && !pass_pending(t, MAX_PENDING / 2))
         return false;
-    pending_event *w = reserve_slot(t, ticks);
-    if (!w)
-        return false;
-    *w = (pending_event){.h = *h};
-    memcpy(w->args, h->args, sizeof w->args);
-    w->h.data = NULL;
-    if (h->data_size == 0)
-        return true;
-    /* The data of a v1 event is valid only until the next one is read. */
-    char *copy = malloc(h->data_size);
-    if (!copy) {
-        fill_error(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    if (!parts_grow(t->r->memory, &t->queue, &t->queue_capacity, t->queue_count + 1,
+                    sizeof *t->queue, t->r->error)) {
         t->failed = true;
         return false;
     }
-    w->h.data = memcpy(copy, h->data, h->data_size);
-    w->message = copy;
-    return true;
+    t->queue[t->queue_count++] = (queue_entry){ticks, t->pending.count};
+    return pack_event(t, h);
 }
 
 static bool pass(rebuild *t, const gotrace_event *e)
 {
-    const gotrace_event_spec *spec = gotrace_event_spec_of(t->r->version, e->type);
+    const gotrace_event_spec *spec = t->r->specs[e->type];
     if (!spec)
         return true;
     if (is_status(spec) && e->thread == GOTRACE_NO_THREAD)
@@ -517,6 +558,8 @@ static bool pass(rebuild *t, const gotrace_event *e)
     t->events++;
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = recorded_ticks(t, e);
     bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
+    t->unordered = t->unordered || ticks < t->latest;
+    t->latest = ticks;
     /* v1: strings are written to the proc's buffer, at the current time. */
     if (!t->sorted && !rebuild_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
         return false;
@@ -534,45 +577,43 @@ static bool pass(rebuild *t, const gotrace_event *e)
     return t->sorted ? enqueue(t, &h, ticks) : pass_one(t, &h, ticks);
 }
 
-/* v1: collect each goroutine's last start before events are passed. */
-static bool note_starts(rebuild *t)
+static bool note_start(rebuild *t, uint64_t id, uint64_t ticks)
+{
+    uint64_t *last = note(t, &t->starts, id);
+    if (last && ticks > *last)
+        *last = ticks;
+    return last != NULL;
+}
+
+/* TimerGoroutine gives a goroutine special permissions, so it is passed first. */
+static bool pass_timer(rebuild *t, const repair_record *record)
+{
+    gotrace_event_data h = {.spec = record->spec, .args = record->args, .arg_count = 1};
+    return rebuild_pass(t, &h) || !t->failed;
+}
+
+/* v1: collect what must be known before events are passed: timers, and each goroutine's last
+ * start. */
+static bool read_ahead(rebuild *t)
 {
     const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
     size_t step = t->r->version < 7; /* index of the time delta */
     uint64_t now = 0;
     repair_record record;
-    for (; !repair_is_v2(t->r) && repair_record_at(t->r->version, p, end, &record);
-         p += record.size) {
+    for (; repair_read_record(t->r, p, end, &record); p += record.size) {
         unsigned code = record.spec->code;
         if (code == GOTRACE_V1_Batch)
             now = record.args[record.arg_count - 1];
         else if (record.spec->flags & GOTRACE_SPEC_TIMED)
             now += record.args[step];
-        if (semantics_of(t->r->version, record.spec)->other.to != GOTRACE_STATE_RUNNING)
-            continue;
-        uint64_t *last = idmap_insert(&t->starts, record.args[step + 1]);
-        if (!last) {
-            fill_error(t->r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        bool done = true;
+        if (t->rows[code].starts)
+            done = note_start(t, record.args[step + 1], now);
+        else if (code == GOTRACE_V1_TimerGoroutine)
+            done = pass_timer(t, &record);
+        if (!done)
             return false;
-        }
-        *last = now > *last ? now : *last;
-    }
-    return true;
-}
-
-/* v1: TimerGoroutine gives a goroutine special permissions, so it is passed first. */
-static bool pass_timers(rebuild *t)
-{
-    const uint8_t *p = t->image->bytes + PARTS_HEADER, *end = t->image->bytes + t->image->count;
-    repair_record record;
-    if (repair_is_v2(t->r))
-        return true;
-    for (; repair_record_at(t->r->version, p, end, &record); p += record.size) {
-        if (record.spec->code != GOTRACE_V1_TimerGoroutine)
-            continue;
-        gotrace_event_data h = {.spec = record.spec, .args = record.args, .arg_count = 1};
-        if (!rebuild_pass(t, &h) && t->failed)
-            return false;
+        repair_release(t->r, record.size);
     }
     return true;
 }
@@ -580,6 +621,7 @@ static bool pass_timers(rebuild *t)
 static gotrace_status next_event(rebuild *t, const gotrace_event **e)
 {
     gotrace_status status = gotrace_reader_next(t->reader, e);
+    t->given += status == GOTRACE_EVENT;
     t->frequency = gotrace_reader_summary(t->reader)->frequency;
     if (status == GOTRACE_ERROR)
         fail(t, gotrace_reader_error(t->reader));
@@ -597,7 +639,7 @@ static bool pass_all(rebuild *t)
     if (gotrace_writer_new(t->r->version, &options, write_bytes, t, t->r->job->config, &t->writer,
                            t->r->error) < 0)
         return false;
-    if (!pass_timers(t) || !note_starts(t))
+    if (!repair_is_v2(t->r) && !read_ahead(t))
         return false;
     for (; status == GOTRACE_EVENT; status = next_event(t, &e)) {
         bool done = repair_is_v2(t->r) && e->type == 0 ? sync(t, e)
@@ -614,28 +656,35 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
                     repair_rebuilt *result)
 {
     rebuild *t = calloc(1, sizeof *t);
-    gotrace_config config = {.allocator = r->job->config->allocator,
-                             .limits = r->job->config->limits,
-                             .spool_dir = r->job->config->spool_dir};
+    verdict_listener listener = {.v = &result->image};
+    gotrace_config config = verdict_config(r->job->config, &listener);
     if (!t) {
         fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
         return false;
     }
+    if (repair_is_v2(r)) {
+        config.on_problem = NULL;
+        config.every_problem = false;
+    }
     t->r = r;
     t->image = image;
     t->sorted = sorted;
-    t->written = written;
+    t->written.bytes = written;
+    init_rows(t);
     idmap_init(&t->ended, sizeof(bool));
     idmap_init(&t->last, sizeof(int64_t));
     idmap_init(&t->active, sizeof(uint64_t));
     idmap_init(&t->starts, sizeof(uint64_t));
+    idmap_init(&t->stacks, sizeof(uint64_t));
     bool done = (!repair_is_v2(r) || repair_lay_out(r, image, &t->layout)) &&
-                gotrace_source_memory(image->bytes, image->count, &config, &t->source, r->error) >=
-                    0 &&
+                repair_source(r, image->bytes, image->count, &config, &t->source) >= 0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && pass_all(t);
+    done = repair_spill_end(r, &t->written, done);
     /* note() does not set the error. */
     if (!done && r->error->rule == GOTRACE_RULE_NONE)
         fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+    result->image.given = t->given;
+    result->image.events = t->reader ? gotrace_reader_summary(t->reader)->events : 0;
     gotrace_writer_free(t->writer);
     gotrace_reader_close(t->reader);
     gotrace_source_close(t->source);
@@ -643,13 +692,16 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     idmap_free(&t->last);
     idmap_free(&t->active);
     idmap_free(&t->starts);
+    idmap_free(&t->stacks);
     parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
     parts_drop(r->memory, t->deferred, t->deferred_capacity, sizeof *t->deferred);
-    for (size_t i = 0; i < t->slot_count; i++)
-        free(t->pending[i].message);
-    parts_drop(r->memory, t->pending, t->pending_capacity, sizeof *t->pending);
+    repair_drop(r, &t->pending);
     parts_drop(r->memory, t->queue, t->queue_capacity, sizeof *t->queue);
-    *result = (repair_rebuilt){t->events, t->added, t->dropped, t->why};
+    result->changes = (repair_changes){.events = t->events,
+                                       .added = t->added,
+                                       .dropped = t->dropped,
+                                       .why = t->why,
+                                       .ordered = !repair_is_v2(r) && !t->unordered};
     free(t);
     return done;
 }

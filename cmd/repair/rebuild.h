@@ -35,12 +35,20 @@ typedef struct m_state {
 enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };
 enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
 
+/* What is needed of an event's row for each event. */
+typedef struct rebuild_row {
+    uint8_t kinds[GOTRACE_MAX_ARGS]; /* of the arguments in the file */
+    uint8_t count;                   /* number of those, without the event's own stack */
+    bool subject;                    /* the first argument for a writer is a goroutine */
+    bool starts;                     /* v1: a goroutine starts to run */
+} rebuild_row;
+
 typedef struct rebuild {
     repair *r;
     gotrace_source *source;
     gotrace_reader *reader;
     gotrace_writer *writer;
-    parts_bytes *written;
+    repair_spill written;
     const parts_bytes *image;
     uint64_t frequency, now;
     int64_t place;   /* v2: thread, v1: proc of the last event */
@@ -48,8 +56,12 @@ typedef struct rebuild {
     idmap last;      /* v2: proc -> its last thread */
     idmap active;    /* v2: thread -> number of its last event */
     idmap starts;    /* v1: goroutine -> time of its last start */
+    idmap stacks;    /* v1: stack -> the writer's id, plus 1 */
     uint64_t passed; /* v2: events passed on threads, including added ones */
-    uint64_t events; /* returned by the reader */
+    uint64_t given;  /* returned by the reader */
+    uint64_t events; /* passed on, or dropped */
+    uint64_t latest; /* recorded time of the last event */
+    bool unordered;  /* some event has an earlier time than the one before */
     uint64_t added, dropped;
     gotrace_error why; /* reason for the first dropped event */
     bool failed;
@@ -57,20 +69,19 @@ typedef struct rebuild {
     int64_t idle;                     /* proc that became idle last */
     repair layout;                    /* v2: batches of the image, for recorded times */
     repair_generation *generation;    /* current; NULL if generations are not known */
-    repair_rebuilt counted;           /* added and dropped before the current generation */
+    repair_changes counted;           /* added and dropped before the current generation */
     bool gc_on, gc_seen;              /* v2: a GC cycle is active; this generation has GC events */
     uint64_t gc_last;                 /* number of the image's last GC event so far */
     size_t begun;                     /* index in layout: batches of generations that have begun */
     size_t experiments;               /* index in layout: batches searched for experiments */
     struct deferred_status *deferred; /* statuses deferred to the end of their generation */
     size_t deferred_count, deferred_capacity;
-    bool sorted; /* pass events by recorded time, not in the reader's order */
-    struct pending_event *pending;
-    size_t slot_count, pending_capacity;
-    struct queue_entry *queue; /* turn_count used entries, then unused ones */
+    bool sorted;               /* pass events by recorded time, not in the reader's order */
+    parts_bytes pending;       /* encoded events */
+    struct queue_entry *queue; /* their times and places */
     size_t queue_count, queue_capacity;
-    uint64_t numbered;
     uint64_t changed[2]; /* replacement arguments of an event */
+    rebuild_row rows[256];
     gotrace_frame frames[MOST_FRAMES];
 } rebuild;
 

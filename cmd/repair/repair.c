@@ -67,10 +67,15 @@ void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count,
     emit_finding(r, &finding);
 }
 
-/* Read a trace in memory. False only on a system error or an exceeded limit. */
-static bool examine(const repair *r, const uint8_t *bytes, size_t size, verdict *v)
+/* Read a trace. False only on a system error or an exceeded limit. */
+static bool examine(repair *r, const uint8_t *bytes, size_t size, verdict *v)
 {
-    return verdict_of(bytes, size, r->job->config, v, r->error);
+    gotrace_source *source;
+    if (repair_source(r, bytes, size, r->job->config, &source) < 0)
+        return false;
+    bool done = verdict_each(source, r->job->config, NULL, NULL, v, r->error);
+    gotrace_source_close(source);
+    return done;
 }
 
 /* ---- one trace ------------------------------------------------------------------------------ */
@@ -80,7 +85,11 @@ static bool write_trace(repair *r, const uint8_t *bytes, size_t size)
     out *o = r->job->next(r->job->ctx, r->trace);
     if (!o)
         return false;
-    out_bytes(o, bytes, size);
+    for (size_t at = 0, piece; at < size; at += piece) {
+        piece = size - at < PARTS_PIECE ? size - at : PARTS_PIECE;
+        out_bytes(o, bytes + at, piece);
+        repair_release(r, piece);
+    }
     r->totals->written++;
     return true;
 }
@@ -95,9 +104,8 @@ typedef struct attempt {
 
 static void drop_attempt(repair *r, attempt *a)
 {
-    parts_drop(r->memory, a->written.bytes, a->written.capacity, 1);
+    repair_drop(r, &a->written);
     repair_generations_drop(r, &a->generations);
-    a->written = (parts_bytes){0};
 }
 
 /* Replace the generations that are kept by those of the image. */
@@ -111,47 +119,72 @@ static bool put_kept(repair *r, const parts_bytes *image, attempt *a)
     if (done && r->generations.count == 0)
         a->written = given;
     else
-        parts_drop(r->memory, given.bytes, given.capacity, 1);
+        repair_drop(r, &given);
     return done;
 }
 
-static bool try_rebuild(repair *r, const parts_bytes *image, bool sorted, attempt *a)
+/* v1: whether the image turned out to be sound. */
+static bool is_needless(const repair *r, const attempt *a)
 {
-    *a = (attempt){.written = {0}};
-    return repair_rebuild(r, image, sorted, &a->written, &a->rebuilt) && put_kept(r, image, a) &&
+    return !repair_is_v2(r) && a->rebuilt.image.sound;
+}
+
+static bool judge(repair *r, const parts_bytes *image, attempt *a)
+{
+    return put_kept(r, image, a) &&
            repair_generations_examine(r, &a->written, &a->generations, &a->verdict);
 }
 
 /* A lost event costs more than an added one. */
-static bool is_better(const attempt *a, const attempt *b)
+static uint64_t cost_of(const attempt *a)
 {
     enum { WEIGHT = 4 };
-    if (a->verdict.sound != b->verdict.sound)
-        return a->verdict.sound;
-    return a->rebuilt.added + WEIGHT * a->rebuilt.dropped <
-           b->rebuilt.added + WEIGHT * b->rebuilt.dropped;
+    return a->rebuilt.changes.added + WEIGHT * a->rebuilt.changes.dropped;
+}
+
+static bool is_better(const attempt *a, const attempt *b)
+{
+    return a->verdict.sound != b->verdict.sound ? a->verdict.sound : cost_of(a) < cost_of(b);
+}
+
+/* Whether the order of times would hardly give a better result. */
+static bool is_good(const repair *r, const attempt *a)
+{
+    enum { FEW = 10000, SOME = 1000 }; /* one change in so many events is acceptable */
+    const repair_changes *changes = &a->rebuilt.changes;
+    if (!a->verdict.sound)
+        return false;
+    if (repair_is_v2(r))
+        return changes->added + changes->dropped <= changes->events / FEW;
+    return changes->ordered ||
+           (changes->dropped <= changes->events / FEW && changes->added <= changes->events / SOME);
+}
+
+/* Replace the result of rebuilding by that in the order of times, if it is better. */
+static bool try_sorted(repair *r, const parts_bytes *image, attempt *best)
+{
+    attempt other = {.written = {0}};
+    bool done = repair_rebuild(r, image, true, &other.written, &other.rebuilt);
+    bool cheaper = !best->verdict.sound || cost_of(&other) < cost_of(best);
+    done = done && (!cheaper || judge(r, image, &other));
+    if (done && cheaper && is_better(&other, best)) {
+        attempt worse = *best;
+        *best = other;
+        other = worse;
+    }
+    drop_attempt(r, &other);
+    return done;
 }
 
 /* Rebuild in the reader's order, and if that changes much also in the order of times; take the
  * better result. */
 static bool best_rebuild(repair *r, const parts_bytes *image, attempt *best)
 {
-    enum { FEW = 10000 }; /* one change in so many events is acceptable */
-    attempt other;
-    if (!try_rebuild(r, image, false, best)) {
-        drop_attempt(r, best);
-        return false;
-    }
-    if (best->verdict.sound &&
-        best->rebuilt.added + best->rebuilt.dropped <= best->rebuilt.events / FEW)
+    *best = (attempt){.written = {0}};
+    bool done = repair_rebuild(r, image, false, &best->written, &best->rebuilt);
+    if (done && is_needless(r, best))
         return true;
-    bool done = try_rebuild(r, image, true, &other);
-    if (done && is_better(&other, best)) {
-        attempt worse = *best;
-        *best = other;
-        other = worse;
-    }
-    drop_attempt(r, &other);
+    done = done && judge(r, image, best) && (is_good(r, best) || try_sorted(r, image, best));
     if (!done)
         drop_attempt(r, best);
     return done;
@@ -177,7 +210,7 @@ static void emit_runs(repair *r, const char *why)
     }
 }
 
-static void report_rebuilt(repair *r, const repair_rebuilt *rebuilt, const char *why)
+static void report_rebuilt(repair *r, const repair_changes *rebuilt, const char *why)
 {
     emit_runs(r, why);
     r->totals->added += rebuilt->added;
@@ -193,13 +226,14 @@ static void report_rebuilt(repair *r, const repair_rebuilt *rebuilt, const char 
 }
 
 /* Replace the image by the result. */
-static void accept(repair *r, parts_bytes *image, attempt *a, repair_rebuilt *sum, verdict *v)
+static void accept(repair *r, parts_bytes *image, attempt *a, repair_changes *sum, verdict *v)
 {
+    const repair_changes *changes = &a->rebuilt.changes;
     if (sum->dropped == 0)
-        sum->why = a->rebuilt.why;
-    sum->added += a->rebuilt.added;
-    sum->dropped += a->rebuilt.dropped;
-    parts_drop(r->memory, image->bytes, image->capacity, 1);
+        sum->why = changes->why;
+    sum->added += changes->added;
+    sum->dropped += changes->dropped;
+    repair_drop(r, image);
     repair_generations_drop(r, &r->generations);
     *image = a->written;
     *v = a->verdict;
@@ -208,12 +242,12 @@ static void accept(repair *r, parts_bytes *image, attempt *a, repair_rebuilt *su
 }
 
 /* v2: keep as many generations as possible. If the result is not sound, keep none. */
-static bool rebuild_some(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
+static bool rebuild_some(repair *r, parts_bytes *image, verdict *v, repair_changes *sum)
 {
-    enum { MOST_TIMES = 6 };
+    enum { MOST_CHOICES = 6 };
     if (!repair_generations_keep(r, image))
         return false;
-    for (int i = 0; i < MOST_TIMES && r->generations.count > 0; i++) {
+    for (int i = 0; i < MOST_CHOICES && r->generations.count > 0; i++) {
         attempt best;
         if (!best_rebuild(r, image, &best))
             return false;
@@ -230,14 +264,12 @@ static bool rebuild_some(repair *r, parts_bytes *image, verdict *v, repair_rebui
     return true;
 }
 
-/* Rebuild repeatedly: added events may require further ones. */
-static bool rebuild_image(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
+enum { MOST_TIMES = 4 };
+
+/* Rebuild repeatedly, if it is not sound: added events may require further ones. */
+static bool rebuild_again(repair *r, parts_bytes *image, verdict *v, repair_changes *sum, int times)
 {
-    enum { MOST_TIMES = 4 };
-    r->rebuilt_before = false;
-    if (!rebuild_some(r, image, v, sum))
-        return false;
-    for (int i = 0; i < MOST_TIMES && !v->sound; i++) {
+    for (int i = 0; i < times && !v->sound; i++) {
         attempt best;
         if (!best_rebuild(r, image, &best))
             return false;
@@ -246,12 +278,18 @@ static bool rebuild_image(repair *r, parts_bytes *image, verdict *v, repair_rebu
     return true;
 }
 
+static bool rebuild_image(repair *r, parts_bytes *image, verdict *v, repair_changes *sum)
+{
+    r->rebuilt_before = false;
+    return rebuild_some(r, image, v, sum) && rebuild_again(r, image, v, sum, MOST_TIMES);
+}
+
 /* v2: rebuild only the generations around the broken ones; if the whole is not sound then, change
  * nothing. */
-static bool rebuild_window(repair *r, parts_bytes *image, verdict *v, repair_rebuilt *sum)
+static bool rebuild_window(repair *r, parts_bytes *image, verdict *v, repair_changes *sum)
 {
     repair_window w;
-    repair_rebuilt own = {0};
+    repair_changes own = {0};
     verdict now;
     parts_bytes whole = {0};
     bool inserted = false;
@@ -273,14 +311,40 @@ static bool rebuild_window(repair *r, parts_bytes *image, verdict *v, repair_reb
         *v = now;
         *sum = own;
     }
-    parts_drop(r->memory, whole.bytes, whole.capacity, 1);
+    repair_drop(r, &whole);
     return done;
 }
 
-static bool rebuild_all(repair *r, parts_bytes *image, verdict *v)
+/* v1: rebuild the image if it violates rules. Rebuilding shows whether it does, so that the image
+ * is read once. */
+static bool rebuild_v1(repair *r, parts_bytes *image, verdict *v)
 {
+    repair_changes sum = {0};
+    attempt best;
+    r->rebuilt_before = false;
+    if (!best_rebuild(r, image, &best))
+        return false;
+    const verdict before = *v = best.rebuilt.image;
+    if (before.sound) {
+        drop_attempt(r, &best);
+        return true;
+    }
+    accept(r, image, &best, &sum, v);
+    if (!rebuild_again(r, image, v, &sum, MOST_TIMES - 1))
+        return false;
+    report_rebuilt(r, &sum, before.first.message);
+    return true;
+}
+
+/* v2: rebuild the image if it violates rules. */
+static bool rebuild_v2(repair *r, parts_bytes *image, verdict *v)
+{
+    repair_changes sum = {0};
+    if (!repair_generations_examine(r, image, &r->generations, v))
+        return false;
     const verdict before = *v;
-    repair_rebuilt sum = {0};
+    if (before.sound)
+        return true;
     if (!rebuild_window(r, image, v, &sum) || (!v->sound && !rebuild_image(r, image, v, &sum)))
         return false;
     report_rebuilt(r, &sum, before.first.message);
@@ -289,8 +353,7 @@ static bool rebuild_all(repair *r, parts_bytes *image, verdict *v)
 
 static void drop_file(repair *r)
 {
-    parts_drop(r->memory, r->file.bytes, r->file.capacity, 1);
-    r->file = (parts_bytes){0};
+    repair_drop(r, &r->file);
     r->bytes = NULL;
 }
 
@@ -301,9 +364,7 @@ static bool mend_trace(repair *r)
     bool done = repair_scan(r) && repair_mend(r) && repair_image(r, &image);
     if (r->last)
         drop_file(r);
-    done = done && repair_generations_examine(r, &image, &r->generations, &v);
-    if (done && !v.sound)
-        done = rebuild_all(r, &image, &v);
+    done = done && (repair_is_v2(r) ? rebuild_v2(r, &image, &v) : rebuild_v1(r, &image, &v));
     if (done) {
         r->totals->events += v.events;
         r->totals->given += v.given;
@@ -314,7 +375,7 @@ static bool mend_trace(repair *r)
                           v.first.message);
         done = write_trace(r, image.bytes, image.count);
     }
-    parts_drop(r->memory, image.bytes, image.capacity, 1);
+    repair_drop(r, &image);
     return done;
 }
 
@@ -322,7 +383,6 @@ static bool one_trace(repair *r)
 {
     verdict v = {.sound = false};
     r->totals->traces++;
-    parts_shape_init(&r->shape, r->version);
     if (!r->headless && !examine(r, r->bytes, r->size, &v))
         return false;
     r->totals->readable += v.given;
@@ -344,27 +404,52 @@ static bool one_trace(repair *r)
 /* ---- the file ------------------------------------------------------------------------------- */
 
 /* Offset of the next header at or after `at`. */
-static size_t next_header(const uint8_t *bytes, size_t size, size_t at)
+static size_t next_header(repair *r, const uint8_t *bytes, size_t size, size_t at)
 {
-    while (at + PARTS_HEADER <= size) {
-        const uint8_t *found = memchr(bytes + at, 'g', size - at);
-        if (!found)
-            break;
-        at = (size_t)(found - bytes);
-        if (parts_header_at(found, size - at))
-            return at;
-        at++;
+    for (size_t stop; at + PARTS_HEADER <= size; at = stop) {
+        stop = size - at < PARTS_PIECE ? size : at + PARTS_PIECE;
+        for (const uint8_t *p = bytes + at; (p = memchr(p, 'g', (size_t)(bytes + stop - p))); p++)
+            if (parts_header_at(p, (size_t)(bytes + size - p)))
+                return (size_t)(p - bytes);
+        repair_release(r, stop - at);
     }
     return size;
 }
 
-static bool load(repair *r)
+/* Append the next bytes of the source; their number is in *got. */
+static bool load_piece(repair *r, uint64_t offset, size_t *got)
 {
     parts_bytes *file = &r->file;
-    uint64_t size = gotrace_source_size(r->job->source);
-    return parts_grow(r->memory, &file->bytes, &file->capacity, (size_t)size + 1, 1, r->error) &&
-           gotrace_source_read(r->job->source, 0, file->bytes, (size_t)size, &file->count,
+    *got = 0;
+    return parts_grow(r->memory, &file->bytes, &file->capacity, file->count + PARTS_PIECE, 1,
+                      r->error) &&
+           gotrace_source_read(r->job->source, offset, file->bytes + file->count, PARTS_PIECE, got,
                                r->error) >= 0;
+}
+
+/* To read a damaged trace, one larger than the limit of memory is not copied to a file. */
+static bool check_size(repair *r)
+{
+    uint64_t limit = r->memory->limit;
+    if (!r->job->reading || gotrace_source_size(r->job->source) <= limit)
+        return true;
+    fill_error(r->error, GOTRACE_RULE_SYSTEM_LIMIT, GOTRACE_NO_OFFSET,
+               "the tables need more than %" PRIu64 " bytes, the limit", limit);
+    return false;
+}
+
+static bool load(repair *r)
+{
+    repair_spill spill = {.bytes = &r->file};
+    bool done = check_size(r);
+    uint64_t offset = 0;
+    size_t got = PARTS_PIECE;
+    for (; done && got == PARTS_PIECE; offset += got) {
+        done = load_piece(r, offset, &got);
+        r->file.count += got;
+        done = done && repair_spill_some(r, &spill);
+    }
+    return repair_spill_end(r, &spill, done);
 }
 
 /* Repair what precedes the first header; everything, if there is none. */
@@ -387,7 +472,7 @@ static bool all_traces(repair *r)
 {
     const uint8_t *bytes = r->file.bytes;
     size_t size = r->file.count;
-    size_t at = next_header(bytes, size, 0);
+    size_t at = next_header(r, bytes, size, 0);
     bool written = false;
     r->bytes = bytes;
     r->size = at;
@@ -402,7 +487,7 @@ static bool all_traces(repair *r)
     }
     r->headless = false;
     for (size_t next; at < size; at = next) {
-        next = next_header(bytes, size, at + PARTS_HEADER);
+        next = next_header(r, bytes, size, at + PARTS_HEADER);
         if (r->totals->traces > 0) {
             r->trace++;
             r->base = at;
@@ -420,7 +505,7 @@ static bool all_traces(repair *r)
         r->base = at;
         r->size = next - at;
         r->last = next == size;
-        r->version = parts_header_at(r->bytes, r->size);
+        repair_set_version(r, parts_header_at(r->bytes, r->size));
         if (!one_trace(r))
             return false;
     }

@@ -21,15 +21,28 @@
  *                            contain the ids of lost strings and stacks; a frequency is estimated
  *                            and reported.
  *   rebuild rebuild.c        If rules are still violated: pass the reader's events, in its order,
- * to a writer, which assigns new numbers. prepare prepare.c        Before an event that the writer
- * rejects, add the events that must have happened (a goroutine that starts was unblocked, one that
- * runs elsewhere was stopped); drop the event if that is impossible. window  window.c         v2:
- * of many generations, rebuild only those that violate rules, and their neighbours, as a trace of
- * their own. keep    generations.c    v2: of the result, take only the generations that violated
- * rules; copy the others unchanged. match   boundary.c       Make a rebuilt generation end in the
- * states in which the next one begins.
+ *                            to a writer, which assigns new numbers.
+ *   prepare prepare.c        Before an event that the writer rejects, add the events that must
+ *                            have happened (a goroutine that starts was unblocked, one that runs
+ *                            elsewhere was stopped); drop the event if that is impossible.
+ *   window  window.c         v2: of many generations, rebuild only those that violate rules, and
+ *                            their neighbours, as a trace of their own.
+ *   keep    generations.c    v2: of the result, take only the generations that violated rules;
+ *                            copy the others unchanged.
+ *   match   boundary.c       Make a rebuilt generation end in the states in which the next one
+ *                            begins.
+ *   store   store.c          The file, and in v1 the traces made of it, are in temporary files
+ *                            unless they are small.
  *
- * A sound trace is copied unchanged. The trace is held in memory, within the config's limit. */
+ * A sound trace is copied unchanged.
+ *
+ * v1: how often a trace is read does not depend on the number of faults. The file is read by the
+ * reader and scanned. The image is read once: its events are passed to a writer while the reader
+ * finds out whether rules are violated. The result is read to check it. The image is read a second
+ * time only if its events are not in the order of their times and the first result is not good.
+ * The scan collects what later steps need of all records of a batch (its highest goroutine, whether
+ * it has tables), so that they read only few batches again. Memory depends on the tables, live
+ * goroutines, batches and (in the order of times) MAX_PENDING events, not on the size. */
 #ifndef REPAIR_H
 #define REPAIR_H
 
@@ -110,6 +123,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
 
 enum {
     REPAIR_SEARCH_FACTOR = 32, /* limit of bytes parsed in vain, per byte of input */
+    REPAIR_MAPPINGS = 4,       /* the file, an image, and two results of rebuilding it */
 };
 
 /* A record in place. */
@@ -137,14 +151,19 @@ typedef struct repair_batch {
     bool is_experiment;
     bool cut; /* incomplete */
     bool dropped;
-    bool padded;   /* v2: the size is encoded in ten bytes */
-    bool searched; /* follows bytes that are not sound */
-    bool resumed;  /* v1: continues the batch before it */
-    bool tables;   /* v1: only its strings and stacks are used */
-    bool changed;  /* the header must be rewritten */
-    size_t late;   /* offset of a record whose time delta is reduced, 0: none */
-    uint64_t less; /* by this number of ticks */
+    bool padded;        /* v2: the size is encoded in ten bytes */
+    bool searched;      /* follows bytes that are not sound */
+    bool resumed;       /* v1: continues the batch before it */
+    bool tables;        /* v1: only its strings and stacks are used */
+    bool changed;       /* the header must be rewritten */
+    size_t late;        /* offset of a record whose time delta is reduced, 0: none */
+    uint64_t less;      /* by this number of ticks */
+    uint64_t goroutine; /* v1: highest id */
+    uint8_t contents;   /* v1: REPAIR_HAS_* */
 } repair_batch;
+
+/* What a v1 batch contains. */
+enum { REPAIR_HAS_TABLES = 1, REPAIR_HAS_FREQUENCY = 2, REPAIR_HAS_SAMPLES = 4 };
 
 /* v2: a generation of an image. */
 typedef struct repair_generation {
@@ -162,6 +181,13 @@ typedef struct repair_generations {
     size_t count, capacity;
 } repair_generations;
 
+/* Bytes in a temporary file. */
+typedef struct repair_mapping {
+    uint8_t *bytes; /* NULL: unused */
+    size_t size;
+    int fd;
+} repair_mapping;
+
 /* A trace being repaired. */
 typedef struct repair {
     const repair_job *job;
@@ -178,12 +204,17 @@ typedef struct repair {
     bool foreign;   /* the file begins like one of another format */
     parts_memory *memory;
     parts_shape shape;
+    const gotrace_event_spec *specs[256]; /* of the version, by code */
+    uint8_t arg_counts[256];
+    uint16_t goroutine_args[256]; /* bits of the arguments that are goroutines */
     repair_batch *batches;
     size_t count, capacity;
     repair_generations generations; /* v2: of the image; empty: nothing is kept */
     bool rebuilt_before;            /* was rebuilt before, and is not sound yet */
     bool quiet;                     /* report nothing */
     uint64_t sound;                 /* bytes in sound batches */
+    repair_mapping mapped[REPAIR_MAPPINGS];
+    size_t unreleased; /* bytes of mappings read since pages were released */
     repair_totals *totals;
     gotrace_error *error;
 } repair;
@@ -197,17 +228,47 @@ void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count,
 /* Decode the record at p. False if it is invalid or incomplete; then size is the number of bytes
  * read. */
 bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record);
+/* The same for the repair's version, faster. */
+bool repair_read_record(const repair *r, const uint8_t *p, const uint8_t *end,
+                        repair_record *record);
+void repair_set_version(repair *r, int version);
 /* v1: whether the record defines a string or a stack. */
 static inline bool repair_is_table(const repair_record *record)
 {
     return record->spec->code == GOTRACE_V1_String || record->spec->code == GOTRACE_V1_Stack;
 }
 
+/* Traces larger than memory (store.c). */
+
+/* A trace being made: bytes are appended to `bytes`, which goes to a temporary file when there are
+ * many. Initialise it with the bytes only. */
+typedef struct repair_spill {
+    parts_bytes *bytes;
+    size_t stored; /* bytes in the file; 0: there is none */
+    int fd;
+} repair_spill;
+
+/* Call after bytes were appended. */
+bool repair_spill_some(repair *r, repair_spill *s);
+/* All bytes were appended, or (complete is false) the trace is given up. Returns true if it is
+ * complete: then its bytes are in memory or mapped. */
+bool repair_spill_end(repair *r, repair_spill *s, bool complete);
+/* Free bytes in memory or in a file. */
+void repair_drop(repair *r, parts_bytes *bytes);
+/* Call after so many bytes of a trace were read: pages of files in memory are released. */
+void repair_release(repair *r, size_t read);
+/* Open bytes of a trace as a source. */
+gotrace_status repair_source(repair *r, const uint8_t *bytes, size_t size,
+                             const gotrace_config *config, gotrace_source **source);
+
 /* Append to b. False if memory runs out; error is set. */
 bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);
 bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,
                           uint64_t time, size_t size);
+
+/* v1: add a record to what is known about its batch. */
+void repair_note_record(const repair *r, repair_batch *b, const repair_record *record);
 
 /* The first record of a batch, after the byte that in v2 names the kind of table. */
 const uint8_t *repair_records_of(const repair *r, const repair_batch *b);
@@ -222,10 +283,16 @@ bool repair_mend(repair *r);
 bool repair_image(repair *r, parts_bytes *image);
 
 /* Cost of a rebuild. */
-typedef struct repair_rebuilt {
+typedef struct repair_changes {
     uint64_t events;         /* returned by the reader */
     uint64_t added, dropped; /* in generations that are not kept */
     gotrace_error why;       /* reason for the first dropped event */
+    bool ordered;            /* v1: the reader's order is that of recorded times */
+} repair_changes;
+
+typedef struct repair_rebuilt {
+    repair_changes changes;
+    verdict image; /* v1: of the image that was read */
 } repair_rebuilt;
 
 /* Pass the events that the reader returns for an image to a writer. sorted (v2): order a
@@ -258,7 +325,7 @@ bool repair_blames_before(const repair_generation *g);
 /* Keep fewer generations, if rules are still violated. False if that does not help. */
 bool repair_generations_blame(repair_generations *g, const repair_generations *broken);
 /* Read the image, and mark the generations that violate rules. */
-bool repair_generations_examine(const repair *r, const parts_bytes *image, repair_generations *g,
+bool repair_generations_examine(repair *r, const parts_bytes *image, repair_generations *g,
                                 verdict *v);
 /* Combine the kept generations of the image with the others of the rebuilt trace; sets g to the
  * generations of the result. */

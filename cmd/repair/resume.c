@@ -35,21 +35,13 @@ typedef struct bounds {
 static bounds bounds_of(const repair *r)
 {
     bounds k = {.low = UINT64_MAX};
-    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    repair_record record;
     for (size_t i = 0; i < r->count; i++) {
         const repair_batch *b = &r->batches[i];
         if (b->dropped)
             continue;
         k.low = b->time < k.low ? b->time : k.low;
         k.high = b->last > k.high ? b->last : k.high;
-        const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
-        for (; p < end && repair_record_at(r->version, p, end, &record); p += record.size) {
-            gotrace_event_args(record.spec, r->version, args);
-            for (size_t n = 0; n < record.arg_count; n++)
-                if (args[n]->kind == GOTRACE_ARG_GOROUTINE && record.args[n] > k.goroutine)
-                    k.goroutine = record.args[n];
-        }
+        k.goroutine = b->goroutine > k.goroutine ? b->goroutine : k.goroutine;
     }
     k.span = k.high > k.low ? k.high - k.low : 0;
     return k;
@@ -129,6 +121,7 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
     const uint8_t *p = r->bytes + at, *stop = r->bytes + end;
     repair_record record;
     for (; p < stop && repair_record_at(r->version, p, stop, &record); p += record.size) {
+        repair_note_record(r, &rest, &record);
         if (!(record.spec->flags & GOTRACE_SPEC_TIMED))
             continue;
         rest.last += record.args[0];

@@ -10,10 +10,19 @@ enum {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
+/* Nearly all values are below 128. */
+static inline bool take_varint(const uint8_t **p, const uint8_t *end, uint64_t *value)
+{
+    if (*p == end || **p >= 0x80)
+        return parts_varint(p, end, value);
+    *value = *(*p)++;
+    return true;
+}
+
 static bool take_data(const uint8_t **p, const uint8_t *end, repair_record *record)
 {
     uint64_t size;
-    if (!parts_varint(p, end, &size) || size > MOST_STRING || size > (uint64_t)(end - *p))
+    if (!take_varint(p, end, &size) || size > MOST_STRING || size > (uint64_t)(end - *p))
         return false;
     record->data = *p;
     record->data_size = (size_t)size;
@@ -29,7 +38,7 @@ static bool take_frames(int version, const uint8_t **p, const uint8_t *end, repa
     record->frames = *p;
     record->frame_values = count * gotrace_frame_values(version);
     for (uint64_t i = 0; i < record->frame_values; i++)
-        if (!parts_varint(p, end, &value))
+        if (!take_varint(p, end, &value))
             return false;
     return true;
 }
@@ -37,7 +46,7 @@ static bool take_frames(int version, const uint8_t **p, const uint8_t *end, repa
 static bool take_args(const uint8_t **p, const uint8_t *end, repair_record *record)
 {
     for (size_t i = 0; i < record->arg_count; i++)
-        if (!parts_varint(p, end, &record->args[i]))
+        if (!take_varint(p, end, &record->args[i]))
             return false;
     return true;
 }
@@ -53,7 +62,7 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
     const uint8_t *stop = end;
     if (form == FORM_LENGTH) {
         uint64_t length;
-        if (!parts_varint(p, end, &length) || length > (uint64_t)(end - *p))
+        if (!take_varint(p, end, &length) || length > (uint64_t)(end - *p))
             return false;
         stop = *p + length;
     } else if (record->arg_count != form + 1 + (version < 7) ||
@@ -69,31 +78,67 @@ static bool take_v1(int version, const uint8_t **p, const uint8_t *end, unsigned
     return !(record->spec->flags & GOTRACE_SPEC_DATA) || take_data(p, end, record);
 }
 
-bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record)
+/* Decode the record at p, which has that row and number of arguments; spec is NULL if there is no
+ * such row. */
+static inline bool take_record(int version, const gotrace_event_spec *spec, size_t arg_count,
+                               const uint8_t *p, const uint8_t *end, repair_record *record)
 {
-    if (p >= end) {
-        record->size = 0;
-        return false;
-    }
-    bool v2 = version >= GOTRACE_FIRST_V2;
-    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    *record = (repair_record){.at = p, .size = 1};
     unsigned form = *p >> 6;
-    record->spec = gotrace_event_spec_of(version, v2 ? *p : *p & 0x3f);
-    if (!record->spec)
+    record->at = p++;
+    record->size = 1;
+    record->spec = spec;
+    record->arg_count = arg_count;
+    record->frames = record->data = NULL;
+    record->frame_values = record->data_size = 0;
+    if (!spec)
         return false;
-    record->arg_count = gotrace_event_args(record->spec, version, args);
-    p++;
     bool whole;
-    if (!v2)
+    if (version < GOTRACE_FIRST_V2)
         whole = take_v1(version, &p, end, form, record);
     else
         whole = take_args(&p, end, record) &&
-                (!(record->spec->flags & GOTRACE_SPEC_FRAMES) ||
-                 take_frames(version, &p, end, record)) &&
-                (!(record->spec->flags & GOTRACE_SPEC_DATA) || take_data(&p, end, record));
+                (!(spec->flags & GOTRACE_SPEC_FRAMES) || take_frames(version, &p, end, record)) &&
+                (!(spec->flags & GOTRACE_SPEC_DATA) || take_data(&p, end, record));
     record->size = (size_t)(p - record->at);
     return whole;
+}
+
+bool repair_record_at(int version, const uint8_t *p, const uint8_t *end, repair_record *record)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    record->size = 0;
+    if (p >= end)
+        return false;
+    const gotrace_event_spec *spec = gotrace_event_spec_of(
+        version, version < GOTRACE_FIRST_V2 ? *p & 0x3f : *p);
+    size_t arg_count = spec ? gotrace_event_args(spec, version, args) : 0;
+    return take_record(version, spec, arg_count, p, end, record);
+}
+
+bool repair_read_record(const repair *r, const uint8_t *p, const uint8_t *end,
+                        repair_record *record)
+{
+    record->size = 0;
+    if (p >= end)
+        return false;
+    unsigned code = repair_is_v2(r) ? *p : *p & 0x3f;
+    return take_record(r->version, r->specs[code], r->arg_counts[code], p, end, record);
+}
+
+void repair_set_version(repair *r, int version)
+{
+    const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
+    r->version = version;
+    parts_shape_init(&r->shape, version);
+    for (unsigned code = 0; code < 256; code++) {
+        const gotrace_event_spec *spec = r->specs[code] = gotrace_event_spec_of(version, code);
+        size_t count = spec ? gotrace_event_args(spec, version, args) : 0;
+        r->arg_counts[code] = (uint8_t)count;
+        r->goroutine_args[code] = 0;
+        for (size_t i = 0; i < count; i++)
+            if (args[i]->kind == GOTRACE_ARG_GOROUTINE)
+                r->goroutine_args[code] |= (uint16_t)(1 << i);
+    }
 }
 
 const uint8_t *repair_records_of(const repair *r, const repair_batch *b)
@@ -186,8 +231,7 @@ static size_t v2_records(const repair *r, repair_batch *b, size_t stop)
          (b->kind == PARTS_SYNC && r->version >= GOTRACE_FIRST_SYNC)) &&
         p < end)
         p++;
-    while (p < end && repair_record_at(r->version, p, end, &record) &&
-           v2_belongs(r, b->kind, &record)) {
+    while (p < end && repair_read_record(r, p, end, &record) && v2_belongs(r, b->kind, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             if (record.args[0] > UINT64_C(1) << 62 || b->last + record.args[0] > UINT64_C(1) << 62)
                 break;
@@ -253,7 +297,7 @@ static bool v1_header(const repair *r, size_t at, repair_batch *b)
 {
     repair_record record;
     if ((r->bytes[at] & 0x3f) != GOTRACE_V1_Batch ||
-        !repair_record_at(r->version, r->bytes + at, r->bytes + r->size, &record))
+        !repair_read_record(r, r->bytes + at, r->bytes + r->size, &record))
         return false;
     *b = (repair_batch){.offset = at, .body = at + record.size, .owner = record.args[0]};
     b->time = b->last = record.args[record.arg_count - 1];
@@ -280,7 +324,7 @@ static bool ends_exit(const repair *r, const repair_batch *b)
     size_t most = b->offset < MOST_BEFORE ? b->offset : MOST_BEFORE;
     repair_record record;
     for (size_t before = 1; before <= most; before++)
-        if (repair_record_at(r->version, header - before, end, &record) && is_exit(&record, end))
+        if (repair_read_record(r, header - before, end, &record) && is_exit(&record, end))
             return true;
     return false;
 }
@@ -302,14 +346,40 @@ static bool holds_header(const repair *r, const repair_batch *b, const repair_re
     return false;
 }
 
+void repair_note_record(const repair *r, repair_batch *b, const repair_record *record)
+{
+    unsigned code = record->spec->code;
+    for (unsigned mask = r->goroutine_args[code]; mask != 0; mask &= mask - 1) {
+        uint64_t id = record->args[__builtin_ctz(mask)];
+        b->goroutine = id > b->goroutine ? id : b->goroutine;
+    }
+    switch (code) {
+    case GOTRACE_V1_String:
+    case GOTRACE_V1_Stack: b->contents |= REPAIR_HAS_TABLES; break;
+    case GOTRACE_V1_Frequency: b->contents |= REPAIR_HAS_FREQUENCY; break;
+    case GOTRACE_V1_CPUSample: b->contents |= REPAIR_HAS_SAMPLES; break;
+    default: break;
+    }
+}
+
+/* Find again what a batch contains up to `stop`. */
+static void v1_contents(const repair *r, repair_batch *b, size_t stop)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + stop;
+    repair_record record;
+    b->goroutine = b->contents = 0;
+    for (; p < end && repair_read_record(r, p, end, &record); p += record.size)
+        repair_note_record(r, b, &record);
+}
+
 /* Read records up to the next batch or damage. */
 static void v1_records(const repair *r, repair_batch *b)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + r->size;
     repair_record record;
     b->kind = PARTS_TABLES;
-    while (p < end && (*p & 0x3f) != GOTRACE_V1_Batch &&
-           repair_record_at(r->version, p, end, &record) && !holds_header(r, b, &record)) {
+    while (p < end && (*p & 0x3f) != GOTRACE_V1_Batch && repair_read_record(r, p, end, &record) &&
+           !holds_header(r, b, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             uint64_t dt = record.args[r->version < 7];
             if (dt > UINT64_C(1) << 62 || b->last + dt > UINT64_C(1) << 62)
@@ -320,6 +390,7 @@ static void v1_records(const repair *r, repair_batch *b)
             if (b->kind != PARTS_EVENTS)
                 b->kind = record.spec->code == GOTRACE_V1_CPUSample ? PARTS_SAMPLES : PARTS_EVENTS;
         }
+        repair_note_record(r, b, &record);
         p += record.size;
     }
     b->end = (size_t)(p - r->bytes);
@@ -368,14 +439,15 @@ static bool keep(repair *r, const repair_batch *b)
         return false;
     r->batches[r->count++] = *b;
     r->sound += b->end - b->offset;
+    repair_release(r, b->end - b->offset);
     return true;
 }
 
 /* Find the next batch at or after `at`; r->size if there is none. */
 static size_t search(repair *r, size_t at, repair_batch *b)
 {
-    while (at < r->size && !batch_at(r, at, false, b))
-        at++;
+    for (; at < r->size && !batch_at(r, at, false, b); at++)
+        repair_release(r, 1);
     return at < r->size ? b->offset : at;
 }
 
@@ -387,7 +459,7 @@ static size_t last_record(const repair *r, const repair_batch *b)
     if (repair_is_v2(r) && b->kind != PARTS_EVENTS &&
         !(b->kind == PARTS_SYNC && r->version < GOTRACE_FIRST_SYNC) && p < end)
         p++;
-    while (p < end && repair_record_at(r->version, p, end, &record) && p + record.size < end)
+    while (p < end && repair_read_record(r, p, end, &record) && p + record.size < end)
         p += record.size;
     return (size_t)(p - r->bytes);
 }
@@ -405,6 +477,8 @@ static bool search_back(repair *r, size_t at, repair_batch *found)
             continue;
         if (repair_is_v2(r))
             v2_records(r, b, from);
+        else
+            v1_contents(r, b, from);
         b->end = from;
         b->cut = b->changed = true;
         return true;

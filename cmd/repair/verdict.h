@@ -1,4 +1,4 @@
-/* verdict.h - the reader's verdict on a trace in memory. */
+/* verdict.h - the reader's verdict on a trace. */
 #ifndef VERDICT_H
 #define VERDICT_H
 
@@ -12,11 +12,23 @@ typedef struct verdict {
     uint32_t counts[GOTRACE_RULE_LIMIT]; /* number of reports per rule, including warnings */
 } verdict;
 
+typedef void (*verdict_problem_fn)(void *ctx, const gotrace_error *problem);
+
+typedef struct verdict_listener {
+    verdict *v;
+    verdict_problem_fn each; /* called with every problem; or NULL */
+    void *ctx;
+} verdict_listener;
+
+/* Returns a config with the limits of `user`, or the defaults, with which a reader fills l->v,
+ * except events and given. The listener is borrowed. */
+gotrace_config verdict_config(const gotrace_config *user, verdict_listener *l);
+
 /* Read the whole trace within the config's limits; call `each`, if not NULL, with every problem.
  * False only on a system error or an exceeded limit, which error then describes. */
-typedef void (*verdict_problem_fn)(void *ctx, const gotrace_error *problem);
-bool verdict_each(const void *bytes, size_t size, const gotrace_config *config,
-                  verdict_problem_fn each, void *ctx, verdict *v, gotrace_error *error);
+bool verdict_each(gotrace_source *source, const gotrace_config *config, verdict_problem_fn each,
+                  void *ctx, verdict *v, gotrace_error *error);
+/* The same for a trace in memory. */
 bool verdict_of(const void *bytes, size_t size, const gotrace_config *config, verdict *v,
                 gotrace_error *error);
 

@@ -63,9 +63,7 @@ static void print_json(out *o, const input *in)
 /* Recommend what to do with a trace that violates rules. */
 static void advise(const input *in)
 {
-    enum {
-        LARGE = 64 << 20
-    }; /* largest file in bytes for which repair, which holds the trace in memory, is run */
+    enum { LARGE = 64 << 20 }; /* bytes; repair of larger files would take too long */
     const gotrace_summary *sum = gotrace_reader_summary(in->reader);
     uint64_t kept, all = sum->events;
     if (in->found.errors == 0 || in->damaged || all == 0)

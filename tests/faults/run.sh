@@ -268,6 +268,15 @@ for command in "${all[@]}"; do
     [ -z "$can_mount" ] || sweep_disk "${words[@]}"
 done
 
+# A trace that repair keeps in temporary files.
+"$gotrace" gen --go 1.19 --events 1500000 -o large.trace
+head -c $(($(stat -c %s large.trace) * 3 / 4)) large.trace >large.cut
+command='repair -o out/out large.cut'
+if [[ $command = *"$wanted"* ]]; then
+    read -ra words <<<"$command"
+    sweep_size "${words[@]}"
+fi
+
 # shellcheck source=tests/faults/calls.bash
 . "$calls"
 if [ -n "$can_preload" ]; then

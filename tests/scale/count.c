@@ -2,8 +2,9 @@
  * count.c - measure a command: count REPORT COMMAND ARGUMENT...
  *
  * Writes to REPORT a line with the instructions executed in user mode by all threads (if the system
- * does not count these, nanoseconds of user time), which of the two it is, and the peak memory in
- * KiB. Exits with the command's status.
+ * does not count these, nanoseconds of user time), which of the two it is, the peak memory in KiB,
+ * and the bytes that were read from files and pipes (0 if the system does not count them). Exits
+ * with the command's status.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -29,6 +30,24 @@ static int count_instructions(void)
     return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* The bytes that a process has read, which has ended and is not waited for yet. */
+static unsigned long long count_read(pid_t child)
+{
+    char path[64];
+    unsigned long long bytes = 0;
+    siginfo_t info;
+    if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) != 0)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%ld/io", (long)child);
+    FILE *io = fopen(path, "r");
+    if (!io)
+        return 0;
+    if (fscanf(io, "rchar: %llu", &bytes) != 1)
+        bytes = 0;
+    fclose(io);
+    return bytes;
+}
+
 int main(int argc, char **argv)
 {
     int ends[2], status;
@@ -49,7 +68,10 @@ int main(int argc, char **argv)
         execvp(argv[2], argv + 2);
         _exit(127);
     }
-    if (write(ends[1], &byte, 1) != 1 || waitpid(child, &status, 0) != child)
+    if (write(ends[1], &byte, 1) != 1)
+        return 125;
+    unsigned long long bytes = count_read(child);
+    if (waitpid(child, &status, 0) != child)
         return 125;
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
@@ -62,7 +84,8 @@ int main(int argc, char **argv)
     }
     FILE *report = fopen(argv[1], "w");
     if (!report ||
-        fprintf(report, "%llu %s %ld\n", (unsigned long long)cost, what, usage.ru_maxrss) < 0 ||
+        fprintf(report, "%llu %s %ld %llu\n", (unsigned long long)cost, what, usage.ru_maxrss,
+                bytes) < 0 ||
         fclose(report) != 0)
         return 125;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -72,7 +72,7 @@ cost() {
     local status=$?
     rm -rf out parts out-*.json
     [ $status -le 1 ] || { echo "FAIL gotrace $1 $2: status $status"; head -n 3 log; return 1; }
-    read -r cost what kib <report
+    read -r cost what kib _ <report
 }
 
 make_trap() {
