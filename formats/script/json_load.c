@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What jansson allocates for a byte of text. The most expensive one begins an object. */
-enum {
-    PER_BYTE = 192,
-    ALWAYS = 16 << 10,
-    PIECE = 256, /* bytes of text that jansson gets at a time: most events are smaller */
-};
+/* Bytes of text that jansson gets at a time: most events are smaller. */
+enum { PIECE = 256 };
+
+/* What it allocates for them at most: many objects are the most expensive. */
+enum { PER_PIECE = 64 << 10 };
 
 typedef struct json_chunk {
     struct json_chunk *next;
@@ -34,13 +33,13 @@ static bool add_chunk(json_memory *memory, size_t size)
     return true;
 }
 
-/* Makes sure that jansson can allocate what it needs for this many bytes of text. Each table or
- * token that it has may grow to twice its size. */
-static bool reserve(json_memory *memory, size_t text)
+/* Makes sure that jansson can allocate what it needs for the next piece. Each table or token that
+ * it has may grow to twice its size. */
+static bool reserve(json_memory *memory)
 {
-    size_t need = 2 * memory->used + PER_BYTE * text + ALWAYS;
+    size_t need = 2 * memory->used + PER_PIECE;
     const json_chunk *chunk = memory->chunks;
-    return (chunk && chunk->size - chunk->used >= need) || add_chunk(memory, 2 * need);
+    return (chunk && chunk->size - chunk->used >= need) || add_chunk(memory, need + need / 2);
 }
 
 static void *allocate(size_t size)
@@ -89,7 +88,7 @@ static size_t give(void *buffer, size_t size, void *ctx)
 {
     json_source *source = ctx;
     json_text *text = source->text;
-    source->refused = !reserve(source->memory, PIECE);
+    source->refused = !reserve(source->memory);
     if (source->refused)
         return 0;
     if (text->before) {
@@ -138,7 +137,7 @@ json_t *json_load_text(json_memory *memory, json_text *text, size_t flags, json_
     json_t *loaded = NULL;
     clear(memory);
     current = memory;
-    if (reserve(memory, 0))
+    if (reserve(memory))
         loaded = json_load_callback(give, &source, flags, error);
     else
         source.refused = true;

@@ -81,12 +81,14 @@ static void set_place(script_job *job, json_place place)
     script_record_reset(job, place.line);
 }
 
-/* Sets the position of the error to the value of that member. */
+/* Sets the position of the error to the value of that member. The search takes longer the larger
+ * the event is, so after LOCATED errors the position remains that of the event. */
 static gotrace_status fail_member(script_job *job, const char *name)
 {
+    enum { LOCATED = 100 };
     json_place place = job->place;
     bool is_system = job->error.error.class_ == GOTRACE_CLASS_SYSTEM;
-    if (!is_system && json_place_member(&place, name)) {
+    if (!is_system && job->errors < LOCATED && json_place_member(&place, name)) {
         job->error.line = place.line;
         job->error.column = place.column;
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Hostile traces of growing sizes: the cost of each verb grows in proportion, not quadratically.
+# Hostile traces and scripts of growing sizes: the cost of each verb grows in proportion, not quadratically.
 #
 #   tests/scale/run.sh [TRAP...]          each at two sizes; the second is 16 times the first
 #   TABLE=1 tests/scale/run.sh [TRAP...]  prints a table of doubling sizes, up to SIZE (1000000),
@@ -51,6 +51,7 @@ verbs_of() {
     v1-stopped | v1-damaged | v1-chance) echo 'repair -q -o out'; return ;;
     v1-timers | v1-gomaxprocs | v2-tables | v2-ids | v2-cleared) echo 'merge -q -o out'; return ;;
     v2-procs) echo 'mutate -q --break context -o out'; return ;;
+    json-*) echo 'synth -q -o out'; return ;;
     v2-samples) echo 'split -q --by thread -o parts'; return ;;
     v2-experiments) printf '%s\n' 'convert -q --to go1.25 -o out' 'dump -q --level meaning -o out'; return ;;
     esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traces made to use time or memory that grows faster than their size.
+"""Traces and scripts made to use time or memory that grows faster than their size.
 
     traps.py                 list them
     traps.py NAME N          write one of size N to standard output
@@ -395,6 +395,46 @@ def v2_claims(n):
         yield record(V2_BATCH, 1, 7, 1000, 1 << 40)
 
 
+# ---- scripts: JSON documents ----------------------------------------------------------------------
+
+
+def json_list(last):
+    """A function of n: n events and the last one, before the header."""
+
+    def parts(n):
+        yield b'{"records":['
+        for _ in range(n):
+            yield b'{"event":"GoEnd","dt":1},\n'
+        yield last + b'],"trace":"go 1.21"}'
+
+    return parts
+
+
+def json_open(n):
+    """An array in an array, and so on."""
+    yield b'{"trace":"go 1.21","records":['
+    for _ in range(n):
+        yield b"[[[[[[[["
+
+
+def json_lists(n):
+    """Several arrays, each of which has to be checked, because the document is malformed."""
+    yield b"{"
+    for i in range(8):
+        yield b'"%d":[' % i
+        for _ in range(n):
+            yield b"{},"
+        yield b"{}],"
+
+
+def json_event(n):
+    """One event with many members."""
+    yield b'{"trace":"go 1.21","records":[{'
+    for i in range(n):
+        yield b'"%d":[{}],' % i
+    yield b'"event":"GoEnd"}]}'
+
+
 def zeros(n):
     """The header, and only zeros: a decompressed bomb."""
     yield b"go 1.26 trace\0\0\0"
@@ -437,6 +477,11 @@ TRAPS = {
     "v2-tables": (v2_trace, lambda n: part_of_two(n, v2_tables)),
     "v2-ids": (v2_trace, lambda n: part_of_two(n, v2_ids)),
     "v2-cleared": (v2_trace, lambda n: part_of_two(n, v2_cleared)),
+    "json-events": (iter, json_list(b'{"event":"Frequency","freq":1}')),
+    "json-wrong": (iter, json_list(b"{},{")),
+    "json-open": (iter, json_open),
+    "json-lists": (iter, json_lists),
+    "json-event": (iter, json_event),
     "zeros": (iter, zeros),
 }
 OTHER = int(len(sys.argv) > 3)  # the number of the part
