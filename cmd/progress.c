@@ -14,8 +14,8 @@ static struct {
     bool off, active, shown;
     const char *name;
     double begun, drawn;
-    const uint64_t *written; /* NULL: unknown */
-    uint64_t before;         /* bytes read before the first byte was written */
+    const _Atomic uint64_t *written; /* NULL: unknown */
+    uint64_t before;                 /* bytes read before the first byte was written */
 } state;
 
 void progress_off(void)
@@ -32,7 +32,7 @@ void progress_begin(const char *name)
     state.written = NULL;
 }
 
-void progress_output(const uint64_t *written)
+void progress_output(const _Atomic uint64_t *written)
 {
     state.written = written;
 }

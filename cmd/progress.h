@@ -14,7 +14,7 @@ void progress_begin(const char *name);
 
 /* Also show the expected size of the output; *written is the number of bytes so far (borrowed until
  * progress_end). */
-void progress_output(const uint64_t *written);
+void progress_output(const _Atomic uint64_t *written);
 
 /* Report that done of total bytes (0: unknown) are read. Cheap enough to be called for every
  * block. */

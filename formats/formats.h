@@ -68,6 +68,7 @@ typedef struct convert_job {
     unsigned parts;               /* selected parts, 1 << PART_*; 0: all */
     convert_series *series;       /* NULL if the trace is the only one */
     int64_t from, to;             /* ns: the time range to show; to 0: until the end */
+    unsigned threads;             /* that compute, in formats that support it; 0: one */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
      * calls next_part before each but the first. next_part returns false to stop. */
     uint64_t part_size;

@@ -149,7 +149,7 @@ typedef struct chrome_node chrome_node;
 enum { CHROME_RECENT = 512, CHROME_SHORT = 108 };
 
 typedef struct chrome_frames {
-    gotrace_reader *reader;
+    const feed *source;
     idmap stacks;       /* stack id to number of its innermost frame */
     segment_list texts; /* text_entry by number */
     segment_list nodes;
@@ -169,7 +169,7 @@ typedef struct chrome_frames {
     bool failed;             /* allocation failed */
 } chrome_frames;
 
-void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader);
+void chrome_frames_init(chrome_frames *frames, const feed *source);
 
 /* The number of a stack's innermost frame, from 1; 0 if the stack has none. */
 uint32_t chrome_frames_of(chrome_frames *frames, uint64_t stack);
@@ -405,7 +405,7 @@ typedef struct chrome_timeline {
     _Alignas(CHROME_LINES) char end[CHROME_LINES];
 } chrome_timeline;
 
-bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader);
+bool chrome_timeline_init(chrome_timeline *t, out *o, const feed *source);
 
 /* Writes a record to the document or part; ctx is the timeline. */
 void chrome_emit(void *ctx, const chrome_record *record, const char *text);
@@ -599,6 +599,7 @@ typedef struct chrome_goroutine {
 
 /* The state after the events so far. */
 typedef struct chrome {
+    feed feed;
     chrome_timeline timeline;
     chrome_user user;
     chrome_rows rows;

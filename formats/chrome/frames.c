@@ -37,10 +37,10 @@ typedef struct text_entry {
 
 enum { FRAME_BYTES = 48 };
 
-void chrome_frames_init(chrome_frames *frames, gotrace_reader *reader)
+void chrome_frames_init(chrome_frames *frames, const feed *source)
 {
-    *frames = (chrome_frames){.reader = reader,
-                              .by_generation = gotrace_reader_summary(reader)->version >=
+    *frames = (chrome_frames){.source = source,
+                              .by_generation = gotrace_reader_summary(source->reader)->version >=
                                                GOTRACE_FIRST_V2};
     idmap_init(&frames->stacks, sizeof(uint32_t));
     frames->nodes.stride = sizeof(chrome_node);
@@ -163,7 +163,7 @@ static uint32_t number_of(chrome_frames *frames, const chrome_node *node)
 /* Reads a stack's frames into the buffer; returns their number. */
 static size_t read_stack(chrome_frames *frames, uint64_t stack)
 {
-    size_t depth = gotrace_reader_stack_depth(frames->reader, stack);
+    size_t depth = feed_stack_depth(frames->source, stack);
 
     if (depth > frames->buffer_size) {
         gotrace_frame *larger = realloc(frames->buffer, depth * sizeof *larger);
@@ -174,7 +174,7 @@ static size_t read_stack(chrome_frames *frames, uint64_t stack)
         frames->buffer = larger;
         frames->buffer_size = depth;
     }
-    return depth > 0 ? gotrace_reader_stack(frames->reader, stack, frames->buffer, depth) : 0;
+    return depth > 0 ? feed_stack(frames->source, stack, frames->buffer, depth) : 0;
 }
 
 static uint32_t look_up(chrome_frames *frames, uint64_t stack)

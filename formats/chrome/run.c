@@ -12,15 +12,17 @@ static gotrace_status take_events(chrome *c, const convert_job *job)
     const gotrace_event *event;
 
     while (t->error == 0 && !t->stopped &&
-           (status = gotrace_reader_next(job->reader, &event)) == GOTRACE_EVENT) {
+           (status = feed_next(&c->feed, &event)) == GOTRACE_EVENT) {
         if (job->to != 0 && event->time >= job->to) {
             t->now = job->to;
             /* Check the rest: the verdict must not depend on the time range. */
-            return gotrace_reader_check(job->reader);
+            return feed_check(&c->feed);
         }
         if (!system_goroutines_skip(&c->system, event))
             chrome_take_event(c, event);
         chrome_drain(t);
+        if (job->threads > 1)
+            feed_begin_thread(&c->feed);
     }
     return status;
 }
@@ -59,14 +61,13 @@ static void start(chrome *c, const convert_job *job)
 {
     int version = c->timeline.version;
 
-    c->timeline.frames.reader = job->reader;
     c->v2 = version >= GOTRACE_FIRST_V2;
     c->generation = c->stw_row = 0;
     c->counts = (chrome_counts){0};
     chrome_rows_init(&c->rows, &c->timeline, job->by);
     chrome_user_init(&c->user, &c->timeline);
     idmap_init(&c->goroutines, sizeof(chrome_goroutine));
-    system_goroutines_init(&c->system, job, false);
+    system_goroutines_init(&c->system, job, &c->feed, false);
     if (c->system.failed)
         c->timeline.error = ENOMEM;
 }
@@ -90,14 +91,18 @@ static gotrace_status convert_to_chrome(const convert_job *job)
     chrome c = {0};
     gotrace_status status = GOTRACE_END;
 
+    feed_init(&c.feed, job->reader);
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(job->reader);
-    if (chrome_timeline_init(&c.timeline, job->out, job->reader)) {
+    if (chrome_timeline_init(&c.timeline, job->out, &c.feed)) {
         c.timeline.shown = job->parts;
         start(&c, job);
         status = write_document(&c, job);
         stop(&c);
     }
+    if (c.feed.failed)
+        c.timeline.error = ENOMEM;
+    feed_free(&c.feed);
     /* If memory or disk space ran out the output is incomplete; the caller reports it. */
     if (c.timeline.error != 0)
         out_fail(job->out, c.timeline.error);

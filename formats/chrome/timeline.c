@@ -20,13 +20,13 @@ enum {
 /* Bit of a position: the record is in the head spool. */
 #define IN_HEAD ((uint64_t)1 << 63)
 
-bool chrome_timeline_init(chrome_timeline *t, out *o, gotrace_reader *reader)
+bool chrome_timeline_init(chrome_timeline *t, out *o, const feed *source)
 {
-    int version = gotrace_reader_summary(reader)->version;
+    int version = gotrace_reader_summary(source->reader)->version;
 
     *t = (chrome_timeline){.version = version,
                            .writer = {.o = o, .frames = &t->frames, .version = version}};
-    chrome_frames_init(&t->frames, reader);
+    chrome_frames_init(&t->frames, source);
     idmap_init(&t->rows, sizeof(chrome_row));
     t->holding = t->version >= GOTRACE_FIRST_V2;
     if (!spool_init(&t->spool, SPOOL_WINDOW, SPOOL_BLOCK))

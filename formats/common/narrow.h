@@ -3,12 +3,13 @@
 #define NARROW_H
 
 #include "formats/formats.h"
+#include "formats/common/feed.h"
 #include "formats/common/idmap.h"
 
 /* ---- system.c: without the goroutines of the runtime ----------------------------------------- */
 
 typedef struct system_goroutines {
-    gotrace_reader *reader;
+    const feed *source; /* of the events */
     int version;
     bool needed;            /* system goroutines matter for this job */
     bool left_out;          /* convert_job.no_system */
@@ -24,9 +25,10 @@ typedef struct system_goroutines {
  * early part of the trace contains it; the number of names is limited. */
 const char *system_goroutines_start(const system_goroutines *s, uint64_t id);
 
-/* needed: the caller treats system goroutines differently even if the job includes them. For v2 the
- * trace is then read ahead. */
-void system_goroutines_init(system_goroutines *s, const convert_job *job, bool needed);
+/* source: of the events to come (borrowed). needed: the caller treats system goroutines differently
+ * even if the job includes them. For v2 the trace is then read ahead. */
+void system_goroutines_init(system_goroutines *s, const convert_job *job, const feed *source,
+                            bool needed);
 void system_goroutines_free(system_goroutines *s);
 
 /* Whether the goroutine is a system goroutine, as far as is known so far. */

@@ -18,7 +18,8 @@ typedef struct out {
     void *ctx;
     char *buffer;
     size_t used, capacity;
-    uint64_t written; /* bytes passed to write or to the thread so far */
+    /* Bytes passed to write or to the thread so far. Any thread may read it, to show progress. */
+    _Atomic uint64_t written;
     bool failed;
     int error; /* errno of a failure other than of write: memory or a temporary file */
     bool threaded;

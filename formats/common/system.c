@@ -34,14 +34,14 @@ static void keep_start(system_goroutines *s, uint64_t id, const gotrace_frame *s
 
 /* Classifies a goroutine by the outermost frame of a stack, where it starts. If before is not 0, it
  * is the id of a goroutine that existed before the trace, and the function name is kept for it. */
-static uint8_t classify_by_stack(system_goroutines *s, gotrace_reader *reader, uint64_t stack,
+static uint8_t classify_by_stack(system_goroutines *s, const feed *source, uint64_t stack,
                                  uint64_t before)
 {
     enum { FRAMES = 1000 };
-    size_t depth = gotrace_reader_stack_depth(reader, stack);
+    size_t depth = feed_stack_depth(source, stack);
     gotrace_frame frames[FRAMES];
 
-    if (depth == 0 || depth > FRAMES || gotrace_reader_stack(reader, stack, frames, depth) != depth)
+    if (depth == 0 || depth > FRAMES || feed_stack(source, stack, frames, depth) != depth)
         return NOT_KNOWN;
     const gotrace_frame *start = &frames[depth - 1];
     if (before)
@@ -60,7 +60,7 @@ static bool is_first(const gotrace_event *e)
            (e->from == GOTRACE_STATE_NOT_EXIST || (e->flags & GOTRACE_EVENT_INITIAL));
 }
 
-static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_event *e)
+static void learn(system_goroutines *s, const feed *source, const gotrace_event *e)
 {
     bool subject = e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE;
     bool created = subject && (e->from == GOTRACE_STATE_NOT_EXIST || e->start_stack != 0);
@@ -81,7 +81,7 @@ static void learn(system_goroutines *s, gotrace_reader *reader, const gotrace_ev
     else if (created || *facts == NOT_KNOWN || *facts == CREATED)
         *facts = (uint8_t)((foreign ? OF_SYSTEM
                                     : classify_by_stack(
-                                          s, reader, stack,
+                                          s, source, stack,
                                           s->reading_ahead && !created && !*facts ? id : 0)) |
                            (created ? CREATED : *facts));
 }
@@ -112,12 +112,14 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     s->failed = gotrace_reader_open(job->source, &config, &reader, NULL) != GOTRACE_OK;
     if (s->failed)
         return;
+    feed source;
+    feed_init(&source, reader);
     s->reading_ahead = true;
     for (uint64_t n = 0; !s->failed && (s->left_out || n < SOON); n++) {
-        status = gotrace_reader_next(reader, &e);
+        status = feed_next(&source, &e);
         if (status != GOTRACE_EVENT)
             break;
-        learn(s, reader, e);
+        learn(s, &source, e);
         forget(s, e);
     }
     s->reading_ahead = false;
@@ -128,9 +130,10 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     gotrace_reader_close(reader);
 }
 
-void system_goroutines_init(system_goroutines *s, const convert_job *job, bool needed)
+void system_goroutines_init(system_goroutines *s, const convert_job *job, const feed *source,
+                            bool needed)
 {
-    *s = (system_goroutines){.left_out = job->no_system, .reader = job->reader};
+    *s = (system_goroutines){.left_out = job->no_system, .source = source};
     s->needed = needed || s->left_out;
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
@@ -206,7 +209,7 @@ bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
     if (!s->needed)
         return false;
     if (s->left_out || is_first(e))
-        learn(s, s->reader, e);
+        learn(s, s->source, e);
     s->current_is_system = s->left_out && system_goroutines_is(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);
     forget(s, e);

@@ -343,7 +343,7 @@ static gotrace_frame *stack_frames(perfetto *p, uint64_t id, size_t depth)
         in->buffer = larger;
         in->buffer_size = depth;
     }
-    gotrace_reader_stack(p->reader, id, in->buffer, depth);
+    feed_stack(&p->feed, id, in->buffer, depth);
     return in->buffer;
 }
 
@@ -402,7 +402,7 @@ protobuf_field intern_stack(perfetto *p, uint64_t id)
 
     if (id == 0 || known)
         return known ? *known : 0;
-    size_t depth = gotrace_reader_stack_depth(p->reader, id);
+    size_t depth = feed_stack_depth(&p->feed, id);
     gotrace_frame *frames = depth > 0 ? stack_frames(p, id, depth) : NULL;
     if (!frames || !(known = add(p, &p->interned.stacks, id)))
         return 0;

@@ -398,35 +398,38 @@ static bool in_window(perfetto *p, const gotrace_event *e)
     return false;
 }
 
-static gotrace_status write_events(perfetto *p, const char *name)
+static gotrace_status write_events(perfetto *p, const convert_job *job)
 {
     const gotrace_event *event;
     gotrace_status status;
 
-    while ((status = gotrace_reader_next(p->reader, &event)) == GOTRACE_EVENT) {
+    while ((status = feed_next(&p->feed, &event)) == GOTRACE_EVENT) {
         if (event->kind == GOTRACE_KIND_SYNC) {
             sync_event(p, event);
             continue;
         }
         if (!p->started) {
             find_zero(p, event);
-            start(p, name);
+            start(p, job->name);
         }
         /* Check the rest: the verdict must not depend on the time range. */
         if (!in_window(p, event))
-            return gotrace_reader_check(p->reader);
+            return feed_check(&p->feed);
         if (!system_goroutines_pass(&p->system, event))
             write_event(p, event);
         /* The output has failed; the caller reports why. */
         if (p->w.out->failed)
             return GOTRACE_END;
+        if (job->threads > 1)
+            feed_begin_thread(&p->feed);
     }
     return status;
 }
 
 static gotrace_status convert_to_perfetto(const convert_job *job)
 {
-    perfetto p = {.reader = job->reader, .clock = CLOCK_BOOTTIME_ID};
+    perfetto p = {.clock = CLOCK_BOOTTIME_ID};
+    feed_init(&p.feed, job->reader);
     p.pid = PERFETTO_PID;
     if (job->series) {
         p.alignment = job->series->alignment;
@@ -442,17 +445,19 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     gotrace_status status = GOTRACE_END;
 
     /* If indexing fails, reading reports the same error. */
-    gotrace_reader_index(p.reader);
-    p.version = gotrace_reader_summary(p.reader)->version;
+    gotrace_reader_index(job->reader);
+    p.version = gotrace_reader_summary(job->reader)->version;
     head_init(&p, &p.head, FLAG_NEEDS_STATE);
     head_init(&p, &p.head_of_end, 0);
     intern_init(&p);
     state_init(&p);
-    system_goroutines_init(&p.system, job, true);
+    system_goroutines_init(&p.system, job, &p.feed, true);
     if (p.system.failed) {
         out_fail(job->out, ENOMEM);
     } else if (protobuf_init(&p.w, job->out)) {
-        status = write_events(&p, job->name);
+        status = write_events(&p, job);
+        if (p.feed.failed)
+            protobuf_fail(&p.w);
         start(&p, job->name);
         state_end(&p);
         tasks_end(&p);
@@ -472,6 +477,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     state_free(&p);
     system_goroutines_free(&p.system);
     intern_free(&p);
+    feed_free(&p.feed);
     return status;
 }
 

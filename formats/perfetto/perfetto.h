@@ -15,6 +15,7 @@
 #define PERFETTO_H
 
 #include "formats/formats.h"
+#include "formats/common/feed.h"
 #include "formats/common/idmap.h"
 #include "formats/common/narrow.h"
 #include "formats/common/protobuf.h"
@@ -281,7 +282,7 @@ typedef struct perfetto_head {
 } perfetto_head;
 
 typedef struct perfetto {
-    gotrace_reader *reader;
+    feed feed;
     char program[256]; /* name; possibly not UTF-8 */
     int version;
     unsigned parts;     /* selected: 1 << PART_* */

@@ -67,14 +67,14 @@ void program_name(perfetto *p, const char *otherwise)
     enum { STACKS = 100000, FRAMES = 1000 };
     gotrace_frame *frames = calloc(FRAMES, sizeof *frames);
     /* v2 has stacks per generation; their number is unknown in advance. */
-    uint64_t stacks = p->version < GOTRACE_FIRST_V2 ? gotrace_reader_summary(p->reader)->stacks
+    uint64_t stacks = p->version < GOTRACE_FIRST_V2 ? gotrace_reader_summary(p->feed.reader)->stacks
                                                     : STACKS;
     main_file file = {0};
 
     if (!frames)
         protobuf_fail(&p->w);
     for (uint64_t id = 1; frames && !file.has_main && id <= stacks && id <= STACKS; id++) {
-        size_t count = gotrace_reader_stack(p->reader, id, frames, FRAMES);
+        size_t count = feed_stack(&p->feed, id, frames, FRAMES);
         for (size_t i = 0; i < count && !file.has_main; i++)
             examine_frame(&frames[i], &file);
     }

@@ -46,7 +46,7 @@ const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_
 
     *size = g->function ? g->function->size : 0;
     if (g->function || p->version >= GOTRACE_FIRST_V2 ||
-        gotrace_reader_stack(p->reader, g->start_stack, &frame, 1) == 0)
+        feed_stack(&p->feed, g->start_stack, &frame, 1) == 0)
         return g->function ? g->function->text : NULL;
     *size = frame.function_size;
     return frame.function;
@@ -107,7 +107,7 @@ static const perfetto_function *shared_function(perfetto *p, const char *text, s
 static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool outermost)
 {
     enum { FRAMES = 1000 };
-    size_t depth = gotrace_reader_stack_depth(p->reader, stack);
+    size_t depth = feed_stack_depth(&p->feed, stack);
     gotrace_frame frame = {0};
 
     if (depth == 0 || depth > FRAMES)
@@ -118,12 +118,12 @@ static const perfetto_function *function_of(perfetto *p, uint64_t stack, bool ou
             protobuf_fail(&p->w);
             return NULL;
         }
-        depth = gotrace_reader_stack(p->reader, stack, frames, depth);
+        depth = feed_stack(&p->feed, stack, frames, depth);
         if (depth > 0)
             frame = frames[depth - 1];
         free(frames);
     } else {
-        gotrace_reader_stack(p->reader, stack, &frame, 1);
+        feed_stack(&p->feed, stack, &frame, 1);
     }
     size_t size = frame.function_size < LONGEST_FUNCTION ? frame.function_size : LONGEST_FUNCTION;
     return size > 0 ? shared_function(p, frame.function, size) : NULL;

@@ -1,0 +1,176 @@
+/* test_feed.c - events and stacks that are read in a thread are those of the reader. */
+#include <string.h>
+
+#include "formats/common/feed.h"
+#include "support.h"
+
+enum { MOST_BYTES = 100000, MOST_FRAMES = 1024 };
+
+/* An assertion for hot loops: Check writes a record for each of its own assertions. */
+#define MUST(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what))                                                                               \
+            ck_abort_msg("%s", #what);                                                             \
+    } while (0)
+
+/* A trace with two readers: one is read directly, one by the feed. */
+typedef struct pair {
+    gotrace_source *sources[2];
+    gotrace_reader *readers[2];
+    feed feed;
+    const gotrace_event *direct, *fed; /* the last events */
+} pair;
+
+/* False if the trace cannot be opened. */
+static bool pair_open(pair *p, const blob *content)
+{
+    bool opened = true;
+    *p = (pair){0};
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(
+            gotrace_source_memory(content->bytes, content->size, NULL, &p->sources[i], NULL),
+            GOTRACE_OK);
+        opened = gotrace_reader_open(p->sources[i], NULL, &p->readers[i], NULL) == GOTRACE_OK &&
+                 opened;
+    }
+    feed_init(&p->feed, p->readers[1]);
+    return opened;
+}
+
+static void pair_close(pair *p)
+{
+    feed_free(&p->feed);
+    for (int i = 0; i < 2; i++) {
+        gotrace_reader_close(p->readers[i]);
+        gotrace_source_close(p->sources[i]);
+    }
+}
+
+static bool same_text(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    return a_size == b_size && !a == !b && (a_size == 0 || memcmp(a, b, a_size) == 0);
+}
+
+static void compare_frames(const gotrace_frame *a, const gotrace_frame *b)
+{
+    MUST(a->pc == b->pc && a->line == b->line);
+    MUST(a->function_id == b->function_id && a->file_id == b->file_id);
+    MUST(same_text(a->function, a->function_size, b->function, b->function_size));
+    MUST(same_text(a->file, a->file_size, b->file, b->file_size));
+}
+
+static void compare_stacks(const pair *p, uint64_t id)
+{
+    gotrace_frame direct[MOST_FRAMES], fed[MOST_FRAMES];
+    size_t depth = gotrace_reader_stack_depth(p->readers[0], id);
+    MUST(depth <= MOST_FRAMES && feed_stack_depth(&p->feed, id) == depth);
+    for (size_t most = depth; most + 1 > depth / 2; most = most > 0 ? most / 2 : 0) {
+        MUST(gotrace_reader_stack(p->readers[0], id, direct, most) == most);
+        MUST(feed_stack(&p->feed, id, fed, most) == most);
+        for (size_t i = 0; i < most; i++)
+            compare_frames(&direct[i], &fed[i]);
+        if (most == 0)
+            break;
+    }
+}
+
+static void compare_events(const pair *p)
+{
+    const gotrace_event *a = p->direct, *b = p->fed;
+    MUST(a->time == b->time && a->ticks == b->ticks && a->offset == b->offset);
+    MUST(a->type == b->type && a->kind == b->kind && a->resource == b->resource);
+    MUST(a->from == b->from && a->to == b->to && a->range == b->range && a->flags == b->flags);
+    MUST(a->proc == b->proc && a->lane == b->lane && a->thread == b->thread);
+    MUST(a->generation == b->generation && a->goroutine == b->goroutine);
+    MUST(a->subject == b->subject && a->value == b->value && a->cause == b->cause);
+    MUST(a->stack == b->stack && a->start_stack == b->start_stack);
+    MUST(a->arg_count == b->arg_count &&
+         memcmp(a->args, b->args, a->arg_count * sizeof *a->args) == 0);
+    MUST(!a->reason == !b->reason && (!a->reason || strcmp(a->reason, b->reason) == 0));
+    MUST(same_text(a->text, a->text_size, b->text, b->text_size));
+    MUST(same_text(a->message, a->message_size, b->message, b->message_size));
+    compare_stacks(p, a->stack);
+    compare_stacks(p, a->start_stack);
+}
+
+/* Reads up to that many events, with the thread from the first one on. */
+static gotrace_status read_pair(pair *p, uint64_t most)
+{
+    for (uint64_t n = 0; n < most; n++) {
+        gotrace_status status = gotrace_reader_next(p->readers[0], &p->direct);
+        ck_assert_int_eq(feed_next(&p->feed, &p->fed), status);
+        if (status != GOTRACE_EVENT)
+            return status;
+        compare_events(p);
+        feed_begin_thread(&p->feed);
+        MUST(p->feed.thread);
+    }
+    return GOTRACE_EVENT;
+}
+
+/* The end is the same at each further call. */
+static void compare_ends(pair *p, gotrace_status status)
+{
+    ck_assert_int_eq(feed_next(&p->feed, &p->fed), status);
+    feed_free(&p->feed);
+    const gotrace_summary *a = gotrace_reader_summary(p->readers[0]);
+    const gotrace_summary *b = gotrace_reader_summary(p->readers[1]);
+    ck_assert_uint_eq(a->events, b->events);
+    ck_assert_uint_eq(a->problems, b->problems);
+    ck_assert_int_eq(a->duration, b->duration);
+    ck_assert_str_eq(gotrace_reader_error(p->readers[0])->message,
+                     gotrace_reader_error(p->readers[1])->message);
+}
+
+/* Whole traces, and traces that are cut, whose end may be an error. */
+START_TEST(whole_traces)
+{
+    trace_file *files = traces_load(MOST_BYTES);
+    size_t count = 0;
+    for (trace_file *f = files; f->path[0]; f++) {
+        for (size_t cut = 0; cut < 2; cut++) {
+            pair p;
+            blob content = f->content;
+            content.size -= cut * (content.size / 3);
+            if (pair_open(&p, &content)) {
+                compare_ends(&p, read_pair(&p, UINT64_MAX));
+                count++;
+            }
+            pair_close(&p);
+        }
+    }
+    ck_assert_uint_ge(count, 100);
+    traces_free(files);
+}
+END_TEST
+
+/* The caller may stop, or have the rest checked, while the thread is ahead of it. */
+START_TEST(stopped)
+{
+    blob content = trace_sample("go1.22-gens.trace");
+    for (uint64_t most = 0; most < 3000; most = 2 * most + 1) {
+        for (int check = 0; check < 2; check++) {
+            pair p;
+            ck_assert(pair_open(&p, &content));
+            read_pair(&p, most);
+            if (check) {
+                gotrace_status status = gotrace_reader_check(p.readers[0]);
+                ck_assert_int_eq(feed_check(&p.feed), status);
+                compare_ends(&p, status);
+            }
+            pair_close(&p);
+        }
+    }
+    blob_free(&content);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("feed");
+    TCase *cases = tcase_create("feed");
+    tcase_add_test(cases, whole_traces);
+    tcase_add_test(cases, stopped);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
