@@ -396,7 +396,7 @@ bool gt_find_damage(gotrace_reader *reader)
     reader->damage_searched = true;
     bool done = gotrace_reader_open(reader->source, &config, &other, &error) == GOTRACE_OK;
     if (done) {
-        other->finds_damage = true;
+        other->finds_damage = reader;
         done = gotrace_reader_check(other) == GOTRACE_END;
     }
     if (done)

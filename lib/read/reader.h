@@ -86,9 +86,10 @@ struct gotrace_reader {
     bool stopped; /* on_problem returned false */
     bool quiet;   /* preliminary pass: problems are not reported */
     /* Damage that makes events wait for events that are lost; see gt_find_damage. */
-    bool finds_damage;    /* this reader finds the damage: events wait without limit */
-    bool damage_searched; /* the damage was searched for */
-    int64_t damaged_from; /* v1: ticks of the first such event, INT64_MAX: none */
+    gotrace_reader *finds_damage; /* this reader finds the damage for that one, NULL: it does not.
+                                     Events then wait without limit */
+    bool damage_searched;         /* the damage was searched for */
+    int64_t damaged_from;         /* v1: ticks of the first such event, INT64_MAX: none */
 };
 
 /* In most traces the clocks of threads differ by less. An event that waits longer waits for an
@@ -96,8 +97,8 @@ struct gotrace_reader {
 enum { GT_MAX_WAIT_NS = 2000 };
 
 /* Determines where the trace is damaged, with another reader that lets events wait without limit,
- * as Go's does. Sets damaged_from (v1), or `damaged` of each generation (v2). False if reading
- * cannot continue. */
+ * as Go's does. Sets damaged_from (v1), or (v2) `damaged` of each generation and `late` of each
+ * batch. False if reading cannot continue. */
 bool gt_find_damage(gotrace_reader *reader) __attribute__((cold));
 
 /* Reports a problem: counts it and calls on_problem. Returns false if reading must stop. Cold, so

@@ -39,15 +39,14 @@ static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
 static bool open_batch(gotrace_reader *reader, gt_v2_cursor *c)
 {
     const gt_batch *batch = &reader->v2->batches[c->next_batch];
+    const gt_batch *last = c->batch == GT_NONE ? NULL : &reader->v2->batches[c->batch];
     c->batch = c->next_batch;
     c->next_batch = batch->next;
     c->p = c->limit = c->window;
     c->base = batch->data;
     c->end_of_batch = batch->data + batch->size;
-    c->start = batch->time;
-    c->time = 0;
     c->damaged = 0;
-    return refill(reader, c);
+    return gt_v2_check_batch(reader, c, last) && refill(reader, c);
 }
 
 /* A varint of which ten bytes can be read. One and two bytes are handled without a branch, because
@@ -76,6 +75,7 @@ static inline bool value(const uint8_t **p, uint64_t *v)
 enum {
     NEAR = 64,        /* range of bytes after damage in which to look for a record */
     CHAIN = 32,       /* number of consecutive records that make a position plausible */
+    LEAST_CHAIN = 8,  /* the same, where other damage is near */
     REACH = 4 * NEAR, /* range of bytes after damage in which reading resumes */
     LEAST_LEAD = 2,   /* minimal number of places that lead to the result, including itself */
     MOST_DAMAGED = 8, /* per batch, to keep the work linear */
@@ -94,20 +94,21 @@ static const uint8_t *skip_event(const struct gt_v2 *v2, const uint8_t *p, const
     return p > limit ? NULL : p;
 }
 
-/* The position where records resume after damage at p, NULL if none. Reading from a wrong place
- * soon reaches a right one, so the result is the first place to which most plausible places before
- * it lead. Measured on recorded traces: 3 of 585 results were wrong. */
-static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
+/* The position where at least `chain` records resume after damage at p, NULL if none. Reading from
+ * a wrong place soon reaches a right one, so the result is the first place to which most plausible
+ * places before it lead. Measured on recorded traces: 3 of 585 results were wrong. */
+static const uint8_t *find_chain(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit,
+                                 unsigned chain)
 {
     uint8_t passed[REACH + 1] = {0}, starts[REACH + 1] = {0};
     for (const uint8_t *q = p + 1; q < limit && q <= p + NEAR; q++) {
         uint16_t way[CHAIN];
         unsigned count = 0, within = 0;
         const uint8_t *r = q;
-        for (; r && r < limit && count < CHAIN; count++, r = skip_event(v2, r, limit))
+        for (; r && r < limit && count < chain; count++, r = skip_event(v2, r, limit))
             if (r - p <= REACH)
                 way[within++] = (uint16_t)(r - p);
-        if (!r || (count < CHAIN && r != limit))
+        if (!r || (count < chain && r != limit))
             continue;
         starts[q - p] = 1;
         for (unsigned i = 0; i < within; i++)
@@ -119,6 +120,15 @@ static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const 
             return p + i;
     }
     return NULL;
+}
+
+/* The position where records resume: with as long a chain as there is. */
+static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
+{
+    const uint8_t *found = NULL;
+    for (unsigned chain = CHAIN; !found && chain >= LEAST_CHAIN; chain /= 2)
+        found = find_chain(v2, p, limit, chain);
+    return found;
 }
 
 /* An unreadable record: resumes after it, if the position is found. */
@@ -231,11 +241,12 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     while (c->end < end && make_ready(reader, c, &ok)) {
         const char *bad = NULL;
         c->end = decode(reader, c, c->end, end, &bad);
-        if (bad) {
+        if (bad)
             distrust_last(c, start, reader->v2->ns_per_tick);
-            if (!skip_damage(reader, c, bad, *c->p))
-                return false;
-        }
+        if (c->time > c->check_after && !gt_v2_check_times(reader, c, start))
+            return false;
+        if (bad && !skip_damage(reader, c, bad, *c->p))
+            return false;
     }
     if (c->end < end && !ok)
         return false;
@@ -289,6 +300,7 @@ static bool create_cursors(gotrace_reader *reader, struct gt_v2 *v2, const gt_ge
                 number = ++v2->cursor_count;
                 v2->cursors[number - 1] = (gt_v2_cursor){
                     .next_batch = (uint32_t)i,
+                    .batch = GT_NONE,
                     .thread = batch->m == GT_V2_NO_ID ? NULL
                                                       : gt_v2_thread_of(reader, v2, batch->m)};
                 ok = (batch->m == GT_V2_NO_ID || v2->cursors[number - 1].thread) &&
@@ -308,6 +320,8 @@ bool gt_v2_open_cursors(gotrace_reader *reader, struct gt_v2 *v2, gt_generation 
     v2->cursor_count = 0;
     if (!create_cursors(reader, v2, g))
         return false;
+    gt_v2_start_times(v2);
+    gt_v2_bound_generation(reader, v2);
     size_t n = v2->cursor_count, window = GT_V2_MAX_BATCH;
     if (n == 0)
         return true;

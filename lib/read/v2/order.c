@@ -83,12 +83,28 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 
 /* ---- waiting too long ---------------------------------------------------------------------- */
 
+/* Finds damage, and corrects the times of the events that are decoded. */
+static bool search_damage(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    if (!gt_find_damage(reader))
+        return false;
+    gt_v2_bound_generation(reader, v2);
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        if (v2->cursors[i].has_head && !gt_v2_mend_times(reader, &v2->cursors[i]))
+            return false;
+    size_t count = v2->heap_count;
+    v2->heap_count = 0;
+    for (size_t i = 0; i < count; i++)
+        heap_push(v2, v2->heap[i].cursor);
+    return true;
+}
+
 /* The earliest waiting event has waited too long. */
 __attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gt_generation *g = &v2->generations[v2->current];
-    if (!reader->damage_searched && g->summary.complete && !gt_find_damage(reader))
-        return false;
+    if (!reader->damage_searched && g->summary.complete)
+        return search_damage(reader, v2);
     if (g->damaged || !g->summary.complete)
         force_earliest(v2);
     else

@@ -4,6 +4,7 @@
  *   index.c       reads the batch headers of the whole file: thread and generation of each batch
  *   tables.c      loads the tables of a generation: strings, stacks, samples, clocks
  *   cursor.c      decodes the events of one thread, several at a time
+ *   times.c       times that damage has moved
  *   order.c       merges the events of all threads. In v2 order and state cannot be separated,
  *                 because an event is ready when the states fit:
  *   follow.c      requirements and effects of events
@@ -44,6 +45,7 @@ typedef struct gt_batch {
     uint32_t size; /* bytes of data */
     uint32_t next; /* the thread's next batch of the generation, or GT_NONE */
     uint8_t kind;
+    bool late; /* it has events after the thread's next batch; see gt_find_damage */
 } gt_batch;
 
 /* A generation: consecutive batches in the file. */
@@ -95,6 +97,12 @@ typedef struct gt_v2_cursor {
     uint32_t damaged; /* number of damaged places in the batch */
     int64_t time;     /* of the last event decoded, 0 at the start of a batch */
     uint64_t start;   /* the batch's timestamp */
+    /* See times.c. */
+    uint64_t previous;   /* ticks: timestamp of the batch before, as far as it is not damaged */
+    int64_t check_after; /* check decoded events if the last one is later */
+    bool checked;        /* the current batch was checked */
+    uint64_t jump;       /* offset of a record not yet decoded whose time is altered; 0: none */
+    int64_t jump_by;     /* ns by which the events from there on are too late */
 } gt_v2_cursor;
 
 typedef struct gt_v2_sample {
@@ -145,7 +153,8 @@ struct gt_v2 {
     gt_v2_sample *samples;
     size_t sample_count, sample_capacity, next_sample;
     double ns_per_tick;
-    uint8_t *buffer; /* a batch of a table */
+    uint64_t latest_ticks; /* a time after all events of the generation, UINT64_MAX: unknown */
+    uint8_t *buffer;       /* a batch of a table, or one that is read ahead */
     gt_v2_cursor *cursors;
     size_t cursor_count, cursor_capacity;
     gt_v2_event *events; /* of all cursors */
@@ -201,6 +210,19 @@ static inline bool gt_v2_cursor_advance(gotrace_reader *reader, gt_v2_cursor *c)
 {
     return ++c->head < c->end || gt_v2_cursor_fill(reader, c);
 }
+
+/* Sets `previous` of new cursors to the beginning of the generation. */
+void gt_v2_start_times(struct gt_v2 *v2);
+/* Sets latest_ticks. */
+void gt_v2_bound_generation(const gotrace_reader *reader, struct gt_v2 *v2);
+/* Call when the cursor begins a batch; last: the one before, or NULL. Sets the start of its times,
+ * and what is checked. Like the next ones, returns false if reading must stop. */
+bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *cursor, const gt_batch *last);
+/* Corrects the times of the cursor's batch in its decoded events, which begin at `start`. */
+bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *cursor, gt_v2_event *start)
+    __attribute__((cold));
+/* Corrects the times of decoded events, after gt_find_damage. */
+bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *cursor) __attribute__((cold));
 
 /* gt_v2_start initialises the state. gt_v2_thread_of: the thread with that id, created if
  * necessary. */

@@ -1,0 +1,257 @@
+/*
+ * times.c - times that damage has moved.
+ *
+ * A tracer begins a thread's next batch after the last event of the one before, and writes the
+ * stacks of a generation after its last event. An altered time moves all events after it in its
+ * batch, so that the batch ends too late. The record with the greatest difference of time is then
+ * the altered one. Source: Go 1.27, runtime/tracebuf.go, traceWriter.refill.
+ */
+#include <stdio.h>
+
+#include "read/v2/v2.h"
+
+enum { SLACK_NS = 1000 }; /* more than the rounding of a batch's times */
+
+/* The latest batch of a generation, of events or of tables. */
+static uint64_t latest_batch(const struct gt_v2 *v2, const gt_generation *g, bool events)
+{
+    uint64_t latest = 0;
+    for (size_t i = g->first; i < g->first + g->count; i++) {
+        const gt_batch *b = &v2->batches[i];
+        if ((b->kind == GT_BATCH_EVENTS) == events && b->kind != GT_BATCH_EXPERIMENT &&
+            b->time > latest)
+            latest = b->time;
+    }
+    return latest;
+}
+
+/* Whether at most one batch of events, which may be damaged, is later than that time. Not every
+ * writer of traces sets the times of tables. */
+static bool is_end(const struct gt_v2 *v2, const gt_generation *g, uint64_t ticks)
+{
+    unsigned later = 0;
+    for (size_t i = g->first; i < g->first + g->count && later < 2; i++)
+        later += v2->batches[i].kind == GT_BATCH_EVENTS && v2->batches[i].time > ticks;
+    return later < 2;
+}
+
+void gt_v2_start_times(struct gt_v2 *v2)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        if (v2->batches[v2->cursors[i].next_batch].time < earliest)
+            earliest = v2->batches[v2->cursors[i].next_batch].time;
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        v2->cursors[i].previous = earliest;
+}
+
+void gt_v2_bound_generation(const gotrace_reader *reader, struct gt_v2 *v2)
+{
+    const gt_generation *g = &v2->generations[v2->current];
+    uint64_t tables = latest_batch(v2, g, false);
+    bool damaged = reader->finds_damage || reader->damage_searched;
+    v2->latest_ticks = UINT64_MAX;
+    if (damaged && is_end(v2, g, tables)) {
+        v2->latest_ticks = tables;
+    } else if (v2->current + 1 < v2->generation_count) {
+        uint64_t next = latest_batch(v2, g + 1, true);
+        if (is_end(v2, g, next))
+            v2->latest_ticks = next;
+    }
+}
+
+/* The time after which a batch has no events. */
+static int64_t latest_time(const struct gt_v2 *v2, const gt_v2_cursor *c, uint64_t number)
+{
+    const gt_batch *batch = &v2->batches[number];
+    uint64_t ticks = v2->latest_ticks;
+    if (!c->thread) /* several threads write such batches */
+        return INT64_MAX;
+    uint64_t next = batch->next != GT_NONE ? v2->batches[batch->next].time : batch->time;
+    if (next >= c->previous && next != batch->time) /* the same: a batch that is doubled */
+        ticks = next;
+    return ticks == UINT64_MAX ? INT64_MAX : gt_v2_ns(ticks, v2->ns_per_tick);
+}
+
+/* ---- batches ------------------------------------------------------------------------------- */
+
+/* A batch before the one that is before it: the timestamp of one of the two is altered. If the
+ * other one fits that of the batch before both, it is right. */
+static bool is_early(gt_v2_cursor *c, const gt_batch *last, const gt_batch *batch)
+{
+    bool last_fits = last && last->time >= c->previous &&
+                     (batch->time >= last->time || batch->time < c->previous);
+    if (last_fits)
+        c->previous = last->time;
+    return batch->time < c->previous;
+}
+
+bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *c, const gt_batch *last)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    const gt_batch *batch = &v2->batches[c->batch];
+    bool early = c->thread && is_early(c, last, batch);
+    c->jump = 0;
+    c->checked = false;
+    c->start = early ? c->previous : batch->time;
+    c->time = early ? c->time : 0;
+    c->check_after = batch->late ? INT64_MIN : gt_time_add(latest_time(v2, c, c->batch), SLACK_NS);
+    return !early ||
+           gt_report(reader, GOTRACE_RULE_CLOCK_BACK,
+                     (gt_place){batch->offset, c->batch, GOTRACE_NO_OFFSET},
+                     "the batch has timestamp %llu, but the thread's batch before it has %llu; its "
+                     "events are taken to follow those of that batch",
+                     (unsigned long long)batch->time, (unsigned long long)c->previous);
+}
+
+/* ---- jumps --------------------------------------------------------------------------------- */
+
+/* The times of the rest of a batch. */
+typedef struct batch_times {
+    int64_t last;    /* time of its last event */
+    uint64_t offset; /* of the record with the greatest difference of time */
+    uint64_t ticks;  /* that difference */
+} batch_times;
+
+/* Reads the times from an event on, up to a record that cannot be read. The time of the event
+ * before that one is not used; see distrust_last. */
+static bool read_times(gotrace_reader *reader, const gt_v2_event *from, batch_times *times)
+{
+    struct gt_v2 *v2 = reader->v2;
+    const gt_batch *batch = &v2->batches[from->batch];
+    size_t size = (size_t)(batch->data + batch->size - from->offset);
+    if (gt_source_read(reader->source, from->offset, v2->buffer, size, &size, &reader->error) < 0)
+        return gt_fail(reader);
+    batch_times before = *times;
+    for (const uint8_t *p = v2->buffer, *end = p + size; p < end;) {
+        uint64_t offset = from->offset + (uint64_t)(p - v2->buffer), ticks, ignored;
+        const gt_v2_shape *shape = &v2->shapes[*p++];
+        bool good = shape->flags & GOTRACE_SPEC_TIMED && gt_varint(&p, end, &ticks) > 0;
+        for (unsigned i = 1; good && i < shape->values; i++)
+            good = gt_varint(&p, end, &ignored) > 0;
+        if (!good) {
+            *times = before;
+            break;
+        }
+        before = *times;
+        if (offset != from->offset)
+            times->last = gt_time_add(times->last, gt_v2_ns(ticks, v2->ns_per_tick));
+        if (ticks > times->ticks) {
+            times->ticks = ticks;
+            times->offset = offset;
+        }
+    }
+    return true;
+}
+
+/* How much a difference of time is reduced so that a batch ends earlier by `excess`: by the bit
+ * that was flipped, if there is one, because most damage is a flipped bit. */
+static int64_t reduction(uint64_t ticks, int64_t excess, double ns_per_tick)
+{
+    for (uint64_t bit = 1; bit; bit <<= 1) {
+        int64_t by = gt_v2_ns(ticks, ns_per_tick) - gt_v2_ns(ticks & ~bit, ns_per_tick);
+        if (by >= excess && by / 2 <= excess)
+            return by;
+    }
+    return excess;
+}
+
+/* Moves the events from the jump on that are decoded; gt_v2_check_times moves the others. */
+static void move_back(gt_v2_cursor *c, gt_v2_event *from)
+{
+    gt_v2_event *e = from;
+    while (e < c->end && e->batch == from->batch && e->offset < c->jump)
+        e++;
+    bool decoded = e < c->end;
+    for (; e < c->end && e->batch == from->batch; e++)
+        e->time = gt_time_between(c->jump_by, e->time);
+    if (!decoded) {
+        c->check_after = INT64_MIN;
+        return;
+    }
+    if (from->batch == c->batch)
+        c->time = gt_time_between(c->jump_by, c->time);
+    c->jump = 0;
+}
+
+static bool report_late(gotrace_reader *reader, const gt_v2_event *from, uint64_t offset,
+                        int64_t excess, int64_t by)
+{
+    char taken[80] = "their times are limited to that";
+    if (by)
+        snprintf(taken, sizeof taken, "they are taken to be %lld ns earlier", (long long)by);
+    return gt_report(reader, GOTRACE_RULE_CLOCK_BACK,
+                     (gt_place){offset, from->batch, GOTRACE_NO_OFFSET},
+                     "the events from here to the end of the batch are up to %lld ns later than "
+                     "the %s; %s",
+                     (long long)excess,
+                     reader->v2->batches[from->batch].next != GT_NONE ? "thread's next batch"
+                                                                      : "end of the generation",
+                     taken);
+}
+
+/* If the batch of an event ends too late, finds what moved its events from that one on, and moves
+ * them back. */
+static bool mend_batch(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *from)
+{
+    const struct gt_v2 *v2 = reader->v2;
+    int64_t latest = latest_time(v2, c, from->batch);
+    batch_times times = {.last = from->time, .offset = from->offset};
+    if (!read_times(reader, from, &times))
+        return false;
+    int64_t excess = gt_time_between(latest, times.last), by = 0;
+    if (excess <= SLACK_NS)
+        return true;
+    if (gt_v2_ns(v2->batches[from->batch].time, v2->ns_per_tick) > latest) {
+        times.offset = from->offset;
+        by = excess;
+    } else if (gt_v2_ns(times.ticks, v2->ns_per_tick) >= excess) {
+        by = reduction(times.ticks, excess, v2->ns_per_tick);
+    }
+    if (!report_late(reader, from, times.offset, excess, by))
+        return false;
+    if (by) {
+        c->jump = times.offset;
+        c->jump_by = by;
+        move_back(c, from);
+    }
+    return true;
+}
+
+/* Limits what is still too late. */
+static void limit_times(gt_v2_cursor *c, gt_v2_event *from, int64_t latest)
+{
+    for (gt_v2_event *e = from; e < c->end; e++)
+        e->time = e->time < latest ? e->time : latest;
+    c->time = c->time < latest ? c->time : latest;
+}
+
+bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *start)
+{
+    int64_t latest = latest_time(reader->v2, c, c->batch);
+    gt_v2_event *from = start;
+    while (from < c->end && from->batch != c->batch)
+        from++;
+    if (from == c->end)
+        return true;
+    if (reader->finds_damage)
+        reader->finds_damage->v2->batches[c->batch].late = true;
+    if (c->jump)
+        move_back(c, from);
+    else if (!c->checked && !mend_batch(reader, c, from))
+        return false;
+    c->checked = true;
+    limit_times(c, from, gt_time_add(latest, SLACK_NS));
+    c->check_after = c->jump ? INT64_MIN : gt_time_add(latest, SLACK_NS);
+    return true;
+}
+
+bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *c)
+{
+    c->checked = true;
+    for (gt_v2_event *e = c->head; e < c->end; e++)
+        if ((e == c->head || e->batch != e[-1].batch) && reader->v2->batches[e->batch].late &&
+            !mend_batch(reader, c, e))
+            return false;
+    return true;
+}

@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# From Go 1.22 on, an altered time moves its own record at most: it is reported once, and all other events
+# keep their times.
+
+# script: the lines of a raw script, with the sizes of batches.
+script() {
+    awk '
+    function width(v,  n) { for (n = 1; v >= 128; n++) v = int(v / 128); return n }
+    function end_batch(  i) {
+        if (head) print head " size=" size
+        for (i = 1; i <= count; i++) print records[i]
+        head = ""; count = size = 0
+    }
+    $1 == "Trace" { print; next }
+    $1 == "EventBatch" { end_batch(); head = $0; next }
+    {
+        records[++count] = $0
+        for (i = 2; i <= NF; i++) size += width(substr($i, index($i, "=") + 1) + 0)
+        size++
+    }
+    END { end_batch() }'
+}
+
+# lines COUNT LINE
+lines() {
+    for ((i = 0; i < $1; i++)); do echo "$2"; done
+}
+
+# Two threads with two batches each; thread 2 runs the goroutines that thread 1 creates. A tick is 1 ns.
+{
+    echo 'Trace Go1.22'
+    echo 'EventBatch gen=1 m=1 time=1000000'
+    echo 'ProcStatus dt=1 p=0 pstatus=1'
+    echo 'GoStatus dt=1 g=1 m=1 gstatus=2'
+    lines 20 'HeapAlloc dt=20000 heapalloc_value=1'
+    echo 'GoCreate dt=20000 new_g=2 new_stack=0 stack=0'
+    echo 'EventBatch gen=1 m=2 time=1000010'
+    echo 'ProcStatus dt=1 p=1 pstatus=1'
+    lines 21 'HeapAlloc dt=20000 heapalloc_value=2'
+    echo 'GoStart dt=300 g=2 g_seq=1'
+    echo 'GoDestroy dt=1000'
+    echo 'EventBatch gen=1 m=1 time=1440000'
+    lines 20 'HeapAlloc dt=20000 heapalloc_value=3'
+    echo 'GoCreate dt=20000 new_g=3 new_stack=0 stack=0'
+    echo 'EventBatch gen=1 m=2 time=1460000'
+    lines 20 'HeapAlloc dt=20000 heapalloc_value=4'
+    echo 'GoStart dt=300 g=3 g_seq=1'
+    echo 'GoDestroy dt=1000'
+    echo 'EventBatch gen=1 m=18446744073709551615 time=1900000'
+    echo 'Frequency freq=1000000000'
+} >source
+script <source | gotrace synth -o sound.trace
+run gotrace validate sound.trace
+
+# The events with their thread, type, number of that type, and time.
+events() {
+    gotrace print --format jsonl "$1" 2>/dev/null | jq -r 'select(.type) | "\(.thread)/\(.type) \(.time)"' |
+        awk '{ print $1 "/" n[$1]++, $2 }' | sort -k 1,1
+}
+events sound.trace >sound
+
+# altered NAME: validate NAME.trace, and count the events that are lost or moved by more than 50 us.
+altered() {
+    run gotrace validate "$1.trace"
+    events "$1.trace" | join -a 1 sound - |
+        awk '{ lost += NF < 3; moved += NF == 3 && ($3 > $2 + 50000 || $3 < $2 - 50000) }
+            END { print NR " events: " lost + 0 " lost, " moved + 0 " moved" }'
+}
+
+# line NAME NUMBER FROM TO: alters a line.
+line() {
+    sed "$2s/$3/$4/" source >changed
+    cmp -s source changed && echo "nothing was changed for $1"
+    script <changed | gotrace synth -q -o "$1.trace"
+    altered "$1"
+}
+echo '== a time difference that is 8.6 s longer'
+line longest 10 dt=20000 dt=$((20000 + (1 << 33)))
+echo '== 262 us longer, within the duration of the trace'
+line longer 10 dt=20000 dt=$((20000 + (1 << 18)))
+echo '== in the last batch of a thread'
+line last 60 dt=20000 dt=$((20000 + (1 << 18)))
+echo '== timestamps of batches'
+line first_later 2 time=1000000 time=$((1000000 + (1 << 33)))
+line last_later 51 time=1440000 time=$((1440000 + (1 << 33)))
+line last_earlier 51 time=1440000 time=$((1440000 - (1 << 20)))
+
+echo '== a time difference of 8.6 s, and then a record that cannot be read, in the last batch'
+sed "80s/dt=20000/dt=$((20000 + (1 << 33)))/" source | script | gotrace synth -q -o unreadable.trace
+at=$(gotrace print --format jsonl unreadable.trace 2>/dev/null |
+    jq 'select(.type == "HeapAlloc" and .thread == 2) | .offset' | sed -n 29p)
+printf '\76' | dd of=unreadable.trace bs=1 seek="$at" conv=notrunc status=none
+altered unreadable
