@@ -148,7 +148,7 @@ bench_validate() { # FILE SIZE
 bench_repair() { # FILE
     local expected=1 validate
     head -c 60000000 "$1" >"$work/cut"
-    best /dev/null "$gotrace" validate "$work/cut" || return
+    best /dev/null "$gotrace" validate -q --no-recover "$work/cut" || return
     validate=$seconds
     row 'validate, cut at 60 MB, time' "$validate s"
     best /dev/null "$gotrace" repair -o "$work/repaired" "$work/cut" || return

@@ -234,21 +234,25 @@ static int64_t find_idle(const rebuild *t, const gotrace_event_data *h, m_state 
     return h->arg_count > 0 ? (int64_t)h->args[0] : m.p;
 }
 
+static bool pass_v2(rebuild *t, const gotrace_event_data *h)
+{
+    /* A context that the writer does not know is taken from the event. */
+    m_state before = rebuild_thread(t, h->thread);
+    if (!before.has_p && h->spec->semantics->kind != GOTRACE_KIND_SAMPLE)
+        before.p = h->proc;
+    int64_t idle = find_idle(t, h, before);
+    if (gotrace_writer_event(t->writer, h) < 0)
+        return false;
+    note_event(t, h, before, idle);
+    return true;
+}
+
 bool rebuild_pass(rebuild *t, const gotrace_event_data *h)
 {
     if (t->failed)
         return false;
-    /* A context that the writer does not know is taken from the event. */
-    bool v2 = repair_is_v2(t->r);
-    m_state before = rebuild_thread(t, h->thread);
-    if (!before.has_p && h->spec->semantics->kind != GOTRACE_KIND_SAMPLE)
-        before.p = h->proc;
-    int64_t idle = v2 ? find_idle(t, h, before) : GOTRACE_NO_PROC;
-    if (gotrace_writer_event(t->writer, h) >= 0) {
-        if (v2)
-            note_event(t, h, before, idle);
+    if (repair_is_v2(t->r) ? pass_v2(t, h) : gotrace_writer_event(t->writer, h) >= 0)
         return !t->failed;
-    }
     const gotrace_error *error = gotrace_writer_error(t->writer);
     if (error->class_ == GOTRACE_CLASS_SYSTEM)
         return fail(t, error);

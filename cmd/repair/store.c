@@ -6,6 +6,7 @@
  * wherever the bytes are. Pages of the mapping that were read are released, and the reader reads
  * the file through its windows, so that what is resident does not depend on the size of the trace.
  * Space is allocated by writing, before the file is mapped: a full disk is an error of a write. */
+#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,6 +81,7 @@ static repair_mapping *mapping_of(repair *r, const uint8_t *bytes)
 static bool map(repair *r, repair_spill *s)
 {
     repair_mapping *place = mapping_of(r, NULL);
+    assert(place); /* REPAIR_MAPPINGS says what they are for */
     void *bytes = mmap(NULL, s->stored, PROT_READ, MAP_SHARED, s->fd, 0);
     if (bytes == MAP_FAILED)
         return fail(r, "cannot map a temporary file");
