@@ -215,8 +215,8 @@ typedef struct perfetto_region {
 
 /* A goroutine that is alive. There may be millions, so fields have the smallest possible types. */
 typedef struct perfetto_goroutine {
-    uint64_t start_stack;              /* v1 */
-    const perfetto_function *function; /* v2; NULL while unknown */
+    uint64_t start_stack;              /* v1; until Go 1.6 an address */
+    const perfetto_function *function; /* NULL while unknown */
     /* Where its next run starts: where it last stopped. v1: an id of the trace; v2: a field. */
     uint64_t stack;
     protobuf_field track_field, name; /* refer to its track, and to "G12 main.worker" */
@@ -318,8 +318,8 @@ typedef struct perfetto {
     uint32_t epoch_track; /* the last uuid of earlier epochs */
     idmap threads;        /* v1: by tid */
     uint64_t extra_tids;  /* number of threads whose ids do not fit into a tid */
-    idmap functions;      /* v2: hash of a name to a perfetto_function */
-    idmap starts;         /* v2: stack id of the generation to start function */
+    idmap functions;      /* hash of a name to a perfetto_function */
+    idmap starts;         /* stack id of the generation to start function */
     perfetto_lanes assists, stops;
 
     idmap goroutines, procs, tasks;
@@ -515,12 +515,10 @@ void track_user(perfetto *p, perfetto_goroutine *g);
 void track_proc(perfetto *p, int64_t id, perfetto_proc *proc);
 void track_task(perfetto *p, perfetto_task *task, uint64_t parent, const char *name, size_t size);
 void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
-/* v2: sets the function where the goroutine starts: of the innermost or outermost frame of that
+/* Sets the function where the goroutine starts: of the innermost or outermost frame of that
  * stack or, without a stack, the one found by reading ahead. */
 void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
                       bool outermost);
-/* The name of the function where the goroutine starts, NULL if unknown. */
-const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size);
 void functions_free(perfetto *p);
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
 void lane_release(perfetto *p, perfetto_lanes *lanes, uint32_t track);

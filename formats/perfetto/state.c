@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "formats/perfetto/perfetto.h"
-#include "formats/common/functions.h"
 
 /* Earlier versions record a stop-the-world on each proc. */
 enum { VERSION_WITH_GLOBAL_STW = 10 };
@@ -49,8 +48,9 @@ static void goroutine_init(perfetto *p, uint64_t id, perfetto_goroutine *g, uint
 {
     g->proc = GOTRACE_NO_PROC;
     g->thread = GOTRACE_NO_THREAD;
-    if (p->version >= GOTRACE_FIRST_V2) {
+    if (p->version >= VERSION_WITH_FUNCTIONS)
         goroutine_starts(p, id, g, start_stack, false);
+    if (p->version >= GOTRACE_FIRST_V2) {
         if (wants(p, PART_PROCS))
             remember_stack(p, g, start_stack, intern_stack(p, start_stack));
         return;
@@ -332,18 +332,14 @@ static bool reports_status(const perfetto *p, const gotrace_event *e)
  * shortened name; else empty. */
 static perfetto_name full_name(perfetto *p, perfetto_goroutine *g)
 {
-    char text[256];
-    size_t size = 0;
-    const char *name = g->named ? NULL : start_function(p, g, &size);
+    const perfetto_function *function = g->named ? NULL : g->function;
 
-    if (!name)
+    if (!function)
         return (perfetto_name){0};
     g->named = true;
-    if (g->function && g->function->short_size == size)
+    if (function->short_size == function->size)
         return (perfetto_name){0};
-    if (!g->function && function_short(text, sizeof text, name, size) == size)
-        return (perfetto_name){0};
-    return intern_value(p, name, size);
+    return intern_value(p, function->text, function->size);
 }
 
 /* Ends the slice of the goroutine's state and begins that of the next. */

@@ -40,16 +40,19 @@ typedef struct label {
     size_t size;
 } label;
 
-const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_t *size)
+/* Writes the number in decimal; returns the number of digits. Traces may have a goroutine for each
+ * few events, and snprintf takes longer than the rest of its label. */
+static size_t put_number(char *text, uint64_t number)
 {
-    gotrace_frame frame = {0};
+    char digits[20];
+    size_t count = 0;
 
-    *size = g->function ? g->function->size : 0;
-    if (g->function || p->version >= GOTRACE_FIRST_V2 ||
-        feed_stack(&p->feed, g->start_stack, &frame, 1) == 0)
-        return g->function ? g->function->text : NULL;
-    *size = frame.function_size;
-    return frame.function;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    for (size_t i = 0; i < count; i++)
+        text[i] = digits[count - 1 - i];
+    return count;
 }
 
 /* "G12 main.worker"; a long name is cut at a rune boundary. Until Go 1.6 only the address where a
@@ -57,24 +60,19 @@ const char *start_function(const perfetto *p, const perfetto_goroutine *g, size_
 static label goroutine_label(const perfetto *p, uint64_t id, const perfetto_goroutine *g)
 {
     label l;
-    size_t size = 0;
 
-    l.size = (size_t)snprintf(l.text, sizeof l.text, "G%llu", (unsigned long long)id);
+    l.text[0] = 'G';
+    l.size = 1 + put_number(l.text + 1, id);
     if (p->version < VERSION_WITH_FUNCTIONS && g->start_stack)
         l.size += (size_t)snprintf(l.text + l.size, sizeof l.text - l.size, " 0x%llx",
                                    (unsigned long long)g->start_stack);
     if (p->version < VERSION_WITH_FUNCTIONS)
         return l;
-    const char *name = start_function(p, g, &size);
-    if (size == 0)
+    if (!g->function)
         return l;
     l.text[l.size++] = ' ';
-    if (g->function) {
-        memcpy(l.text + l.size, g->function->text + size, g->function->short_size);
-        l.size += g->function->short_size;
-        return l;
-    }
-    l.size += function_short(l.text + l.size, sizeof l.text - l.size, name, size);
+    memcpy(l.text + l.size, g->function->text + g->function->size, g->function->short_size);
+    l.size += g->function->short_size;
     return l;
 }
 
