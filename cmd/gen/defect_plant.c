@@ -353,10 +353,23 @@ static void time_order(D *d)
                   "a GoSched whose time is before that of the event before it");
 }
 
+/* A batch of proc 0 at 2^57 ticks, over four years at 10^9 ticks a second. */
 static void time_span(D *d)
 {
-    /* After 2^57 ticks, over four years at 10^9 ticks a second. */
-    insert_record(d, GOTRACE_V1_HeapAlloc, 1, "\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01", 10,
+    static const char rest[] = {0,
+                                '\x80',
+                                '\x80',
+                                '\x80',
+                                '\x80',
+                                '\x80',
+                                '\x80',
+                                '\x80',
+                                '\x80',
+                                2,
+                                GOTRACE_V1_HeapAlloc | 1 << 6,
+                                1,
+                                1};
+    append_record(d, GOTRACE_V1_Batch, 1, rest, sizeof rest,
                   "a HeapAlloc years after the event before it");
 }
 

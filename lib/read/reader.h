@@ -25,13 +25,27 @@
 
 enum { GT_CLASSES = GOTRACE_CLASS_USAGE + 1 };
 
-/* A range of the file with consecutive batches of one proc. */
+/* A time of an event or, until 1.6, its global sequence number: neither decreases on a proc. */
+enum { GT_TICKS, GT_SEQ, GT_CLOCKS };
+
+/* A range of the file with a batch, or several small ones, of one proc. */
 typedef struct gt_run {
     uint64_t offset, end;
-    uint64_t batch;  /* index of its first batch in file order */
-    uint64_t record; /* index of its first record */
-    uint32_t next;   /* next run of the proc, or GT_NONE */
+    uint64_t batch;           /* index of its first batch in file order */
+    uint64_t record;          /* index of its first record */
+    int64_t first[GT_CLOCKS]; /* of its first event; INT64_MAX: unknown */
+    uint32_t next;            /* next run of the proc, or GT_NONE */
 } gt_run;
+
+/* Whether a batch header with these values is an altered record of another type: its last number is
+ * then mostly small and not a time. The times are those of the first events of this batch and the
+ * one before it. Batches of samples may have proc 0 and time 0. */
+static inline bool gt_is_false_batch(const uint64_t *v, int64_t before, int64_t ticks)
+{
+    enum { LARGE = 1 << 28, FAR = 256 };
+    return before >= LARGE && before >> 62 == 0 && ticks < before / FAR && ticks >> 32 == 0 &&
+           (v[0] != 0 || ticks != 0);
+}
 
 typedef struct gt_proc_index {
     gotrace_proc_summary summary;
@@ -52,6 +66,7 @@ typedef struct gt_index {
     gt_spill exits;   /* ends of system calls by their real time (until 1.6: by sequence number) */
     gt_spill samples; /* CPU samples by their own time */
     uint64_t longest_record; /* maximum size of the values of a record */
+    int64_t end_ticks;       /* no event is later; INT64_MAX: unknown */
     uint64_t frequency;
     bool has_frequency;
 } gt_index;
@@ -121,6 +136,11 @@ bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_
 
 /* First pass. False if reading cannot continue; a damaged file is indexed up to the damage. */
 bool gt_index_build(gotrace_reader *reader);
+
+/* Determines the time and sequence number of the first event of a batch with header values v.
+ * False, and INT64_MAX, if the record at p, after the header, is no event. */
+bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
+                   const uint8_t *end, int64_t first[GT_CLOCKS]);
 void gt_index_free(gt_index *index);
 
 #endif

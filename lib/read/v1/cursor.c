@@ -54,8 +54,11 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
 /* Moves to the proc's next run; the cursor ends after the last one. */
 static bool next_run(gotrace_reader *reader, gt_cursor *c)
 {
+    if (gt_cursor_strays(c) && !gt_cursor_mend(reader, c))
+        return false;
     if (c->next_run == GT_NONE) {
         c->run_end = 0;
+        gt_cursor_unbound(c);
         return true;
     }
     const gt_run *run = &reader->index.runs[c->next_run];
@@ -65,8 +68,10 @@ static bool next_run(gotrace_reader *reader, gt_cursor *c)
     c->base = run->offset;
     c->run_end = run->end;
     c->record = run->record;
+    c->batch_ticks = INT64_MIN;
     /* The run starts with the header of that batch, or (before the first batch) without one. */
     c->batch = run->batch == GOTRACE_NO_OFFSET ? GOTRACE_NO_OFFSET : run->batch - 1;
+    gt_cursor_bound(reader, c, run);
     return refill(reader, c, 0);
 }
 
@@ -125,12 +130,23 @@ static bool report_arity(gotrace_reader *reader, gt_cursor *c, const gt_frame *f
                      gt_plural(count), expected, reader->summary.version);
 }
 
-static void start_batch(gt_cursor *c, const uint64_t *v)
+/* A batch header that the first pass reported is an event whose type is altered: its difference of
+ * times applies. next: the record after the header. */
+static void start_batch(const gotrace_reader *reader, gt_cursor *c, const uint64_t *v,
+                        const uint8_t *next)
 {
+    int64_t first[GT_CLOCKS], ticks = (int64_t)v[c->with_seq ? 2 : 1];
+    bool timed = gt_find_first(reader, v, next, c->limit, first);
+    if (timed && gt_is_false_batch(v, c->batch_ticks, first[GT_TICKS])) {
+        c->seq += c->with_seq ? v[0] : 0;
+        c->ticks = (int64_t)((uint64_t)c->ticks + v[c->with_seq]);
+        return;
+    }
     c->batch++;
+    c->batch_ticks = timed ? first[GT_TICKS] : ticks;
+    c->ticks = ticks;
     if (c->with_seq)
         c->seq = v[1];
-    c->ticks = (int64_t)v[c->with_seq ? 2 : 1];
 }
 
 /* Sets the goroutine in whose context the event is, and the one that runs on the proc after it. */
@@ -198,7 +214,7 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
         return frame->type == GOTRACE_V1_Batch || is_sample || report_arity(reader, c, frame);
     }
     if (frame->type == GOTRACE_V1_Batch) {
-        start_batch(c, v);
+        start_batch(reader, c, v, c->p + frame->size);
     } else if (is_sample) {
         /* Samples are merged separately, but the next timestamp of the batch is relative to this
          * one. */
@@ -333,11 +349,9 @@ static void decode_half(gt_cursor *c, const gt_event *end)
                           : decode_plain(c, c->end, room, false);
 }
 
-bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
+/* Decodes events up to `end`, or the last one. */
+static bool decode_up_to(gotrace_reader *reader, gt_cursor *c, const gt_event *end)
 {
-    gt_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
-    const gt_event *end = start + c->half;
-    c->head = c->end = start;
     while (c->run_end) {
         decode_half(c, end);
         if (c->end == end)
@@ -355,11 +369,57 @@ bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
         if (c->end == end)
             return true;
     }
+    return true;
+}
+
+bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
+{
+    gt_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
+    c->head = c->end = c->first = start;
+    if (!decode_up_to(reader, c, start + c->half) ||
+        (gt_cursor_strays(c) && !gt_cursor_mend(reader, c)))
+        return false;
+    c->ranges[GT_TICKS].before = c->ticks;
+    c->ranges[GT_SEQ].before = (int64_t)c->seq;
     if (c->end > start)
         return true;
     c->has_head = false;
     gt_cursor_close(reader, c);
     return true;
+}
+
+bool gt_cursor_last(gotrace_reader *reader, const gt_cursor *c, int64_t last[GT_CLOCKS])
+{
+    enum { HALF = 32 };
+    gt_event events[2 * HALF];
+    uint64_t progress = reader->progress_done;
+    gotrace_progress_fn on_progress = reader->config.on_progress;
+    bool quiet = reader->quiet;
+    gt_cursor ahead = *c;
+    ahead.window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
+    if (!ahead.window)
+        return gt_fail_memory(reader);
+    ahead.base = offset_of(c, c->p);
+    ahead.p = ahead.window;
+    set_limit(&ahead, 0);
+    ahead.next_run = GT_NONE;
+    gt_cursor_unbound(&ahead);
+    ahead.last = NULL;
+    ahead.head = ahead.events = events;
+    ahead.half = HALF;
+    reader->config.on_progress = NULL;
+    reader->quiet = true;
+    bool done = refill(reader, &ahead, 0);
+    while (done && ahead.has_head)
+        done = gt_cursor_fill(reader, &ahead);
+    if (!done)
+        gt_cursor_close(reader, &ahead);
+    reader->quiet = quiet;
+    reader->config.on_progress = on_progress;
+    reader->progress_done = progress;
+    last[GT_TICKS] = ahead.ticks;
+    last[GT_SEQ] = (int64_t)ahead.seq;
+    return done;
 }
 
 bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t window,
@@ -380,6 +440,7 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t 
         return gt_fail_memory(reader);
     c->p = c->window;
     set_limit(c, 0);
+    gt_cursor_unbound(c);
     for (uint32_t i = 0; i < 2 * half; i++)
         events[i].proc = proc;
     return next_run(reader, c) && gt_cursor_fill(reader, c);

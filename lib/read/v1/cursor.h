@@ -38,6 +38,14 @@ static inline gt_place gt_event_place(const gt_event *event)
     return (gt_place){event->offset, event->batch, event->record};
 }
 
+/* The times or sequence numbers that events of the current run may have. */
+typedef struct gt_range {
+    int64_t low;    /* the least, ... */
+    uint64_t width; /* ... and the number of others; clocks that differ a little are allowed */
+    int64_t before; /* that of the event before gt_cursor.first */
+    int64_t end;    /* that of the event after the run */
+} gt_range;
+
 /*
  * A cursor decodes several events at a time into alternating halves of its buffer. Decoding in a
  * tight loop is a third faster than one event at a time, and the last event returned stays valid
@@ -57,12 +65,16 @@ typedef struct gt_cursor {
     const uint8_t *p;    /* read position in the window */
     const uint8_t *safe; /* before this, the values of a record can be read without bounds checks */
     const gt_v1_shape *shapes;
-    gt_event *last;       /* the last event decoded */
-    int64_t ticks;        /* of that event */
+    gt_event *last; /* the last event decoded */
+    int64_t ticks;  /* of that event */
+    gt_range ranges[GT_CLOCKS];
+    gt_event *first;      /* of the current run, among those that gt_cursor_fill decodes */
+    uint8_t mended;       /* number of corrections in the current run */
     uint64_t goroutine;   /* the goroutine that runs on the proc after that event */
     uint64_t seq;         /* of that event (until 1.6) */
     uint64_t record;      /* of the record at p */
     uint64_t batch;       /* of the batch at p */
+    int64_t batch_ticks;  /* of its first event; INT64_MIN: no batch of the run has begun */
     uint64_t base;        /* offset in the file of window[0] */
     const uint8_t *limit; /* end of the current run's bytes in the window */
     uint64_t run_end;     /* of the current run */
@@ -80,6 +92,36 @@ bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, si
 bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *cursor);
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *cursor);
+
+/* Decodes the rest of the current run to get the time and sequence number of its last event. The
+ * cursor does not move. */
+bool gt_cursor_last(gotrace_reader *reader, const gt_cursor *cursor, int64_t last[GT_CLOCKS])
+    __attribute__((cold));
+
+/* Determines the ranges of a run that the cursor begins. (bounds.c) */
+void gt_cursor_bound(const gotrace_reader *reader, gt_cursor *cursor, const gt_run *run);
+
+/* Allows any times and numbers. */
+static inline void gt_cursor_unbound(gt_cursor *cursor)
+{
+    cursor->ranges[GT_TICKS].width = cursor->ranges[GT_SEQ].width = UINT64_MAX;
+}
+
+static inline bool gt_is_outside(const gt_range *range, int64_t value)
+{
+    return (uint64_t)value - (uint64_t)range->low > range->width;
+}
+
+/* Whether the last event decoded has an impossible time or number. This is checked once for many
+ * events, because an altered difference changes those of all later events of the batch. */
+static inline bool gt_cursor_strays(const gt_cursor *c)
+{
+    return gt_is_outside(&c->ranges[GT_TICKS], c->ticks) ||
+           (c->with_seq && gt_is_outside(&c->ranges[GT_SEQ], (int64_t)c->seq));
+}
+
+/* Corrects the times and numbers of the events [cursor->first, cursor->end). (bounds.c) */
+bool gt_cursor_mend(gotrace_reader *reader, gt_cursor *cursor) __attribute__((cold));
 
 /* The merge key of the head. */
 static inline int64_t gt_cursor_key(const gt_cursor *cursor)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/times.h"
 #include "read/reader.h"
 
 enum {
@@ -33,7 +34,11 @@ typedef struct skim {
     uint32_t proc;      /* of the current batch, GT_NONE before the first */
     uint64_t run_start; /* start of the current run of that proc */
     uint64_t run_batch, run_record;
-    uint64_t run_events; /* number of timed events in it so far */
+    uint64_t run_events;          /* number of timed events in it so far */
+    int64_t run_first[GT_CLOCKS]; /* of the first of them */
+    int64_t batch_ticks;          /* of the last batch, and of its first event */
+    uint64_t last_batches;        /* number of batches after the frequency */
+    bool ends_with_tables;        /* there is one, and it has no timed events */
 } skim;
 
 static uint64_t offset_of(const skim *s, const uint8_t *p)
@@ -104,6 +109,7 @@ static bool run_close(skim *s, uint64_t end)
                               .end = end,
                               .batch = s->run_batch,
                               .record = s->run_record,
+                              .first = {s->run_first[GT_TICKS], s->run_first[GT_SEQ]},
                               .next = GT_NONE};
     if (proc->last_run == GT_NONE)
         proc->first_run = n;
@@ -142,8 +148,31 @@ static bool find_proc(skim *s, int64_t id, uint32_t *found)
     return true;
 }
 
-static bool start_batch(skim *s, int64_t id, uint64_t offset)
+bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
+                   const uint8_t *end, int64_t first[GT_CLOCKS])
 {
+    enum { MOST = 32 }; /* bytes that both passes have */
+    gt_frame frame;
+    uint64_t difference = 0;
+    const gt_v1_shape *shapes = reader->index.shapes;
+    int version = reader->summary.version;
+    size_t size = end - p > MOST ? MOST : (size_t)(end - p);
+    first[GT_TICKS] = first[GT_SEQ] = INT64_MAX;
+    if (gt_wire_frame(shapes, version, reader->limits.string_bytes, p, size, &frame) !=
+            GT_WIRE_OK ||
+        !(shapes[frame.type].flags & GOTRACE_SPEC_TIMED))
+        return false;
+    p = frame.values;
+    if (version < 7 && gt_varint(&p, frame.values_end, &difference) > 0)
+        first[GT_SEQ] = (int64_t)(v[1] + difference);
+    if (gt_varint(&p, frame.values_end, &difference) > 0)
+        first[GT_TICKS] = (int64_t)(v[version < 7 ? 2 : 1] + difference);
+    return true;
+}
+
+static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t first[GT_CLOCKS])
+{
+    enum { LARGE = 4096 }; /* bytes; a run has several smaller batches, to need less memory */
     uint32_t proc;
     gotrace_reader *reader = s->reader;
     if (s->batches >= reader->limits.batches) {
@@ -153,7 +182,7 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
     }
     if (!find_proc(s, id, &proc))
         return false;
-    if (proc != s->proc) {
+    if (proc != s->proc || offset - s->run_start >= LARGE || s->last_batches == 1) {
         if (!run_close(s, offset))
             return false;
         s->proc = proc;
@@ -161,6 +190,8 @@ static bool start_batch(skim *s, int64_t id, uint64_t offset)
         s->run_batch = s->batches;
         s->run_record = s->record;
     }
+    if (s->run_events == 0)
+        memcpy(s->run_first, first, sizeof s->run_first);
     s->index->procs[proc].summary.batches++;
     s->batches++;
     return true;
@@ -314,8 +345,17 @@ static bool put_exit(skim *s, const uint64_t *v)
 
 static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
 {
-    (void)frame, (void)count;
-    return start_batch(s, (int64_t)v[0], offset_of(s, s->p));
+    (void)count;
+    int64_t first[GT_CLOCKS], ticks = (int64_t)v[s->reader->summary.version < 7 ? 2 : 1];
+    bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, first);
+    if (timed && gt_is_false_batch(v, s->batch_ticks, first[GT_TICKS]))
+        return gt_report(s->reader, GOTRACE_RULE_BATCH_EVENT, place_of(s, s->p),
+                         "this is no batch: its time, %lld ticks, is far from that of the batch "
+                         "before it, %lld; it is skipped",
+                         (long long)first[GT_TICKS], (long long)s->batch_ticks);
+    s->batch_ticks = timed ? first[GT_TICKS] : ticks;
+    s->last_batches += s->index->has_frequency;
+    return start_batch(s, (int64_t)v[0], offset_of(s, s->p), first);
 }
 
 static bool put_Frequency(skim *s, const gt_frame *frame, const uint64_t *v, size_t count)
@@ -590,6 +630,29 @@ static bool rank_procs(gotrace_reader *reader)
     return ok || gt_fail_memory(reader);
 }
 
+/* From 1.11 on the tracer writes the frequency after all events, and then begins a batch for the
+ * tables, whose time is later than theirs. If several procs begin later, it is
+ * altered or no time. */
+static int64_t end_of_events(const skim *s)
+{
+    enum { SLACK = 64 }; /* clocks may differ by this part of the trace */
+    const gt_index *index = s->index;
+    int64_t first = s->batch_ticks;
+    size_t procs = 0, later = 0;
+    for (size_t i = 0; i < index->proc_count; i++) {
+        const gt_proc_index *proc = &index->procs[i];
+        if (proc->first_run == GT_NONE)
+            continue;
+        procs++;
+        later += index->runs[proc->last_run].first[GT_TICKS] > s->batch_ticks;
+        if (index->runs[proc->first_run].first[GT_TICKS] < first)
+            first = index->runs[proc->first_run].first[GT_TICKS];
+    }
+    if (!s->ends_with_tables || s->ended || later > (procs > 1))
+        return INT64_MAX;
+    return gt_time_add(s->batch_ticks, gt_time_between(first, s->batch_ticks) / SLACK);
+}
+
 static bool check_whole(skim *s)
 {
     gotrace_summary *summary = &s->reader->summary;
@@ -619,6 +682,7 @@ static bool skim_all(skim *s)
         if (!skim_slowly(s))
             return false;
     }
+    s->ends_with_tables = s->last_batches == 1 && s->run_events == 0;
     return run_close(s, offset_of(s, s->p));
 }
 
@@ -662,6 +726,7 @@ bool gt_index_build(gotrace_reader *reader)
     bool ok = skim_all(&s);
     gt_free(&reader->heap, s.window, s.capacity);
     fill_summary(&s);
+    index->end_ticks = end_of_events(&s);
     if (!ok || !check_whole(&s) || !rank_procs(reader))
         return false;
     if (version != 11)
