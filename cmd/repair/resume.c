@@ -3,9 +3,9 @@
  *
  * v1 batches have no sizes, so that a damaged record hides where the next one begins. But parsing
  * from a wrong offset soon falls into step with the real records, and a correct parse ends exactly
- * where the next batch begins. So each offset is checked for a chain of plausible records that
- * leads to that point, and the first offset into which several other chains lead is taken. The lost
- * records are assumed to have taken no time. */
+ * where the next batch begins, or after many records at other damage. So each offset is checked for
+ * a chain of plausible records that leads there, and the first offset into which several other
+ * chains lead is taken. The lost records are assumed to have taken no time. */
 #include <stdlib.h>
 
 #include "formats/common/idmap.h"
@@ -14,16 +14,18 @@
 enum {
     WINDOW = 1 << 20,   /* bytes searched before the next batch */
     ENOUGH_RECORDS = 4, /* records in a chain; fewer can be chance */
+    ENOUGH_BROKEN = 32, /* the same, of a chain that ends at other damage */
     ENOUGH_JOINED = 3,  /* chains that lead into an offset */
     MOST_STACKS = 1 << 24,
 };
 
-/* The chain of records from an offset to the end. */
+/* The chain of plausible records from an offset on. */
 typedef struct step {
     uint64_t ticks;   /* sum of its time deltas */
     uint32_t size;    /* of the record at this offset; 0: no chain */
     uint32_t records; /* number of records in the chain */
     uint32_t joined;  /* number of earlier offsets whose chain leads here */
+    bool whole;       /* the chain leads to the next batch */
 } step;
 
 /* Bounds for plausible records, from the rest of the trace. */
@@ -80,7 +82,7 @@ static void find_chains(const repair *r, const bounds *k, size_t from, size_t en
 {
     repair_record record;
     uint64_t spent = 0;
-    steps[end - from] = (step){.size = 1};
+    steps[end - from] = (step){.size = 1, .whole = true};
     for (size_t at = end; at-- > from;) {
         step *s = &steps[at - from];
         *s = (step){.size = 0};
@@ -91,9 +93,8 @@ static void find_chains(const repair *r, const bounds *k, size_t from, size_t en
         if (!whole || !is_plausible(r, k, &record))
             continue;
         const step *next = s + record.size;
-        if (next->size == 0)
-            continue;
         s->size = (uint32_t)record.size;
+        s->whole = next->whole;
         s->records = next->records + 1;
         s->ticks = next->ticks;
         if (record.spec->flags & GOTRACE_SPEC_TIMED)
@@ -132,28 +133,50 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
     return rest;
 }
 
-/* Search the bytes between a batch and the next one, at end, for the rest of the batch. Its last
- * event must not be later than `until`, when the proc's next batch begins. */
-static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end, uint64_t until,
-                   repair_batch *rest)
+/* Whether the chain is not chance. */
+static bool is_certain(const step *s)
 {
-    size_t from = end - b->end > WINDOW ? end - WINDOW : b->end, capacity = 0;
+    return s->size > 0 && s->joined >= ENOUGH_JOINED &&
+           s->records >= (s->whole ? ENOUGH_RECORDS : ENOUGH_BROKEN);
+}
+
+static size_t end_of_chain(const step *steps, size_t at, size_t count)
+{
+    while (at < count && steps[at].size > 0)
+        at += steps[at].size;
+    return at;
+}
+
+static bool append(repair *r, const repair_batch *b)
+{
+    if (!parts_grow(r->memory, &r->batches, &r->capacity, r->count + 1, sizeof *b, r->error))
+        return false;
+    r->batches[r->count++] = *b;
+    return true;
+}
+
+/* Append what is found of the rest of a batch between its end and the next batch, at `end`. The
+ * last event must not be later than `until`, when the proc's next batch begins. */
+static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end, uint64_t until)
+{
+    size_t from = end - b->end > WINDOW ? end - WINDOW : b->end, count = end - from, capacity = 0;
     step *steps = NULL;
-    rest->end = 0;
-    if (!parts_grow(r->memory, &steps, &capacity, end - from + 1, sizeof *steps, r->error))
+    repair_batch rest = *b;
+    if (!parts_grow(r->memory, &steps, &capacity, count + 1, sizeof *steps, r->error))
         return false;
     find_chains(r, k, from, end, steps);
-    for (size_t at = from; at < end; at++) {
-        const step *s = &steps[at - from];
-        if (s->size == 0 || s->joined < ENOUGH_JOINED || s->records < ENOUGH_RECORDS)
+    bool done = true;
+    for (size_t at = 0, next; done && at < count; at = next) {
+        const step *s = &steps[at];
+        next = at + 1;
+        if (!is_certain(s) || (s->ticks > 0 && (rest.last > until || s->ticks > until - rest.last)))
             continue;
-        if (s->ticks > 0 && (b->last > until || s->ticks > until - b->last))
-            continue;
-        *rest = rest_of(r, b, at, end);
-        break;
+        next = end_of_chain(steps, at, count);
+        rest = rest_of(r, &rest, from + at, from + next);
+        done = append(r, &rest);
     }
     parts_drop(r->memory, steps, capacity, sizeof *steps);
-    return true;
+    return done;
 }
 
 static int compare_offsets(const void *a, const void *b)
@@ -162,20 +185,14 @@ static int compare_offsets(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Append the rest of a batch, if found, and store the batch's time as the deadline of the proc's
- * previous batch. */
+/* Append the rest of a batch, and store the batch's time as the deadline of the proc's previous
+ * batch. */
 static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size_t end,
                          idmap *deadlines)
 {
     const uint64_t *next = idmap_find(deadlines, b->owner);
-    repair_batch rest = {.end = 0};
-    if (b->end < end && !resume(r, k, b, end, next ? *next : k->high + k->span, &rest))
+    if (b->end < end && !resume(r, k, b, end, next ? *next : k->high + k->span))
         return false;
-    if (rest.end != 0) {
-        if (!parts_grow(r->memory, &r->batches, &r->capacity, r->count + 1, sizeof rest, r->error))
-            return false;
-        r->batches[r->count++] = rest;
-    }
     if (b->kind != PARTS_EVENTS)
         return true;
     uint64_t *deadline = idmap_insert(deadlines, b->owner);

@@ -372,14 +372,35 @@ static void v1_contents(const repair *r, repair_batch *b, size_t stop)
         repair_note_record(r, b, &record);
 }
 
+/* Whether a batch header is an altered record of another type, or chance: its last number is then
+ * mostly small and not a time, as that of the batch before it is. */
+static bool is_false_header(const repair *r, const repair_batch *before, const repair_batch *b)
+{
+    enum { LARGE = 1 << 28, FAR = 256 };
+    repair_record first;
+    if (!repair_read_record(r, r->bytes + b->body, r->bytes + r->size, &first) ||
+        !(first.spec->flags & GOTRACE_SPEC_TIMED))
+        return false;
+    uint64_t time = b->time + first.args[r->version < 7];
+    return before->time >= LARGE && time < before->time / FAR && time >> 32 == 0 &&
+           (b->owner != 0 || time != 0);
+}
+
+static bool ends_batch(const repair *r, const repair_batch *b, size_t at)
+{
+    repair_batch next;
+    return (r->bytes[at] & 0x3f) == GOTRACE_V1_Batch &&
+           !(v1_header(r, at, &next) && is_false_header(r, b, &next));
+}
+
 /* Read records up to the next batch or damage. */
 static void v1_records(const repair *r, repair_batch *b)
 {
     const uint8_t *p = r->bytes + b->body, *end = r->bytes + r->size;
     repair_record record;
     b->kind = PARTS_TABLES;
-    while (p < end && (*p & 0x3f) != GOTRACE_V1_Batch && repair_read_record(r, p, end, &record) &&
-           !holds_header(r, b, &record)) {
+    while (p < end && !ends_batch(r, b, (size_t)(p - r->bytes)) &&
+           repair_read_record(r, p, end, &record) && !holds_header(r, b, &record)) {
         if (record.spec->flags & GOTRACE_SPEC_TIMED) {
             uint64_t dt = record.args[r->version < 7];
             if (dt > UINT64_C(1) << 62 || b->last + dt > UINT64_C(1) << 62)
@@ -403,7 +424,8 @@ static bool v1_batch(repair *r, size_t at, bool sure, repair_batch *b)
     enum { ENOUGH = 64 }; /* bytes of records; less can be chance */
     if ((!sure && r->spent / REPAIR_SEARCH_FACTOR > r->size) || !v1_header(r, at, b))
         return false;
-    if (!sure && ends_exit(r, b))
+    if (!sure &&
+        (ends_exit(r, b) || (r->count > 0 && is_false_header(r, &r->batches[r->count - 1], b))))
         return false;
     v1_records(r, b);
     r->spent += sure ? 0 : b->end - at;
