@@ -35,7 +35,6 @@ struct feed_thread {
     feed_stack_copy **stacks_end;
     /* Of the caller. */
     feed_block *block; /* NULL before the first one */
-    size_t next;       /* in the block */
     feed_arena *arena;
     idmap stacks; /* of the generation, by id */
     feed_block blocks[BLOCKS];
@@ -225,27 +224,23 @@ static void next_block(feed_thread *t)
         pthread_cond_wait(&t->changed, &t->lock);
     pthread_mutex_unlock(&t->lock);
     t->block = &t->blocks[t->done % BLOCKS];
-    t->next = 0;
 }
 
-gotrace_status feed_next(feed *f, const gotrace_event **event)
+gotrace_status feed_next_block(feed *f, const gotrace_event **event)
 {
     feed_thread *t = f->thread;
 
-    if (!t) {
-        gotrace_status status = gotrace_reader_next(f->reader, event);
-        f->current = *event;
-        return status;
-    }
-    while (!t->block || t->next == t->block->count) {
+    while (f->next == f->last) {
         if (t->block && t->block->status != GOTRACE_EVENT)
             return t->block->status;
         next_block(t);
+        f->next = t->block->events;
+        f->last = f->next + t->block->count;
         f->failed = !take_stacks(t) || t->block->failed;
         if (f->failed)
             return GOTRACE_END;
     }
-    *event = &t->block->events[t->next++];
+    *event = f->next++;
     return GOTRACE_EVENT;
 }
 

@@ -18,10 +18,11 @@ typedef struct feed_thread feed_thread;
 
 typedef struct feed {
     gotrace_reader *reader;
-    feed_thread *thread;          /* NULL: none */
-    const gotrace_event *current; /* the last event, if it is the reader's */
-    bool begun;                   /* feed_begin_thread was called */
-    bool failed;                  /* memory was refused for the copy of an event */
+    feed_thread *thread;              /* NULL: none */
+    const gotrace_event *current;     /* the last event, if it is the reader's */
+    const gotrace_event *next, *last; /* events of the current block; last is after the last one */
+    bool begun;                       /* feed_begin_thread was called */
+    bool failed;                      /* memory was refused for the copy of an event */
 } feed;
 
 void feed_init(feed *f, gotrace_reader *reader);
@@ -32,8 +33,22 @@ void feed_free(feed *f);
  * queried that events refer to, from the current one on. The current event is no longer valid. */
 void feed_begin_thread(feed *f);
 
+/* Waits for the next block and returns its first event. */
+gotrace_status feed_next_block(feed *f, const gotrace_event **event);
+
 /* gotrace_reader_next. Returns GOTRACE_END if memory is refused, see feed.failed. */
-gotrace_status feed_next(feed *f, const gotrace_event **event);
+static inline gotrace_status feed_next(feed *f, const gotrace_event **event)
+{
+    if (!f->thread) {
+        gotrace_status status = gotrace_reader_next(f->reader, event);
+        f->current = *event;
+        return status;
+    }
+    if (f->next == f->last)
+        return feed_next_block(f, event);
+    *event = f->next++;
+    return GOTRACE_EVENT;
+}
 
 /* gotrace_reader_check. Ends the thread. */
 gotrace_status feed_check(feed *f);
