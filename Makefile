@@ -266,9 +266,11 @@ $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
 .PHONY: threads
-threads: ## 64 threads with their own handles, under ThreadSanitizer
-	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads
+threads: ## programs with threads, under ThreadSanitizer
+	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads \
+		build/tsan/tests/test_feed
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_threads
+	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_feed
 
 coverage: ## run the tests and report the line coverage of each file
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check
