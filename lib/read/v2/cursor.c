@@ -9,10 +9,6 @@
 
 #include "read/v2/v2.h"
 
-enum {
-    SLACK = 128, /* zeroed bytes after the window: more than any timed event takes */
-};
-
 static uint64_t offset_of(const gt_v2_cursor *c, const uint8_t *p)
 {
     return c->base + (uint64_t)(p - c->window);
@@ -32,7 +28,7 @@ static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
         return false;
     c->p = c->window;
     c->limit = c->window + left + room;
-    memset(c->window + left + room, 0, SLACK);
+    memset(c->window + left + room, 0, GT_V2_SLACK);
     return true;
 }
 
@@ -122,8 +118,7 @@ static const uint8_t *find_chain(const struct gt_v2 *v2, const uint8_t *p, const
     return NULL;
 }
 
-/* The position where records resume: with as long a chain as there is. */
-static const uint8_t *find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
+const uint8_t *gt_v2_find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit)
 {
     const uint8_t *found = NULL;
     for (unsigned chain = CHAIN; !found && chain >= LEAST_CHAIN; chain /= 2)
@@ -137,7 +132,7 @@ static bool skip_damage(gotrace_reader *reader, gt_v2_cursor *c, const char *wha
     gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
     if (offset_of(c, c->limit) < c->end_of_batch && !refill(reader, c))
         return false;
-    const uint8_t *next = c->damaged++ < MOST_DAMAGED ? find_next(reader->v2, c->p, c->limit)
+    const uint8_t *next = c->damaged++ < MOST_DAMAGED ? gt_v2_find_next(reader->v2, c->p, c->limit)
                                                       : NULL;
     uint64_t size = (next ? offset_of(c, next) : c->end_of_batch) - at.offset;
     bool go_on = gt_report(reader, GOTRACE_RULE_BATCH_EVENT, at, "%s (type %u); %s%llu byte%s %s",
@@ -154,8 +149,8 @@ static bool skip_damage(gotrace_reader *reader, gt_v2_cursor *c, const char *wha
     return go_on;
 }
 
-/* Decodes events from e on, until `end` or until fewer than SLACK bytes are left, at least one.
- * Returns the end of the decoded events; sets *bad if the next record is not valid. */
+/* Decodes events from e on, until `end` or until fewer than GT_V2_SLACK bytes are left, at least
+ * one. Returns the end of the decoded events; sets *bad if the next record is not valid. */
 static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *e,
                            const gt_v2_event *end, const char **bad)
 {
@@ -195,7 +190,7 @@ static gt_v2_event *decode(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event 
         e++;
         summary->type_records[type]++;
         summary->type_bytes[type] += (uint64_t)(p - start);
-    } while (e < end && limit - p >= SLACK);
+    } while (e < end && limit - p >= GT_V2_SLACK);
     c->p = p;
     c->time = time;
     return e;
@@ -208,7 +203,7 @@ static bool make_ready(gotrace_reader *reader, gt_v2_cursor *c, bool *ok)
     *ok = true;
     for (;;) {
         bool all = offset_of(c, c->limit) == c->end_of_batch;
-        if (c->limit - c->p >= SLACK || (all && c->p < c->limit))
+        if (c->limit - c->p >= GT_V2_SLACK || (all && c->p < c->limit))
             return true;
         if (!all)
             *ok = refill(reader, c);
@@ -256,7 +251,7 @@ bool gt_v2_cursor_fill(gotrace_reader *reader, gt_v2_cursor *c)
     reader->v2->generations[reader->v2->current].summary.events += n;
     if (n == 0) {
         c->has_head = false;
-        gt_free(&reader->heap, c->window, c->window_size + SLACK);
+        gt_free(&reader->heap, c->window, c->window_size + GT_V2_SLACK);
         c->window = NULL;
     }
     return true;
@@ -270,7 +265,7 @@ static bool open_cursor(gotrace_reader *reader, gt_v2_cursor *c, size_t window)
         if (v2->batches[i].size > largest)
             largest = v2->batches[i].size;
     c->window_size = largest < window ? largest : window;
-    c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
+    c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + GT_V2_SLACK);
     if (!c->window)
         return gt_fail_memory(reader);
     c->has_head = true;
@@ -351,7 +346,7 @@ void gt_v2_close_cursors(gotrace_reader *reader, struct gt_v2 *v2)
 {
     for (size_t i = 0; i < v2->cursor_count; i++)
         if (v2->cursors[i].window)
-            gt_free(&reader->heap, v2->cursors[i].window, v2->cursors[i].window_size + SLACK);
+            gt_free(&reader->heap, v2->cursors[i].window, v2->cursors[i].window_size + GT_V2_SLACK);
     if (v2->heap)
         gt_free(&reader->heap, v2->heap, (v2->cursor_count + 1) * sizeof *v2->heap);
     gt_free(&reader->heap, v2->events, v2->event_count * sizeof *v2->events);

@@ -452,7 +452,7 @@ bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
     gt_map_free(&v2->reasons);
     v2->sample_count = v2->next_sample = 0;
     if (!v2->buffer) {
-        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH);
+        v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_V2_SLACK);
         if (!v2->buffer)
             return gt_fail_memory(reader);
     }

@@ -7,10 +7,14 @@
  * the altered one. Source: Go 1.27, runtime/tracebuf.go, traceWriter.refill.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "read/v2/v2.h"
 
-enum { SLACK_NS = 1000 }; /* more than the rounding of a batch's times */
+enum {
+    SLACK_NS = 1000, /* more than the rounding of a batch's times */
+    MOST_CHECKS = 8, /* per batch, to keep the work linear */
+};
 
 /* The latest batch of a generation, of events or of tables. */
 static uint64_t latest_batch(const struct gt_v2 *v2, const gt_generation *g, bool events)
@@ -92,7 +96,7 @@ bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *c, const gt_batch *
     const gt_batch *batch = &v2->batches[c->batch];
     bool early = c->thread && is_early(c, last, batch);
     c->jump = 0;
-    c->checked = false;
+    c->checks = 0;
     c->start = early ? c->previous : batch->time;
     c->time = early ? c->time : 0;
     c->check_after = batch->late ? INT64_MIN : gt_time_add(latest_time(v2, c, c->batch), SLACK_NS);
@@ -109,39 +113,48 @@ bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *c, const gt_batch *
 /* The times of the rest of a batch. */
 typedef struct batch_times {
     int64_t last;    /* time of its last event */
-    uint64_t offset; /* of the record with the greatest difference of time */
-    uint64_t ticks;  /* that difference */
+    int64_t excess;  /* ns by which it ends too late */
+    uint64_t offset; /* of the record with the least difference of time that is at least that */
+    uint64_t ticks;  /* that difference, UINT64_MAX: none */
 } batch_times;
 
-/* Reads the times from an event on, up to a record that cannot be read. The time of the event
- * before that one is not used; see distrust_last. */
-static bool read_times(gotrace_reader *reader, const gt_v2_event *from, batch_times *times)
+/* Reads the time of a record, and returns its end; NULL if it cannot be read. */
+static const uint8_t *read_ticks(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *end,
+                                 uint64_t *ticks)
 {
-    struct gt_v2 *v2 = reader->v2;
-    const gt_batch *batch = &v2->batches[from->batch];
-    size_t size = (size_t)(batch->data + batch->size - from->offset);
-    if (gt_source_read(reader->source, from->offset, v2->buffer, size, &size, &reader->error) < 0)
-        return gt_fail(reader);
-    batch_times before = *times;
-    for (const uint8_t *p = v2->buffer, *end = p + size; p < end;) {
-        uint64_t offset = from->offset + (uint64_t)(p - v2->buffer), ticks, ignored;
-        const gt_v2_shape *shape = &v2->shapes[*p++];
-        bool good = shape->flags & GOTRACE_SPEC_TIMED && gt_varint(&p, end, &ticks) > 0;
-        for (unsigned i = 1; good && i < shape->values; i++)
-            good = gt_varint(&p, end, &ignored) > 0;
-        if (!good) {
+    const gt_v2_shape *shape = &v2->shapes[*p++];
+    uint64_t ignored;
+    bool good = shape->flags & GOTRACE_SPEC_TIMED && gt_varint(&p, end, ticks) > 0;
+    for (unsigned i = 1; good && i < shape->values; i++)
+        good = gt_varint(&p, end, &ignored) > 0;
+    return good ? p : NULL;
+}
+
+/* Reads the times of the rest of a batch, as cursors do: the time of a record is not used if the
+ * next one cannot be read. */
+static void read_times(const struct gt_v2 *v2, const gt_v2_event *from, size_t size,
+                       batch_times *times)
+{
+    const uint8_t *p = v2->buffer, *end = p + size, *next;
+    uint64_t ticks;
+    times->last = from->time;
+    times->ticks = UINT64_MAX;
+    for (batch_times before = *times; p && p < end; p = next) {
+        next = read_ticks(v2, p, end, &ticks);
+        if (!next) {
             *times = before;
-            break;
+            next = gt_v2_find_next(v2, p, end);
+            continue;
         }
         before = *times;
-        if (offset != from->offset)
-            times->last = gt_time_add(times->last, gt_v2_ns(ticks, v2->ns_per_tick));
-        if (ticks > times->ticks) {
+        int64_t ns = gt_v2_ns(ticks, v2->ns_per_tick);
+        if (p > v2->buffer)
+            times->last = gt_time_add(times->last, ns);
+        if (ns >= times->excess && ticks < times->ticks) {
             times->ticks = ticks;
-            times->offset = offset;
+            times->offset = from->offset + (uint64_t)(p - v2->buffer);
         }
     }
-    return true;
 }
 
 /* How much a difference of time is reduced so that a batch ends earlier by `excess`: by the bit
@@ -195,20 +208,29 @@ static bool report_late(gotrace_reader *reader, const gt_v2_event *from, uint64_
 static bool mend_batch(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *from)
 {
     const struct gt_v2 *v2 = reader->v2;
-    int64_t latest = latest_time(v2, c, from->batch);
-    batch_times times = {.last = from->time, .offset = from->offset};
-    if (!read_times(reader, from, &times))
-        return false;
-    int64_t excess = gt_time_between(latest, times.last), by = 0;
-    if (excess <= SLACK_NS)
+    const gt_batch *batch = &v2->batches[from->batch];
+    int64_t latest = latest_time(v2, c, from->batch), by = 0;
+    size_t size = (size_t)(batch->data + batch->size - from->offset);
+    if (gt_source_read(reader->source, from->offset, v2->buffer, size, &size, &reader->error) < 0)
+        return gt_fail(reader);
+    memset(v2->buffer + size, 0, GT_V2_SLACK);
+    batch_times times = {.excess = INT64_MAX};
+    read_times(v2, from, size, &times);
+    times.excess = gt_time_between(latest, times.last);
+    c->checks++;
+    if (times.excess <= SLACK_NS)
         return true;
-    if (gt_v2_ns(v2->batches[from->batch].time, v2->ns_per_tick) > latest) {
+    read_times(v2, from, size, &times);
+    if (gt_v2_ns(batch->time, v2->ns_per_tick) > latest) {
         times.offset = from->offset;
-        by = excess;
-    } else if (gt_v2_ns(times.ticks, v2->ns_per_tick) >= excess) {
-        by = reduction(times.ticks, excess, v2->ns_per_tick);
+        by = times.excess;
+    } else if (times.ticks != UINT64_MAX) {
+        by = reduction(times.ticks, times.excess, v2->ns_per_tick);
+    } else {
+        times.offset = from->offset;
+        c->checks = MOST_CHECKS;
     }
-    if (!report_late(reader, from, times.offset, excess, by))
+    if (!report_late(reader, from, times.offset, times.excess, by))
         return false;
     if (by) {
         c->jump = times.offset;
@@ -238,9 +260,8 @@ bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *sta
         reader->finds_damage->v2->batches[c->batch].late = true;
     if (c->jump)
         move_back(c, from);
-    else if (!c->checked && !mend_batch(reader, c, from))
+    else if (c->checks < MOST_CHECKS && !mend_batch(reader, c, from))
         return false;
-    c->checked = true;
     limit_times(c, from, gt_time_add(latest, SLACK_NS));
     c->check_after = c->jump ? INT64_MIN : gt_time_add(latest, SLACK_NS);
     return true;
@@ -248,7 +269,6 @@ bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *sta
 
 bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *c)
 {
-    c->checked = true;
     for (gt_v2_event *e = c->head; e < c->end; e++)
         if ((e == c->head || e->batch != e[-1].batch) && reader->v2->batches[e->batch].late &&
             !mend_batch(reader, c, e))

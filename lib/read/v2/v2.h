@@ -25,6 +25,7 @@ enum {
     GT_V2_MAX_BATCH = 64 << 10, /* tracev2.MaxBatchSize */
     GT_V2_MAX_FRAMES = 128,     /* tracev2.MaxFramesPerStack */
     GT_V2_MAX_STRING = 1 << 10, /* tracev2.MaxEventTrailerDataSize */
+    GT_V2_SLACK = 128,          /* zeroed bytes after events: more than any timed event takes */
 };
 
 /* Content of a batch, determined by its first record. */
@@ -100,7 +101,7 @@ typedef struct gt_v2_cursor {
     /* See times.c. */
     uint64_t previous;   /* ticks: timestamp of the batch before, as far as it is not damaged */
     int64_t check_after; /* check decoded events if the last one is later */
-    bool checked;        /* the current batch was checked */
+    uint8_t checks;      /* number of checks of the current batch */
     uint64_t jump;       /* offset of a record not yet decoded whose time is altered; 0: none */
     int64_t jump_by;     /* ns by which the events from there on are too late */
 } gt_v2_cursor;
@@ -210,6 +211,10 @@ static inline bool gt_v2_cursor_advance(gotrace_reader *reader, gt_v2_cursor *c)
 {
     return ++c->head < c->end || gt_v2_cursor_fill(reader, c);
 }
+
+/* The position where records resume after damage at p, NULL if none. GT_V2_SLACK bytes after the
+ * limit are zero. */
+const uint8_t *gt_v2_find_next(const struct gt_v2 *v2, const uint8_t *p, const uint8_t *limit);
 
 /* Sets `previous` of new cursors to the beginning of the generation. */
 void gt_v2_start_times(struct gt_v2 *v2);
