@@ -109,6 +109,17 @@ class Tests:
                 os.unlink(out)
 
 
+    def refuse(self):
+        """Without temporary files, or above their limit, repair says so. Needs the trace of interrupt."""
+        for options, folder, text in ((['--max-input', '1M'], self.work, b'[system.limit]'),
+                                      ([], '/nonexistent', b'[system.write]')):
+            r = subprocess.run([damage.GOTRACE, 'repair', '-q', *options, '-o', self.path('out'),
+                                self.path('bad')], env=dict(os.environ, TMPDIR=folder),
+                               stderr=subprocess.PIPE)
+            self.check(r.returncode == 3 and text in r.stderr and not os.path.exists(self.path('out')),
+                       'refused with status %d: %s' % (r.returncode, r.stderr.decode()[:200]))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('-n', type=int, default=1500000)
@@ -119,6 +130,7 @@ def main():
         tests = Tests(work, args.verbose or not args.check)
         tests.measure(args.n)
         tests.interrupt(args.n)
+        tests.refuse()
     if args.check:
         print('%d passed, %d failed, 0 skipped' % (tests.passed, tests.failed))
     return 1 if tests.failed else 0
