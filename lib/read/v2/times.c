@@ -3,8 +3,8 @@
  *
  * A tracer begins a thread's next batch after the last event of the one before, and writes the
  * stacks of a generation after its last event. An altered time moves all events after it in its
- * batch, so that the batch ends too late. The record with the greatest difference of time is then
- * the altered one. Source: Go 1.27, runtime/tracebuf.go, traceWriter.refill.
+ * batch, so that the batch ends too late. The record with the least difference of time that
+ * explains this is then the altered one. Source: Go 1.27, runtime/tracebuf.go, traceWriter.refill.
  */
 #include <stdio.h>
 #include <string.h>
