@@ -268,8 +268,9 @@ $(eval $(call sanitizer,tsan,thread))
 .PHONY: threads
 threads: ## programs with threads, under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads \
-		build/tsan/tests/test_feed
+		build/tsan/tests/test_feed build/tsan/tests/test_ahead
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_threads
+	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_ahead
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_feed
 
 coverage: ## run the tests and report the line coverage of each file

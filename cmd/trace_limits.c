@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "cmd/diag.h"
+#include "cmd/processors.h"
 
 #define LIMIT(member) offsetof(settings, limits.member)
 
@@ -22,6 +23,8 @@ const option_spec limit_options[] = {
     {0, "max-input", OPTION_SIZE, "SIZE", LIMIT(input), NULL,
      "input from a pipe or after decompression (64G)"},
     {0, "max-output", OPTION_SIZE, "SIZE", offsetof(settings, max_output), NULL, "output (64G)"},
+    {'j', "threads", OPTION_COUNT, "N", offsetof(settings, threads), NULL,
+     "threads (as many as processors are allowed)"},
     {0, "sandbox", OPTION_FLAG, NULL, offsetof(settings, sandbox), NULL,
      "restrict file access and system calls"},
     {.name = NULL},
@@ -61,11 +64,13 @@ void limits_apply(const session *s)
 {
     bound_memory(s->set->limits.memory ? s->set->limits.memory : usual_memory);
     output_limit(s->set->max_output ? s->set->max_output : usual_output);
+    if (s->set->threads == 0)
+        s->set->threads = processors_allowed();
 }
 
 void limits_config(const session *s, gotrace_config *config)
 {
-    *config = (gotrace_config){.limits = &s->set->limits};
+    *config = (gotrace_config){.limits = &s->set->limits, .threads = s->set->threads};
 }
 
 static void note_option(gotrace_limit limit)

@@ -31,6 +31,7 @@ typedef struct settings {
     const char *output; /* -o; NULL: standard output */
     gotrace_limits limits;
     uint64_t max_output;
+    uint64_t threads; /* 0: the number of processors allowed */
 } settings;
 
 typedef enum option_type {

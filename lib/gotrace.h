@@ -249,6 +249,10 @@ typedef struct gotrace_config {
                                         not only their number (rule order.consequence) */
     size_t window;                   /* bytes read at a time and for each proc; 0: default 64 KiB */
     const char *spool_dir;           /* folder for temporary files; NULL: $TMPDIR, else /var/tmp */
+    size_t threads;                  /* threads that a reader may use, including the caller's; 0: 1.
+                                        Results are the same for every number. Callbacks are called
+                                        from the caller's thread; the allocator from any, by one at
+                                        a time */
 } gotrace_config;
 
 /* ---------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats/common/thread.h"
+#include "core/thread.h"
 
 struct gen_pipe {
     gen_record (*blocks)[GEN_BLOCK_RECORDS];
@@ -94,7 +94,7 @@ gen_pipe_end gen_pipe_run(gen_fill_fn *fill, void *filler, gen_take_fn *take, vo
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.some_full, NULL);
     pthread_cond_init(&p.some_empty, NULL);
-    if (thread_begin(&p.thread, fill_thread, &p)) {
+    if (gt_thread_begin(&p.thread, fill_thread, &p)) {
         take_all(&p);
         pthread_join(p.thread, NULL);
     } else {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "formats/common/thread.h"
+#include "core/thread.h"
 
 /* Queue size in blocks. Blocks become complete in bursts, when a record ends that all later ones
  * waited for; the queue must take such a burst without blocking. Waking the thread is expensive, so
@@ -58,7 +58,7 @@ chrome_thread *chrome_thread_start(chrome_block_fn write, void *ctx)
     t->ctx = ctx;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (thread_begin(&t->thread, write_blocks, t))
+    if (gt_thread_begin(&t->thread, write_blocks, t))
         return t;
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->changed);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/common/out.h"
-#include "formats/common/thread.h"
+#include "core/thread.h"
 
 /* Full buffers in the queue. The producer's speed varies; with several buffers neither thread waits
  * for the other often. */
@@ -68,7 +68,7 @@ void out_use_thread(out *o)
         enough = (t->buffers[i] = malloc(o->capacity)) != NULL;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    if (enough && thread_begin(&t->thread, write_buffers, t))
+    if (enough && gt_thread_begin(&t->thread, write_buffers, t))
         o->thread = t;
     else
         free_all(t);

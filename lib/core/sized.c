@@ -15,7 +15,7 @@
 #define SIZED(X)                                                                                   \
     X(error, message, message)                                                                     \
     X(limits, input, input)                                                                        \
-    X(config, spool_dir, spool_dir)                                                                \
+    X(config, threads, threads)                                                                    \
     X(record, width_count, width_count)                                                            \
     X(writer_options, clocks, clocks)                                                              \
     X(event_data, data_size, data_size)

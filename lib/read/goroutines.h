@@ -35,6 +35,8 @@ typedef struct gt_goroutine {
     int64_t blocked;     /* order.c: ticks of its last blocking system call */
     uint64_t generation; /* v2: generation of seq */
     bool known;          /* it was created or had an event */
+    uint8_t contact;     /* v2: GT_CONTACT_* */
+    uint32_t outer_ends; /* v2: number of ended regions that began in earlier generations */
     bool assisting;
     bool futile;
     /* Less frequently used fields follow. */

@@ -70,16 +70,22 @@ void gt_v2_bind_goroutine(gt_v2_thread *t, gt_goroutine *g)
     if (t) {
         t->g = g && g->id != GT_V2_NO_ID ? g : NULL;
         t->g_id = g ? g->id : 0;
+        t->known |= GT_KNOWN_GOROUTINE;
     }
 }
 
 void gt_v2_bind_proc(gt_v2_thread *t, gt_v2_proc *p)
 {
-    if (t->p && t->p->holder == t)
+    if (t->p && t->p->holder == t) {
         t->p->holder = NULL;
+        t->p->holder_known = true;
+    }
     t->p = p && p->id != GT_V2_NO_ID ? p : NULL;
-    if (t->p)
+    t->known |= GT_KNOWN_PROC;
+    if (t->p) {
         p->holder = t;
+        p->holder_known = true;
+    }
 }
 
 /* Removes the thread's proc, and wakes what waits for that. */
@@ -175,9 +181,12 @@ static gt_followed goroutine_not_ready(gt_follow *f, uint64_t id, uint8_t status
 /* Creates a goroutine. */
 gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status)
 {
+    const gt_map *alive = &f->v2->goroutines.by_id;
     gt_goroutine *g = gt_goroutine_get(&f->v2->goroutines, id);
     if (!g)
         return NULL;
+    if (f->v2->assumed && alive->count > f->v2->assumed->most_goroutines)
+        f->v2->assumed->most_goroutines = alive->count;
     g->known = true;
     g->generation = f->generation;
     g->seq = 0;
@@ -299,6 +308,11 @@ static gt_followed create(gt_follow *f, const gotrace_semantics *does)
     g->creator = f->g ? f->g->id : 0;
     g->start_stack = shape->start ? f->e->args[shape->start - 1] : 0;
     g->cause = f->e->offset;
+    if (f->v2->assumed) {
+        g->contact |= GT_CONTACT_CREATED;
+        if (!gt_assume_created(f->v2->assumed, id))
+            return gt_v2_refused(f);
+    }
     f->reader->summary.goroutines_created++;
     gt_v2_emit_transition(f, f->e->type, id, GOTRACE_STATE_NOT_EXIST, does->other.to);
     if (does->other.to == GOTRACE_STATE_RUNNING || does->other.to == GOTRACE_STATE_SYSCALL)
@@ -431,18 +445,19 @@ static gt_v2_proc *find_proc(const struct gt_v2 *v2, uint64_t id)
     return (gt_v2_proc *)(uintptr_t)gt_map_get(&v2->procs, id);
 }
 
-gt_v2_proc *gt_v2_proc_of(gt_follow *f, uint64_t id, bool make)
+gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make)
 {
-    gt_v2_proc *p = find_proc(f->v2, id);
+    struct gt_v2 *v2 = reader->v2;
+    gt_v2_proc *p = find_proc(v2, id);
     if (p || !make)
         return p;
-    p = gt_arena_alloc(&f->v2->arena, sizeof *p);
+    p = gt_arena_alloc(&v2->arena, sizeof *p);
     if (!p)
         return NULL;
     *p = (gt_v2_proc){.id = id};
-    if (!gt_map_put(&f->v2->procs, id, (uint64_t)(uintptr_t)p))
+    if (!gt_map_put(&v2->procs, id, (uint64_t)(uintptr_t)p))
         return NULL;
-    f->reader->summary.procs++;
+    reader->summary.procs++;
     return p;
 }
 
@@ -471,7 +486,7 @@ static gt_followed proc_not_ready(gt_follow *f, uint64_t id, const char *wanted,
                  (*p)->generation != f->generation);
     if (!report_not_ready(f, "proc", id, wanted, seq, found))
         return GT_FOLLOW_FAILED;
-    *p = gt_v2_proc_of(f, id, true);
+    *p = gt_v2_proc_of(f->reader, id, true);
     return *p ? GT_FOLLOW_DONE : gt_v2_refused(f);
 }
 
@@ -565,6 +580,8 @@ GT_INLINE gt_followed follow_transition(gt_follow *f, const gotrace_semantics *d
 /* Applies a row. Expanded for each row in dispatch, so that *does is constant. */
 GT_INLINE gt_followed follow_row(gt_follow *f, const gotrace_semantics *does)
 {
+    if (!does->status && f->t)
+        f->t->assumed |= (uint8_t)~f->t->known;
     switch ((gotrace_kind)does->kind) {
     case GOTRACE_KIND_TRANSITION: return follow_transition(f, does);
     case GOTRACE_KIND_RANGE_BEGIN:

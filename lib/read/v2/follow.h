@@ -110,11 +110,20 @@ extern const uint8_t gt_v2_shown[5], gt_v2_shown_proc[5];
 void gt_v2_bind_goroutine(gt_v2_thread *thread, gt_goroutine *g);
 void gt_v2_bind_proc(gt_v2_thread *thread, gt_v2_proc *p);
 gt_goroutine *gt_v2_goroutine_of(const gt_v2_thread *thread);
-gt_v2_proc *gt_v2_proc_of(gt_follow *f, uint64_t id, bool make);
+gt_v2_proc *gt_v2_proc_of(gotrace_reader *reader, uint64_t id, bool make);
 void gt_v2_set_proc(gt_follow *f, gt_v2_proc *p, uint8_t status);
 gt_goroutine *gt_v2_make_goroutine(gt_follow *f, uint64_t id, uint8_t status);
 void gt_v2_set_status(gt_follow *f, gt_goroutine *g, uint8_t status);
 gt_followed gt_v2_park(gt_follow *f, uint64_t id, uint64_t seq, uint8_t what);
+
+/* If the state before this generation is not known: records what is assumed about it. False if
+ * memory is refused. */
+static inline bool gt_v2_assume(gt_follow *f, gt_assumption_kind kind, uint64_t id, uint64_t value)
+{
+    return !f->v2->assumed ||
+           gt_assume(f->v2->assumed,
+                     (gt_assumption){.id = id, .value = value, .kind = (uint8_t)kind});
+}
 
 /* status.c: statuses at the start of a generation, the GC, ranges, tasks and regions. */
 gt_followed gt_v2_proc_status(gt_follow *f);

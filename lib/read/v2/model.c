@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "read/v2/ahead.h"
 #include "read/v2/v2.h"
 
 static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t string)
@@ -167,6 +168,21 @@ const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *b
     return made->bytes;
 }
 
+static size_t name_size(const char *bytes)
+{
+    return ((const name *)(const void *)(bytes - offsetof(name, bytes)))->size;
+}
+
+bool gt_names_equal(const char *a, const char *b)
+{
+    return name_size(a) == name_size(b) && memcmp(a, b, name_size(a)) == 0;
+}
+
+const char *gt_names_copy(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes)
+{
+    return gt_names_add(reader, v2, bytes, name_size(bytes));
+}
+
 static void free_names(gotrace_reader *reader, struct gt_v2 *v2)
 {
     if (!v2->names)
@@ -207,6 +223,8 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 void gt_v2_end(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
+    gt_v2_ahead_free(v2->ahead);
+    v2->ahead = NULL;
     gt_v2_close_cursors(reader, v2);
     gt_free(&reader->heap, v2->cursors, v2->cursor_capacity * sizeof *v2->cursors);
     gt_free(&reader->heap, v2->samples, v2->sample_capacity * sizeof *v2->samples);

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "read/v2/ahead.h"
 #include "read/v2/follow.h"
 
 /* ---- the heap of cursors ------------------------------------------------------------------- */
@@ -63,11 +64,20 @@ static void force_earliest(struct gt_v2 *v2)
     heap_push(v2, c);
 }
 
+/* Whether and when a waiting event is accepted depends on more than one generation. */
+static bool void_assumptions(struct gt_v2 *v2)
+{
+    v2->assumed->void_ = true;
+    return false;
+}
+
 /* Nothing is ready, but events are left. In a generation that is cut off this is reported as one
  * fault. */
 static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 {
     const gt_generation *g = &v2->generations[v2->current];
+    if (v2->assumed)
+        return void_assumptions(v2);
     force_earliest(v2);
     if (g->summary.complete || reader->quiet)
         return true;
@@ -83,9 +93,12 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
 
 /* ---- waiting too long ---------------------------------------------------------------------- */
 
-/* Finds damage, and corrects the times of the events that are decoded. */
+/* Finds damage, and corrects the times of the events that are decoded. What other threads checked
+ * without that knowledge is not used. */
 static bool search_damage(gotrace_reader *reader, struct gt_v2 *v2)
 {
+    gt_v2_ahead_free(v2->ahead);
+    v2->ahead = NULL;
     if (!gt_find_damage(reader))
         return false;
     gt_v2_bound_generation(reader, v2);
@@ -103,6 +116,8 @@ static bool search_damage(gotrace_reader *reader, struct gt_v2 *v2)
 __attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, struct gt_v2 *v2)
 {
     gt_generation *g = &v2->generations[v2->current];
+    if (v2->assumed)
+        return void_assumptions(v2);
     if (!reader->damage_searched && g->summary.complete)
         return search_damage(reader, v2);
     if (g->damaged || !g->summary.complete)
@@ -163,11 +178,12 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
     return !g->summary.complete || report_unused(reader, v2, g);
 }
 
-/* Checks that no clock decreases from one generation to the next. */
-static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_generation *g)
+bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g)
 {
+    if (g == reader->v2->generations)
+        return true;
     const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
-    if (v2->current == 0 || !now->has_clocks || !before->has_clocks)
+    if (!now->has_clocks || !before->has_clocks)
         return true;
     const char *clock = now->clock_ticks < before->clock_ticks     ? "trace's"
                         : now->monotonic_ns < before->monotonic_ns ? "monotonic"
@@ -183,6 +199,35 @@ static bool check_clocks(gotrace_reader *reader, struct gt_v2 *v2, const gt_gene
                      clock);
 }
 
+static size_t problem_count(const gotrace_reader *reader)
+{
+    const gotrace_summary *s = &reader->summary;
+    return (size_t)(s->notes + s->warnings + s->problems);
+}
+
+/* Loads a generation and opens its cursors. */
+static bool enter_generation(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
+{
+    v2->generation = g->summary.generation;
+    if (!gt_v2_load(reader, v2, g))
+        return false;
+    if (v2->assumed)
+        v2->assumed->loaded = problem_count(reader);
+    else if (!gt_v2_check_clocks(reader, g))
+        return false;
+    if (!gt_v2_open_cursors(reader, v2, g))
+        return false;
+    v2->heap_count = 0;
+    v2->unlimited_wait = reader->finds_damage;
+    for (size_t i = 0; i < v2->cursor_count; i++)
+        if (v2->cursors[i].has_head)
+            heap_push(v2, &v2->cursors[i]);
+    if (v2->initial == 0 && v2->heap_count)
+        v2->initial = v2->generation;
+    put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
+    return true;
+}
+
 /* Moves to the next generation, or to the end of the trace. */
 static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
 {
@@ -194,6 +239,8 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         v2->current++;
     }
     v2->entered = true;
+    if (v2->ahead && !gt_v2_ahead_take(reader, v2->ahead))
+        return false;
     *end = v2->current > v2->generation_count;
     if (*end)
         return true;
@@ -201,20 +248,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
         put_sync(v2, v2->last_time, NULL);
         return true;
     }
-    gt_generation *g = &v2->generations[v2->current];
-    v2->generation = g->summary.generation;
-    if (!gt_v2_load(reader, v2, g) || !check_clocks(reader, v2, g) ||
-        !gt_v2_open_cursors(reader, v2, g))
-        return false;
-    v2->heap_count = 0;
-    v2->unlimited_wait = reader->finds_damage;
-    for (size_t i = 0; i < v2->cursor_count; i++)
-        if (v2->cursors[i].has_head)
-            heap_push(v2, &v2->cursors[i]);
-    if (v2->initial == 0 && v2->heap_count)
-        v2->initial = v2->generation;
-    put_sync(v2, gt_v2_ns(g->summary.begin, v2->ns_per_tick), g);
-    return true;
+    return enter_generation(reader, v2, &v2->generations[v2->current]);
 }
 
 /* ---- samples ------------------------------------------------------------------------------- */
@@ -384,6 +418,7 @@ static inline void set_time(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out 
     if (out->time <= v2->last_time)
         out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
     v2->last_time = out->time;
+    v2->outputs++;
     if (out->type == 0) /* not for syncs */
         return;
     if (reader->first_ticks == 0)
@@ -403,6 +438,12 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     return true;
 }
 
+static void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
+{
+    while (v2->out_next < v2->out_count)
+        set_time(reader, v2, &v2->out[v2->out_next++]);
+}
+
 /* Handles the events of a generation up to the next sample. */
 static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2)
 {
@@ -413,10 +454,30 @@ static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2)
             return false;
         if (none)
             return true;
-        while (v2->out_next < v2->out_count)
-            set_time(reader, v2, &v2->out[v2->out_next++]);
+        skip_outputs(reader, v2);
     }
     return true;
+}
+
+bool gt_v2_check_alone(gotrace_reader *reader)
+{
+    struct gt_v2 *v2 = reader->v2;
+    gt_generation *g = &v2->generations[0];
+    v2->no_output = true;
+    v2->entered = true;
+    if (!enter_generation(reader, v2, g))
+        return false;
+    for (bool none = false; !none;) {
+        skip_outputs(reader, v2);
+        if (!step_to_sample(reader, v2))
+            return false;
+        v2->out_next = v2->out_count = 0;
+        if (!put_sample(v2) && !advance(reader, v2, &none))
+            return false;
+    }
+    if (problem_count(reader) != v2->assumed->loaded)
+        return void_assumptions(v2);
+    return report_generation(reader, v2, g);
 }
 
 bool gt_v2_check(gotrace_reader *reader)
@@ -424,9 +485,10 @@ bool gt_v2_check(gotrace_reader *reader)
     struct gt_v2 *v2 = reader->v2;
     bool end;
     v2->no_output = true;
+    if (!gt_v2_ahead_start(reader))
+        return false;
     do {
-        while (v2->out_next < v2->out_count)
-            set_time(reader, v2, &v2->out[v2->out_next++]);
+        skip_outputs(reader, v2);
         bool within = v2->entered && v2->current < v2->generation_count;
         if ((within && !step_to_sample(reader, v2)) || !step(reader, v2, &end))
             return false;

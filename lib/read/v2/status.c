@@ -27,7 +27,7 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     uint64_t id = f->e->args[0], status = f->e->args[1];
     if (status > GT_P_ABANDONED)
         return report_bad_status(f, GOTRACE_RULE_STATUS_PROC, "proc", id, status);
-    gt_v2_proc *p = gt_v2_proc_of(f, id, false);
+    gt_v2_proc *p = gt_v2_proc_of(f->reader, id, false);
     uint8_t from = gt_v2_shown_proc[status];
     gt_v2_thread *holder = f->t;
     bool promoted = false;
@@ -43,8 +43,8 @@ gt_followed gt_v2_proc_status(gt_follow *f)
             return GT_FOLLOW_FAILED;
     } else {
         from = f->initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
-        p = gt_v2_proc_of(f, id, true);
-        if (!p)
+        p = gt_v2_proc_of(f->reader, id, true);
+        if (!p || !gt_v2_assume(f, GT_ASSUME_PROC, id, status))
             return gt_v2_refused(f);
     }
     if (promoted) {
@@ -81,13 +81,17 @@ static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out
                          "goroutine %llu is in a system call on no thread", num(g->id));
     if (f->t && m == f->t->id) {
         bool same = (f->g ? f->g->id : GT_V2_NO_ID) == g->id;
-        if (!f->initial && !same &&
+        if (f->v2->assumed && !(f->t->known & GT_KNOWN_GOROUTINE))
+            same = true;
+        if ((!f->initial || f->v2->assumed) && !same &&
             !GT_BROKEN(f, GOTRACE_RULE_STATUS_GOROUTINE,
                        "goroutine %llu is in a system call on thread %llu, which has another",
                        num(g->id), num(m)))
             return false;
+        bool assume = !(f->t->known & GT_KNOWN_GOROUTINE);
         gt_v2_bind_goroutine(f->t, g);
-        return true;
+        return !assume || gt_v2_assume(f, GT_ASSUME_SELF_SYSCALL, m, g->id) ||
+               gt_fail_memory(f->reader);
     }
     gt_v2_thread *t = gt_v2_thread_of(f->reader, f->v2, m);
     if (!t)
@@ -103,6 +107,8 @@ static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out
     } else {
         t->seen = true;
         gt_v2_bind_goroutine(t, g);
+        if (!gt_v2_assume(f, GT_ASSUME_OTHER_SYSCALL, m, g->id))
+            return gt_fail_memory(f->reader);
     }
     out->thread = (int64_t)m;
     return true;
@@ -134,6 +140,8 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
     uint64_t cause = g ? g->cause : 0;
     bool fresh = !g;
     if (fresh && !(g = gt_v2_make_goroutine(f, id, (uint8_t)status)))
+        return gt_v2_refused(f);
+    if (fresh && !gt_v2_assume(f, GT_ASSUME_GOROUTINE, id, status))
         return gt_v2_refused(f);
     if (fresh)
         g->start_stack = 0;
@@ -169,6 +177,11 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
                        "%s has sequence number %llu, but the GC stands at %llu and nothing is left "
                        "that could change that",
                        gt_v2_name_of(f), num(seq), num(v2->gc_seq)))
+            return GT_FOLLOW_FAILED;
+    }
+    if (v2->assumed && v2->gc == GT_GC_UNDETERMINED) {
+        if (!gt_v2_context(f, does->needs) ||
+            !gt_v2_assume(f, begins ? GT_ASSUME_GC_OFF : GT_ASSUME_GC_ACTIVE, 0, seq))
             return GT_FOLLOW_FAILED;
     }
     bool good = v2->gc == (first ? GT_GC_UNDETERMINED : begins ? GT_GC_OFF : GT_GC_ON);
@@ -212,16 +225,29 @@ static bool sweep(gt_follow *f, const gotrace_semantics *does)
 {
     gt_v2_proc *p = f->p;
     if (does->kind == GOTRACE_KIND_RANGE_ACTIVE) {
-        p = gt_v2_proc_of(f, f->e->args[0], false);
+        p = gt_v2_proc_of(f->reader, f->e->args[0], false);
         if (!p)
             return check_range(f, false, "the proc is not there");
     }
     if (!p)
         return true;
+    if (!p->sweep_known &&
+        !gt_v2_assume(f, GT_ASSUME_SWEEP, p->id, does->kind == GOTRACE_KIND_RANGE_ACTIVE))
+        return gt_fail_memory(f->reader);
+    p->sweep_known = true;
     bool good = check_range_edge(f, does, p->sweeping, "the proc is sweeping already",
                                  "the proc is not sweeping");
     p->sweeping = does->kind != GOTRACE_KIND_RANGE_END;
     return good;
+}
+
+/* Whether the event is the first of that kind for a goroutine that existed before the generation.
+ */
+static bool is_first_contact(gt_goroutine *g, uint8_t kind)
+{
+    bool first = !(g->contact & (kind | GT_CONTACT_CREATED));
+    g->contact |= kind;
+    return first;
 }
 
 static bool assist(gt_follow *f, const gotrace_semantics *does)
@@ -234,6 +260,9 @@ static bool assist(gt_follow *f, const gotrace_semantics *does)
     }
     if (!g)
         return true;
+    if (is_first_contact(g, GT_CONTACT_ASSIST) &&
+        !gt_v2_assume(f, GT_ASSUME_ASSIST, g->id, does->kind == GOTRACE_KIND_RANGE_ACTIVE))
+        return gt_fail_memory(f->reader);
     bool good = check_range_edge(f, does, g->assisting, "the goroutine is assisting already",
                                  "the goroutine is not assisting");
     g->assisting = does->kind != GOTRACE_KIND_RANGE_END;
@@ -246,6 +275,8 @@ static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *o
     gt_goroutine *g = f->g;
     if (!g)
         return true;
+    if (is_first_contact(g, GT_CONTACT_STOP) && !gt_v2_assume(f, GT_ASSUME_WORLD_RUNS, g->id, 0))
+        return gt_fail_memory(f->reader);
     bool good = check_range_edge(f, does, g->stopping,
                                  "the goroutine has stopped the world already",
                                  "the goroutine has not stopped the world");
@@ -299,6 +330,8 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
             return gt_fail_memory(f->reader);
         }
     }
+    if (v2->assumed && id < v2->assumed->first_task)
+        v2->assumed->first_task = id;
     const char *name = string_of(f, f->e->args[2], &size);
     task->parent = parent;
     task->name_size = size;
@@ -306,7 +339,7 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
     return task->name != NULL;
 }
 
-static void task_end(gt_follow *f, gt_v2_out *out)
+static bool task_end(gt_follow *f, gt_v2_out *out)
 {
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->tasks, f->e->args[0]);
     out->ended = (gt_v2_task){.parent = GT_V2_NO_ID, .name = ""};
@@ -316,6 +349,8 @@ static void task_end(gt_follow *f, gt_v2_out *out)
         gt_free(&f->reader->heap, task, sizeof *task);
     }
     out->task = &out->ended;
+    return task || gt_v2_assume(f, GT_ASSUME_TASK_ENDS, f->e->args[0], 0) ||
+           gt_fail_memory(f->reader);
 }
 
 static bool region_begin(gt_follow *f, const char *name)
@@ -332,6 +367,20 @@ static bool region_begin(gt_follow *f, const char *name)
     return true;
 }
 
+/* The region began before the trace, or before the generation. */
+static bool end_outer_region(gt_follow *f, const char *name)
+{
+    gt_goroutine *g = f->g;
+    if (!f->v2->assumed || (g->contact & GT_CONTACT_CREATED))
+        return true;
+    gt_assumption region = {.kind = GT_ASSUME_REGION,
+                            .id = g->id,
+                            .value = f->e->args[0],
+                            .name = name,
+                            .depth = g->outer_ends++};
+    return gt_assume(f->v2->assumed, region) || gt_fail_memory(f->reader);
+}
+
 static bool region(gt_follow *f, bool begins)
 {
     size_t size;
@@ -345,7 +394,7 @@ static bool region(gt_follow *f, bool begins)
     if (begins)
         return region_begin(f, name);
     if (f->g->region_count == 0) /* it began before the trace */
-        return true;
+        return end_outer_region(f, name);
     const gt_region *inner = &f->g->regions[--f->g->region_count];
     const char *open = (const char *)(uintptr_t)inner->name;
     return (inner->task == f->e->args[0] && open == name) ||
@@ -361,7 +410,7 @@ gt_followed gt_v2_user(gt_follow *f, const gotrace_semantics *does)
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
     switch (does->kind) {
     case GOTRACE_KIND_TASK_BEGIN: good = good && task_begin(f, out); break;
-    case GOTRACE_KIND_TASK_END: task_end(f, out); break;
+    case GOTRACE_KIND_TASK_END: good = task_end(f, out) && good; break;
     case GOTRACE_KIND_REGION_BEGIN:
     case GOTRACE_KIND_REGION_END:
         good = good && region(f, does->kind == GOTRACE_KIND_REGION_BEGIN);

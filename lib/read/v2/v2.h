@@ -17,6 +17,7 @@
 #define GT_V2_H
 
 #include "read/goroutines.h"
+#include "read/v2/assume.h"
 #include "read/reader.h"
 #include "core/times.h"
 #include "read/waits.h"
@@ -71,6 +72,7 @@ typedef struct gt_v2_proc {
     struct gt_v2_thread *holder; /* the thread it was last bound to; NULL: none */
     uint8_t status;              /* GT_P_* */
     bool sweeping;
+    bool holder_known, sweep_known; /* they do not depend on earlier generations; see assume.h */
 } gt_v2_proc;
 
 /* A thread and its current context. */
@@ -80,6 +82,8 @@ typedef struct gt_v2_thread {
     uint64_t g_id;   /* its id, because g's memory may be reused */
     gt_v2_proc *p;   /* NULL: none */
     bool seen;       /* an event refers to it */
+    uint8_t known;   /* GT_KNOWN_*: set in this generation */
+    uint8_t assumed; /* GT_KNOWN_*: used before that */
 } gt_v2_thread;
 
 /* The events of one thread in the current generation. */
@@ -178,11 +182,15 @@ struct gt_v2 {
     gt_v2_out out[4]; /* events to be returned */
     size_t out_count, out_next;
     int64_t last_time; /* of the last event returned; times strictly increase */
+    uint64_t outputs;  /* number of events returned */
     gt_v2_disorder disorder;
     uint64_t syncs;
-    bool entered;        /* a generation has begun */
-    bool unlimited_wait; /* in this generation, events wait without limit */
-    bool no_output;      /* nobody reads the output */
+    bool entered;            /* a generation has begun */
+    bool unlimited_wait;     /* in this generation, events wait without limit */
+    bool no_output;          /* nobody reads the output */
+    gt_assumptions *assumed; /* the state before this generation is not known; NULL: it is known */
+    struct gt_v2_ahead *ahead; /* threads that check later generations; NULL: none */
+    size_t adopted;            /* generations that they checked */
 };
 
 enum { GT_P_RUNNING = 1, GT_P_IDLE, GT_P_SYSCALL, GT_P_ABANDONED };
@@ -239,6 +247,12 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **out);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
 
+/* Checks the only generation of a reader that does not know the state before it. */
+bool gt_v2_check_alone(gotrace_reader *reader);
+
+/* Checks that no clock is earlier than in the generation before. */
+bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g);
+
 /* Converts a time on the trace's clock to gotrace_event.time. */
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time);
 
@@ -248,6 +262,11 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
 /* A copy of a string that outlives its generation: the same pointer for equal strings. NULL if
  * memory is refused. */
 const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size);
+
+/* For results of gt_names_add for different readers: whether they are equal; gt_names_add of one.
+ */
+bool gt_names_equal(const char *a, const char *b);
+const char *gt_names_copy(gotrace_reader *reader, struct gt_v2 *v2, const char *name);
 
 void gt_v2_end(gotrace_reader *reader); /* frees the state */
 void gt_v2_free(gotrace_reader *reader);

@@ -1,0 +1,210 @@
+/*
+ * test_ahead.c - generations that are checked on several threads: the result is that of one thread,
+ * for sound and damaged traces, with any allocator, and wherever reading stops.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/v2/v2.h"
+#include "reading.h"
+
+static const char *const names[] = {
+    "go1.22-gens.trace",    "go1.22-gensgc.trace",   "go1.23-gensiter.trace",
+    "go1.23-seconds.trace", "go1.25-flight-2.trace", "go1.25-gensprof.trace",
+    "go1.26-gens.trace",    "go1.27-seconds.trace",
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static const size_t thread_counts[] = {2, 3, 8};
+enum { THREAD_COUNTS = sizeof thread_counts / sizeof *thread_counts };
+
+static void assert_same(const reading *a, const reading *b)
+{
+    ck_assert_int_eq(a->status, b->status);
+    ck_assert_uint_eq(a->problem_count, b->problem_count);
+    for (size_t i = 0; i < a->problem_count && i < READING_PROBLEMS; i++) {
+        ck_assert_int_eq(a->problems[i].rule, b->problems[i].rule);
+        ck_assert_uint_eq(a->problems[i].offset, b->problems[i].offset);
+        ck_assert_str_eq(a->problems[i].message, b->problems[i].message);
+    }
+    ck_assert_mem_eq(a->by_class, b->by_class, sizeof a->by_class);
+    ck_assert_mem_eq(&a->summary, &b->summary, sizeof a->summary);
+}
+
+static void check_all_counts(const void *bytes, size_t size)
+{
+    reading one = reading_of(bytes, size, NULL, READING_CHECK);
+    for (size_t i = 0; i < THREAD_COUNTS; i++) {
+        gotrace_config config = {.threads = thread_counts[i]};
+        reading several = reading_of(bytes, size, &config, READING_CHECK);
+        assert_same(&one, &several);
+    }
+}
+
+/* These samples have generations that fit what is assumed about the state before them. */
+START_TEST(takes_over_sound_generations)
+{
+    blob trace = trace_sample(names[_i]);
+    gotrace_config config = {.threads = 2};
+    gotrace_source *source;
+    gotrace_reader *reader;
+    size_t most = 0;
+    ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
+                     GOTRACE_OK);
+    for (int run = 0; run < 1000 && most == 0; run++) { /* whether a thread is in time is chance */
+        ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
+        ck_assert_int_eq(gotrace_reader_check(reader), GOTRACE_END);
+        most = reader->v2->adopted;
+        gotrace_reader_close(reader);
+    }
+    ck_assert_uint_gt(most, 0);
+    gotrace_source_close(source);
+    check_all_counts(trace.bytes, trace.size);
+    blob_free(&trace);
+}
+END_TEST
+
+/* Removes, doubles or swaps generations: the state before a generation is not the one assumed. */
+START_TEST(notices_missing_generations)
+{
+    blob trace = trace_sample(names[_i]);
+    gotrace_source *source;
+    gotrace_reader *reader;
+    ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_index(reader), GOTRACE_OK);
+    const gotrace_generation_summary *g;
+    for (size_t n = 0; (g = gotrace_reader_generation(reader, n)); n++) {
+        size_t at = (size_t)g->offset, end = at + (size_t)g->bytes;
+        blob without = {0}, twice = {0};
+        blob_write(&without, (const char *)trace.bytes, at);
+        blob_write(&without, (const char *)trace.bytes + end, trace.size - end);
+        blob_write(&twice, (const char *)trace.bytes, end);
+        blob_write(&twice, (const char *)trace.bytes + at, trace.size - at);
+        check_all_counts(without.bytes, without.size);
+        check_all_counts(twice.bytes, twice.size);
+        blob_free(&without);
+        blob_free(&twice);
+    }
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&trace);
+}
+END_TEST
+
+START_TEST(damage_gives_the_same_findings)
+{
+    enum { FLIPS = 40 };
+    blob trace = trace_sample(names[_i]);
+    uint64_t random = 1 + (uint64_t)_i;
+    for (int flip = 0; flip < FLIPS; flip++) {
+        size_t at = 16 + (size_t)(random_next(&random) % (trace.size - 16));
+        uint8_t bit = (uint8_t)(1u << random_next(&random) % 8);
+        trace.bytes[at] ^= bit;
+        check_all_counts(trace.bytes, trace.size);
+        trace.bytes[at] ^= bit;
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+/* An allocator that refuses from a call on, and notices calls at the same time. */
+typedef struct lone_allocator {
+    pthread_mutex_t lock;
+    uint64_t calls, allowed, blocks;
+    bool overlapped;
+} lone_allocator;
+
+static void *lone_resize(void *ctx, void *block, size_t old_size, size_t new_size)
+{
+    lone_allocator *a = ctx;
+    (void)old_size;
+    if (pthread_mutex_trylock(&a->lock) != 0) {
+        a->overlapped = true;
+        return NULL;
+    }
+    void *moved = NULL;
+    if (new_size == 0) {
+        free(block);
+        a->blocks--;
+    } else if (++a->calls <= a->allowed && (moved = realloc(block, new_size))) {
+        a->blocks += block == NULL;
+    }
+    pthread_mutex_unlock(&a->lock);
+    return moved;
+}
+
+static reading read_with(lone_allocator *a, const blob *trace)
+{
+    gotrace_config config = {.threads = 4, .allocator = {.resize = lone_resize, .ctx = a}};
+    reading r = reading_of(trace->bytes, trace->size, &config, READING_CHECK);
+    ck_assert(!a->overlapped);
+    ck_assert_uint_eq(a->blocks, 0);
+    return r;
+}
+
+START_TEST(allocators_are_called_by_one_thread_at_a_time)
+{
+    blob trace = trace_sample(names[_i]);
+    lone_allocator a = {.lock = PTHREAD_MUTEX_INITIALIZER, .allowed = UINT64_MAX};
+    reading sound = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);
+    reading r = read_with(&a, &trace);
+    assert_same(&sound, &r);
+    uint64_t needed = a.calls;
+    for (uint64_t allowed = 0; allowed < needed; allowed += 1 + needed / 100) {
+        a.calls = 0;
+        a.allowed = allowed;
+        r = read_with(&a, &trace);
+        if (r.status < 0) /* else only other threads were refused memory */
+            ck_assert_int_eq(r.error.rule, GOTRACE_RULE_SYSTEM_MEMORY);
+        else
+            assert_same(&sound, &r);
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+static bool stop(void *ctx, const gotrace_error *problem)
+{
+    (void)ctx, (void)problem;
+    return false;
+}
+
+/* A reader may be closed at any time, with threads at work. */
+START_TEST(stops_early)
+{
+    blob trace = trace_sample(names[_i]);
+    gotrace_config config = {.threads = 8, .on_problem = stop};
+    trace.bytes[trace.size / 4] ^= 0x55;
+    for (int run = 0; run < 20; run++) {
+        gotrace_source *source;
+        gotrace_reader *reader;
+        const gotrace_event *event;
+        ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
+                         GOTRACE_OK);
+        ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
+        for (int i = 0; i < run && gotrace_reader_next(reader, &event) == GOTRACE_EVENT; i++)
+            ;
+        gotrace_reader_check(reader);
+        gotrace_reader_close(reader);
+        gotrace_source_close(source);
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ahead");
+    TCase *cases = tcase_create("all");
+    tcase_set_timeout(cases, 240);
+    tcase_add_loop_test(cases, takes_over_sound_generations, 0, NAMES);
+    tcase_add_loop_test(cases, notices_missing_generations, 0, NAMES);
+    tcase_add_loop_test(cases, damage_gives_the_same_findings, 0, NAMES);
+    tcase_add_loop_test(cases, allocators_are_called_by_one_thread_at_a_time, 0, NAMES);
+    tcase_add_loop_test(cases, stops_early, 0, NAMES);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
