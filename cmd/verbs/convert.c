@@ -291,7 +291,9 @@ static int run_convert(session *s)
         diag_error("--strict is for --to go1.N");
         return EXIT_USAGE;
     }
-    convert_job job = {.by = view_of(set->by), .thread_runs = set->thread_runs};
+    convert_job job = {.by = view_of(set->by),
+                       .thread_runs = set->thread_runs,
+                       .threads = (unsigned)s->set->threads};
     if (!narrow_job(&set->narrow, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/common/feed_stacks.h"
-#include "formats/common/thread.h"
+#include "core/thread.h"
 
 /* All blocks together fit into the second-level cache of a processor. A thread that waits is woken
  * when half of the blocks are ready for it, because waking it for each costs more than its work. */
@@ -307,7 +307,7 @@ void feed_begin_thread(feed *f)
     feed_copier_init(&t->copier, f->reader);
     bool ready = feed_copier_restart(&t->copier);
     block_begin(t, &t->blocks[0]);
-    if (ready && copy_stacks(t, f->current) && thread_begin(&t->thread, read_events, t))
+    if (ready && copy_stacks(t, f->current) && gt_thread_begin(&t->thread, read_events, t))
         f->thread = t;
     else
         thread_free(t);
