@@ -7,6 +7,7 @@
  * a chain of plausible records that leads there, and the first offset into which several other
  * chains lead is taken. The lost records are assumed to have taken no time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/common/idmap.h"
 #include "cmd/repair/repair.h"
@@ -32,7 +33,16 @@ typedef struct step {
 typedef struct bounds {
     uint64_t low, high, span; /* times */
     uint64_t goroutine;       /* highest id */
+    uint64_t events;
 } bounds;
+
+/* Until 1.6: the sequence numbers of the trace's events, each of which has another one. */
+typedef struct numbers {
+    uint8_t *used; /* for each number from `low` on, whether an event has it */
+    size_t capacity;
+    uint64_t low, count;
+    uint64_t searched; /* number of numbers looked up */
+} numbers;
 
 static bounds bounds_of(const repair *r)
 {
@@ -44,6 +54,7 @@ static bounds bounds_of(const repair *r)
         k.low = b->time < k.low ? b->time : k.low;
         k.high = b->last > k.high ? b->last : k.high;
         k.goroutine = b->goroutine > k.goroutine ? b->goroutine : k.goroutine;
+        k.events += b->events;
     }
     k.span = k.high > k.low ? k.high - k.low : 0;
     return k;
@@ -58,6 +69,10 @@ static bool is_plausible(const repair *r, const bounds *k, const repair_record *
     for (size_t n = 0; n < record->arg_count; n++) {
         uint64_t v = record->args[n];
         switch (args[n]->kind) {
+        case GOTRACE_ARG_DSEQ:
+            if (v / 4 > k->events)
+                return false;
+            break;
         case GOTRACE_ARG_DT:
             if (v > k->span)
                 return false;
@@ -98,7 +113,7 @@ static void find_chains(const repair *r, const bounds *k, size_t from, size_t en
         s->records = next->records + 1;
         s->ticks = next->ticks;
         if (record.spec->flags & GOTRACE_SPEC_TIMED)
-            s->ticks += record.args[0];
+            s->ticks += record.args[r->version < 7];
     }
     for (size_t at = from; at < end; at++) {
         const step *s = &steps[at - from];
@@ -125,13 +140,79 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
         repair_note_record(r, &rest, &record);
         if (!(record.spec->flags & GOTRACE_SPEC_TIMED))
             continue;
-        rest.last += record.args[0];
+        rest.last += record.args[r->version < 7];
         rest.events++;
         if (rest.kind != PARTS_EVENTS)
             rest.kind = record.spec->code == GOTRACE_V1_CPUSample ? PARTS_SAMPLES : PARTS_EVENTS;
     }
     return rest;
 }
+
+/* ---- sequence numbers, until 1.6 ------------------------------------------------------------- */
+
+/* Call for each number of a batch that begins with `seq`, until it returns false. Returns the last
+ * one. */
+typedef bool number_fn(numbers *n, uint64_t number);
+
+static uint64_t each_number(const repair *r, numbers *n, const repair_batch *b, number_fn *each)
+{
+    const uint8_t *p = r->bytes + b->body, *end = r->bytes + b->end;
+    uint64_t seq = b->seq;
+    repair_record record;
+    for (; p < end && repair_read_record(r, p, end, &record); p += record.size) {
+        if (!(record.spec->flags & GOTRACE_SPEC_TIMED))
+            continue;
+        seq += record.args[0];
+        bool is_exit = record.spec->code == GOTRACE_V1_GoSysExit; /* has its real number too */
+        if (!each(n, seq) || (is_exit && !each(n, record.args[3])))
+            return UINT64_MAX;
+    }
+    return seq;
+}
+
+static bool take_number(numbers *n, uint64_t number)
+{
+    if (number - n->low < n->count)
+        n->used[number - n->low] = true;
+    return true;
+}
+
+static bool is_free(numbers *n, uint64_t number)
+{
+    n->searched++;
+    return number - n->low >= n->count || !n->used[number - n->low];
+}
+
+/* Collect the numbers of all batches. */
+static bool collect_numbers(repair *r, const bounds *k, numbers *n)
+{
+    *n = (numbers){.low = UINT64_MAX, .count = 4 * k->events + 1};
+    if (r->version >= 7)
+        return true;
+    if (!parts_grow(r->memory, &n->used, &n->capacity, (size_t)n->count, 1, r->error))
+        return false;
+    memset(n->used, 0, (size_t)n->count);
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->batches[i].dropped && r->batches[i].seq < n->low)
+            n->low = r->batches[i].seq;
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->batches[i].dropped)
+            each_number(r, n, &r->batches[i], take_number);
+    return true;
+}
+
+/* Number the rest of a batch whose events have numbers up to `last`: so that no other event has one
+ * of these numbers. */
+static uint64_t number_rest(const repair *r, numbers *n, repair_batch *rest, uint64_t last)
+{
+    for (rest->seq = last; n->searched / REPAIR_SEARCH_FACTOR < n->count; rest->seq++)
+        if (each_number(r, n, rest, is_free) != UINT64_MAX)
+            return each_number(r, n, rest, take_number);
+    rest->seq = last;
+    return each_number(r, n, rest, take_number);
+}
+
+/* ---- the rest of a batch --------------------------------------------------------------------- */
 
 /* Whether the chain is not chance. */
 static bool is_certain(const step *s)
@@ -157,7 +238,8 @@ static bool append(repair *r, const repair_batch *b)
 
 /* Append what is found of the rest of a batch between its end and the next batch, at `end`. The
  * last event must not be later than `until`, when the proc's next batch begins. */
-static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end, uint64_t until)
+static bool resume(repair *r, const bounds *k, numbers *n, const repair_batch *b, size_t end,
+                   uint64_t until)
 {
     size_t from = end - b->end > WINDOW ? end - WINDOW : b->end, count = end - from, capacity = 0;
     step *steps = NULL;
@@ -166,6 +248,7 @@ static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end
         return false;
     find_chains(r, k, from, end, steps);
     bool done = true;
+    uint64_t last = r->version < 7 ? each_number(r, n, b, take_number) : 0;
     for (size_t at = 0, next; done && at < count; at = next) {
         const step *s = &steps[at];
         next = at + 1;
@@ -173,6 +256,8 @@ static bool resume(repair *r, const bounds *k, const repair_batch *b, size_t end
             continue;
         next = end_of_chain(steps, at, count);
         rest = rest_of(r, &rest, from + at, from + next);
+        if (r->version < 7)
+            last = number_rest(r, n, &rest, last);
         done = append(r, &rest);
     }
     parts_drop(r->memory, steps, capacity, sizeof *steps);
@@ -187,11 +272,11 @@ static int compare_offsets(const void *a, const void *b)
 
 /* Append the rest of a batch, and store the batch's time as the deadline of the proc's previous
  * batch. */
-static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size_t end,
+static bool resume_batch(repair *r, const bounds *k, numbers *n, const repair_batch *b, size_t end,
                          idmap *deadlines)
 {
     const uint64_t *next = idmap_find(deadlines, b->owner);
-    if (b->end < end && !resume(r, k, b, end, next ? *next : k->high + k->span))
+    if (b->end < end && !resume(r, k, n, b, end, next ? *next : k->high + k->span))
         return false;
     if (b->kind != PARTS_EVENTS)
         return true;
@@ -207,23 +292,23 @@ static bool resume_batch(repair *r, const bounds *k, const repair_batch *b, size
 bool repair_resume(repair *r)
 {
     size_t count = r->count;
-    /* Until 1.6 sequence numbers count all events of all procs, so that the number of lost events
-     * would be needed. */
-    if (repair_is_v2(r) || r->version < 7)
+    if (repair_is_v2(r))
         return true;
     idmap deadlines;
+    numbers n;
     idmap_init(&deadlines, sizeof(uint64_t));
-    bool done = true;
     const bounds k = bounds_of(r);
+    bool done = collect_numbers(r, &k, &n);
     size_t end = r->size; /* offset of the next batch that is not dropped */
     for (size_t i = count; i-- > 0 && done;) {
         const repair_batch b = r->batches[i];
         if (b.dropped)
             continue;
-        done = resume_batch(r, &k, &b, end, &deadlines);
+        done = resume_batch(r, &k, &n, &b, end, &deadlines);
         end = b.offset;
     }
     idmap_free(&deadlines);
+    parts_drop(r->memory, n.used, n.capacity, 1);
     if (r->count > count)
         qsort(r->batches, r->count, sizeof *r->batches, compare_offsets);
     return done;

@@ -195,6 +195,32 @@ START_TEST(batch_continues_between_damage)
 }
 END_TEST
 
+/* Until 1.6 the rest of a batch gets the sequence numbers that the other procs' events do not have.
+ */
+START_TEST(rest_is_numbered)
+{
+    enum { EVENTS = 200, HURT = 10 };
+    forge f = forge_new(5);
+    FORGE(&f, Batch, 0, 0, 1000);
+    for (unsigned i = 0; i < EVENTS; i++)
+        FORGE(&f, HeapAlloc, 3, 30, 1000000);
+    FORGE(&f, Batch, 1, 0, 1000);
+    for (unsigned i = 0; i < EVENTS; i++) {
+        FORGE(&f, HeapAlloc, 1 + (i > 0), 10 + 10 * (i > 0), 2000000);
+        FORGE(&f, HeapAlloc, 1, 10, 3000000);
+    }
+    forge_finish(&f);
+    memset(f.out.bytes + 200, 0, HURT);
+    repaired r = repair_bytes(f.out.bytes, f.out.size, false, NULL);
+    uint64_t events = check_one(&r);
+    ck_assert_uint_eq(r.found[REPAIR_RESUMED], 1);
+    ck_assert_uint_eq(r.totals.added + r.totals.dropped, 0);
+    ck_assert_uint_ge(events, 3 * EVENTS - HURT);
+    drop(&r);
+    blob_free(&f.out);
+}
+END_TEST
+
 /* v1: a record whose type was altered to that of a batch header divides no batch. */
 START_TEST(false_header_inside_batch)
 {
@@ -621,6 +647,7 @@ int main(void)
     tcase_add_loop_test(kept, damaged_becomes_sound, 0, SAMPLES);
     tcase_add_test(kept, batch_continues_after_damage);
     tcase_add_test(kept, batch_continues_between_damage);
+    tcase_add_test(kept, rest_is_numbered);
     tcase_add_test(kept, false_header_inside_batch);
     tcase_add_test(kept, until_1_6);
     tcase_add_test(kept, restarted_goroutine_did_not_end);
