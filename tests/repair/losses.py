@@ -87,7 +87,7 @@ def main():
     found = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, 'damaged.trace')
-        for file in args.file or samples(0):
+        for file in args.file or samples(work, 0):
             data = open(file, 'rb').read()
             version, batches = damage.batches_of(data)
             for way in WAYS:
