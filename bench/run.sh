@@ -5,10 +5,11 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate repair perfetto chrome script gen"); repair: of
-#                   the v1 traces, cut off at 60 MB, compared with validate of the same file
+#   PARTS           what to measure (default "validate threads repair perfetto chrome script gen");
+#                   threads: times with 1, 2 and 4 threads; repair: of the v1 traces, cut off at 60 MB,
+#                   compared with validate of the same file
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
-#   RUNS            number of runs; the best one is reported (default 3)
+#   RUNS            number of runs; the median is reported (default 3)
 #
 # Exit 1 if a target was missed, or something could not be measured.
 set -u
@@ -20,7 +21,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate repair perfetto chrome script gen}
+parts=${PARTS:-validate threads repair perfetto chrome script gen}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -31,6 +32,8 @@ missed=0
 mkdir -p "$build/bench"
 "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -o "$build/bench/measure" \
     "$root/bench/measure.c" || exit 1
+"${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -o "$build/bench/varints" \
+    "$root/bench/varints.c" || exit 1
 
 record_missing() {
     local toolchain
@@ -45,15 +48,19 @@ record_missing() {
     done
 }
 
-# fresh: reset the figures.
+# fresh: forget the runs so far.
 fresh() {
+    : >"$work/runs"
     seconds='' cpu='' kib=0
 }
 
-less() { awk -v a="${1:-$2}" -v b="$2" 'BEGIN { print (b < a ? b : a) }'; }
+# middle FIELD FILE: the median of a column.
+middle() {
+    sort -g -k "$1,$1" "$2" | awk -v field="$1" '{ v[NR] = $field } END { print v[int((NR + 1) / 2)] }'
+}
 
-# once OUTPUT COMMAND...: run it, and keep the best seconds and cpu since fresh, and the largest kib.
-# Its standard error is appended to $work/err. Its status is $expected, by default 0.
+# once OUTPUT COMMAND...: run it, and set seconds and cpu to the medians since fresh, and kib to the
+# maximum. Its standard error is appended to $work/err.
 once() {
     local output=$1 s c k status
     shift
@@ -66,13 +73,14 @@ once() {
         return 1
     fi
     read -r s c k <"$work/report"
-    seconds=$(less "$seconds" "$s")
-    cpu=$(less "$cpu" "$c")
+    echo "$s $c" >>"$work/runs"
+    seconds=$(middle 1 "$work/runs")
+    cpu=$(middle 2 "$work/runs")
     [ "$k" -le "$kib" ] || kib=$k
 }
 
-# best OUTPUT COMMAND...: the best of all runs.
-best() {
+# repeated OUTPUT COMMAND...: run it $runs times.
+repeated() {
     local run
     fresh
     : >"$work/err"
@@ -86,10 +94,10 @@ version_of() { head -c 16 "$1" | tr -d '\0' | sed -n 's/^go 1\.\([0-9]*\) trace$
 
 calc() { awk "BEGIN { printf \"$1\", $2 }"; }
 
-# row WHAT FIGURE [TARGET CONDITION]: print a line of the table, and check the target.
+# row WHAT FIGURE [TARGET [CONDITION]]: print a line of the table; with a condition, check the target.
 row() {
     local verdict=
-    if [ $# -gt 2 ]; then
+    if [ $# -gt 3 ]; then
         if awk "BEGIN { exit !($4) }"; then
             verdict='met'
         else
@@ -104,54 +112,81 @@ memory_row() { # WHAT LIMIT-MIB
     row "$1, peak memory" "$(calc '%.1f MiB' "$kib / 1024")" "< $2 MiB" "$kib < $2 * 1024"
 }
 
-# Targets for v1: a tenth of the time of Go's reader, and 32 MiB. For v2: a quarter, since that reader
-# does not convert the trace, and 64 MiB, for the tables of a generation.
-compare_validate() { # FILE PART
-    local own='' go='' most=0 run
+# compare WHAT TIMES FILE COMMAND...: run the command and Go's reader by turns, so that other load
+# affects both equally. The command must be TIMES as fast as Go's reader only reads.
+compare() {
+    local what=$1 times=$2 file=$3 own go most=0 run
+    shift 3
+    if [ ! -x "$goread_v2" ]; then
+        echo "  SKIPPED: the comparison with goread-v2: no $goread_v2"
+        return
+    fi
     : >"$work/err"
-    #     Alternating, so that other load affects both equally.
+    : >"$work/own"
     for ((run = 0; run < runs; run++)); do
         fresh
-        once /dev/null "$gotrace" validate "$1" || return
-        own=$(less "$own" "$seconds")
+        once /dev/null "$@" || return
+        cat "$work/runs" >>"$work/own"
         fresh
-        once /dev/null "$goread_v2" "$1" || return
+        once /dev/null "$goread_v2" "$file" || return
         [ "$kib" -le "$most" ] || most=$kib
     done
     # Its own figure, which excludes starting and reading the file.
-    go=$(sed -n 's/.*seconds=//p' "$work/err" | sort -g | head -n 1)
-    row "goread-v2, seconds=" "$go s"
+    sed -n 's/.*seconds=//p' "$work/err" >"$work/runs"
+    go=$(middle 1 "$work/runs")
+    own=$(middle 1 "$work/own")
+    row 'goread-v2, seconds=' "$go s"
     row 'goread-v2, peak memory' "$(calc '%.0f MiB' "$most / 1024")"
-    row 'validate, time, by turns with it' "$own s"
-    row 'validate : goread-v2' "$(calc '1/%.1f' "$go / $own")" "<= 1/$2" "$own * $2 <= $go"
+    row "$what, by turns" "$own s"
+    row "$what : goread-v2" "$(calc '1/%.1f' "$go / $own")" "<= 1/$times" "$own * $times <= $go"
 }
 
+# Goals: 20 times the speed of Go's reader for v1, which it converts first, and 8 times for v2.
 bench_validate() { # FILE SIZE
-    local part=10 limit=32
-    if [ "$(version_of "$1")" -ge 22 ]; then
-        part=4
-        limit=64
-    fi
-    best /dev/null "$gotrace" validate "$1" || return
+    local times=20
+    [ "$(version_of "$1")" -lt 22 ] || times=8
+    repeated /dev/null "$gotrace" validate "$1" || return
     row 'validate, time' "$seconds s"
     row 'validate, processor time' "$cpu s"
     row 'validate, speed' "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")"
-    memory_row validate "$limit"
-    if [ -x "$goread_v2" ]; then
-        compare_validate "$1" "$part"
-    else
-        echo "  SKIPPED: the comparison with goread-v2: no $goread_v2"
-    fi
+    memory_row validate 64
+    compare validate "$times" "$1" "$gotrace" validate "$1"
 }
+
+# per_event WHAT SIZE EVENTS ONE: a row with the time since fresh, beside that of one thread (ONE).
+per_event() {
+    row "$1" "$(calc '%.1f ns/event' "$seconds * 1e9 / $3")" \
+        "$(calc '%.0f MB/s, %.2f times' "$2 / 1e6 / $seconds, $4 / $seconds")"
+}
+
+# The time with different numbers of threads, and two limits of it: reading the bytes, and decoding
+# them as varints.
+bench_threads() { # FILE SIZE EVENTS
+    local threads one verb
+    repeated /dev/null cat "$1" || return
+    per_event 'limit: cat' "$2" "$3" "$seconds"
+    repeated /dev/null "$build/bench/varints" "$1" || return
+    per_event 'limit: decode all as varints' "$2" "$3" "$seconds"
+    for verb in 'validate' "convert --to perfetto -o $work/out"; do
+        for threads in 1 2 4; do
+            # shellcheck disable=SC2086 # the verb's words
+            repeated /dev/null "$gotrace" $verb -j $threads "$1" || return
+            [ $threads -ne 1 ] || one=$seconds
+            per_event "${verb% -o*} -j $threads" "$2" "$3" "$one"
+        done
+    done
+    rm -f "$work/out"
+}
+
 
 # Repair takes at most 8 times as long as validate finds out what is wrong, and 128 MiB.
 bench_repair() { # FILE
     local expected=1 validate
     head -c 60000000 "$1" >"$work/cut"
-    best /dev/null "$gotrace" validate -q --no-recover "$work/cut" || return
+    repeated /dev/null "$gotrace" validate -q --no-recover "$work/cut" || return
     validate=$seconds
     row 'validate, cut at 60 MB, time' "$validate s"
-    best /dev/null "$gotrace" repair -o "$work/repaired" "$work/cut" || return
+    repeated /dev/null "$gotrace" repair -o "$work/repaired" "$work/cut" || return
     row 'repair of that, time' "$seconds s" '<= 8 times validate' "$seconds <= 8 * $validate"
     row 'repair : validate' "$(calc '%.1f' "$seconds / $validate")"
     memory_row 'repair of that' 128
@@ -162,7 +197,7 @@ bench_repair() { # FILE
 
 bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
     local bytes
-    best /dev/null "$gotrace" convert --to "$3" -o "$work/out.$3" "$1" || return
+    repeated /dev/null "$gotrace" convert --to "$3" -o "$work/out.$3" "$1" || return
     bytes=$(stat -c %s "$work/out.$3")
     rm -f "$work/out.$3"
     row "convert --to $3, time" "$seconds s"
@@ -175,10 +210,19 @@ bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
     fi
 }
 
+# Goals: 5 times (v1) and 2 times (v2) the speed at which Go's reader only reads.
+bench_perfetto() { # FILE SIZE
+    local times=5
+    [ "$(version_of "$1")" -lt 22 ] || times=2
+    bench_convert "$1" "$2" perfetto 64 8 || return
+    compare 'convert --to perfetto' "$times" "$1" "$gotrace" convert --to perfetto -o "$work/out" "$1"
+    rm -f "$work/out"
+}
+
 bench_script() { # FILE SIZE FORMAT EVENTS
-    best "$work/script" "$gotrace" dump --format "$3" "$1" || return
+    repeated "$work/script" "$gotrace" dump --format "$3" "$1" || return
     row "dump --format $3" "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")"
-    best "$work/again" "$gotrace" synth "$work/script" || return
+    repeated "$work/again" "$gotrace" synth "$work/script" || return
     row "synth of that" "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")"
     if [ "$3" = cbor ]; then
         row 'synth, speed' "$(calc '%.1f M events/s' "$4 / 1e6 / $seconds")" '> 5 M events/s' \
@@ -198,7 +242,7 @@ bench_long_script() {
         printf '\241\145trace\147go 1.19'
         awk 'BEGIN { for (i = 0; i < 100000000; i++) printf "\202\017\001" }'
     } >"$work/script"
-    best /dev/null "$gotrace" synth -o "$work/again" "$work/script" || return
+    repeated /dev/null "$gotrace" synth -o "$work/again" "$work/script" || return
     row 'synth of 10^8 events in CBOR' "$(calc '%.1f M events/s' "100 / $seconds")" \
         '> 5 M events/s' "100 > 5 * $seconds"
     memory_row 'the same' 64
@@ -211,7 +255,7 @@ bench_gen() {
     local version events=${GEN_EVENTS:-100000000}
     echo "gen: $(calc '%.1f M events' "$events / 1e6")"
     for version in 1.21 1.26; do
-        best /dev/null "$gotrace" gen --go $version --events "$events" || continue
+        repeated /dev/null "$gotrace" gen --go $version --events "$events" || continue
         row "gen --go $version" "$(calc '%.1f M events/s' "$events / 1e6 / $seconds")" \
             '> 20 M events/s' "$events > 20e6 * $seconds"
         memory_row "gen --go $version" 64
@@ -228,7 +272,8 @@ bench_file() {
         case $part in
         validate) bench_validate "$1" "$size" ;;
         repair) [ "$(version_of "$1")" -ge 22 ] || bench_repair "$1" ;;
-        perfetto) bench_convert "$1" "$size" perfetto 64 8 ;;
+        threads) bench_threads "$1" "$size" "${events:-1}" ;;
+        perfetto) bench_perfetto "$1" "$size" ;;
         chrome) bench_convert "$1" "$size" chrome 64 '' ;;
         script)
             bench_script "$1" "$size" text
@@ -252,7 +297,7 @@ if [ $# -eq 0 ] && [[ " $parts " != *" gen "* ]]; then
     exit 0
 fi
 
-echo "speeds are bytes of trace a second, times the best of $runs, memory the most of $runs"
+echo "speeds are bytes of trace a second, times the median of $runs, memory the most of $runs"
 read -r load _ </proc/loadavg
 echo "load of the machine at the start: $load on $(nproc) processors"
 printf '  %-34s %16s   %-22s\n' what figure target
