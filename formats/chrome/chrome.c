@@ -557,7 +557,9 @@ static void sweep_changed(chrome *c, const gotrace_event *event, const chrome_la
         return;
     }
     uint64_t row = c->rows.by != BY_PROC ? proc->sweep_row : c->v2 ? number : row_of(c, event);
-    chrome_end_slice(&c->timeline, row, CHROME_SWEEP, event->stack, event->args[0], event->args[1]);
+    bool counted = event->arg_count >= 2; /* from 1.9 on */
+    chrome_end_slice(&c->timeline, row, CHROME_SWEEP, event->stack, counted ? event->args[0] : 0,
+                     counted ? event->args[1] : 0);
 }
 
 static void range_changed(chrome *c, const gotrace_event *event)
