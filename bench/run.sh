@@ -153,10 +153,10 @@ bench_validate() { # FILE SIZE
     compare validate "$times" "$1" "$gotrace" validate "$1"
 }
 
-# per_event WHAT SIZE EVENTS ONE: a row with the time since fresh, beside that of one thread (ONE).
+# per_event WHAT SIZE EVENTS [ONE]: a row with the time since fresh; ONE: the time of one thread.
 per_event() {
     row "$1" "$(calc '%.1f ns/event' "$seconds * 1e9 / $3")" \
-        "$(calc '%.0f MB/s, %.2f times' "$2 / 1e6 / $seconds, $4 / $seconds")"
+        "$(calc '%.0f MB/s' "$2 / 1e6 / $seconds")${4:+$(calc ', %.2f times' "$4 / $seconds")}"
 }
 
 # The time with different numbers of threads, and two limits of it: reading the bytes, and decoding
@@ -164,9 +164,9 @@ per_event() {
 bench_threads() { # FILE SIZE EVENTS
     local threads one verb
     repeated /dev/null cat "$1" || return
-    per_event 'limit: cat' "$2" "$3" "$seconds"
+    per_event 'limit: cat' "$2" "$3"
     repeated /dev/null "$build/bench/varints" "$1" || return
-    per_event 'limit: decode all as varints' "$2" "$3" "$seconds"
+    per_event 'limit: decode all as varints' "$2" "$3"
     for verb in 'validate' "convert --to perfetto -o $work/out"; do
         for threads in 1 2 4; do
             # shellcheck disable=SC2086 # the verb's words

@@ -21,8 +21,8 @@ typedef enum gt_assumption_kind {
     GT_ASSUME_WORLD_RUNS,    /* the goroutine has not stopped the world */
     GT_ASSUME_REGION,        /* the goroutine's innermost open region, apart from `depth` others, is
                                 of task `value` and has that name; or there is none */
-    GT_ASSUME_GC_ACTIVE,     /* a GC cycle goes on, and `value` is the next sequence number */
-    GT_ASSUME_GC_OFF,        /* none goes on, or nothing is known about it; the same */
+    GT_ASSUME_GC_ACTIVE,     /* a GC cycle goes on; its next sequence number is `value` */
+    GT_ASSUME_GC_OFF,        /* the same with no cycle going on, or nothing is known */
     GT_ASSUME_TASK_ENDS,     /* not an assumption: the task, if there is one, ends */
 } gt_assumption_kind;
 
