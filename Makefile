@@ -62,8 +62,11 @@ LIB_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 # or from the top of the tree (formats/..., cmd/...).
 LIB_CFLAGS += -Ilib
 PROGRAM_CFLAGS := -fPIE -Ilib -I.
-LIB_LIBS := -lzstd -lz
-PROGRAM_LIBS := -ljansson -lcbor -lzstd -lz
+# The names of functions in recorded programs: elfutils, if it is installed. Found out when it is
+# first needed, because `make deps check` installs it.
+LIBDW = $(eval LIBDW := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw))$(LIBDW)
+LIB_LIBS = -lzstd -lz $(if $(LIBDW),-ldw)
+PROGRAM_LIBS = -ljansson -lcbor $(LIB_LIBS)
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- sources and targets -----------------------------------------------------------------------
@@ -73,20 +76,24 @@ object = $(patsubst %.c,$(B)/obj/%.o,$(1))
 sources = $(wildcard $(1)/*.c) $(foreach folder,$(wildcard $(1)/*/),$(call sources,$(folder:/=)))
 LIB_SRC := $(call sources,lib)
 FORMATS_SRC := $(call sources,formats)
-CMD_SRC := $(call sources,cmd)
+# cmd/preload is the library that `gotrace record` loads into a program.
+PRELOAD_SRC := $(wildcard cmd/preload/*.c)
+CMD_SRC := $(filter-out $(PRELOAD_SRC),$(call sources,cmd))
 UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard fuzz/*.c)
 EXAMPLE_SRC := $(wildcard tests/examples/*.c)
 MAN := $(wildcard man/*.[1-8])
-HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h lib/gotrace_experimental.h
+HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h lib/gotrace_experimental.h \
+	lib/gotrace_record.h lib/gotrace_symbols.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
 # The examples in the manual pages; the others generate parts of the documentation.
-INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers) \
+INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers scheduler) \
 	$(wildcard tests/examples/*.script)
 
 LIB_OBJ := $(call object,$(LIB_SRC))
 FORMATS_OBJ := $(call object,$(FORMATS_SRC))
 CMD_OBJ := $(call object,$(CMD_SRC))
+PRELOAD_OBJ := $(call object,$(PRELOAD_SRC))
 UNIT_OBJ := $(call object,$(UNIT_SRC))
 FUZZ_OBJ := $(call object,$(FUZZ_SRC))
 EXAMPLE_OBJ := $(call object,$(EXAMPLE_SRC))
@@ -103,7 +110,7 @@ FUZZ_MUTATOR = $(call object,fuzz/mutator.c fuzz/mutator_libfuzzer.c)
 FUZZ_REPLAYS := $(addprefix $(B)/fuzz/replay_,$(FUZZ_TARGETS:fuzz_%=%))
 
 .PHONY: all
-all: $(B)/gotrace $(B)/libgotrace.so $(B)/libgotrace.a ## build the program and the library (the default)
+all: $(B)/gotrace $(B)/libgotrace.so $(B)/libgotrace.a $(B)/libgotrace-preload.so ## build the program and the library (the default)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -114,6 +121,10 @@ all: $(B)/gotrace $(B)/libgotrace.so $(B)/libgotrace.a ## build the program and 
 FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(LINKING) $(LDFLAGS)
 $(shell mkdir -p $(B); echo '$(FLAGS_NOW)' | cmp -s - $(B)/.flags || echo '$(FLAGS_NOW)' >$(B)/.flags)
 
+# Changes if elfutils is installed or removed.
+$(B)/.libdw: FORCE
+	@echo '$(LIBDW)' | cmp -s - $@ || echo '$(LIBDW)' >$@
+
 # Prints what to do, once, if a required library is not installed.
 $(B)/.needs: $(B)/.flags
 	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
@@ -121,16 +132,26 @@ $(B)/.needs: $(B)/.flags
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)
+$(call object,lib/record/dwarf.c): KIND_CFLAGS = $(LIB_CFLAGS) $(if $(LIBDW),-DGT_HAVE_LIBDW)
+$(call object,lib/record/dwarf.c): $(B)/.libdw
 $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(EXAMPLE_OBJ): KIND_CFLAGS := -fPIE -Ilib
+
+# It finds its callers by their frames, and runs in programs without a sanitizer.
+PRELOAD_FLAGS := $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) -I. -fPIC -fvisibility=hidden \
+	-fno-omit-frame-pointer -fno-optimize-sibling-calls -fexceptions $(CFLAGS)
+$(PRELOAD_OBJ): $(B)/obj/%.o: %.c $(B)/.flags
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PRELOAD_FLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/%.o: %.c $(B)/.flags | $(B)/.needs
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(KIND_CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(FORMATS_OBJ) $(CMD_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) $(EXAMPLE_OBJ))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(FORMATS_OBJ) $(CMD_OBJ) $(PRELOAD_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) $(EXAMPLE_OBJ))
 
 # ---- linking -----------------------------------------------------------------------------------
 
@@ -142,6 +163,10 @@ $(B)/$(SONAME): $(LIB_OBJ) lib/gotrace.map
 
 $(B)/libgotrace.so: $(B)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $@
+
+$(B)/libgotrace-preload.so: $(PRELOAD_OBJ)
+	$(say) LINK $@
+	$(Q)$(CC) -shared -Wl,-z,relro,-z,now,-z,defs -static-libgcc $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 # A member is named after the path of its source (read_v1_order.o), so that no two are equal.
 $(B)/libgotrace.a: $(LIB_OBJ)
@@ -266,12 +291,17 @@ $(eval $(call sanitizer,tsan,thread))
 ## check-asan, check-ubsan, check-tsan, check-sanitized: run the tests with that sanitizer
 
 .PHONY: threads
-threads: ## programs with threads, under ThreadSanitizer
+threads: ## unit tests and program with threads, under ThreadSanitizer
 	@$(MAKE) BUILD=build/tsan SANITIZE=thread build/tsan/tests/test_threads \
-		build/tsan/tests/test_feed build/tsan/tests/test_ahead
+		build/tsan/tests/test_feed build/tsan/tests/test_ahead build/tsan/tests/test_print_threads \
+		build/tsan/tests/test_record_threads \
+		build/tsan/gotrace
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_threads
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_ahead
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_feed
+	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_print_threads
+	@TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_record_threads
+	@BUILD=build/tsan tests/threads/run.sh
 
 coverage: ## run the tests and report the line coverage of each file
 	@$(MAKE) BUILD=build/coverage CC=gcc CFLAGS='-Og -g --coverage' check
@@ -280,7 +310,7 @@ coverage: ## run the tests and report the line coverage of each file
 codes: ## write lib/gotrace_events.h, the codes of the events, from their tables
 	@CC="$(CC)" lib/event_codes.sh >$(B)/gotrace_events.h && mv $(B)/gotrace_events.h lib/gotrace_events.h
 
-abi: ## record the ABI of gotrace.h in lib/gotrace.abi (lint compares)
+abi: ## record the ABI of the headers in lib/gotrace.abi (lint compares)
 	@lib/abi.sh >$(B)/gotrace.abi && mv $(B)/gotrace.abi lib/gotrace.abi
 
 lint: ## shellcheck, mandoc, clang-format, event codes and ABI
@@ -300,7 +330,8 @@ $(B)/staged/gotrace: $(CMD_OBJ) $(FORMATS_OBJ) $(B)/libgotrace.so FORCE
 $(B)/staged/gotrace.pc: lib/gotrace.pc.in lib/gotrace.h FORCE
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBDW@|$(LIBDW)|' $< >$@
 
 D := $(DESTDIR)
 install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to DESTDIR/PREFIX (/usr/local)
@@ -314,6 +345,7 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to DESTDIR/PR
 	$(Q)install -D -m 755 $(B)/$(SONAME) $(D)$(LIBDIR)/libgotrace.so.$(VERSION)
 	$(Q)ln -sf libgotrace.so.$(VERSION) $(D)$(LIBDIR)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $(D)$(LIBDIR)/libgotrace.so
+	$(Q)install -D -m 755 $(B)/libgotrace-preload.so $(D)$(LIBDIR)/gotrace/libgotrace-preload.so
 	$(Q)install -D -m 644 $(B)/staged/gotrace.pc $(D)$(LIBDIR)/pkgconfig/gotrace.pc
 	$(Q)for page in $(MAN); do \
 		install -D -m 644 $$page $(D)$(MANDIR)/man$${page##*.}/$${page#man/} || exit 1; done
@@ -328,6 +360,7 @@ uninstall: ## remove the installed files
 	$(Q)rm -f $(D)$(BINDIR)/gotrace $(D)$(LIBDIR)/libgotrace.a \
 		$(D)$(LIBDIR)/libgotrace.so $(D)$(LIBDIR)/$(SONAME) \
 		$(D)$(LIBDIR)/libgotrace.so.$(VERSION) $(D)$(LIBDIR)/pkgconfig/gotrace.pc \
+		$(D)$(LIBDIR)/gotrace/libgotrace-preload.so \
 		$(D)$(BASHCOMPDIR)/gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 	$(Q)for header in $(HEADERS); do rm -f $(D)$(INCLUDEDIR)/$${header#lib/}; done
 	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema##*/}; done

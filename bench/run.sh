@@ -5,9 +5,10 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate threads repair perfetto chrome script gen");
-#                   threads: times with 1, 2 and 4 threads; repair: of the v1 traces, cut off at 60 MB,
-#                   compared with validate of the same file
+#   PARTS           what to measure (default "validate threads stages repair stat perfetto chrome script gen record");
+#                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
+#                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
+#                   compared with validate of the same file; record: the cost of an event of the recorder
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            number of runs; the median is reported (default 3)
 #
@@ -21,7 +22,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads repair perfetto chrome script gen}
+parts=${PARTS:-validate threads stages repair stat perfetto chrome script gen record}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -34,6 +35,13 @@ mkdir -p "$build/bench"
     "$root/bench/measure.c" || exit 1
 "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -o "$build/bench/varints" \
     "$root/bench/varints.c" || exit 1
+
+# The recorder: prints figures and targets itself.
+bench_record() {
+    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -I"$root/lib" -o "$build/bench/record" \
+        "$root/bench/record.c" -L"$build" -lgotrace -Wl,-rpath,"$(realpath "$build")" -lpthread &&
+        "$build/bench/record" || missed=$((missed + 1))
+}
 
 record_missing() {
     local toolchain
@@ -178,6 +186,43 @@ bench_threads() { # FILE SIZE EVENTS
     rm -f "$work/out"
 }
 
+# The stage of each function of the library, by the source file that it is in: lines "FUNCTION STAGE".
+function_stages() {
+    local object stage
+    while read -r object; do
+        case ${object#"$build/obj/lib/"} in
+        read/v?/cursor.o) stage=decode ;;
+        read/v?/order.o | read/waits.o) stage=order ;;
+        read/v?/index.o | read/v?/tables.o | read/tables.o) stage=index ;;
+        read/v?/times.o | read/v?/model.o) stage=convert ;;
+        read/* | core/map.o) stage=check ;;
+        *) stage='read' ;;
+        esac
+        nm --defined-only "$object" | awk -v stage="$stage" '$2 ~ /^[tT]$/ { sub(/[.].*/, "", $3); print $3, stage }'
+    done < <(find "$build/obj/lib" -name '*.o' | sort)
+}
+
+# The processor time of validate with one thread by stage; the system reads the file.
+bench_stages() { # FILE EVENTS
+    local stage share
+    if ! perf record -q -o "$work/perf" "$gotrace" validate -q -j 1 "$1" >/dev/null 2>&1; then
+        echo '  SKIPPED: times by stage: perf(1) is not installed, or not permitted'
+        return
+    fi
+    repeated /dev/null "$gotrace" validate -q -j 1 "$1" || return
+    function_stages >"$work/stages"
+    perf report -i "$work/perf" --stdio -q --sort symbol 2>/dev/null |
+        awk 'NR == FNR { stage[$1] = $2; next }
+            $1 + 0 > 0 {
+                name = $3
+                sub(/[.].*/, "", name)
+                share[$2 == "[k]" || !(name in stage) ? "read" : stage[name]] += $1
+            }
+            END { for (s in share) print s, share[s] }' "$work/stages" - | sort >"$work/shares"
+    while read -r stage share; do
+        row "stage: $stage" "$(calc '%.1f ns/event' "$cpu * 1e9 / $2 * $share / 100")" "$(calc '%.0f %%' "$share")"
+    done <"$work/shares"
+}
 
 # Repair takes at most 8 times as long as validate finds out what is wrong, and 128 MiB.
 bench_repair() { # FILE
@@ -193,6 +238,22 @@ bench_repair() { # FILE
     expected=0
     once /dev/null "$gotrace" validate "$work/repaired"
     rm -f "$work/cut" "$work/repaired"
+}
+
+# Compared with validate, with the same number of threads.
+bench_stat() { # FILE
+    local validate command ratio
+    repeated /dev/null "$gotrace" validate -q "$1" || return
+    validate=$seconds
+    for command in stat 'convert --to folded'; do
+        # shellcheck disable=SC2086 # words
+        repeated /dev/null "$gotrace" $command -o "$work/out" "$1" || return
+        row "$command, time" "$seconds s"
+        ratio=$(calc '%.1f' "$seconds / $validate")
+        row "$command : validate" "$ratio" '<= 2' "$ratio <= 2"
+        memory_row "$command" 64
+    done
+    rm -f "$work/out"
 }
 
 bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
@@ -272,7 +333,9 @@ bench_file() {
         case $part in
         validate) bench_validate "$1" "$size" ;;
         repair) [ "$(version_of "$1")" -ge 22 ] || bench_repair "$1" ;;
+        stat) bench_stat "$1" ;;
         threads) bench_threads "$1" "$size" "${events:-1}" ;;
+        stages) bench_stages "$1" "${events:-1}" ;;
         perfetto) bench_perfetto "$1" "$size" ;;
         chrome) bench_convert "$1" "$size" chrome 64 '' ;;
         script)
@@ -286,13 +349,13 @@ bench_file() {
     echo
 }
 
-if [ $# -eq 0 ] && [ "$parts" != gen ]; then
+if [ $# -eq 0 ] && [ "$parts" != gen ] && [ "$parts" != record ]; then
     record_missing
     for file in "$store"/*-big.trace; do
         [ ! -s "$file" ] || set -- "$@" "$file"
     done
 fi
-if [ $# -eq 0 ] && [[ " $parts " != *" gen "* ]]; then
+if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|record)\  ]]; then
     echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
     exit 0
 fi
@@ -306,5 +369,6 @@ for file; do
     bench_file "$file"
 done
 [[ " $parts " != *" gen "* ]] || bench_gen
+[[ " $parts " != *" record "* ]] || bench_record
 echo "$missed targets missed"
 [ "$missed" -eq 0 ]

@@ -126,7 +126,9 @@ static int run_verb(session *s, int argc, char **argv)
     /* The part of a damaged trace that could be read is kept; failed work leaves no file. */
     bool keep = status == EXIT_SOUND || (status == EXIT_DAMAGED && output_has_bytes(&s->output));
     int written = output_close(&s->output, keep);
-    return written == EXIT_SOUND ? status : written;
+    if (written != EXIT_SOUND)
+        return written;
+    return status == EXIT_SOUND ? s->program_status : status;
 }
 
 int main(int argc, char **argv)

@@ -68,12 +68,16 @@ static bool possible(const narrowing *set, const format *target)
                          : set->from    ? "from"
                          : set->until   ? "until"
                                         : NULL;
+    if (target && target->profiles && set->only) {
+        diag_error("--only is for timelines; --profile selects what a profile is of");
+        return false;
+    }
     if (!option || target)
         return true;
-    diag_error(
-        "--%s is for timelines (perfetto and chrome); scripts and other versions contain the "
-        "whole trace",
-        option);
+    diag_error("--%s is for timelines (perfetto and chrome) and profiles; scripts and other "
+               "versions contain the "
+               "whole trace",
+               option);
     return false;
 }
 

@@ -16,11 +16,11 @@ typedef struct narrowing {
     {0, "only", OPTION_TEXT, "LIST", offsetof(options, member.only), convert_part_name,            \
      "timelines: write only these parts (comma-separated)"},                                       \
     {0, "from", OPTION_TIME, "TIME", offsetof(options, member.from), NULL,                         \
-     "timelines: start at TIME, 1.5s for example"},                                                \
+     "timelines, profiles: start at TIME, 1.5s for example"},                                                \
     {0, "until", OPTION_TIME, "TIME", offsetof(options, member.until), NULL,                       \
-     "timelines: end at TIME"},                                                                    \
+     "timelines, profiles: end at TIME"},                                                                    \
     {0, "no-system", OPTION_FLAG, NULL, offsetof(options, member.no_system), NULL,                 \
-     "timelines: omit the goroutines of the runtime"}
+     "timelines, profiles: omit runtime goroutines"}
 /* clang-format on */
 
 /* Set the parts and times in the job. Returns false after a diagnostic, also if the target (NULL:

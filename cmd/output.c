@@ -290,6 +290,11 @@ void output_end_with_pipe(bool ends)
     ends_with_pipe = ends;
 }
 
+bool output_ends_with_pipe(void)
+{
+    return ends_with_pipe;
+}
+
 void output_limit(uint64_t bytes)
 {
     limit = bytes;

@@ -35,6 +35,7 @@ void output_limit(uint64_t bytes);
 
 /* Set whether SIGPIPE ends the program when the reader of standard output exits. */
 void output_end_with_pipe(bool ends);
+bool output_ends_with_pipe(void);
 
 /* Continue in another file, opened in the same way. All files appear when output_close keeps them,
  * or none. */

@@ -67,6 +67,7 @@ typedef struct session {
     output output;       /* opened by the verb, closed and checked by main */
     out *report;         /* destination of problems with --json, NULL until the verb opens it:
                             standard error */
+    int program_status;  /* exit status of a program that was run, if all else is sound */
 } session;
 
 typedef struct verb {
@@ -83,8 +84,9 @@ typedef struct verb {
     int (*run)(session *s);     /* returns an exit status */
 } verb;
 
-extern const verb verb_validate, verb_info, verb_print, verb_convert, verb_dump, verb_synth,
-    verb_split, verb_merge, verb_repair, verb_gen, verb_mutate, verb_version, verb_help;
+extern const verb verb_validate, verb_info, verb_stat, verb_print, verb_convert, verb_dump,
+    verb_synth, verb_split, verb_merge, verb_repair, verb_gen, verb_mutate, verb_record,
+    verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

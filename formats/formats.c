@@ -8,7 +8,9 @@
 #include "formats/print/print.h"
 #include "formats/print/printer.h"
 
-const format *const formats[] = {&format_perfetto, &format_chrome, NULL};
+/* The endings of speedscope come before those of chrome, which end in the same way. */
+const format *const formats[] = {&format_perfetto,   &format_pprof,  &format_folded,
+                                 &format_speedscope, &format_chrome, NULL};
 
 const printer *const printers[] = {&printer_text, &printer_go, &printer_jsonl, NULL};
 

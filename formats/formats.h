@@ -35,6 +35,25 @@ enum {
 /* NULL after the last. */
 const char *convert_part_name(size_t n);
 
+/* What a profile is of, with its name in options. */
+#define PROFILE_KINDS(X)                                                                           \
+    X(NET, net)         /* waiting for the network */                                              \
+    X(SYNC, sync)       /* waiting for channels, mutexes and the like */                           \
+    X(SYSCALL, syscall) /* in system calls */                                                      \
+    X(SCHED, sched)     /* runnable, by what made it so */                                         \
+    X(OFFCPU, offcpu)   /* every state but running, by where it stopped running */                 \
+    X(CPU, cpu)         /* CPU samples */                                                          \
+    X(WALL, wall)       /* all time: offcpu, and execution by CPU samples */
+
+typedef enum profile_kind {
+#define PROFILE_NUMBER(name, text) PROFILE_##name,
+    PROFILE_KINDS(PROFILE_NUMBER) PROFILE_COUNT
+#undef PROFILE_NUMBER
+} profile_kind;
+
+/* NULL after the last. */
+const char *profile_name(size_t n);
+
 /* How the times of several traces are mapped to one time axis. */
 typedef enum convert_alignment {
     ALIGNED_ALONE = 0, /* there is only one trace */
@@ -68,6 +87,9 @@ typedef struct convert_job {
     unsigned parts;               /* selected parts, 1 << PART_*; 0: all */
     convert_series *series;       /* NULL if the trace is the only one */
     int64_t from, to;             /* ns: the time range to show; to 0: until the end */
+    profile_kind profile;         /* profiles: what they are of */
+    bool open;                    /* profiles: include what ends with the trace */
+    bool *empty;                  /* profiles: set to whether there are no samples; or NULL */
     unsigned threads;             /* that compute, in formats that support it; 0: one */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
      * calls next_part before each but the first. next_part returns false to stop. */
@@ -88,6 +110,7 @@ typedef struct format {
     bool views;       /* supports view_by and part_size */
     bool several;     /* supports several traces in one output */
     bool thread_runs; /* supports thread_runs */
+    bool profiles;    /* it is a profile: supports profile and open, and none of the parts */
     /* The viewer named here loads at most this many bytes (before compression). */
     uint64_t viewer_bytes;
     const char *viewer;
@@ -100,6 +123,6 @@ extern const format *const formats[]; /* ends with NULL */
 const format *format_by_name(const char *name);
 const format *format_by_path(const char *path);
 
-extern const format format_perfetto, format_chrome;
+extern const format format_perfetto, format_pprof, format_folded, format_speedscope, format_chrome;
 
 #endif

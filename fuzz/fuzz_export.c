@@ -100,6 +100,8 @@ static void check_format(const format *to, bytes *written)
         check_timeline(written->data, written->size);
     else if (to == &format_perfetto)
         check_packets(written->data, written->size);
+    else if (to == &format_speedscope)
+        json_decref(parse(written->data, written->size));
     bytes_free(written);
     *written = (bytes){NULL, 0, 0};
 }
@@ -166,7 +168,9 @@ static convert_job options_of(uint64_t *state)
     convert_job job = {.by = (view_by)(fuzz_random(state) % 3),
                        .from = times[fuzz_random(state) % TIMES],
                        .to = times[fuzz_random(state) % TIMES],
-                       .no_system = fuzz_random(state) % 4 == 0};
+                       .no_system = fuzz_random(state) % 4 == 0,
+                       .profile = (profile_kind)(fuzz_random(state) % PROFILE_COUNT),
+                       .open = fuzz_random(state) % 2 == 0};
     if (job.to <= job.from)
         job.to = 0;
     if (fuzz_random(state) % 2 == 0)
@@ -190,15 +194,13 @@ static void print(const uint8_t *data, size_t size, const printer *to)
 {
     gotrace_source *source;
     uint64_t problems;
-    const gotrace_event *event;
     bytes written = {NULL, 0, 0};
     gotrace_reader *reader = open_reader(data, size, &source, &problems);
     out o;
     if (!reader)
         return;
     REQUIRE(out_init(&o, bytes_write, &written));
-    while (gotrace_reader_next(reader, &event) == GOTRACE_EVENT)
-        to->event(&o, reader, event);
+    print_all(to, reader, 1, &o);
     REQUIRE(out_flush(&o));
     out_free(&o);
     if (strcmp(to->name, "jsonl") == 0)

@@ -50,12 +50,14 @@ static void check_summary(const gotrace_summary *s)
 static void read_events(gotrace_reader *reader, outcome *o)
 {
     const printer *jsonl = printer_by_name("jsonl");
+    const print_source from = {.version = gotrace_reader_summary(reader)->version,
+                               .reader = reader};
     const gotrace_event *event;
     out text;
     REQUIRE(out_init(&text, digest_write, &o->digest));
     while ((o->status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT) {
         o->events++;
-        jsonl->event(&text, reader, event);
+        jsonl->event(&text, &from, event);
     }
     REQUIRE(out_flush(&text));
     out_free(&text);
@@ -115,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     enum { NARROW, CHECKED, REFUSED, WAYS };
     outcome read = read_trace(data, size, true, 0, UINT64_MAX);
+    REQUIRE(read.summary.returned == read.events);
     if (fuzz_turn(data, size, NARROW, WAYS)) {
         outcome narrow = read_trace(data, size, true, 1, UINT64_MAX);
         REQUIRE(read.status == narrow.status && read.digest == narrow.digest);
@@ -125,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         REQUIRE(read.opened == checked.opened && read.status == checked.status);
         REQUIRE(read.problems == checked.problems);
         REQUIRE(read.summary.problems == checked.summary.problems);
+        REQUIRE(read.summary.returned == checked.summary.returned);
     }
     if (read.opened < 0) {
         REQUIRE(!decodes(data, size));

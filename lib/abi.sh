@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# abi.sh: print the ABI that gotrace.h promises, as abidw describes it.
+# abi.sh: print the ABI that gotrace.h, gotrace_record.h and gotrace_symbols.h promise, as abidw describes it.
 # abi.sh check: compare it with the recorded one, lib/gotrace.abi. `make abi` writes that.
 #
-# Only the header is compiled, with a body for each function and a use of each type: this takes a
+# Only the headers are compiled, with a body for each function and a use of each type: this takes a
 # second, and the record does not depend on the inside of the library. gotrace_experimental.h is not
 # part of it. LIB is the folder of the headers.
 set -u
@@ -13,10 +13,11 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 stubs() {
-    echo '#include "gotrace.h"'
-    awk '/^GOTRACE_API/ { open = 1 } open { print } /;/ { open = 0 }' "$LIB/gotrace.h" |
+    printf '#include "%s"\n' gotrace_record.h gotrace_symbols.h
+    awk '/^GOTRACE_API/ { open = 1 } open { print } /;/ { open = 0 }' "$LIB/gotrace.h" "$LIB/gotrace_record.h" \
+        "$LIB/gotrace_symbols.h" |
         sed 's/;$/ { __builtin_trap(); }/'
-    cat "$LIB/gotrace.h" "$LIB/gotrace_events.h" |
+    cat "$LIB/gotrace.h" "$LIB/gotrace_events.h" "$LIB/gotrace_record.h" |
         sed -nE 's/^\} (gotrace_[a-z0-9_]+);$/\1/p; s/^(enum gotrace_[a-z0-9_]+) \{$/\1/p' |
         sed -E 's/.*\b(gotrace_.*)/GOTRACE_API void type_\1(const & *type) { (void)type; }/'
 }

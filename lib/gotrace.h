@@ -594,6 +594,8 @@ typedef struct gotrace_summary {
     uint64_t notes, warnings, problems; /* found so far, by severity (problems: fatal too) */
     uint64_t consequences;              /* events that do not fit after damage that was reported,
                                            not among the problems */
+    uint64_t returned;                  /* (o) events that gotrace_reader_next returned, or would
+                                           have returned in place of gotrace_reader_check */
 } gotrace_summary;
 
 /* The contents of the batches of one proc. */
@@ -763,7 +765,7 @@ typedef struct gotrace_writer_options {
     size_t size;
     uint64_t frequency;        /* ticks per second; 0: 10^9 */
     gotrace_tracer tracer;     /* tracer to imitate, if several wrote that version */
-    bool believe;              /* also write events that cannot have happened */
+    bool force;                /* also write events that cannot have happened */
     bool equal_ticks;          /* v2: keep equal times of a thread; by default the later one is
                                   increased by a tick, as by tracers */
     uint64_t generation_ticks; /* v2: duration of a generation, after which the next one begins; 0:
@@ -787,9 +789,9 @@ GOTRACE_API gotrace_status gotrace_writer_new(int version, const gotrace_writer_
 GOTRACE_API size_t gotrace_writer_args(const gotrace_event_spec *spec, int version,
                                        const gotrace_arg_spec **args);
 
-/* Set options.believe. An event that was rejected can be written by repeating the call afterwards:
+/* Set options.force. An event that was rejected can be written by repeating the call afterwards:
  * it is written as specified, and the writer continues from there. */
-GOTRACE_API void gotrace_writer_force(gotrace_writer *writer, bool believe);
+GOTRACE_API void gotrace_writer_force(gotrace_writer *writer, bool force);
 
 /* Set the current time in absolute ticks. Must not decrease. v2: begins the next generation if it
  * is due. */
@@ -845,7 +847,7 @@ typedef struct gotrace_event_data {
 
 /* Write an event. An event that cannot have happened (a goroutine that runs starts; an unknown
  * event) is rejected: GOTRACE_ERROR, the error names the rule that it would violate, nothing is
- * written, and the writer can continue; with options.believe it is written. An id of a string or
+ * written, and the writer can continue; with options.force it is written. An id of a string or
  * stack that is not from this writer, or (1.22 and later) from an earlier generation, is rejected
  * too. After a failed write or a failed allocation all further calls fail. */
 GOTRACE_API gotrace_status gotrace_writer_event(gotrace_writer *writer,

@@ -65,14 +65,9 @@ static void mark_broken(void *ctx, const gotrace_error *problem)
 bool repair_generations_examine(repair *r, const parts_bytes *image, repair_generations *g,
                                 verdict *v)
 {
-    gotrace_source *source;
     for (size_t i = 0; i < g->count; i++)
         g->list[i].broken = false;
-    if (repair_source(r, image->bytes, image->count, r->job->config, &source) < 0)
-        return false;
-    bool done = verdict_each(source, r->job->config, mark_broken, g, v, r->error);
-    gotrace_source_close(source);
-    return done;
+    return repair_examine(r, image->bytes, image->count, mark_broken, g, v);
 }
 
 /* Whether a generation is sound on its own. */
@@ -82,9 +77,10 @@ static bool stands_alone(repair *r, const parts_bytes *image, repair_generation 
     verdict v = {.sound = false};
     bool done = repair_put(r, &alone, image->bytes, PARTS_HEADER) &&
                 repair_put(r, &alone, image->bytes + g->begin, g->end - g->begin) &&
-                verdict_of(alone.bytes, alone.count, r->job->config, &v, r->error);
+                repair_complete(r, &alone) &&
+                repair_examine(r, alone.bytes, alone.count, NULL, NULL, &v);
     g->kept = v.sound;
-    parts_drop(r->memory, alone.bytes, alone.capacity, 1);
+    repair_drop(r, &alone);
     return done;
 }
 
@@ -174,6 +170,7 @@ static void add_gc(const repair *layout, const repair_batch *b, repair_gc *gc)
     repair_record record;
     if (b->kind != PARTS_EVENTS || b->is_experiment)
         return;
+    repair_release(layout, b->end - b->body);
     for (; repair_read_record(layout, p, end, &record); p += record.size) {
         uint64_t number = gc_number(&record);
         if (number == 0)
@@ -352,6 +349,7 @@ bool repair_lay_out(const repair *r, const parts_bytes *trace, repair *layout)
                        .bytes = trace->bytes,
                        .size = trace->count,
                        .memory = r->memory,
+                       .store = r->store,
                        .quiet = true,
                        .totals = r->totals,
                        .error = r->error};
@@ -364,9 +362,9 @@ bool repair_splice(repair *r, const parts_bytes *image, const parts_bytes *writt
 {
     splice s = {.r = r, .into = spliced};
     bool done = repair_lay_out(r, image, &s.image) && repair_lay_out(r, written, &s.written) &&
-                splice_all(&s, image, g);
+                splice_all(&s, image, g) && repair_complete(r, spliced);
     parts_drop(r->memory, s.image.batches, s.image.capacity, sizeof *s.image.batches);
     parts_drop(r->memory, s.written.batches, s.written.capacity, sizeof *s.written.batches);
-    parts_drop(r->memory, s.body.bytes, s.body.capacity, 1);
+    repair_drop(r, &s.body);
     return done;
 }

@@ -131,7 +131,7 @@ static void survey_batch(survey *s, size_t i)
 static bool count_evidence(repair *r, uint64_t *bytes)
 {
     survey s = {.r = r, .memory = true};
-    if (!repair_scan(r) || !repair_resume(r))
+    if (!repair_scan(r) || (!repair_is_v2(r) && !repair_resume(r)))
         return false;
     idmap_init(&s.written, sizeof(size_t));
     idmap_init(&s.strings, sizeof(bool));

@@ -27,16 +27,6 @@ typedef struct clocks {
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size)
-{
-    if (!parts_grow(r->memory, &b->bytes, &b->capacity, b->count + size, 1, r->error))
-        return false;
-    if (size > 0)
-        memcpy(b->bytes + b->count, bytes, size);
-    b->count += size;
-    return true;
-}
-
 static bool put_wide(repair *r, parts_bytes *b, uint64_t value, size_t width)
 {
     uint8_t bytes[10];
@@ -168,7 +158,7 @@ static bool put_with_smaller_delta(repair *r, parts_bytes *into, const repair_re
            (!has_length || repair_put_varint(r, into, values.count)) &&
            repair_put(r, into, values.bytes, values.count) &&
            repair_put(r, into, length_end, (size_t)(end - length_end));
-    parts_drop(r->memory, values.bytes, values.capacity, 1);
+    repair_drop(r, &values);
     return done;
 }
 
@@ -215,7 +205,7 @@ static bool put_batch(repair *r, parts_bytes *into, const repair_batch *b)
                      ? repair_put_v2_header(r, into, b->generation, b->owner, b->time, body.count)
                      : put_v1_header(r, into, b->owner, b->seq, b->time)) &&
                 repair_put(r, into, body.bytes, body.count);
-    parts_drop(r->memory, body.bytes, body.capacity, 1);
+    repair_drop(r, &body);
     return done;
 }
 
@@ -248,7 +238,7 @@ static bool put_stack(repair *r, parts_bytes *b, uint64_t id, uint64_t function,
         done = done && put_byte(r, b, GOTRACE_V1_Stack | 3 << 6) &&
                repair_put_varint(r, b, v.count);
     done = done && repair_put(r, b, v.bytes, v.count);
-    parts_drop(r->memory, v.bytes, v.capacity, 1);
+    repair_drop(r, &v);
     return done;
 }
 
@@ -443,14 +433,13 @@ static bool put_only_event(repair *r, parts_bytes *into)
 static bool image_v1(repair *r, parts_bytes *image)
 {
     needs n;
-    repair_spill spill = {.bytes = image};
     bool done = true, frequency = has_frequency(r);
     needs_init(&n);
     for (size_t i = 0; done && i < r->count; i++) {
         const repair_batch *b = &r->batches[i];
         if (b->dropped)
             continue;
-        done = put_batch(r, image, b) && note_batch(r, &n, b) && repair_spill_some(r, &spill);
+        done = put_batch(r, image, b) && note_batch(r, &n, b);
         repair_release(r, b->end - b->offset);
     }
     parts_bytes strings = {0}, stacks = {0};
@@ -461,9 +450,8 @@ static bool image_v1(repair *r, parts_bytes *image)
                repair_put(r, image, strings.bytes, strings.count) &&
                (frequency || put_frequency(r, image)) &&
                repair_put(r, image, stacks.bytes, stacks.count);
-    done = repair_spill_end(r, &spill, done);
-    parts_drop(r->memory, strings.bytes, strings.capacity, 1);
-    parts_drop(r->memory, stacks.bytes, stacks.capacity, 1);
+    repair_drop(r, &strings);
+    repair_drop(r, &stacks);
     needs_free(&n);
     return done;
 }
@@ -533,7 +521,7 @@ static bool put_clocks(repair *r, parts_bytes *into, uint64_t generation, uint64
                repair_put_varint(r, &body, best.nanoseconds);
     done = done && repair_put_v2_header(r, into, generation, UINT64_MAX, ticks, body.count) &&
            repair_put(r, into, body.bytes, body.count);
-    parts_drop(r->memory, body.bytes, body.capacity, 1);
+    repair_drop(r, &body);
     return done;
 }
 
@@ -600,13 +588,13 @@ static bool image_generation(repair *r, parts_bytes *image, repair_batch *const 
     }
     size_t size = image->count - begin, from = list[0]->offset;
     bool whole = done && from <= r->size && size <= r->size - from &&
-                 memcmp(r->bytes + from, image->bytes + begin, size) == 0;
+                 repair_equal(r, r->bytes + from, image->bytes + begin, size);
     done = done && (!any || repair_generation_put(r, (repair_generation){.number = generation,
                                                                          .begin = begin,
                                                                          .end = image->count,
                                                                          .whole = whole}));
-    parts_drop(r->memory, strings.bytes, strings.capacity, 1);
-    parts_drop(r->memory, stacks.bytes, stacks.capacity, 1);
+    repair_drop(r, &strings);
+    repair_drop(r, &stacks);
     needs_free(&n);
     return done;
 }
@@ -678,5 +666,5 @@ bool repair_image(repair *r, parts_bytes *image)
     char header[32] = "";
     snprintf(header, sizeof header, "go 1.%d trace", r->version);
     return repair_put(r, image, header, PARTS_HEADER) &&
-           (repair_is_v2(r) ? image_v2(r, image) : image_v1(r, image));
+           (repair_is_v2(r) ? image_v2(r, image) : image_v1(r, image)) && repair_complete(r, image);
 }

@@ -19,8 +19,7 @@ static bool fail(rebuild *t, const gotrace_error *error)
 static bool write_bytes(void *ctx, const void *bytes, size_t size)
 {
     rebuild *t = ctx;
-    return repair_put(t->r, t->written.bytes, bytes, size) &&
-           (repair_is_v2(t->r) || repair_spill_some(t->r, &t->written));
+    return repair_put(t->r, t->written, bytes, size);
 }
 
 /* The value of an id; NULL if memory runs out, in which case t has failed. */
@@ -129,11 +128,9 @@ static uint64_t make_stack(rebuild *t, uint64_t id)
     return made;
 }
 
-/* The writer's id of a stack. In v1 an id has the same stack in the whole trace. */
+/* The writer's id of a stack. An id has the same stack in a whole generation, or v1 trace. */
 static uint64_t stack_of(rebuild *t, uint64_t id)
 {
-    if (repair_is_v2(t->r))
-        return make_stack(t, id);
     uint64_t *made = note(t, &t->stacks, id); /* plus 1 */
     if (made && *made == 0)
         *made = make_stack(t, id) + 1;
@@ -425,6 +422,7 @@ static bool sync(rebuild *t, const gotrace_event *e)
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
     begin_generation(t, generation);
+    idmap_free(&t->stacks);
     return pass_experiments(t, generation);
 }
 
@@ -673,7 +671,7 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     t->r = r;
     t->image = image;
     t->sorted = sorted;
-    t->written.bytes = written;
+    t->written = written;
     init_rows(t);
     idmap_init(&t->ended, sizeof(bool));
     idmap_init(&t->last, sizeof(int64_t));
@@ -683,7 +681,7 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     bool done = (!repair_is_v2(r) || repair_lay_out(r, image, &t->layout)) &&
                 repair_source(r, image->bytes, image->count, &config, &t->source) >= 0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && pass_all(t);
-    done = repair_spill_end(r, &t->written, done);
+    done = done && repair_complete(r, written);
     /* note() does not set the error. */
     if (!done && r->error->rule == GOTRACE_RULE_NONE)
         fill_error(r->error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");

@@ -48,7 +48,7 @@ typedef struct rebuild {
     gotrace_source *source;
     gotrace_reader *reader;
     gotrace_writer *writer;
-    repair_spill written;
+    parts_bytes *written;
     const parts_bytes *image;
     uint64_t frequency, now;
     int64_t place;   /* v2: thread, v1: proc of the last event */
@@ -56,7 +56,7 @@ typedef struct rebuild {
     idmap last;      /* v2: proc -> its last thread */
     idmap active;    /* v2: thread -> number of its last event */
     idmap starts;    /* v1: goroutine -> time of its last start */
-    idmap stacks;    /* v1: stack -> the writer's id, plus 1 */
+    idmap stacks;    /* stack -> the writer's id, plus 1; v2: of this generation */
     uint64_t passed; /* v2: events passed on threads, including added ones */
     uint64_t given;  /* returned by the reader */
     uint64_t events; /* passed on, or dropped */

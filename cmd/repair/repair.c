@@ -67,13 +67,13 @@ void repair_report(repair *r, repair_kind kind, uint64_t offset, uint64_t count,
     emit_finding(r, &finding);
 }
 
-/* Read a trace. False only on a system error or an exceeded limit. */
-static bool examine(repair *r, const uint8_t *bytes, size_t size, verdict *v)
+bool repair_examine(repair *r, const uint8_t *bytes, size_t size, verdict_problem_fn each,
+                    void *ctx, verdict *v)
 {
     gotrace_source *source;
     if (repair_source(r, bytes, size, r->job->config, &source) < 0)
         return false;
-    bool done = verdict_each(source, r->job->config, NULL, NULL, v, r->error);
+    bool done = verdict_each(source, r->job->config, each, ctx, v, r->error);
     gotrace_source_close(source);
     return done;
 }
@@ -295,7 +295,7 @@ static bool rebuild_window(repair *r, parts_bytes *image, verdict *v, repair_cha
     bool inserted = false;
     bool done = repair_window_open(r, image, &w);
     if (done && w.open) {
-        done = examine(r, w.image.bytes, w.image.count, &now) &&
+        done = repair_examine(r, w.image.bytes, w.image.count, NULL, NULL, &now) &&
                (now.sound || rebuild_image(r, &w.image, &now, &own));
         if (done && now.sound && r->generations.count > 0) {
             done = repair_window_insert(r, image, &w, &whole) &&
@@ -383,7 +383,7 @@ static bool one_trace(repair *r)
 {
     verdict v = {.sound = false};
     r->totals->traces++;
-    if (!r->headless && !examine(r, r->bytes, r->size, &v))
+    if (!r->headless && !repair_examine(r, r->bytes, r->size, NULL, NULL, &v))
         return false;
     r->totals->readable += v.given;
     bool done;
@@ -421,8 +421,7 @@ static bool load_piece(repair *r, uint64_t offset, size_t *got)
 {
     parts_bytes *file = &r->file;
     *got = 0;
-    return parts_grow(r->memory, &file->bytes, &file->capacity, file->count + PARTS_PIECE, 1,
-                      r->error) &&
+    return repair_reserve(r, file, PARTS_PIECE) &&
            gotrace_source_read(r->job->source, offset, file->bytes + file->count, PARTS_PIECE, got,
                                r->error) >= 0;
 }
@@ -440,16 +439,15 @@ static bool check_size(repair *r)
 
 static bool load(repair *r)
 {
-    repair_spill spill = {.bytes = &r->file};
     bool done = check_size(r);
     uint64_t offset = 0;
     size_t got = PARTS_PIECE;
     for (; done && got == PARTS_PIECE; offset += got) {
         done = load_piece(r, offset, &got);
         r->file.count += got;
-        done = done && repair_spill_some(r, &spill);
+        repair_release(r, got);
     }
-    return repair_spill_end(r, &spill, done);
+    return done && repair_complete(r, &r->file);
 }
 
 /* Repair what precedes the first header; everything, if there is none. */
@@ -533,7 +531,8 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
     repair_job own = *job;
     parts_memory memory = {.limit = parts_limit(job->config)};
     own.config = job->config ? job->config : &usual;
-    repair r = {.job = &own, .memory = &memory, .totals = totals, .error = error};
+    repair_store store = {.unreleased = 0};
+    repair r = {.job = &own, .memory = &memory, .store = &store, .totals = totals, .error = error};
     *totals = (repair_totals){.identical = true, .sound = true};
     error->rule = GOTRACE_RULE_NONE;
     gotrace_error kind = {0};

@@ -11,7 +11,7 @@
  *                            version; then the next batch is searched. A v2 header (generation,
  *                            thread, time, size) is accepted if the records in the batch are whole,
  *                            a v1 header if records follow it.
- *   resume  resume.c         v1: find the rest of a damaged batch by parsing backwards.
+ *   resume  resume.c         Find the rest of a damaged batch of events by parsing backwards.
  *   mend    mend.c           Drop duplicate batches, sort batches that changed places, correct an
  *                            impossible generation to that of its neighbours. If a batch overlaps
  *                            the next one in time, change one time delta, else the batch's own
@@ -123,7 +123,7 @@ gotrace_status repair_write(const repair_job *job, repair_totals *totals, gotrac
 
 enum {
     REPAIR_SEARCH_FACTOR = 32, /* limit of bytes parsed in vain, per byte of input */
-    REPAIR_MAPPINGS = 4,       /* the file, an image, and two results of rebuilding it */
+    REPAIR_MAPPINGS = 12,      /* traces in files at a time; further ones stay in memory */
 };
 
 /* A record in place. */
@@ -141,7 +141,8 @@ typedef struct repair_record {
 
 typedef struct repair_batch {
     size_t offset, body,
-        end; /* offsets of the header, the first record, and the end of the sound records */
+        end;        /* offsets of the header, the first record, and the end of the sound records */
+    size_t claimed; /* v2: end of a batch of events by the size in its header; 0: impossible */
     uint64_t generation, owner;
     uint64_t time, last; /* ticks at its beginning, and of its last event */
     uint64_t seq;        /* 1.5: its first sequence number */
@@ -153,7 +154,7 @@ typedef struct repair_batch {
     bool dropped;
     bool padded;        /* v2: the size is encoded in ten bytes */
     bool searched;      /* follows bytes that are not sound */
-    bool resumed;       /* v1: continues the batch before it */
+    bool resumed;       /* continues the batch before it */
     bool tables;        /* v1: only its strings and stacks are used */
     bool changed;       /* the header must be rewritten */
     size_t late;        /* offset of a record whose time delta is reduced, 0: none */
@@ -181,12 +182,18 @@ typedef struct repair_generations {
     size_t count, capacity;
 } repair_generations;
 
-/* Bytes in a temporary file. */
+/* A temporary file. */
 typedef struct repair_mapping {
     uint8_t *bytes; /* NULL: unused */
     size_t size;
     int fd;
 } repair_mapping;
+
+/* Traces larger than memory (store.c). */
+typedef struct repair_store {
+    repair_mapping mapped[REPAIR_MAPPINGS];
+    size_t unreleased; /* bytes read or written since pages were released */
+} repair_store;
 
 /* A trace being repaired. */
 typedef struct repair {
@@ -213,8 +220,7 @@ typedef struct repair {
     bool rebuilt_before;            /* was rebuilt before, and is not sound yet */
     bool quiet;                     /* report nothing */
     uint64_t sound;                 /* bytes in sound batches */
-    repair_mapping mapped[REPAIR_MAPPINGS];
-    size_t unreleased; /* bytes of mappings read since pages were released */
+    repair_store *store;
     repair_totals *totals;
     gotrace_error *error;
 } repair;
@@ -238,30 +244,26 @@ static inline bool repair_is_table(const repair_record *record)
     return record->spec->code == GOTRACE_V1_String || record->spec->code == GOTRACE_V1_Stack;
 }
 
-/* Traces larger than memory (store.c). */
-
-/* A trace being made: bytes are appended to `bytes`, which goes to a temporary file when there are
- * many. Initialise it with the bytes only. */
-typedef struct repair_spill {
-    parts_bytes *bytes;
-    size_t stored; /* bytes in the file; 0: there is none */
-    int fd;
-} repair_spill;
-
-/* Call after bytes were appended. */
-bool repair_spill_some(repair *r, repair_spill *s);
-/* All bytes were appended, or (complete is false) the trace is given up. Returns true if it is
- * complete: then its bytes are in memory or mapped. */
-bool repair_spill_end(repair *r, repair_spill *s, bool complete);
+/* Make room for so many more bytes. False if memory or disk space runs out; error is set. */
+bool repair_reserve(repair *r, parts_bytes *b, size_t size);
+/* No more bytes of the trace are appended: the file ends after them. */
+bool repair_complete(repair *r, parts_bytes *b);
 /* Free bytes in memory or in a file. */
 void repair_drop(repair *r, parts_bytes *bytes);
 /* Call after so many bytes of a trace were read: pages of files in memory are released. */
-void repair_release(repair *r, size_t read);
+void repair_release(const repair *r, size_t used);
+/* Compare bytes of traces. */
+bool repair_equal(const repair *r, const uint8_t *a, const uint8_t *b, size_t size);
 /* Open bytes of a trace as a source. */
 gotrace_status repair_source(repair *r, const uint8_t *bytes, size_t size,
                              const gotrace_config *config, gotrace_source **source);
 
-/* Append to b. False if memory runs out; error is set. */
+/* Read a trace; call `each`, if not NULL, with every problem. False only on a system error or an
+ * exceeded limit. */
+bool repair_examine(repair *r, const uint8_t *bytes, size_t size, verdict_problem_fn each,
+                    void *ctx, verdict *v);
+
+/* Append to b. False if memory or disk space runs out; error is set. */
 bool repair_put(repair *r, parts_bytes *b, const void *bytes, size_t size);
 bool repair_put_varint(repair *r, parts_bytes *b, uint64_t value);
 bool repair_put_v2_header(repair *r, parts_bytes *into, uint64_t generation, uint64_t owner,

@@ -1,7 +1,7 @@
 /*
- * resume.c - v1: find the rest of a batch after damage inside it.
+ * resume.c - find the rest of a batch of events after damage inside it.
  *
- * v1 batches have no sizes, so that a damaged record hides where the next one begins. But parsing
+ * A damaged record hides where the next one begins, and v1 batches have no sizes. But parsing
  * from a wrong offset soon falls into step with the real records, and a correct parse ends exactly
  * where the next batch begins, or after many records at other damage. So each offset is checked for
  * a chain of plausible records that leads there, and the first offset into which several other
@@ -60,11 +60,18 @@ static bounds bounds_of(const repair *r)
     return k;
 }
 
+/* Whether a batch of events may have a record with that first byte. */
+static bool may_begin(const repair *r, uint8_t byte)
+{
+    if (!repair_is_v2(r))
+        return (byte & 0x3f) != GOTRACE_V1_Batch;
+    const gotrace_event_spec *spec = r->specs[byte];
+    return spec && (spec->flags & GOTRACE_SPEC_TIMED) && byte != GOTRACE_V2_ClockSnapshot;
+}
+
 static bool is_plausible(const repair *r, const bounds *k, const repair_record *record)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
-    if (record->spec->code == GOTRACE_V1_Batch)
-        return false;
     gotrace_event_args(record->spec, r->version, args);
     for (size_t n = 0; n < record->arg_count; n++) {
         uint64_t v = record->args[n];
@@ -78,7 +85,7 @@ static bool is_plausible(const repair *r, const bounds *k, const repair_record *
                 return false;
             break;
         case GOTRACE_ARG_GOROUTINE:
-            if (v / 2 > k->goroutine)
+            if (v / 2 > k->goroutine && !repair_is_v2(r)) /* ids are not known there */
                 return false;
             break;
         case GOTRACE_ARG_STACK:
@@ -101,7 +108,7 @@ static void find_chains(const repair *r, const bounds *k, size_t from, size_t en
     for (size_t at = end; at-- > from;) {
         step *s = &steps[at - from];
         *s = (step){.size = 0};
-        if (spent / REPAIR_SEARCH_FACTOR > end - from)
+        if (spent / REPAIR_SEARCH_FACTOR > end - from || !may_begin(r, r->bytes[at]))
             continue;
         bool whole = repair_record_at(r->version, r->bytes + at, r->bytes + end, &record);
         spent += record.size;
@@ -128,6 +135,7 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
     repair_batch rest = {.offset = at,
                          .body = at,
                          .end = end,
+                         .generation = b->generation,
                          .owner = b->owner,
                          .time = b->last,
                          .last = b->last,
@@ -137,13 +145,16 @@ static repair_batch rest_of(const repair *r, const repair_batch *b, size_t at, s
     const uint8_t *p = r->bytes + at, *stop = r->bytes + end;
     repair_record record;
     for (; p < stop && repair_record_at(r->version, p, stop, &record); p += record.size) {
-        repair_note_record(r, &rest, &record);
+        if (!repair_is_v2(r))
+            repair_note_record(r, &rest, &record);
         if (!(record.spec->flags & GOTRACE_SPEC_TIMED))
             continue;
         rest.last += record.args[r->version < 7];
         rest.events++;
         if (rest.kind != PARTS_EVENTS)
-            rest.kind = record.spec->code == GOTRACE_V1_CPUSample ? PARTS_SAMPLES : PARTS_EVENTS;
+            rest.kind = !repair_is_v2(r) && record.spec->code == GOTRACE_V1_CPUSample
+                            ? PARTS_SAMPLES
+                            : PARTS_EVENTS;
     }
     return rest;
 }
@@ -236,6 +247,18 @@ static bool append(repair *r, const repair_batch *b)
     return true;
 }
 
+/* Whether the chain ends by `until`. If it does not because the records before the damage, of which
+ * the last ones may be misread, end too late, it begins earlier; mend.c corrects their times. */
+static bool fits_before(const step *s, repair_batch *before, uint64_t until)
+{
+    if (s->ticks == 0 || (before->last <= until && s->ticks <= until - before->last))
+        return true;
+    if (before->time > until || s->ticks > until - before->time)
+        return false;
+    before->last = until - s->ticks;
+    return true;
+}
+
 /* Append what is found of the rest of a batch between its end and the next batch, at `end`. The
  * last event must not be later than `until`, when the proc's next batch begins. */
 static bool resume(repair *r, const bounds *k, numbers *n, const repair_batch *b, size_t end,
@@ -252,7 +275,7 @@ static bool resume(repair *r, const bounds *k, numbers *n, const repair_batch *b
     for (size_t at = 0, next; done && at < count; at = next) {
         const step *s = &steps[at];
         next = at + 1;
-        if (!is_certain(s) || (s->ticks > 0 && (rest.last > until || s->ticks > until - rest.last)))
+        if (!is_certain(s) || !fits_before(s, &rest, until))
             continue;
         next = end_of_chain(steps, at, count);
         rest = rest_of(r, &rest, from + at, from + next);
@@ -270,12 +293,19 @@ static int compare_offsets(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
+/* Where the rest of a batch ends at the latest. next: where the next batch begins. */
+static size_t end_of_rest(const repair *r, const repair_batch *b, size_t next)
+{
+    return repair_is_v2(r) && b->claimed < next ? b->claimed : next;
+}
+
 /* Append the rest of a batch, and store the batch's time as the deadline of the proc's previous
  * batch. */
 static bool resume_batch(repair *r, const bounds *k, numbers *n, const repair_batch *b, size_t end,
                          idmap *deadlines)
 {
     const uint64_t *next = idmap_find(deadlines, b->owner);
+    end = end_of_rest(r, b, end);
     if (b->end < end && !resume(r, k, n, b, end, next ? *next : k->high + k->span))
         return false;
     if (b->kind != PARTS_EVENTS)
@@ -292,8 +322,6 @@ static bool resume_batch(repair *r, const bounds *k, numbers *n, const repair_ba
 bool repair_resume(repair *r)
 {
     size_t count = r->count;
-    if (repair_is_v2(r))
-        return true;
     idmap deadlines;
     numbers n;
     idmap_init(&deadlines, sizeof(uint64_t));

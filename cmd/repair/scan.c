@@ -274,6 +274,7 @@ static bool v2_batch(repair *r, size_t at, bool sure, repair_batch *b)
         return inside && (sure || v2_boundary(r, claimed));
     }
     b->end = v2_records(r, b, inside ? claimed : r->size);
+    b->claimed = inside && b->kind == PARTS_EVENTS ? claimed : 0;
     r->spent += sure ? 0 : b->end - b->body;
     if (inside && b->end == claimed)
         return sure || size > 0;

@@ -24,17 +24,9 @@ gotrace_config verdict_config(const gotrace_config *user, verdict_listener *l)
         config.allocator = user->allocator;
         config.limits = user->limits;
         config.spool_dir = user->spool_dir;
+        config.threads = user->threads;
     }
     return config;
-}
-
-static gotrace_status read_all(gotrace_reader *reader, uint64_t *given)
-{
-    const gotrace_event *event;
-    gotrace_status status;
-    while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        ++*given;
-    return status;
 }
 
 /* Add the reason why reading failed, if it did. False if that is a system error. */
@@ -62,9 +54,10 @@ bool verdict_each(gotrace_source *source, const gotrace_config *user, verdict_pr
     gotrace_reader *reader = NULL;
     gotrace_error failure = {.rule = GOTRACE_RULE_NONE};
     if (gotrace_reader_open(source, &config, &reader, &failure) >= 0) {
-        if (read_all(reader, &v->given) == GOTRACE_ERROR)
+        if (gotrace_reader_check(reader) == GOTRACE_ERROR)
             failure = *gotrace_reader_error(reader);
         v->events = gotrace_reader_summary(reader)->events;
+        v->given = gotrace_reader_summary(reader)->returned;
     }
     gotrace_reader_close(reader);
     return settle(&l, &failure, error);

@@ -79,6 +79,7 @@ bool repair_window_open(repair *r, const parts_bytes *image, repair_window *w)
     w->open = true;
     return repair_put(r, &w->image, image->bytes, PARTS_HEADER) &&
            repair_put(r, &w->image, image->bytes + w->whole.list[w->first].begin, size) &&
+           repair_complete(r, &w->image) &&
            put_moved(r, &w->whole, w->first, w->end, w->whole.list[w->first].begin, PARTS_HEADER);
 }
 
@@ -95,7 +96,8 @@ bool repair_window_insert(repair *r, const parts_bytes *image, const repair_wind
                            w->image.count - PARTS_HEADER) &&
                 put_moved(r, &own, 0, own.count, PARTS_HEADER, begin) &&
                 put_moved(r, before, w->end, before->count, end, whole->count) &&
-                repair_put(r, whole, image->bytes + end, image->count - end);
+                repair_put(r, whole, image->bytes + end, image->count - end) &&
+                repair_complete(r, whole);
     repair_generations_drop(r, &own);
     return done;
 }
@@ -108,6 +110,6 @@ void repair_window_close(repair *r, repair_window *w, bool inserted)
     } else if (w->open) {
         repair_generations_drop(r, &w->whole);
     }
-    parts_drop(r->memory, w->image.bytes, w->image.capacity, 1);
+    repair_drop(r, &w->image);
     *w = (repair_window){.first = 0};
 }

@@ -17,8 +17,8 @@
 
 typedef struct convert_options {
     settings common;
-    const char *to, *by, *split; /* NULL: not given */
-    bool thread_runs, strict, no_recover;
+    const char *to, *by, *split, *profile; /* NULL: not given */
+    bool thread_runs, strict, open, no_recover;
     narrowing narrow;
 } convert_options;
 
@@ -104,6 +104,15 @@ static uint64_t part_size(const char *text)
     return options_size(text, &size) && size >= LEAST ? size : 0;
 }
 
+/* The kind of --profile; wall by default. */
+static profile_kind profile_of(const char *name)
+{
+    profile_kind kind = PROFILE_NET;
+    while (name && strcmp(profile_name(kind), name) != 0)
+        kind++;
+    return name ? kind : PROFILE_WALL;
+}
+
 /* Check that the options apply to the target; false after a diagnostic. */
 static bool suits(const session *s, const format *target)
 {
@@ -114,6 +123,11 @@ static bool suits(const session *s, const format *target)
     }
     if (set->thread_runs && !(target && target->thread_runs)) {
         diag_error("--thread-runs is for --to perfetto");
+        return false;
+    }
+    if ((set->profile || set->open) && !(target && target->profiles)) {
+        diag_error("--%s is for --to pprof, folded and speedscope",
+                   set->profile ? "profile" : "open");
         return false;
     }
     if (!set->split)
@@ -242,6 +256,15 @@ static bool next_part(void *ctx)
     return !p->failed;
 }
 
+static void note_empty(profile_kind kind, const char *file)
+{
+    if (kind == PROFILE_CPU)
+        diag_warning(file, "the profile is empty: the trace has no CPU samples, which Go 1.19 and "
+                           "later record while a CPU profile is taken");
+    else
+        diag_warning(file, "the profile is empty: the trace has no such intervals");
+}
+
 static int convert(session *s, const format *target, convert_job *job)
 {
     const convert_options *set = options_of(s);
@@ -256,6 +279,7 @@ static int convert(session *s, const format *target, convert_job *job)
         return status;
     }
     input in;
+    bool empty = false, lacks_samples = false;
     if (input_open_trace(&in, s, input_path(s), set->no_recover)) {
         job->reader = in.reader;
         job->source = in.source;
@@ -266,12 +290,18 @@ static int convert(session *s, const format *target, convert_job *job)
         job->next_part = next_part;
         job->ctx = &p;
         progress_output(&s->output.out.written);
+        job->empty = &empty;
         run_format(s, target, job, &in);
+        if (empty)
+            note_empty(job->profile, in.name);
+        lacks_samples = empty && job->profile == PROFILE_CPU;
         if (!set->split)
             narrow_check_size(target, gotrace_reader_summary(in.reader)->version,
                               s->output.out.written + s->output.out.used);
     }
     status = input_close(&in);
+    if (status == EXIT_SOUND && lacks_samples)
+        status = EXIT_DAMAGED;
     /* If the next part cannot be opened, the parts written so far are not kept. */
     if (p.failed)
         status = EXIT_SYSTEM;
@@ -293,6 +323,8 @@ static int run_convert(session *s)
     }
     convert_job job = {.by = view_of(set->by),
                        .thread_runs = set->thread_runs,
+                       .profile = profile_of(set->profile),
+                       .open = set->open,
                        .threads = (unsigned)s->set->threads};
     if (!narrow_job(&set->narrow, target, &job))
         return EXIT_USAGE;
@@ -314,6 +346,10 @@ static const option_spec options[] = {
      "output format (default: by the ending of OUT)"},
     {0, "by", OPTION_CHOICE, "VIEW", offsetof(convert_options, by), view_name,
      "chrome: one row per VIEW (proc)"},
+    {0, "profile", OPTION_CHOICE, "KIND", offsetof(convert_options, profile), profile_name,
+     "profiles: what they are of (wall)"},
+    {0, "open", OPTION_FLAG, NULL, offsetof(convert_options, open), NULL,
+     "profiles: include what ends with the trace"},
     NARROW_OPTIONS(convert_options, narrow),
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
@@ -332,6 +368,9 @@ const verb verb_convert = {
     .input = "FILE",
     .summary = "convert a trace to another format or Go version",
     .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev.\n"
+               "pprof, folded and speedscope are profiles: of waiting for the network (net),\n"
+               "for channels and mutexes (sync), in system calls (syscall), to be run (sched),\n"
+               "of these and all other waiting (offcpu), of CPU samples (cpu), or of all (wall).\n"
                "go1.5 to go1.26 are traces as that version of Go writes them; what it cannot\n"
                "represent is left out, and notes report what and how much. The others are\n"
                "event scripts, as written by dump.\n"

@@ -13,16 +13,9 @@ static const char *printer_name(size_t n)
     return printers[n] ? printers[n]->name : NULL;
 }
 
-static void print_events(input *in, const printer *how, out *o)
+static void print_events(input *in, const printer *how, session *s)
 {
-    const gotrace_event *event;
-    gotrace_status status;
-    while ((status = gotrace_reader_next(in->reader, &event)) == GOTRACE_EVENT) {
-        how->event(o, in->reader, event);
-        if (o->failed)
-            return;
-    }
-    if (status == GOTRACE_ERROR)
+    if (print_all(how, in->reader, (size_t)s->set->threads, &s->output.out) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
 }
 
@@ -34,7 +27,7 @@ static int run_print(session *s)
         return status;
     input in;
     if (input_open_trace(&in, s, input_path(s), set->no_recover))
-        print_events(&in, printer_by_name(set->format), &s->output.out);
+        print_events(&in, printer_by_name(set->format), s);
     return input_close(&in);
 }
 

@@ -8,17 +8,40 @@
 
 /* All blocks together fit into the second-level cache of a processor. A thread that waits is woken
  * when half of the blocks are ready for it, because waking it for each costs more than its work. */
-enum { BLOCKS = 16, BLOCK_EVENTS = 128, BLOCK_DATA = 8 * 1024 };
+enum { BLOCKS = 32, BLOCK_EVENTS = 256, BLOCK_DATA = 12 * 1024 };
+
+/* What the extra member of a record is. */
+enum { EXTRA_CAUSE, EXTRA_START_STACK, EXTRA_REASON, EXTRA_WHOLE };
+
+/* An event. Most are transitions, of which only this is copied: an event of 184 bytes takes longer
+ * to move from one processor to another than to decode. */
+struct feed_record {
+    int64_t time;
+    uint64_t offset, goroutine, subject;
+    union {
+        uint64_t cause, start_stack;
+        const char *reason;
+        const gotrace_event *whole; /* the copy of the event; nothing else is set */
+    } extra;
+    int32_t proc, lane, thread; /* NONE: none */
+    uint32_t stack;
+    uint8_t type, kind, resource, from, to, range, flags, extra_is;
+};
+
+enum { NONE = INT32_MIN };
+
+_Static_assert(sizeof(feed_record) == 64, "a record has no padding");
 
 typedef struct feed_block {
     size_t count;
     gotrace_status status;   /* after the last event; GOTRACE_EVENT: the next block has more */
     bool failed;             /* memory was refused */
-    unsigned char *data;     /* arguments, texts and messages */
+    unsigned char *data;     /* whole events, their arguments, texts and messages */
     size_t used, capacity;   /* bytes of data; multiples of 8 */
-    feed_arena *arena;       /* of the generation of the events */
+    uint64_t generation;     /* of the events */
+    feed_arena *arena;       /* of the generation */
     feed_stack_copy *stacks; /* that are new in the generation */
-    gotrace_event events[BLOCK_EVENTS];
+    feed_record records[BLOCK_EVENTS];
 } feed_block;
 
 struct feed_thread {
@@ -40,6 +63,84 @@ struct feed_thread {
     feed_block blocks[BLOCKS];
 };
 
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+_Static_assert(GOTRACE_NO_PROC == INT64_MIN && GOTRACE_NO_THREAD == INT64_MIN, "none, as widened");
+
+static int32_t narrowed(int64_t id)
+{
+    return id == INT64_MIN ? NONE : (int32_t)id;
+}
+
+static int64_t widened(int32_t id)
+{
+    return id == NONE ? INT64_MIN : id;
+}
+
+/* Whether a record without a copy of the event represents all that the caller needs. */
+static bool is_short(const gotrace_event *e)
+{
+    bool without_args = e->kind == GOTRACE_KIND_TRANSITION || e->kind == GOTRACE_KIND_SYSCALL ||
+                        e->arg_count == 0;
+    int extras = (e->cause != 0) + (e->start_stack != 0) + (e->reason != NULL);
+
+    return without_args && extras <= 1 && !e->text && !e->message && e->value == 0 &&
+           e->stack <= UINT32_MAX && widened(narrowed(e->proc)) == e->proc &&
+           widened(narrowed(e->lane)) == e->lane && widened(narrowed(e->thread)) == e->thread;
+}
+
+static void record_fill(feed_record *r, const gotrace_event *e)
+{
+    *r = (feed_record){.time = e->time,
+                       .offset = e->offset,
+                       .goroutine = e->goroutine,
+                       .subject = e->subject,
+                       .extra.cause = e->cause,
+                       .proc = narrowed(e->proc),
+                       .lane = narrowed(e->lane),
+                       .thread = narrowed(e->thread),
+                       .stack = (uint32_t)e->stack,
+                       .type = e->type,
+                       .kind = e->kind,
+                       .resource = e->resource,
+                       .from = e->from,
+                       .to = e->to,
+                       .range = e->range,
+                       .flags = e->flags,
+                       .extra_is = EXTRA_CAUSE};
+    if (e->reason) {
+        r->extra.reason = e->reason;
+        r->extra_is = EXTRA_REASON;
+    } else if (e->start_stack) {
+        r->extra.start_stack = e->start_stack;
+        r->extra_is = EXTRA_START_STACK;
+    }
+}
+
+/* Makes an event of a record that has no copy of it. Other members are 0 and remain so. */
+static void record_expand(const feed_record *r, gotrace_event *e)
+{
+    e->time = r->time;
+    e->offset = r->offset;
+    e->goroutine = r->goroutine;
+    e->subject = r->subject;
+    e->proc = widened(r->proc);
+    e->lane = widened(r->lane);
+    e->thread = widened(r->thread);
+    e->stack = r->stack;
+    e->type = r->type;
+    e->kind = r->kind;
+    e->resource = r->resource;
+    e->from = r->from;
+    e->to = r->to;
+    e->range = r->range;
+    e->flags = r->flags;
+    e->cause = r->extra_is == EXTRA_CAUSE ? r->extra.cause : 0;
+    e->start_stack = r->extra_is == EXTRA_START_STACK ? r->extra.start_stack : 0;
+    e->reason = r->extra_is == EXTRA_REASON ? r->extra.reason : NULL;
+}
+
 /* ---- in the thread --------------------------------------------------------------------------- */
 
 /* The number of bytes, rounded up to a multiple of 8. */
@@ -48,9 +149,11 @@ static size_t rounded(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-static size_t data_size(const gotrace_event *e)
+/* Bytes of data of an event that is copied as a whole. */
+static size_t whole_size(const gotrace_event *e)
 {
-    return e->arg_count * sizeof *e->args + rounded(e->text_size) + rounded(e->message_size);
+    return sizeof *e + e->arg_count * sizeof *e->args + rounded(e->text_size) +
+           rounded(e->message_size);
 }
 
 /* Whether the event can be added to the block. A block belongs to one generation. Its data may only
@@ -60,7 +163,7 @@ static bool block_fits(const feed_thread *t, const feed_block *b, const gotrace_
     if (b->count == 0 && !b->stacks)
         return true;
     return e->generation == t->generation &&
-           (b->count == 0 || data_size(e) <= b->capacity - b->used);
+           (b->count == 0 || whole_size(e) <= b->capacity - b->used || is_short(e));
 }
 
 static bool block_reserve(feed_block *b, size_t size)
@@ -76,18 +179,7 @@ static bool block_reserve(feed_block *b, size_t size)
     return true;
 }
 
-/* Arguments are few: a loop takes less time than memcpy. */
-static const uint64_t *block_put_args(feed_block *b, const gotrace_event *e)
-{
-    uint64_t *copy = (void *)(b->data + b->used);
-
-    for (unsigned i = 0; i < e->arg_count; i++)
-        copy[i] = e->args[i];
-    b->used += e->arg_count * sizeof *copy;
-    return copy;
-}
-
-static const void *block_put(feed_block *b, const void *bytes, size_t size)
+static void *block_put(feed_block *b, const void *bytes, size_t size)
 {
     void *copy = b->data + b->used;
 
@@ -100,34 +192,54 @@ static const void *block_put(feed_block *b, const void *bytes, size_t size)
 /* False if memory is refused. */
 static bool copy_stacks(feed_thread *t, const gotrace_event *e)
 {
-    return (e->stack == 0 || feed_copy_stack(&t->copier, e->stack, &t->stacks_end)) &&
-           (e->start_stack == 0 || feed_copy_stack(&t->copier, e->start_stack, &t->stacks_end));
+    return (feed_has_copied(&t->copier, e->stack) ||
+            feed_copy_stack(&t->copier, e->stack, &t->stacks_end)) &&
+           (feed_has_copied(&t->copier, e->start_stack) ||
+            feed_copy_stack(&t->copier, e->start_stack, &t->stacks_end));
+}
+
+/* False if memory is refused. */
+static bool put_whole(feed_block *b, feed_record *r, const gotrace_event *e)
+{
+    if (!block_reserve(b, whole_size(e)))
+        return false;
+    gotrace_event *copy = block_put(b, e, sizeof *e);
+    if (e->arg_count > 0)
+        copy->args = block_put(b, e->args, e->arg_count * sizeof *e->args);
+    if (e->text)
+        copy->text = block_put(b, e->text, e->text_size);
+    if (e->message)
+        copy->message = block_put(b, e->message, e->message_size);
+    *r = (feed_record){.extra.whole = copy, .extra_is = EXTRA_WHOLE};
+    return true;
 }
 
 static bool block_add(feed_thread *t, feed_block *b, const gotrace_event *e)
 {
     if (e->generation != t->generation) {
+        feed_arena *before = t->copier.arena;
         if (!feed_copier_restart(&t->copier))
             return false;
-        t->generation = e->generation;
+        if (t->passed == 0) /* no other block has it */
+            feed_arena_free(before);
+        t->generation = b->generation = e->generation;
         b->arena = t->copier.arena;
     }
-    if (!block_reserve(b, data_size(e)) || !copy_stacks(t, e))
+    feed_record *r = &b->records[b->count];
+    if (!copy_stacks(t, e))
         return false;
-    gotrace_event *copy = &b->events[b->count++];
-    memcpy(copy, e, sizeof *copy);
-    if (e->arg_count > 0)
-        copy->args = block_put_args(b, e);
-    if (e->text)
-        copy->text = block_put(b, e->text, e->text_size);
-    if (e->message)
-        copy->message = block_put(b, e->message, e->message_size);
+    if (is_short(e))
+        record_fill(r, e);
+    else if (!put_whole(b, r, e))
+        return false;
+    b->count++;
     return true;
 }
 
 static void block_begin(feed_thread *t, feed_block *b)
 {
     b->count = b->used = 0;
+    b->generation = t->generation;
     b->arena = t->copier.arena;
     b->stacks = NULL;
     t->stacks_end = &b->stacks;
@@ -226,7 +338,8 @@ static void next_block(feed_thread *t)
     t->block = &t->blocks[t->done % BLOCKS];
 }
 
-gotrace_status feed_next_block(feed *f, const gotrace_event **event)
+/* Makes the next block with events current. */
+static gotrace_status enter_block(feed *f)
 {
     feed_thread *t = f->thread;
 
@@ -234,13 +347,29 @@ gotrace_status feed_next_block(feed *f, const gotrace_event **event)
         if (t->block && t->block->status != GOTRACE_EVENT)
             return t->block->status;
         next_block(t);
-        f->next = t->block->events;
+        f->next = t->block->records;
         f->last = f->next + t->block->count;
+        f->event.generation = t->block->generation;
         f->failed = !take_stacks(t) || t->block->failed;
         if (f->failed)
             return GOTRACE_END;
     }
-    *event = f->next++;
+    return GOTRACE_EVENT;
+}
+
+gotrace_status feed_next_record(feed *f, const gotrace_event **event)
+{
+    gotrace_status status = f->next == f->last ? enter_block(f) : GOTRACE_EVENT;
+
+    if (status != GOTRACE_EVENT)
+        return status;
+    const feed_record *r = f->next++;
+    if (r->extra_is == EXTRA_WHOLE) {
+        *event = r->extra.whole;
+    } else {
+        record_expand(r, &f->event);
+        *event = &f->event;
+    }
     return GOTRACE_EVENT;
 }
 
@@ -264,10 +393,7 @@ size_t feed_stack(const feed *f, uint64_t id, gotrace_frame *frames, size_t max)
     if (!f->thread)
         return gotrace_reader_stack(f->reader, id, frames, max);
     const feed_stack_copy *copy = stack_of(f->thread, id);
-    size_t depth = !copy ? 0 : copy->depth < max ? copy->depth : max;
-    for (size_t i = 0; i < depth; i++)
-        frames[i] = *copy->frames[i];
-    return depth;
+    return feed_stack_frames(copy, frames, max);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

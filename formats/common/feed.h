@@ -5,7 +5,7 @@
  * that go through a bounded queue. The reader may replace its tables while events that refer to
  * them are in the queue, so the blocks also contain the texts, messages and arguments of their
  * events and each stack that an event refers to, once per generation. What the caller sees does not
- * depend on the thread.
+ * depend on the thread, except for what feed_begin_thread says.
  */
 #ifndef FEED_H
 #define FEED_H
@@ -15,14 +15,16 @@
 #include "gotrace.h"
 
 typedef struct feed_thread feed_thread;
+typedef struct feed_record feed_record;
 
 typedef struct feed {
     gotrace_reader *reader;
-    feed_thread *thread;              /* NULL: none */
-    const gotrace_event *current;     /* the last event, if it is the reader's */
-    const gotrace_event *next, *last; /* events of the current block; last is after the last one */
-    bool begun;                       /* feed_begin_thread was called */
-    bool failed;                      /* memory was refused for the copy of an event */
+    feed_thread *thread;            /* NULL: none */
+    const gotrace_event *current;   /* the last event, if it is the reader's */
+    const feed_record *next, *last; /* of the current block; last is after the last one */
+    gotrace_event event;            /* made from the last record */
+    bool begun;                     /* feed_begin_thread was called */
+    bool failed;                    /* memory was refused for the copy of an event */
 } feed;
 
 void feed_init(feed *f, gotrace_reader *reader);
@@ -30,11 +32,12 @@ void feed_free(feed *f);
 
 /* Starts the thread, at the first call; if that fails, the feed works without. From then on only
  * the feed may use the reader, whose callbacks are called in the thread, and only stacks can be
- * queried that events refer to, from the current one on. The current event is no longer valid. */
+ * queried that events refer to, from the current one on. The current event is no longer valid. Of
+ * later events ticks must not be used, nor the arguments of transitions and system calls. */
 void feed_begin_thread(feed *f);
 
-/* Waits for the next block and returns its first event. */
-gotrace_status feed_next_block(feed *f, const gotrace_event **event);
+/* feed_next with the thread. */
+gotrace_status feed_next_record(feed *f, const gotrace_event **event);
 
 /* gotrace_reader_next. Returns GOTRACE_END if memory is refused, see feed.failed. */
 static inline gotrace_status feed_next(feed *f, const gotrace_event **event)
@@ -44,10 +47,7 @@ static inline gotrace_status feed_next(feed *f, const gotrace_event **event)
         f->current = *event;
         return status;
     }
-    if (f->next == f->last)
-        return feed_next_block(f, event);
-    *event = f->next++;
-    return GOTRACE_EVENT;
+    return feed_next_record(f, event);
 }
 
 /* gotrace_reader_check. Ends the thread. */

@@ -5,7 +5,7 @@
 
 #include "core/hash.h"
 
-enum { CHUNK_SIZE = 32 * 1024 };
+enum { CHUNK_SIZE = 32 * 1024, NO_STACK = 1 /* the bit of id 0 */ };
 
 typedef struct feed_chunk {
     struct feed_chunk *next;
@@ -15,7 +15,7 @@ typedef struct feed_chunk {
 
 void feed_copier_init(feed_copier *c, gotrace_reader *reader)
 {
-    *c = (feed_copier){.reader = reader, .seed = gt_hash_seed()};
+    *c = (feed_copier){.reader = reader, .most_frames = SIZE_MAX, .seed = gt_hash_seed()};
     idmap_init(&c->stacks, 0);
     idmap_init(&c->frames, sizeof(gotrace_frame *));
 }
@@ -31,6 +31,8 @@ bool feed_copier_restart(feed_copier *c)
 {
     idmap_free(&c->stacks);
     idmap_free(&c->frames);
+    memset(c->low, 0, sizeof c->low);
+    c->low[0] = NO_STACK;
     c->arena = calloc(1, sizeof *c->arena);
     return c->arena;
 }
@@ -120,15 +122,26 @@ static bool fill_buffer(feed_copier *c, uint64_t id, size_t depth)
     return true;
 }
 
+/* False if memory is refused. */
+static bool set_copied(feed_copier *c, uint64_t id)
+{
+    if (id >= FEED_LOW_IDS)
+        return idmap_insert(&c->stacks, id);
+    c->low[id / 8] |= (uint8_t)(1 << id % 8);
+    return true;
+}
+
 bool feed_copy_stack(feed_copier *c, uint64_t id, feed_stack_copy ***end)
 {
-    if (idmap_find(&c->stacks, id))
+    if (feed_has_copied(c, id) || idmap_find(&c->stacks, id))
         return true;
     size_t depth = gotrace_reader_stack_depth(c->reader, id);
     if (depth == 0)
         return true;
+    if (depth > c->most_frames)
+        depth = c->most_frames;
     feed_stack_copy *copy = arena_take(c->arena, sizeof *copy + depth * sizeof *copy->frames);
-    if (!copy || !fill_buffer(c, id, depth) || !idmap_insert(&c->stacks, id))
+    if (!copy || !fill_buffer(c, id, depth) || !set_copied(c, id))
         return false;
     *copy = (feed_stack_copy){.id = id, .depth = depth};
     for (size_t i = 0; i < depth; i++)
@@ -137,4 +150,13 @@ bool feed_copy_stack(feed_copier *c, uint64_t id, feed_stack_copy ***end)
     **end = copy;
     *end = &copy->next;
     return true;
+}
+
+size_t feed_stack_frames(const feed_stack_copy *copy, gotrace_frame *frames, size_t max)
+{
+    size_t depth = !copy ? 0 : copy->depth < max ? copy->depth : max;
+
+    for (size_t i = 0; i < depth; i++)
+        frames[i] = *copy->frames[i];
+    return depth;
 }

@@ -80,23 +80,21 @@ static uint32_t take_entry(idmap *map)
 
 void *idmap_insert(idmap *map, uint64_t key)
 {
-    void *known = idmap_find(map, key);
-
-    if (known)
-        return known;
     if (!map->recent)
         map->recent = calloc(IDMAP_RECENT, sizeof *map->recent);
     if (!map->recent || !gt_lookup_reserve(&map->lookup, gt_malloc()))
         return NULL;
-    uint32_t number = take_entry(map);
-    if (number == 0)
-        return NULL;
     size_t slot;
     uint64_t hash = gt_hash(map->lookup.seed, key);
-    number_of(map, key, hash, &slot);
-    gt_lookup_put(&map->lookup, slot, hash, number);
-    map->count++;
-    entry_of(map, number)->key = key;
+    uint32_t number = number_of(map, key, hash, &slot);
+    if (number == 0) {
+        number = take_entry(map);
+        if (number == 0)
+            return NULL;
+        gt_lookup_put(&map->lookup, slot, hash, number);
+        map->count++;
+        entry_of(map, number)->key = key;
+    }
     return remember(map, key, entry_of(map, number) + 1);
 }
 

@@ -8,6 +8,9 @@
 
 /* ---- system.c: without the goroutines of the runtime ----------------------------------------- */
 
+/* Start stacks whose classification is cached; a power of two. */
+enum { SYSTEM_STACKS = 64 };
+
 typedef struct system_goroutines {
     const feed *source; /* of the events */
     int version;
@@ -18,7 +21,11 @@ typedef struct system_goroutines {
     bool reading_ahead;     /* read_ahead is running */
     bool failed;            /* allocation failed */
     idmap goroutines;       /* facts (NOT_KNOWN, ...) by goroutine id */
-    idmap starts;           /* v2: start functions of goroutines that existed before the trace */
+    struct {
+        uint64_t stack, generation;
+        uint8_t facts;       /* 0: empty */
+    } stacks[SYSTEM_STACKS]; /* by the last bits of the stack's id */
+    idmap starts;            /* v2: start functions of goroutines that existed before the trace */
 } system_goroutines;
 
 /* v2: the start function of a goroutine that existed before the trace, or NULL. Known only if an

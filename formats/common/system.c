@@ -52,6 +52,20 @@ static uint8_t classify_by_stack(system_goroutines *s, const feed *source, uint6
     return function_is_system(start->function, start->function_size) ? OF_SYSTEM : OF_PROGRAM;
 }
 
+/* The same for a start stack. Many goroutines may have the same. */
+static uint8_t classify_by_start(system_goroutines *s, const feed *source, const gotrace_event *e)
+{
+    size_t slot = e->start_stack % SYSTEM_STACKS;
+
+    if (s->stacks[slot].facts == 0 || s->stacks[slot].stack != e->start_stack ||
+        s->stacks[slot].generation != e->generation) {
+        s->stacks[slot].stack = e->start_stack;
+        s->stacks[slot].generation = e->generation;
+        s->stacks[slot].facts = classify_by_stack(s, source, e->start_stack, 0);
+    }
+    return s->stacks[slot].facts;
+}
+
 /* Whether the event is the first one of its subject. A goroutine gets its track then; later facts
  * matter only if system goroutines are omitted. */
 static bool is_first(const gotrace_event *e)
@@ -78,12 +92,10 @@ static void learn(system_goroutines *s, const feed *source, const gotrace_event 
     uint8_t *facts = idmap_insert(&s->goroutines, id);
     if (!facts)
         s->failed = true;
-    else if (created || *facts == NOT_KNOWN || *facts == CREATED)
-        *facts = (uint8_t)((foreign ? OF_SYSTEM
-                                    : classify_by_stack(
-                                          s, source, stack,
-                                          s->reading_ahead && !created && !*facts ? id : 0)) |
-                           (created ? CREATED : *facts));
+    else if (created)
+        *facts = (foreign ? OF_SYSTEM : classify_by_start(s, source, e)) | CREATED;
+    else if (*facts == NOT_KNOWN || *facts == CREATED)
+        *facts |= classify_by_stack(s, source, stack, s->reading_ahead && !*facts ? id : 0);
 }
 
 /* Drops the facts of a created goroutine when it ends: its id may be used again. */

@@ -354,15 +354,16 @@ static inline void packet_timestamp(perfetto *p)
     p->written = p->time;
 }
 
+/* Bytes that are passed to the out at once. */
+enum { FLUSH_BYTES = 32 * 1024 };
+
 static inline void packet_close(perfetto *p)
 {
-    enum { ENOUGH = 32 * 1024 };
-
     protobuf_close(&p->w, p->packet);
     /* The tag before the length takes one byte. */
     if (p->before_window && !p->w.failed)
         p->w.used = p->packet - 1;
-    if (p->w.used >= ENOUGH)
+    if (p->w.used >= FLUSH_BYTES)
         protobuf_flush(&p->w);
 }
 
@@ -390,6 +391,13 @@ static inline protobuf_field refer_to_stack(uint64_t iid)
 /* Upper bound of the size of an event up to its flow. */
 enum { EVENT_MOST = 96 };
 
+static inline uint8_t *event_put_head(perfetto *p, uint8_t *at, const perfetto_head *head)
+{
+    p->packet = (size_t)(at + 1 - p->w.bytes);
+    memcpy(at, head->bytes, sizeof head->bytes);
+    return at + head->size;
+}
+
 /* The bytes of a packet up to the tag of its timestamp. */
 static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
 {
@@ -398,19 +406,13 @@ static inline uint8_t *event_packet(perfetto *p, const perfetto_head *head)
         packet_open(p, SEQUENCE_EVENTS, FLAG_NEEDS_STATE);
         return protobuf_put_tag(protobuf_at(&p->w), PACKET_TIMESTAMP, PROTOBUF_VARINT);
     }
-    uint8_t *at = protobuf_at(&p->w);
-    p->packet = p->w.used + 1;
-    memcpy(at, head->bytes, sizeof head->bytes);
-    return at + head->size;
+    return event_put_head(p, protobuf_at(&p->w), head);
 }
 
-/* An event at the current time, up to its track. Most of the file consists of these, so the bytes
- * are written in one go. Data that it refers to must be interned before. */
-static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigned type,
-                                 protobuf_field track)
+/* The time of the event's packet, which is the current one, and the event up to its track. */
+static inline uint8_t *event_put_track(perfetto *p, uint8_t *at, unsigned type,
+                                       protobuf_field track)
 {
-    uint8_t *at = event_packet(p, head);
-
     if (p->time == p->written) {
         *at++ = 0;
     } else {
@@ -424,6 +426,14 @@ static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigne
     return protobuf_put_field(at, track);
 }
 
+/* An event at the current time, up to its track. Most of the file consists of these, so the bytes
+ * are written in one go. Data that it refers to must be interned before. */
+static inline uint8_t *event_put(perfetto *p, const perfetto_head *head, unsigned type,
+                                 protobuf_field track)
+{
+    return event_put_track(p, event_packet(p, head), type, track);
+}
+
 /* The same with the fields of most events. 0 omits a field. */
 static inline uint8_t *event_put_named(perfetto *p, unsigned type, protobuf_field track,
                                        protobuf_field category, protobuf_field name,
@@ -434,6 +444,15 @@ static inline uint8_t *event_put_named(perfetto *p, unsigned type, protobuf_fiel
     at = protobuf_put_field(at, category);
     at = protobuf_put_field(at, name);
     return protobuf_put_field(at, stack);
+}
+
+/* Sets the sizes of an event that has at most EVENT_MOST bytes, and of its packet. */
+static inline void event_set_sizes(perfetto *p, const uint8_t *end)
+{
+    size_t used = (size_t)(end - p->w.bytes);
+
+    p->w.bytes[p->event] = (uint8_t)(used - p->event - 1);
+    p->w.bytes[p->packet] = (uint8_t)(used - p->packet - 1);
 }
 
 /* Closes an event that has only fields of a bounded size. */
@@ -472,6 +491,24 @@ static inline uint64_t own_id(const perfetto *p, uint64_t id)
 static inline void slice_end(perfetto *p, protobuf_field track)
 {
     event_end(p, event_put(p, &p->head_of_end, SLICE_END, track));
+}
+
+/* Ends a slice of the track and begins the next at the same time, as goroutines do at each change
+ * of state. The second event remains open. */
+static inline uint8_t *event_put_next(perfetto *p, protobuf_field track, protobuf_field name,
+                                      protobuf_field stack)
+{
+    if (p->entries || p->before_window || p->w.used >= FLUSH_BYTES - EVENT_MOST) {
+        slice_end(p, track);
+        return event_put_named(p, SLICE_BEGIN, track, 0, name, stack);
+    }
+    protobuf_room(&p->w, 2 * EVENT_MOST);
+    uint8_t *at = event_put_head(p, protobuf_at(&p->w), &p->head_of_end);
+    at = event_put_track(p, at, SLICE_END, track);
+    event_set_sizes(p, at);
+    at = event_put_head(p, at, &p->head);
+    at = event_put_track(p, at, SLICE_BEGIN, track);
+    return protobuf_put_field(protobuf_put_field(at, name), stack);
 }
 
 /* Add annotations to the open event. */

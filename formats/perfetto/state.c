@@ -364,9 +364,9 @@ static void show_state(perfetto *p, perfetto_goroutine *g, const gotrace_event *
     perfetto_name function = {0};
     if (!g->named)
         function = full_name(p, g);
-    if (before != GOTRACE_STATE_UNDETERMINED)
-        slice_end(p, g->track_field);
-    uint8_t *at = event_put_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
+    uint8_t *at = before != GOTRACE_STATE_UNDETERMINED
+                      ? event_put_next(p, g->track_field, name, stack)
+                      : event_put_named(p, SLICE_BEGIN, g->track_field, 0, name, stack);
     if (returns && wants(p, PART_FLOWS) && wants(p, PART_PROCS)) {
         at = protobuf_put_fixed64(at, EVENT_FLOW_IDS, own_id(p, e->offset));
         g->cause = e->offset;

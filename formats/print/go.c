@@ -88,18 +88,17 @@ static void print_v1_event(out *o, int version, const gotrace_event *event)
     out_char(o, '\n');
 }
 
-static void print_go_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+static void print_go_event(out *o, const print_source *from, const gotrace_event *event)
 {
-    int version = gotrace_reader_summary(reader)->version;
-
-    if (version >= GOTRACE_FIRST_V2)
-        print_go_v2_event(o, reader, event);
+    if (from->version >= GOTRACE_FIRST_V2)
+        print_go_v2_event(o, from, event);
     else
-        print_v1_event(o, version, event);
+        print_v1_event(o, from->version, event);
 }
 
 const printer printer_go = {
     .name = "go",
     .summary = "the lines of `go tool trace -d` (1.5 to 1.21), or `-d=parsed`",
+    .most_frames = PRINT_GO_FRAMES,
     .event = print_go_event,
 };

@@ -15,10 +15,6 @@
 #include "formats/common/rows.h"
 #include "formats/print/print.h"
 
-/* Go rejects v2 stacks of more than 128 frames. Of those that our reader accepts, at most its
- * default limit is printed. */
-enum { STACK_MOST = 1000 };
-
 /* Go's value for a task without a parent. */
 #define GO_NO_TASK UINT64_MAX
 
@@ -87,10 +83,10 @@ static void put_goroutine(out *o, const char *name, uint64_t id)
 }
 
 /* A stack block on its own line; empty if there are no frames. */
-static void put_stack(out *o, gotrace_reader *reader, const char *name, uint64_t stack)
+static void put_stack(out *o, const print_source *from, const char *name, uint64_t stack)
 {
-    gotrace_frame frames[STACK_MOST];
-    size_t count = stack ? gotrace_reader_stack(reader, stack, frames, STACK_MOST) : 0;
+    gotrace_frame frames[PRINT_GO_FRAMES];
+    size_t count = stack ? print_stack(from, stack, frames, PRINT_GO_FRAMES) : 0;
 
     out_char(o, '\n');
     out_str(o, name);
@@ -171,7 +167,7 @@ static void put_task(out *o, const gotrace_event *event)
     put_string(o, " Type=", event->text, event->text_size);
 }
 
-static void put_transition(out *o, gotrace_reader *reader, const gotrace_event_spec *spec,
+static void put_transition(out *o, const print_source *from, const gotrace_event_spec *spec,
                            const gotrace_event *event)
 {
     out_str(o, event->resource == GOTRACE_RESOURCE_PROC ? " ProcID=" : " GoID=");
@@ -184,9 +180,9 @@ static void put_transition(out *o, gotrace_reader *reader, const gotrace_event_s
     /* The stack of the goroutine that changes: where a new one starts, even if unknown, or where a
      * goroutine is that changes its own state or whose status is recorded. */
     if (row_has(spec, GOTRACE_ARG_START))
-        put_stack(o, reader, "TransitionStack=", event->start_stack);
+        put_stack(o, from, "TransitionStack=", event->start_stack);
     else if (event->stack != 0 && !has_other(spec))
-        put_stack(o, reader, "TransitionStack=", event->stack);
+        put_stack(o, from, "TransitionStack=", event->stack);
 }
 
 static void put_experiment(out *o, const gotrace_event_spec *spec, const gotrace_event *event)
@@ -222,11 +218,11 @@ static void put_sync(out *o, const gotrace_event *event)
     out_wall_clock(o, event->args[2], event->args[3]);
 }
 
-static void put_kind(out *o, gotrace_reader *reader, const gotrace_event_spec *spec,
+static void put_kind(out *o, const print_source *from, const gotrace_event_spec *spec,
                      const gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
-    case GOTRACE_KIND_TRANSITION: put_transition(o, reader, spec, event); break;
+    case GOTRACE_KIND_TRANSITION: put_transition(o, from, spec, event); break;
     case GOTRACE_KIND_METRIC:
         out_printf(o, " Name=\"%s\" Value=", metric_name(spec));
         put_value(o, event->value);
@@ -261,10 +257,9 @@ static void put_kind(out *o, gotrace_reader *reader, const gotrace_event_spec *s
     }
 }
 
-void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+void print_go_v2_event(out *o, const print_source *from, const gotrace_event *event)
 {
-    int version = gotrace_reader_summary(reader)->version;
-    const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
+    const gotrace_event_spec *spec = gotrace_event_spec_of(from->version, event->type);
 
     if (!spec && event->kind != GOTRACE_KIND_SYNC)
         return;
@@ -275,9 +270,9 @@ void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *even
     out_str(o, kind_name(event));
     out_str(o, " Time=");
     out_i64(o, (int64_t)event->ticks);
-    put_kind(o, reader, spec, event);
+    put_kind(o, from, spec, event);
     /* Go prints a stack for each sample, even an unknown one. */
     if (event->stack != 0 || event->kind == GOTRACE_KIND_SAMPLE)
-        put_stack(o, reader, "Stack=", event->stack);
+        put_stack(o, from, "Stack=", event->stack);
     out_char(o, '\n');
 }

@@ -83,11 +83,11 @@ static inline void field_name(out *o, const char *name, const char *s)
         field_string(o, name, s, strlen(s));
 }
 
-static void field_function(out *o, gotrace_reader *reader, const char *name, uint64_t stack)
+static void field_function(out *o, const print_source *from, const char *name, uint64_t stack)
 {
     gotrace_frame frame;
 
-    if (gotrace_reader_stack(reader, stack, &frame, 1) == 1 && frame.function_size > 0)
+    if (print_stack(from, stack, &frame, 1) == 1 && frame.function_size > 0)
         field_string(o, name, frame.function, frame.function_size);
 }
 
@@ -158,16 +158,16 @@ static void print_subject(out *o, const gotrace_event *event)
     field_string(o, "message", event->message, event->message_size);
 }
 
-static void print_stacks(out *o, gotrace_reader *reader, int version, const gotrace_event *event)
+static void print_stacks(out *o, const print_source *from, const gotrace_event *event)
 {
     if (event->stack != 0) {
         field_u64(o, "stack", event->stack);
-        field_function(o, reader, "func", event->stack);
+        field_function(o, from, "func", event->stack);
     }
     if (event->start_stack != 0) {
         field_u64(o, "start", event->start_stack);
-        if (version >= 7)
-            field_function(o, reader, "start_func", event->start_stack);
+        if (from->version >= 7)
+            field_function(o, from, "start_func", event->start_stack);
     }
     if (event->cause != 0)
         field_u64(o, "cause", event->cause);
@@ -212,10 +212,9 @@ static void print_flags(out *o, unsigned flags)
             out_str(o, texts[i].text);
 }
 
-static void print_jsonl_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+static void print_jsonl_event(out *o, const print_source *from, const gotrace_event *event)
 {
-    int version = gotrace_reader_summary(reader)->version;
-    const gotrace_event_spec *spec = gotrace_event_spec_of(version, event->type);
+    const gotrace_event_spec *spec = gotrace_event_spec_of(from->version, event->type);
 
     out_str(o, "{\"time\":");
     out_i64(o, event->time);
@@ -234,9 +233,9 @@ static void print_jsonl_event(out *o, gotrace_reader *reader, const gotrace_even
     if (event->goroutine != 0)
         field_u64(o, "g", event->goroutine);
     print_subject(o, event);
-    print_stacks(o, reader, version, event);
+    print_stacks(o, from, event);
     if (spec)
-        print_arguments(o, version, spec, event);
+        print_arguments(o, from->version, spec, event);
     print_flags(o, event->flags);
     out_str(o, "}\n");
 }
@@ -244,5 +243,6 @@ static void print_jsonl_event(out *o, gotrace_reader *reader, const gotrace_even
 const printer printer_jsonl = {
     .name = "jsonl",
     .summary = "JSON Lines for programs",
+    .most_frames = 1,
     .event = print_jsonl_event,
 };

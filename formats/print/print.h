@@ -1,4 +1,4 @@
-/* print.h - the printers (text.c, go.c, jsonl.c) and what they share. */
+/* print.h - the printers (text.c, go.c, jsonl.c) and what they share (print.c). */
 #ifndef PRINT_H
 #define PRINT_H
 
@@ -37,8 +37,15 @@ static inline bool print_has_parent(const gotrace_event *event)
     return event->value != 0 && event->value != UINT64_MAX;
 }
 
+/* gotrace_reader_stack, for a stack of the event that is printed. */
+size_t print_stack(const print_source *from, uint64_t id, gotrace_frame *frames, size_t max);
+
+/* Go rejects v2 stacks of more than 128 frames. Of those that our reader accepts, at most its
+ * default limit is printed. */
+enum { PRINT_GO_FRAMES = 1000 };
+
 /* The part of printer_go for events of v2. */
-void print_go_v2_event(out *o, gotrace_reader *reader, const gotrace_event *event);
+void print_go_v2_event(out *o, const print_source *from, const gotrace_event *event);
 
 /* Iterates over gotrace_event.args: the arguments in the event table, without the times and
  * sequence numbers at the start and the stack at the end. */
@@ -70,5 +77,10 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
     }
     return NULL;
 }
+
+/* threads.c: prints further events on several threads. False, with nothing done, if no thread could
+ * be started; else *status is as print_all returns it. */
+bool print_in_threads(const printer *how, gotrace_reader *reader, size_t threads, out *o,
+                      gotrace_status *status);
 
 #endif

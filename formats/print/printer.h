@@ -4,13 +4,26 @@
 
 #include "formats/common/out.h"
 
+/* What a printer needs to know apart from the event. */
+typedef struct print_source {
+    int version;                  /* of the trace */
+    const gotrace_reader *reader; /* has the event's stacks; NULL: they are copied */
+    const struct feed_stack_copy *stack, *start_stack; /* copies of the event's stacks, or NULL */
+} print_source;
+
 typedef struct printer {
     const char *name; /* "text", "go", "jsonl" */
     const char *summary;
-    void (*event)(out *o, gotrace_reader *reader, const gotrace_event *event);
+    size_t most_frames; /* of a stack that are printed */
+    void (*event)(out *o, const print_source *from, const gotrace_event *event);
 } printer;
 
 extern const printer *const printers[]; /* ends with NULL */
 const printer *printer_by_name(const char *name);
+
+/* Prints the events of the reader until its end, an error, or until the output fails. Returns the
+ * last status of the reader, or GOTRACE_EVENT if the output failed. The output does not depend on
+ * the number of threads. */
+gotrace_status print_all(const printer *how, gotrace_reader *reader, size_t threads, out *o);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct line {
     out *o;
     uint64_t start;
     uint64_t shift; /* added to each column */
-    gotrace_reader *reader;
+    const print_source *from;
     int version;
     bool detailed; /* something was written after the event's name */
 } line;
@@ -103,7 +103,7 @@ static void print_function(line *l, const char *word, uint64_t stack)
 {
     gotrace_frame frame;
 
-    if (stack == 0 || gotrace_reader_stack(l->reader, stack, &frame, 1) != 1 ||
+    if (stack == 0 || print_stack(l->from, stack, &frame, 1) != 1 ||
         (frame.function_size == 0 && frame.pc == 0))
         return;
     next_detail(l);
@@ -297,12 +297,9 @@ static void print_flags(line *l, unsigned flags)
         }
 }
 
-static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event *event)
+static void print_text_event(out *o, const print_source *from, const gotrace_event *event)
 {
-    line l = {.o = o,
-              .start = position(o),
-              .reader = reader,
-              .version = gotrace_reader_summary(reader)->version};
+    line l = {.o = o, .start = position(o), .from = from, .version = from->version};
     const gotrace_event_spec *spec = gotrace_event_spec_of(l.version, event->type);
 
     print_time(&l, event->time);
@@ -338,5 +335,6 @@ static void print_text_event(out *o, gotrace_reader *reader, const gotrace_event
 const printer printer_text = {
     .name = "text",
     .summary = "columns for people",
+    .most_frames = 1,
     .event = print_text_event,
 };

@@ -180,7 +180,7 @@ gotrace_status script_head_end(script_job *job, uint64_t line)
         m->options.frequency = SECOND;
     if (m->has_clocks)
         m->options.clocks.ticks = m->start;
-    m->options.believe = job->options.force;
+    m->options.force = job->options.force;
     return GOTRACE_OK;
 }
 

@@ -99,7 +99,7 @@ gotrace_status gt_error_system(gotrace_error *error, gotrace_rule rule, int os_e
     if (error) {
         va_list args;
         va_start(args, format);
-        fill(error, rule, GT_NOWHERE, format, args);
+        fill(error, rule, GT_NO_PLACE, format, args);
         va_end(args);
         error->os_error = os_error;
         char text[96] = "unknown error";
@@ -142,6 +142,6 @@ gotrace_status gt_error_limit(gotrace_error *error, gotrace_limit which, gt_plac
 gotrace_status gt_error_memory(gotrace_error *error, const gt_heap *heap)
 {
     if (heap->limited)
-        return gt_error_limit(error, GOTRACE_LIMIT_MEMORY, GT_NOWHERE, heap->limit);
-    return gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NOWHERE, "out of memory");
+        return gt_error_limit(error, GOTRACE_LIMIT_MEMORY, GT_NO_PLACE, heap->limit);
+    return gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NO_PLACE, "out of memory");
 }

@@ -11,7 +11,7 @@ typedef struct gt_place {
     uint64_t offset, batch, event;
 } gt_place;
 
-#define GT_NOWHERE   ((gt_place){GOTRACE_NO_OFFSET, GOTRACE_NO_OFFSET, GOTRACE_NO_OFFSET})
+#define GT_NO_PLACE  ((gt_place){GOTRACE_NO_OFFSET, GOTRACE_NO_OFFSET, GOTRACE_NO_OFFSET})
 #define GT_AT(where) ((gt_place){(where), GOTRACE_NO_OFFSET, GOTRACE_NO_OFFSET})
 
 /* Fills *error (may be NULL) and returns GOTRACE_ERROR. The message says what was found and what

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/errors.h"
+#include "gotrace_record.h"
 
 /* Rejected as garbage: no struct will ever be that large. */
 #define SIZE_MOST 4096
@@ -18,7 +19,8 @@
     X(config, threads, threads)                                                                    \
     X(record, width_count, width_count)                                                            \
     X(writer_options, clocks, clocks)                                                              \
-    X(event_data, data_size, data_size)
+    X(event_data, data_size, data_size)                                                            \
+    X(recorder_options, misuse_ctx, misuse_ctx)
 
 #define SIZED_ROW(name, first, last)                                                               \
     _Static_assert(END_OF(gotrace_##name, last) == sizeof(gotrace_##name), "padding at the end");  \
@@ -35,7 +37,7 @@ static gotrace_status check_surplus(const gt_sized *type, const uint8_t *given, 
         zero = given[i] == 0;
     if (zero)
         return GOTRACE_OK;
-    return gt_error_set(error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+    return gt_error_set(error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
                         "a %s of size %zu; libgotrace %s knows %zu bytes, and the others must be 0",
                         type->name, size, gotrace_version(), type->size);
 }

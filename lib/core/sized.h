@@ -16,7 +16,7 @@ typedef struct gt_sized {
 } gt_sized;
 
 extern const gt_sized gt_sized_error, gt_sized_limits, gt_sized_config, gt_sized_record,
-    gt_sized_writer_options, gt_sized_event_data;
+    gt_sized_writer_options, gt_sized_event_data, gt_sized_recorder_options;
 
 /* Whether the struct of the caller is the library's own, so that it can be used in place. */
 static inline bool gt_sized_is_whole(const gt_sized *type, size_t size)

@@ -135,7 +135,7 @@ static bool spool_write(gotrace_source *source, int out, const uint8_t *bytes, s
                         gotrace_error *error)
 {
     if (size > source->limit - source->size) {
-        gt_error_limit(error, GOTRACE_LIMIT_INPUT, GT_NOWHERE, source->limit);
+        gt_error_limit(error, GOTRACE_LIMIT_INPUT, GT_NO_PLACE, source->limit);
         return false;
     }
     source->size += size;

@@ -129,35 +129,96 @@ static void sink(gt_spill *spill, size_t at)
     }
 }
 
-bool gt_spill_rewind(gt_spill *spill, gotrace_error *error)
+/* Sorts the rows after the last one was added. */
+static bool sort(gt_spill *spill, gotrace_error *error)
 {
-    if (!spill->sorted) {
-        spill->sorted = true;
-        if (spill->fd < 0) {
-            sort_rows(spill);
-        } else {
-            if (spill->count && !spill_run(spill, error))
-                return false;
-            gt_free(spill->heap, spill->rows, spill->capacity * sizeof *spill->rows);
-            spill->rows = NULL;
-            spill->capacity = 0;
-            spill->order = gt_calloc(spill->heap, spill->run_count, sizeof *spill->order);
-            if (!spill->order) {
-                gt_error_memory(error, spill->heap);
-                return false;
-            }
-        }
+    spill->sorted = true;
+    if (spill->fd < 0) {
+        sort_rows(spill);
+        return true;
     }
-    spill->next = 0;
-    spill->live = spill->run_count;
-    for (size_t i = 0; i < spill->run_count; i++) {
-        spill->runs[i].at = spill->runs[i].first;
-        spill->order[i] = i;
-        if (!run_fill(spill, &spill->runs[i], error))
+    if (spill->count && !spill_run(spill, error))
+        return false;
+    gt_free(spill->heap, spill->rows, spill->capacity * sizeof *spill->rows);
+    spill->rows = NULL;
+    spill->capacity = 0;
+    spill->order = gt_calloc(spill->heap, spill->run_count, sizeof *spill->order);
+    if (!spill->order)
+        gt_error_memory(error, spill->heap);
+    return spill->order != NULL;
+}
+
+/* Moves a run to its first row with that key or a greater one. */
+static bool run_seek(gt_spill *spill, gt_spill_run *run, int64_t key, gotrace_error *error)
+{
+    uint64_t low = run->first, high = run->end;
+    while (high - low > READ_ROWS) {
+        uint64_t middle = low + (high - low) / 2;
+        run->at = middle;
+        if (!run_fill(spill, run, error))
             return false;
+        if (run->rows[0].key < key)
+            low = middle;
+        else
+            high = middle;
+    }
+    run->at = low;
+    do {
+        if (run->at == run->end)
+            run->have = run->next = 0;
+        else if (!run_fill(spill, run, error))
+            return false;
+        while (run->next < run->have && run->rows[run->next].key < key)
+            run->next++;
+    } while (run->next == run->have && run->at < run->end);
+    return true;
+}
+
+bool gt_spill_seek(gt_spill *spill, int64_t key, gotrace_error *error)
+{
+    size_t low = 0, high = spill->fd < 0 ? spill->count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spill->rows[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    spill->next = low;
+    spill->live = 0;
+    for (size_t i = 0; i < spill->run_count; i++) {
+        gt_spill_run *run = &spill->runs[i];
+        if (!run_seek(spill, run, key, error))
+            return false;
+        if (run->next < run->have)
+            spill->order[spill->live++] = i;
     }
     for (size_t i = spill->live / 2; i-- > 0;)
         sink(spill, i);
+    return true;
+}
+
+bool gt_spill_rewind(gt_spill *spill, gotrace_error *error)
+{
+    return (spill->sorted || sort(spill, error)) && gt_spill_seek(spill, INT64_MIN, error);
+}
+
+bool gt_spill_fork(gt_spill *fork, const gt_spill *spill, gt_heap *heap, gotrace_error *error)
+{
+    *fork = *spill;
+    fork->is_fork = true;
+    fork->heap = heap;
+    fork->run_capacity = fork->run_count;
+    fork->runs = gt_calloc(heap, fork->run_count, sizeof *fork->runs);
+    fork->order = gt_calloc(heap, fork->run_count, sizeof *fork->order);
+    if (fork->run_count && (!fork->runs || !fork->order)) {
+        gt_error_memory(error, heap);
+        return false;
+    }
+    for (size_t i = 0; i < fork->run_count; i++) {
+        fork->runs[i].first = spill->runs[i].first;
+        fork->runs[i].end = spill->runs[i].end;
+    }
     return true;
 }
 
@@ -191,10 +252,11 @@ void gt_spill_free(gt_spill *spill)
 {
     if (!spill->heap)
         return;
-    gt_free(spill->heap, spill->rows, spill->capacity * sizeof *spill->rows);
+    if (!spill->is_fork)
+        gt_free(spill->heap, spill->rows, spill->capacity * sizeof *spill->rows);
     gt_free(spill->heap, spill->runs, spill->run_capacity * sizeof *spill->runs);
     gt_free(spill->heap, spill->order, spill->run_count * sizeof *spill->order);
-    if (spill->fd >= 0)
+    if (spill->fd >= 0 && !spill->is_fork)
         close(spill->fd);
     *spill = (gt_spill){.fd = -1};
 }

@@ -24,7 +24,8 @@ typedef struct gt_spill {
     gt_row *rows; /* being collected; if there are few, they stay in memory */
     size_t count, capacity;
     uint64_t total;
-    int fd; /* -1: nothing spilled */
+    int fd;       /* -1: nothing spilled */
+    bool is_fork; /* rows and fd belong to another spill */
     gt_spill_run *runs;
     size_t run_count, run_capacity;
     size_t *order; /* heap of runs by their first row */
@@ -40,6 +41,13 @@ bool gt_spill_add(gt_spill *spill, const gt_row *row, gotrace_error *error);
 
 /* Call after the last row: moves to the first one. May be called again to read once more. */
 bool gt_spill_rewind(gt_spill *spill, gotrace_error *error);
+
+/* Moves to the first row that has that key or a greater one. */
+bool gt_spill_seek(gt_spill *spill, int64_t key, gotrace_error *error);
+
+/* Makes *fork read the rows of a spill that was rewound, independently of it. The spill must exist
+ * until the fork is freed. */
+bool gt_spill_fork(gt_spill *fork, const gt_spill *spill, gt_heap *heap, gotrace_error *error);
 
 /* The current row, or NULL at the end. */
 const gt_row *gt_spill_peek(const gt_spill *spill);

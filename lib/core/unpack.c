@@ -97,7 +97,7 @@ static gotrace_rule rule_of(const gt_unpacker *u)
 
 static gotrace_status damaged(const gt_unpacker *u, const char *why, gotrace_error *error)
 {
-    return gt_error_set(error, rule_of(u), GT_NOWHERE, "the %s data is damaged: %s", name_of(u),
+    return gt_error_set(error, rule_of(u), GT_NO_PLACE, "the %s data is damaged: %s", name_of(u),
                         why);
 }
 
@@ -112,7 +112,7 @@ static gotrace_status unpack_zstd(gt_unpacker *u, gt_unpack_buffers *b, gotrace_
         b->in_used = in.pos;
         b->out_used = out.pos;
         if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-            return gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NOWHERE, "out of memory");
+            return gt_error_set(error, GOTRACE_RULE_SYSTEM_MEMORY, GT_NO_PLACE, "out of memory");
         if (ZSTD_isError(left))
             return damaged(u, ZSTD_getErrorName(left), error);
         u->open = left != 0;
@@ -170,5 +170,5 @@ bool gt_unpack_is_open(const gt_unpacker *u)
 
 void gt_unpack_cut_off(const gt_unpacker *u, gotrace_error *error)
 {
-    gt_error_set(error, rule_of(u), GT_NOWHERE, "the %s data is cut off", name_of(u));
+    gt_error_set(error, rule_of(u), GT_NO_PLACE, "the %s data is cut off", name_of(u));
 }

@@ -103,7 +103,7 @@ gotrace_status gotrace_decoder_feed(gotrace_decoder *d, const void *bytes, size_
     if (d->status < 0)
         return d->status;
     if (d->finished || d->at != d->end)
-        return d->status = gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s",
+        return d->status = gt_error_set(&d->error, GOTRACE_RULE_USAGE, GT_NO_PLACE, "%s",
                                         d->finished
                                             ? "bytes fed to a decoder after gotrace_decoder_finish"
                                             : "bytes fed to a decoder that has not consumed the "

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "read/assume.h"
+
 void gt_goroutines_init(gt_goroutines *table, gt_heap *heap, uint64_t limit)
 {
     *table = (gt_goroutines){.heap = heap, .limit = limit};
@@ -15,6 +17,36 @@ static gt_goroutine *take(gt_goroutines *table)
     return gt_arena_alloc(&table->arena, sizeof(gt_goroutine));
 }
 
+/* Sets it to the state before its first event. In place, since many goroutines are created. */
+static inline void init(const gt_goroutines *table, uint64_t id, gt_goroutine *g)
+{
+    memset(g, 0, sizeof *g);
+    g->id = id;
+    g->shown = GOTRACE_STATE_UNDETERMINED;
+    bool ended = id != 0 && gt_map_get(&table->ended, id / 64) >> (id % 64) & 1;
+    if (table->unknown && !ended) {
+        g->status = g->state = g->assisting = GT_UNKNOWN;
+        g->seq = table->unknown_seq;
+        return;
+    }
+    g->contact = table->unknown ? GT_CONTACT_CREATED | GT_CONTACT_SEQ : 0;
+    if (id == 0) { /* goroutine 0, the scheduler, always runs */
+        g->state = GT_RUNNING;
+        g->known = true;
+    } else if (ended) {
+        g->status = GT_RUNNING;
+        g->known = true;
+        g->shown = GOTRACE_STATE_NOT_EXIST;
+    }
+}
+
+gt_goroutine gt_goroutine_initial(const gt_goroutines *table, uint64_t id)
+{
+    gt_goroutine g;
+    init(table, id, &g);
+    return g;
+}
+
 gt_goroutine *gt_goroutine_get(gt_goroutines *table, uint64_t id)
 {
     gt_goroutine *g = gt_goroutine_find(table, id);
@@ -25,17 +57,9 @@ gt_goroutine *gt_goroutine_get(gt_goroutines *table, uint64_t id)
         return NULL;
     if (!gt_map_put(&table->by_id, id, (uint64_t)(uintptr_t)g))
         return NULL;
-    memset(g, 0, sizeof *g);
-    g->id = id;
-    g->shown = GOTRACE_STATE_UNDETERMINED;
-    if (id == 0) { /* goroutine 0, the scheduler, always runs */
-        g->state = GT_RUNNING;
-        g->known = true;
-    } else if (gt_map_get(&table->ended, id / 64) >> (id % 64) & 1) {
-        g->status = GT_RUNNING;
-        g->known = true;
-        g->shown = GOTRACE_STATE_NOT_EXIST;
-    }
+    if (table->most < table->by_id.count)
+        table->most = table->by_id.count;
+    init(table, id, g);
     return g;
 }
 

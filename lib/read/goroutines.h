@@ -17,6 +17,9 @@ static inline const char *gt_status_name(uint8_t status)
     return names[status];
 }
 
+/* gt_goroutine.status and .state, if they are not known; see assume.h. */
+enum { GT_UNKNOWN = 255 };
+
 typedef struct gt_region {
     uint64_t task, name;
 } gt_region;
@@ -35,9 +38,9 @@ typedef struct gt_goroutine {
     int64_t blocked;     /* order.c: ticks of its last blocking system call */
     uint64_t generation; /* v2: generation of seq */
     bool known;          /* it was created or had an event */
-    uint8_t contact;     /* v2: GT_CONTACT_* */
-    uint32_t outer_ends; /* v2: number of ended regions that began in earlier generations */
-    bool assisting;
+    uint8_t contact;     /* GT_CONTACT_* */
+    uint32_t outer_ends; /* number of ended regions that began in earlier pieces; see assume.h */
+    uint8_t assisting;   /* v1: or GT_UNKNOWN */
     bool futile;
     /* Less frequently used fields follow. */
     uint32_t region_count, region_capacity;
@@ -56,14 +59,20 @@ typedef struct gt_goroutines {
     gt_goroutine **free;
     size_t free_count, free_capacity;
     uint64_t limit;
-    bool forgets; /* v2: ids may be reused after the end */
-    bool limited; /* the last failure was due to the limit */
+    size_t most;          /* largest number at the same time */
+    uint64_t unknown_seq; /* if `unknown`: sequence number of new goroutines, which no event has */
+    bool unknown;         /* v1: nothing is known of goroutines that were not created here */
+    bool forgets;         /* v2: ids may be reused after the end */
+    bool limited;         /* the last failure was due to the limit */
 } gt_goroutines;
 
 void gt_goroutines_init(gt_goroutines *table, gt_heap *heap, uint64_t limit);
 
-/* The goroutine with that id, created if necessary. One that ended is running again, as in Go's
- * reader, so that no later event fits. NULL if memory is refused. */
+/* A goroutine with that id before its first event. One that ended is running again, as in Go's
+ * reader, so that no later event fits. */
+gt_goroutine gt_goroutine_initial(const gt_goroutines *table, uint64_t id);
+
+/* The goroutine with that id, created if necessary. NULL if memory is refused. */
 gt_goroutine *gt_goroutine_get(gt_goroutines *table, uint64_t id);
 
 /* The goroutine with that id, or NULL. */

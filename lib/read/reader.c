@@ -7,6 +7,7 @@
 #include "core/foreign.h"
 #include "core/sized.h"
 #include "core/times.h"
+#include "read/v1/ahead.h"
 #include "read/v1/futile.h"
 #include "read/v1/model.h"
 #include "read/v2/v2.h"
@@ -126,7 +127,6 @@ bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_
                      "the file became shorter while it was read");
         return gt_fail(reader);
     }
-    gt_progress(reader, size);
     return true;
 }
 
@@ -196,6 +196,7 @@ gotrace_status gotrace_reader_open(gotrace_source *source, const gotrace_config 
 static void end_reading(gotrace_reader *reader)
 {
     gt_reading *reading = reading_of(reader);
+    gt_pieces_free(reader);
     gt_order_free(reader, reader->order);
     gt_states_free(reader, reader->states);
     reader->order = NULL;
@@ -257,7 +258,7 @@ static bool start_reading(gotrace_reader *reader)
     gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
     if (!gt_futile_find(reader, &reading->futile))
         return false;
-    reader->order = gt_order_new(reader, &reading->goroutines);
+    reader->order = gt_order_new(reader, &reading->goroutines, gt_pieces_first_end(reader));
     reader->states = reader->order ? gt_states_new(reader, &reading->goroutines) : NULL;
     if (!reader->states)
         return false;
@@ -299,7 +300,7 @@ static void report_span(gotrace_reader *reader)
     enum { YEAR = 365 }; /* days */
     double days = (double)reader->summary.duration / day;
     if (days >= YEAR && reader->summary.frequency != 0)
-        gt_report(reader, GOTRACE_RULE_TIME_SPAN, GT_NOWHERE,
+        gt_report(reader, GOTRACE_RULE_TIME_SPAN, GT_NO_PLACE,
                   "%.1f years from the first event to the last, at %llu ticks a second",
                   days / YEAR, (unsigned long long)reader->summary.frequency);
 }
@@ -355,9 +356,11 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event *
     if (reader->v2) {
         gt_v2_out *out;
         status = next_v2(reader, &out);
-        if (status == GOTRACE_EVENT)
-            gt_v2_fill(reader, out, &reader->event);
-        return status;
+        if (status != GOTRACE_EVENT)
+            return status;
+        reader->summary.returned++;
+        gt_v2_fill(reader, out, &reader->event);
+        return GOTRACE_EVENT;
     }
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
@@ -366,6 +369,7 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event *
     if (!follow(reader, e, &effect) || !gt_model_fill(reader, e, &effect, &reader->event) ||
         !finish_event(reader, &effect))
         return GOTRACE_ERROR;
+    reader->summary.returned++;
     return GOTRACE_EVENT;
 }
 
@@ -373,17 +377,47 @@ static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)
 {
     gt_effect *effect = &reading_of(reader)->effect;
     (void)ctx;
+    reader->summary.returned++;
     return follow(reader, e, effect) && finish_event(reader, effect);
+}
+
+bool gt_check_events(gotrace_reader *reader)
+{
+    return gt_order_each(reader, reader->order, check_event, NULL);
+}
+
+gt_goroutines *gt_begin_piece(gotrace_reader *reader)
+{
+    gt_reading *reading = reading_of(reader);
+    gt_goroutines_init(&reading->goroutines, &reader->heap, reader->limits.goroutines);
+    reading->goroutines.unknown = true;
+    reading->goroutines.unknown_seq = gt_hash_seed();
+    reading->futile = (gt_futile){.position = 1, .next = UINT64_MAX, .awake.heap = &reader->heap};
+    reader->stage = GT_READING;
+    return &reading->goroutines;
+}
+
+/* Checks a v1 trace, one piece after another. */
+static bool check_v1(gotrace_reader *reader)
+{
+    bool end = false;
+    while (!end)
+        if (!gt_check_events(reader) || !gt_pieces_next(reader, &end))
+            return false;
+    return true;
 }
 
 gotrace_status gotrace_reader_check(gotrace_reader *reader)
 {
+    if (reader->stage == GT_FRESH && gotrace_reader_index(reader) < 0)
+        return GOTRACE_ERROR;
+    if (reader->stage == GT_INDEXED && !gt_pieces_find(reader))
+        return GOTRACE_ERROR;
     gotrace_status status = prepare(reader);
     if (status != GOTRACE_EVENT)
         return status;
-    if (reader->v2)
-        return gt_v2_check(reader) ? finish(reader) : GOTRACE_ERROR;
-    return gt_order_each(reader, reader->order, check_event, NULL) ? finish(reader) : GOTRACE_ERROR;
+    bool done = reader->v2 ? gt_v2_check(reader) : gt_pieces_start(reader) && check_v1(reader);
+    return done ? finish(reader) : GOTRACE_ERROR;
 }
 
 bool gt_find_damage(gotrace_reader *reader)

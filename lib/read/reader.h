@@ -20,6 +20,7 @@
 #include "read/tables.h"
 #include "core/wire.h"
 #include "read/faults.h"
+#include "read/goroutines.h"
 
 #define GT_NONE UINT32_MAX
 
@@ -39,12 +40,11 @@ typedef struct gt_run {
 
 /* Whether a batch header with these values is an altered record of another type: its last number is
  * then mostly small and not a time. The times are those of the first events of this batch and the
- * one before it. Batches of samples may have proc 0 and time 0. */
-static inline bool gt_is_false_batch(const uint64_t *v, int64_t before, int64_t ticks)
+ * one before it. */
+static inline bool gt_is_false_batch(int64_t before, int64_t ticks)
 {
     enum { LARGE = 1 << 28, FAR = 256 };
-    return before >= LARGE && before >> 62 == 0 && ticks < before / FAR && ticks >> 32 == 0 &&
-           (v[0] != 0 || ticks != 0);
+    return before >= LARGE && before >> 62 == 0 && ticks < before / FAR && ticks >> 32 == 0;
 }
 
 typedef struct gt_proc_index {
@@ -74,6 +74,7 @@ typedef struct gt_index {
 typedef struct gt_order gt_order;
 typedef struct gt_states gt_states;
 struct gt_v2;
+struct gt_pieces;
 
 struct gotrace_reader {
     gt_heap heap;
@@ -91,15 +92,17 @@ struct gotrace_reader {
     gt_index index;
     gt_order *order;
     gt_states *states;
-    char *message; /* of the last log event */
+    struct gt_pieces *pieces; /* v1: spans of time; NULL: one for all of the trace */
+    char *message;            /* of the last log event */
     size_t message_capacity;
     uint64_t progress_done, progress_total;
     double ns_per_tick;
     int64_t first_ticks, last_ticks;
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     gt_faults faults;
-    bool stopped; /* on_problem returned false */
-    bool quiet;   /* preliminary pass: problems are not reported */
+    size_t adopted; /* number of pieces that were checked ahead; see ahead.h */
+    bool stopped;   /* on_problem returned false */
+    bool quiet;     /* preliminary pass: problems are not reported */
     /* Damage that makes events wait for events that are lost; see gt_find_damage. */
     gotrace_reader *finds_damage; /* this reader finds the damage for that one, NULL: it does not.
                                      Events then wait without limit */
@@ -137,8 +140,16 @@ bool gt_read_again(gotrace_reader *reader, uint64_t offset, uint8_t *into, size_
 /* First pass. False if reading cannot continue; a damaged file is indexed up to the damage. */
 bool gt_index_build(gotrace_reader *reader);
 
+/* v1: applies all events that the order returns. False if reading cannot continue. */
+bool gt_check_events(gotrace_reader *reader);
+
+/* v1: makes a reader ready for gt_check_events from a place where nothing is known of goroutines;
+ * order and states are up to the caller. */
+gt_goroutines *gt_begin_piece(gotrace_reader *reader);
+
 /* Determines the time and sequence number of the first event of a batch with header values v.
- * False, and INT64_MAX, if the record at p, after the header, is no event. */
+ * False if the time says nothing about the header: the record at p, after the header, is no event
+ * (the time is INT64_MAX then), or a sample, whose own time is an argument. */
 bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_t *p,
                    const uint8_t *end, int64_t first[GT_CLOCKS]);
 void gt_index_free(gt_index *index);

@@ -64,7 +64,7 @@ static gotrace_status pass(gotrace_encoder *e, const void *bytes, size_t size)
     if (errno)
         gt_error_system(&e->error, GOTRACE_RULE_SYSTEM_WRITE, errno, "%s", said);
     else
-        gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_WRITE, GT_NOWHERE, "%s", said);
+        gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_WRITE, GT_NO_PLACE, "%s", said);
     return e->status = GOTRACE_ERROR;
 }
 
@@ -139,7 +139,7 @@ gotrace_status gt_encoder_new(int version, gotrace_write_fn write, void *ctx,
     int release = version;
     version = gotrace_release_version(release);
     if (version == 0)
-        return gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_NOWHERE,
+        return gt_error_set(error, GOTRACE_RULE_HEADER_VERSION, GT_NO_PLACE,
                             "the trace version of Go 1.%d is unknown", release);
     gt_heap heap;
     gt_heap_init(&heap, config);

@@ -26,21 +26,21 @@ gotrace_status gt_w_no_memory(gotrace_writer *w)
 
 bool gt_w_refuse(gotrace_writer *w, gotrace_rule rule, const char *format, ...)
 {
-    if (w->options.believe)
+    if (w->options.force)
         return true;
     char text[sizeof w->error.message];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    gt_error_set(&w->error, rule, GT_NOWHERE, "%s", text);
+    gt_error_set(&w->error, rule, GT_NO_PLACE, "%s", text);
     return false;
 }
 
 /* The call has invalid arguments; the writer can continue. */
 static gotrace_status misused(gotrace_writer *w, const char *what)
 {
-    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s", what);
+    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NO_PLACE, "%s", what);
 }
 
 static gotrace_status check_open(gotrace_writer *w)
@@ -191,9 +191,9 @@ void gotrace_writer_free(gotrace_writer *w)
     gotrace_encoder_free(encoder);
 }
 
-void gotrace_writer_force(gotrace_writer *w, bool believe)
+void gotrace_writer_force(gotrace_writer *w, bool force)
 {
-    w->options.believe = believe;
+    w->options.force = force;
 }
 
 gotrace_status gotrace_writer_finish(gotrace_writer *w)
@@ -316,19 +316,20 @@ __attribute__((cold)) static gotrace_status misfit(gotrace_writer *w, const gotr
 {
     const gotrace_event_spec *spec = h->spec;
     if (!spec || w->encoder->specs[spec->code] != spec)
-        return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+        return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
                             "%s is not an event of go 1.%d", spec ? spec->name : "nothing",
                             w->version);
     const gt_w_shape *shape = &w->shapes[spec->code];
     if (!shape->spec)
-        return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+        return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
                             "%s is written by the writer itself, not by callers", spec->name);
     if (h->arg_count != shape->arg_count)
-        return gt_error_set(&w->error, GOTRACE_RULE_EVENT_ARITY, GT_NOWHERE,
+        return gt_error_set(&w->error, GOTRACE_RULE_EVENT_ARITY, GT_NO_PLACE,
                             "%s with %zu arguments; %u are expected in go 1.%d", spec->name,
                             h->arg_count, shape->arg_count, w->version);
-    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s with a %s, which it has not",
-                        spec->name, h->stack != 0 && !shape->stack ? "stack" : "message");
+    return gt_error_set(&w->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
+                        "%s with a %s, which it has not", spec->name,
+                        h->stack != 0 && !shape->stack ? "stack" : "message");
 }
 
 /* Ids passed by callers continue across generations, so that one of an earlier generation is

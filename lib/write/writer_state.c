@@ -58,7 +58,7 @@ static void *make(gotrace_writer *w, gt_map *map, uint64_t id, size_t size)
 
 static gotrace_status too_many(gotrace_writer *w, gotrace_limit which, uint64_t limit)
 {
-    return w->status = gt_error_limit(&w->error, which, GT_NOWHERE, limit);
+    return w->status = gt_error_limit(&w->error, which, GT_NO_PLACE, limit);
 }
 
 /* In v2, one id is reserved for "none". */

@@ -78,7 +78,7 @@ echo '== a time difference that is 8.6 s longer'
 line longest 10 dt=20000 dt=$((20000 + (1 << 33)))
 echo '== 262 us longer, within the duration of the trace'
 line longer 10 dt=20000 dt=$((20000 + (1 << 18)))
-echo '== three of 8.6 s: times are limited to the start of the next batch'
+echo '== three of 8.6 s'
 line three 10,12 dt=20000 dt=$((20000 + (1 << 33)))
 echo '== in the last batch of a thread'
 line last 60 dt=20000 dt=$((20000 + (1 << 18)))

@@ -14,7 +14,7 @@ report() {
     status=$?
     cat stdout out 2>/dev/null >both
     printf '%s: status %s; %s\n' "$*" "$status" "$(cat both stderr |
-        grep -a -o '"rule":"[a-z.]*"\|"kind":"bytes.lost"\|\[[a-z.]*\]' | sort -u | tr '\n' ' ')"
+        grep -a -o '"rule":"[a-z.]*"\|"kind":"bytes.lost"\|\[[a-z.][a-z.]*\]' | sort -u | tr '\n' ' ')"
 }
 
 for verb in $(gotrace help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do

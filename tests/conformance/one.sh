@@ -4,7 +4,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict print roundtrip parts v2 export chrome versions tools browser; do . "$here/$part.sh"; done
+for part in lib verdict threads print roundtrip parts v2 export chrome versions tools browser; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -47,6 +47,7 @@ of_tools() {
 
 checks_of_v1() {
     check_verdict "$file"
+    check_threads "$file"
     check_info "$file"
     # A trace whose records cannot be read has no script.
     if [ $sound = yes ] || "$GOTRACE" dump "$file" >/dev/null 2>&1; then
@@ -58,17 +59,20 @@ checks_of_v1() {
         check_print "$file"
         check_jsonl "$file"
         ! is_parted || check_parts "$file" proc "$GOREAD_V1"
-        [ "$(version_of "$file")" -lt 11 ] || check_states "$file"
+        [ "$(version_of "$file")" -lt 11 ] || { check_states "$file"; check_summary "$file"; }
     fi
     [ $sound = no ] || check_versions "$file"
     ! of_tools || check_tools "$file" proc
     is_looked_at || return 0
+    [ $sound = no ] || [ "$(version_of "$file")" -lt 11 ] || check_profiles "$file" "$GO_TRACE_V1"
+    check_exports_with_threads "$file"
     check_export "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.21
 }
 
 checks_of_v2() {
     check_verdict_v2 "$file"
+    check_threads "$file"
     check_info "$file"
     check_roundtrip "$file"
     check_wire "$file"
@@ -77,12 +81,15 @@ checks_of_v2() {
         check_print_v2 "$file"
         check_jsonl "$file"
         check_states "$file"
+        check_summary "$file"
         ! is_parted || check_parts "$file" thread "$GOREAD_V2"
         ! is_parted || check_parts "$file" generation "$GOREAD_V2"
     fi
     [ $sound = no ] || check_versions "$file"
     ! of_tools || check_tools "$file" thread
     is_looked_at || return 0
+    [ $sound = no ] || check_profiles "$file" "$GO_TRACE"
+    check_exports_with_threads "$file"
     check_export_v2 "$file" $sound
     [ $sound = no ] || check_chrome "$file" 1.27
 }

@@ -200,6 +200,8 @@ add_gen() {
     if [[ gen/all == $pattern ]]; then "$CONFORMANCE/gen.sh" | record_results; fi
     # shellcheck disable=SC2053 # likewise
     if [[ gen/stacks == $pattern ]]; then "$CONFORMANCE/stacks.sh" | record_results; fi
+    # shellcheck disable=SC2053 # likewise
+    if [[ gen/record == $pattern ]]; then "$CONFORMANCE/record.sh" | record_results; fi
     mkdir -p "$WORK/gen"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         TRACE_NAME="gen/go1.$version"

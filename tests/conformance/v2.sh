@@ -144,3 +144,30 @@ check_go_test() { # FILE.test
     "$GOTRACE" dump "$WORK/synthesized" >"$WORK/dump" 2>"$WORK/err"
     same 'synth | dump' "$WORK/text" "$WORK/dump"
 }
+
+# Times of goroutines, regions and tasks, and utilization, are those of Go's analyses.
+check_summary() { # FILE: a sound one of Go 1.11 or later
+    if [ ! -x "$GOREAD_V2" ] || ! "$GOREAD_V2" -summary "$1" >/dev/null 2>&1; then
+        skip 'summary' "no $GOREAD_V2 with -summary"
+    elif ! command -v python3 >/dev/null; then
+        skip 'summary' 'no python3'
+    else
+        python3 "$CONFORMANCE/summary.py" "$GOREAD_V2" "$GOTRACE" "$1" >"$WORK/differences" 2>&1
+        fail_if $? 'summary' "not that of goread-v2" "$WORK/differences"
+    fi
+}
+
+# Profiles have the samples of go tool trace -pprof.
+check_profiles() { # FILE TOOL: a sound one, and go tool trace of the version that reads it
+    # Calls from C use the ids of goroutines again. Go has one record of an id, and counts only what is after the first
+    # run of the last goroutine of that id.
+    [[ $TRACE_NAME != *cgothread* ]] || return
+    if [ ! -x "$2" ]; then
+        skip 'profiles' "no $2"
+    elif ! command -v python3 >/dev/null; then
+        skip 'profiles' 'no python3'
+    else
+        python3 "$CONFORMANCE/profiles.py" "$GOTRACE" "$2" "$1" >"$WORK/differences" 2>&1
+        fail_if $? 'profiles' "not those of go tool trace" "$WORK/differences"
+    fi
+}

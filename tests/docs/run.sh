@@ -37,9 +37,9 @@ repeats() {
 
 example() { roff <"tests/examples/$1"; }
 
-# The functions of the header, in the language of manual pages.
+# The functions of these headers, in the language of manual pages.
 prototypes() {
-    cat lib/gotrace.h lib/gotrace_experimental.h | sed -n '/^GOTRACE_API/,/;/p' | tr -s '\n ' ' ' | tr ';' '\n' | awk '
+    cat "$@" | sed -n '/^GOTRACE_API/,/;/p' | tr -s '\n ' ' ' | tr ';' '\n' | awk '
         /GOTRACE_API/ {
             sub(/.*GOTRACE_API /, "")
             open = index($0, "(")
@@ -66,7 +66,13 @@ check 'gotrace-script.5 has the events of v2' \
 for name in server.script server.old.script; do
     check "gotrace-script.5 has $name" repeats man/gotrace-script.5 "$name" example "$name"
 done
-check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes prototypes
+check 'libgotrace.3 has the functions' repeats man/libgotrace.3 prototypes \
+    prototypes lib/gotrace.h lib/gotrace_experimental.h
+check 'gotrace_record.3 has the functions' repeats man/gotrace_record.3 prototypes \
+    prototypes lib/gotrace_record.h
+check 'gotrace_symbols.3 has the functions' repeats man/gotrace_symbols.3 prototypes \
+    prototypes lib/gotrace_symbols.h
+check 'gotrace_record.3 has scheduler.c' repeats man/gotrace_record.3 scheduler.c example scheduler.c
 
 # is_what FILE COMMAND...: the file is equal to the command's output.
 is_what() {
@@ -109,14 +115,16 @@ fi
 # Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
-        grep -vE 'lib/gotrace(_events|_rules)?\.h'
+        grep -vE 'lib/gotrace(_events|_rules|_record)?\.h'
 }
 check 'examples include no private header' examples_include
 
 # The program in README.md compiles, and prints each start of a goroutine.
 readme_program() {
+    local compiler
+    read -ra compiler <<<"${CC:-cc}" # "ccache gcc"
     awk '/^```/ { program = $0 == "```c"; next } program' README.md >"$work/starts.c"
-    "${CC:-cc}" -Wall -Wextra -Werror -Ilib -o "$work/starts" "$work/starts.c" -L"$build" -lgotrace \
+    "${compiler[@]}" -Wall -Wextra -Werror -Ilib -o "$work/starts" "$work/starts.c" -L"$build" -lgotrace \
         -Wl,-rpath,"$build" &&
         [ "$("$work/starts" testdata/traces/go1.19-http.trace | grep -c 'starts to run$')" -eq \
             "$(gotrace print --format jsonl testdata/traces/go1.19-http.trace |

@@ -12,13 +12,15 @@
  * With REFUSE_TMPFILE=1 it instead behaves like a file system without O_TMPFILE.
  *
  * With REFUSE_CALL=NAME, call number REFUSE_CALL_AT of that system call fails with "Input/output
- * error". Names: rename, linkat, unlink, mkdir, rmdir, fsync, fchmod, ftruncate. REFUSE_LOG names a
- * file to which a line is appended for each call: the call, its path, and "refused" if it failed.
+ * error", and with REFUSE_ALL=1 all later ones. Names: rename, linkat, unlink, mkdir, rmdir, fsync,
+ * fchmod, ftruncate; thread, for pthread_create. REFUSE_LOG names a file to which a line is
+ * appended for each call: the call, its path, and "refused" if it failed.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -194,7 +196,8 @@ static bool refuses(const char *name, const char *path)
 
     bool counts = wanted && strcmp(wanted, name) == 0;
     unsigned long n = counts ? atomic_fetch_add(&named_calls, 1) + 1 : 0;
-    bool now = counts && at && n == strtoul(at, NULL, 10);
+    unsigned long first = counts && at ? strtoul(at, NULL, 10) : 0;
+    bool now = first > 0 && (n == first || (refuse_all && n > first));
     log_call(name, path, now);
     errno = now ? EIO : error;
     return now;
@@ -252,4 +255,14 @@ int fchmod(int fd, mode_t mode)
 int ftruncate(int fd, off_t size)
 {
     return refuses("ftruncate", "-") ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+    if (refuses("thread", "-"))
+        return EAGAIN;
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    return create(thread, attr, run, arg);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every verb with failing allocations, at each place that allocates, with failing writes, at each
-# block, and with failing calls that name results (calls.bash). It must end with a documented status and a
+# block, with failing calls that name results (calls.bash), and with threads that cannot be started. It must end with a documented status and a
 # message, free its memory, and leave only complete output and no temporary file.
 #
 #   tests/faults/run.sh [PATTERN]     only commands that contain it (calls: only those of calls.bash)
@@ -155,6 +155,41 @@ sweep_disk() {
     passed=$((passed + 1))
 }
 
+# ---- threads -----------------------------------------------------------------------------------
+
+# refusing_threads AT ALL COMMAND...: run it; the AT-th thread, and with ALL each later one, cannot be started.
+refusing_threads() {
+    local settings=(REFUSE_CALL=thread REFUSE_CALL_AT="$1" REFUSE_ALL="$2" REFUSE_COUNT=1 REFUSE_LOG="$work/threads")
+    shift 2
+    rm -f threads
+    env "${settings[@]}" LD_PRELOAD="$refuse" "$gotrace" "$@" >/dev/null 2>log
+}
+
+# Without a thread the same is done with those that there are, and there is no message.
+sweep_threads() {
+    local count usual whole at all status
+    refusing_threads 0 '' "$@"
+    usual=$?
+    count=$(grep -c '^thread ' threads)
+    whole=$(made)
+    head -n -1 log >usual
+    renew
+    [ "$count" -gt 0 ] || { fail "gotrace $*: no threads"; return; }
+    for ((at = 1; at <= count; at++)); do
+        for all in '' 1; do
+            refusing_threads $at "$all" "$@"
+            status=$?
+            tried=$((tried + 1))
+            if [ "$status" != "$usual" ] || [ "$(made)" != "$whole" ] || ! head -n -1 log | cmp -s - usual || [ "$(left)" != 0 ]; then
+                fail "gotrace $*: thread $at of $count${all:+ and on}: status $status, $(left) blocks are not freed"
+                return
+            fi
+            renew
+        done
+    done
+    passed=$((passed + 1))
+}
+
 # ---- commands ----------------------------------------------------------------------------------
 
 cp "$traces/go1.19-chan.trace" v1.trace
@@ -181,13 +216,15 @@ done
 "$gotrace" split --by thread -o of-v2 v2.trace
 
 cat >commands <<'END'
-validate -o out/out vN.trace
+validate -j 2 -o out/out vN.trace
 validate --json -o out/out vN.zst
 print -o out/out vN.gz
 info -o out/out vN.trace
-print -o out/out vN.trace
-print --format go -o out/out vN.trace
+print -j 2 -o out/out vN.trace
+print -j 4 --format go -o out/out vN.trace
 print --format jsonl -o out/out vN.cut
+stat -j 2 -o out/out vN.cut
+stat --json --each -o out/out vN.trace
 dump -o out/out vN.trace
 dump --format cbor -o out/out vN.trace
 dump --level meaning --format json -o out/out vN.trace
@@ -195,15 +232,18 @@ synth -o out/out vN.text
 synth -o out/out vN.cbor
 synth -o out/out vN.json
 synth -o out/out vN.meaning
-convert --to perfetto -o out/out vN.trace
+convert -j 2 --to perfetto -o out/out vN.trace
 convert --to perfetto --zstd -o out/out vN.cut
 convert --to perfetto --gzip -o out/out vN.trace
-convert --to chrome -o out/out vN.trace
+convert -j 2 --to chrome -o out/out vN.trace
+convert --to pprof --profile sched -o out/out vN.trace
+convert -j 2 --to speedscope -o out/out vN.trace
+convert --to folded --profile offcpu --open -o out/out vN.trace
 convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
 convert --to go1.26 -o out/out vN.trace
 convert --to go1.11 -o out/out vN.trace
 repair -o out/out vN.trace
-repair -o out/out vN.cut
+repair -j 2 -o out/out vN.cut
 mutate --break goroutine.running -o out vN.trace
 END
 {
@@ -251,8 +291,8 @@ check_blocks() {
 if [ -n "$can_refuse" ] && [ -z "$wanted" ]; then
     for sample in gccgo-user go1.19-timer go1.21-cgo go1.21-user go1.22-prof go1.23-iter go1.26-user go1.26-allocfree go1.27-timer; do
         cp "$traces/$sample.trace" blocks.trace
-        for command in info 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
-            'convert --to chrome' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
+        for command in info 'stat --json --each' 'print --format jsonl' 'dump --level meaning' 'convert --to perfetto' \
+            'convert --to chrome' 'convert --to pprof' 'convert --to go1.26' 'convert --to go1.21' repair merge mutate; do
             # shellcheck disable=SC2086
             check_blocks $command -o out/out blocks.trace
         done
@@ -267,6 +307,16 @@ for command in "${all[@]}"; do
     sweep_size "${words[@]}"
     [ -z "$can_mount" ] || sweep_disk "${words[@]}"
 done
+
+if [ -n "$can_preload" ]; then
+    for command in 'validate -j 3 -o out/out v2.trace' 'print -j 3 -o out/out v1.trace' \
+        'print -j 3 --format jsonl -o out/out v2.cut' 'convert -j 2 --to perfetto -o out/out v1.trace' \
+        'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace'; do
+        [[ $command = *"$wanted"* ]] || continue
+        read -ra words <<<"$command"
+        sweep_threads "${words[@]}"
+    done
+fi
 
 # A trace that repair keeps in temporary files.
 "$gotrace" gen --go 1.19 --events 1500000 -o large.trace

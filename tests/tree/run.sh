@@ -13,7 +13,7 @@ have() { command -v "$1" >/dev/null; }
 # ---- the library -------------------------------------------------------------------------------
 
 api_functions() {
-    cat lib/gotrace.h lib/gotrace_experimental.h | tr '\n' ' ' | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
+    cat lib/gotrace.h lib/gotrace_record.h lib/gotrace_symbols.h lib/gotrace_experimental.h | tr '\n' ' ' | grep -oE 'GOTRACE_API [^;(]*\(' | grep -oE 'gotrace_[a-z0-9_]+\(' |
         tr -d '(' | sort
 }
 map_functions() { sed -n 's/^ *\(gotrace_[a-z0-9_]*\);$/\1/p' lib/gotrace.map | sort; }
@@ -54,7 +54,7 @@ only() {
 }
 
 # Of lib, only installed headers, and those that define only inline functions.
-private_headers() { only 'lib/gotrace(_events|_rules|_experimental)?\.h|lib/core/(hash|lookup|malloc|thread)\.h|(formats|cmd)/.*' formats cmd; }
+private_headers() { only 'lib/gotrace(_events|_rules|_experimental|_record|_symbols)?\.h|lib/core/(hash|lookup|malloc|thread)\.h|(formats|cmd)/.*' formats cmd; }
 
 one_way() {
     only 'lib/.*' lib && only '(lib|formats)/.*' formats || return 1
@@ -62,10 +62,12 @@ one_way() {
     only '(lib|formats)/.*|cmd/(gen|mutate|parts|repair)/.*|cmd/semantics\.h' cmd/gen cmd/mutate cmd/parts cmd/repair
 }
 
-# lib/core does not include the other parts of lib, and the two formats do not include each other.
+# lib/core does not include the other parts of lib, the two formats do not include each other, and
+# the recorder uses the encoder.
 lib_folders() {
-    local public='lib/gotrace(_events|_rules|_experimental)?\.h|lib/events_v[12]\.def|lib/core/.*' part
+    local public='lib/gotrace(_events|_rules|_experimental|_record|_symbols)?\.h|lib/events_v[12]\.def|lib/core/.*' part
     only "$public" lib/core || return 1
+    only "$public|lib/record/.*|lib/write/encoder\.h" lib/record || return 1
     for part in read write; do
         only "$public|lib/$part/.*" "lib/$part" &&
             only "$public|lib/$part/([^/]*|v1/.*)" "lib/$part/v1" &&
@@ -73,11 +75,11 @@ lib_folders() {
     done
 }
 
-# formats.h and formats.c, in no folder, list the formats.
+# formats.h and formats.c, in no folder, list the formats. What formats/analyse computes, any of them may write.
 format_folders() {
     local folder
     for folder in formats/*/; do
-        only "lib/.*|formats/formats\.h|formats/common/.*|$folder.*" "$folder" || return 1
+        only "lib/.*|formats/formats\.h|formats/(common|analyse)/.*|$folder.*" "$folder" || return 1
     done
 }
 
@@ -98,7 +100,7 @@ member_names() {
 
 header_alone() {
     local header
-    for header in gotrace gotrace_experimental; do
+    for header in gotrace gotrace_record gotrace_symbols gotrace_experimental; do
         cat >"$work/a.c" <<EOF
 #include "$header.h"
 gotrace_status open_file(const char *path, gotrace_source **source)
@@ -113,6 +115,14 @@ EOF
     done
 }
 
+without_libdw() {
+    local object=$work/plain/obj/lib/record/dwarf.o messages
+    if ! messages=$(make -s BUILD="$work/plain" LIBDW= "$object" 2>&1) || [ -n "$messages" ] || [ ! -e "$object" ]; then
+        echo "$messages"
+        return 1
+    fi
+}
+
 check 'gotrace.h, gotrace.map and libgotrace.so agree' exports
 check 'soname' soname
 check 'program includes no private header' private_headers
@@ -123,6 +133,7 @@ check 'the library does not print or exit' no_output
 check 'the public headers can be included alone' header_alone
 check 'options of a verb are in its file' own_options
 check 'members of libgotrace.a have different names' member_names
+check 'the library compiles without libdw' without_libdw
 
 # abi_after SED WORDS: after that change of gotrace.h the check of the ABI fails with these words.
 abi_after() {
@@ -216,7 +227,7 @@ page_agrees() {
     diff --label help --label page <(help_options "$1") <(page_options "$1") || return 1
     # The arguments are the same in the synopsis.
     arguments=$(gotrace help "$1" | sed -n "1s/^usage: gotrace $1 \[OPTION \.\.\.\] *//p")
-    synopsis "$1" | grep -qiF "${arguments:-gotrace}" || { echo "synopsis: $arguments"; return 1; }
+    synopsis "$1" | grep -qiF -- "${arguments:-gotrace}" || { echo "synopsis: $arguments"; return 1; }
 }
 
 if have mandoc; then
@@ -279,7 +290,8 @@ installs() {
     local root=$work/root/opt/gotrace
     to_make install || return 1
     env -i PATH=/usr/bin:/bin "$root/bin/gotrace" version || return 1
-    for file in include/gotrace.h include/gotrace_events.h include/gotrace_rules.h include/gotrace_experimental.h lib/libgotrace.a lib/libgotrace.so \
+    for file in include/gotrace.h include/gotrace_events.h include/gotrace_rules.h include/gotrace_experimental.h include/gotrace_record.h include/gotrace_symbols.h lib/libgotrace.a \
+        lib/libgotrace.so lib/gotrace/libgotrace-preload.so \
         lib/pkgconfig/gotrace.pc share/bash-completion/completions/gotrace \
         share/zsh/site-functions/_gotrace \
         share/gotrace/script.cddl share/gotrace/script.schema.json \

@@ -217,6 +217,12 @@ uint64_t random_next(uint64_t *state)
     return *state = x;
 }
 
+void fail_on_misuse(void *ctx, const char *function, const char *message)
+{
+    (void)ctx;
+    ck_abort_msg("%s: %s", function, message);
+}
+
 int run_suite(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);

@@ -74,6 +74,9 @@ gotrace_config failing_config(failing_allocator *a);
 /* xorshift: the same numbers in every run. */
 uint64_t random_next(uint64_t *state);
 
+/* A gotrace_misuse_fn: the test fails. */
+void fail_on_misuse(void *ctx, const char *function, const char *message);
+
 /* Run a suite; returns main's status. */
 int run_suite(Suite *suite);
 

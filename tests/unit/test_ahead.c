@@ -1,23 +1,45 @@
 /*
- * test_ahead.c - generations that are checked on several threads: the result is that of one thread,
- * for sound and damaged traces, with any allocator, and wherever reading stops.
+ * test_ahead.c - pieces of a trace that are checked on several threads: the result is that of one
+ * thread, for sound and damaged traces, with any allocator, and wherever reading stops.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "batches.h"
 #include "read/v2/v2.h"
 #include "reading.h"
 
+/* Samples with several pieces: generations, or in v1 spans of time, if the batches are small. */
 static const char *const names[] = {
-    "go1.22-gens.trace",    "go1.22-gensgc.trace",   "go1.23-gensiter.trace",
-    "go1.23-seconds.trace", "go1.25-flight-2.trace", "go1.25-gensprof.trace",
-    "go1.26-gens.trace",    "go1.27-seconds.trace",
+    "go1.22-gens.trace",    "go1.22-gensgc.trace",    "go1.23-gensiter.trace",
+    "go1.23-seconds.trace", "go1.25-flight-2.trace",  "go1.25-gensprof.trace",
+    "go1.26-gens.trace",    "go1.27-seconds.trace",   "gccgo-gc.trace",
+    "gccgo-user.trace",     "go1.19-gc.trace",        "go1.19-http.trace",
+    "go1.19-prof.trace",    "go1.19-restart-3.trace", "go1.19-syscall.trace",
+    "go1.19-user.trace",    "go1.21-gc.trace",        "go1.21-procs.trace",
+    "go1.21-prof.trace",    "go1.21-restart-3.trace", "go1.21-user.trace",
 };
 enum { NAMES = sizeof names / sizeof *names };
 
 static const size_t thread_counts[] = {2, 3, 8};
 enum { THREAD_COUNTS = sizeof thread_counts / sizeof *thread_counts };
+
+enum {
+    BATCH_EVENTS = 24, /* v1: events of a batch */
+    WINDOW = 16,       /* v1: pieces have 64 times as many bytes */
+};
+
+/* A sample, divided into batches that are as small as necessary. */
+static blob load(const char *name)
+{
+    blob trace = trace_sample(name);
+    if (trace_version(&trace) >= GOTRACE_FIRST_V2)
+        return trace;
+    blob divided = batches_divide(&trace, BATCH_EVENTS);
+    blob_free(&trace);
+    return divided;
+}
 
 static void assert_same(const reading *a, const reading *b)
 {
@@ -34,28 +56,29 @@ static void assert_same(const reading *a, const reading *b)
 
 static void check_all_counts(const void *bytes, size_t size)
 {
-    reading one = reading_of(bytes, size, NULL, READING_CHECK);
+    gotrace_config config = {.window = WINDOW};
+    reading one = reading_of(bytes, size, &config, READING_CHECK);
     for (size_t i = 0; i < THREAD_COUNTS; i++) {
-        gotrace_config config = {.threads = thread_counts[i]};
+        config.threads = thread_counts[i];
         reading several = reading_of(bytes, size, &config, READING_CHECK);
         assert_same(&one, &several);
     }
 }
 
-/* These samples have generations that fit what is assumed about the state before them. */
-START_TEST(takes_over_sound_generations)
+/* These samples have pieces that fit what is assumed about the state before them. */
+START_TEST(takes_over_sound_pieces)
 {
-    blob trace = trace_sample(names[_i]);
-    gotrace_config config = {.threads = 2};
+    blob trace = load(names[_i]);
+    gotrace_config config = {.threads = 2, .window = WINDOW};
     gotrace_source *source;
     gotrace_reader *reader;
     size_t most = 0;
     ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
                      GOTRACE_OK);
-    for (int run = 0; run < 1000 && most == 0; run++) { /* whether a thread is in time is chance */
+    for (int run = 0; run < 100000 && most == 0; run++) { /* that a thread is in time is rare */
         ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
         ck_assert_int_eq(gotrace_reader_check(reader), GOTRACE_END);
-        most = reader->v2->adopted;
+        most = reader->adopted;
         gotrace_reader_close(reader);
     }
     ck_assert_uint_gt(most, 0);
@@ -65,10 +88,26 @@ START_TEST(takes_over_sound_generations)
 }
 END_TEST
 
-/* Removes, doubles or swaps generations: the state before a generation is not the one assumed. */
-START_TEST(notices_missing_generations)
+/* The bytes of the trace without a range, or with it twice. */
+static void check_changed(const blob *trace, size_t at, size_t end)
 {
-    blob trace = trace_sample(names[_i]);
+    blob without = {0}, twice = {0};
+    blob_write(&without, (const char *)trace->bytes, at);
+    blob_write(&without, (const char *)trace->bytes + end, trace->size - end);
+    blob_write(&twice, (const char *)trace->bytes, end);
+    blob_write(&twice, (const char *)trace->bytes + at, trace->size - at);
+    check_all_counts(without.bytes, without.size);
+    check_all_counts(twice.bytes, twice.size);
+    blob_free(&without);
+    blob_free(&twice);
+}
+
+/* Removes or doubles generations or (v1) batches: the state before a piece is not the one assumed.
+ */
+START_TEST(notices_missing_pieces)
+{
+    enum { CHANGES = 100 };
+    blob trace = load(names[_i]);
     gotrace_source *source;
     gotrace_reader *reader;
     ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
@@ -76,18 +115,11 @@ START_TEST(notices_missing_generations)
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_index(reader), GOTRACE_OK);
     const gotrace_generation_summary *g;
-    for (size_t n = 0; (g = gotrace_reader_generation(reader, n)); n++) {
-        size_t at = (size_t)g->offset, end = at + (size_t)g->bytes;
-        blob without = {0}, twice = {0};
-        blob_write(&without, (const char *)trace.bytes, at);
-        blob_write(&without, (const char *)trace.bytes + end, trace.size - end);
-        blob_write(&twice, (const char *)trace.bytes, end);
-        blob_write(&twice, (const char *)trace.bytes + at, trace.size - at);
-        check_all_counts(without.bytes, without.size);
-        check_all_counts(twice.bytes, twice.size);
-        blob_free(&without);
-        blob_free(&twice);
-    }
+    for (size_t n = 0; (g = gotrace_reader_generation(reader, n)); n++)
+        check_changed(&trace, (size_t)g->offset, (size_t)(g->offset + g->bytes));
+    const gt_index *index = &reader->index;
+    for (size_t n = 0; n < index->run_count; n += 1 + index->run_count / CHANGES)
+        check_changed(&trace, (size_t)index->runs[n].offset, (size_t)index->runs[n].end);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&trace);
@@ -97,7 +129,7 @@ END_TEST
 START_TEST(damage_gives_the_same_findings)
 {
     enum { FLIPS = 40 };
-    blob trace = trace_sample(names[_i]);
+    blob trace = load(names[_i]);
     uint64_t random = 1 + (uint64_t)_i;
     for (int flip = 0; flip < FLIPS; flip++) {
         size_t at = 16 + (size_t)(random_next(&random) % (trace.size - 16));
@@ -138,7 +170,8 @@ static void *lone_resize(void *ctx, void *block, size_t old_size, size_t new_siz
 
 static reading read_with(lone_allocator *a, const blob *trace)
 {
-    gotrace_config config = {.threads = 4, .allocator = {.resize = lone_resize, .ctx = a}};
+    gotrace_config config = {
+        .threads = 4, .window = WINDOW, .allocator = {.resize = lone_resize, .ctx = a}};
     reading r = reading_of(trace->bytes, trace->size, &config, READING_CHECK);
     ck_assert(!a->overlapped);
     ck_assert_uint_eq(a->blocks, 0);
@@ -147,9 +180,10 @@ static reading read_with(lone_allocator *a, const blob *trace)
 
 START_TEST(allocators_are_called_by_one_thread_at_a_time)
 {
-    blob trace = trace_sample(names[_i]);
+    blob trace = load(names[_i]);
     lone_allocator a = {.lock = PTHREAD_MUTEX_INITIALIZER, .allowed = UINT64_MAX};
-    reading sound = reading_of(trace.bytes, trace.size, NULL, READING_CHECK);
+    gotrace_config one = {.window = WINDOW};
+    reading sound = reading_of(trace.bytes, trace.size, &one, READING_CHECK);
     reading r = read_with(&a, &trace);
     assert_same(&sound, &r);
     uint64_t needed = a.calls;
@@ -175,8 +209,8 @@ static bool stop(void *ctx, const gotrace_error *problem)
 /* A reader may be closed at any time, with threads at work. */
 START_TEST(stops_early)
 {
-    blob trace = trace_sample(names[_i]);
-    gotrace_config config = {.threads = 8, .on_problem = stop};
+    blob trace = load(names[_i]);
+    gotrace_config config = {.threads = 8, .window = WINDOW, .on_problem = stop};
     trace.bytes[trace.size / 4] ^= 0x55;
     for (int run = 0; run < 20; run++) {
         gotrace_source *source;
@@ -200,8 +234,8 @@ int main(void)
     Suite *suite = suite_create("ahead");
     TCase *cases = tcase_create("all");
     tcase_set_timeout(cases, 240);
-    tcase_add_loop_test(cases, takes_over_sound_generations, 0, NAMES);
-    tcase_add_loop_test(cases, notices_missing_generations, 0, NAMES);
+    tcase_add_loop_test(cases, takes_over_sound_pieces, 0, NAMES);
+    tcase_add_loop_test(cases, notices_missing_pieces, 0, NAMES);
     tcase_add_loop_test(cases, damage_gives_the_same_findings, 0, NAMES);
     tcase_add_loop_test(cases, allocators_are_called_by_one_thread_at_a_time, 0, NAMES);
     tcase_add_loop_test(cases, stops_early, 0, NAMES);

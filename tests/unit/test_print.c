@@ -42,11 +42,12 @@ static gotrace_event event_of(const char *type, gotrace_kind kind)
 
 static void expect(const char *name, const gotrace_event *event, const char *wanted)
 {
+    const print_source from = {.version = 26, .reader = reader};
     blob b = {0};
     out o;
 
     ck_assert(out_init(&o, blob_write, &b));
-    printer_by_name(name)->event(&o, reader, event);
+    printer_by_name(name)->event(&o, &from, event);
     ck_assert(out_flush(&o));
     ck_assert(blob_write(&b, "", 1));
     ck_assert_str_eq((const char *)b.bytes, wanted);

@@ -1,4 +1,4 @@
-/* test_refused.c - a writer rejects impossible events, or writes them if options.believe is set. */
+/* test_refused.c - a writer rejects impossible events, or writes them if options.force is set. */
 #include <string.h>
 
 #include "reading.h"
@@ -198,12 +198,12 @@ START_TEST(impossible_is_rejected)
 }
 END_TEST
 
-/* With options.believe the event is written, and a reader reports it. */
+/* With options.force the event is written, and a reader reports it. */
 START_TEST(impossible_is_forced)
 {
     const refusal *r = &refusals[_i];
     blob written = {0};
-    gotrace_writer_options options = {.believe = true};
+    gotrace_writer_options options = {.force = true};
     gotrace_writer *w = writer_of(r->version, &options, &written, NULL);
     for (size_t i = 0; i < 4 && r->events[i].name && r->rule != GOTRACE_RULE_USAGE; i++) {
         ck_assert_int_eq(gotrace_writer_at(w, 100 + i), GOTRACE_OK);
@@ -370,10 +370,10 @@ static test_event random_event(int version, uint64_t *seed)
 }
 
 /* Write random events: those that are not rejected make a sound trace. */
-static void write_random(int version, bool believe, uint64_t seed, blob *written)
+static void write_random(int version, bool force, uint64_t seed, blob *written)
 {
     gotrace_writer_options options = {
-        .believe = believe, .generation_ticks = 3000, .equal_ticks = seed & 1};
+        .force = force, .generation_ticks = 3000, .equal_ticks = seed & 1};
     gotrace_writer *w = writer_of(version, &options, written, NULL);
     uint64_t ticks = 1000, given = 0;
     for (int i = 0; i < 3000; i++) {
@@ -385,7 +385,7 @@ static void write_random(int version, bool believe, uint64_t seed, blob *written
         gotrace_status status = write_event(w, version, &s);
         given += status == GOTRACE_OK;
         ck_assert_int_ne(gotrace_writer_error(w)->class_, GOTRACE_CLASS_SYSTEM);
-        ck_assert_msg(status == GOTRACE_OK || !believe ||
+        ck_assert_msg(status == GOTRACE_OK || !force ||
                           gotrace_writer_error(w)->rule == GOTRACE_RULE_CONTEXT,
                       "%s: %s", s.name, gotrace_writer_error(w)->message);
     }

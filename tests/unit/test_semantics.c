@@ -248,13 +248,13 @@ static void bring(gotrace_writer *w, int version, uint8_t state)
     ck_abort_msg("1.%d: no event leaves the state %s", version, gotrace_state_name(state));
 }
 
-static gotrace_writer *writer_in(int version, bool believe, uint8_t state, blob *written)
+static gotrace_writer *writer_in(int version, bool force, uint8_t state, blob *written)
 {
     static const test_event before[] = {
         {"ProcStart", 0, 7, 0, {7}},   {"ProcStart", 1, 8, 0, {8}},
         {"Gomaxprocs", 0, 7, 0, {2}},  {"GoCreate", 0, 7, 0, {ACTOR, 0}},
         {"GoStart", 0, 7, 0, {ACTOR}}, {0}};
-    const gotrace_writer_options options = {.believe = believe};
+    const gotrace_writer_options options = {.force = force};
     gotrace_writer *w = writer_of(version, &options, written, NULL);
     ck_assert_int_eq(write_events(w, version, before), GOTRACE_OK);
     bring(w, version, state);
@@ -296,7 +296,7 @@ static void check_read(const blob *written, int version, const gotrace_event_spe
     gotrace_source_close(source);
 }
 
-/* An event in a state other than the required one is rejected; if options.believe is set, it is
+/* An event in a state other than the required one is rejected; if options.force is set, it is
  * written, and the reader reports it. The reader treats a system call that blocks as waiting. */
 static void check_refused(int version, const gotrace_event_spec *row, uint8_t state)
 {
@@ -356,21 +356,21 @@ static void check_range(int version, const gotrace_event_spec *row, const gotrac
     gotrace_rule rule = gt_range_rule(range, begins);
     const test_event first = {.name = begin->name, .p = 0, .m = 7, .g = ACTOR};
     const test_event s = {.name = row->name, .p = 0, .m = 7, .g = ACTOR};
-    for (int believe = 0; believe < 2; believe++) {
+    for (int force = 0; force < 2; force++) {
         blob written = {0};
-        gotrace_writer *w = writer_in(version, believe, GOTRACE_STATE_NOT_EXIST, &written);
+        gotrace_writer *w = writer_in(version, force, GOTRACE_STATE_NOT_EXIST, &written);
         if (begins)
             ck_assert_int_eq(write_event(w, version, &first), GOTRACE_OK);
         gotrace_status status = write_event(w, version, &s);
         /* an assist may have begun before the trace */
         bool wrong = begins || range != GOTRACE_RANGE_MARK_ASSIST;
-        ck_assert_msg((status == GOTRACE_OK) == (believe || !wrong),
+        ck_assert_msg((status == GOTRACE_OK) == (force || !wrong),
                       "%s (1.%d): the writer and ranges of that sort", row->name, version);
         ck_assert_msg(status == GOTRACE_OK || gotrace_writer_error(w)->rule == rule,
                       "%s (1.%d): the writer refuses it by another rule", row->name, version);
         finish(w);
         reading r = reading_of(written.bytes, written.size, NULL, READING_NEXT);
-        ck_assert_msg(reading_has(&r, rule) == (believe && wrong),
+        ck_assert_msg(reading_has(&r, rule) == (force && wrong),
                       "%s (1.%d): the reader and ranges of that sort", row->name, version);
         blob_free(&written);
     }

@@ -51,12 +51,8 @@ static gotrace_status as_perfetto(gotrace_reader *reader, gotrace_source *source
 
 static gotrace_status as_text(gotrace_reader *reader, gotrace_source *source, out *o)
 {
-    const gotrace_event *event;
-    gotrace_status status;
     (void)source;
-    while ((status = gotrace_reader_next(reader, &event)) == GOTRACE_EVENT)
-        printers[0]->event(o, reader, event);
-    return status;
+    return print_all(printers[0], reader, 1, o);
 }
 
 static gotrace_status as_script(gotrace_reader *reader, gotrace_source *source, out *o)

@@ -45,6 +45,8 @@ static bool refill(gotrace_reader *reader, gt_cursor *c, size_t need)
         room = (size_t)ahead;
     if (!gt_read_again(reader, c->base + left, c->window + left, room))
         return false;
+    if (!c->peeks)
+        gt_progress(reader, room);
     c->p = c->window;
     set_limit(c, left + room);
     memset(c->window + left + room, 0, SLACK);
@@ -137,7 +139,7 @@ static void start_batch(const gotrace_reader *reader, gt_cursor *c, const uint64
 {
     int64_t first[GT_CLOCKS], ticks = (int64_t)v[c->with_seq ? 2 : 1];
     bool timed = gt_find_first(reader, v, next, c->limit, first);
-    if (timed && gt_is_false_batch(v, c->batch_ticks, first[GT_TICKS])) {
+    if (timed && gt_is_false_batch(c->batch_ticks, first[GT_TICKS])) {
         c->seq += c->with_seq ? v[0] : 0;
         c->ticks = (int64_t)((uint64_t)c->ticks + v[c->with_seq]);
         return;
@@ -211,7 +213,8 @@ static bool decode_values(gotrace_reader *reader, gt_cursor *c, const gt_frame *
         fits = gt_varint(&p, frame->values_end, &v[count++]) > 0;
     if (!fits || p != frame->values_end || count != expected) {
         /* The first pass reported batches and samples. */
-        return frame->type == GOTRACE_V1_Batch || is_sample || report_arity(reader, c, frame);
+        return frame->type == GOTRACE_V1_Batch || is_sample || c->peeks ||
+               report_arity(reader, c, frame);
     }
     if (frame->type == GOTRACE_V1_Batch) {
         start_batch(reader, c, v, c->p + frame->size);
@@ -319,6 +322,7 @@ GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool w
 {
     fast_state t = {c->p, c->ticks, c->goroutine, c->seq};
     const uint8_t *safe = c->safe;
+    int64_t until = c->until;
     const gt_v1_shape *shapes = c->shapes;
     gt_event *last = c->last, *first = e, *end = e + room;
     uint64_t shift = c->base - (uint64_t)(uintptr_t)c->window, record = c->record;
@@ -332,6 +336,8 @@ GT_INLINE uint32_t decode_plain(gt_cursor *c, gt_event *e, uint32_t room, bool w
             continue;
         mark_blocking_call(shapes, e, last);
         last = e++;
+        if (t.ticks > until)
+            break;
     }
     c->p = t.p;
     c->ticks = t.ticks;
@@ -349,12 +355,19 @@ static void decode_half(gt_cursor *c, const gt_event *end)
                           : decode_plain(c, c->end, room, false);
 }
 
-/* Decodes events up to `end`, or the last one. */
-static bool decode_up_to(gotrace_reader *reader, gt_cursor *c, const gt_event *end)
+/* Whether no more events have to be decoded into a half from `start` to `end`. */
+static inline bool is_filled(const gt_cursor *c, const gt_event *start, const gt_event *end)
+{
+    return c->end == end || (c->end > start && c->end[-1].ticks > c->until);
+}
+
+/* Decodes events from `start` up to `end`, the last one, or one after c->until. */
+static bool decode_up_to(gotrace_reader *reader, gt_cursor *c, const gt_event *start,
+                         const gt_event *end)
 {
     while (c->run_end) {
         decode_half(c, end);
-        if (c->end == end)
+        if (is_filled(c, start, end))
             return true;
         if (c->p >= c->safe && offset_of(c, c->limit) < c->run_end) {
             if (!refill(reader, c, 0))
@@ -366,7 +379,7 @@ static bool decode_up_to(gotrace_reader *reader, gt_cursor *c, const gt_event *e
         if (c->p == c->limit ? !next_run(reader, c) : !decode_slowly(reader, c, c->end, &made))
             return false;
         c->end += made;
-        if (c->end == end)
+        if (is_filled(c, start, end))
             return true;
     }
     return true;
@@ -376,7 +389,7 @@ bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *c)
 {
     gt_event *start = c->events + (c->head > c->events + c->half ? 0 : c->half);
     c->head = c->end = c->first = start;
-    if (!decode_up_to(reader, c, start + c->half) ||
+    if (!decode_up_to(reader, c, start, start + c->half) ||
         (gt_cursor_strays(c) && !gt_cursor_mend(reader, c)))
         return false;
     c->ranges[GT_TICKS].before = c->ticks;
@@ -392,10 +405,8 @@ bool gt_cursor_last(gotrace_reader *reader, const gt_cursor *c, int64_t last[GT_
 {
     enum { HALF = 32 };
     gt_event events[2 * HALF];
-    uint64_t progress = reader->progress_done;
-    gotrace_progress_fn on_progress = reader->config.on_progress;
-    bool quiet = reader->quiet;
     gt_cursor ahead = *c;
+    ahead.peeks = true;
     ahead.window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!ahead.window)
         return gt_fail_memory(reader);
@@ -403,47 +414,116 @@ bool gt_cursor_last(gotrace_reader *reader, const gt_cursor *c, int64_t last[GT_
     ahead.p = ahead.window;
     set_limit(&ahead, 0);
     ahead.next_run = GT_NONE;
+    ahead.until = INT64_MAX;
     gt_cursor_unbound(&ahead);
     ahead.last = NULL;
     ahead.head = ahead.events = events;
     ahead.half = HALF;
-    reader->config.on_progress = NULL;
-    reader->quiet = true;
     bool done = refill(reader, &ahead, 0);
     while (done && ahead.has_head)
         done = gt_cursor_fill(reader, &ahead);
     if (!done)
         gt_cursor_close(reader, &ahead);
-    reader->quiet = quiet;
-    reader->config.on_progress = on_progress;
-    reader->progress_done = progress;
     last[GT_TICKS] = ahead.ticks;
     last[GT_SEQ] = (int64_t)ahead.seq;
     return done;
 }
 
-bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, size_t window,
-                    gt_event *events, uint32_t half)
+bool gt_cursor_open(gotrace_reader *reader, gt_cursor *c, uint32_t proc, uint32_t run,
+                    gt_buffers buffers)
 {
     const gt_proc_index *index = &reader->index.procs[proc];
     *c = (gt_cursor){.has_head = true,
                      .with_seq = reader->summary.version < 7,
                      .shapes = reader->index.shapes,
-                     .head = events,
-                     .events = events,
-                     .half = half,
+                     .head = buffers.events,
+                     .events = buffers.events,
+                     .half = buffers.half,
                      .proc = proc,
-                     .next_run = index->first_run};
-    c->window_size = index->summary.bytes < window ? (size_t)index->summary.bytes : window;
+                     .until = c->until,
+                     .next_run = run};
+    c->window_size = index->summary.bytes < buffers.window ? (size_t)index->summary.bytes
+                                                           : buffers.window;
     c->window = gt_resize(&reader->heap, NULL, 0, c->window_size + SLACK);
     if (!c->window)
         return gt_fail_memory(reader);
     c->p = c->window;
     set_limit(c, 0);
     gt_cursor_unbound(c);
-    for (uint32_t i = 0; i < 2 * half; i++)
-        events[i].proc = proc;
+    for (uint32_t i = 0; i < 2 * buffers.half; i++)
+        buffers.events[i].proc = proc;
     return next_run(reader, c) && gt_cursor_fill(reader, c);
+}
+
+bool gt_cursor_skip(gotrace_reader *reader, gt_cursor *c)
+{
+    while (c->has_head && c->end[-1].ticks <= c->until)
+        if (!gt_cursor_fill(reader, c))
+            return false;
+    if (c->has_head)
+        c->head = c->end - 1;
+    return true;
+}
+
+gt_cursor_place gt_cursor_save(const gt_cursor *c)
+{
+    if (!c->has_head)
+        return (gt_cursor_place){.has_head = false};
+    return (gt_cursor_place){.head = *c->head,
+                             .has_head = true,
+                             .mended = c->mended,
+                             .next_run = c->next_run,
+                             .at = offset_of(c, c->p),
+                             .run_end = c->run_end,
+                             .ticks = c->ticks,
+                             .batch_ticks = c->batch_ticks,
+                             .goroutine = c->goroutine,
+                             .record = c->record,
+                             .batch = c->batch,
+                             .range = c->ranges[GT_TICKS]};
+}
+
+void gt_cursor_restore(gotrace_reader *reader, gt_cursor *c, const gt_cursor_place *place)
+{
+    c->running = NULL;
+    c->has_head = place->has_head;
+    if (!c->has_head) {
+        if (c->window)
+            gt_cursor_close(reader, c);
+        return;
+    }
+    c->head = c->last = c->events;
+    c->first = c->end = c->events + 1;
+    *c->head = place->head;
+    c->mended = place->mended;
+    c->next_run = place->next_run;
+    c->p = c->window;
+    set_limit(c, 0);
+    c->base = place->at;
+    c->run_end = place->run_end;
+    c->ticks = place->ticks;
+    c->batch_ticks = place->batch_ticks;
+    c->goroutine = place->goroutine;
+    c->record = place->record;
+    c->batch = place->batch;
+    c->ranges[GT_TICKS] = place->range;
+}
+
+static bool ranges_equal(const gt_range *a, const gt_range *b)
+{
+    return a->low == b->low && a->width == b->width && a->before == b->before && a->end == b->end;
+}
+
+bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b)
+{
+    if (!a->has_head || !b->has_head)
+        return a->has_head == b->has_head;
+    return a->head.offset == b->head.offset && a->head.ticks == b->head.ticks &&
+           a->head.goroutine == b->head.goroutine && a->head.record == b->head.record &&
+           a->head.batch == b->head.batch && a->mended == b->mended && a->next_run == b->next_run &&
+           a->at == b->at && a->run_end == b->run_end && a->ticks == b->ticks &&
+           a->batch_ticks == b->batch_ticks && a->goroutine == b->goroutine &&
+           a->record == b->record && a->batch == b->batch && ranges_equal(&a->range, &b->range);
 }
 
 void gt_cursor_close(gotrace_reader *reader, gt_cursor *c)

@@ -58,6 +58,7 @@ typedef struct gt_cursor {
     uint32_t half;    /* capacity of a half */
     bool has_head;
     bool with_seq; /* until 1.6 */
+    bool peeks;    /* reads ahead: its problems are not reported, its bytes not counted */
     bool forced;   /* order.c: accept the head although it is not ready */
     uint32_t proc;
     gt_goroutine *running; /* order.c: cache of the goroutine found last */
@@ -67,6 +68,7 @@ typedef struct gt_cursor {
     const gt_v1_shape *shapes;
     gt_event *last; /* the last event decoded */
     int64_t ticks;  /* of that event */
+    int64_t until;  /* an event after this is the last one that gt_cursor_fill decodes */
     gt_range ranges[GT_CLOCKS];
     gt_event *first;      /* of the current run, among those that gt_cursor_fill decodes */
     uint8_t mended;       /* number of corrections in the current run */
@@ -83,10 +85,36 @@ typedef struct gt_cursor {
     size_t window_size;
 } gt_cursor;
 
-/* Starts at the proc's first event. The cursor uses a window of at most `window` bytes, and
- * `events`, which has room for 2 * half events. */
-bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, size_t window,
-                    gt_event *events, uint32_t half);
+/* The buffers of a cursor: a window of at most that size, and room for 2 * half events. */
+typedef struct gt_buffers {
+    size_t window;
+    gt_event *events;
+    uint32_t half;
+} gt_buffers;
+
+/* Starts at the first event of a run of the proc. */
+bool gt_cursor_open(gotrace_reader *reader, gt_cursor *cursor, uint32_t proc, uint32_t run,
+                    gt_buffers buffers);
+
+/* The place of a cursor at an event after cursor->until, from which on decoding depends on nothing
+ * else. */
+typedef struct gt_cursor_place {
+    gt_event head;
+    bool has_head;
+    uint8_t mended;
+    uint32_t next_run;
+    uint64_t at, run_end; /* offset of the next record */
+    int64_t ticks, batch_ticks;
+    uint64_t goroutine, record, batch;
+    gt_range range;
+} gt_cursor_place;
+
+/* Moves to the first event after cursor->until. */
+bool gt_cursor_skip(gotrace_reader *reader, gt_cursor *cursor);
+
+gt_cursor_place gt_cursor_save(const gt_cursor *cursor);
+void gt_cursor_restore(gotrace_reader *reader, gt_cursor *cursor, const gt_cursor_place *place);
+bool gt_places_equal(const gt_cursor_place *a, const gt_cursor_place *b);
 
 /* Decodes the next events, or clears has_head. False if reading cannot continue. */
 bool gt_cursor_fill(gotrace_reader *reader, gt_cursor *cursor);

@@ -69,7 +69,7 @@ bool gt_futile_find(gotrace_reader *reader, gt_futile *futile)
         return true;
     gt_goroutines goroutines;
     gt_goroutines_init(&goroutines, &reader->heap, reader->limits.goroutines);
-    gt_order *order = gt_order_new(reader, &goroutines);
+    gt_order *order = gt_order_new(reader, &goroutines, INT64_MAX);
     bool ok = order != NULL;
     gt_event *e;
     reader->quiet = true; /* problems are reported when events are returned */

@@ -167,7 +167,7 @@ bool gt_find_first(const gotrace_reader *reader, const uint64_t *v, const uint8_
         first[GT_SEQ] = (int64_t)(v[1] + difference);
     if (gt_varint(&p, frame.values_end, &difference) > 0)
         first[GT_TICKS] = (int64_t)(v[version < 7 ? 2 : 1] + difference);
-    return true;
+    return shapes[frame.type].action != GT_ACTION_SAMPLE;
 }
 
 static bool start_batch(skim *s, int64_t id, uint64_t offset, const int64_t first[GT_CLOCKS])
@@ -348,7 +348,7 @@ static bool put_Batch(skim *s, const gt_frame *frame, const uint64_t *v, size_t 
     (void)count;
     int64_t first[GT_CLOCKS], ticks = (int64_t)v[s->reader->summary.version < 7 ? 2 : 1];
     bool timed = gt_find_first(s->reader, v, s->p + frame->size, s->end, first);
-    if (timed && gt_is_false_batch(v, s->batch_ticks, first[GT_TICKS]))
+    if (timed && gt_is_false_batch(s->batch_ticks, first[GT_TICKS]))
         return gt_report(s->reader, GOTRACE_RULE_BATCH_EVENT, place_of(s, s->p),
                          "this is no batch: its time, %lld ticks, is far from that of the batch "
                          "before it, %lld; it is skipped",

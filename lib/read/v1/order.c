@@ -3,65 +3,23 @@
 #include <string.h>
 
 #include "core/times.h"
-#include "read/waits.h"
-
-/* A cursor in the heap, by the time of its first event (until 1.6: by its sequence number). */
-typedef struct heap_entry {
-    int64_t key;
-    gt_cursor *cursor;
-} heap_entry;
 
 /* ---- requirements and effects of events ------------------------------------------------------ */
 
-/* What an event requires of a goroutine, and how it changes it. The required sequence number is the
- * current one (any), an argument, or a constant; masks select without branches. */
-typedef struct order_rule {
-    uint64_t any, arg; /* all ones: this one applies */
-    uint8_t constant;
-    uint8_t status, next;
-    uint8_t step;    /* increment of the sequence number */
-    bool of_subject; /* the goroutine is the first argument, not the context */
-} order_rule;
-
-struct gt_order {
-    gt_goroutines *goroutines;
-    order_rule rules[64]; /* by code, for shapes with a rule */
-    gt_event *events;     /* of all cursors */
-    size_t event_count;
-    gt_cursor *cursors; /* one per proc, then one for samples or (until 1.6) ends of system calls */
-    heap_entry *heap;   /* [0] is the earliest; a sentinel with key INT64_MAX is always last */
-    size_t heap_count;
-    gt_cursor *current;  /* the cursor being read, which is not in the heap; NULL if none */
-    gt_event *ahead;     /* merged event that earlier ends of system calls precede */
-    int64_t next_exit;   /* time of the earliest of those, INT64_MAX also if there is none */
-    int64_t first_ticks; /* time of the earliest event */
-    int64_t last_ticks;
-    int64_t max_wait; /* ticks an event may wait before damage is considered */
-    bool lost;        /* an event waited for a lost one: later ones do not wait */
-    uint64_t last_offset, last_seq;
-    uint64_t gc_seq;
-    uint32_t gc_parked;
-    uint32_t count, sorted; /* sorted: the cursor that reads from the spill */
-    gt_spill *rows;
-    gt_waits waits;
-    gt_event exit;     /* an end of a system call returned out of its place */
-    gt_table in_place; /* offsets of ends returned in place; skip their rows */
-};
-
 /* Changes of a goroutine that other procs may observe are numbered: 0 its creation, 1 its initial
  * state, then as recorded in the events, except local forms. */
-static order_rule rule_of(const gt_v1_shape *shape, unsigned code)
+static gt_order_rule rule_of(const gt_v1_shape *shape, unsigned code)
 {
     bool numbered = shape->does->other.to != 0;
     bool first = shape->action == GT_ACTION_CREATE, second = shape->action == GT_ACTION_FOUND;
     bool any = !numbered || shape->full != code;
-    return (order_rule){.any = any ? UINT64_MAX : 0,
-                        .arg = any || first || second ? 0 : UINT64_MAX,
-                        .constant = second,
-                        .status = shape->status,
-                        .next = shape->next,
-                        .step = numbered,
-                        .of_subject = numbered && shape->context_arg == 0};
+    return (gt_order_rule){.any = any ? UINT64_MAX : 0,
+                           .arg = any || first || second ? 0 : UINT64_MAX,
+                           .constant = second,
+                           .status = shape->status,
+                           .next = shape->next,
+                           .step = numbered,
+                           .of_subject = numbered && shape->context_arg == 0};
 }
 
 static void init_rules(gt_order *o, const gt_v1_shape shapes[64])
@@ -71,7 +29,7 @@ static void init_rules(gt_order *o, const gt_v1_shape shapes[64])
             o->rules[code] = rule_of(&shapes[code], code);
 }
 
-static uint64_t subject_of(const order_rule *rule, const gt_event *e)
+static uint64_t subject_of(const gt_order_rule *rule, const gt_event *e)
 {
     return rule->of_subject ? e->args[0] : e->goroutine;
 }
@@ -82,16 +40,16 @@ static void heap_push(gt_order *o, gt_cursor *c)
 {
     size_t i = o->heap_count++;
     int64_t key = gt_cursor_key(c);
-    o->heap[o->heap_count].key = INT64_MAX;
+    o->heap[o->heap_count].key = o->until;
     while (i > 0 && key < o->heap[(i - 1) / 2].key) {
         o->heap[i] = o->heap[(i - 1) / 2];
         i = (i - 1) / 2;
     }
-    o->heap[i] = (heap_entry){key, c};
+    o->heap[i] = (gt_order_entry){key, c};
 }
 
 /* Moves an entry from the top down to its place. */
-static void heap_sink(gt_order *o, heap_entry moved)
+static void heap_sink(gt_order *o, gt_order_entry moved)
 {
     size_t i = 0, child;
     while ((child = 2 * i + 1) < o->heap_count) {
@@ -107,8 +65,8 @@ static void heap_sink(gt_order *o, heap_entry moved)
 static gt_cursor *heap_pop(gt_order *o)
 {
     gt_cursor *top = o->heap[0].cursor;
-    heap_entry moved = o->heap[--o->heap_count];
-    o->heap[o->heap_count].key = INT64_MAX;
+    gt_order_entry moved = o->heap[--o->heap_count];
+    o->heap[o->heap_count].key = o->until;
     if (o->heap_count)
         heap_sink(o, moved);
     return top;
@@ -172,27 +130,12 @@ static void divide_memory(const gotrace_reader *reader, size_t *window, uint32_t
         *window = LEAST_WINDOW;
 }
 
-static bool open_cursors(gotrace_reader *reader, gt_order *o, size_t window, uint32_t half)
+gt_buffers gt_order_buffers(const gotrace_reader *reader, const gt_order *o, uint32_t cursor)
 {
-    for (uint32_t i = 0; i < o->count; i++) {
-        gt_cursor *c = &o->cursors[i];
-        gt_event *events = &o->events[(size_t)i * 2 * half];
-        if (i == o->sorted) {
-            if (!gt_spill_rewind(o->rows, &reader->error))
-                return gt_fail(reader);
-            *c = (gt_cursor){
-                .events = events, .with_seq = reader->summary.version < 7, .proc = GT_NONE};
-            if (!advance_rows(reader, o, c))
-                return false;
-        } else if (reader->index.procs[i].first_run != GT_NONE &&
-                   !gt_cursor_open(reader, c, i, window, events, half)) {
-            return false;
-        }
-        if (c->has_head)
-            heap_push(o, c);
-    }
-    o->first_ticks = o->heap[0].key;
-    return true;
+    gt_buffers buffers;
+    divide_memory(reader, &buffers.window, &buffers.half);
+    buffers.events = &o->events[(size_t)cursor * 2 * buffers.half];
+    return buffers;
 }
 
 static void peek_exit(gotrace_reader *reader, gt_order *o)
@@ -201,7 +144,49 @@ static void peek_exit(gotrace_reader *reader, gt_order *o)
     o->next_exit = row ? row->key : INT64_MAX;
 }
 
-gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
+bool gt_order_seek(gotrace_reader *reader, gt_order *o, int64_t ticks)
+{
+    if (!gt_spill_seek(o->rows, ticks, &reader->error) ||
+        (o->rows != &reader->index.exits &&
+         !gt_spill_seek(&reader->index.exits, ticks, &reader->error)))
+        return gt_fail(reader);
+    peek_exit(reader, o);
+    return advance_rows(reader, o, &o->cursors[o->sorted]);
+}
+
+void gt_order_continue(gt_order *o, int64_t until)
+{
+    int64_t before = o->until;
+    o->until = until;
+    o->heap[0].key = until;
+    for (uint32_t i = 0; i < o->count; i++) {
+        gt_cursor *c = &o->cursors[i];
+        c->until = until;
+        if (c->has_head && gt_cursor_key(c) > before && gt_cursor_key(c) <= until)
+            heap_push(o, c);
+    }
+}
+
+static bool open_cursors(gotrace_reader *reader, gt_order *o, int64_t until)
+{
+    if (!gt_order_seek(reader, o, INT64_MIN))
+        return false;
+    for (uint32_t i = 0; i < o->sorted; i++) {
+        uint32_t run = reader->index.procs[i].first_run;
+        o->cursors[i].until = until;
+        if (run != GT_NONE &&
+            !gt_cursor_open(reader, &o->cursors[i], i, run, gt_order_buffers(reader, o, i)))
+            return false;
+    }
+    o->until = o->heap[0].key = until;
+    for (uint32_t i = 0; i < o->count; i++)
+        if (o->cursors[i].has_head && gt_cursor_key(&o->cursors[i]) <= until)
+            heap_push(o, &o->cursors[i]);
+    o->first_ticks = o->heap[0].key;
+    return true;
+}
+
+gt_order *gt_order_alloc(gotrace_reader *reader, gt_goroutines *goroutines)
 {
     gt_order *o = gt_calloc(&reader->heap, 1, sizeof *o);
     if (!o) {
@@ -214,7 +199,7 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     o->count = (uint32_t)reader->index.proc_count + 1;
     o->sorted = o->count - 1;
     o->rows = old ? &reader->index.exits : &reader->index.samples;
-    o->last_ticks = INT64_MIN;
+    o->last_ticks = o->until = INT64_MIN;
     o->max_wait = reader->finds_damage ? INT64_MAX
                                        : gt_time((double)GT_MAX_WAIT_NS / reader->ns_per_tick);
     gt_table_init(&o->in_place, &reader->heap);
@@ -228,29 +213,36 @@ gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines)
     if (!o->events || !o->cursors || !o->heap ||
         !gt_waits_init(&o->waits, &reader->heap, o->count)) {
         gt_fail_memory(reader);
-    } else {
-        o->heap[0].key = INT64_MAX;
-        if (open_cursors(reader, o, window, half)) {
-            if (old)
-                return o;
-            if (gt_spill_rewind(&reader->index.exits, &reader->error)) {
-                peek_exit(reader, o);
-                return o;
-            }
-            gt_fail(reader);
-        }
+        gt_order_free(reader, o);
+        return NULL;
     }
-    gt_order_free(reader, o);
-    return NULL;
+    o->cursors[o->sorted] = (gt_cursor){
+        .events = gt_order_buffers(reader, o, o->sorted).events, .with_seq = old, .proc = GT_NONE};
+    return o;
+}
+
+gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines, int64_t until)
+{
+    gt_order *o = gt_order_alloc(reader, goroutines);
+    if (o && !open_cursors(reader, o, until)) {
+        gt_order_free(reader, o);
+        return NULL;
+    }
+    return o;
+}
+
+void gt_order_close(gotrace_reader *reader, gt_order *o)
+{
+    for (uint32_t i = 0; o->cursors && i < o->count; i++)
+        if (o->cursors[i].window)
+            gt_cursor_close(reader, &o->cursors[i]);
 }
 
 void gt_order_free(gotrace_reader *reader, gt_order *o)
 {
     if (!o)
         return;
-    for (uint32_t i = 0; o->cursors && i < o->count; i++)
-        if (o->cursors[i].window)
-            gt_cursor_close(reader, &o->cursors[i]);
+    gt_order_close(reader, o);
     gt_free(&reader->heap, o->events, o->event_count * sizeof *o->events);
     gt_free(&reader->heap, o->cursors, o->count * sizeof *o->cursors);
     gt_free(&reader->heap, o->heap, (o->count + (size_t)1) * sizeof *o->heap);
@@ -265,7 +257,7 @@ static bool no_goroutine(gotrace_reader *reader, const gt_order *o)
 {
     if (!o->goroutines->limited)
         return gt_fail_memory(reader);
-    gt_error_limit(&reader->error, GOTRACE_LIMIT_GOROUTINES, GT_NOWHERE, o->goroutines->limit);
+    gt_error_limit(&reader->error, GOTRACE_LIMIT_GOROUTINES, GT_NO_PLACE, o->goroutines->limit);
     return gt_fail(reader);
 }
 
@@ -293,7 +285,7 @@ static bool report_cut(gotrace_reader *reader, const gt_event *e)
     return go_on;
 }
 
-static bool report_order(gotrace_reader *reader, const gt_event *e, const order_rule *rule,
+static bool report_order(gotrace_reader *reader, const gt_event *e, const gt_order_rule *rule,
                          uint64_t want, const gt_goroutine *g)
 {
     if (reader->summary.unread_bytes || !reader->index.has_frequency)
@@ -314,6 +306,12 @@ static bool report_order(gotrace_reader *reader, const gt_event *e, const order_
 
 enum taken { TAKEN, PARKED, FAILED };
 
+static void assume(gt_order *o, gt_assumption_kind kind, uint64_t id, uint64_t value)
+{
+    o->assumed->void_ |= !gt_assume(
+        o->assumed, (gt_assumption){.kind = (uint8_t)kind, .id = id, .value = value});
+}
+
 /* In addition to the states of goroutines: what GCStart waits for. */
 enum { GC_CYCLE = GT_WAITING + 1 };
 
@@ -321,6 +319,11 @@ enum { GC_CYCLE = GT_WAITING + 1 };
 static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
 {
     const gt_event *e = c->head;
+    if (o->assumed && !o->gc_known) {
+        assume(o, GT_ASSUME_NEXT_GC, 0, e->args[0]);
+        o->gc_known = true;
+        o->gc_seq = e->args[0];
+    }
     if (e->args[0] != o->gc_seq) {
         if (!c->forced) {
             if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, UINT64_MAX, e->args[0],
@@ -340,11 +343,38 @@ static enum taken take_gc(gotrace_reader *reader, gt_order *o, gt_cursor *c)
     return TAKEN;
 }
 
+/* Whether the event is ready if the goroutine was in a suitable state before this piece. Of that it
+ * assumes no more than the event requires. */
+static bool becomes_ready(gt_order *o, gt_goroutine *g, const gt_order_rule *rule, uint64_t want)
+{
+    bool seq_fits = want == g->seq, seq_known = g->contact & GT_CONTACT_SEQ;
+    if ((g->status != GT_UNKNOWN && g->status != rule->status) || (seq_known && !seq_fits))
+        return false;
+    if (rule->status == GT_DEAD) { /* it is created */
+        if (g->status != GT_UNKNOWN || g->state != GT_UNKNOWN || seq_known ||
+            g->seq != o->goroutines->unknown_seq)
+            return false;
+        o->assumed->void_ |= !gt_assume_new(&o->assumed->created, g->id);
+        g->contact |= GT_CONTACT_CREATED | GT_CONTACT_SEQ;
+        g->assisting = false;
+        g->state = GT_DEAD;
+        return true;
+    }
+    if (g->status == GT_UNKNOWN)
+        assume(o, GT_ASSUME_STATUS, g->id, rule->status);
+    if (!seq_fits)
+        assume(o, GT_ASSUME_SEQ, g->id, want - (g->seq - o->goroutines->unknown_seq));
+    g->contact |= seq_fits ? 0 : GT_CONTACT_SEQ;
+    return true;
+}
+
 /* The event is not ready: parks its cursor or, if it cannot become ready, reports the problem. */
 static enum taken not_ready(gotrace_reader *reader, gt_order *o, gt_cursor *c, gt_goroutine *g,
-                            const order_rule *rule, uint64_t want)
+                            const gt_order_rule *rule, uint64_t want)
 {
     const gt_event *e = c->head;
+    if (o->assumed && becomes_ready(o, g, rule, want))
+        return TAKEN;
     if (c->forced)
         return report_order(reader, e, rule, want, g) ? TAKEN : FAILED;
     if (!gt_waits_park(&o->waits, number_of(o, c), e->ticks, g->id, rule->any ? GT_ANY_SEQ : want,
@@ -363,7 +393,7 @@ GT_INLINE enum taken take(gotrace_reader *reader, gt_order *o, gt_cursor *c)
         return TAKEN;
     if (e->rule & GT_RULE_GC)
         return take_gc(reader, o, c);
-    const order_rule *rule = &o->rules[e->rule & GT_RULE_CODE];
+    const gt_order_rule *rule = &o->rules[e->rule & GT_RULE_CODE];
     uint64_t id = subject_of(rule, e);
     gt_goroutine *g = c->running;
     if (!g || g->id != id || id == UINT64_MAX) {
@@ -409,6 +439,8 @@ static void force_earliest(gotrace_reader *reader, gt_order *o)
 /* The earliest waiting event has waited too long: the trace is damaged, or the clocks differ. */
 __attribute__((cold)) static bool resolve_long_wait(gotrace_reader *reader, gt_order *o)
 {
+    if (o->assumed)
+        return false; /* what happens then depends on the state before */
     if (!reader->damage_searched && !gt_find_damage(reader))
         return false;
     if (reader->damaged_from == INT64_MAX)
@@ -446,7 +478,7 @@ static inline bool check_time(gotrace_reader *reader, gt_order *o, const gt_even
     return true;
 }
 
-/* Selects the next cursor: the current one while it is the earliest. False at the end. */
+/* Selects the next cursor: the current one while it is the earliest. False if there is none. */
 GT_INLINE bool choose(gotrace_reader *reader, gt_order *o)
 {
     gt_cursor *c = o->current;
@@ -454,12 +486,15 @@ GT_INLINE bool choose(gotrace_reader *reader, gt_order *o)
         int64_t key = gt_cursor_key(c);
         if (key <= o->heap[0].key)
             return true;
-        o->current = o->heap[0].cursor;
-        heap_sink(o, (heap_entry){key, c});
-        return true;
+        if (key <= o->until) {
+            o->current = o->heap[0].cursor;
+            heap_sink(o, (gt_order_entry){key, c});
+            return true;
+        }
+        o->current = NULL;
     }
     if (o->heap_count == 0) {
-        if (o->waits.parked_count == 0)
+        if (o->until < INT64_MAX || o->assumed || o->waits.parked_count == 0)
             return false;
         force_earliest(reader, o);
     }
@@ -506,7 +541,7 @@ static bool merge_by_number(gotrace_reader *reader, gt_order *o, gt_event **even
 }
 
 /* Checks that a goroutine leaves a system call after it blocked in it; records when it blocks. */
-static bool check_exit(gotrace_reader *reader, const gt_event *e)
+static bool check_exit(gotrace_reader *reader, gt_order *o, const gt_event *e)
 {
     gt_goroutine *g = e->subject;
     if (reader->index.shapes[e->type].action != GT_ACTION_EXIT) {
@@ -515,6 +550,10 @@ static bool check_exit(gotrace_reader *reader, const gt_event *e)
     }
     if (e->args[2] == 0)
         return true;
+    if (g->blocked == 0 && o->assumed && !(g->contact & GT_CONTACT_CREATED)) {
+        assume(o, GT_ASSUME_BLOCKED, g->id, e->args[2]);
+        return true;
+    }
     if (g->blocked == 0)
         return gt_report(reader, GOTRACE_RULE_GO_SYSEXIT, gt_event_place(e),
                          "goroutine %llu leaves a system call that it never entered",
@@ -548,7 +587,7 @@ GT_INLINE bool merge(gotrace_reader *reader, gt_order *o, gt_event **event)
         *event = e;
         if (!pop(reader, o) || !check_time(reader, o, e))
             return false;
-        return !(e->rule & GT_RULE_SYSCALL) || check_exit(reader, e);
+        return !(e->rule & GT_RULE_SYSCALL) || check_exit(reader, o, e);
     }
 }
 
@@ -564,14 +603,20 @@ static bool is_moved(gotrace_reader *reader, gt_order *o, const gt_event *e, boo
     return gt_table_put(&o->in_place, e->offset, NULL, 0, 0) || gt_fail_memory(reader);
 }
 
-/* The next end of a system call that precedes the event `ahead`; NULL if there is none. A time
+/* Whether an end of a system call at that time precedes the event `ahead`, or (without one) the
+ * events that are held back. At the end of the trace it may be INT64_MAX. */
+static inline bool is_earlier(const gt_order *o, int64_t ticks)
+{
+    return o->ahead ? ticks < o->ahead->ticks : ticks <= o->until;
+}
+
+/* The next end of a system call that precedes other events; NULL if there is none. A time
  * before the first event is damaged, and must not move the start of the trace. */
 static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     const gt_row *row;
     *event = NULL;
-    while (!*event && (row = gt_spill_peek(&reader->index.exits)) &&
-           (!o->ahead || row->key < o->ahead->ticks)) {
+    while (!*event && (row = gt_spill_peek(&reader->index.exits)) && is_earlier(o, row->key)) {
         if (!o->in_place.entries || !gt_table_find(&o->in_place, row->offset)) {
             o->exit = (gt_event){.ticks = row->key < o->first_ticks ? o->first_ticks : row->key,
                                  .offset = row->offset,
@@ -595,6 +640,13 @@ static bool earlier_exit(gotrace_reader *reader, gt_order *o, gt_event **event)
     return true;
 }
 
+/* Whether there are only ends of system calls left before the events that are held back. */
+static bool is_clean_end(const gotrace_reader *reader, const gt_order *o)
+{
+    return gt_order_is_clean(o) && o->next_exit <= o->until &&
+           gt_spill_peek(&reader->index.exits) != NULL;
+}
+
 GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
 {
     gt_event *ahead = o->ahead;
@@ -610,8 +662,7 @@ GT_INLINE bool next(gotrace_reader *reader, gt_order *o, gt_event **event)
         if (elsewhere)
             ahead = NULL;
     }
-    /* At the end of the trace there may still be one at INT64_MAX. */
-    if (ahead ? o->next_exit < ahead->ticks : gt_spill_peek(&reader->index.exits) != NULL) {
+    if (ahead ? o->next_exit < ahead->ticks : is_clean_end(reader, o)) {
         o->ahead = ahead;
         if (!earlier_exit(reader, o, event))
             return false;

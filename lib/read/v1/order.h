@@ -10,12 +10,78 @@
 #ifndef GT_ORDER_H
 #define GT_ORDER_H
 
+#include "read/assume.h"
 #include "read/v1/cursor.h"
+#include "read/waits.h"
 
-/* Starts at the beginning, without known goroutines. */
-gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines);
+/* A cursor in the heap, by the time of its first event (until 1.6: by its sequence number). */
+typedef struct gt_order_entry {
+    int64_t key;
+    gt_cursor *cursor;
+} gt_order_entry;
 
-/* Gets the next event, which may be modified and is valid until the next call; NULL at the end.
+/* What an event requires of a goroutine, and how it changes it. The required sequence number is the
+ * current one (any), an argument, or a constant; masks select without branches. */
+typedef struct gt_order_rule {
+    uint64_t any, arg; /* all ones: this one applies */
+    uint8_t constant;
+    uint8_t status, next;
+    uint8_t step;    /* increment of the sequence number */
+    bool of_subject; /* the goroutine is the first argument, not the context */
+} gt_order_rule;
+
+struct gt_order {
+    gt_goroutines *goroutines;
+    gt_order_rule rules[64]; /* by code, for shapes with a rule */
+    gt_event *events;        /* of all cursors */
+    size_t event_count;
+    gt_cursor *cursors; /* one per proc, then one for samples or (until 1.6) ends of system calls */
+    gt_order_entry *heap; /* [0] is the earliest; a sentinel with key `until` is always last */
+    size_t heap_count;
+    int64_t until;       /* later events are held back: their cursors are not in the heap */
+    gt_cursor *current;  /* the cursor being read, which is not in the heap; NULL if none */
+    gt_event *ahead;     /* merged event that earlier ends of system calls precede */
+    int64_t next_exit;   /* time of the earliest of those, INT64_MAX also if there is none */
+    int64_t first_ticks; /* time of the earliest event */
+    int64_t last_ticks;
+    int64_t max_wait; /* ticks an event may wait before damage is considered */
+    bool lost;        /* an event waited for a lost one: later ones do not wait */
+    uint64_t last_offset, last_seq;
+    uint64_t gc_seq;
+    bool gc_known;           /* or not needed yet, in a piece; see assumed */
+    gt_assumptions *assumed; /* the state before this piece is not known; NULL: it is known */
+    uint32_t gc_parked;
+    uint32_t count, sorted; /* sorted: the cursor that reads from the spill */
+    gt_spill *rows;
+    gt_waits waits;
+    gt_event exit;     /* an end of a system call returned out of its place */
+    gt_table in_place; /* offsets of ends returned in place; skip their rows */
+};
+
+/* Makes an order without cursors in it. */
+gt_order *gt_order_alloc(gotrace_reader *reader, gt_goroutines *goroutines);
+
+/* Starts at the beginning, without known goroutines. Events after `until` are held back. */
+gt_order *gt_order_new(gotrace_reader *reader, gt_goroutines *goroutines, int64_t until);
+
+/* The buffers of a cursor. */
+gt_buffers gt_order_buffers(const gotrace_reader *reader, const gt_order *order, uint32_t cursor);
+
+/* Moves the cursors of samples and ends of system calls to the first ones at that time or later. */
+bool gt_order_seek(gotrace_reader *reader, gt_order *order, int64_t ticks);
+
+/* Call when there are no more events: those up to `until` are no longer held back. The order of
+ * events at the same time then depends only on the places of the cursors. */
+void gt_order_continue(gt_order *order, int64_t until);
+
+/* Whether all events up to `until` were taken, and none later: none waits for another one. */
+static inline bool gt_order_is_clean(const gt_order *order)
+{
+    return order->waits.parked_count == 0;
+}
+
+/* Gets the next event, which may be modified and is valid until the next call; NULL if there are no
+ * more, or if those that are left come after `until` or wait for such an event.
  * False if reading cannot continue. */
 bool gt_order_next(gotrace_reader *reader, gt_order *order, gt_event **event);
 
@@ -23,6 +89,9 @@ bool gt_order_next(gotrace_reader *reader, gt_order *order, gt_event **event);
  * if reading cannot continue. */
 typedef bool gt_each_fn(gotrace_reader *reader, gt_event *event, void *ctx);
 bool gt_order_each(gotrace_reader *reader, gt_order *order, gt_each_fn *each, void *ctx);
+
+/* Frees the windows of cursors that are not needed any more. */
+void gt_order_close(gotrace_reader *reader, gt_order *order);
 
 void gt_order_free(gotrace_reader *reader, gt_order *order);
 

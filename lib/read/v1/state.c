@@ -7,37 +7,6 @@
 
 enum { LANE_TIMER = 1000001, LANE_NETWORK, LANE_SYSCALL, LANE_GC };
 
-typedef struct proc_state {
-    uint64_t goroutine;    /* runs there, 0: none */
-    gt_goroutine *running; /* the same; check that it still has that id */
-    int64_t id, thread;
-    uint8_t shown; /* gotrace_state */
-    bool is_running, sweeping, stopping;
-    uint64_t unused[3]; /* pads to a power of two, so that the index is a shift */
-} proc_state;
-
-/* The event being handled. Only one exists, as a part of the states: a new one on the stack for
- * each event would cost more than the rest of the work. */
-typedef struct step {
-    gotrace_reader *reader;
-    struct gt_states *states;
-    const gt_event *e;
-    gt_effect *effect;
-    gt_goroutine *g;
-    proc_state *p;
-} step;
-
-struct gt_states {
-    step current;
-    gt_goroutines *goroutines;
-    proc_state *procs; /* by index; the last one is for events without a proc */
-    size_t count;
-    gt_map tasks;   /* open tasks; value: id of the name + 1 */
-    gt_map missing; /* missing ids of tables: 1 string, 2 stack, 3 both */
-    bool gc, stw;
-    bool started; /* the initial state is complete */
-};
-
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
 {
     gt_states *s = gt_calloc(&reader->heap, 1, sizeof *s);
@@ -64,6 +33,19 @@ gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines)
     return s;
 }
 
+void gt_states_assume(gt_states *s, gt_assumptions *assumed)
+{
+    s->assumed = assumed;
+    s->started = true;
+    s->gc = s->stw = GT_UNKNOWN;
+    s->unknown = s->goroutines->unknown_seq;
+    for (size_t i = 0; i < s->count; i++) {
+        gt_proc_state *p = &s->procs[i];
+        p->is_running = p->sweeping = p->stopping = GT_UNKNOWN;
+        p->goroutine = s->unknown;
+    }
+}
+
 void gt_states_free(gotrace_reader *reader, gt_states *s)
 {
     if (!s)
@@ -79,17 +61,17 @@ void gt_states_free(gotrace_reader *reader, gt_states *s)
 #define BROKEN(s, rule, ...)                                                                       \
     ((s)->effect->suspect = true, gt_report((s)->reader, rule, gt_event_place((s)->e), __VA_ARGS__))
 
-static const gt_v1_shape *shape_of(const step *s)
+static const gt_v1_shape *shape_of(const gt_step *s)
 {
     return &s->reader->index.shapes[s->e->type];
 }
 
-static const char *name_of(const step *s)
+static const char *name_of(const gt_step *s)
 {
     return gotrace_event_spec_of(s->reader->summary.version, s->e->type)->name;
 }
 
-static bool check(step *s, bool good, gotrace_rule rule, const char *what)
+static bool check(gt_step *s, bool good, gotrace_rule rule, const char *what)
 {
     return good || BROKEN(s, rule, "%s: %s", name_of(s), what);
 }
@@ -100,9 +82,62 @@ static unsigned long long id(uint64_t n)
     return n;
 }
 
+/* ---- assumptions, in a piece of a trace ------------------------------------------------------ */
+
+static void assume(gt_step *s, gt_assumption assumption)
+{
+    s->states->assumed->void_ |= !gt_assume(s->states->assumed, assumption);
+}
+
+__attribute__((cold)) static bool assume_state(gt_step *s, gt_goroutine *g, uint8_t state)
+{
+    if (g->state != GT_UNKNOWN)
+        return false;
+    assume(s, (gt_assumption){.kind = GT_ASSUME_STATE, .id = g->id, .value = state});
+    g->state = state;
+    return true;
+}
+
+/* Whether the goroutine is in that state. */
+GT_INLINE bool is_in(gt_step *s, gt_goroutine *g, uint8_t state)
+{
+    return g->state == state || assume_state(s, g, state);
+}
+
+static uint64_t number_of_proc(const gt_step *s)
+{
+    return (uint64_t)(s->p - s->states->procs);
+}
+
+__attribute__((cold)) static bool assume_on_proc(gt_step *s, uint64_t goroutine)
+{
+    if (!s->states->assumed || s->p->goroutine != s->states->unknown)
+        return false;
+    assume(s,
+           (gt_assumption){.kind = GT_ASSUME_ON_PROC, .id = number_of_proc(s), .value = goroutine});
+    s->p->goroutine = goroutine;
+    return true;
+}
+
+/* Whether that goroutine runs on the proc; 0: none. */
+GT_INLINE bool is_on_proc(gt_step *s, uint64_t goroutine)
+{
+    return s->p->goroutine == goroutine || assume_on_proc(s, goroutine);
+}
+
+/* Whether something goes on. */
+static bool goes_on(gt_step *s, uint8_t *state, bool wanted, gt_assumption_kind kind, uint64_t of)
+{
+    if (*state == GT_UNKNOWN) {
+        assume(s, (gt_assumption){.kind = (uint8_t)kind, .id = of, .value = wanted});
+        *state = wanted;
+    }
+    return *state;
+}
+
 /* ---- goroutines ---------------------------------------------------------------------------- */
 
-static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
+static gt_goroutine *find_slowly(gt_step *s, uint64_t goroutine)
 {
     gt_goroutine *g = gt_goroutine_get(s->states->goroutines, goroutine);
     if (!g && s->states->goroutines->limited) {
@@ -116,7 +151,7 @@ static gt_goroutine *find_slowly(step *s, uint64_t goroutine)
 }
 
 /* Usually the one that runs on the proc, or that order.c has found. */
-GT_INLINE gt_goroutine *find(step *s, uint64_t goroutine)
+GT_INLINE gt_goroutine *find(gt_step *s, uint64_t goroutine)
 {
     gt_goroutine *g = s->p->running;
     if (g && g->id == goroutine && goroutine != UINT64_MAX)
@@ -127,7 +162,7 @@ GT_INLINE gt_goroutine *find(step *s, uint64_t goroutine)
     return find_slowly(s, goroutine);
 }
 
-GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
+GT_INLINE void change(gt_step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
 {
     s->effect->goroutine = g;
     s->effect->from = g->shown;
@@ -138,12 +173,12 @@ GT_INLINE void change(step *s, gt_goroutine *g, uint8_t state, uint8_t shown)
 }
 
 /* Sets the state of a goroutine to the one that the row leaves. */
-GT_INLINE void change_as_stated(step *s, gt_goroutine *g, const gotrace_semantics *does)
+GT_INLINE void change_as_stated(gt_step *s, gt_goroutine *g, const gotrace_semantics *does)
 {
     change(s, g, gt_next_of(does), gt_change_of(does).to);
 }
 
-static bool report_state(step *s, const gt_goroutine *g)
+static bool report_state(gt_step *s, const gt_goroutine *g)
 {
     const char *is = gt_status_name(g->state);
     const char *wanted = gt_status_name(shape_of(s)->status);
@@ -167,34 +202,34 @@ static bool report_state(step *s, const gt_goroutine *g)
 }
 
 /* Checks that the goroutine is in the state that the row requires. */
-GT_INLINE bool check_state(step *s, const gt_goroutine *g, const gotrace_semantics *does)
+GT_INLINE bool check_state(gt_step *s, gt_goroutine *g, const gotrace_semantics *does)
 {
-    return g->state == gt_status_of(gt_change_of(does).from) || report_state(s, g);
+    return is_in(s, g, gt_status_of(gt_change_of(does).from)) || report_state(s, g);
 }
 
 /* A goroutine's events must occur while it runs, on its proc. Source: Go's checkRunning. */
-static bool report_running(step *s)
+static bool report_running(gt_step *s)
 {
     const gt_event *e = s->e;
     if (s->g->state != GT_RUNNING)
         return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s: goroutine %llu is %s, it has to be running",
                       name_of(s), id(e->goroutine), gt_status_name(s->g->state));
-    if (s->p->goroutine != e->goroutine)
+    if (!is_on_proc(s, e->goroutine))
         return BROKEN(s, GOTRACE_RULE_GO_RUNNING,
                       "%s: proc %lld runs goroutine %llu, it has to run %llu", name_of(s),
                       (long long)s->p->id, id(s->p->goroutine), id(e->goroutine));
     return BROKEN(s, GOTRACE_RULE_GO_RUNNING, "%s outside of any goroutine", name_of(s));
 }
 
-static inline bool check_running(step *s, bool scheduler_may)
+static inline bool check_running(gt_step *s, bool scheduler_may)
 {
-    return (s->g->state == GT_RUNNING && s->p->goroutine == s->e->goroutine &&
+    return (is_in(s, s->g, GT_RUNNING) && is_on_proc(s, s->e->goroutine) &&
             (scheduler_may || s->e->goroutine != 0)) ||
            report_running(s);
 }
 
 /* The goroutine stops running, and the proc is free. */
-GT_INLINE bool stop(step *s, const gotrace_semantics *does)
+GT_INLINE bool stop(gt_step *s, const gotrace_semantics *does)
 {
     if (does->self.to == GOTRACE_STATE_NOT_EXIST)
         s->reader->summary.goroutines_ended++;
@@ -208,7 +243,7 @@ GT_INLINE bool stop(step *s, const gotrace_semantics *does)
     return true;
 }
 
-static bool create(step *s, const gotrace_semantics *does)
+static bool create(gt_step *s, const gotrace_semantics *does)
 {
     const gt_event *e = s->e;
     if (!check_running(s, true))
@@ -216,6 +251,8 @@ static bool create(step *s, const gotrace_semantics *does)
     gt_goroutine *made = find(s, e->args[0]);
     if (!made)
         return false;
+    if (s->states->assumed && !(made->contact & GT_CONTACT_CREATED))
+        s->states->assumed->void_ = true;
     if (made->known &&
         !BROKEN(s, GOTRACE_RULE_GO_CREATE, "goroutine %llu is created, but %s", id(made->id),
                 made->state == GT_DEAD ? "there was one of that id" : "there is one of that id"))
@@ -234,12 +271,12 @@ static bool create(step *s, const gotrace_semantics *does)
     return true;
 }
 
-GT_INLINE bool start(step *s, const gotrace_semantics *does)
+GT_INLINE bool start(gt_step *s, const gotrace_semantics *does)
 {
     const gt_event *e = s->e;
     if (!check_state(s, s->g, does))
         return false;
-    if (s->p->goroutine != 0 &&
+    if (!is_on_proc(s, 0) &&
         !BROKEN(s, GOTRACE_RULE_GO_START,
                 "goroutine %llu starts on proc %lld, which is running goroutine %llu",
                 id(e->goroutine), (long long)s->p->id, id(s->p->goroutine)))
@@ -253,19 +290,19 @@ GT_INLINE bool start(step *s, const gotrace_semantics *does)
     return true;
 }
 
-GT_INLINE bool unblock(step *s, const gotrace_semantics *does)
+GT_INLINE bool unblock(gt_step *s, const gotrace_semantics *does)
 {
     const gt_event *e = s->e;
     bool timer = s->reader->index.timers.entries &&
                  gt_table_find(&s->reader->index.timers, e->goroutine);
     if (timer)
         s->effect->lane = LANE_TIMER;
-    if (s->g->state != GT_RUNNING &&
+    if (!is_in(s, s->g, GT_RUNNING) &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
                 "goroutine %llu unblocks %llu, but it is %s; it has to be running",
                 id(e->goroutine), id(e->args[0]), gt_status_name(s->g->state)))
         return false;
-    if (!timer && s->p->goroutine != e->goroutine &&
+    if (!timer && !is_on_proc(s, e->goroutine) &&
         !BROKEN(s, GOTRACE_RULE_GO_UNBLOCK,
                 "goroutine %llu unblocks %llu on proc %lld, which runs goroutine %llu",
                 id(e->goroutine), id(e->args[0]), (long long)s->p->id, id(s->p->goroutine)))
@@ -284,7 +321,7 @@ GT_INLINE bool unblock(step *s, const gotrace_semantics *does)
     return true;
 }
 
-static bool found(step *s, const gotrace_semantics *does)
+static bool found(gt_step *s, const gotrace_semantics *does)
 {
     if (!check_state(s, s->g, does))
         return false;
@@ -294,7 +331,7 @@ static bool found(step *s, const gotrace_semantics *does)
 }
 
 /* The proc's next event shows whether the call blocks. */
-static bool syscall_enter(step *s)
+static bool syscall_enter(gt_step *s)
 {
     if (!check_running(s, false))
         return false;
@@ -304,7 +341,7 @@ static bool syscall_enter(step *s)
     return true;
 }
 
-static bool syscall_exit(step *s, const gotrace_semantics *does)
+static bool syscall_exit(gt_step *s, const gotrace_semantics *does)
 {
     s->effect->lane = LANE_SYSCALL;
     if (!check_state(s, s->g, does))
@@ -317,27 +354,33 @@ static bool syscall_exit(step *s, const gotrace_semantics *does)
 
 /* ---- procs and the GC ---------------------------------------------------------------------- */
 
-static void change_proc(step *s)
+static void change_proc(gt_step *s)
 {
     s->p->is_running = shape_of(s)->to == GOTRACE_STATE_RUNNING;
     s->effect->from = s->p->shown;
     s->effect->to = s->p->shown = shape_of(s)->to;
 }
 
-static bool proc_start(step *s)
+/* Whether the proc is running. */
+static bool proc_runs(gt_step *s, bool wanted)
 {
-    if (!check(s, !s->p->is_running, GOTRACE_RULE_PROC_START, "the proc is running already"))
+    return goes_on(s, &s->p->is_running, wanted, GT_ASSUME_PROC_RUNS, number_of_proc(s));
+}
+
+static bool proc_start(gt_step *s)
+{
+    if (!check(s, !proc_runs(s, false), GOTRACE_RULE_PROC_START, "the proc is running already"))
         return false;
     s->p->thread = (int64_t)s->e->args[0];
     change_proc(s);
     return true;
 }
 
-static bool proc_stop(step *s)
+static bool proc_stop(gt_step *s)
 {
-    if (!check(s, s->p->is_running, GOTRACE_RULE_PROC_STOP, "the proc is not running"))
+    if (!check(s, proc_runs(s, true), GOTRACE_RULE_PROC_STOP, "the proc is not running"))
         return false;
-    if (s->p->goroutine != 0 &&
+    if (!is_on_proc(s, 0) &&
         !BROKEN(s, GOTRACE_RULE_PROC_STOP, "proc %lld stops while it runs goroutine %llu",
                 (long long)s->p->id, id(s->p->goroutine)))
         return false;
@@ -350,37 +393,44 @@ static bool proc_stop(step *s)
 /* A range's state, and the messages for a begin while it is active and an end while it is not; NULL
  * if that is allowed. */
 typedef struct range_state {
-    bool *going;
+    uint8_t *going;
     const char *still, *none;
+    gt_assumption_kind kind;
+    uint64_t of;
 } range_state;
 
-static range_state range_of(step *s)
+static range_state range_of(gt_step *s)
 {
     switch ((gotrace_range)shape_of(s)->range) {
     case GOTRACE_RANGE_NONE: break;
     case GOTRACE_RANGE_GC:
-        return (range_state){&s->states->gc, "the last cycle has not ended",
-                             "no cycle was started"};
+        return (range_state){&s->states->gc, "the last cycle has not ended", "no cycle was started",
+                             GT_ASSUME_GC, 0};
     case GOTRACE_RANGE_STW: /* until 1.9 each proc has its own */
-        return (range_state){s->reader->summary.version < 10 ? &s->p->stopping : &s->states->stw,
-                             "the last one has not ended", "none was started"};
+        if (s->reader->summary.version < 10)
+            return (range_state){&s->p->stopping, "the last one has not ended", "none was started",
+                                 GT_ASSUME_PROC_STOPS, number_of_proc(s)};
+        return (range_state){&s->states->stw, "the last one has not ended", "none was started",
+                             GT_ASSUME_WORLD_STOPS, 0};
     case GOTRACE_RANGE_SWEEP:
         return (range_state){&s->p->sweeping, "the proc's last sweep has not ended",
-                             "the proc has not started to sweep"};
+                             "the proc has not started to sweep", GT_ASSUME_SWEEP,
+                             number_of_proc(s)};
     case GOTRACE_RANGE_MARK_ASSIST: /* one may be active when tracing starts */
-        return (range_state){&s->g->assisting, "the goroutine's last assist has not ended", NULL};
+        return (range_state){&s->g->assisting, "the goroutine's last assist has not ended", NULL,
+                             GT_ASSUME_ASSIST, s->g->id};
     }
-    return (range_state){NULL, NULL, NULL}; /* see test_semantics */
+    return (range_state){0}; /* see test_semantics */
 }
 
-static bool check_stw_kind(step *s)
+static bool check_stw_kind(gt_step *s)
 {
     int version = s->reader->summary.version;
     return version < 10 || version >= 21 || s->e->args[0] <= 1 ||
            BROKEN(s, GOTRACE_RULE_STW_KIND, "STWStart is of kind %llu", id(s->e->args[0]));
 }
 
-static bool range(step *s, bool begins)
+static bool range(gt_step *s, bool begins)
 {
     gotrace_range which = shape_of(s)->range;
     if (which == GOTRACE_RANGE_STW && begins && !check_stw_kind(s))
@@ -389,29 +439,34 @@ static bool range(step *s, bool begins)
         s->effect->lane = LANE_GC;
     range_state state = range_of(s);
     const char *wrong = begins ? state.still : state.none;
-    bool good = !wrong || check(s, *state.going != begins, gt_range_rule(which, begins), wrong);
+    bool good = !wrong || check(s, goes_on(s, state.going, !begins, state.kind, state.of) != begins,
+                                gt_range_rule(which, begins), wrong);
     *state.going = begins;
     return good;
 }
 
 /* ---- tasks and regions --------------------------------------------------------------------- */
 
-static bool task_create(step *s)
+static bool task_create(gt_step *s)
 {
     uint64_t task = s->e->args[0];
     if (gt_map_get(&s->states->tasks, task) &&
         !BROKEN(s, GOTRACE_RULE_TASK_CREATE, "task %llu is created while one of that id goes on",
                 id(task)))
         return false;
+    if (s->states->assumed)
+        s->states->assumed->void_ |= !gt_assume_new(&s->states->assumed->tasks, task);
     s->reader->summary.tasks++;
     /* The id 2^64-1 cannot be stored with 1 added, and has no name. */
     uint64_t name = s->e->args[2] == UINT64_MAX ? 0 : s->e->args[2];
     return gt_map_put(&s->states->tasks, task, name + 1) || gt_fail_memory(s->reader);
 }
 
-static bool task_end(step *s)
+static bool task_end(gt_step *s)
 {
     uint64_t name = gt_map_get(&s->states->tasks, s->e->args[0]);
+    if (s->states->assumed && !name)
+        assume(s, (gt_assumption){.kind = GT_ASSUME_TASK_ENDS, .id = s->e->args[0]});
     s->effect->ended_name = name ? name - 1 : 0;
     gt_map_remove(&s->states->tasks, s->e->args[0]);
     return true;
@@ -425,7 +480,7 @@ static bool same_string(const gotrace_reader *reader, uint64_t x, uint64_t y)
     return x == y || (xn == yn && (xn == 0 || memcmp(xs, ys, xn) == 0));
 }
 
-static bool region_start(step *s)
+static bool region_start(gt_step *s)
 {
     gt_goroutine *g = s->g;
     void *regions = g->regions;
@@ -440,13 +495,32 @@ static bool region_start(step *s)
     return true;
 }
 
-static bool region_end(step *s)
+bool gt_region_fits(const gotrace_reader *reader, const gt_region *region, uint64_t task,
+                    uint64_t name)
+{
+    return region->task == task && same_string(reader, region->name, name);
+}
+
+/* It began before the trace, or before this piece. */
+static bool end_outer_region(gt_step *s)
 {
     gt_goroutine *g = s->g;
-    if (g->region_count == 0) /* it began before the trace */
-        return true;
+    if (s->states->assumed && !(g->contact & GT_CONTACT_CREATED))
+        assume(s, (gt_assumption){.kind = GT_ASSUME_REGION,
+                                  .id = g->id,
+                                  .value = s->e->args[0],
+                                  .name = s->e->args[2],
+                                  .depth = g->outer_ends++});
+    return true;
+}
+
+static bool region_end(gt_step *s)
+{
+    gt_goroutine *g = s->g;
+    if (g->region_count == 0)
+        return end_outer_region(s);
     const gt_region *inner = &g->regions[--g->region_count];
-    if (inner->task == s->e->args[0] && same_string(s->reader, inner->name, s->e->args[2]))
+    if (gt_region_fits(s->reader, inner, s->e->args[0], s->e->args[2]))
         return true;
     size_t ended_size = 0, inner_size = 0;
     const char *ended = gotrace_reader_string(s->reader, s->e->args[2], &ended_size);
@@ -459,7 +533,7 @@ static bool region_end(step *s)
                   id(inner->task));
 }
 
-static bool region(step *s)
+static bool region(gt_step *s)
 {
     switch (s->e->args[1]) {
     case 0: return region_start(s);
@@ -471,7 +545,7 @@ static bool region(step *s)
 
 /* ---- references to tables ------------------------------------------------------------------ */
 
-static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
+static bool report_missing(gt_step *s, uint64_t wanted, uint64_t bit)
 {
     /* Tables come last, so a trace that is cut off lacks them. */
     if (!s->reader->index.has_frequency || s->reader->summary.unread_bytes)
@@ -481,17 +555,21 @@ static bool report_missing(step *s, uint64_t wanted, uint64_t bit)
         return true;
     if (!gt_map_put(&s->states->missing, wanted, seen | bit))
         return gt_fail_memory(s->reader);
+    if (s->states->assumed) {
+        assume(s, (gt_assumption){.kind = GT_ASSUME_REPORTED, .id = wanted, .value = bit});
+        return true;
+    }
     return gt_report(s->reader, bit == 1 ? GOTRACE_RULE_STRING_MISSING : GOTRACE_RULE_STACK_MISSING,
                      gt_event_place(s->e), "%s refers to %s %llu, which is not in the trace",
                      name_of(s), bit == 1 ? "string" : "stack", id(wanted));
 }
 
-static inline bool refer(step *s, const gt_table *table, uint64_t wanted, uint64_t bit)
+static inline bool refer(gt_step *s, const gt_table *table, uint64_t wanted, uint64_t bit)
 {
     return wanted == 0 || gt_table_find(table, wanted) || report_missing(s, wanted, bit);
 }
 
-static bool refer_args(step *s)
+static bool refer_args(gt_step *s)
 {
     const gt_index *index = &s->reader->index;
     const gt_v1_shape *shape = shape_of(s);
@@ -501,7 +579,7 @@ static bool refer_args(step *s)
 
 /* ---- one event ----------------------------------------------------------------------------- */
 
-GT_INLINE bool act(step *s, const gotrace_semantics *does)
+GT_INLINE bool act(gt_step *s, const gotrace_semantics *does)
 {
     switch (gt_action_of(does)) {
     case GT_ACTION_UNKNOWN: /* no event has it: see test_semantics */
@@ -528,7 +606,7 @@ GT_INLINE bool act(step *s, const gotrace_semantics *does)
 }
 
 /* A case for each row, so that the row is a compile-time constant. */
-GT_INLINE bool dispatch(step *s)
+GT_INLINE bool dispatch(gt_step *s)
 {
     switch (s->e->type) {
 #define E(code, name, since, flags, args, summary, row)
@@ -546,7 +624,7 @@ GT_INLINE bool dispatch(step *s)
     }
 }
 
-static proc_state *proc_of(const gt_states *states, const gt_event *e)
+static gt_proc_state *proc_of(const gt_states *states, const gt_event *e)
 {
     return &states->procs[e->proc < states->count ? e->proc : states->count - 1];
 }
@@ -559,7 +637,7 @@ void gt_states_place(const gt_states *states, const gt_event *e, int64_t *proc, 
 
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *e, gt_effect *effect)
 {
-    step *s = &states->current;
+    gt_step *s = &states->current;
     bool refers = reader->index.shapes[e->type].refers;
     s->e = e;
     s->effect = effect;

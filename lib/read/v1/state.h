@@ -19,7 +19,47 @@ typedef struct gt_effect {
     uint64_t ended_name; /* UserTaskEnd: the task's name, a string id */
 } gt_effect;
 
+typedef struct gt_proc_state {
+    uint64_t goroutine;    /* runs there, 0: none, gt_states.unknown: not known */
+    gt_goroutine *running; /* the same; check that it still has that id */
+    int64_t id, thread;
+    uint8_t shown;                          /* gotrace_state */
+    uint8_t is_running, sweeping, stopping; /* or GT_UNKNOWN */
+    uint64_t unused[3]; /* pads to a power of two, so that the index is a shift */
+} gt_proc_state;
+
+/* The event being handled. Only one exists, as a part of the states: a new one on the stack for
+ * each event would cost more than the rest of the work. */
+typedef struct gt_step {
+    gotrace_reader *reader;
+    gt_states *states;
+    const gt_event *e;
+    gt_effect *effect;
+    gt_goroutine *g;
+    gt_proc_state *p;
+} gt_step;
+
+struct gt_states {
+    gt_step current;
+    gt_goroutines *goroutines;
+    gt_proc_state *procs; /* by index; the last one is for events without a proc */
+    size_t count;
+    gt_map tasks;            /* open tasks; value: id of the name + 1 */
+    gt_map missing;          /* missing ids of tables: 1 string, 2 stack, 3 both */
+    uint8_t gc, stw;         /* or GT_UNKNOWN */
+    bool started;            /* the initial state is complete */
+    uint64_t unknown;        /* a goroutine that does not exist */
+    gt_assumptions *assumed; /* the state before this piece is not known; NULL: it is known */
+};
+
 gt_states *gt_states_new(gotrace_reader *reader, gt_goroutines *goroutines);
+
+/* Forgets the initial state, and records what is assumed about it. */
+void gt_states_assume(gt_states *states, gt_assumptions *assumed);
+
+/* Whether a region has that task and name, as at the end of a region. */
+bool gt_region_fits(const gotrace_reader *reader, const gt_region *region, uint64_t task,
+                    uint64_t name);
 
 /* Handles an event. False if reading cannot continue. */
 bool gt_states_step(gotrace_reader *reader, gt_states *states, const gt_event *event,

@@ -26,6 +26,7 @@ static bool refill(gotrace_reader *reader, gt_v2_cursor *c)
         room = (size_t)ahead;
     if (!gt_read_again(reader, c->base + left, c->window + left, room))
         return false;
+    gt_progress(reader, room);
     c->p = c->window;
     c->limit = c->window + left + room;
     memset(c->window + left + room, 0, GT_V2_SLACK);
@@ -130,6 +131,7 @@ const uint8_t *gt_v2_find_next(const struct gt_v2 *v2, const uint8_t *p, const u
 static bool skip_damage(gotrace_reader *reader, gt_v2_cursor *c, const char *what, unsigned type)
 {
     gt_place at = {offset_of(c, c->p), c->batch, GOTRACE_NO_OFFSET};
+    c->damage = at.offset;
     if (offset_of(c, c->limit) < c->end_of_batch && !refill(reader, c))
         return false;
     const uint8_t *next = c->damaged++ < MOST_DAMAGED ? gt_v2_find_next(reader->v2, c->p, c->limit)

@@ -17,7 +17,12 @@ enum {
     GT_WAIT_THREAD = 7, /* a thread that lost its proc; no sequence number */
 };
 
-typedef enum gt_followed { GT_FOLLOW_DONE, GT_FOLLOW_WAIT, GT_FOLLOW_FAILED } gt_followed;
+typedef enum gt_followed {
+    GT_FOLLOW_DONE,
+    GT_FOLLOW_WAIT,
+    GT_FOLLOW_FAILED,
+    GT_FOLLOW_FALSE, /* done: the event did not happen, and is returned without effect */
+} gt_followed;
 
 /* Handles the cursor's event, or parks the cursor. */
 gt_followed gt_v2_follow(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_cursor *cursor);

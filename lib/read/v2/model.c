@@ -223,7 +223,7 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 void gt_v2_end(gotrace_reader *reader)
 {
     struct gt_v2 *v2 = reader->v2;
-    gt_v2_ahead_free(v2->ahead);
+    gt_ahead_free(v2->ahead);
     v2->ahead = NULL;
     gt_v2_close_cursors(reader, v2);
     gt_free(&reader->heap, v2->cursors, v2->cursor_capacity * sizeof *v2->cursors);

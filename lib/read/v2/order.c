@@ -97,7 +97,7 @@ static bool force(gotrace_reader *reader, struct gt_v2 *v2)
  * without that knowledge is not used. */
 static bool search_damage(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    gt_v2_ahead_free(v2->ahead);
+    gt_ahead_free(v2->ahead);
     v2->ahead = NULL;
     if (!gt_find_damage(reader))
         return false;
@@ -168,9 +168,11 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
     gt_v2_disorder *b = &v2->disorder;
     if (b->count &&
         !gt_report(reader, GOTRACE_RULE_CLOCK_BACK, GT_AT(b->offset),
-                   "%llu events have timestamps earlier than the event that caused them (by up to "
-                   "%lld ns); this is the first",
-                   (unsigned long long)b->count, (long long)b->most))
+                   "%llu event%s earlier than the event that caused %s (by up to %lld ns)%s",
+                   (unsigned long long)b->count,
+                   b->count == 1 ? " has a timestamp" : "s have timestamps",
+                   b->count == 1 ? "it" : "them", (long long)b->most,
+                   b->count == 1 ? "" : "; this is the first"))
         return false;
     *b = (gt_v2_disorder){.latest = INT64_MIN}; /* generations may overlap */
     if (gt_faults_generation(&reader->faults) && !gt_end_fault(reader))
@@ -440,6 +442,7 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
 
 static void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
 {
+    reader->summary.returned += v2->out_count - v2->out_next;
     while (v2->out_next < v2->out_count)
         set_time(reader, v2, &v2->out[v2->out_next++]);
 }
@@ -468,6 +471,8 @@ bool gt_v2_check_alone(gotrace_reader *reader)
     if (!enter_generation(reader, v2, g))
         return false;
     for (bool none = false; !none;) {
+        if (atomic_load_explicit(v2->assumed->stop, memory_order_relaxed))
+            return void_assumptions(v2);
         skip_outputs(reader, v2);
         if (!step_to_sample(reader, v2))
             return false;

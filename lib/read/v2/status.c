@@ -376,7 +376,7 @@ static bool end_outer_region(gt_follow *f, const char *name)
     gt_assumption region = {.kind = GT_ASSUME_REGION,
                             .id = g->id,
                             .value = f->e->args[0],
-                            .name = name,
+                            .name = (uint64_t)(uintptr_t)name,
                             .depth = g->outer_ends++};
     return gt_assume(f->v2->assumed, region) || gt_fail_memory(f->reader);
 }

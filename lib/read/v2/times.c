@@ -4,17 +4,15 @@
  * A tracer begins a thread's next batch after the last event of the one before, and writes the
  * stacks of a generation after its last event. An altered time moves all events after it in its
  * batch, so that the batch ends too late. The record with the least difference of time that
- * explains this is then the altered one. Source: Go 1.27, runtime/tracebuf.go, traceWriter.refill.
+ * explains this is then the altered one; if there is none, several are altered, and the one with
+ * the largest difference is one of them. Source: Go 1.27, runtime/tracebuf.go, traceWriter.refill.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "read/v2/v2.h"
 
-enum {
-    SLACK_NS = 1000, /* more than the rounding of a batch's times */
-    MOST_CHECKS = 8, /* per batch, to keep the work linear */
-};
+enum { SLACK_NS = 1000 }; /* more than the rounding of a batch's times */
 
 /* The latest batch of a generation, of events or of tables. */
 static uint64_t latest_batch(const struct gt_v2 *v2, const gt_generation *g, bool events)
@@ -95,7 +93,7 @@ bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *c, const gt_batch *
     const struct gt_v2 *v2 = reader->v2;
     const gt_batch *batch = &v2->batches[c->batch];
     bool early = c->thread && is_early(c, last, batch);
-    c->jump = 0;
+    c->jump = c->move_count = 0;
     c->checks = 0;
     c->start = early ? c->previous : batch->time;
     c->time = early ? c->time : 0;
@@ -114,8 +112,10 @@ bool gt_v2_check_batch(gotrace_reader *reader, gt_v2_cursor *c, const gt_batch *
 typedef struct batch_times {
     int64_t last;    /* time of its last event */
     int64_t excess;  /* ns by which it ends too late */
-    uint64_t offset; /* of the record with the least difference of time that is at least that */
-    uint64_t ticks;  /* that difference, UINT64_MAX: none */
+    bool found;      /* a record's difference of time is at least that */
+    uint64_t offset; /* of the record with the least such difference, or with the largest one */
+    uint64_t ticks;  /* that difference as recorded */
+    int64_t ns;      /* the same, corrected */
 } batch_times;
 
 /* Reads the time of a record, and returns its end; NULL if it cannot be read. */
@@ -132,13 +132,14 @@ static const uint8_t *read_ticks(const struct gt_v2 *v2, const uint8_t *p, const
 
 /* Reads the times of the rest of a batch, as cursors do: the time of a record is not used if the
  * next one cannot be read. */
-static void read_times(const struct gt_v2 *v2, const gt_v2_event *from, size_t size,
-                       batch_times *times)
+static void read_times(const struct gt_v2 *v2, const gt_v2_cursor *c, const gt_v2_event *from,
+                       size_t size, batch_times *times)
 {
     const uint8_t *p = v2->buffer, *end = p + size, *next;
     uint64_t ticks;
     times->last = from->time;
-    times->ticks = UINT64_MAX;
+    times->found = false;
+    times->ns = 0;
     for (batch_times before = *times; p && p < end; p = next) {
         next = read_ticks(v2, p, end, &ticks);
         if (!next) {
@@ -147,12 +148,19 @@ static void read_times(const struct gt_v2 *v2, const gt_v2_event *from, size_t s
             continue;
         }
         before = *times;
+        uint64_t offset = from->offset + (uint64_t)(p - v2->buffer);
         int64_t ns = gt_v2_ns(ticks, v2->ns_per_tick);
+        for (unsigned i = 0; i < c->move_count; i++)
+            if (c->moves[i].offset == offset)
+                ns = gt_time_between(c->moves[i].by, ns);
         if (p > v2->buffer)
             times->last = gt_time_add(times->last, ns);
-        if (ns >= times->excess && ticks < times->ticks) {
+        bool enough = ns >= times->excess;
+        if (times->found ? enough && ns < times->ns : enough || ns > times->ns) {
+            times->found = enough;
             times->ticks = ticks;
-            times->offset = from->offset + (uint64_t)(p - v2->buffer);
+            times->ns = ns;
+            times->offset = offset;
         }
     }
 }
@@ -215,26 +223,29 @@ static bool mend_batch(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *fro
         return gt_fail(reader);
     memset(v2->buffer + size, 0, GT_V2_SLACK);
     batch_times times = {.excess = INT64_MAX};
-    read_times(v2, from, size, &times);
+    read_times(v2, c, from, size, &times);
     times.excess = gt_time_between(latest, times.last);
     c->checks++;
     if (times.excess <= SLACK_NS)
         return true;
-    read_times(v2, from, size, &times);
+    read_times(v2, c, from, size, &times);
     if (gt_v2_ns(batch->time, v2->ns_per_tick) > latest) {
         times.offset = from->offset;
         by = times.excess;
-    } else if (times.ticks != UINT64_MAX) {
+    } else if (times.found) {
         by = reduction(times.ticks, times.excess, v2->ns_per_tick);
+    } else if (c->checks < GT_V2_MOST_CHECKS) {
+        by = times.ns;
     } else {
         times.offset = from->offset;
-        c->checks = MOST_CHECKS;
+        c->checks = GT_V2_MOST_CHECKS;
     }
     if (!report_late(reader, from, times.offset, times.excess, by))
         return false;
     if (by) {
-        c->jump = times.offset;
+        c->jump = c->damage = times.offset;
         c->jump_by = by;
+        c->moves[c->move_count++] = (gt_v2_move){c->jump, by};
         move_back(c, from);
     }
     return true;
@@ -260,7 +271,7 @@ bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *sta
         reader->finds_damage->v2->batches[c->batch].late = true;
     if (c->jump)
         move_back(c, from);
-    else if (c->checks < MOST_CHECKS && !mend_batch(reader, c, from))
+    else if (c->checks < GT_V2_MOST_CHECKS && !mend_batch(reader, c, from))
         return false;
     limit_times(c, from, gt_time_add(latest, SLACK_NS));
     c->check_after = c->jump ? INT64_MIN : gt_time_add(latest, SLACK_NS);
@@ -269,7 +280,7 @@ bool gt_v2_check_times(gotrace_reader *reader, gt_v2_cursor *c, gt_v2_event *sta
 
 bool gt_v2_mend_times(gotrace_reader *reader, gt_v2_cursor *c)
 {
-    for (gt_v2_event *e = c->head; e < c->end; e++)
+    for (gt_v2_event *e = c->head; e < c->end && !c->jump && c->checks < GT_V2_MOST_CHECKS; e++)
         if ((e == c->head || e->batch != e[-1].batch) && reader->v2->batches[e->batch].late &&
             !mend_batch(reader, c, e))
             return false;

@@ -17,7 +17,7 @@
 #define GT_V2_H
 
 #include "read/goroutines.h"
-#include "read/v2/assume.h"
+#include "read/assume.h"
 #include "read/reader.h"
 #include "core/times.h"
 #include "read/waits.h"
@@ -79,12 +79,20 @@ typedef struct gt_v2_proc {
 typedef struct gt_v2_thread {
     uint64_t id;
     gt_goroutine *g; /* NULL: none, or the one with id GT_V2_NO_ID */
-    uint64_t g_id;   /* its id, because g's memory may be reused */
-    gt_v2_proc *p;   /* NULL: none */
-    bool seen;       /* an event refers to it */
-    uint8_t known;   /* GT_KNOWN_*: set in this generation */
+    uint64_t g_id; /* its id, because g's memory may be reused; if there is none, the last one's */
+    gt_v2_proc *p; /* NULL: none */
+    bool seen;     /* an event refers to it */
+    uint8_t known; /* GT_KNOWN_*: set in this generation */
     uint8_t assumed; /* GT_KNOWN_*: used before that */
 } gt_v2_thread;
+
+enum { GT_V2_MOST_CHECKS = 8 }; /* of the times of a batch, to keep the work linear */
+
+/* A corrected difference of time: the offset of its record, and ns by which it was reduced. */
+typedef struct gt_v2_move {
+    uint64_t offset;
+    int64_t by;
+} gt_v2_move;
 
 /* The events of one thread in the current generation. */
 typedef struct gt_v2_cursor {
@@ -100,6 +108,7 @@ typedef struct gt_v2_cursor {
     uint64_t batch; /* of the current batch */
     uint32_t next_batch;
     uint32_t damaged; /* number of damaged places in the batch */
+    uint64_t damage;  /* offset of the last unreadable record or altered time decoded; 0: none */
     int64_t time;     /* of the last event decoded, 0 at the start of a batch */
     uint64_t start;   /* the batch's timestamp */
     /* See times.c. */
@@ -108,6 +117,8 @@ typedef struct gt_v2_cursor {
     uint8_t checks;      /* number of checks of the current batch */
     uint64_t jump;       /* offset of a record not yet decoded whose time is altered; 0: none */
     int64_t jump_by;     /* ns by which the events from there on are too late */
+    gt_v2_move moves[GT_V2_MOST_CHECKS]; /* the jumps of the batch so far */
+    unsigned move_count;
 } gt_v2_cursor;
 
 typedef struct gt_v2_sample {
@@ -189,8 +200,7 @@ struct gt_v2 {
     bool unlimited_wait;     /* in this generation, events wait without limit */
     bool no_output;          /* nobody reads the output */
     gt_assumptions *assumed; /* the state before this generation is not known; NULL: it is known */
-    struct gt_v2_ahead *ahead; /* threads that check later generations; NULL: none */
-    size_t adopted;            /* generations that they checked */
+    struct gt_ahead *ahead;  /* threads that check later generations; NULL: none */
 };
 
 enum { GT_P_RUNNING = 1, GT_P_IDLE, GT_P_SYSCALL, GT_P_ABANDONED };

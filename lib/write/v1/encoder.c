@@ -75,12 +75,12 @@ static bool does(const gotrace_encoder *e, unsigned flag)
 
 static gotrace_status fail_usage(gotrace_encoder *e, const char *what)
 {
-    return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE, "%s", what);
+    return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NO_PLACE, "%s", what);
 }
 
 static gotrace_status fail_limit(gotrace_encoder *e, gotrace_limit which, uint64_t limit)
 {
-    return e->status = gt_error_limit(&e->error, which, GT_NOWHERE, limit);
+    return e->status = gt_error_limit(&e->error, which, GT_NO_PLACE, limit);
 }
 
 static gotrace_status check_open(gotrace_encoder *e)
@@ -258,7 +258,7 @@ static void put_data(const gotrace_encoder *e, gt_buffer *buffer, const char *da
 static gotrace_status record_timer(gotrace_encoder *e, uint64_t goroutine)
 {
     if (e->timer_count == GT_TIMERS_MAX)
-        return e->status = gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+        return e->status = gt_error_set(&e->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NO_PLACE,
                                         "more than %d goroutines run timers", GT_TIMERS_MAX);
     e->timers[e->timer_count++] = goroutine;
     return GOTRACE_OK;
@@ -274,7 +274,7 @@ static inline gotrace_status next_ticks(gotrace_encoder *e, const gt_buffer *buf
         *ticks = buffer->last_ticks;
     if (*ticks >= buffer->last_ticks)
         return GOTRACE_OK;
-    return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NOWHERE,
+    return e->status = gt_error_set(&e->error, GOTRACE_RULE_USAGE, GT_NO_PLACE,
                                     "ticks decrease from %llu to %llu on proc %lld",
                                     (unsigned long long)buffer->last_ticks,
                                     (unsigned long long)*ticks, (long long)buffer->proc);

@@ -378,7 +378,7 @@ static bool check_exit(gt_w_step *s, gt_w_goroutine *g, uint64_t ticks)
 /* The time of the exit: not before the call blocked, whose timestamp may have been raised. */
 static uint64_t exit_ticks(const gt_w_step *s, const gt_w_goroutine *g, uint64_t ticks)
 {
-    bool forced = s->w->options.believe && ticks < g->blocked_given;
+    bool forced = s->w->options.force && ticks < g->blocked_given;
     return ticks < g->blocked && !forced ? g->blocked : ticks;
 }
 
@@ -571,7 +571,7 @@ static bool timer(gt_w_step *s)
         if (e->timers[i] == s->h->args[0])
             return true;
     if (e->timer_count == GT_TIMERS_MAX)
-        return gt_error_set(&s->w->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NOWHERE,
+        return gt_error_set(&s->w->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NO_PLACE,
                             "more than %d goroutines run timers", GT_TIMERS_MAX),
                false;
     return put_as(s, s->code, s->h->args, 1);
@@ -647,7 +647,7 @@ gotrace_status gt_w_v1_event(gt_w_step *s)
     if (h->proc == GOTRACE_NO_PROC || h->proc == GT_PROC_SAMPLES) {
         if (s->shape->action == GT_ACTION_EXIT)
             return defer_exit(s) ? GOTRACE_OK : GOTRACE_ERROR;
-        return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NOWHERE,
+        return gt_error_set(&w->error, GOTRACE_RULE_CONTEXT, GT_NO_PLACE,
                             "%s needs a proc, and none is specified", gt_w_name(s));
     }
     s->p = gt_w_make_proc(w, h->proc);

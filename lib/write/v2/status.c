@@ -127,7 +127,7 @@ bool gt_w_proc_status_event(gt_w_step *s)
             return false;
         return gt_w_put(w, t, s->code, s->h->args, 2);
     }
-    if (p->generation == w->generation && !w->options.believe)
+    if (p->generation == w->generation && !w->options.force)
         return true;
     /* A proc that is about to be taken has status "abandoned" while it is in a system call. */
     if (p->state == GT_W_IN_SYSCALL && status == GT_W_ABANDONED && p->thread)
@@ -205,7 +205,7 @@ bool gt_w_goroutine_status_event(gt_w_step *s)
             return false;
         return gt_w_put(w, t, s->code, args, count);
     }
-    if (g->generation == w->generation && !w->options.believe)
+    if (g->generation == w->generation && !w->options.force)
         return true;
     if (!check_status(s, g, m, status))
         return false;

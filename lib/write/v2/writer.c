@@ -605,7 +605,7 @@ static bool experiment(gt_w_step *s)
     const gotrace_event_data *h = s->h;
     uint64_t thread = h->thread == GOTRACE_NO_THREAD ? GT_V2_NO_THREAD : (uint64_t)h->thread;
     if (h->data_size > GT_BATCH_MAX)
-        return gt_error_set(&s->w->error, GOTRACE_RULE_BATCH_HEADER, GT_NOWHERE,
+        return gt_error_set(&s->w->error, GOTRACE_RULE_BATCH_HEADER, GT_NO_PLACE,
                             "ExperimentalBatch has %zu bytes; at most %d are allowed", h->data_size,
                             (int)GT_BATCH_MAX),
                false;

@@ -1,0 +1,204 @@
+/*
+ * real.h - the functions that are interposed, as the C library defines them.
+ */
+#ifndef PRELOAD_REAL_H
+#define PRELOAD_REAL_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/preload/trace.h"
+
+typedef int trace_main(int, char **, char **);
+
+/*
+ * Calls that block and need nothing else: X(result, name, kind, object, (parameters), (arguments)).
+ * The names with _chk are called by programs that were compiled with _FORTIFY_SOURCE.
+ */
+#define READ_FROM(fd) trace_fd_kind(fd, RING_RECEIVE)
+#define WRITE_TO(fd)  trace_fd_kind(fd, RING_SEND)
+#define FD(fd)        (uint64_t)(fd)
+#define BLOCKING_CALLS(X)                                                                          \
+    X(ssize_t, read, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n), (fd, p, n))               \
+    X(ssize_t, __read_chk, READ_FROM(fd), FD(fd), (int fd, void *p, size_t n, size_t room),        \
+      (fd, p, n, room))                                                                            \
+    X(ssize_t, readv, READ_FROM(fd), FD(fd), (int fd, const struct iovec *v, int n), (fd, v, n))   \
+    X(ssize_t, write, WRITE_TO(fd), FD(fd), (int fd, const void *p, size_t n), (fd, p, n))         \
+    X(ssize_t, writev, WRITE_TO(fd), FD(fd), (int fd, const struct iovec *v, int n), (fd, v, n))   \
+    X(ssize_t, pread, RING_FILE, FD(fd), (int fd, void *p, size_t n, off_t at), (fd, p, n, at))    \
+    X(ssize_t, pread64, RING_FILE, FD(fd), (int fd, void *p, size_t n, off64_t at),                \
+      (fd, p, n, at))                                                                              \
+    X(ssize_t, __pread_chk, RING_FILE, FD(fd), (int fd, void *p, size_t n, off_t at, size_t room), \
+      (fd, p, n, at, room))                                                                        \
+    X(ssize_t, __pread64_chk, RING_FILE, FD(fd),                                                   \
+      (int fd, void *p, size_t n, off64_t at, size_t room), (fd, p, n, at, room))                  \
+    X(ssize_t, preadv, RING_FILE, FD(fd), (int fd, const struct iovec *v, int n, off_t at),        \
+      (fd, v, n, at))                                                                              \
+    X(ssize_t, pwrite, RING_FILE, FD(fd), (int fd, const void *p, size_t n, off_t at),             \
+      (fd, p, n, at))                                                                              \
+    X(ssize_t, pwrite64, RING_FILE, FD(fd), (int fd, const void *p, size_t n, off64_t at),         \
+      (fd, p, n, at))                                                                              \
+    X(ssize_t, pwritev, RING_FILE, FD(fd), (int fd, const struct iovec *v, int n, off_t at),       \
+      (fd, v, n, at))                                                                              \
+    X(int, fsync, RING_FILE, FD(fd), (int fd), (fd))                                               \
+    X(int, fdatasync, RING_FILE, FD(fd), (int fd), (fd))                                           \
+    X(ssize_t, sendfile, WRITE_TO(to), FD(to), (int to, int from, off_t *at, size_t n),            \
+      (to, from, at, n))                                                                           \
+    X(ssize_t, sendfile64, WRITE_TO(to), FD(to), (int to, int from, off64_t *at, size_t n),        \
+      (to, from, at, n))                                                                           \
+    X(ssize_t, recv, RING_NETWORK, FD(fd), (int fd, void *p, size_t n, int how), (fd, p, n, how))  \
+    X(ssize_t, __recv_chk, RING_NETWORK, FD(fd),                                                   \
+      (int fd, void *p, size_t n, size_t room, int how), (fd, p, n, room, how))                    \
+    X(ssize_t, recvfrom, RING_NETWORK, FD(fd),                                                     \
+      (int fd, void *p, size_t n, int how, __SOCKADDR_ARG a, socklen_t *size),                     \
+      (fd, p, n, how, a, size))                                                                    \
+    X(ssize_t, __recvfrom_chk, RING_NETWORK, FD(fd),                                               \
+      (int fd, void *p, size_t n, size_t room, int how, __SOCKADDR_ARG a, socklen_t *size),        \
+      (fd, p, n, room, how, a, size))                                                              \
+    X(ssize_t, recvmsg, RING_NETWORK, FD(fd), (int fd, struct msghdr *m, int how), (fd, m, how))   \
+    X(int, recvmmsg, RING_NETWORK, FD(fd),                                                         \
+      (int fd, struct mmsghdr *m, unsigned n, int how, struct timespec *t), (fd, m, n, how, t))    \
+    X(ssize_t, send, RING_NETWORK, FD(fd), (int fd, const void *p, size_t n, int how),             \
+      (fd, p, n, how))                                                                             \
+    X(ssize_t, sendto, RING_NETWORK, FD(fd),                                                       \
+      (int fd, const void *p, size_t n, int how, __CONST_SOCKADDR_ARG a, socklen_t size),          \
+      (fd, p, n, how, a, size))                                                                    \
+    X(ssize_t, sendmsg, RING_NETWORK, FD(fd), (int fd, const struct msghdr *m, int how),           \
+      (fd, m, how))                                                                                \
+    X(int, sendmmsg, RING_NETWORK, FD(fd), (int fd, struct mmsghdr *m, unsigned n, int how),       \
+      (fd, m, n, how))                                                                             \
+    X(int, accept, RING_NETWORK, FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size),              \
+      (fd, a, size))                                                                               \
+    X(int, accept4, RING_NETWORK, FD(fd), (int fd, __SOCKADDR_ARG a, socklen_t *size, int how),    \
+      (fd, a, size, how))                                                                          \
+    X(int, connect, RING_NETWORK, FD(fd), (int fd, __CONST_SOCKADDR_ARG a, socklen_t size),        \
+      (fd, a, size))                                                                               \
+    X(int, poll, RING_POLL, 0, (struct pollfd * f, nfds_t n, int ms), (f, n, ms))                  \
+    X(int, __poll_chk, RING_POLL, 0, (struct pollfd * f, nfds_t n, int ms, size_t room),           \
+      (f, n, ms, room))                                                                            \
+    X(int, ppoll, RING_POLL, 0,                                                                    \
+      (struct pollfd * f, nfds_t n, const struct timespec *t, const sigset_t *s), (f, n, t, s))    \
+    X(int, __ppoll_chk, RING_POLL, 0,                                                              \
+      (struct pollfd * f, nfds_t n, const struct timespec *t, const sigset_t *s, size_t room),     \
+      (f, n, t, s, room))                                                                          \
+    X(int, select, RING_POLL, 0, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t),      \
+      (n, r, w, e, t))                                                                             \
+    X(int, pselect, RING_POLL, 0,                                                                  \
+      (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *s),       \
+      (n, r, w, e, t, s))                                                                          \
+    X(int, epoll_wait, RING_POLL, FD(fd), (int fd, struct epoll_event *e, int n, int ms),          \
+      (fd, e, n, ms))                                                                              \
+    X(int, epoll_pwait, RING_POLL, FD(fd),                                                         \
+      (int fd, struct epoll_event *e, int n, int ms, const sigset_t *s), (fd, e, n, ms, s))        \
+    X(int, epoll_pwait2, RING_POLL, FD(fd),                                                        \
+      (int fd, struct epoll_event *e, int n, const struct timespec *t, const sigset_t *s),         \
+      (fd, e, n, t, s))                                                                            \
+    X(unsigned, sleep, RING_SLEEP, 0, (unsigned s), (s))                                           \
+    X(int, usleep, RING_SLEEP, 0, (useconds_t us), (us))                                           \
+    X(int, nanosleep, RING_SLEEP, 0, (const struct timespec *t, struct timespec *left), (t, left)) \
+    X(int, clock_nanosleep, RING_SLEEP, 0,                                                         \
+      (clockid_t clock, int how, const struct timespec *t, struct timespec *left),                 \
+      (clock, how, t, left))                                                                       \
+    X(int, thrd_sleep, RING_SLEEP, 0, (const struct timespec *t, struct timespec *left),           \
+      (t, left))                                                                                   \
+    X(int, pause, RING_SIGNAL, 0, (void), ())                                                      \
+    X(int, sigsuspend, RING_SIGNAL, 0, (const sigset_t *s), (s))                                   \
+    X(int, sigwait, RING_SIGNAL, 0, (const sigset_t *s, int *number), (s, number))                 \
+    X(int, sigwaitinfo, RING_SIGNAL, 0, (const sigset_t *s, siginfo_t *i), (s, i))                 \
+    X(int, sigtimedwait, RING_SIGNAL, 0,                                                           \
+      (const sigset_t *s, siginfo_t *i, const struct timespec *t), (s, i, t))                      \
+    X(pid_t, wait, RING_CHILD, 0, (int *status), (status))                                         \
+    X(pid_t, waitpid, RING_CHILD, 0, (pid_t child, int *status, int how), (child, status, how))    \
+    X(pid_t, wait3, RING_CHILD, 0, (int *status, int how, struct rusage *u), (status, how, u))     \
+    X(pid_t, wait4, RING_CHILD, 0, (pid_t child, int *status, int how, struct rusage *u),          \
+      (child, status, how, u))                                                                     \
+    X(int, waitid, RING_CHILD, 0, (idtype_t type, id_t id, siginfo_t * i, int how),                \
+      (type, id, i, how))
+
+/* Other functions: X(result, name, (parameters)). */
+#define OTHER_CALLS(X)                                                                             \
+    X(int, pthread_create,                                                                         \
+      (pthread_t * thread, const pthread_attr_t *attr, void *(*routine)(void *), void *arg))       \
+    X(int, pthread_join, (pthread_t thread, void **result))                                        \
+    X(int, pthread_tryjoin_np, (pthread_t thread, void **result))                                  \
+    X(int, pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *t))      \
+    X(int, pthread_clockjoin_np,                                                                   \
+      (pthread_t thread, void **result, clockid_t clock, const struct timespec *t))                \
+    X(int, pthread_mutex_lock, (pthread_mutex_t * m))                                              \
+    X(int, pthread_mutex_trylock, (pthread_mutex_t * m))                                           \
+    X(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *t))               \
+    X(int, pthread_mutex_clocklock,                                                                \
+      (pthread_mutex_t * m, clockid_t clock, const struct timespec *t))                            \
+    X(int, pthread_mutex_unlock, (pthread_mutex_t * m))                                            \
+    X(int, pthread_rwlock_rdlock, (pthread_rwlock_t * l))                                          \
+    X(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * l))                                       \
+    X(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, const struct timespec *t))           \
+    X(int, pthread_rwlock_clockrdlock,                                                             \
+      (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t))                           \
+    X(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l))                                          \
+    X(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * l))                                       \
+    X(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, const struct timespec *t))           \
+    X(int, pthread_rwlock_clockwrlock,                                                             \
+      (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t))                           \
+    X(int, pthread_rwlock_unlock, (pthread_rwlock_t * l))                                          \
+    X(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t * m))                           \
+    X(int, pthread_cond_timedwait,                                                                 \
+      (pthread_cond_t * c, pthread_mutex_t * m, const struct timespec *t))                         \
+    X(int, pthread_cond_clockwait,                                                                 \
+      (pthread_cond_t * c, pthread_mutex_t * m, clockid_t clock, const struct timespec *t))        \
+    X(int, pthread_cond_signal, (pthread_cond_t * c))                                              \
+    X(int, pthread_cond_broadcast, (pthread_cond_t * c))                                           \
+    X(int, pthread_barrier_wait, (pthread_barrier_t * b))                                          \
+    X(int, sem_wait, (sem_t * s))                                                                  \
+    X(int, sem_trywait, (sem_t * s))                                                               \
+    X(int, sem_timedwait, (sem_t * s, const struct timespec *t))                                   \
+    X(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *t))                  \
+    X(int, sem_post, (sem_t * s))                                                                  \
+    X(int, thrd_create, (thrd_t * thread, thrd_start_t routine, void *arg))                        \
+    X(int, thrd_join, (thrd_t thread, int *result))                                                \
+    X(int, mtx_lock, (mtx_t * m))                                                                  \
+    X(int, mtx_trylock, (mtx_t * m))                                                               \
+    X(int, mtx_timedlock, (mtx_t * m, const struct timespec *t))                                   \
+    X(int, mtx_unlock, (mtx_t * m))                                                                \
+    X(int, cnd_wait, (cnd_t * c, mtx_t * m))                                                       \
+    X(int, cnd_timedwait, (cnd_t * c, mtx_t * m, const struct timespec *t))                        \
+    X(int, cnd_signal, (cnd_t * c))                                                                \
+    X(int, cnd_broadcast, (cnd_t * c))                                                             \
+    X(int, close, (int fd))                                                                        \
+    X(int, dup2, (int from, int to))                                                               \
+    X(int, dup3, (int from, int to, int flags))                                                    \
+    X(long, syscall, (long number, ...))                                                           \
+    X(int, __libc_start_main,                                                                      \
+      (trace_main *, int, char **, trace_main *, void (*)(void), void (*)(void), void *))
+
+typedef struct trace_real {
+#define BLOCKING_MEMBER(result, name, kind, object, parameters, arguments) result(*name) parameters;
+#define OTHER_MEMBER(result, name, parameters)                             result(*name) parameters;
+    BLOCKING_CALLS(BLOCKING_MEMBER) OTHER_CALLS(OTHER_MEMBER)
+#undef BLOCKING_MEMBER
+#undef OTHER_MEMBER
+} trace_real;
+
+extern trace_real trace_reals;
+
+/* Finds one, or all. */
+void trace_find(const char *name, void *function);
+void trace_find_all(void);
+
+/* Constructors of other libraries may call interposed functions before that of this one. */
+#define REAL(name)                                                                                 \
+    (*(trace_reals.name ? &trace_reals : (trace_find(#name, &trace_reals.name), &trace_reals))     \
+          ->name)
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * ring.h - memory that a recorded program shares with `gotrace record`.
+ *
+ * Each thread of the program has a slot with a ring of records, which it writes without a lock and
+ * `record` takes away. The memory outlives the program, so that nothing is lost when the program is
+ * killed, calls exec or _exit.
+ *
+ * Times are nanoseconds of CLOCK_MONOTONIC and do not decrease within a ring. While a thread takes
+ * the time and writes a record, its slot is busy: records of a slot that is not busy, which are not
+ * yet visible, are later than the present.
+ */
+#ifndef PRELOAD_RING_H
+#define PRELOAD_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    RING_SLOTS = 1024,
+    RING_RECORDS = 8192, /* in a slot; a power of two */
+    RING_STACKS = 256,   /* known stacks of a thread */
+    RING_FRAMES = 32,    /* of a stack; further callers are left out */
+    RING_IMAGES = 256,   /* programs that the process executes, one after the other */
+    RING_MAPS = 1 << 16, /* bytes */
+};
+
+/* The environment variable with the path of the memory. */
+#define RING_VARIABLE "GOTRACE_RECORD"
+
+typedef enum ring_type {
+    RING_FRAME = 1, /* frame `kind` of the stack `stack`, which has `flags`; object: its PC */
+    RING_ATTACH,    /* a thread that no recorded thread created is seen; object: its id */
+    RING_CREATE,    /* the thread creates the one of slot `flags`; object: its start routine */
+    RING_START,     /* a created thread begins; object: its id */
+    RING_END,       /* object: its pthread_t */
+    RING_BLOCK,     /* a call of `kind` on the object begins to wait */
+    RING_RESUME,    /* it returns; flags: ring_result */
+    RING_WAKE,      /* wakes waiting threads of the object: flags of them */
+} ring_type;
+
+/* What a thread waits for. */
+typedef enum ring_kind {
+    RING_MUTEX = 1,
+    RING_READ_LOCK,
+    RING_WRITE_LOCK,
+    RING_COND,
+    RING_SEM,
+    RING_JOIN,
+    RING_BARRIER,
+    RING_FUTEX,
+    RING_SLEEP,
+    RING_POLL,
+    RING_SIGNAL,
+    /* Calls that may return at once; the object is a file descriptor. */
+    RING_NETWORK,
+    RING_RECEIVE, /* from a pipe */
+    RING_SEND,
+    RING_FILE,
+    RING_CHILD, /* a process */
+} ring_kind;
+
+typedef enum ring_result {
+    RING_DONE = 0,
+    RING_TIMEOUT,     /* nobody woke it */
+    RING_LAST,        /* of a barrier: it was the last thread that arrived */
+    RING_INTERRUPTED, /* a signal handler runs, or the thread was cancelled */
+} ring_result;
+
+enum { RING_ALL = UINT16_MAX };
+
+typedef struct ring_record {
+    uint64_t time;
+    uint64_t object;
+    uint16_t stack; /* 0: none, else a number below RING_STACKS */
+    uint16_t flags;
+    uint8_t type, kind;
+} ring_record;
+
+/* RESERVED: a thread is setting it up. */
+enum { RING_FREE = 0, RING_RESERVED, RING_TAKEN, RING_FINISHED };
+
+typedef struct ring_slot {
+    _Atomic uint32_t state; /* FREE, which only `record` sets; FINISHED: no more records come */
+    uint32_t image;
+    _Atomic uint32_t busy;
+    void *routine, *arg;                                /* of a thread that begins */
+    _Atomic uint64_t head __attribute__((aligned(64))); /* number of records written */
+    _Atomic uint64_t tail __attribute__((aligned(64))); /* number of records taken */
+    ring_record records[RING_RECORDS] __attribute__((aligned(64)));
+} ring_slot;
+
+typedef struct ring {
+    uint64_t size;               /* of this struct: both sides are of the same build */
+    int32_t recorder;            /* the process that reads */
+    int32_t pid;                 /* the recorded process */
+    uint32_t stacks;             /* whether callers are recorded */
+    _Atomic uint32_t closed;     /* nothing is recorded any more */
+    _Atomic uint32_t pulse;      /* changes, and is a futex, when a ring is half full */
+    _Atomic uint32_t images;     /* programs seen */
+    _Atomic uint32_t used;       /* slots from this one on were never used */
+    _Atomic uint32_t lost;       /* threads without a slot */
+    uint64_t mains[RING_IMAGES]; /* address of main; 0: unknown */
+    /* /proc/self/maps when the program began; ends with NUL, and is truncated. */
+    char maps[RING_IMAGES][RING_MAPS];
+    ring_slot slots[RING_SLOTS];
+} ring;
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * stack.c - the callers of an interposed function.
+ *
+ * Unwinding takes microseconds, but programs call from the same places again and again. For each
+ * stack that was unwound, a thread keeps where its return addresses lie. When the same function is
+ * called with the same stack pointer, and all return addresses are where they were, then the
+ * callers are the same: the first return address determines the size of its frame, hence where the
+ * next one is, and so on. (A function whose frame has a variable size could be missed, if an old
+ * return address happens to lie in its new frame.)
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+#include "cmd/preload/trace.h"
+
+typedef struct known {
+    uint64_t leaf;
+    const uintptr_t *frame;
+    uint32_t depth;
+    bool fixed;                           /* every PC is at its place */
+    uint64_t pcs[RING_FRAMES];            /* pcs[0] is leaf */
+    const uintptr_t *places[RING_FRAMES]; /* of pcs[1] and so on */
+} known;
+
+struct trace_stacks {
+    known entries[RING_STACKS];
+};
+
+static bool is_same(const known *k, uint64_t leaf, const uintptr_t *frame)
+{
+    if (k->leaf != leaf || k->frame != frame || !k->fixed)
+        return false;
+    for (uint32_t i = 1; i < k->depth; i++)
+        if (*k->places[i] != k->pcs[i])
+            return false;
+    return true;
+}
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
+{
+    known *k = arg;
+    uintptr_t pc = _Unwind_GetIP(context);
+    const uintptr_t *place = (const uintptr_t *)_Unwind_GetCFA(context) - 1;
+    if (place <= k->frame)
+        return _URC_NO_REASON; /* of this library */
+    if (pc == 0 || k->depth == RING_FRAMES)
+        return _URC_END_OF_STACK;
+    k->fixed = k->fixed && *place == pc;
+    k->places[k->depth] = place;
+    k->pcs[k->depth++] = pc;
+    return _URC_NO_REASON;
+}
+
+static trace_stacks *new_stacks(void)
+{
+    void *memory = mmap(NULL, sizeof(trace_stacks), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+uint16_t trace_stack(trace_stacks **stacks, uint64_t leaf, const uintptr_t *frame, bool callers,
+                     bool *added)
+{
+    *added = false;
+    if (!*stacks && !(*stacks = new_stacks()))
+        return 0;
+    if (!callers)
+        frame = NULL;
+    uint64_t hash = (leaf ^ (uintptr_t)frame << 16 ^ (frame ? frame[1] : 0)) *
+                    UINT64_C(0x9e3779b97f4a7c15);
+    uint16_t number = (uint16_t)(1 + (hash >> 32) % (RING_STACKS - 1));
+    known *k = &(*stacks)->entries[number];
+    if (is_same(k, leaf, frame))
+        return number;
+    k->leaf = k->pcs[0] = leaf;
+    k->frame = frame;
+    k->depth = 1;
+    k->fixed = true;
+    if (callers)
+        _Unwind_Backtrace(add_frame, k);
+    *added = true;
+    return number;
+}
+
+unsigned trace_stack_frames(const trace_stacks *stacks, uint16_t stack, const uint64_t **pcs)
+{
+    *pcs = stacks->entries[stack].pcs;
+    return stacks->entries[stack].depth;
+}
+
+void trace_stacks_free(trace_stacks *stacks)
+{
+    if (stacks)
+        munmap(stacks, sizeof *stacks);
+}

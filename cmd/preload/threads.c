@@ -1,0 +1,184 @@
+/*
+ * threads.c - interposed functions of POSIX and C11 threads.
+ *
+ * A lock is tried before it is waited for, so that only waiting is recorded. C11's functions of the
+ * C library do not call POSIX's, but their objects are the same.
+ */
+#include "cmd/preload/real.h"
+
+#include <errno.h>
+
+#define OBJECT(x) ((uint64_t)(uintptr_t)(x))
+
+/* The result of a wait by the value that a function of POSIX or C11 returned. */
+static ring_result posix_result(int returned)
+{
+    return returned == ETIMEDOUT ? RING_TIMEOUT : RING_DONE;
+}
+
+static ring_result c11_result(int returned)
+{
+    return returned == thrd_timedout ? RING_TIMEOUT : RING_DONE;
+}
+
+/* ---- creation and end ------------------------------------------------------------------------ */
+
+static void *start_posix(void *started)
+{
+    ring_slot *slot = started;
+    void *(*routine)(void *) = (__extension__(void *(*)(void *)) slot->routine);
+    void *arg = slot->arg;
+    trace_start(slot);
+    return routine(arg);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *),
+                          void *arg)
+{
+    ring_slot *slot = trace_create(__extension__(void *) routine, arg);
+    if (!slot)
+        return REAL(pthread_create)(thread, attr, routine, arg);
+    int error = REAL(pthread_create)(thread, attr, start_posix, slot);
+    if (error)
+        trace_not_created(slot);
+    return error;
+}
+
+static int start_c11(void *started)
+{
+    ring_slot *slot = started;
+    thrd_start_t routine = (__extension__(thrd_start_t) slot->routine);
+    void *arg = slot->arg;
+    trace_start(slot);
+    return routine(arg);
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
+{
+    ring_slot *slot = trace_create(__extension__(void *) routine, arg);
+    if (!slot)
+        return REAL(thrd_create)(thread, routine, arg);
+    int result = REAL(thrd_create)(thread, start_c11, slot);
+    if (result != thrd_success)
+        trace_not_created(slot);
+    return result;
+}
+
+/* ---- functions that wait --------------------------------------------------------------------- */
+
+/* WAITING(name, function for the result, kind, object, attempt, (parameters), (arguments)): returns
+ * the value of the attempt unless it failed because the caller has to wait. */
+#define WAITING(name, result, kind, object, attempt, parameters, arguments)                        \
+    EXPORT int name parameters                                                                     \
+    {                                                                                              \
+        attempt;                                                                                   \
+        bool recorded = trace_wait(kind, OBJECT(object));                                          \
+        int returned = REAL(name) arguments;                                                       \
+        trace_resume(recorded, result(returned));                                                  \
+        return returned;                                                                           \
+    }
+
+#define TRY(call, busy)                                                                            \
+    int tried = call;                                                                              \
+    if (tried != (busy))                                                                           \
+    return tried
+
+#define MUTEX_TRY TRY(REAL(pthread_mutex_trylock)(m), EBUSY)
+#define READ_TRY  TRY(REAL(pthread_rwlock_tryrdlock)(l), EBUSY)
+#define WRITE_TRY TRY(REAL(pthread_rwlock_trywrlock)(l), EBUSY)
+#define JOIN_TRY  TRY(REAL(pthread_tryjoin_np)(thread, end), EBUSY)
+#define C11_TRY   TRY(REAL(mtx_trylock)(m), thrd_busy)
+
+WAITING(pthread_mutex_lock, posix_result, RING_MUTEX, m, MUTEX_TRY, (pthread_mutex_t * m), (m))
+WAITING(pthread_mutex_timedlock, posix_result, RING_MUTEX, m, MUTEX_TRY,
+        (pthread_mutex_t * m, const struct timespec *t), (m, t))
+WAITING(pthread_mutex_clocklock, posix_result, RING_MUTEX, m, MUTEX_TRY,
+        (pthread_mutex_t * m, clockid_t clock, const struct timespec *t), (m, clock, t))
+WAITING(mtx_lock, c11_result, RING_MUTEX, m, C11_TRY, (mtx_t * m), (m))
+WAITING(mtx_timedlock, c11_result, RING_MUTEX, m, C11_TRY, (mtx_t * m, const struct timespec *t),
+        (m, t))
+
+WAITING(pthread_rwlock_rdlock, posix_result, RING_READ_LOCK, l, READ_TRY, (pthread_rwlock_t * l),
+        (l))
+WAITING(pthread_rwlock_timedrdlock, posix_result, RING_READ_LOCK, l, READ_TRY,
+        (pthread_rwlock_t * l, const struct timespec *t), (l, t))
+WAITING(pthread_rwlock_clockrdlock, posix_result, RING_READ_LOCK, l, READ_TRY,
+        (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t), (l, clock, t))
+WAITING(pthread_rwlock_wrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY, (pthread_rwlock_t * l),
+        (l))
+WAITING(pthread_rwlock_timedwrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY,
+        (pthread_rwlock_t * l, const struct timespec *t), (l, t))
+WAITING(pthread_rwlock_clockwrlock, posix_result, RING_WRITE_LOCK, l, WRITE_TRY,
+        (pthread_rwlock_t * l, clockid_t clock, const struct timespec *t), (l, clock, t))
+
+WAITING(pthread_join, posix_result, RING_JOIN, thread, JOIN_TRY, (pthread_t thread, void **end),
+        (thread, end))
+WAITING(pthread_timedjoin_np, posix_result, RING_JOIN, thread, JOIN_TRY,
+        (pthread_t thread, void **end, const struct timespec *t), (thread, end, t))
+WAITING(pthread_clockjoin_np, posix_result, RING_JOIN, thread, JOIN_TRY,
+        (pthread_t thread, void **end, clockid_t clock, const struct timespec *t),
+        (thread, end, clock, t))
+WAITING(thrd_join, c11_result, RING_JOIN, thread, , (thrd_t thread, int *end), (thread, end))
+
+/* The mutex is unlocked first. */
+WAITING(pthread_cond_wait, posix_result, RING_COND, c, trace_wake(m, 1),
+        (pthread_cond_t * c, pthread_mutex_t *m), (c, m))
+WAITING(pthread_cond_timedwait, posix_result, RING_COND, c, trace_wake(m, 1),
+        (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
+WAITING(pthread_cond_clockwait, posix_result, RING_COND, c, trace_wake(m, 1),
+        (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *t),
+        (c, m, clock, t))
+WAITING(cnd_wait, c11_result, RING_COND, c, trace_wake(m, 1), (cnd_t * c, mtx_t *m), (c, m))
+WAITING(cnd_timedwait, c11_result, RING_COND, c, trace_wake(m, 1),
+        (cnd_t * c, mtx_t *m, const struct timespec *t), (c, m, t))
+
+/* In the C library the last thread to arrive is the one with the special result. */
+static ring_result barrier_result(int returned)
+{
+    return returned == PTHREAD_BARRIER_SERIAL_THREAD ? RING_LAST : RING_DONE;
+}
+
+WAITING(pthread_barrier_wait, barrier_result, RING_BARRIER, b, , (pthread_barrier_t * b), (b))
+
+/* Whether the semaphore was taken without waiting. */
+static bool try_semaphore(sem_t *s)
+{
+    int error = errno;
+    pthread_testcancel();
+    bool taken = REAL(sem_trywait)(s) == 0;
+    errno = error;
+    return taken;
+}
+
+static ring_result errno_result(int returned)
+{
+    return returned < 0 ? posix_result(errno) : RING_DONE;
+}
+
+#define SEM_TRY                                                                                    \
+    if (try_semaphore(s))                                                                          \
+    return 0
+
+WAITING(sem_wait, errno_result, RING_SEM, s, SEM_TRY, (sem_t * s), (s))
+WAITING(sem_timedwait, errno_result, RING_SEM, s, SEM_TRY, (sem_t * s, const struct timespec *t),
+        (s, t))
+WAITING(sem_clockwait, errno_result, RING_SEM, s, SEM_TRY,
+        (sem_t * s, clockid_t clock, const struct timespec *t), (s, clock, t))
+
+/* ---- functions that wake --------------------------------------------------------------------- */
+
+#define WAKING(name, count, parameter, object)                                                     \
+    EXPORT int name(parameter)                                                                     \
+    {                                                                                              \
+        trace_wake(object, count);                                                                 \
+        return REAL(name)(object);                                                                 \
+    }
+
+WAKING(pthread_mutex_unlock, 1, pthread_mutex_t *m, m)
+WAKING(pthread_rwlock_unlock, 1, pthread_rwlock_t *l, l)
+WAKING(pthread_cond_signal, 1, pthread_cond_t *c, c)
+WAKING(pthread_cond_broadcast, RING_ALL, pthread_cond_t *c, c)
+WAKING(sem_post, 1, sem_t *s, s)
+WAKING(mtx_unlock, 1, mtx_t *m, m)
+WAKING(cnd_signal, 1, cnd_t *c, c)
+WAKING(cnd_broadcast, RING_ALL, cnd_t *c, c)

@@ -1,0 +1,90 @@
+/*
+ * names.c - functions of the programs that the process executes, one after the other.
+ */
+#include "cmd/record/record.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const uint64_t address_mask = (UINT64_C(1) << PC_IMAGE_SHIFT) - 1;
+
+/* Reads the files that the image had mapped at its beginning. */
+static void read_first(names *n, uint32_t image)
+{
+    char path[32];
+    const char *maps = n->shared->maps[image];
+    size_t size = strnlen(maps, RING_MAPS);
+    int fd = memfd_create("maps", MFD_CLOEXEC);
+    if (fd < 0)
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (write(fd, maps, size) == (ssize_t)size)
+        gotrace_symbols_read_maps(n->images[image], path, NULL);
+    close(fd);
+}
+
+/* Libraries that were loaded since are mapped now, unless the process executes another program. */
+void names_see(names *n, uint32_t image, uint64_t pc)
+{
+    char path[32];
+    if (!n->images[image]) {
+        if (gotrace_symbols_new(NULL, &n->images[image], NULL) != GOTRACE_OK)
+            return;
+        read_first(n, image);
+    }
+    if (image + 1 != n->shared->images || gotrace_symbols_has(n->images[image], pc))
+        return;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)n->shared->pid);
+    gotrace_symbols_read_maps(n->images[image], path, NULL);
+}
+
+static void name_frame(gotrace_frame *frame, const char *name)
+{
+    frame->function = name;
+    frame->function_size = strlen(name);
+}
+
+static bool is_offset(const gotrace_frame *frame)
+{
+    return !frame->function || memchr(frame->function, '+', frame->function_size);
+}
+
+/* The source of an interposed function is not the user's. */
+static void hide_preload(gotrace_frame *frame)
+{
+    static const char folder[] = "cmd/preload/";
+    if (frame->file && memmem(frame->file, frame->file_size, folder, sizeof folder - 1)) {
+        frame->file = NULL;
+        frame->file_size = 0;
+        frame->line = 0;
+    }
+}
+
+size_t names_resolve(void *ctx, uint64_t tagged, gotrace_frame *frames, size_t max)
+{
+    names *n = ctx;
+    uint64_t image = tagged >> PC_IMAGE_SHIFT, pc = tagged & address_mask;
+    n->pause(n->pause_ctx);
+    frames[0] = (gotrace_frame){.pc = tagged};
+    if (image >= RING_IMAGES)
+        return 1;
+    names_see(n, (uint32_t)image, pc);
+    if (!n->images[image])
+        return 1;
+    size_t count = gotrace_symbols_resolve(n->images[image], pc, frames, max);
+    for (size_t i = 0; i < count; i++) {
+        frames[i].pc |= image << PC_IMAGE_SHIFT;
+        hide_preload(&frames[i]);
+    }
+    if (pc == n->shared->mains[image] + 1 && is_offset(&frames[count - 1]))
+        name_frame(&frames[count - 1], "main");
+    return count;
+}
+
+void names_free(names *n)
+{
+    for (size_t i = 0; i < RING_IMAGES; i++)
+        gotrace_symbols_free(n->images[i]);
+}

@@ -1,0 +1,295 @@
+/*
+ * program.c - the program that is recorded: its file, its process, and signals.
+ */
+#include "cmd/record/record.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cmd/diag.h"
+#include "cmd/output.h"
+
+enum { MAX_INTERPRETERS = 4 }; /* as the kernel */
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The program's path as execvp finds it; NULL with errno set. */
+static char *search(const char *name)
+{
+    const char *folders = getenv("PATH");
+    char *path = NULL;
+    if (strchr(name, '/'))
+        return is_program(name) ? strdup(name) : (errno = errno ? errno : EACCES, NULL);
+    for (const char *p = folders ? folders : "/bin:/usr/bin"; *p; p += strspn(p, ":")) {
+        int size = (int)strcspn(p, ":");
+        if (asprintf(&path, "%.*s/%s", size, p, name) < 0)
+            return NULL;
+        if (is_program(path))
+            return path;
+        free(path);
+        p += size;
+    }
+    errno = ENOENT;
+    return NULL;
+}
+
+/* The library is beside libgotrace.so in the build folder, and in a folder beside it when it is
+ * installed. */
+static char *find_preload(void)
+{
+    Dl_info library;
+    char *real, *path = NULL;
+    if (!dladdr((__extension__(void *) gotrace_version), &library) ||
+        !(real = realpath(library.dli_fname, NULL)))
+        return NULL;
+    *strrchr(real, '/') = '\0';
+    for (unsigned i = 0; i < 2; i++) {
+        if (asprintf(&path, "%s%s/libgotrace-preload.so", real, i ? "/gotrace" : "") < 0)
+            path = NULL;
+        if (!path || access(path, R_OK) == 0)
+            break;
+        free(path);
+        path = NULL;
+    }
+    free(real);
+    return path;
+}
+
+/* ---- what cannot be recorded ----------------------------------------------------------------- */
+
+/* Whether the dynamic linker ignores LD_PRELOAD, because the program gets other rights. */
+static bool gets_rights(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return false;
+    if ((status.st_mode & S_ISUID && status.st_uid != getuid()) ||
+        (status.st_mode & S_ISGID && status.st_gid != getgid()))
+        return true;
+    return getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+/* Whether the ELF file names a dynamic linker. */
+static bool is_dynamic(int fd, const Elf64_Ehdr *header)
+{
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr part;
+        off_t at = (off_t)(header->e_phoff + i * sizeof part);
+        if (pread(fd, &part, sizeof part, at) == (ssize_t)sizeof part && part.p_type == PT_INTERP)
+            return true;
+    }
+    return false;
+}
+
+/* Why the file cannot be recorded; NULL: it can. Sets interpreter to that of a script, else to "".
+ */
+static const char *check_file(const char *path, char *interpreter, size_t size)
+{
+    Elf64_Ehdr header, own;
+    char line[256] = "";
+    interpreter[0] = '\0';
+    if (gets_rights(path))
+        return "the program is set-user-ID, set-group-ID or has capabilities, and the dynamic "
+               "linker loads no library of the user into it";
+    int fd = open(path, O_RDONLY | O_CLOEXEC), self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? pread(fd, &header, sizeof header, 0) : -1;
+    const char *why = NULL;
+    if (fd >= 0 && pread(fd, line, sizeof line - 1, 0) > 2 && memcmp(line, "#!", 2) == 0) {
+        const char *begin = line + 2 + strspn(line + 2, " \t");
+        snprintf(interpreter, size, "%.*s", (int)strcspn(begin, " \t\n"), begin);
+    } else if (n == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0) {
+        if (self >= 0 && pread(self, &own, sizeof own, 0) == (ssize_t)sizeof own &&
+            (own.e_machine != header.e_machine ||
+             own.e_ident[EI_CLASS] != header.e_ident[EI_CLASS]))
+            why = "the program is for another architecture";
+        else if (!is_dynamic(fd, &header))
+            why = "the program is statically linked, and loads no library";
+    }
+    if (fd >= 0)
+        close(fd);
+    if (self >= 0)
+        close(self);
+    return why;
+}
+
+static bool check(const char *path)
+{
+    char file[4096], interpreter[256];
+    snprintf(file, sizeof file, "%s", path);
+    for (unsigned i = 0; i < MAX_INTERPRETERS; i++) {
+        const char *why = check_file(file, interpreter, sizeof interpreter);
+        if (why) {
+            diag_error("%s: cannot be recorded: %s [system.open]", file, why);
+            return false;
+        }
+        if (!interpreter[0])
+            break;
+        snprintf(file, sizeof file, "%s", interpreter);
+    }
+    return true;
+}
+
+bool program_find(program *p, const char *const *args)
+{
+    *p = (program){.args = args};
+    if (!(p->path = search(args[0]))) {
+        diag_error("%s: %s [system.open]", args[0], strerror(errno));
+        return false;
+    }
+    if (!check(p->path))
+        return false;
+    if (!(p->preload = find_preload())) {
+        diag_error("libgotrace-preload.so is not installed beside the library [system.open]");
+        return false;
+    }
+    return true;
+}
+
+void program_free(program *p)
+{
+    free(p->path);
+    free(p->preload);
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+static volatile sig_atomic_t child, keeps_snapshot_signal, wants_snapshot;
+
+void program_keep_snapshot_signal(void)
+{
+    keeps_snapshot_signal = 1;
+}
+
+bool program_wants_snapshot(void)
+{
+    bool wanted = wants_snapshot;
+    wants_snapshot = 0;
+    return wanted;
+}
+
+/* The terminal sends its signals to the program too. */
+static void forward(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int error = errno;
+    if (number == SIGUSR2 && keeps_snapshot_signal)
+        wants_snapshot = 1;
+    else if (child && info->si_code != SI_KERNEL)
+        kill(child, number);
+    errno = error;
+}
+
+static void ignore(int number)
+{
+    (void)number; /* it interrupts waiting */
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
+        struct sigaction before;
+        sigaction(forwarded[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN)
+            sigaction(forwarded[i], &action, NULL);
+    }
+    struct sigaction ended = {.sa_handler = ignore};
+    sigemptyset(&ended.sa_mask);
+    sigaction(SIGCHLD, &ended, NULL);
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static bool set_environment(const program *p, int fd)
+{
+    char memory[64], *preload;
+    const char *before = getenv("LD_PRELOAD");
+    snprintf(memory, sizeof memory, "/proc/%d/fd/%d", (int)getppid(), fd);
+    if (asprintf(&preload, "%s%s%s", p->preload, before ? ":" : "", before ? before : "") < 0)
+        return false;
+    return setenv(RING_VARIABLE, memory, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0;
+}
+
+/* In the child; returns if it fails. */
+static void execute(const program *p, ring *shared, int fd, int report)
+{
+    shared->pid = getpid();
+    if (output_ends_with_pipe())
+        signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    if (set_environment(p, fd))
+        execv(p->path, (char *const *)(uintptr_t)p->args);
+    int error = errno;
+    (void)!write(report, &error, sizeof error);
+    _exit(127);
+}
+
+bool program_start(program *p, ring *shared, int fd)
+{
+    int result[2], error = 0;
+    if (pipe2(result, O_CLOEXEC) < 0 || (p->pid = fork()) < 0) {
+        diag_error("cannot start a process: %s [system.limit]", strerror(errno));
+        return false;
+    }
+    if (p->pid == 0)
+        execute(p, shared, fd, result[1]);
+    child = p->pid;
+    catch_signals();
+    close(result[1]);
+    bool started = read(result[0], &error, sizeof error) == 0;
+    close(result[0]);
+    if (started)
+        return true;
+    program_wait(p);
+    diag_error("%s: %s [system.open]", p->path, strerror(error));
+    return false;
+}
+
+static bool wait_for(program *p, int how)
+{
+    if (p->pid == 0)
+        return true;
+    pid_t ended;
+    do
+        ended = waitpid(p->pid, &p->status, how);
+    while (ended < 0 && errno == EINTR);
+    if (ended == 0)
+        return false;
+    p->pid = 0;
+    child = 0;
+    return true;
+}
+
+bool program_ended(program *p)
+{
+    return wait_for(p, WNOHANG);
+}
+
+void program_wait(program *p)
+{
+    wait_for(p, 0);
+}
+
+int program_exit_status(const program *p)
+{
+    return WIFSIGNALED(p->status) ? 128 + WTERMSIG(p->status) : WEXITSTATUS(p->status);
+}

@@ -1,0 +1,141 @@
+/*
+ * record.h - the parts of `gotrace record`:
+ *
+ *   program.c   finds, checks and starts the program; signals; how it ended
+ *   source.c    takes the records of the program's threads out of the shared memory
+ *   replay.c    what the records mean: goroutines, procs, who woke whom
+ *   names.c     functions of the programs that the process executes
+ */
+#ifndef RECORD_RECORD_H
+#define RECORD_RECORD_H
+
+#include <sys/types.h>
+
+#include "cmd/preload/ring.h"
+#include "core/lookup.h"
+#include "formats/common/out.h"
+#include "gotrace_record.h"
+#include "gotrace_symbols.h"
+
+/* ---- program.c ------------------------------------------------------------------------------- */
+
+typedef struct program {
+    char *path;              /* of the program's file */
+    char *preload;           /* of the library */
+    const char *const *args; /* ends with NULL */
+    pid_t pid;               /* 0: it has ended */
+    int status;              /* how, as waitpid reports it */
+} program;
+
+/* Finds the program and the library, and checks that it can be recorded. False after a diagnostic.
+ */
+bool program_find(program *p, const char *const *args);
+/* From the start of the program on SIGUSR2 is not passed to it; whether it came since the last
+ * call. */
+void program_keep_snapshot_signal(void);
+bool program_wants_snapshot(void);
+/* Starts it with the shared memory of that descriptor. False after a diagnostic. */
+bool program_start(program *p, ring *shared, int fd);
+/* Whether it has ended. */
+bool program_ended(program *p);
+void program_wait(program *p);
+/* The exit status of `gotrace record`. */
+int program_exit_status(const program *p);
+void program_free(program *p);
+
+/* ---- names.c --------------------------------------------------------------------------------- */
+
+/* An address of an image (a program that the process executed). */
+enum { PC_IMAGE_SHIFT = 48 };
+
+typedef struct names {
+    ring *shared;
+    gotrace_symbols *images[RING_IMAGES];
+    void (*pause)(void *ctx); /* called between addresses, which may take long */
+    void *pause_ctx;
+} names;
+
+/* An address of that image is seen. */
+void names_see(names *n, uint32_t image, uint64_t pc);
+/* A gotrace_resolve_fn. */
+size_t names_resolve(void *n, uint64_t pc, gotrace_frame *frames, size_t max);
+void names_free(names *n);
+
+/* ---- source.c -------------------------------------------------------------------------------- */
+
+typedef struct stack {
+    uint32_t depth;
+    uint64_t pcs[RING_FRAMES];
+} stack;
+
+typedef struct thread thread;
+
+/* A record of a thread. */
+typedef struct item {
+    ring_record record;
+    const stack *stack; /* NULL: none */
+    thread *other;      /* of RING_CREATE: the thread that is created */
+} item;
+
+typedef enum thread_state {
+    THREAD_NEW,
+    THREAD_CREATED,
+    THREAD_RUNNING,
+    THREAD_CALLS, /* in a system call */
+    THREAD_WAITS,
+    THREAD_WOKEN, /* it was woken, and does not run yet */
+    THREAD_ENDED,
+} thread_state;
+
+struct thread {
+    uint32_t slot, image;
+    bool finished; /* no more records come */
+    uint64_t last; /* time of the last record */
+    item *items;   /* not replayed yet: from first to end */
+    size_t first, end, capacity;
+    stack *building; /* its frames are being taken */
+    const stack *stacks[RING_STACKS];
+    /* Of replay.c. */
+    thread_state state;
+    ring_record wait; /* what it waits for */
+    gotrace_rec_thread *rec;
+    gotrace_rec_go *go;
+    unsigned proc;
+    bool has_proc;
+};
+
+typedef struct source {
+    ring *shared;
+    int fd;
+    names names;
+    thread *at[RING_SLOTS];
+    thread **threads; /* that have records, in order of their beginning */
+    size_t count, capacity;
+    stack **stacks; /* all different ones */
+    size_t stack_count, stack_capacity;
+    gt_lookup known; /* of stacks */
+    bool failed;     /* memory is refused */
+} source;
+
+/* Creates the shared memory. False: errno says why. */
+bool source_open(source *s, bool stacks);
+/* Takes all records. Returns a time up to which no more come. */
+uint64_t source_take(source *s);
+/* Frees threads that have ended and whose records were replayed. */
+void source_forget(source *s);
+void source_close(source *s);
+
+/* ---- replay.c -------------------------------------------------------------------------------- */
+
+typedef struct replay replay;
+
+/* flight_ns: not 0: nothing is written but snapshots of that time. NULL after a diagnostic. */
+replay *replay_new(source *s, int version, uint64_t flight_ns, out *to);
+/* Writes a trace of what a flight recorder keeps. */
+bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx);
+/* Replays the records up to that time; UINT64_MAX: all. */
+void replay_until(replay *r, uint64_t time);
+/* Ends the trace. Returns an exit status, after a diagnostic if it is not EXIT_SOUND. */
+int replay_end(replay *r);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * replay.c - what the records of a program's threads mean: each thread is a goroutine, and has a
+ * proc while it does not wait.
+ *
+ * Records are replayed in order of time, some milliseconds late. That a call has returned is then
+ * usually known when its beginning is replayed: a short one is a system call, and a longer one
+ * waits (replay_until). Likewise it is known which of several waiting threads was woken.
+ */
+#include "cmd/record/record.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "cmd/diag.h"
+#include "cmd/verb.h"
+
+enum {
+    SHORT_NS = 20000,           /* a call that takes less has not waited */
+    GENERATION_NS = 1000000000, /* as in Go */
+    FREQUENCY = 1000000000,
+};
+
+typedef struct proc {
+    gotrace_rec_proc *rec;
+    bool taken;
+} proc;
+
+struct replay {
+    source *source;
+    gotrace_recorder *recorder;
+    _Atomic uint64_t now;      /* the recorder's clock */
+    uint64_t generation;       /* its beginning */
+    uint64_t goroutines;       /* number of */
+    uint32_t image;            /* that runs */
+    gotrace_rec_thread *first; /* the first thread, of all images */
+    proc *procs;
+    unsigned proc_count, proc_capacity;
+    out *to;
+    bool flies; /* a flight recorder */
+};
+
+/* ---- procs ----------------------------------------------------------------------------------- */
+
+static bool add_proc(replay *r)
+{
+    if (r->proc_count == r->proc_capacity) {
+        unsigned capacity = r->proc_capacity ? 2 * r->proc_capacity : 16;
+        proc *grown = reallocarray(r->procs, capacity, sizeof *grown);
+        if (!grown)
+            return false;
+        r->procs = grown;
+        r->proc_capacity = capacity;
+    }
+    r->procs[r->proc_count] = (proc){gotrace_rec_proc_new(r->recorder, r->proc_count), false};
+    r->proc_count++;
+    return true;
+}
+
+/* The thread takes the first proc that is idle. */
+static void take_proc(replay *r, thread *t)
+{
+    unsigned i = 0;
+    while (i < r->proc_count && r->procs[i].taken)
+        i++;
+    if (i == r->proc_count && !add_proc(r)) {
+        r->source->failed = true;
+        return;
+    }
+    r->procs[i].taken = true;
+    t->proc = i;
+    t->has_proc = true;
+    gotrace_rec_proc_start(t->rec, r->procs[i].rec);
+}
+
+static void release_proc(replay *r, thread *t)
+{
+    if (!t->has_proc)
+        return;
+    gotrace_rec_proc_stop(t->rec);
+    r->procs[t->proc].taken = false;
+    t->has_proc = false;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+static const uint64_t *pcs_of(const item *i)
+{
+    return i->stack ? i->stack->pcs : NULL;
+}
+
+static size_t depth_of(const item *i)
+{
+    return i->stack ? i->stack->depth : 0;
+}
+
+static void start(replay *r, thread *t)
+{
+    take_proc(r, t);
+    gotrace_rec_go_start(t->rec, t->go);
+    t->state = THREAD_RUNNING;
+}
+
+/* The thread goes on after a wait or a call. */
+static void resume(replay *r, thread *t)
+{
+    switch (t->state) {
+    case THREAD_CALLS:
+        gotrace_rec_go_sys_exit(t->rec);
+        if (t->has_proc)
+            t->state = THREAD_RUNNING;
+        else
+            start(r, t);
+        break;
+    case THREAD_WAITS: /* no thread woke it, but time, a signal, the network, ... */
+        take_proc(r, t);
+        gotrace_rec_go_unpark(t->rec, t->go, NULL, 0);
+        gotrace_rec_go_start(t->rec, t->go);
+        t->state = THREAD_RUNNING;
+        break;
+    case THREAD_WOKEN: start(r, t); break;
+    case THREAD_NEW:
+    case THREAD_CREATED:
+    case THREAD_RUNNING:
+    case THREAD_ENDED: break;
+    }
+}
+
+static void end(replay *r, thread *t)
+{
+    resume(r, t);
+    if (t->state == THREAD_RUNNING) {
+        gotrace_rec_go_end(t->rec);
+        release_proc(r, t);
+        if (t->rec != r->first)
+            gotrace_rec_thread_end(t->rec);
+    }
+    t->state = THREAD_ENDED;
+}
+
+/* The process executes another program: its threads have ended. */
+static void end_image(replay *r, uint32_t image)
+{
+    for (size_t i = 0; i < r->source->count; i++)
+        if (r->source->threads[i]->image < image)
+            end(r, r->source->threads[i]);
+    r->image = image;
+}
+
+static uint64_t start_pc(uint64_t address, uint32_t image)
+{
+    return address ? address | (uint64_t)image << PC_IMAGE_SHIFT : 0;
+}
+
+/* The id of the first thread, that of the process, is also that of the next program's. */
+static gotrace_rec_thread *new_thread(replay *r, uint64_t tid)
+{
+    bool first = tid == (uint64_t)r->source->shared->pid;
+    if (first && r->first)
+        return r->first;
+    gotrace_rec_thread *created = gotrace_rec_thread_new(r->recorder, tid);
+    if (first)
+        r->first = created;
+    return created;
+}
+
+static void begin_thread(replay *r, thread *t, uint64_t tid)
+{
+    if (t->image > r->image)
+        end_image(r, t->image);
+    t->rec = new_thread(r, tid);
+    if (t->state == THREAD_CREATED) {
+        start(r, t);
+        return;
+    }
+    uint64_t entry = start_pc(r->source->shared->mains[t->image], t->image);
+    take_proc(r, t);
+    t->go = gotrace_rec_go_create(t->rec, ++r->goroutines, entry, NULL, 0);
+    gotrace_rec_go_start(t->rec, t->go);
+    t->state = THREAD_RUNNING;
+}
+
+static void create_thread(replay *r, thread *t, const item *i)
+{
+    thread *created = i->other;
+    if (!created || created->state != THREAD_NEW)
+        return;
+    created->go = gotrace_rec_go_create(
+        t->rec, ++r->goroutines, start_pc(i->record.object, t->image), pcs_of(i), depth_of(i));
+    created->state = THREAD_CREATED;
+}
+
+/* ---- waking ---------------------------------------------------------------------------------- */
+
+static const ring_record *next_record(const thread *t)
+{
+    return t->first < t->end ? &t->items[t->first].record : NULL;
+}
+
+static bool waits_for(const thread *t, uint64_t object)
+{
+    return t->state == THREAD_WAITS && t->wait.kind < RING_SLEEP && t->wait.object == object;
+}
+
+/* When the thread goes on; UINT64_MAX: not because it is woken. */
+static uint64_t wake_time(const thread *t)
+{
+    const ring_record *next = next_record(t);
+    if (!next)
+        return UINT64_MAX - 1;
+    return next->flags == RING_DONE ? next->time : UINT64_MAX;
+}
+
+/* The thread that is woken: of those that wait for the object, that which goes on first; if that is
+ * not known, that which has waited longest. */
+static thread *find_woken(const replay *r, uint64_t object)
+{
+    thread *best = NULL;
+    uint64_t best_time = UINT64_MAX;
+    for (size_t i = 0; i < r->source->count; i++) {
+        thread *t = r->source->threads[i];
+        uint64_t time = waits_for(t, object) ? wake_time(t) : UINT64_MAX;
+        if (time < best_time || (best && time == best_time && t->wait.time < best->wait.time)) {
+            best = t;
+            best_time = time;
+        }
+    }
+    return best;
+}
+
+static void wake(thread *by, thread *woken, const item *i)
+{
+    gotrace_rec_go_unpark(by->rec, woken->go, pcs_of(i), depth_of(i));
+    woken->state = THREAD_WOKEN;
+}
+
+static void wake_kind(replay *r, thread *by, uint64_t object, ring_kind kind, const item *i)
+{
+    for (size_t n = 0; n < r->source->count; n++) {
+        thread *t = r->source->threads[n];
+        if (waits_for(t, object) && t->wait.kind == kind)
+            wake(by, t, i);
+    }
+}
+
+static void wake_some(replay *r, thread *by, const item *i)
+{
+    uint64_t object = i->record.object;
+    for (unsigned n = 0; n < i->record.flags; n++) {
+        thread *woken = find_woken(r, object);
+        if (!woken)
+            return;
+        wake(by, woken, i);
+        if (woken->wait.kind == RING_READ_LOCK)
+            wake_kind(r, by, object, RING_READ_LOCK, i);
+    }
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static gotrace_rec_reason reason_of(ring_kind kind)
+{
+    switch (kind) {
+    case RING_MUTEX:
+    case RING_READ_LOCK:
+    case RING_WRITE_LOCK:
+    case RING_SEM:
+    case RING_BARRIER:
+    case RING_FUTEX: return GOTRACE_REC_SYNC;
+    case RING_COND: return GOTRACE_REC_COND;
+    case RING_SLEEP: return GOTRACE_REC_SLEEP;
+    case RING_POLL: return GOTRACE_REC_SELECT;
+    case RING_NETWORK: return GOTRACE_REC_NETWORK;
+    case RING_RECEIVE: return GOTRACE_REC_RECEIVE;
+    case RING_SEND: return GOTRACE_REC_SEND;
+    case RING_JOIN:
+    case RING_SIGNAL:
+    case RING_FILE:
+    case RING_CHILD: break;
+    }
+    return GOTRACE_REC_BLOCK;
+}
+
+/* Whether the call returns at once. */
+static bool is_short(const thread *t, const ring_record *block)
+{
+    const ring_record *next = next_record(t);
+    return block->kind >= RING_SLEEP && next && next->time - block->time < SHORT_NS;
+}
+
+static bool is_last_at_barrier(const thread *t, const ring_record *block)
+{
+    const ring_record *next = next_record(t);
+    return block->kind == RING_BARRIER && next && next->flags == RING_LAST;
+}
+
+static void block(replay *r, thread *t, const item *i)
+{
+    const ring_record *b = &i->record;
+    if (is_last_at_barrier(t, b)) {
+        wake_kind(r, t, b->object, RING_BARRIER, i);
+        return;
+    }
+    bool quick = is_short(t, b);
+    if (quick || b->kind == RING_FILE || b->kind == RING_CHILD) {
+        gotrace_rec_go_sys_call(t->rec, pcs_of(i), depth_of(i));
+        t->state = THREAD_CALLS;
+    } else {
+        gotrace_rec_go_park(t->rec, reason_of(b->kind), pcs_of(i), depth_of(i));
+        t->state = THREAD_WAITS;
+        t->wait = *b;
+    }
+    if (!quick)
+        release_proc(r, t);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void replay_item(replay *r, thread *t, const item *i)
+{
+    /* Records that are written while recording ends may come late. */
+    if (i->record.time > r->now)
+        atomic_store_explicit(&r->now, i->record.time, memory_order_relaxed);
+    if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
+        begin_thread(r, t, i->record.object);
+        return;
+    }
+    if (t->state == THREAD_ENDED || !t->rec)
+        return;
+    switch ((ring_type)i->record.type) {
+    case RING_CREATE: create_thread(r, t, i); break;
+    case RING_END:
+        wake_kind(r, t, i->record.object, RING_JOIN, i);
+        end(r, t);
+        break;
+    case RING_BLOCK: block(r, t, i); break;
+    case RING_RESUME: resume(r, t); break;
+    case RING_WAKE: wake_some(r, t, i); break;
+    case RING_FRAME:
+    case RING_ATTACH:
+    case RING_START: break;
+    }
+}
+
+/* The thread with the first record; *next is the time of the first record of another one. */
+static thread *first_thread(const replay *r, uint64_t *next)
+{
+    thread *first = NULL;
+    uint64_t first_time = UINT64_MAX;
+    *next = UINT64_MAX;
+    for (size_t i = 0; i < r->source->count; i++) {
+        thread *t = r->source->threads[i];
+        const ring_record *record = next_record(t);
+        uint64_t time = record ? record->time : UINT64_MAX;
+        if (time < first_time) {
+            *next = first_time;
+            first_time = time;
+            first = t;
+        } else if (time < *next) {
+            *next = time;
+        }
+    }
+    return first;
+}
+
+static void end_due_generation(replay *r, uint64_t time)
+{
+    if (time - r->generation < GENERATION_NS)
+        return;
+    r->generation = time;
+    gotrace_recorder_advance(r->recorder);
+}
+
+void replay_until(replay *r, uint64_t until)
+{
+    uint64_t next;
+    thread *t;
+    while ((t = first_thread(r, &next)) && next_record(t)->time <= until) {
+        end_due_generation(r, next_record(t)->time);
+        do {
+            item i = t->items[t->first++];
+            replay_item(r, t, &i);
+        } while (t->first < t->end && next_record(t)->time <= next &&
+                 next_record(t)->time <= until);
+    }
+    source_forget(r->source);
+    if (r->source->failed || gotrace_recorder_error(r->recorder)->rule != GOTRACE_RULE_NONE)
+        r->source->shared->closed = 1;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static uint64_t replay_clock(void *ctx)
+{
+    return atomic_load_explicit(&((replay *)ctx)->now, memory_order_relaxed);
+}
+
+static void set_now(replay *r)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    r->now = (uint64_t)t.tv_sec * FREQUENCY + (uint64_t)t.tv_nsec;
+}
+
+static bool write_out(void *ctx, const void *bytes, size_t size)
+{
+    out *to = ctx;
+    out_bytes(to, bytes, size);
+    return !to->failed;
+}
+
+static void report(const gotrace_error *error)
+{
+    diag_error("%s [%s]", error->message, gotrace_rule_describe(error->rule)->id);
+}
+
+replay *replay_new(source *s, int version, uint64_t flight_ns, out *to)
+{
+    replay *r = calloc(1, sizeof *r);
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    if (!r) {
+        diag_error("out of memory [system.memory]");
+        return NULL;
+    }
+    r->source = s;
+    r->to = to;
+    r->flies = flight_ns > 0;
+    const gotrace_recorder_options options = {.size = sizeof options,
+                                              .resolve = names_resolve,
+                                              .resolve_ctx = &s->names,
+                                              .clock = replay_clock,
+                                              .clock_ctx = r,
+                                              .frequency = FREQUENCY,
+                                              .generation_ns = UINT64_MAX,
+                                              .flight_ns = flight_ns};
+    set_now(r);
+    r->generation = r->now;
+    if (gotrace_recorder_new(&options, NULL, &r->recorder, &error) == GOTRACE_OK &&
+        gotrace_recorder_start(r->recorder, version, flight_ns ? NULL : write_out, to) ==
+            GOTRACE_OK)
+        return r;
+    report(r->recorder ? gotrace_recorder_error(r->recorder) : &error);
+    gotrace_recorder_free(r->recorder);
+    free(r);
+    return NULL;
+}
+
+bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx)
+{
+    return gotrace_recorder_snapshot(r->recorder, write, ctx) == GOTRACE_OK;
+}
+
+int replay_end(replay *r)
+{
+    int status = EXIT_SOUND;
+    set_now(r);
+    if (r->flies && !replay_snapshot(r, write_out, r->to))
+        status = EXIT_SYSTEM;
+    if (r->source->failed) {
+        diag_error("out of memory: the trace is incomplete [system.memory]");
+        status = EXIT_SYSTEM;
+    }
+    if (gotrace_recorder_stop(r->recorder) < 0 && status == EXIT_SOUND) {
+        /* Of failed output, output_close reports the reason. */
+        if (!r->to->failed)
+            report(gotrace_recorder_error(r->recorder));
+        status = EXIT_SYSTEM;
+    }
+    gotrace_recorder_free(r->recorder);
+    free(r->procs);
+    free(r);
+    return status;
+}

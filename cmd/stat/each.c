@@ -1,0 +1,90 @@
+/* each.c - goroutines, regions and tasks as JSON Lines, with the names of `goread-v2 -summary`. */
+#include "cmd/stat/each.h"
+
+#include <inttypes.h>
+
+static void each_name(out *o, const stacks *names, uint32_t name)
+{
+    size_t size;
+    const char *text = stacks_text(names, name, &size);
+    out_json_string(o, text, size);
+}
+
+static void each_parts(out *o, const stacks *names, const times *t, bool ranges)
+{
+    bool first = true;
+    out_str(o, ranges ? ",\"range_ns\":{" : ",\"block_ns\":{");
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->parts[i].is_range != ranges)
+            continue;
+        if (!first)
+            out_char(o, ',');
+        first = false;
+        each_name(o, names, t->parts[i].name);
+        out_printf(o, ":%" PRId64, t->parts[i].ns);
+    }
+    out_char(o, '}');
+}
+
+static void each_times(out *o, const stacks *names, const times *t)
+{
+    out_printf(o,
+               ",\"total_ns\":%" PRId64 ",\"exec_ns\":%" PRId64 ",\"sched_wait_ns\":%" PRId64
+               ",\"syscall_ns\":%" PRId64 ",\"syscall_block_ns\":%" PRId64
+               ",\"unknown_ns\":%" PRId64,
+               t->total, t->exec, t->sched_wait, t->syscall, t->syscall_block, times_unknown(t));
+    each_parts(o, names, t, false);
+    each_parts(o, names, t, true);
+    out_str(o, "}\n");
+}
+
+/* null: it is not in the trace. */
+static void each_time(out *o, const char *member, int64_t base, int64_t time)
+{
+    if (time == STATES_NEVER)
+        out_printf(o, ",\"%s\":null", member);
+    else
+        out_printf(o, ",\"%s\":%" PRId64, member, base + time);
+}
+
+static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,
+                           int64_t ended)
+{
+    out *o = ctx;
+    out_printf(o, "{\"kind\":\"goroutine\",\"id\":%" PRIu64 ",\"name\":", g->g.id);
+    each_name(o, names, g->g.function);
+    each_time(o, "created", base, g->g.created);
+    each_time(o, "started", base, g->g.started);
+    each_time(o, "ended", base, ended);
+    each_times(o, names, &g->times);
+}
+
+static void each_region(void *ctx, const stacks *names, const stat_goroutine *g, const region *r,
+                        int64_t base, int64_t ended)
+{
+    out *o = ctx;
+    out_printf(o, "{\"kind\":\"region\",\"goroutine\":%" PRIu64 ",\"task\":%" PRIu64 ",\"name\":",
+               g->g.id, r->task);
+    each_name(o, names, r->name);
+    each_time(o, "begin", base, r->begin);
+    each_time(o, "end", base, ended);
+    each_times(o, names, &r->before);
+}
+
+static void each_task(void *ctx, const stacks *names, uint64_t id, uint32_t name, uint64_t parent,
+                      int64_t begin, int64_t ended, uint64_t logs, uint64_t regions)
+{
+    out *o = ctx;
+    out_printf(o, "{\"kind\":\"task\",\"id\":%" PRIu64 ",\"name\":", id);
+    each_name(o, names, name);
+    if (parent)
+        out_printf(o, ",\"parent\":%" PRIu64, parent);
+    each_time(o, "begin", 0, begin);
+    each_time(o, "end", 0, ended);
+    out_printf(o, ",\"logs\":%" PRIu64 ",\"regions\":%" PRIu64 "}\n", logs, regions);
+}
+
+statistics_each each_to(out *o)
+{
+    return (statistics_each){o, each_goroutine, each_region, each_task};
+}

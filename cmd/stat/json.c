@@ -1,0 +1,297 @@
+/* json.c - statistics as JSON Lines. Times are nanoseconds. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/stat/report.h"
+
+static void json_name(report *r, uint32_t name)
+{
+    size_t size;
+    const char *text = stacks_text(r->s->stacks, name, &size);
+    out_json_string(r->out, text, size);
+}
+
+/* "sum":..,"min":.. of the values and that many zeros. */
+static void json_values(report *r, const histogram *h, uint64_t zeros)
+{
+    out_printf(r->out,
+               "\"sum\":%" PRId64 ",\"min\":%" PRId64 ",\"median\":%" PRId64 ",\"p90\":%" PRId64
+               ",\"p99\":%" PRId64 ",\"max\":%" PRId64,
+               h->sum, zeros ? 0 : h->min, histogram_quantile(h, 0.5, zeros),
+               histogram_quantile(h, 0.9, zeros), histogram_quantile(h, 0.99, zeros), h->max);
+}
+
+static void json_stack(report *r, uint32_t stack)
+{
+    const stacks *names = r->s->stacks;
+    size_t depth = stacks_depth(names, stack);
+    out_str(r->out, ",\"stack\":[");
+    for (size_t i = 0; i < depth; i++) {
+        const stacks_frame *frame = stacks_frame_at(names, stack, i);
+        out_str(r->out, i ? ",{\"func\":" : "{\"func\":");
+        json_name(r, frame->function);
+        out_str(r->out, ",\"file\":");
+        json_name(r, frame->file);
+        out_printf(r->out, ",\"line\":%" PRIu64 "}", frame->line);
+    }
+    out_char(r->out, ']');
+}
+
+static void json_file(report *r, uint32_t trace)
+{
+    const char *name = r->s->traces[trace].name;
+    out_str(r->out, ",\"file\":");
+    out_json_string(r->out, name, strlen(name));
+}
+
+static void json_overview(report *r)
+{
+    for (uint32_t i = 0; i < r->s->trace_count; i++) {
+        const trace_figure *t = &r->s->traces[i];
+        out_str(r->out, "{\"kind\":\"trace\"");
+        json_file(r, i);
+        out_printf(r->out,
+                   ",\"version\":\"1.%d\",\"duration_ns\":%" PRId64 ",\"events\":%" PRIu64
+                   ",\"goroutines\":%" PRIu64 ",\"procs_ns\":{",
+                   t->version, t->duration, t->events, t->goroutines);
+        for (size_t k = 0; k < PROC_STATES; k++)
+            out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k],
+                       t->load.sums[k]);
+        out_printf(r->out, "},\"span_ns\":%" PRId64 ",\"spans\":[", (int64_t)1 << t->load.shift);
+        for (size_t n = 0; n < 2 * LOAD_SPANS && (int64_t)n << t->load.shift < t->duration; n++) {
+            out_str(r->out, n ? ",[" : "[");
+            for (size_t k = 0; k < PROC_STATES; k++)
+                out_printf(r->out, "%s%" PRId64, k ? "," : "", t->load.spans[n][k]);
+            out_char(r->out, ']');
+        }
+        out_str(r->out, "]}\n");
+    }
+}
+
+/* The reasons or the ranges of a function. */
+static void json_parts(report *r, const function_figure *f, bool ranges)
+{
+    bool first = true;
+    out_str(r->out, ranges ? ",\"range_ns\":{" : ",\"block_ns\":{");
+    for (size_t i = 0; i < f->part_count; i++) {
+        const part_figure *p = &f->parts[i];
+        if (p->is_range != ranges)
+            continue;
+        if (!first)
+            out_char(r->out, ',');
+        first = false;
+        json_name(r, p->name);
+        out_str(r->out, ":{");
+        json_values(r, &p->values, f->count - p->values.count);
+        out_char(r->out, '}');
+    }
+    out_char(r->out, '}');
+}
+
+static void json_functions(report *r)
+{
+    function_figure **list = report_functions(r);
+    for (size_t i = 0; list && i < r->s->functions.count; i++) {
+        const function_figure *f = list[i];
+        out_str(r->out, "{\"kind\":\"function\",\"name\":");
+        json_name(r, f->name);
+        out_printf(r->out, ",\"goroutines\":%" PRIu64, f->count);
+        for (size_t k = 0; k < TIME_COUNT; k++) {
+            out_printf(r->out, ",\"%s\":{", time_names[k]);
+            json_values(r, &f->times[k], f->count - f->times[k].count);
+            out_char(r->out, '}');
+        }
+        json_parts(r, f, false);
+        json_parts(r, f, true);
+        out_str(r->out, "}\n");
+    }
+    free(list);
+}
+
+static void json_slow(report *r, const slow *s)
+{
+    json_file(r, s->trace);
+    out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64, s->begin, s->ns);
+}
+
+static void json_scheduling(report *r)
+{
+    const statistics *s = r->s;
+    if (s->latency.count == 0)
+        return;
+    out_printf(r->out, "{\"kind\":\"latency\",\"count\":%" PRIu64 ",", s->latency.count);
+    json_values(r, &s->latency, 0);
+    out_str(r->out, ",\"histogram\":[");
+    bool first = true;
+    for (unsigned bit = 0; bit < 63; bit++) {
+        int64_t from = bit ? (int64_t)1 << bit : 0, until = (int64_t)((uint64_t)1 << (bit + 1));
+        uint64_t count = histogram_between(&s->latency, from, bit == 62 ? INT64_MAX : until);
+        if (count == 0)
+            continue;
+        out_printf(r->out, "%s{\"from\":%" PRId64 ",\"count\":%" PRIu64 "}", first ? "" : ",", from,
+                   count);
+        first = false;
+    }
+    out_str(r->out, "]}\n");
+    for (size_t i = 0; i < s->worst_count; i++) {
+        const slow *w = &s->worst[i];
+        out_printf(r->out, "{\"kind\":\"delay\",\"goroutine\":%" PRIu64 ",\"name\":", w->id);
+        json_name(r, w->function);
+        json_slow(r, w);
+        out_printf(r->out, ",\"by\":%" PRIu64, w->cause);
+        json_stack(r, w->stack);
+        out_str(r->out, "}\n");
+    }
+}
+
+/* kind: of the rows of reasons (NULL: none) and of stacks. */
+static void json_waits(report *r, uint8_t state, uint32_t only, const char *kind,
+                       const char *stack_kind)
+{
+    size_t count;
+    reason_figure **reasons = report_reasons(r, state, &count);
+    for (size_t i = 0; kind && reasons && i < count; i++) {
+        out_printf(r->out, "{\"kind\":\"%s\",\"reason\":", kind);
+        json_name(r, reasons[i]->reason);
+        out_printf(r->out, ",\"count\":%" PRIu64 ",", reasons[i]->values.count);
+        json_values(r, &reasons[i]->values, 0);
+        out_str(r->out, "}\n");
+    }
+    free(reasons);
+    stack_figure **list = report_stacks(r, state, only, &count);
+    for (size_t i = 0; list && i < count; i++) {
+        const stack_figure *f = list[i];
+        out_printf(r->out, "{\"kind\":\"%s\",\"reason\":", stack_kind);
+        json_name(r, r->s->reasons[f->reason].reason);
+        out_printf(r->out, ",\"count\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64, f->count,
+                   f->sum, f->max);
+        json_stack(r, f->stack);
+        out_str(r->out, "}\n");
+    }
+    free(list);
+}
+
+static void json_utilization(report *r, uint32_t trace, unsigned sweep, size_t window)
+{
+    const trace_figure *t = &r->s->traces[trace];
+    out_str(r->out, "{\"kind\":\"mmu\"");
+    json_file(r, trace);
+    out_printf(r->out,
+               ",\"sweep\":%s,\"window_ns\":%" PRId64 ",\"utilization\":%.9f,\"begin\":%" PRId64
+               ",\"go_utilization\":%.9f}\n",
+               sweep ? "true" : "false", utilization_widths[window], t->least[sweep][window],
+               t->least_at[sweep][window], t->least[sweep | UTILIZATION_AS_GO][window]);
+}
+
+static void json_gc(report *r)
+{
+    for (uint32_t i = 0; i < r->s->trace_count; i++) {
+        const trace_figure *t = &r->s->traces[i];
+        out_str(r->out, "{\"kind\":\"gc\"");
+        json_file(r, i);
+        out_printf(r->out,
+                   ",\"cycles\":%" PRIu64 ",\"sum\":%" PRId64 ",\"max\":%" PRId64
+                   ",\"dedicated_ns\":%" PRId64 ",\"fractional_ns\":%" PRId64
+                   ",\"idle_ns\":%" PRId64 ",\"assist_ns\":%" PRId64 ",\"sweep_ns\":%" PRId64 "}\n",
+                   t->cycles, t->cycle_ns, t->longest_cycle, t->worker_ns[WORKER_DEDICATED],
+                   t->worker_ns[WORKER_FRACTIONAL], t->worker_ns[WORKER_IDLE], t->assist_ns,
+                   t->sweep_ns);
+        for (unsigned sweep = 0; sweep <= UTILIZATION_SWEEP; sweep++)
+            for (size_t w = 0; t->utilized[sweep] && w < UTILIZATION_WINDOWS; w++)
+                json_utilization(r, i, sweep, w);
+    }
+}
+
+static void json_stops(report *r)
+{
+    stop_figure **list = report_stops(r);
+    for (size_t i = 0; list && i < r->s->stops.count; i++) {
+        const stop *longest = &list[i]->longest;
+        out_str(r->out, "{\"kind\":\"stop\",\"reason\":");
+        json_name(r, list[i]->reason);
+        out_printf(r->out, ",\"count\":%" PRIu64 ",", list[i]->values.count);
+        json_values(r, &list[i]->values, 0);
+        out_str(r->out, ",\"longest\":{\"kind\":\"stop\"");
+        json_file(r, longest->trace);
+        out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64 ",\"by\":%" PRIu64,
+                   longest->begin, longest->ns, longest->by);
+        if (longest->last) {
+            out_printf(r->out,
+                       ",\"waited\":%" PRId64 ",\"for\":%" PRIu64 ",\"name\":", longest->waited,
+                       longest->last);
+            json_name(r, longest->last_function);
+            json_stack(r, longest->last_stack);
+        }
+        out_str(r->out, "}}\n");
+    }
+    free(list);
+}
+
+static void json_spans(report *r, const figures *f, const char *kind, const char *id)
+{
+    span_figure **list = report_spans(r, f);
+    for (size_t i = 0; list && i < f->count; i++) {
+        const span_figure *span = list[i];
+        out_printf(r->out, "{\"kind\":\"%s\",\"name\":", kind);
+        json_name(r, span->name);
+        out_printf(r->out,
+                   ",\"begun\":%" PRIu64 ",\"unfinished\":%" PRIu64 ",\"count\":%" PRIu64 ",",
+                   span->begun, span->unfinished, span->values.count);
+        json_values(r, &span->values, 0);
+        out_str(r->out, ",\"slowest\":[");
+        for (size_t k = 0; k < span->slow_count; k++) {
+            out_printf(r->out, "%s{\"%s\":%" PRIu64, k ? "," : "", id, span->slowest[k].id);
+            json_slow(r, &span->slowest[k]);
+            out_char(r->out, '}');
+        }
+        out_str(r->out, "]}\n");
+    }
+    free(list);
+}
+
+static void json_samples(report *r)
+{
+    size_t count;
+    sampled *list = report_sampled(r, &count);
+    for (size_t i = 0; list && i < count; i++) {
+        out_str(r->out, "{\"kind\":\"sample\",\"func\":");
+        json_name(r, list[i].function);
+        out_printf(r->out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", list[i].self,
+                   list[i].total);
+    }
+    free(list);
+}
+
+static void json_section(report *r, unsigned section)
+{
+    uint32_t network = report_network(r);
+    switch (section) {
+    case REPORT_OVERVIEW: json_overview(r); break;
+    case REPORT_GOROUTINES: json_functions(r); break;
+    case REPORT_SCHEDULING: json_scheduling(r); break;
+    case REPORT_BLOCKING:
+        json_waits(r, GOTRACE_STATE_WAITING, 0, "blocking", "blocking-stack");
+        break;
+    case REPORT_SYSCALLS:
+        json_waits(r, GOTRACE_STATE_SYSCALL, 0, "syscall", "syscall-stack");
+        break;
+    case REPORT_NETWORK:
+        if (network)
+            json_waits(r, GOTRACE_STATE_WAITING, network, NULL, "network-stack");
+        break;
+    case REPORT_GC: json_gc(r); break;
+    case REPORT_STOPS: json_stops(r); break;
+    case REPORT_TASKS: json_spans(r, &r->s->tasks, "tasks", "task"); break;
+    case REPORT_REGIONS: json_spans(r, &r->s->regions, "regions", "goroutine"); break;
+    case REPORT_SAMPLES: json_samples(r); break;
+    default: break; /* there are no others */
+    }
+}
+
+void report_json(report *r)
+{
+    for (unsigned i = 0; i < REPORT_COUNT; i++)
+        if (r->sections >> i & 1)
+            json_section(r, i);
+}

@@ -1,0 +1,200 @@
+/* rows.c - selects and sorts the rows of the tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/stat/report.h"
+
+const char *report_section(size_t n)
+{
+    static const char *const names[] = {
+#define REPORT_NAME(name, text) #text,
+        REPORT_SECTIONS(REPORT_NAME)
+#undef REPORT_NAME
+    };
+    return n < REPORT_COUNT ? names[n] : NULL;
+}
+
+/* Compares names by their bytes, so that the order does not depend on when they occurred. */
+static int compare_names(const statistics *s, uint32_t a, uint32_t b)
+{
+    size_t x, y;
+    const char *first = stacks_text(s->stacks, a, &x), *second = stacks_text(s->stacks, b, &y);
+    int order = memcmp(first, second, x < y ? x : y);
+    return order ? order : (x > y) - (x < y);
+}
+
+static int compare_sums(int64_t a, int64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+/* A copy of a list of pointers; *count: their number. */
+static void *copy_list(report *r, const figures *f)
+{
+    void **list = f->count ? malloc(f->count * sizeof *list) : NULL;
+    if (list)
+        memcpy(list, f->items, f->count * sizeof *list);
+    else if (f->count)
+        r->failed = true;
+    return list;
+}
+
+static int by_total(const void *a, const void *b, void *ctx)
+{
+    const function_figure *x = *(void *const *)a, *y = *(void *const *)b;
+    int order = compare_sums(x->times[TIME_TOTAL].sum, y->times[TIME_TOTAL].sum);
+    return order ? order : compare_names(ctx, x->name, y->name);
+}
+
+function_figure **report_functions(report *r)
+{
+    function_figure **list = copy_list(r, &r->s->functions);
+    if (list)
+        qsort_r(list, r->s->functions.count, sizeof *list, by_total, (void *)r->s);
+    return list;
+}
+
+static int by_sum(const void *a, const void *b, void *ctx)
+{
+    const span_figure *x = *(void *const *)a, *y = *(void *const *)b;
+    int order = compare_sums(x->values.sum, y->values.sum);
+    return order ? order : compare_names(ctx, x->name, y->name);
+}
+
+span_figure **report_spans(report *r, const figures *f)
+{
+    span_figure **list = copy_list(r, f);
+    if (list)
+        qsort_r(list, f->count, sizeof *list, by_sum, (void *)r->s);
+    return list;
+}
+
+static int by_stop(const void *a, const void *b, void *ctx)
+{
+    const stop_figure *x = *(void *const *)a, *y = *(void *const *)b;
+    int order = compare_sums(x->values.sum, y->values.sum);
+    return order ? order : compare_names(ctx, x->reason, y->reason);
+}
+
+stop_figure **report_stops(report *r)
+{
+    stop_figure **list = copy_list(r, &r->s->stops);
+    if (list)
+        qsort_r(list, r->s->stops.count, sizeof *list, by_stop, (void *)r->s);
+    return list;
+}
+
+static int by_reason_sum(const void *a, const void *b, void *ctx)
+{
+    const reason_figure *x = *(void *const *)a, *y = *(void *const *)b;
+    int order = compare_sums(x->values.sum, y->values.sum);
+    return order ? order : compare_names(ctx, x->reason, y->reason);
+}
+
+reason_figure **report_reasons(report *r, uint8_t state, size_t *count)
+{
+    const statistics *s = r->s;
+    reason_figure **list = s->reason_count ? malloc(s->reason_count * sizeof *list) : NULL;
+    *count = 0;
+    if (!list) {
+        r->failed |= s->reason_count > 0;
+        return NULL;
+    }
+    for (size_t i = 0; i < s->reason_count; i++)
+        if (s->reasons[i].state == state)
+            list[(*count)++] = &s->reasons[i];
+    qsort_r(list, *count, sizeof *list, by_reason_sum, (void *)s);
+    return list;
+}
+
+/* Stacks are numbered as they occur, which does not depend on hashes. */
+static int by_stack_sum(const void *a, const void *b)
+{
+    const stack_figure *x = *(void *const *)a, *y = *(void *const *)b;
+    int order = compare_sums(x->sum, y->sum);
+    return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+stack_figure **report_stacks(report *r, uint8_t state, uint32_t reason, size_t *count)
+{
+    const statistics *s = r->s;
+    stack_figure **list = s->by_stack_count ? malloc(s->by_stack_count * sizeof *list) : NULL;
+    *count = 0;
+    if (!list) {
+        r->failed |= s->by_stack_count > 0;
+        return NULL;
+    }
+    for (size_t i = 0; i < s->by_stack_count; i++) {
+        const reason_figure *of = &s->reasons[s->by_stack[i].reason];
+        if (of->state == state && (reason == 0 || of->reason == reason))
+            list[(*count)++] = &s->by_stack[i];
+    }
+    qsort(list, *count, sizeof *list, by_stack_sum);
+    return list;
+}
+
+uint32_t report_network(const report *r)
+{
+    for (size_t i = 0; i < r->s->reason_count; i++) {
+        size_t size;
+        const char *text = stacks_text(r->s->stacks, r->s->reasons[i].reason, &size);
+        if (size == strlen("network") && memcmp(text, "network", size) == 0)
+            return r->s->reasons[i].reason;
+    }
+    return 0;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------
+ */
+
+static int by_samples(const void *a, const void *b, void *ctx)
+{
+    const sampled *x = a, *y = b;
+    int order = (x->self < y->self) - (x->self > y->self);
+    order = order ? order : (x->total < y->total) - (x->total > y->total);
+    return order ? order : compare_names(ctx, x->function, y->function);
+}
+
+/* Adds the samples of a stack to each of its functions once: last_stack is the last one that was
+ * added. */
+static void add_stack(const statistics *s, sampled *by_name, uint32_t *last_stack, uint32_t stack)
+{
+    size_t depth = stacks_depth(s->stacks, stack);
+    for (size_t i = 0; i < depth; i++) {
+        uint32_t function = stacks_frame_at(s->stacks, stack, i)->function;
+        if (i == 0)
+            by_name[function].self += s->samples[stack];
+        if (last_stack[function] != stack)
+            by_name[function].total += s->samples[stack];
+        last_stack[function] = stack;
+    }
+    if (depth == 0)
+        by_name[0].self += s->samples[stack];
+}
+
+sampled *report_sampled(report *r, size_t *count)
+{
+    const statistics *s = r->s;
+    size_t names = s->stacks->name_count + 1;
+    sampled *list = calloc(names, sizeof *list);
+    uint32_t *last_stack = calloc(names, sizeof *last_stack);
+    *count = 0;
+    for (uint32_t i = 0; list && last_stack && i < s->sample_room; i++)
+        if (s->samples[i])
+            add_stack(s, list, last_stack, i);
+    if (!list || !last_stack) {
+        r->failed = true;
+        free(list);
+        free(last_stack);
+        return NULL;
+    }
+    free(last_stack);
+    for (uint32_t i = 0; i < names; i++) {
+        if (list[i].self == 0 && list[i].total == 0)
+            continue;
+        list[*count] = list[i];
+        list[(*count)++].function = i;
+    }
+    qsort_r(list, *count, sizeof *list, by_samples, (void *)s);
+    return list;
+}

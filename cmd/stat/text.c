@@ -1,0 +1,485 @@
+/* text.c - statistics as tables for people. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/human.h"
+#include "cmd/stat/report.h"
+#include "formats/common/plural.h"
+
+/* Room for a duration; columns of a bar; frames that are shown of a stack; bytes of a name. */
+enum { DURATION = 24, BAR = 40, FRAMES = 3, LONGEST_NAME = 100 };
+
+/* The size of a name that is shown: long ones are cut, but not within a character. */
+static size_t shown_size(const char *text, size_t size)
+{
+    if (size <= LONGEST_NAME)
+        return size;
+    size = LONGEST_NAME;
+    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}
+
+static const char *name_or_unknown(const report *r, uint32_t name, size_t *size)
+{
+    static const char unknown[] = "(unknown)";
+    const char *text = stacks_text(r->s->stacks, name, size);
+    if (*size > 0)
+        return text;
+    *size = sizeof unknown - 1;
+    return unknown;
+}
+
+static void text_name(report *r, uint32_t name)
+{
+    size_t size;
+    const char *text = name_or_unknown(r, name, &size);
+    size_t shown = shown_size(text, size);
+    out_go_text(r->out, text, shown);
+    if (shown < size)
+        out_str(r->out, "...");
+}
+
+static void text_duration(report *r, int64_t ns)
+{
+    char text[DURATION];
+    human_duration(text, sizeof text, ns);
+    out_printf(r->out, " %11s", text);
+}
+
+/* " of N" where a table does not show all. Returns how many rows it shows. */
+static size_t text_rows(report *r, size_t count)
+{
+    if (r->top == 0 || r->top >= count) {
+        out_str(r->out, "\n");
+        return count;
+    }
+    out_printf(r->out, ", the first %" PRIu64 " of %zu\n", r->top, count);
+    return (size_t)r->top;
+}
+
+/* The innermost frames of a stack, in a line. */
+static void text_stack(report *r, uint32_t stack)
+{
+    size_t depth = stacks_depth(r->s->stacks, stack);
+    if (depth == 0)
+        out_str(r->out, "(no stack)");
+    for (size_t i = 0; i < depth && i < FRAMES; i++) {
+        if (i)
+            out_str(r->out, " < ");
+        text_name(r, stacks_frame_at(r->s->stacks, stack, i)->function);
+    }
+    if (depth > FRAMES)
+        out_str(r->out, " < ...");
+}
+
+/* " in FILE" if there are several. */
+static void text_file(report *r, uint32_t trace)
+{
+    if (r->s->trace_count < 2)
+        return;
+    out_str(r->out, " in ");
+    out_go_text(r->out, r->s->traces[trace].name, strlen(r->s->traces[trace].name));
+}
+
+static void text_values(report *r, const histogram *h, uint64_t zeros)
+{
+    text_duration(r, h->sum);
+    text_duration(r, histogram_quantile(h, 0.5, zeros));
+    text_duration(r, histogram_quantile(h, 0.99, zeros));
+    text_duration(r, h->max);
+}
+
+/* ---- overview ---------------------------------------------------------------------------------
+ */
+
+/* One character for the share of the time that procs spend in a state. */
+static void text_level(report *r, double share)
+{
+    static const char levels[] = " .:-=+*#%@";
+    size_t last = sizeof levels - 2;
+    size_t level = (size_t)(share * (double)last + 0.999);
+    out_char(r->out, levels[level > last ? last : level]);
+}
+
+/* What the procs do over time, a row for each state; two spans a column if they would be many. */
+static void text_load(report *r, const trace_figure *t)
+{
+    const load *l = &t->load;
+    int64_t all = 0;
+    size_t spans = (size_t)((t->duration - 1) >> l->shift) + 1, pair = spans > LOAD_SPANS ? 2 : 1;
+    for (size_t k = 0; k < PROC_STATES; k++)
+        all += l->sums[k];
+    for (size_t k = 0; all > 0 && k < PROC_STATES; k++) {
+        out_printf(r->out, "  %-10s %5.1f%% ", proc_state_names[k],
+                   100.0 * (double)l->sums[k] / (double)all);
+        text_duration(r, l->sums[k]);
+        out_str(r->out, "  |");
+        for (size_t n = 0; n < spans; n += pair) {
+            int64_t in_state = 0, in_all = 0;
+            for (size_t i = n; i < n + pair && i < 2 * (size_t)LOAD_SPANS; i++) {
+                in_state += l->spans[i][k];
+                for (size_t j = 0; j < PROC_STATES; j++)
+                    in_all += l->spans[i][j];
+            }
+            text_level(r, in_all ? (double)in_state / (double)in_all : 0);
+        }
+        out_str(r->out, "|\n");
+    }
+}
+
+static void text_overview(report *r)
+{
+    for (size_t i = 0; i < r->s->trace_count; i++) {
+        const trace_figure *t = &r->s->traces[i];
+        char duration[DURATION];
+        human_duration(duration, sizeof duration, t->duration);
+        out_go_text(r->out, t->name, strlen(t->name));
+        out_printf(r->out, ": go 1.%d, %s, %" PRIu64 " event%s", t->version, duration, t->events,
+                   plural(t->events));
+        if (t->duration > 0)
+            out_printf(r->out, " (%.0f per second)", (double)t->events * 1e9 / (double)t->duration);
+        out_printf(r->out, ", %" PRIu64 " goroutine%s\n", t->goroutines, plural(t->goroutines));
+        if (t->duration > 0)
+            text_load(r, t);
+    }
+}
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+static void text_function(report *r, const function_figure *f)
+{
+    static const char *const labels[TIME_COUNT] = {
+        [TIME_TOTAL] = "total",
+        [TIME_EXEC] = "execution",
+        [TIME_SCHED_WAIT] = "scheduler wait",
+        [TIME_SYSCALL] = "system call",
+        [TIME_SYSCALL_BLOCK] = "system call, blocked",
+        [TIME_UNKNOWN] = "unknown",
+    };
+    text_name(r, f->name);
+    out_printf(r->out, ": %" PRIu64 " goroutine%s\n", f->count, plural(f->count));
+    for (size_t i = 0; i < TIME_COUNT; i++) {
+        if (f->times[i].count == 0)
+            continue;
+        out_printf(r->out, "  %-30s", labels[i]);
+        text_values(r, &f->times[i], f->count - f->times[i].count);
+        out_char(r->out, '\n');
+    }
+    for (size_t i = 0; i < f->part_count; i++) {
+        const part_figure *p = &f->parts[i];
+        char label[64];
+        size_t size;
+        const char *name = name_or_unknown(r, p->name, &size);
+        snprintf(label, sizeof label, p->is_range ? "(%.*s)" : "block: %.*s",
+                 (int)(size < 50 ? size : 50), name);
+        out_str(r->out, "  ");
+        out_go_text(r->out, label, strlen(label));
+        out_printf(r->out, "%*s", strlen(label) < 30 ? (int)(30 - strlen(label)) : 0, "");
+        text_values(r, &p->values, f->count - p->values.count);
+        out_char(r->out, '\n');
+    }
+}
+
+static void text_functions(report *r)
+{
+    function_figure **list = report_functions(r);
+    out_str(r->out, "goroutines by start function");
+    size_t count = text_rows(r, list ? r->s->functions.count : 0);
+    out_printf(r->out, "%-32s %11s %11s %11s %11s\n", "", "sum", "median", "99%", "max");
+    for (size_t i = 0; i < count; i++)
+        text_function(r, list[i]);
+    free(list);
+}
+
+/* ---- scheduling -------------------------------------------------------------------------------
+ */
+
+static void text_histogram(report *r, const histogram *h)
+{
+    uint64_t counts[63], most = 0;
+    unsigned first = 63, last = 0;
+    for (unsigned bit = 0; bit < 63; bit++) {
+        int64_t from = bit ? (int64_t)1 << bit : 0;
+        counts[bit] = histogram_between(h, from, bit == 62 ? INT64_MAX : (int64_t)1 << (bit + 1));
+        if (counts[bit] == 0)
+            continue;
+        first = bit < first ? bit : first;
+        last = bit;
+        most = counts[bit] > most ? counts[bit] : most;
+    }
+    for (unsigned bit = first; bit <= last && most > 0; bit++) {
+        static const char bar[] = "########################################";
+        int length = (int)((counts[bit] * BAR + most - 1) / most);
+        out_str(r->out, "  from");
+        text_duration(r, bit ? (int64_t)1 << bit : 0);
+        out_printf(r->out, " %10" PRIu64 " |%.*s\n", counts[bit], length, bar);
+    }
+}
+
+static void text_scheduling(report *r)
+{
+    const histogram *h = &r->s->latency;
+    static const double shares[] = {0.5, 0.9, 0.99, 0.999};
+    static const char *const labels[] = {"median", "90%", "99%", "99.9%"};
+    out_printf(r->out, "scheduling latency: %" PRIu64 " waits from runnable to running\n",
+               h->count);
+    text_histogram(r, h);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        out_printf(r->out, "  %-7s", labels[i]);
+        text_duration(r, histogram_quantile(h, shares[i], 0));
+        out_char(r->out, '\n');
+    }
+    out_str(r->out, "the longest\n");
+    for (size_t i = 0; i < r->s->worst_count; i++) {
+        const slow *w = &r->s->worst[i];
+        text_duration(r, w->ns);
+        out_str(r->out, " from");
+        text_duration(r, w->begin);
+        out_printf(r->out, ", goroutine %" PRIu64 " ", w->id);
+        text_name(r, w->function);
+        if (w->cause)
+            out_printf(r->out, ", made runnable by %" PRIu64, w->cause);
+        if (w->stack) {
+            out_str(r->out, " at ");
+            text_stack(r, w->stack);
+        }
+        text_file(r, w->trace);
+        out_char(r->out, '\n');
+    }
+}
+
+/* ---- waits ------------------------------------------------------------------------------------
+ */
+
+static void text_reasons(report *r, uint8_t state, const char *title)
+{
+    size_t count;
+    reason_figure **list = report_reasons(r, state, &count);
+    out_printf(r->out, "%-28s %9s %11s %11s %11s %11s\n", title, "count", "sum", "median", "99%",
+               "max");
+    for (size_t i = 0; list && i < count; i++) {
+        size_t size;
+        const char *name = stacks_text(r->s->stacks, list[i]->reason, &size);
+        out_str(r->out, "  ");
+        if (state == GOTRACE_STATE_SYSCALL)
+            out_str(r->out, "all");
+        else
+            text_name(r, list[i]->reason);
+        int used = state == GOTRACE_STATE_SYSCALL ? 3 : size ? (int)size : 9;
+        out_printf(r->out, "%*s %9" PRIu64, used < 26 && name ? 26 - used : 0, "",
+                   list[i]->values.count);
+        text_values(r, &list[i]->values, 0);
+        out_char(r->out, '\n');
+    }
+    free(list);
+}
+
+static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *title)
+{
+    size_t count;
+    stack_figure **list = report_stacks(r, state, only, &count);
+    out_str(r->out, title);
+    count = text_rows(r, list ? count : 0);
+    out_printf(r->out, "%10s %11s %11s %11s\n", "count", "sum", "average", "max");
+    for (size_t i = 0; i < count; i++) {
+        const stack_figure *f = list[i];
+        uint32_t reason = r->s->reasons[f->reason].reason;
+        out_printf(r->out, "%10" PRIu64, f->count);
+        text_duration(r, f->sum);
+        text_duration(r, f->sum / (int64_t)f->count);
+        text_duration(r, f->max);
+        out_str(r->out, "  ");
+        if (state == GOTRACE_STATE_WAITING && only == 0) {
+            text_name(r, reason);
+            out_str(r->out, ": ");
+        }
+        text_stack(r, f->stack);
+        out_char(r->out, '\n');
+    }
+    free(list);
+}
+
+/* ---- garbage collection -----------------------------------------------------------------------
+ */
+
+static void text_gc(report *r)
+{
+    for (uint32_t i = 0; i < r->s->trace_count; i++) {
+        const trace_figure *t = &r->s->traces[i];
+        out_str(r->out, "garbage collection");
+        text_file(r, i);
+        out_printf(r->out, ": %" PRIu64 " cycle%s", t->cycles, plural(t->cycles));
+        text_duration(r, t->cycle_ns);
+        out_str(r->out, ", the longest");
+        text_duration(r, t->longest_cycle);
+        out_str(r->out, "\n  workers: dedicated");
+        text_duration(r, t->worker_ns[WORKER_DEDICATED]);
+        out_str(r->out, ", fractional");
+        text_duration(r, t->worker_ns[WORKER_FRACTIONAL]);
+        out_str(r->out, ", idle");
+        text_duration(r, t->worker_ns[WORKER_IDLE]);
+        out_str(r->out, "\n  goroutines: assists");
+        text_duration(r, t->assist_ns);
+        out_str(r->out, ", sweeping");
+        text_duration(r, t->sweep_ns);
+        out_char(r->out, '\n');
+        if (!t->utilized[0])
+            continue;
+        out_str(r->out, "  least share of procs for the program, in a window of\n");
+        for (size_t w = 0; w < UTILIZATION_WINDOWS; w++) {
+            text_duration(r, utilization_widths[w]);
+            out_printf(r->out, " %9.4f%% (%.4f%% if sweeping counts as GC), from",
+                       100 * t->least[0][w], 100 * t->least[1][w]);
+            text_duration(r, t->least_at[0][w]);
+            out_char(r->out, '\n');
+        }
+    }
+}
+
+static void text_stops(report *r)
+{
+    stop_figure **list = report_stops(r);
+    out_printf(r->out, "%-28s %9s %11s %11s %11s %11s\n", "stop-the-world by reason", "count",
+               "sum", "median", "99%", "max");
+    for (size_t i = 0; list && i < r->s->stops.count; i++) {
+        const stop *longest = &list[i]->longest;
+        size_t size;
+        stacks_text(r->s->stacks, list[i]->reason, &size);
+        out_str(r->out, "  ");
+        text_name(r, list[i]->reason);
+        size = size ? size : 9;
+        out_printf(r->out, "%*s %9" PRIu64, size < 26 ? (int)(26 - size) : 0, "",
+                   list[i]->values.count);
+        text_values(r, &list[i]->values, 0);
+        out_str(r->out, "\n    the longest: from");
+        text_duration(r, longest->begin);
+        text_file(r, longest->trace);
+        if (longest->last) {
+            out_str(r->out, ", after");
+            text_duration(r, longest->waited);
+            out_printf(r->out, " goroutine %" PRIu64 " stopped last: ", longest->last);
+            text_name(r, longest->last_function);
+            if (longest->last_stack) {
+                out_str(r->out, " at ");
+                text_stack(r, longest->last_stack);
+            }
+        }
+        out_char(r->out, '\n');
+    }
+    free(list);
+}
+
+/* ---- tasks, regions, samples ------------------------------------------------------------------
+ */
+
+static void text_spans(report *r, const figures *f, const char *title, const char *id)
+{
+    span_figure **list = report_spans(r, f);
+    out_str(r->out, title);
+    size_t count = text_rows(r, list ? f->count : 0);
+    out_printf(r->out, "%10s %10s %11s %11s %11s %11s\n", "ended", "not ended", "sum", "median",
+               "99%", "max");
+    for (size_t i = 0; i < count; i++) {
+        const span_figure *span = list[i];
+        out_printf(r->out, "%10" PRIu64 " %10" PRIu64, span->values.count, span->unfinished);
+        text_values(r, &span->values, 0);
+        out_str(r->out, "  ");
+        text_name(r, span->name);
+        out_char(r->out, '\n');
+        for (size_t k = 0; k < span->slow_count; k++) {
+            out_str(r->out, "    slowest:");
+            text_duration(r, span->slowest[k].ns);
+            out_str(r->out, " from");
+            text_duration(r, span->slowest[k].begin);
+            out_printf(r->out, ", %s %" PRIu64, id, span->slowest[k].id);
+            text_file(r, span->slowest[k].trace);
+            out_char(r->out, '\n');
+        }
+    }
+    free(list);
+}
+
+static void text_samples(report *r)
+{
+    size_t count;
+    sampled *list = report_sampled(r, &count);
+    out_printf(r->out, "CPU samples: %" PRIu64, r->s->sample_count);
+    count = text_rows(r, list ? count : 0);
+    out_printf(r->out, "%10s %8s %10s %8s\n", "self", "", "total", "");
+    for (size_t i = 0; i < count; i++) {
+        double all = (double)r->s->sample_count;
+        out_printf(r->out, "%10" PRIu64 " %7.2f%% %10" PRIu64 " %7.2f%%  ", list[i].self,
+                   100 * (double)list[i].self / all, list[i].total,
+                   100 * (double)list[i].total / all);
+        text_name(r, list[i].function);
+        out_char(r->out, '\n');
+    }
+    free(list);
+}
+
+/* ---- the report -------------------------------------------------------------------------------
+ */
+
+/* Whether there is anything to show in the section. */
+static bool has_rows(const report *r, unsigned section)
+{
+    const statistics *s = r->s;
+    size_t waits = 0;
+    for (size_t i = 0; i < s->reason_count; i++)
+        waits += (section == REPORT_SYSCALLS) == (s->reasons[i].state == GOTRACE_STATE_SYSCALL);
+    switch (section) {
+    case REPORT_GOROUTINES: return s->functions.count > 0;
+    case REPORT_SCHEDULING: return s->latency.count > 0;
+    case REPORT_BLOCKING:
+    case REPORT_SYSCALLS: return waits > 0;
+    case REPORT_NETWORK: return report_network(r) != 0;
+    case REPORT_STOPS: return s->stops.count > 0;
+    case REPORT_TASKS: return s->tasks.count > 0;
+    case REPORT_REGIONS: return s->regions.count > 0;
+    case REPORT_SAMPLES: return s->sample_count > 0;
+    default: return true; /* a row for each trace */
+    }
+}
+
+static void text_section(report *r, unsigned section)
+{
+    switch (section) {
+    case REPORT_OVERVIEW: text_overview(r); break;
+    case REPORT_GOROUTINES: text_functions(r); break;
+    case REPORT_SCHEDULING: text_scheduling(r); break;
+    case REPORT_BLOCKING:
+        text_reasons(r, GOTRACE_STATE_WAITING, "blocking by reason");
+        text_by_stack(r, GOTRACE_STATE_WAITING, 0, "blocking by stack");
+        break;
+    case REPORT_SYSCALLS:
+        text_reasons(r, GOTRACE_STATE_SYSCALL, "system calls");
+        text_by_stack(r, GOTRACE_STATE_SYSCALL, 0, "system calls by stack");
+        break;
+    case REPORT_NETWORK:
+        text_by_stack(r, GOTRACE_STATE_WAITING, report_network(r), "network by stack");
+        break;
+    case REPORT_GC: text_gc(r); break;
+    case REPORT_STOPS: text_stops(r); break;
+    case REPORT_TASKS: text_spans(r, &r->s->tasks, "tasks", "task"); break;
+    case REPORT_REGIONS: text_spans(r, &r->s->regions, "regions", "goroutine"); break;
+    case REPORT_SAMPLES: text_samples(r); break;
+    default: break; /* there are no others */
+    }
+}
+
+void report_text(report *r)
+{
+    bool first = true;
+    for (unsigned i = 0; i < REPORT_COUNT; i++) {
+        if (!(r->sections >> i & 1) || !has_rows(r, i))
+            continue;
+        if (!first)
+            out_char(r->out, '\n');
+        first = false;
+        text_section(r, i);
+    }
+}

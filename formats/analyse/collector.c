@@ -1,0 +1,397 @@
+/* collector.c - the garbage collector, stop-the-worlds, and what procs do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/analyse/statistics_run.h"
+
+const char *const worker_labels[WORKER_KINDS] = {
+    [WORKER_DEDICATED] = "GC (dedicated)",
+    [WORKER_FRACTIONAL] = "GC (fractional)",
+    [WORKER_IDLE] = "GC (idle)",
+};
+
+const char *const proc_state_names[PROC_STATES] = {
+    [PROC_IDLE] = "idle", [PROC_SCHEDULER] = "scheduler", [PROC_RUNS] = "goroutine",
+    [PROC_GC] = "gc",     [PROC_SYSCALL] = "syscall",
+};
+
+/* ---- what procs do ----------------------------------------------------------------------------
+ */
+
+/* Doubles the length of the spans. */
+static void load_fold(load *l)
+{
+    for (size_t i = 0; i < 2 * (size_t)LOAD_SPANS; i++) {
+        for (size_t k = 0; k < PROC_STATES; k++) {
+            int64_t ns = l->spans[i][k];
+            l->spans[i][k] = 0;
+            l->spans[i / 2][k] = sum_of_times(l->spans[i / 2][k], ns);
+        }
+    }
+    l->shift++;
+}
+
+static void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
+{
+    if (begin >= end)
+        return;
+    l->sums[state] = sum_of_times(l->sums[state], end - begin);
+    while ((end - 1) >> l->shift >= 2 * (int64_t)LOAD_SPANS)
+        load_fold(l);
+    while (begin < end) {
+        uint64_t span = (uint64_t)begin >> l->shift, next = (span + 1) << l->shift;
+        int64_t until = next < (uint64_t)end ? (int64_t)next : end;
+        l->spans[span][state] = sum_of_times(l->spans[span][state], until - begin);
+        begin = until;
+    }
+}
+
+static proc_load *proc_of(run *r, int64_t proc)
+{
+    proc_load *p = idmap_find(&r->procs, (uint64_t)proc);
+    if (p || proc == GOTRACE_NO_PROC)
+        return p;
+    p = idmap_insert(&r->procs, (uint64_t)proc);
+    if (!p) {
+        run_fail(r);
+        return NULL;
+    }
+    *p = (proc_load){.state = PROC_STATES, .since = r->states.time};
+    return p;
+}
+
+/* Sets what a proc does, and the goroutine that runs on it. */
+static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
+{
+    proc_load *p = proc_of(r, proc);
+    if (!p)
+        return;
+    p->running = running;
+    if (p->state == state)
+        return;
+    if (p->state != PROC_STATES)
+        load_add(&r->figure->load, p->state, p->since < 0 ? 0 : p->since, r->states.time);
+    p->state = state;
+    p->since = r->states.time;
+}
+
+void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e)
+{
+    if (!e || e->proc == GOTRACE_NO_PROC)
+        return;
+    if (i->next == GOTRACE_STATE_RUNNING)
+        set_proc(r, e->proc, g->worker ? PROC_GC : PROC_RUNS, g->g.id);
+    else if (i->state == GOTRACE_STATE_RUNNING)
+        set_proc(r, e->proc, i->next == GOTRACE_STATE_SYSCALL ? PROC_SYSCALL : PROC_SCHEDULER, 0);
+}
+
+void stat_load_proc(run *r, const gotrace_event *e)
+{
+    const proc_load *p = proc_of(r, (int64_t)e->subject);
+    if (e->to == GOTRACE_STATE_IDLE)
+        set_proc(r, (int64_t)e->subject, PROC_IDLE, 0);
+    else if (p && (p->state == PROC_IDLE || p->state == PROC_STATES))
+        set_proc(r, (int64_t)e->subject, PROC_SCHEDULER, 0);
+}
+
+void stat_load_end(run *r)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    while (idmap_next(&r->procs, &cursor, &id, &value)) {
+        const proc_load *p = value;
+        if (p->state != PROC_STATES)
+            load_add(&r->figure->load, p->state, p->since < 0 ? 0 : p->since, r->states.time);
+    }
+}
+
+/* ---- utilization ------------------------------------------------------------------------------
+ */
+
+/* A proc begins or ends to work for the GC, in the utilization of Go or in the other ones. */
+static void work(run *r, int64_t proc, bool begins, bool sweep, bool as_go)
+{
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++) {
+        utilization *u = &r->utilizations[i];
+        if (u->as_go == as_go && (!sweep || u->sweep))
+            utilization_work(u, proc, begins);
+    }
+    r->settles = true;
+}
+
+/* Sets whether a goroutine makes its proc work for the GC. */
+static void set_counts(run *r, stat_goroutine *g, int64_t proc, bool counts)
+{
+    if (g->counts != counts)
+        work(r, proc, counts, false, false);
+    g->counts = counts;
+}
+
+/* Whether the range may be reported late: it applies to all of the trace so far. */
+static bool is_late(const run *r)
+{
+    return r->utilizations[0].syncs < 2;
+}
+
+/* The range was active since the beginning of the trace. */
+static void work_late(run *r, bool sweep)
+{
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++)
+        if (!sweep || r->utilizations[i].sweep)
+            utilization_late(&r->utilizations[i]);
+}
+
+static void sweep_works(run *r, const gotrace_event *e)
+{
+    bool begins = e->kind != GOTRACE_KIND_RANGE_END;
+    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
+        if (!is_late(r))
+            return;
+        work_late(r, true);
+    }
+    work(r, e->proc, begins, true, false);
+    work(r, e->proc, begins, true, true);
+}
+
+static void assist_works(run *r, stat_goroutine *g, const gotrace_event *e)
+{
+    bool begins = e->kind != GOTRACE_KIND_RANGE_END;
+    const goroutine *self = states_goroutine(&r->states, e->goroutine);
+    if (e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
+        if (!is_late(r))
+            return;
+        if (self && state_executes(self->current.state))
+            work_late(r, false);
+    }
+    work(r, e->proc, begins, false, true);
+    if (!g)
+        return;
+    g->assists = begins;
+    if (state_executes(g->g.current.state))
+        set_counts(r, g, e->proc, begins);
+}
+
+void stat_metric(run *r, const gotrace_event *e)
+{
+    if (e->text_size != strlen("GOMAXPROCS"))
+        return;
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++)
+        utilization_set_procs(&r->utilizations[i], r->states.time, e->value);
+    r->settles = true;
+}
+
+void stat_label(run *r, const gotrace_event *e)
+{
+    stat_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
+    if (!g)
+        return;
+    g->worker = WORKER_NONE;
+    for (uint8_t i = WORKER_DEDICATED; i < WORKER_KINDS; i++)
+        if (strlen(worker_labels[i]) == e->text_size &&
+            memcmp(worker_labels[i], e->text, e->text_size) == 0)
+            g->worker = i;
+    if (g->worker && g->g.current.state == GOTRACE_STATE_RUNNING)
+        set_proc(r, e->proc, PROC_GC, g->g.id);
+    if (g->worker != WORKER_NONE && g->worker != WORKER_IDLE) {
+        /* Go counts a worker that gets its label again twice, and its proc works from then on. */
+        g->marks = true;
+        work(r, e->proc, true, false, true);
+        set_counts(r, g, e->proc, true);
+    }
+}
+
+/* ---- ranges -----------------------------------------------------------------------------------
+ */
+
+/* Begins or ends a range of a goroutine, by the rules of Go's summary. */
+static void range_of(run *r, stat_goroutine *g, uint32_t name, const gotrace_event *e)
+{
+    part *p = g ? times_part(r, &g->times, name, true) : NULL;
+    if (!p)
+        return;
+    if (e->kind == GOTRACE_KIND_RANGE_BEGIN) {
+        p->since = r->states.time;
+        return;
+    }
+    int64_t until = e->kind == GOTRACE_KIND_RANGE_END ? r->states.time : r->states.sync;
+    if (p->since != STATES_NEVER)
+        p->ns += until - p->since;
+    p->since = e->kind == GOTRACE_KIND_RANGE_END ? STATES_NEVER : until;
+}
+
+static stat_goroutine *goroutine_of(run *r, uint64_t id)
+{
+    return (void *)states_goroutine(&r->states, id);
+}
+
+/* A proc sweeps; the time is that of the goroutine if it runs there from begin to end. */
+static void sweep_event(run *r, const gotrace_event *e)
+{
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    proc_load *p = proc_of(r, active ? (int64_t)e->subject : e->proc);
+    stat_goroutine *g = goroutine_of(r, e->goroutine);
+    sweep_works(r, e);
+    if (!p)
+        return;
+    if (e->kind == GOTRACE_KIND_RANGE_END) {
+        if (p->sweeper && p->sweeper == e->goroutine)
+            range_of(r, g, r->sweep_name, e);
+        p->sweeper = 0;
+    } else if (g) {
+        p->sweeper = e->goroutine;
+        range_of(r, g, r->sweep_name, e);
+    }
+}
+
+static void assist_event(run *r, const gotrace_event *e)
+{
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    stat_goroutine *g = goroutine_of(r, active ? e->subject : e->goroutine);
+    range_of(r, g, r->assist_name, e);
+    assist_works(r, g, e);
+}
+
+static void cycle_event(run *r, const gotrace_event *e)
+{
+    trace_figure *f = r->figure;
+    if (e->kind != GOTRACE_KIND_RANGE_END) {
+        if (r->gc_since == STATES_NEVER)
+            r->gc_since = e->kind == GOTRACE_KIND_RANGE_BEGIN ? r->states.time : r->states.sync;
+        return;
+    }
+    if (r->gc_since == STATES_NEVER)
+        return;
+    int64_t ns = r->states.time - r->gc_since;
+    f->cycles++;
+    f->cycle_ns = sum_of_times(f->cycle_ns, ns);
+    f->longest_cycle = ns > f->longest_cycle ? ns : f->longest_cycle;
+    r->gc_since = STATES_NEVER;
+}
+
+/* ---- stop-the-world ---------------------------------------------------------------------------
+ */
+
+static uint32_t stop_range_name(run *r, uint32_t reason)
+{
+    char name[256];
+    size_t size;
+    const char *text = stacks_text(r->all->stacks, reason, &size);
+    int length = snprintf(name, sizeof name, "stop-the-world (%.*s)", (int)size, text);
+    return stacks_name(r->all->stacks, name,
+                       (size_t)length < sizeof name ? (size_t)length : sizeof name - 1);
+}
+
+static bool is_of_gc(const run *r, uint32_t reason)
+{
+    size_t size;
+    const char *text = stacks_text(r->all->stacks, reason, &size);
+    return memmem(text, size, "GC", strlen("GC")) != NULL;
+}
+
+/* The goroutine that stops the world. v1 events have none. */
+static uint64_t stopper(run *r, const gotrace_event *e)
+{
+    const proc_load *p = e->goroutine ? NULL : proc_of(r, e->proc);
+    return p ? p->running : e->goroutine;
+}
+
+/* The world stops or starts again: what the goroutine and the utilization have of it. */
+static void stop_counts(run *r, const gotrace_event *e)
+{
+    range_of(r, goroutine_of(r, stopper(r, e)), stop_range_name(r, r->stop_reason), e);
+    for (size_t i = 0; is_of_gc(r, r->stop_reason) && i < UTILIZATION_KINDS; i++)
+        utilization_stop(&r->utilizations[i], e->kind != GOTRACE_KIND_RANGE_END);
+}
+
+/* The name of a reason. Before 1.21 those of the GC have no "GC" in front. */
+static uint32_t stop_reason(run *r, const char *reason)
+{
+    char name[64];
+    if (!r->states.v1 || !reason ||
+        (strcmp(reason, "mark termination") != 0 && strcmp(reason, "sweep termination") != 0))
+        return stacks_reason(r->all->stacks, reason);
+    int length = snprintf(name, sizeof name, "GC %s", reason);
+    return stacks_name(r->all->stacks, name, (size_t)length);
+}
+
+static void stop_begins(run *r, const gotrace_event *e)
+{
+    r->stop_reason = stop_reason(r, e->reason);
+    stop_counts(r, e);
+    /* Up to 1.9 each proc reports the stop. */
+    if (r->stop_depth++ == 0)
+        r->stop = (stop){.begin = r->states.time, .by = stopper(r, e), .trace = r->index};
+}
+
+static void stop_ends(run *r, const gotrace_event *e)
+{
+    stop_counts(r, e);
+    if (r->stop_depth == 0 || --r->stop_depth > 0)
+        return;
+    stop_figure *f = stat_figure(&r->all->stops, r->stop_reason, sizeof *f);
+    r->stop.ns = r->states.time - r->stop.begin;
+    if (!f || !histogram_add(&f->values, r->stop.ns)) {
+        run_fail(r);
+        return;
+    }
+    if (f->values.count == 1 || r->stop.ns > f->longest.ns)
+        f->longest = r->stop;
+}
+
+/* The last goroutine that stops while the world is being stopped delays it. */
+static void delay_stop(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e)
+{
+    if (i->state != GOTRACE_STATE_RUNNING || g->g.id == r->stop.by || !e)
+        return;
+    r->stop.waited = r->states.time - r->stop.begin;
+    r->stop.last = g->g.id;
+    r->stop.last_function = g->g.function;
+    r->stop.last_stack = e->goroutine == g->g.id
+                             ? stacks_of(r->all->stacks, e->generation, e->stack)
+                             : 0;
+}
+
+void stat_range(run *r, const gotrace_event *e)
+{
+    switch (e->range) {
+    case GOTRACE_RANGE_GC: cycle_event(r, e); break;
+    case GOTRACE_RANGE_SWEEP: sweep_event(r, e); break;
+    case GOTRACE_RANGE_MARK_ASSIST: assist_event(r, e); break;
+    case GOTRACE_RANGE_STW:
+        if (e->kind == GOTRACE_KIND_RANGE_END)
+            stop_ends(r, e);
+        else
+            stop_begins(r, e);
+        r->settles = true;
+        break;
+    default: break; /* not a range */
+    }
+}
+
+void stat_collector_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e)
+{
+    if (r->stop_depth)
+        delay_stop(r, g, i, e);
+    if (g->worker && i->state == GOTRACE_STATE_RUNNING)
+        r->figure->worker_ns[g->worker] = sum_of_times(r->figure->worker_ns[g->worker],
+                                                       i->end - i->begin);
+    bool executes = state_executes(i->next);
+    if (!e || state_executes(i->state) == executes)
+        return;
+    if (g->marks || g->assists)
+        work(r, e->proc, executes, false, true);
+    set_counts(r, g, e->proc, executes && g->assists);
+}
+
+void stat_collector_end(run *r)
+{
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++) {
+        utilization *u = &r->utilizations[i];
+        r->figure->utilized[i] = utilization_end(u, r->states.time);
+        memcpy(r->figure->least[i], u->least, sizeof u->least);
+        memcpy(r->figure->least_at[i], u->least_at, sizeof u->least_at);
+        if (u->failed)
+            run_fail(r);
+    }
+}

@@ -1,0 +1,266 @@
+/* goroutines.c - times of goroutines, and figures of their functions, waits and latencies. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/analyse/statistics_run.h"
+#include "formats/analyse/vector.h"
+
+const char *const time_names[TIME_COUNT] = {
+    [TIME_TOTAL] = "total_ns",
+    [TIME_EXEC] = "exec_ns",
+    [TIME_SCHED_WAIT] = "sched_wait_ns",
+    [TIME_SYSCALL] = "syscall_ns",
+    [TIME_SYSCALL_BLOCK] = "syscall_block_ns",
+    [TIME_UNKNOWN] = "unknown_ns",
+};
+
+/* ---- times ------------------------------------------------------------------------------------
+ */
+
+void times_free(times *t)
+{
+    free(t->parts);
+    *t = (times){0};
+}
+
+part *times_part(run *r, times *t, uint32_t name, bool is_range)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->parts[i].name == name && t->parts[i].is_range == is_range)
+            return &t->parts[i];
+    part *parts = vector_room(t->parts, &t->room, t->count, sizeof *parts);
+    if (!parts) {
+        run_fail(r);
+        return NULL;
+    }
+    t->parts = parts;
+    parts[t->count] = (part){.name = name, .is_range = is_range, .since = STATES_NEVER};
+    return &parts[t->count++];
+}
+
+void times_add(run *r, times *t, const interval *i)
+{
+    int64_t ns = i->end - i->begin;
+    part *wait;
+    switch (i->state) {
+    case GOTRACE_STATE_RUNNING: t->exec += ns; break;
+    case GOTRACE_STATE_RUNNABLE: t->sched_wait += ns; break;
+    case GOTRACE_STATE_SYSCALL:
+        t->syscall += i->lost - i->begin;
+        t->syscall_block += i->end - i->lost;
+        break;
+    case GOTRACE_STATE_WAITING:
+        wait = times_part(r, t, i->reason, false);
+        if (wait)
+            wait->ns += ns;
+        break;
+    default: break; /* not a state of a goroutine that exists */
+    }
+}
+
+int64_t times_unknown(const times *t)
+{
+    int64_t known = t->exec + t->sched_wait + t->syscall + t->syscall_block;
+    for (size_t i = 0; i < t->count; i++)
+        known += t->parts[i].is_range ? 0 : t->parts[i].ns;
+    return known < t->total ? t->total - known : 0;
+}
+
+void times_snapshot(run *r, const stat_goroutine *g, times *copy)
+{
+    *copy = g->times;
+    copy->parts = NULL;
+    copy->room = 0;
+    if (copy->count > 0) {
+        copy->parts = malloc(copy->count * sizeof *copy->parts);
+        if (!copy->parts) {
+            run_fail(r);
+            copy->count = 0;
+            return;
+        }
+        memcpy(copy->parts, g->times.parts, copy->count * sizeof *copy->parts);
+        copy->room = copy->count;
+    }
+    for (size_t i = 0; i < copy->count; i++)
+        if (copy->parts[i].since != STATES_NEVER)
+            copy->parts[i].ns += r->states.time - copy->parts[i].since;
+    interval now = g->g.current;
+    now.end = r->states.time;
+    if (now.lost == STATES_NEVER)
+        now.lost = now.end;
+    if (now.state != GOTRACE_STATE_UNDETERMINED && now.state != GOTRACE_STATE_NOT_EXIST)
+        times_add(r, copy, &now);
+    copy->total = r->states.time - g->g.created;
+}
+
+void times_subtract(times *t, const times *before)
+{
+    t->total -= before->total;
+    t->exec -= before->exec;
+    t->sched_wait -= before->sched_wait;
+    t->syscall -= before->syscall;
+    t->syscall_block -= before->syscall_block;
+    for (size_t i = 0; i < before->count; i++)
+        for (size_t k = 0; k < t->count; k++)
+            if (t->parts[k].name == before->parts[i].name &&
+                t->parts[k].is_range == before->parts[i].is_range)
+                t->parts[k].ns -= before->parts[i].ns;
+}
+
+/* ---- by function ------------------------------------------------------------------------------
+ */
+
+static void add_value(run *r, histogram *h, int64_t value)
+{
+    if (!histogram_add(h, value))
+        run_fail(r);
+}
+
+static part_figure *part_of(run *r, function_figure *f, const part *p)
+{
+    for (size_t i = 0; i < f->part_count; i++)
+        if (f->parts[i].name == p->name && f->parts[i].is_range == p->is_range)
+            return &f->parts[i];
+    part_figure *parts = vector_room(f->parts, &f->part_room, f->part_count, sizeof *parts);
+    if (!parts) {
+        run_fail(r);
+        return NULL;
+    }
+    f->parts = parts;
+    parts[f->part_count] = (part_figure){.name = p->name, .is_range = p->is_range};
+    return &parts[f->part_count++];
+}
+
+void stat_goroutine_ended(run *r, stat_goroutine *g)
+{
+    const times *t = &g->times;
+    function_figure *f = stat_figure(&r->all->functions, g->g.function, sizeof *f);
+    if (!f) {
+        run_fail(r);
+        return;
+    }
+    const int64_t values[TIME_COUNT] = {
+        [TIME_TOTAL] = t->total,
+        [TIME_EXEC] = t->exec,
+        [TIME_SCHED_WAIT] = t->sched_wait,
+        [TIME_SYSCALL] = t->syscall,
+        [TIME_SYSCALL_BLOCK] = t->syscall_block,
+        [TIME_UNKNOWN] = times_unknown(t),
+    };
+    f->count++;
+    for (size_t i = 0; i < TIME_COUNT; i++)
+        if (values[i] != 0)
+            add_value(r, &f->times[i], values[i]);
+    for (size_t i = 0; i < t->count; i++) {
+        part_figure *p = part_of(r, f, &t->parts[i]);
+        if (p)
+            add_value(r, &p->values, t->parts[i].ns);
+        if (t->parts[i].is_range && t->parts[i].name == r->assist_name)
+            r->figure->assist_ns = sum_of_times(r->figure->assist_ns, t->parts[i].ns);
+        if (t->parts[i].is_range && t->parts[i].name == r->sweep_name)
+            r->figure->sweep_ns = sum_of_times(r->figure->sweep_ns, t->parts[i].ns);
+    }
+}
+
+/* ---- waits ------------------------------------------------------------------------------------
+ */
+
+static uint32_t reason_index(run *r, const interval *i)
+{
+    statistics *s = r->all;
+    for (size_t n = 0; n < s->reason_count; n++)
+        if (s->reasons[n].reason == i->reason && s->reasons[n].state == i->state)
+            return (uint32_t)n;
+    reason_figure *reasons = vector_room(s->reasons, &s->reason_room, s->reason_count,
+                                         sizeof *reasons);
+    if (!reasons) {
+        run_fail(r);
+        return 0;
+    }
+    s->reasons = reasons;
+    reasons[s->reason_count] = (reason_figure){.state = i->state, .reason = i->reason};
+    return (uint32_t)s->reason_count++;
+}
+
+/* Grows an array that is indexed by the number of a stack; false if memory is refused. */
+static bool reserve_stack(void **items, size_t *room, uint32_t stack, size_t size)
+{
+    if (stack < *room)
+        return true;
+    size_t larger = ((size_t)stack + 1) * 2;
+    char *moved = realloc(*items, larger * size);
+    if (!moved)
+        return false;
+    memset(moved + *room * size, 0, (larger - *room) * size);
+    *items = moved;
+    *room = larger;
+    return true;
+}
+
+/* The figure of the interval's stack, state and reason. */
+static stack_figure *stack_figure_of(run *r, const interval *i)
+{
+    statistics *s = r->all;
+    if (!reserve_stack((void **)&s->of_stack, &s->of_stack_room, i->stack, sizeof *s->of_stack))
+        return NULL;
+    for (uint32_t n = s->of_stack[i->stack]; n; n = s->by_stack[n - 1].next) {
+        const reason_figure *reason = &s->reasons[s->by_stack[n - 1].reason];
+        if (reason->reason == i->reason && reason->state == i->state)
+            return &s->by_stack[n - 1];
+    }
+    stack_figure *list = vector_room(s->by_stack, &s->by_stack_room, s->by_stack_count,
+                                     sizeof *list);
+    if (!list)
+        return NULL;
+    s->by_stack = list;
+    uint32_t reason = reason_index(r, i);
+    if (s->failed)
+        return NULL;
+    list[s->by_stack_count++] = (stack_figure){
+        .reason = reason, .stack = i->stack, .next = s->of_stack[i->stack]};
+    s->of_stack[i->stack] = (uint32_t)s->by_stack_count;
+    return &list[s->by_stack_count - 1];
+}
+
+void stat_wait(run *r, const interval *i)
+{
+    int64_t ns = i->end - i->begin;
+    stack_figure *f = stack_figure_of(r, i);
+    if (!f) {
+        run_fail(r);
+        return;
+    }
+    f->count++;
+    f->sum = sum_of_times(f->sum, ns);
+    f->max = ns > f->max ? ns : f->max;
+    add_value(r, &r->all->reasons[f->reason].values, ns);
+}
+
+/* ---- scheduling -------------------------------------------------------------------------------
+ */
+
+void stat_slow(slow *list, size_t *count, size_t room, const slow *made)
+{
+    size_t at = *count;
+    if (at == room && made->ns <= list[at - 1].ns)
+        return;
+    at -= at == room;
+    *count = at + 1;
+    for (; at > 0 && list[at - 1].ns < made->ns; at--)
+        list[at] = list[at - 1];
+    list[at] = *made;
+}
+
+void stat_latency(run *r, const stat_goroutine *g, const interval *i)
+{
+    statistics *s = r->all;
+    slow made = {.ns = i->end - i->begin,
+                 .begin = i->begin,
+                 .id = g->g.id,
+                 .cause = i->cause,
+                 .function = g->g.function,
+                 .stack = i->stack,
+                 .trace = r->index};
+    add_value(r, &s->latency, made.ns);
+    stat_slow(s->worst, &s->worst_count, WORST, &made);
+}

@@ -1,0 +1,54 @@
+/*
+ * histogram.h - how often values occur, in logarithmic buckets.
+ *
+ * Values below 128 have a bucket each; larger ones share it with those that differ by less than one
+ * in 64, so that a quantile differs from the exact one by less than 0.8 %. Memory is proportional
+ * to the number of different buckets, and at most 15 KB.
+ */
+#ifndef ANALYSE_HISTOGRAM_H
+#define ANALYSE_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HISTOGRAM_STEPS = 64, /* buckets of an octave */
+    HISTOGRAM_EXACT = 2 * HISTOGRAM_STEPS,
+    HISTOGRAM_BUCKETS = HISTOGRAM_EXACT + (63 - 7) * HISTOGRAM_STEPS,
+};
+
+typedef struct histogram_pair {
+    uint32_t bucket, count;
+} histogram_pair;
+
+typedef struct histogram {
+    uint64_t count;
+    int64_t sum, min, max;
+    uint32_t *all;         /* a count for each bucket, or NULL: */
+    histogram_pair *pairs; /* those that are not 0, ascending */
+    size_t used, capacity; /* of pairs */
+} histogram;
+
+/* Adds a value; negative ones, which clocks of damaged traces cause, count as 0. False if memory is
+ * refused. */
+bool histogram_add(histogram *h, int64_t value);
+
+/* The value below which that share of the values is, if there are also that many zeros; 0 if there
+ * are no values. */
+int64_t histogram_quantile(const histogram *h, double share, uint64_t zeros);
+
+/* The number of values v with from <= v < to. Exact where from and to are powers of two. */
+uint64_t histogram_between(const histogram *h, int64_t from, int64_t to);
+
+void histogram_free(histogram *h);
+
+/* The sum of times that are not negative; the largest value if it is larger. Clocks of damaged
+ * traces have any value. */
+static inline int64_t sum_of_times(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+#endif

@@ -1,0 +1,350 @@
+/* profile.c - charges the intervals of goroutines to stacks. */
+#include "formats/analyse/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/analyse/histogram.h"
+#include "formats/analyse/vector.h"
+#include "formats/common/functions.h"
+
+/* An interval that counts only if the goroutine never runs. */
+typedef struct pending {
+    uint32_t stack, reason;
+    uint8_t state;
+    int64_t ns;
+} pending;
+
+typedef struct profile_goroutine {
+    goroutine g;
+    uint32_t stopped; /* the stack where it stopped running, or where it starts */
+    pending *pending;
+    size_t pending_count, pending_room;
+    uint32_t *samples; /* stacks of the CPU samples of the current run */
+    size_t sample_count, sample_room;
+} profile_goroutine;
+
+typedef struct run {
+    profile *p;
+    const profile_options *options;
+    bool v1;
+    feed feed;
+    states states;
+} run;
+
+const char *profile_name(size_t n)
+{
+    static const char *const names[] = {
+#define PROFILE_NAME(name, text) #text,
+        PROFILE_KINDS(PROFILE_NAME)
+#undef PROFILE_NAME
+    };
+    return n < PROFILE_COUNT ? names[n] : NULL;
+}
+
+const char *profile_state(const profile *p, const profile_sample *s, size_t *size)
+{
+    const char *name = s->reason ? stacks_text(p->stacks, s->reason, size) : NULL;
+    if (name)
+        return name;
+    name = gotrace_state_name((gotrace_state)s->state);
+    *size = strlen(name);
+    return name;
+}
+
+void profile_free(profile *p)
+{
+    stacks_free(p->stacks);
+    free(p->samples);
+    free(p->of_stack);
+}
+
+/* ---- samples ----------------------------------------------------------------------------------
+ */
+
+static bool reserve_stack(profile *p, uint32_t stack)
+{
+    if (stack < p->of_stack_room)
+        return true;
+    size_t room = ((size_t)stack + 1) * 2;
+    uint32_t *moved = realloc(p->of_stack, room * sizeof *moved);
+    if (!moved)
+        return false;
+    memset(moved + p->of_stack_room, 0, (room - p->of_stack_room) * sizeof *moved);
+    p->of_stack = moved;
+    p->of_stack_room = room;
+    return true;
+}
+
+/* The sample with the key of another one; NULL if memory is refused. */
+static profile_sample *sample_of(profile *p, const profile_sample *key)
+{
+    if (!reserve_stack(p, key->stack))
+        return NULL;
+    for (uint32_t n = p->of_stack[key->stack]; n; n = p->samples[n - 1].next) {
+        profile_sample *s = &p->samples[n - 1];
+        if (s->function == key->function && s->reason == key->reason && s->state == key->state)
+            return s;
+    }
+    profile_sample *samples = vector_room(p->samples, &p->room, p->count, sizeof *samples);
+    if (!samples)
+        return NULL;
+    p->samples = samples;
+    samples[p->count] = *key;
+    samples[p->count].next = p->of_stack[key->stack];
+    p->of_stack[key->stack] = (uint32_t)++p->count;
+    return &samples[p->count - 1];
+}
+
+static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint32_t reason,
+                int64_t ns)
+{
+    profile_sample key = {.stack = stack,
+                          .function = g ? g->function : 0,
+                          .reason = state == GOTRACE_STATE_WAITING ? reason : 0,
+                          .state = state};
+    size_t size;
+    const char *name = stacks_text(r->p->stacks, key.function, &size);
+    if (r->options->no_system && function_is_system(name, size))
+        return;
+    profile_sample *s = sample_of(r->p, &key);
+    if (!s) {
+        r->p->failed = true;
+        return;
+    }
+    s->count++;
+    s->ns = sum_of_times(s->ns, ns);
+}
+
+/* The part of an interval that is in the time range. */
+static int64_t part_in_range(const run *r, const interval *i)
+{
+    /* The first generation begins before the first event. */
+    int64_t from = r->options->from > 0 ? r->options->from : INT64_MIN, to = r->options->to;
+    int64_t begin = i->begin > from ? i->begin : from;
+    int64_t end = to && i->end > to ? to : i->end;
+    return end > begin ? end - begin : 0;
+}
+
+/* ---- the profiles of Go -----------------------------------------------------------------------
+ */
+
+static bool contains(const run *r, uint32_t name, const char *part)
+{
+    size_t size;
+    const char *text = stacks_text(r->p->stacks, name, &size);
+    return memmem(text, size, part, strlen(part)) != NULL;
+}
+
+static bool is_named(const run *r, uint32_t name, const char *wanted)
+{
+    size_t size;
+    const char *text = stacks_text(r->p->stacks, name, &size);
+    return size == strlen(wanted) && memcmp(text, wanted, size) == 0;
+}
+
+/* Go 1.21 counts waiting for assists too. */
+static bool is_sync(const run *r, uint32_t reason)
+{
+    return contains(r, reason, "chan") || contains(r, reason, "sync") ||
+           contains(r, reason, "select") ||
+           (r->v1 && is_named(r, reason, "GC mark assist wait for work"));
+}
+
+/* Whether the interval is of the kind. Go 1.21 demands a stack and the usual next state, and as
+ * what made a goroutine runnable another one. */
+static bool is_of_kind(const run *r, const interval *i)
+{
+    bool usual = !r->v1 || (i->stack && i->next == GOTRACE_STATE_RUNNABLE);
+    switch (r->options->kind) {
+    case PROFILE_NET:
+        return i->state == GOTRACE_STATE_WAITING && usual && is_named(r, i->reason, "network");
+    case PROFILE_SYNC: return i->state == GOTRACE_STATE_WAITING && usual && is_sync(r, i->reason);
+    case PROFILE_SYSCALL: return i->state == GOTRACE_STATE_SYSCALL && usual;
+    case PROFILE_SCHED:
+        return i->state == GOTRACE_STATE_RUNNABLE &&
+               (!r->v1 || (i->stack && i->reason == 0 && i->next == GOTRACE_STATE_RUNNING));
+    default: return false;
+    }
+}
+
+/* Keeps an interval from before the first run. */
+static void keep_pending(run *r, profile_goroutine *g, const interval *i, int64_t ns)
+{
+    pending *list = vector_room(g->pending, &g->pending_room, g->pending_count, sizeof *list);
+    if (!list) {
+        r->p->failed = true;
+        return;
+    }
+    g->pending = list;
+    list[g->pending_count++] = (pending){
+        .stack = i->stack, .reason = i->reason, .state = i->state, .ns = ns};
+}
+
+/* Go 1.27 counts nothing before the first run of a goroutine, but everything if it never runs. */
+static void charge_as_go(run *r, profile_goroutine *g, const interval *i)
+{
+    int64_t ns = part_in_range(r, i);
+    bool is_open = i->next == GOTRACE_STATE_UNDETERMINED;
+    if (i->next == GOTRACE_STATE_RUNNING && g->g.started == STATES_NEVER)
+        g->pending_count = 0;
+    if (!is_of_kind(r, i) || ns == 0 || (is_open && !r->options->open))
+        return;
+    if (r->v1 || g->g.started != STATES_NEVER || is_open)
+        add(r, &g->g, i->stack, i->state, i->reason, ns);
+    else if (i->next != GOTRACE_STATE_RUNNING)
+        keep_pending(r, g, i, ns);
+}
+
+/* ---- the other profiles -----------------------------------------------------------------------
+ */
+
+/* Spreads a run over its CPU samples; without any it belongs to the stack where it ended. */
+static void charge_run(run *r, profile_goroutine *g, const interval *i)
+{
+    int64_t ns = part_in_range(r, i), count = (int64_t)g->sample_count;
+    for (int64_t n = 0; n < count; n++)
+        add(r, &g->g, g->samples[n], i->state, 0, ns / count + (n < ns % count));
+    if (count == 0 && ns > 0)
+        add(r, &g->g, g->stopped, i->state, 0, ns);
+    g->sample_count = 0;
+}
+
+/* The stack of the event, if it is that of the goroutine. */
+static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event *e)
+{
+    bool own = e && (e->goroutine == g->id || (e->flags & GOTRACE_EVENT_INITIAL));
+    uint64_t id = !e ? 0 : e->start_stack ? e->start_stack : own ? e->stack : 0;
+    return stacks_of(r->p->stacks, e ? e->generation : 0, id);
+}
+
+static void charge(run *r, profile_goroutine *g, const interval *i, const gotrace_event *e)
+{
+    int64_t ns = part_in_range(r, i);
+    bool runs = i->state == GOTRACE_STATE_RUNNING;
+    if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
+        return;
+    uint32_t stack = own_stack(r, &g->g, e);
+    if ((runs || g->stopped == 0) && stack)
+        g->stopped = stack;
+    if (runs && r->options->kind == PROFILE_WALL)
+        charge_run(r, g, i);
+    else if (!runs && ns > 0)
+        add(r, &g->g, g->stopped, i->state, i->reason, ns);
+}
+
+static void add_sample(run *r, const gotrace_event *e)
+{
+    profile_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
+    uint32_t stack = stacks_of(r->p->stacks, e->generation, e->stack);
+    interval moment = {.begin = e->time, .end = e->time + 1};
+    if (part_in_range(r, &moment) == 0)
+        return;
+    if (r->options->kind == PROFILE_CPU) {
+        add(r, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0, PROFILE_SAMPLE_NS);
+    } else if (r->options->kind == PROFILE_WALL && g &&
+               g->g.current.state == GOTRACE_STATE_RUNNING) {
+        uint32_t *list = vector_room(g->samples, &g->sample_room, g->sample_count, sizeof *list);
+        if (!list) {
+            r->p->failed = true;
+            return;
+        }
+        g->samples = list;
+        list[g->sample_count++] = stack;
+    }
+}
+
+/* ---- the pass ---------------------------------------------------------------------------------
+ */
+
+static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    ((profile_goroutine *)g)->stopped = own_stack(ctx, g, e);
+}
+
+static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+{
+    run *r = ctx;
+    /* Go begins to count when it learns of a state; the others have it from the beginning on. */
+    if (r->options->kind < PROFILE_OFFCPU) {
+        if (i->next != i->state)
+            charge_as_go(r, (profile_goroutine *)g, i);
+    } else if (r->options->kind != PROFILE_CPU) {
+        charge(r, (profile_goroutine *)g, i, e);
+    }
+}
+
+static void free_goroutine(profile_goroutine *g)
+{
+    free(g->pending);
+    free(g->samples);
+}
+
+static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
+{
+    run *r = ctx;
+    profile_goroutine *own = (profile_goroutine *)g;
+    (void)time;
+    (void)e;
+    for (size_t i = 0; i < own->pending_count; i++)
+        add(r, g, own->pending[i].stack, own->pending[i].state, own->pending[i].reason,
+            own->pending[i].ns);
+    free_goroutine(own);
+}
+
+static bool has_failed(run *r)
+{
+    if (r->states.failed || r->feed.failed || r->p->stacks->failed)
+        r->p->failed = true;
+    return r->p->failed;
+}
+
+static gotrace_status read_events(run *r)
+{
+    const gotrace_event *e;
+    gotrace_status status;
+    while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
+        states_event(&r->states, e);
+        if (e->kind == GOTRACE_KIND_SAMPLE)
+            add_sample(r, e);
+        if (has_failed(r))
+            return GOTRACE_END;
+        if (r->options->threads > 1 && r->states.begun)
+            feed_begin_thread(&r->feed);
+    }
+    return status;
+}
+
+gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options)
+{
+    run r = {.p = p, .options = options};
+    const states_user user = {&r, goroutine_begins, interval_ends, goroutine_ends};
+    gotrace_status status = GOTRACE_END;
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    *p = (profile){.kind = options->kind, .stacks = stacks_new()};
+    if (!p->stacks) {
+        p->failed = true;
+        return GOTRACE_END;
+    }
+    /* If indexing fails, reading reports the same error. */
+    gotrace_reader_index(reader);
+    r.v1 = gotrace_reader_summary(reader)->version < GOTRACE_FIRST_V2;
+    feed_init(&r.feed, reader);
+    stacks_begin(p->stacks, &r.feed);
+    states_init(&r.states, GOTRACE_FIRST_V2, p->stacks, sizeof(profile_goroutine), &user);
+    status = read_events(&r);
+    if (!has_failed(&r)) {
+        int64_t end = options->to && options->to < r.states.time ? options->to : r.states.time;
+        states_end(&r.states);
+        p->duration = end > options->from ? end - options->from : 0;
+        has_failed(&r);
+    }
+    /* Goroutines are left only if memory was refused. */
+    while (idmap_next(&r.states.goroutines, &cursor, &id, &value))
+        free_goroutine(value);
+    states_free(&r.states);
+    feed_free(&r.feed);
+    return status;
+}

@@ -1,0 +1,53 @@
+/*
+ * profile.h - time or CPU samples by stack.
+ *
+ * net, sync, syscall and sched have the samples of `go tool trace -pprof` (cmd/trace/pprof.go) of
+ * the Go version that reads the trace: 1.21 until then, later 1.27.
+ */
+#ifndef ANALYSE_PROFILE_H
+#define ANALYSE_PROFILE_H
+
+#include "formats/analyse/states.h"
+#include "formats/formats.h"
+
+/* What one stack has of a state. */
+typedef struct profile_sample {
+    uint32_t stack;
+    uint32_t function; /* a name: where the goroutines start */
+    uint32_t reason;   /* a name: why they wait; 0 in other states */
+    uint8_t state;     /* gotrace_state */
+    uint32_t next;     /* index + 1 of the next one of the stack */
+    uint64_t count;
+    int64_t ns;
+} profile_sample;
+
+typedef struct profile {
+    profile_kind kind;
+    stacks *stacks;
+    profile_sample *samples;
+    size_t count, room;
+    uint32_t *of_stack; /* index + 1 of its first sample, by stack */
+    size_t of_stack_room;
+    int64_t duration; /* of the trace, or of the time range */
+    bool failed;      /* memory was refused */
+} profile;
+
+typedef struct profile_options {
+    profile_kind kind;
+    bool open;        /* also intervals that end with the trace */
+    bool no_system;   /* without the goroutines of the runtime */
+    int64_t from, to; /* ns: only what is in this range; to 0: until the end */
+    size_t threads;   /* more than 1: read in a thread */
+} profile_options;
+
+/* Nanoseconds of a CPU sample: Go takes 100 in a second. */
+enum { PROFILE_SAMPLE_NS = 10000000 };
+
+/* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. Free the profile in any case. */
+gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options);
+void profile_free(profile *p);
+
+/* "running", "syscall", ..., or the reason for which it waits. */
+const char *profile_state(const profile *p, const profile_sample *s, size_t *size);
+
+#endif

@@ -1,0 +1,270 @@
+/* stacks.c - interning of names, frames and stacks. */
+#include "formats/analyse/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/malloc.h"
+#include "formats/analyse/vector.h"
+
+stacks *stacks_new(void)
+{
+    stacks *s = calloc(1, sizeof *s);
+    if (s)
+        idmap_init(&s->high, sizeof(uint32_t));
+    return s;
+}
+
+void stacks_free(stacks *s)
+{
+    if (!s)
+        return;
+    gt_lookup_free(&s->name_lookup, gt_malloc());
+    gt_lookup_free(&s->frame_lookup, gt_malloc());
+    gt_lookup_free(&s->stack_lookup, gt_malloc());
+    idmap_free(&s->high);
+    free(s->text);
+    free(s->names);
+    free(s->frames);
+    free(s->numbers);
+    free(s->stacks);
+    free(s->buffer);
+    free(s->made);
+    free(s);
+}
+
+/* Forgets the ids of a generation. Only as much is cleared as was used: there may be many
+ * generations. */
+static void forget_ids(stacks *s)
+{
+    memset(s->low, 0, s->low_end * sizeof *s->low);
+    s->low_end = 0;
+    idmap_free(&s->high);
+    idmap_init(&s->high, sizeof(uint32_t));
+}
+
+void stacks_begin(stacks *s, const feed *source)
+{
+    forget_ids(s);
+    memset(s->reasons, 0, sizeof s->reasons);
+    s->source = source;
+    s->generation = UINT64_MAX;
+}
+
+static uint32_t failed(stacks *s)
+{
+    s->failed = true;
+    return 0;
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static bool same_name(const stacks *s, uint32_t number, const char *bytes, size_t size)
+{
+    const stacks_span *name = &s->names[number - 1];
+    return name->size == size && memcmp(s->text + name->first, bytes, size) == 0;
+}
+
+static bool add_text(stacks *s, const char *bytes, size_t size)
+{
+    while (size > s->text_room - s->text_size) {
+        char *text = vector_room(s->text, &s->text_room, s->text_room, 1);
+        if (!text)
+            return false;
+        s->text = text;
+    }
+    memcpy(s->text + s->text_size, bytes, size);
+    s->text_size += size;
+    return true;
+}
+
+uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
+{
+    if (size == 0)
+        return 0;
+    if (!gt_lookup_reserve(&s->name_lookup, gt_malloc()))
+        return failed(s);
+    size_t slot;
+    uint64_t hash = gt_hash_bytes(s->name_lookup.seed, bytes, size);
+    uint32_t number = gt_lookup_first(&s->name_lookup, hash, &slot);
+    while (number && !same_name(s, number, bytes, size))
+        number = gt_lookup_next(&s->name_lookup, hash, &slot);
+    if (number)
+        return number;
+    stacks_span *names = vector_room(s->names, &s->name_room, s->name_count, sizeof *names);
+    if (!names)
+        return failed(s);
+    s->names = names;
+    if (!add_text(s, bytes, size))
+        return failed(s);
+    names[s->name_count++] = (stacks_span){s->text_size - size, size};
+    gt_lookup_put(&s->name_lookup, slot, hash, (uint32_t)s->name_count);
+    return (uint32_t)s->name_count;
+}
+
+uint32_t stacks_reason(stacks *s, const char *reason)
+{
+    if (!reason)
+        return 0;
+    size_t i = (uintptr_t)reason / 8 % STACKS_KEPT_REASONS;
+    if (s->reasons[i].reason != reason) {
+        s->reasons[i].reason = reason;
+        s->reasons[i].name = stacks_name(s, reason, strlen(reason));
+    }
+    return s->reasons[i].name;
+}
+
+const char *stacks_text(const stacks *s, uint32_t name, size_t *size)
+{
+    *size = name ? s->names[name - 1].size : 0;
+    return name ? s->text + s->names[name - 1].first : "";
+}
+
+/* ---- frames and stacks ------------------------------------------------------------------------
+ */
+
+static bool same_frame(const stacks_frame *a, const stacks_frame *b)
+{
+    return a->pc == b->pc && a->line == b->line && a->function == b->function && a->file == b->file;
+}
+
+static uint32_t make_frame(stacks *s, const gotrace_frame *frame)
+{
+    stacks_frame made = {.pc = frame->pc,
+                         .line = frame->line,
+                         .function = stacks_name(s, frame->function, frame->function_size),
+                         .file = stacks_name(s, frame->file, frame->file_size)};
+    if (!gt_lookup_reserve(&s->frame_lookup, gt_malloc()))
+        return failed(s);
+    size_t slot;
+    uint64_t seed = s->frame_lookup.seed, hash = gt_hash(seed, made.pc);
+    hash = gt_hash_add(seed, hash, made.line);
+    hash = gt_hash_add(seed, hash, (uint64_t)made.function << 32 | made.file);
+    uint32_t number = gt_lookup_first(&s->frame_lookup, hash, &slot);
+    while (number && !same_frame(&s->frames[number - 1], &made))
+        number = gt_lookup_next(&s->frame_lookup, hash, &slot);
+    if (number)
+        return number;
+    stacks_frame *frames = vector_room(s->frames, &s->frame_room, s->frame_count, sizeof *frames);
+    if (!frames)
+        return failed(s);
+    s->frames = frames;
+    frames[s->frame_count++] = made;
+    gt_lookup_put(&s->frame_lookup, slot, hash, (uint32_t)s->frame_count);
+    return (uint32_t)s->frame_count;
+}
+
+static bool same_stack(const stacks *s, uint32_t number, const uint32_t *frames, size_t depth)
+{
+    const stacks_span *stack = &s->stacks[number - 1];
+    return stack->size == depth &&
+           memcmp(s->numbers + stack->first, frames, depth * sizeof *frames) == 0;
+}
+
+static bool add_stack(stacks *s, const uint32_t *frames, size_t depth)
+{
+    stacks_span *list = vector_room(s->stacks, &s->stack_room, s->stack_count, sizeof *list);
+    if (!list)
+        return false;
+    s->stacks = list;
+    while (depth > s->number_room - s->number_count) {
+        uint32_t *numbers = vector_room(s->numbers, &s->number_room, s->number_room,
+                                        sizeof *numbers);
+        if (!numbers)
+            return false;
+        s->numbers = numbers;
+    }
+    memcpy(s->numbers + s->number_count, frames, depth * sizeof *frames);
+    list[s->stack_count++] = (stacks_span){s->number_count, depth};
+    s->number_count += depth;
+    return true;
+}
+
+static uint32_t find_or_add(stacks *s, const uint32_t *frames, size_t depth)
+{
+    if (!gt_lookup_reserve(&s->stack_lookup, gt_malloc()))
+        return failed(s);
+    size_t slot;
+    uint64_t hash = gt_hash_bytes(s->stack_lookup.seed, frames, depth * sizeof *frames);
+    uint32_t number = gt_lookup_first(&s->stack_lookup, hash, &slot);
+    while (number && !same_stack(s, number, frames, depth))
+        number = gt_lookup_next(&s->stack_lookup, hash, &slot);
+    if (number)
+        return number;
+    if (!add_stack(s, frames, depth))
+        return failed(s);
+    gt_lookup_put(&s->stack_lookup, slot, hash, (uint32_t)s->stack_count);
+    return (uint32_t)s->stack_count;
+}
+
+static bool reserve_buffer(stacks *s, size_t depth)
+{
+    if (depth <= s->buffer_room)
+        return true;
+    gotrace_frame *buffer = realloc(s->buffer, depth * sizeof *buffer);
+    s->buffer = buffer ? buffer : s->buffer;
+    uint32_t *made = realloc(s->made, depth * sizeof *made);
+    s->made = made ? made : s->made;
+    if (buffer && made)
+        s->buffer_room = depth;
+    return buffer && made;
+}
+
+/* Whether that is all a tracer wrote because it found no stack. */
+static bool is_empty(const gotrace_frame *frames, size_t depth)
+{
+    return depth == 1 && frames->pc == 0 && frames->function_size == 0 && frames->file_size == 0;
+}
+
+static uint32_t intern_stack(stacks *s, uint64_t id)
+{
+    size_t depth = feed_stack_depth(s->source, id);
+    if (depth == 0)
+        return 0;
+    if (!reserve_buffer(s, depth))
+        return failed(s);
+    depth = feed_stack(s->source, id, s->buffer, depth);
+    if (is_empty(s->buffer, depth))
+        return 0;
+    for (size_t i = 0; i < depth; i++)
+        s->made[i] = make_frame(s, &s->buffer[i]);
+    return s->failed ? 0 : find_or_add(s, s->made, depth);
+}
+
+uint32_t stacks_make(stacks *s, uint64_t generation, uint64_t id)
+{
+    if (generation != s->generation) {
+        forget_ids(s);
+        s->generation = generation;
+    }
+    if (id < STACKS_LOW_IDS) {
+        if (s->low[id] == 0)
+            s->low[id] = intern_stack(s, id) + 1;
+        if (id >= s->low_end)
+            s->low_end = (uint32_t)id + 1;
+        return s->low[id] - 1;
+    }
+    uint32_t *number = idmap_insert(&s->high, id);
+    if (!number)
+        return failed(s);
+    if (*number == 0)
+        *number = intern_stack(s, id) + 1;
+    return *number - 1;
+}
+
+size_t stacks_depth(const stacks *s, uint32_t stack)
+{
+    return stack ? s->stacks[stack - 1].size : 0;
+}
+
+const stacks_frame *stacks_frame_at(const stacks *s, uint32_t stack, size_t n)
+{
+    return &s->frames[s->numbers[s->stacks[stack - 1].first + n] - 1];
+}
+
+uint32_t stacks_root(const stacks *s, uint32_t stack)
+{
+    size_t depth = stacks_depth(s, stack);
+    return depth ? stacks_frame_at(s, stack, depth - 1)->function : 0;
+}

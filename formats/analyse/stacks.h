@@ -1,0 +1,86 @@
+/*
+ * stacks.h - names, frames and stacks, each stored once, of all generations and traces.
+ *
+ * Ids of a trace are valid in one generation only. Here equal names and equal stacks have the same
+ * number, from 1 on; 0 is the empty name and no stack.
+ */
+#ifndef ANALYSE_STACKS_H
+#define ANALYSE_STACKS_H
+
+#include "formats/common/feed.h"
+#include "formats/common/idmap.h"
+
+typedef struct stacks_frame {
+    uint64_t pc, line;
+    uint32_t function, file; /* names */
+} stacks_frame;
+
+/* A sequence of items of another array. */
+typedef struct stacks_span {
+    size_t first, size;
+} stacks_span;
+
+/* Ids of stacks that are found by index. */
+enum { STACKS_LOW_IDS = 1 << 16, STACKS_KEPT_REASONS = 64 };
+
+typedef struct stacks {
+    char *text;         /* of all names */
+    stacks_span *names; /* in text */
+    stacks_frame *frames;
+    uint32_t *numbers;   /* of frames, of all stacks */
+    stacks_span *stacks; /* in numbers, innermost frame first */
+    size_t text_room, name_room, frame_room, number_room, stack_room;
+    size_t text_size, name_count, frame_count, number_count, stack_count;
+    gt_lookup name_lookup, frame_lookup, stack_lookup;
+    gotrace_frame *buffer; /* frames of one stack */
+    uint32_t *made;        /* the numbers of its frames */
+    size_t buffer_room;
+    struct {
+        const char *reason;
+        uint32_t name;
+    } reasons[STACKS_KEPT_REASONS]; /* by the last bits of the address */
+    /* Of the current generation of the current trace: */
+    const feed *source;
+    uint64_t generation;
+    uint32_t low_end;             /* ids from here on are not in low */
+    uint32_t low[STACKS_LOW_IDS]; /* number of a stack + 1 by id; 0: not known yet */
+    idmap high;                   /* the same for other ids */
+    bool failed;                  /* memory was refused; all further numbers are 0 */
+} stacks;
+
+/* Returns NULL if memory is refused. */
+stacks *stacks_new(void);
+void stacks_free(stacks *s);
+
+/* Begins a trace: ids are those of its feed, which is borrowed. */
+void stacks_begin(stacks *s, const feed *source);
+
+/* The number of a name. */
+uint32_t stacks_name(stacks *s, const char *bytes, size_t size);
+
+/* The number of a reason of the trace, which keeps its address; 0 for NULL. */
+uint32_t stacks_reason(stacks *s, const char *reason);
+
+const char *stacks_text(const stacks *s, uint32_t name, size_t *size);
+
+/* stacks_of for an id that is not known yet. */
+uint32_t stacks_make(stacks *s, uint64_t generation, uint64_t id);
+
+/* The number of a stack of the current event. */
+static inline uint32_t stacks_of(stacks *s, uint64_t generation, uint64_t id)
+{
+    if (id == 0)
+        return 0;
+    if (generation == s->generation && id < STACKS_LOW_IDS && s->low[id] != 0)
+        return s->low[id] - 1;
+    return stacks_make(s, generation, id);
+}
+
+size_t stacks_depth(const stacks *s, uint32_t stack);
+/* The n-th frame, from the innermost. */
+const stacks_frame *stacks_frame_at(const stacks *s, uint32_t stack, size_t n);
+
+/* The function in which the stack begins; 0 for no stack. */
+uint32_t stacks_root(const stacks *s, uint32_t stack);
+
+#endif

@@ -1,0 +1,326 @@
+/* states.c - from events to the intervals of goroutines. */
+#include "formats/analyse/states.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A change of a goroutine's state. */
+typedef struct change {
+    uint64_t id;
+    uint8_t from, to;
+    const gotrace_event *e;
+} change;
+
+void states_init(states *s, int version, stacks *names, size_t size, const states_user *user)
+{
+    *s = (states){.user = *user, .stacks = names};
+    idmap_init(&s->goroutines, size);
+    idmap_init(&s->procs, sizeof(uint64_t));
+    s->v1 = s->beginning = version < GOTRACE_FIRST_V2;
+    s->forever = stacks_name(names, "forever", strlen("forever"));
+    /* v1 is one generation, which begins before the first event. */
+    s->time = s->sync = s->v1 ? -1 : 0;
+}
+
+void states_free(states *s)
+{
+    idmap_free(&s->goroutines);
+    idmap_free(&s->procs);
+}
+
+/* Sets the time of an event. */
+static void advance(states *s, int64_t time)
+{
+    if (s->v1 && time <= s->time)
+        time = s->time + 1;
+    if (time > s->time)
+        s->time = time;
+}
+
+/* ---- system calls and procs -------------------------------------------------------------------
+ */
+
+/* The goroutine whose system call began on that proc; 0: none. */
+static uint64_t *syscall_on(states *s, int64_t proc)
+{
+    return proc == GOTRACE_NO_PROC ? NULL : idmap_find(&s->procs, (uint64_t)proc);
+}
+
+static void enter_syscall(states *s, goroutine *g, int64_t proc)
+{
+    g->syscall_proc = proc;
+    g->current.lost = STATES_NEVER;
+    if (proc == GOTRACE_NO_PROC)
+        return;
+    uint64_t *on = idmap_insert(&s->procs, (uint64_t)proc);
+    if (on)
+        *on = g->id;
+    else
+        s->failed = true;
+}
+
+static void leave_syscall(states *s, const goroutine *g)
+{
+    uint64_t *on = syscall_on(s, g->syscall_proc);
+    if (on && *on == g->id)
+        *on = 0;
+}
+
+static void proc_changed(states *s, const gotrace_event *e)
+{
+    uint64_t *on = syscall_on(s, (int64_t)e->subject);
+    if (e->from == e->to || e->to != GOTRACE_STATE_IDLE || !on || *on == 0)
+        return;
+    goroutine *g = states_goroutine(s, *on);
+    if (g)
+        g->current.lost = s->time;
+    *on = 0;
+}
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+/* Reports the current interval. */
+static void close_interval(states *s, goroutine *g, uint8_t next, const gotrace_event *e)
+{
+    interval *i = &g->current;
+    i->end = s->time;
+    i->next = next;
+    if (i->state == GOTRACE_STATE_SYSCALL) {
+        leave_syscall(s, g);
+        if (i->lost == STATES_NEVER)
+            i->lost = i->end;
+    }
+    s->user.interval(s->user.ctx, g, i, e);
+    i->begin = i->end;
+    i->lost = STATES_NEVER;
+}
+
+static void end_goroutine(states *s, goroutine *g, const gotrace_event *e)
+{
+    s->user.ends(s->user.ctx, g, s->time, e);
+    idmap_remove(&s->goroutines, g->id);
+}
+
+static goroutine *begin_goroutine(states *s, const change *c)
+{
+    goroutine *g = idmap_insert(&s->goroutines, c->id);
+    if (!g) {
+        s->failed = true;
+        return NULL;
+    }
+    g->id = c->id;
+    g->created = c->from == GOTRACE_STATE_NOT_EXIST ? s->time : s->sync;
+    g->started = STATES_NEVER;
+    g->syscall_proc = GOTRACE_NO_PROC;
+    g->current.state = GOTRACE_STATE_UNDETERMINED;
+    s->user.begins(s->user.ctx, g, c->e);
+    return g;
+}
+
+/* Whether the event's stack is that of the goroutine which changes. */
+static bool has_own_stack(const gotrace_event *e)
+{
+    return e->goroutine == e->subject || (e->flags & GOTRACE_EVENT_INITIAL);
+}
+
+/* Finds where a goroutine starts: the outermost frame of its first stack. What v1 reports at the
+ * beginning is provisional: it has runtime.main, where stacks begin in main.main. */
+static void find_function(states *s, goroutine *g, const gotrace_event *e)
+{
+    uint64_t stack = e->start_stack ? e->start_stack : has_own_stack(e) ? e->stack : 0;
+    if (g->named || stack == 0)
+        return;
+    uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, e->generation, stack));
+    if (function) {
+        g->function = function;
+        g->named = !s->beginning;
+    }
+}
+
+/* The goroutine was in its first known state since the beginning of the generation. */
+static void begin_earlier(states *s, goroutine *g, const change *c)
+{
+    g->current = (interval){.begin = s->sync, .lost = STATES_NEVER, .state = c->to};
+    if (c->to == GOTRACE_STATE_SYSCALL && c->e->proc == GOTRACE_NO_PROC)
+        g->current.lost = s->sync;
+    close_interval(s, g, c->to, c->e);
+}
+
+/* Returns the goroutine before the change; NULL if memory is refused. */
+static goroutine *change_of(states *s, const change *c)
+{
+    goroutine *g = states_goroutine(s, c->id);
+    /* A call from C to Go may use the goroutine of an earlier one. */
+    if (g && c->from == GOTRACE_STATE_NOT_EXIST) {
+        close_interval(s, g, GOTRACE_STATE_NOT_EXIST, c->e);
+        end_goroutine(s, g, c->e);
+        g = NULL;
+    }
+    if (!g)
+        g = begin_goroutine(s, c);
+    if (!g || c->from == GOTRACE_STATE_NOT_EXIST)
+        return g;
+    if (g->current.state != GOTRACE_STATE_UNDETERMINED)
+        close_interval(s, g, c->to, c->e);
+    else if (c->to != GOTRACE_STATE_NOT_EXIST)
+        begin_earlier(s, g, c);
+    return g;
+}
+
+static void change_goroutine(states *s, const change *c)
+{
+    const gotrace_event *e = c->e;
+    goroutine *g = c->id ? change_of(s, c) : NULL;
+    if (!g)
+        return;
+    find_function(s, g, e);
+    g->current = (interval){.begin = s->time,
+                            .cause = e->goroutine,
+                            .reason = stacks_reason(s->stacks, e->reason),
+                            .stack = stacks_of(s->stacks, e->generation, e->stack),
+                            .state = c->to,
+                            .whole = c->from != GOTRACE_STATE_UNDETERMINED};
+    if (c->to == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
+        g->started = s->time;
+    if (c->to == GOTRACE_STATE_SYSCALL)
+        enter_syscall(s, g, e->proc);
+    if (c->to == GOTRACE_STATE_NOT_EXIST ||
+        (c->to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever))
+        end_goroutine(s, g, e);
+}
+
+/* ---- v1 ---------------------------------------------------------------------------------------
+ */
+
+/* The goroutines at the beginning whose state was not reported are runnable. */
+static void end_beginning(states *s, const gotrace_event *e)
+{
+    uint64_t *ids = idmap_sorted_keys(&s->goroutines);
+    s->beginning = false;
+    if (!ids && s->goroutines.count > 0)
+        s->failed = true;
+    for (size_t i = 0; ids && i < s->goroutines.count; i++) {
+        goroutine *g = states_goroutine(s, ids[i]);
+        gotrace_event status = {.subject = g->id, .proc = GOTRACE_NO_PROC};
+        if (g->current.state != GOTRACE_STATE_UNDETERMINED)
+            continue;
+        advance(s, e->time);
+        change_goroutine(s, &(change){.id = g->id,
+                                      .from = GOTRACE_STATE_UNDETERMINED,
+                                      .to = GOTRACE_STATE_RUNNABLE,
+                                      .e = &status});
+    }
+    free(ids);
+}
+
+/* Returns whether the event is done. */
+static bool report_beginning(states *s, const gotrace_event *e)
+{
+    if (e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS")) {
+        end_beginning(s, e);
+        return true;
+    }
+    if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE)
+        return false;
+    change c = {.id = e->subject, .from = GOTRACE_STATE_UNDETERMINED, .to = e->to, .e = e};
+    if ((e->flags & GOTRACE_EVENT_INITIAL) && e->to == GOTRACE_STATE_RUNNABLE) {
+        goroutine *g = states_goroutine(s, e->subject) ? NULL : begin_goroutine(s, &c);
+        if (g)
+            find_function(s, g, e);
+        return true;
+    }
+    advance(s, e->time);
+    change_goroutine(s, &c);
+    return true;
+}
+
+/* A system call of v1 that did not block. */
+static void short_syscall(states *s, const gotrace_event *e)
+{
+    advance(s, e->time);
+    change_goroutine(s, &(change){.id = e->goroutine,
+                                  .from = GOTRACE_STATE_RUNNING,
+                                  .to = GOTRACE_STATE_SYSCALL,
+                                  .e = e});
+    gotrace_event end = {
+        .time = e->time + 1, .proc = e->proc, .goroutine = e->goroutine, .subject = e->goroutine};
+    advance(s, end.time);
+    change_goroutine(s, &(change){.id = e->goroutine,
+                                  .from = GOTRACE_STATE_SYSCALL,
+                                  .to = GOTRACE_STATE_RUNNING,
+                                  .e = &end});
+}
+
+/* ---- events -----------------------------------------------------------------------------------
+ */
+
+static void transition(states *s, const gotrace_event *e)
+{
+    if (e->resource == GOTRACE_RESOURCE_PROC)
+        proc_changed(s, e);
+    else if (e->resource == GOTRACE_RESOURCE_GOROUTINE && e->from != e->to)
+        change_goroutine(s, &(change){.id = e->subject, .from = e->from, .to = e->to, .e = e});
+}
+
+/* Whether Go's reader does not have this v1 event: it then takes no time. */
+static bool has_no_time(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_NONE || (e->kind == GOTRACE_KIND_TRANSITION && e->from == e->to);
+}
+
+/* Finds when the first generation began: before its first event. */
+static void begin(states *s, const gotrace_event *e)
+{
+    s->begun = true;
+    if (s->v1)
+        return;
+    s->base = (int64_t)e->ticks - e->time;
+    if (s->sync_ticks)
+        s->sync = (int64_t)s->sync_ticks - s->base;
+}
+
+void states_event(states *s, const gotrace_event *e)
+{
+    if (e->kind == GOTRACE_KIND_SYNC) {
+        s->sync_ticks = s->begun ? s->sync_ticks : e->ticks;
+        s->sync = e->time;
+        advance(s, e->time);
+        return;
+    }
+    if (!s->begun)
+        begin(s, e);
+    if (s->v1) {
+        if (has_no_time(e) || (s->beginning && report_beginning(s, e)))
+            return;
+        if (e->kind == GOTRACE_KIND_SYSCALL) {
+            short_syscall(s, e);
+            return;
+        }
+    }
+    advance(s, e->time);
+    if (e->kind == GOTRACE_KIND_TRANSITION) {
+        transition(s, e);
+        /* In v1 a label is part of the event; Go's reader has an event for it. */
+        if (s->v1 && e->text)
+            advance(s, e->time);
+    }
+}
+
+void states_end(states *s)
+{
+    uint64_t *ids = idmap_sorted_keys(&s->goroutines);
+    size_t count = s->goroutines.count;
+    if (!ids && count > 0)
+        s->failed = true;
+    /* Go's reader ends v1 traces with an event of its own. */
+    if (s->v1)
+        s->time++;
+    for (size_t i = 0; ids && i < count; i++) {
+        goroutine *g = states_goroutine(s, ids[i]);
+        if (g->current.state != GOTRACE_STATE_UNDETERMINED)
+            close_interval(s, g, GOTRACE_STATE_UNDETERMINED, NULL);
+        end_goroutine(s, g, NULL);
+    }
+    free(ids);
+}

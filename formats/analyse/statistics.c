@@ -1,0 +1,301 @@
+/* statistics.c - the pass over a trace. */
+#include "formats/analyse/statistics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/analyse/statistics_run.h"
+#include "formats/analyse/vector.h"
+
+statistics *statistics_new(const statistics_each *each)
+{
+    statistics *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->each = each;
+    s->stacks = stacks_new();
+    if (!s->stacks) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* ---- lists of figures -------------------------------------------------------------------------
+ */
+
+static bool reserve_name(figures *f, uint32_t name)
+{
+    if (name < f->names)
+        return true;
+    size_t larger = ((size_t)name + 1) * 2;
+    uint32_t *by_name = realloc(f->by_name, larger * sizeof *by_name);
+    if (!by_name)
+        return false;
+    memset(by_name + f->names, 0, (larger - f->names) * sizeof *by_name);
+    f->by_name = by_name;
+    f->names = larger;
+    return true;
+}
+
+void *stat_figure(figures *f, uint32_t name, size_t size)
+{
+    if (!reserve_name(f, name))
+        return NULL;
+    if (f->by_name[name])
+        return f->items[f->by_name[name] - 1];
+    void **items = vector_room(f->items, &f->room, f->count, sizeof *items);
+    if (!items)
+        return NULL;
+    f->items = items;
+    uint32_t *made = calloc(1, size);
+    if (!made)
+        return NULL;
+    *made = name;
+    items[f->count++] = made;
+    f->by_name[name] = (uint32_t)f->count;
+    return made;
+}
+
+static void figures_free(figures *f, void (*free_item)(void *item))
+{
+    for (size_t i = 0; i < f->count; i++) {
+        free_item(f->items[i]);
+        free(f->items[i]);
+    }
+    free(f->items);
+    free(f->by_name);
+}
+
+static void free_function(void *item)
+{
+    function_figure *f = item;
+    for (size_t i = 0; i < TIME_COUNT; i++)
+        histogram_free(&f->times[i]);
+    for (size_t i = 0; i < f->part_count; i++)
+        histogram_free(&f->parts[i].values);
+    free(f->parts);
+}
+
+static void free_span(void *item)
+{
+    histogram_free(&((span_figure *)item)->values);
+}
+
+static void free_stop(void *item)
+{
+    histogram_free(&((stop_figure *)item)->values);
+}
+
+void statistics_free(statistics *s)
+{
+    if (!s)
+        return;
+    figures_free(&s->functions, free_function);
+    figures_free(&s->tasks, free_span);
+    figures_free(&s->regions, free_span);
+    figures_free(&s->stops, free_stop);
+    for (size_t i = 0; i < s->reason_count; i++)
+        histogram_free(&s->reasons[i].values);
+    for (size_t i = 0; i < s->trace_count; i++)
+        free(s->traces[i].name);
+    histogram_free(&s->latency);
+    stacks_free(s->stacks);
+    free(s->traces);
+    free(s->reasons);
+    free(s->by_stack);
+    free(s->of_stack);
+    free(s->samples);
+    free(s);
+}
+
+/* ---- the users of the intervals ---------------------------------------------------------------
+ */
+
+static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    run *r = ctx;
+    r->figure->goroutines++;
+    if (e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST)
+        stat_region_inherit(r, (stat_goroutine *)g, e);
+}
+
+static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+{
+    run *r = ctx;
+    stat_goroutine *own = (stat_goroutine *)g;
+    times_add(r, &own->times, i);
+    stat_collector_interval(r, own, i, e);
+    stat_load_interval(r, own, i, e);
+    if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
+        stat_wait(r, i);
+    else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && i->next == GOTRACE_STATE_RUNNING)
+        stat_latency(r, own, i);
+}
+
+static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
+{
+    run *r = ctx;
+    stat_goroutine *own = (stat_goroutine *)g;
+    for (size_t i = 0; i < own->times.count; i++) {
+        part *p = &own->times.parts[i];
+        if (p->since != STATES_NEVER)
+            p->ns += time - p->since;
+        p->since = STATES_NEVER;
+    }
+    own->times.total = time - g->created;
+    stat_regions_end(r, own, e != NULL);
+    stat_goroutine_ended(r, own);
+    if (r->all->each)
+        r->all->each->goroutine(r->all->each->ctx, r->all->stacks, own, r->states.base,
+                                e ? time : STATES_NEVER);
+    stat_regions_free(own);
+    times_free(&own->times);
+}
+
+/* ---- the pass ---------------------------------------------------------------------------------
+ */
+
+static void add_sample(run *r, const gotrace_event *e)
+{
+    statistics *s = r->all;
+    uint32_t stack = stacks_of(s->stacks, e->generation, e->stack);
+    while (stack >= s->sample_room) {
+        size_t room = s->sample_room;
+        uint64_t *samples = vector_room(s->samples, &s->sample_room, room, sizeof *samples);
+        if (!samples) {
+            run_fail(r);
+            return;
+        }
+        s->samples = samples;
+        memset(samples + room, 0, (s->sample_room - room) * sizeof *samples);
+    }
+    s->samples[stack]++;
+    s->sample_count++;
+}
+
+static void add_event(run *r, const gotrace_event *e)
+{
+    states_event(&r->states, e);
+    switch ((gotrace_kind)e->kind) {
+    case GOTRACE_KIND_TRANSITION:
+        if (e->resource == GOTRACE_RESOURCE_PROC)
+            stat_load_proc(r, e);
+        else if (e->text)
+            stat_label(r, e);
+        break;
+    case GOTRACE_KIND_METRIC: stat_metric(r, e); break;
+    case GOTRACE_KIND_LABEL: stat_label(r, e); break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE: stat_range(r, e); break;
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG: stat_span(r, e); break;
+    case GOTRACE_KIND_SYNC:
+        for (size_t i = 0; i < UTILIZATION_KINDS; i++)
+            utilization_sync(&r->utilizations[i]);
+        break;
+    case GOTRACE_KIND_SAMPLE: add_sample(r, e); break;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_EXPERIMENT: break;
+    }
+    for (size_t i = 0; r->settles && i < UTILIZATION_KINDS; i++)
+        utilization_settle(&r->utilizations[i], r->states.time);
+    r->settles = false;
+}
+
+/* Memory was refused: the pass ends. */
+static bool has_failed(run *r)
+{
+    statistics *s = r->all;
+    if (r->states.failed || r->feed.failed || s->stacks->failed)
+        s->failed = true;
+    return s->failed;
+}
+
+static gotrace_status read_events(run *r, size_t threads)
+{
+    const gotrace_event *e;
+    gotrace_status status;
+    while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
+        add_event(r, e);
+        r->figure->events++;
+        if (has_failed(r))
+            return GOTRACE_END;
+        if (threads > 1 && r->states.begun)
+            feed_begin_thread(&r->feed);
+    }
+    return status;
+}
+
+static void run_init(run *r)
+{
+    const states_user user = {r, goroutine_begins, interval_ends, goroutine_ends};
+    stacks *names = r->all->stacks;
+    int version = r->figure->version;
+    stacks_begin(names, &r->feed);
+    states_init(&r->states, version, names, sizeof(stat_goroutine), &user);
+    idmap_init(&r->tasks, sizeof(open_task));
+    idmap_init(&r->procs, sizeof(proc_load));
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++)
+        utilization_init(&r->utilizations[i], i & UTILIZATION_SWEEP, i & UTILIZATION_AS_GO,
+                         version >= GOTRACE_FIRST_V2);
+    r->gc_since = STATES_NEVER;
+    r->assist_name = stacks_name(names, "GC mark assist", strlen("GC mark assist"));
+    r->sweep_name = stacks_name(names, "GC incremental sweep", strlen("GC incremental sweep"));
+}
+
+static void run_free(run *r)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    /* Goroutines are left only if memory was refused. */
+    while (idmap_next(&r->states.goroutines, &cursor, &id, &value)) {
+        stat_goroutine *g = value;
+        stat_regions_free(g);
+        times_free(&g->times);
+    }
+    states_free(&r->states);
+    idmap_free(&r->tasks);
+    idmap_free(&r->procs);
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++)
+        utilization_free(&r->utilizations[i]);
+}
+
+gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
+                              size_t threads)
+{
+    trace_figure *traces = vector_room(s->traces, &s->trace_room, s->trace_count, sizeof *traces);
+    if (!traces) {
+        s->failed = true;
+        return GOTRACE_END;
+    }
+    s->traces = traces;
+    run r = {.all = s, .figure = &traces[s->trace_count], .index = (uint32_t)s->trace_count};
+    *r.figure = (trace_figure){.name = strdup(name)};
+    s->trace_count++;
+    if (!r.figure->name)
+        s->failed = true;
+    /* If indexing fails, reading reports the same error. */
+    gotrace_reader_index(reader);
+    r.figure->version = gotrace_reader_summary(reader)->version;
+    feed_init(&r.feed, reader);
+    run_init(&r);
+    gotrace_status status = read_events(&r, threads);
+    if (!has_failed(&r)) {
+        r.figure->duration = r.states.time;
+        stat_load_end(&r);
+        states_end(&r.states);
+        stat_collector_end(&r);
+        stat_tasks_end(&r);
+        has_failed(&r);
+    }
+    run_free(&r);
+    feed_free(&r.feed);
+    return status;
+}

@@ -1,0 +1,220 @@
+/*
+ * statistics.h - where the time of one or more traces goes, from one pass over each.
+ *
+ * The definitions are those of Go's internal/trace/summary.go and gc.go. Memory depends on live
+ * goroutines, open tasks and regions, and the number of different names and stacks.
+ */
+#ifndef ANALYSE_STATISTICS_H
+#define ANALYSE_STATISTICS_H
+
+#include "formats/analyse/histogram.h"
+#include "formats/analyse/states.h"
+#include "formats/analyse/utilization.h"
+
+/* ---- times of a goroutine ---------------------------------------------------------------------
+ */
+
+/* The time that a goroutine waited for one reason, or spent in one range. */
+typedef struct part {
+    uint32_t name;
+    bool is_range; /* ranges overlap with the other times */
+    int64_t ns;
+    int64_t since; /* of a range: when it began; STATES_NEVER: it is not active */
+} part;
+
+/* They do not overlap, and add up to the total; ranges aside. */
+typedef struct times {
+    int64_t total, exec, sched_wait, syscall, syscall_block;
+    part *parts;
+    size_t count, room;
+} times;
+
+/* The time of the total that nothing else accounts for. */
+int64_t times_unknown(const times *t);
+
+typedef struct region {
+    uint32_t name;
+    uint64_t task;
+    int64_t begin; /* STATES_NEVER: before the trace */
+    bool
+        inherited; /* not a region, but the task of the region in which the goroutine was created */
+    times before;  /* of the goroutine when it began; afterwards its own */
+} region;
+
+enum { WORKER_NONE, WORKER_DEDICATED, WORKER_FRACTIONAL, WORKER_IDLE, WORKER_KINDS };
+extern const char *const worker_labels[WORKER_KINDS]; /* "GC (dedicated)", ... */
+
+typedef struct stat_goroutine {
+    goroutine g;
+    times times;
+    region *regions; /* that are open */
+    size_t region_count, region_room;
+    uint8_t worker; /* of the GC, by its label */
+    bool assists;   /* it is in a mark assist */
+    bool counts;    /* it makes its proc work for the GC */
+    bool marks;     /* it was a worker: its execution counts in Go's utilization */
+} stat_goroutine;
+
+/* ---- figures ----------------------------------------------------------------------------------
+ */
+
+enum { WORST = 10, SLOWEST = 3, LOAD_SPANS = 60 };
+
+/* The values of one quantity for the goroutines of a function. */
+typedef struct part_figure {
+    uint32_t name;
+    bool is_range;
+    histogram values; /* of the goroutines that have it */
+} part_figure;
+
+enum {
+    TIME_TOTAL,
+    TIME_EXEC,
+    TIME_SCHED_WAIT,
+    TIME_SYSCALL,
+    TIME_SYSCALL_BLOCK,
+    TIME_UNKNOWN,
+    TIME_COUNT
+};
+extern const char *const time_names[TIME_COUNT]; /* "total_ns", ... */
+
+typedef struct function_figure {
+    uint32_t name;
+    uint64_t count; /* goroutines */
+    histogram times[TIME_COUNT];
+    part_figure *parts;
+    size_t part_count, part_room;
+} function_figure;
+
+/* A time that took long, and whose it was. */
+typedef struct slow {
+    int64_t ns, begin;
+    uint64_t id;       /* of a goroutine or a task */
+    uint64_t cause;    /* the goroutine that caused it; 0: none */
+    uint32_t function; /* of the goroutine */
+    uint32_t stack;    /* where it began */
+    uint32_t trace;    /* index of the trace */
+} slow;
+
+/* The time in one state for one reason. */
+typedef struct reason_figure {
+    uint8_t state;
+    uint32_t reason;
+    histogram values;
+} reason_figure;
+
+/* The time in one state for one reason from one stack. */
+typedef struct stack_figure {
+    uint32_t reason; /* index of the reason_figure */
+    uint32_t stack;
+    uint32_t next; /* index + 1 of the next one of the stack */
+    uint64_t count;
+    int64_t sum, max;
+} stack_figure;
+
+/* Tasks or regions of one name. */
+typedef struct span_figure {
+    uint32_t name;
+    uint64_t begun, unfinished; /* of those begun */
+    histogram values;           /* of those that ended */
+    slow slowest[SLOWEST];
+    size_t slow_count;
+} span_figure;
+
+/* A stop-the-world, and the goroutine that stopped last. */
+typedef struct stop {
+    int64_t begin, ns;
+    uint64_t by;    /* the goroutine that stopped the world; 0: unknown */
+    int64_t waited; /* until the last goroutine stopped */
+    uint64_t last;  /* 0: none ran */
+    uint32_t last_function, last_stack;
+    uint32_t trace;
+} stop;
+
+typedef struct stop_figure {
+    uint32_t reason;
+    histogram values;
+    stop longest;
+} stop_figure;
+
+enum { PROC_IDLE, PROC_SCHEDULER, PROC_RUNS, PROC_GC, PROC_SYSCALL, PROC_STATES };
+extern const char *const proc_state_names[PROC_STATES];
+
+/* What procs do, over time: spans of equal length, which double when the trace exceeds them. */
+typedef struct load {
+    unsigned shift; /* a span has 2^shift ns */
+    int64_t spans[2 * LOAD_SPANS][PROC_STATES];
+    int64_t sums[PROC_STATES];
+} load;
+
+/* Kinds of utilization; sweeping counts as work of the GC if bit 0 is set; with the faults of Go's
+ * if bit 1 is set. */
+enum { UTILIZATION_SWEEP = 1, UTILIZATION_AS_GO = 2, UTILIZATION_KINDS = 4 };
+
+typedef struct trace_figure {
+    char *name;
+    int version;
+    int64_t duration;
+    uint64_t events, goroutines;
+    load load;
+    uint64_t cycles; /* of the GC */
+    int64_t cycle_ns, longest_cycle;
+    int64_t worker_ns[WORKER_KINDS];
+    int64_t assist_ns, sweep_ns; /* of all goroutines */
+    /* By UTILIZATION_*: whether utilization is known, the least share, and where its window
+     * begins. */
+    bool utilized[UTILIZATION_KINDS];
+    double least[UTILIZATION_KINDS][UTILIZATION_WINDOWS];
+    int64_t least_at[UTILIZATION_KINDS][UTILIZATION_WINDOWS];
+} trace_figure;
+
+/* Called for each goroutine, region and task that ends. Times are those of Go's reader. */
+typedef struct statistics_each {
+    void *ctx;
+    void (*goroutine)(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,
+                      int64_t ended);
+    void (*region)(void *ctx, const stacks *names, const stat_goroutine *g, const region *r,
+                   int64_t base, int64_t ended);
+    void (*task)(void *ctx, const stacks *names, uint64_t id, uint32_t name, uint64_t parent,
+                 int64_t begin, int64_t ended, uint64_t logs, uint64_t regions);
+} statistics_each;
+
+/* A list of figures, found by a name. */
+typedef struct figures {
+    void **items;
+    size_t count, room;
+    uint32_t *by_name; /* index + 1 */
+    size_t names;
+} figures;
+
+typedef struct statistics {
+    stacks *stacks;
+    const statistics_each *each; /* NULL: none */
+    trace_figure *traces;
+    size_t trace_count, trace_room;
+    figures functions, tasks, regions, stops; /* function_figure, span_figure, stop_figure */
+    histogram latency;                        /* from runnable to running */
+    slow worst[WORST];
+    size_t worst_count;
+    reason_figure *reasons;
+    size_t reason_count, reason_room;
+    stack_figure *by_stack;
+    size_t by_stack_count, by_stack_room;
+    uint32_t *of_stack; /* index + 1 in by_stack of the first one, by stack */
+    size_t of_stack_room;
+    uint64_t *samples; /* CPU samples, by stack */
+    size_t sample_room;
+    uint64_t sample_count;
+    bool failed; /* memory was refused */
+} statistics;
+
+/* Returns NULL if memory is refused. */
+statistics *statistics_new(const statistics_each *each);
+void statistics_free(statistics *s);
+
+/* Reads a trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a thread.
+ */
+gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
+                              size_t threads);
+
+#endif

@@ -1,0 +1,80 @@
+/* statistics_run.h - state of the pass over one trace; used by the statistics alone. */
+#ifndef ANALYSE_STATISTICS_RUN_H
+#define ANALYSE_STATISTICS_RUN_H
+
+#include "formats/analyse/statistics.h"
+
+typedef struct open_task {
+    uint32_t name;
+    uint64_t parent, logs, regions, goroutine;
+    int64_t begin; /* STATES_NEVER: before the trace */
+    uint32_t stack;
+} open_task;
+
+typedef struct proc_load {
+    uint8_t state;
+    int64_t since;
+    uint64_t sweeper; /* the goroutine that began to sweep there; 0: none */
+    uint64_t running; /* the goroutine that runs there; 0: none */
+} proc_load;
+
+typedef struct run {
+    statistics *all;
+    trace_figure *figure;
+    uint32_t index; /* of the trace */
+    feed feed;
+    states states;
+    idmap tasks; /* open_task */
+    idmap procs; /* proc_load */
+    utilization utilizations[UTILIZATION_KINDS];
+    bool settles;     /* the event may have changed them */
+    int64_t gc_since; /* STATES_NEVER: no cycle is active */
+    uint32_t assist_name, sweep_name;
+    uint32_t stop_reason, stop_depth;
+    stop stop; /* the active one, if stop_depth is not 0 */
+} run;
+
+/* ---- goroutines.c ---- */
+void times_free(times *t);
+part *times_part(run *r, times *t, uint32_t name, bool is_range);
+/* Adds a closed interval. */
+void times_add(run *r, times *t, const interval *i);
+/* The times of a goroutine at the current time; ranges and state that are active included. */
+void times_snapshot(run *r, const stat_goroutine *g, times *copy);
+void times_subtract(times *t, const times *before);
+void stat_goroutine_ended(run *r, stat_goroutine *g);
+/* Adds to the figures of states by reason and by stack. */
+void stat_wait(run *r, const interval *i);
+void stat_latency(run *r, const stat_goroutine *g, const interval *i);
+
+/* ---- spans.c: tasks and regions ---- */
+void stat_region_inherit(run *r, stat_goroutine *g, const gotrace_event *e);
+void stat_regions_end(run *r, stat_goroutine *g, bool at_event);
+void stat_regions_free(stat_goroutine *g);
+void stat_span(run *r, const gotrace_event *e);
+void stat_tasks_end(run *r);
+
+/* ---- collector.c: GC, stop-the-world, what procs do ---- */
+void stat_range(run *r, const gotrace_event *e);
+void stat_label(run *r, const gotrace_event *e);
+void stat_metric(run *r, const gotrace_event *e);
+void stat_collector_interval(run *r, stat_goroutine *g, const interval *i, const gotrace_event *e);
+void stat_collector_end(run *r);
+void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e);
+void stat_load_proc(run *r, const gotrace_event *e);
+void stat_load_end(run *r);
+
+/* The figure of that name, which is made if it is new: zeroed but for its first member, the name;
+ * NULL if memory is refused. */
+void *stat_figure(figures *f, uint32_t name, size_t size);
+
+/* Inserts into a list of the longest, which has room for that many; a later one of the same length
+ * is after an earlier one. */
+void stat_slow(slow *list, size_t *count, size_t room, const slow *made);
+
+static inline void run_fail(run *r)
+{
+    r->all->failed = true;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* write.c - what the formats of profiles share. */
+#include "formats/profile/write.h"
+
+#include <errno.h>
+
+gotrace_status profile_convert(const convert_job *job,
+                               void (*write)(const convert_job *job, const profile *p))
+{
+    const profile_options options = {.kind = job->profile,
+                                     .open = job->open,
+                                     .no_system = job->no_system,
+                                     .from = job->from,
+                                     .to = job->to,
+                                     .threads = job->threads};
+    profile p;
+    gotrace_status status = profile_make(&p, job->reader, &options);
+    if (!p.failed)
+        write(job, &p);
+    if (p.failed)
+        out_fail(job->out, ENOMEM);
+    if (job->empty)
+        *job->empty = p.count == 0;
+    profile_free(&p);
+    return status;
+}

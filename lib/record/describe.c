@@ -1,0 +1,251 @@
+/*
+ * describe.c - states from before the trace (v1) or the generation (v2).
+ *
+ * The state of a goroutine or proc is written in each era before its first event there, by the
+ * thread of that event; what has no event is described by the thread that ends the era (v1: also
+ * when it begins). While one thread describes it the others wait, so that no event comes between
+ * the state and its description. A state is read by whoever has claimed it, or by the thread whose
+ * event changes it, after the claim.
+ *
+ * A thread that is in an era already when the one before ends may be the first to change a state
+ * that the era before lacks: then it describes it there too. Source: Go 1.22,
+ * runtime/tracestatus.go; Go 1.19, runtime/trace.go, StartTrace.
+ */
+#include "record/event.h"
+
+#include <sched.h>
+
+/* Whether the caller is to describe it in that era: nobody has or does. Sets *before to the last
+ * era in which it was described. */
+static bool claim(gt_rec_state *s, uint64_t era, uint64_t *before)
+{
+    *before = atomic_load_explicit(&s->described, memory_order_acquire);
+    for (;;) {
+        if (*before == GT_REC_BUSY) {
+            sched_yield();
+            *before = atomic_load_explicit(&s->described, memory_order_acquire);
+        } else if (*before >= era) {
+            return false;
+        } else if (atomic_compare_exchange_weak_explicit(&s->described, before, GT_REC_BUSY,
+                                                         memory_order_acquire,
+                                                         memory_order_acquire)) {
+            return true;
+        }
+    }
+}
+
+static void set_described(gt_rec_state *s, uint64_t era)
+{
+    atomic_store_explicit(&s->described, era, memory_order_release);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void put_go_v2(gt_rec_place *w, gotrace_rec_go *g)
+{
+    const uint64_t thread = g->thread ? g->thread->id : UINT64_MAX;
+    const uint64_t args[3] = {g->state.id, thread, g->state.status};
+    g->ticks = gt_rec_put_record(w, GOTRACE_V2_GoStatus, args, 3, NULL, 0);
+    if (g->assists)
+        gt_rec_put_record(w, GOTRACE_V2_GCMarkAssistActive, args, 1, NULL, 0);
+}
+
+/* v1: the goroutine is in that state since its creation. */
+static void put_state_v1(gt_rec_place *w, gotrace_rec_go *g)
+{
+    const uint64_t args[2] = {g->state.id, 1};
+    g->state.seq = 1;
+    g->blocked = g->state.status == GT_REC_SYSCALL;
+    if (g->state.status == GT_REC_RUNNING)
+        gt_rec_put_record(w, w->r->numbers ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, args, 1,
+                          NULL, 0);
+    else
+        g->ticks = gt_rec_put_record(w, g->blocked ? GOTRACE_V1_GoInSyscall : GOTRACE_V1_GoWaiting,
+                                     args, 1, NULL, 0);
+}
+
+/* v1: as if it was created now. */
+static void put_go_v1(gt_rec_place *w, gotrace_rec_go *g)
+{
+    const uint64_t start = gt_rec_start_id(w->r, w->era, g->start_pc, w->locked);
+    const uint64_t args[3] = {g->state.id, start, 0};
+    g->ticks = gt_rec_put_record(w, GOTRACE_V1_GoCreate, args, 3, NULL, 0);
+    g->last_proc = w->proc;
+    g->exit_ticks = 0;
+    g->blocked = false;
+    if (g->state.status != GT_REC_RUNNABLE)
+        put_state_v1(w, g);
+}
+
+static void put_go(gt_rec_place *w, gotrace_rec_go *g)
+{
+    g->state.seq = 0;
+    if (w->r->v2)
+        put_go_v2(w, g);
+    else
+        put_go_v1(w, g);
+}
+
+static void put_proc(gt_rec_place *w, gotrace_rec_proc *p, uint8_t status)
+{
+    const uint64_t args[2] = {p->state.id, status};
+    p->state.seq = 0;
+    if (w->r->v2) {
+        gt_rec_put_record(w, GOTRACE_V2_ProcStatus, args, 2, NULL, 0);
+        if (p->sweep.active)
+            gt_rec_put_record(w, GOTRACE_V2_GCSweepActive, args, 1, NULL, 0);
+    } else if (p->thread) {
+        gt_rec_put_record(w, GOTRACE_V1_ProcStart, &p->thread->id, 1, NULL, 0);
+    }
+}
+
+/* ---- in an era that ends, or begins ---------------------------------------------------------- */
+
+/* The records of a thread, or of a proc, or without either. The caller holds the lock. */
+static gt_rec_place put_for(gotrace_recorder *r, uint64_t era, gotrace_rec_thread *t,
+                            gotrace_rec_proc *p)
+{
+    gt_rec_place w = {.r = r, .stream = &r->no_stream, .era = era, .locked = true};
+    if (r->v2 && t) {
+        w.stream = &t->stream;
+    } else if (!r->v2 && p) {
+        w.stream = &p->stream;
+        w.proc = p;
+    }
+    w.ticks = gt_rec_now(r);
+    return w;
+}
+
+static bool is_on_thread(const gotrace_rec_go *g)
+{
+    return g->thread && (g->state.status == GT_REC_RUNNING ||
+                         (g->thread->recorder->v2 && g->state.status == GT_REC_SYSCALL));
+}
+
+static void put_go_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g)
+{
+    gotrace_rec_thread *t = is_on_thread(g) ? g->thread : NULL;
+    gt_rec_place w = put_for(r, era, t, t ? t->proc : NULL);
+    put_go(&w, g);
+}
+
+static void put_proc_locked(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p)
+{
+    gt_rec_place w = put_for(r, era, p->thread, p);
+    put_proc(&w, p, p->state.status);
+}
+
+/* Whether the era before still lacks the state, because it is ending. The caller holds the lock. */
+static bool lacks(const gotrace_recorder *r, uint64_t era, uint64_t before)
+{
+    return before + 1 < era && era > r->first_era && r->open_era + 1 == era;
+}
+
+static void describe_earlier_go(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g,
+                                uint64_t before)
+{
+    if (before + 1 >= era)
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (lacks(r, era, before))
+        put_go_locked(r, era - 1, g);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void describe_earlier_proc(gotrace_recorder *r, uint64_t era, gotrace_rec_proc *p,
+                                  uint64_t before)
+{
+    if (before + 1 >= era)
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (lacks(r, era, before))
+        put_proc_locked(r, era - 1, p);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- before an event ------------------------------------------------------------------------- */
+
+void gt_rec_describe_proc(gotrace_rec_thread *t, gotrace_rec_proc *p, uint8_t status)
+{
+    gotrace_recorder *r = t->recorder;
+    uint64_t before;
+    if (!claim(&p->state, t->era, &before))
+        return;
+    describe_earlier_proc(r, t->era, p, before);
+    gt_rec_stamp(t);
+    if (!t->closing) {
+        gt_rec_place w = gt_rec_place_of(t, p);
+        put_proc(&w, p, status);
+    }
+    set_described(&p->state, t->era);
+}
+
+void gt_rec_describe_go(gotrace_rec_thread *t, gotrace_rec_go *g)
+{
+    gotrace_recorder *r = t->recorder;
+    uint64_t before;
+    if (!claim(&g->state, t->era, &before))
+        return;
+    describe_earlier_go(r, t->era, g, before);
+    gt_rec_stamp(t);
+    if (!t->closing) {
+        gt_rec_place w = gt_rec_place_of(t, t->proc);
+        put_go(&w, g);
+    }
+    set_described(&g->state, t->era);
+}
+
+/* ---- all that have no event ------------------------------------------------------------------ */
+
+static void describe_procs(gotrace_recorder *r, uint64_t era)
+{
+    uint64_t before;
+    pthread_mutex_lock(&r->lock);
+    gotrace_rec_proc *p = r->procs;
+    pthread_mutex_unlock(&r->lock);
+    for (; p; p = p->next) {
+        if (!claim(&p->state, era, &before))
+            continue;
+        pthread_mutex_lock(&r->lock);
+        put_proc_locked(r, era, p);
+        pthread_mutex_unlock(&r->lock);
+        set_described(&p->state, era);
+    }
+}
+
+/* running: also those that run. Their threads may be in the era. */
+static void describe_gos(gotrace_recorder *r, uint64_t era, bool running)
+{
+    uint64_t before;
+    pthread_mutex_lock(&r->lock);
+    gt_rec_slab *s = r->slabs;
+    pthread_mutex_unlock(&r->lock);
+    for (; s; s = s->next)
+        for (size_t i = 0; i < GT_REC_SLAB; i++) {
+            gotrace_rec_go *g = &s->goroutines[i];
+            uint8_t status = atomic_load_explicit(&g->state.status, memory_order_acquire);
+            if (status == 0 || (status == GT_REC_RUNNING && !running) ||
+                !claim(&g->state, era, &before))
+                continue;
+            status = atomic_load_explicit(&g->state.status, memory_order_relaxed);
+            bool put = status != 0 && (running || status != GT_REC_RUNNING);
+            if (put) {
+                pthread_mutex_lock(&r->lock);
+                put_go_locked(r, era, g);
+                pthread_mutex_unlock(&r->lock);
+            }
+            set_described(&g->state, put ? era : before);
+        }
+}
+
+void gt_rec_describe_before(gotrace_recorder *r, uint64_t era)
+{
+    if (!r->v2)
+        describe_gos(r, era, false);
+}
+
+void gt_rec_describe_rest(gotrace_recorder *r, uint64_t era)
+{
+    describe_procs(r, era);
+    describe_gos(r, era, true);
+}

@@ -1,0 +1,213 @@
+/*
+ * dwarf.c - functions at an address, by elfutils' libdw: ELF symbols and DWARF.
+ */
+#include "record/symbols.h"
+
+#if defined GT_HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gt_dwarf {
+    Dwfl *dwfl;
+};
+
+static char *debug_path; /* NULL: the usual folders */
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_linux_proc_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .debuginfo_path = &debug_path,
+};
+
+gt_dwarf *gt_dwarf_new(void)
+{
+    gt_dwarf *d = calloc(1, sizeof *d);
+    if (d && !(d->dwfl = dwfl_begin(&callbacks))) {
+        free(d);
+        return NULL;
+    }
+    return d;
+}
+
+void gt_dwarf_free(gt_dwarf *d)
+{
+    if (d)
+        dwfl_end(d->dwfl);
+    free(d);
+}
+
+void gt_dwarf_read_maps(gt_dwarf *d, FILE *maps)
+{
+    dwfl_report_begin_add(d->dwfl);
+    dwfl_linux_proc_maps_report(d->dwfl, maps);
+    dwfl_report_end(d->dwfl, NULL, NULL);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void append(char *name, const char *part)
+{
+    size_t used = strlen(name), room = GT_SYMBOL_NAME - used - 1, size = strlen(part);
+    memcpy(name + used, part, size < room ? size : room);
+    name[used + (size < room ? size : room)] = '\0';
+}
+
+/* The DIE that declares a function: of its class, if it has one. */
+static Dwarf_Die declaration(Dwarf_Die die)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Die next;
+    static const unsigned int ways[] = {DW_AT_abstract_origin, DW_AT_specification};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (dwarf_attr(&die, ways[i], &attr) && dwarf_formref_die(&attr, &next))
+            die = next;
+    return die;
+}
+
+static bool is_named_scope(Dwarf_Die *die)
+{
+    switch (dwarf_tag(die)) {
+    case DW_TAG_namespace:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_module: return true;
+    default: return false;
+    }
+}
+
+/* The name with those of its classes and namespaces. False: it has none. */
+static bool put_name(char *name, Dwarf_Die function)
+{
+    Dwarf_Die die = declaration(function), *scopes = NULL;
+    const char *last = dwarf_diename(&die);
+    name[0] = '\0';
+    if (!last)
+        return false;
+    int count = dwarf_getscopes_die(&die, &scopes);
+    for (int i = count - 1; i > 0; i--) {
+        if (!is_named_scope(&scopes[i]))
+            continue;
+        const char *part = dwarf_diename(&scopes[i]);
+        append(name, part ? part : "(anonymous)");
+        append(name, "::");
+    }
+    free(scopes);
+    append(name, last);
+    return true;
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* Sets file and line to those of the call of an inlined function. */
+static void put_call(gt_symbol *s, Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t count;
+    s->file = NULL;
+    s->line = 0;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &file) == 0 &&
+        dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count)
+        s->file = dwarf_filesrc(files, file, NULL, NULL);
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) == 0)
+        s->line = line;
+}
+
+/* The function of the DIE, and all into which it is inlined. symbols[0] has file and line. */
+static size_t put_functions(gt_symbol *symbols, Dwarf_Die *unit, Dwarf_Die *innermost)
+{
+    Dwarf_Die *scopes = NULL;
+    int scope_count = dwarf_getscopes_die(innermost, &scopes);
+    size_t count = 0;
+    for (int i = 0; i < scope_count && count < GT_SYMBOL_FRAMES; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+            continue;
+        if (!put_name(symbols[count].function, scopes[i]))
+            break;
+        count++;
+        if (tag == DW_TAG_subprogram)
+            break;
+        if (count < GT_SYMBOL_FRAMES)
+            put_call(&symbols[count], unit, &scopes[i]);
+    }
+    free(scopes);
+    return count;
+}
+
+static void put_line(gt_symbol *s, Dwarf_Die *unit, Dwarf_Addr address)
+{
+    int line = 0;
+    Dwarf_Line *source = unit ? dwarf_getsrc_die(unit, address) : NULL;
+    s->file = source ? dwarf_linesrc(source, NULL, NULL) : NULL;
+    s->line = source && dwarf_lineno(source, &line) == 0 && line > 0 ? (uint64_t)line : 0;
+}
+
+/* The compilation unit of the address. dwfl_module_addrdie needs .debug_aranges, which LLVM does
+ * not write. */
+static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+    if (unit)
+        return unit;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)))
+        if (dwarf_haspc(unit, address - *bias) > 0)
+            break;
+    return unit;
+}
+
+size_t gt_dwarf_find(gt_dwarf *d, uint64_t address, gt_symbol *symbols)
+{
+    Dwfl_Module *module = dwfl_addrmodule(d->dwfl, address);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *scopes = NULL;
+    size_t count = 0;
+    if (!module)
+        return 0;
+    Dwarf_Die *unit = find_unit(module, address, &bias);
+    put_line(&symbols[0], unit, address - bias);
+    if (unit && dwarf_getscopes(unit, address - bias, &scopes) > 0)
+        count = put_functions(symbols, unit, &scopes[0]);
+    free(scopes);
+    const char *name = count == 0 ? dwfl_module_addrname(module, address) : NULL;
+    if (!name)
+        return count;
+    symbols[0].function[0] = '\0';
+    append(symbols[0].function, name);
+    return 1;
+}
+
+#else
+
+gt_dwarf *gt_dwarf_new(void)
+{
+    return NULL;
+}
+
+void gt_dwarf_free(gt_dwarf *d)
+{
+    (void)d;
+}
+
+void gt_dwarf_read_maps(gt_dwarf *d, FILE *maps)
+{
+    (void)d;
+    (void)maps;
+}
+
+size_t gt_dwarf_find(gt_dwarf *d, uint64_t address, gt_symbol *symbols)
+{
+    (void)d;
+    (void)address;
+    (void)symbols;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * strings.c - strings: those of a generation (v2), or of the trace (v1), whose records are in the
+ * buffers of the procs that used them first.
+ */
+#include "record/event.h"
+
+#include <string.h>
+
+/* Reasons, with the texts of Go: gt_rec_word. Source: Go 1.22, runtime/traceruntime.go. */
+static const char *const words[GT_REC_WORDS] = {
+    [GT_REC_WORD_GOSCHED] = "runtime.Gosched",
+    [GT_REC_WORD_PREEMPTED] = "preempted",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_BLOCK] = "unspecified",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_SLEEP] = "sleep",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_SEND] = "chan send",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_RECEIVE] = "chan receive",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_SELECT] = "select",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_SYNC] = "sync",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_COND] = "sync.(*Cond).Wait",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_NETWORK] = "network",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_GC] = "GC mark assist wait for work",
+    [GT_REC_WORD_BLOCK + GOTRACE_REC_FOREVER] = "forever",
+};
+
+void gt_rec_strings_begin(gotrace_recorder *r, uint64_t era)
+{
+    bool added;
+    for (unsigned i = 1; i < GT_REC_WORDS && r->v2; i++)
+        gt_rec_table_id(r, &r->tables[era % GT_REC_OPEN].strings, words[i], strlen(words[i]), true,
+                        &added);
+}
+
+/* v1: writes the record of a new string. Source: Go 1.19, runtime/trace.go, traceString. */
+static void put_string_v1(gotrace_rec_thread *t, uint64_t id, const char *text, size_t size)
+{
+    gt_rec_place w = gt_rec_place_of(t, t->proc);
+    w.locked = true;
+    pthread_mutex_lock(&w.r->lock);
+    gt_rec_buffer *b = gt_rec_room(&w, 1 + 2 * GT_VARINT_MAX + size);
+    if (b) {
+        *b->p++ = GOTRACE_V1_String;
+        b->p = gt_put(gt_put(b->p, id), size);
+        memcpy(b->p, text, size);
+        b->p += size;
+    }
+    pthread_mutex_unlock(&w.r->lock);
+}
+
+uint64_t gt_rec_string(gotrace_rec_thread *t, const char *text, size_t size)
+{
+    gotrace_recorder *r = t->recorder;
+    bool added = false;
+    if (size == 0 || r->numbers)
+        return 0;
+    if (size > GT_REC_STRING_MAX)
+        size = GT_REC_STRING_MAX;
+    uint64_t id = gt_rec_table_id(r, &r->tables[t->era % GT_REC_OPEN].strings, text, size, false,
+                                  &added);
+    if (added && !r->v2)
+        put_string_v1(t, id, text, size);
+    return id;
+}
+
+static bool put(gotrace_recorder *r, const gt_rec_entry *s, uint64_t ticks)
+{
+    uint64_t id;
+    size_t number;
+    const char *text = (const char *)s->bytes;
+    if (r->v2)
+        return gt_v2_string(r->encoder, ticks, text, s->size, &id) == GOTRACE_OK;
+    if (gt_encoder_intern_string(r->encoder, text, s->size, &number) != GOTRACE_OK)
+        return false;
+    r->encoder->strings.entries[number].id = r->encoder->last_string = s->id;
+    return true;
+}
+
+bool gt_rec_strings_end(gotrace_recorder *r, uint64_t era, uint64_t ticks)
+{
+    bool good = true;
+    for (const gt_rec_entry *s = r->tables[era % GT_REC_OPEN].strings.first; s && good;
+         s = s->younger)
+        good = put(r, s, ticks);
+    return good;
+}

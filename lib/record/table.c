@@ -1,0 +1,86 @@
+/*
+ * table.c - a table of byte strings with ids, for stacks and strings. Looking up one that is known
+ * takes no lock: entries are only added, at the head of their slot. Source: Go 1.19,
+ * runtime/trace.go, traceStackTable.
+ */
+#include "record/record.h"
+
+#include <string.h>
+
+/* Multiplication and rotation mix each word in about a nanosecond. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_of(const uint8_t *bytes, size_t size)
+{
+    uint64_t hash = size, word;
+    for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = mix(hash, word);
+    }
+    word = 0;
+    memcpy(&word, bytes, size);
+    return size > 0 ? mix(hash, word) : hash;
+}
+
+static const gt_rec_entry *find(const gt_rec_entry *entry, uint64_t hash, const void *bytes,
+                                size_t size)
+{
+    while (entry &&
+           (entry->hash != hash || entry->size != size || memcmp(entry->bytes, bytes, size) != 0))
+        entry = entry->next;
+    return entry;
+}
+
+/* Adds an entry, unless another thread has just done that. The caller holds the lock. */
+static uint64_t add(gotrace_recorder *r, gt_rec_table *table, uint64_t hash, const void *bytes,
+                    size_t size, bool *added)
+{
+    _Atomic(gt_rec_entry *) *slot = &table->slots[hash % GT_REC_TABLE_SLOTS];
+    gt_rec_entry *first = atomic_load_explicit(slot, memory_order_relaxed);
+    const gt_rec_entry *known = find(first, hash, bytes, size);
+    if (known)
+        return known->id;
+    gt_rec_entry *entry = gt_resize(&r->heap, NULL, 0, sizeof *entry + size);
+    if (!entry) {
+        gt_rec_fail_memory(r);
+        return 0;
+    }
+    *entry = (gt_rec_entry){
+        .next = first, .hash = hash, .id = ++table->count, .size = (uint32_t)size};
+    memcpy(entry->bytes, bytes, size);
+    *(table->first ? table->last : &table->first) = entry;
+    table->last = &entry->younger;
+    atomic_store_explicit(slot, entry, memory_order_release);
+    *added = true;
+    return entry->id;
+}
+
+uint64_t gt_rec_table_id(gotrace_recorder *r, gt_rec_table *table, const void *bytes, size_t size,
+                         bool locked, bool *added)
+{
+    uint64_t hash = hash_of(bytes, size);
+    const gt_rec_entry *known = find(
+        atomic_load_explicit(&table->slots[hash % GT_REC_TABLE_SLOTS], memory_order_acquire), hash,
+        bytes, size);
+    if (known)
+        return known->id;
+    if (!locked)
+        pthread_mutex_lock(&r->lock);
+    uint64_t id = add(r, table, hash, bytes, size, added);
+    if (!locked)
+        pthread_mutex_unlock(&r->lock);
+    return id;
+}
+
+void gt_rec_table_clear(gotrace_recorder *r, gt_rec_table *table)
+{
+    for (gt_rec_entry *e = table->first, *next; e; e = next) {
+        next = e->younger;
+        gt_free(&r->heap, e, sizeof *e + e->size);
+    }
+    memset(table, 0, sizeof *table);
+}

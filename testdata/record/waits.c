@@ -1,0 +1,346 @@
+/*
+ * waits.c - waits KIND: a thread waits three times in a function, and the main thread wakes it each
+ * time after it has waited for some milliseconds. For tests/record.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 3, WAIT_US = 20000 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t rounds, object;
+static sem_t sem;
+static mtx_t c11_mutex;
+static cnd_t c11_cond;
+static int flag, futex_word;
+static int pipes[2], sockets[2], epoll;
+static char byte;
+
+static struct timespec later(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_sec += 60;
+    return t;
+}
+
+static void nothing(void)
+{
+}
+
+static void mutex_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+static void mutex_unlock(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+static void mutex_timedlock(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    pthread_mutex_timedlock(&mutex, &t);
+}
+static void mutex_clocklock(void)
+{
+    struct timespec t = later(CLOCK_MONOTONIC);
+    pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &t);
+}
+static void read_lock(void)
+{
+    pthread_rwlock_rdlock(&lock);
+}
+static void write_lock(void)
+{
+    pthread_rwlock_wrlock(&lock);
+}
+static void timed_read_lock(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    pthread_rwlock_timedrdlock(&lock, &t);
+}
+static void timed_write_lock(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    pthread_rwlock_timedwrlock(&lock, &t);
+}
+static void rw_unlock(void)
+{
+    pthread_rwlock_unlock(&lock);
+}
+static void take_semaphore(void)
+{
+    sem_wait(&sem);
+}
+static void take_semaphore_timed(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    sem_timedwait(&sem, &t);
+}
+static void post_semaphore(void)
+{
+    sem_post(&sem);
+}
+static void wait_barrier(void)
+{
+    pthread_barrier_wait(&object);
+}
+
+static void wait_condition(void)
+{
+    pthread_mutex_lock(&mutex);
+    while (!flag)
+        pthread_cond_wait(&cond, &mutex);
+    flag = 0;
+    pthread_mutex_unlock(&mutex);
+}
+static void wait_condition_timed(void)
+{
+    struct timespec t = later(CLOCK_REALTIME);
+    pthread_mutex_lock(&mutex);
+    while (!flag)
+        pthread_cond_timedwait(&cond, &mutex, &t);
+    flag = 0;
+    pthread_mutex_unlock(&mutex);
+}
+static void set_flag(void)
+{
+    pthread_mutex_lock(&mutex);
+    flag = 1;
+    pthread_mutex_unlock(&mutex);
+}
+static void signal_condition(void)
+{
+    set_flag();
+    pthread_cond_signal(&cond);
+}
+static void broadcast_condition(void)
+{
+    set_flag();
+    pthread_cond_broadcast(&cond);
+}
+static void wait_timeout(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += WAIT_US * 1000L;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&mutex);
+    while (pthread_cond_timedwait(&cond, &mutex, &t) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void c11_lock(void)
+{
+    mtx_lock(&c11_mutex);
+}
+static void c11_unlock(void)
+{
+    mtx_unlock(&c11_mutex);
+}
+static void c11_wait(void)
+{
+    mtx_lock(&c11_mutex);
+    while (!flag)
+        cnd_wait(&c11_cond, &c11_mutex);
+    flag = 0;
+    mtx_unlock(&c11_mutex);
+}
+static void c11_signal(void)
+{
+    mtx_lock(&c11_mutex);
+    flag = 1;
+    mtx_unlock(&c11_mutex);
+    cnd_signal(&c11_cond);
+}
+
+static void futex_wait(void)
+{
+    while (!__atomic_exchange_n(&futex_word, 0, __ATOMIC_ACQ_REL))
+        syscall(SYS_futex, &futex_word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
+static void futex_wake(void)
+{
+    __atomic_store_n(&futex_word, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void get_pipe(void)
+{
+    (void)!read(pipes[0], &byte, 1);
+}
+static void put_pipe(void)
+{
+    (void)!write(pipes[1], &byte, 1);
+}
+static void get_socket(void)
+{
+    (void)!recv(sockets[0], &byte, 1, 0);
+}
+static void read_socket(void)
+{
+    (void)!read(sockets[0], &byte, 1);
+}
+static void put_socket(void)
+{
+    (void)!send(sockets[1], &byte, 1, 0);
+}
+static void poll_pipe(void)
+{
+    struct pollfd f = {.fd = pipes[0], .events = POLLIN};
+    poll(&f, 1, -1);
+}
+static void ppoll_pipe(void)
+{
+    struct pollfd f = {.fd = pipes[0], .events = POLLIN};
+    ppoll(&f, 1, NULL, NULL);
+}
+static void select_pipe(void)
+{
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(pipes[0], &set);
+    select(pipes[0] + 1, &set, NULL, NULL, NULL);
+}
+static void pselect_pipe(void)
+{
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(pipes[0], &set);
+    pselect(pipes[0] + 1, &set, NULL, NULL, NULL, NULL);
+}
+static void epoll_pipe(void)
+{
+    struct epoll_event event;
+    epoll_wait(epoll, &event, 1, -1);
+}
+static void epoll_pwait_pipe(void)
+{
+    struct epoll_event event;
+    epoll_pwait(epoll, &event, 1, -1, NULL);
+}
+
+static const struct timespec short_time = {.tv_nsec = WAIT_US * 1000L};
+static void sleep_us(void)
+{
+    usleep(WAIT_US);
+}
+static void sleep_nano(void)
+{
+    nanosleep(&short_time, NULL);
+}
+static void sleep_clock(void)
+{
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, NULL);
+}
+static void sleep_c11(void)
+{
+    thrd_sleep(&short_time, NULL);
+}
+
+/* Main thread: hold, (round begins), release. Thread: wait, done. */
+static const struct kind {
+    const char *name;
+    void (*hold)(void), (*wait)(void), (*release)(void), (*done)(void);
+} kinds[] = {
+    {"mutex", mutex_lock, mutex_lock, mutex_unlock, mutex_unlock},
+    {"timedlock", mutex_lock, mutex_timedlock, mutex_unlock, mutex_unlock},
+    {"clocklock", mutex_lock, mutex_clocklock, mutex_unlock, mutex_unlock},
+    {"rdlock", write_lock, read_lock, rw_unlock, rw_unlock},
+    {"timedrdlock", write_lock, timed_read_lock, rw_unlock, rw_unlock},
+    {"wrlock", read_lock, write_lock, rw_unlock, rw_unlock},
+    {"timedwrlock", read_lock, timed_write_lock, rw_unlock, rw_unlock},
+    {"sem", nothing, take_semaphore, post_semaphore, nothing},
+    {"semtimed", nothing, take_semaphore_timed, post_semaphore, nothing},
+    {"barrier", nothing, wait_barrier, wait_barrier, nothing},
+    {"cond", nothing, wait_condition, signal_condition, nothing},
+    {"condtimed", nothing, wait_condition_timed, signal_condition, nothing},
+    {"broadcast", nothing, wait_condition, broadcast_condition, nothing},
+    {"timeout", nothing, wait_timeout, nothing, nothing},
+    {"mtx", c11_lock, c11_lock, c11_unlock, c11_unlock},
+    {"cnd", nothing, c11_wait, c11_signal, nothing},
+    {"futex", nothing, futex_wait, futex_wake, nothing},
+    {"pipe", nothing, get_pipe, put_pipe, nothing},
+    {"recv", nothing, get_socket, put_socket, nothing},
+    {"readsocket", nothing, read_socket, put_socket, nothing},
+    {"poll", nothing, poll_pipe, put_pipe, get_pipe},
+    {"ppoll", nothing, ppoll_pipe, put_pipe, get_pipe},
+    {"select", nothing, select_pipe, put_pipe, get_pipe},
+    {"pselect", nothing, pselect_pipe, put_pipe, get_pipe},
+    {"epoll", nothing, epoll_pipe, put_pipe, get_pipe},
+    {"epollp", nothing, epoll_pwait_pipe, put_pipe, get_pipe},
+    {"usleep", nothing, sleep_us, nothing, nothing},
+    {"nanosleep", nothing, sleep_nano, nothing, nothing},
+    {"clocksleep", nothing, sleep_clock, nothing, nothing},
+    {"thrdsleep", nothing, sleep_c11, nothing, nothing},
+};
+
+static const struct kind *kind;
+
+static void *waiter(void *arg)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_barrier_wait(&rounds);
+        kind->wait();
+        kind->done();
+        pthread_barrier_wait(&rounds);
+    }
+    return arg;
+}
+
+static void set_up(void)
+{
+    pthread_barrier_init(&rounds, NULL, 2);
+    pthread_barrier_init(&object, NULL, 2);
+    sem_init(&sem, 0, 0);
+    mtx_init(&c11_mutex, mtx_plain);
+    cnd_init(&c11_cond);
+    struct epoll_event event = {.events = EPOLLIN};
+    if (pipe(pipes) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) < 0 ||
+        (epoll = epoll_create1(0)) < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, pipes[0], &event) < 0)
+        exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (argc < 2)
+            puts(kinds[i].name);
+        else if (strcmp(argv[1], kinds[i].name) == 0)
+            kind = &kinds[i];
+    }
+    if (!kind)
+        return 2;
+    set_up();
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, waiter, NULL) != 0)
+        return 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        kind->hold();
+        pthread_barrier_wait(&rounds);
+        usleep(WAIT_US);
+        kind->release();
+        pthread_barrier_wait(&rounds);
+    }
+    pthread_join(thread, NULL);
+    return 0;
+}

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# What stat reports of some traces; for every trace, the sums.
+cd "$TRACES" || exit 1
+run gotrace stat --top 3 go1.26-user.trace
+run gotrace stat --top 2 --only goroutines,blocking,syscalls,network go1.19-http.trace
+run gotrace stat --only overview,scheduling,gc,stops,samples --top 3 go1.22-prof.trace
+run gotrace stat --by file --only tasks,regions go1.22-user.trace gccgo-user.trace
+run gotrace stat --only overview,tasks go1.22-user.trace gccgo-user.trace
+gotrace stat --json --only tasks,regions,stops,gc go1.26-user.trace
+gotrace stat --json --each --only network go1.26-net.trace | head -n 3
+run gotrace stat --only overview,everything go1.26-user.trace
+run gotrace stat --each go1.26-user.trace
+run gotrace stat --by folder go1.26-user.trace
+
+for trace in *.trace; do
+    gotrace stat --json --each "$trace" 2>/dev/null | grep -v '^{"type"' | jq -sr --arg name "$trace" '
+        def sum_of(rows; field): [rows | field] | add // 0;
+        def of($kind): .[] | select(.kind == $kind);
+        . as $all |
+        # The times of each goroutine and region add up to its total, and nothing is unknown.
+        (.[] | select(.kind == "goroutine" or .kind == "region") |
+            ([.exec_ns, .sched_wait_ns, .syscall_ns, .syscall_block_ns, .unknown_ns, .block_ns[]] | add) as $sum |
+            select($sum != .total_ns or .unknown_ns != 0) | "\($name): \(.) adds up to \($sum)"),
+        # Functions, reasons and stacks have the times of all goroutines.
+        ([[of("goroutine")], [of("function")]] |
+            [(.[0] | length), sum_of(.[0][]; .total_ns), sum_of(.[0][]; .exec_ns), sum_of(.[0][]; .block_ns[])] as $each |
+            [sum_of(.[1][]; .goroutines), sum_of(.[1][]; .total_ns.sum), sum_of(.[1][]; .exec_ns.sum),
+             sum_of(.[1][]; .block_ns[].sum)] as $functions |
+            select($each != $functions) | "\($name): goroutines \($each), functions \($functions)"),
+        ([sum_of(of("goroutine"); .block_ns[]), sum_of(of("blocking"); .sum), sum_of(of("blocking-stack"); .sum)] |
+            select(unique | length != 1) | "\($name): blocking \(.)"),
+        ([sum_of(of("goroutine"); .syscall_ns + .syscall_block_ns), sum_of(of("syscall"); .sum),
+          sum_of(of("syscall-stack"); .sum)] | select(unique | length != 1) | "\($name): system calls \(.)"),
+        # The figures of names have all tasks.
+        ([sum_of(of("tasks"); .count + .unfinished), ([of("task") | select(.begin)] | length)] |
+            select(unique | length != 1) | "\($name): tasks \(.)"),
+        # The spans of time have all that the procs did.
+        (of("trace") | [(.procs_ns | add), ([.spans[][]] | add // 0)] |
+            select(unique | length != 1) | "\($name): procs \(.)")'
+    #     The result does not depend on the threads.
+    cmp <(gotrace stat --json -j 1 "$trace" 2>&1) <(gotrace stat --json -j 3 "$trace" 2>&1)
+done

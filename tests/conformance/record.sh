@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# record.sh: Go's readers accept the traces that several threads recorded, with random schedules of all
+# events, in each version. Prints results in the form of lib.sh.
+set -u
+# shellcheck disable=SC1091
+. "$(dirname "$0")/lib.sh"
+WORK=$(mktemp -d) || exit 1
+trap 'rm -rf "$WORK"' EXIT
+export TRACE_NAME=record
+recorder=$(dirname "$GOTRACE")/tests/test_record_threads
+
+if [ ! -x "$recorder" ] || [ ! -x "$GOREAD_V1" ] || [ ! -x "$GOREAD_V2" ]; then
+    skip 'traces of threads' "no $recorder (make tests), $GOREAD_V1 or $GOREAD_V2"
+    exit
+fi
+RECORD_TRACES=$WORK CK_DEFAULT_TIMEOUT=300 "$recorder" >"$WORK/log" 2>&1
+fail_if $? 'what threads recorded is in the traces' 'see the log' "$WORK/log"
+for trace in "$WORK"/*.trace; do
+    TRACE_NAME=record/$(basename "$trace" .trace)
+    reader=$([ "$(version_of "$trace")" -lt 22 ] && echo "$GOREAD_V1" || echo "$GOREAD_V2")
+    "$reader" "$trace" >"$WORK/log" 2>&1
+    fail_if $? "accepted by $(basename "$reader")" 'rejected' "$WORK/log"
+done

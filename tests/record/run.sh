@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# Checks `gotrace record`: that each interposed function is recorded with the right reason, that the
+# thread that woke another one is recorded, how programs end, and what cannot be recorded.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD="${BUILD:-build}"
+gotrace=$(realpath "$BUILD")/gotrace
+
+# shellcheck disable=SC1091
+. tests/checks.bash
+
+if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
+    skip 'record' 'the library was built without libdw: functions have no names'
+    end_checks
+    exit
+fi
+
+read -ra compiler <<<"${CC:-cc}"
+for program in waits ends; do
+    "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
+done
+cd "$work" || exit 1
+
+# count WORDS FILE: the number of lines that end with the words.
+count() { grep -c -- "$1\$" "$2"; }
+
+# waits KIND REASON FUNCTION [WAKER]: three waits in the function, and as many wake-ups by the waker.
+waits() {
+    local kind=$1 reason=$2 function=$3 waker=${4:-}
+    "$gotrace" record -o "$kind.trace" -- ./waits "$kind" || return 1
+    "$gotrace" validate "$kind.trace" && "$gotrace" print "$kind.trace" >"$kind.txt" || return 1
+    grep -E "Block|Unblock" "$kind.txt"
+    [ "$(count " GoBlock  *G2 running -> waiting($reason) at $function" "$kind.txt")" -eq 3 ] || return 1
+    if [ -n "$waker" ]; then
+        [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at $waker" "$kind.txt")" -ge 3 ]
+    else
+        [ "$(count "-  *GoUnblock  *G2 waiting -> runnable" "$kind.txt")" -ge 3 ]
+    fi
+}
+
+sync=sync cond='sync.(\*Cond).Wait'
+while read -r kind reason function waker; do
+    [ "$reason" != cond ] || reason=$cond
+    check "$kind" waits "$kind" "${reason//_/ }" "$function" "$waker"
+done <<EOT
+mutex sync pthread_mutex_lock pthread_mutex_unlock
+timedlock sync pthread_mutex_timedlock pthread_mutex_unlock
+clocklock sync pthread_mutex_clocklock pthread_mutex_unlock
+rdlock sync pthread_rwlock_rdlock pthread_rwlock_unlock
+timedrdlock sync pthread_rwlock_timedrdlock pthread_rwlock_unlock
+wrlock sync pthread_rwlock_wrlock pthread_rwlock_unlock
+timedwrlock sync pthread_rwlock_timedwrlock pthread_rwlock_unlock
+sem sync sem_wait sem_post
+semtimed sync sem_timedwait sem_post
+cond cond pthread_cond_wait pthread_cond_signal
+condtimed cond pthread_cond_timedwait pthread_cond_signal
+broadcast cond pthread_cond_wait pthread_cond_broadcast
+timeout cond pthread_cond_timedwait
+mtx sync mtx_lock mtx_unlock
+cnd cond cnd_wait cnd_signal
+futex sync syscall syscall
+pipe chan_receive read
+recv network recv
+readsocket network read
+poll select poll
+ppoll select ppoll
+select select select
+pselect select pselect
+epoll select epoll_wait
+epollp select epoll_pwait
+usleep sleep usleep
+nanosleep sleep nanosleep
+clocksleep sleep clock_nanosleep
+thrdsleep sleep thrd_sleep
+EOT
+
+# The barrier of the rounds is one too.
+barrier() {
+    waits barrier "$sync" pthread_barrier_wait pthread_barrier_wait
+    [ "$(count "G1  *GoUnblock  *G2 waiting -> runnable at pthread_barrier_wait" barrier.txt)" -ge 3 ]
+}
+check 'barrier' barrier
+
+# ---- how programs end --------------------------------------------------------------------------
+
+# ends HOW STATUS [OPTION...]: the exit status; the trace is sound.
+ends() {
+    local how=$1 status=$2 found
+    shift 2
+    "$gotrace" record -o ends.trace "$@" -- ./ends "$how"
+    found=$?
+    [ $found -eq "$status" ] || { echo "status $found"; return 1; }
+    "$gotrace" validate ends.trace && "$gotrace" print ends.trace >ends.txt
+}
+
+# has HOW STATUS WORDS: and the trace has a line that ends with the words.
+has() {
+    ends "$1" "$2" && { grep -q -- "$3\$" ends.txt || { cat ends.txt; return 1; }; }
+}
+
+blocks='GoBlock  *G2 running -> waiting(sync) at sem_wait'
+destroys='GoDestroy  *G2 running -> not-exist'
+check 'return' has '' 2 "$blocks"
+check 'exit' has exit 10 "$blocks"
+check '_exit' has _exit 11 "$blocks"
+check 'quick_exit' has quick 12 "$blocks"
+check 'abort' has abort 134 "$blocks"
+check 'SIGTERM' has term 143 "$blocks"
+check 'SIGKILL' has kill 137 "$blocks"
+check 'cancellation' has cancelled 4 "$destroys"
+check 'a detached thread' has detached 5 "$destroys"
+check 'a C11 thread' has c11 6 'GoCreate  *G2 .* start=c11_thread at thrd_create'
+check 'threads reuse slots' has many 7 'GoCreate  *G1501 .*'
+check 'handlers of signals' ends signals 8
+check 'fork' has fork 9 "$blocks"
+check 'vfork' has vfork 9 "$blocks"
+check 'exec' has exec 10 'GoCreate  *G3 not-exist -> runnable start=main'
+check 'no stacks' ends exit 10 --no-stacks
+
+versions() {
+    local version
+    for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
+        ends cancelled 4 --go "1.$version" || return 1
+    done
+}
+check 'all versions' versions
+
+# The callers of a function, with lines.
+stacks() {
+    ends exit 10 && "$gotrace" print --format go ends.trace >ends.go &&
+        grep -q 'wait_forever @' ends.go && grep -q 'ends\.c:' ends.go
+}
+check 'stacks' stacks
+
+# Its functions have no names, but main is known.
+stripped() {
+    cp ends stripped && strip stripped || return 1
+    "$gotrace" record -o stripped.trace -- ./stripped exit
+    [ $? -eq 10 ] && "$gotrace" print stripped.trace >stripped.txt &&
+        grep -q 'G1 not-exist -> runnable start=main$' stripped.txt &&
+        grep -qE 'G2 not-exist -> runnable start=stripped\+0x[0-9a-f]+ at pthread_create$' stripped.txt
+}
+check 'a stripped program' stripped
+
+forwards() {
+    local pid
+    "$gotrace" record -o hang.trace -- ./ends hang &
+    pid=$!
+    sleep 0.5
+    kill -TERM $pid
+    wait $pid
+    [ $? -eq 143 ] && "$gotrace" validate hang.trace
+}
+check 'signals are forwarded' forwards
+
+duration() {
+    "$gotrace" record --duration 1 -o duration.trace -- sh -c 'sleep 1.5; exit 3'
+    [ $? -eq 3 ] && "$gotrace" validate duration.trace
+}
+check 'duration' duration
+
+# A program that sleeps 30 times 0.1 s: less is kept.
+flight() {
+    local pid blocks
+    "$gotrace" record --flight 1 -o flight.trace -- bash -c 'for i in {1..30}; do /bin/true; read -t 0.1 <> <(:); done; exit 6' &
+    pid=$!
+    sleep 1.5
+    kill -USR2 $pid
+    wait $pid
+    [ $? -eq 6 ] && "$gotrace" validate flight.trace flight.trace.1 || return 1
+    blocks=$("$gotrace" print flight.trace | grep -c 'GoBlock')
+    echo "$blocks blocks"
+    [ "$blocks" -gt 5 ] && [ "$blocks" -lt 28 ] && [ ! -e flight.trace.2 ]
+}
+check 'flight recorder' flight
+
+program_output() {
+    [ "$("$gotrace" record -o out.trace -- ./waits | wc -l)" -gt 20 ] && "$gotrace" validate out.trace
+}
+check 'the output of the program' program_output
+
+default_name() { "$gotrace" record -- ./ends exit; [ $? -eq 10 ] && "$gotrace" validate ends.trace; }
+check 'default name' default_name
+
+# ---- what fails ----------------------------------------------------------------------------------
+
+# fails STATUS WORDS ARGUMENT...
+fails() {
+    local status=$1 words=$2 found
+    shift 2
+    "$gotrace" record "$@" >fails.out 2>fails.err
+    found=$?
+    cat fails.err
+    [ $found -eq "$status" ] && grep -q -- "$words" fails.err
+}
+
+check 'no program' fails 2 'the program is missing'
+check 'a program that does not exist' fails 3 'No such file' -o a.trace -- ./missing
+check 'standard output' fails 2 'name a file' -o - -- ./ends exit
+check 'an unknown version' fails 2 '1.99' --go 1.99 -o a.trace -- ./ends exit
+check 'a flight recorder of 1.21' fails 2 'only traces of 1.22' --go 1.21 --flight 1 -o a.trace -- ./ends exit
+check 'full disk' fails 3 'No space left' -o /dev/full -- ./ends exit
+check 'a folder that does not exist' fails 3 'No such file' -o missing/a.trace -- ./ends exit
+
+echo 'int main(void) { return 0; }' >static.c
+if "${compiler[@]}" -static -o static static.c 2>/dev/null; then
+    check 'a static program' fails 3 'statically linked' -o a.trace -- ./static
+else
+    skip 'a static program' 'cannot be linked'
+fi
+if [ "$(id -u)" -eq 0 ]; then
+    cp ends setuid && chown nobody setuid && chmod u+s,a+rx setuid
+    check 'a set-user-ID program' fails 3 'set-user-ID' -o a.trace -- ./setuid exit
+else
+    skip 'a set-user-ID program' 'needs root'
+fi
+nothing_left() { [ ! -e a.trace ]; }
+check 'no trace is left' nothing_left
+
+# The standard descriptors of the program are closed.
+closed() {
+    "$gotrace" record -o closed.trace -- ./ends exit <&- >&- 2>&-
+    [ $? -eq 10 ] && "$gotrace" validate closed.trace
+}
+check 'closed output' closed
+
+end_checks

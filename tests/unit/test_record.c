@@ -1,0 +1,645 @@
+/*
+ * test_record.c - the recorder: threads record at the same time, traces are sound and have exactly
+ * the events that happened, in every version.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gotrace_record.h"
+#include "reading.h"
+#include "record/record.h"
+#include "writing.h"
+
+static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
+enum { VERSIONS = sizeof versions / sizeof *versions };
+
+static gotrace_recorder *new_recorder(const gotrace_recorder_options *options)
+{
+    gotrace_recorder *r;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    ck_assert_msg(gotrace_recorder_new(options, NULL, &r, &error) == GOTRACE_OK, "%s",
+                  error.message);
+    return r;
+}
+
+static void start_trace(gotrace_recorder *r, int version, gotrace_write_fn write, void *ctx)
+{
+    ck_assert_msg(gotrace_recorder_start(r, version, write, ctx) == GOTRACE_OK, "%s",
+                  gotrace_recorder_error(r)->message);
+}
+
+static void stop_trace(gotrace_recorder *r)
+{
+    ck_assert_msg(gotrace_recorder_stop(r) == GOTRACE_OK, "%s", gotrace_recorder_error(r)->message);
+}
+
+static void check_trace(const blob *trace, int version)
+{
+    reading got = reading_of(trace->bytes, trace->size, NULL, READING_CHECK);
+    ck_assert_msg(got.opened == GOTRACE_OK && got.status == GOTRACE_END && got.problem_count == 0,
+                  "1.%d: %s", version,
+                  got.problem_count ? got.problems[0].message : got.error.message);
+    ck_assert_int_eq(got.summary.version, version);
+}
+
+static size_t resolve(void *ctx, uint64_t pc, gotrace_frame *frames, size_t max)
+{
+    static const char *const names[] = {"main.run", "main.wait", "main.send"};
+    (void)ctx;
+    size_t inlined = pc % 5 == 0 && max > 1;
+    for (size_t i = 0; i <= inlined; i++) {
+        frames[i].function = names[(pc + i) % 3];
+        frames[i].function_size = strlen(frames[i].function);
+        frames[i].file = "main.c";
+        frames[i].file_size = 6;
+        frames[i].line = 1 + pc % 100;
+    }
+    return 1 + inlined;
+}
+
+/* ---- one thread: the bytes are those of the encoder --------------------------------------------
+ */
+
+typedef struct twin {
+    gotrace_encoder *encoder;
+    int version;
+    uint64_t ticks, seq;
+} twin;
+
+static uint64_t read_ticks(void *ctx)
+{
+    return ((twin *)ctx)->ticks;
+}
+
+static void expect(twin *w, unsigned code, const uint64_t *args, size_t count, uint64_t stack)
+{
+    const gotrace_event_spec *spec = gotrace_event_spec_of(w->version, code);
+    if (spec)
+        ck_assert_int_eq(
+            gt_encoder_event(w->encoder, 0, spec, w->ticks, ++w->seq, args, count, stack, NULL, 0),
+            GOTRACE_OK);
+}
+
+#define EXPECT(w, code, stack, ...)                                                                \
+    expect(w, GOTRACE_V1_##code, (const uint64_t[]){__VA_ARGS__},                                  \
+           sizeof((const uint64_t[]){__VA_ARGS__}) / 8, stack)
+
+static uint64_t expect_stack(twin *w, const uint64_t *pcs, size_t depth)
+{
+    gotrace_frame frames[16] = {0};
+    uint64_t id;
+    size_t count = 0;
+    for (size_t i = 0; i < depth; i++) {
+        size_t more = w->version < 7 ? 1 : resolve(NULL, pcs[i], frames + count, 16 - count);
+        frames[count + more - 1].pc = pcs[i];
+        count += more;
+    }
+    ck_assert_int_eq(gt_encoder_stack(w->encoder, frames, count, &id), GOTRACE_OK);
+    return id;
+}
+
+static uint64_t expect_string(twin *w, const char *text)
+{
+    uint64_t id = 0;
+    if (w->version >= 7)
+        ck_assert_int_eq(gt_encoder_string(w->encoder, 0, w->ticks, text, strlen(text), &id),
+                         GOTRACE_OK);
+    return id;
+}
+
+/* The goroutine that runs does this; nothing if it is not in the version. */
+static void step(twin *w, gotrace_rec_thread *t, gotrace_rec_go *g, unsigned i)
+{
+    const bool early = w->version < 7;
+    uint64_t pcs[8];
+    for (unsigned k = 0; k < 8; k++)
+        pcs[k] = 1000 * k + i % 7;
+    w->ticks += i % 3;
+    gotrace_rec_heap_alloc(t, i);
+    EXPECT(w, HeapAlloc, 0, i);
+    w->ticks += 100;
+    gotrace_rec_go_sys_call(t, pcs, 8);
+    expect(w, GOTRACE_V1_GoSysCall, NULL, 0, expect_stack(w, pcs, 8));
+    gotrace_rec_go_sys_exit(t);
+    w->ticks++;
+    if (w->version >= 11) {
+        const char *name = i % 2 ? "main.run" : "task";
+        gotrace_rec_task_create(t, i + 1, 0, name, pcs, 1);
+        uint64_t id = expect_string(w, name);
+        EXPECT(w, UserTaskCreate, expect_stack(w, pcs, 1), i + 1, 0, id);
+    }
+    gotrace_rec_go_sched(t, pcs, 2);
+    expect(w, GOTRACE_V1_GoSched, NULL, 0, expect_stack(w, pcs, 2));
+    w->ticks += 5;
+    gotrace_rec_go_start(t, g);
+    expect(w, early ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, (const uint64_t[]){1}, 1, 0);
+}
+
+START_TEST(bytes_of_the_encoder)
+{
+    twin w = {.version = versions[_i], .ticks = 1000};
+    blob expected = {0}, got = {0};
+    const gotrace_recorder_options options = {.size = sizeof options,
+                                              .resolve = resolve,
+                                              .clock = read_ticks,
+                                              .clock_ctx = &w,
+                                              .frequency = 1000000000};
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    ck_assert_int_eq(gt_encoder_new(w.version, blob_write, &expected, NULL, &w.encoder, &error),
+                     GOTRACE_OK);
+    gotrace_recorder *r = new_recorder(&options);
+    gotrace_rec_thread *t = gotrace_rec_thread_new(r, 7);
+    gotrace_rec_proc *p = gotrace_rec_proc_new(r, 0);
+    start_trace(r, w.version, blob_write, &got);
+    gotrace_rec_proc_start(t, p);
+    EXPECT(&w, ProcStart, 0, 7);
+    uint64_t pc = 4711, entry = pc + 1;
+    gotrace_rec_go *g = gotrace_rec_go_create(t, 1, pc, NULL, 0);
+    EXPECT(&w, GoCreate, 0, 1, w.version < 7 ? pc : expect_stack(&w, &entry, 1));
+    gotrace_rec_go_start(t, g);
+    expect(&w, w.version < 7 ? GOTRACE_V1_GoStart : GOTRACE_V1_GoStartLocal, (uint64_t[]){1}, 1, 0);
+    for (unsigned i = 0; i < 12000; i++)
+        step(&w, t, g, i);
+    w.ticks += 50;
+    stop_trace(r);
+    ck_assert_int_eq(gt_encoder_finish(w.encoder, 1000000000, w.ticks), GOTRACE_OK);
+    ck_assert_uint_gt(expected.size, 128 << 10);
+    check_trace(&got, w.version);
+    ck_assert_uint_eq(got.size, expected.size);
+    ck_assert(memcmp(got.bytes, expected.bytes, got.size) == 0);
+    gotrace_recorder_free(r);
+    gotrace_encoder_free(w.encoder);
+    blob_free(&expected);
+    blob_free(&got);
+}
+END_TEST
+
+/* ---- one thread: every call ------------------------------------------------------------------ */
+
+static void annotate(gotrace_rec_thread *t, const uint64_t *pcs)
+{
+    char text[3000];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    gotrace_rec_task_create(t, 1, 0, "task", pcs, 3);
+    gotrace_rec_region(t, 1, GOTRACE_REC_BEGIN, "region", pcs, 3);
+    gotrace_rec_log(t, 1, "key", "message", pcs, 3);
+    gotrace_rec_log(t, 0, text, text, pcs, 3);
+    gotrace_rec_log(t, 0, NULL, NULL, NULL, 0);
+    gotrace_rec_region(t, 1, GOTRACE_REC_END, "region", pcs, 3);
+    gotrace_rec_task_end(t, 1, pcs, 3);
+    gotrace_rec_go_label(t, "sleep"); /* a string that the recorder has too */
+}
+
+static void collect(gotrace_rec_thread *t, const uint64_t *pcs)
+{
+    gotrace_rec_gomaxprocs(t, 2, pcs, 4);
+    gotrace_rec_heap_goal(t, 4 << 20);
+    gotrace_rec_gc_start(t, pcs, 4);
+    for (int why = GOTRACE_REC_STW_OTHER; why <= GOTRACE_REC_STW_STOP_TRACE; why++) {
+        gotrace_rec_stw_start(t, (gotrace_rec_stw)why, pcs, 4);
+        gotrace_rec_stw_done(t);
+    }
+    gotrace_rec_mark_assist_start(t, pcs, 4);
+    gotrace_rec_mark_assist_done(t);
+    gotrace_rec_gc_done(t);
+    gotrace_rec_sweep_start(t, pcs, 4);
+    gotrace_rec_sweep_span(t, 4096, pcs, 4);
+    gotrace_rec_sweep_span(t, 8192, pcs, 4);
+    gotrace_rec_sweep_done(t, 8192);
+    gotrace_rec_sweep_start(t, pcs, 4);
+    gotrace_rec_sweep_done(t, 0);
+    gotrace_rec_heap_alloc(t, 1 << 20);
+}
+
+/* Goroutine a runs, on the thread's proc. */
+static void switch_coroutines(gotrace_rec_thread *t, gotrace_rec_go *a, uint64_t id,
+                              const uint64_t *pcs)
+{
+    gotrace_rec_go *b = gotrace_rec_go_create_blocked(t, id, 50, pcs, 2);
+    gotrace_rec_go_switch(t, b);
+    gotrace_rec_go_switch(t, a);
+    gotrace_rec_go_switch(t, b);
+    gotrace_rec_go_switch_destroy(t, a);
+    gotrace_rec_go *c = gotrace_rec_go_create_blocked(t, id + 1, 50, pcs, 2);
+    gotrace_rec_go_unpark(t, c, pcs, 2);
+}
+
+static void block_in_calls(gotrace_rec_thread *t, gotrace_rec_thread *other, gotrace_rec_go *g,
+                           gotrace_rec_proc *p, const uint64_t *pcs)
+{
+    gotrace_rec_go_sys_call(t, pcs, 5);
+    gotrace_rec_go_sys_exit(t);
+    gotrace_rec_go_sys_call(t, pcs, 5);
+    gotrace_rec_go_sys_block(other, t);
+    gotrace_rec_proc_start(other, p);
+    gotrace_rec_go_sys_exit(t);
+    gotrace_rec_go_start(other, g);
+    gotrace_rec_go_sys_call(other, pcs, 5);
+    gotrace_rec_proc_stop(other);
+    gotrace_rec_go_sys_exit(other);
+    gotrace_rec_proc_start(t, p);
+    gotrace_rec_go_start_label(t, g, "GC (dedicated)");
+}
+
+typedef struct small {
+    gotrace_recorder *r;
+    gotrace_rec_thread *t, *other, *foreign;
+    gotrace_rec_proc *p;
+} small;
+
+/* A clock for handles of several threads that one thread uses: with a real one their events would
+ * be nearer to each other than those of threads can be. */
+static uint64_t count_ticks(void *ctx)
+{
+    static _Atomic uint64_t ticks = 1000;
+    (void)ctx;
+    return atomic_fetch_add(&ticks, 100);
+}
+
+static small small_new(const gotrace_config *config)
+{
+    const gotrace_recorder_options options = {
+        .size = sizeof options,
+        .resolve = resolve,
+        .clock = count_ticks,
+        .frequency = 1000000000,
+        .on_misuse = config ? NULL : fail_on_misuse, /* what follows refused memory is misuse */
+    };
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    small s = {0};
+    if (gotrace_recorder_new(&options, config, &s.r, &error) == GOTRACE_OK) {
+        s.t = gotrace_rec_thread_new(s.r, 100);
+        s.other = gotrace_rec_thread_new(s.r, 101);
+        s.foreign = gotrace_rec_thread_new(s.r, 102);
+        s.p = gotrace_rec_proc_new(s.r, 3);
+    }
+    return s;
+}
+
+/* Every call; goroutine ids begin at base. */
+static void every_call(small *s, uint64_t base)
+{
+    const uint64_t pcs[] = {10, 11, 12, 13, 14};
+    gotrace_rec_thread *t = s->t;
+    gotrace_rec_proc_start(t, s->p);
+    gotrace_rec_go *g = gotrace_rec_go_create(t, base, 77, NULL, 0);
+    gotrace_rec_go_start(t, g);
+    gotrace_rec_go *h = gotrace_rec_go_create(t, base + 1, 77, pcs, 5);
+    annotate(t, pcs);
+    collect(t, pcs);
+    gotrace_rec_cpu_sample(s->r, t, pcs, 5);
+    gotrace_rec_cpu_sample(s->r, NULL, pcs, 0);
+    gotrace_rec_go_sched(t, pcs, 5);
+    gotrace_rec_go_start(t, h);
+    for (int why = GOTRACE_REC_BLOCK; why < GOTRACE_REC_FOREVER; why++) {
+        gotrace_rec_go_park(t, (gotrace_rec_reason)why, pcs, 5);
+        gotrace_rec_go_start(t, g);
+        gotrace_rec_go_unpark(t, h, pcs, 5);
+        gotrace_rec_go_preempt(t, pcs, 5);
+        gotrace_rec_go_start(t, h);
+    }
+    block_in_calls(t, s->other, h, s->p, pcs);
+    switch_coroutines(t, h, base + 3, pcs);
+    gotrace_rec_go_create_sys_call(s->foreign, base + 2);
+    gotrace_rec_go_destroy_sys_call(s->foreign);
+    gotrace_rec_go_park(t, GOTRACE_REC_FOREVER, pcs, 5);
+    gotrace_rec_go_start(t, g);
+    gotrace_rec_go_end(t);
+    gotrace_rec_proc_stop(t);
+    gotrace_rec_timer_go(s->r, base);
+}
+
+/* How many records of the type there are in traces of that version. */
+typedef struct expected_count {
+    unsigned v1, v2;
+    uint64_t count, count_v2;
+} expected_count;
+
+static const expected_count expected_counts[] = {
+    {GOTRACE_V1_GCStart, GOTRACE_V2_GCBegin, 1, 1},
+    {GOTRACE_V1_GCDone, GOTRACE_V2_GCEnd, 1, 1},
+    {GOTRACE_V1_GoSysCall, GOTRACE_V2_GoSyscallBegin, 3, 3},
+    {GOTRACE_V1_GoSysBlock, GOTRACE_V2_ProcSteal, 2, 1},
+    {GOTRACE_V1_GoPreempt, GOTRACE_V2_HeapAlloc, 9, 1},
+    {GOTRACE_V1_HeapGoal, GOTRACE_V2_HeapGoal, 1, 1},
+    {GOTRACE_V1_UserTaskCreate, GOTRACE_V2_UserTaskBegin, 1, 1},
+    {GOTRACE_V1_UserLog, GOTRACE_V2_UserLog, 3, 3},
+    {GOTRACE_V1_UserRegion, GOTRACE_V2_UserRegionBegin, 2, 1},
+    {GOTRACE_V1_CPUSample, GOTRACE_V2_CPUSample, 2, 2},
+    {GOTRACE_V1_GCMarkAssistDone, GOTRACE_V2_GCMarkAssistEnd, 1, 1},
+    {GOTRACE_V1_TimerGoroutine, GOTRACE_V2_GoSwitchDestroy, 1, 1},
+    {GOTRACE_V1_GoStartLabel, GOTRACE_V2_GoSwitch, 1, 3},
+    {GOTRACE_V1_GoStop, GOTRACE_V2_GoCreateSyscall, 1, 1},
+};
+
+START_TEST(every_event)
+{
+    const int version = versions[_i];
+    blob trace = {0};
+    small s = small_new(NULL);
+    start_trace(s.r, version, blob_write, &trace);
+    every_call(&s, 1);
+    stop_trace(s.r);
+    check_trace(&trace, version);
+    uint64_t counts[GT_CODES];
+    count_records(&trace, counts);
+    for (size_t i = 0; i < sizeof expected_counts / sizeof *expected_counts; i++) {
+        const expected_count *e = &expected_counts[i];
+        unsigned code = version < 22 ? e->v1 : e->v2;
+        if (gotrace_event_spec_of(version, code))
+            ck_assert_msg(counts[code] == (version < 22 ? e->count : e->count_v2),
+                          "1.%d has %llu records of type %u", version,
+                          (unsigned long long)counts[code], code);
+    }
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+/* States from before the trace, and of other generations, are in it. */
+START_TEST(started_later)
+{
+    const int version = versions[_i];
+    const uint64_t pcs[] = {10, 11};
+    blob trace = {0};
+    small s = small_new(NULL);
+    every_call(&s, 1);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go *g = gotrace_rec_go_create(s.t, 50, 77, pcs, 2);
+    gotrace_rec_go_start(s.t, g);
+    gotrace_rec_gc_start(s.t, pcs, 2);
+    gotrace_rec_stw_start(s.t, GOTRACE_REC_STW_MARK_TERMINATION, pcs, 2);
+    gotrace_rec_sweep_start(s.t, pcs, 2);
+    gotrace_rec_sweep_span(s.t, 1, pcs, 2);
+    gotrace_rec_mark_assist_start(s.t, pcs, 2);
+    start_trace(s.r, version, blob_write, &trace);
+    gotrace_rec_stw_done(s.t);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_heap_alloc(s.t, 1);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_mark_assist_done(s.t);
+    gotrace_rec_sweep_done(s.t, 0);
+    gotrace_rec_gc_done(s.t);
+    gotrace_rec_gc_start(s.t, pcs, 2);
+    gotrace_rec_go_sys_call(s.t, pcs, 2);
+    gotrace_recorder_advance(s.r);
+    gotrace_rec_go_sys_exit(s.t);
+    stop_trace(s.r);
+    check_trace(&trace, version);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+START_TEST(pulled)
+{
+    const int version = versions[_i];
+    const void *bytes;
+    size_t size;
+    blob trace = {0};
+    small s = small_new(NULL);
+    for (int round = 0; round < 3; round++) {
+        trace.size = 0;
+        start_trace(s.r, version, NULL, NULL);
+        ck_assert_int_eq(gotrace_recorder_start(s.r, version, NULL, NULL), GOTRACE_ERROR);
+        every_call(&s, (uint64_t)round * 100 + 1);
+        stop_trace(s.r);
+        ck_assert_int_eq(gotrace_recorder_start(s.r, version, NULL, NULL), GOTRACE_ERROR);
+        while (gotrace_recorder_read(s.r, &bytes, &size) == GOTRACE_OK)
+            blob_write(&trace, bytes, size);
+        check_trace(&trace, version);
+    }
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+/* ---- refused memory, failing output ---------------------------------------------------------- */
+
+/* Returns whether all was recorded. */
+static bool record_with(failing_allocator *a, int version)
+{
+    gotrace_config config = failing_config(a);
+    blob trace = {0};
+    small s = small_new(&config);
+    bool good = s.r && s.t && s.other && s.foreign && s.p;
+    if (good && gotrace_recorder_start(s.r, version, blob_write, &trace) == GOTRACE_OK) {
+        every_call(&s, 1);
+        good = gotrace_recorder_stop(s.r) == GOTRACE_OK;
+        ck_assert(good || gotrace_recorder_error(s.r)->rule == GOTRACE_RULE_SYSTEM_MEMORY);
+        if (good && a->calls <= a->fail_at)
+            check_trace(&trace, version);
+    } else {
+        good = false;
+    }
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+    return good;
+}
+
+START_TEST(refused_memory)
+{
+    for (uint64_t fail_at = 0;; fail_at++) {
+        failing_allocator a = {.fail_at = fail_at};
+        record_with(&a, versions[_i]);
+        ck_assert_int_eq(a.bytes, 0);
+        if (a.calls <= fail_at)
+            break;
+        a = (failing_allocator){.fail_at = fail_at, .for_good = true};
+        record_with(&a, versions[_i]);
+        ck_assert_int_eq(a.bytes, 0);
+    }
+}
+END_TEST
+
+static bool write_never(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return false;
+}
+
+START_TEST(failing_write)
+{
+    blob trace = {0};
+    small s = small_new(NULL);
+    start_trace(s.r, versions[_i], write_never, NULL);
+    every_call(&s, 1);
+    ck_assert_int_eq(gotrace_recorder_stop(s.r), GOTRACE_ERROR);
+    ck_assert_int_eq(gotrace_recorder_error(s.r)->rule, GOTRACE_RULE_SYSTEM_WRITE);
+    start_trace(s.r, versions[_i], blob_write, &trace);
+    every_call(&s, 101);
+    stop_trace(s.r);
+    check_trace(&trace, versions[_i]);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+/* ---- limits, files, flight recorder ------------------------------------------------------------
+ */
+
+enum { LITTLE = 200 << 10, MANY = 200000 };
+
+static small small_with(gotrace_recorder_options *options)
+{
+    small s = {0};
+    options->size = sizeof *options;
+    options->clock = count_ticks;
+    options->frequency = 1000000000;
+    s.r = new_recorder(options);
+    s.t = gotrace_rec_thread_new(s.r, 100);
+    s.p = gotrace_rec_proc_new(s.r, 3);
+    gotrace_rec_proc_start(s.t, s.p);
+    gotrace_rec_go_start(s.t, gotrace_rec_go_create(s.t, 1, 77, NULL, 0));
+    return s;
+}
+
+static void many_events(small *s)
+{
+    for (unsigned i = 0; i < MANY; i++)
+        gotrace_rec_heap_alloc(s->t, i);
+}
+
+static uint64_t heap_records(const blob *trace, int version)
+{
+    uint64_t counts[GT_CODES];
+    count_records(trace, counts);
+    return counts[version < 22 ? (unsigned)GOTRACE_V1_HeapAlloc : (unsigned)GOTRACE_V2_HeapAlloc];
+}
+
+static void read_all(small *s, blob *trace)
+{
+    const void *bytes;
+    size_t size;
+    while (gotrace_recorder_read(s->r, &bytes, &size) == GOTRACE_OK)
+        blob_write(trace, bytes, size);
+}
+
+/* Nobody reads: the trace ends early, is sound, and the next one is whole. */
+START_TEST(cut)
+{
+    const int version = versions[_i];
+    blob trace = {0};
+    gotrace_recorder_options options = {.max_bytes = LITTLE, .when_full = GOTRACE_REC_CUT};
+    small s = small_with(&options);
+    for (int round = 0; round < 2; round++) {
+        trace.size = 0;
+        start_trace(s.r, version, NULL, NULL);
+        many_events(&s);
+        stop_trace(s.r);
+        ck_assert_uint_eq(gotrace_recorder_lost(s.r)->cut, 1);
+        read_all(&s, &trace);
+        ck_assert_uint_lt(trace.size, LITTLE + (200 << 10));
+        ck_assert_uint_gt(heap_records(&trace, version), 10000);
+        check_trace(&trace, version);
+    }
+    start_trace(s.r, version, NULL, NULL);
+    gotrace_rec_heap_alloc(s.t, 1);
+    stop_trace(s.r);
+    ck_assert_uint_eq(gotrace_recorder_lost(s.r)->cut, 0);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+static bool write_slowly(void *trace, const void *bytes, size_t size)
+{
+    usleep(5000);
+    return blob_write(trace, bytes, size);
+}
+
+/* The output is slow: events wait, and all are in the trace. */
+START_TEST(waits)
+{
+    const int version = versions[_i];
+    blob trace = {0};
+    gotrace_recorder_options options = {.max_bytes = LITTLE, .generation_ns = 2000000};
+    small s = small_with(&options);
+    start_trace(s.r, version, write_slowly, &trace);
+    many_events(&s);
+    stop_trace(s.r);
+    ck_assert_uint_gt(gotrace_recorder_lost(s.r)->waits, 0);
+    ck_assert_uint_eq(heap_records(&trace, version), MANY);
+    check_trace(&trace, version);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+START_TEST(descriptor)
+{
+    blob trace = {0};
+    gotrace_recorder_options options = {0};
+    small s = small_with(&options);
+    FILE *file = tmpfile();
+    ck_assert_int_eq(gotrace_recorder_start_fd(s.r, versions[_i], fileno(file)), GOTRACE_OK);
+    many_events(&s);
+    stop_trace(s.r);
+    rewind(file);
+    for (int c; (c = getc(file)) != EOF;)
+        blob_write(&trace, &(uint8_t){(uint8_t)c}, 1);
+    fclose(file);
+    ck_assert_uint_eq(heap_records(&trace, versions[_i]), MANY);
+    check_trace(&trace, versions[_i]);
+    ck_assert_int_eq(gotrace_recorder_start_fd(s.r, versions[_i], -1), GOTRACE_OK);
+    ck_assert_int_eq(gotrace_recorder_stop(s.r), GOTRACE_ERROR);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+}
+END_TEST
+
+/* Old generations are dropped, and each snapshot is a sound trace that ends now. */
+START_TEST(flight)
+{
+    const int version = versions[_i];
+    gotrace_recorder_options options = {
+        .generation_ns = UINT64_MAX, .max_bytes = 2 * LITTLE, .flight_ns = UINT64_MAX};
+    small s = small_with(&options);
+    start_trace(s.r, version, NULL, NULL);
+    for (unsigned round = 0; round < 20; round++) {
+        blob trace = {0};
+        gotrace_rec_gc_start(s.t, NULL, 0);
+        for (unsigned i = 0; i < MANY / 20; i++)
+            gotrace_rec_heap_alloc(s.t, i);
+        ck_assert_int_eq(gotrace_recorder_snapshot(s.r, blob_write, &trace), GOTRACE_OK);
+        check_trace(&trace, version);
+        ck_assert_uint_ge(heap_records(&trace, version), MANY / 20);
+        ck_assert_uint_lt(trace.size, 3 * LITTLE);
+        gotrace_rec_gc_done(s.t);
+        ck_assert_int_eq(gotrace_recorder_snapshot(s.r, write_never, NULL), GOTRACE_ERROR);
+        blob_free(&trace);
+    }
+    ck_assert_uint_gt(gotrace_recorder_lost(s.r)->generations, 0);
+    stop_trace(s.r);
+    gotrace_recorder_free(s.r);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("record");
+    TCase *t = tcase_create("record");
+    enum { V1_VERSIONS = 8 };
+    tcase_add_loop_test(t, bytes_of_the_encoder, 0, V1_VERSIONS);
+    tcase_add_loop_test(t, every_event, 0, VERSIONS);
+    tcase_add_loop_test(t, started_later, 0, VERSIONS);
+    tcase_add_loop_test(t, pulled, 0, VERSIONS);
+    tcase_add_loop_test(t, refused_memory, 0, VERSIONS);
+    tcase_add_loop_test(t, failing_write, 0, VERSIONS);
+    tcase_add_loop_test(t, cut, 0, VERSIONS);
+    tcase_add_loop_test(t, waits, 0, VERSIONS);
+    tcase_add_loop_test(t, descriptor, 0, VERSIONS);
+    tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(void)
+{
+    return run_suite(suite());
+}
