@@ -51,7 +51,9 @@ static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine 
                            int64_t ended)
 {
     out *o = ctx;
-    out_printf(o, "{\"kind\":\"goroutine\",\"id\":%" PRIu64 ",\"name\":", g->g.id);
+    out_str(o, "{\"kind\":\"goroutine\",\"id\":");
+    out_json_u64(o, g->g.id);
+    out_str(o, ",\"name\":");
     each_name(o, names, g->g.function);
     each_time(o, "created", base, g->g.created);
     each_time(o, "started", base, g->g.started);
@@ -63,8 +65,11 @@ static void each_region(void *ctx, const stacks *names, const stat_goroutine *g,
                         int64_t base, int64_t ended)
 {
     out *o = ctx;
-    out_printf(o, "{\"kind\":\"region\",\"goroutine\":%" PRIu64 ",\"task\":%" PRIu64 ",\"name\":",
-               g->g.id, r->task);
+    out_str(o, "{\"kind\":\"region\",\"goroutine\":");
+    out_json_u64(o, g->g.id);
+    out_str(o, ",\"task\":");
+    out_json_u64(o, r->task);
+    out_str(o, ",\"name\":");
     each_name(o, names, r->name);
     each_time(o, "begin", base, r->begin);
     each_time(o, "end", base, ended);
@@ -75,10 +80,14 @@ static void each_task(void *ctx, const stacks *names, uint64_t id, uint32_t name
                       int64_t begin, int64_t ended, uint64_t logs, uint64_t regions)
 {
     out *o = ctx;
-    out_printf(o, "{\"kind\":\"task\",\"id\":%" PRIu64 ",\"name\":", id);
+    out_str(o, "{\"kind\":\"task\",\"id\":");
+    out_json_u64(o, id);
+    out_str(o, ",\"name\":");
     each_name(o, names, name);
-    if (parent)
-        out_printf(o, ",\"parent\":%" PRIu64, parent);
+    if (parent) {
+        out_str(o, ",\"parent\":");
+        out_json_u64(o, parent);
+    }
     each_time(o, "begin", 0, begin);
     each_time(o, "end", 0, ended);
     out_printf(o, ",\"logs\":%" PRIu64 ",\"regions\":%" PRIu64 "}\n", logs, regions);

@@ -33,7 +33,9 @@ static void json_stack(report *r, uint32_t stack)
         json_name(r, frame->function);
         out_str(r->out, ",\"file\":");
         json_name(r, frame->file);
-        out_printf(r->out, ",\"line\":%" PRIu64 "}", frame->line);
+        out_str(r->out, ",\"line\":");
+        out_json_u64(r->out, frame->line);
+        out_char(r->out, '}');
     }
     out_char(r->out, ']');
 }
@@ -136,10 +138,13 @@ static void json_scheduling(report *r)
     out_str(r->out, "]}\n");
     for (size_t i = 0; i < s->worst_count; i++) {
         const slow *w = &s->worst[i];
-        out_printf(r->out, "{\"kind\":\"delay\",\"goroutine\":%" PRIu64 ",\"name\":", w->id);
+        out_str(r->out, "{\"kind\":\"delay\",\"goroutine\":");
+        out_json_u64(r->out, w->id);
+        out_str(r->out, ",\"name\":");
         json_name(r, w->function);
         json_slow(r, w);
-        out_printf(r->out, ",\"by\":%" PRIu64, w->cause);
+        out_str(r->out, ",\"by\":");
+        out_json_u64(r->out, w->cause);
         json_stack(r, w->stack);
         out_str(r->out, "}\n");
     }
@@ -241,7 +246,8 @@ static void json_spans(report *r, const figures *f, const char *kind, const char
         json_values(r, &span->values, 0);
         out_str(r->out, ",\"slowest\":[");
         for (size_t k = 0; k < span->slow_count; k++) {
-            out_printf(r->out, "%s{\"%s\":%" PRIu64, k ? "," : "", id, span->slowest[k].id);
+            out_printf(r->out, "%s{\"%s\":", k ? "," : "", id);
+            out_json_u64(r->out, span->slowest[k].id);
             json_slow(r, &span->slowest[k]);
             out_char(r->out, '}');
         }

@@ -31,13 +31,19 @@ static void load_fold(load *l)
     l->shift++;
 }
 
+/* Makes the spans long enough for the time before `end`. */
+static void load_cover(load *l, int64_t end)
+{
+    while ((end - 1) >> l->shift >= 2 * (int64_t)LOAD_SPANS)
+        load_fold(l);
+}
+
 static void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
 {
     if (begin >= end)
         return;
     l->sums[state] = sum_of_times(l->sums[state], end - begin);
-    while ((end - 1) >> l->shift >= 2 * (int64_t)LOAD_SPANS)
-        load_fold(l);
+    load_cover(l, end);
     while (begin < end) {
         uint64_t span = (uint64_t)begin >> l->shift, next = (span + 1) << l->shift;
         int64_t until = next < (uint64_t)end ? (int64_t)next : end;
@@ -104,6 +110,7 @@ void stat_load_end(run *r)
         if (p->state != PROC_STATES)
             load_add(&r->figure->load, p->state, p->since < 0 ? 0 : p->since, r->states.time);
     }
+    load_cover(&r->figure->load, r->states.time);
 }
 
 /* ---- utilization ------------------------------------------------------------------------------

@@ -257,6 +257,14 @@ void out_json_string(out *o, const char *s, size_t size)
     out_char(o, '"');
 }
 
+void out_json_u64(out *o, uint64_t v)
+{
+    const char *quote = v > INT64_MAX ? "\"" : "";
+    out_str(o, quote);
+    out_u64(o, v);
+    out_str(o, quote);
+}
+
 static void out_go_escaped(out *o, uint32_t rune)
 {
     switch (rune) {

@@ -91,6 +91,8 @@ void out_printf(out *o, const char *format, ...) __attribute__((format(printf, 2
 void out_json_string(out *o, const char *s, size_t size);
 /* The same without the quotes, for strings written in several pieces. */
 void out_json_text(out *o, const char *s, size_t size);
+/* A JSON number, or a string if it is above 2^63-1, which most JSON readers cannot represent. */
+void out_json_u64(out *o, uint64_t v);
 /* A Go string literal, as fmt's %q writes it. */
 void out_go_quoted(out *o, const char *s, size_t size);
 /* The same without the quotes, for strings written in several pieces. */

@@ -46,21 +46,10 @@ static inline void key(out *o, const char *name)
     out_str(o, "\":");
 }
 
-static void value_u64(out *o, uint64_t v)
-{
-    if (v <= INT64_MAX) {
-        out_u64(o, v);
-        return;
-    }
-    out_char(o, '"');
-    out_u64(o, v);
-    out_char(o, '"');
-}
-
 static inline void field_u64(out *o, const char *name, uint64_t v)
 {
     key(o, name);
-    value_u64(o, v);
+    out_json_u64(o, v);
 }
 
 static inline void field_i64(out *o, const char *name, int64_t v)
@@ -102,7 +91,7 @@ static void print_clocks(out *o, const gotrace_event *event)
     if (!(event->flags & GOTRACE_EVENT_CLOCKS))
         return;
     out_str(o, ",\"clocks\":{\"trace\":");
-    value_u64(o, event->args[0]);
+    out_json_u64(o, event->args[0]);
     field_u64(o, "monotonic", event->args[1]);
     key(o, "wall");
     out_char(o, '"');
@@ -189,7 +178,7 @@ static void print_arguments(out *o, int version, const gotrace_event_spec *spec,
             out_str(o, ",\"");
         out_str(o, arg->name);
         out_str(o, "\":");
-        value_u64(o, value);
+        out_json_u64(o, value);
         first = false;
     }
     if (!first)

@@ -20,7 +20,10 @@ static void put_frames(const convert_job *job, const profile *p)
         put_name(job, p, frame->function);
         out_str(job->out, ",\"file\":");
         put_name(job, p, frame->file);
-        out_printf(job->out, ",\"line\":%" PRIu64 "}", frame->line);
+        /* speedscope expects a number */
+        if (frame->line <= INT64_MAX)
+            out_printf(job->out, ",\"line\":%" PRIu64, frame->line);
+        out_char(job->out, '}');
     }
 }
 

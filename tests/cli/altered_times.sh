@@ -2,25 +2,6 @@
 # From Go 1.22 on, an altered time moves its own record at most: it is reported once, and all other events
 # keep their times.
 
-# script: the lines of a raw script, with the sizes of batches.
-script() {
-    awk '
-    function width(v,  n) { for (n = 1; v >= 128; n++) v = int(v / 128); return n }
-    function end_batch(  i) {
-        if (head) print head " size=" size
-        for (i = 1; i <= count; i++) print records[i]
-        head = ""; count = size = 0
-    }
-    $1 == "Trace" { print; next }
-    $1 == "EventBatch" { end_batch(); head = $0; next }
-    {
-        records[++count] = $0
-        for (i = 2; i <= NF; i++) size += width(substr($i, index($i, "=") + 1) + 0)
-        size++
-    }
-    END { end_batch() }'
-}
-
 # lines COUNT LINE
 lines() {
     for ((i = 0; i < $1; i++)); do echo "$2"; done
@@ -49,7 +30,7 @@ lines() {
     echo 'EventBatch gen=1 m=18446744073709551615 time=1900000'
     echo 'Frequency freq=1000000000'
 } >source
-script <source | gotrace synth -o sound.trace
+sized_script <source | gotrace synth -o sound.trace
 run gotrace validate sound.trace
 
 # The events with their thread, type, number of that type, and time.
@@ -71,7 +52,7 @@ altered() {
 line() {
     sed "$2s/$3/$4/" source >changed
     cmp -s source changed && echo "nothing was changed for $1"
-    script <changed | gotrace synth -q -o "$1.trace"
+    sized_script <changed | gotrace synth -q -o "$1.trace"
     altered "$1"
 }
 echo '== a time difference that is 8.6 s longer'
@@ -88,7 +69,7 @@ line last_later 51 time=1440000 time=$((1440000 + (1 << 33)))
 line last_earlier 51 time=1440000 time=$((1440000 - (1 << 20)))
 
 echo '== a time difference of 8.6 s, and then a record that cannot be read, in the last batch'
-sed "80s/dt=20000/dt=$((20000 + (1 << 33)))/" source | script | gotrace synth -q -o unreadable.trace
+sed "80s/dt=20000/dt=$((20000 + (1 << 33)))/" source | sized_script | gotrace synth -q -o unreadable.trace
 at=$(gotrace print --format jsonl unreadable.trace 2>/dev/null |
     jq 'select(.type == "HeapAlloc" and .thread == 2) | .offset' | sed -n 29p)
 printf '\76' | dd of=unreadable.trace bs=1 seek="$at" conv=notrunc status=none

@@ -2,24 +2,6 @@
 # From Go 1.22 on, damaged bytes that are read as the end of a goroutine's run, or as the start of another, do
 # not leave all later events of the thread without their goroutine.
 
-# script: the lines of a raw script, with the sizes of batches.
-script() {
-    awk '
-    function width(v,  n) { for (n = 1; v >= 128; n++) v = int(v / 128); return n }
-    function end_batch(  i) {
-        if (head) print head " size=" size
-        for (i = 1; i <= count; i++) print records[i]
-        head = ""; count = size = 0
-    }
-    $1 == "Trace" { print; next }
-    $1 == "EventBatch" { end_batch(); head = $0; next }
-    {
-        records[++count] = $0
-        for (i = 1; i <= NF; i++) size += index($i, "=") ? width(substr($i, index($i, "=") + 1) + 0) : 1
-    }
-    END { end_batch() }'
-}
-
 # Goroutine 1 creates goroutines without a break; line 16 is to be altered.
 {
     echo 'Trace Go1.26'
@@ -50,7 +32,7 @@ creators() {
 altered() {
     local name=$1
     shift
-    { sed -n 1,15p source; printf '%s\n' "$@"; sed 1,16d source; } | grep -v EndOf | script >raw
+    { sed -n 1,15p source; printf '%s\n' "$@"; sed 1,16d source; } | grep -v EndOf | sized_script >raw
     { cat raw; echo EndOfGeneration; } | gotrace synth -q -o "$name.trace"
     run gotrace validate "$name.trace"
     creators "$name.trace"

@@ -23,6 +23,24 @@ skip() {
     exit 77
 }
 
+# sized_script: standard input, a raw script, with the sizes of its batches.
+sized_script() {
+    awk '
+    function width(v,  n) { for (n = 1; v >= 128; n++) v = int(v / 128); return n }
+    function end_batch(  i) {
+        if (head) print head " size=" size
+        for (i = 1; i <= count; i++) print records[i]
+        head = ""; count = size = 0
+    }
+    $1 == "Trace" { print; next }
+    $1 == "EventBatch" { end_batch(); head = $0; next }
+    {
+        records[++count] = $0
+        for (i = 1; i <= NF; i++) size += index($i, "=") ? width(substr($i, index($i, "=") + 1) + 0) : 1
+    }
+    END { end_batch() }'
+}
+
 # cut_scripts WHOLE STEP: synth of a CBOR script truncated at every STEP-th byte reports it and writes
 # nothing. The last of them is left in the file `script`.
 cut_scripts() {

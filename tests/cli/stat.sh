@@ -40,3 +40,19 @@ for trace in *.trace; do
     #     The result does not depend on the threads.
     cmp <(gotrace stat --json -j 1 "$trace" 2>&1) <(gotrace stat --json -j 3 "$trace" 2>&1)
 done
+
+cd "$OLDPWD" || exit 1
+# Numbers above 2^63-1 are strings in JSON; speedscope gets no such line.
+gotrace synth -q -o large.trace <<'END'
+Trace Go1.21
+Batch p=0 ticks=1000
+ProcStart dt=0 thread=7
+GoCreate dt=1 g=18446744073709551614 stack=1 stk=1
+GoStart dt=1 g=18446744073709551614 seq=1
+GoBlock dt=5 stk=1
+Frequency freq=1000000000
+Stack id=1 nframes=1
+	pc=4096 func=0 file=0 line=18446744073709551615
+END
+gotrace stat --json --each --only goroutines,blocking large.trace
+gotrace convert --to speedscope --profile offcpu --open -o - large.trace

@@ -56,9 +56,7 @@ typedef enum counted_event {
     COUNTED_EVENTS
 } counted_event;
 
-/* The records of each. v1: more of them if states from before the trace are described so
- *(at_least),
- *. */
+/* The records of each. v1 may have more (at_least), which describe states from before the trace. */
 static const struct {
     uint8_t v1[3], v2[2];
     bool at_least;
