@@ -441,7 +441,7 @@ static bool has_rows(const report *r, unsigned section)
     case REPORT_TASKS: return s->tasks.count > 0;
     case REPORT_REGIONS: return s->regions.count > 0;
     case REPORT_SAMPLES: return s->sample_count > 0;
-    default: return true; /* a row for each trace */
+    default: return s->trace_count > 0;
     }
 }
 

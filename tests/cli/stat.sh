@@ -56,3 +56,6 @@ Stack id=1 nframes=1
 END
 gotrace stat --json --each --only goroutines,blocking large.trace
 gotrace convert --to speedscope --profile offcpu --open -o - large.trace
+# A file that is no trace has no report.
+echo text >text
+run gotrace stat text
