@@ -219,12 +219,13 @@ static void json_stops(report *r)
         json_values(r, &list[i]->values, 0);
         out_str(r->out, ",\"longest\":{\"kind\":\"stop\"");
         json_file(r, longest->trace);
-        out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64 ",\"by\":%" PRIu64,
-                   longest->begin, longest->ns, longest->by);
+        out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64 ",\"by\":", longest->begin,
+                   longest->ns);
+        out_json_u64(r->out, longest->by);
         if (longest->last) {
-            out_printf(r->out,
-                       ",\"waited\":%" PRId64 ",\"for\":%" PRIu64 ",\"name\":", longest->waited,
-                       longest->last);
+            out_printf(r->out, ",\"waited\":%" PRId64 ",\"for\":", longest->waited);
+            out_json_u64(r->out, longest->last);
+            out_str(r->out, ",\"name\":");
             json_name(r, longest->last_function);
             json_stack(r, longest->last_stack);
         }

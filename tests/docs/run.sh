@@ -112,6 +112,22 @@ else
     skip 'scripts against script.schema.json' 'there is no python3 with jsonschema'
 fi
 
+# Members of stat's objects are in its manual page; names of reasons and ranges are of the trace.
+stat_members() {
+    local trace member status=0
+    while read -r member; do
+        grep -qE "^\\.(It|Pq|Cm).*\\b$member\\b" man/gotrace-stat.1 || { echo "there is no $member"; status=1; }
+    done < <(for trace in testdata/traces/*.trace; do gotrace stat --json --each "$trace" 2>/dev/null; done |
+        jq -r 'select(.type == null) | [paths | select(all(.[:-1][]; . != "block_ns" and . != "range_ns")) |
+            .[-1] | strings] | unique[]' | sort -u)
+    return $status
+}
+if command -v jq >/dev/null; then
+    check 'gotrace-stat.1 has the members of the JSON objects' stat_members
+else
+    skip 'gotrace-stat.1 has the members of the JSON objects' 'jq is not installed'
+fi
+
 # Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
