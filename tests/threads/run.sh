@@ -32,6 +32,9 @@ print --format go
 print --format jsonl
 convert --to perfetto
 convert --to chrome
+convert --to pprof --profile wall --open
+stat
+stat --json
 repair
 END
 mapfile -t commands <commands
