@@ -33,6 +33,7 @@ typedef enum gt_assumption_kind {
     /* v2 */
     GT_ASSUME_GOROUTINE,     /* the goroutine exists, with status `value` */
     GT_ASSUME_PROC,          /* the proc, if it exists, has status `value` */
+    GT_ASSUME_PROC_LEFT,     /* the proc is in a system call, and thread `value` has it */
     GT_ASSUME_SELF_SYSCALL,  /* the thread has goroutine `value` */
     GT_ASSUME_OTHER_SYSCALL, /* the thread, if it had events, has goroutine `value` */
     GT_ASSUME_WORLD_RUNS,    /* the goroutine has not stopped the world */

@@ -9,6 +9,7 @@
 #include "batches.h"
 #include "read/v2/v2.h"
 #include "reading.h"
+#include "scripting.h"
 
 /* Samples with several pieces: generations, or in v1 spans of time, if the batches are small. */
 static const char *const names[] = {
@@ -65,15 +66,14 @@ static void check_all_counts(const void *bytes, size_t size)
     }
 }
 
-/* These samples have pieces that fit what is assumed about the state before them. */
-START_TEST(takes_over_sound_pieces)
+/* Checks the trace with two threads until one of its pieces was checked ahead; how many were. */
+static size_t count_adopted(const blob *trace)
 {
-    blob trace = load(names[_i]);
     gotrace_config config = {.threads = 2, .window = WINDOW};
     gotrace_source *source;
     gotrace_reader *reader;
     size_t most = 0;
-    ck_assert_int_eq(gotrace_source_memory(trace.bytes, trace.size, NULL, &source, NULL),
+    ck_assert_int_eq(gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL),
                      GOTRACE_OK);
     for (int run = 0; run < 100000 && most == 0; run++) { /* that a thread is in time is rare */
         ck_assert_int_eq(gotrace_reader_open(source, &config, &reader, NULL), GOTRACE_OK);
@@ -81,10 +81,74 @@ START_TEST(takes_over_sound_pieces)
         most = reader->adopted;
         gotrace_reader_close(reader);
     }
-    ck_assert_uint_gt(most, 0);
     gotrace_source_close(source);
+    return most;
+}
+
+/* These samples have pieces that fit what is assumed about the state before them. */
+START_TEST(takes_over_sound_pieces)
+{
+    blob trace = load(names[_i]);
+    ck_assert_uint_gt(count_adopted(&trace), 0);
     check_all_counts(trace.bytes, trace.size);
     blob_free(&trace);
+}
+END_TEST
+
+/* A trace of two generations. In the second one, thread 8 takes proc 0, which thread `victim` has
+ * left in a system call; in the first one it belongs to thread 7, and is in a system call if
+ * `left`. */
+static blob trace_of_left_proc(bool left, int victim)
+{
+    enum { EVENTS = 20000 }; /* so that the second generation is checked in the meantime */
+    script_error error;
+    blob script = {0}, trace = {0};
+    char line[1024];
+    int size = snprintf(line, sizeof line,
+                        "Trace Go1.22\n"
+                        "EventBatch gen=1 m=18446744073709551615 time=1000 size=6\n"
+                        "Frequency freq=1000000000\n"
+                        "EventBatch gen=1 m=7 time=1000 size=%d\n"
+                        "ProcStatus dt=0 p=0 pstatus=1\n"
+                        "GoStatus dt=0 g=1 m=7 gstatus=2\n",
+                        3 * EVENTS + (left ? 13 : 15));
+    blob_write(&script, line, (size_t)size);
+    for (int i = 0; i < EVENTS; i++)
+        blob_write(&script, "HeapAlloc dt=0 heapalloc_value=1\n", 33);
+    size = snprintf(line, sizeof line,
+                    "GoSyscallBegin dt=5 p_seq=1 stack=0\n"
+                    "%s"
+                    "EventBatch gen=2 m=18446744073709551615 time=20000 size=6\n"
+                    "Frequency freq=1000000000\n"
+                    "EventBatch gen=2 m=8 time=20000 size=14\n"
+                    "ProcStatus dt=1 p=0 pstatus=4\n"
+                    "GoStatus dt=1 g=1 m=7 gstatus=3\n"
+                    "ProcSteal dt=1 p=0 p_seq=1 m=%d\n"
+                    "EventBatch gen=2 m=7 time=20000 size=2\n"
+                    "GoSyscallEndBlocked dt=9\n",
+                    left ? "" : "GoSyscallEnd dt=1\n", victim);
+    blob_write(&script, line, (size_t)size);
+    ck_assert_int_eq(synth(script.bytes, script.size, &trace, NULL, &error), GOTRACE_OK);
+    blob_free(&script);
+    return trace;
+}
+
+START_TEST(a_proc_was_left_in_a_system_call)
+{
+    blob trace = trace_of_left_proc(true, 7);
+    ck_assert_uint_eq(count_adopted(&trace), 1);
+    check_all_counts(trace.bytes, trace.size);
+    gotrace_config config = {.threads = 1};
+    ck_assert_uint_eq(reading_of(trace.bytes, trace.size, &config, READING_CHECK).problem_count, 0);
+    blob_free(&trace);
+    for (int victim = 6; victim <= 9; victim++) {
+        for (int left = 0; left < 2; left++) {
+            trace = trace_of_left_proc(left, victim);
+            for (int run = 0; run < 50; run++)
+                check_all_counts(trace.bytes, trace.size);
+            blob_free(&trace);
+        }
+    }
 }
 END_TEST
 
@@ -235,6 +299,7 @@ int main(void)
     TCase *cases = tcase_create("all");
     tcase_set_timeout(cases, 240);
     tcase_add_loop_test(cases, takes_over_sound_pieces, 0, NAMES);
+    tcase_add_test(cases, a_proc_was_left_in_a_system_call);
     tcase_add_loop_test(cases, notices_missing_pieces, 0, NAMES);
     tcase_add_loop_test(cases, damage_gives_the_same_findings, 0, NAMES);
     tcase_add_loop_test(cases, allocators_are_called_by_one_thread_at_a_time, 0, NAMES);

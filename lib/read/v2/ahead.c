@@ -112,6 +112,12 @@ static bool has_goroutine(const gt_v2_thread *t, uint64_t id)
     return g && g->id == id;
 }
 
+static bool is_left_by(const gt_v2_proc *p, uint64_t thread)
+{
+    return p && p->status == GT_P_SYSCALL && p->holder && p->holder->id == thread &&
+           p->holder->p == p;
+}
+
 static bool has_region(const gt_goroutine *g, const gt_assumption *x)
 {
     if (!g || x->depth >= g->region_count)
@@ -129,6 +135,7 @@ static bool holds(const struct gt_v2 *v2, const gt_assumption *x)
     switch ((gt_assumption_kind)x->kind) {
     case GT_ASSUME_GOROUTINE: return g && g->status == x->value;
     case GT_ASSUME_PROC: return !p || p->status == x->value;
+    case GT_ASSUME_PROC_LEFT: return is_left_by(p, x->value);
     case GT_ASSUME_SELF_SYSCALL: return has_goroutine(t, x->value);
     case GT_ASSUME_OTHER_SYSCALL: return !t || !t->seen || has_goroutine(t, x->value);
     case GT_ASSUME_SWEEP: return (p && p->sweeping) == x->value;

@@ -585,9 +585,9 @@ static bool find_victim(gt_follow *f, gt_v2_proc *p, gt_v2_thread **victim)
     uint64_t m = f->e->args[2];
     *victim = f->t && m == f->t->id ? f->t
                                     : (gt_v2_thread *)(uintptr_t)gt_map_get(&f->v2->threads, m);
-    if (*victim && !(*victim)->seen)
-        *victim = NULL;
     bool had = *victim && (*victim)->p;
+    if (*victim && !(*victim)->seen && !had)
+        *victim = NULL;
     if (*victim && (had ? (*victim)->p->id : GT_V2_NO_ID) == p->id)
         return true;
     bool go_on = !*victim ? GT_BROKEN(f, GOTRACE_RULE_PROC_STEAL,

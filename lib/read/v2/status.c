@@ -22,6 +22,27 @@ static gt_followed report_bad_status(gt_follow *f, gotrace_rule rule, const char
     return GT_FOLLOW_DONE;
 }
 
+/* A status of a proc that was left in a system call precedes the event that takes the proc, apart
+ * from other statuses: before the generation, the thread that it names had it. Finds that thread,
+ * for a check that does not know the state before. NULL: it is not known. Source: Go 1.27,
+ * traceLocker.ProcSteal. */
+static bool find_left_by(gt_follow *f, uint64_t proc, gt_v2_thread **thread)
+{
+    const gt_v2_event *next = f->e + 1;
+    *thread = NULL;
+    if (!f->v2->assumed || f->e->args[1] != GT_P_ABANDONED)
+        return true;
+    while (next < f->c->end &&
+           gt_v2_spec(f->reader->summary.version, next->type)->semantics->status)
+        next++;
+    if (next == f->c->end || next->type != GOTRACE_V2_ProcSteal || next->args[0] != proc)
+        return true;
+    gt_v2_thread *t = gt_v2_thread_of(f->reader, f->v2, next->args[2]);
+    if (t && t != f->t && !(t->known & GT_KNOWN_PROC))
+        *thread = t;
+    return t != NULL;
+}
+
 gt_followed gt_v2_proc_status(gt_follow *f)
 {
     uint64_t id = f->e->args[0], status = f->e->args[1];
@@ -44,8 +65,13 @@ gt_followed gt_v2_proc_status(gt_follow *f)
     } else {
         from = f->initial ? GOTRACE_STATE_UNDETERMINED : GOTRACE_STATE_NOT_EXIST;
         p = gt_v2_proc_of(f->reader, id, true);
-        if (!p || !gt_v2_assume(f, GT_ASSUME_PROC, id, status))
+        gt_v2_thread *t;
+        if (!p || !find_left_by(f, id, &t) ||
+            !gt_v2_assume(f, t ? GT_ASSUME_PROC_LEFT : GT_ASSUME_PROC, id, t ? t->id : status))
             return gt_v2_refused(f);
+        promoted = t != NULL;
+        if (promoted)
+            gt_v2_bind_proc(t, p);
     }
     if (promoted) {
         /* Another thread is about to take it: report it on the thread it is bound to. */
