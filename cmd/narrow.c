@@ -24,50 +24,10 @@ static bool take_parts(const char *list, unsigned *parts)
     return true;
 }
 
-/* Parse a number, which may have decimals, with a unit, into nanoseconds. */
-static bool parse_time(const char *text, int64_t *time)
-{
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-    const char *at = text;
-    int64_t whole = 0, part = 0, unit = 0;
-
-    for (; *at >= '0' && *at <= '9'; at++)
-        if (__builtin_mul_overflow(whole, 10, &whole) ||
-            __builtin_add_overflow(whole, *at - '0', &whole))
-            return false;
-    const char *decimals = *at == '.' ? ++at : NULL;
-    at += decimals ? strspn(at, "0123456789") : 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(at, units[i].name) == 0)
-            unit = units[i].ns;
-    for (int64_t step = unit / 10; decimals && decimals < at && step > 0; step /= 10)
-        part += (*decimals++ - '0') * step;
-    return unit > 0 && at > text && !__builtin_mul_overflow(whole, unit, time) &&
-           !__builtin_add_overflow(*time, part, time);
-}
-
-static bool take_time(const char *option, const char *text, int64_t *time)
-{
-    if (!text || parse_time(text, time))
-        return true;
-    diag_error(
-        "--%s takes a time since the start of the trace, such as 1.5s, 20ms, 7us or 0ns, not "
-        "'%s'",
-        option, text);
-    return false;
-}
-
 /* Check that the options apply to the target; false after a diagnostic. */
 static bool possible(const narrowing *set, const format *target)
 {
-    const char *option = set->no_system ? "no-system"
-                         : set->only    ? "only"
-                         : set->from    ? "from"
-                         : set->until   ? "until"
-                                        : NULL;
+    const char *option = set->no_system ? "no-system" : set->only ? "only" : NULL;
     if (target && target->profiles && set->only) {
         diag_error("--only is for timelines; --profile selects what a profile is of");
         return false;
@@ -84,9 +44,7 @@ static bool possible(const narrowing *set, const format *target)
 bool narrow_job(const narrowing *set, const format *target, convert_job *job)
 {
     job->no_system = set->no_system;
-    if (!possible(set, target) || !take_time("from", set->from, &job->from) ||
-        !take_time("until", set->until, &job->to) ||
-        (set->only && !take_parts(set->only, &job->parts)))
+    if (!possible(set, target) || (set->only && !take_parts(set->only, &job->parts)))
         return false;
     if (job->parts && target->narrows(job->parts, job->by) == 0) {
         diag_error(
@@ -95,23 +53,7 @@ bool narrow_job(const narrowing *set, const format *target, convert_job *job)
             set->only);
         return false;
     }
-    if (set->until && job->to <= job->from) {
-        diag_error("--until %s must be after %s%s", set->until, set->from ? "--from " : "the start",
-                   set->from ? set->from : "");
-        return false;
-    }
     return true;
-}
-
-void narrow_check(const narrowing *set, const convert_job *job, const char *file,
-                  const gotrace_summary *trace)
-{
-    char span[32];
-    if (job->from <= trace->duration)
-        return;
-    human_duration(span, sizeof span, trace->duration);
-    diag_warning(file, "--from %s is after the end of the trace, which lasts %s: nothing is shown",
-                 set->from, span);
 }
 
 void narrow_check_size(const format *target, int version, uint64_t bytes)

@@ -209,7 +209,7 @@ static bool set_option(session *s, const option_spec *o, const char *value)
     case OPTION_NUMBER: return set_number(o, value, field);
     case OPTION_COUNT:
     case OPTION_SIZE: return set_above_zero(o, value, field);
-    case OPTION_TIME:
+    case OPTION_WORD:
     case OPTION_TEXT: *(const char **)field = value; return true;
     case OPTION_CHOICE: return set_choice(o, value, field);
     case OPTION_TARGET: return set_target(value, field);
@@ -232,6 +232,25 @@ static const char *nearest_option(const verb *v, const char *written)
     return found;
 }
 
+/* Report that a verb has no such option, and which one is meant, or which verbs have it. */
+static void report_unknown(const verb *v, const char *name, size_t size)
+{
+    char written[64], owners[256] = "";
+    size_t used = 0;
+    snprintf(written, sizeof written, "%.*s", (int)(size < 60 ? size : 60), name);
+    for (size_t i = 0; verbs[i] && used < sizeof owners; i++)
+        if (option_by_name(verbs[i], name, size))
+            used += (size_t)snprintf(owners + used, sizeof owners - used, "%s%s",
+                                     used ? ", " : "", verbs[i]->name);
+    const char *near = nearest_option(v, written);
+    if (used)
+        diag_error("%s has no option '--%s'; these verbs have it: %s", v->name, written, owners);
+    else if (near)
+        diag_error("unknown option '--%s'; did you mean '--%s'?", written, near);
+    else
+        diag_error("unknown option '--%s'", written);
+}
+
 /* Parse one "--name", "--name=value" or "--name value". Returns the number of arguments used, 0
  * after a diagnostic. */
 static int parse_long(session *s, char **arg)
@@ -240,13 +259,7 @@ static int parse_long(session *s, char **arg)
     size_t size = equals ? (size_t)(equals - name) : strlen(name);
     const option_spec *o = option_by_name(s->verb, name, size);
     if (!o) {
-        char written[64];
-        snprintf(written, sizeof written, "%.*s", (int)(size < 60 ? size : 60), name);
-        const char *near = nearest_option(s->verb, written);
-        if (near)
-            diag_error("unknown option '--%s'; did you mean '--%s'?", written, near);
-        else
-            diag_error("unknown option '--%s'", written);
+        report_unknown(s->verb, name, size);
         return 0;
     }
     if (o->type == OPTION_FLAG) {

@@ -41,7 +41,7 @@ typedef enum option_type {
     OPTION_SIZE,   /* the same in bytes; K, M and G are 1024, 1024^2 and 1024^3 */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *, one of the row's choices */
-    OPTION_TIME,   /* const char *; completion offers no files */
+    OPTION_WORD,   /* const char *; completion offers no files */
     OPTION_TARGET, /* const char *, a format; the time that --to took before --until is an error */
 } option_type;
 

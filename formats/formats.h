@@ -86,7 +86,8 @@ typedef struct convert_job {
     bool thread_runs;             /* threads show each run of a goroutine instead of the proc */
     unsigned parts;               /* selected parts, 1 << PART_*; 0: all */
     convert_series *series;       /* NULL if the trace is the only one */
-    int64_t from, to;             /* ns: the time range to show; to 0: until the end */
+    int64_t from, to;             /* timelines: the time range in ns; to 0: until the end */
+    struct select_job *select;    /* profiles: all of it; timelines: --goroutine; NULL: everything */
     profile_kind profile;         /* profiles: what they are of */
     bool open;                    /* profiles: include what ends with the trace */
     bool *empty;                  /* profiles: set to whether there are no samples; or NULL */
@@ -110,7 +111,7 @@ typedef struct format {
     bool views;       /* supports view_by and part_size */
     bool several;     /* supports several traces in one output */
     bool thread_runs; /* supports thread_runs */
-    bool profiles;    /* it is a profile: supports profile and open, and none of the parts */
+    bool profiles;    /* it is a profile: supports profile, open and all of select, and no parts */
     /* The viewer named here loads at most this many bytes (before compression). */
     uint64_t viewer_bytes;
     const char *viewer;

@@ -200,7 +200,7 @@ static void print(const uint8_t *data, size_t size, const printer *to)
     if (!reader)
         return;
     REQUIRE(out_init(&o, bytes_write, &written));
-    print_all(to, reader, 1, &o);
+    print_all(&(print_job){.how = to, .reader = reader, .threads = 1, .out = &o});
     REQUIRE(out_flush(&o));
     out_free(&o);
     if (strcmp(to->name, "jsonl") == 0)

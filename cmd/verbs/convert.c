@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/progress.h"
 #include "cmd/records.h"
+#include "cmd/select.h"
 #include "cmd/trace_limits.h"
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
@@ -20,6 +21,7 @@ typedef struct convert_options {
     const char *to, *by, *split, *profile; /* NULL: not given */
     bool thread_runs, strict, open, no_recover;
     narrowing narrow;
+    select_options select;
 } convert_options;
 
 static const convert_options *options_of(const session *s)
@@ -166,20 +168,40 @@ static void note_alignment(convert_alignment alignment)
     }
 }
 
-static void run_format(const session *s, const format *target, const convert_job *job, input *in)
+/* A timeline shows a time range; whether an event is in it is not counted. */
+static void count_shown(select_job *select, int64_t duration)
 {
+    select->count = select->range.from <= duration && select->range.until > 0;
+}
+
+/* Returns an exit status. */
+static int run_format(const session *s, const format *target, convert_job *job,
+                      const selection *what, input *in)
+{
+    select_job select;
+    int status = select_begin(&select, what, &options_of(s)->select, in);
+    if (status != EXIT_SOUND)
+        return status;
+    job->select = what->given ? &select : NULL;
+    /* In a timeline 0 is the start, or the end. */
+    job->from = select.range.from > 0 ? select.range.from : 0;
+    job->to = select.range.until == INT64_MAX ? 0 : select.range.until > 0 ? select.range.until : 1;
     if (target->run(job) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
-    else
-        narrow_check(&options_of(s)->narrow, job, in->name, gotrace_reader_summary(in->reader));
+    if (!target->profiles)
+        count_shown(&select, gotrace_reader_summary(in->reader)->duration);
+    if (job->empty && select.count == 0 && job->select)
+        *job->empty = false;
+    job->select = NULL;
+    return select_finish(&select, &options_of(s)->select, in);
 }
 
 /* Convert several traces into one timeline. All are opened before the first is converted, because
  * the alignment depends on all of them. */
-static int convert_series_of(session *s, const format *target, convert_job *job, input *in,
-                             gotrace_source **sources)
+static int convert_series_of(session *s, const format *target, convert_job *job,
+                             const selection *what, input *in, gotrace_source **sources)
 {
-    int worst = EXIT_SOUND;
+    int worst = EXIT_SOUND, status;
     size_t count = 0;
     for (size_t i = 0; i < s->file_count; i++)
         if (input_open_trace(&in[i], s, s->files[i], options_of(s)->no_recover))
@@ -192,16 +214,19 @@ static int convert_series_of(session *s, const format *target, convert_job *job,
         job->source = in[i].source;
         job->config = &in[i].config;
         job->name = base_name(in[i].name);
-        if (in[i].reader)
-            run_format(s, target, job, &in[i]);
-        int status = input_close(&in[i]);
+        if (in[i].reader) {
+            status = run_format(s, target, job, what, &in[i]);
+            worst = status > worst ? status : worst;
+        }
+        status = input_close(&in[i]);
         worst = status > worst ? status : worst;
         series.index++;
     }
     return worst;
 }
 
-static int convert_several(session *s, const format *target, convert_job *job)
+static int convert_several(session *s, const format *target, convert_job *job,
+                           const selection *what)
 {
     int status = output_open(&s->output, s->set->output, target->binary);
     if (status != EXIT_SOUND)
@@ -210,7 +235,7 @@ static int convert_several(session *s, const format *target, convert_job *job)
     gotrace_source **sources = calloc(s->file_count, sizeof *sources);
     job->out = &s->output.out;
     if (in && sources) {
-        status = convert_series_of(s, target, job, in, sources);
+        status = convert_series_of(s, target, job, what, in, sources);
     } else {
         limits_no_memory();
         status = EXIT_SYSTEM;
@@ -265,7 +290,7 @@ static void note_empty(profile_kind kind, const char *file)
         diag_warning(file, "the profile is empty: the trace has no such intervals");
 }
 
-static int convert(session *s, const format *target, convert_job *job)
+static int convert(session *s, const format *target, convert_job *job, const selection *what)
 {
     const convert_options *set = options_of(s);
     parts p = {.session = s};
@@ -273,6 +298,7 @@ static int convert(session *s, const format *target, convert_job *job)
         limits_no_memory();
         return EXIT_SYSTEM;
     }
+    int selected = EXIT_SOUND;
     int status = output_open(&s->output, set->split ? p.path : s->set->output, target->binary);
     if (status != EXIT_SOUND) {
         free(p.path);
@@ -291,7 +317,7 @@ static int convert(session *s, const format *target, convert_job *job)
         job->ctx = &p;
         progress_output(&s->output.out.written);
         job->empty = &empty;
-        run_format(s, target, job, &in);
+        selected = run_format(s, target, job, what, &in);
         if (empty)
             note_empty(job->profile, in.name);
         lacks_samples = empty && job->profile == PROFILE_CPU;
@@ -306,7 +332,45 @@ static int convert(session *s, const format *target, convert_job *job)
     if (p.failed)
         status = EXIT_SYSTEM;
     free(p.path);
-    return status;
+    return selected > status ? selected : status;
+}
+
+/* Check that the options that select a part apply to the target; false after a diagnostic. */
+static bool selects(const format *target, const selection *what)
+{
+    unsigned times = SELECT_TIME | SELECT_BIT(SELECT_GOROUTINE);
+    if (!target)
+        return select_supports(what, 0,
+                               "timelines (perfetto and chrome) and profiles; scripts and other "
+                               "versions contain the whole trace");
+    if (!target->profiles)
+        return select_supports(what, times, "profiles, print and stat; timelines have --from, "
+                                            "--until and --goroutine");
+    return true;
+}
+
+static int convert_to(session *s, const format *target, int version, const script_format *script,
+                      const selection *what)
+{
+    const convert_options *set = options_of(s);
+    convert_job job = {.by = view_of(set->by),
+                       .thread_runs = set->thread_runs,
+                       .profile = profile_of(set->profile),
+                       .open = set->open,
+                       .threads = (unsigned)s->set->threads};
+    if (!selects(target, what) || !narrow_job(&set->narrow, target, &job))
+        return EXIT_USAGE;
+    if (s->file_count > 1 && !(target && target->several)) {
+        diag_error("too many arguments, from '%s' on: only --to perfetto takes several traces",
+                   s->files[1]);
+        return EXIT_USAGE;
+    }
+    s->output.large = target && target->large;
+    if (s->file_count > 1)
+        return convert_several(s, target, &job, what);
+    return target    ? convert(s, target, &job, what)
+           : version ? version_write(s, version, set->strict, set->no_recover)
+                     : records_dump(s, script);
 }
 
 static int run_convert(session *s)
@@ -321,24 +385,12 @@ static int run_convert(session *s)
         diag_error("--strict is for --to go1.N");
         return EXIT_USAGE;
     }
-    convert_job job = {.by = view_of(set->by),
-                       .thread_runs = set->thread_runs,
-                       .profile = profile_of(set->profile),
-                       .open = set->open,
-                       .threads = (unsigned)s->set->threads};
-    if (!narrow_job(&set->narrow, target, &job))
-        return EXIT_USAGE;
-    if (s->file_count > 1 && !(target && target->several)) {
-        diag_error("too many arguments, from '%s' on: only --to perfetto takes several traces",
-                   s->files[1]);
-        return EXIT_USAGE;
-    }
-    s->output.large = target && target->large;
-    if (s->file_count > 1)
-        return convert_several(s, target, &job);
-    return target    ? convert(s, target, &job)
-           : version ? version_write(s, version, set->strict, set->no_recover)
-                     : records_dump(s, script);
+    selection what;
+    int status = select_open(&what, &set->select);
+    if (status == EXIT_SOUND)
+        status = convert_to(s, target, version, script, &what);
+    selection_free(&what);
+    return status;
 }
 
 static const option_spec options[] = {
@@ -351,6 +403,7 @@ static const option_spec options[] = {
     {0, "open", OPTION_FLAG, NULL, offsetof(convert_options, open), NULL,
      "profiles: include what ends with the trace"},
     NARROW_OPTIONS(convert_options, narrow),
+    SELECT_SPAN_OPTIONS(convert_options, select)
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
     {0, "strict", OPTION_FLAG, NULL, offsetof(convert_options, strict), NULL,
@@ -375,7 +428,7 @@ const verb verb_convert = {
                "represent is left out, and notes report what and how much. The others are\n"
                "event scripts, as written by dump.\n"
                "\n"
-               "A TIME is relative to the start of the trace and has a unit: 1.5s, 20ms, 7us.",
+               "Timelines have --from, --until and --goroutine, profiles all that select.",
     .options = options,
     .options_size = sizeof(convert_options),
     .limited = true,

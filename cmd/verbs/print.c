@@ -1,11 +1,16 @@
 /* print.c - print the events of a trace in order. */
+#include <string.h>
+
+#include "cmd/diag.h"
 #include "cmd/input.h"
+#include "cmd/select.h"
 #include "formats/print/printer.h"
 
 typedef struct print_options {
     settings common;
     const char *format;
-    bool no_recover;
+    select_options select;
+    bool stacks, no_recover;
 } print_options;
 
 static const char *printer_name(size_t n)
@@ -13,22 +18,51 @@ static const char *printer_name(size_t n)
     return printers[n] ? printers[n]->name : NULL;
 }
 
-static void print_events(input *in, const printer *how, session *s)
+/* Returns an exit status. */
+static int print_events(session *s, input *in, const printer *how, const selection *what)
 {
-    if (print_all(how, in->reader, (size_t)s->set->threads, &s->output.out) == GOTRACE_ERROR)
+    const print_options *set = (const print_options *)s->set;
+    select_job select;
+    print_job job = {.how = how,
+                     .reader = in->reader,
+                     .threads = (size_t)s->set->threads,
+                     .frames = set->stacks,
+                     .select = what->given ? &select : NULL,
+                     .out = &s->output.out};
+    int status = select_begin(&select, what, &set->select, in);
+    if (status != EXIT_SOUND)
+        return status;
+    if (print_all(&job) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
+    return select_finish(&select, &set->select, in);
+}
+
+static int print_file(session *s, const printer *how, const selection *what)
+{
+    int status = output_open(&s->output, s->set->output, false), selected = EXIT_SOUND;
+    if (status != EXIT_SOUND)
+        return status;
+    input in;
+    if (input_open_trace(&in, s, input_path(s), ((const print_options *)s->set)->no_recover))
+        selected = print_events(s, &in, how, what);
+    status = input_close(&in);
+    return selected > status ? selected : status;
 }
 
 static int run_print(session *s)
 {
     const print_options *set = (const print_options *)s->set;
-    int status = output_open(&s->output, s->set->output, false);
-    if (status != EXIT_SOUND)
-        return status;
-    input in;
-    if (input_open_trace(&in, s, input_path(s), set->no_recover))
-        print_events(&in, printer_by_name(set->format), s);
-    return input_close(&in);
+    const printer *how = printer_by_name(set->format);
+    selection what;
+    if (set->stacks && !how->frames) {
+        diag_error("--stacks is for --format text and jsonl");
+        return EXIT_USAGE;
+    }
+    int status = select_open(&what, &set->select);
+    if (status == EXIT_SOUND)
+        status = print_file(s, how, &what);
+    selection_free(&what);
+    return status;
 }
 
 static const print_options defaults = {.format = "text"};
@@ -36,6 +70,9 @@ static const print_options defaults = {.format = "text"};
 static const option_spec options[] = {
     {0, "format", OPTION_CHOICE, "FORMAT", offsetof(print_options, format), printer_name,
      "output format (text)"},
+    {0, "stacks", OPTION_FLAG, NULL, offsetof(print_options, stacks), NULL,
+     "text, jsonl: print all frames of stacks"},
+    SELECT_OPTIONS(print_options, select)
     NO_RECOVER_OPTION(print_options, no_recover),
     {.name = NULL},
 };
@@ -46,7 +83,9 @@ const verb verb_print = {
     .max_args = 1,
     .input = "FILE",
     .summary = "print the events of a trace in order",
-    .details = "text is for people, jsonl for programs; go is the output of 'go tool trace -d'.",
+    .details = "text is for people, jsonl for programs; go is the output of 'go tool trace -d'.\n"
+               "\n"
+               "Lists are separated by commas: one item must match, and all options.",
     .options = options,
     .defaults = &defaults,
     .options_size = sizeof(print_options),

@@ -30,6 +30,7 @@ typedef struct run {
     bool v1;
     feed feed;
     states states;
+    selector selector;
 } run;
 
 const char *profile_name(size_t n)
@@ -96,8 +97,9 @@ static profile_sample *sample_of(profile *p, const profile_sample *key)
     return &samples[p->count - 1];
 }
 
-static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint32_t reason,
-                int64_t ns)
+/* g: NULL if it is not known. */
+static void add_of(run *r, uint64_t id, const goroutine *g, uint32_t stack, uint8_t state,
+                   uint32_t reason, int64_t ns)
 {
     profile_sample key = {.stack = stack,
                           .function = g ? g->function : 0,
@@ -105,6 +107,8 @@ static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint3
                           .state = state};
     size_t size;
     const char *name = stacks_text(r->p->stacks, key.function, &size);
+    if (!selector_interval(&r->selector, id, key.function, stack))
+        return;
     if (r->options->no_system && function_is_system(name, size))
         return;
     profile_sample *s = sample_of(r->p, &key);
@@ -116,14 +120,10 @@ static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint3
     s->ns = sum_of_times(s->ns, ns);
 }
 
-/* The part of an interval that is in the time range. */
-static int64_t part_in_range(const run *r, const interval *i)
+static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint32_t reason,
+                int64_t ns)
 {
-    /* The first generation begins before the first event. */
-    int64_t from = r->options->from > 0 ? r->options->from : INT64_MIN, to = r->options->to;
-    int64_t begin = i->begin > from ? i->begin : from;
-    int64_t end = to && i->end > to ? to : i->end;
-    return end > begin ? end - begin : 0;
+    add_of(r, g->id, g, stack, state, reason, ns);
 }
 
 /* ---- the profiles of Go -----------------------------------------------------------------------
@@ -184,7 +184,7 @@ static void keep_pending(run *r, profile_goroutine *g, const interval *i, int64_
 /* Go 1.27 counts nothing before the first run of a goroutine, but everything if it never runs. */
 static void charge_as_go(run *r, profile_goroutine *g, const interval *i)
 {
-    int64_t ns = part_in_range(r, i);
+    int64_t ns = i->end - i->begin;
     bool is_open = i->next == GOTRACE_STATE_UNDETERMINED;
     if (i->next == GOTRACE_STATE_RUNNING && g->g.started == STATES_NEVER)
         g->pending_count = 0;
@@ -202,7 +202,7 @@ static void charge_as_go(run *r, profile_goroutine *g, const interval *i)
 /* Spreads a run over its CPU samples; without any it belongs to the stack where it ended. */
 static void charge_run(run *r, profile_goroutine *g, const interval *i)
 {
-    int64_t ns = part_in_range(r, i), count = (int64_t)g->sample_count;
+    int64_t ns = i->end - i->begin, count = (int64_t)g->sample_count;
     for (int64_t n = 0; n < count; n++)
         add(r, &g->g, g->samples[n], i->state, 0, ns / count + (n < ns % count));
     if (count == 0 && ns > 0)
@@ -220,7 +220,7 @@ static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event 
 
 static void charge(run *r, profile_goroutine *g, const interval *i, const gotrace_event *e)
 {
-    int64_t ns = part_in_range(r, i);
+    int64_t ns = i->end - i->begin;
     bool runs = i->state == GOTRACE_STATE_RUNNING;
     if (i->next == GOTRACE_STATE_UNDETERMINED && !r->options->open)
         return;
@@ -237,11 +237,11 @@ static void add_sample(run *r, const gotrace_event *e)
 {
     profile_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
     uint32_t stack = stacks_of(r->p->stacks, e->generation, e->stack);
-    interval moment = {.begin = e->time, .end = e->time + 1};
-    if (part_in_range(r, &moment) == 0)
+    if (states_place_of(&r->states) != STATES_INSIDE)
         return;
     if (r->options->kind == PROFILE_CPU) {
-        add(r, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0, PROFILE_SAMPLE_NS);
+        add_of(r, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
+               PROFILE_SAMPLE_NS);
     } else if (r->options->kind == PROFILE_WALL && g &&
                g->g.current.state == GOTRACE_STATE_RUNNING) {
         uint32_t *list = vector_room(g->samples, &g->sample_room, g->sample_count, sizeof *list);
@@ -294,9 +294,17 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
 
 static bool has_failed(run *r)
 {
-    if (r->states.failed || r->feed.failed || r->p->stacks->failed)
+    if (r->states.failed || r->feed.failed || r->p->stacks->failed || r->selector.failed)
         r->p->failed = true;
     return r->p->failed;
+}
+
+/* A goroutine enters or leaves a region, which may be selected. */
+static void divide(run *r, const gotrace_event *e)
+{
+    goroutine *g = states_goroutine(&r->states, e->goroutine);
+    if (g)
+        states_divide(&r->states, g, e);
 }
 
 static gotrace_status read_events(run *r)
@@ -305,9 +313,12 @@ static gotrace_status read_events(run *r)
     gotrace_status status;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         states_event(&r->states, e);
+        if (selector_divides(&r->selector, e))
+            divide(r, e);
         if (e->kind == GOTRACE_KIND_SAMPLE)
             add_sample(r, e);
-        if (has_failed(r))
+        selector_event(&r->selector, e);
+        if (has_failed(r) || r->selector.too_hard)
             return GOTRACE_END;
         if (r->options->threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);
@@ -334,16 +345,19 @@ gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_op
     feed_init(&r.feed, reader);
     stacks_begin(p->stacks, &r.feed);
     states_init(&r.states, GOTRACE_FIRST_V2, p->stacks, sizeof(profile_goroutine), &user);
+    selector_init(&r.selector, options->select, gotrace_reader_summary(reader)->version, p->stacks);
+    states_restrict(&r.states, r.selector.range.from, r.selector.range.until);
     status = read_events(&r);
-    if (!has_failed(&r)) {
-        int64_t end = options->to && options->to < r.states.time ? options->to : r.states.time;
+    if (!has_failed(&r) && !r.selector.too_hard) {
+        int64_t from = r.states.from > 0 ? r.states.from : 0;
+        p->duration = r.states.time > from ? r.states.time - from : 0;
         states_end(&r.states);
-        p->duration = end > options->from ? end - options->from : 0;
         has_failed(&r);
     }
     /* Goroutines are left only if memory was refused. */
     while (idmap_next(&r.states.goroutines, &cursor, &id, &value))
         free_goroutine(value);
+    selector_end(&r.selector, options->select);
     states_free(&r.states);
     feed_free(&r.feed);
     return status;

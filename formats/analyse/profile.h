@@ -7,6 +7,7 @@
 #ifndef ANALYSE_PROFILE_H
 #define ANALYSE_PROFILE_H
 
+#include "formats/analyse/selector.h"
 #include "formats/analyse/states.h"
 #include "formats/formats.h"
 
@@ -36,7 +37,7 @@ typedef struct profile_options {
     profile_kind kind;
     bool open;        /* also intervals that end with the trace */
     bool no_system;   /* without the goroutines of the runtime */
-    int64_t from, to; /* ns: only what is in this range; to 0: until the end */
+    select_job *select; /* what is included; NULL: all */
     size_t threads;   /* more than 1: read in a thread */
 } profile_options;
 

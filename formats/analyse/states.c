@@ -19,7 +19,21 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
     s->v1 = s->beginning = version < GOTRACE_FIRST_V2;
     s->forever = stacks_name(names, "forever", strlen("forever"));
     /* v1 is one generation, which begins before the first event. */
-    s->time = s->sync = s->v1 ? -1 : 0;
+    s->clock = s->time = s->sync = s->v1 ? -1 : 0;
+    s->from = INT64_MIN;
+    s->until = INT64_MAX;
+}
+
+static int64_t in_range(const states *s, int64_t time)
+{
+    return time < s->from ? s->from : time > s->until ? s->until : time;
+}
+
+void states_restrict(states *s, int64_t from, int64_t until)
+{
+    s->from = from;
+    s->until = until;
+    s->time = s->sync = in_range(s, s->clock);
 }
 
 void states_free(states *s)
@@ -31,10 +45,11 @@ void states_free(states *s)
 /* Sets the time of an event. */
 static void advance(states *s, int64_t time)
 {
-    if (s->v1 && time <= s->time)
-        time = s->time + 1;
-    if (time > s->time)
-        s->time = time;
+    if (s->v1 && time <= s->clock)
+        time = s->clock + 1;
+    if (time > s->clock)
+        s->clock = time;
+    s->time = in_range(s, s->clock);
 }
 
 /* ---- system calls and procs -------------------------------------------------------------------
@@ -86,6 +101,7 @@ static void close_interval(states *s, goroutine *g, uint8_t next, const gotrace_
     interval *i = &g->current;
     i->end = s->time;
     i->next = next;
+    i->inside = i->place == STATES_INSIDE || (i->place == STATES_BEFORE && i->end > i->begin);
     if (i->state == GOTRACE_STATE_SYSCALL) {
         leave_syscall(s, g);
         if (i->lost == STATES_NEVER)
@@ -94,6 +110,15 @@ static void close_interval(states *s, goroutine *g, uint8_t next, const gotrace_
     s->user.interval(s->user.ctx, g, i, e);
     i->begin = i->end;
     i->lost = STATES_NEVER;
+    i->place = (uint8_t)states_place_of(s);
+}
+
+void states_divide(states *s, goroutine *g, const gotrace_event *e)
+{
+    uint8_t state = g->current.state;
+    /* Regions begin and end while the goroutine runs; a system call has more to be divided. */
+    if (state == GOTRACE_STATE_RUNNING)
+        close_interval(s, g, state, e);
 }
 
 static void end_goroutine(states *s, goroutine *g, const gotrace_event *e)
@@ -118,17 +143,10 @@ static goroutine *begin_goroutine(states *s, const change *c)
     return g;
 }
 
-/* Whether the event's stack is that of the goroutine which changes. */
-static bool has_own_stack(const gotrace_event *e)
-{
-    return e->goroutine == e->subject || (e->flags & GOTRACE_EVENT_INITIAL);
-}
-
-/* Finds where a goroutine starts: the outermost frame of its first stack. What v1 reports at the
- * beginning is provisional: it has runtime.main, where stacks begin in main.main. */
+/* Finds where a goroutine starts: the outermost frame of its first stack. */
 static void find_function(states *s, goroutine *g, const gotrace_event *e)
 {
-    uint64_t stack = e->start_stack ? e->start_stack : has_own_stack(e) ? e->stack : 0;
+    uint64_t stack = states_start_stack(e);
     if (g->named || stack == 0)
         return;
     uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, e->generation, stack));
@@ -141,7 +159,11 @@ static void find_function(states *s, goroutine *g, const gotrace_event *e)
 /* The goroutine was in its first known state since the beginning of the generation. */
 static void begin_earlier(states *s, goroutine *g, const change *c)
 {
-    g->current = (interval){.begin = s->sync, .lost = STATES_NEVER, .state = c->to};
+    states_place now = states_place_of(s);
+    g->current = (interval){.begin = s->sync,
+                            .lost = STATES_NEVER,
+                            .state = c->to,
+                            .place = now == STATES_INSIDE ? STATES_INSIDE : STATES_BEFORE};
     if (c->to == GOTRACE_STATE_SYSCALL && c->e->proc == GOTRACE_NO_PROC)
         g->current.lost = s->sync;
     close_interval(s, g, c->to, c->e);
@@ -180,7 +202,8 @@ static void change_goroutine(states *s, const change *c)
                             .reason = stacks_reason(s->stacks, e->reason),
                             .stack = stacks_of(s->stacks, e->generation, e->stack),
                             .state = c->to,
-                            .whole = c->from != GOTRACE_STATE_UNDETERMINED};
+                            .place = (uint8_t)states_place_of(s)};
+    g->current.whole = c->from != GOTRACE_STATE_UNDETERMINED && g->current.place == STATES_INSIDE;
     if (c->to == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
         g->started = s->time;
     if (c->to == GOTRACE_STATE_SYSCALL)
@@ -217,7 +240,7 @@ static void end_beginning(states *s, const gotrace_event *e)
 /* Returns whether the event is done. */
 static bool report_beginning(states *s, const gotrace_event *e)
 {
-    if (e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS")) {
+    if (states_beginning_ends(e)) {
         end_beginning(s, e);
         return true;
     }
@@ -277,14 +300,14 @@ static void begin(states *s, const gotrace_event *e)
         return;
     s->base = (int64_t)e->ticks - e->time;
     if (s->sync_ticks)
-        s->sync = (int64_t)s->sync_ticks - s->base;
+        s->sync = in_range(s, (int64_t)s->sync_ticks - s->base);
 }
 
 void states_event(states *s, const gotrace_event *e)
 {
     if (e->kind == GOTRACE_KIND_SYNC) {
         s->sync_ticks = s->begun ? s->sync_ticks : e->ticks;
-        s->sync = e->time;
+        s->sync = in_range(s, e->time);
         advance(s, e->time);
         return;
     }
@@ -315,7 +338,7 @@ void states_end(states *s)
         s->failed = true;
     /* Go's reader ends v1 traces with an event of its own. */
     if (s->v1)
-        s->time++;
+        advance(s, s->clock + 1);
     for (size_t i = 0; ids && i < count; i++) {
         goroutine *g = states_goroutine(s, ids[i]);
         if (g->current.state != GOTRACE_STATE_UNDETERMINED)

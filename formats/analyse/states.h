@@ -9,6 +9,8 @@
 #ifndef ANALYSE_STATES_H
 #define ANALYSE_STATES_H
 
+#include <string.h>
+
 #include "formats/analyse/stacks.h"
 
 #define STATES_NEVER INT64_MIN
@@ -22,7 +24,9 @@ typedef struct interval {
     uint32_t stack;  /* of the event that began it */
     uint8_t state;   /* gotrace_state */
     uint8_t next;    /* the state after it; UNDETERMINED: the trace ends */
-    bool whole;      /* its beginning is in the trace */
+    bool whole;      /* its beginning is in the trace and in the time range */
+    bool inside;     /* a part of it is in the time range; set when it ends */
+    uint8_t place;   /* states_place of its beginning */
 } interval;
 
 /* A goroutine. Users of this module may append members, see states_init. */
@@ -49,8 +53,10 @@ typedef struct states {
     stacks *stacks;
     idmap goroutines;    /* goroutine and the user's members */
     idmap procs;         /* the goroutine whose system call began there, by proc */
-    int64_t time;        /* of the last event */
-    int64_t sync;        /* when the generation began */
+    int64_t from, until; /* the time range, see states_restrict */
+    int64_t clock;       /* of the last event */
+    int64_t time;        /* the same, within the time range */
+    int64_t sync;        /* when the generation began, within the time range */
     int64_t base;        /* v2: add it to a time to get that of Go's reader */
     uint64_t sync_ticks; /* v2: of the sync before the first event, which has its time only so */
     bool begun;          /* an event that is not a sync was processed */
@@ -61,6 +67,23 @@ typedef struct states {
 
 /* size: of the struct that begins with a goroutine; new ones are zeroed. */
 void states_init(states *s, int version, stacks *names, size_t size, const states_user *user);
+
+/* Restricts intervals to from <= time < until (INT64_MIN, INT64_MAX: unrestricted): states.time stands
+ * still outside of that range, so that the part of an interval that is outside takes no time. Call it
+ * before the first event. */
+void states_restrict(states *s, int64_t from, int64_t until);
+
+/* Where the last event is. */
+typedef enum states_place { STATES_BEFORE, STATES_INSIDE, STATES_AFTER } states_place;
+
+static inline states_place states_place_of(const states *s)
+{
+    return s->clock < s->from ? STATES_BEFORE : s->clock < s->until ? STATES_INSIDE : STATES_AFTER;
+}
+
+/* Ends the current interval of a goroutine at the current time, and begins another one in the same
+ * state. */
+void states_divide(states *s, goroutine *g, const gotrace_event *e);
 
 /* Processes an event; call it for each. Afterwards states.time is the event's time. The ticks of
  * events are used until states.begun is set. */
@@ -74,6 +97,21 @@ void states_free(states *s);
 static inline goroutine *states_goroutine(const states *s, uint64_t id)
 {
     return id ? idmap_find(&s->goroutines, id) : NULL;
+}
+
+/* The stack whose outermost function is where the subject of a transition starts; 0: the event has
+ * none. The first one of a goroutine counts; what v1 reports before states_beginning_ends is
+ * provisional: it has runtime.main, where stacks begin in main.main. */
+static inline uint64_t states_start_stack(const gotrace_event *e)
+{
+    bool own = e->goroutine == e->subject || (e->flags & GOTRACE_EVENT_INITIAL);
+    return e->start_stack ? e->start_stack : own ? e->stack : 0;
+}
+
+/* Whether a v1 event is the first one after the states at the beginning. */
+static inline bool states_beginning_ends(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS");
 }
 
 static inline bool state_executes(uint8_t state)

@@ -133,7 +133,7 @@ static void created(chrome *c, goroutine *g, const gotrace_event *event)
     }
     g->assists = false;
     chrome_count_as(&c->counts, &g->counted_as, CHROME_CLASS_RUNNABLE);
-    if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.current_is_system)
+    if (!(event->flags & GOTRACE_EVENT_INITIAL) && !c->system.current_is_out)
         chrome_begin_flow(&c->timeline, &g->flow, row_of(c, event), CHROME_NAME_GO, NULL,
                           event->stack);
 }
@@ -153,7 +153,7 @@ static void readied(chrome *c, goroutine *g, const gotrace_event *event)
     } else if (event->from == GOTRACE_STATE_WAITING) {
         if (c->v2 && c->rows.by != BY_THREAD && g->wait_reason && strstr(g->wait_reason, "network"))
             row = CHROME_LANE_NETWORK;
-        if (!c->system.current_is_system)
+        if (!c->system.current_is_out)
             chrome_begin_flow(t, &g->flow, row, CHROME_NAME_UNBLOCK, g->wait_reason, event->stack);
         g->wait_reason = NULL;
     }

@@ -3,10 +3,11 @@
 #define NARROW_H
 
 #include "formats/formats.h"
+#include "formats/analyse/selection.h"
 #include "formats/common/feed.h"
 #include "formats/common/idmap.h"
 
-/* ---- system.c: without the goroutines of the runtime ----------------------------------------- */
+/* ---- system.c: without some goroutines, those of the runtime for example ----------------------------------------- */
 
 /* Start stacks whose classification is cached; a power of two. */
 enum { SYSTEM_STACKS = 64 };
@@ -14,10 +15,12 @@ enum { SYSTEM_STACKS = 64 };
 typedef struct system_goroutines {
     const feed *source; /* of the events */
     int version;
-    bool needed;            /* system goroutines matter for this job */
-    bool left_out;          /* convert_job.no_system */
+    bool needed;            /* goroutines matter for this job */
+    bool left_out;          /* some are omitted: */
+    bool no_system;         /* convert_job.no_system */
+    const select_ids *only; /* all but these; NULL: none */
     bool complete;          /* the whole v2 trace was read ahead */
-    bool current_is_system; /* the goroutine of the last event is a system goroutine */
+    bool current_is_out;    /* the goroutine of the last event is omitted */
     bool reading_ahead;     /* read_ahead is running */
     bool failed;            /* allocation failed */
     idmap goroutines;       /* facts (NOT_KNOWN, ...) by goroutine id */
@@ -41,8 +44,8 @@ void system_goroutines_free(system_goroutines *s);
 /* Whether the goroutine is a system goroutine, as far as is known so far. */
 bool system_goroutines_is(const system_goroutines *s, uint64_t id);
 
-/* Whether to omit the event because it concerns system goroutines only. Call it for each event. If
- * s->current_is_system is set afterwards, no flow may start at the event. */
+/* Whether to omit the event because it concerns omitted goroutines only. Call it for each event. If
+ * s->current_is_out is set afterwards, no flow may start at the event. */
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e);
 
 /* The same, but without a call for events that can be neither omitted nor informative: if nothing

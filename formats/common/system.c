@@ -127,7 +127,7 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
     feed source;
     feed_init(&source, reader);
     s->reading_ahead = true;
-    for (uint64_t n = 0; !s->failed && (s->left_out || n < SOON); n++) {
+    for (uint64_t n = 0; !s->failed && (s->no_system || n < SOON); n++) {
         status = feed_next(&source, &e);
         if (status != GOTRACE_EVENT)
             break;
@@ -145,12 +145,15 @@ static void read_ahead(system_goroutines *s, const convert_job *job)
 void system_goroutines_init(system_goroutines *s, const convert_job *job, const feed *source,
                             bool needed)
 {
-    *s = (system_goroutines){.left_out = job->no_system, .source = source};
+    *s = (system_goroutines){.no_system = job->no_system, .source = source};
+    if (job->select && (job->select->what->given & SELECT_BIT(SELECT_GOROUTINE)))
+        s->only = &job->select->what->ids[SELECT_GOROUTINE];
+    s->left_out = s->no_system || s->only;
     s->needed = needed || s->left_out;
     s->version = gotrace_reader_summary(job->reader)->version;
     idmap_init(&s->goroutines, sizeof(uint8_t));
     idmap_init(&s->starts, sizeof(char *));
-    if (s->needed && s->version >= GOTRACE_FIRST_V2 && job->source)
+    if ((needed || s->no_system) && s->version >= GOTRACE_FIRST_V2 && job->source)
         read_ahead(s, job);
 }
 
@@ -184,22 +187,28 @@ bool system_goroutines_is(const system_goroutines *s, uint64_t id)
     return (*facts & ~CREATED) == OF_SYSTEM;
 }
 
-/* Whether the event concerns system goroutines only; for a transition, its subject. */
+static bool is_out(const system_goroutines *s, uint64_t id)
+{
+    return (s->only && id != 0 && !select_has_id(s->only, id)) ||
+           (s->no_system && system_goroutines_is(s, id));
+}
+
+/* Whether the event concerns omitted goroutines only; for a transition, its subject. */
 static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
 {
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
-        return e->resource == GOTRACE_RESOURCE_GOROUTINE && system_goroutines_is(s, e->subject);
+        return e->resource == GOTRACE_RESOURCE_GOROUTINE && is_out(s, e->subject);
     case GOTRACE_KIND_RANGE_BEGIN:
     case GOTRACE_KIND_RANGE_END:
     case GOTRACE_KIND_RANGE_ACTIVE:
         /* GC cycles and stop-the-world concern all goroutines. The end of a sweep may belong to a
          * sweep that began before the goroutine was known. */
         if (e->range == GOTRACE_RANGE_MARK_ASSIST)
-            return s->current_is_system ||
-                   (e->kind == GOTRACE_KIND_RANGE_ACTIVE && system_goroutines_is(s, e->subject));
+            return s->current_is_out ||
+                   (e->kind == GOTRACE_KIND_RANGE_ACTIVE && is_out(s, e->subject));
         return e->range == GOTRACE_RANGE_SWEEP && e->kind == GOTRACE_KIND_RANGE_BEGIN &&
-               s->current_is_system;
+               s->current_is_out;
     case GOTRACE_KIND_METRIC: return false;
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
@@ -213,16 +222,16 @@ static bool is_theirs(const system_goroutines *s, const gotrace_event *e)
     case GOTRACE_KIND_EXPERIMENT:
     case GOTRACE_KIND_SAMPLE: break;
     }
-    return s->current_is_system;
+    return s->current_is_out;
 }
 
 bool system_goroutines_skip(system_goroutines *s, const gotrace_event *e)
 {
     if (!s->needed)
         return false;
-    if (s->left_out || is_first(e))
+    if (s->no_system || is_first(e))
         learn(s, s->source, e);
-    s->current_is_system = s->left_out && system_goroutines_is(s, e->goroutine);
+    s->current_is_out = s->left_out && is_out(s, e->goroutine);
     bool theirs = s->left_out && is_theirs(s, e);
     forget(s, e);
     return theirs;

@@ -456,7 +456,7 @@ void goroutine_transition(perfetto *p, const gotrace_event *e)
         return;
     }
     if (e->to == GOTRACE_STATE_RUNNABLE && !(e->flags & GOTRACE_EVENT_INITIAL)) {
-        if (p->system.current_is_system)
+        if (p->system.current_is_out)
             g->cause = 0;
         else if (e->from == GOTRACE_STATE_WAITING)
             show_cause(p, g, e, NAME_UNBLOCK);

@@ -85,8 +85,8 @@ static void put_goroutine(out *o, const char *name, uint64_t id)
 /* A stack block on its own line; empty if there are no frames. */
 static void put_stack(out *o, const print_source *from, const char *name, uint64_t stack)
 {
-    gotrace_frame frames[PRINT_GO_FRAMES];
-    size_t count = stack ? print_stack(from, stack, frames, PRINT_GO_FRAMES) : 0;
+    gotrace_frame frames[PRINT_FRAMES];
+    size_t count = stack ? print_stack(from, stack, frames, PRINT_FRAMES) : 0;
 
     out_char(o, '\n');
     out_str(o, name);

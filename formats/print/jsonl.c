@@ -30,6 +30,8 @@
  *             and wall (text; also as wall_seconds and wall_nanoseconds)
  *   stack, func    where it happened: stack id and innermost function
  *   start, start_func  where a new goroutine starts, in the same form (until Go 1.6 start is a PC)
+ *   frames, start_frames  on demand: the frames of these stacks, innermost first: func, file, line,
+ *             pc
  *   cause     offset of the record that made this run possible
  *   args      arguments of the record by name, without time deltas and stack
  *   futile, initial, suspect, moved  true: see GOTRACE_EVENT_* in gotrace.h
@@ -147,16 +149,41 @@ static void print_subject(out *o, const gotrace_event *event)
     field_string(o, "message", event->message, event->message_size);
 }
 
+static void print_frames(out *o, const print_source *from, const char *name, uint64_t stack)
+{
+    gotrace_frame frames[PRINT_FRAMES];
+    size_t count = print_stack(from, stack, frames, PRINT_FRAMES);
+
+    key(o, name);
+    out_char(o, '[');
+    for (size_t i = 0; i < count; i++) {
+        out_str(o, i ? ",{\"func\":" : "{\"func\":");
+        out_json_string(o, frames[i].function_size ? frames[i].function : "",
+                        frames[i].function_size);
+        if (frames[i].file_size > 0) {
+            field_string(o, "file", frames[i].file, frames[i].file_size);
+            field_u64(o, "line", frames[i].line);
+        }
+        field_u64(o, "pc", frames[i].pc);
+        out_char(o, '}');
+    }
+    out_char(o, ']');
+}
+
 static void print_stacks(out *o, const print_source *from, const gotrace_event *event)
 {
     if (event->stack != 0) {
         field_u64(o, "stack", event->stack);
         field_function(o, from, "func", event->stack);
+        if (from->frames)
+            print_frames(o, from, "frames", event->stack);
     }
     if (event->start_stack != 0) {
         field_u64(o, "start", event->start_stack);
         if (from->version >= 7)
             field_function(o, from, "start_func", event->start_stack);
+        if (from->version >= 7 && from->frames)
+            print_frames(o, from, "start_frames", event->start_stack);
     }
     if (event->cause != 0)
         field_u64(o, "cause", event->cause);
@@ -233,5 +260,6 @@ const printer printer_jsonl = {
     .name = "jsonl",
     .summary = "JSON Lines for programs",
     .most_frames = 1,
+    .frames = true,
     .event = print_jsonl_event,
 };

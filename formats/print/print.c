@@ -1,4 +1,5 @@
 /* print.c - print all events of a reader. */
+#include "formats/analyse/selector.h"
 #include "formats/common/feed_stacks.h"
 #include "formats/print/print.h"
 
@@ -11,23 +12,61 @@ size_t print_stack(const print_source *from, uint64_t id, gotrace_frame *frames,
     return copy && copy->id == id ? feed_stack_frames(copy, frames, max) : 0;
 }
 
-gotrace_status print_all(const printer *how, gotrace_reader *reader, size_t threads, out *o)
+gotrace_status print_next_selected(const print_events *events, const gotrace_event **event)
+{
+    gotrace_status status;
+    bool selected = false;
+    while (!selected && (status = gotrace_reader_next(events->reader, event)) == GOTRACE_EVENT) {
+        selected = selector_event(events->selector, *event);
+        if (selector_ends(events->selector))
+            return GOTRACE_END;
+    }
+    return selected ? GOTRACE_EVENT : status;
+}
+
+static gotrace_status print_events_of(const print_job *job, const print_events *events)
 {
     /* Fewer events are printed in less time than threads need to start. */
     enum { EVENTS_FOR_THREADS = 256 };
-    const print_source from = {.version = gotrace_reader_summary(reader)->version,
-                               .reader = reader};
+    const print_source from = {.version = gotrace_reader_summary(job->reader)->version,
+                               .reader = job->reader,
+                               .frames = job->frames};
     const gotrace_event *event;
     gotrace_status status = GOTRACE_EVENT;
 
-    for (uint64_t n = 0; !o->failed; n++) {
-        if (n == EVENTS_FOR_THREADS && threads > 1 &&
-            print_in_threads(how, reader, threads, o, &status))
+    for (uint64_t n = 0; !job->out->failed; n++) {
+        if (n == EVENTS_FOR_THREADS && job->threads > 1 && print_in_threads(job, events, &status))
             return status;
-        status = gotrace_reader_next(reader, &event);
+        status = print_next_event(events, &event);
         if (status != GOTRACE_EVENT)
             return status;
-        how->event(o, &from, event);
+        job->how->event(job->out, &from, event);
     }
     return GOTRACE_EVENT;
+}
+
+gotrace_status print_all(const print_job *job)
+{
+    print_events events = {.reader = job->reader};
+    feed source;
+    selector selected;
+    stacks *names = NULL;
+
+    if (!job->select)
+        return print_events_of(job, &events);
+    feed_init(&source, job->reader);
+    if (job->select->what->given & SELECT_BIT(SELECT_FUNCTION)) {
+        names = stacks_new();
+        job->select->failed = !names;
+        if (!names)
+            return GOTRACE_END;
+        stacks_begin(names, &source);
+    }
+    selector_init(&selected, job->select, gotrace_reader_summary(job->reader)->version, names);
+    events.selector = &selected;
+    gotrace_status status = print_events_of(job, &events);
+    selector_end(&selected, job->select);
+    stacks_free(names);
+    feed_free(&source);
+    return status;
 }

@@ -40,9 +40,8 @@ static inline bool print_has_parent(const gotrace_event *event)
 /* gotrace_reader_stack, for a stack of the event that is printed. */
 size_t print_stack(const print_source *from, uint64_t id, gotrace_frame *frames, size_t max);
 
-/* Go rejects v2 stacks of more than 128 frames. Of those that our reader accepts, at most its
- * default limit is printed. */
-enum { PRINT_GO_FRAMES = 1000 };
+/* Frames of a stack that are printed at most: the default limit of the reader. */
+enum { PRINT_FRAMES = 1000 };
 
 /* The part of printer_go for events of v2. */
 void print_go_v2_event(out *o, const print_source *from, const gotrace_event *event);
@@ -78,9 +77,24 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
     return NULL;
 }
 
+/* The events that are to be printed. */
+typedef struct print_events {
+    gotrace_reader *reader;
+    struct selector *selector; /* NULL: all */
+} print_events;
+
+/* The next one that the selector selects; GOTRACE_END too if it failed. */
+gotrace_status print_next_selected(const print_events *events, const gotrace_event **event);
+
+static inline gotrace_status print_next_event(const print_events *events,
+                                              const gotrace_event **event)
+{
+    return events->selector ? print_next_selected(events, event)
+                            : gotrace_reader_next(events->reader, event);
+}
+
 /* threads.c: prints further events on several threads. False, with nothing done, if no thread could
  * be started; else *status is as print_all returns it. */
-bool print_in_threads(const printer *how, gotrace_reader *reader, size_t threads, out *o,
-                      gotrace_status *status);
+bool print_in_threads(const print_job *job, const print_events *events, gotrace_status *status);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef PRINTER_H
 #define PRINTER_H
 
+#include "formats/analyse/selection.h"
 #include "formats/common/out.h"
 
 /* What a printer needs to know apart from the event. */
@@ -9,21 +10,32 @@ typedef struct print_source {
     int version;                  /* of the trace */
     const gotrace_reader *reader; /* has the event's stacks; NULL: they are copied */
     const struct feed_stack_copy *stack, *start_stack; /* copies of the event's stacks, or NULL */
+    bool frames;                  /* print all frames of stacks, see printer.frames */
 } print_source;
 
 typedef struct printer {
     const char *name; /* "text", "go", "jsonl" */
     const char *summary;
     size_t most_frames; /* of a stack that are printed */
+    bool frames;        /* it can print all frames of stacks */
     void (*event)(out *o, const print_source *from, const gotrace_event *event);
 } printer;
 
 extern const printer *const printers[]; /* ends with NULL */
 const printer *printer_by_name(const char *name);
 
-/* Prints the events of the reader until its end, an error, or until the output fails. Returns the
- * last status of the reader, or GOTRACE_EVENT if the output failed. The output does not depend on
- * the number of threads. */
-gotrace_status print_all(const printer *how, gotrace_reader *reader, size_t threads, out *o);
+typedef struct print_job {
+    const printer *how;
+    gotrace_reader *reader;
+    size_t threads;
+    bool frames;        /* print all frames of stacks */
+    select_job *select; /* which events; NULL: all */
+    out *out;
+} print_job;
+
+/* Prints the selected events of the reader until its end, an error, or until the output fails.
+ * Returns the last status of the reader, or GOTRACE_EVENT if the output or the selection failed.
+ * The output does not depend on the number of threads. */
+gotrace_status print_all(const print_job *job);
 
 #endif

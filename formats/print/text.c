@@ -297,6 +297,32 @@ static void print_flags(line *l, unsigned flags)
         }
 }
 
+/* The frames of a stack, one in a line, after a word. */
+static void print_frames(const line *l, const char *word, uint64_t stack)
+{
+    gotrace_frame frames[PRINT_FRAMES];
+    size_t count = stack ? print_stack(l->from, stack, frames, PRINT_FRAMES) : 0;
+    out *o = l->o;
+
+    for (size_t i = 0; i < count; i++) {
+        out_str(o, "        ");
+        out_str(o, word);
+        if (frames[i].function_size > 0) {
+            print_name(l, frames[i].function, frames[i].function_size);
+        } else {
+            out_str(o, "0x");
+            out_hex(o, frames[i].pc);
+        }
+        if (frames[i].file_size > 0) {
+            out_char(o, ' ');
+            print_name(l, frames[i].file, frames[i].file_size);
+            out_char(o, ':');
+            out_u64(o, frames[i].line);
+        }
+        out_char(o, '\n');
+    }
+}
+
 static void print_text_event(out *o, const print_source *from, const gotrace_event *event)
 {
     line l = {.o = o, .start = position(o), .from = from, .version = from->version};
@@ -330,11 +356,17 @@ static void print_text_event(out *o, const print_source *from, const gotrace_eve
     print_function(&l, "at ", event->stack);
     print_flags(&l, event->flags);
     out_char(o, '\n');
+    if (from->frames) {
+        print_frames(&l, "at ", event->stack);
+        /* Up to 1.6 it is a PC, which the line contains. */
+        print_frames(&l, "start ", l.version >= 7 ? event->start_stack : 0);
+    }
 }
 
 const printer printer_text = {
     .name = "text",
     .summary = "columns for people",
     .most_frames = 1,
+    .frames = true,
     .event = print_text_event,
 };

@@ -29,7 +29,8 @@ typedef struct print_block {
 
 typedef struct printing {
     const printer *how;
-    gotrace_reader *reader;
+    bool frames;
+    const print_events *source;
     out *out; /* used by the thread that has the turn; the calling one has that of a done block */
     int version;
     pthread_t caller;
@@ -62,7 +63,11 @@ static void make_text(print_block *b)
 
     for (size_t i = 0; i < b->events.count && !b->text.failed; i++) {
         const print_source from = {
-            .version = p->version, .stack = b->stacks[i][0], .start_stack = b->stacks[i][1]};
+            .version = p->version,
+            .stack = b->stacks[i][0],
+            .start_stack = b->stacks[i][1],
+            .frames = p->frames,
+        };
         p->how->event(&b->text, &from, &b->events.events[i]);
     }
 }
@@ -207,7 +212,7 @@ static gotrace_status block_fill(printing *p, print_block *b)
 {
     while (!event_block_full(&b->events)) {
         gotrace_status status = p->pending ? GOTRACE_EVENT
-                                           : gotrace_reader_next(p->reader, &p->pending);
+                                           : print_next_event(p->source, &p->pending);
         if (status != GOTRACE_EVENT) {
             p->pending = NULL;
             return status;
@@ -298,25 +303,25 @@ static bool begin_threads(printing *p, size_t most)
     return p->thread_count > 0;
 }
 
-bool print_in_threads(const printer *how, gotrace_reader *reader, size_t threads, out *o,
-                      gotrace_status *status)
+bool print_in_threads(const print_job *job, const print_events *events, gotrace_status *status)
 {
     printing *p = calloc(1, sizeof *p);
 
     if (!p)
         return false;
-    p->how = how;
-    p->reader = reader;
-    p->out = o;
-    p->version = gotrace_reader_summary(reader)->version;
+    p->how = job->how;
+    p->frames = job->frames;
+    p->source = events;
+    p->out = job->out;
+    p->version = gotrace_reader_summary(job->reader)->version;
     p->caller = pthread_self();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->turn, NULL);
-    feed_copier_init(&p->copier, reader);
-    p->copier.most_frames = how->most_frames;
+    feed_copier_init(&p->copier, job->reader);
+    p->copier.most_frames = job->frames ? PRINT_FRAMES : job->how->most_frames;
     idmap_init(&p->copies, sizeof(feed_stack_copy *));
-    bool begun = begin_threads(p, threads - 1);
+    bool begun = begin_threads(p, job->threads - 1);
     if (begun)
         *status = read_blocks(p);
     end_threads(p);

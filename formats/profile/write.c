@@ -9,12 +9,11 @@ gotrace_status profile_convert(const convert_job *job,
     const profile_options options = {.kind = job->profile,
                                      .open = job->open,
                                      .no_system = job->no_system,
-                                     .from = job->from,
-                                     .to = job->to,
+                                     .select = job->select,
                                      .threads = job->threads};
     profile p;
     gotrace_status status = profile_make(&p, job->reader, &options);
-    if (!p.failed)
+    if (!p.failed && !(job->select && job->select->too_hard))
         write(job, &p);
     if (p.failed)
         out_fail(job->out, ENOMEM);

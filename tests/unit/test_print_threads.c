@@ -31,7 +31,8 @@ static gotrace_status print_trace(const blob *trace, const printer *how, size_t 
                      GOTRACE_OK);
     ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
     ck_assert(out_init(&o, write_limited, l));
-    gotrace_status status = print_all(how, reader, threads, &o);
+    gotrace_status status = print_all(
+        &(print_job){.how = how, .reader = reader, .threads = threads, .out = &o});
     *failed = !out_flush(&o);
     out_free(&o);
     gotrace_reader_close(reader);

@@ -52,7 +52,7 @@ static gotrace_status as_perfetto(gotrace_reader *reader, gotrace_source *source
 static gotrace_status as_text(gotrace_reader *reader, gotrace_source *source, out *o)
 {
     (void)source;
-    return print_all(printers[0], reader, 1, o);
+    return print_all(&(print_job){.how = printers[0], .reader = reader, .threads = 1, .out = o});
 }
 
 static gotrace_status as_script(gotrace_reader *reader, gotrace_source *source, out *o)

@@ -1,0 +1,383 @@
+/* selector.c - follows goroutines, regions and tasks, as far as a selection needs them. */
+#include "formats/analyse/selector.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/analyse/states.h"
+#include "formats/analyse/vector.h"
+
+/* What a region is in. */
+enum { OF_TASK = 1, OF_REGION = 2 };
+
+/* Traces before have a PC where a goroutine starts. */
+enum { VERSION_WITH_START_STACK = 7 };
+
+typedef struct selected_goroutine {
+    uint8_t *regions; /* open ones: what they are in */
+    size_t depth, room;
+    size_t in_task, in_region; /* of these, listed ones */
+    bool inherits;             /* it was created in a region of a listed task */
+    bool named, starts;        /* starts: its start function matches; named: that is final */
+} selected_goroutine;
+
+void selector_init(selector *s, const select_job *job, int version, stacks *names)
+{
+    *s = (selector){.what = job ? job->what : NULL,
+                    .range = {INT64_MIN, INT64_MAX},
+                    .stacks = names,
+                    .beginning = version < GOTRACE_FIRST_V2,
+                    .has_starts = version >= VERSION_WITH_START_STACK};
+    if (job)
+        s->range = job->range;
+    idmap_init(&s->goroutines, sizeof(selected_goroutine));
+    idmap_init(&s->tasks, 0);
+}
+
+void selector_end(selector *s, select_job *job)
+{
+    size_t cursor = 0, size;
+    uint64_t id;
+    void *value;
+    if (job) {
+        job->count = s->count;
+        job->failed = s->failed;
+        job->too_hard = s->too_hard;
+        const char *name = s->too_hard ? stacks_text(s->stacks, s->hard, &size) : NULL;
+        if (name)
+            snprintf(job->name, sizeof job->name, "%.*s", (int)(size < 60 ? size : 60), name);
+    }
+    while (idmap_next(&s->goroutines, &cursor, &id, &value))
+        free(((selected_goroutine *)value)->regions);
+    idmap_free(&s->goroutines);
+    idmap_free(&s->tasks);
+    free(s->of_names.by_number);
+    free(s->of_stacks.by_number);
+}
+
+/* ---- functions --------------------------------------------------------------------------------
+ */
+
+/* The place of a verdict; NULL if memory is refused. */
+static uint8_t *verdict_of(selector *s, select_verdicts *v, uint32_t number)
+{
+    if (number >= v->room) {
+        size_t room = ((size_t)number + 64) * 2;
+        uint8_t *moved = realloc(v->by_number, room);
+        if (!moved) {
+            s->failed = true;
+            return NULL;
+        }
+        memset(moved + v->room, 0, room - v->room);
+        v->by_number = moved;
+        v->room = room;
+    }
+    return &v->by_number[number];
+}
+
+static bool name_matches(selector *s, uint32_t name)
+{
+    uint8_t *verdict = name && !selector_ends(s) ? verdict_of(s, &s->of_names, name) : NULL;
+    size_t size;
+    if (!verdict)
+        return false;
+    if (*verdict)
+        return *verdict == 2;
+    const char *text = stacks_text(s->stacks, name, &size);
+    switch (pattern_match(s->what->function, text, size)) {
+    case PATTERN_MATCHES: *verdict = 2; return true;
+    case PATTERN_DIFFERS: *verdict = 1; return false;
+    case PATTERN_TOO_HARD:
+        s->too_hard = true;
+        s->hard = name;
+        return false;
+    case PATTERN_NO_MEMORY: s->failed = true; return false;
+    }
+    return false;
+}
+
+/* Whether a frame of the stack matches. */
+static bool stack_matches(selector *s, uint32_t stack)
+{
+    uint8_t *verdict = stack ? verdict_of(s, &s->of_stacks, stack) : NULL;
+    if (!verdict)
+        return false;
+    if (!*verdict) {
+        bool matches = false;
+        for (size_t i = 0; i < stacks_depth(s->stacks, stack) && !matches; i++)
+            matches = name_matches(s, stacks_frame_at(s->stacks, stack, i)->function);
+        *verdict = matches ? 2 : 1;
+    }
+    return *verdict == 2;
+}
+
+static uint32_t stack_of(selector *s, const gotrace_event *e, uint64_t id)
+{
+    uint32_t stack = stacks_of(s->stacks, e->generation, id);
+    s->failed = s->failed || s->stacks->failed;
+    return stack;
+}
+
+static bool event_stack_matches(selector *s, const gotrace_event *e)
+{
+    return stack_matches(s, stack_of(s, e, e->stack)) ||
+           (s->has_starts && stack_matches(s, stack_of(s, e, e->start_stack)));
+}
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+static selected_goroutine *goroutine_of(selector *s, uint64_t id)
+{
+    selected_goroutine *g = idmap_insert(&s->goroutines, id);
+    s->failed = s->failed || !g;
+    return g;
+}
+
+static void forget_goroutine(selector *s, uint64_t id)
+{
+    selected_goroutine *g = idmap_find(&s->goroutines, id);
+    if (!g)
+        return;
+    free(g->regions);
+    idmap_remove(&s->goroutines, id);
+}
+
+/* The goroutine whose state an event changes, or to which its range belongs; 0: none. */
+static uint64_t subject_of(const gotrace_event *e)
+{
+    bool ranges = e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_END ||
+                  e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    if (e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE)
+        return e->subject;
+    /* Until 1.21 a range has no subject. */
+    if (ranges && e->generation != 0 &&
+        (e->range == GOTRACE_RANGE_STW || e->range == GOTRACE_RANGE_MARK_ASSIST))
+        return e->subject;
+    return 0;
+}
+
+static bool is_of_proc(const gotrace_event *e, int64_t *proc)
+{
+    bool ranges = e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_END ||
+                  e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    *proc = (int64_t)e->subject;
+    return (e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_PROC) ||
+           (ranges && e->generation != 0 && e->range == GOTRACE_RANGE_SWEEP);
+}
+
+/* A goroutine is created: it belongs to the task of its creator's innermost region, as in Go's
+ * summaries. */
+static void create(selector *s, const gotrace_event *e)
+{
+    const selected_goroutine *creator = e->goroutine ? idmap_find(&s->goroutines, e->goroutine)
+                                                     : NULL;
+    bool inherits = creator && (creator->depth > 0 ? creator->regions[creator->depth - 1] & OF_TASK
+                                                   : creator->inherits);
+    forget_goroutine(s, e->subject);
+    selected_goroutine *g = inherits ? goroutine_of(s, e->subject) : NULL;
+    if (g)
+        g->inherits = true;
+}
+
+/* A transition of a goroutine may have the stack in which it starts. */
+static void find_start(selector *s, const gotrace_event *e)
+{
+    uint64_t id = states_start_stack(e);
+    if (id == 0)
+        return;
+    selected_goroutine *g = goroutine_of(s, e->subject);
+    if (!g || g->named)
+        return;
+    uint32_t name = stacks_root(s->stacks, stack_of(s, e, id));
+    if (name) {
+        g->starts = name_matches(s, name);
+        g->named = !s->beginning;
+    }
+}
+
+/* ---- tasks and regions ------------------------------------------------------------------------
+ */
+
+static bool is_listed_task(const selector *s, uint64_t task)
+{
+    return task != 0 && (select_has_id(&s->what->ids[SELECT_TASK], task) ||
+                         idmap_find(&s->tasks, task));
+}
+
+static bool is_listed_name(const selector *s, select_by by, const gotrace_event *e)
+{
+    return select_has_name(&s->what->names[by], e->text, e->text ? e->text_size : 0);
+}
+
+/* Whether it is an event of a listed task: it begins or ends, has a log or a region. */
+static bool is_of_task(const selector *s, const gotrace_event *e)
+{
+    switch ((gotrace_kind)e->kind) {
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+        return is_listed_task(s, e->subject) || is_listed_name(s, SELECT_TASK, e);
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+    case GOTRACE_KIND_LOG: return is_listed_task(s, e->subject);
+    default: return false; /* the others have no task */
+    }
+}
+
+static bool is_of_region(const selector *s, const gotrace_event *e)
+{
+    return (e->kind == GOTRACE_KIND_REGION_BEGIN || e->kind == GOTRACE_KIND_REGION_END) &&
+           is_listed_name(s, SELECT_REGION, e);
+}
+
+static void begin_region(selector *s, const gotrace_event *e)
+{
+    selected_goroutine *g = e->goroutine ? goroutine_of(s, e->goroutine) : NULL;
+    uint8_t *regions = g ? vector_room(g->regions, &g->room, g->depth, 1) : NULL;
+    if (!g)
+        return;
+    if (!regions) {
+        s->failed = true;
+        return;
+    }
+    bool of_task = is_of_task(s, e), of_region = is_of_region(s, e);
+    g->regions = regions;
+    regions[g->depth++] = (of_task ? OF_TASK : 0) | (of_region ? OF_REGION : 0);
+    g->in_task += of_task;
+    g->in_region += of_region;
+}
+
+static void end_region(selector *s, const gotrace_event *e)
+{
+    selected_goroutine *g = e->goroutine ? idmap_find(&s->goroutines, e->goroutine) : NULL;
+    if (!g || g->depth == 0)
+        return;
+    uint8_t was = g->regions[--g->depth];
+    g->in_task -= was & OF_TASK ? 1 : 0;
+    g->in_region -= was & OF_REGION ? 1 : 0;
+}
+
+static void begin_task(selector *s, const gotrace_event *e)
+{
+    if (!is_listed_name(s, SELECT_TASK, e))
+        idmap_remove(&s->tasks, e->subject);
+    else if (!idmap_insert(&s->tasks, e->subject))
+        s->failed = true;
+}
+
+/* ---- events -----------------------------------------------------------------------------------
+ */
+
+static bool changes_goroutine(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE &&
+           e->subject != 0;
+}
+
+/* What the event itself has already. */
+static void follow_before(selector *s, const gotrace_event *e)
+{
+    unsigned given = s->what->given;
+    if (changes_goroutine(e) && e->from == GOTRACE_STATE_NOT_EXIST)
+        create(s, e);
+    if ((given & SELECT_BIT(SELECT_FUNCTION)) && changes_goroutine(e) && e->from != e->to)
+        find_start(s, e);
+    if (states_beginning_ends(e))
+        s->beginning = false;
+    if (e->kind == GOTRACE_KIND_TASK_BEGIN && (given & SELECT_BIT(SELECT_TASK)))
+        begin_task(s, e);
+    if (e->kind == GOTRACE_KIND_REGION_BEGIN &&
+        (given & (SELECT_BIT(SELECT_TASK) | SELECT_BIT(SELECT_REGION))))
+        begin_region(s, e);
+}
+
+/* What only the next event no longer has. */
+static void follow_after(selector *s, const gotrace_event *e)
+{
+    if (e->kind == GOTRACE_KIND_REGION_END)
+        end_region(s, e);
+    else if (e->kind == GOTRACE_KIND_TASK_END)
+        idmap_remove(&s->tasks, e->subject);
+    else if (changes_goroutine(e) && e->to == GOTRACE_STATE_NOT_EXIST)
+        forget_goroutine(s, e->subject);
+}
+
+/* What the event itself satisfies, whatever its goroutine. */
+typedef struct own_matches {
+    bool function, task, region;
+} own_matches;
+
+/* Whether a goroutine (0: none) satisfies what the event itself does not. */
+static bool holds(const selector *s, uint64_t id, own_matches own)
+{
+    unsigned given = s->what->given;
+    const selected_goroutine *g = id ? idmap_find(&s->goroutines, id) : NULL;
+    if ((given & SELECT_BIT(SELECT_GOROUTINE)) &&
+        !select_has_id(&s->what->ids[SELECT_GOROUTINE], id))
+        return false;
+    if ((given & SELECT_BIT(SELECT_FUNCTION)) && !own.function && !(g && g->starts))
+        return false;
+    if ((given & SELECT_BIT(SELECT_TASK)) && !own.task && !(g && (g->inherits || g->in_task > 0)))
+        return false;
+    return !(given & SELECT_BIT(SELECT_REGION)) || own.region || (g && g->in_region > 0);
+}
+
+static bool is_on_proc(const selector *s, const gotrace_event *e)
+{
+    const select_ids *ids = &s->what->ids[SELECT_PROC];
+    int64_t proc;
+    return (e->proc >= 0 && select_has_id(ids, (uint64_t)e->proc)) ||
+           (is_of_proc(e, &proc) && proc >= 0 && select_has_id(ids, (uint64_t)proc));
+}
+
+static bool happens_where(const selector *s, const gotrace_event *e)
+{
+    unsigned given = s->what->given;
+    if (e->time < s->range.from || e->time >= s->range.until)
+        return false;
+    if ((given & SELECT_BIT(SELECT_PROC)) && !is_on_proc(s, e))
+        return false;
+    if ((given & SELECT_BIT(SELECT_THREAD)) &&
+        (e->thread < 0 || !select_has_id(&s->what->ids[SELECT_THREAD], (uint64_t)e->thread)))
+        return false;
+    return !(given & SELECT_BIT(SELECT_GENERATION)) ||
+           select_has_id(&s->what->ids[SELECT_GENERATION], e->generation);
+}
+
+static bool is_selected(selector *s, const gotrace_event *e)
+{
+    unsigned given = s->what->given;
+    if (!happens_where(s, e))
+        return false;
+    if (!(given & SELECT_OF_GOROUTINES))
+        return true;
+    own_matches own = {
+        .function = (given & SELECT_BIT(SELECT_FUNCTION)) && event_stack_matches(s, e),
+        .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
+        .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
+    uint64_t subject = subject_of(e);
+    return holds(s, e->goroutine, own) ||
+           (subject && subject != e->goroutine && holds(s, subject, own));
+}
+
+bool selector_follow(selector *s, const gotrace_event *e)
+{
+    bool follows = s->what->given & (SELECT_OF_GOROUTINES & ~SELECT_BIT(SELECT_GOROUTINE));
+    if (follows)
+        follow_before(s, e);
+    bool selected = is_selected(s, e) && !selector_ends(s);
+    if (follows)
+        follow_after(s, e);
+    s->count += selected;
+    return selected;
+}
+
+bool selector_interval(selector *s, uint64_t id, uint32_t function, uint32_t stack)
+{
+    if (!selector_has(s, SELECT_OF_GOROUTINES))
+        return true;
+    own_matches own = {.function = selector_has(s, SELECT_BIT(SELECT_FUNCTION)) &&
+                                   (name_matches(s, function) || stack_matches(s, stack))};
+    return holds(s, id, own);
+}
