@@ -47,6 +47,23 @@ static void json_file(report *r, uint32_t trace)
     out_json_string(r->out, name, strlen(name));
 }
 
+/* What the procs do: in total, and in spans of time. */
+static void json_load(report *r, const trace_figure *t)
+{
+    out_str(r->out, ",\"procs_ns\":{");
+    for (size_t k = 0; k < PROC_STATES; k++)
+        out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k],
+                   t->load.sums[k]);
+    out_printf(r->out, "},\"span_ns\":%" PRId64 ",\"spans\":[", (int64_t)1 << t->load.shift);
+    for (size_t n = 0; n < 2 * LOAD_SPANS && (int64_t)n << t->load.shift < t->duration; n++) {
+        out_str(r->out, n ? ",[" : "[");
+        for (size_t k = 0; k < PROC_STATES; k++)
+            out_printf(r->out, "%s%" PRId64, k ? "," : "", t->load.spans[n][k]);
+        out_char(r->out, ']');
+    }
+    out_char(r->out, ']');
+}
+
 static void json_overview(report *r)
 {
     for (uint32_t i = 0; i < r->s->trace_count; i++) {
@@ -55,19 +72,11 @@ static void json_overview(report *r)
         json_file(r, i);
         out_printf(r->out,
                    ",\"version\":\"1.%d\",\"duration_ns\":%" PRId64 ",\"events\":%" PRIu64
-                   ",\"goroutines\":%" PRIu64 ",\"procs_ns\":{",
+                   ",\"goroutines\":%" PRIu64,
                    t->version, t->duration, t->events, t->goroutines);
-        for (size_t k = 0; k < PROC_STATES; k++)
-            out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k],
-                       t->load.sums[k]);
-        out_printf(r->out, "},\"span_ns\":%" PRId64 ",\"spans\":[", (int64_t)1 << t->load.shift);
-        for (size_t n = 0; n < 2 * LOAD_SPANS && (int64_t)n << t->load.shift < t->duration; n++) {
-            out_str(r->out, n ? ",[" : "[");
-            for (size_t k = 0; k < PROC_STATES; k++)
-                out_printf(r->out, "%s%" PRId64, k ? "," : "", t->load.spans[n][k]);
-            out_char(r->out, ']');
-        }
-        out_str(r->out, "]}\n");
+        if (r->whole)
+            json_load(r, t);
+        out_str(r->out, "}\n");
     }
 }
 

@@ -32,6 +32,7 @@ typedef struct report {
     out *out;
     const statistics *s;
     unsigned sections; /* 1 << REPORT_* */
+    bool whole;        /* of all goroutines: what procs do is shown */
     uint64_t top;      /* rows of a table; 0: all */
     bool failed;       /* memory was refused */
 } report;

@@ -142,7 +142,7 @@ static void text_overview(report *r)
         if (t->duration > 0)
             out_printf(r->out, " (%.0f per second)", (double)t->events * 1e9 / (double)t->duration);
         out_printf(r->out, ", %" PRIu64 " goroutine%s\n", t->goroutines, plural(t->goroutines));
-        if (t->duration > 0)
+        if (t->duration > 0 && r->whole)
             text_load(r, t);
     }
 }

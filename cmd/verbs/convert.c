@@ -190,8 +190,6 @@ static int run_format(const session *s, const format *target, convert_job *job,
         findings_add(&in->found, gotrace_reader_error(in->reader));
     if (!target->profiles)
         count_shown(&select, gotrace_reader_summary(in->reader)->duration);
-    if (job->empty && select.count == 0 && job->select)
-        *job->empty = false;
     job->select = NULL;
     return select_finish(&select, &options_of(s)->select, in);
 }
@@ -281,9 +279,11 @@ static bool next_part(void *ctx)
     return !p->failed;
 }
 
-static void note_empty(profile_kind kind, const char *file)
+static void note_empty(profile_kind kind, bool restricted, const char *file)
 {
-    if (kind == PROFILE_CPU)
+    if (restricted)
+        diag_warning(file, "the profile is empty: the selected part of the trace has none of it");
+    else if (kind == PROFILE_CPU)
         diag_warning(file, "the profile is empty: the trace has no CPU samples, which Go 1.19 and "
                            "later record while a CPU profile is taken");
     else
@@ -318,9 +318,11 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         progress_output(&s->output.out.written);
         job->empty = &empty;
         selected = run_format(s, target, job, what, &in);
+        bool no_samples = job->profile == PROFILE_CPU &&
+                          (!what->given || gotrace_reader_summary(in.reader)->samples == 0);
         if (empty)
-            note_empty(job->profile, in.name);
-        lacks_samples = empty && job->profile == PROFILE_CPU;
+            note_empty(job->profile, !no_samples && what->given, in.name);
+        lacks_samples = empty && no_samples;
         if (!set->split)
             narrow_check_size(target, gotrace_reader_summary(in.reader)->version,
                               s->output.out.written + s->output.out.used);

@@ -5,6 +5,7 @@
 #include "cmd/diag.h"
 #include "cmd/input.h"
 #include "cmd/options.h"
+#include "cmd/select.h"
 #include "cmd/stat/each.h"
 #include "cmd/stat/report.h"
 #include "cmd/trace_limits.h"
@@ -13,8 +14,16 @@ typedef struct stat_options {
     settings common;
     const char *only, *by;
     uint64_t top;
+    select_options select;
     bool json, each, no_recover;
 } stat_options;
+
+/* What is to be reported. */
+typedef struct stat_job {
+    selection what;
+    unsigned sections;
+    bool whole; /* of all goroutines */
+} stat_job;
 
 static const stat_options *options_of(const session *s)
 {
@@ -48,10 +57,10 @@ static bool parse_sections(const char *list, unsigned *sections)
 }
 
 /* Returns an exit status. */
-static int write_report(session *s, const statistics *stats, unsigned sections)
+static int write_report(session *s, const statistics *stats, const stat_job *job)
 {
     const stat_options *set = options_of(s);
-    report r = {.out = &s->output.out, .s = stats, .sections = sections, .top = set->top};
+    report r = {.out = &s->output.out, .s = stats, .sections = job->sections, .whole = job->whole, .top = set->top};
     if (stats->failed)
         r.failed = true;
     else if (set->json)
@@ -63,20 +72,34 @@ static int write_report(session *s, const statistics *stats, unsigned sections)
     return r.failed ? EXIT_SYSTEM : EXIT_SOUND;
 }
 
-static int read_file(session *s, const char *path, statistics *stats)
+static int read_trace(session *s, input *in, statistics *stats, const selection *what)
 {
-    input in;
+    const stat_options *set = options_of(s);
     /* Problems are reported by the thread that reads. Rows that are written meanwhile go to the
      * same output, so they are written by the same thread. */
-    size_t threads = options_of(s)->each ? 1 : (size_t)s->set->threads;
-    if (input_open_trace(&in, s, path, options_of(s)->no_recover) &&
-        statistics_add(stats, in.reader, in.name, threads) == GOTRACE_ERROR)
-        findings_add(&in.found, gotrace_reader_error(in.reader));
-    return input_close(&in);
+    size_t threads = set->each ? 1 : (size_t)s->set->threads;
+    select_job select;
+    int status = select_begin(&select, what, &set->select, in);
+    if (status != EXIT_SOUND)
+        return status;
+    if (statistics_add(stats, in->reader, in->name, threads, what->given ? &select : NULL) ==
+        GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
+    return stats->failed ? EXIT_SOUND : select_finish(&select, &set->select, in);
+}
+
+static int read_file(session *s, const char *path, statistics *stats, const selection *what)
+{
+    input in;
+    int selected = EXIT_SOUND;
+    if (input_open_trace(&in, s, path, options_of(s)->no_recover))
+        selected = read_trace(s, &in, stats, what);
+    int status = input_close(&in);
+    return selected > status ? selected : status;
 }
 
 /* Report on the files together. */
-static int report_files(session *s, const char *const *files, size_t count, unsigned sections)
+static int report_files(session *s, const char *const *files, size_t count, const stat_job *job)
 {
     statistics_each each = each_to(&s->output.out);
     statistics *stats = statistics_new(options_of(s)->each ? &each : NULL);
@@ -86,24 +109,40 @@ static int report_files(session *s, const char *const *files, size_t count, unsi
         return EXIT_SYSTEM;
     }
     for (size_t i = 0; i < count && !stats->failed; i++) {
-        status = read_file(s, files[i], stats);
+        status = read_file(s, files[i], stats, &job->what);
         worst = status > worst ? status : worst;
     }
-    status = write_report(s, stats, sections);
+    status = write_report(s, stats, job);
     statistics_free(stats);
     return status > worst ? status : worst;
 }
 
-static int run_stat(session *s)
+/* Sections of the whole program cannot be restricted to goroutines. Returns false after a
+ * diagnostic. */
+static bool choose_sections(const session *s, stat_job *job)
 {
     const stat_options *set = options_of(s);
-    unsigned sections = set->only ? 0 : ~0U;
-    if (!parse_sections(set->only, &sections))
-        return EXIT_USAGE;
-    if (set->each && !set->json) {
-        diag_error("--each needs --json");
-        return EXIT_USAGE;
-    }
+    unsigned whole = 1U << REPORT_GC | 1U << REPORT_STOPS;
+    job->sections = set->only ? 0 : ~0U;
+    if (!parse_sections(set->only, &job->sections))
+        return false;
+    job->whole = !(job->what.given & SELECT_OF_GOROUTINES);
+    for (size_t by = 0; by < SELECT_COUNT; by++)
+        if (set->only && (job->sections & whole) &&
+            (job->what.given & SELECT_OF_GOROUTINES & SELECT_BIT(by))) {
+            diag_error("--only %s is about the whole program, which --%s cannot restrict",
+                       report_section(job->sections & 1U << REPORT_GC ? REPORT_GC : REPORT_STOPS),
+                       select_option(by));
+            return false;
+        }
+    if (!job->whole)
+        job->sections &= ~whole;
+    return true;
+}
+
+static int report_all(session *s, const stat_job *job)
+{
+    const stat_options *set = options_of(s);
     int worst = output_open(&s->output, s->set->output, false);
     if (worst != EXIT_SOUND)
         return worst;
@@ -112,14 +151,29 @@ static int run_stat(session *s)
     const char *const *files = s->file_count ? s->files : standard;
     size_t count = s->file_count ? s->file_count : 1;
     if (strcmp(set->by, "file") != 0)
-        return report_files(s, files, count, sections);
+        return report_files(s, files, count, job);
     for (size_t i = 0; i < count; i++) {
         if (i && !set->json)
             out_char(&s->output.out, '\n');
-        int status = report_files(s, &files[i], 1, sections);
+        int status = report_files(s, &files[i], 1, job);
         worst = status > worst ? status : worst;
     }
     return worst;
+}
+
+static int run_stat(session *s)
+{
+    const stat_options *set = options_of(s);
+    stat_job job;
+    if (set->each && !set->json) {
+        diag_error("--each needs --json");
+        return EXIT_USAGE;
+    }
+    int status = select_open(&job.what, &set->select);
+    if (status == EXIT_SOUND)
+        status = choose_sections(s, &job) ? report_all(s, &job) : EXIT_USAGE;
+    selection_free(&job.what);
+    return status;
 }
 
 static const stat_options defaults = {.by = "all", .top = 10};
@@ -135,6 +189,7 @@ static const option_spec options[] = {
      "write problems and rows as JSON Lines"},
     {0, "each", OPTION_FLAG, NULL, offsetof(stat_options, each), NULL,
      "with --json: also each goroutine, region and task"},
+    SELECT_SPAN_OPTIONS(stat_options, select)
     NO_RECOVER_OPTION(stat_options, no_recover),
     {.name = NULL},
 };

@@ -66,6 +66,13 @@ static proc_load *proc_of(run *r, int64_t proc)
     return p;
 }
 
+/* Adds what a proc did until now. Times of the load are relative to the time range. */
+static void add_load(run *r, const proc_load *p)
+{
+    int64_t since = p->since < r->origin ? r->origin : p->since;
+    load_add(&r->figure->load, p->state, since - r->origin, r->states.time - r->origin);
+}
+
 /* Sets what a proc does, and the goroutine that runs on it. */
 static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
 {
@@ -76,7 +83,7 @@ static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
     if (p->state == state)
         return;
     if (p->state != PROC_STATES)
-        load_add(&r->figure->load, p->state, p->since < 0 ? 0 : p->since, r->states.time);
+        add_load(r, p);
     p->state = state;
     p->since = r->states.time;
 }
@@ -108,9 +115,9 @@ void stat_load_end(run *r)
     while (idmap_next(&r->procs, &cursor, &id, &value)) {
         const proc_load *p = value;
         if (p->state != PROC_STATES)
-            load_add(&r->figure->load, p->state, p->since < 0 ? 0 : p->since, r->states.time);
+            add_load(r, p);
     }
-    load_cover(&r->figure->load, r->states.time);
+    load_cover(&r->figure->load, r->states.time - r->origin);
 }
 
 /* ---- utilization ------------------------------------------------------------------------------
@@ -263,11 +270,11 @@ static void cycle_event(run *r, const gotrace_event *e)
 {
     trace_figure *f = r->figure;
     if (e->kind != GOTRACE_KIND_RANGE_END) {
-        if (r->gc_since == STATES_NEVER)
+        if (r->gc_since == STATES_NEVER && run_inside(r))
             r->gc_since = e->kind == GOTRACE_KIND_RANGE_BEGIN ? r->states.time : r->states.sync;
         return;
     }
-    if (r->gc_since == STATES_NEVER)
+    if (r->gc_since == STATES_NEVER || !run_inside(r))
         return;
     int64_t ns = r->states.time - r->gc_since;
     f->cycles++;
@@ -327,14 +334,16 @@ static void stop_begins(run *r, const gotrace_event *e)
     r->stop_reason = stop_reason(r, e->reason);
     stop_counts(r, e);
     /* Up to 1.9 each proc reports the stop. */
-    if (r->stop_depth++ == 0)
-        r->stop = (stop){.begin = r->states.time, .by = stopper(r, e), .trace = r->index};
+    if (r->stop_depth++ > 0)
+        return;
+    r->stop_inside = run_inside(r);
+    r->stop = (stop){.begin = r->states.time, .by = stopper(r, e), .trace = r->index};
 }
 
 static void stop_ends(run *r, const gotrace_event *e)
 {
     stop_counts(r, e);
-    if (r->stop_depth == 0 || --r->stop_depth > 0)
+    if (r->stop_depth == 0 || --r->stop_depth > 0 || !r->stop_inside || !run_inside(r))
         return;
     stop_figure *f = stat_figure(&r->all->stops, r->stop_reason, sizeof *f);
     r->stop.ns = r->states.time - r->stop.begin;

@@ -152,6 +152,9 @@ void stat_goroutine_ended(run *r, stat_goroutine *g)
         if (values[i] != 0)
             add_value(r, &f->times[i], values[i]);
     for (size_t i = 0; i < t->count; i++) {
+        /* Where a range is in the selected part of the time is not known. */
+        if (t->parts[i].is_range && r->parts_only)
+            continue;
         part_figure *p = part_of(r, f, &t->parts[i]);
         if (p)
             add_value(r, &p->values, t->parts[i].ns);

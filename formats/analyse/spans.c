@@ -46,14 +46,16 @@ void stat_region_inherit(run *r, stat_goroutine *g, const gotrace_event *e)
     push_region(r, g,
                 &(region){.task = creator->regions[creator->region_count - 1].task,
                           .begin = r->states.time,
-                          .inherited = true});
+                          .inherited = true,
+                          .counted = !r->selector.what});
 }
 
 /* Reports a region that ends now; at_event: not with the trace. Frees it. */
 static void region_ended(run *r, const stat_goroutine *g, region *ended, bool at_event)
 {
     int64_t time = r->states.time;
-    if (r->all->each) {
+    at_event = at_event && states_place_of(&r->states) != STATES_AFTER;
+    if (r->all->each && ended->counted) {
         times own;
         times_snapshot(r, g, &own);
         times_subtract(&own, &ended->before);
@@ -63,7 +65,7 @@ static void region_ended(run *r, const stat_goroutine *g, region *ended, bool at
                              at_event ? time : STATES_NEVER);
     }
     times_free(&ended->before);
-    if (ended->begin == STATES_NEVER || ended->inherited)
+    if (ended->begin == STATES_NEVER || ended->inherited || !ended->counted)
         return;
     span_figure *span = at_event ? NULL : span_of(r, &r->all->regions, ended->name);
     if (span)
@@ -103,15 +105,18 @@ static void region_begins(run *r, const gotrace_event *e)
 {
     stat_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
     open_task *task = task_of(r, e->subject);
-    if (task)
+    if (task && r->selected)
         task->regions++;
     if (!g)
         return;
     region *made = push_region(r, g,
                                &(region){.name = stacks_name(r->all->stacks, e->text, e->text_size),
                                          .task = e->subject,
-                                         .begin = r->states.time});
+                                         .begin = r->states.time,
+                                         .counted = r->selected});
     if (!made)
+        return;
+    if (!made->counted)
         return;
     if (r->all->each)
         times_snapshot(r, g, &made->before);
@@ -123,7 +128,7 @@ static void region_begins(run *r, const gotrace_event *e)
 static void region_ends(run *r, const gotrace_event *e)
 {
     stat_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
-    region ended = {.begin = STATES_NEVER, .task = e->subject};
+    region ended = {.begin = STATES_NEVER, .task = e->subject, .counted = r->selected};
     if (!g)
         return;
     if (g->region_count > 0) {
@@ -131,7 +136,7 @@ static void region_ends(run *r, const gotrace_event *e)
     } else {
         open_task *task = task_of(r, e->subject);
         ended.name = stacks_name(r->all->stacks, e->text, e->text_size);
-        if (task)
+        if (task && r->selected)
             task->regions++;
     }
     region_ended(r, g, &ended, true);
@@ -143,7 +148,7 @@ static void region_ends(run *r, const gotrace_event *e)
 static void report_task(run *r, uint64_t id, const open_task *task, int64_t ended)
 {
     const statistics_each *each = r->all->each;
-    if (each)
+    if (each && task->counted)
         each->task(each->ctx, r->all->stacks, id, task->name, task->parent,
                    task->begin == STATES_NEVER ? STATES_NEVER : task->begin + r->states.base,
                    ended == STATES_NEVER ? STATES_NEVER : ended + r->states.base, task->logs,
@@ -154,8 +159,8 @@ static void task_begins(run *r, const gotrace_event *e)
 {
     open_task *task = idmap_insert(&r->tasks, e->subject);
     uint32_t name = stacks_name(r->all->stacks, e->text, e->text_size);
-    span_figure *span = span_of(r, &r->all->tasks, name);
-    if (!task || !span) {
+    span_figure *span = r->selected ? span_of(r, &r->all->tasks, name) : NULL;
+    if (!task || (r->selected && !span)) {
         run_fail(r);
         return;
     }
@@ -163,8 +168,17 @@ static void task_begins(run *r, const gotrace_event *e)
                         .parent = e->value,
                         .goroutine = e->goroutine,
                         .begin = r->states.time,
-                        .stack = stacks_of(r->all->stacks, e->generation, e->stack)};
-    span->begun++;
+                        .stack = stacks_of(r->all->stacks, e->generation, e->stack),
+                        .counted = r->selected};
+    if (span)
+        span->begun++;
+}
+
+static void task_unfinished(run *r, const open_task *task)
+{
+    span_figure *span = task->counted ? span_of(r, &r->all->tasks, task->name) : NULL;
+    if (span)
+        span->unfinished++;
 }
 
 static void task_ends(run *r, const gotrace_event *e)
@@ -173,18 +187,23 @@ static void task_ends(run *r, const gotrace_event *e)
     if (!task) {
         open_task before = {.name = stacks_name(r->all->stacks, e->text, e->text_size),
                             .parent = e->value,
-                            .begin = STATES_NEVER};
+                            .begin = STATES_NEVER,
+                            .counted = r->selected};
         report_task(r, e->subject, &before, r->states.time);
         return;
     }
-    report_task(r, e->subject, task, r->states.time);
-    span_ended(r, &r->all->tasks, task->name,
-               &(slow){.ns = r->states.time - task->begin,
-                       .begin = task->begin,
-                       .id = e->subject,
-                       .cause = task->goroutine,
-                       .stack = task->stack,
-                       .trace = r->index});
+    bool ended = states_place_of(&r->states) != STATES_AFTER;
+    report_task(r, e->subject, task, ended ? r->states.time : STATES_NEVER);
+    if (task->counted && ended)
+        span_ended(r, &r->all->tasks, task->name,
+                   &(slow){.ns = r->states.time - task->begin,
+                           .begin = task->begin,
+                           .id = e->subject,
+                           .cause = task->goroutine,
+                           .stack = task->stack,
+                           .trace = r->index});
+    else
+        task_unfinished(r, task);
     idmap_remove(&r->tasks, e->subject);
 }
 
@@ -195,9 +214,7 @@ void stat_tasks_end(run *r)
         run_fail(r);
     for (size_t i = 0; ids && i < r->tasks.count; i++) {
         const open_task *task = task_of(r, ids[i]);
-        span_figure *span = span_of(r, &r->all->tasks, task->name);
-        if (span)
-            span->unfinished++;
+        task_unfinished(r, task);
         report_task(r, ids[i], task, STATES_NEVER);
     }
     free(ids);
@@ -213,7 +230,7 @@ void stat_span(run *r, const gotrace_event *e)
     case GOTRACE_KIND_REGION_END: region_ends(r, e); break;
     case GOTRACE_KIND_LOG:
         task = task_of(r, e->subject);
-        if (task)
+        if (task && r->selected)
             task->logs++;
         break;
     default: break; /* the caller passes no others */

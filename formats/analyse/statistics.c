@@ -112,10 +112,18 @@ void statistics_free(statistics *s)
 /* ---- the users of the intervals ---------------------------------------------------------------
  */
 
+static void count_goroutine(run *r, stat_goroutine *g)
+{
+    if (!g->counted)
+        r->figure->goroutines++;
+    g->counted = true;
+}
+
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
     run *r = ctx;
-    r->figure->goroutines++;
+    if (!r->selector.what)
+        count_goroutine(r, (stat_goroutine *)g);
     if (e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST)
         stat_region_inherit(r, (stat_goroutine *)g, e);
 }
@@ -124,12 +132,17 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;
-    times_add(r, &own->times, i);
     stat_collector_interval(r, own, i, e);
     stat_load_interval(r, own, i, e);
+    if (!i->inside || !selector_interval(&r->selector, g->id, g->function, i->stack))
+        return;
+    count_goroutine(r, own);
+    times_add(r, &own->times, i);
+    own->selected += i->end - i->begin;
     if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
         stat_wait(r, i);
-    else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && i->next == GOTRACE_STATE_RUNNING)
+    else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
+             i->next == GOTRACE_STATE_RUNNING)
         stat_latency(r, own, i);
 }
 
@@ -143,12 +156,14 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
             p->ns += time - p->since;
         p->since = STATES_NEVER;
     }
-    own->times.total = time - g->created;
+    own->times.total = r->parts_only ? own->selected : time - g->created;
     stat_regions_end(r, own, e != NULL);
-    stat_goroutine_ended(r, own);
-    if (r->all->each)
+    if (own->counted)
+        stat_goroutine_ended(r, own);
+    if (r->all->each && own->counted)
         r->all->each->goroutine(r->all->each->ctx, r->all->stacks, own, r->states.base,
-                                e ? time : STATES_NEVER);
+                                e && states_place_of(&r->states) != STATES_AFTER ? time
+                                                                                  : STATES_NEVER);
     stat_regions_free(own);
     times_free(&own->times);
 }
@@ -174,9 +189,31 @@ static void add_sample(run *r, const gotrace_event *e)
     s->sample_count++;
 }
 
+/* A goroutine enters or leaves a region, which may be selected. */
+static void divide(run *r, const gotrace_event *e)
+{
+    goroutine *g = states_goroutine(&r->states, e->goroutine);
+    if (g)
+        states_divide(&r->states, g, e);
+}
+
+/* Whatever changed until the time range begins has its last value there. */
+static void settle(run *r)
+{
+    for (size_t i = 0; i < UTILIZATION_KINDS; i++) {
+        r->utilizations[i].before = states_place_of(&r->states) == STATES_BEFORE;
+        utilization_settle(&r->utilizations[i], r->states.time);
+    }
+    r->settles = false;
+}
+
 static void add_event(run *r, const gotrace_event *e)
 {
     states_event(&r->states, e);
+    if (selector_divides(&r->selector, e))
+        divide(r, e);
+    r->selected = selector_event(&r->selector, e);
+    r->figure->events += r->selected;
     switch ((gotrace_kind)e->kind) {
     case GOTRACE_KIND_TRANSITION:
         if (e->resource == GOTRACE_RESOURCE_PROC)
@@ -198,21 +235,23 @@ static void add_event(run *r, const gotrace_event *e)
         for (size_t i = 0; i < UTILIZATION_KINDS; i++)
             utilization_sync(&r->utilizations[i]);
         break;
-    case GOTRACE_KIND_SAMPLE: add_sample(r, e); break;
+    case GOTRACE_KIND_SAMPLE:
+        if (r->selected)
+            add_sample(r, e);
+        break;
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_EXPERIMENT: break;
     }
-    for (size_t i = 0; r->settles && i < UTILIZATION_KINDS; i++)
-        utilization_settle(&r->utilizations[i], r->states.time);
-    r->settles = false;
+    if (r->settles)
+        settle(r);
 }
 
 /* Memory was refused: the pass ends. */
 static bool has_failed(run *r)
 {
     statistics *s = r->all;
-    if (r->states.failed || r->feed.failed || s->stacks->failed)
+    if (r->states.failed || r->feed.failed || s->stacks->failed || r->selector.failed)
         s->failed = true;
     return s->failed;
 }
@@ -223,8 +262,7 @@ static gotrace_status read_events(run *r, size_t threads)
     gotrace_status status;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         add_event(r, e);
-        r->figure->events++;
-        if (has_failed(r))
+        if (has_failed(r) || r->selector.too_hard)
             return GOTRACE_END;
         if (threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);
@@ -232,13 +270,19 @@ static gotrace_status read_events(run *r, size_t threads)
     return status;
 }
 
-static void run_init(run *r)
+static void run_init(run *r, const select_job *select)
 {
     const states_user user = {r, goroutine_begins, interval_ends, goroutine_ends};
     stacks *names = r->all->stacks;
     int version = r->figure->version;
     stacks_begin(names, &r->feed);
     states_init(&r->states, version, names, sizeof(stat_goroutine), &user);
+    selector_init(&r->selector, select, version, names);
+    states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
+    r->origin = r->states.from > 0 ? r->states.from : 0;
+    r->parts_only = selector_has(&r->selector, SELECT_BIT(SELECT_FUNCTION) |
+                                                   SELECT_BIT(SELECT_TASK) |
+                                                   SELECT_BIT(SELECT_REGION));
     idmap_init(&r->tasks, sizeof(open_task));
     idmap_init(&r->procs, sizeof(proc_load));
     for (size_t i = 0; i < UTILIZATION_KINDS; i++)
@@ -268,7 +312,7 @@ static void run_free(run *r)
 }
 
 gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
-                              size_t threads)
+                              size_t threads, select_job *select)
 {
     trace_figure *traces = vector_room(s->traces, &s->trace_room, s->trace_count, sizeof *traces);
     if (!traces) {
@@ -285,16 +329,17 @@ gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char 
     gotrace_reader_index(reader);
     r.figure->version = gotrace_reader_summary(reader)->version;
     feed_init(&r.feed, reader);
-    run_init(&r);
+    run_init(&r, select);
     gotrace_status status = read_events(&r, threads);
     if (!has_failed(&r)) {
-        r.figure->duration = r.states.time;
+        r.figure->duration = r.states.time > r.origin ? r.states.time - r.origin : 0;
         stat_load_end(&r);
         states_end(&r.states);
         stat_collector_end(&r);
         stat_tasks_end(&r);
         has_failed(&r);
     }
+    selector_end(&r.selector, select);
     run_free(&r);
     feed_free(&r.feed);
     return status;

@@ -8,6 +8,7 @@
 #define ANALYSE_STATISTICS_H
 
 #include "formats/analyse/histogram.h"
+#include "formats/analyse/selection.h"
 #include "formats/analyse/states.h"
 #include "formats/analyse/utilization.h"
 
@@ -36,8 +37,8 @@ typedef struct region {
     uint32_t name;
     uint64_t task;
     int64_t begin; /* STATES_NEVER: before the trace */
-    bool
-        inherited; /* not a region, but the task of the region in which the goroutine was created */
+    bool inherited; /* not a region: it has the task of that in which the goroutine was created */
+    bool counted;   /* its beginning is selected */
     times before;  /* of the goroutine when it began; afterwards its own */
 } region;
 
@@ -49,6 +50,8 @@ typedef struct stat_goroutine {
     times times;
     region *regions; /* that are open */
     size_t region_count, region_room;
+    int64_t selected; /* ns of its intervals that are selected */
+    bool counted;     /* one of them is */
     uint8_t worker; /* of the GC, by its label */
     bool assists;   /* it is in a mark assist */
     bool counts;    /* it makes its proc work for the GC */
@@ -213,8 +216,11 @@ statistics *statistics_new(const statistics_each *each);
 void statistics_free(statistics *s);
 
 /* Reads a trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a thread.
- */
+ *
+ * select: what is counted; NULL: everything. Intervals count with their part in the time range;
+ * tasks, regions, stops, cycles and latencies if they begin in it, and have ended if they end in it.
+ * What procs do, the collector and stops are those of the whole program in the time range. */
 gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
-                              size_t threads);
+                              size_t threads, select_job *select);
 
 #endif

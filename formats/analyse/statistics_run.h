@@ -2,6 +2,7 @@
 #ifndef ANALYSE_STATISTICS_RUN_H
 #define ANALYSE_STATISTICS_RUN_H
 
+#include "formats/analyse/selector.h"
 #include "formats/analyse/statistics.h"
 
 typedef struct open_task {
@@ -9,6 +10,7 @@ typedef struct open_task {
     uint64_t parent, logs, regions, goroutine;
     int64_t begin; /* STATES_NEVER: before the trace */
     uint32_t stack;
+    bool counted; /* its beginning is selected */
 } open_task;
 
 typedef struct proc_load {
@@ -24,14 +26,19 @@ typedef struct run {
     uint32_t index; /* of the trace */
     feed feed;
     states states;
+    selector selector;
+    bool selected;   /* the current event is */
+    bool parts_only; /* goroutines may be selected for a part of their time */
+    int64_t origin;  /* where the time range begins; at least 0 */
     idmap tasks; /* open_task */
     idmap procs; /* proc_load */
     utilization utilizations[UTILIZATION_KINDS];
     bool settles;     /* the event may have changed them */
-    int64_t gc_since; /* STATES_NEVER: no cycle is active */
+    int64_t gc_since; /* STATES_NEVER: no cycle is active, or it began before the time range */
     uint32_t assist_name, sweep_name;
     uint32_t stop_reason, stop_depth;
     stop stop; /* the active one, if stop_depth is not 0 */
+    bool stop_inside; /* it began in the time range */
 } run;
 
 /* ---- goroutines.c ---- */
@@ -71,6 +78,12 @@ void *stat_figure(figures *f, uint32_t name, size_t size);
 /* Inserts into a list of the longest, which has room for that many; a later one of the same length
  * is after an earlier one. */
 void stat_slow(slow *list, size_t *count, size_t room, const slow *made);
+
+/* Whether the current event is in the time range. */
+static inline bool run_inside(const run *r)
+{
+    return states_place_of(&r->states) == STATES_INSIDE;
+}
 
 static inline void run_fail(run *r)
 {

@@ -109,8 +109,8 @@ static void begin_sliding(utilization *u)
 static void add(utilization *u, int64_t time, double share)
 {
     if (u->count > 0 && u->changes[u->count - 1].time == time) {
-        /* Only in damaged traces: the change is the lower one. */
-        if (share < u->changes[u->count - 1].share)
+        /* Else only in damaged traces: the change is the lower one. */
+        if (u->before || share < u->changes[u->count - 1].share)
             u->changes[u->count - 1].share = share;
         return;
     }

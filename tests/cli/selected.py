@@ -1,0 +1,240 @@
+"""Compares what gotrace selects with what this program selects from the whole, printed as JSON Lines.
+
+    selected.py GOTRACE TRACE...
+
+One query a criterion, with values from the trace, and some that combine them. Prints what differs.
+"""
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+
+SCOPED = ('stop-the-world', 'GC mark assist')
+
+
+def run(*args):
+    done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def subject(e):
+    """The goroutine whose state the event changes, or to which its range belongs."""
+    return int(e['subject']) if e.get('resource') == 'goroutine' else 0
+
+
+def names(frames):
+    return [f['func'] for f in frames if f['func']]
+
+
+class Follower:
+    """What is known of goroutines and tasks before and at each event."""
+
+    def __init__(self, query, version):
+        self.q, self.v1, self.beginning = query, version < 22, version < 22
+        self.version = version
+        self.regions, self.inherits, self.starts, self.tasks = {}, set(), {}, set()
+
+    def is_task(self, task):
+        return task in self.q['task'] or task in self.tasks
+
+    def own_task(self, e):
+        kind = e['kind']
+        if kind in ('task-begin', 'task-end') and e.get('text') in self.q['task']:
+            return True
+        if kind in ('task-begin', 'task-end', 'region-begin', 'region-end', 'log'):
+            return self.is_task(str(e.get('task', 0)))
+        return False
+
+    def own_region(self, e):
+        return e['kind'] in ('region-begin', 'region-end') and e.get('text') in self.q['region']
+
+    def before(self, e):
+        q, g = self.q, int(e.get('g', 0))
+        goroutine = e['kind'] == 'transition' and e['resource'] == 'goroutine'
+        if goroutine and e['from'] == 'not-exist':
+            made = int(e['subject'])
+            top = self.regions.get(g)
+            inherits = top[-1][0] if top else g in self.inherits
+            self.forget(made)
+            if inherits:
+                self.inherits.add(made)
+        if goroutine and e['from'] != e['to'] and q.get('function'):
+            frames = e.get('start_frames') if e.get('start') else None
+            if frames is None and (g == int(e['subject']) or e.get('initial')):
+                frames = e.get('frames')
+            # A stack without any information is none.
+            if frames and frames[-1]['func'] and not self.starts.get(int(e['subject']), (0, 0))[1]:
+                found = re.search(q['function'], frames[-1]['func']) is not None
+                self.starts[int(e['subject'])] = (found, not self.beginning)
+        if e['kind'] == 'metric' and e['metric'] == 'GOMAXPROCS':
+            self.beginning = False
+        if e['kind'] == 'task-begin' and 'task' in e:
+            (self.tasks.add if e.get('text') in q['task'] else self.tasks.discard)(str(e['task']))
+        if e['kind'] == 'region-begin' and g:
+            self.regions.setdefault(g, []).append((self.own_task(e), self.own_region(e)))
+
+    def forget(self, g):
+        self.regions.pop(g, None)
+        self.inherits.discard(g)
+        self.starts.pop(g, None)
+
+    def after(self, e):
+        g = int(e.get('g', 0))
+        if e['kind'] == 'region-end' and self.regions.get(g):
+            self.regions[g].pop()
+        elif e['kind'] == 'task-end':
+            self.tasks.discard(str(e.get('task', 0)))
+        elif e['kind'] == 'transition' and e['resource'] == 'goroutine' and e['to'] == 'not-exist':
+            self.forget(int(e['subject']))
+
+    def holds(self, e, g):
+        q, regions = self.q, self.regions.get(g, [])
+        if q.get('goroutine') and g not in q['goroutine']:
+            return False
+        if q.get('function'):
+            stacks = names(e.get('frames', [])) + names(e.get('start_frames', []))
+            if not any(re.search(q['function'], n) for n in stacks) and \
+                    not self.starts.get(g, (False, 0))[0]:
+                return False
+        if q['task'] and not (self.own_task(e) or g in self.inherits or any(t for t, _ in regions)):
+            return False
+        return not q['region'] or self.own_region(e) or any(r for _, r in regions)
+
+    def selects(self, e):
+        q = self.q
+        if not q.get('from', -1 << 63) <= e['time'] < q.get('until', 1 << 63):
+            return False
+        if q.get('proc') is not None and e.get('proc') != q['proc'] and \
+                not (e.get('resource') == 'proc' and int(e['subject']) == q['proc']):
+            return False
+        if q.get('thread') is not None and e.get('thread') != q['thread']:
+            return False
+        if q.get('generation') is not None and e.get('generation') != q['generation']:
+            return False
+        return any(self.holds(e, g) for g in {int(e.get('g', 0)), subject(e) or int(e.get('g', 0))})
+
+    def select(self, e):
+        self.before(e)
+        selected = self.selects(e)
+        self.after(e)
+        return selected
+
+
+def queries(events):
+    """The options and the values of each query."""
+    last = max(e['time'] for e in events)
+    g = Counter(e['g'] for e in events if 'g' in e).most_common()
+    functions = Counter(f for e in events for f in names(e.get('frames', []))).most_common()
+    tasks = [e for e in events if e['kind'] == 'task-begin']
+    regions = [e for e in events if e['kind'] == 'region-begin']
+    made = [('time', {'from': last // 4, 'until': last // 2 + 1})]
+    if g:
+        ids = sorted({int(g[0][0]), int(g[-1][0])})
+        made.append(('goroutine', {'goroutine': ids}))
+    if functions:
+        for name, _ in functions[0], functions[len(functions) // 2]:
+            made.append(('function', {'function': '^' + re.escape(name) + '$'}))
+        made.append(('function', {'function': r'main\..*func|[Ll]ock$'}))
+    if tasks:
+        made.append(('task', {'task': [str(tasks[0]['task'])]}))
+        made.append(('task', {'task': [tasks[-1].get('text', ''), str(tasks[0]['task'])]}))
+    if regions:
+        text = regions[-1].get('text', '')
+        made.append(('region', {'region': [text]}))
+        made.append(('both', {'region': [text], 'goroutine': [int(regions[0]['g'])],
+                              'from': last // 3}))
+        if tasks:
+            made.append(('both', {'region': [text], 'task': [tasks[-1].get('text', '')]}))
+    for key in 'proc', 'thread', 'generation':
+        found = [e[key] for e in events if key in e and e[key] >= 0]
+        if found:
+            made.append((key, {key: found[len(found) // 2]}))
+    return made
+
+
+def escape(name):
+    return re.sub(r'([\\,]|^(?=\d))', r'\\\1', name)
+
+
+def options(query):
+    made = []
+    for key, value in query.items():
+        if key in ('from', 'until'):
+            value = f'{value}ns'
+        elif key == 'goroutine':
+            value = ','.join(map(str, value))
+        elif key == 'task':
+            value = ','.join(v if v.isdigit() else escape(v) for v in value)
+        elif key == 'region':
+            value = ','.join(map(escape, value))
+        made.append(f'--{key}={value}')
+    return made
+
+
+def check(gotrace, trace):
+    status, text, _ = run(gotrace, 'print', '--format', 'jsonl', '--stacks', trace)
+    lines = text.splitlines()
+    events = [json.loads(line) for line in lines]
+    if not events:
+        return 0
+    with open(trace, 'rb') as f:
+        version = int(f.read(16).split(b'.')[1].split()[0])
+    asked = queries(events)
+    for kind, query in asked:
+        follower = Follower({'task': [], 'region': [], **query}, version)
+        wanted = [line for line, e in zip(lines, events) if follower.select(e)]
+        for threads in '1', '3':
+            args = [gotrace, 'print', '-j', threads, '--format', 'jsonl', '--stacks', *options(query)]
+            got = run(*args, trace)
+            if got[1].splitlines() != wanted:
+                print(f'{trace}: {kind}: {options(query)}: {len(got[1].splitlines())} events, '
+                      f'not {len(wanted)} of {len(lines)}')
+            if got[0] != status:
+                print(f'{trace}: {kind}: status {got[0]}, without selection {status}')
+            if (not wanted) != (b'nothing is shown' in got[2]):
+                print(f'{trace}: {kind}: {options(query)}: {got[2]}')
+    check_sums(gotrace, trace, max(e['time'] for e in events), len(lines))
+    return len(asked)
+
+
+def figures(gotrace, trace, *args):
+    """Times that add up over adjacent ranges of time."""
+    _, text, _ = run(gotrace, 'stat', '--json', *args, trace)
+    sums = Counter()
+    for line in text.splitlines():
+        row = json.loads(line)
+        if row.get('kind') == 'trace':
+            sums['events'] = row['events']
+            for state, ns in row['procs_ns'].items():
+                sums['proc ' + state] = ns
+        elif row.get('kind') == 'function':
+            for key in 'total_ns', 'exec_ns', 'sched_wait_ns', 'syscall_ns', 'syscall_block_ns':
+                sums[key] += row[key]['sum']
+            for key in 'block_ns', 'range_ns':
+                for name, part in row[key].items():
+                    sums[key + name] += part['sum']
+        elif row.get('kind') == 'sample':
+            sums['samples'] += row['self']
+        elif row.get('kind') == 'gc':
+            sums['assist'] += row.get('assist_ns', 0)
+    return sums
+
+
+def check_sums(gotrace, trace, last, count):
+    whole = figures(gotrace, trace)
+    cuts = [last // 3, last * 2 // 3]
+    if whole['events'] != count:
+        print(f'{trace}: {whole["events"]} events of {count}')
+    if last < 10:
+        return
+    a, b = (f'{c}ns' for c in cuts)
+    parts = figures(gotrace, trace, '--until', a) + \
+        figures(gotrace, trace, '--from', a, '--until', b) + figures(gotrace, trace, '--from', b)
+    for key in whole.keys() | parts.keys():
+        if whole[key] != parts[key]:
+            print(f'{trace}: {key}: {parts[key]} ns in parts, {whole[key]} in the whole')
+
+
+total = sum(check(sys.argv[1], trace) for trace in sys.argv[2:])
+print('queries:', 'many' if total > 5 * (len(sys.argv) - 2) else total)
