@@ -320,7 +320,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         selected = run_format(s, target, job, what, &in);
         bool no_samples = job->profile == PROFILE_CPU &&
                           (!what->given || gotrace_reader_summary(in.reader)->samples == 0);
-        if (empty)
+        if (empty && selected == EXIT_SOUND)
             note_empty(job->profile, !no_samples && what->given, in.name);
         lacks_samples = empty && no_samples;
         if (!set->split)

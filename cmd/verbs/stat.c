@@ -112,7 +112,8 @@ static int report_files(session *s, const char *const *files, size_t count, cons
         status = read_file(s, files[i], stats, &job->what);
         worst = status > worst ? status : worst;
     }
-    status = write_report(s, stats, job);
+    /* Without the trace whose selection failed the report would be wrong. */
+    status = worst == EXIT_USAGE ? worst : write_report(s, stats, job);
     statistics_free(stats);
     return status > worst ? status : worst;
 }

@@ -70,7 +70,8 @@ end_well() {
 other_verbs() {
     local verb
     for verb in info print 'print --format go' 'print --format jsonl' 'convert --to perfetto -o out' \
-        'convert --to chrome -o out'; do
+        'convert --to chrome -o out' 'print --stacks --function . --region r --from 1ns -o out' \
+        'stat --function . --task 1,t --until 1s' 'convert --to folded --goroutine 1-9 --region r -o out'; do
         # shellcheck disable=SC2086
         end_well "$1" "$2" gotrace $verb trace
     done

@@ -225,6 +225,10 @@ print -j 4 --format go -o out/out vN.trace
 print --format jsonl -o out/out vN.cut
 stat -j 2 -o out/out vN.cut
 stat --json --each -o out/out vN.trace
+print --stacks --function main --from 1us --until 1s -o out/out vN.trace
+stat -j 2 --json --each --function main --region r,s,t --from 1us -o out/out vN.trace
+convert --to pprof --goroutine 1,3-9 --function main -o out/out vN.trace
+convert --to perfetto --goroutine 1,3-9 --until 1s -o out/out vN.trace
 dump -o out/out vN.trace
 dump --format cbor -o out/out vN.trace
 dump --level meaning --format json -o out/out vN.trace
@@ -254,6 +258,10 @@ split --by proc -o out/parts v1.trace
 split --by generation -o out/parts v2.trace
 convert --to perfetto -o out/out user.trace
 convert --to chrome -o out/out user.trace
+print --format jsonl --stacks --task 2,épreuve --function main -o out/out user.trace
+print --from 2026-11-21T02:14:53Z --region inner -o out/out user.trace
+stat --task 2,épreuve --region inner -o out/out user.trace
+convert --to folded --until 2027-01-01T00:00Z --task épreuve -o out/out user.trace
 gen --go 1.19 --events 3000 -o out/out
 gen --go 1.26 --events 3000 -o out/out
 gen --defect goroutine.start -o out/out
@@ -310,7 +318,7 @@ done
 
 if [ -n "$can_preload" ]; then
     for command in 'validate -j 3 -o out/out v2.trace' 'print -j 3 -o out/out v1.trace' \
-        'print -j 3 --format jsonl -o out/out v2.cut' 'convert -j 2 --to perfetto -o out/out v1.trace' \
+        'print -j 3 --format jsonl -o out/out v2.cut' 'print -j 3 --function main -o out/out v2.trace' 'convert -j 2 --to perfetto -o out/out v1.trace' \
         'convert -j 2 --to chrome -o out/out v2.trace' 'stat -j 2 -o out/out v2.trace'; do
         [[ $command = *"$wanted"* ]] || continue
         read -ra words <<<"$command"

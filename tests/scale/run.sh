@@ -43,8 +43,15 @@ cd "$work" || exit 1
 verbs_of() {
     case $1 in
     v2-sample | v2-abandoned) echo 'validate -q'; return ;;
-    v2-frames | v2-names) echo 'convert -q --to perfetto -o out'; return ;;
-    v2-open) echo 'convert -q --to chrome --split 64K -o out.json'; return ;;
+    v2-frames | v2-names)
+        printf '%s\n' 'convert -q --to perfetto -o out' 'print -q --function (a|x).*z -o out'
+        return
+        ;;
+    v2-open)
+        printf '%s\n' 'convert -q --to chrome --split 64K -o out.json' 'print -q --region r --task 1,t -o out' \
+            'stat -q --region r --task 1,t -o out'
+        return
+        ;;
     v2-stacks) printf '%s\n' 'validate -q' 'convert -q --to go1.25 -o out'; return ;;
     v1-running | v1-quiet | v2-shrinking) echo 'convert -q --to go1.26 -o out'; return ;;
     v2-assists) echo 'convert -q --to go1.21 -o out'; return ;;

@@ -30,6 +30,8 @@ info --json
 print --format text
 print --format go
 print --format jsonl
+print --stacks --function [mr] --from 1us
+stat --goroutine 1-20 --until 900us
 convert --to perfetto
 convert --to chrome
 convert --to pprof --profile wall --open
