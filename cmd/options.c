@@ -240,8 +240,8 @@ static void report_unknown(const verb *v, const char *name, size_t size)
     snprintf(written, sizeof written, "%.*s", (int)(size < 60 ? size : 60), name);
     for (size_t i = 0; verbs[i] && used < sizeof owners; i++)
         if (option_by_name(verbs[i], name, size))
-            used += (size_t)snprintf(owners + used, sizeof owners - used, "%s%s",
-                                     used ? ", " : "", verbs[i]->name);
+            used += (size_t)snprintf(owners + used, sizeof owners - used, "%s%s", used ? ", " : "",
+                                     verbs[i]->name);
     const char *near = nearest_option(v, written);
     if (used)
         diag_error("%s has no option '--%s'; these verbs have it: %s", v->name, written, owners);

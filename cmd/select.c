@@ -71,8 +71,9 @@ static void warn_empty(const select_job *job, const select_options *options, con
     int64_t duration = gotrace_reader_summary(in->reader)->duration;
     human_duration(span, sizeof span, duration);
     if (job->range.from > duration && options->texts[SELECT_FROM]) {
-        diag_warning(in->name, "--from %s is after the end of the trace, which lasts %s: nothing "
-                               "is shown",
+        diag_warning(in->name,
+                     "--from %s is after the end of the trace, which lasts %s: nothing "
+                     "is shown",
                      options->texts[SELECT_FROM], span);
         return;
     }

@@ -20,7 +20,8 @@ typedef struct select_options {
 } select_options;
 
 /* The rows of the options; member is a select_options in the struct of options of the verb. Each
- * row ends with a comma. SELECT_SPAN_OPTIONS are those that figures of time can be restricted by. */
+ * row ends with a comma. SELECT_SPAN_OPTIONS are those that figures of time can be restricted by.
+ */
 /* clang-format off */
 #define SELECT_ROW(options, member, by, name, value, summary)                                      \
     {0, name, OPTION_WORD, value,                                                                  \

@@ -87,11 +87,11 @@ typedef struct convert_job {
     unsigned parts;               /* selected parts, 1 << PART_*; 0: all */
     convert_series *series;       /* NULL if the trace is the only one */
     int64_t from, to;             /* timelines: the time range in ns; to 0: until the end */
-    struct select_job *select;    /* profiles: all of it; timelines: --goroutine; NULL: everything */
-    profile_kind profile;         /* profiles: what they are of */
-    bool open;                    /* profiles: include what ends with the trace */
-    bool *empty;                  /* profiles: set to whether there are no samples; or NULL */
-    unsigned threads;             /* that compute, in formats that support it; 0: one */
+    struct select_job *select; /* profiles: all of it; timelines: --goroutine; NULL: everything */
+    profile_kind profile;      /* profiles: what they are of */
+    bool open;                 /* profiles: include what ends with the trace */
+    bool *empty;               /* profiles: set to whether there are no samples; or NULL */
+    unsigned threads;          /* that compute, in formats that support it; 0: one */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
      * calls next_part before each but the first. next_part returns false to stop. */
     uint64_t part_size;

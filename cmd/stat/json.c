@@ -52,8 +52,7 @@ static void json_load(report *r, const trace_figure *t)
 {
     out_str(r->out, ",\"procs_ns\":{");
     for (size_t k = 0; k < PROC_STATES; k++)
-        out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k],
-                   t->load.sums[k]);
+        out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k], t->load.sums[k]);
     out_printf(r->out, "},\"span_ns\":%" PRId64 ",\"spans\":[", (int64_t)1 << t->load.shift);
     for (size_t n = 0; n < 2 * LOAD_SPANS && (int64_t)n << t->load.shift < t->duration; n++) {
         out_str(r->out, n ? ",[" : "[");

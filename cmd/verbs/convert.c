@@ -346,8 +346,9 @@ static bool selects(const format *target, const selection *what)
                                "timelines (perfetto and chrome) and profiles; scripts and other "
                                "versions contain the whole trace");
     if (!target->profiles)
-        return select_supports(what, times, "profiles, print and stat; timelines have --from, "
-                                            "--until and --goroutine");
+        return select_supports(what, times,
+                               "profiles, print and stat; timelines have --from, "
+                               "--until and --goroutine");
     return true;
 }
 
@@ -405,7 +406,9 @@ static const option_spec options[] = {
     {0, "open", OPTION_FLAG, NULL, offsetof(convert_options, open), NULL,
      "profiles: include what ends with the trace"},
     NARROW_OPTIONS(convert_options, narrow),
+    /* clang-format off */
     SELECT_SPAN_OPTIONS(convert_options, select)
+    /* clang-format on */
     {0, "thread-runs", OPTION_FLAG, NULL, offsetof(convert_options, thread_runs), NULL,
      "perfetto: show the runs of goroutines on threads"},
     {0, "strict", OPTION_FLAG, NULL, offsetof(convert_options, strict), NULL,

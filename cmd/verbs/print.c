@@ -72,7 +72,9 @@ static const option_spec options[] = {
      "output format (text)"},
     {0, "stacks", OPTION_FLAG, NULL, offsetof(print_options, stacks), NULL,
      "text, jsonl: print all frames of stacks"},
+    /* clang-format off */
     SELECT_OPTIONS(print_options, select)
+    /* clang-format on */
     NO_RECOVER_OPTION(print_options, no_recover),
     {.name = NULL},
 };

@@ -60,7 +60,11 @@ static bool parse_sections(const char *list, unsigned *sections)
 static int write_report(session *s, const statistics *stats, const stat_job *job)
 {
     const stat_options *set = options_of(s);
-    report r = {.out = &s->output.out, .s = stats, .sections = job->sections, .whole = job->whole, .top = set->top};
+    report r = {.out = &s->output.out,
+                .s = stats,
+                .sections = job->sections,
+                .whole = job->whole,
+                .top = set->top};
     if (stats->failed)
         r.failed = true;
     else if (set->json)
@@ -190,7 +194,9 @@ static const option_spec options[] = {
      "write problems and rows as JSON Lines"},
     {0, "each", OPTION_FLAG, NULL, offsetof(stat_options, each), NULL,
      "with --json: also each goroutine, region and task"},
+    /* clang-format off */
     SELECT_SPAN_OPTIONS(stat_options, select)
+    /* clang-format on */
     NO_RECOVER_OPTION(stat_options, no_recover),
     {.name = NULL},
 };

@@ -35,10 +35,10 @@ typedef struct profile {
 
 typedef struct profile_options {
     profile_kind kind;
-    bool open;        /* also intervals that end with the trace */
-    bool no_system;   /* without the goroutines of the runtime */
+    bool open;          /* also intervals that end with the trace */
+    bool no_system;     /* without the goroutines of the runtime */
     select_job *select; /* what is included; NULL: all */
-    size_t threads;   /* more than 1: read in a thread */
+    size_t threads;     /* more than 1: read in a thread */
 } profile_options;
 
 /* Nanoseconds of a CPU sample: Go takes 100 in a second. */

@@ -206,7 +206,8 @@ static bool parse_ids(select_ids *ids, const char *text, select_by by, char *mes
             end = parse_id(end + 1, letters[by], &last);
         if (!end || (*end && *end != ',') || first < least || last > most) {
             snprintf(message, size,
-                     "--%s takes ids from %d to %" PRIu64 " and ranges, such as 7,10-12, not '%.*s'",
+                     "--%s takes ids from %d to %" PRIu64
+                     " and ranges, such as 7,10-12, not '%.*s'",
                      select_option(by), (int)least, most, MOST_SHOWN, text);
             return false;
         }
@@ -267,8 +268,8 @@ static bool parse_names(selection *s, const char *text, select_by by, char *mess
         if (by == SELECT_TASK && !escaped && item[0] && !item[strspn(item, "0123456789")]) {
             if (!parse_id(item, 0, &id) || id == 0) {
                 snprintf(message, size,
-                         "--task takes ids from 1 to %" PRIu64 ", or names, not '%.*s'",
-                         UINT64_MAX, MOST_SHOWN, item);
+                         "--task takes ids from 1 to %" PRIu64 ", or names, not '%.*s'", UINT64_MAX,
+                         MOST_SHOWN, item);
                 return false;
             }
             free(item);

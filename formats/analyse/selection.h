@@ -37,7 +37,7 @@ typedef enum select_by {
 } select_by;
 
 #define SELECT_BIT(by) (1U << (by))
-#define SELECT_TIME (SELECT_BIT(SELECT_FROM) | SELECT_BIT(SELECT_UNTIL))
+#define SELECT_TIME    (SELECT_BIT(SELECT_FROM) | SELECT_BIT(SELECT_UNTIL))
 
 /* Criteria of goroutines, which intervals of time have too. */
 #define SELECT_OF_GOROUTINES                                                                       \
@@ -50,8 +50,8 @@ const char *select_option(size_t by);
 /* A time since the start of the trace, or of the wall clock. */
 typedef struct select_time {
     bool wall;
-    int64_t ns;                       /* since the start */
-    int64_t seconds, nanoseconds;     /* wall: since 1970 */
+    int64_t ns;                   /* since the start */
+    int64_t seconds, nanoseconds; /* wall: since 1970 */
 } select_time;
 
 typedef struct select_ids {
@@ -93,10 +93,10 @@ typedef struct select_range {
 typedef struct select_job {
     const selection *what;
     select_range range;
-    uint64_t count;  /* of selected events */
-    bool failed;     /* memory was refused */
-    bool too_hard;   /* matching a name of the trace reached a limit; reading ended there */
-    char name[64];   /* the beginning of that name */
+    uint64_t count; /* of selected events */
+    bool failed;    /* memory was refused */
+    bool too_hard;  /* matching a name of the trace reached a limit; reading ended there */
+    char name[64];  /* the beginning of that name */
 } select_job;
 
 typedef enum select_status {

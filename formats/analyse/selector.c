@@ -202,8 +202,8 @@ static void find_start(selector *s, const gotrace_event *e)
 
 static bool is_listed_task(const selector *s, uint64_t task)
 {
-    return task != 0 && (select_has_id(&s->what->ids[SELECT_TASK], task) ||
-                         idmap_find(&s->tasks, task));
+    return task != 0 &&
+           (select_has_id(&s->what->ids[SELECT_TASK], task) || idmap_find(&s->tasks, task));
 }
 
 static bool is_listed_name(const selector *s, select_by by, const gotrace_event *e)
@@ -352,10 +352,10 @@ static bool is_selected(selector *s, const gotrace_event *e)
         return false;
     if (!(given & SELECT_OF_GOROUTINES))
         return true;
-    own_matches own = {
-        .function = (given & SELECT_BIT(SELECT_FUNCTION)) && event_stack_matches(s, e),
-        .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
-        .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
+    own_matches own = {.function = (given & SELECT_BIT(SELECT_FUNCTION)) &&
+                                   event_stack_matches(s, e),
+                       .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
+                       .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
     uint64_t subject = subject_of(e);
     return holds(s, e->goroutine, own) ||
            (subject && subject != e->goroutine && holds(s, subject, own));

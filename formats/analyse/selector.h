@@ -23,16 +23,16 @@ typedef struct select_verdicts {
 typedef struct selector {
     const selection *what;
     select_range range;
-    stacks *stacks;    /* borrowed; needed if there is a --function */
-    bool beginning;    /* v1: the goroutines at the beginning are still being reported */
-    bool has_starts;   /* events have the stack where a goroutine starts, not a PC */
-    idmap goroutines;  /* selected_goroutine */
-    idmap tasks;       /* open tasks of a listed name */
+    stacks *stacks;   /* borrowed; needed if there is a --function */
+    bool beginning;   /* v1: the goroutines at the beginning are still being reported */
+    bool has_starts;  /* events have the stack where a goroutine starts, not a PC */
+    idmap goroutines; /* selected_goroutine */
+    idmap tasks;      /* open tasks of a listed name */
     select_verdicts of_names, of_stacks;
-    uint64_t count;    /* of selected events */
-    bool failed;       /* memory was refused */
-    bool too_hard;     /* matching a name reached a limit; selects nothing from then on */
-    uint32_t hard;     /* that name */
+    uint64_t count; /* of selected events */
+    bool failed;    /* memory was refused */
+    bool too_hard;  /* matching a name reached a limit; selects nothing from then on */
+    uint32_t hard;  /* that name */
 } selector;
 
 /* version: of the trace. The job is borrowed; NULL: everything is selected. */
@@ -44,7 +44,8 @@ void selector_end(selector *s, select_job *job);
 /* selector_event with a selection. */
 bool selector_follow(selector *s, const gotrace_event *e);
 
-/* Follows the event, which must be the next one of the trace, and returns whether it is selected. */
+/* Follows the event, which must be the next one of the trace, and returns whether it is selected.
+ */
 static inline bool selector_event(selector *s, const gotrace_event *e)
 {
     return !s->what || selector_follow(s, e);

@@ -68,9 +68,9 @@ typedef struct states {
 /* size: of the struct that begins with a goroutine; new ones are zeroed. */
 void states_init(states *s, int version, stacks *names, size_t size, const states_user *user);
 
-/* Restricts intervals to from <= time < until (INT64_MIN, INT64_MAX: unrestricted): states.time stands
- * still outside of that range, so that the part of an interval that is outside takes no time. Call it
- * before the first event. */
+/* Restricts intervals to from <= time < until (INT64_MIN, INT64_MAX: unrestricted): states.time
+ * stands still outside of that range, so that the part of an interval that is outside takes no
+ * time. Call it before the first event. */
 void states_restrict(states *s, int64_t from, int64_t until);
 
 /* Where the last event is. */

@@ -163,7 +163,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     if (r->all->each && own->counted)
         r->all->each->goroutine(r->all->each->ctx, r->all->stacks, own, r->states.base,
                                 e && states_place_of(&r->states) != STATES_AFTER ? time
-                                                                                  : STATES_NEVER);
+                                                                                 : STATES_NEVER);
     stat_regions_free(own);
     times_free(&own->times);
 }

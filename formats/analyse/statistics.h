@@ -36,10 +36,10 @@ int64_t times_unknown(const times *t);
 typedef struct region {
     uint32_t name;
     uint64_t task;
-    int64_t begin; /* STATES_NEVER: before the trace */
+    int64_t begin;  /* STATES_NEVER: before the trace */
     bool inherited; /* not a region: it has the task of that in which the goroutine was created */
     bool counted;   /* its beginning is selected */
-    times before;  /* of the goroutine when it began; afterwards its own */
+    times before;   /* of the goroutine when it began; afterwards its own */
 } region;
 
 enum { WORKER_NONE, WORKER_DEDICATED, WORKER_FRACTIONAL, WORKER_IDLE, WORKER_KINDS };
@@ -52,10 +52,10 @@ typedef struct stat_goroutine {
     size_t region_count, region_room;
     int64_t selected; /* ns of its intervals that are selected */
     bool counted;     /* one of them is */
-    uint8_t worker; /* of the GC, by its label */
-    bool assists;   /* it is in a mark assist */
-    bool counts;    /* it makes its proc work for the GC */
-    bool marks;     /* it was a worker: its execution counts in Go's utilization */
+    uint8_t worker;   /* of the GC, by its label */
+    bool assists;     /* it is in a mark assist */
+    bool counts;      /* it makes its proc work for the GC */
+    bool marks;       /* it was a worker: its execution counts in Go's utilization */
 } stat_goroutine;
 
 /* ---- figures ----------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ void statistics_free(statistics *s);
 /* Reads a trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a thread.
  *
  * select: what is counted; NULL: everything. Intervals count with their part in the time range;
- * tasks, regions, stops, cycles and latencies if they begin in it, and have ended if they end in it.
- * What procs do, the collector and stops are those of the whole program in the time range. */
+ * tasks, regions, stops, cycles and latencies if they begin in it, and have ended if they end in
+ * it. What procs do, the collector and stops are those of the whole program in the time range. */
 gotrace_status statistics_add(statistics *s, gotrace_reader *reader, const char *name,
                               size_t threads, select_job *select);
 

@@ -30,14 +30,14 @@ typedef struct run {
     bool selected;   /* the current event is */
     bool parts_only; /* goroutines may be selected for a part of their time */
     int64_t origin;  /* where the time range begins; at least 0 */
-    idmap tasks; /* open_task */
-    idmap procs; /* proc_load */
+    idmap tasks;     /* open_task */
+    idmap procs;     /* proc_load */
     utilization utilizations[UTILIZATION_KINDS];
     bool settles;     /* the event may have changed them */
     int64_t gc_since; /* STATES_NEVER: no cycle is active, or it began before the time range */
     uint32_t assist_name, sweep_name;
     uint32_t stop_reason, stop_depth;
-    stop stop; /* the active one, if stop_depth is not 0 */
+    stop stop;        /* the active one, if stop_depth is not 0 */
     bool stop_inside; /* it began in the time range */
 } run;
 

@@ -30,9 +30,9 @@ typedef struct utilization {
     uint32_t busy;             /* procs that do */
     uint32_t stopped;          /* stop-the-worlds of the GC that are active */
     uint64_t syncs;
-    bool before;                           /* the time range has not begun: only the last share counts */
-    bool sliding;                          /* windows slide; else all changes are kept */
-    size_t left[UTILIZATION_WINDOWS];      /* the last change not after the window's beginning */
+    bool before;                      /* the time range has not begun: only the last share counts */
+    bool sliding;                     /* windows slide; else all changes are kept */
+    size_t left[UTILIZATION_WINDOWS]; /* the last change not after the window's beginning */
     double least[UTILIZATION_WINDOWS];     /* so far */
     int64_t least_at[UTILIZATION_WINDOWS]; /* where that window begins */
     int64_t begin;

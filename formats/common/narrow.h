@@ -7,7 +7,8 @@
 #include "formats/common/feed.h"
 #include "formats/common/idmap.h"
 
-/* ---- system.c: without some goroutines, those of the runtime for example ----------------------------------------- */
+/* ---- system.c: without some goroutines, those of the runtime for example
+ * ----------------------------------------- */
 
 /* Start stacks whose classification is cached; a power of two. */
 enum { SYSTEM_STACKS = 64 };

@@ -40,9 +40,13 @@ static const struct {
     const char *text;
     int64_t ns;
 } offsets[] = {
-    {"0ns", 0},         {"7us", 7000},         {"1.5s", 1500000000},
-    {".5ms", 500000},   {"1.0000000019s", 1000000001},
-    {"1.9ns", 1},       {"9223372036854775807ns", INT64_MAX},
+    {"0ns", 0},
+    {"7us", 7000},
+    {"1.5s", 1500000000},
+    {".5ms", 500000},
+    {"1.0000000019s", 1000000001},
+    {"1.9ns", 1},
+    {"9223372036854775807ns", INT64_MAX},
 };
 
 START_TEST(since_the_start)
@@ -160,8 +164,8 @@ START_TEST(order_of_times)
         {"1s", "2026-11-22T10:00Z", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *texts[SELECT_COUNT] = {[SELECT_FROM] = cases[i].from,
-                                           [SELECT_UNTIL] = cases[i].until};
+        const char *texts[SELECT_COUNT] = {
+            [SELECT_FROM] = cases[i].from, [SELECT_UNTIL] = cases[i].until};
         char message[400];
         selection s;
         ck_assert_msg(selection_parse(&s, texts, message, sizeof message) == cases[i].valid, "%s",
