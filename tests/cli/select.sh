@@ -82,7 +82,7 @@ echo '== lists'
 gotrace print --goroutine 10,11,10,9-12,11-11 user.trace | cmp - <(gotrace print --goroutine G9-G12 user.trace)
 gotrace print --proc 0,1 user.trace | cmp - <(gotrace print --proc P1,P0 user.trace)
 gotrace print --generation 1-5 user.trace | wc -l
-for ids in '' 0 0-3 3-1 1,,2 , 7x x7 P1 -1 1- 1.5 18446744073709551616 99999999999999999999999; do
+for ids in '' 0 0-3 3-1 1,,2 ',' 7x x7 P1 -1 1- 1.5 18446744073709551616 99999999999999999999999; do
     gotrace print --goroutine="$ids" user.trace 2>&1 | head -n 1
 done
 run gotrace print --proc 9223372036854775808 user.trace
