@@ -75,6 +75,24 @@ enum { CONVERT_MOST_TRACES = 1000 };
 /* Determines the alignment from the clocks at the beginning of each trace. */
 convert_alignment convert_align(gotrace_source *const *sources, size_t count);
 
+/* A slice of an added track. */
+typedef struct convert_slice {
+    int64_t begin, end; /* ns */
+    const char *name, *details;
+    size_t name_size, details_size; /* details_size 0: none */
+} convert_slice;
+
+/* Tracks that a timeline shows above those of the trace. */
+typedef struct convert_tracks {
+    void *ctx;
+    /* Goes to the next track. Returns its name, which is valid until the next call; NULL after the
+     * last. */
+    const char *(*next_track)(void *ctx);
+    /* Sets the next slice of the track, in the order of their begins; those in others follow
+     * these. False after the last. */
+    bool (*next_slice)(void *ctx, convert_slice *slice);
+} convert_tracks;
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
@@ -92,6 +110,7 @@ typedef struct convert_job {
     bool open;                 /* profiles: include what ends with the trace */
     bool *empty;               /* profiles: set to whether there are no samples; or NULL */
     unsigned threads;          /* that compute, in formats that support it; 0: one */
+    const convert_tracks *tracks; /* added ones, in perfetto; NULL: none */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
      * calls next_part before each but the first. next_part returns false to stop. */
     uint64_t part_size;

@@ -3,12 +3,7 @@
 
 #include <inttypes.h>
 
-static void each_name(out *o, const stacks *names, uint32_t name)
-{
-    size_t size;
-    const char *text = stacks_text(names, name, &size);
-    out_json_string(o, text, size);
-}
+#include "cmd/names.h"
 
 static void each_parts(out *o, const stacks *names, const times *t, bool ranges)
 {
@@ -20,7 +15,7 @@ static void each_parts(out *o, const stacks *names, const times *t, bool ranges)
         if (!first)
             out_char(o, ',');
         first = false;
-        each_name(o, names, t->parts[i].name);
+        names_write_json(o, names, t->parts[i].name);
         out_printf(o, ":%" PRId64, t->parts[i].ns);
     }
     out_char(o, '}');
@@ -54,7 +49,7 @@ static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine 
     out_str(o, "{\"kind\":\"goroutine\",\"id\":");
     out_json_u64(o, g->g.id);
     out_str(o, ",\"name\":");
-    each_name(o, names, g->g.function);
+    names_write_json(o, names, g->g.function);
     each_time(o, "created", base, g->g.created);
     each_time(o, "started", base, g->g.started);
     each_time(o, "ended", base, ended);
@@ -70,7 +65,7 @@ static void each_region(void *ctx, const stacks *names, const stat_goroutine *g,
     out_str(o, ",\"task\":");
     out_json_u64(o, r->task);
     out_str(o, ",\"name\":");
-    each_name(o, names, r->name);
+    names_write_json(o, names, r->name);
     each_time(o, "begin", base, r->begin);
     each_time(o, "end", base, ended);
     each_times(o, names, &r->before);
@@ -83,7 +78,7 @@ static void each_task(void *ctx, const stacks *names, uint64_t id, uint32_t name
     out_str(o, "{\"kind\":\"task\",\"id\":");
     out_json_u64(o, id);
     out_str(o, ",\"name\":");
-    each_name(o, names, name);
+    names_write_json(o, names, name);
     if (parent) {
         out_str(o, ",\"parent\":");
         out_json_u64(o, parent);

@@ -3,13 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/names.h"
 #include "cmd/stat/report.h"
 
 static void json_name(report *r, uint32_t name)
 {
-    size_t size;
-    const char *text = stacks_text(r->s->stacks, name, &size);
-    out_json_string(r->out, text, size);
+    names_write_json(r->out, r->s->stacks, name);
 }
 
 /* "sum":..,"min":.. of the values and that many zeros. */
@@ -24,20 +23,7 @@ static void json_values(report *r, const histogram *h, uint64_t zeros)
 
 static void json_stack(report *r, uint32_t stack)
 {
-    const stacks *names = r->s->stacks;
-    size_t depth = stacks_depth(names, stack);
-    out_str(r->out, ",\"stack\":[");
-    for (size_t i = 0; i < depth; i++) {
-        const stacks_frame *frame = stacks_frame_at(names, stack, i);
-        out_str(r->out, i ? ",{\"func\":" : "{\"func\":");
-        json_name(r, frame->function);
-        out_str(r->out, ",\"file\":");
-        json_name(r, frame->file);
-        out_str(r->out, ",\"line\":");
-        out_json_u64(r->out, frame->line);
-        out_char(r->out, '}');
-    }
-    out_char(r->out, ']');
+    names_write_json_stack(r->out, r->s->stacks, stack);
 }
 
 static void json_file(report *r, uint32_t trace)

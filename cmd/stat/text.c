@@ -5,41 +5,21 @@
 #include <string.h>
 
 #include "cmd/human.h"
+#include "cmd/names.h"
 #include "cmd/stat/report.h"
 #include "formats/common/plural.h"
 
-/* Room for a duration; columns of a bar; frames that are shown of a stack; bytes of a name. */
-enum { DURATION = 24, BAR = 40, FRAMES = 3, LONGEST_NAME = 100 };
-
-/* The size of a name that is shown: long ones are cut, but not within a character. */
-static size_t shown_size(const char *text, size_t size)
-{
-    if (size <= LONGEST_NAME)
-        return size;
-    size = LONGEST_NAME;
-    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
-        size--;
-    return size;
-}
+/* Room for a duration; columns of a bar. */
+enum { DURATION = 24, BAR = 40 };
 
 static const char *name_or_unknown(const report *r, uint32_t name, size_t *size)
 {
-    static const char unknown[] = "(unknown)";
-    const char *text = stacks_text(r->s->stacks, name, size);
-    if (*size > 0)
-        return text;
-    *size = sizeof unknown - 1;
-    return unknown;
+    return names_text(r->s->stacks, name, size);
 }
 
 static void text_name(report *r, uint32_t name)
 {
-    size_t size;
-    const char *text = name_or_unknown(r, name, &size);
-    size_t shown = shown_size(text, size);
-    out_go_text(r->out, text, shown);
-    if (shown < size)
-        out_str(r->out, "...");
+    names_write(r->out, r->s->stacks, name);
 }
 
 static void text_duration(report *r, int64_t ns)
@@ -60,19 +40,9 @@ static size_t text_rows(report *r, size_t count)
     return (size_t)r->top;
 }
 
-/* The innermost frames of a stack, in a line. */
 static void text_stack(report *r, uint32_t stack)
 {
-    size_t depth = stacks_depth(r->s->stacks, stack);
-    if (depth == 0)
-        out_str(r->out, "(no stack)");
-    for (size_t i = 0; i < depth && i < FRAMES; i++) {
-        if (i)
-            out_str(r->out, " < ");
-        text_name(r, stacks_frame_at(r->s->stacks, stack, i)->function);
-    }
-    if (depth > FRAMES)
-        out_str(r->out, " < ...");
+    names_write_stack(r->out, r->s->stacks, stack);
 }
 
 /* " in FILE" if there are several. */

@@ -329,7 +329,7 @@ static gotrace_status read_events(run *r)
 gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options)
 {
     run r = {.p = p, .options = options};
-    const states_user user = {&r, goroutine_begins, interval_ends, goroutine_ends};
+    const states_user user = {&r, goroutine_begins, interval_ends, goroutine_ends, NULL};
     gotrace_status status = GOTRACE_END;
     size_t cursor = 0;
     uint64_t id;

@@ -46,6 +46,9 @@ typedef struct states_user {
     void (*interval)(void *ctx, goroutine *g, const interval *i, const gotrace_event *e);
     /* e: what ended it; NULL: the end of the trace. */
     void (*ends)(void *ctx, goroutine *g, int64_t time, const gotrace_event *e);
+    /* A state of g began, which is in g->current; not the end of its existence. NULL: not called.
+     */
+    void (*changed)(void *ctx, goroutine *g, const gotrace_event *e);
 } states_user;
 
 typedef struct states {

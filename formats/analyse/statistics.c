@@ -272,7 +272,7 @@ static gotrace_status read_events(run *r, size_t threads)
 
 static void run_init(run *r, const select_job *select)
 {
-    const states_user user = {r, goroutine_begins, interval_ends, goroutine_ends};
+    const states_user user = {r, goroutine_begins, interval_ends, goroutine_ends, NULL};
     stacks *names = r->all->stacks;
     int version = r->figure->version;
     stacks_begin(names, &r->feed);

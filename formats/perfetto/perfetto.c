@@ -3,6 +3,7 @@
  *
  * The output has one process, named after the program (program.c), with these tracks:
  *
+ *   added tracks        convert_job.tracks: slices (category path; annotation details)
  *   Procs               a group; in it, ordered by id:
  *     P0, P1, ...       a slice "G12 main.worker" (category run) for each run of a goroutine, with
  *                       the stacks where it resumed and where it stopped (annotation label: the
@@ -468,6 +469,8 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
             perfetto_restart(&p);
             packet_settle(&p);
         }
+        if (job->tracks)
+            added_tracks(&p, job->tracks);
         protobuf_flush(&p.w);
     }
     if (job->series)

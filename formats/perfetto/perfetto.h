@@ -7,6 +7,7 @@
  *   window.c           the beginning of a time range
  *   tracks.c           tracks: ids, names and order
  *   threads.c          threads, and what runs on each
+ *   added.c            tracks that are not of the trace
  *   program.c          the name of the program
  *   intern.c           names, frames and stacks, written once and then referred to by number
  *   protobuf.c         protobuf encoding
@@ -30,6 +31,7 @@ enum {
     PACKET_TRACK_EVENT = 11,
     PACKET_INTERNED_DATA = 12,
     PACKET_SEQUENCE_FLAGS = 13,
+    PACKET_CLOCK_ID = 58,
     PACKET_DEFAULTS = 59,
     PACKET_TRACK_DESCRIPTOR = 60,
     PACKET_PERF_SAMPLE = 66,
@@ -39,6 +41,7 @@ enum {
     EVENT_TYPE = 9,
     EVENT_NAME_IID = 10,
     EVENT_TRACK_UUID = 11,
+    EVENT_CATEGORY = 22,
     EVENT_EXTRA_COUNTER_VALUES = 12,
     EVENT_NAME = 23,
     EVENT_COUNTER_VALUE = 30,
@@ -53,6 +56,7 @@ enum {
     ANNOTATION_UINT = 3,
     ANNOTATION_INT = 4,
     ANNOTATION_STRING = 6,
+    ANNOTATION_NAME = 10,
     ANNOTATION_STRING_VALUE_IID = 17,
 
     INTERNED_EVENT_CATEGORIES = 1,
@@ -75,6 +79,8 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 /* Packets refer to interned data of the same sequence. Thread descriptors have a sequence of their
  * own: the viewer would otherwise assign later events to the thread described last. */
 enum { SEQUENCE_EVENTS = 1, SEQUENCE_THREADS = 2, SEQUENCES = 2 };
+/* Added tracks are written after the trace, in a sequence of their own; not with several traces. */
+enum { SEQUENCE_ADDED = 3 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
 /* Clocks. Timestamps are deltas to the packet before, on a clock of the sequence's own. */
@@ -557,6 +563,8 @@ void track_thread(perfetto *p, perfetto_thread *thread, const char *name);
 void goroutine_starts(perfetto *p, uint64_t id, perfetto_goroutine *g, uint64_t stack,
                       bool outermost);
 void functions_free(perfetto *p);
+/* Describes an added track. Returns its uuid. */
+uint32_t track_added(perfetto *p, const char *name);
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes);
 void lane_release(perfetto *p, perfetto_lanes *lanes, uint32_t track);
 
@@ -616,6 +624,11 @@ static inline void state_advance(perfetto *p, int64_t time)
 uint64_t *sorted_ids(perfetto *p, const idmap *pool);
 /* Ends all open slices. */
 void state_end(perfetto *p);
+
+/* ---- added.c ----------------------------------------------------------------------- */
+
+/* Writes the tracks that are not of the trace, after all else. */
+void added_tracks(perfetto *p, const convert_tracks *tracks);
 
 /* ---- user.c ------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 #include "core/hash.h"
 
 /* Order of the groups below the process. */
-enum { RANK_PROCS = 1, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
+enum { RANK_ADDED, RANK_PROCS, RANK_GOROUTINES, RANK_SYSTEM_GOROUTINES, RANK_GC, RANK_TASKS, RANK_STATS };
 
 enum { ORDER_LEXICOGRAPHIC = 1, ORDER_CHRONOLOGICAL, ORDER_EXPLICIT };
 enum { MERGE_BY_NAME = 1, MERGE_NONE };
@@ -338,6 +338,14 @@ void track_thread(perfetto *p, perfetto_thread *thread, const char *name)
     protobuf_string(&p->w, THREAD_NAME, name, strlen(name));
     protobuf_close(&p->w, descriptor);
     descriptor_close(p);
+}
+
+uint32_t track_added(perfetto *p, const char *name)
+{
+    uint32_t track = ++p->tracks;
+
+    describe_single(p, track, TRACK_PROCESS, name, strlen(name), RANK_ADDED);
+    return track;
 }
 
 uint32_t lane_take(perfetto *p, perfetto_lanes *lanes)

@@ -1,0 +1,72 @@
+#include "cmd/names.h"
+
+/* Frames that are shown of a stack; bytes of a name. */
+enum { FRAMES = 3, LONGEST_NAME = 100 };
+
+size_t names_cut(const char *text, size_t size, size_t most)
+{
+    if (size <= most)
+        return size;
+    size = most;
+    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}
+
+const char *names_text(const stacks *s, uint32_t name, size_t *size)
+{
+    static const char unknown[] = "(unknown)";
+    const char *text = stacks_text(s, name, size);
+    if (*size > 0)
+        return text;
+    *size = sizeof unknown - 1;
+    return unknown;
+}
+
+void names_write(out *o, const stacks *s, uint32_t name)
+{
+    size_t size;
+    const char *text = names_text(s, name, &size);
+    size_t shown = names_cut(text, size, LONGEST_NAME);
+    out_go_text(o, text, shown);
+    if (shown < size)
+        out_str(o, "...");
+}
+
+void names_write_stack(out *o, const stacks *s, uint32_t stack)
+{
+    size_t depth = stacks_depth(s, stack);
+    if (depth == 0)
+        out_str(o, "(no stack)");
+    for (size_t i = 0; i < depth && i < FRAMES; i++) {
+        if (i)
+            out_str(o, " < ");
+        names_write(o, s, stacks_frame_at(s, stack, i)->function);
+    }
+    if (depth > FRAMES)
+        out_str(o, " < ...");
+}
+
+void names_write_json(out *o, const stacks *s, uint32_t name)
+{
+    size_t size;
+    const char *text = stacks_text(s, name, &size);
+    out_json_string(o, text, size);
+}
+
+void names_write_json_stack(out *o, const stacks *s, uint32_t stack)
+{
+    size_t depth = stacks_depth(s, stack);
+    out_str(o, ",\"stack\":[");
+    for (size_t i = 0; i < depth; i++) {
+        const stacks_frame *frame = stacks_frame_at(s, stack, i);
+        out_str(o, i ? ",{\"func\":" : "{\"func\":");
+        names_write_json(o, s, frame->function);
+        out_str(o, ",\"file\":");
+        names_write_json(o, s, frame->file);
+        out_str(o, ",\"line\":");
+        out_json_u64(o, frame->line);
+        out_char(o, '}');
+    }
+    out_char(o, ']');
+}

@@ -1,0 +1,264 @@
+/* why.c - what the time of tasks, regions and goroutines went into. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/diag.h"
+#include "cmd/input.h"
+#include "cmd/names.h"
+#include "cmd/trace_limits.h"
+#include "cmd/why/why.h"
+#include "formats/common/plural.h"
+
+typedef struct why_options {
+    settings common;
+    const char *task, *region, *goroutine, *to;
+    uint64_t slowest, top;
+    bool json, stacks, no_recover;
+} why_options;
+
+static const why_options *options_of(const session *s)
+{
+    return (const why_options *)s->set;
+}
+
+static const char *target_name(size_t n)
+{
+    return n == 0 ? format_perfetto.name : NULL;
+}
+
+/* A decimal number. */
+static bool parse_id(const char *text, uint64_t *id)
+{
+    *id = 0;
+    for (const char *at = text; *at; at++)
+        if (*at < '0' || *at > '9' || __builtin_mul_overflow(*id, 10, id) ||
+            __builtin_add_overflow(*id, (uint64_t)(*at - '0'), id))
+            return false;
+    return *text;
+}
+
+/* Find what to look for; false after a diagnostic. */
+static bool choose(const why_options *set, path_query *query)
+{
+    const char *const names[] = {
+        [PATH_TASK] = set->task, [PATH_REGION] = set->region, [PATH_GOROUTINE] = set->goroutine};
+    size_t given = 0;
+    *query = (path_query){.slowest = set->slowest};
+    for (path_kind kind = PATH_TASK; kind <= PATH_GOROUTINE; kind++) {
+        if (!names[kind])
+            continue;
+        given++;
+        query->kind = kind;
+        query->name = names[kind];
+    }
+    if (given != 1) {
+        diag_error("specify one of --task ID or TYPE, --region NAME, and --goroutine ID or "
+                   "FUNCTION");
+        return false;
+    }
+    query->has_id = query->kind != PATH_REGION && parse_id(query->name, &query->id);
+    if (set->to && set->json) {
+        diag_error("--json and --to exclude each other");
+        return false;
+    }
+    return true;
+}
+
+/* ---- nothing matches --------------------------------------------------------------------------
+ */
+
+static int compare_names(const void *left, const void *right)
+{
+    const path_name *a = left, *b = right;
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return a->name < b->name ? -1 : 1;
+}
+
+/* The names that the trace has, the most frequent first; to be freed. */
+static path_name *known_names(const paths *p)
+{
+    path_name *list = p->names.count ? malloc(p->names.count * sizeof *list) : NULL;
+    size_t cursor = 0, count = 0;
+    uint64_t key;
+    void *value;
+    while (list && idmap_next(&p->names, &cursor, &key, &value))
+        list[count++] = *(const path_name *)value;
+    if (count > 1)
+        qsort(list, count, sizeof *list, compare_names);
+    return list;
+}
+
+/* Report that nothing matches, and what the trace has instead. */
+static void report_none(const paths *p, const char *file)
+{
+    enum { SHOWN = 10, LONGEST = 60 };
+    const char *kind = why_kind_name(p->query.kind);
+    path_name *list = known_names(p);
+    char known[SHOWN * (LONGEST + 32)];
+    size_t used = 0, n = 0;
+    for (; list && n < p->names.count && n < SHOWN; n++) {
+        size_t size;
+        const char *name = names_text(p->stacks, list[n].name, &size);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%.*s%s (%" PRIu64 ")",
+                                 n ? ", " : "", (int)names_cut(name, size, LONGEST), name,
+                                 size > LONGEST ? "..." : "", list[n].count);
+    }
+    if (p->ids == 0)
+        diag_error("%s has no %ss", file, kind);
+    else
+        diag_error("%s has no %s '%s'; it has %s%s", file, kind, p->query.name, list ? known : "",
+                   p->names.count > n ? ", and others" : "");
+    free(list);
+}
+
+/* ---- output -----------------------------------------------------------------------------------
+ */
+
+/* Report a failure of memory or of a temporary file, if there was one. */
+static bool report_failure(const paths *p, bool memory)
+{
+    int error;
+    bool failed = paths_failed(p, &error);
+    if (memory || p->failed || error == ENOMEM)
+        limits_no_memory();
+    else if (failed)
+        diag_error("cannot store the states of goroutines in a temporary file: %s",
+                   strerror(error));
+    return failed || memory;
+}
+
+/* A timeline of the time that the paths have. It is made by a second reader, whose problems the
+ * first one reported. Returns an exit status. */
+static int write_timeline(session *s, const input *in, paths *p)
+{
+    gotrace_config config = in->config;
+    gotrace_reader *reader;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    why_timeline timeline;
+    config.on_problem = NULL;
+    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
+        diag_error("cannot read the trace again: %s", error.message);
+        return EXIT_SYSTEM;
+    }
+    bool done = why_timeline_init(&timeline, p);
+    convert_job job = {.reader = reader,
+                       .source = in->source,
+                       .config = &config,
+                       .out = &s->output.out,
+                       .name = in->name,
+                       .from = INT64_MAX,
+                       .threads = (unsigned)s->set->threads,
+                       .tracks = &timeline.tracks};
+    const path_interval *i;
+    for (size_t n = 0; (i = paths_interval(p, n)); n++) {
+        job.from = i->begin < job.from ? i->begin : job.from;
+        job.to = i->end >= job.to ? i->end + (i->end < INT64_MAX) : job.to;
+    }
+    job.from = job.from < 0 ? 0 : job.from;
+    if (done)
+        format_perfetto.run(&job);
+    done = done && !timeline.failed;
+    why_timeline_free(&timeline);
+    gotrace_reader_close(reader);
+    return report_failure(p, !done) ? EXIT_SYSTEM : EXIT_SOUND;
+}
+
+static int write_paths(session *s, paths *p)
+{
+    const why_options *set = options_of(s);
+    out *o = &s->output.out;
+    const path_interval *i;
+    bool done = true;
+    if (!set->json && p->matched > p->longest.count)
+        out_printf(o, "the slowest%s of %" PRIu64 ":\n", p->longest.count > 1 ? "" : " one",
+                   p->matched);
+    for (size_t n = 0; done && (i = paths_interval(p, n)); n++) {
+        if (!set->json && n)
+            out_char(o, '\n');
+        paths_walk(p, i);
+        done = set->json ? why_json(o, p, i) : why_text(o, p, i, set->top, set->stacks);
+    }
+    return report_failure(p, !done) ? EXIT_SYSTEM : EXIT_SOUND;
+}
+
+/* Returns an exit status. */
+static int explain(session *s, input *in, paths *p)
+{
+    gotrace_status read = paths_read(p, in->reader, (size_t)s->set->threads);
+    if (read == GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
+    if (report_failure(p, false))
+        return EXIT_SYSTEM;
+    if (p->matched == 0) {
+        if (read != GOTRACE_ERROR || p->ids > 0)
+            report_none(p, in->name);
+        return EXIT_DAMAGED;
+    }
+    return options_of(s)->to ? write_timeline(s, in, p) : write_paths(s, p);
+}
+
+static int run_why(session *s)
+{
+    const why_options *set = options_of(s);
+    path_query query;
+    if (!choose(set, &query))
+        return EXIT_USAGE;
+    int status = output_open(&s->output, s->set->output, set->to != NULL);
+    if (status != EXIT_SOUND)
+        return status;
+    s->report = set->json ? &s->output.out : NULL;
+    paths *p = paths_new(&query);
+    if (!p) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    input in;
+    if (input_open_trace(&in, s, input_path(s), set->no_recover))
+        status = explain(s, &in, p);
+    int found = input_close(&in);
+    paths_free(p);
+    return found > status ? found : status;
+}
+
+static const why_options defaults = {.slowest = 1, .top = 50};
+
+static const option_spec options[] = {
+    {0, "task", OPTION_TEXT, "ID|TYPE", offsetof(why_options, task), NULL,
+     "explain the task with that id, or those of that type"},
+    {0, "region", OPTION_TEXT, "NAME", offsetof(why_options, region), NULL,
+     "explain the regions with that name"},
+    {0, "goroutine", OPTION_TEXT, "ID|FUNCTION", offsetof(why_options, goroutine), NULL,
+     "explain the goroutine with that id or start function"},
+    {0, "slowest", OPTION_COUNT, "N", offsetof(why_options, slowest), NULL,
+     "explain the N slowest of those (1)"},
+    {0, "top", OPTION_NUMBER, "N", offsetof(why_options, top), NULL,
+     "show at most N rows of a timeline (50; 0: all)"},
+    {0, "stacks", OPTION_FLAG, NULL, offsetof(why_options, stacks), NULL,
+     "show whole stacks, with files and lines"},
+    {0, "json", OPTION_FLAG, NULL, offsetof(why_options, json), NULL,
+     "write problems and rows as JSON Lines"},
+    {0, "to", OPTION_CHOICE, "FORMAT", offsetof(why_options, to), target_name,
+     "write a timeline with the path as a track"},
+    NO_RECOVER_OPTION(why_options, no_recover),
+    {.name = NULL},
+};
+
+const verb verb_why = {
+    .name = "why",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "explain why tasks, regions or goroutines were slow",
+    .details = "The critical path: each nanosecond from begin to end is execution, scheduling\n"
+               "delay, a system call, or waiting. What a goroutine waited for is the path of\n"
+               "the goroutine that unblocked it, back to the moment when the wait began.",
+    .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(why_options),
+    .limited = true,
+    .run = run_why,
+};

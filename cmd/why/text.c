@@ -1,0 +1,252 @@
+/* text.c - a critical path for people: what it consists of, and a timeline. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/human.h"
+#include "cmd/names.h"
+#include "cmd/why/why.h"
+#include "formats/common/plural.h"
+
+/* Room for a duration; columns of a reason and of a level; levels beyond which rows are not
+ * indented further, so that the output stays proportional to the number of rows. */
+enum { DURATION = 24, REASON = 22, INDENT = 2, MOST_INDENTED = 20 };
+
+static const char *const part_titles[PATH_PART_KINDS] = {
+    [PATH_EXECUTION] = "execution",
+    [PATH_ASSIST] = "GC mark assist",
+    [PATH_SCHEDULING] = "scheduling delay",
+    [PATH_SYSCALL] = "system call",
+    [PATH_WAITING] = "waiting",
+    [PATH_UNKNOWN] = "unknown",
+};
+
+static void text_duration(out *o, int64_t ns)
+{
+    char text[DURATION];
+    human_duration(text, sizeof text, ns);
+    out_printf(o, " %11s", text);
+}
+
+static void text_share(out *o, int64_t ns, const path_interval *i)
+{
+    int64_t total = i->end - i->begin;
+    out_printf(o, " %6.1f%%", total > 0 ? 100.0 * (double)ns / (double)total : 0.0);
+}
+
+static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t function)
+{
+    out_str(o, "goroutine ");
+    out_u64(o, id);
+    if (function) {
+        out_char(o, ' ');
+        names_write(o, s, function);
+    }
+}
+
+/* ---- the interval -----------------------------------------------------------------------------
+ */
+
+static void text_heading(out *o, const paths *p, const path_interval *i)
+{
+    char total[DURATION], begin[DURATION], end[DURATION];
+    human_duration(total, sizeof total, i->end - i->begin);
+    human_duration(begin, sizeof begin, i->begin);
+    human_duration(end, sizeof end, i->end);
+    if (p->query.kind == PATH_TASK) {
+        out_printf(o, "task %" PRIu64 " ", i->id);
+        names_write(o, p->stacks, i->name);
+        out_str(o, i->ended ? ", which ends on " : ", on ");
+    } else if (p->query.kind == PATH_REGION) {
+        out_str(o, "region ");
+        names_write(o, p->stacks, i->name);
+        out_str(o, " of ");
+    }
+    if (i->goroutine)
+        text_goroutine(o, p->stacks, i->goroutine, i->function);
+    else
+        out_str(o, "no goroutine");
+    out_printf(o, ": %s, from %s to %s", total, begin, end);
+    out_str(o, i->begun ? "" : "; it began before the trace");
+    out_str(o, i->ended ? "\n" : "; it did not end\n");
+}
+
+static void text_sum(out *o, const path_interval *i, int64_t ns, uint64_t count)
+{
+    text_duration(o, ns);
+    text_share(o, ns, i);
+    if (count)
+        out_printf(o, " %8" PRIu64 " part%s", count, plural(count));
+    out_char(o, '\n');
+}
+
+static bool text_sums(out *o, const paths *p, const path_interval *i)
+{
+    bool failed = false;
+    path_reason *reasons = why_reasons(p, &failed);
+    for (size_t k = 0; k < PATH_PART_KINDS; k++) {
+        if (p->counts[k] == 0)
+            continue;
+        out_printf(o, "  %-24s", part_titles[k]);
+        text_sum(o, i, p->sums[k], p->counts[k]);
+        for (size_t n = 0; k == PATH_WAITING && reasons && n < p->reasons.count; n++) {
+            size_t size;
+            names_text(p->stacks, reasons[n].reason, &size);
+            out_str(o, "    ");
+            names_write(o, p->stacks, reasons[n].reason);
+            out_printf(o, "%*s", size < REASON ? (int)(REASON - size) : 0, "");
+            text_sum(o, i, reasons[n].ns, 0);
+        }
+    }
+    free(reasons);
+    return !failed;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+static void text_at(out *o, const paths *p, const char *before, uint32_t stack)
+{
+    if (stack == 0)
+        return;
+    out_str(o, before);
+    names_write_stack(o, p->stacks, stack);
+}
+
+static void text_reason(out *o, const paths *p, uint32_t reason)
+{
+    if (reason == 0)
+        return;
+    out_str(o, " (");
+    names_write(o, p->stacks, reason);
+    out_char(o, ')');
+}
+
+/* The goroutine that ended a state. */
+static void text_cause(out *o, const path_part *row, const char *before)
+{
+    if (row->cause == 0)
+        return;
+    out_str(o, before);
+    if (row->cause == row->goroutine)
+        out_str(o, "itself");
+    else
+        out_printf(o, "goroutine %" PRIu64, row->cause);
+}
+
+static void text_state(out *o, const paths *p, const path_part *row)
+{
+    out_str(o, part_titles[row->kind]);
+    switch (row->kind) {
+    case PATH_EXECUTION:
+    case PATH_ASSIST: text_at(o, p, " until ", row->stack); break;
+    case PATH_SCHEDULING:
+        text_reason(o, p, row->reason);
+        if (row->cause != row->goroutine)
+            text_cause(o, row, ", made runnable by ");
+        text_at(o, p, " at ", row->stack);
+        break;
+    case PATH_WAITING:
+        text_reason(o, p, row->reason);
+        text_at(o, p, " at ", row->stack);
+        text_cause(o, row, row->spans ? ", for " : ", ended by ");
+        break;
+    default: text_at(o, p, " at ", row->stack);
+    }
+}
+
+static void text_full_stack(out *o, const paths *p, uint32_t stack)
+{
+    enum { COLUMN = 36 };
+    for (size_t n = 0; n < stacks_depth(p->stacks, stack); n++) {
+        const stacks_frame *frame = stacks_frame_at(p->stacks, stack, n);
+        out_printf(o, "%*s", COLUMN, "");
+        names_write(o, p->stacks, frame->function);
+        out_str(o, " ");
+        names_write(o, p->stacks, frame->file);
+        out_printf(o, ":%" PRIu64 "\n", frame->line);
+    }
+}
+
+static void text_row(out *o, const paths *p, const path_interval *i, const path_part *row)
+{
+    text_duration(o, row->begin - i->begin);
+    text_duration(o, row->end - row->begin);
+    if (row->spans)
+        out_printf(o, " %7s", "");
+    else
+        text_share(o, row->end - row->begin, i);
+    uint32_t depth = row->depth < MOST_INDENTED ? row->depth : MOST_INDENTED;
+    out_printf(o, "  %*s", (int)(INDENT * depth), "");
+    if (row->depth > MOST_INDENTED)
+        out_printf(o, "[%" PRIu32 "] ", row->depth);
+    text_goroutine(o, p->stacks, row->goroutine, row->function);
+    out_str(o, ": ");
+    text_state(o, p, row);
+    out_char(o, '\n');
+}
+
+/* Parts between two rows that are shown. */
+typedef struct omitted {
+    uint64_t count;
+    int64_t begin, ns;
+} omitted;
+
+static void text_omitted(out *o, const path_interval *i, omitted *rest)
+{
+    if (rest->count) {
+        text_duration(o, rest->begin - i->begin);
+        text_duration(o, rest->ns);
+        text_share(o, rest->ns, i);
+        out_printf(o, "  (%" PRIu64 " shorter part%s)\n", rest->count, plural(rest->count));
+    }
+    *rest = (omitted){0};
+}
+
+/* Choose the longest rows. A wait is at least as long as the rows in it and before them, so it is
+ * shown if one of them is. */
+static bool choose_rows(paths *p, uint64_t top, longest *chosen)
+{
+    bool failed = false;
+    size_t slot;
+    longest_init(chosen, top);
+    for (uint64_t n = 0; top && n < p->parts.count && !failed; n++) {
+        const path_part *row = paths_part(p, n);
+        if (!row)
+            break;
+        longest_add(chosen, row->end - row->begin, &slot, &failed);
+    }
+    longest_sort(chosen, true);
+    return !failed;
+}
+
+bool why_text(out *o, paths *p, const path_interval *i, uint64_t top, bool full)
+{
+    longest chosen = {0};
+    omitted rest = {0};
+    size_t next = 0;
+    text_heading(o, p, i);
+    bool done = text_sums(o, p, i) && choose_rows(p, top, &chosen);
+    if (done && p->parts.count > 0)
+        out_printf(o, " %11s %11s %7s\n", "after", "duration", "share");
+    for (uint64_t n = 0; done && n < p->parts.count; n++) {
+        const path_part *at = paths_part(p, n);
+        if (!at)
+            break;
+        path_part row = *at;
+        if (top && !(next < chosen.count && chosen.items[next].order == n)) {
+            if (!row.spans) {
+                rest.begin = rest.count++ ? rest.begin : row.begin;
+                rest.ns += row.end - row.begin;
+            }
+            continue;
+        }
+        next++;
+        text_omitted(o, i, &rest);
+        text_row(o, p, i, &row);
+        if (full)
+            text_full_stack(o, p, row.stack);
+    }
+    text_omitted(o, i, &rest);
+    longest_free(&chosen);
+    return done;
+}

@@ -1,0 +1,115 @@
+/* timeline.c - critical paths as tracks of a timeline. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/names.h"
+#include "cmd/why/why.h"
+
+/* Waits beyond this depth are not shown: viewers do not draw that many rows of a track. */
+enum { MOST_NESTED = 100 };
+
+/* Frames that are shown of a stack. With names that are cut (names.h) a text is below the size of
+ * the buffer of an out. */
+enum { MOST_FRAMES = 32 };
+
+/* Bytes of the name of a track. */
+enum { LONGEST = 200 };
+
+static bool discard(void *ctx, const void *bytes, size_t size)
+{
+    (void)ctx, (void)bytes, (void)size;
+    return true;
+}
+
+/* "critical path of task 3 request" */
+static const char *next_track(void *ctx)
+{
+    why_timeline *t = ctx;
+    const path_interval *i = paths_interval(t->p, t->interval++);
+    path_kind kind = t->p->query.kind;
+    size_t size;
+    free(t->name);
+    t->name = NULL;
+    if (!i)
+        return NULL;
+    paths_walk(t->p, i);
+    t->row = 0;
+    const char *name = names_text(t->p->stacks, i->name, &size);
+    int made = kind == PATH_REGION
+                   ? asprintf(&t->name, "critical path of region %.*s, goroutine %" PRIu64,
+                              (int)names_cut(name, size, LONGEST), name, i->goroutine)
+                   : asprintf(&t->name, "critical path of %s %" PRIu64 " %.*s", why_kind_name(kind),
+                              i->id, (int)names_cut(name, size, LONGEST), name);
+    if (made < 0) {
+        t->name = NULL;
+        t->failed = true;
+    }
+    return t->name;
+}
+
+static void write_name(out *o, const paths *p, const path_part *row)
+{
+    out_printf(o, "G%" PRIu64 " %s", row->goroutine, path_part_names[row->kind]);
+    if (row->reason) {
+        out_str(o, " (");
+        names_write(o, p->stacks, row->reason);
+        out_char(o, ')');
+    }
+}
+
+/* The start function, who ended the state, and the stack. */
+static void write_details(out *o, const paths *p, const path_part *row)
+{
+    names_write(o, p->stacks, row->function);
+    if (row->cause)
+        out_printf(o,
+                   row->kind == PATH_WAITING ? "; ended by goroutine %" PRIu64
+                                             : "; made runnable by goroutine %" PRIu64,
+                   row->cause);
+    size_t depth = stacks_depth(p->stacks, row->stack);
+    for (size_t n = 0; n < depth && n < MOST_FRAMES; n++) {
+        const stacks_frame *frame = stacks_frame_at(p->stacks, row->stack, n);
+        out_str(o, n ? " < " : "; at ");
+        names_write(o, p->stacks, frame->function);
+    }
+    if (depth > MOST_FRAMES)
+        out_str(o, " < ...");
+}
+
+static bool next_slice(void *ctx, convert_slice *slice)
+{
+    why_timeline *t = ctx;
+    const path_part *row = NULL;
+    while (t->row < t->p->parts.count) {
+        row = paths_part(t->p, t->row++);
+        if (!row || !row->spans || row->depth < MOST_NESTED)
+            break;
+        row = NULL;
+    }
+    if (!row)
+        return false;
+    t->text.used = 0;
+    write_name(&t->text, t->p, row);
+    size_t name_size = t->text.used;
+    write_details(&t->text, t->p, row);
+    *slice = (convert_slice){.begin = row->begin,
+                             .end = row->end,
+                             .name = t->text.buffer,
+                             .name_size = name_size,
+                             .details = t->text.buffer + name_size,
+                             .details_size = t->text.used - name_size};
+    return true;
+}
+
+bool why_timeline_init(why_timeline *t, paths *p)
+{
+    *t = (why_timeline){.tracks = {t, next_track, next_slice}, .p = p};
+    return out_init(&t->text, discard, NULL);
+}
+
+void why_timeline_free(why_timeline *t)
+{
+    out_free(&t->text);
+    free(t->name);
+}

@@ -1,0 +1,141 @@
+/*
+ * path.h - the critical path of tasks, regions and goroutines: what each nanosecond went into.
+ *
+ * paths_read (history.c) records every state of every goroutine, with links to the state before it
+ * and to that of the goroutine that caused it, and keeps the longest intervals that match.
+ * paths_walk (path.c) follows the links of one interval from its end back to its beginning. The
+ * states are in a temporary file if they do not fit in memory, because a path is found backwards.
+ */
+#ifndef ANALYSE_PATH_H
+#define ANALYSE_PATH_H
+
+#include "formats/analyse/longest.h"
+#include "formats/analyse/states.h"
+#include "formats/common/big_array.h"
+
+typedef enum path_kind { PATH_TASK, PATH_REGION, PATH_GOROUTINE } path_kind;
+
+/* What to look for: an id, or a name (type of a task, name of a region, start function). */
+typedef struct path_query {
+    path_kind kind;
+    const char *name;
+    bool has_id; /* the name is a number; regions have none */
+    uint64_t id;
+    uint64_t slowest; /* at most this many */
+} path_query;
+
+/* An interval that matches. Times are ns since the start of the trace. */
+typedef struct path_interval {
+    int64_t begin, end;
+    uint64_t id;        /* of the task or goroutine; of a region's task */
+    uint64_t goroutine; /* at the end; 0: not known */
+    uint32_t name;      /* of the task or region; the start function of the goroutine */
+    uint32_t function;  /* where the goroutine starts */
+    uint32_t record;    /* the goroutine's state at the end; 0: not known */
+    uint32_t stack;     /* of the event that ended it */
+    bool begun, ended;  /* its begin and its end are in the trace */
+} path_interval;
+
+/* Kinds of parts, with their names in JSON. */
+#define PATH_PARTS(X)                                                                              \
+    X(EXECUTION, "execution")                                                                      \
+    X(ASSIST, "gc_assist") /* execution, to assist the GC */                                       \
+    X(SCHEDULING, "scheduling")                                                                    \
+    X(SYSCALL, "syscall")                                                                          \
+    X(WAITING, "waiting")                                                                          \
+    X(UNKNOWN, "unknown")
+
+enum {
+#define PATH_NUMBER(name, text) PATH_##name,
+    PATH_PARTS(PATH_NUMBER) PATH_PART_KINDS
+#undef PATH_NUMBER
+};
+extern const char *const path_part_names[PATH_PART_KINDS];
+
+/* A row of a path. The rows that are not `spans` are a partition of the interval. One that spans is
+ * a wait, and the rows after it with a greater depth are what the goroutine waited for. */
+typedef struct path_part {
+    int64_t begin, end;
+    uint64_t goroutine;
+    uint64_t cause;    /* the goroutine that ended the wait or made it runnable; 0: none */
+    uint32_t function; /* where the goroutine starts */
+    uint32_t reason;   /* why it waits or stopped running */
+    uint32_t stack;    /* execution: where it ended; else where the state began */
+    uint32_t depth;    /* number of waits around it */
+    uint8_t kind;      /* PATH_* */
+    bool spans;
+} path_part;
+
+/* A name of what the trace has, and how many. */
+typedef struct path_name {
+    uint32_t name;
+    uint64_t count;
+} path_name;
+
+typedef struct path_reason {
+    uint32_t reason;
+    int64_t ns;
+} path_reason;
+
+typedef struct path_level path_level;
+
+typedef struct paths {
+    path_query query;
+    stacks *stacks;
+    big_array history; /* of states, from 1 on */
+    longest longest;
+    path_interval *intervals; /* by slot of longest */
+    size_t interval_room;
+    uint64_t matched; /* intervals that match */
+    uint64_t ids;     /* tasks or goroutines in the trace */
+    idmap names;      /* path_name */
+    bool failed;      /* memory was refused */
+    /* Of the last walk: */
+    big_array parts; /* path_part, the last first */
+    int64_t sums[PATH_PART_KINDS];
+    uint64_t counts[PATH_PART_KINDS];
+    idmap reasons;   /* path_reason, of waits */
+    idmap functions; /* start function by goroutine, as far as known */
+    path_level *levels;
+    size_t level_count, level_room;
+} paths;
+
+/* Returns NULL if memory is refused. The query's name is borrowed. */
+paths *paths_new(const path_query *query);
+void paths_free(paths *p);
+
+/* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a
+ * thread. */
+gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads);
+
+/* The n-th interval of those that were kept, the longest first; NULL after the last. */
+const path_interval *paths_interval(const paths *p, size_t n);
+
+/* Finds the path of an interval. */
+void paths_walk(paths *p, const path_interval *i);
+
+/* The n-th row of the path, in the order of their begins; NULL on failure. */
+const path_part *paths_part(paths *p, uint64_t n);
+
+/* Whether memory was refused or (*error, an errno) a temporary file failed. */
+bool paths_failed(const paths *p, int *error);
+
+/* ---- between history.c and path.c -------------------------------------------------------------
+ */
+
+/* Who caused a state. */
+enum { CAUSE_NONE, CAUSE_SELF, CAUSE_OTHER };
+
+/* A state of a goroutine, from its time until that of the goroutine's next one. */
+typedef struct path_state {
+    int64_t time;
+    uint64_t goroutine;
+    uint32_t before; /* the goroutine's state before it; 0: none */
+    uint32_t cause;  /* the state of the goroutine that caused it, then; 0: none or not known */
+    uint32_t stack, function, reason;
+    uint8_t state;  /* gotrace_state */
+    uint8_t caused; /* CAUSE_* */
+    bool assist;    /* it executes to assist the GC */
+} path_state;
+
+#endif
