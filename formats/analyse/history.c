@@ -420,8 +420,8 @@ paths *paths_new(const path_query *query)
     if (!p)
         return NULL;
     p->query = *query;
-    big_array_init(&p->history, sizeof(path_state));
-    big_array_init(&p->parts, sizeof(path_part));
+    big_array_init(&p->history, sizeof(path_state), &path_state_packing);
+    big_array_init(&p->parts, sizeof(path_part), NULL);
     longest_init(&p->longest, query->slowest);
     idmap_init(&p->names, sizeof(path_name));
     idmap_init(&p->reasons, sizeof(path_reason));

@@ -2,9 +2,10 @@
  * path.h - the critical path of tasks, regions and goroutines: what each nanosecond went into.
  *
  * paths_read (history.c) records every state of every goroutine, with links to the state before it
- * and to that of the goroutine that caused it, and keeps the longest intervals that match.
- * paths_walk (path.c) follows the links of one interval from its end back to its beginning. The
- * states are in a temporary file if they do not fit in memory, because a path is found backwards.
+ * and to that of the goroutine that caused it, packs them (history_pack.c), and keeps the longest
+ * intervals that match. paths_walk (path.c) follows the links of one interval from its end back to
+ * its beginning. The states are in a temporary file if they do not fit in memory, because a path is
+ * found backwards.
  */
 #ifndef ANALYSE_PATH_H
 #define ANALYSE_PATH_H
@@ -137,5 +138,8 @@ typedef struct path_state {
     uint8_t caused; /* CAUSE_* */
     bool assist;    /* it executes to assist the GC */
 } path_state;
+
+/* How states are stored: about 11 bytes instead of 40. */
+extern const big_array_packing path_state_packing;
 
 #endif

@@ -7,32 +7,33 @@
 
 #include "formats/common/spool.h"
 
-void big_array_init(big_array *a, size_t item_size)
+/* Bytes that are written at once. */
+enum { PACKED_BYTES = 256 * 1024 };
+
+void big_array_init(big_array *a, size_t item_size, const big_array_packing *packing)
 {
-    *a = (big_array){.size = item_size, .fd = -1};
+    *a = (big_array){.size = item_size, .packing = packing, .fd = -1};
 }
 
-static void free_slots(big_array *a)
+void big_array_clear(big_array *a)
 {
     for (size_t i = 0; a->slots && i < BIG_ARRAY_SLOTS; i++)
         free(a->slots[i].bytes);
     free(a->slots);
     a->slots = NULL;
+    a->count = a->written = 0;
+    a->packed_size = a->stored = 0;
+    a->reads = false;
 }
 
 void big_array_free(big_array *a)
 {
-    free_slots(a);
+    big_array_clear(a);
+    free(a->packed);
+    free(a->ends);
     if (a->fd >= 0)
         close(a->fd);
-    a->fd = -1;
-    a->count = 0;
-}
-
-void big_array_clear(big_array *a)
-{
-    free_slots(a);
-    a->count = 0;
+    *a = (big_array){.fd = -1};
 }
 
 static bool fail(big_array *a, int error)
@@ -41,17 +42,23 @@ static bool fail(big_array *a, int error)
     return false;
 }
 
-/* Moves a block between memory and the file. */
-static bool transfer(big_array *a, const big_array_slot *slot, bool writes)
+/* ---- blocks in the file -----------------------------------------------------------------------
+ */
+
+/* The most that a block takes there. */
+static size_t block_bytes(const big_array *a)
 {
-    size_t bytes = BIG_ARRAY_ITEMS * a->size;
-    uint64_t at = slot->block * bytes;
+    return BIG_ARRAY_ITEMS * (a->packing ? a->packing->most : a->size);
+}
+
+static bool transfer(big_array *a, size_t size, uint64_t at, bool writes)
+{
     if (a->fd < 0 && (a->fd = spool_file(NULL)) < 0)
         return fail(a, errno);
-    for (size_t done = 0; done < bytes;) {
+    for (size_t done = 0; done < size;) {
         off_t place = (off_t)(at + done);
-        ssize_t n = writes ? pwrite(a->fd, slot->bytes + done, bytes - done, place)
-                           : pread(a->fd, slot->bytes + done, bytes - done, place);
+        ssize_t n = writes ? pwrite(a->fd, a->packed + done, size - done, place)
+                           : pread(a->fd, a->packed + done, size - done, place);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -60,6 +67,72 @@ static bool transfer(big_array *a, const big_array_slot *slot, bool writes)
     }
     return true;
 }
+
+static bool write_packed(big_array *a)
+{
+    size_t size = a->packed_size;
+    a->packed_size = 0;
+    if (size > 0 && !transfer(a, size, a->written, true))
+        return false;
+    a->written += size;
+    return true;
+}
+
+static bool reserve_store(big_array *a)
+{
+    if (!a->packed && !(a->packed = malloc(PACKED_BYTES + block_bytes(a))))
+        return fail(a, ENOMEM);
+    if (a->stored < a->ends_room)
+        return true;
+    size_t room = a->ends_room ? 2 * a->ends_room : BIG_ARRAY_SLOTS;
+    uint64_t *ends = reallocarray(a->ends, room, sizeof *ends);
+    if (!ends)
+        return fail(a, ENOMEM);
+    a->ends = ends;
+    a->ends_room = room;
+    return true;
+}
+
+static bool store_block(big_array *a, big_array_slot *slot)
+{
+    if (!reserve_store(a))
+        return false;
+    unsigned char *to = a->packed + a->packed_size;
+    if (a->packing) {
+        a->packed_size += a->packing->pack(to, slot->bytes, slot->block * BIG_ARRAY_ITEMS);
+    } else {
+        memcpy(to, slot->bytes, block_bytes(a));
+        a->packed_size += block_bytes(a);
+    }
+    slot->is_new = false;
+    a->ends[a->stored++] = a->written + a->packed_size;
+    return a->packed_size < PACKED_BYTES || write_packed(a);
+}
+
+/* Stores the blocks until that one, which are all in the cache, so that they are in the file in
+ * their order. */
+static bool store_until(big_array *a, uint64_t block)
+{
+    while (a->stored <= block)
+        if (!store_block(a, &a->slots[a->stored % BIG_ARRAY_SLOTS]))
+            return false;
+    return true;
+}
+
+static bool fetch_block(big_array *a, const big_array_slot *slot)
+{
+    uint64_t begin = slot->block ? a->ends[slot->block - 1] : 0;
+    if (!write_packed(a) || !transfer(a, (size_t)(a->ends[slot->block] - begin), begin, false))
+        return false;
+    if (a->packing)
+        a->packing->unpack(slot->bytes, a->packed, slot->block * BIG_ARRAY_ITEMS);
+    else
+        memcpy(slot->bytes, a->packed, block_bytes(a));
+    return true;
+}
+
+/* ---- the cache --------------------------------------------------------------------------------
+ */
 
 /* Puts a block into its slot; is_new: it is not in the file. NULL on failure. */
 static big_array_slot *load(big_array *a, uint64_t block, bool is_new)
@@ -73,14 +146,14 @@ static big_array_slot *load(big_array *a, uint64_t block, bool is_new)
         }
     } else if (slot->block == block) {
         return slot;
-    } else if (slot->dirty && !transfer(a, slot, true)) {
+    } else if (slot->is_new && !store_until(a, slot->block)) {
         return NULL;
     }
     slot->block = block;
-    slot->dirty = false;
+    slot->is_new = is_new;
     if (is_new)
         memset(slot->bytes, 0, BIG_ARRAY_ITEMS * a->size);
-    else if (!transfer(a, slot, false))
+    else if (!fetch_block(a, slot))
         return NULL;
     return slot;
 }
@@ -94,17 +167,19 @@ static bool reserve_slots(big_array *a)
 
 void *big_array_add(big_array *a)
 {
+    if (a->reads)
+        fail(a, EINVAL);
     if (a->error || !reserve_slots(a))
         return NULL;
     big_array_slot *slot = load(a, a->count / BIG_ARRAY_ITEMS, a->count % BIG_ARRAY_ITEMS == 0);
     if (!slot)
         return NULL;
-    slot->dirty = true;
     return slot->bytes + a->count++ % BIG_ARRAY_ITEMS * a->size;
 }
 
 const void *big_array_at(big_array *a, uint64_t index)
 {
+    a->reads = true;
     if (a->error)
         return NULL;
     const big_array_slot *slot = load(a, index / BIG_ARRAY_ITEMS, false);

@@ -1,0 +1,84 @@
+/* history_pack.c - states in fewer bytes: as differences to the state before in the block, or to
+ * its own number. Written and read by one run of the program. */
+#include "formats/analyse/path.h"
+
+/* Numbers of a state, the flags aside, and bytes of a number. */
+enum { NUMBERS = 7, NUMBER = 10, MOST = 1 + NUMBERS * NUMBER };
+
+/* The flags: state, CAUSE_*, assist. */
+enum { STATE_MASK = 7, CAUSED_SHIFT = 3, CAUSED_MASK = 3, ASSIST = 1 << 5 };
+
+static unsigned char *put(unsigned char *at, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *at++ = (unsigned char)(v | 0x80);
+    *at++ = (unsigned char)v;
+    return at;
+}
+
+static uint64_t get(const unsigned char **at)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        unsigned char byte = *(*at)++;
+        v |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return v;
+    }
+}
+
+/* Small differences of both signs as small numbers; differences wrap. */
+static uint64_t fold(uint64_t difference)
+{
+    return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t unfold(uint64_t folded)
+{
+    return folded >> 1 ^ (folded & 1 ? UINT64_MAX : 0);
+}
+
+static size_t pack(unsigned char *to, const void *items, uint64_t first)
+{
+    const path_state *list = items;
+    path_state last = {0};
+    unsigned char *at = to;
+    for (size_t i = 0; i < BIG_ARRAY_ITEMS; i++) {
+        const path_state *s = &list[i];
+        uint64_t number = first + i;
+        *at++ = (unsigned char)(s->state | s->caused << CAUSED_SHIFT | (s->assist ? ASSIST : 0));
+        at = put(at, fold((uint64_t)s->time - (uint64_t)last.time));
+        at = put(at, fold(s->goroutine - last.goroutine));
+        at = put(at, s->before ? number - s->before : 0);
+        at = put(at, s->cause ? number - s->cause : 0);
+        at = put(at, s->stack);
+        at = put(at, s->function);
+        at = put(at, s->reason);
+        last = *s;
+    }
+    return (size_t)(at - to);
+}
+
+static void unpack(void *items, const unsigned char *from, uint64_t first)
+{
+    path_state *list = items, last = {0};
+    for (size_t i = 0; i < BIG_ARRAY_ITEMS; i++) {
+        path_state *s = &list[i];
+        uint64_t number = first + i;
+        unsigned flags = *from++;
+        s->state = flags & STATE_MASK;
+        s->caused = flags >> CAUSED_SHIFT & CAUSED_MASK;
+        s->assist = flags & ASSIST;
+        s->time = (int64_t)((uint64_t)last.time + unfold(get(&from)));
+        s->goroutine = last.goroutine + unfold(get(&from));
+        uint64_t before = get(&from), cause = get(&from);
+        s->before = before ? (uint32_t)(number - before) : 0;
+        s->cause = cause ? (uint32_t)(number - cause) : 0;
+        s->stack = (uint32_t)get(&from);
+        s->function = (uint32_t)get(&from);
+        s->reason = (uint32_t)get(&from);
+        last = *s;
+    }
+}
+
+const big_array_packing path_state_packing = {MOST, pack, unpack};
