@@ -56,7 +56,7 @@ static bool choose(const why_options *set, path_query *query)
     }
     if (given != 1) {
         diag_error("specify one of --task ID or TYPE, --region NAME, and --goroutine ID or "
-                   "FUNCTION");
+                   "FUNC");
         return false;
     }
     query->has_id = query->kind != PATH_REGION && parse_id(query->name, &query->id);
@@ -173,9 +173,12 @@ static int write_paths(session *s, paths *p)
     out *o = &s->output.out;
     const path_interval *i;
     bool done = true;
-    if (!set->json && p->matched > p->longest.count)
-        out_printf(o, "the slowest%s of %" PRIu64 ":\n", p->longest.count > 1 ? "" : " one",
-                   p->matched);
+    if (!set->json && p->matched > p->longest.count) {
+        out_str(o, "the ");
+        if (p->longest.count > 1)
+            out_printf(o, "%zu ", p->longest.count);
+        out_printf(o, "slowest of %" PRIu64 ":\n", p->matched);
+    }
     for (size_t n = 0; done && (i = paths_interval(p, n)); n++) {
         if (!set->json && n)
             out_char(o, '\n');
@@ -231,7 +234,7 @@ static const option_spec options[] = {
      "explain the task with that id, or those of that type"},
     {0, "region", OPTION_TEXT, "NAME", offsetof(why_options, region), NULL,
      "explain the regions with that name"},
-    {0, "goroutine", OPTION_TEXT, "ID|FUNCTION", offsetof(why_options, goroutine), NULL,
+    {0, "goroutine", OPTION_TEXT, "ID|FUNC", offsetof(why_options, goroutine), NULL,
      "explain the goroutine with that id or start function"},
     {0, "slowest", OPTION_COUNT, "N", offsetof(why_options, slowest), NULL,
      "explain the N slowest of those (1)"},

@@ -35,6 +35,10 @@ static void text_share(out *o, int64_t ns, const path_interval *i)
 
 static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t function)
 {
+    if (id == 0) {
+        out_str(o, "no goroutine");
+        return;
+    }
     out_str(o, "goroutine ");
     out_u64(o, id);
     if (function) {
@@ -61,10 +65,7 @@ static void text_heading(out *o, const paths *p, const path_interval *i)
         names_write(o, p->stacks, i->name);
         out_str(o, " of ");
     }
-    if (i->goroutine)
-        text_goroutine(o, p->stacks, i->goroutine, i->function);
-    else
-        out_str(o, "no goroutine");
+    text_goroutine(o, p->stacks, i->goroutine, i->function);
     out_printf(o, ": %s, from %s to %s", total, begin, end);
     out_str(o, i->begun ? "" : "; it began before the trace");
     out_str(o, i->ended ? "\n" : "; it did not end\n");

@@ -35,6 +35,7 @@ typedef struct run {
     uint64_t ended;
     uint32_t ended_record;
     int64_t ended_time;
+    idmap forever; /* the states (uint32_t) of goroutines that wait forever, for tasks */
 } run;
 
 /* ---- states -----------------------------------------------------------------------------------
@@ -59,7 +60,8 @@ static void add_state(run *r, path_goroutine *own, int64_t time)
     const interval *now = &own->g.current;
     uint32_t cause = 0;
     uint8_t caused = CAUSE_NONE;
-    if (now->whole && now->cause) {
+    /* What caused a state that began before the trace is not known. */
+    if (now->whole && now->cause && (own->record || own->created)) {
         caused = now->cause == own->g.id ? CAUSE_SELF : CAUSE_OTHER;
         cause = caused == CAUSE_OTHER ? record_of_cause(r, &own->g) : 0;
     }
@@ -86,7 +88,8 @@ static void add_state(run *r, path_goroutine *own, int64_t time)
 static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
 {
     (void)e;
-    add_state(ctx, (path_goroutine *)g, g->current.begin);
+    path_goroutine *own = (path_goroutine *)g;
+    add_state(ctx, own, own->record ? g->current.begin : g->created);
 }
 
 /* An assist divides a run into parts. */
@@ -221,6 +224,11 @@ static void end_tasks(run *r)
         path_interval made = {
             .id = ids[i], .name = task->name, .begin = task->begin, .begun = true};
         set_end(r, &made, goroutine_of(r, task->goroutine), NULL);
+        const uint32_t *record = idmap_find(&r->forever, task->goroutine);
+        if (record) {
+            made.goroutine = task->goroutine;
+            made.record = *record;
+        }
         add_interval(r, &made);
     }
     free(ids);
@@ -290,6 +298,13 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     r->ended_time = r->states.time;
     if (r->p->query.kind == PATH_REGION)
         end_regions(r, own);
+    if (r->p->query.kind == PATH_TASK && e && g->current.state == GOTRACE_STATE_WAITING) {
+        uint32_t *record = idmap_insert(&r->forever, g->id);
+        if (record)
+            *record = own->record;
+        else
+            r->p->failed = true;
+    }
     if (r->p->query.kind == PATH_GOROUTINE) {
         path_interval made = {
             .id = g->id, .name = g->function, .begin = g->created, .begun = own->created};
@@ -389,6 +404,7 @@ static void run_free(run *r)
         free(((path_goroutine *)value)->regions);
     states_free(&r->states);
     idmap_free(&r->tasks);
+    idmap_free(&r->forever);
     feed_free(&r->feed);
 }
 
@@ -403,6 +419,7 @@ gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads)
     states_init(&r.states, gotrace_reader_summary(reader)->version, p->stacks,
                 sizeof(path_goroutine), &user);
     idmap_init(&r.tasks, sizeof(open_task));
+    idmap_init(&r.forever, sizeof(uint32_t));
     gotrace_status status = read_events(&r, threads);
     if (!has_failed(&r)) {
         end_tasks(&r);

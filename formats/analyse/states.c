@@ -156,12 +156,6 @@ static void find_function(states *s, goroutine *g, const gotrace_event *e)
     }
 }
 
-static void report_change(states *s, goroutine *g, const gotrace_event *e)
-{
-    if (s->user.changed && g->current.state != GOTRACE_STATE_NOT_EXIST)
-        s->user.changed(s->user.ctx, g, e);
-}
-
 /* The goroutine was in its first known state since the beginning of the generation. */
 static void begin_earlier(states *s, goroutine *g, const change *c)
 {
@@ -172,7 +166,6 @@ static void begin_earlier(states *s, goroutine *g, const change *c)
                             .place = now == STATES_INSIDE ? STATES_INSIDE : STATES_BEFORE};
     if (c->to == GOTRACE_STATE_SYSCALL && c->e->proc == GOTRACE_NO_PROC)
         g->current.lost = s->sync;
-    report_change(s, g, c->e);
     close_interval(s, g, c->to, c->e);
 }
 
@@ -215,7 +208,8 @@ static void change_goroutine(states *s, const change *c)
         g->started = s->time;
     if (c->to == GOTRACE_STATE_SYSCALL)
         enter_syscall(s, g, e->proc);
-    report_change(s, g, e);
+    if (s->user.changed && c->to != GOTRACE_STATE_NOT_EXIST)
+        s->user.changed(s->user.ctx, g, e);
     if (c->to == GOTRACE_STATE_NOT_EXIST ||
         (c->to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever))
         end_goroutine(s, g, e);
