@@ -37,6 +37,7 @@ convert --to chrome
 convert --to pprof --profile wall --open
 stat
 stat --json
+why --goroutine 1 --json
 repair
 END
 mapfile -t commands <commands
