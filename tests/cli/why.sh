@@ -115,11 +115,12 @@ run gotrace why --task 1 --json --to perfetto go1.26-user.trace
 run gotrace why --task 1 --slowest 0 go1.26-user.trace
 run gotrace why --task 1 --to chrome go1.26-user.trace
 
-# The parts of every path add up, follow each other without a gap, and are in the waits around them.
-for trace in *.trace; do
+# The parts of every path add up, follow each other without a gap, and are in the waits around them. (tests/unit/test_path.c
+# checks the sums for all traces.)
+for trace in *-user.trace *-net.trace go1.26-gens.trace; do
     names=$(gotrace stat --json --each --only overview "$trace" 2>/dev/null | jq -r '
         select(.kind == "goroutine" or .kind == "region" or .kind == "task") |
-        "\(.kind) \(if .kind == "goroutine" then .id else .name end)"' | sort -u)
+        "\(.kind) \(.name)"' | sort -u)
     while read -r kind name; do
         [ "$name" ] || continue
         gotrace why "--$kind" "$name" --slowest 1000000 --json "$trace" 2>/dev/null
