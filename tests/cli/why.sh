@@ -48,7 +48,8 @@ run gotrace why --task 1 --top 3 chain.trace
 run gotrace why --task 1 --top 1 --stacks chain.trace
 run gotrace why --goroutine main.helper chain.trace
 gotrace why --task 1 --json chain.trace
-gotrace why --task 1 - <chain.trace | cmp - <(gotrace why --task 1 chain.trace)
+gotrace why --task 1 - <chain.trace >piped
+gotrace why --task 1 chain.trace | cmp - piped
 
 # Go 1.21: a timer, a goroutine that creates the next, a region without a begin, and one without an end.
 gotrace synth -q -o next.trace <<'END'
