@@ -1,12 +1,13 @@
 /*
  * fuzz_export.c - exporters and printers terminate for any trace and options, and their output is
  * well-formed: JSON that a parser accepts, in order of time and with all frames that it refers to;
- * a protobuf message whose parts fill it.
+ * a protobuf message whose parts fill it. The parts of critical paths add up to their intervals.
  */
 #include <jansson.h>
 #include <string.h>
 
 #include "common.h"
+#include "formats/analyse/path.h"
 #include "formats/print/printer.h"
 
 static json_t *parse(const uint8_t *data, size_t size)
@@ -210,6 +211,32 @@ static void print(const uint8_t *data, size_t size, const printer *to)
     gotrace_source_close(source);
 }
 
+/* The paths of all goroutines, tasks or regions of that name. */
+static void explain(const uint8_t *data, size_t size, const path_query *query)
+{
+    gotrace_source *source;
+    uint64_t problems;
+    const path_interval *i;
+    gotrace_reader *reader = open_reader(data, size, &source, &problems);
+    paths *p = reader ? paths_new(query) : NULL;
+    if (!reader)
+        return;
+    REQUIRE(p != NULL);
+    paths_read(p, reader, 1);
+    for (size_t n = 0; (i = paths_interval(p, n)); n++) {
+        int64_t sum = 0;
+        int error;
+        paths_walk(p, i);
+        REQUIRE(!paths_failed(p, &error));
+        for (size_t kind = 0; kind < PATH_PART_KINDS; kind++)
+            sum += p->sums[kind];
+        REQUIRE(sum == i->end - i->begin);
+    }
+    paths_free(p);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned ways = 0, way = 0;
@@ -217,6 +244,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ways += 2;
     for (const printer *const *to = printers; *to; to++)
         ways++;
+    static const path_query queries[] = {
+        {.kind = PATH_GOROUTINE, .name = "1", .has_id = true, .id = 1, .slowest = 3},
+        {.kind = PATH_TASK, .name = "", .has_id = true, .id = 1, .slowest = 3},
+        {.kind = PATH_REGION, .name = "", .slowest = 3},
+    };
+    enum { QUERIES = sizeof queries / sizeof *queries };
+    ways += QUERIES;
+    for (size_t i = 0; i < QUERIES; i++)
+        if (fuzz_turn(data, size, way++, ways))
+            explain(data, size, &queries[i]);
     for (const format *const *to = formats; *to; to++) {
         if (fuzz_turn(data, size, way++, ways))
             convert(data, size, *to, (convert_job){0}, false);
