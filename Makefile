@@ -138,6 +138,22 @@ $(FORMATS_OBJ) $(CMD_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(UNIT_OBJ) $(FUZZ_OBJ): KIND_CFLAGS := $(PROGRAM_CFLAGS)
 $(EXAMPLE_OBJ): KIND_CFLAGS := -fPIE -Ilib
 
+# The style sheet and the script of the HTML report: their bytes, and their hashes for its
+# Content-Security-Policy.
+REPORT := $(B)/html/report.css $(B)/html/report.js
+ASSETS_OBJ := $(B)/obj/formats/html/assets.o $(B)/pic/formats/html/assets.o
+$(ASSETS_OBJ): $(REPORT:=.inc) $(REPORT:=.hash)
+$(ASSETS_OBJ): override ALL_CFLAGS += -I$(B)/html
+
+$(B)/html/%.inc: formats/html/%
+	@mkdir -p $(@D)
+	$(Q)od -An -v -tu1 $< | sed 's/\([0-9]\)\( \|$$\)/\1,/g' >$@
+
+$(B)/html/%.hash: formats/html/%
+	@mkdir -p $(@D)
+	$(Q)printf '"sha256-%s"\n' \
+		"$$(sha256sum <$< | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64)" >$@
+
 # It finds its callers by their frames, and runs in programs without a sanitizer.
 PRELOAD_FLAGS := $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) -I. -fPIC -fvisibility=hidden \
 	-fno-omit-frame-pointer -fno-optimize-sibling-calls -fexceptions $(CFLAGS)

@@ -32,11 +32,10 @@ static bool possible(const narrowing *set, const format *target)
         diag_error("--only is for timelines; --profile selects what a profile is of");
         return false;
     }
-    if (!option || target)
+    if (!option || (target && !target->whole))
         return true;
-    diag_error("--%s is for timelines (perfetto and chrome) and profiles; scripts and other "
-               "versions contain the "
-               "whole trace",
+    diag_error("--%s is for timelines (perfetto and chrome) and profiles; reports, scripts and "
+               "other versions contain the whole trace",
                option);
     return false;
 }

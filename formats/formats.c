@@ -9,8 +9,9 @@
 #include "formats/print/printer.h"
 
 /* The endings of speedscope come before those of chrome, which end in the same way. */
-const format *const formats[] = {&format_perfetto,   &format_pprof,  &format_folded,
-                                 &format_speedscope, &format_chrome, NULL};
+const format *const formats[] = {
+    &format_perfetto, &format_pprof, &format_folded, &format_speedscope, &format_chrome,
+    &format_html,     NULL};
 
 const printer *const printers[] = {&printer_text, &printer_go, &printer_jsonl, NULL};
 

@@ -111,6 +111,7 @@ typedef struct convert_job {
     bool *empty;               /* profiles: set to whether there are no samples; or NULL */
     unsigned threads;          /* that compute, in formats that support it; 0: one */
     const convert_tracks *tracks; /* added ones, in perfetto; NULL: none */
+    bool recovered;               /* the trace is damaged: this is what could be recovered */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
      * calls next_part before each but the first. next_part returns false to stop. */
     uint64_t part_size;
@@ -131,6 +132,7 @@ typedef struct format {
     bool several;     /* supports several traces in one output */
     bool thread_runs; /* supports thread_runs */
     bool profiles;    /* it is a profile: supports profile, open and all of select, and no parts */
+    bool whole;       /* it is about the whole trace: has no parts and no time range */
     /* The viewer named here loads at most this many bytes (before compression). */
     uint64_t viewer_bytes;
     const char *viewer;
@@ -143,6 +145,7 @@ extern const format *const formats[]; /* ends with NULL */
 const format *format_by_name(const char *name);
 const format *format_by_path(const char *path);
 
-extern const format format_perfetto, format_pprof, format_folded, format_speedscope, format_chrome;
+extern const format format_perfetto, format_pprof, format_folded, format_speedscope, format_chrome,
+    format_html;
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * fuzz_export.c - exporters and printers terminate for any trace and options, and their output is
  * well-formed: JSON that a parser accepts, in order of time and with all frames that it refers to;
- * a protobuf message whose parts fill it. The parts of critical paths add up to their intervals.
+ * a protobuf message whose parts fill it; a report with no other scripts than its own. The parts of
+ * critical paths add up to their intervals.
  */
 #include <jansson.h>
 #include <string.h>
@@ -81,6 +82,28 @@ static void check_packets(const uint8_t *data, size_t size)
     }
 }
 
+/* Check an HTML report: its size, its data, and that it has no other scripts. */
+static void check_report(const uint8_t *data, size_t size)
+{
+    static const char begin[] = "<script type=\"application/json\" id=\"flames\">",
+                      end[] = "</script>";
+    const uint8_t *at = memmem(data, size, begin, sizeof begin - 1), *last;
+    enum { MOST = 3000000 };
+    REQUIRE(size <= MOST && at != NULL);
+    at += sizeof begin - 1;
+    last = memmem(at, size - (size_t)(at - data), end, sizeof end - 1);
+    REQUIRE(last != NULL && !memchr(at, '<', (size_t)(last - at)));
+    json_decref(parse(at, (size_t)(last - at)));
+    unsigned scripts = 0;
+    while ((at = memmem(data, size, "<script", strlen("<script")))) {
+        scripts++;
+        at += strlen("<script");
+        size -= (size_t)(at - data);
+        data = at;
+    }
+    REQUIRE(scripts == 2);
+}
+
 static gotrace_reader *open_reader(const uint8_t *data, size_t size, gotrace_source **source,
                                    uint64_t *problems)
 {
@@ -103,6 +126,8 @@ static void check_format(const format *to, bytes *written)
         check_packets(written->data, written->size);
     else if (to == &format_speedscope)
         json_decref(parse(written->data, written->size));
+    else if (to == &format_html)
+        check_report(written->data, written->size);
     bytes_free(written);
     *written = (bytes){NULL, 0, 0};
 }

@@ -87,7 +87,7 @@ static void json_parts(report *r, const function_figure *f, bool ranges)
 
 static void json_functions(report *r)
 {
-    function_figure **list = report_functions(r);
+    function_figure **list = rows_functions(r->s, &r->failed);
     for (size_t i = 0; list && i < r->s->functions.count; i++) {
         const function_figure *f = list[i];
         out_str(r->out, "{\"kind\":\"function\",\"name\":");
@@ -149,7 +149,7 @@ static void json_waits(report *r, uint8_t state, uint32_t only, const char *kind
                        const char *stack_kind)
 {
     size_t count;
-    reason_figure **reasons = report_reasons(r, state, &count);
+    reason_figure **reasons = rows_reasons(r->s, state, &count, &r->failed);
     for (size_t i = 0; kind && reasons && i < count; i++) {
         out_printf(r->out, "{\"kind\":\"%s\",\"reason\":", kind);
         json_name(r, reasons[i]->reason);
@@ -158,7 +158,7 @@ static void json_waits(report *r, uint8_t state, uint32_t only, const char *kind
         out_str(r->out, "}\n");
     }
     free(reasons);
-    stack_figure **list = report_stacks(r, state, only, &count);
+    stack_figure **list = rows_stacks(r->s, state, only, &count, &r->failed);
     for (size_t i = 0; list && i < count; i++) {
         const stack_figure *f = list[i];
         out_printf(r->out, "{\"kind\":\"%s\",\"reason\":", stack_kind);
@@ -204,7 +204,7 @@ static void json_gc(report *r)
 
 static void json_stops(report *r)
 {
-    stop_figure **list = report_stops(r);
+    stop_figure **list = rows_stops(r->s, &r->failed);
     for (size_t i = 0; list && i < r->s->stops.count; i++) {
         const stop *longest = &list[i]->longest;
         out_str(r->out, "{\"kind\":\"stop\",\"reason\":");
@@ -230,7 +230,7 @@ static void json_stops(report *r)
 
 static void json_spans(report *r, const figures *f, const char *kind, const char *id)
 {
-    span_figure **list = report_spans(r, f);
+    span_figure **list = rows_spans(r->s, f, &r->failed);
     for (size_t i = 0; list && i < f->count; i++) {
         const span_figure *span = list[i];
         out_printf(r->out, "{\"kind\":\"%s\",\"name\":", kind);
@@ -254,7 +254,7 @@ static void json_spans(report *r, const figures *f, const char *kind, const char
 static void json_samples(report *r)
 {
     size_t count;
-    sampled *list = report_sampled(r, &count);
+    sampled *list = rows_sampled(r->s, &count, &r->failed);
     for (size_t i = 0; list && i < count; i++) {
         out_str(r->out, "{\"kind\":\"sample\",\"func\":");
         json_name(r, list[i].function);
@@ -266,7 +266,7 @@ static void json_samples(report *r)
 
 static void json_section(report *r, unsigned section)
 {
-    uint32_t network = report_network(r);
+    uint32_t network = rows_network(r->s);
     switch (section) {
     case REPORT_OVERVIEW: json_overview(r); break;
     case REPORT_GOROUTINES: json_functions(r); break;

@@ -156,7 +156,7 @@ static void text_function(report *r, const function_figure *f)
 
 static void text_functions(report *r)
 {
-    function_figure **list = report_functions(r);
+    function_figure **list = rows_functions(r->s, &r->failed);
     out_str(r->out, "goroutines by start function");
     size_t count = text_rows(r, list ? r->s->functions.count : 0);
     out_printf(r->out, "%-32s %11s %11s %11s %11s\n", "", "sum", "median", "99%", "max");
@@ -228,7 +228,7 @@ static void text_scheduling(report *r)
 static void text_reasons(report *r, uint8_t state, const char *title)
 {
     size_t count;
-    reason_figure **list = report_reasons(r, state, &count);
+    reason_figure **list = rows_reasons(r->s, state, &count, &r->failed);
     out_printf(r->out, "%-28s %9s %11s %11s %11s %11s\n", title, "count", "sum", "median", "99%",
                "max");
     for (size_t i = 0; list && i < count; i++) {
@@ -251,7 +251,7 @@ static void text_reasons(report *r, uint8_t state, const char *title)
 static void text_by_stack(report *r, uint8_t state, uint32_t only, const char *title)
 {
     size_t count;
-    stack_figure **list = report_stacks(r, state, only, &count);
+    stack_figure **list = rows_stacks(r->s, state, only, &count, &r->failed);
     out_str(r->out, title);
     count = text_rows(r, list ? count : 0);
     out_printf(r->out, "%10s %11s %11s %11s\n", "count", "sum", "average", "max");
@@ -312,7 +312,7 @@ static void text_gc(report *r)
 
 static void text_stops(report *r)
 {
-    stop_figure **list = report_stops(r);
+    stop_figure **list = rows_stops(r->s, &r->failed);
     out_printf(r->out, "%-28s %9s %11s %11s %11s %11s\n", "stop-the-world by reason", "count",
                "sum", "median", "99%", "max");
     for (size_t i = 0; list && i < r->s->stops.count; i++) {
@@ -348,7 +348,7 @@ static void text_stops(report *r)
 
 static void text_spans(report *r, const figures *f, const char *title, const char *id)
 {
-    span_figure **list = report_spans(r, f);
+    span_figure **list = rows_spans(r->s, f, &r->failed);
     out_str(r->out, title);
     size_t count = text_rows(r, list ? f->count : 0);
     out_printf(r->out, "%10s %10s %11s %11s %11s %11s\n", "ended", "not ended", "sum", "median",
@@ -376,7 +376,7 @@ static void text_spans(report *r, const figures *f, const char *title, const cha
 static void text_samples(report *r)
 {
     size_t count;
-    sampled *list = report_sampled(r, &count);
+    sampled *list = rows_sampled(r->s, &count, &r->failed);
     out_printf(r->out, "CPU samples: %" PRIu64, r->s->sample_count);
     count = text_rows(r, list ? count : 0);
     out_printf(r->out, "%10s %8s %10s %8s\n", "self", "", "total", "");
@@ -406,7 +406,7 @@ static bool has_rows(const report *r, unsigned section)
     case REPORT_SCHEDULING: return s->latency.count > 0;
     case REPORT_BLOCKING:
     case REPORT_SYSCALLS: return waits > 0;
-    case REPORT_NETWORK: return report_network(r) != 0;
+    case REPORT_NETWORK: return rows_network(r->s) != 0;
     case REPORT_STOPS: return s->stops.count > 0;
     case REPORT_TASKS: return s->tasks.count > 0;
     case REPORT_REGIONS: return s->regions.count > 0;
@@ -430,7 +430,7 @@ static void text_section(report *r, unsigned section)
         text_by_stack(r, GOTRACE_STATE_SYSCALL, 0, "system calls by stack");
         break;
     case REPORT_NETWORK:
-        text_by_stack(r, GOTRACE_STATE_WAITING, report_network(r), "network by stack");
+        text_by_stack(r, GOTRACE_STATE_WAITING, rows_network(r->s), "network by stack");
         break;
     case REPORT_GC: text_gc(r); break;
     case REPORT_STOPS: text_stops(r); break;
@@ -439,6 +439,16 @@ static void text_section(report *r, unsigned section)
     case REPORT_SAMPLES: text_samples(r); break;
     default: break; /* there are no others */
     }
+}
+
+const char *report_section(size_t n)
+{
+    static const char *const names[] = {
+#define REPORT_NAME(name, text) #text,
+        REPORT_SECTIONS(REPORT_NAME)
+#undef REPORT_NAME
+    };
+    return n < REPORT_COUNT ? names[n] : NULL;
 }
 
 void report_text(report *r)

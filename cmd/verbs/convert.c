@@ -310,6 +310,7 @@ static int convert(session *s, const format *target, convert_job *job, const sel
         job->reader = in.reader;
         job->source = in.source;
         job->config = &in.config;
+        job->recovered = in.damaged != NULL;
         job->out = &s->output.out;
         job->name = base_name(in.name);
         job->part_size = set->split ? part_size(set->split) : 0;
@@ -341,10 +342,11 @@ static int convert(session *s, const format *target, convert_job *job, const sel
 static bool selects(const format *target, const selection *what)
 {
     unsigned times = SELECT_TIME | SELECT_BIT(SELECT_GOROUTINE);
-    if (!target)
-        return select_supports(what, 0,
-                               "timelines (perfetto and chrome) and profiles; scripts and other "
-                               "versions contain the whole trace");
+    if (!target || target->whole)
+        return select_supports(
+            what, 0,
+            "timelines (perfetto and chrome) and profiles; reports, scripts and other "
+            "versions contain the whole trace");
     if (!target->profiles)
         return select_supports(what, times,
                                "profiles, print and stat; timelines have --from, "
@@ -426,6 +428,7 @@ const verb verb_convert = {
     .input = "FILE",
     .summary = "convert a trace to another format or Go version",
     .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev.\n"
+               "html is a report with charts, tables and flame graphs, for a browser.\n"
                "pprof, folded and speedscope are profiles: of waiting for the network (net),\n"
                "for channels and mutexes (sync), in system calls (syscall), to be run (sched),\n"
                "of these and all other waiting (offcpu), of CPU samples (cpu), or of all (wall).\n"

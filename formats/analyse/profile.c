@@ -10,6 +10,7 @@
 
 /* An interval that counts only if the goroutine never runs. */
 typedef struct pending {
+    profile *profile;
     uint32_t stack, reason;
     uint8_t state;
     int64_t ns;
@@ -24,14 +25,18 @@ typedef struct profile_goroutine {
     size_t sample_count, sample_room;
 } profile_goroutine;
 
-typedef struct run {
-    profile *p;
+struct profiles {
+    profile *list;
+    size_t count;
     const profile_options *options;
+    stacks *stacks;
     bool v1;
-    feed feed;
+    bool failed; /* memory was refused */
     states states;
     selector selector;
-} run;
+};
+
+typedef struct profiles run;
 
 const char *profile_name(size_t n)
 {
@@ -55,7 +60,8 @@ const char *profile_state(const profile *p, const profile_sample *s, size_t *siz
 
 void profile_free(profile *p)
 {
-    stacks_free(p->stacks);
+    if (p->owns_stacks)
+        stacks_free(p->stacks);
     free(p->samples);
     free(p->of_stack);
 }
@@ -98,32 +104,32 @@ static profile_sample *sample_of(profile *p, const profile_sample *key)
 }
 
 /* g: NULL if it is not known. */
-static void add_of(run *r, uint64_t id, const goroutine *g, uint32_t stack, uint8_t state,
-                   uint32_t reason, int64_t ns)
+static void add_of(run *r, profile *p, uint64_t id, const goroutine *g, uint32_t stack,
+                   uint8_t state, uint32_t reason, int64_t ns)
 {
     profile_sample key = {.stack = stack,
                           .function = g ? g->function : 0,
                           .reason = state == GOTRACE_STATE_WAITING ? reason : 0,
                           .state = state};
     size_t size;
-    const char *name = stacks_text(r->p->stacks, key.function, &size);
+    const char *name = stacks_text(r->stacks, key.function, &size);
     if (!selector_interval(&r->selector, id, key.function, stack))
         return;
     if (r->options->no_system && function_is_system(name, size))
         return;
-    profile_sample *s = sample_of(r->p, &key);
+    profile_sample *s = sample_of(p, &key);
     if (!s) {
-        r->p->failed = true;
+        r->failed = true;
         return;
     }
     s->count++;
     s->ns = sum_of_times(s->ns, ns);
 }
 
-static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint32_t reason,
-                int64_t ns)
+static void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t state,
+                uint32_t reason, int64_t ns)
 {
-    add_of(r, g->id, g, stack, state, reason, ns);
+    add_of(r, p, g->id, g, stack, state, reason, ns);
 }
 
 /* ---- the profiles of Go -----------------------------------------------------------------------
@@ -132,14 +138,14 @@ static void add(run *r, const goroutine *g, uint32_t stack, uint8_t state, uint3
 static bool contains(const run *r, uint32_t name, const char *part)
 {
     size_t size;
-    const char *text = stacks_text(r->p->stacks, name, &size);
+    const char *text = stacks_text(r->stacks, name, &size);
     return memmem(text, size, part, strlen(part)) != NULL;
 }
 
 static bool is_named(const run *r, uint32_t name, const char *wanted)
 {
     size_t size;
-    const char *text = stacks_text(r->p->stacks, name, &size);
+    const char *text = stacks_text(r->stacks, name, &size);
     return size == strlen(wanted) && memcmp(text, wanted, size) == 0;
 }
 
@@ -153,10 +159,10 @@ static bool is_sync(const run *r, uint32_t reason)
 
 /* Whether the interval is of the kind. Go 1.21 demands a stack and the usual next state, and as
  * what made a goroutine runnable another one. */
-static bool is_of_kind(const run *r, const interval *i)
+static bool is_of_kind(const run *r, profile_kind kind, const interval *i)
 {
     bool usual = !r->v1 || (i->stack && i->next == GOTRACE_STATE_RUNNABLE);
-    switch (r->options->kind) {
+    switch (kind) {
     case PROFILE_NET:
         return i->state == GOTRACE_STATE_WAITING && usual && is_named(r, i->reason, "network");
     case PROFILE_SYNC: return i->state == GOTRACE_STATE_WAITING && usual && is_sync(r, i->reason);
@@ -169,44 +175,44 @@ static bool is_of_kind(const run *r, const interval *i)
 }
 
 /* Keeps an interval from before the first run. */
-static void keep_pending(run *r, profile_goroutine *g, const interval *i, int64_t ns)
+static void keep_pending(run *r, profile *p, profile_goroutine *g, const interval *i, int64_t ns)
 {
     pending *list = vector_room(g->pending, &g->pending_room, g->pending_count, sizeof *list);
     if (!list) {
-        r->p->failed = true;
+        r->failed = true;
         return;
     }
     g->pending = list;
     list[g->pending_count++] = (pending){
-        .stack = i->stack, .reason = i->reason, .state = i->state, .ns = ns};
+        .profile = p, .stack = i->stack, .reason = i->reason, .state = i->state, .ns = ns};
 }
 
 /* Go 1.27 counts nothing before the first run of a goroutine, but everything if it never runs. */
-static void charge_as_go(run *r, profile_goroutine *g, const interval *i)
+static void charge_as_go(run *r, profile *p, profile_goroutine *g, const interval *i)
 {
     int64_t ns = i->end - i->begin;
     bool is_open = i->next == GOTRACE_STATE_UNDETERMINED;
     if (i->next == GOTRACE_STATE_RUNNING && g->g.started == STATES_NEVER)
         g->pending_count = 0;
-    if (!is_of_kind(r, i) || ns == 0 || (is_open && !r->options->open))
+    if (!is_of_kind(r, p->kind, i) || ns == 0 || (is_open && !r->options->open))
         return;
     if (r->v1 || g->g.started != STATES_NEVER || is_open)
-        add(r, &g->g, i->stack, i->state, i->reason, ns);
+        add(r, p, &g->g, i->stack, i->state, i->reason, ns);
     else if (i->next != GOTRACE_STATE_RUNNING)
-        keep_pending(r, g, i, ns);
+        keep_pending(r, p, g, i, ns);
 }
 
 /* ---- the other profiles -----------------------------------------------------------------------
  */
 
 /* Spreads a run over its CPU samples; without any it belongs to the stack where it ended. */
-static void charge_run(run *r, profile_goroutine *g, const interval *i)
+static void charge_run(run *r, profile *p, profile_goroutine *g, const interval *i)
 {
     int64_t ns = i->end - i->begin, count = (int64_t)g->sample_count;
     for (int64_t n = 0; n < count; n++)
-        add(r, &g->g, g->samples[n], i->state, 0, ns / count + (n < ns % count));
+        add(r, p, &g->g, g->samples[n], i->state, 0, ns / count + (n < ns % count));
     if (count == 0 && ns > 0)
-        add(r, &g->g, g->stopped, i->state, 0, ns);
+        add(r, p, &g->g, g->stopped, i->state, 0, ns);
     g->sample_count = 0;
 }
 
@@ -215,10 +221,11 @@ static uint32_t own_stack(const run *r, const goroutine *g, const gotrace_event 
 {
     bool own = e && (e->goroutine == g->id || (e->flags & GOTRACE_EVENT_INITIAL));
     uint64_t id = !e ? 0 : e->start_stack ? e->start_stack : own ? e->stack : 0;
-    return stacks_of(r->p->stacks, e ? e->generation : 0, id);
+    return stacks_of(r->stacks, e ? e->generation : 0, id);
 }
 
-static void charge(run *r, profile_goroutine *g, const interval *i, const gotrace_event *e)
+static void charge(run *r, profile *p, profile_goroutine *g, const interval *i,
+                   const gotrace_event *e)
 {
     int64_t ns = i->end - i->begin;
     bool runs = i->state == GOTRACE_STATE_RUNNING;
@@ -227,31 +234,35 @@ static void charge(run *r, profile_goroutine *g, const interval *i, const gotrac
     uint32_t stack = own_stack(r, &g->g, e);
     if ((runs || g->stopped == 0) && stack)
         g->stopped = stack;
-    if (runs && r->options->kind == PROFILE_WALL)
-        charge_run(r, g, i);
+    if (runs && p->kind == PROFILE_WALL)
+        charge_run(r, p, g, i);
     else if (!runs && ns > 0)
-        add(r, &g->g, g->stopped, i->state, i->reason, ns);
+        add(r, p, &g->g, g->stopped, i->state, i->reason, ns);
 }
 
-static void add_sample(run *r, const gotrace_event *e)
+/* Keeps a CPU sample until the run ends. */
+static void keep_sample(run *r, profile_goroutine *g, uint32_t stack)
+{
+    uint32_t *list = vector_room(g->samples, &g->sample_room, g->sample_count, sizeof *list);
+    if (!list) {
+        r->failed = true;
+        return;
+    }
+    g->samples = list;
+    list[g->sample_count++] = stack;
+}
+
+static void add_sample(run *r, profile *p, const gotrace_event *e)
 {
     profile_goroutine *g = (void *)states_goroutine(&r->states, e->goroutine);
-    uint32_t stack = stacks_of(r->p->stacks, e->generation, e->stack);
+    uint32_t stack = stacks_of(r->stacks, e->generation, e->stack);
     if (states_place_of(&r->states) != STATES_INSIDE)
         return;
-    if (r->options->kind == PROFILE_CPU) {
-        add_of(r, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
+    if (p->kind == PROFILE_CPU)
+        add_of(r, p, e->goroutine, g ? &g->g : NULL, stack, GOTRACE_STATE_RUNNING, 0,
                PROFILE_SAMPLE_NS);
-    } else if (r->options->kind == PROFILE_WALL && g &&
-               g->g.current.state == GOTRACE_STATE_RUNNING) {
-        uint32_t *list = vector_room(g->samples, &g->sample_room, g->sample_count, sizeof *list);
-        if (!list) {
-            r->p->failed = true;
-            return;
-        }
-        g->samples = list;
-        list[g->sample_count++] = stack;
-    }
+    else if (p->kind == PROFILE_WALL && g && g->g.current.state == GOTRACE_STATE_RUNNING)
+        keep_sample(r, g, stack);
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------
@@ -266,11 +277,12 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
 {
     run *r = ctx;
     /* Go begins to count when it learns of a state; the others have it from the beginning on. */
-    if (r->options->kind < PROFILE_OFFCPU) {
-        if (i->next != i->state)
-            charge_as_go(r, (profile_goroutine *)g, i);
-    } else if (r->options->kind != PROFILE_CPU) {
-        charge(r, (profile_goroutine *)g, i, e);
+    for (size_t n = 0; n < r->count; n++) {
+        profile *p = &r->list[n];
+        if (p->kind >= PROFILE_OFFCPU && p->kind != PROFILE_CPU)
+            charge(r, p, (profile_goroutine *)g, i, e);
+        else if (p->kind < PROFILE_OFFCPU && i->next != i->state)
+            charge_as_go(r, p, (profile_goroutine *)g, i);
     }
 }
 
@@ -286,17 +298,33 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     profile_goroutine *own = (profile_goroutine *)g;
     (void)time;
     (void)e;
-    for (size_t i = 0; i < own->pending_count; i++)
-        add(r, g, own->pending[i].stack, own->pending[i].state, own->pending[i].reason,
-            own->pending[i].ns);
+    for (size_t i = 0; i < own->pending_count; i++) {
+        const pending *kept = &own->pending[i];
+        add(r, kept->profile, g, kept->stack, kept->state, kept->reason, kept->ns);
+    }
     free_goroutine(own);
 }
 
-static bool has_failed(run *r)
+profiles *profiles_begin(profile *list, size_t count, const profile_options *options, int version,
+                         stacks *names)
 {
-    if (r->states.failed || r->feed.failed || r->p->stacks->failed || r->selector.failed)
-        r->p->failed = true;
-    return r->p->failed;
+    run *r = calloc(1, sizeof *r);
+    const states_user user = {r, goroutine_begins, interval_ends, goroutine_ends, NULL};
+    if (!r)
+        return NULL;
+    *r = (run){.list = list, .count = count, .options = options, .stacks = names};
+    r->v1 = version < GOTRACE_FIRST_V2;
+    for (size_t i = 0; i < count; i++)
+        list[i].stacks = names;
+    states_init(&r->states, GOTRACE_FIRST_V2, names, sizeof(profile_goroutine), &user);
+    selector_init(&r->selector, options->select, version, names);
+    states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
+    return r;
+}
+
+static bool has_failed(const run *r)
+{
+    return r->failed || r->states.failed || r->stacks->failed || r->selector.failed;
 }
 
 /* A goroutine enters or leaves a region, which may be selected. */
@@ -307,58 +335,70 @@ static void divide(run *r, const gotrace_event *e)
         states_divide(&r->states, g, e);
 }
 
-static gotrace_status read_events(run *r)
+bool profiles_event(profiles *r, const gotrace_event *e)
+{
+    states_event(&r->states, e);
+    if (selector_divides(&r->selector, e))
+        divide(r, e);
+    for (size_t i = 0; e->kind == GOTRACE_KIND_SAMPLE && i < r->count; i++)
+        add_sample(r, &r->list[i], e);
+    selector_event(&r->selector, e);
+    return !has_failed(r) && !r->selector.too_hard;
+}
+
+bool profiles_end(profiles *r)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    if (!has_failed(r) && !r->selector.too_hard) {
+        int64_t from = r->states.from > 0 ? r->states.from : 0;
+        for (size_t i = 0; i < r->count; i++)
+            r->list[i].duration = r->states.time > from ? r->states.time - from : 0;
+        states_end(&r->states);
+    }
+    bool failed = has_failed(r);
+    /* Goroutines are left only if memory was refused. */
+    while (idmap_next(&r->states.goroutines, &cursor, &id, &value))
+        free_goroutine(value);
+    selector_end(&r->selector, r->options->select);
+    states_free(&r->states);
+    free(r);
+    return !failed;
+}
+
+static gotrace_status read_events(profiles *r, feed *f, size_t threads)
 {
     const gotrace_event *e;
     gotrace_status status;
-    while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
-        states_event(&r->states, e);
-        if (selector_divides(&r->selector, e))
-            divide(r, e);
-        if (e->kind == GOTRACE_KIND_SAMPLE)
-            add_sample(r, e);
-        selector_event(&r->selector, e);
-        if (has_failed(r) || r->selector.too_hard)
+    while ((status = feed_next(f, &e)) == GOTRACE_EVENT) {
+        if (!profiles_event(r, e))
             return GOTRACE_END;
-        if (r->options->threads > 1 && r->states.begun)
-            feed_begin_thread(&r->feed);
+        if (threads > 1 && r->states.begun)
+            feed_begin_thread(f);
     }
     return status;
 }
 
 gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options)
 {
-    run r = {.p = p, .options = options};
-    const states_user user = {&r, goroutine_begins, interval_ends, goroutine_ends, NULL};
+    feed f;
     gotrace_status status = GOTRACE_END;
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
-    *p = (profile){.kind = options->kind, .stacks = stacks_new()};
+    *p = (profile){.kind = options->kind, .stacks = stacks_new(), .owns_stacks = true};
     if (!p->stacks) {
         p->failed = true;
         return GOTRACE_END;
     }
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(reader);
-    r.v1 = gotrace_reader_summary(reader)->version < GOTRACE_FIRST_V2;
-    feed_init(&r.feed, reader);
-    stacks_begin(p->stacks, &r.feed);
-    states_init(&r.states, GOTRACE_FIRST_V2, p->stacks, sizeof(profile_goroutine), &user);
-    selector_init(&r.selector, options->select, gotrace_reader_summary(reader)->version, p->stacks);
-    states_restrict(&r.states, r.selector.range.from, r.selector.range.until);
-    status = read_events(&r);
-    if (!has_failed(&r) && !r.selector.too_hard) {
-        int64_t from = r.states.from > 0 ? r.states.from : 0;
-        p->duration = r.states.time > from ? r.states.time - from : 0;
-        states_end(&r.states);
-        has_failed(&r);
-    }
-    /* Goroutines are left only if memory was refused. */
-    while (idmap_next(&r.states.goroutines, &cursor, &id, &value))
-        free_goroutine(value);
-    selector_end(&r.selector, options->select);
-    states_free(&r.states);
-    feed_free(&r.feed);
+    feed_init(&f, reader);
+    stacks_begin(p->stacks, &f);
+    profiles *r = profiles_begin(p, 1, options, gotrace_reader_summary(reader)->version, p->stacks);
+    if (r)
+        status = read_events(r, &f, options->threads);
+    p->failed = !r || f.failed;
+    if (r && !profiles_end(r))
+        p->failed = true;
+    feed_free(&f);
     return status;
 }

@@ -30,7 +30,8 @@ typedef struct profile {
     uint32_t *of_stack; /* index + 1 of its first sample, by stack */
     size_t of_stack_room;
     int64_t duration; /* of the trace, or of the time range */
-    bool failed;      /* memory was refused */
+    bool owns_stacks;
+    bool failed; /* memory was refused */
 } profile;
 
 typedef struct profile_options {
@@ -43,6 +44,17 @@ typedef struct profile_options {
 
 /* Nanoseconds of a CPU sample: Go takes 100 in a second. */
 enum { PROFILE_SAMPLE_NS = 10000000 };
+
+/* Several profiles at once, of events that the caller reads. list: their kinds are set, all else is
+ * 0; options: for all of them, kind aside; names: borrowed until the profiles are freed, and begun
+ * for the trace. NULL if memory is refused. */
+typedef struct profiles profiles;
+profiles *profiles_begin(profile *list, size_t count, const profile_options *options, int version,
+                         stacks *names);
+/* To be called for each event. False if memory was refused; then it is the last one. */
+bool profiles_event(profiles *r, const gotrace_event *e);
+/* False if memory was refused. */
+bool profiles_end(profiles *r);
 
 /* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. Free the profile in any case. */
 gotrace_status profile_make(profile *p, gotrace_reader *reader, const profile_options *options);

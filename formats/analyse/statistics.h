@@ -182,6 +182,15 @@ typedef struct statistics_each {
                  int64_t begin, int64_t ended, uint64_t logs, uint64_t regions);
 } statistics_each;
 
+/* Called during the pass: for each closed interval, and for each event after it was processed; the
+ * stacks are those of the statistics. event returns false if memory is refused, which ends the
+ * pass. */
+typedef struct statistics_watch {
+    void *ctx;
+    void (*interval)(void *ctx, const interval *i);
+    bool (*event)(void *ctx, const gotrace_event *e, int64_t time);
+} statistics_watch;
+
 /* A list of figures, found by a name. */
 typedef struct figures {
     void **items;
@@ -192,7 +201,8 @@ typedef struct figures {
 
 typedef struct statistics {
     stacks *stacks;
-    const statistics_each *each; /* NULL: none */
+    const statistics_each *each;   /* NULL: none */
+    const statistics_watch *watch; /* NULL: none; set before statistics_add */
     trace_figure *traces;
     size_t trace_count, trace_room;
     figures functions, tasks, regions, stops; /* function_figure, span_figure, stop_figure */

@@ -4,7 +4,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict threads print roundtrip parts v2 export chrome versions tools browser; do . "$here/$part.sh"; done
+for part in lib verdict threads print roundtrip parts v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 WORK=$(mktemp -d) || exit 1
@@ -97,7 +97,10 @@ checks_of_v2() {
 all_checks() {
     case $TRACE_NAME in
     gotests/*) check_go_test "$file" ;;
-    browser/*) check_browser "$file" ;;
+    browser/*)
+        check_browser "$file"
+        check_report "$file"
+        ;;
     corpus/*)
         # Traces of v1 are judged by Go 1.21's reader: that of 1.27 converts them, and fails on
         # one of the corpus because it does not support FutileWakeup.

@@ -2,17 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/stat/report.h"
-
-const char *report_section(size_t n)
-{
-    static const char *const names[] = {
-#define REPORT_NAME(name, text) #text,
-        REPORT_SECTIONS(REPORT_NAME)
-#undef REPORT_NAME
-    };
-    return n < REPORT_COUNT ? names[n] : NULL;
-}
+#include "formats/analyse/rows.h"
 
 /* Compares names by their bytes, so that the order does not depend on when they occurred. */
 static int compare_names(const statistics *s, uint32_t a, uint32_t b)
@@ -29,13 +19,13 @@ static int compare_sums(int64_t a, int64_t b)
 }
 
 /* A copy of a list of pointers; *count: their number. */
-static void *copy_list(report *r, const figures *f)
+static void *copy_list(const figures *f, bool *failed)
 {
     void **list = f->count ? malloc(f->count * sizeof *list) : NULL;
     if (list)
         memcpy(list, f->items, f->count * sizeof *list);
     else if (f->count)
-        r->failed = true;
+        *failed = true;
     return list;
 }
 
@@ -46,11 +36,11 @@ static int by_total(const void *a, const void *b, void *ctx)
     return order ? order : compare_names(ctx, x->name, y->name);
 }
 
-function_figure **report_functions(report *r)
+function_figure **rows_functions(const statistics *s, bool *failed)
 {
-    function_figure **list = copy_list(r, &r->s->functions);
+    function_figure **list = copy_list(&s->functions, failed);
     if (list)
-        qsort_r(list, r->s->functions.count, sizeof *list, by_total, (void *)r->s);
+        qsort_r(list, s->functions.count, sizeof *list, by_total, (void *)s);
     return list;
 }
 
@@ -61,11 +51,11 @@ static int by_sum(const void *a, const void *b, void *ctx)
     return order ? order : compare_names(ctx, x->name, y->name);
 }
 
-span_figure **report_spans(report *r, const figures *f)
+span_figure **rows_spans(const statistics *s, const figures *f, bool *failed)
 {
-    span_figure **list = copy_list(r, f);
+    span_figure **list = copy_list(f, failed);
     if (list)
-        qsort_r(list, f->count, sizeof *list, by_sum, (void *)r->s);
+        qsort_r(list, f->count, sizeof *list, by_sum, (void *)s);
     return list;
 }
 
@@ -76,11 +66,11 @@ static int by_stop(const void *a, const void *b, void *ctx)
     return order ? order : compare_names(ctx, x->reason, y->reason);
 }
 
-stop_figure **report_stops(report *r)
+stop_figure **rows_stops(const statistics *s, bool *failed)
 {
-    stop_figure **list = copy_list(r, &r->s->stops);
+    stop_figure **list = copy_list(&s->stops, failed);
     if (list)
-        qsort_r(list, r->s->stops.count, sizeof *list, by_stop, (void *)r->s);
+        qsort_r(list, s->stops.count, sizeof *list, by_stop, (void *)s);
     return list;
 }
 
@@ -91,13 +81,12 @@ static int by_reason_sum(const void *a, const void *b, void *ctx)
     return order ? order : compare_names(ctx, x->reason, y->reason);
 }
 
-reason_figure **report_reasons(report *r, uint8_t state, size_t *count)
+reason_figure **rows_reasons(const statistics *s, uint8_t state, size_t *count, bool *failed)
 {
-    const statistics *s = r->s;
     reason_figure **list = s->reason_count ? malloc(s->reason_count * sizeof *list) : NULL;
     *count = 0;
     if (!list) {
-        r->failed |= s->reason_count > 0;
+        *failed |= s->reason_count > 0;
         return NULL;
     }
     for (size_t i = 0; i < s->reason_count; i++)
@@ -115,13 +104,13 @@ static int by_stack_sum(const void *a, const void *b)
     return order ? order : (x->stack > y->stack) - (x->stack < y->stack);
 }
 
-stack_figure **report_stacks(report *r, uint8_t state, uint32_t reason, size_t *count)
+stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, size_t *count,
+                           bool *failed)
 {
-    const statistics *s = r->s;
     stack_figure **list = s->by_stack_count ? malloc(s->by_stack_count * sizeof *list) : NULL;
     *count = 0;
     if (!list) {
-        r->failed |= s->by_stack_count > 0;
+        *failed |= s->by_stack_count > 0;
         return NULL;
     }
     for (size_t i = 0; i < s->by_stack_count; i++) {
@@ -133,13 +122,13 @@ stack_figure **report_stacks(report *r, uint8_t state, uint32_t reason, size_t *
     return list;
 }
 
-uint32_t report_network(const report *r)
+uint32_t rows_network(const statistics *s)
 {
-    for (size_t i = 0; i < r->s->reason_count; i++) {
+    for (size_t i = 0; i < s->reason_count; i++) {
         size_t size;
-        const char *text = stacks_text(r->s->stacks, r->s->reasons[i].reason, &size);
+        const char *text = stacks_text(s->stacks, s->reasons[i].reason, &size);
         if (size == strlen("network") && memcmp(text, "network", size) == 0)
-            return r->s->reasons[i].reason;
+            return s->reasons[i].reason;
     }
     return 0;
 }
@@ -172,9 +161,8 @@ static void add_stack(const statistics *s, sampled *by_name, uint32_t *last_stac
         by_name[0].self += s->samples[stack];
 }
 
-sampled *report_sampled(report *r, size_t *count)
+sampled *rows_sampled(const statistics *s, size_t *count, bool *failed)
 {
-    const statistics *s = r->s;
     size_t names = s->stacks->name_count + 1;
     sampled *list = calloc(names, sizeof *list);
     uint32_t *last_stack = calloc(names, sizeof *last_stack);
@@ -183,7 +171,7 @@ sampled *report_sampled(report *r, size_t *count)
         if (s->samples[i])
             add_stack(s, list, last_stack, i);
     if (!list || !last_stack) {
-        r->failed = true;
+        *failed = true;
         free(list);
         free(last_stack);
         return NULL;

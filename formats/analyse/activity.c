@@ -1,0 +1,127 @@
+/* activity.c - sums over spans of time. */
+#include "formats/analyse/activity.h"
+
+#include <string.h>
+
+#include "formats/analyse/histogram.h"
+
+/* A larger heap goal means that there is none (GOGC=off). */
+#define NO_HEAP_GOAL ((uint64_t)1 << 50)
+
+void activity_init(activity *a)
+{
+    *a = (activity){.gc_since = STATES_NEVER};
+}
+
+static void size_fold(activity_size *sizes)
+{
+    for (size_t i = 0; i < ACTIVITY_SPANS; i++) {
+        activity_size size = sizes[i], *to = &sizes[i / 2];
+        sizes[i] = (activity_size){0};
+        if (!size.seen)
+            continue;
+        size.largest = to->seen && to->largest > size.largest ? to->largest : size.largest;
+        *to = size;
+    }
+}
+
+/* Makes the spans long enough for a time. */
+static void cover(activity *a, int64_t time)
+{
+    while (time >> a->shift >= ACTIVITY_SPANS) {
+        for (size_t i = 0; i < ACTIVITY_SPANS; i++) {
+            for (size_t k = 0; k < ACTIVITY_KINDS; k++) {
+                int64_t ns = a->ns[i][k];
+                a->ns[i][k] = 0;
+                a->ns[i / 2][k] = sum_of_times(a->ns[i / 2][k], ns);
+            }
+        }
+        size_fold(a->heap);
+        size_fold(a->goal);
+        a->shift++;
+    }
+}
+
+static void add(activity *a, unsigned kind, int64_t begin, int64_t end)
+{
+    begin = begin < 0 ? 0 : begin;
+    if (begin >= end)
+        return;
+    cover(a, end - 1);
+    while (begin < end) {
+        uint64_t span = (uint64_t)begin >> a->shift, next = (span + 1) << a->shift;
+        int64_t until = next < (uint64_t)end ? (int64_t)next : end;
+        a->ns[span][kind] = sum_of_times(a->ns[span][kind], until - begin);
+        begin = until;
+    }
+}
+
+void activity_interval(activity *a, const interval *i)
+{
+    switch (i->state) {
+    case GOTRACE_STATE_RUNNING: add(a, ACTIVITY_RUNNING, i->begin, i->end); break;
+    case GOTRACE_STATE_RUNNABLE: add(a, ACTIVITY_RUNNABLE, i->begin, i->end); break;
+    case GOTRACE_STATE_SYSCALL: add(a, ACTIVITY_SYSCALL, i->begin, i->end); break;
+    case GOTRACE_STATE_WAITING: add(a, ACTIVITY_WAITING, i->begin, i->end); break;
+    default: break; /* not a state of a goroutine that exists */
+    }
+}
+
+static void set_size(activity *a, activity_size *sizes, int64_t time, uint64_t value)
+{
+    time = time < 0 ? 0 : time;
+    cover(a, time);
+    activity_size *size = &sizes[time >> a->shift];
+    size->largest = size->seen && size->largest > value ? size->largest : value;
+    size->last = value;
+    size->seen = true;
+}
+
+static bool is_metric(const gotrace_event *e, const char *name)
+{
+    return e->text_size == strlen(name) && memcmp(e->text, name, e->text_size) == 0;
+}
+
+void activity_event(activity *a, const gotrace_event *e, int64_t time)
+{
+    if (e->kind == GOTRACE_KIND_METRIC) {
+        if (is_metric(e, "heap allocated")) {
+            set_size(a, a->heap, time, e->value);
+            a->has_heap = true;
+        } else if (is_metric(e, "heap goal") && e->value < NO_HEAP_GOAL) {
+            set_size(a, a->goal, time, e->value);
+            a->has_goal = true;
+        }
+        return;
+    }
+    if (e->range != GOTRACE_RANGE_GC)
+        return;
+    if (e->kind == GOTRACE_KIND_RANGE_END && a->gc_since != STATES_NEVER) {
+        add(a, ACTIVITY_GC, a->gc_since, time);
+        a->gc_since = STATES_NEVER;
+    } else if (e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
+        a->gc_since = a->gc_since == STATES_NEVER ? time : a->gc_since;
+    }
+}
+
+size_t activity_count(const activity *a, int64_t duration)
+{
+    return duration > 0 ? (size_t)((duration - 1) >> a->shift) + 1 : 0;
+}
+
+static void size_end(activity_size *sizes)
+{
+    for (size_t i = 1; i < ACTIVITY_SPANS; i++)
+        if (!sizes[i].seen && sizes[i - 1].seen)
+            sizes[i] = (activity_size){sizes[i - 1].last, sizes[i - 1].last, true};
+}
+
+void activity_end(activity *a, int64_t time)
+{
+    if (a->gc_since != STATES_NEVER)
+        add(a, ACTIVITY_GC, a->gc_since, time);
+    if (time > 0)
+        cover(a, time - 1);
+    size_end(a->heap);
+    size_end(a->goal);
+}

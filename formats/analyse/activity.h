@@ -1,0 +1,46 @@
+/*
+ * activity.h - what goroutines do, the garbage collector and the heap, over time.
+ *
+ * Time is divided into spans of equal length, which doubles when the trace exceeds them, so that
+ * memory does not depend on the trace.
+ */
+#ifndef ANALYSE_ACTIVITY_H
+#define ANALYSE_ACTIVITY_H
+
+#include "formats/analyse/states.h"
+
+enum { ACTIVITY_SPANS = 120 }; /* at least half of them are used, unless the trace is shorter */
+
+enum {
+    ACTIVITY_RUNNING,
+    ACTIVITY_RUNNABLE,
+    ACTIVITY_SYSCALL,
+    ACTIVITY_WAITING,
+    ACTIVITY_GC, /* cycles */
+    ACTIVITY_KINDS
+};
+
+/* A size that changes: the last one and the largest one in a span. */
+typedef struct activity_size {
+    uint64_t last, largest;
+    bool seen;
+} activity_size;
+
+typedef struct activity {
+    unsigned shift; /* a span has 2^shift ns */
+    int64_t ns[ACTIVITY_SPANS][ACTIVITY_KINDS];
+    activity_size heap[ACTIVITY_SPANS], goal[ACTIVITY_SPANS];
+    int64_t gc_since; /* STATES_NEVER: no cycle is active */
+    bool has_heap, has_goal;
+} activity;
+
+void activity_init(activity *a);
+void activity_interval(activity *a, const interval *i);
+void activity_event(activity *a, const gotrace_event *e, int64_t time);
+/* The trace has ended. Spans without a size get that of the one before. */
+void activity_end(activity *a, int64_t time);
+
+/* The number of spans of a trace of that length. */
+size_t activity_count(const activity *a, int64_t duration);
+
+#endif

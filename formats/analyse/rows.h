@@ -1,0 +1,29 @@
+/*
+ * rows.h - the figures of statistics as rows of tables, in the order in which they are shown.
+ *
+ * Lists are to be freed; NULL: there are none, or memory was refused, which sets *failed.
+ */
+#ifndef ANALYSE_ROWS_H
+#define ANALYSE_ROWS_H
+
+#include "formats/analyse/statistics.h"
+
+function_figure **rows_functions(const statistics *s, bool *failed);
+/* Those of a state and, if reason is not 0, of a reason. *count: their number. */
+stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, size_t *count,
+                           bool *failed);
+reason_figure **rows_reasons(const statistics *s, uint8_t state, size_t *count, bool *failed);
+span_figure **rows_spans(const statistics *s, const figures *f, bool *failed);
+stop_figure **rows_stops(const statistics *s, bool *failed);
+
+typedef struct sampled {
+    uint32_t function;
+    uint64_t self, total; /* samples in the function; samples in it and what it calls */
+} sampled;
+
+sampled *rows_sampled(const statistics *s, size_t *count, bool *failed);
+
+/* The reason "network"; 0 if it does not occur. */
+uint32_t rows_network(const statistics *s);
+
+#endif

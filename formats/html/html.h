@@ -1,0 +1,82 @@
+/* html.h - the report as one HTML file: what its parts share. */
+#ifndef HTML_H
+#define HTML_H
+
+#include "formats/analyse/activity.h"
+#include "formats/analyse/profile.h"
+#include "formats/analyse/rows.h"
+#include "formats/formats.h"
+
+/* What bounds the size of the file: rows of tables, frames of a flame graph, bytes of a name, and
+ * bytes of all names of flame graphs, after which they are cut to HTML_SHORT_NAME. */
+enum {
+    HTML_FUNCTIONS = 300,
+    HTML_STACKS = 50,
+    HTML_SPANS = 100,
+    HTML_PROFILE_FUNCTIONS = 20,
+    HTML_FRAMES = 1500,
+    HTML_DEPTH = 128,
+    HTML_NAME = 100,
+    HTML_NAMES = 300000,
+    HTML_SHORT_NAME = 16,
+};
+
+typedef struct html {
+    out *out;
+    const convert_job *job;
+    statistics *s;
+    activity activity;
+    profile profiles[PROFILE_COUNT];
+    profiles *making;
+    uint64_t problems;
+    bool cut;    /* reading failed: the end of the trace is missing */
+    bool failed; /* memory was refused */
+} html;
+
+/* ---- assets.c: the style sheet, the script, and what the Content-Security-Policy calls them ----
+ */
+extern const char html_style[], html_script[];
+extern const size_t html_style_size, html_script_size;
+extern const char html_style_hash[], html_script_hash[];
+
+/* ---- text.c ---- */
+
+/* Text of a trace, which cannot become markup: what is not printable is escaped as in Go, and what
+ * has a meaning in HTML by references. At most `most` bytes of it; "..." shows that more follow. */
+void html_text(out *o, const char *text, size_t size, size_t most);
+/* The same within a JSON string in an element <script>. */
+void html_json_text(out *o, const char *text, size_t size, size_t most);
+void html_name(html *h, uint32_t name);
+/* The innermost frames of a stack. */
+void html_stack(html *h, uint32_t stack);
+void html_duration(out *o, int64_t ns);
+void html_bytes(out *o, uint64_t bytes);
+void html_share(out *o, double share);
+/* The name of the file as a word for the shell. */
+void html_file(html *h);
+/* The options that select a time with some of what is before and after it. */
+void html_window(out *o, int64_t begin, int64_t ns);
+
+/* ---- cells of tables ---- */
+void html_cell_time(out *o, int64_t ns);
+void html_cell_count(out *o, uint64_t count);
+/* The head of a table: columns, of which those that begin with '#' are numbers; NULL ends them.
+ * class: "sorts" and "filters" if the script lets the user do that, or "plain". */
+void html_table(out *o, const char *caption, const char *class, const char *const *columns);
+void html_table_end(out *o);
+/* A bar that shows a share. */
+void html_bar(out *o, double share);
+
+/* ---- charts.c, tables.c, flames.c: sections ---- */
+void html_overview(html *h);
+void html_procs(html *h);
+void html_histogram(out *o, const char *caption, const histogram *const *list, size_t count);
+void html_utilization(html *h);
+void html_goroutines(html *h);
+void html_scheduling(html *h);
+void html_waits(html *h);
+void html_collector(html *h);
+void html_spans(html *h);
+void html_flames(html *h);
+
+#endif

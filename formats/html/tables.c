@@ -1,0 +1,386 @@
+/* tables.c - goroutines, scheduling, waits, the garbage collector, tasks and regions. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/common/plural.h"
+#include "formats/html/html.h"
+
+/* A sentence if not all rows are shown. Returns how many are. */
+static size_t put_rows(html *h, size_t count, size_t most, const char *section)
+{
+    if (count <= most)
+        return count;
+    out_printf(h->out,
+               "<p>The first %zu of %zu rows; all of them: <code>gotrace stat --only %s --top 0 ",
+               most, count, section);
+    html_file(h);
+    out_str(h->out, "</code></p>\n");
+    return most;
+}
+
+static void put_quantiles(out *o, const histogram *values, uint64_t zeros)
+{
+    html_cell_time(o, histogram_quantile(values, 0.5, zeros));
+    html_cell_time(o, histogram_quantile(values, 0.99, zeros));
+    html_cell_time(o, values->max);
+}
+
+static void put_name_cell(html *h, uint32_t name)
+{
+    out_str(h->out, "<td class=\"name\">");
+    html_name(h, name);
+}
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+static int64_t blocked_time(const function_figure *f)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < f->part_count; i++)
+        if (!f->parts[i].is_range)
+            sum = sum_of_times(sum, f->parts[i].values.sum);
+    return sum;
+}
+
+void html_goroutines(html *h)
+{
+    static const char *const columns[] = {"Start function",
+                                          "#Goroutines",
+                                          "#Total time",
+                                          "#Execution",
+                                          "#Scheduler wait",
+                                          "#Blocked",
+                                          "#System calls",
+                                          "#Unknown",
+                                          "#Median life",
+                                          "#Longest life",
+                                          NULL};
+    function_figure **list = rows_functions(h->s, &h->failed);
+    out *o = h->out;
+    if (!list)
+        return;
+    out_str(o,
+            "<section id=\"goroutines\">\n<h2>Goroutines</h2>\n<p>The time of goroutines, by the "
+            "function in which they start. The five parts after the total add up to it.</p>\n");
+    size_t count = put_rows(h, h->s->functions.count, HTML_FUNCTIONS, "goroutines");
+    html_table(o, "Goroutines by start function", "sorts filters", columns);
+    for (size_t i = 0; i < count; i++) {
+        const function_figure *f = list[i];
+        const histogram *t = f->times, *total = &t[TIME_TOTAL];
+        out_str(o, "<tr>");
+        put_name_cell(h, f->name);
+        html_cell_count(o, f->count);
+        html_cell_time(o, total->sum);
+        html_cell_time(o, t[TIME_EXEC].sum);
+        html_cell_time(o, t[TIME_SCHED_WAIT].sum);
+        html_cell_time(o, blocked_time(f));
+        html_cell_time(o, sum_of_times(t[TIME_SYSCALL].sum, t[TIME_SYSCALL_BLOCK].sum));
+        html_cell_time(o, t[TIME_UNKNOWN].sum);
+        html_cell_time(o, histogram_quantile(total, 0.5, f->count - total->count));
+        html_cell_time(o, total->max);
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+    out_str(o, "</section>\n");
+    free(list);
+}
+
+/* ---- scheduling -------------------------------------------------------------------------------
+ */
+
+static void put_percentiles(out *o, const histogram *values)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } shares[] = {{"Median", 0.5}, {"90 %", 0.9}, {"99 %", 0.99}, {"99.9 %", 0.999}};
+    out_str(o, "<dl class=\"facts\">");
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        out_printf(o, "<div><dt>%s<dd>", shares[i].name);
+        html_duration(o, histogram_quantile(values, shares[i].share, 0));
+        out_str(o, "</div>");
+    }
+    out_str(o, "<div><dt>Longest<dd>");
+    html_duration(o, values->max);
+    out_printf(o, "</div><div><dt>Count<dd>%" PRIu64 "</div></dl>\n", values->count);
+}
+
+void html_scheduling(html *h)
+{
+    static const char *const columns[] = {
+        "#Delay",        "#Begins at",      "#Goroutine", "Start function", "#Made runnable by",
+        "Stack of that", "Time to look at", NULL};
+    const histogram *latency = &h->s->latency;
+    out *o = h->out;
+    if (latency->count == 0)
+        return;
+    out_str(
+        o,
+        "<section id=\"scheduling\">\n<h2>Scheduling latency</h2>\n<p>How long goroutines that can "
+        "run wait for a proc, until they run.</p>\n");
+    put_percentiles(o, latency);
+    html_histogram(o, "Scheduling latencies", &latency, 1);
+    out_str(o, "<h3>Worst scheduling delays</h3>\n<p>The longest of them, when and where.</p>\n");
+    html_table(o, "Worst scheduling delays", "sorts", columns);
+    for (size_t i = 0; i < h->s->worst_count; i++) {
+        const slow *w = &h->s->worst[i];
+        out_str(o, "<tr>");
+        html_cell_time(o, w->ns);
+        html_cell_time(o, w->begin);
+        html_cell_count(o, w->id);
+        put_name_cell(h, w->function);
+        if (w->cause)
+            html_cell_count(o, w->cause);
+        else
+            out_str(o, "<td class=\"n\" data-v=\"0\">-");
+        out_str(o, "<td class=\"name\">");
+        html_stack(h, w->stack);
+        out_str(o, "<td>");
+        html_window(o, w->begin, w->ns);
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+    out_str(o, "</section>\n");
+}
+
+/* ---- waits ------------------------------------------------------------------------------------
+ */
+
+static void put_by_stack(html *h, uint8_t state, uint32_t reason, const char *caption,
+                         const char *section)
+{
+    static const char *const columns[] = {"Stack, innermost function first",
+                                          "Reason",
+                                          "#Count",
+                                          "#Sum",
+                                          "#Average",
+                                          "#Longest",
+                                          NULL};
+    size_t count;
+    stack_figure **list = rows_stacks(h->s, state, reason, &count, &h->failed);
+    out *o = h->out;
+    if (list && count > 0) {
+        out_printf(o, "<h3>%s</h3>\n<p>Where the program was when it began to wait.</p>\n",
+                   caption);
+        count = put_rows(h, count, HTML_STACKS, section);
+        html_table(o, caption, "sorts filters", columns);
+        for (size_t i = 0; i < count; i++) {
+            out_str(o, "<tr><td class=\"name\">");
+            html_stack(h, list[i]->stack);
+            out_str(o, "<td>");
+            if (state == GOTRACE_STATE_SYSCALL)
+                out_str(o, "system call");
+            else
+                html_name(h, h->s->reasons[list[i]->reason].reason);
+            html_cell_count(o, list[i]->count);
+            html_cell_time(o, list[i]->sum);
+            html_cell_time(o, list[i]->sum / (int64_t)list[i]->count);
+            html_cell_time(o, list[i]->max);
+            out_str(o, "</tr>\n");
+        }
+        html_table_end(o);
+    }
+    free(list);
+}
+
+static void put_reasons(html *h, reason_figure **list, size_t count)
+{
+    static const char *const columns[] = {"Reason", "#Count",   "#Sum", "#Median",
+                                          "#99 %",  "#Longest", NULL};
+    out *o = h->out;
+    html_table(o, "Blocking by reason", "sorts", columns);
+    for (size_t i = 0; i < count; i++) {
+        const histogram *values = &list[i]->values;
+        out_str(o, "<tr>");
+        put_name_cell(h, list[i]->reason);
+        html_cell_count(o, values->count);
+        html_cell_time(o, values->sum);
+        put_quantiles(o, values, 0);
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+}
+
+/* The distribution of the times in a state, for all reasons. */
+static void put_distribution(html *h, const char *caption, reason_figure *const *list, size_t count)
+{
+    const histogram **values = malloc(count * sizeof *values);
+    if (!values) {
+        h->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = &list[i]->values;
+    html_histogram(h->out, caption, values, count);
+    free(values);
+}
+
+void html_waits(html *h)
+{
+    size_t count;
+    uint32_t network = rows_network(h->s);
+    reason_figure **list = rows_reasons(h->s, GOTRACE_STATE_WAITING, &count, &h->failed);
+    if (list && count > 0) {
+        out_str(h->out,
+                "<section id=\"blocking\">\n<h2>Blocking</h2>\n<p>How long goroutines wait for "
+                "something other than a proc, and for what.</p>\n");
+        put_reasons(h, list, count < HTML_STACKS ? count : HTML_STACKS);
+        put_distribution(h, "Times of blocking, all reasons", list, count);
+        put_by_stack(h, GOTRACE_STATE_WAITING, 0, "Blocking by stack", "blocking");
+        if (network)
+            put_by_stack(h, GOTRACE_STATE_WAITING, network, "Waiting for the network by stack",
+                         "network");
+        out_str(h->out, "</section>\n");
+    }
+    free(list);
+    list = rows_reasons(h->s, GOTRACE_STATE_SYSCALL, &count, &h->failed);
+    if (list && count > 0) {
+        out_str(h->out,
+                "<section id=\"syscalls\">\n<h2>System calls</h2>\n<p>How long goroutines are in "
+                "system calls.</p>\n");
+        put_distribution(h, "Times of system calls", list, count);
+        put_by_stack(h, GOTRACE_STATE_SYSCALL, 0, "System calls by stack", "syscalls");
+        out_str(h->out, "</section>\n");
+    }
+    free(list);
+}
+
+/* ---- garbage collection -----------------------------------------------------------------------
+ */
+
+static void put_fact(out *o, const char *name, int64_t ns)
+{
+    out_printf(o, "<div><dt>%s<dd>", name);
+    html_duration(o, ns);
+    out_str(o, "</div>");
+}
+
+static void put_stop(html *h, const stop_figure *f)
+{
+    out *o = h->out;
+    const stop *longest = &f->longest;
+    out_str(o, "<tr>");
+    put_name_cell(h, f->reason);
+    html_cell_count(o, f->values.count);
+    html_cell_time(o, f->values.sum);
+    put_quantiles(o, &f->values, 0);
+    html_cell_time(o, longest->begin);
+    out_str(o, "<td class=\"name\">");
+    if (longest->last) {
+        out_printf(o, "goroutine %" PRIu64 ", after ", longest->last);
+        html_duration(o, longest->waited);
+        out_str(o, "<br>");
+        html_name(h, longest->last_function);
+    } else {
+        out_char(o, '-');
+    }
+    out_str(o, "<td>");
+    html_window(o, longest->begin, longest->ns);
+    out_str(o, "</tr>\n");
+}
+
+static void put_stops(html *h)
+{
+    static const char *const columns[] = {"Reason",
+                                          "#Count",
+                                          "#Sum",
+                                          "#Median",
+                                          "#99 %",
+                                          "#Longest",
+                                          "#Longest begins at",
+                                          "Stopped last, in the longest",
+                                          "Time to look at",
+                                          NULL};
+    stop_figure **list = rows_stops(h->s, &h->failed);
+    out *o = h->out;
+    if (!list)
+        return;
+    const histogram **values = malloc(h->s->stops.count * sizeof *values);
+    out_str(o, "<h3>Longest stops</h3>\n<p>While the world is stopped, no goroutine runs. A stop "
+               "takes at least as "
+               "long as the last goroutine needs to stop.</p>\n");
+    size_t count = put_rows(h, h->s->stops.count, HTML_STACKS, "stops");
+    html_table(o, "Stop-the-world by reason", "sorts", columns);
+    for (size_t i = 0; i < count; i++)
+        put_stop(h, list[i]);
+    html_table_end(o);
+    for (size_t i = 0; values && i < h->s->stops.count; i++)
+        values[i] = &list[i]->values;
+    if (values)
+        html_histogram(o, "Stop-the-world pauses, all reasons", values, h->s->stops.count);
+    else
+        h->failed = true;
+    free(values);
+    free(list);
+}
+
+void html_collector(html *h)
+{
+    const trace_figure *t = &h->s->traces[0];
+    out *o = h->out;
+    out_str(o, "<section id=\"gc\">\n<h2>Garbage collection</h2>\n");
+    out_printf(o, "<p>%" PRIu64 " cycle%s ended in the trace.</p>\n<dl class=\"facts\">", t->cycles,
+               plural(t->cycles));
+    put_fact(o, "Time of all cycles", t->cycle_ns);
+    put_fact(o, "Longest cycle", t->longest_cycle);
+    put_fact(o, "Dedicated workers", t->worker_ns[WORKER_DEDICATED]);
+    put_fact(o, "Fractional workers", t->worker_ns[WORKER_FRACTIONAL]);
+    put_fact(o, "Idle workers", t->worker_ns[WORKER_IDLE]);
+    put_fact(o, "Mark assists", t->assist_ns);
+    put_fact(o, "Sweeping", t->sweep_ns);
+    out_str(o, "</dl>\n");
+    html_utilization(h);
+    put_stops(h);
+    out_str(o, "</section>\n");
+}
+
+/* ---- tasks and regions ------------------------------------------------------------------------
+ */
+
+static void put_spans(html *h, const figures *spans, const char *section, const char *caption,
+                      const char *explanation)
+{
+    static const char *const columns[] = {
+        "Name",     "#Ended", "#Not ended",      "#Sum", "#Median", "#99 %",
+        "#Longest", "#Of",    "Time to look at", NULL};
+    span_figure **list = rows_spans(h->s, spans, &h->failed);
+    out *o = h->out;
+    if (!list)
+        return;
+    out_printf(o, "<section id=\"%s\">\n<h2>%s</h2>\n<p>%s</p>\n", section, caption, explanation);
+    size_t count = put_rows(h, spans->count, HTML_SPANS, section);
+    html_table(o, caption, "sorts filters", columns);
+    for (size_t i = 0; i < count; i++) {
+        const span_figure *f = list[i];
+        out_str(o, "<tr>");
+        put_name_cell(h, f->name);
+        html_cell_count(o, f->values.count);
+        html_cell_count(o, f->unfinished);
+        html_cell_time(o, f->values.sum);
+        put_quantiles(o, &f->values, 0);
+        if (f->slow_count > 0) {
+            html_cell_count(o, f->slowest[0].id);
+            out_str(o, "<td>");
+            html_window(o, f->slowest[0].begin, f->slowest[0].ns);
+        } else {
+            out_str(o, "<td class=\"n\" data-v=\"0\">-<td>");
+        }
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+    out_str(o, "</section>\n");
+    free(list);
+}
+
+void html_spans(html *h)
+{
+    put_spans(h, &h->s->tasks, "tasks", "Tasks",
+              "The tasks of runtime/trace, by type: how long they take from beginning to end. The "
+              "longest one is the task of that number.");
+    put_spans(
+        h, &h->s->regions, "regions", "Regions",
+        "The regions of runtime/trace, by type: how long they take. The longest one is of the "
+        "goroutine of that number.");
+}

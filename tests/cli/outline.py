@@ -1,0 +1,139 @@
+# outline.py FILE: check an HTML report and print its outline. It may have only the elements and attributes
+# that gotrace writes, so that text of a trace that became markup is found; the hashes of the
+# Content-Security-Policy are those of the style sheet and the script; the frames of each flame graph fit.
+import base64
+import hashlib
+import html.parser
+import json
+import re
+import sys
+
+ALLOWED = {
+    'a', 'b', 'body', 'br', 'caption', 'circle', 'code', 'dd', 'details', 'div', 'dl', 'dt', 'figcaption', 'figure',
+    'h1', 'h2', 'h3', 'head', 'header', 'html', 'li', 'main', 'meta', 'nav', 'noscript', 'p', 'path', 'pre', 'rect',
+    'script', 'section', 'span', 'style', 'summary', 'svg', 'table', 'tbody', 'td', 'text', 'th', 'thead', 'title',
+    'tr', 'ul',
+}
+ATTRIBUTES = {
+    'aria-hidden', 'aria-label', 'charset', 'class', 'content', 'cx', 'cy', 'd', 'data-file', 'data-kind', 'data-v',
+    'height', 'href', 'http-equiv', 'id', 'lang', 'name', 'open', 'preserveaspectratio', 'r', 'role', 'scope',
+    'tabindex', 'text-anchor', 'type', 'viewbox', 'width', 'x', 'y',
+}
+VOID = {'br', 'meta'}
+# Elements whose end HTML lets one omit, and what ends them.
+OPTIONAL = {
+    'td': {'td', 'th', 'tr', 'tbody'}, 'th': {'td', 'th', 'tr', 'thead'}, 'li': {'li', 'ul'},
+    'dt': {'dd', 'dt', 'div'}, 'dd': {'dd', 'dt', 'div'},
+}
+
+
+class Report(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.outline, self.scripts, self.styles = [], [], [], [], []
+        self.policy = self.data = None
+        self.rows = 0
+
+    def wrong(self, what):
+        print(f'line {self.getpos()[0]}: {what}')
+
+    def handle_starttag(self, tag, attributes):
+        names = dict(attributes)
+        if tag not in ALLOWED or not set(names) <= ATTRIBUTES or len(names) != len(attributes):
+            self.wrong(f'<{tag} {attributes}>')
+        if not names.get('href', '#').startswith('#'):
+            self.wrong(f'a link to {names["href"]}')
+        while self.open and tag in OPTIONAL.get(self.open[-1], ()):
+            self.open.pop()
+        if tag not in VOID:
+            self.open.append(tag)
+        if names.get('http-equiv') == 'Content-Security-Policy':
+            self.policy = names['content']
+        if tag == 'section':
+            self.outline.append(names['id'])
+        if 'id' in names:
+            self.ids.append(names['id'])
+        if tag == 'tr':
+            self.rows += 1
+        if tag in ('table', 'details', 'rect'):
+            self.rows = 0 if tag == 'table' else self.rows
+        if tag == 'svg' and names.get('role') == 'img':
+            self.outline.append(f'  chart: {names["aria-label"]}')
+        if tag == 'div' and names.get('class') == 'flame':
+            self.outline.append(f'  flame graph {names["data-kind"]}')
+        if tag == 'script':
+            self.data = names.get('type') == 'application/json'
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        while self.open and self.open[-1] != tag and tag in OPTIONAL.get(self.open[-1], ()):
+            self.open.pop()
+        if not self.open or self.open.pop() != tag:
+            self.wrong(f'</{tag}>')
+        if tag == 'table':
+            self.outline.append(f'  table: {self.caption}, {self.rows - 1} rows')
+
+    def handle_data(self, data):
+        inside = self.open[-1] if self.open else None
+        if inside == 'caption':
+            self.caption = data
+        elif inside == 'style':
+            self.styles.append(data)
+        elif inside == 'script':
+            if self.data:
+                check_flames(self, data)
+            else:
+                self.scripts.append(data)
+        elif inside == 'td' and re.match(r'nan|-?inf', data):
+            self.wrong(data)
+
+    def handle_comment(self, data):
+        self.wrong(f'a comment: {data}')
+
+
+# Frames come after those that they call, and are at least as long as these together.
+def check_flames(report, text):
+    if '<' in text:
+        report.wrong('< in the data')
+    data = json.loads(text)
+    names = len(data['names'])
+    for profile in data['profiles']:
+        frames, sums = profile['frames'], {}
+        for at in range(0, len(frames), 3):
+            level, name, ns = frames[at:at + 3]
+            if not -names <= name < names or sums.pop(level + 1, 0) > ns:
+                report.wrong(f'{profile["kind"]}: frame {at // 3}')
+            sums[level] = sums.get(level, 0) + ns
+        if set(sums) - {0} or sums.get(0, 0) > profile['total']:
+            report.wrong(f'{profile["kind"]}: the sum is {sums} instead of {profile["total"]}')
+        if profile['omitted'] == 0 and sums[0] != profile['total']:
+            report.wrong(f'{profile["kind"]}: nothing is omitted, but the sum is {sums}')
+
+
+def hash_of(parts):
+    digest = hashlib.sha256(''.join(parts).encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+with open(sys.argv[1], 'rb') as file:
+    content = file.read()
+report = Report()
+report.feed(content.decode())
+report.close()
+if report.open:
+    print('not closed:', report.open)
+if len(content) > 3000000:
+    print('too large:', len(content))
+if len(set(report.ids)) != len(report.ids):
+    print('an id occurs twice')
+policy = (f"default-src 'none'; style-src {hash_of(report.styles)}; script-src {hash_of(report.scripts)}; "
+          "base-uri 'none'; form-action 'none'")
+if report.policy != policy:
+    print(f'the policy is {report.policy}, not {policy}')
+if len(report.scripts) != 1 or report.data is None:
+    print(f'{len(report.scripts)} scripts')
+print('\n'.join(report.outline))

@@ -1,0 +1,39 @@
+# report.sh - the HTML report in a browser: Chromium opens it from disk without an error or a request, its
+# charts and tables are there, a table sorts and filters, a flame graph zooms, in light and dark, and the
+# tables without scripts.
+# shellcheck shell=bash
+
+# The picture that the README shows, and its trace. UPDATE=1 writes it.
+REPORT_PICTURE=$ROOT/man/report.png
+REPORT_PICTURE_OF=go1.27-syscall
+
+# in_report FILE [OPTION...]: what the report shows, in $WORK/shown.
+in_report() {
+    timeout -k 5 90 node "$CONFORMANCE/report.mjs" "$@" "packages=$BROWSER_HOME" "browser=$CHROMIUM" \
+        >"$WORK/shown" 2>"$WORK/err"
+}
+
+check_report() { # FILE
+    local report=$WORK/report.html charts
+    if ! command -v node >/dev/null || [ ! -x "$CHROMIUM" ] ||
+        [ ! -f "$BROWSER_HOME/node_modules/playwright-core/package.json" ]; then
+        skip 'the report in a browser' "no node, $CHROMIUM or playwright-core in $BROWSER_HOME"
+        return
+    fi
+    "$GOTRACE" convert -o "$report" "$1" 2>"$WORK/err"
+    in_report "$report" scheme=light
+    fail_if $? 'the report in a browser' 'it does not work' "$WORK/err"
+    cp "$WORK/shown" "$WORK/light"
+    charts=$(sed -n 's/^charts: //p' "$WORK/light")
+    [ "${charts:-0}" -ge 6 ] && grep -q '^sections: overview procs goroutines .*profiles' "$WORK/light"
+    fail_if $? "the report: ${charts:-0} charts" 'charts or sections are missing' "$WORK/light"
+    in_report "$report" scheme=dark && cmp "$WORK/light" "$WORK/shown" >"$WORK/err"
+    fail_if $? 'the report in dark colors' 'it does not work' "$WORK/err"
+    in_report "$report" script=no && cmp <(head -n 3 "$WORK/light") "$WORK/shown" >"$WORK/err"
+    fail_if $? 'the report without scripts' 'something is missing' "$WORK/err"
+    [ "$(basename "$1" .trace)" = $REPORT_PICTURE_OF ] || return 0
+    in_report "$report" width=1000 height=760 "picture=$WORK/report.png" &&
+        [ "$(wc -c <"$WORK/report.png")" -gt 20000 ] && [ "$(wc -c <"$WORK/report.png")" -lt 150000 ]
+    fail_if $? 'the picture of the report' 'it cannot be made, or is too large or small' "$WORK/err"
+    [ "${UPDATE:-}" != 1 ] || cp "$WORK/report.png" "$REPORT_PICTURE"
+}
