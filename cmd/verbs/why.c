@@ -133,7 +133,7 @@ static bool report_failure(const paths *p, bool memory)
 
 /* A timeline of the time that the paths have. It is made by a second reader, whose problems the
  * first one reported. Returns an exit status. */
-static int write_timeline(session *s, const input *in, paths *p)
+static int write_timeline(session *s, input *in, paths *p)
 {
     gotrace_config config = in->config;
     gotrace_reader *reader;
@@ -159,8 +159,12 @@ static int write_timeline(session *s, const input *in, paths *p)
         job.to = i->end >= job.to ? i->end + (i->end < INT64_MAX) : job.to;
     }
     job.from = job.from < 0 ? 0 : job.from;
-    if (done)
-        format_perfetto.run(&job);
+    const gotrace_error *ended = NULL;
+    if (done && format_perfetto.run(&job) == GOTRACE_ERROR)
+        ended = gotrace_reader_error(reader);
+    /* Memory that only the second reader was refused. */
+    if (ended && ended->class_ == GOTRACE_CLASS_SYSTEM)
+        findings_add(&in->found, ended);
     done = done && !timeline.failed;
     why_timeline_free(&timeline);
     gotrace_reader_close(reader);
