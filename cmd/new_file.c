@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 typedef struct new_file {
+    unsigned group;
     int fd;          /* of an unnamed file, else -1 */
     char *temporary; /* temporary name, or NULL */
     char *final;
@@ -156,7 +157,7 @@ static void free_names(new_file *f)
     free(f->name);
 }
 
-int new_file_open(const char *path, const char *name, mode_t mode)
+int new_file_open(unsigned group, const char *path, const char *name, mode_t mode)
 {
     sigset_t before;
     int fd = -1;
@@ -165,7 +166,7 @@ int new_file_open(const char *path, const char *name, mode_t mode)
     if (more) {
         new_file *f = &more[files.count];
         files.list = more;
-        *f = (new_file){.fd = -1, .final = strdup(path), .name = strdup(name)};
+        *f = (new_file){.group = group, .fd = -1, .final = strdup(path), .name = strdup(name)};
         if (f->final && f->name && (fd = open_unnamed(f, mode)) < 0)
             fd = create_temporary(f, mode);
         if (fd >= 0)
@@ -187,8 +188,8 @@ static bool replace(new_file *f)
     return f->replaced;
 }
 
-/* Let a file appear; false with errno set. */
-static bool commit(new_file *f)
+/* Let a file appear, the only one of its group or one of several; false with errno set. */
+static bool commit(new_file *f, bool several)
 {
     char name[32];
     if (!f->temporary) {
@@ -197,9 +198,9 @@ static bool commit(new_file *f)
         if (errno != EEXIST || create_temporary(f, 0) < 0)
             return false;
     }
-    if (files.count > 1 && replace(f))
+    if (several && replace(f))
         return true;
-    if (files.count > 1 && errno != ENOENT && errno != EINVAL && errno != ENOSYS)
+    if (several && errno != ENOENT && errno != EINVAL && errno != ENOSYS)
         return false;
     if (rename(f->temporary, f->final) != 0)
         return false;
@@ -219,28 +220,47 @@ static void take_back(new_file *f)
     }
 }
 
-/* Release all files, and remove temporary names. */
-static void release_all(void)
+/* Move the files of the group to the end of the list, in order; returns the number of the others.
+ */
+static size_t gather(unsigned group)
 {
+    size_t others = 0;
     for (size_t i = 0; i < files.count; i++) {
+        if (files.list[i].group == group)
+            continue;
+        new_file f = files.list[i];
+        memmove(&files.list[others + 1], &files.list[others], (i - others) * sizeof f);
+        files.list[others++] = f;
+    }
+    return others;
+}
+
+/* Release the files from that one on, and remove temporary names. */
+static void release_from(size_t first)
+{
+    for (size_t i = first; i < files.count; i++) {
         new_file *f = &files.list[i];
         if (f->temporary)
             unlink(f->temporary);
-        if (f->fd >= 0)
+        if (f->fd >= 0) {
             close(f->fd);
+            files.unnamed--;
+        }
         free_names(f);
     }
-    free(files.list);
-    files.list = NULL;
-    files.count = files.unnamed = 0;
+    files.count = first;
+    if (first == 0) {
+        free(files.list);
+        files.list = NULL;
+    }
 }
 
-int new_files_commit(char **failed)
+int new_files_commit(unsigned group, char **failed)
 {
     sigset_t before;
-    size_t done = 0;
     hold_signals(&before);
-    while (done < files.count && commit(&files.list[done]))
+    size_t first = gather(group), done = first;
+    while (done < files.count && commit(&files.list[done], files.count - first > 1))
         done++;
     int error = done < files.count ? errno : 0;
     *failed = NULL;
@@ -248,18 +268,18 @@ int new_files_commit(char **failed)
         *failed = files.list[done].name;
         files.list[done].name = NULL;
     }
-    while (error != 0 && done > 0)
+    while (error != 0 && done > first)
         take_back(&files.list[--done]);
-    release_all();
+    release_from(first);
     release_signals(&before);
     return error;
 }
 
-void new_files_discard(void)
+void new_files_discard(unsigned group)
 {
     sigset_t before;
     hold_signals(&before);
-    release_all();
+    release_from(gather(group));
     release_signals(&before);
 }
 

@@ -13,17 +13,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Create a file that will appear at path; name is for messages. Returns its descriptor, owned by
- * the caller, or -1 with errno set. */
-int new_file_open(const char *path, const char *name, mode_t mode);
+/* Create a file of a group that will appear at path; name is for messages. Returns its descriptor,
+ * owned by the caller, or -1 with errno set. */
+int new_file_open(unsigned group, const char *path, const char *name, mode_t mode);
 
-/* Let all created files appear, in order. If one fails, none appears, and replaced files are
- * restored: returns its errno, otherwise 0. *failed is the name of the file that failed, to be
- * freed, or NULL. */
-int new_files_commit(char **failed);
+/* Let all created files of the group appear, in order. If one fails, none appears, and replaced
+ * files are restored: returns its errno, otherwise 0. *failed is the name of the file that failed,
+ * to be freed, or NULL. */
+int new_files_commit(unsigned group, char **failed);
 
-/* Discard all created files. */
-void new_files_discard(void);
+/* Discard all created files of the group. */
+void new_files_discard(unsigned group);
 
 /* Register a folder that was created for the output, to be removed, if it is empty, when a signal
  * ends the program. NULL: unregister it. */

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,7 +33,8 @@ typedef struct output_file {
 } output_file;
 
 /* Bytes that may be written, and bytes written. */
-static uint64_t limit = UINT64_MAX, written;
+static uint64_t limit = UINT64_MAX;
+static _Atomic uint64_t written;
 
 static bool ends_with_pipe;
 
@@ -49,12 +51,11 @@ static void end_by_sigpipe(void)
 
 static bool write_all(output_file *f, const char *bytes, size_t size)
 {
-    if (size > limit - written) {
+    if (atomic_fetch_add(&written, size) + size > limit) {
         f->limited = true;
         f->error = EFBIG;
         return false;
     }
-    written += size;
     while (size > 0) {
         ssize_t n = write(f->fd, bytes, size);
         if (n > 0) {
@@ -195,7 +196,7 @@ char *output_path(const char *path, bool *foreign)
 }
 
 /* Open the path in place, or a new file that will replace it. */
-static bool open_path(output_file *f, const char *path)
+static bool open_path(output_file *f, unsigned group, const char *path)
 {
     struct stat existing;
     bool exists = stat(path, &existing) == 0;
@@ -216,7 +217,7 @@ static bool open_path(output_file *f, const char *path)
     char *final = exists ? realpath(path, NULL) : output_path(path, &f->foreign);
     if (!final)
         return false;
-    f->fd = new_file_open(final, path, exists ? existing.st_mode & 0777 : 0666);
+    f->fd = new_file_open(group, final, path, exists ? existing.st_mode & 0777 : 0666);
     f->is_new = f->fd >= 0;
     error = errno;
     free(final);
@@ -278,7 +279,7 @@ static int open_failed(output *o, int error)
 {
     o->file->error = error;
     report_failure(o->file);
-    new_files_discard();
+    new_files_discard(o->group);
     if (o->file->fd > STDERR_FILENO)
         close(o->file->fd);
     release(o);
@@ -318,7 +319,7 @@ int output_open(output *o, const char *path, bool binary)
         limits_no_memory();
         return EXIT_SYSTEM;
     }
-    if (!standard && !open_path(f, path))
+    if (!standard && !open_path(f, o->group, path))
         return open_failed(o, errno);
     packing how = o->packing || standard ? o->packing : packing_of_path(path, NULL);
     if ((binary || how) && isatty(f->fd)) {
@@ -356,16 +357,16 @@ int output_close(output *o, bool keep)
 {
     output_file *f = o->file;
     if (!f) {
-        new_files_discard();
+        new_files_discard(o->group);
         return EXIT_SOUND;
     }
     if (f->fd >= 0)
         finish(o, keep);
     char *failed = NULL;
     if (!keep || f->error)
-        new_files_discard();
+        new_files_discard(o->group);
     else
-        f->error = new_files_commit(&failed);
+        f->error = new_files_commit(o->group, &failed);
     if (failed) {
         /* Of several, not the last. */
         free(f->name);

@@ -17,6 +17,7 @@ typedef struct output {
     out out;
     bool large;      /* set before output_open: the output is large for its content (pack.h) */
     packing packing; /* set before output_open; NONE: by the ending of the path */
+    unsigned group;  /* set before output_open: files of different groups appear independently */
     bool several;    /* output_next was called */
     struct output_file *file; /* NULL until output_open */
 } output;

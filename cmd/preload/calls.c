@@ -41,6 +41,14 @@ EXPORT int dup3(int from, int to, int flags)
     return REAL(dup3)(from, to, flags);
 }
 
+EXPORT pid_t _Fork(void)
+{
+    pid_t child = REAL(_Fork)();
+    if (child == 0)
+        trace_notice_fork(); /* fork calls after_fork of process.c */
+    return child;
+}
+
 /* ---- futexes, which Rust and C++20 use ------------------------------------------------------- */
 
 static bool is_wait(long number, const long *a)
@@ -53,17 +61,6 @@ static bool is_wake(long number, const long *a)
 {
     long command = a[1] & FUTEX_CMD_MASK;
     return number == SYS_futex && (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET);
-}
-
-/* The C library does not know of a fork by this function. */
-static bool is_fork(long number)
-{
-#ifdef SYS_fork
-    return number == SYS_fork;
-#else
-    (void)number;
-    return false;
-#endif
 }
 
 EXPORT long syscall(long number, ...)
@@ -81,7 +78,7 @@ EXPORT long syscall(long number, ...)
         trace_wake(a[0], a[2] < RING_ALL ? (uint16_t)a[2] : RING_ALL);
     long returned = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     trace_resume(recorded, returned < 0 && errno == ETIMEDOUT ? RING_TIMEOUT : RING_DONE);
-    if (returned == 0 && is_fork(number))
-        trace_stop();
+    if (returned == 0)
+        trace_notice_fork();
     return returned;
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
@@ -179,6 +180,18 @@ typedef int trace_main(int, char **, char **);
     X(int, dup2, (int from, int to))                                                               \
     X(int, dup3, (int from, int to, int flags))                                                    \
     X(long, syscall, (long number, ...))                                                           \
+    X(int, execve, (const char *path, char *const *args, char *const *env))                        \
+    X(int, execv, (const char *path, char *const *args))                                           \
+    X(int, execvp, (const char *path, char *const *args))                                          \
+    X(int, execvpe, (const char *path, char *const *args, char *const *env))                       \
+    X(int, fexecve, (int fd, char *const *args, char *const *env))                                 \
+    X(int, posix_spawn,                                                                            \
+      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,                   \
+       const posix_spawnattr_t *how, char *const *args, char *const *env))                         \
+    X(int, posix_spawnp,                                                                           \
+      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,                   \
+       const posix_spawnattr_t *how, char *const *args, char *const *env))                         \
+    X(pid_t, _Fork, (void))                                                                        \
     X(int, __libc_start_main,                                                                      \
       (trace_main *, int, char **, trace_main *, void (*)(void), void (*)(void), void *))
 

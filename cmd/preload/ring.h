@@ -1,9 +1,9 @@
 /*
- * ring.h - memory that a recorded program shares with `gotrace record`.
+ * ring.h - memory that recorded processes share with `gotrace record`.
  *
- * Each thread of the program has a slot with a ring of records, which it writes without a lock and
- * `record` takes away. The memory outlives the program, so that nothing is lost when the program is
- * killed, calls exec or _exit.
+ * Each thread of a process has a slot with a ring of records, which it writes without a lock and
+ * `record` takes away. The memory outlives the process, so that nothing is lost when it is killed,
+ * calls exec or _exit.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC and do not decrease within a ring. While a thread takes
  * the time and writes a record, its slot is busy: records of a slot that is not busy, which are not
@@ -18,14 +18,16 @@
 
 enum {
     RING_SLOTS = 1024,
-    RING_RECORDS = 8192, /* in a slot; a power of two */
-    RING_STACKS = 256,   /* known stacks of a thread */
-    RING_FRAMES = 32,    /* of a stack; further callers are left out */
-    RING_IMAGES = 256,   /* programs that the process executes, one after the other */
-    RING_MAPS = 1 << 16, /* bytes */
+    RING_RECORDS = 8192,  /* in a slot; a power of two */
+    RING_STACKS = 256,    /* known stacks of a thread */
+    RING_FRAMES = 32,     /* of a stack; further callers are left out */
+    RING_IMAGES = 256,    /* programs that the process executes, one after the other */
+    RING_MAPS = 1 << 16,  /* bytes */
+    RING_PROCESSES = 512, /* at a time */
+    RING_PATH = 256,      /* bytes */
 };
 
-/* The environment variable with the path of the memory. */
+/* The environment variable with the path of a ring_session. */
 #define RING_VARIABLE "GOTRACE_RECORD"
 
 typedef enum ring_type {
@@ -92,12 +94,10 @@ typedef struct ring_slot {
 
 typedef struct ring {
     uint64_t size;               /* of this struct: both sides are of the same build */
-    int32_t recorder;            /* the process that reads */
-    int32_t pid;                 /* the recorded process */
     uint32_t stacks;             /* whether callers are recorded */
+    int32_t pid;                 /* the recorded process */
     _Atomic uint32_t closed;     /* nothing is recorded any more */
-    _Atomic uint32_t pulse;      /* changes, and is a futex, when a ring is half full */
-    _Atomic uint32_t images;     /* programs seen */
+    _Atomic uint32_t images;     /* programs seen; 0: no process uses this memory yet */
     _Atomic uint32_t used;       /* slots from this one on were never used */
     _Atomic uint32_t lost;       /* threads without a slot */
     uint64_t mains[RING_IMAGES]; /* address of main; 0: unknown */
@@ -105,5 +105,28 @@ typedef struct ring {
     char maps[RING_IMAGES][RING_MAPS];
     ring_slot slots[RING_SLOTS];
 } ring;
+
+/* A pid of ring_session. */
+enum { RING_NONE = -1, RING_READY = 0 };
+
+/*
+ * The processes that are recorded. The program itself is number 0. If children are recorded,
+ * `record` keeps some rings ready, and a new process takes one by setting its pid. It is one store,
+ * so that a process that is killed has taken a ring or has not.
+ */
+typedef struct ring_session {
+    uint64_t size;                            /* of this struct */
+    int32_t recorder;                         /* the process that reads */
+    uint32_t follows;                         /* children are recorded */
+    _Atomic uint32_t closed;                  /* no process is added any more */
+    _Atomic uint32_t pulse;                   /* changes, and is a futex, when there is work */
+    _Atomic uint32_t missed;                  /* processes for which there was no ring */
+    _Atomic uint32_t forks;                   /* children that have not taken a ring yet */
+    _Atomic int32_t pids[RING_PROCESSES];     /* NONE: there is no ring; READY: it is free */
+    int32_t fds[RING_PROCESSES];              /* of `record`, for the rings */
+    _Atomic uint32_t used[RING_PROCESSES];    /* whether the process writes to its ring */
+    char executes[RING_PROCESSES][RING_PATH]; /* a program that the process is about to execute,
+                                                 until that is recorded */
+} ring_session;
 
 #endif

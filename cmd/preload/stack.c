@@ -52,25 +52,23 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
     return _URC_NO_REASON;
 }
 
-static trace_stacks *new_stacks(void)
+trace_stacks *trace_stacks_new(void)
 {
     void *memory = mmap(NULL, sizeof(trace_stacks), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-uint16_t trace_stack(trace_stacks **stacks, uint64_t leaf, const uintptr_t *frame, bool callers,
+uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame, bool callers,
                      bool *added)
 {
     *added = false;
-    if (!*stacks && !(*stacks = new_stacks()))
-        return 0;
     if (!callers)
         frame = NULL;
     uint64_t hash = (leaf ^ (uintptr_t)frame << 16 ^ (frame ? frame[1] : 0)) *
                     UINT64_C(0x9e3779b97f4a7c15);
     uint16_t number = (uint16_t)(1 + (hash >> 32) % (RING_STACKS - 1));
-    known *k = &(*stacks)->entries[number];
+    known *k = &stacks->entries[number];
     if (is_same(k, leaf, frame))
         return number;
     k->leaf = k->pcs[0] = leaf;

@@ -1,16 +1,10 @@
 /*
- * trace.c - records of the threads of a program: memory that is shared with `gotrace record`, and
- * the slot of each thread.
+ * trace.c - records of the threads of a process, each in its slot.
  */
 #include "cmd/preload/trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,8 +16,6 @@ enum { FD_KINDS = 1 << 16 };
 
 _Atomic uint32_t trace_waiters[TRACE_WAITERS];
 
-static ring *shared; /* NULL: this process is not recorded */
-static uint32_t image;
 static pthread_key_t end_key;
 static _Atomic uint8_t fd_kinds[FD_KINDS]; /* 0: unknown */
 
@@ -34,6 +26,7 @@ typedef struct self {
     _Atomic uint32_t *waiters; /* that it has increased */
     bool blocked;              /* in a call that waits */
     bool ended;                /* it has no slot, and gets none */
+    bool busy;                 /* as the slot, which in a child is the parent's */
 } self;
 
 static _Thread_local self me __attribute__((tls_model("initial-exec")));
@@ -47,26 +40,28 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void wake_recorder(void)
-{
-    atomic_fetch_add_explicit(&shared->pulse, 1, memory_order_release);
-    REAL(syscall)(SYS_futex, &shared->pulse, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
 static bool is_full(const ring_slot *slot)
 {
     return slot->head - atomic_load_explicit(&slot->tail, memory_order_acquire) >= RING_RECORDS;
 }
 
+/* False: it is of the parent, if a signal handler forks while the thread writes a record. */
+static bool is_own(const ring *shared, const ring_slot *slot)
+{
+    return shared && slot >= shared->slots && slot < shared->slots + RING_SLOTS;
+}
+
 /* Waits until `record` has taken some. Recording ends if it no longer exists. */
 static void wait_for_room(const ring_slot *slot)
 {
+    enum { PAUSES = 20 };
     const struct timespec pause = {.tv_nsec = 50000};
+    ring *shared = trace_ring();
     int error = errno;
-    while (is_full(slot) && !shared->closed) {
-        wake_recorder();
+    for (unsigned i = 1; is_own(shared, slot) && is_full(slot) && !shared->closed; i++) {
+        trace_pulse();
         REAL(syscall)(SYS_nanosleep, &pause, NULL);
-        if (kill(shared->recorder, 0) < 0 && errno == ESRCH)
+        if (i % PAUSES == 0 && !trace_recorder_lives())
             shared->closed = 1;
     }
     errno = error;
@@ -77,7 +72,8 @@ static void put(ring_slot *slot, ring_record record)
 {
     if (UNLIKELY(is_full(slot)))
         wait_for_room(slot);
-    if (UNLIKELY(atomic_load_explicit(&shared->closed, memory_order_relaxed)))
+    const ring *shared = trace_ring();
+    if (UNLIKELY(!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed)))
         return;
     uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
     record.time = now();
@@ -85,35 +81,37 @@ static void put(ring_slot *slot, ring_record record)
     atomic_store_explicit(&slot->head, head + 1, memory_order_release);
     if (UNLIKELY(head % (RING_RECORDS / 2) == 0)) {
         int error = errno;
-        wake_recorder();
+        trace_pulse();
         errno = error;
     }
 }
 
-static void set_busy(ring_slot *slot, uint32_t busy)
+static void set_busy(ring_slot *slot, bool busy)
 {
+    atomic_signal_fence(memory_order_seq_cst);
+    me.busy = busy;
     atomic_store_explicit(&slot->busy, busy, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static void set_used(uint32_t slots)
+static void set_used(ring *shared, uint32_t slots)
 {
     uint32_t used = atomic_load_explicit(&shared->used, memory_order_relaxed);
     while (used < slots && !atomic_compare_exchange_weak(&shared->used, &used, slots))
         continue;
 }
 
-static ring_slot *take_slot(void)
+static ring_slot *take_slot(ring *shared)
 {
     for (uint32_t i = 0; i < RING_SLOTS; i++) {
         ring_slot *slot = &shared->slots[i];
         uint32_t expected = RING_FREE;
         if (atomic_load_explicit(&slot->state, memory_order_relaxed) == RING_FREE &&
             atomic_compare_exchange_strong(&slot->state, &expected, RING_RESERVED)) {
-            slot->image = image;
-            set_used(i + 1);
+            slot->image = trace_here->image;
+            set_used(shared, i + 1);
             atomic_store_explicit(&slot->state, RING_TAKEN, memory_order_release);
             return slot;
         }
@@ -127,18 +125,18 @@ static void finish_slot(ring_slot *slot)
 }
 
 /* A thread that no recorded thread created is seen for the first time. */
-static void attach(void)
+static void attach(ring *shared)
 {
     int error = errno;
     me.ended = true; /* against signal handlers */
-    ring_slot *slot = take_slot();
+    ring_slot *slot = take_slot(shared);
     if (slot) {
         pthread_setspecific(end_key, slot);
-        set_busy(slot, 1);
+        set_busy(slot, true);
         put(slot, (ring_record){.type = RING_ATTACH, .object = (uint64_t)gettid()});
         me.slot = slot;
         me.ended = false;
-        set_busy(slot, 0);
+        set_busy(slot, false);
     } else {
         atomic_fetch_add(&shared->lost, 1);
     }
@@ -160,18 +158,19 @@ static void resume(ring_slot *slot, ring_result result)
 /* Begins a record of the thread; NULL: it is not recorded. */
 static ring_slot *enter(void)
 {
+    ring *shared = trace_ring();
     if (!shared || atomic_load_explicit(&shared->closed, memory_order_relaxed))
         return NULL;
     if (UNLIKELY(!me.slot)) {
         if (!me.ended)
-            attach();
+            attach(shared);
         if (!me.slot)
             return NULL;
     }
     ring_slot *slot = me.slot;
     if (atomic_load_explicit(&slot->busy, memory_order_relaxed))
         return NULL; /* in a signal handler */
-    set_busy(slot, 1);
+    set_busy(slot, true);
     if (UNLIKELY(me.blocked))
         resume(slot, RING_INTERRUPTED);
     return slot;
@@ -179,10 +178,10 @@ static ring_slot *enter(void)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static void put_frames(ring_slot *slot, uint16_t stack)
+static void put_frames(ring_slot *slot, const trace_stacks *stacks, uint16_t stack)
 {
     const uint64_t *pcs;
-    unsigned depth = trace_stack_frames(me.stacks, stack, &pcs);
+    unsigned depth = trace_stack_frames(stacks, stack, &pcs);
     for (unsigned i = 0; i < depth; i++)
         put(slot, (ring_record){.type = RING_FRAME,
                                 .kind = (uint8_t)i,
@@ -195,9 +194,16 @@ static void put_frames(ring_slot *slot, uint16_t stack)
 static uint16_t stack_of(ring_slot *slot, void *leaf, const uintptr_t *frame)
 {
     bool added;
-    uint16_t stack = trace_stack(&me.stacks, (uintptr_t)leaf, frame, shared->stacks, &added);
+    const ring *shared = trace_ring();
+    if (!shared)
+        return 0;
+    trace_stacks *stacks = me.stacks; /* a child has others, if a signal handler forks now */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!stacks && !(stacks = me.stacks = trace_stacks_new()))
+        return 0;
+    uint16_t stack = trace_stack(stacks, (uintptr_t)leaf, frame, shared->stacks, &added);
     if (added)
-        put_frames(slot, stack);
+        put_frames(slot, stacks, stack);
     return stack;
 }
 
@@ -221,7 +227,7 @@ static bool block(ring_kind kind, uint64_t object, bool counted, void *leaf, con
                             .stack = stack_of(slot, leaf, frame),
                             .object = object});
     me.blocked = true;
-    set_busy(slot, 0);
+    set_busy(slot, false);
     return true;
 }
 
@@ -237,12 +243,14 @@ __attribute__((noinline)) bool trace_call(ring_kind kind, uint64_t object)
 
 void trace_resume(bool recorded, ring_result result)
 {
-    ring_slot *slot = me.slot;
-    if (!recorded || !slot || !me.blocked)
+    if (!recorded || !trace_ring()) /* in a child, if a signal handler forks */
         return;
-    set_busy(slot, 1);
+    ring_slot *slot = me.slot;
+    if (!slot || !me.blocked)
+        return;
+    set_busy(slot, true);
     resume(slot, result);
-    set_busy(slot, 0);
+    set_busy(slot, false);
 }
 
 __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
@@ -254,7 +262,7 @@ __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
                             .flags = count,
                             .stack = stack_of(slot, LEAF, FRAME),
                             .object = object});
-    set_busy(slot, 0);
+    set_busy(slot, false);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -262,9 +270,10 @@ __attribute__((noinline)) void trace_wake_slow(uint64_t object, uint16_t count)
 __attribute__((noinline)) ring_slot *trace_create(void *routine, void *arg)
 {
     ring_slot *slot = enter();
-    if (!slot)
+    ring *shared = trace_ring();
+    if (!slot || !shared)
         return NULL;
-    ring_slot *created = take_slot();
+    ring_slot *created = take_slot(shared);
     if (created) {
         created->routine = routine;
         created->arg = arg;
@@ -273,7 +282,7 @@ __attribute__((noinline)) ring_slot *trace_create(void *routine, void *arg)
                                 .stack = stack_of(slot, LEAF, FRAME),
                                 .object = (uintptr_t)routine});
     }
-    set_busy(slot, 0);
+    set_busy(slot, false);
     return created;
 }
 
@@ -285,33 +294,48 @@ void trace_not_created(ring_slot *slot)
 void trace_start(ring_slot *slot)
 {
     pthread_setspecific(end_key, slot);
-    set_busy(slot, 1);
+    set_busy(slot, true);
     put(slot, (ring_record){.type = RING_START, .object = (uint64_t)gettid()});
     me.slot = slot;
-    set_busy(slot, 0);
+    set_busy(slot, false);
 }
 
 /* The thread ends, also by pthread_exit or cancellation. */
 static void end_thread(void *slot)
 {
-    if (!shared || me.slot != slot)
+    if (!trace_ring() || me.slot != slot)
         return;
     uint64_t thread = (uint64_t)pthread_self();
-    set_busy(slot, 1);
+    set_busy(slot, true);
     resume(slot, RING_INTERRUPTED);
     put(slot, (ring_record){.type = RING_END, .object = thread});
     me.slot = NULL;
     me.ended = true;
-    set_busy(slot, 0);
+    set_busy(slot, false);
     trace_stacks_free(me.stacks);
     me.stacks = NULL;
     finish_slot(slot);
 }
 
-void trace_stop(void)
+/* ---- processes ------------------------------------------------------------------------------- */
+
+bool trace_begin_process(void)
 {
-    shared = NULL;
-    me = (self){.ended = true};
+    static bool has_key;
+    if (!has_key && pthread_key_create(&end_key, end_thread) != 0)
+        return false;
+    has_key = true;
+    attach(trace_here->ring);
+    return true;
+}
+
+void trace_forget_parent(void)
+{
+    if (!me.busy)
+        trace_stacks_free(me.stacks);
+    me = (self){.slot = NULL};
+    for (size_t i = 0; i < TRACE_WAITERS; i++)
+        trace_waiters[i] = 0;
 }
 
 /* ---- file descriptors ------------------------------------------------------------------------ */
@@ -334,7 +358,7 @@ static ring_kind find_fd_kind(int fd)
 
 ring_kind trace_fd_kind(int fd, ring_kind pipe)
 {
-    if (!shared || fd < 0 || fd >= FD_KINDS)
+    if (!trace_ring() || fd < 0 || fd >= FD_KINDS)
         return RING_FILE;
     ring_kind kind = atomic_load_explicit(&fd_kinds[fd], memory_order_relaxed);
     if (UNLIKELY(kind == 0)) {
@@ -348,63 +372,4 @@ void trace_fd_changed(int fd)
 {
     if (fd >= 0 && fd < FD_KINDS)
         atomic_store_explicit(&fd_kinds[fd], 0, memory_order_relaxed);
-}
-
-/* ---- the process ----------------------------------------------------------------------------- */
-
-static ring *map_ring(void)
-{
-    const char *path = getenv(RING_VARIABLE);
-    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return NULL;
-    struct stat status;
-    void *memory = MAP_FAILED;
-    if (fstat(fd, &status) == 0 && status.st_size == (off_t)sizeof(ring))
-        memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    REAL(close)(fd);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-/* The program may have ended when `record` needs its mapped files. */
-static void save_maps(void)
-{
-    char *maps = shared->maps[image];
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    ssize_t n = 1;
-    for (size_t used = 0; fd >= 0 && n > 0 && used < RING_MAPS - 1; used += (size_t)n)
-        n = REAL(read)(fd, maps + used, RING_MAPS - 1 - used);
-    REAL(close)(fd);
-}
-
-__attribute__((constructor(101))) static void begin(void)
-{
-    int error = errno;
-    trace_find_all();
-    ring *memory = map_ring();
-    if (memory && (memory->size != sizeof *memory || memory->pid != getpid() || memory->closed ||
-                   memory->images == RING_IMAGES)) {
-        munmap(memory, sizeof *memory);
-        memory = NULL;
-    }
-    if (memory && pthread_key_create(&end_key, end_thread) == 0) {
-        pthread_atfork(NULL, NULL, trace_stop);
-        image = atomic_fetch_add(&memory->images, 1);
-        shared = memory;
-        save_maps();
-        attach();
-    }
-    errno = error;
-}
-
-/* The C library's entry of a program, which is passed main. */
-typedef int main_fn(int, char **, char **);
-int __libc_start_main(main_fn *, int, char **, main_fn *, void (*)(void), void (*)(void), void *);
-
-EXPORT int __libc_start_main(main_fn *program, int argc, char **argv, main_fn *init,
-                             void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
-{
-    if (shared)
-        shared->mains[image] = (uintptr_t)program;
-    return REAL(__libc_start_main)(program, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -7,6 +7,9 @@
 #ifndef PRELOAD_TRACE_H
 #define PRELOAD_TRACE_H
 
+#include <stddef.h>
+#include <sys/types.h>
+
 #include "cmd/preload/ring.h"
 
 #define EXPORT      __attribute__((visibility("default")))
@@ -50,16 +53,59 @@ ring_kind trace_fd_kind(int fd, ring_kind pipe);
 /* The descriptor is something else now. */
 void trace_fd_changed(int fd);
 
-/* In a process without threads but this one: nothing is recorded in it. */
-void trace_stop(void);
+/* The process is recorded: its first thread begins. False: that is not possible. */
+bool trace_begin_process(void);
+/* In a child: forgets what the thread was doing in the parent. */
+void trace_forget_parent(void);
+
+/* ---- process.c ------------------------------------------------------------------------------- */
+
+/* What a process knows of itself. It lies in memory that is zero in a child, however the child was
+ * created. */
+typedef struct trace_process {
+    ring *ring;     /* NULL: the process is not recorded */
+    uint32_t image; /* number of the program that it executes */
+    int32_t pid;
+    bool known; /* false: a child that was not yet noticed */
+} trace_process;
+
+extern trace_process *trace_here; /* NULL: the library is not initialised, or not used */
+
+/* In a child: takes a ring, or is not recorded. */
+void trace_forked(void);
+
+static inline void trace_notice_fork(void)
+{
+    if (UNLIKELY(trace_here && !trace_here->known))
+        trace_forked();
+}
+
+/* The memory of this process; NULL: it is not recorded. */
+static inline ring *trace_ring(void)
+{
+    trace_notice_fork();
+    return trace_here ? trace_here->ring : NULL;
+}
+
+/* Wakes `record`. */
+void trace_pulse(void);
+/* Whether `record` exists. */
+bool trace_recorder_lives(void);
+
+/* The process is about to execute a program; it has failed to. */
+void trace_execute(const char *path);
+void trace_not_executed(void);
+/* A process was created that executes a program. */
+void trace_spawned(pid_t pid, const char *path);
 
 /* ---- stack.c --------------------------------------------------------------------------------- */
 
 typedef struct trace_stacks trace_stacks;
 
+trace_stacks *trace_stacks_new(void); /* NULL: there is no memory */
 /* The number of the stack that begins with leaf, and goes on at the frame of that function. Sets
- * *added if its frames have to be recorded. 0: there is no memory. */
-uint16_t trace_stack(trace_stacks **stacks, uint64_t leaf, const uintptr_t *frame, bool callers,
+ * *added if its frames have to be recorded. */
+uint16_t trace_stack(trace_stacks *stacks, uint64_t leaf, const uintptr_t *frame, bool callers,
                      bool *added);
 /* The frames of a stack. */
 unsigned trace_stack_frames(const trace_stacks *stacks, uint16_t stack, const uint64_t **pcs);

@@ -128,32 +128,41 @@ static const char *check_file(const char *path, char *interpreter, size_t size)
     return why;
 }
 
-static bool check(const char *path)
+/* The same for the interpreters of scripts too; file is the one. */
+static const char *check(const char *path, char *file, size_t size)
 {
-    char file[4096], interpreter[256];
-    snprintf(file, sizeof file, "%s", path);
+    char interpreter[256];
+    snprintf(file, size, "%s", path);
     for (unsigned i = 0; i < MAX_INTERPRETERS; i++) {
         const char *why = check_file(file, interpreter, sizeof interpreter);
-        if (why) {
-            diag_error("%s: cannot be recorded: %s [system.open]", file, why);
-            return false;
-        }
-        if (!interpreter[0])
-            break;
-        snprintf(file, sizeof file, "%s", interpreter);
+        if (why || !interpreter[0])
+            return why;
+        snprintf(file, size, "%s", interpreter);
     }
-    return true;
+    return NULL;
+}
+
+const char *program_why_not(const char *name)
+{
+    char file[4096], *path = search(name);
+    const char *why = path ? check(path, file, sizeof file) : NULL;
+    free(path);
+    return why;
 }
 
 bool program_find(program *p, const char *const *args)
 {
-    *p = (program){.args = args};
+    char file[4096];
+    *p = (program){.args = args, .go = -1, .report = -1};
     if (!(p->path = search(args[0]))) {
         diag_error("%s: %s [system.open]", args[0], strerror(errno));
         return false;
     }
-    if (!check(p->path))
+    const char *why = check(p->path, file, sizeof file);
+    if (why) {
+        diag_error("%s: cannot be recorded: %s [system.open]", file, why);
         return false;
+    }
     if (!(p->preload = find_preload())) {
         diag_error("libgotrace-preload.so is not installed beside the library [system.open]");
         return false;
@@ -163,6 +172,10 @@ bool program_find(program *p, const char *const *args)
 
 void program_free(program *p)
 {
+    if (p->go >= 0)
+        close(p->go);
+    if (p->report >= 0)
+        close(p->report);
     free(p->path);
     free(p->preload);
 }
@@ -171,7 +184,7 @@ void program_free(program *p)
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-static volatile sig_atomic_t child, keeps_snapshot_signal, wants_snapshot;
+static volatile sig_atomic_t child, keeps_snapshot_signal, wants_snapshot, wants_end;
 
 void program_keep_snapshot_signal(void)
 {
@@ -185,6 +198,11 @@ bool program_wants_snapshot(void)
     return wanted;
 }
 
+bool program_wants_end(void)
+{
+    return wants_end;
+}
+
 /* The terminal sends its signals to the program too. */
 static void forward(int number, siginfo_t *info, void *context)
 {
@@ -192,7 +210,9 @@ static void forward(int number, siginfo_t *info, void *context)
     int error = errno;
     if (number == SIGUSR2 && keeps_snapshot_signal)
         wants_snapshot = 1;
-    else if (child && info->si_code != SI_KERNEL)
+    else if (!child)
+        wants_end = 1;
+    else if (info->si_code != SI_KERNEL)
         kill(child, number);
     errno = error;
 }
@@ -229,10 +249,13 @@ static bool set_environment(const program *p, int fd)
     return setenv(RING_VARIABLE, memory, 1) == 0 && setenv("LD_PRELOAD", preload, 1) == 0;
 }
 
-/* In the child; returns if it fails. */
-static void execute(const program *p, ring *shared, int fd, int report)
+/* In the child. */
+_Noreturn static void execute(const program *p, ring_session *shared, int fd, int go, int report)
 {
-    shared->pid = getpid();
+    char start;
+    shared->pids[0] = getpid();
+    if (read(go, &start, 1) != 1)
+        _exit(127);
     if (output_ends_with_pipe())
         signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
@@ -243,25 +266,44 @@ static void execute(const program *p, ring *shared, int fd, int report)
     _exit(127);
 }
 
-bool program_start(program *p, ring *shared, int fd)
+bool program_prepare(program *p, ring_session *shared, int fd)
 {
-    int result[2], error = 0;
-    if (pipe2(result, O_CLOEXEC) < 0 || (p->pid = fork()) < 0) {
+    int go[2] = {-1, -1}, result[2] = {-1, -1};
+    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0 || (p->pid = fork()) < 0) {
         diag_error("cannot start a process: %s [system.limit]", strerror(errno));
+        p->pid = 0;
         return false;
     }
-    if (p->pid == 0)
-        execute(p, shared, fd, result[1]);
+    if (p->pid == 0) {
+        close(go[1]); /* that it ends if `record` does */
+        execute(p, shared, fd, go[0], result[1]);
+    }
+    close(go[0]);
+    close(result[1]);
+    p->go = go[1];
+    p->report = result[0];
+    return true;
+}
+
+bool program_start(program *p)
+{
+    int error = 0;
     child = p->pid;
     catch_signals();
-    close(result[1]);
-    bool started = read(result[0], &error, sizeof error) == 0;
-    close(result[0]);
+    bool started = write(p->go, "", 1) == 1 && read(p->report, &error, sizeof error) == 0;
     if (started)
         return true;
     program_wait(p);
     diag_error("%s: %s [system.open]", p->path, strerror(error));
     return false;
+}
+
+void program_cancel(program *p)
+{
+    if (p->go >= 0)
+        close(p->go);
+    p->go = -1;
+    program_wait(p);
 }
 
 static bool wait_for(program *p, int how)

@@ -2,7 +2,8 @@
  * record.h - the parts of `gotrace record`:
  *
  *   program.c   finds, checks and starts the program; signals; how it ended
- *   source.c    takes the records of the program's threads out of the shared memory
+ *   processes.c the processes that are recorded: the program and, with --follow-forks, its children
+ *   source.c    takes the records of a process's threads out of the shared memory
  *   replay.c    what the records mean: goroutines, procs, who woke whom
  *   names.c     functions of the programs that the process executes
  */
@@ -11,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include "cmd/output.h"
 #include "cmd/preload/ring.h"
 #include "core/lookup.h"
 #include "formats/common/out.h"
@@ -25,6 +27,7 @@ typedef struct program {
     const char *const *args; /* ends with NULL */
     pid_t pid;               /* 0: it has ended */
     int status;              /* how, as waitpid reports it */
+    int go, report;          /* pipes: the child waits for the one, and writes errno to the other */
 } program;
 
 /* Finds the program and the library, and checks that it can be recorded. False after a diagnostic.
@@ -34,8 +37,17 @@ bool program_find(program *p, const char *const *args);
  * call. */
 void program_keep_snapshot_signal(void);
 bool program_wants_snapshot(void);
-/* Starts it with the shared memory of that descriptor. False after a diagnostic. */
-bool program_start(program *p, ring *shared, int fd);
+/* Why the program of that path or name cannot be recorded; NULL: unknown. */
+const char *program_why_not(const char *name);
+/* Creates its process, which waits, with the shared memory of that descriptor. False after a
+ * diagnostic. */
+bool program_prepare(program *p, ring_session *shared, int fd);
+/* Lets it execute the program. False after a diagnostic. */
+bool program_start(program *p);
+/* Ends a process that waits. */
+void program_cancel(program *p);
+/* Whether a signal came that cannot be passed to the program, because that has ended. */
+bool program_wants_end(void);
 /* Whether it has ended. */
 bool program_ended(program *p);
 void program_wait(program *p);
@@ -106,7 +118,6 @@ struct thread {
 
 typedef struct source {
     ring *shared;
-    int fd;
     names names;
     thread *at[RING_SLOTS];
     thread **threads; /* that have records, in order of their beginning */
@@ -117,10 +128,14 @@ typedef struct source {
     bool failed;     /* memory is refused */
 } source;
 
-/* Creates the shared memory. False: errno says why. */
-bool source_open(source *s, bool stacks);
+/* Creates the memory of a process. Returns its descriptor; -1: errno says why. */
+int source_create(bool stacks);
+/* False: errno says why. */
+bool source_open(source *s, int fd);
 /* Takes all records. Returns a time up to which no more come. */
 uint64_t source_take(source *s);
+/* The time of the first record, before any is replayed; 0: there is none. */
+uint64_t source_begin(const source *s);
 /* Frees threads that have ended and whose records were replayed. */
 void source_forget(source *s);
 void source_close(source *s);
@@ -129,13 +144,41 @@ void source_close(source *s);
 
 typedef struct replay replay;
 
-/* flight_ns: not 0: nothing is written but snapshots of that time. NULL after a diagnostic. */
-replay *replay_new(source *s, int version, uint64_t flight_ns, out *to);
+/* The trace begins at that time; 0: now. flight_ns: not 0: nothing is written but snapshots of that
+ * time. NULL after a diagnostic. */
+replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, out *to);
 /* Writes a trace of what a flight recorder keeps. */
 bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx);
 /* Replays the records up to that time; UINT64_MAX: all. */
 void replay_until(replay *r, uint64_t time);
 /* Ends the trace. Returns an exit status, after a diagnostic if it is not EXIT_SOUND. */
 int replay_end(replay *r);
+
+/* ---- processes.c ----------------------------------------------------------------------------- */
+
+typedef struct recorded recorded;
+
+typedef struct processes {
+    ring_session *shared;
+    int fd;
+    recorded *list[RING_PROCESSES]; /* NULL: none */
+    int version;
+    bool stacks;
+    uint64_t flight_ns;
+    const char *path; /* of the program's trace, without the number of the process */
+    packing packing;  /* of the traces of children */
+    unsigned opened;  /* number of traces */
+    int status;       /* an exit status */
+} processes;
+
+/* Creates the shared memory. False after a diagnostic. */
+bool processes_open(processes *p, bool follow);
+/* The program itself, which has not begun; to is its trace, which the caller closes. Returns an
+ * exit status, after a diagnostic if it is not EXIT_SOUND. */
+int processes_add_program(processes *p, const char *path, output *to);
+/* Records all processes until they have ended, or that time of CLOCK_MONOTONIC, and ends the
+ * traces. Returns an exit status, after a diagnostic if it is not EXIT_SOUND. */
+int processes_follow(processes *p, program *main, uint64_t end);
+void processes_close(processes *p);
 
 #endif

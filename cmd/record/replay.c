@@ -413,7 +413,7 @@ static void report(const gotrace_error *error)
     diag_error("%s [%s]", error->message, gotrace_rule_describe(error->rule)->id);
 }
 
-replay *replay_new(source *s, int version, uint64_t flight_ns, out *to)
+replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, out *to)
 {
     replay *r = calloc(1, sizeof *r);
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
@@ -433,6 +433,8 @@ replay *replay_new(source *s, int version, uint64_t flight_ns, out *to)
                                               .generation_ns = UINT64_MAX,
                                               .flight_ns = flight_ns};
     set_now(r);
+    if (begin > 0)
+        r->now = begin;
     r->generation = r->now;
     if (gotrace_recorder_new(&options, NULL, &r->recorder, &error) == GOTRACE_OK &&
         gotrace_recorder_start(r->recorder, version, flight_ns ? NULL : write_out, to) ==

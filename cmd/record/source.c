@@ -21,18 +21,27 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-bool source_open(source *s, bool stacks)
+int source_create(bool stacks)
 {
-    s->fd = memfd_create("gotrace", MFD_CLOEXEC);
-    if (s->fd < 0 || ftruncate(s->fd, sizeof(ring)) < 0)
-        return false;
-    void *memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+    int fd = memfd_create("gotrace", MFD_CLOEXEC);
+    const struct {
+        uint64_t size;
+        uint32_t stacks;
+    } begin = {sizeof(ring), stacks};
+    if (fd >= 0 && ftruncate(fd, sizeof(ring)) == 0 &&
+        pwrite(fd, &begin, offsetof(ring, pid), 0) == (ssize_t)offsetof(ring, pid))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool source_open(source *s, int fd)
+{
+    void *memory = mmap(NULL, sizeof(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return false;
     s->shared = s->names.shared = memory;
-    s->shared->size = sizeof(ring);
-    s->shared->recorder = getpid();
-    s->shared->stacks = stacks;
     return true;
 }
 
@@ -55,8 +64,6 @@ void source_close(source *s)
     names_free(&s->names);
     if (s->shared)
         munmap(s->shared, sizeof *s->shared);
-    if (s->fd >= 0)
-        close(s->fd);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -183,6 +190,12 @@ static uint64_t take_slot(source *s, uint32_t number, uint64_t safe)
     t->last = last ? last : t->last;
     bool lives = t->image + 1 >= s->shared->images;
     return busy && lives && t->last < safe ? t->last : safe;
+}
+
+uint64_t source_begin(const source *s)
+{
+    const thread *t = s->count > 0 ? s->threads[0] : NULL;
+    return t && t->first < t->end ? t->items[t->first].record.time : 0;
 }
 
 /* A thread that has ended, or whose image has: its slot can be used again. */

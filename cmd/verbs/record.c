@@ -1,12 +1,8 @@
 /* record.c - record a program's threads as goroutines. */
-#include <linux/futex.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/diag.h"
 #include "cmd/record/record.h"
@@ -16,121 +12,43 @@
 typedef struct record_options {
     settings common;
     const char *go; /* NULL: the newest version */
-    bool stacks, no_stacks;
+    bool stacks, no_stacks, follow_forks, pid_suffix;
     uint64_t duration; /* seconds; 0: until the program ends */
     uint64_t flight;   /* seconds; 0: the whole trace is written */
 } record_options;
 
-enum {
-    PERIOD_NS = 10000000, /* records are taken at least so often */
-    AHEAD_NS = 5000000,   /* and replayed so much later, see replay.c */
-    SECOND_NS = 1000000000,
-};
-
 /* What is recorded. */
 typedef struct recording {
-    source source;
+    processes processes;
     program program;
-    replay *replay;
-    uint64_t end; /* when recording ends */
-    const char *output;
-    unsigned snapshots; /* number of */
+    char *path; /* of the trace */
 } recording;
 
-static uint64_t now(void)
+static uint64_t end_time(const record_options *set)
 {
+    enum { SECOND_NS = 1000000000 };
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+    uint64_t now = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+    return set->duration ? now + set->duration * SECOND_NS : UINT64_MAX;
 }
 
-/* Waits until a ring is half full, the program ends, or some milliseconds. */
-static void wait_for_records(ring *shared)
-{
-    const struct timespec period = {.tv_nsec = PERIOD_NS};
-    syscall(SYS_futex, &shared->pulse, FUTEX_WAIT, shared->pulse, &period, NULL, 0);
-}
-
-static void take_records(void *ctx)
-{
-    source_take(&((recording *)ctx)->source);
-}
-
-static bool write_snapshot(void *file, const void *bytes, size_t size)
-{
-    return fwrite(bytes, 1, size, file) == size;
-}
-
-/* Writes what is kept to OUT.1, OUT.2, ...; each appears when it is complete. */
-static void take_snapshot(recording *r)
-{
-    char *path = NULL, *part = NULL;
-    bool good = asprintf(&path, "%s.%u", r->output, ++r->snapshots) > 0 &&
-                asprintf(&part, "%s.part", path) > 0;
-    FILE *file = good ? fopen(part, "we") : NULL;
-    good = file && replay_snapshot(r->replay, write_snapshot, file);
-    if (file && fclose(file) != 0)
-        good = false;
-    if (!good || rename(part, path) < 0) {
-        diag_error("%s: cannot write a snapshot: %s [system.write]", path ? path : r->output,
-                   strerror(errno));
-        if (part)
-            unlink(part);
-    }
-    free(path);
-    free(part);
-}
-
-static void follow(recording *r)
-{
-    ring *shared = r->source.shared;
-    while (!program_ended(&r->program) && !shared->closed && now() < r->end) {
-        wait_for_records(shared);
-        uint64_t safe = source_take(&r->source);
-        if (safe > AHEAD_NS)
-            replay_until(r->replay, safe - AHEAD_NS);
-        if (program_wants_snapshot())
-            take_snapshot(r);
-    }
-    shared->closed = 1;
-    source_take(&r->source);
-    replay_until(r->replay, UINT64_MAX);
-}
-
-static void note_losses(const recording *r)
-{
-    const ring *shared = r->source.shared;
-    if (shared->images == 0)
-        diag_warning(r->output,
-                     "the program did not load libgotrace-preload.so: nothing was recorded");
-    if (shared->lost > 0)
-        diag_warning(r->output, "%u threads were not recorded: at most %d can be at a time",
-                     (unsigned)shared->lost, RING_SLOTS);
-}
-
-static int record_program(session *s, recording *r, int version)
+/* The program's process exists, and waits. */
+static int record_program(session *s, recording *r)
 {
     const record_options *set = (const record_options *)s->set;
-    if (!source_open(&r->source, !set->no_stacks)) {
-        diag_error("cannot create shared memory: %s [system.memory]", strerror(errno));
-        return EXIT_SYSTEM;
+    int status = output_open(&s->output, r->path, true);
+    if (status == EXIT_SOUND)
+        status = processes_add_program(&r->processes, r->path, &s->output);
+    if (status != EXIT_SOUND) {
+        program_cancel(&r->program);
+        return status;
     }
-    r->source.names.pause = take_records;
-    r->source.names.pause_ctx = r;
-    if (!(r->replay = replay_new(&r->source, version, set->flight * SECOND_NS, &s->output.out)))
-        return EXIT_SYSTEM;
-    int status = EXIT_SYSTEM;
     if (set->flight)
         program_keep_snapshot_signal();
-    if (program_start(&r->program, r->source.shared, r->source.fd)) {
-        r->end = set->duration ? now() + set->duration * SECOND_NS : UINT64_MAX;
-        follow(r);
-        status = EXIT_SOUND;
-    }
-    int ended = replay_end(r->replay);
-    if (status == EXIT_SOUND)
-        note_losses(r);
-    return ended == EXIT_SOUND ? status : ended;
+    if (!program_start(&r->program))
+        return EXIT_SYSTEM;
+    return processes_follow(&r->processes, &r->program, end_time(set));
 }
 
 /* PROGRAM.trace, to be freed. */
@@ -139,6 +57,13 @@ static char *default_output(const char *path)
     const char *slash = strrchr(path, '/');
     char *name = NULL;
     return asprintf(&name, "%s.trace", slash ? slash + 1 : path) < 0 ? NULL : name;
+}
+
+/* The path with the number of the process, to be freed. */
+static char *with_pid(const char *path, pid_t pid)
+{
+    char *name = NULL;
+    return asprintf(&name, "%s.%d", path, (int)pid) < 0 ? NULL : name;
 }
 
 static int check_options(const session *s, int *version)
@@ -170,28 +95,49 @@ static int check_options(const session *s, int *version)
     return EXIT_SOUND;
 }
 
+/* Prepares a recording to that path. */
+static int prepare(session *s, recording *r, const char *base)
+{
+    const record_options *set = (const record_options *)s->set;
+    processes *p = &r->processes;
+    p->stacks = !set->no_stacks;
+    p->flight_ns = set->flight * UINT64_C(1000000000);
+    p->path = base;
+    /* The ending of a path with a number does not say it. */
+    p->packing = s->output.packing ? s->output.packing : packing_of_path(base, NULL);
+    s->output.packing = p->packing;
+    if (!processes_open(p, set->follow_forks) || !program_prepare(&r->program, p->shared, p->fd))
+        return EXIT_SYSTEM;
+    r->path = set->pid_suffix ? with_pid(base, r->program.pid) : strdup(base);
+    if (r->path)
+        return EXIT_SOUND;
+    program_cancel(&r->program);
+    diag_error("out of memory [system.memory]");
+    return EXIT_SYSTEM;
+}
+
 static int run_record(session *s)
 {
-    recording r = {.source = {.fd = -1}};
-    int version, status = check_options(s, &version);
+    recording r = {.processes = {.fd = -1}};
+    int status = check_options(s, &r.processes.version);
     if (status != EXIT_SOUND)
         return status;
     if (!program_find(&r.program, s->files)) {
         program_free(&r.program);
         return EXIT_SYSTEM;
     }
-    char *name = s->set->output ? NULL : default_output(r.program.path);
-    r.output = name ? name : s->set->output;
-    status = output_open(&s->output, r.output, true);
+    char *name = s->set->output ? strdup(s->set->output) : default_output(r.program.path);
+    status = name ? prepare(s, &r, name) : EXIT_SYSTEM;
     if (status == EXIT_SOUND)
-        status = record_program(s, &r, version);
-    source_close(&r.source);
+        status = record_program(s, &r);
+    processes_close(&r.processes);
     /* The trace is complete now, but the program may go on. */
     if (r.program.pid)
         program_wait(&r.program);
     if (status == EXIT_SOUND)
         s->program_status = program_exit_status(&r.program);
     program_free(&r.program);
+    free(r.path);
     free(name);
     return status;
 }
@@ -207,6 +153,10 @@ static const option_spec options[] = {
      "end the trace after that time; the program goes on"},
     {0, "flight", OPTION_COUNT, "SECONDS", offsetof(record_options, flight), NULL,
      "write only the last seconds, also at SIGUSR2"},
+    {0, "follow-forks", OPTION_FLAG, NULL, offsetof(record_options, follow_forks), NULL,
+     "record child processes too, each to OUT.PID"},
+    {0, "pid-suffix", OPTION_FLAG, NULL, offsetof(record_options, pid_suffix), NULL,
+     "write the program's own trace to OUT.PID too"},
     {.name = NULL},
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks `gotrace record`: that each interposed function is recorded with the right reason, that the
-# thread that woke another one is recorded, how programs end, and what cannot be recorded.
+# thread that woke another one is recorded, how programs end, their children, and what cannot be recorded.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD="${BUILD:-build}"
@@ -16,7 +16,8 @@ if ! readelf -d "$BUILD/libgotrace.so" | grep -q 'NEEDED.*libdw'; then
 fi
 
 read -ra compiler <<<"${CC:-cc}"
-for program in waits ends; do
+kills=$(realpath tests/record/kills.sh)
+for program in waits ends forks counts; do
     "${compiler[@]}" -O1 -g -pthread -o "$work/$program" "testdata/record/$program.c" || exit 1
 done
 cd "$work" || exit 1
@@ -182,6 +183,162 @@ check 'the output of the program' program_output
 default_name() { "$gotrace" record -- ./ends exit; [ $? -eq 10 ] && "$gotrace" validate ends.trace; }
 check 'default name' default_name
 
+# ---- programs and recorders that are killed ------------------------------------------------------
+
+check 'kills at random moments' "$kills" 20 "$gotrace" ./counts
+
+# waits_until SECONDS COMMAND...
+waits_until() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+
+# counted N: the N-th number of counts.
+counted() { od -An -v -t u8 -w8 counted 2>/dev/null | sed -n "$1p" | tr -d ' '; }
+has_begun() { [ "$(counted 5)" = 4 ]; }
+has_ended() { [ "$(counted 6)" = 1 ]; }
+
+# The program waits for a recorder that is stopped, but not for one that is killed, even if that is a
+# process until its parent waits for it, which `sleep` does not.
+killed_recorder() {
+    local recorder
+    rm -f counted
+    local how=${1:-}
+    if [ "$how" = zombie ]; then
+        bash -c "'$gotrace' record -o lost.trace -- ./counts counted & echo \$! >recorder; exec sleep 30" &
+    else
+        "$gotrace" record -o lost.trace -- ./counts counted &
+        echo $! >recorder
+    fi
+    disown
+    waits_until 20 has_begun || { echo 'not begun'; return 1; }
+    recorder=$(cat recorder)
+    kill -STOP "$recorder"
+    sleep 0.5
+    ! has_ended || { echo 'it did not wait'; return 1; }
+    kill -KILL "$recorder"
+    waits_until 20 has_ended || { od -v -t u8 -w8 counted; return 1; }
+    [ "$how" != zombie ] || { grep -q '^State:.*Z' "/proc/$recorder/status" && kill "$(ps -o ppid= -p "$recorder")"; }
+    [ ! -e lost.trace ]
+}
+check 'a recorder that is killed' killed_recorder
+check 'a killed recorder whose parent does not wait' killed_recorder zombie
+
+# ---- children ------------------------------------------------------------------------------------
+
+# writes TRACE COUNT [THREAD]: the trace is sound, and has so many calls of write, of that goroutine.
+writes() {
+    local found
+    "$gotrace" validate "$1" && "$gotrace" print "$1" >forks.txt || return 1
+    found=$(grep -cE " ${3:-G[0-9]+}  *Go(SyscallBegin|Block)  .* at write\$" forks.txt)
+    [ "$found" -eq "$2" ] || { echo "$1: $found calls"; return 1; }
+}
+
+# forks HOW OPTION... -- [PROGRAM...]: records a program with a child; sets child to its trace.
+forks() {
+    local how=$1 options=()
+    shift
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    rm -f forks.trace forks.trace.*
+    timeout -k 1 60 "$gotrace" record "${options[@]}" -o forks.trace -- ./forks "$how" "$@" 2>forks.err
+    found=$?
+    cat forks.err
+    child=$(echo forks.trace.*)
+}
+
+not_followed() {
+    forks "$@"
+    [ $found -eq 9 ] && [ ! -e "$child" ] && [ ! -s forks.err ] && writes forks.trace 300
+}
+
+followed() {
+    forks "$1" --follow-forks --
+    [ $found -eq 9 ] && [ ! -s forks.err ] && writes forks.trace 300 && writes "$child" 5000 &&
+        writes "$child" 2500 G1 && grep -q 'G1 not-exist -> runnable start=main$' forks.txt &&
+        grep -q 'G2 .* start=call_in_thread' forks.txt
+}
+
+# The child executes a program, which sleeps; before that it is recorded only if it has memory of its own.
+followed_exec() {
+    local goroutine=$2
+    forks "$1" --follow-forks -- sh -c 'exec sleep 0.05'
+    [ $found -eq 0 ] && [ ! -s forks.err ] && writes forks.trace 300 && writes "$child" 0 &&
+        grep -qE "GoBlock +$goroutine running -> waiting\(sleep\) at (clock_)?nanosleep" forks.txt
+}
+
+for how in fork _Fork syscall clone; do
+    check "a child by $how is not recorded" not_followed $how --
+    check "a child by $how" followed $how
+done
+for how in vfork exec spawn; do
+    check "a child by $how that is not recorded" not_followed $how -- sh -c 'exit 9'
+done
+check 'a child by vfork' followed_exec vfork G2
+check 'a child by fork and exec' followed_exec exec G3
+check 'a child by posix_spawn' followed_exec spawn G2
+
+# 12 children of a handler that interrupts any instruction of the recording; if that is before a call of
+# the parent is recorded, it is recorded in the child.
+handler() {
+    local traces trace
+    forks handler "$@" --
+    [ $found -eq 3 ] && [ ! -s forks.err ] && "$gotrace" validate -q forks.trace || return 1
+    [ $# -gt 0 ] || { [ ! -e "$child" ]; return; }
+    traces=(forks.trace.*)
+    [ ${#traces[@]} -eq 12 ] || { echo "${#traces[@]} traces"; return 1; }
+    for trace in "${traces[@]}"; do
+        writes "$trace" 10000 G1 || writes "$trace" 10001 G1 || return 1
+    done
+}
+check 'children of a signal handler are not recorded' handler
+check 'children of a signal handler' handler --follow-forks
+
+# The trace of a child whose parent ends first, and the number in all names.
+orphan() {
+    rm -f orphan.*
+    "$gotrace" record --follow-forks --pid-suffix -o orphan.trace.zst -- sh -c '(sleep 0.3; exit 1) & exit 7'
+    [ $? -eq 7 ] && [ ! -e orphan.trace.zst ] || return 1
+    for trace in orphan.trace.zst.*; do
+        "$gotrace" validate "$trace" && zstd -tq <"$trace" || return 1
+    done
+    ls orphan.*
+    [ "$(ls orphan.trace.zst.* | wc -l)" -ge 2 ] && "$gotrace" stat orphan.trace.zst.* | grep -q sleep
+}
+check 'a child that goes on' orphan
+
+# A signal ends recording when only children are left; they go on.
+stopped() {
+    local pid
+    rm -f stopped.* still
+    "$gotrace" record --follow-forks -o stopped.trace -- sh -c '(sleep 1; sleep 0.5; : >still) & exit 4' &
+    pid=$!
+    sleep 0.5
+    kill -TERM $pid
+    wait $pid
+    [ $? -eq 4 ] && [ ! -e still ] && "$gotrace" validate stopped.trace stopped.trace.* && waits_until 20 [ -e still ]
+}
+check 'a signal after the end of the program' stopped
+
+follow_flight() {
+    rm -f flying.*
+    "$gotrace" record --follow-forks --flight 1 -o flying.trace -- bash -c '(read -t 1 <> <(:); exit 3) & sleep 0.3; kill -USR2 $PPID; wait $!'
+    [ $? -eq 3 ] && "$gotrace" validate flying.trace flying.trace.* && ls flying.trace.*[0-9].1
+}
+check 'flight recorders of children' follow_flight
+
+# Many, as of a shell: none is missing.
+many() {
+    rm -f many.*
+    "$gotrace" record --follow-forks -o many.trace -- bash -c 'for i in {1..150}; do /bin/true & done; wait' || return 1
+    [ "$(ls many.trace.* | wc -l)" -eq 150 ] && "$gotrace" validate -q many.trace many.trace.*
+}
+check 'many children' many
+
 # ---- what fails ----------------------------------------------------------------------------------
 
 # fails STATUS WORDS ARGUMENT...
@@ -205,12 +362,21 @@ check 'a folder that does not exist' fails 3 'No such file' -o missing/a.trace -
 echo 'int main(void) { return 0; }' >static.c
 if "${compiler[@]}" -static -o static static.c 2>/dev/null; then
     check 'a static program' fails 3 'statically linked' -o a.trace -- ./static
+    check 'executing a static program' fails 0 "executed './static'.*statically linked" -o b.trace -- sh -c 'exec ./static'
+    check 'that trace' "$gotrace" validate b.trace
+    for how in vfork exec spawn; do
+        check "a static child by $how" fails 0 "executed './static'.*statically linked" \
+            --follow-forks -o b.trace -- ./forks $how ./static
+    done
 else
     skip 'a static program' 'cannot be linked'
 fi
 if [ "$(id -u)" -eq 0 ]; then
     cp ends setuid && chown nobody setuid && chmod u+s,a+rx setuid
     check 'a set-user-ID program' fails 3 'set-user-ID' -o a.trace -- ./setuid exit
+    check 'executing a set-user-ID program' fails 10 "executed './setuid'.*set-user-ID" -o b.trace -- sh -c 'exec ./setuid exit'
+    check 'a set-user-ID child' fails 10 "executed './setuid'.*set-user-ID" --follow-forks -o b.trace -- \
+        ./forks exec ./setuid exit
 else
     skip 'a set-user-ID program' 'needs root'
 fi

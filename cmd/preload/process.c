@@ -1,0 +1,316 @@
+/*
+ * process.c - which memory a process writes to: the program's first process gets a ring from
+ * `gotrace record`; if children are recorded, each takes one of those that are ready.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/preload/real.h"
+
+trace_process *trace_here;
+
+static ring_session *session;
+static ring *inherited;   /* the last ring of this process or, in a new child, of its parent */
+static uintptr_t program; /* address of main; 0: unknown */
+static bool wipes;        /* the kernel sets *trace_here to zero in a child */
+
+/* ---- `record` -------------------------------------------------------------------------------- */
+
+void trace_pulse(void)
+{
+    atomic_fetch_add_explicit(&session->pulse, 1, memory_order_release);
+    REAL(syscall)(SYS_futex, &session->pulse, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static ssize_t read_file(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t n = fd < 0 ? 0 : 1;
+    for (; n > 0 && used < size - 1; used += (size_t)n)
+        if ((n = REAL(read)(fd, text + used, size - 1 - used)) < 0)
+            break;
+    if (fd >= 0)
+        REAL(close)(fd);
+    text[used] = '\0';
+    return fd < 0 || n < 0 ? -1 : (ssize_t)used;
+}
+
+/* A process that was killed exists until its parent waits for it. */
+bool trace_recorder_lives(void)
+{
+    char path[32], text[512];
+    if (kill(session->recorder, 0) < 0 && errno == ESRCH)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)session->recorder);
+    const char *name_end = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    return !name_end || name_end[1] != ' ' || !strchr("ZX", name_end[2]);
+}
+
+/* The memory of that path; NULL: there is none of that size. */
+static void *map(const char *path, size_t size)
+{
+    struct stat status;
+    void *memory = MAP_FAILED;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && status.st_size == (off_t)size)
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    REAL(close)(fd);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+/* As `record` sees it: /proc is that of its name space until a container mounts another. */
+static int32_t find_pid(void)
+{
+    char text[16];
+    ssize_t n = readlink("/proc/self", text, sizeof text - 1);
+    if (n <= 0)
+        return getpid();
+    text[n] = '\0';
+    return atoi(text);
+}
+
+/* The number of the process; RING_PROCESSES: it has none. */
+static uint32_t find_number(int32_t pid)
+{
+    uint32_t i = 0;
+    while (i < RING_PROCESSES && session->pids[i] != pid)
+        i++;
+    return i;
+}
+
+static unsigned count_numbers(int32_t pid)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        count += session->pids[i] == pid;
+    return count;
+}
+
+static uint32_t try_to_take(int32_t pid)
+{
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        int32_t expected = RING_READY;
+        if (atomic_compare_exchange_strong(&session->pids[i], &expected, pid))
+            return i;
+    }
+    return RING_PROCESSES;
+}
+
+/* Takes a ring for the process; waits until `record` has prepared one. */
+static uint32_t take_number(int32_t pid)
+{
+    enum { PAUSES = 5000 };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    uint32_t number = RING_PROCESSES;
+    for (unsigned i = 0; i < PAUSES && !session->closed && trace_recorder_lives(); i++) {
+        number = try_to_take(pid);
+        trace_pulse();
+        if (number < RING_PROCESSES || find_number(RING_NONE) == RING_PROCESSES)
+            break;
+        REAL(syscall)(SYS_nanosleep, &pause, NULL);
+    }
+    if (number == RING_PROCESSES && !session->closed)
+        atomic_fetch_add(&session->missed, 1);
+    return number;
+}
+
+/* The number of this process. */
+static uint32_t number_of(int32_t pid)
+{
+    uint32_t number = find_number(pid);
+    return number == RING_PROCESSES && session->follows ? take_number(pid) : number;
+}
+
+static ring *map_ring(uint32_t number)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)session->recorder,
+             (int)session->fds[number]);
+    ring *memory = map(path, sizeof *memory);
+    if (memory &&
+        (memory->size != sizeof *memory || memory->closed || memory->images >= RING_IMAGES)) {
+        munmap(memory, sizeof *memory);
+        memory = NULL;
+    }
+    return memory;
+}
+
+/* Begins recording, if the process has a ring. */
+static void join(void)
+{
+    int32_t pid = find_pid();
+    uint32_t number = number_of(pid);
+    ring *memory = number < RING_PROCESSES ? map_ring(number) : NULL;
+    if (!memory) {
+        if (number < RING_PROCESSES && !session->closed)
+            atomic_fetch_add(&session->missed, 1);
+        return;
+    }
+    memory->pid = pid;
+    uint32_t image = memory->images;
+    memory->mains[image] = program;
+    read_file("/proc/self/maps", memory->maps[image], RING_MAPS);
+    inherited = memory;
+    *trace_here = (trace_process){.known = true, .pid = pid, .image = image, .ring = memory};
+    atomic_store(&memory->images, image + 1);
+    session->used[number] = true;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) /* see trace_spawned */
+        if (session->pids[i] == pid)
+            session->executes[i][0] = '\0';
+    if (!trace_begin_process())
+        trace_here->ring = NULL;
+}
+
+/* The parent's memory is replaced: if a signal handler forks, the function that it interrupted
+ * still writes to it, or begins a thread. */
+static void leave_parent(void)
+{
+    ring *own = inherited ? mmap(NULL, sizeof *own, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                          : MAP_FAILED;
+    for (uint32_t i = 0; own != MAP_FAILED && i < inherited->used; i++) {
+        const ring_slot *slot = &inherited->slots[i];
+        if (slot->routine) {
+            own->slots[i].routine = slot->routine;
+            own->slots[i].arg = slot->arg;
+        }
+    }
+    if (own != MAP_FAILED)
+        mremap(own, sizeof *own, sizeof *own, MREMAP_MAYMOVE | MREMAP_FIXED, inherited);
+    inherited = NULL;
+}
+
+void trace_forked(void)
+{
+    int error = errno;
+    *trace_here = (trace_process){.known = true};
+    trace_forget_parent();
+    leave_parent();
+    if (session->follows && !session->closed)
+        join();
+    errno = error;
+}
+
+/* Around fork. `record` waits for a child whose parent has ended. If fork fails, it waits in vain,
+ * which is bounded. */
+static void before_fork(void)
+{
+    atomic_fetch_add(&session->forks, 1);
+}
+
+static void after_fork(void)
+{
+    if (!wipes)
+        trace_here->known = false;
+    trace_notice_fork();
+    atomic_fetch_sub(&session->forks, 1);
+}
+
+/* ---- exec ------------------------------------------------------------------------------------ */
+
+void trace_execute(const char *path)
+{
+    int error = errno;
+    uint32_t number = session && !session->closed ? number_of(find_pid()) : RING_PROCESSES;
+    if (number < RING_PROCESSES)
+        snprintf(session->executes[number], RING_PATH, "%s", path);
+    errno = error;
+}
+
+/* A child by vfork has taken a ring to execute the program. */
+void trace_not_executed(void)
+{
+    int error = errno;
+    int32_t pid = find_pid();
+    uint32_t number = session ? find_number(pid) : RING_PROCESSES;
+    if (number < RING_PROCESSES) {
+        session->executes[number][0] = '\0';
+        if (pid != trace_here->pid)
+            session->pids[number] = RING_READY;
+    }
+    errno = error;
+}
+
+/* Takes a ring for the new process, in case that it does not look for one. If it does at the same
+ * time, it finds this one, or has another: either it sees the name of the program, or it is seen
+ * here. */
+void trace_spawned(pid_t pid, const char *path)
+{
+    int error = errno;
+    if (session && session->follows && !session->closed && find_number(pid) == RING_PROCESSES) {
+        uint32_t number = take_number(pid);
+        if (number < RING_PROCESSES) {
+            snprintf(session->executes[number], RING_PATH, "%s", path);
+            bool other = count_numbers(pid) > 1;
+            if (other || session->used[number])
+                session->executes[number][0] = '\0';
+            if (other)
+                session->pids[number] = RING_READY;
+        }
+    }
+    errno = error;
+}
+
+/* ---- the beginning of a program -------------------------------------------------------------- */
+
+static trace_process *new_page(void)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    wipes = madvise(page, size, MADV_WIPEONFORK) == 0;
+    return page;
+}
+
+static bool open_session(void)
+{
+    const char *path = getenv(RING_VARIABLE);
+    session = path ? map(path, sizeof *session) : NULL;
+    if (session && (session->size != sizeof *session || session->closed ||
+                    (!session->follows && session->pids[0] != find_pid()))) {
+        munmap(session, sizeof *session);
+        session = NULL;
+    }
+    return session;
+}
+
+__attribute__((constructor(101))) static void begin(void)
+{
+    int error = errno;
+    trace_find_all();
+    if (open_session() && (trace_here = new_page())) {
+        trace_here->known = true;
+        pthread_atfork(before_fork, NULL, after_fork);
+        join();
+    }
+    errno = error;
+}
+
+/* The C library's entry of a program, which is passed main. */
+typedef int main_fn(int, char **, char **);
+int __libc_start_main(main_fn *, int, char **, main_fn *, void (*)(void), void (*)(void), void *);
+
+EXPORT int __libc_start_main(main_fn *entry, int argc, char **argv, main_fn *init,
+                             void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+    program = (uintptr_t)entry;
+    if (trace_here && trace_here->ring)
+        trace_here->ring->mains[trace_here->image] = program;
+    return REAL(__libc_start_main)(entry, argc, argv, init, fini, rtld_fini, stack_end);
+}

@@ -1,0 +1,381 @@
+/*
+ * processes.c - the processes that are recorded, each with its memory and its trace: the program
+ * and, with --follow-forks, its children, their children, and so on.
+ *
+ * A process takes a ring by itself (ring.h), so that some are always ready. It has ended when its
+ * descriptor says so, which no signal and no parent can prevent.
+ */
+#include "cmd/record/record.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/diag.h"
+#include "cmd/verb.h"
+
+enum {
+    PERIOD_NS = 10000000, /* records are taken at least so often */
+    AHEAD_NS = 5000000,   /* and replayed so much later, see replay.c */
+    SECOND_NS = 1000000000,
+    READY_RINGS = 64,
+};
+
+struct recorded {
+    source source;
+    replay *replay; /* NULL: nothing is recorded yet, or any more */
+    output own;     /* the trace of a child */
+    output *output; /* NULL: not opened yet */
+    char *path;     /* of the trace */
+    unsigned snapshots;
+    int32_t pid;
+    int fd; /* of the process; -1: it has ended, or it is the program */
+    bool ended;
+};
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+static void no_memory(processes *p)
+{
+    diag_error("out of memory [system.memory]");
+    p->status = EXIT_SYSTEM;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool make_ring(processes *p, uint32_t number)
+{
+    p->shared->fds[number] = source_create(p->stacks);
+    return p->shared->fds[number] >= 0;
+}
+
+/* Keeps rings ready. Without memory or descriptors for more, processes are missed. */
+static void prepare_rings(processes *p)
+{
+    unsigned ready = 0;
+    for (uint32_t i = 1; i < RING_PROCESSES; i++)
+        ready += p->shared->pids[i] == RING_READY;
+    for (uint32_t i = 1; i < RING_PROCESSES && ready < READY_RINGS; i++) {
+        if (p->shared->pids[i] != RING_NONE || p->list[i])
+            continue;
+        if (!make_ring(p, i))
+            return;
+        p->shared->pids[i] = RING_READY;
+        ready++;
+    }
+}
+
+/* Each process takes two or three descriptors. */
+static void raise_limit(void)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_NOFILE, &most) == 0) {
+        most.rlim_cur = most.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &most);
+    }
+}
+
+bool processes_open(processes *p, bool follow)
+{
+    p->fd = memfd_create("gotrace", MFD_CLOEXEC);
+    void *memory = MAP_FAILED;
+    if (p->fd >= 0 && ftruncate(p->fd, sizeof(ring_session)) == 0)
+        memory = mmap(NULL, sizeof(ring_session), PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+    if (memory == MAP_FAILED) {
+        diag_error("cannot create shared memory: %s [system.memory]", strerror(errno));
+        return false;
+    }
+    p->shared = memory;
+    p->shared->size = sizeof(ring_session);
+    p->shared->recorder = getpid();
+    p->shared->follows = follow;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        p->shared->pids[i] = RING_NONE;
+        p->shared->fds[i] = -1;
+    }
+    if (!make_ring(p, 0)) {
+        diag_error("cannot create shared memory: %s [system.memory]", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+/* While addresses are resolved, which may take long, rings are emptied, and are ready. */
+static void take_all(void *ctx)
+{
+    processes *p = ctx;
+    if (p->shared->follows)
+        prepare_rings(p);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        if (p->list[i] && p->list[i]->replay)
+            source_take(&p->list[i]->source);
+}
+
+static bool begin_replay(processes *p, recorded *r)
+{
+    r->source.names.pause = take_all;
+    r->source.names.pause_ctx = p;
+    r->replay = replay_new(&r->source, p->version, source_begin(&r->source), p->flight_ns,
+                           &r->output->out);
+    return r->replay;
+}
+
+int processes_add_program(processes *p, const char *path, output *to)
+{
+    recorded *r = calloc(1, sizeof *r);
+    p->list[0] = r;
+    if (!r || !(r->path = strdup(path)) || !source_open(&r->source, p->shared->fds[0])) {
+        no_memory(p);
+        return p->status;
+    }
+    r->fd = -1;
+    r->output = to;
+    return begin_replay(p, r) ? EXIT_SOUND : EXIT_SYSTEM;
+}
+
+static void free_process(processes *p, uint32_t number)
+{
+    recorded *r = p->list[number];
+    source_close(&r->source);
+    if (r->fd >= 0)
+        close(r->fd);
+    free(r->path);
+    free(r);
+    p->list[number] = NULL;
+}
+
+static void add_process(processes *p, uint32_t number, int32_t pid)
+{
+    recorded *r = calloc(1, sizeof *r);
+    if (!r || !source_open(&r->source, p->shared->fds[number])) {
+        free(r);
+        no_memory(p);
+        return;
+    }
+    r->pid = pid;
+    r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    p->list[number] = r;
+}
+
+/* A child that has begun to record gets a trace. */
+static void begin_trace(processes *p, recorded *r)
+{
+    if (r->output || r->source.shared->images == 0)
+        return;
+    source_take(&r->source);
+    if (source_begin(&r->source) == 0)
+        return;
+    r->own.packing = p->packing;
+    r->own.group = ++p->opened;
+    r->output = &r->own;
+    if (asprintf(&r->path, "%s.%d", p->path, (int)r->pid) < 0) {
+        r->path = NULL;
+        no_memory(p);
+    } else if (output_open(&r->own, r->path, true) != EXIT_SOUND || !begin_replay(p, r)) {
+        p->status = EXIT_SYSTEM;
+    }
+    if (!r->replay)
+        r->source.shared->closed = 1;
+}
+
+/* Sees processes that have taken a ring, or given it back. */
+static void see_processes(processes *p)
+{
+    for (uint32_t i = 1; i < RING_PROCESSES; i++) {
+        int32_t pid = p->shared->pids[i];
+        if (p->list[i] && !p->list[i]->output && pid != p->list[i]->pid)
+            free_process(p, i);
+        if (!p->list[i] && pid > 0)
+            add_process(p, i, pid);
+    }
+}
+
+static bool has_ended(const recorded *r)
+{
+    struct pollfd state = {.fd = r->fd, .events = POLLIN};
+    if (r->fd < 0)
+        return kill(r->pid, 0) < 0 && errno == ESRCH;
+    return poll(&state, 1, 0) > 0;
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+static void end_trace(processes *p, recorded *r)
+{
+    if (!r->replay)
+        return;
+    r->source.shared->closed = 1;
+    source_take(&r->source);
+    replay_until(r->replay, UINT64_MAX);
+    int status = replay_end(r->replay);
+    r->replay = NULL;
+    if (r->output == &r->own) {
+        int written = output_close(&r->own, status == EXIT_SOUND);
+        status = status == EXIT_SOUND ? written : status;
+    }
+    if (status != EXIT_SOUND)
+        p->status = status;
+    if (r->source.shared->lost > 0)
+        diag_warning(r->path, "%u threads were not recorded: at most %d can be at a time",
+                     (unsigned)r->source.shared->lost, RING_SLOTS);
+}
+
+/* Warns of a program that does not load the library. */
+static void note_program(const processes *p, uint32_t number, const recorded *r)
+{
+    char name[RING_PATH];
+    snprintf(name, sizeof name, "%s", p->shared->executes[number]);
+    if (name[0]) {
+        const char *why = program_why_not(name);
+        diag_warning(p->path, "process %d executed '%s', which was not recorded: %s", (int)r->pid,
+                     name, why ? why : "it did not load libgotrace-preload.so");
+    } else if (number == 0 && r->source.shared->images == 0) {
+        diag_warning(p->path,
+                     "the program did not load libgotrace-preload.so: nothing was recorded");
+    }
+}
+
+/* The process has ended: its number is free. */
+static void end_process(processes *p, uint32_t number)
+{
+    recorded *r = p->list[number];
+    end_trace(p, r);
+    note_program(p, number, r);
+    free_process(p, number);
+    close(p->shared->fds[number]);
+    p->shared->fds[number] = -1;
+    p->shared->executes[number][0] = '\0';
+    p->shared->used[number] = false;
+    p->shared->pids[number] = RING_NONE;
+}
+
+static bool write_snapshot(void *file, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, file) == size;
+}
+
+/* Writes what is kept to PATH.1, PATH.2, ...; each appears when it is complete. */
+static void take_snapshot(recorded *r)
+{
+    char *path = NULL, *part = NULL;
+    bool good = asprintf(&path, "%s.%u", r->path, ++r->snapshots) > 0 &&
+                asprintf(&part, "%s.part", path) > 0;
+    FILE *file = good ? fopen(part, "we") : NULL;
+    good = file && replay_snapshot(r->replay, write_snapshot, file);
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good || rename(part, path) < 0) {
+        diag_error("%s: cannot write a snapshot: %s [system.write]", path ? path : r->path,
+                   strerror(errno));
+        if (part)
+            unlink(part);
+    }
+    free(path);
+    free(part);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* Takes the records of a process, and sees whether it has ended. */
+static void follow_process(processes *p, uint32_t number, program *main)
+{
+    recorded *r = p->list[number];
+    bool ended = number == 0 ? program_ended(main) : has_ended(r); /* before records are taken */
+    begin_trace(p, r);
+    if (r->replay && !ended) {
+        uint64_t safe = source_take(&r->source);
+        if (safe > AHEAD_NS)
+            replay_until(r->replay, safe - AHEAD_NS);
+    }
+    if (ended)
+        end_process(p, number);
+    else if (r->source.shared->closed)
+        end_trace(p, r);
+}
+
+/* Returns whether any is left. */
+static bool follow_all(processes *p, program *main)
+{
+    bool left = false, snapshot = program_wants_snapshot();
+    if (p->shared->follows) {
+        prepare_rings(p);
+        see_processes(p);
+    }
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        if (p->list[i])
+            follow_process(p, i, main);
+        if (snapshot && p->list[i] && p->list[i]->replay)
+            take_snapshot(p->list[i]);
+        left = left || (p->list[i] && (p->list[i]->replay || !p->list[i]->output));
+    }
+    return left;
+}
+
+/* Waits until there is work, or some milliseconds. */
+static void wait_for_work(ring_session *shared, uint32_t pulse)
+{
+    const struct timespec period = {.tv_nsec = PERIOD_NS};
+    syscall(SYS_futex, &shared->pulse, FUTEX_WAIT, pulse, &period, NULL, 0);
+}
+
+int processes_follow(processes *p, program *main, uint64_t end)
+{
+    const uint64_t fork_ns = SECOND_NS; /* that a child needs to take a ring */
+    uint64_t last = now();              /* when processes were left */
+    uint32_t pulse = p->shared->pulse;
+    p->list[0]->pid = main->pid;
+    if (p->shared->follows)
+        raise_limit();
+    while (now() < end && !program_wants_end()) {
+        bool forks = p->shared->follows && p->shared->forks > 0; /* before they are seen */
+        if (follow_all(p, main))
+            last = now();
+        else if (!forks || now() - last > fork_ns)
+            break;
+        wait_for_work(p->shared, pulse);
+        pulse = p->shared->pulse;
+    }
+    p->shared->closed = 1;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        if (p->list[i]) {
+            begin_trace(p, p->list[i]);
+            end_trace(p, p->list[i]);
+        }
+    }
+    if (p->shared->missed > 0)
+        diag_warning(p->path,
+                     "%u processes were not recorded: at most %d can be at a time, with access "
+                     "to /proc",
+                     (unsigned)p->shared->missed, RING_PROCESSES);
+    return p->status;
+}
+
+void processes_close(processes *p)
+{
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        if (p->list[i])
+            free_process(p, i);
+        if (p->shared && p->shared->fds[i] >= 0)
+            close(p->shared->fds[i]);
+    }
+    if (p->shared)
+        munmap(p->shared, sizeof *p->shared);
+    if (p->fd >= 0)
+        close(p->fd);
+}
