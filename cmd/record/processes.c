@@ -292,17 +292,34 @@ static void take_snapshot(recorded *r)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+static void replay_process(recorded *r)
+{
+    uint64_t safe = r->replay ? source_take(&r->source) : 0;
+    if (safe > AHEAD_NS)
+        replay_until(r->replay, safe - AHEAD_NS);
+}
+
+static void take_snapshots(processes *p)
+{
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        recorded *r = p->list[i];
+        if (!r)
+            continue;
+        begin_trace(p, r);
+        replay_process(r);
+        if (r->replay)
+            take_snapshot(r);
+    }
+}
+
 /* Takes the records of a process, and sees whether it has ended. */
 static void follow_process(processes *p, uint32_t number, program *main)
 {
     recorded *r = p->list[number];
     bool ended = number == 0 ? program_ended(main) : has_ended(r); /* before records are taken */
     begin_trace(p, r);
-    if (r->replay && !ended) {
-        uint64_t safe = source_take(&r->source);
-        if (safe > AHEAD_NS)
-            replay_until(r->replay, safe - AHEAD_NS);
-    }
+    if (!ended)
+        replay_process(r);
     if (ended)
         end_process(p, number);
     else if (r->source.shared->closed)
@@ -312,16 +329,16 @@ static void follow_process(processes *p, uint32_t number, program *main)
 /* Returns whether any is left. */
 static bool follow_all(processes *p, program *main)
 {
-    bool left = false, snapshot = program_wants_snapshot();
+    bool left = false;
     if (p->shared->follows) {
         prepare_rings(p);
         see_processes(p);
     }
+    if (program_wants_snapshot())
+        take_snapshots(p); /* first: the end of a trace takes time */
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i])
             follow_process(p, i, main);
-        if (snapshot && p->list[i] && p->list[i]->replay)
-            take_snapshot(p->list[i]);
         left = left || (p->list[i] && (p->list[i]->replay || !p->list[i]->output));
     }
     return left;

@@ -21,3 +21,18 @@ for trace in "$WORK"/*.trace; do
     "$reader" "$trace" >"$WORK/log" 2>&1
     fail_if $? "accepted by $(basename "$reader")" 'rejected' "$WORK/log"
 done
+
+# Programs that are killed at random moments: Go's readers accept the traces, and every call that the
+# programs counted is in them.
+read -ra compiler <<<"${CC:-cc}"
+kills() {
+    TRACE_NAME=record/kills-$3
+    timeout 900 "$CONFORMANCE/../record/kills.sh" "$1" "$GOTRACE" "$WORK/counts" "$2" "$3" >"$WORK/log" 2>&1
+    fail_if $? "$1 kills" 'calls are missing, or a trace is rejected' "$WORK/log"
+}
+if "${compiler[@]}" -O1 -pthread -o "$WORK/counts" "$CONFORMANCE/../../testdata/record/counts.c"; then
+    kills 400 "$GOREAD_V2" 1.26
+    kills 100 "$GOREAD_V1" 1.21
+else
+    TRACE_NAME=record/kills skip 'kills' 'no compiler'
+fi

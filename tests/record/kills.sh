@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# kills.sh COUNT GOTRACE PROGRAM [READER]: records a program (testdata/record/counts.c) that another
+# kills.sh COUNT GOTRACE PROGRAM [READER [VERSION]]: records a program (testdata/record/counts.c) that another
 # process kills at random moments, so often. Each trace must be sound, also for Go's READER, and have
 # every call that the program counted as returned. In every third run the program is killed within a
 # millisecond of its beginning. SEED in the environment repeats a run.
 set -u
-count=$1 gotrace=$(realpath "$2") program=$(realpath "$3") reader=${4:-}
+count=$1 gotrace=$(realpath "$2") program=$(realpath "$3") reader=${4:-} version=${5:-1.26}
 RANDOM=${SEED:=$RANDOM}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -15,7 +15,9 @@ compare() {
     od -An -v -t u8 -w8 -N 32 counts >counted || return 1
     "$gotrace" print killed.trace | awk '
         NR == FNR { counted[NR] = $1; total += $1; next }
-        / at (write|nanosleep)$/ && $4 ~ /^G[2-5]$/ && $5 ~ /^Go(Block|SyscallBegin)$/ { found[substr($4, 2) - 1]++ }
+        / at (write|nanosleep)$/ && match($0, / G[2-5] +Go(Block|Sleep|SysCall|SyscallBegin) /) {
+            found[substr($0, RSTART + 2, 1) - 1]++
+        }
         END {
             for (n = 1; n <= 4; n++)
                 if (found[n] < counted[n]) {
@@ -29,11 +31,11 @@ compare() {
 
 kill_once() {
     local delay=$1 status
-    timeout -k 1 60 "$gotrace" record --quiet -o killed.trace -- "$program" counts "$delay"
+    timeout -k 1 60 "$gotrace" record --quiet --go "$version" -o killed.trace -- "$program" counts "$delay"
     status=$?
     [ $status -eq 137 ] || { echo "status $status"; return 1; }
     "$gotrace" validate --quiet killed.trace && compare || return 1
-    [ -z "$reader" ] || "$reader" killed.trace >read 2>&1 || { tail -3 read; return 1; }
+    [ -z "$reader" ] || "$reader" killed.trace >answer 2>&1 || { tail -3 answer; return 1; }
 }
 
 failed=0 calls=0
