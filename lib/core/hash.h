@@ -48,9 +48,9 @@ static inline uint64_t gt_hash_add(uint64_t seed, uint64_t hash, uint64_t id)
     return gt_hash(seed, hash ^ id) + hash;
 }
 
-static inline uint64_t gt_hash_bytes(uint64_t seed, const void *bytes, size_t size)
+static inline uint64_t gt_hash_bytes(uint64_t seed, const void *data, size_t size)
 {
-    const uint8_t *p = bytes;
+    const uint8_t *p = data;
     uint64_t hash = gt_hash_add(seed, seed, size);
     for (uint64_t word = 0; size > 0; p += sizeof word) {
         size_t part = size < sizeof word ? size : sizeof word;
