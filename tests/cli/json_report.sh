@@ -20,12 +20,14 @@ report() {
 for verb in $(gotrace help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     usage=$(gotrace help "$verb")
     [[ $usage == *--json* && $usage == *FILE* ]] || continue
-    report "$verb" empty
-    report "$verb" text
-    report "$verb" missing
-    report "$verb" --max-memory 1K go1.26-gens.trace
-    report "$verb" damaged
-    report "$verb" go1.26-gens.trace
+    needs=()
+    [ "$verb" != why ] || needs=(--goroutine 1)
+    report "$verb" "${needs[@]}" empty
+    report "$verb" "${needs[@]}" text
+    report "$verb" "${needs[@]}" missing
+    report "$verb" "${needs[@]}" --max-memory 1K go1.26-gens.trace
+    report "$verb" "${needs[@]}" damaged
+    report "$verb" "${needs[@]}" go1.26-gens.trace
 done
 
 echo '== a failed write of the report is reported'
