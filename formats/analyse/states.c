@@ -248,6 +248,8 @@ static bool report_beginning(states *s, const gotrace_event *e)
     }
     if (e->kind != GOTRACE_KIND_TRANSITION || e->resource != GOTRACE_RESOURCE_GOROUTINE)
         return false;
+    if (e->subject == 0) /* not a goroutine; change_goroutine ignores it too */
+        return true;
     change c = {.id = e->subject, .from = GOTRACE_STATE_UNDETERMINED, .to = e->to, .e = e};
     if ((e->flags & GOTRACE_EVENT_INITIAL) && e->to == GOTRACE_STATE_RUNNABLE) {
         goroutine *g = states_goroutine(s, e->subject) ? NULL : begin_goroutine(s, &c);

@@ -59,3 +59,12 @@ gotrace convert --to speedscope --profile offcpu --open -o - large.trace
 # A file that is no trace has no report.
 echo text >text
 run gotrace stat text
+# Goroutine 0 is none.
+gotrace synth -q -o zero.trace <<'END'
+Trace Go1.21
+Batch p=0 ticks=1000
+GoCreate dt=1 g=0 stack=0 stk=0
+GoCreate dt=1 g=1 stack=0 stk=0
+Frequency freq=1000000000
+END
+run gotrace stat --only overview zero.trace
