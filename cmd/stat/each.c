@@ -39,7 +39,7 @@ static void each_time(out *o, const char *member, int64_t base, int64_t time)
     if (time == STATES_NEVER)
         out_printf(o, ",\"%s\":null", member);
     else
-        out_printf(o, ",\"%s\":%" PRId64, member, base + time);
+        out_printf(o, ",\"%s\":%" PRId64, member, states_go_time(base, time));
 }
 
 static void each_goroutine(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,

@@ -150,9 +150,10 @@ static void report_task(run *r, uint64_t id, const open_task *task, int64_t ende
     const statistics_each *each = r->all->each;
     if (each && task->counted)
         each->task(each->ctx, r->all->stacks, id, task->name, task->parent,
-                   task->begin == STATES_NEVER ? STATES_NEVER : task->begin + r->states.base,
-                   ended == STATES_NEVER ? STATES_NEVER : ended + r->states.base, task->logs,
-                   task->regions);
+                   task->begin == STATES_NEVER ? STATES_NEVER
+                                               : states_go_time(r->states.base, task->begin),
+                   ended == STATES_NEVER ? STATES_NEVER : states_go_time(r->states.base, ended),
+                   task->logs, task->regions);
 }
 
 static void task_begins(run *r, const gotrace_event *e)

@@ -24,8 +24,12 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
     s->until = INT64_MAX;
 }
 
+/* Times are at most this (146 years), so that differences can be represented. */
+#define LATEST (INT64_MAX / 2)
+
 static int64_t in_range(const states *s, int64_t time)
 {
+    time = time < -LATEST ? -LATEST : time > LATEST ? LATEST : time;
     return time < s->from ? s->from : time > s->until ? s->until : time;
 }
 
@@ -48,7 +52,7 @@ static void advance(states *s, int64_t time)
     if (s->v1 && time <= s->clock)
         time = s->clock + 1;
     if (time > s->clock)
-        s->clock = time;
+        s->clock = time < LATEST ? time : LATEST;
     s->time = in_range(s, s->clock);
 }
 
@@ -271,7 +275,7 @@ static void short_syscall(states *s, const gotrace_event *e)
                                   .to = GOTRACE_STATE_SYSCALL,
                                   .e = e});
     gotrace_event end = {
-        .time = e->time + 1, .proc = e->proc, .goroutine = e->goroutine, .subject = e->goroutine};
+        .time = s->clock + 1, .proc = e->proc, .goroutine = e->goroutine, .subject = e->goroutine};
     advance(s, end.time);
     change_goroutine(s, &(change){.id = e->goroutine,
                                   .from = GOTRACE_STATE_SYSCALL,
@@ -302,9 +306,9 @@ static void begin(states *s, const gotrace_event *e)
     s->begun = true;
     if (s->v1)
         return;
-    s->base = (int64_t)e->ticks - e->time;
+    s->base = (int64_t)(e->ticks - (uint64_t)e->time);
     if (s->sync_ticks)
-        s->sync = in_range(s, (int64_t)s->sync_ticks - s->base);
+        s->sync = in_range(s, (int64_t)(s->sync_ticks - (uint64_t)s->base));
 }
 
 void states_event(states *s, const gotrace_event *e)

@@ -97,6 +97,12 @@ void states_end(states *s);
 
 void states_free(states *s);
 
+/* A time as Go's reader gives it, which wraps around. */
+static inline int64_t states_go_time(int64_t base, int64_t time)
+{
+    return (int64_t)((uint64_t)base + (uint64_t)time);
+}
+
 static inline goroutine *states_goroutine(const states *s, uint64_t id)
 {
     return id ? idmap_find(&s->goroutines, id) : NULL;
