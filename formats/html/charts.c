@@ -20,8 +20,8 @@ typedef struct strip {
 
 static void put_value(out *o, const strip *c, double value)
 {
-    if (c->bytes)
-        html_bytes(o, value > 0 ? (uint64_t)value : 0);
+    if (c->bytes) /* 2^64, to which 2^64 - 1 is rounded, does not fit */
+        html_bytes(o, value >= 0x1p64 ? UINT64_MAX : value > 0 ? (uint64_t)value : 0);
     else if (c->share)
         html_share(o, value);
     else
