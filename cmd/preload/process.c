@@ -93,14 +93,6 @@ static uint32_t find_number(int32_t pid)
     return i;
 }
 
-static unsigned count_numbers(int32_t pid)
-{
-    unsigned count = 0;
-    for (uint32_t i = 0; i < RING_PROCESSES; i++)
-        count += session->pids[i] == pid;
-    return count;
-}
-
 static uint32_t try_to_take(int32_t pid)
 {
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
@@ -129,11 +121,26 @@ static uint32_t take_number(int32_t pid)
     return number;
 }
 
-/* The number of this process. */
+static bool replace_pid(uint32_t number, int32_t pid, int32_t by)
+{
+    return number < RING_PROCESSES &&
+           atomic_compare_exchange_strong(&session->pids[number], &pid, by);
+}
+
+/* The number of this process, see trace_spawned. */
 static uint32_t number_of(int32_t pid)
 {
     uint32_t number = find_number(pid);
-    return number == RING_PROCESSES && session->follows ? take_number(pid) : number;
+    if (number < RING_PROCESSES || !session->follows)
+        return number;
+    number = find_number(RING_RESERVED_BY_PARENT(pid));
+    if (replace_pid(number, RING_RESERVED_BY_PARENT(pid), pid))
+        return number;
+    number = take_number(pid);
+    if (number < RING_PROCESSES)
+        replace_pid(find_number(RING_RESERVED_BY_PARENT(pid)), RING_RESERVED_BY_PARENT(pid),
+                    RING_READY);
+    return number;
 }
 
 static ring *map_ring(uint32_t number)
@@ -168,10 +175,7 @@ static void join(void)
     inherited = memory;
     *trace_here = (trace_process){.known = true, .pid = pid, .image = image, .ring = memory};
     atomic_store(&memory->images, image + 1);
-    session->used[number] = true;
-    for (uint32_t i = 0; i < RING_PROCESSES; i++) /* see trace_spawned */
-        if (session->pids[i] == pid)
-            session->executes[i][0] = '\0';
+    session->executes[number][0] = '\0';
     if (!trace_begin_process())
         trace_here->ring = NULL;
 }
@@ -246,21 +250,21 @@ void trace_not_executed(void)
     errno = error;
 }
 
-/* Takes a ring for the new process, in case that it does not look for one. If it does at the same
- * time, it finds this one, or has another: either it sees the name of the program, or it is seen
- * here. */
+/* Reserves a ring for the new process, in case that it does not look for one, so that `record` can
+ * warn. If it does at the same time, it takes this one; or it has another, and whoever sees both
+ * gives this one back. */
 void trace_spawned(pid_t pid, const char *path)
 {
     int error = errno;
-    if (session && session->follows && !session->closed && find_number(pid) == RING_PROCESSES) {
-        uint32_t number = take_number(pid);
-        if (number < RING_PROCESSES) {
-            snprintf(session->executes[number], RING_PATH, "%s", path);
-            bool other = count_numbers(pid) > 1;
-            if (other || session->used[number])
-                session->executes[number][0] = '\0';
-            if (other)
-                session->pids[number] = RING_READY;
+    int32_t reserved = RING_RESERVED_BY_PARENT(pid);
+    uint32_t number = RING_PROCESSES;
+    if (session && session->follows && !session->closed && find_number(pid) == RING_PROCESSES)
+        number = take_number(reserved);
+    if (number < RING_PROCESSES) {
+        snprintf(session->executes[number], RING_PATH, "%s", path);
+        if (find_number(pid) < RING_PROCESSES) {
+            session->executes[number][0] = '\0';
+            replace_pid(number, reserved, RING_READY);
         }
     }
     errno = error;

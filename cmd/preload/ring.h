@@ -106,8 +106,10 @@ typedef struct ring {
     ring_slot slots[RING_SLOTS];
 } ring;
 
-/* A pid of ring_session. */
+/* A pid of ring_session, if it is not that of a process. RESERVED_BY_PARENT: the process with that
+ * pid takes this ring, or has another one. */
 enum { RING_NONE = -1, RING_READY = 0 };
+#define RING_RESERVED_BY_PARENT(pid) (-(pid))
 
 /*
  * The processes that are recorded. The program itself is number 0. If children are recorded,
@@ -124,7 +126,6 @@ typedef struct ring_session {
     _Atomic uint32_t forks;                   /* children that have not taken a ring yet */
     _Atomic int32_t pids[RING_PROCESSES];     /* NONE: there is no ring; READY: it is free */
     int32_t fds[RING_PROCESSES];              /* of `record`, for the rings */
-    _Atomic uint32_t used[RING_PROCESSES];    /* whether the process writes to its ring */
     char executes[RING_PROCESSES][RING_PATH]; /* a program that the process is about to execute,
                                                  until that is recorded */
 } ring_session;

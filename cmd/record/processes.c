@@ -194,11 +194,18 @@ static void begin_trace(processes *p, recorded *r)
         r->source.shared->closed = 1;
 }
 
+/* The process that has the ring, or for which its parent has reserved it; 0: none. */
+static int32_t owner_of(const ring_session *shared, uint32_t number)
+{
+    int32_t pid = shared->pids[number];
+    return pid == RING_NONE || pid == RING_READY ? 0 : abs(pid);
+}
+
 /* Sees processes that have taken a ring, or given it back. */
 static void see_processes(processes *p)
 {
     for (uint32_t i = 1; i < RING_PROCESSES; i++) {
-        int32_t pid = p->shared->pids[i];
+        int32_t pid = owner_of(p->shared, i);
         if (p->list[i] && !p->list[i]->output && pid != p->list[i]->pid)
             free_process(p, i);
         if (!p->list[i] && pid > 0)
@@ -261,7 +268,6 @@ static void end_process(processes *p, uint32_t number)
     close(p->shared->fds[number]);
     p->shared->fds[number] = -1;
     p->shared->executes[number][0] = '\0';
-    p->shared->used[number] = false;
     p->shared->pids[number] = RING_NONE;
 }
 
