@@ -63,23 +63,29 @@ int select_begin(select_job *job, const selection *what, const select_options *o
     return EXIT_SYSTEM;
 }
 
+bool select_is_outside(const select_job *job, const select_options *options, const input *in,
+                       char *text, size_t room)
+{
+    char span[32];
+    int64_t duration = gotrace_reader_summary(in->reader)->duration;
+    human_duration(span, sizeof span, duration);
+    if (job->range.from > duration && options->texts[SELECT_FROM])
+        snprintf(text, room, "--from %s is after the end of the trace, which lasts %s",
+                 options->texts[SELECT_FROM], span);
+    else if (job->range.until <= 0)
+        snprintf(text, room, "--until %s is before the trace", options->texts[SELECT_UNTIL]);
+    else
+        return false;
+    return true;
+}
+
 /* Warn that nothing was selected. */
 static void warn_empty(const select_job *job, const select_options *options, const input *in)
 {
-    char given[256] = "", span[32];
+    char given[256] = "";
     size_t used = 0;
-    int64_t duration = gotrace_reader_summary(in->reader)->duration;
-    human_duration(span, sizeof span, duration);
-    if (job->range.from > duration && options->texts[SELECT_FROM]) {
-        diag_warning(in->name,
-                     "--from %s is after the end of the trace, which lasts %s: nothing "
-                     "is shown",
-                     options->texts[SELECT_FROM], span);
-        return;
-    }
-    if (job->range.until <= 0) {
-        diag_warning(in->name, "--until %s is before the trace: nothing is shown",
-                     options->texts[SELECT_UNTIL]);
+    if (select_is_outside(job, options, in, given, sizeof given)) {
+        diag_warning(in->name, "%s: nothing is shown", given);
         return;
     }
     for (size_t by = 0; by < SELECT_COUNT && used < sizeof given; by++)

@@ -20,12 +20,13 @@ typedef struct select_options {
 } select_options;
 
 /* The rows of the options; member is a select_options in the struct of options of the verb. Each
- * row ends with a comma. SELECT_SPAN_OPTIONS are those that figures of time can be restricted by.
- */
+ * row ends with a comma. SELECT_SPAN_OPTIONS are those that figures of time can be restricted by,
+ * SELECT_TIME_OPTIONS the time range alone. */
 /* clang-format off */
 #define SELECT_ROW(options, member, by, name, value, summary)                                      \
     {0, name, OPTION_WORD, value,                                                                  \
      offsetof(options, member.texts) + SELECT_##by * sizeof(const char *), NULL, summary},
+#define SELECT_TIME_OPTIONS(options, member) SELECT_TIMES(SELECT_ROW, options, member)
 #define SELECT_SPAN_OPTIONS(options, member) SELECT_SPANS(SELECT_ROW, options, member)
 #define SELECT_OPTIONS(options, member) SELECT_CRITERIA(SELECT_ROW, options, member)
 /* clang-format on */
@@ -41,6 +42,10 @@ bool select_supports(const selection *what, unsigned criteria, const char *other
 /* Prepare the selection for a trace that was opened. Returns an exit status. */
 int select_begin(select_job *job, const selection *what, const select_options *options,
                  const input *in);
+
+/* Whether the time range is before or after the trace, which was read; text: what to report. */
+bool select_is_outside(const select_job *job, const select_options *options, const input *in,
+                       char *text, size_t room);
 
 /* Report how it ended. Returns an exit status. */
 int select_finish(const select_job *job, const select_options *options, const input *in);

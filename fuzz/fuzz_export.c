@@ -270,9 +270,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (const printer *const *to = printers; *to; to++)
         ways++;
     static const path_query queries[] = {
-        {.kind = PATH_GOROUTINE, .name = "1", .has_id = true, .id = 1, .slowest = 3},
-        {.kind = PATH_TASK, .name = "", .has_id = true, .id = 1, .slowest = 3},
-        {.kind = PATH_REGION, .name = "", .slowest = 3},
+        {PATH_GOROUTINE, "1", true, 1, 3, {INT64_MIN, INT64_MAX}},
+        {PATH_TASK, "", true, 1, 3, {500, 100000}},
+        {PATH_REGION, "", false, 0, 3, {INT64_MIN, 100000}},
     };
     enum { QUERIES = sizeof queries / sizeof *queries };
     ways += QUERIES;

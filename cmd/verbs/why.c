@@ -8,6 +8,7 @@
 #include "cmd/diag.h"
 #include "cmd/input.h"
 #include "cmd/names.h"
+#include "cmd/select.h"
 #include "cmd/trace_limits.h"
 #include "cmd/why/why.h"
 #include "formats/common/plural.h"
@@ -16,6 +17,7 @@ typedef struct why_options {
     settings common;
     const char *task, *region, *goroutine, *to;
     uint64_t slowest, top;
+    select_options select; /* the time range */
     bool json, stacks, no_recover;
 } why_options;
 
@@ -46,7 +48,7 @@ static bool choose(const why_options *set, path_query *query)
     const char *const names[] = {
         [PATH_TASK] = set->task, [PATH_REGION] = set->region, [PATH_GOROUTINE] = set->goroutine};
     size_t given = 0;
-    *query = (path_query){.slowest = set->slowest};
+    *query = (path_query){.slowest = set->slowest, .range = {INT64_MIN, INT64_MAX}};
     for (path_kind kind = PATH_TASK; kind <= PATH_GOROUTINE; kind++) {
         if (!names[kind])
             continue;
@@ -93,10 +95,17 @@ static path_name *known_names(const paths *p)
 }
 
 /* Report that nothing matches, and what the trace has instead. */
-static void report_none(const paths *p, const char *file)
+static void report_none(const paths *p, const input *in, const select_job *select,
+                        const select_options *options)
 {
     enum { SHOWN = 10, LONGEST = 60 };
-    const char *kind = why_kind_name(p->query.kind);
+    const char *kind = why_kind_name(p->query.kind), *file = in->name;
+    const char *where = select->what->given ? " in the time range" : "";
+    char outside[256];
+    if (select_is_outside(select, options, in, outside, sizeof outside)) {
+        diag_error("%s has no %ss%s: %s", file, kind, where, outside);
+        return;
+    }
     path_name *list = known_names(p);
     char known[SHOWN * (LONGEST + 32)];
     size_t used = 0, n = 0;
@@ -108,10 +117,10 @@ static void report_none(const paths *p, const char *file)
                                  size > LONGEST ? "..." : "", list[n].count);
     }
     if (p->ids == 0)
-        diag_error("%s has no %ss", file, kind);
+        diag_error("%s has no %ss%s", file, kind, where);
     else
-        diag_error("%s has no %s '%s'; it has %s%s", file, kind, p->query.name, list ? known : "",
-                   p->names.count > n ? ", and others" : "");
+        diag_error("%s has no %s '%s'%s; it has %s%s", file, kind, p->query.name, where,
+                   list ? known : "", p->names.count > n ? ", and others" : "");
     free(list);
 }
 
@@ -193,8 +202,14 @@ static int write_paths(session *s, paths *p)
 }
 
 /* Returns an exit status. */
-static int explain(session *s, input *in, paths *p)
+static int explain(session *s, input *in, paths *p, const selection *what)
 {
+    const select_options *options = &options_of(s)->select;
+    select_job select;
+    int status = select_begin(&select, what, options, in);
+    if (status != EXIT_SOUND)
+        return status;
+    p->query.range = select.range;
     gotrace_status read = paths_read(p, in->reader, (size_t)s->set->threads);
     if (read == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
@@ -202,33 +217,44 @@ static int explain(session *s, input *in, paths *p)
         return EXIT_SYSTEM;
     if (p->matched == 0) {
         if (read != GOTRACE_ERROR || p->ids > 0)
-            report_none(p, in->name);
+            report_none(p, in, &select, options);
         return EXIT_DAMAGED;
     }
     return options_of(s)->to ? write_timeline(s, in, p) : write_paths(s, p);
 }
 
-static int run_why(session *s)
+static int explain_file(session *s, const path_query *query, const selection *what)
 {
     const why_options *set = options_of(s);
-    path_query query;
-    if (!choose(set, &query))
-        return EXIT_USAGE;
     int status = output_open(&s->output, s->set->output, set->to != NULL);
     if (status != EXIT_SOUND)
         return status;
     s->report = set->json ? &s->output.out : NULL;
-    paths *p = paths_new(&query);
+    paths *p = paths_new(query);
     if (!p) {
         limits_no_memory();
         return EXIT_SYSTEM;
     }
     input in;
     if (input_open_trace(&in, s, input_path(s), set->no_recover))
-        status = explain(s, &in, p);
+        status = explain(s, &in, p, what);
     int found = input_close(&in);
     paths_free(p);
     return found > status ? found : status;
+}
+
+static int run_why(session *s)
+{
+    const why_options *set = options_of(s);
+    path_query query;
+    selection what;
+    if (!choose(set, &query))
+        return EXIT_USAGE;
+    int status = select_open(&what, &set->select);
+    if (status == EXIT_SOUND)
+        status = explain_file(s, &query, &what);
+    selection_free(&what);
+    return status;
 }
 
 static const why_options defaults = {.slowest = 1, .top = 50};
@@ -240,6 +266,9 @@ static const option_spec options[] = {
      "explain the regions with that name"},
     {0, "goroutine", OPTION_TEXT, "ID|FUNC", offsetof(why_options, goroutine), NULL,
      "explain the goroutine with that id or start function"},
+    /* clang-format off */
+    SELECT_TIME_OPTIONS(why_options, select)
+    /* clang-format on */
     {0, "slowest", OPTION_COUNT, "N", offsetof(why_options, slowest), NULL,
      "explain the N slowest of those (1)"},
     {0, "top", OPTION_NUMBER, "N", offsetof(why_options, top), NULL,

@@ -81,6 +81,8 @@ static bool json_path(out *o, const paths *p, const path_interval *i)
     json_goroutine(o, p, i->goroutine, i->function);
     out_printf(o, ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"begun\":%s,\"ended\":%s", i->begin,
                i->end, i->begun ? "true" : "false", i->ended ? "true" : "false");
+    out_printf(o, ",\"whole_begin\":%" PRId64 ",\"whole_end\":%" PRId64, i->whole_begin,
+               i->whole_end);
     out_printf(o, ",\"total_ns\":%" PRId64, i->end - i->begin);
     bool done = json_sums(o, p);
     out_printf(o, ",\"rows\":%" PRIu64 "}\n", p->parts.count);

@@ -50,12 +50,18 @@ static void text_goroutine(out *o, const stacks *s, uint64_t id, uint32_t functi
 /* ---- the interval -----------------------------------------------------------------------------
  */
 
+/* " 1.000 s, from 2.000 s to 3.000 s" */
+static void text_times(out *o, int64_t begin, int64_t end)
+{
+    char total[DURATION], from[DURATION], to[DURATION];
+    human_duration(total, sizeof total, end - begin);
+    human_duration(from, sizeof from, begin);
+    human_duration(to, sizeof to, end);
+    out_printf(o, " %s, from %s to %s", total, from, to);
+}
+
 static void text_heading(out *o, const paths *p, const path_interval *i)
 {
-    char total[DURATION], begin[DURATION], end[DURATION];
-    human_duration(total, sizeof total, i->end - i->begin);
-    human_duration(begin, sizeof begin, i->begin);
-    human_duration(end, sizeof end, i->end);
     if (p->query.kind == PATH_TASK) {
         out_printf(o, "task %" PRIu64 " ", i->id);
         names_write(o, p->stacks, i->name);
@@ -66,7 +72,12 @@ static void text_heading(out *o, const paths *p, const path_interval *i)
         out_str(o, " of ");
     }
     text_goroutine(o, p->stacks, i->goroutine, i->function);
-    out_printf(o, ": %s, from %s to %s", total, begin, end);
+    out_char(o, ':');
+    text_times(o, i->begin, i->end);
+    if (i->begin != i->whole_begin || i->end != i->whole_end) {
+        out_str(o, ", of");
+        text_times(o, i->whole_begin, i->whole_end);
+    }
     out_str(o, i->begun ? "" : "; it began before the trace");
     out_str(o, i->ended ? "\n" : "; it did not end\n");
 }

@@ -141,12 +141,26 @@ static void bound_length(path_interval *i)
         i->begin = i->end - INT64_MAX;
 }
 
+/* Restricts an interval to the time range; false if no part of it is there. */
+static bool restrict_interval(path_interval *i, const select_range *range)
+{
+    i->whole_begin = i->begin;
+    i->whole_end = i->end;
+    if (i->begin >= range->until || (i->end <= range->from && i->begin < range->from))
+        return false;
+    i->begin = i->begin < range->from ? range->from : i->begin;
+    i->end = i->end > range->until ? range->until : i->end;
+    return true;
+}
+
 /* An interval of the kind that is wanted ended. */
 static void add_interval(run *r, path_interval *made)
 {
     paths *p = r->p;
     size_t slot;
     bound_length(made);
+    if (!restrict_interval(made, &p->query.range))
+        return;
     p->ids++;
     count_name(r, made->name);
     if (!(p->query.has_id && made->id == p->query.id) && !is_name(r, made->name))

@@ -87,15 +87,17 @@ static uint32_t function_of(paths *p, uint64_t id, uint32_t function)
 
 static void add_part(paths *p, const path_part *part)
 {
-    path_part *made = big_array_add(&p->parts);
+    uint32_t function = function_of(p, part->goroutine, part->function);
+    path_part *made = part->begin < p->until ? big_array_add(&p->parts) : NULL;
     if (!made)
         return;
     *made = *part;
-    made->function = function_of(p, part->goroutine, part->function);
+    made->end = part->end < p->until ? part->end : p->until;
+    made->function = function;
     made->depth = (uint32_t)p->level_count;
     if (part->spans)
         return;
-    int64_t ns = part->end - part->begin;
+    int64_t ns = made->end - made->begin;
     p->sums[part->kind] += ns;
     p->counts[part->kind]++;
     if (part->kind != PATH_WAITING)
@@ -222,7 +224,7 @@ static void step(paths *p, position *at, int64_t floor)
 
 void paths_walk(paths *p, const path_interval *i)
 {
-    position at = {.time = i->end,
+    position at = {.time = i->whole_end,
                    .begin = i->begin,
                    .record = i->record,
                    .stack = i->stack,
@@ -236,6 +238,7 @@ void paths_walk(paths *p, const path_interval *i)
     memset(p->sums, 0, sizeof p->sums);
     memset(p->counts, 0, sizeof p->counts);
     p->level_count = 0;
+    p->until = i->end;
     function_of(p, i->goroutine, i->function);
     while (!paths_failed(p, &error) && (at.time > i->begin || p->level_count > 0)) {
         int64_t floor = p->level_count ? p->levels[p->level_count - 1].begin : i->begin;

@@ -11,6 +11,7 @@
 #define ANALYSE_PATH_H
 
 #include "formats/analyse/longest.h"
+#include "formats/analyse/selection.h"
 #include "formats/analyse/states.h"
 #include "formats/common/big_array.h"
 
@@ -22,19 +23,21 @@ typedef struct path_query {
     const char *name;
     bool has_id; /* the name is a number; regions have none */
     uint64_t id;
-    uint64_t slowest; /* at most this many */
+    uint64_t slowest;   /* at most this many */
+    select_range range; /* intervals match that are at least partly in it */
 } path_query;
 
 /* An interval that matches. Times are ns since the start of the trace. */
 typedef struct path_interval {
-    int64_t begin, end;
-    uint64_t id;        /* of the task or goroutine; of a region's task */
-    uint64_t goroutine; /* at the end; 0: not known */
-    uint32_t name;      /* of the task or region; the start function of the goroutine */
-    uint32_t function;  /* where the goroutine starts */
-    uint32_t record;    /* the goroutine's state at the end; 0: not known */
-    uint32_t stack;     /* of the event that ended it */
-    bool begun, ended;  /* its begin and its end are in the trace */
+    int64_t begin, end;             /* the part in the time range, whose length counts */
+    int64_t whole_begin, whole_end; /* the path is found from its end */
+    uint64_t id;                    /* of the task or goroutine; of a region's task */
+    uint64_t goroutine;             /* at the end; 0: not known */
+    uint32_t name;                  /* of the task or region; the start function of the goroutine */
+    uint32_t function;              /* where the goroutine starts */
+    uint32_t record;                /* the goroutine's state at the end; 0: not known */
+    uint32_t stack;                 /* of the event that ended it */
+    bool begun, ended;              /* its begin and its end are in the trace */
 } path_interval;
 
 /* Kinds of parts, with their names in JSON. */
@@ -88,10 +91,11 @@ typedef struct paths {
     path_interval *intervals; /* by slot of longest */
     size_t interval_room;
     uint64_t matched; /* intervals that match */
-    uint64_t ids;     /* tasks or goroutines in the trace */
+    uint64_t ids;     /* tasks, regions or goroutines in the time range */
     idmap names;      /* path_name */
     bool failed;      /* memory was refused */
     /* Of the last walk: */
+    int64_t until;   /* the end of the part in the time range */
     big_array parts; /* path_part, the last first */
     int64_t sums[PATH_PART_KINDS];
     uint64_t counts[PATH_PART_KINDS];
@@ -106,13 +110,13 @@ paths *paths_new(const path_query *query);
 void paths_free(paths *p);
 
 /* Reads the trace to its end: GOTRACE_END or GOTRACE_ERROR. threads: more than 1 reads in a
- * thread. */
+ * thread. The query's range may be set until then. */
 gotrace_status paths_read(paths *p, gotrace_reader *reader, size_t threads);
 
 /* The n-th interval of those that were kept, the longest first; NULL after the last. */
 const path_interval *paths_interval(const paths *p, size_t n);
 
-/* Finds the path of an interval. */
+/* Finds the path of an interval: the part in the time range of the path of the whole interval. */
 void paths_walk(paths *p, const path_interval *i);
 
 /* The n-th row of the path, in the order of their begins; NULL on failure. */

@@ -18,12 +18,15 @@
 #define SELECT_CRITERIA(X, a, b) SELECT_SPANS(X, a, b) SELECT_PLACES(X, a, b)
 /* Those that apply to stretches of a goroutine's time too: */
 #define SELECT_SPANS(X, a, b)                                                                      \
-    X(a, b, FROM, "from", "TIME", "start at TIME: 1.5s, or 2026-11-22T10:00:00Z")                  \
-    X(a, b, UNTIL, "until", "TIME", "end at TIME")                                                 \
+    SELECT_TIMES(X, a, b)                                                                          \
     X(a, b, GOROUTINE, "goroutine", "IDS", "only these goroutines: 7,10-12")                       \
     X(a, b, FUNCTION, "function", "REGEX", "only where a function of the stack matches")           \
     X(a, b, TASK, "task", "LIST", "only these user tasks: ids or names")                           \
     X(a, b, REGION, "region", "LIST", "only in user regions of these names")
+/* The time range: */
+#define SELECT_TIMES(X, a, b)                                                                      \
+    X(a, b, FROM, "from", "TIME", "start at TIME: 1.5s, or 2026-11-22T10:00:00Z")                  \
+    X(a, b, UNTIL, "until", "TIME", "end at TIME")
 /* Those that apply to events alone: */
 #define SELECT_PLACES(X, a, b)                                                                     \
     X(a, b, PROC, "proc", "IDS", "only on these procs")                                            \

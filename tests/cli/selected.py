@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 
+PATHS = {}  # by trace: how many were compared
 SCOPED = ('stop-the-world', 'GC mark assist')
 
 
@@ -194,7 +195,9 @@ def check(gotrace, trace):
                 print(f'{trace}: {kind}: status {got[0]}, without selection {status}')
             if (not wanted) != (b'nothing is shown' in got[2]):
                 print(f'{trace}: {kind}: {options(query)}: {got[2]}')
-    check_sums(gotrace, trace, max(e['time'] for e in events), len(lines))
+    last = max(e['time'] for e in events)
+    check_sums(gotrace, trace, last, len(lines))
+    PATHS[trace] = check_paths(gotrace, trace, events, last)
     return len(asked)
 
 
@@ -236,5 +239,65 @@ def check_sums(gotrace, trace, last, count):
             print(f'{trace}: {key}: {parts[key]} ns in parts, {whole[key]} in the whole')
 
 
+def paths(gotrace, trace, kind, name, *args):
+    """Critical paths: the interval, what it went into, and the rows."""
+    _, text, _ = run(gotrace, 'why', '--json', '--slowest', '1000000', f'--{kind}', name, *args, trace)
+    made = []
+    for line in text.splitlines():
+        row = json.loads(line)
+        if row.get('kind') == 'path':
+            made.append((row, []))
+        elif row.get('kind') in ('part', 'wait'):
+            made[-1][1].append(row)
+    return made
+
+
+def restrict(path, begin, end):
+    """The part of a path in a time range; None if there is none."""
+    of, rows = path
+    if of['begin'] >= end or (of['end'] <= begin and of['begin'] < begin):
+        return None
+    rows = [{**r, 'begin': max(r['begin'], begin), 'end': min(r['end'], end)} for r in rows
+            if r['begin'] < end and r['end'] > begin]
+    rows = [{**r, 'ns': r['end'] - r['begin']} for r in rows]
+    states = {'execution': 'exec_ns', 'gc_assist': 'gc_assist_ns', 'scheduling': 'sched_wait_ns',
+              'syscall': 'syscall_ns', 'unknown': 'unknown_ns'}
+    sums, waits = Counter(), Counter()
+    for r in rows:
+        if r['kind'] == 'part' and r['state'] in states:
+            sums[states[r['state']]] += r['ns']
+        elif r['kind'] == 'part':
+            waits[r['reason'] or ''] += r['ns']
+    made = {**of, **{s: sums[s] for s in states.values()}, 'rows': len(rows), 'block_ns': waits,
+            'begin': max(of['begin'], begin), 'end': min(of['end'], end)}
+    made['total_ns'] = made['end'] - made['begin']
+    return made, rows
+
+
+def check_paths(gotrace, trace, events, last):
+    """Critical paths of one goroutine, task and region each, in some ranges of time."""
+    found = [('goroutine', e['g']) for e in events if 'g' in e][:1] + \
+        [('task', e['text']) for e in events if e['kind'] == 'task-begin' and e.get('text')][:1] + \
+        [('region', e['text']) for e in events if e['kind'] == 'region-begin' and e.get('text')][-1:]
+    count = 0
+    for kind, name in found:
+        whole = paths(gotrace, trace, kind, str(name))
+        for begin, end in (0, last // 3), (last // 3, last // 2), (last // 2, last + 1):
+            if begin >= end:
+                continue
+            # The start includes what is before the first event.
+            first = begin or -1 << 63
+            wanted = [p for p in (restrict(w, first, end) for w in whole) if p]
+            wanted.sort(key=lambda p: -p[0]['total_ns'])
+            got = paths(gotrace, trace, kind, str(name), f'--from={begin}ns', f'--until={end}ns')
+            count += len(got)
+            if [p[0]['total_ns'] for p in got] != [p[0]['total_ns'] for p in wanted] or \
+                    any(p not in wanted for p in got):
+                print(f'{trace}: why {kind} {name} from {begin} until {end}: {len(got)} paths, '
+                      f'not {len(wanted)} of {len(whole)}, or other ones')
+    return count
+
+
 total = sum(check(sys.argv[1], trace) for trace in sys.argv[2:])
+print('paths:', 'many' if sum(PATHS.values()) > 3 * len(PATHS) else PATHS)
 print('queries:', 'many' if total > 5 * (len(sys.argv) - 2) else total)

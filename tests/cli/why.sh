@@ -45,6 +45,17 @@ GoDestroy t=12100 p=0 g=1
 END
 run gotrace why --task request chain.trace
 run gotrace why --task 1 --top 3 chain.trace
+run gotrace why --task 1 --from 2200ns --until 6us chain.trace
+run gotrace why --goroutine main.helper --from 10us chain.trace
+run gotrace why --task request --until 1us chain.trace
+run gotrace why --task other --from 2us chain.trace
+run gotrace why --region x --from 11us chain.trace
+run gotrace why --task 1 --from 12us chain.trace
+run gotrace why --task 1 --from 3us --until 2us chain.trace
+run gotrace why --task 1 --from 2026-11-22T10:00:00Z chain.trace
+run gotrace why --task 1 --proc 0 chain.trace
+gotrace why --task 1 --from 2200ns --until 6us --to perfetto -o part.pftrace chain.trace
+strings -n 3 part.pftrace | grep -oE 'critical path.*|G[0-9]+ (execution|scheduling|waiting|syscall).*'
 run gotrace why --task 1 --top 1 --stacks chain.trace
 run gotrace why --goroutine main.helper chain.trace
 gotrace why --task 1 --json chain.trace

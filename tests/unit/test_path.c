@@ -161,7 +161,8 @@ static size_t check_kind(const blob *trace, path_kind kind, const char *const *n
 {
     size_t count = 0;
     for (; *names; names++) {
-        path_query query = {.kind = kind, .name = *names, .slowest = UINT64_MAX};
+        path_query query = {
+            .kind = kind, .name = *names, .slowest = UINT64_MAX, .range = {INT64_MIN, INT64_MAX}};
         query.has_id = **names >= '0' && **names <= '9';
         query.id = strtoull(*names, NULL, 10);
         gotrace_source *source;
