@@ -176,6 +176,23 @@ void options_unknown(const char *option, const char *value, const char *(*at)(si
         diag_error("--%s: unknown '%s'; known are: %s", option, value, known);
 }
 
+bool options_list(const char *option, const char *list, const char *(*at)(size_t n), unsigned *set)
+{
+    for (const char *word = list; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
+        size_t size = strcspn(word, ","), n = 0;
+        while (at(n) && (strlen(at(n)) != size || strncmp(at(n), word, size) != 0))
+            n++;
+        if (!at(n)) {
+            char unknown[64];
+            snprintf(unknown, sizeof unknown, "%.*s", size < 60 ? (int)size : 60, word);
+            options_unknown(option, unknown, at);
+            return false;
+        }
+        *set |= 1U << n;
+    }
+    return true;
+}
+
 static bool set_choice(const option_spec *o, const char *value, const char **field)
 {
     for (size_t n = 0; o->choice(n); n++) {

@@ -19,6 +19,10 @@ void options_join(char *dst, size_t size, const char *(*at)(size_t n));
  * one. */
 void options_unknown(const char *option, const char *value, const char *(*at)(size_t n));
 
+/* Parse a list of candidates separated by commas (NULL: empty) and set the bit of each in *set.
+ * Returns false after a diagnostic. */
+bool options_list(const char *option, const char *list, const char *(*at)(size_t n), unsigned *set);
+
 /* Print a table of options, ended by a row without a name. */
 void options_help(out *o, const option_spec *row);
 
