@@ -4,26 +4,6 @@
 #include "cmd/human.h"
 #include "cmd/options.h"
 
-/* Parse a list of names separated by commas. */
-static bool take_parts(const char *list, unsigned *parts)
-{
-    for (const char *word = list; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
-        size_t size = strcspn(word, ","), n = 0;
-        const char *name;
-        while ((name = convert_part_name(n)) &&
-               (strlen(name) != size || strncmp(name, word, size) != 0))
-            n++;
-        if (!name) {
-            char unknown[64];
-            snprintf(unknown, sizeof unknown, "%.*s", size < 60 ? (int)size : 60, word);
-            options_unknown("only", unknown, convert_part_name);
-            return false;
-        }
-        *parts |= 1U << n;
-    }
-    return true;
-}
-
 /* Check that the options apply to the target; false after a diagnostic. */
 static bool possible(const narrowing *set, const format *target)
 {
@@ -32,18 +12,18 @@ static bool possible(const narrowing *set, const format *target)
         diag_error("--only is for timelines; --profile selects what a profile is of");
         return false;
     }
-    if (!option || (target && !target->whole))
+    if (!option || (target && !target->report))
         return true;
-    diag_error("--%s is for timelines (perfetto and chrome) and profiles; reports, scripts and "
-               "other versions contain the whole trace",
-               option);
+    diag_error("--%s is for timelines (perfetto and chrome)%s; reports, scripts and other versions "
+               "have all goroutines and parts",
+               option, set->no_system ? " and profiles" : "");
     return false;
 }
 
 bool narrow_job(const narrowing *set, const format *target, convert_job *job)
 {
     job->no_system = set->no_system;
-    if (!possible(set, target) || (set->only && !take_parts(set->only, &job->parts)))
+    if (!possible(set, target) || !options_list("only", set->only, convert_part_name, &job->parts))
         return false;
     if (job->parts && target->narrows(job->parts, job->by) == 0) {
         diag_error(

@@ -105,11 +105,12 @@ typedef struct convert_job {
     unsigned parts;               /* selected parts, 1 << PART_*; 0: all */
     convert_series *series;       /* NULL if the trace is the only one */
     int64_t from, to;             /* timelines: the time range in ns; to 0: until the end */
-    struct select_job *select; /* profiles: all of it; timelines: --goroutine; NULL: everything */
-    profile_kind profile;      /* profiles: what they are of */
-    bool open;                 /* profiles: include what ends with the trace */
-    bool *empty;               /* profiles: set to whether there are no samples; or NULL */
-    unsigned threads;          /* that compute, in formats that support it; 0: one */
+    struct select_job
+        *select;          /* what is included; timelines: --goroutine alone; NULL: everything */
+    profile_kind profile; /* profiles: what they are of */
+    bool open;            /* profiles: include what ends with the trace */
+    bool *empty;          /* profiles: set to whether there are no samples; or NULL */
+    unsigned threads;     /* that compute, in formats that support it; 0: one */
     const convert_tracks *tracks; /* added ones, in perfetto; NULL: none */
     bool recovered;               /* the trace is damaged: this is what could be recovered */
     /* If part_size is not 0, the format writes several documents of about that many bytes, and
@@ -132,7 +133,7 @@ typedef struct format {
     bool several;     /* supports several traces in one output */
     bool thread_runs; /* supports thread_runs */
     bool profiles;    /* it is a profile: supports profile, open and all of select, and no parts */
-    bool whole;       /* it is about the whole trace: has no parts and no time range */
+    bool report;      /* it is a report: supports all of select, and no parts */
     /* The viewer named here loads at most this many bytes (before compression). */
     uint64_t viewer_bytes;
     const char *viewer;

@@ -168,6 +168,12 @@ static void note_alignment(convert_alignment alignment)
     }
 }
 
+/* Whether the target counts the events that are selected. */
+static bool is_counted(const format *target)
+{
+    return target->profiles || target->report;
+}
+
 /* A timeline shows a time range; whether an event is in it is not counted. */
 static void count_shown(select_job *select, int64_t duration)
 {
@@ -188,7 +194,7 @@ static int run_format(const session *s, const format *target, convert_job *job,
     job->to = select.range.until == INT64_MAX ? 0 : select.range.until > 0 ? select.range.until : 1;
     if (target->run(job) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
-    if (!target->profiles)
+    if (!is_counted(target))
         count_shown(&select, gotrace_reader_summary(in->reader)->duration);
     job->select = NULL;
     return select_finish(&select, &options_of(s)->select, in);
@@ -342,14 +348,13 @@ static int convert(session *s, const format *target, convert_job *job, const sel
 static bool selects(const format *target, const selection *what)
 {
     unsigned times = SELECT_TIME | SELECT_BIT(SELECT_GOROUTINE);
-    if (!target || target->whole)
-        return select_supports(
-            what, 0,
-            "timelines (perfetto and chrome) and profiles; reports, scripts and other "
-            "versions contain the whole trace");
-    if (!target->profiles)
+    if (!target)
+        return select_supports(what, 0,
+                               "timelines, profiles and reports; scripts and other versions "
+                               "contain the whole trace");
+    if (!is_counted(target))
         return select_supports(what, times,
-                               "profiles, print and stat; timelines have --from, "
+                               "profiles, reports, print and stat; timelines have --from, "
                                "--until and --goroutine");
     return true;
 }

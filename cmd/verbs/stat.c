@@ -36,26 +36,6 @@ static const char *grouping(size_t n)
     return n < sizeof names / sizeof *names ? names[n] : NULL;
 }
 
-/* Parse a list of sections; false after a diagnostic. */
-static bool parse_sections(const char *list, unsigned *sections)
-{
-    for (const char *word = list; word; word = strchr(word, ',') ? strchr(word, ',') + 1 : NULL) {
-        size_t size = strcspn(word, ","), n = 0;
-        const char *name;
-        while ((name = report_section(n)) &&
-               (strlen(name) != size || strncmp(name, word, size) != 0))
-            n++;
-        if (!name) {
-            char unknown[64];
-            snprintf(unknown, sizeof unknown, "%.*s", size < 60 ? (int)size : 60, word);
-            options_unknown("only", unknown, report_section);
-            return false;
-        }
-        *sections |= 1U << n;
-    }
-    return true;
-}
-
 /* Returns an exit status. */
 static int write_report(session *s, const statistics *stats, const stat_job *job)
 {
@@ -129,7 +109,7 @@ static bool choose_sections(const session *s, stat_job *job)
     const stat_options *set = options_of(s);
     unsigned whole = 1U << REPORT_GC | 1U << REPORT_STOPS;
     job->sections = set->only ? 0 : ~0U;
-    if (!parse_sections(set->only, &job->sections))
+    if (!options_list("only", set->only, report_section, &job->sections))
         return false;
     job->whole = !(job->what.given & SELECT_OF_GOROUTINES);
     for (size_t by = 0; by < SELECT_COUNT; by++)

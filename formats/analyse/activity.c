@@ -8,9 +8,9 @@
 /* A larger heap goal means that there is none (GOGC=off). */
 #define NO_HEAP_GOAL ((uint64_t)1 << 50)
 
-void activity_init(activity *a)
+void activity_init(activity *a, int64_t origin)
 {
-    *a = (activity){.gc_since = STATES_NEVER};
+    *a = (activity){.gc_since = STATES_NEVER, .origin = origin};
 }
 
 static void size_fold(activity_size *sizes)
@@ -25,7 +25,7 @@ static void size_fold(activity_size *sizes)
     }
 }
 
-/* Makes the spans long enough for a time. */
+/* Makes the spans long enough for a time since the origin. */
 static void cover(activity *a, int64_t time)
 {
     while (time >> a->shift >= ACTIVITY_SPANS) {
@@ -44,7 +44,8 @@ static void cover(activity *a, int64_t time)
 
 static void add(activity *a, unsigned kind, int64_t begin, int64_t end)
 {
-    begin = begin < 0 ? 0 : begin;
+    begin = begin < a->origin ? 0 : begin - a->origin;
+    end -= a->origin;
     if (begin >= end)
         return;
     cover(a, end - 1);
@@ -67,9 +68,15 @@ void activity_interval(activity *a, const interval *i)
     }
 }
 
-static void set_size(activity *a, activity_size *sizes, int64_t time, uint64_t value)
+static void set_size(activity *a, activity_size *sizes, int64_t time, states_place place,
+                     uint64_t value)
 {
-    time = time < 0 ? 0 : time;
+    /* Of the sizes before the range only the last one counts. */
+    if (place == STATES_BEFORE)
+        sizes[0] = (activity_size){0};
+    if (place == STATES_AFTER)
+        return;
+    time = time < a->origin ? 0 : time - a->origin;
     cover(a, time);
     activity_size *size = &sizes[time >> a->shift];
     size->largest = size->seen && size->largest > value ? size->largest : value;
@@ -82,14 +89,14 @@ static bool is_metric(const gotrace_event *e, const char *name)
     return e->text_size == strlen(name) && memcmp(e->text, name, e->text_size) == 0;
 }
 
-void activity_event(activity *a, const gotrace_event *e, int64_t time)
+void activity_event(activity *a, const gotrace_event *e, int64_t time, states_place place)
 {
     if (e->kind == GOTRACE_KIND_METRIC) {
         if (is_metric(e, "heap allocated")) {
-            set_size(a, a->heap, time, e->value);
+            set_size(a, a->heap, time, place, e->value);
             a->has_heap = true;
         } else if (is_metric(e, "heap goal") && e->value < NO_HEAP_GOAL) {
-            set_size(a, a->goal, time, e->value);
+            set_size(a, a->goal, time, place, e->value);
             a->has_goal = true;
         }
         return;
@@ -116,12 +123,12 @@ static void size_end(activity_size *sizes)
             sizes[i] = (activity_size){sizes[i - 1].last, sizes[i - 1].last, true};
 }
 
-void activity_end(activity *a, int64_t time)
+void activity_end(activity *a, int64_t duration)
 {
     if (a->gc_since != STATES_NEVER)
-        add(a, ACTIVITY_GC, a->gc_since, time);
-    if (time > 0)
-        cover(a, time - 1);
+        add(a, ACTIVITY_GC, a->gc_since, a->origin + duration);
+    if (duration > 0)
+        cover(a, duration - 1);
     size_end(a->heap);
     size_end(a->goal);
 }

@@ -28,19 +28,23 @@ typedef struct activity_size {
 
 typedef struct activity {
     unsigned shift; /* a span has 2^shift ns */
+    int64_t origin; /* where the first one begins */
     int64_t ns[ACTIVITY_SPANS][ACTIVITY_KINDS];
     activity_size heap[ACTIVITY_SPANS], goal[ACTIVITY_SPANS];
     int64_t gc_since; /* STATES_NEVER: no cycle is active */
     bool has_heap, has_goal;
 } activity;
 
-void activity_init(activity *a);
+/* origin: the beginning of the time range, at least 0. */
+void activity_init(activity *a, int64_t origin);
 void activity_interval(activity *a, const interval *i);
-void activity_event(activity *a, const gotrace_event *e, int64_t time);
-/* The trace has ended. Spans without a size get that of the one before. */
-void activity_end(activity *a, int64_t time);
+/* time: within the time range; place: where the event is. */
+void activity_event(activity *a, const gotrace_event *e, int64_t time, states_place place);
+/* The trace has ended, or the range, which has that length. Spans without a size get that of the
+ * one before. */
+void activity_end(activity *a, int64_t duration);
 
-/* The number of spans of a trace of that length. */
+/* The number of spans of a time range of that length. */
 size_t activity_count(const activity *a, int64_t duration);
 
 #endif

@@ -51,7 +51,8 @@ enum { PROFILE_SAMPLE_NS = 10000000 };
 typedef struct profiles profiles;
 profiles *profiles_begin(profile *list, size_t count, const profile_options *options, int version,
                          stacks *names);
-/* To be called for each event. False if memory was refused; then it is the last one. */
+/* To be called for each event. False if memory was refused or matching a name reached a limit; then
+ * it is the last one. */
 bool profiles_event(profiles *r, const gotrace_event *e);
 /* False if memory was refused. */
 bool profiles_end(profiles *r);

@@ -388,6 +388,7 @@ bool selection_parse(selection *s, const char *const texts[SELECT_COUNT], char *
         if (!texts[by])
             continue;
         s->given |= SELECT_BIT(by);
+        s->texts[by] = texts[by];
         if (!parse(s, (select_by)by, texts[by], message, room))
             return false;
     }

@@ -68,15 +68,17 @@ typedef struct select_names {
 } select_names;
 
 typedef struct selection {
-    unsigned given; /* 1 << SELECT_* */
+    unsigned given;                  /* 1 << SELECT_* */
+    const char *texts[SELECT_COUNT]; /* borrowed; NULL: not given */
     select_time from, until;
     select_ids ids[SELECT_COUNT];
     select_names names[SELECT_COUNT];
     pattern *function;
 } selection;
 
-/* Parses the texts of the criteria, NULL for those that are not given. False: the message says what
- * is wrong; it is empty if memory was refused. Free the selection in any case. */
+/* Parses the texts of the criteria, NULL for those that are not given; they are borrowed. False:
+ * the message says what is wrong; it is empty if memory was refused. Free the selection in any
+ * case. */
 bool selection_parse(selection *s, const char *const texts[SELECT_COUNT], char *message,
                      size_t room);
 void selection_free(selection *s);

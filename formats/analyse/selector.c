@@ -42,8 +42,8 @@ void selector_end(selector *s, select_job *job)
     void *value;
     if (job) {
         job->count = s->count;
-        job->failed = s->failed;
-        job->too_hard = s->too_hard;
+        job->failed = job->failed || s->failed;
+        job->too_hard = job->too_hard || s->too_hard;
         const char *name = s->too_hard ? stacks_text(s->stacks, s->hard, &size) : NULL;
         if (name)
             snprintf(job->name, sizeof job->name, "%.*s", (int)(size < 60 ? size : 60), name);

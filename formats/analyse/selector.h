@@ -38,7 +38,8 @@ typedef struct selector {
 /* version: of the trace. The job is borrowed; NULL: everything is selected. */
 void selector_init(selector *s, const select_job *job, int version, stacks *names);
 
-/* Sets the results of the job, if it is not NULL, and frees the selector. */
+/* Sets the results of the job, if it is not NULL, and frees the selector. If the job is that of
+ * several selectors, it failed if one of them did. */
 void selector_end(selector *s, select_job *job);
 
 /* selector_event with a selection. */

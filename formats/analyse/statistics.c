@@ -134,10 +134,10 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
     stat_goroutine *own = (stat_goroutine *)g;
     stat_collector_interval(r, own, i, e);
     stat_load_interval(r, own, i, e);
-    if (r->all->watch)
-        r->all->watch->interval(r->all->watch->ctx, i);
     if (!i->inside || !selector_interval(&r->selector, g->id, g->function, i->stack))
         return;
+    if (r->all->watch)
+        r->all->watch->interval(r->all->watch->ctx, i);
     count_goroutine(r, own);
     times_add(r, &own->times, i);
     own->selected += i->end - i->begin;
@@ -265,9 +265,9 @@ static gotrace_status read_events(run *r, size_t threads)
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         const statistics_watch *watch = r->all->watch;
         add_event(r, e);
-        if (watch && !watch->event(watch->ctx, e, r->states.time))
-            run_fail(r);
-        if (has_failed(r) || r->selector.too_hard)
+        bool goes_on = !watch ||
+                       watch->event(watch->ctx, e, r->states.time, states_place_of(&r->states));
+        if (has_failed(r) || r->selector.too_hard || !goes_on)
             return GOTRACE_END;
         if (threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);

@@ -182,13 +182,13 @@ typedef struct statistics_each {
                  int64_t begin, int64_t ended, uint64_t logs, uint64_t regions);
 } statistics_each;
 
-/* Called during the pass: for each closed interval, and for each event after it was processed; the
- * stacks are those of the statistics. event returns false if memory is refused, which ends the
- * pass. */
+/* Called during the pass: for each closed interval that is selected, and for each event after it
+ * was processed, with its time within the time range; the stacks are those of the statistics. event
+ * returns false to end the pass. */
 typedef struct statistics_watch {
     void *ctx;
     void (*interval)(void *ctx, const interval *i);
-    bool (*event)(void *ctx, const gotrace_event *e, int64_t time);
+    bool (*event)(void *ctx, const gotrace_event *e, int64_t time, states_place place);
 } statistics_watch;
 
 /* A list of figures, found by a name. */

@@ -29,32 +29,40 @@ static void put_value(out *o, const strip *c, double value)
 }
 
 /* The times at the ends and in the middle of a chart. */
-static void put_axis(out *o, int64_t length)
+static void put_axis(const html *h, int64_t length)
 {
-    out_str(o, "<div class=\"axis\" aria-hidden=\"true\"><span>0</span><span>");
-    html_duration(o, length / 2);
+    out *o = h->out;
+    out_str(o, "<div class=\"axis\" aria-hidden=\"true\"><span>");
+    if (h->origin > 0)
+        html_duration(o, h->origin);
+    else
+        out_char(o, '0');
     out_str(o, "</span><span>");
-    html_duration(o, length);
+    html_duration(o, h->origin + length / 2);
+    out_str(o, "</span><span>");
+    html_duration(o, h->origin + length);
     out_str(o, "</span></div>\n");
 }
 
 /* Invisible columns over a chart; the browser shows their titles. */
-static void put_column(out *o, size_t column, int64_t begin)
+static void put_column(const html *h, size_t column, unsigned shift)
 {
+    out *o = h->out;
     out_printf(o, "<rect class=\"hit\" x=\"%zu\" width=\"1\" height=\"%d\"><title>from ", column,
                HEIGHT);
-    html_duration(o, begin);
+    html_duration(o, h->origin + (int64_t)((uint64_t)column << shift));
     out_str(o, ": ");
 }
 
-/* The last span is shown only until the end of the trace. */
+/* The last span is shown only until the end of the trace or of the time range. */
 static double chart_width(unsigned shift, int64_t duration)
 {
     return (double)duration / (double)((uint64_t)1 << shift);
 }
 
-static void put_strip(out *o, const strip *c, unsigned shift, int64_t duration)
+static void put_strip(const html *h, const strip *c, unsigned shift, int64_t duration)
 {
+    out *o = h->out;
     double most = 0;
     for (size_t i = 0; i < c->count; i++)
         most = c->values[i] > most ? c->values[i] : most;
@@ -72,7 +80,7 @@ static void put_strip(out *o, const strip *c, unsigned shift, int64_t duration)
         out_printf(o, "V%.1fH%zu", HEIGHT - (top > 0 ? c->values[i] / top : 0) * HEIGHT, i + 1);
     out_printf(o, "V%dZ\"/>", HEIGHT);
     for (size_t i = 0; i < c->count; i++) {
-        put_column(o, i, (int64_t)((uint64_t)i << shift));
+        put_column(h, i, shift);
         put_value(o, c, c->values[i]);
         out_str(o, "</title></rect>");
     }
@@ -100,12 +108,12 @@ static void put_states(html *h, int64_t duration)
                          "gc"},
     };
     const activity *a = &h->activity;
-    for (size_t k = 0; k < ACTIVITY_KINDS; k++) {
+    for (size_t k = 0; k < (size_t)(h->whole ? ACTIVITY_KINDS : ACTIVITY_GC); k++) {
         strip c = {kinds[k].name, kinds[k].what, kinds[k].class, {0}, 0, false, k == ACTIVITY_GC};
         c.count = activity_count(a, duration);
         for (size_t i = 0; i < c.count; i++)
             c.values[i] = (double)a->ns[i][k] / span_length(a->shift, i, duration);
-        put_strip(h->out, &c, a->shift, duration);
+        put_strip(h, &c, a->shift, duration);
     }
 }
 
@@ -123,25 +131,28 @@ static void put_heap(html *h, int64_t duration)
         out_str(h->out, "<p>The trace has no sizes of the heap.</p>\n");
         return;
     }
-    put_strip(h->out, &heap, a->shift, duration);
+    put_strip(h, &heap, a->shift, duration);
     if (a->has_goal)
-        put_strip(h->out, &goal, a->shift, duration);
+        put_strip(h, &goal, a->shift, duration);
 }
 
 void html_overview(html *h)
 {
     const trace_figure *t = &h->s->traces[0];
     out *o = h->out;
-    out_str(
+    out_printf(
         o,
-        "<section id=\"overview\">\n<h2>Overview</h2>\n<p>What the goroutines do, the garbage "
-        "collector and the heap, over the time of the trace. Each chart has its own scale.</p>\n");
+        "<section id=\"overview\">\n<h2>Overview</h2>\n<p>What the goroutines do%s, over the "
+        "time of the %s. Each chart has its own scale.</p>\n",
+        h->whole ? ", the garbage collector and the heap" : "",
+        h->job->select ? "report" : "trace");
     if (t->duration > 0) {
         put_states(h, t->duration);
-        put_heap(h, t->duration);
-        put_axis(o, t->duration);
+        if (h->whole)
+            put_heap(h, t->duration);
+        put_axis(h, t->duration);
     } else {
-        out_str(o, "<p>Nothing happens in this trace.</p>\n");
+        out_printf(o, "<p>Nothing happens in this %s.</p>\n", h->job->select ? "time" : "trace");
     }
     out_str(o, "</section>\n");
 }
@@ -170,8 +181,9 @@ static double sum_of_span(const load *l, size_t span)
 }
 
 /* The area of each state is that up to its upper edge; later ones are below earlier ones. */
-static void put_load(out *o, const load *l, size_t spans, int64_t duration)
+static void put_load(const html *h, const load *l, size_t spans, int64_t duration)
 {
+    out *o = h->out;
     double below[COLUMNS];
     for (size_t i = 0; i < spans; i++)
         below[i] = 1;
@@ -194,7 +206,7 @@ static void put_load(out *o, const load *l, size_t spans, int64_t duration)
     }
     for (size_t i = 0; i < spans; i++) {
         double all = sum_of_span(l, i);
-        put_column(o, i, (int64_t)((uint64_t)i << l->shift));
+        put_column(h, i, l->shift);
         for (size_t n = 0; all > 0 && n < PROC_STATES; n++) {
             out_printf(o, "%s%s ", n ? ", " : "", proc_state_names[proc_order[n]]);
             html_share(o, (double)l->spans[i][proc_order[n]] / all);
@@ -213,14 +225,14 @@ void html_procs(html *h)
     double all = 0;
     for (size_t k = 0; k < PROC_STATES; k++)
         all += (double)l->sums[k];
-    if (t->duration <= 0 || all <= 0)
+    if (t->duration <= 0 || all <= 0 || !h->whole)
         return;
     size_t spans = (size_t)((t->duration - 1) >> l->shift) + 1;
     out_str(o,
             "<section id=\"procs\">\n<h2>Procs</h2>\n<p>How the procs (the P of the scheduler, at "
             "most GOMAXPROCS) spend their time, all of them together.</p>\n");
-    put_load(o, l, spans, t->duration);
-    put_axis(o, t->duration);
+    put_load(h, l, spans, t->duration);
+    put_axis(h, t->duration);
     html_table(o, "Time of all procs", "sorts", columns);
     for (size_t n = 0; n < PROC_STATES; n++) {
         unsigned k = proc_order[n];
@@ -321,7 +333,7 @@ void html_utilization(html *h)
         return;
     out_str(o,
             "<h3>Mutator utilization</h3>\n<p>The least share of the procs that a window of time "
-            "leaves to the program, anywhere in the trace: 100 % means that the collector does not "
+            "leaves to the program, at any time: 100 % means that the collector does not "
             "take anything.</p>\n");
     put_curve(o, t);
     html_table(o, "Least utilization by length of the window", "sorts", columns);

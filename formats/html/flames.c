@@ -381,10 +381,11 @@ void html_flames(html *h)
         out_str(o, "</details>\n");
     }
     if (h->profiles[PROFILE_CPU].count == 0)
-        out_str(
-            o,
-            "<p>The trace has no CPU samples, which Go 1.19 and later record while a CPU profile "
-            "is taken.</p>\n");
+        out_str(o,
+                h->job->select
+                    ? "<p>The selected part of the trace has no CPU samples.</p>\n"
+                    : "<p>The trace has no CPU samples, which Go 1.19 and later record while a CPU "
+                      "profile is taken.</p>\n");
     put_data(h);
     out_str(o, "</section>\n");
 }

@@ -15,20 +15,23 @@ static void watch_interval(void *ctx, const interval *i)
     activity_interval(&((html *)ctx)->activity, i);
 }
 
-static bool watch_event(void *ctx, const gotrace_event *e, int64_t time)
+static bool watch_event(void *ctx, const gotrace_event *e, int64_t time, states_place place)
 {
     html *h = ctx;
-    activity_event(&h->activity, e, time);
+    activity_event(&h->activity, e, time, place);
     return profiles_event(h->making, e);
 }
 
 static gotrace_status read_trace(html *h)
 {
     const convert_job *job = h->job;
-    const profile_options options = {0};
+    const profile_options options = {.select = job->select};
     const statistics_watch watch = {h, watch_interval, watch_event};
     gotrace_status status;
-    activity_init(&h->activity);
+    if (job->select && job->select->range.from > 0)
+        h->origin = job->select->range.from;
+    h->whole = !job->select || !(job->select->what->given & SELECT_OF_GOROUTINES);
+    activity_init(&h->activity, h->origin);
     for (size_t i = 0; i < PROFILE_COUNT; i++)
         h->profiles[i].kind = (profile_kind)i;
     h->s->watch = &watch;
@@ -40,8 +43,9 @@ static gotrace_status read_trace(html *h)
         h->failed = true;
         return GOTRACE_END;
     }
-    status = statistics_add(h->s, job->reader, job->name, job->threads, NULL);
+    status = statistics_add(h->s, job->reader, job->name, job->threads, job->select);
     h->failed = !profiles_end(h->making) || h->s->failed;
+    h->hard = job->select && job->select->too_hard;
     if (!h->failed)
         activity_end(&h->activity, h->s->traces[0].duration);
     h->problems = gotrace_reader_summary(job->reader)->problems;
@@ -93,9 +97,22 @@ static void put_summary(html *h)
                t->version);
     html_duration(o, t->duration);
     out_printf(o,
-               "</div><div><dt>Events<dd>%" PRIu64 "</div><div><dt>Goroutines<dd>%" PRIu64
-               "</div><div><dt>GC cycles<dd>%" PRIu64 "</div></dl>\n",
-               t->events, t->goroutines, t->cycles);
+               "</div><div><dt>Events<dd>%" PRIu64 "</div><div><dt>Goroutines<dd>%" PRIu64 "</div>",
+               t->events, t->goroutines);
+    if (h->whole)
+        out_printf(o, "<div><dt>GC cycles<dd>%" PRIu64 "</div>", t->cycles);
+    out_str(o, "</dl>\n");
+}
+
+/* What the report is about, if it is not the whole trace. */
+static void put_selection(html *h)
+{
+    if (!h->job->select)
+        return;
+    out_str(h->out, "<p class=\"selection\" role=\"note\">The report is about a part of the trace: "
+                    "<code>");
+    html_selection(h);
+    out_str(h->out, "</code>. Of what is partly in it, that part counts.</p>\n");
 }
 
 static bool has_reason(const statistics *s, uint8_t state)
@@ -106,12 +123,13 @@ static bool has_reason(const statistics *s, uint8_t state)
     return false;
 }
 
-static bool has_procs(const trace_figure *t)
+static bool has_procs(const html *h)
 {
+    const trace_figure *t = &h->s->traces[0];
     int64_t all = 0;
     for (size_t k = 0; k < PROC_STATES; k++)
         all |= t->load.sums[k];
-    return t->duration > 0 && all > 0;
+    return h->whole && t->duration > 0 && all > 0;
 }
 
 /* Links to the sections that the report has. */
@@ -123,12 +141,12 @@ static void put_links(html *h)
         bool present;
     } links[] = {
         {"overview", "Overview", true},
-        {"procs", "Procs", has_procs(&s->traces[0])},
+        {"procs", "Procs", has_procs(h)},
         {"goroutines", "Goroutines", s->functions.count > 0},
         {"scheduling", "Scheduling latency", s->latency.count > 0},
         {"blocking", "Blocking", has_reason(s, GOTRACE_STATE_WAITING)},
         {"syscalls", "System calls", has_reason(s, GOTRACE_STATE_SYSCALL)},
-        {"gc", "Garbage collection", true},
+        {"gc", "Garbage collection", h->whole},
         {"tasks", "Tasks", s->tasks.count > 0},
         {"regions", "Regions", s->regions.count > 0},
         {"profiles", "Flame graphs", true},
@@ -151,6 +169,7 @@ static void put_page(html *h)
     out_str(o,
             "</h1>\n<p>A report on an execution trace of a Go program, written by gotrace. Times "
             "count from the start of the trace.</p>\n");
+    put_selection(h);
     put_summary(h);
     put_warning(h);
     put_links(h);
@@ -184,7 +203,7 @@ static gotrace_status convert_to_html(const convert_job *job)
     }
     if (h && h->s) {
         status = read_trace(h);
-        if (!h->failed)
+        if (!h->failed && !h->hard)
             put_page(h);
     }
     if (!h || !h->s || h->failed || h->s->stacks->failed)
@@ -200,7 +219,7 @@ const format format_html = {
     .name = "html",
     .extensions = (const char *const[]){".html", ".htm", NULL},
     .summary = "report with charts, tables and flame graphs, for a browser",
-    .whole = true,
+    .report = true,
     .viewer_bytes = UINT64_MAX,
     .run = convert_to_html,
 };

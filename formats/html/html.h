@@ -29,8 +29,11 @@ typedef struct html {
     profile profiles[PROFILE_COUNT];
     profiles *making;
     uint64_t problems;
-    bool cut;    /* reading failed: the end of the trace is missing */
-    bool failed; /* memory was refused */
+    int64_t origin; /* where the time range begins */
+    bool whole;     /* of all goroutines: it has what concerns the whole program */
+    bool hard;      /* matching a name of the trace reached a limit */
+    bool cut;       /* reading failed: the end of the trace is missing */
+    bool failed;    /* memory was refused */
 } html;
 
 /* ---- assets.c: the style sheet, the script, and what the Content-Security-Policy calls them ----
@@ -54,6 +57,8 @@ void html_bytes(out *o, uint64_t bytes);
 void html_share(out *o, double share);
 /* The name of the file as a word for the shell. */
 void html_file(html *h);
+/* The options that select what the report is about, as words for the shell. */
+void html_selection(html *h);
 /* The options that select a time with some of what is before and after it. */
 void html_window(out *o, int64_t begin, int64_t ns);
 

@@ -14,6 +14,8 @@ static size_t put_rows(html *h, size_t count, size_t most, const char *section)
     out_printf(h->out,
                "<p>The first %zu of %zu rows; all of them: <code>gotrace stat --only %s --top 0 ",
                most, count, section);
+    html_selection(h);
+    out_str(h->out, h->job->select ? " " : "");
     html_file(h);
     out_str(h->out, "</code></p>\n");
     return most;
@@ -320,9 +322,11 @@ void html_collector(html *h)
 {
     const trace_figure *t = &h->s->traces[0];
     out *o = h->out;
+    if (!h->whole)
+        return;
     out_str(o, "<section id=\"gc\">\n<h2>Garbage collection</h2>\n");
-    out_printf(o, "<p>%" PRIu64 " cycle%s ended in the trace.</p>\n<dl class=\"facts\">", t->cycles,
-               plural(t->cycles));
+    out_printf(o, "<p>%" PRIu64 " cycle%s ended in the %s.</p>\n<dl class=\"facts\">", t->cycles,
+               plural(t->cycles), h->job->select ? "time range" : "trace");
     put_fact(o, "Time of all cycles", t->cycle_ns);
     put_fact(o, "Longest cycle", t->longest_cycle);
     put_fact(o, "Dedicated workers", t->worker_ns[WORKER_DEDICATED]);

@@ -158,30 +158,47 @@ void html_window(out *o, int64_t begin, int64_t ns)
     out_str(o, "</code>");
 }
 
-void html_file(html *h)
+/* A word for the shell. */
+static void put_word(out *o, const char *word)
 {
-    const char *name = h->job->name;
-    size_t size = strlen(name);
-    if (name[0] == '<') {
-        out_str(h->out, "FILE");
-        return;
-    }
-    if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+,@") ==
+    size_t size = strlen(word);
+    if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+,@:-") ==
             size &&
         size > 0) {
-        html_text(h->out, name, size, SIZE_MAX);
+        html_text(o, word, size, SIZE_MAX);
         return;
     }
-    html_text(h->out, "'", 1, 1);
+    html_text(o, "'", 1, 1);
     for (size_t i = 0; i < size;) {
-        size_t plain = strcspn(name + i, "'");
-        html_text(h->out, name + i, plain, SIZE_MAX);
+        size_t plain = strcspn(word + i, "'");
+        html_text(o, word + i, plain, SIZE_MAX);
         i += plain;
         if (i < size)
-            html_text(h->out, "'\\''", 4, 4);
+            html_text(o, "'\\''", 4, 4);
         i += i < size;
     }
-    html_text(h->out, "'", 1, 1);
+    html_text(o, "'", 1, 1);
+}
+
+void html_file(html *h)
+{
+    if (h->job->name[0] == '<')
+        out_str(h->out, "FILE");
+    else
+        put_word(h->out, h->job->name);
+}
+
+void html_selection(html *h)
+{
+    const char *before = "";
+    for (size_t by = 0; h->job->select && by < SELECT_COUNT; by++) {
+        const char *text = h->job->select->what->texts[by];
+        if (!text)
+            continue;
+        out_printf(h->out, "%s--%s ", before, select_option(by));
+        before = " ";
+        put_word(h->out, text);
+    }
 }
 
 /* ---- tables -----------------------------------------------------------------------------------

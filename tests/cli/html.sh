@@ -22,6 +22,48 @@ for trace in "$TRACES"/*.trace "$TRACES"/unsound/*.trace; do
 done
 cmp <(gotrace convert -q --to html --gzip <go1.26-prof.trace | gzip -dc) <(gotrace convert -q --to html - <go1.26-prof.trace)
 
+echo '== a part of the trace'
+# The sums in a column of a table.
+sums() {
+    sed -n "/id=\"$2\"/,/<\/table>/p" "$1" |
+        sed -nE "s/^<tr><td class=\"name\">[^<]*(<td class=\"n\" data-v=\"[0-9]+\">[^<]*){$3}<td class=\"n\" data-v=\"([0-9]+)\">.*/\\2/p"
+}
+for name in go1.26-user go1.19-user go1.21-prof; do
+    last=$(gotrace stat --json --only overview "$TRACES/$name.trace" | jq 'select(.kind == "trace").duration_ns')
+    # shellcheck disable=SC2086
+    for select in "--from $((last / 3))ns --until $((last / 2))ns" "--from $((last * 3 / 5))ns" '--goroutine 1-9' \
+        "--function main\\. --until $((last / 2))ns" '--region inner' '--task 1'; do
+        gotrace convert -q --to html $select -o part.html "$TRACES/$name.trace" || echo "$name $select: $?"
+        grep -q '<p class="selection"' part.html || echo "$name $select: not named"
+        outline part.html | grep -E '^(line|not closed|too large|an id|the policy|[0-9]+ scripts|Traceback)'
+        stat=$(gotrace stat -q --json --top 0 $select "$TRACES/$name.trace")
+        jq -r 'select(.kind == "function").total_ns.sum' <<<"$stat" | cmp - <(sums part.html goroutines 1)
+        jq -r 'select(.kind == "regions").sum' <<<"$stat" | cmp - <(sums part.html regions 2)
+        jq -r 'select(.kind == "tasks").sum' <<<"$stat" | tee -a spans | cmp - <(sums part.html tasks 2)
+    done
+done 2>&1
+grep -q '[1-9]' spans || echo 'no task is selected'
+gotrace convert --to html --from 100us --until 300us --goroutine 1-9 -o part.html go1.26-user.trace
+outline part.html | grep -v '^ '
+sed -n '/<header>/,/<nav/p' part.html | grep -v nav
+grep -o '<title>[^<]*' part.html | sed -n '2p;80p'
+grep 'class="axis"' part.html
+# Sizes of the heap before the range count until they change; what is after it does not.
+heap() { sed -n '/<b>Heap<\/b>/,/<\/svg>/p' "$1" | grep -o 'from [^<]*'; }
+gotrace synth -q -o heap.trace <<'END'
+Trace Go1.26 level=meaning procs=1
+GoCreate t=1000 g=1 p=0 new_g=7
+HeapAlloc t=1100 heapalloc_value=900
+HeapAlloc t=1200 heapalloc_value=500
+HeapAlloc t=1500 heapalloc_value=700
+HeapAlloc t=1900 heapalloc_value=800
+GoDestroy t=2000 g=1 p=0
+END
+gotrace convert --to html --from 300ns --until 800ns -o part.html heap.trace
+heap part.html | uniq -f 2
+gotrace convert --to html --until 300ns heap.trace -o part.html
+heap part.html | uniq -f 2
+
 echo '== text of the trace is not markup'
 evil='</script><script>alert(1)</script><!-- --><b>\x22x\x22&amp;\x27\xe2\x80\xa8\xe2\x80\xae\xff\x00\x1b]]></title></style><img src=x onerror=alert(2)>'
 cat >script <<END
@@ -87,6 +129,11 @@ awk 'BEGIN {
 }' | gotrace synth --force -q -o many.trace
 gotrace convert -o many.html many.trace
 outline many.html
+# The commands select the same part; words are quoted.
+gotrace convert -q --to html --function "it's|&" --until 1s -o part.html many.trace
+grep -oE '<code>(--|gotrace stat).*</code>' part.html
+sed -n '/<code>gotrace stat/{s/.*<code>//;s/<.code>.*//;p}' part.html | python3 -c 'import html, sys; print(html.unescape(sys.stdin.read()))' |
+    PATH=$PATH bash | head -n 4
 grep -o '<p>The first [^.]*' many.html | sort | uniq -c
 
 echo '== damaged'
@@ -100,7 +147,7 @@ for trace in cut cut2; do
 done
 
 echo '== options'
-run gotrace convert --to html --from 1ms go1.26-user.trace
+run gotrace convert --to html --no-system go1.26-user.trace
 run gotrace convert --to html --only gc go1.26-user.trace
 run gotrace convert --to html --profile cpu go1.26-user.trace
 run gotrace convert --to html go1.26-user.trace go1.26-prof.trace
