@@ -15,6 +15,7 @@
 #include "cmd/trace_limits.h"
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
+#include "formats/analyse/selected.h"
 
 typedef struct convert_options {
     settings common;
@@ -180,6 +181,42 @@ static void count_shown(select_job *select, int64_t duration)
     select->count = select->range.from <= duration && select->range.until > 0;
 }
 
+/* Find the goroutines that the selection selects, with a reader of its own, whose problems the
+ * other one reports. Returns an exit status. */
+static int find_goroutines(input *in, select_job *select, select_ids *ids)
+{
+    gotrace_config config = in->config;
+    gotrace_reader *reader;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    config.on_problem = NULL;
+    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
+        diag_error("cannot read the trace: %s", error.message);
+        return EXIT_SYSTEM;
+    }
+    selected_goroutines(reader, select, ids);
+    gotrace_reader_close(reader);
+    return EXIT_SOUND;
+}
+
+/* Run the format of a timeline, which shows goroutines as a whole. Returns an exit status. */
+static int run_timeline(const format *target, convert_job *job, select_job *select, input *in)
+{
+    const selection *what = select->what;
+    selection found = {.given = SELECT_BIT(SELECT_GOROUTINE)};
+    bool finds = what->given & SELECT_OF_GOROUTINES & ~SELECT_BIT(SELECT_GOROUTINE);
+    int status = finds ? find_goroutines(in, select, &found.ids[SELECT_GOROUTINE]) : EXIT_SOUND;
+    if (finds)
+        select->what = &found;
+    if (status == EXIT_SOUND && !select->failed && !select->too_hard &&
+        target->run(job) == GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
+    select->what = what;
+    free(found.ids[SELECT_GOROUTINE].ranges);
+    if (!finds || select->count > 0)
+        count_shown(select, gotrace_reader_summary(in->reader)->duration);
+    return status;
+}
+
 /* Returns an exit status. */
 static int run_format(const session *s, const format *target, convert_job *job,
                       const selection *what, input *in)
@@ -192,12 +229,12 @@ static int run_format(const session *s, const format *target, convert_job *job,
     /* In a timeline 0 is the start, or the end. */
     job->from = select.range.from > 0 ? select.range.from : 0;
     job->to = select.range.until == INT64_MAX ? 0 : select.range.until > 0 ? select.range.until : 1;
-    if (target->run(job) == GOTRACE_ERROR)
-        findings_add(&in->found, gotrace_reader_error(in->reader));
     if (!is_counted(target))
-        count_shown(&select, gotrace_reader_summary(in->reader)->duration);
+        status = run_timeline(target, job, &select, in);
+    else if (target->run(job) == GOTRACE_ERROR)
+        findings_add(&in->found, gotrace_reader_error(in->reader));
     job->select = NULL;
-    return select_finish(&select, &options_of(s)->select, in);
+    return status == EXIT_SOUND ? select_finish(&select, &options_of(s)->select, in) : status;
 }
 
 /* Convert several traces into one timeline. All are opened before the first is converted, because
@@ -347,16 +384,9 @@ static int convert(session *s, const format *target, convert_job *job, const sel
 /* Check that the options that select a part apply to the target; false after a diagnostic. */
 static bool selects(const format *target, const selection *what)
 {
-    unsigned times = SELECT_TIME | SELECT_BIT(SELECT_GOROUTINE);
-    if (!target)
-        return select_supports(what, 0,
-                               "timelines, profiles and reports; scripts and other versions "
-                               "contain the whole trace");
-    if (!is_counted(target))
-        return select_supports(what, times,
-                               "profiles, reports, print and stat; timelines have --from, "
-                               "--until and --goroutine");
-    return true;
+    return target || select_supports(what, 0,
+                                     "timelines, profiles and reports; scripts and other versions "
+                                     "contain the whole trace");
 }
 
 static int convert_to(session *s, const format *target, int version, const script_format *script,

@@ -361,16 +361,52 @@ static bool is_selected(selector *s, const gotrace_event *e)
            (subject && subject != e->goroutine && holds(s, subject, own));
 }
 
+/* Passes the goroutines that satisfy the criteria at the event to add. */
+static void add_goroutines(selector *s, const gotrace_event *e)
+{
+    unsigned given = s->what->given;
+    bool changes = changes_goroutine(e), has_function = given & SELECT_BIT(SELECT_FUNCTION);
+    /* The stack of an event that reports a state is that of the subject. */
+    bool own_stack = has_function &&
+                     !(changes && (e->flags & GOTRACE_EVENT_INITIAL) && e->subject != e->goroutine);
+    own_matches own = {.function = own_stack && stack_matches(s, stack_of(s, e, e->stack)),
+                       .task = (given & SELECT_BIT(SELECT_TASK)) && is_of_task(s, e),
+                       .region = (given & SELECT_BIT(SELECT_REGION)) && is_of_region(s, e)};
+    if (e->goroutine && holds(s, e->goroutine, own))
+        s->add(s->ctx, e->goroutine);
+    if (!changes || e->subject == e->goroutine)
+        return;
+    uint64_t start = states_start_stack(e);
+    bool starts = has_function && (e->start_stack == 0 || s->has_starts) && start &&
+                  stack_matches(s, stack_of(s, e, start));
+    if (holds(s, e->subject, (own_matches){.function = starts}))
+        s->add(s->ctx, e->subject);
+}
+
 bool selector_follow(selector *s, const gotrace_event *e)
 {
     bool follows = s->what->given & (SELECT_OF_GOROUTINES & ~SELECT_BIT(SELECT_GOROUTINE));
     if (follows)
         follow_before(s, e);
     bool selected = is_selected(s, e) && !selector_ends(s);
+    if (s->add && e->time >= s->range.from && e->time < s->range.until)
+        add_goroutines(s, e);
     if (follows)
         follow_after(s, e);
     s->count += selected;
     return selected;
+}
+
+void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), void *ctx)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    s->add = add;
+    s->ctx = ctx;
+    while (idmap_next(&s->goroutines, &cursor, &id, &value))
+        if (holds(s, id, (own_matches){0}))
+            add(ctx, id);
 }
 
 bool selector_interval(selector *s, uint64_t id, uint32_t function, uint32_t stack)

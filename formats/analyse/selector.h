@@ -29,10 +29,12 @@ typedef struct selector {
     idmap goroutines; /* selected_goroutine */
     idmap tasks;      /* open tasks of a listed name */
     select_verdicts of_names, of_stacks;
-    uint64_t count; /* of selected events */
-    bool failed;    /* memory was refused */
-    bool too_hard;  /* matching a name reached a limit; selects nothing from then on */
-    uint32_t hard;  /* that name */
+    void (*add)(void *ctx, uint64_t id); /* NULL: none */
+    void *ctx;                           /* of add */
+    uint64_t count;                      /* of selected events */
+    bool failed;                         /* memory was refused */
+    bool too_hard; /* matching a name reached a limit; selects nothing from then on */
+    uint32_t hard; /* that name */
 } selector;
 
 /* version: of the trace. The job is borrowed; NULL: everything is selected. */
@@ -51,6 +53,12 @@ static inline bool selector_event(selector *s, const gotrace_event *e)
 {
     return !s->what || selector_follow(s, e);
 }
+
+/* Goroutines as a whole: from now on calls add (which is also called before this returns) for each
+ * goroutine that satisfies the criteria in the time range (procs, threads and generations aside),
+ * by its state or because of an event: by a stack of its own, or because it is one of a listed task
+ * or region. It may be called several times for one goroutine. */
+void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), void *ctx);
 
 /* Whether a stretch of the time of the goroutine of that id is selected, apart from the time range:
  * before selector_event gets the event that ends it. function: where the goroutine starts; stack:

@@ -113,8 +113,7 @@ gotrace print -j 3 --function '(.+)+!' user.trace 2>&1 | head -n 1
 echo '== what others do not have'
 run gotrace stat --proc 0 user.trace
 run gotrace convert --to folded --generation 1 user.trace
-run gotrace convert --to perfetto --function main -o out user.trace
-run gotrace convert --to chrome --region inner user.trace
+run gotrace convert --to cbor --function main -o out user.trace
 run gotrace convert --to go1.21 --goroutine 7 -o out user.trace
 run gotrace convert --to json --from 1ms user.trace
 run gotrace validate --goroutine 7 user.trace
@@ -127,6 +126,18 @@ run gotrace stat --only overview --goroutine 999 --json user.trace old.trace
 run gotrace stat --only overview --from 2026-11-21T00:00Z user.trace old.trace
 
 echo '== timelines of some goroutines'
+rows() { jq -c '[.traceEvents[] | select(.ph == "X") | .tid] | unique'; }
+gotrace convert --to chrome --by goroutine --region inner user.trace | rows
+gotrace convert --to chrome --by goroutine --region inner --goroutine 1-12 - <user.trace | rows
+gotrace convert --to chrome --by goroutine --function 'main\.together\.func1' --until 90us user.trace | rows
+gotrace convert --to perfetto --task 1 -o nested.pftrace nested.trace
+gotrace convert --to perfetto --goroutine 0-8 -o named.pftrace nested.trace
+cmp nested.pftrace named.pftrace
+gotrace convert --to perfetto --task 1 --function within nested.trace 2>&1 >one | cat
+gotrace convert --to perfetto --goroutine 8 nested.trace | cmp - one
+gotrace convert --to perfetto --task 1 --function . nested.trace old.trace -q | strings -n 3 | grep -E '^G[0-9]+ ' | sort -u
+run gotrace convert --to chrome --region none -o out.json user.trace
+run gotrace convert --to chrome --function "$hard" -o out user.trace
 gotrace convert --to chrome --goroutine 10,11 user.trace | jq -c '.traceEvents[] | select(.ph == "X" or .ph == "b") | [.name, .tid]'
 gotrace convert --to chrome --goroutine 10,11 -j 3 user.trace | cmp - <(gotrace convert --to chrome --goroutine 10,11 -j 1 user.trace)
 gotrace convert --to perfetto --goroutine 10 -j 3 -o three user.trace

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 
+TIMELINES = Counter()
 PATHS = {}  # by trace: how many were compared
 SCOPED = ('stop-the-world', 'GC mark assist')
 
@@ -115,6 +116,39 @@ class Follower:
             return False
         return any(self.holds(e, g) for g in {int(e.get('g', 0)), subject(e) or int(e.get('g', 0))})
 
+    def holds_at(self, e, g, own):
+        """Whether a goroutine satisfies the criteria; own: whether a stack of its own matches."""
+        q, regions = self.q, self.regions.get(g, [])
+        mine = g == int(e.get('g', 0))
+        return g != 0 and (not q.get('goroutine') or g in q['goroutine']) and \
+            (not q.get('function') or own or self.starts.get(g, (False, 0))[0]) and \
+            (not q['task'] or (mine and self.own_task(e)) or g in self.inherits or any(t for t, _ in regions)) and \
+            (not q['region'] or (mine and self.own_region(e)) or any(r for _, r in regions))
+
+    def goroutines(self, events):
+        """The goroutines that satisfy the criteria at some moment of the time range."""
+        found, begun = set(), False
+        for e in events:
+            if e['time'] >= self.q.get('until', 1 << 63):
+                break
+            inside = e['time'] >= self.q.get('from', -1 << 63)
+            if inside and not begun:
+                begun = True
+                found |= {g for g in {*self.regions, *self.inherits, *self.starts} if self.holds_at({'kind': ''}, g, False)}
+            self.before(e)
+            g, other = int(e.get('g', 0)), 0
+            if e['kind'] == 'transition' and e['resource'] == 'goroutine':
+                other = int(e['subject'])
+            frames = {g: e.get('frames', [])} if g == other or not e.get('initial') else {other: e.get('frames', [])}
+            if other != g and e.get('start'):
+                frames[other] = e.get('start_frames', [])
+            for one in {g, other}:
+                own = self.q.get('function') and any(re.search(self.q['function'], n) for n in names(frames.get(one, [])))
+                if inside and self.holds_at(e, one, own):
+                    found.add(one)
+            self.after(e)
+        return found
+
     def select(self, e):
         self.before(e)
         selected = self.selects(e)
@@ -195,10 +229,28 @@ def check(gotrace, trace):
                 print(f'{trace}: {kind}: status {got[0]}, without selection {status}')
             if (not wanted) != (b'nothing is shown' in got[2]):
                 print(f'{trace}: {kind}: {options(query)}: {got[2]}')
+    for number, (kind, query) in enumerate(asked):
+        if kind in ('function', 'task', 'region', 'both'):
+            check_timeline(gotrace, trace, query, events, version, ('chrome', 'perfetto')[number % 2])
     last = max(e['time'] for e in events)
     check_sums(gotrace, trace, last, len(lines))
     PATHS[trace] = check_paths(gotrace, trace, events, last)
     return len(asked)
+
+
+def check_timeline(gotrace, trace, query, events, version, to):
+    """A timeline has the same goroutines as one for which they are named."""
+    TIMELINES[to] += 1
+    for part in {}, {'from': events[-1]['time'] // 2}, {'until': events[-1]['time'] // 3}:
+        asked = {'task': [], 'region': [], **query, **part}
+        if asked.get('until', 1 << 63) <= asked.get('from', 0):
+            continue
+        ids = Follower(asked, version).goroutines(events)
+        times = {k: v for k, v in asked.items() if k in ('from', 'until')}
+        wanted = run(gotrace, 'convert', '--to', to, *options({**times, 'goroutine': sorted(ids) or [1 << 63]}), trace)
+        got = run(gotrace, 'convert', '--to', to, *options({**query, **part}), trace)
+        if got[:2] != wanted[:2] or (not ids) != (b'nothing is shown' in got[2]):
+            print(f'{trace}: {to}: {options({**query, **part})}: not the goroutines {sorted(ids)}: {got[2]}')
 
 
 def figures(gotrace, trace, *args):
@@ -299,5 +351,6 @@ def check_paths(gotrace, trace, events, last):
 
 
 total = sum(check(sys.argv[1], trace) for trace in sys.argv[2:])
+print('timelines:', 'many' if min(TIMELINES['chrome'], TIMELINES['perfetto']) > len(PATHS) else TIMELINES)
 print('paths:', 'many' if sum(PATHS.values()) > 3 * len(PATHS) else PATHS)
 print('queries:', 'many' if total > 5 * (len(sys.argv) - 2) else total)
