@@ -251,18 +251,19 @@ void trace_not_executed(void)
 }
 
 /* Reserves a ring for the new process, in case that it does not look for one, so that `record` can
- * warn. If it does at the same time, it takes this one; or it has another, and whoever sees both
- * gives this one back. */
+ * warn. It is this process's until the name of the program is there: the new one may have ended, and
+ * `record` frees the ring of a process that has. If the new process looks for a ring at the same
+ * time, it takes this one; or it has another, and whoever sees both gives this one back. */
 void trace_spawned(pid_t pid, const char *path)
 {
     int error = errno;
-    int32_t reserved = RING_RESERVED_BY_PARENT(pid);
+    int32_t own = RING_RESERVED_BY_PARENT(find_pid()), reserved = RING_RESERVED_BY_PARENT(pid);
     uint32_t number = RING_PROCESSES;
     if (session && session->follows && !session->closed && find_number(pid) == RING_PROCESSES)
-        number = take_number(reserved);
+        number = take_number(own);
     if (number < RING_PROCESSES) {
         snprintf(session->executes[number], RING_PATH, "%s", path);
-        if (find_number(pid) < RING_PROCESSES) {
+        if (replace_pid(number, own, reserved) && find_number(pid) < RING_PROCESSES) {
             session->executes[number][0] = '\0';
             replace_pid(number, reserved, RING_READY);
         }
