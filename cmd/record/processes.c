@@ -223,14 +223,15 @@ static bool has_ended(const recorded *r)
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
-static void end_trace(processes *p, recorded *r)
+/* ended: when the process has; 0: it goes on. */
+static void end_trace(processes *p, recorded *r, uint64_t ended)
 {
     if (!r->replay)
         return;
     r->source.shared->closed = 1;
     source_take(&r->source);
     replay_until(r->replay, UINT64_MAX);
-    int status = replay_end(r->replay);
+    int status = replay_end(r->replay, ended);
     r->replay = NULL;
     if (r->output == &r->own) {
         int written = output_close(&r->own, status == EXIT_SOUND);
@@ -262,7 +263,8 @@ static void note_program(const processes *p, uint32_t number, const recorded *r)
 static void end_process(processes *p, uint32_t number)
 {
     recorded *r = p->list[number];
-    end_trace(p, r);
+    uint64_t ended = number == 0 ? program_end_time() : 0;
+    end_trace(p, r, ended ? ended : now());
     note_program(p, number, r);
     free_process(p, number);
     close(p->shared->fds[number]);
@@ -329,7 +331,7 @@ static void follow_process(processes *p, uint32_t number, program *main)
     if (ended)
         end_process(p, number);
     else if (r->source.shared->closed)
-        end_trace(p, r);
+        end_trace(p, r, 0);
 }
 
 /* Returns whether any is left. */
@@ -378,7 +380,7 @@ int processes_follow(processes *p, program *main, uint64_t end)
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         if (p->list[i]) {
             begin_trace(p, p->list[i]);
-            end_trace(p, p->list[i]);
+            end_trace(p, p->list[i], 0);
         }
     }
     if (p->shared->missed > 0)

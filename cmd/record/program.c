@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/diag.h"
@@ -217,9 +219,20 @@ static void forward(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-static void ignore(int number)
+static _Atomic uint64_t end_time;
+
+/* It interrupts waiting, too. */
+static void note_end(int number)
 {
-    (void)number; /* it interrupts waiting */
+    struct timespec t;
+    (void)number;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    end_time = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t program_end_time(void)
+{
+    return end_time;
 }
 
 static void catch_signals(void)
@@ -232,7 +245,7 @@ static void catch_signals(void)
         if (before.sa_handler != SIG_IGN)
             sigaction(forwarded[i], &action, NULL);
     }
-    struct sigaction ended = {.sa_handler = ignore};
+    struct sigaction ended = {.sa_handler = note_end, .sa_flags = SA_NOCLDSTOP};
     sigemptyset(&ended.sa_mask);
     sigaction(SIGCHLD, &ended, NULL);
 }

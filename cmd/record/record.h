@@ -50,6 +50,8 @@ void program_cancel(program *p);
 bool program_wants_end(void);
 /* Whether it has ended. */
 bool program_ended(program *p);
+/* When, if it has: a time of CLOCK_MONOTONIC; 0: unknown. */
+uint64_t program_end_time(void);
 void program_wait(program *p);
 /* The exit status of `gotrace record`. */
 int program_exit_status(const program *p);
@@ -151,8 +153,9 @@ replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, o
 bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx);
 /* Replays the records up to that time; UINT64_MAX: all. */
 void replay_until(replay *r, uint64_t time);
-/* Ends the trace. Returns an exit status, after a diagnostic if it is not EXIT_SOUND. */
-int replay_end(replay *r);
+/* Ends the trace. ended: when the process was seen to have ended; 0: it goes on. Returns an exit
+ * status, after a diagnostic if it is not EXIT_SOUND. */
+int replay_end(replay *r, uint64_t ended);
 
 /* ---- processes.c ----------------------------------------------------------------------------- */
 

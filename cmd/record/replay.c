@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/diag.h"
 #include "cmd/verb.h"
@@ -29,10 +30,13 @@ struct replay {
     source *source;
     gotrace_recorder *recorder;
     _Atomic uint64_t now;      /* the recorder's clock */
+    uint64_t until;            /* records up to that time are replayed */
     uint64_t generation;       /* its beginning */
     uint64_t goroutines;       /* number of */
     uint32_t image;            /* that runs */
     gotrace_rec_thread *first; /* the first thread, of all images */
+    gotrace_rec_thread *own;   /* of `record`, for mark_time; NULL: not needed yet */
+    int version;
     proc *procs;
     unsigned proc_count, proc_capacity;
     out *to;
@@ -315,11 +319,16 @@ static void block(replay *r, thread *t, const item *i)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+static void raise_now(replay *r, uint64_t time)
+{
+    if (time > r->now)
+        atomic_store_explicit(&r->now, time, memory_order_relaxed);
+}
+
 static void replay_item(replay *r, thread *t, const item *i)
 {
     /* Records that are written while recording ends may come late. */
-    if (i->record.time > r->now)
-        atomic_store_explicit(&r->now, i->record.time, memory_order_relaxed);
+    raise_now(r, i->record.time);
     if (i->record.type == RING_ATTACH || i->record.type == RING_START) {
         begin_thread(r, t, i->record.object);
         return;
@@ -383,6 +392,8 @@ void replay_until(replay *r, uint64_t until)
                  next_record(t)->time <= until);
     }
     source_forget(r->source);
+    if (until < UINT64_MAX)
+        r->until = until;
     if (r->source->failed || gotrace_recorder_error(r->recorder)->rule != GOTRACE_RULE_NONE)
         r->source->shared->closed = 1;
 }
@@ -423,6 +434,7 @@ replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, o
     }
     r->source = s;
     r->to = to;
+    r->version = version;
     r->flies = flight_ns > 0;
     const gotrace_recorder_options options = {.size = sizeof options,
                                               .resolve = names_resolve,
@@ -446,15 +458,69 @@ replay *replay_new(source *s, int version, uint64_t begin, uint64_t flight_ns, o
     return NULL;
 }
 
+/* A trace lasts until its last event. So one is written where it ends: a running thread yields, as
+ * that which stops tracing does in Go (runtime/trace.go, StopTrace). If none runs, a proc does for
+ * a moment. */
+static void mark_time(replay *r)
+{
+    gotrace_rec_thread *idle = NULL;
+    for (size_t i = 0; i < r->source->count; i++) {
+        thread *t = r->source->threads[i];
+        if (t->state == THREAD_RUNNING) {
+            gotrace_rec_go_sched(t->rec, NULL, 0);
+            gotrace_rec_go_start(t->rec, t->go);
+            return;
+        }
+        if (t->state == THREAD_WAITS || t->state == THREAD_WOKEN)
+            idle = t->rec;
+    }
+    if (r->goroutines == 0)
+        return;
+    if (!idle && !r->own)
+        r->own = gotrace_rec_thread_new(r->recorder, (uint64_t)getpid());
+    thread marker = {.rec = idle ? idle : r->own};
+    take_proc(r, &marker);
+    release_proc(r, &marker);
+}
+
+/* The process has ended, and all its threads. Those that wait are not shown as woken: they were
+ * not, and no event ends a waiting goroutine. Until 1.21 none ends one in a system call either.
+ * Returns whether an event was written. */
+static bool end_threads(replay *r)
+{
+    bool ended = false;
+    for (size_t i = 0; i < r->source->count; i++) {
+        thread *t = r->source->threads[i];
+        if (t->state == THREAD_RUNNING) {
+            end(r, t);
+            ended = true;
+        } else if (t->state == THREAD_CALLS && r->version >= GOTRACE_FIRST_V2) {
+            gotrace_rec_go_destroy_sys_call(t->rec);
+            t->state = THREAD_ENDED;
+            ended = true;
+        }
+    }
+    return ended;
+}
+
 bool replay_snapshot(replay *r, gotrace_write_fn write, void *ctx)
 {
+    if (r->until > r->now) {
+        raise_now(r, r->until);
+        mark_time(r);
+    }
     return gotrace_recorder_snapshot(r->recorder, write, ctx) == GOTRACE_OK;
 }
 
-int replay_end(replay *r)
+int replay_end(replay *r, uint64_t ended)
 {
     int status = EXIT_SOUND;
-    set_now(r);
+    if (ended)
+        raise_now(r, ended);
+    else
+        set_now(r);
+    if (!ended || !end_threads(r))
+        mark_time(r);
     if (r->flies && !replay_snapshot(r, write_out, r->to))
         status = EXIT_SYSTEM;
     if (r->source->failed) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 static sem_t posted, never;
@@ -174,6 +175,18 @@ static void by_signal(int number)
     raise(number);
 }
 
+/* Runs for 1.2 seconds without a recorded call, and is killed. */
+static void spin(void)
+{
+    struct timespec begin, t;
+    start(wait_forever);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    while ((t.tv_sec - begin.tv_sec) * 1000 + (t.tv_nsec - begin.tv_nsec) / 1000000 < 1200);
+    raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -199,6 +212,8 @@ int main(int argc, char **argv)
         by_signal(SIGKILL);
     if (strcmp(how, "term") == 0)
         by_signal(SIGTERM);
+    if (strcmp(how, "spin") == 0)
+        spin();
     start(wait_forever);
     if (strcmp(how, "exit") == 0)
         exit(10);

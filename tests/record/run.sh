@@ -175,6 +175,73 @@ flight() {
 }
 check 'flight recorder' flight
 
+# ---- how long a trace is -------------------------------------------------------------------------
+
+# lasts_between MIN MAX TRACE: it lasts so many milliseconds. Prints it to lasts.txt.
+lasts_between() {
+    "$gotrace" validate "$3" && "$gotrace" print "$3" >lasts.txt || return 1
+    cat lasts.txt
+    awk -v min="$1" -v max="$2" '
+        { last = $1 * 1000 }
+        END { if (last < min || last > max) { print last " ms, not " min " to " max; exit 1 } }' lasts.txt
+}
+
+# lasts MIN COMMAND...: runs the command, which records lasts.trace. That lasts so many milliseconds at least,
+# and at most as long as the command runs.
+lasts() {
+    local min=$1 begin end
+    shift
+    rm -f lasts.trace*
+    begin=$(date +%s%N)
+    "$@"
+    end=$(date +%s%N)
+    lasts_between "$min" $(((end - begin) / 1000000)) lasts.trace
+}
+
+# lasts_in_versions MIN WORDS22 WORDS21 OPTION... -- PROGRAM...: in both formats, with a line that ends with the
+# words, or with '' none that ends a goroutine.
+lasts_in_versions() {
+    local min=$1 version words
+    local -A expected=([26]=$2 [21]=$3)
+    shift 3
+    for version in 26 21; do
+        lasts "$min" "$gotrace" record --go 1.$version -o lasts.trace "$@" || return 1
+        words=${expected[$version]}
+        if [ -n "$words" ]; then
+            grep -q -- "$words\$" lasts.txt || return 1
+        else
+            ! grep -q 'not-exist$' lasts.txt || return 1
+        fi
+    done
+}
+
+check 'a program that calls nothing' lasts_in_versions 0.1 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' -- true
+check 'a thread that runs when the process is killed' lasts_in_versions 1200 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' \
+    -- ./ends spin
+no_event() { ! grep 'G2 waiting ->' lasts.txt; }
+check 'a thread that waits then' no_event
+# The shell is killed while it waits for its child.
+check 'a thread in a call then' lasts_in_versions 300 'GoDestroySyscall  *G1 syscall -> not-exist' '' \
+    -- sh -c '(sleep 0.3; kill -KILL $$); :'
+check 'a program that waits then' lasts_in_versions 300 '' '' -- timeout -s KILL 0.3 sleep 5
+check 'a thread that runs when recording ends' lasts_in_versions 990 'G1 runnable -> running' 'G1 runnable -> running' \
+    --duration 1 -- ./ends spin
+check 'threads that wait then' lasts_in_versions 990 '' '' --duration 1 -- sleep 1.1
+check 'a thread in a call then' lasts_in_versions 990 '' '' --duration 1 -- sh -c 'sleep 1.1; :'
+
+# A snapshot too lasts until the present.
+snapshot_lasts() {
+    record_and_signal() {
+        "$gotrace" record --flight 9 -o lasts.trace -- "$@" &
+        sleep 0.7
+        kill -USR2 $!
+        wait $!
+    }
+    lasts 900 record_and_signal "$@" && lasts_between 400 900 lasts.trace.1
+}
+check 'a snapshot' snapshot_lasts sleep 1
+check 'a snapshot of a running thread' snapshot_lasts ./ends spin
+
 program_output() {
     [ "$("$gotrace" record -o out.trace -- ./waits | wc -l)" -gt 20 ] && "$gotrace" validate out.trace
 }
