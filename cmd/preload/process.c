@@ -251,9 +251,9 @@ void trace_not_executed(void)
 }
 
 /* Reserves a ring for the new process, in case that it does not look for one, so that `record` can
- * warn. It is this process's until the name of the program is there: the new one may have ended, and
- * `record` frees the ring of a process that has. If the new process looks for a ring at the same
- * time, it takes this one; or it has another, and whoever sees both gives this one back. */
+ * warn. It is this process's until the name of the program is there: the new one may have ended,
+ * and `record` frees the ring of a process that has. If the new process looks for a ring at the
+ * same time, it takes this one; or it has another, and whoever sees both gives this one back. */
 void trace_spawned(pid_t pid, const char *path)
 {
     int error = errno;

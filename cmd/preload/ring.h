@@ -107,7 +107,8 @@ typedef struct ring {
 } ring;
 
 /* A pid of ring_session, if it is not that of a process. RESERVED_BY_PARENT: the process with that
- * pid takes this ring, or has another one; if it is the parent itself, it is about to reserve it. */
+ * pid takes this ring, or has another one; if it is the parent itself, it is about to reserve it.
+ */
 enum { RING_NONE = -1, RING_READY = 0 };
 #define RING_RESERVED_BY_PARENT(pid) (-(pid))
 

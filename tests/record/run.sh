@@ -224,10 +224,10 @@ check 'a thread that waits then' no_event
 check 'a thread in a call then' lasts_in_versions 300 'GoDestroySyscall  *G1 syscall -> not-exist' '' \
     -- sh -c '(sleep 0.3; kill -KILL $$); :'
 check 'a program that waits then' lasts_in_versions 300 '' '' -- timeout -s KILL 0.3 sleep 5
-check 'a thread that runs when recording ends' lasts_in_versions 990 'G1 runnable -> running' 'G1 runnable -> running' \
+check 'a thread that runs when recording ends' lasts_in_versions 700 'G1 runnable -> running' 'G1 runnable -> running' \
     --duration 1 -- ./ends spin
-check 'threads that wait then' lasts_in_versions 990 '' '' --duration 1 -- sleep 1.1
-check 'a thread in a call then' lasts_in_versions 990 '' '' --duration 1 -- sh -c 'sleep 1.1; :'
+check 'threads that wait then' lasts_in_versions 700 '' '' --duration 1 -- sleep 1.1
+check 'a thread in a call then' lasts_in_versions 700 '' '' --duration 1 -- sh -c 'sleep 1.1; :'
 
 # A snapshot too lasts until the present.
 snapshot_lasts() {
