@@ -230,15 +230,13 @@ check 'threads that wait then' lasts_in_versions 700 '' '' --duration 1 -- sleep
 check 'a thread in a call then' lasts_in_versions 700 '' '' --duration 1 -- sh -c 'sleep 1.1; :'
 
 # A snapshot too lasts until the present.
-snapshot_lasts() {
-    record_and_signal() {
-        "$gotrace" record --flight 9 -o lasts.trace -- "$@" &
-        sleep 0.7
-        kill -USR2 $!
-        wait $!
-    }
-    lasts 900 record_and_signal "$@" && lasts_between 400 900 lasts.trace.1
+record_and_signal() {
+    "$gotrace" record --flight 9 -o lasts.trace -- "$@" &
+    sleep 0.7
+    kill -USR2 $!
+    wait $!
 }
+snapshot_lasts() { lasts 800 record_and_signal "$@" && lasts_between 300 1000 lasts.trace.1; }
 check 'a snapshot' snapshot_lasts sleep 1
 check 'a snapshot of a running thread' snapshot_lasts ./ends spin
 
