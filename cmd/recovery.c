@@ -10,6 +10,7 @@
 #include "cmd/losses.h"
 #include "formats/common/plural.h"
 #include "formats/common/spool.h"
+#include "gotrace_record.h"
 
 enum {
     MAX_PER_KIND = 3, /* findings printed as text per kind, to keep the report short */
@@ -200,4 +201,43 @@ bool recovery_measure(const input *in, uint64_t *kept)
     *kept = done && totals.events > totals.added ? totals.events - totals.added : 0;
     out_free(&o);
     return done && *kept > 0;
+}
+
+/* Makes the trace in a temporary file. Returns its descriptor, or -1 with *error set. */
+static int recover_crash(const input *in, gotrace_error *error)
+{
+    int fd = spool_file(in->config.spool_dir);
+    if (fd < 0) {
+        fill_error(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
+                   "cannot create a temporary file: %s", strerror(errno));
+        return -1;
+    }
+    if (gotrace_recover(in->source, NULL, NULL, spool_write_file, &fd, &in->config, error) ==
+            GOTRACE_OK &&
+        lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+bool recovery_of_crash(input *in)
+{
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    gotrace_source *source;
+    if (!gotrace_is_crash_file(in->source))
+        return true;
+    int fd = recover_crash(in, &error);
+    if (fd < 0 || gotrace_source_fd(fd, &in->config, &source, &error) < 0) {
+        findings_add(&in->found, &error);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    in->damaged = in->source;
+    in->recovered = fd;
+    in->source = source;
+    if (!in->found.json)
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                          "a crash file of a recorder; the trace was made of its buffers");
+    return true;
 }

@@ -18,6 +18,10 @@ bool recovery_helps(const gotrace_error *problem);
  * Returns false, with in unchanged, if there is nothing to gain. */
 bool recovery_read(input *in);
 
+/* If the input is a crash file of a recorder, read the trace that is made of it from now on.
+ * Returns false after adding a finding. */
+bool recovery_of_crash(input *in);
+
 /* Set *kept to the number of the trace's events that `gotrace repair` keeps. Returns false if
  * repair fails. */
 bool recovery_measure(const input *in, uint64_t *kept);

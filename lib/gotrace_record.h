@@ -73,6 +73,8 @@ typedef struct gotrace_recorder_options {
                            gotrace_recorder_snapshot */
     gotrace_misuse_fn on_misuse; /* not NULL: every call is checked, which takes a lock */
     void *misuse_ctx;
+    const char *crash_file; /* not NULL: buffers are in this file, see "after a crash" */
+    uint64_t crash_bytes;   /* its size, at least 4 MiB; 0: 64 MiB */
 } gotrace_recorder_options;
 
 /* Creates a recorder. config: allocator, and limits (memory, which includes buffers); NULL is
@@ -128,6 +130,30 @@ GOTRACE_API const gotrace_error *gotrace_recorder_error(const gotrace_recorder *
 
 /* Frees the recorder and all handles. No thread may be in a call or begin another. */
 GOTRACE_API void gotrace_recorder_free(gotrace_recorder *recorder);
+
+/* ---- after a crash ---------------------------------------------------------------------------
+ *
+ * With gotrace_recorder_options.crash_file the recorder creates a file (it must not exist) that is
+ * mapped into memory, and keeps there its buffers and what explains them. If the process is killed,
+ * at any instruction, the file has every event whose call had returned; gotrace_recover or
+ * gotrace-repair(1) makes a trace of it. The file has the whole trace, also what was written to
+ * the output; when it is full, the trace ends (gotrace_recorder_losses.cut). That of a flight
+ * recorder has what a snapshot would have, and older generations make room for newer ones.
+ *
+ * gotrace_recorder_free removes the file, unless the output failed. It does not outlive a crash of
+ * the system, so a file system in memory (/dev/shm) is a good place. A child process that is forked
+ * does not change it.
+ */
+
+/* Whether it is a crash file, by its first bytes. */
+GOTRACE_API bool gotrace_is_crash_file(gotrace_source *file);
+
+/* Makes a trace of a crash file, with the names that resolve finds; NULL: those of the files that
+ * the process had mapped, as gotrace_symbols_resolve. The file is from this machine, and was
+ * written by the same release of this library; it may be damaged. */
+GOTRACE_API gotrace_status gotrace_recover(gotrace_source *file, gotrace_resolve_fn resolve,
+                                           void *resolve_ctx, gotrace_write_fn write, void *ctx,
+                                           const gotrace_config *config, gotrace_error *error);
 
 /* ---- threads and procs ----------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "cmd/diag.h"
 #include "cmd/input.h"
 #include "cmd/losses.h"
+#include "cmd/recovery.h"
 #include "cmd/trace_limits.h"
 
 typedef struct repair_options {
@@ -101,7 +102,7 @@ static int run_repair(session *s)
     }
     s->report = p.losses.json = set->json ? &json : NULL;
     int status = EXIT_SOUND;
-    if (input_open(&in, s, input_path(s))) {
+    if (input_open(&in, s, input_path(s)) && recovery_of_crash(&in)) {
         p.losses.file = in.name;
         status = repair_input(&p, &in);
     }
@@ -132,7 +133,8 @@ const verb verb_repair = {
     .summary = "write a valid trace from a damaged one",
     .details = "Sound data is copied unchanged. What was lost, and where, is reported on\n"
                "standard error, or with --json on standard output. If the file contains\n"
-               "several traces, the first is written, with --all each of them.",
+               "several traces, the first is written, with --all each of them. FILE can also\n"
+               "be the crash file of a recorder (gotrace_record(3)).",
     .options = options,
     .options_size = sizeof(repair_options),
     .limited = true,

@@ -199,6 +199,8 @@ static const kind kinds[] = {
     /* gzip and zstd are read directly, except within each other. */
     MAGIC("\x1f\x8b\x08", 0, "compressed with gzip: gzip -dc FILE | gotrace validate -"),
     MAGIC("\x28\xb5\x2f\xfd", 0, "compressed with zstd: zstd -dc FILE | gotrace validate -"),
+    MAGIC("gotrace crash\n", 0,
+          "the crash file of a recorder: gotrace repair FILE makes a trace of it"),
     MAGIC("PK\3\4", 0, "a zip archive: unpack it with unzip FILE, and read the trace in it"),
     MAGIC("ustar", 257, "a tar archive: unpack it with tar -xf FILE, and read the trace in it"),
     LOOK(is_text_script, "an event script: gotrace synth FILE builds a trace from it"),

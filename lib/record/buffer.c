@@ -4,10 +4,8 @@
  * A full buffer waits in a list until the output takes it. What belongs to an era waits until all
  * earlier ones are complete, because readers expect the batches of a generation together.
  */
+#include "record/crash.h"
 #include "record/record.h"
-
-/* As in Go, whose buffers include a header. */
-enum { ROOM = 64 << 10, BUFFER_SIZE = sizeof(gt_rec_buffer) + ROOM };
 
 static void append(gt_rec_list *list, gt_rec_buffer *b)
 {
@@ -35,23 +33,37 @@ static gt_rec_buffer *take_first(gt_rec_list *list)
 static void put_full(gotrace_recorder *r, uint64_t era, gt_rec_buffer *b)
 {
     append(&r->full[era % GT_REC_OPEN], b);
-    r->waiting += BUFFER_SIZE;
+    b->order = ++r->order;
+    r->waiting += GT_REC_BUFFER_SIZE;
     pthread_cond_broadcast(&r->changed);
 }
 
-static gt_rec_buffer *new_buffer(gotrace_recorder *r, size_t room)
+/* A free buffer, in the crash file if that has one; NULL: memory is refused. */
+static gt_rec_buffer *free_buffer(gotrace_recorder *r, uint64_t era)
 {
-    gt_rec_buffer *b = r->spare;
+    gt_rec_buffer *b = r->crash ? gt_crash_take(r, era) : NULL;
+    if (b)
+        return b;
+    b = r->spare;
     if (b) {
         r->spare = b->next;
+    } else if ((b = gt_resize(&r->heap, NULL, 0, GT_REC_BUFFER_SIZE))) {
+        b->mapped = false;
     } else {
-        b = gt_resize(&r->heap, NULL, 0, BUFFER_SIZE);
-        if (!b) {
-            gt_rec_fail_memory(r);
-            return NULL;
-        }
+        gt_rec_fail_memory(r);
     }
+    return b;
+}
+
+static gt_rec_buffer *new_buffer(gotrace_recorder *r, uint64_t era, size_t room)
+{
+    gt_rec_buffer *b = free_buffer(r, era);
+    if (!b)
+        return NULL;
     b->next = NULL;
+    b->era = 0;
+    b->kind = GT_REC_OWN;
+    b->order = ++r->order;
     b->p = b->bytes;
     b->end = b->bytes + room;
     b->last_ticks = b->last_seq = 0;
@@ -87,6 +99,8 @@ static void begin_batch_v2(const gotrace_recorder *r, const gt_rec_stream *s, gt
     b->p = gt_put(b->p, b->last_ticks);
     b->length = b->p;
     b->p += GT_VARINT_MAX;
+    if (s == &r->sample_stream)
+        *b->p++ = GOTRACE_V2_CPUSamples;
 }
 
 void gt_rec_flush(gotrace_recorder *r, gt_rec_stream *s, uint64_t era)
@@ -106,7 +120,7 @@ gt_rec_buffer *gt_rec_refill(gotrace_recorder *r, gt_rec_stream *s, uint64_t era
     gt_rec_flush(r, s, era);
     if (s != &r->sample_stream)
         gt_rec_samples_put(r, r->open_era);
-    gt_rec_buffer *b = new_buffer(r, r->capacity);
+    gt_rec_buffer *b = new_buffer(r, era, r->capacity);
     if (!b)
         return NULL;
     if (ticks <= s->last_ticks) /* the batch before ended later */
@@ -115,6 +129,9 @@ gt_rec_buffer *gt_rec_refill(gotrace_recorder *r, gt_rec_stream *s, uint64_t era
         begin_batch_v2(r, s, b, era, ticks);
     else
         begin_batch_v1(r, s, b, ticks, seq);
+    b->kind = GT_REC_EVENTS;
+    gt_rec_commit();
+    b->era = era;
     s->buffers[era % GT_REC_OPEN] = b;
     return b;
 }
@@ -122,6 +139,8 @@ gt_rec_buffer *gt_rec_refill(gotrace_recorder *r, gt_rec_stream *s, uint64_t era
 void gt_rec_limit(gotrace_recorder *r, uint64_t era, bool waits)
 {
     const uint64_t max = r->options.max_bytes;
+    if (r->crash)
+        gt_crash_limit(r);
     if (max == 0 || r->waiting < max || gt_rec_is_flight(r) || r->cut)
         return;
     if (r->options.when_full == GOTRACE_REC_CUT) {
@@ -148,7 +167,7 @@ bool gt_rec_put_bytes(void *recorder, const void *bytes, size_t size)
     while (size > 0) {
         if (r->own && r->own->p == r->own->end)
             gt_rec_flush_own(r);
-        if (!r->own && !(r->own = new_buffer(r, ROOM)))
+        if (!r->own && !(r->own = new_buffer(r, r->open_era, GT_REC_ROOM)))
             return false;
         size_t room = (size_t)(r->own->end - r->own->p), part = size < room ? size : room;
         memcpy(r->own->p, from, part);
@@ -161,8 +180,11 @@ bool gt_rec_put_bytes(void *recorder, const void *bytes, size_t size)
 
 void gt_rec_flush_own(gotrace_recorder *r)
 {
-    if (r->own)
+    if (r->own) {
         put_full(r, r->open_era, r->own);
+        gt_rec_commit();
+        r->own->era = r->open_era;
+    }
     r->own = NULL;
 }
 
@@ -172,7 +194,7 @@ gt_rec_buffer *gt_rec_next_full(gotrace_recorder *r)
 {
     gt_rec_buffer *b = take_first(&r->full[r->open_era % GT_REC_OPEN]);
     if (b)
-        r->waiting -= BUFFER_SIZE;
+        r->waiting -= GT_REC_BUFFER_SIZE;
     return b;
 }
 
@@ -180,16 +202,26 @@ static void free_list(gotrace_recorder *r, gt_rec_buffer *b)
 {
     for (gt_rec_buffer *next; b; b = next) {
         next = b->next;
-        gt_free(&r->heap, b, BUFFER_SIZE);
+        if (!b->mapped)
+            gt_free(&r->heap, b, GT_REC_BUFFER_SIZE);
+    }
+}
+
+void gt_rec_give_back(gotrace_recorder *r, gt_rec_buffer *b)
+{
+    if (b->mapped) {
+        gt_crash_give_back(r, b);
+    } else {
+        b->next = r->spare;
+        r->spare = b;
     }
 }
 
 void gt_rec_spare(gotrace_recorder *r, gt_rec_list *list)
 {
     for (gt_rec_buffer *b; (b = take_first(list));) {
-        r->waiting -= BUFFER_SIZE;
-        b->next = r->spare;
-        r->spare = b;
+        r->waiting -= GT_REC_BUFFER_SIZE;
+        gt_rec_give_back(r, b);
     }
 }
 

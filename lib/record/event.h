@@ -138,6 +138,7 @@ GT_REC_INLINE uint64_t gt_rec_record(gt_rec_place *w, unsigned code, const uint6
         memcpy(p, data, size);
         p += size;
     }
+    gt_rec_commit();
     b->p = p;
     return b->last_ticks;
 }

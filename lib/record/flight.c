@@ -2,6 +2,7 @@
  * flight.c - the flight recorder: complete generations are kept, and a snapshot is a trace of them.
  * Source: Go 1.25, runtime/trace/flightrecorder.go.
  */
+#include "record/crash.h"
 #include "record/record.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@ static void drop_first(gotrace_recorder *r)
     r->window = first->next;
     if (!r->window)
         r->window_end = &r->window;
+    if (r->crash && first->buffers.first)
+        gt_crash_drop(r->crash, first->buffers.first->era);
     gt_rec_spare(r, &first->buffers);
     gt_free(&r->heap, first, sizeof *first);
 }
@@ -28,6 +31,7 @@ static bool is_surplus(const gotrace_recorder *r)
 {
     const gt_rec_generation *second = r->window ? r->window->next : NULL;
     return second && ((r->options.max_bytes && r->waiting > r->options.max_bytes) ||
+                      (r->crash && gt_crash_is_half_full(r->crash)) ||
                       gt_rec_monotonic() - second->begin_ns >= r->options.flight_ns);
 }
 

@@ -12,8 +12,7 @@
 static void recycle(gotrace_recorder *r)
 {
     if (r->reading) {
-        r->reading->next = r->spare;
-        r->spare = r->reading;
+        gt_rec_give_back(r, r->reading);
         r->reading = NULL;
         pthread_cond_broadcast(&r->room);
     }

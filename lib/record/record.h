@@ -14,6 +14,8 @@
  *   buffer.c     buffers: from threads to the output
  *   output.c     the output: pull, or a thread that writes
  *   flight.c     the flight recorder
+ *   crash.c      the crash file: buffers and tables in a file that outlives the process (crash.h)
+ *   recover.c    makes a trace of it
  *   clock.c      ticks
  *
  * A thread writes events into a buffer of its proc (v1) or of its own (v2), in the bytes of the
@@ -72,13 +74,36 @@ enum {
 
 /* ---- buffers ------------------------------------------------------------------------------- */
 
+/* What a buffer has. */
+enum { GT_REC_EVENTS = 1, GT_REC_OWN, GT_REC_TABLE }; /* OWN: written by the encoder */
+
+/* In a crash file the members are written in an order in which a kill between two of them leaves
+ * what is valid: gt_rec_commit. */
 typedef struct gt_rec_buffer {
     struct gt_rec_buffer *next; /* in a list */
     uint64_t last_ticks, last_seq;
     uint8_t *p, *end; /* where the next record is written; end of the buffer */
     uint8_t *length;  /* v2: position of the size of the batch */
-    uint8_t bytes[];
+    uint64_t era;     /* 0: it is free, or not complete yet */
+    uint64_t order;   /* of buffers in the trace */
+    uint32_t kind;
+    bool mapped; /* it is in the crash file */
+    uint8_t bytes[] __attribute__((aligned(8)));
 } gt_rec_buffer;
+
+_Static_assert(offsetof(gt_rec_buffer, bytes) == sizeof(gt_rec_buffer), "bytes follow the struct");
+
+enum {
+    GT_REC_ROOM = 64 << 10, /* as in Go, whose buffers include a header */
+    GT_REC_BUFFER_SIZE = sizeof(gt_rec_buffer) + GT_REC_ROOM,
+};
+
+/* What was written before is in memory if what is written afterwards is. The processor takes care
+ * of the order, also when the thread is killed; the compiler must too. */
+static inline void gt_rec_commit(void)
+{
+    atomic_signal_fence(memory_order_release);
+}
 
 typedef struct gt_rec_list {
     gt_rec_buffer *first, *last;
@@ -180,6 +205,8 @@ typedef struct gt_rec_span {
     const gotrace_rec_go *by;
 } gt_rec_span;
 
+typedef struct gt_crash gt_crash;
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 enum { GT_REC_TABLE_SLOTS = 1 << 13 };
@@ -203,9 +230,10 @@ typedef struct gt_rec_tables {
     gt_rec_table stacks, strings;
 } gt_rec_tables;
 
-/* The id of the bytes in the table; 0: memory is refused. Sets *added if they are new. */
-uint64_t gt_rec_table_id(gotrace_recorder *r, gt_rec_table *table, const void *bytes, size_t size,
-                         bool locked, bool *added);
+/* The id of the bytes in the table of that era; 0: memory is refused. strings, or stacks. by: v1,
+ * writes the record of a new string, before another thread can use the id; NULL: nobody. */
+uint64_t gt_rec_table_id(gotrace_recorder *r, uint64_t era, bool strings, const void *bytes,
+                         size_t size, bool locked, gotrace_rec_thread *by);
 void gt_rec_table_clear(gotrace_recorder *r, gt_rec_table *table);
 
 /* The id of a stack; 0: none, or memory is refused. */
@@ -226,6 +254,8 @@ typedef enum gt_rec_word {
 } gt_rec_word;
 
 void gt_rec_strings_begin(gotrace_recorder *r, uint64_t era);
+/* v1: writes the record of a string. The caller holds the lock. */
+void gt_rec_put_string(gotrace_rec_thread *t, uint64_t id, const void *text, size_t size);
 /* The id of a string in the event's era. */
 uint64_t gt_rec_string(gotrace_rec_thread *t, const char *text, size_t size);
 /* Passes all strings of the era to the encoder. */
@@ -314,6 +344,8 @@ struct gotrace_recorder {
     gt_rec_buffer *spare;
     gt_rec_buffer *reading;
     gt_rec_buffer *own; /* of what the encoder writes */
+    uint64_t order;     /* of the last buffer */
+    gt_crash *crash;    /* NULL: there is no crash file */
     bool stopped;       /* no more comes */
     bool read_out;      /* and all was read */
     gotrace_write_fn write;
@@ -331,6 +363,13 @@ bool gt_rec_fail_encoder(gotrace_recorder *r);
  * `control`.
  */
 bool gt_rec_advance(gotrace_recorder *r);
+/* Sets the version, of which there is an encoder. */
+void gt_rec_set_version(gotrace_recorder *r, int version);
+/* Writes what ends an era in the trace: samples and tables, in v1 the footer. The caller holds the
+ * lock. */
+bool gt_rec_end_era(gotrace_recorder *r, uint64_t era);
+/* Frees the tables of an era. */
+void gt_rec_clear_tables(gotrace_recorder *r, uint64_t era);
 /* Ends the trace before it is stopped. The caller holds the lock. */
 void gt_rec_cut(gotrace_recorder *r);
 /* A handle for a new goroutine; NULL: memory is refused. */
@@ -356,7 +395,8 @@ void gt_rec_free_buffers(gotrace_recorder *r);
 /* The next buffer that may be written, of the oldest era that is open. */
 gt_rec_buffer *gt_rec_next_full(gotrace_recorder *r);
 
-/* Makes the buffers of a list free. */
+/* Makes a buffer, or those of a list, free. */
+void gt_rec_give_back(gotrace_recorder *r, gt_rec_buffer *b);
 void gt_rec_spare(gotrace_recorder *r, gt_rec_list *list);
 
 /* ---- flight.c -------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <linux/membarrier.h>
 
 #include "core/sized.h"
+#include "record/crash.h"
 #include "record/misuse.h"
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -184,14 +185,20 @@ gotrace_status gotrace_recorder_new(const gotrace_recorder_options *options,
     r->window_end = &r->window;
     pthread_condattr_destroy(&attr);
     r->created = gt_rec_moment_now(r);
+    if (r->options.crash_file && gt_crash_open(r, &call.error) < 0) {
+        gotrace_recorder_free(r);
+        return gt_call_end(&call, GOTRACE_ERROR, error);
+    }
     *recorder = r;
     return GOTRACE_OK;
 }
 
-static void clear_tables(gotrace_recorder *r, uint64_t era)
+void gt_rec_clear_tables(gotrace_recorder *r, uint64_t era)
 {
     gt_rec_table_clear(r, &r->tables[era % GT_REC_OPEN].stacks);
     gt_rec_table_clear(r, &r->tables[era % GT_REC_OPEN].strings);
+    if (r->crash)
+        gt_crash_clear_tables(r, era);
 }
 
 void gotrace_recorder_free(gotrace_recorder *r)
@@ -215,8 +222,11 @@ void gotrace_recorder_free(gotrace_recorder *r)
         gt_free(&r->heap, s, sizeof *s);
     }
     for (unsigned i = 0; i < GT_REC_OPEN; i++)
-        clear_tables(r, i);
-    gt_free(&r->heap, r->samples, r->samples ? GT_REC_SAMPLES * sizeof *r->samples : 0);
+        gt_rec_clear_tables(r, i);
+    if (r->crash)
+        gt_crash_close(r);
+    else
+        gt_free(&r->heap, r->samples, r->samples ? GT_REC_SAMPLES * sizeof *r->samples : 0);
     pthread_cond_destroy(&r->changed);
     pthread_cond_destroy(&r->room);
     pthread_mutex_destroy(&r->control);
@@ -363,8 +373,11 @@ void gotrace_rec_thread_end(gotrace_rec_thread *t)
 void gotrace_rec_timer_go(gotrace_recorder *r, uint64_t id)
 {
     pthread_mutex_lock(&r->lock);
-    if (r->timer_count < GT_REC_TIMERS)
+    if (r->timer_count < GT_REC_TIMERS) {
         r->timers[r->timer_count++] = id;
+        if (r->crash)
+            gt_crash_note_timer(r->crash, id);
+    }
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -392,12 +405,13 @@ static bool begin_generation(gotrace_recorder *r)
            gt_rec_fail_encoder(r);
 }
 
-static void set_version(gotrace_recorder *r, int version)
+void gt_rec_set_version(gotrace_recorder *r, int version)
 {
     r->version = version;
     r->numbers = version < GT_REC_FIRST_NUMBERED;
     r->raises = r->v2 || r->encoder->tracer->flags & GT_TRACER_RAISES;
     r->capacity = r->v2 ? GT_V2_BUFFER_CAPACITY : r->encoder->tracer->capacity;
+    r->sample_stream.id = r->v2 ? GT_V2_NO_THREAD : 0;
 }
 
 static void set_due(gotrace_recorder *r)
@@ -413,7 +427,7 @@ static gotrace_status begin(gotrace_recorder *r, int version)
     r->header_left = gt_rec_is_flight(r) ? GT_HEADER_SIZE : 0;
     if (gt_encoder_new(version, gt_rec_put_bytes, r, &r->config, &r->encoder, &r->error) < 0)
         return GOTRACE_ERROR;
-    set_version(r, version);
+    gt_rec_set_version(r, r->encoder->version);
     if (!gt_rec_samples_begin(r))
         return gt_error_memory(&r->error, &r->heap);
     r->first_era = r->open_era = r->last_era + 1;
@@ -423,6 +437,8 @@ static gotrace_status begin(gotrace_recorder *r, int version)
     r->gc.seq = r->frequency = 0;
     atomic_store_explicit(&r->seq, 2, memory_order_relaxed);
     set_due(r);
+    if (r->crash)
+        gt_crash_begin(r);
     gt_rec_strings_begin(r, r->first_era);
     if (!begin_generation(r) || gt_encoder_flush_out(r->encoder) != GOTRACE_OK)
         return GOTRACE_ERROR;
@@ -430,6 +446,8 @@ static gotrace_status begin(gotrace_recorder *r, int version)
     if ((r->write || gt_rec_is_flight(r)) && !(r->has_writer = gt_rec_begin_writer(r)))
         return gt_error_set(&r->error, GOTRACE_RULE_SYSTEM_LIMIT, GT_NO_PLACE,
                             "cannot start a thread that writes the trace");
+    if (r->crash)
+        gt_crash_ready(r);
     return GOTRACE_OK;
 }
 
@@ -450,7 +468,7 @@ gotrace_status gotrace_recorder_start(gotrace_recorder *r, int version, gotrace_
         if (status < 0) {
             gotrace_encoder_free(r->encoder);
             r->encoder = NULL;
-            clear_tables(r, r->first_era);
+            gt_rec_clear_tables(r, r->first_era);
             gt_rec_discard(r);
         }
     }
@@ -519,6 +537,15 @@ static bool end_v1(gotrace_recorder *r, uint64_t era)
     return true;
 }
 
+bool gt_rec_end_era(gotrace_recorder *r, uint64_t era)
+{
+    if (!(r->v2 ? end_generation(r, era) : end_v1(r, era)))
+        return false;
+    if (r->crash)
+        gt_crash_complete(r, era);
+    return true;
+}
+
 /* Appends what waited for the era before to be complete. */
 static void open_next(gotrace_recorder *r, uint64_t era)
 {
@@ -548,12 +575,14 @@ bool gt_rec_advance(gotrace_recorder *r)
     }
     gt_rec_describe_rest(r, era);
     pthread_mutex_lock(&r->lock);
-    if (!r->failed && end_generation(r, era)) {
-        clear_tables(r, era);
+    if (!r->failed && gt_rec_end_era(r, era)) {
+        gt_rec_clear_tables(r, era);
         if (gt_rec_is_flight(r))
             gt_rec_keep_generation(r, began);
         open_next(r, era + 1);
         begin_generation(r);
+        if (r->crash)
+            gt_crash_limit(r);
     }
     pthread_mutex_unlock(&r->lock);
     return true;
@@ -588,9 +617,9 @@ static void end_trace(gotrace_recorder *r)
     atomic_store_explicit(&r->attention, 0, memory_order_relaxed);
     pthread_mutex_lock(&r->lock);
     if (!r->failed)
-        r->v2 ? end_generation(r, era) : end_v1(r, era);
+        gt_rec_end_era(r, era);
     for (unsigned i = 0; i < GT_REC_OPEN; i++)
-        clear_tables(r, i);
+        gt_rec_clear_tables(r, i);
     if (gt_rec_is_flight(r)) {
         gt_rec_keep_generation(r, r->era_began);
         r->read_out = true;

@@ -3,11 +3,14 @@
  * a lock, and that is emptied under gotrace_recorder.lock. Source: Go 1.19, runtime/trace.go,
  * traceCPUSample and traceReadCPU.
  */
+#include "record/crash.h"
 #include "record/event.h"
 
 bool gt_rec_samples_begin(gotrace_recorder *r)
 {
-    if (!r->samples)
+    if (r->crash)
+        r->samples = gt_crash_samples(r->crash);
+    else if (!r->samples)
         r->samples = gt_calloc(&r->heap, GT_REC_SAMPLES, sizeof *r->samples);
     return r->samples != NULL;
 }
@@ -48,18 +51,32 @@ void gotrace_rec_cpu_sample(gotrace_recorder *r, const gotrace_rec_thread *t, co
     atomic_store_explicit(&s->complete, number + 1, memory_order_release);
 }
 
+/* v2: as a record without a time of its own. */
+static void put_v2(gt_rec_place *w, const uint64_t args[5])
+{
+    gt_rec_buffer *b = gt_rec_room(w, 1 + 5 * GT_VARINT_MAX);
+    if (!b)
+        return;
+    uint8_t *p = b->p;
+    *p++ = GOTRACE_V2_CPUSample;
+    for (unsigned i = 0; i < 5; i++)
+        p = gt_put(p, args[i]);
+    gt_rec_commit();
+    b->p = p;
+}
+
 /* A sample that was taken before the era, but is complete only now, belongs to it. */
 static void put(gotrace_recorder *r, uint64_t era, const gt_rec_sample *s)
 {
     const uint64_t stack = gt_rec_stack_id(r, era, s->pcs, s->depth, true);
+    const uint64_t args[5] = {s->ticks, s->thread, s->proc, s->go, stack};
+    gt_rec_place w = {r, &r->sample_stream, NULL, era, gt_rec_now(r), 0, true, false};
     if (r->v2) {
-        const uint64_t args[5] = {s->ticks, s->thread, s->proc, s->go, stack};
-        if (gt_v2_sample(r->encoder, s->ticks, args, 5) != GOTRACE_OK)
-            gt_rec_fail_encoder(r);
+        w.ticks = s->ticks;
+        put_v2(&w, args);
     } else if (r->version >= gt_rec_rows_v1[GOTRACE_V1_CPUSample].since) {
-        const uint64_t args[4] = {s->ticks, s->proc, s->go, stack};
-        gt_rec_place w = {r, &r->sample_stream, NULL, era, gt_rec_now(r), 0, true, false};
-        gt_rec_put_record(&w, GOTRACE_V1_CPUSample, args, 4, NULL, 0);
+        const uint64_t args_v1[4] = {s->ticks, s->proc, s->go, stack};
+        gt_rec_put_record(&w, GOTRACE_V1_CPUSample, args_v1, 4, NULL, 0);
     }
 }
 
@@ -73,5 +90,7 @@ void gt_rec_samples_put(gotrace_recorder *r, uint64_t era)
         if (s->era >= r->first_era)
             put(r, era, s);
         atomic_store_explicit(&r->sample_begin, n + 1, memory_order_release);
+        if (r->crash)
+            gt_crash_note_samples(r->crash, n + 1);
     }
 }

@@ -8,12 +8,9 @@
 uint64_t gt_rec_stack_id(gotrace_recorder *r, uint64_t era, const uint64_t *pcs, size_t depth,
                          bool locked)
 {
-    bool added;
     if (depth > GT_REC_STACK_MAX)
         depth = GT_REC_STACK_MAX;
-    return depth == 0 ? 0
-                      : gt_rec_table_id(r, &r->tables[era % GT_REC_OPEN].stacks, pcs,
-                                        depth * sizeof *pcs, locked, &added);
+    return depth == 0 ? 0 : gt_rec_table_id(r, era, false, pcs, depth * sizeof *pcs, locked, NULL);
 }
 
 uint64_t gt_rec_start_id(gotrace_recorder *r, uint64_t era, uint64_t start_pc, bool locked)

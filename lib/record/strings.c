@@ -24,41 +24,34 @@ static const char *const words[GT_REC_WORDS] = {
 
 void gt_rec_strings_begin(gotrace_recorder *r, uint64_t era)
 {
-    bool added;
     for (unsigned i = 1; i < GT_REC_WORDS && r->v2; i++)
-        gt_rec_table_id(r, &r->tables[era % GT_REC_OPEN].strings, words[i], strlen(words[i]), true,
-                        &added);
+        gt_rec_table_id(r, era, true, words[i], strlen(words[i]), true, NULL);
 }
 
-/* v1: writes the record of a new string. Source: Go 1.19, runtime/trace.go, traceString. */
-static void put_string_v1(gotrace_rec_thread *t, uint64_t id, const char *text, size_t size)
+/* Source: Go 1.19, runtime/trace.go, traceString. */
+void gt_rec_put_string(gotrace_rec_thread *t, uint64_t id, const void *text, size_t size)
 {
     gt_rec_place w = gt_rec_place_of(t, t->proc);
     w.locked = true;
-    pthread_mutex_lock(&w.r->lock);
     gt_rec_buffer *b = gt_rec_room(&w, 1 + 2 * GT_VARINT_MAX + size);
-    if (b) {
-        *b->p++ = GOTRACE_V1_String;
-        b->p = gt_put(gt_put(b->p, id), size);
-        memcpy(b->p, text, size);
-        b->p += size;
-    }
-    pthread_mutex_unlock(&w.r->lock);
+    if (!b)
+        return;
+    uint8_t *p = b->p;
+    *p++ = GOTRACE_V1_String;
+    p = gt_put(gt_put(p, id), size);
+    memcpy(p, text, size);
+    gt_rec_commit();
+    b->p = p + size;
 }
 
 uint64_t gt_rec_string(gotrace_rec_thread *t, const char *text, size_t size)
 {
     gotrace_recorder *r = t->recorder;
-    bool added = false;
     if (size == 0 || r->numbers)
         return 0;
     if (size > GT_REC_STRING_MAX)
         size = GT_REC_STRING_MAX;
-    uint64_t id = gt_rec_table_id(r, &r->tables[t->era % GT_REC_OPEN].strings, text, size, false,
-                                  &added);
-    if (added && !r->v2)
-        put_string_v1(t, id, text, size);
-    return id;
+    return gt_rec_table_id(r, t->era, true, text, size, false, r->v2 ? NULL : t);
 }
 
 static bool put(gotrace_recorder *r, const gt_rec_entry *s, uint64_t ticks)

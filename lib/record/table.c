@@ -3,6 +3,7 @@
  * takes no lock: entries are only added, at the head of their slot. Source: Go 1.19,
  * runtime/trace.go, traceStackTable.
  */
+#include "record/crash.h"
 #include "record/record.h"
 
 #include <string.h>
@@ -26,6 +27,12 @@ static uint64_t hash_of(const uint8_t *bytes, size_t size)
     return size > 0 ? mix(hash, word) : hash;
 }
 
+static gt_rec_table *table_of(gotrace_recorder *r, uint64_t era, bool strings)
+{
+    gt_rec_tables *tables = &r->tables[era % GT_REC_OPEN];
+    return strings ? &tables->strings : &tables->stacks;
+}
+
 static const gt_rec_entry *find(const gt_rec_entry *entry, uint64_t hash, const void *bytes,
                                 size_t size)
 {
@@ -35,34 +42,48 @@ static const gt_rec_entry *find(const gt_rec_entry *entry, uint64_t hash, const 
     return entry;
 }
 
-/* Adds an entry, unless another thread has just done that. The caller holds the lock. */
-static uint64_t add(gotrace_recorder *r, gt_rec_table *table, uint64_t hash, const void *bytes,
-                    size_t size, bool *added)
+static gt_rec_entry *new_entry(gotrace_recorder *r, gt_rec_table *table, uint64_t hash,
+                               const void *bytes, size_t size)
 {
-    _Atomic(gt_rec_entry *) *slot = &table->slots[hash % GT_REC_TABLE_SLOTS];
-    gt_rec_entry *first = atomic_load_explicit(slot, memory_order_relaxed);
-    const gt_rec_entry *known = find(first, hash, bytes, size);
-    if (known)
-        return known->id;
     gt_rec_entry *entry = gt_resize(&r->heap, NULL, 0, sizeof *entry + size);
     if (!entry) {
         gt_rec_fail_memory(r);
-        return 0;
+        return NULL;
     }
-    *entry = (gt_rec_entry){
-        .next = first, .hash = hash, .id = ++table->count, .size = (uint32_t)size};
+    *entry = (gt_rec_entry){.hash = hash, .id = ++table->count, .size = (uint32_t)size};
     memcpy(entry->bytes, bytes, size);
     *(table->first ? table->last : &table->first) = entry;
     table->last = &entry->younger;
+    return entry;
+}
+
+/* Adds an entry, unless another thread has just done that. The caller holds the lock. */
+static uint64_t add(gotrace_recorder *r, uint64_t era, bool strings, uint64_t hash,
+                    const void *bytes, size_t size, gotrace_rec_thread *by)
+{
+    gt_rec_table *table = table_of(r, era, strings);
+    _Atomic(gt_rec_entry *) *slot = &table->slots[hash % GT_REC_TABLE_SLOTS];
+    const gt_rec_entry *known = find(atomic_load_explicit(slot, memory_order_relaxed), hash, bytes,
+                                     size);
+    if (known)
+        return known->id;
+    gt_rec_entry *entry = new_entry(r, table, hash, bytes, size);
+    if (!entry)
+        return 0;
+    if (by)
+        gt_rec_put_string(by, entry->id, bytes, size);
+    if (r->crash)
+        gt_crash_put_entry(r, era, strings, entry);
+    entry->next = atomic_load_explicit(slot, memory_order_relaxed);
     atomic_store_explicit(slot, entry, memory_order_release);
-    *added = true;
     return entry->id;
 }
 
-uint64_t gt_rec_table_id(gotrace_recorder *r, gt_rec_table *table, const void *bytes, size_t size,
-                         bool locked, bool *added)
+uint64_t gt_rec_table_id(gotrace_recorder *r, uint64_t era, bool strings, const void *bytes,
+                         size_t size, bool locked, gotrace_rec_thread *by)
 {
     uint64_t hash = hash_of(bytes, size);
+    gt_rec_table *table = table_of(r, era, strings);
     const gt_rec_entry *known = find(
         atomic_load_explicit(&table->slots[hash % GT_REC_TABLE_SLOTS], memory_order_acquire), hash,
         bytes, size);
@@ -70,7 +91,7 @@ uint64_t gt_rec_table_id(gotrace_recorder *r, gt_rec_table *table, const void *b
         return known->id;
     if (!locked)
         pthread_mutex_lock(&r->lock);
-    uint64_t id = add(r, table, hash, bytes, size, added);
+    uint64_t id = add(r, era, strings, hash, bytes, size, by);
     if (!locked)
         pthread_mutex_unlock(&r->lock);
     return id;

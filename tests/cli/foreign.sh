@@ -6,6 +6,7 @@ noise() { tail -c +17 "$trace" | head -c 3000; }
 { printf '\3757zXZ\0'; noise; } >app.xz
 { printf 'BZh91AY&SY'; noise; } >app.bz2
 { printf '\4\042\115\030'; noise; } >app.lz4
+{ printf 'gotrace crash\n'; noise; } >app.crash
 { printf 'PK\3\4'; noise; } >app.zip
 { head -c 257 /dev/zero; printf 'ustar\00000'; noise; } >app.tar
 printf '\n<!DOCTYPE html>\n<html><title>Login</title></html>\n' >login.html
@@ -28,7 +29,7 @@ printf '[{"name":"a","ph":"X","ts":1,"dur":2}]' >list.json
 { printf '%%PDF-1.7'; noise; } >a.pdf
 { printf '\211PNG\r\n\032\n'; noise; } >a.png
 { printf '\377\330\377\340'; noise; } >a.jpg
-for file in app.xz app.bz2 app.lz4 app.zip app.tar login.html spaces.html notfound busy app.svg app.log text.script \
+for file in app.xz app.bz2 app.lz4 app.crash app.zip app.tar login.html spaces.html notfound busy app.svg app.log text.script \
     json.script jsonl.script cbor.script chrome.json app.pftrace events.jsonl list.json cpu.pprof \
     program perf.data a.pdf a.png a.jpg; do
     run gotrace validate -q $file

@@ -72,7 +72,9 @@ check 'gotrace_record.3 has the functions' repeats man/gotrace_record.3 prototyp
     prototypes lib/gotrace_record.h
 check 'gotrace_symbols.3 has the functions' repeats man/gotrace_symbols.3 prototypes \
     prototypes lib/gotrace_symbols.h
-check 'gotrace_record.3 has scheduler.c' repeats man/gotrace_record.3 scheduler.c example scheduler.c
+for name in scheduler.c crash.c; do
+    check "gotrace_record.3 has $name" repeats man/gotrace_record.3 "$name" example "$name"
+done
 
 # is_what FILE COMMAND...: the file is equal to the command's output.
 is_what() {
