@@ -66,7 +66,7 @@ PROGRAM_CFLAGS := -fPIE -Ilib -I.
 # first needed, because `make deps check` installs it.
 LIBDW = $(eval LIBDW := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw))$(LIBDW)
 LIB_LIBS = -lzstd -lz $(if $(LIBDW),-ldw)
-PROGRAM_LIBS = -ljansson -lcbor -lpcre2-8 $(LIB_LIBS)
+PROGRAM_LIBS = -ljansson -lcbor -lpcre2-8 -lnettle $(LIB_LIBS)
 CHECK_LIBS := -lcheck_pic -lsubunit -lrt -lm -lpthread
 
 # ---- sources and targets -----------------------------------------------------------------------
@@ -127,8 +127,8 @@ $(B)/.libdw: FORCE
 
 # Prints what to do, once, if a required library is not installed.
 $(B)/.needs: $(B)/.flags
-	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
-	{ echo 'gotrace needs the headers of libzstd, zlib, jansson, libcbor and libpcre2: run "make deps" (Debian)' >&2; exit 1; }
+	@printf '#include <zstd.h>\n#include <zlib.h>\n#include <jansson.h>\n#include <cbor.h>\n#include <nettle/hmac.h>\n#define PCRE2_CODE_UNIT_WIDTH 8\n#include <pcre2.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 || \
+	{ echo 'gotrace needs the headers of libzstd, zlib, jansson, libcbor, libpcre2 and nettle: run "make deps" (Debian)' >&2; exit 1; }
 	@touch $@
 
 $(LIB_OBJ): KIND_CFLAGS := $(LIB_CFLAGS)

@@ -65,9 +65,8 @@ static void grant_folder_of(int rules, const char *path, uint64_t rights)
     grant(rules, size > 0 ? folder : ".", rights);
 }
 
-static void grant_output(int rules, const session *s)
+static void grant_output(int rules, const char *path)
 {
-    const char *path = s->set->output;
     struct stat there;
     if (!path || strcmp(path, "-") == 0)
         return;
@@ -104,7 +103,10 @@ static bool restrict_files(const session *s)
     for (size_t i = 0; i < s->file_count; i++)
         if (strcmp(s->files[i], "-") != 0)
             grant(rules, s->files[i], READ);
-    grant_output(rules, s);
+    if (s->set->also_reads)
+        grant(rules, s->set->also_reads, READ);
+    grant_output(rules, s->set->output);
+    grant_output(rules, s->set->also_writes);
     grant(rules, temporary && *temporary ? temporary : "/var/tmp",
           MAKE_AND_WRITE | READ | (all.handled_access_fs & TRUNCATING));
     bool restricted = syscall(SYS_landlock_restrict_self, rules, 0) == 0;

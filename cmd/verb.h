@@ -28,7 +28,8 @@ enum { USUAL_MAX_ERRORS = 20 }; /* reported per file */
  * begins with these. */
 typedef struct settings {
     bool help, quiet, verbose, zstd, gzip, sandbox;
-    const char *output; /* -o; NULL: standard output */
+    const char *output;                   /* -o; NULL: standard output */
+    const char *also_reads, *also_writes; /* other files that options name; NULL: none */
     gotrace_limits limits;
     uint64_t max_output;
     uint64_t threads; /* 0: the number of processors allowed */
@@ -85,8 +86,8 @@ typedef struct verb {
 } verb;
 
 extern const verb verb_validate, verb_info, verb_stat, verb_why, verb_print, verb_convert,
-    verb_dump, verb_synth, verb_split, verb_merge, verb_repair, verb_gen, verb_mutate, verb_record,
-    verb_version, verb_help;
+    verb_dump, verb_synth, verb_split, verb_merge, verb_repair, verb_anonymize, verb_gen,
+    verb_mutate, verb_record, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */
 const verb *verb_by_name(const char *name);

@@ -212,6 +212,7 @@ for v in v1 v2; do
     gzip -c $v.trace >$v.gz
     head -c $(($(stat -c %s $v.trace) * 3 / 4)) $v.trace >$v.cut
 done
+echo 'a key' >key
 "$gotrace" split --by proc -o of-v1 v1.trace
 "$gotrace" split --by thread -o of-v2 v2.trace
 
@@ -250,6 +251,8 @@ convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
 convert --to go1.26 -o out/out vN.trace
 convert --to go1.11 -o out/out vN.trace
 repair -o out/out vN.trace
+anonymize --key key -o out/out vN.trace
+anonymize --key key --all --drop-logs -o out/out vN.cut
 repair -j 2 -o out/out vN.cut
 mutate --break goroutine.running -o out vN.trace
 END
