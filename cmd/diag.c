@@ -17,11 +17,18 @@ static struct {
     bool colour, quiet;
 } state;
 
+static _Thread_local out *captured;
+
 void diag_init(void)
 {
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
     state.colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour) && term &&
                    strcmp(term, "dumb") != 0;
+}
+
+void diag_capture(out *o)
+{
+    captured = o;
 }
 
 void diag_quiet(bool quiet)
@@ -91,6 +98,10 @@ static void print_line(const char *place, gotrace_severity severity, const char 
                         c ? "\033[0m" : "", c ? severity_colour(severity) : "",
                         severity_name(severity), c ? "\033[0m" : "", text, rule ? " [" : "",
                         rule ? rule : "", rule ? "]" : "");
+    if (size > 0 && captured) {
+        out_bytes(captured, line, (size_t)size);
+        return;
+    }
     progress_clear();
     if (size > 0)
         fwrite(line, 1, (size_t)size, stderr);

@@ -19,6 +19,9 @@ void diag_init(void);
 /* Print errors only. */
 void diag_quiet(bool quiet);
 
+/* Write the diagnostics of this thread to o (NULL: standard error), which is borrowed. */
+void diag_capture(out *o);
+
 /* Diagnostics without a file. */
 void diag_error(const char *message, ...) __attribute__((format(printf, 1, 2)));
 void diag_note(const char *message, ...) __attribute__((format(printf, 1, 2)));

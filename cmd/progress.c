@@ -25,7 +25,10 @@ void progress_off(void)
 
 void progress_begin(const char *name)
 {
-    state.active = !state.off && isatty(STDERR_FILENO);
+    /* Then there may be several threads. */
+    if (state.off)
+        return;
+    state.active = isatty(STDERR_FILENO);
     state.name = name;
     state.begun = state.drawn = human_clock();
     state.shown = false;
@@ -104,5 +107,6 @@ void progress_clear(void)
 void progress_end(void)
 {
     progress_clear();
-    state.active = false;
+    if (!state.off)
+        state.active = false;
 }

@@ -131,7 +131,7 @@ gotrace convert --to chrome --by goroutine --region inner user.trace | rows
 gotrace convert --to chrome --by goroutine --region inner --goroutine 1-12 - <user.trace | rows
 gotrace convert --to chrome --by goroutine --function 'main\.together\.func1' --until 90us user.trace | rows
 gotrace convert --to perfetto --task 1 -o nested.pftrace nested.trace
-gotrace convert --to perfetto --goroutine 0-8 -o named.pftrace nested.trace
+gotrace convert --to perfetto --goroutine 1,8-9 -o named.pftrace nested.trace
 cmp nested.pftrace named.pftrace
 gotrace convert --to perfetto --task 1 --function within nested.trace 2>&1 >one | cat
 gotrace convert --to perfetto --goroutine 8 nested.trace | cmp - one

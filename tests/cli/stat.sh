@@ -68,3 +68,27 @@ GoCreate dt=1 g=1 stack=0 stk=0
 Frequency freq=1000000000
 END
 run gotrace stat --only overview zero.trace
+
+# Reports on several files at the same time: what one after the other gives, in the order of the arguments.
+head -c 3000 "$TRACES/go1.19-http.trace" >cut.trace
+head -c 2500 "$TRACES/go1.26-gens.trace" >cut2.trace
+set -- "$TRACES"/*-user.trace cut.trace nothere.trace text "$TRACES"/*-http.trace cut2.trace "$TRACES"/unsound/*.trace zero.trace .
+for options in '' '--json --each' '--function main -v --only goroutines' '--from 100us --top 1 --sandbox' '--max-memory 1M' '--no-recover -q' \
+    '--function (a*)*(a*)*(a*)*b|(.*)*(.*)*(.*)*! --only overview'; do
+    for j in 1 2 16; do
+        # shellcheck disable=SC2086
+        (set -f; gotrace stat --by file -j $j $options "$@" >out.$j 2>err.$j; echo "status $?" >>err.$j)
+        sed -i 's/ in [0-9.]* s, .*/ in .../' err.$j
+        cmp out.1 out.$j
+        cmp err.1 err.$j || diff err.1 err.$j | head -n 5
+    done
+    [ -s err.1 ] && tail -n 1 err.1
+done
+# Of the same reports one file each.
+for file in "$@"; do
+    gotrace stat --by file "$file" 2>/dev/null >one
+    [ "$file" = "$1" ] || echo
+    cat one
+done >all
+gotrace stat --by file -j 3 "$@" 2>/dev/null | cmp - all
+gotrace stat --by file -j 3 --only overview --json zero.trace - cut.trace <"$TRACES/go1.26-user.trace" 2>/dev/null | jq -r 'select(.kind == "trace").file'
