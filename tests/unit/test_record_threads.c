@@ -18,7 +18,7 @@
 
 static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
 enum { VERSIONS = sizeof versions / sizeof *versions };
-enum { MACHINES = 4, GOROUTINES = 300, ERAS = 4096, DEPTH = 8, ROUNDS = 5 };
+enum { MACHINES = 64, FEW = 4, GOROUTINES = 300, ERAS = 4096, DEPTH = 8, ROUNDS = 5 };
 
 /* ---- what is counted ---------------------------------------------------------------------------
  */
@@ -123,6 +123,7 @@ static pool runnable, waiting, idle;
 static gotrace_recorder *recorder;
 static int version;
 static machine machines[MACHINES];
+static unsigned machine_count;
 static _Atomic bool done;
 static _Atomic uint64_t next_id, live, next_task, next_thread;
 static _Atomic bool gc_busy, gc_on, stw_busy;
@@ -195,7 +196,7 @@ static void put_proc(machine *m)
 /* Takes the proc of a machine that is in a system call. */
 static void steal(machine *m)
 {
-    machine *from = &machines[below(m, MACHINES)];
+    machine *from = &machines[below(m, machine_count)];
     int expected = IN_CALL;
     if (from == m || !atomic_compare_exchange_strong(&from->call, &expected, TAKEN))
         return;
@@ -354,7 +355,7 @@ static void assist(machine *m)
 {
     gotrace_rec_mark_assist_start(m->t, stack(m), DEPTH);
     count(m, ASSIST_START);
-    gotrace_rec_gomaxprocs(m->t, MACHINES, stack(m), DEPTH);
+    gotrace_rec_gomaxprocs(m->t, machine_count, stack(m), DEPTH);
     count(m, GOMAXPROCS);
     gotrace_rec_mark_assist_done(m->t);
     count(m, ASSIST_DONE);
@@ -500,24 +501,36 @@ typedef struct recording {
 } recording;
 
 /* What the recorder does with the traces. CHECKED: every call is checked for misuse; not in the
- * other modes, because the locks of the checks would hide races. */
-typedef enum mode { STREAM, LIMITED, CUT, FLIGHT, CHECKED, MODES } mode;
+ * other modes, because the locks of the checks would hide races. CROWD: with many threads; in every
+ * third trace nobody reads before it has ended. */
+typedef enum mode { STREAM, LIMITED, CUT, FLIGHT, CHECKED, CROWD, MODES } mode;
 
-static void record(recording *made, unsigned round)
+static void read_all(recording *made)
 {
-    ck_assert_msg(gotrace_recorder_start(recorder, version, write_slowly, &made->trace) ==
-                      GOTRACE_OK,
+    const void *bytes;
+    size_t size;
+    while (gotrace_recorder_read(recorder, &bytes, &size) == GOTRACE_OK)
+        ck_assert(blob_write(&made->trace, bytes, size));
+}
+
+static void record(recording *made, mode how, unsigned round)
+{
+    const bool absent = how == CROWD && round % 3 == 0;
+    ck_assert_msg(gotrace_recorder_start(recorder, version, absent ? NULL : write_slowly,
+                                         &made->trace) == GOTRACE_OK,
                   "%s", gotrace_recorder_error(recorder)->message);
     made->first = recorder->first_era;
     for (unsigned i = 0; i < 5; i++) {
         usleep(2000);
-        for (unsigned k = 0; k < MACHINES; k++)
+        for (unsigned k = 0; k < machine_count; k++)
             pthread_kill(machines[k].thread, SIGUSR1);
         if (round % 2)
             gotrace_recorder_advance(recorder);
     }
     ck_assert_msg(gotrace_recorder_stop(recorder) == GOTRACE_OK, "%s",
                   gotrace_recorder_error(recorder)->message);
+    if (absent)
+        read_all(made);
     made->last = recorder->last_era;
 }
 
@@ -563,19 +576,19 @@ static void start_machines(mode how)
     const gotrace_recorder_options options = {
         .size = sizeof options,
         .generation_ns = 4000000,
-        .max_bytes = how == STREAM || how == CHECKED ? 0 : 300000,
+        .max_bytes = how == STREAM || how == CHECKED || how == CROWD ? 0 : 300000,
         .when_full = how == CUT ? GOTRACE_REC_CUT : GOTRACE_REC_WAIT,
         .flight_ns = how == FLIGHT ? 8000000 : 0,
         .on_misuse = how == CHECKED ? fail_on_misuse : NULL,
     };
     gotrace_error error = GOTRACE_INIT(gotrace_error);
     ck_assert_int_eq(gotrace_recorder_new(&options, NULL, &recorder, &error), GOTRACE_OK);
-    for (unsigned i = 0; i < MACHINES; i++) {
+    for (unsigned i = 0; i < machine_count; i++) {
         machines[i].random = i + 1;
         machines[i].t = gotrace_rec_thread_new(recorder, ++next_thread);
         put_into(&idle, gotrace_rec_proc_new(recorder, i));
     }
-    for (unsigned i = 0; i < MACHINES; i++)
+    for (unsigned i = 0; i < machine_count; i++)
         ck_assert_int_eq(pthread_create(&machines[i].thread, NULL, work, &machines[i]), 0);
 }
 
@@ -588,16 +601,17 @@ START_TEST(threads)
     version = versions[_i % VERSIONS];
     if (how == FLIGHT && version < 22)
         return;
+    machine_count = how == CROWD ? MACHINES : FEW;
     start_machines(how);
     for (unsigned round = 0; round < ROUNDS; round++) {
         usleep(1000);
         if (how == FLIGHT)
             record_flight(&made[round]);
         else
-            record(&made[round], round);
+            record(&made[round], how, round);
     }
     done = true;
-    for (unsigned i = 0; i < MACHINES; i++)
+    for (unsigned i = 0; i < machine_count; i++)
         pthread_join(machines[i].thread, NULL);
     for (unsigned round = 0; round < ROUNDS; round++) {
         if (how == STREAM)
