@@ -66,13 +66,13 @@ static void json_overview(report *r)
 }
 
 /* The reasons or the ranges of a function. */
-static void json_parts(report *r, const function_figure *f, bool ranges)
+static void json_times(report *r, const function_figure *f, uint8_t kind)
 {
     bool first = true;
-    out_str(r->out, ranges ? ",\"range_ns\":{" : ",\"block_ns\":{");
-    for (size_t i = 0; i < f->part_count; i++) {
-        const part_figure *p = &f->parts[i];
-        if (p->is_range != ranges)
+    out_str(r->out, kind == FIGURE_RANGE ? ",\"range_ns\":{" : ",\"block_ns\":{");
+    for (size_t i = 0; i < f->time_count; i++) {
+        const time_figure *p = &f->times[i];
+        if (p->kind != kind)
             continue;
         if (!first)
             out_char(r->out, ',');
@@ -93,13 +93,14 @@ static void json_functions(report *r)
         out_str(r->out, "{\"kind\":\"function\",\"name\":");
         json_name(r, f->name);
         out_printf(r->out, ",\"goroutines\":%" PRIu64, f->count);
-        for (size_t k = 0; k < TIME_COUNT; k++) {
+        for (uint32_t k = 0; k < TIME_COUNT; k++) {
+            const histogram *values = figure_time(f, k);
             out_printf(r->out, ",\"%s\":{", time_names[k]);
-            json_values(r, &f->times[k], f->count - f->times[k].count);
+            json_values(r, values, f->count - values->count);
             out_char(r->out, '}');
         }
-        json_parts(r, f, false);
-        json_parts(r, f, true);
+        json_times(r, f, FIGURE_BLOCK);
+        json_times(r, f, FIGURE_RANGE);
         out_str(r->out, "}\n");
     }
     free(list);

@@ -132,19 +132,22 @@ static void text_function(report *r, const function_figure *f)
     };
     text_name(r, f->name);
     out_printf(r->out, ": %" PRIu64 " goroutine%s\n", f->count, plural(f->count));
-    for (size_t i = 0; i < TIME_COUNT; i++) {
-        if (f->times[i].count == 0)
+    for (uint32_t i = 0; i < TIME_COUNT; i++) {
+        const histogram *values = figure_time(f, i);
+        if (values->count == 0)
             continue;
         out_printf(r->out, "  %-30s", labels[i]);
-        text_values(r, &f->times[i], f->count - f->times[i].count);
+        text_values(r, values, f->count - values->count);
         out_char(r->out, '\n');
     }
-    for (size_t i = 0; i < f->part_count; i++) {
-        const part_figure *p = &f->parts[i];
+    for (size_t i = 0; i < f->time_count; i++) {
+        const time_figure *p = &f->times[i];
         char label[64];
+        if (p->kind == FIGURE_TIME)
+            continue;
         size_t size;
         const char *name = name_or_unknown(r, p->name, &size);
-        snprintf(label, sizeof label, p->is_range ? "(%.*s)" : "block: %.*s",
+        snprintf(label, sizeof label, p->kind == FIGURE_RANGE ? "(%.*s)" : "block: %.*s",
                  (int)(size < 50 ? size : 50), name);
         out_str(r->out, "  ");
         out_go_text(r->out, label, strlen(label));

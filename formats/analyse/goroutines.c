@@ -116,19 +116,43 @@ static void add_value(run *r, histogram *h, int64_t value)
         run_fail(r);
 }
 
-static part_figure *part_of(run *r, function_figure *f, const part *p)
+const histogram *figure_time(const function_figure *f, uint32_t time)
 {
-    for (size_t i = 0; i < f->part_count; i++)
-        if (f->parts[i].name == p->name && f->parts[i].is_range == p->is_range)
-            return &f->parts[i];
-    part_figure *parts = vector_room(f->parts, &f->part_room, f->part_count, sizeof *parts);
-    if (!parts) {
-        run_fail(r);
-        return NULL;
+    static const histogram none;
+    for (size_t i = 0; i < f->time_count; i++)
+        if (f->times[i].kind == FIGURE_TIME && f->times[i].name == time)
+            return &f->times[i].values;
+    return &none;
+}
+
+/* Makes room for one more. There may be as many functions as goroutines, with few times each.
+ */
+static bool reserve_time(function_figure *f)
+{
+    if (f->time_count < f->time_room)
+        return true;
+    uint32_t larger = f->time_room ? 2 * f->time_room : 4;
+    time_figure *list = reallocarray(f->times, larger, sizeof *list);
+    if (!list)
+        return false;
+    f->times = list;
+    f->time_room = larger;
+    return true;
+}
+
+static void add_time(run *r, function_figure *f, uint8_t kind, uint32_t name, int64_t value)
+{
+    uint32_t i = 0;
+    while (i < f->time_count && (f->times[i].name != name || f->times[i].kind != kind))
+        i++;
+    if (i == f->time_count) {
+        if (!reserve_time(f)) {
+            run_fail(r);
+            return;
+        }
+        f->times[f->time_count++] = (time_figure){.kind = kind, .name = name};
     }
-    f->parts = parts;
-    parts[f->part_count] = (part_figure){.name = p->name, .is_range = p->is_range};
-    return &parts[f->part_count++];
+    add_value(r, &f->times[i].values, value);
 }
 
 void stat_goroutine_ended(run *r, stat_goroutine *g)
@@ -148,16 +172,15 @@ void stat_goroutine_ended(run *r, stat_goroutine *g)
         [TIME_UNKNOWN] = times_unknown(t),
     };
     f->count++;
-    for (size_t i = 0; i < TIME_COUNT; i++)
+    for (uint32_t i = 0; i < TIME_COUNT; i++)
         if (values[i] != 0)
-            add_value(r, &f->times[i], values[i]);
+            add_time(r, f, FIGURE_TIME, i, values[i]);
     for (size_t i = 0; i < t->count; i++) {
         /* Where a range is in the selected part of the time is not known. */
         if (t->parts[i].is_range && r->parts_only)
             continue;
-        part_figure *p = part_of(r, f, &t->parts[i]);
-        if (p)
-            add_value(r, &p->values, t->parts[i].ns);
+        add_time(r, f, t->parts[i].is_range ? FIGURE_RANGE : FIGURE_BLOCK, t->parts[i].name,
+                 t->parts[i].ns);
         if (t->parts[i].is_range && t->parts[i].name == r->assist_name)
             r->figure->assist_ns = sum_of_times(r->figure->assist_ns, t->parts[i].ns);
         if (t->parts[i].is_range && t->parts[i].name == r->sweep_name)

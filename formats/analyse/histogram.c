@@ -1,12 +1,14 @@
-/* histogram.c - logarithmic buckets: a sorted list of those in use, an array when they are many. */
+/*
+ * histogram.c - logarithmic buckets: none as long as all values are equal, then a sorted list of
+ * those in use, and an array when they are many.
+ */
 #include "formats/analyse/histogram.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/vector.h"
-
 /* Above this number of pairs, a search takes longer than the array costs. */
-enum { MOST_PAIRS = 64 };
+enum { LEAST_PAIRS = 4, MOST_PAIRS = 64 };
 
 static uint32_t bucket_of(int64_t value)
 {
@@ -31,7 +33,7 @@ static size_t find_pair(const histogram *h, uint32_t bucket)
     size_t low = 0, high = h->used;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (h->pairs[middle].bucket < bucket)
+        if (h->counts.pairs[middle].bucket < bucket)
             low = middle + 1;
         else
             high = middle;
@@ -42,34 +44,58 @@ static size_t find_pair(const histogram *h, uint32_t bucket)
 /* Replaces the pairs by an array. */
 static bool make_array(histogram *h)
 {
-    h->all = calloc(HISTOGRAM_BUCKETS, sizeof *h->all);
-    if (!h->all)
+    histogram_pair *pairs = h->counts.pairs;
+    uint32_t *all = calloc(HISTOGRAM_BUCKETS, sizeof *all);
+    if (!all)
         return false;
     for (size_t i = 0; i < h->used; i++)
-        h->all[h->pairs[i].bucket] = h->pairs[i].count;
-    free(h->pairs);
-    h->pairs = NULL;
-    h->used = h->capacity = 0;
+        all[pairs[i].bucket] = pairs[i].count;
+    free(pairs);
+    h->counts.all = all;
+    h->stored = HISTOGRAM_ALL;
+    return true;
+}
+
+/* The first value that differs: the others share a pair. */
+static bool make_pairs(histogram *h)
+{
+    histogram_pair *pairs = malloc(LEAST_PAIRS * sizeof *pairs);
+    if (!pairs)
+        return false;
+    pairs[0] = (histogram_pair){bucket_of(h->min), (uint32_t)h->count};
+    h->counts.pairs = pairs;
+    h->used = 1;
+    h->capacity = LEAST_PAIRS;
+    h->stored = HISTOGRAM_PAIRS;
+    return true;
+}
+
+static bool grow_pairs(histogram *h)
+{
+    histogram_pair *pairs = realloc(h->counts.pairs, 2 * (size_t)h->capacity * sizeof *pairs);
+    if (!pairs)
+        return false;
+    h->counts.pairs = pairs;
+    h->capacity *= 2;
     return true;
 }
 
 static bool add_pair(histogram *h, uint32_t bucket)
 {
     size_t at = find_pair(h, bucket);
-    if (at < h->used && h->pairs[at].bucket == bucket) {
-        h->pairs[at].count++;
+    if (at < h->used && h->counts.pairs[at].bucket == bucket) {
+        h->counts.pairs[at].count++;
         return true;
     }
     if (h->used == MOST_PAIRS) {
         if (!make_array(h))
             return false;
-        h->all[bucket]++;
+        h->counts.all[bucket]++;
         return true;
     }
-    histogram_pair *pairs = vector_room(h->pairs, &h->capacity, h->used, sizeof *pairs);
-    if (!pairs)
+    if (h->used == h->capacity && !grow_pairs(h))
         return false;
-    h->pairs = pairs;
+    histogram_pair *pairs = h->counts.pairs;
     memmove(&pairs[at + 1], &pairs[at], (h->used++ - at) * sizeof *pairs);
     pairs[at] = (histogram_pair){bucket, 1};
     return true;
@@ -79,33 +105,40 @@ bool histogram_add(histogram *h, int64_t value)
 {
     if (value < 0)
         value = 0;
+    bool equal = h->count == 0 || (value == h->min && value == h->max);
+    if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
+        return false;
     if (h->count == 0 || value < h->min)
         h->min = value;
     if (value > h->max)
         h->max = value;
     h->count++;
     h->sum = sum_of_times(h->sum, value);
+    if (h->stored == HISTOGRAM_EQUAL)
+        return true;
     uint32_t bucket = bucket_of(value);
-    if (!h->all)
+    if (h->stored == HISTOGRAM_PAIRS)
         return add_pair(h, bucket);
-    h->all[bucket]++;
+    h->counts.all[bucket]++;
     return true;
 }
 
 /* The n-th bucket in use, ascending, from *cursor on; false past the last. */
 static bool next_bucket(const histogram *h, uint32_t *cursor, histogram_pair *pair)
 {
-    if (!h->all) {
-        if (*cursor == h->used)
-            return false;
-        *pair = h->pairs[(*cursor)++];
-        return true;
-    }
-    while (*cursor < HISTOGRAM_BUCKETS && h->all[*cursor] == 0)
+    uint32_t end = h->stored == HISTOGRAM_EQUAL   ? h->count > 0
+                   : h->stored == HISTOGRAM_PAIRS ? h->used
+                                                  : HISTOGRAM_BUCKETS;
+    while (h->stored == HISTOGRAM_ALL && *cursor < end && h->counts.all[*cursor] == 0)
         ++*cursor;
-    if (*cursor == HISTOGRAM_BUCKETS)
+    if (*cursor == end)
         return false;
-    *pair = (histogram_pair){*cursor, h->all[*cursor]};
+    if (h->stored == HISTOGRAM_PAIRS)
+        *pair = h->counts.pairs[*cursor];
+    else if (h->stored == HISTOGRAM_ALL)
+        *pair = (histogram_pair){*cursor, h->counts.all[*cursor]};
+    else
+        *pair = (histogram_pair){bucket_of(h->min), (uint32_t)h->count};
     ++*cursor;
     return true;
 }
@@ -146,7 +179,9 @@ uint64_t histogram_between(const histogram *h, int64_t from, int64_t to)
 
 void histogram_free(histogram *h)
 {
-    free(h->all);
-    free(h->pairs);
+    if (h->stored == HISTOGRAM_PAIRS)
+        free(h->counts.pairs);
+    else if (h->stored == HISTOGRAM_ALL)
+        free(h->counts.all);
     *h = (histogram){0};
 }

@@ -3,7 +3,7 @@
  *
  * Values below 128 have a bucket each; larger ones share it with those that differ by less than one
  * in 64, so that a quantile differs from the exact one by less than 0.8 %. Memory is proportional
- * to the number of different buckets, and at most 15 KB.
+ * to the number of different buckets, and at most 15 KB; equal values need none but the struct.
  */
 #ifndef ANALYSE_HISTOGRAM_H
 #define ANALYSE_HISTOGRAM_H
@@ -22,12 +22,18 @@ typedef struct histogram_pair {
     uint32_t bucket, count;
 } histogram_pair;
 
+/* How the counts of buckets are stored. */
+enum { HISTOGRAM_EQUAL, HISTOGRAM_PAIRS, HISTOGRAM_ALL };
+
 typedef struct histogram {
     uint64_t count;
     int64_t sum, min, max;
-    uint32_t *all;         /* a count for each bucket, or NULL: */
-    histogram_pair *pairs; /* those that are not 0, ascending */
-    size_t used, capacity; /* of pairs */
+    union {
+        histogram_pair *pairs; /* those that are not 0, ascending */
+        uint32_t *all;         /* one for each bucket */
+    } counts;
+    uint8_t stored;         /* HISTOGRAM_EQUAL: not at all, because all values are equal */
+    uint8_t used, capacity; /* of pairs */
 } histogram;
 
 /* Adds a value; negative ones, which clocks of damaged traces cause, count as 0. False if memory is

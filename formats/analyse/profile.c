@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/malloc.h"
 #include "formats/analyse/histogram.h"
 #include "formats/analyse/vector.h"
 #include "formats/common/functions.h"
@@ -63,43 +64,38 @@ void profile_free(profile *p)
     if (p->owns_stacks)
         stacks_free(p->stacks);
     free(p->samples);
-    free(p->of_stack);
+    gt_lookup_free(&p->lookup, gt_malloc());
 }
 
 /* ---- samples ----------------------------------------------------------------------------------
  */
 
-static bool reserve_stack(profile *p, uint32_t stack)
+static bool same_sample(const profile_sample *a, const profile_sample *b)
 {
-    if (stack < p->of_stack_room)
-        return true;
-    size_t room = ((size_t)stack + 1) * 2;
-    uint32_t *moved = realloc(p->of_stack, room * sizeof *moved);
-    if (!moved)
-        return false;
-    memset(moved + p->of_stack_room, 0, (room - p->of_stack_room) * sizeof *moved);
-    p->of_stack = moved;
-    p->of_stack_room = room;
-    return true;
+    return a->stack == b->stack && a->function == b->function && a->reason == b->reason &&
+           a->state == b->state;
 }
 
 /* The sample with the key of another one; NULL if memory is refused. */
 static profile_sample *sample_of(profile *p, const profile_sample *key)
 {
-    if (!reserve_stack(p, key->stack))
+    if (!gt_lookup_reserve(&p->lookup, gt_malloc()))
         return NULL;
-    for (uint32_t n = p->of_stack[key->stack]; n; n = p->samples[n - 1].next) {
-        profile_sample *s = &p->samples[n - 1];
-        if (s->function == key->function && s->reason == key->reason && s->state == key->state)
-            return s;
-    }
+    size_t slot;
+    uint64_t seed = p->lookup.seed;
+    uint64_t hash = gt_hash(seed, (uint64_t)key->stack << 32 | key->function);
+    hash = gt_hash_add(seed, hash, (uint64_t)key->reason << 32 | key->state);
+    uint32_t number = gt_lookup_first(&p->lookup, hash, &slot);
+    while (number && !same_sample(&p->samples[number - 1], key))
+        number = gt_lookup_next(&p->lookup, hash, &slot);
+    if (number)
+        return &p->samples[number - 1];
     profile_sample *samples = vector_room(p->samples, &p->room, p->count, sizeof *samples);
     if (!samples)
         return NULL;
     p->samples = samples;
-    samples[p->count] = *key;
-    samples[p->count].next = p->of_stack[key->stack];
-    p->of_stack[key->stack] = (uint32_t)++p->count;
+    samples[p->count++] = *key;
+    gt_lookup_put(&p->lookup, slot, hash, (uint32_t)p->count);
     return &samples[p->count - 1];
 }
 

@@ -17,7 +17,6 @@ typedef struct profile_sample {
     uint32_t function; /* a name: where the goroutines start */
     uint32_t reason;   /* a name: why they wait; 0 in other states */
     uint8_t state;     /* gotrace_state */
-    uint32_t next;     /* index + 1 of the next one of the stack */
     uint64_t count;
     int64_t ns;
 } profile_sample;
@@ -27,8 +26,7 @@ typedef struct profile {
     stacks *stacks;
     profile_sample *samples;
     size_t count, room;
-    uint32_t *of_stack; /* index + 1 of its first sample, by stack */
-    size_t of_stack_room;
+    gt_lookup lookup; /* of samples */
     int64_t duration; /* of the trace, or of the time range */
     bool owns_stacks;
     bool failed; /* memory was refused */

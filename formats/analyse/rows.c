@@ -32,7 +32,7 @@ static void *copy_list(const figures *f, bool *failed)
 static int by_total(const void *a, const void *b, void *ctx)
 {
     const function_figure *x = *(void *const *)a, *y = *(void *const *)b;
-    int order = compare_sums(x->times[TIME_TOTAL].sum, y->times[TIME_TOTAL].sum);
+    int order = compare_sums(figure_time(x, TIME_TOTAL)->sum, figure_time(y, TIME_TOTAL)->sum);
     return order ? order : compare_names(ctx, x->name, y->name);
 }
 

@@ -103,6 +103,18 @@ uint32_t stacks_name(stacks *s, const char *bytes, size_t size)
     return (uint32_t)s->name_count;
 }
 
+static uint32_t name_of_reason(stacks *s, const char *reason)
+{
+    uint32_t name = stacks_name(s, reason, strlen(reason));
+    for (size_t i = 0; i < s->reason_count; i++)
+        if (s->reason_names[i] == name)
+            return name;
+    if (s->reason_count == STACKS_MOST_REASONS)
+        return stacks_name(s, "other reasons", strlen("other reasons"));
+    s->reason_names[s->reason_count++] = name;
+    return name;
+}
+
 uint32_t stacks_reason(stacks *s, const char *reason)
 {
     if (!reason)
@@ -110,7 +122,7 @@ uint32_t stacks_reason(stacks *s, const char *reason)
     size_t i = (uintptr_t)reason / 8 % STACKS_KEPT_REASONS;
     if (s->reasons[i].reason != reason) {
         s->reasons[i].reason = reason;
-        s->reasons[i].name = stacks_name(s, reason, strlen(reason));
+        s->reasons[i].name = name_of_reason(s, reason);
     }
     return s->reasons[i].name;
 }

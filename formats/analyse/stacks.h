@@ -23,6 +23,10 @@ typedef struct stacks_span {
 /* Ids of stacks that are found by index. */
 enum { STACKS_LOW_IDS = 1 << 16, STACKS_KEPT_REASONS = 64 };
 
+/* Different reasons that have names: Go has about 50, but a damaged trace may have any number, and
+ * times are stored and searched by reason. */
+enum { STACKS_MOST_REASONS = 250 };
+
 typedef struct stacks {
     char *text;         /* of all names */
     stacks_span *names; /* in text */
@@ -39,6 +43,8 @@ typedef struct stacks {
         const char *reason;
         uint32_t name;
     } reasons[STACKS_KEPT_REASONS]; /* by the last bits of the address */
+    uint32_t reason_names[STACKS_MOST_REASONS];
+    size_t reason_count;
     /* Of the current generation of the current trace: */
     const feed *source;
     uint64_t generation;
@@ -58,7 +64,8 @@ void stacks_begin(stacks *s, const feed *source);
 /* The number of a name. */
 uint32_t stacks_name(stacks *s, const char *bytes, size_t size);
 
-/* The number of a reason of the trace, which keeps its address; 0 for NULL. */
+/* The number of a reason of the trace, which keeps its address; 0 for NULL. All after the first
+ * STACKS_MOST_REASONS are "other reasons". */
 uint32_t stacks_reason(stacks *s, const char *reason);
 
 const char *stacks_text(const stacks *s, uint32_t name, size_t *size);

@@ -70,11 +70,9 @@ static void figures_free(figures *f, void (*free_item)(void *item))
 static void free_function(void *item)
 {
     function_figure *f = item;
-    for (size_t i = 0; i < TIME_COUNT; i++)
-        histogram_free(&f->times[i]);
-    for (size_t i = 0; i < f->part_count; i++)
-        histogram_free(&f->parts[i].values);
-    free(f->parts);
+    for (size_t i = 0; i < f->time_count; i++)
+        histogram_free(&f->times[i].values);
+    free(f->times);
 }
 
 static void free_span(void *item)

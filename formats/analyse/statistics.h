@@ -63,13 +63,6 @@ typedef struct stat_goroutine {
 
 enum { WORST = 10, SLOWEST = 3, LOAD_SPANS = 60 };
 
-/* The values of one quantity for the goroutines of a function. */
-typedef struct part_figure {
-    uint32_t name;
-    bool is_range;
-    histogram values; /* of the goroutines that have it */
-} part_figure;
-
 enum {
     TIME_TOTAL,
     TIME_EXEC,
@@ -81,13 +74,24 @@ enum {
 };
 extern const char *const time_names[TIME_COUNT]; /* "total_ns", ... */
 
+enum { FIGURE_TIME, FIGURE_BLOCK, FIGURE_RANGE };
+
+/* The values of one quantity for the goroutines of a function. */
+typedef struct time_figure {
+    uint8_t kind;
+    uint32_t name;    /* of a time: TIME_* */
+    histogram values; /* of the goroutines that have it; of times: those that are not 0 */
+} time_figure;
+
 typedef struct function_figure {
     uint32_t name;
-    uint64_t count; /* goroutines */
-    histogram times[TIME_COUNT];
-    part_figure *parts;
-    size_t part_count, part_room;
+    uint32_t time_count, time_room;
+    uint64_t count;     /* goroutines */
+    time_figure *times; /* in the order in which they occurred */
 } function_figure;
+
+/* The values of TIME_*; an empty histogram if there are none. */
+const histogram *figure_time(const function_figure *f, uint32_t time);
 
 /* A time that took long, and whose it was. */
 typedef struct slow {

@@ -40,9 +40,9 @@ static void put_name_cell(html *h, uint32_t name)
 static int64_t blocked_time(const function_figure *f)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < f->part_count; i++)
-        if (!f->parts[i].is_range)
-            sum = sum_of_times(sum, f->parts[i].values.sum);
+    for (size_t i = 0; i < f->time_count; i++)
+        if (f->times[i].kind == FIGURE_BLOCK)
+            sum = sum_of_times(sum, f->times[i].values.sum);
     return sum;
 }
 
@@ -70,16 +70,17 @@ void html_goroutines(html *h)
     html_table(o, "Goroutines by start function", "sorts filters", columns);
     for (size_t i = 0; i < count; i++) {
         const function_figure *f = list[i];
-        const histogram *t = f->times, *total = &t[TIME_TOTAL];
+        const histogram *total = figure_time(f, TIME_TOTAL);
         out_str(o, "<tr>");
         put_name_cell(h, f->name);
         html_cell_count(o, f->count);
         html_cell_time(o, total->sum);
-        html_cell_time(o, t[TIME_EXEC].sum);
-        html_cell_time(o, t[TIME_SCHED_WAIT].sum);
+        html_cell_time(o, figure_time(f, TIME_EXEC)->sum);
+        html_cell_time(o, figure_time(f, TIME_SCHED_WAIT)->sum);
         html_cell_time(o, blocked_time(f));
-        html_cell_time(o, sum_of_times(t[TIME_SYSCALL].sum, t[TIME_SYSCALL_BLOCK].sum));
-        html_cell_time(o, t[TIME_UNKNOWN].sum);
+        html_cell_time(o, sum_of_times(figure_time(f, TIME_SYSCALL)->sum,
+                                       figure_time(f, TIME_SYSCALL_BLOCK)->sum));
+        html_cell_time(o, figure_time(f, TIME_UNKNOWN)->sum);
         html_cell_time(o, histogram_quantile(total, 0.5, f->count - total->count));
         html_cell_time(o, total->max);
         out_str(o, "</tr>\n");

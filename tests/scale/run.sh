@@ -52,6 +52,16 @@ verbs_of() {
             'stat -q --region r --task 1,t -o out'
         return
         ;;
+    v2-functions)
+        printf '%s\n' 'stat -q --top 0 -o out' 'stat -q --json --each -o out' 'convert -q --to html -o out' \
+            'convert -q --to pprof --profile sched -o out' 'convert -q --to speedscope -o out'
+        return
+        ;;
+    v2-reasons)
+        printf '%s\n' 'stat -q -o out' 'convert -q --to html -o out' 'why -q --goroutine 5 -o out' \
+            'convert -q --to pprof --profile offcpu -o out'
+        return
+        ;;
     v2-stacks) printf '%s\n' 'validate -q' 'convert -q --to go1.25 -o out'; return ;;
     v1-running | v1-quiet | v2-shrinking) echo 'convert -q --to go1.26 -o out'; return ;;
     v2-assists) echo 'convert -q --to go1.21 -o out'; return ;;

@@ -149,7 +149,7 @@ V2_CPU_SAMPLES, V2_CPU_SAMPLE, V2_ASSIST_ACTIVE, V2_HEAP_ALLOC = 6, 7, 34, 37
 V2_EXPERIMENTAL_BATCH, V2_SPAN, V2_USER_LOG, V2_GO_BLOCK = 49, 130, 44, 20
 V2_USER_TASK_BEGIN, V2_USER_REGION_BEGIN = 40, 42
 V2_STACKS, V2_STACK, V2_STRINGS, V2_STRING, V2_PROC_START, V2_PROC_STOP = 2, 3, 4, 5, 10, 11
-V2_GO_CREATE = 14
+V2_GO_CREATE, V2_GO_DESTROY, V2_GO_UNBLOCK = 14, 17, 21
 NOBODY = (1 << 64) - 1
 RUNNABLE, RUNNING, IN_SYSCALL, WAITING = 1, 2, 3, 4
 PROC_RUNNING, PROC_IN_SYSCALL, PROC_ABANDONED = 1, 3, 4
@@ -296,6 +296,46 @@ def v2_names(n):
     yield from tables(bytes([V2_STACKS]), 1, NOBODY, 1000, [record(V2_STACK, f, 1, f, f, 0, 1) for f in functions])
     yield from tables(bytes([V2_STRINGS]), 1, NOBODY, 1000,
                       [record(V2_STRING, f, 1000) + b"%1000d" % f for f in functions])
+
+
+def v2_functions(n):
+    """n / 4 goroutines, each with a start function and stacks of its own; they run, wait and end."""
+    count = n // 4
+    first = 10  # goroutines, strings and stacks
+
+    def life(g, turn):
+        yield record(V2_GO_CREATE, 100, g, g, count + g)
+        yield record(V2_GO_STOP, 100, 1, 0)
+        yield record(V2_GO_START, 100 + turn % 1000, g, 1)
+        yield record(V2_GO_BLOCK, 100 + turn % 999, 2, g)
+        yield record(V2_GO_START, 100, 1, 1 + 2 * turn)
+        yield record(V2_GO_UNBLOCK, 100 + turn % 998, g, 2, 0)
+        yield record(V2_GO_STOP, 100, 1, 0)
+        yield record(V2_GO_START, 100 + turn % 997, g, 3)
+        yield record(V2_GO_DESTROY, 100 + turn % 996)
+        yield record(V2_GO_START, 100, 1, 2 + 2 * turn)
+
+    yield v2_begin()
+    events = [record(V2_PROC_STATUS, 1, 0, PROC_RUNNING), record(V2_GO_STATUS, 0, 1, 1, RUNNING)]
+    for turn in range(count):
+        events += life(first + turn, turn)
+    yield from batches(1, 1, 1000, events)
+    yield from tables(bytes([V2_STACKS]), 1, NOBODY, 1000,
+                      [record(V2_STACK, g, 1, 2 * g, g, 1, 1) for g in range(first, first + count)]
+                      + [record(V2_STACK, count + g, 1, 2 * g + 1, g, 1, 2) for g in range(first, first + count)])
+    yield from tables(bytes([V2_STRINGS]), 1, NOBODY, 1000,
+                      [string(1, b"preempted"), string(2, b"sync")]
+                      + [string(g, b"main.function%d" % g) for g in range(first, first + count)])
+
+
+def v2_reasons(n):
+    """A goroutine that blocks n / 8 times, each time for another reason."""
+    count = n // 8
+    turn = [record(V2_GO_BLOCK, 1, 2 + i, 0) + record(V2_GO_UNBLOCK, 1, 5, 1 + 2 * i, 0) + record(V2_GO_START, 1, 5, 2 + 2 * i)
+            for i in range(count)]
+    yield v2_begin()
+    yield from batches(1, 1, 1000, [record(V2_PROC_STATUS, 1, 0, PROC_RUNNING), record(V2_GO_STATUS, 0, 5, 1, RUNNING)] + turn)
+    yield from tables(bytes([V2_STRINGS]), 1, NOBODY, 1000, [string(2 + i, b"reason %d" % i) for i in range(count)])
 
 
 def v2_open(n):
@@ -464,6 +504,8 @@ TRAPS = {
     "v2-experiments": (v2_trace_23, v2_experiments),
     "v2-frames": (v2_trace, v2_frames),
     "v2-names": (v2_trace, v2_names),
+    "v2-functions": (v2_trace, v2_functions),
+    "v2-reasons": (v2_trace, v2_reasons),
     "v2-shrinking": (v2_trace, v2_shrinking),
     "v2-open": (v2_trace, v2_open),
     "v2-stacks": (v2_trace, v2_stacks),

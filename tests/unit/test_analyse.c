@@ -75,6 +75,17 @@ START_TEST(extreme_values)
     ck_assert_int_eq(histogram_quantile(&h, 0.5, 0), 129); /* 128 and 129 share a bucket */
     ck_assert_uint_eq(histogram_between(&h, 128, 256), 2);
     histogram_free(&h);
+    /* Equal values have no buckets until another one is added. */
+    for (int i = 0; i < 3; i++)
+        ck_assert(histogram_add(&h, 1000));
+    ck_assert_int_eq(histogram_quantile(&h, 0.99, 0), 1000);
+    ck_assert_int_eq(histogram_quantile(&h, 0.5, 4), 0);
+    ck_assert_uint_eq(histogram_between(&h, 512, 1024), 3);
+    ck_assert(histogram_add(&h, 1 << 20));
+    ck_assert_uint_eq(histogram_between(&h, 512, 1024), 3);
+    ck_assert_uint_eq(histogram_between(&h, 1 << 20, 1 << 21), 1);
+    ck_assert_int_eq(h.sum, 3000 + (1 << 20));
+    histogram_free(&h);
 }
 END_TEST
 
