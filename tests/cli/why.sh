@@ -164,6 +164,11 @@ for trace in go1.22-user.trace go1.19-http.trace go1.26-gens.trace; do
     cmp <(gotrace why --goroutine 1 --top 0 --stacks "$trace" 2>&1) <(gotrace why --goroutine 1 --top 0 --stacks - 2>&1 <"$trace")
 done
 
+# Each part is what the definition gives.
+for trace in go1.22-cgothread go1.22-user go1.26-lock; do
+    python3 -B ../../tests/conformance/paths.py gotrace "$trace.trace"
+done
+
 # A damaged trace: what could be read, each problem once.
 head -c $(($(stat -c %s go1.26-gens.trace) * 3 / 4)) go1.26-gens.trace >"$OLDPWD/cut.trace"
 cd "$OLDPWD" || exit 1

@@ -61,6 +61,7 @@ checks_of_v1() {
         ! is_parted || check_parts "$file" proc "$GOREAD_V1"
         check_anonymized "$file" "$GOREAD_V1"
         [ "$(version_of "$file")" -lt 11 ] || { check_states "$file"; check_summary "$file"; }
+        check_paths "$file"
     fi
     [ $sound = no ] || check_versions "$file"
     ! of_tools || check_tools "$file" proc
@@ -83,6 +84,7 @@ checks_of_v2() {
         check_jsonl "$file"
         check_states "$file"
         check_summary "$file"
+        check_paths "$file"
         ! is_parted || check_parts "$file" thread "$GOREAD_V2"
         ! is_parted || check_parts "$file" generation "$GOREAD_V2"
         check_anonymized "$file" "$GOREAD_V2"

@@ -157,6 +157,16 @@ check_summary() { # FILE: a sound one of Go 1.11 or later
     fi
 }
 
+# Critical paths are those that the definition gives; of v1 traces only their sums are checked.
+check_paths() { # FILE: a sound one
+    if ! command -v python3 >/dev/null; then
+        skip 'paths' 'no python3'
+    else
+        python3 "$CONFORMANCE/paths.py" "$GOTRACE" "$1" >"$WORK/differences" 2>&1
+        fail_if $? 'paths' 'not those of the definition' "$WORK/differences"
+    fi
+}
+
 # Profiles have the samples of go tool trace -pprof.
 check_profiles() { # FILE TOOL: a sound one, and go tool trace of the version that reads it
     # Calls from C use the ids of goroutines again. Go has one record of an id, and counts only what is after the first
