@@ -131,6 +131,7 @@ static bool choose_sections(const session *s, stat_job *job)
 /* Reports on each of several files. */
 typedef struct each_file {
     session *session;
+    session apart; /* the same without an output; threads read it */
     const char *const *files;
     size_t count, threads; /* threads: for one file */
     const stat_job *job;
@@ -146,12 +147,11 @@ static int report_file(session *s, const each_file *all, size_t n, const stat_jo
 /* Report on a file to a temporary file, in a session of its own. */
 static int report_apart(const each_file *all, size_t n, int *fd)
 {
-    session own = *all->session;
-    stat_options set = *options_of(all->session);
+    session own = all->apart;
+    stat_options set = *options_of(&own);
     stat_job job = *all->job;
     set.common.threads = all->threads;
     own.set = &set.common;
-    own.output = (output){0};
     if (!out_init(&own.output.out, spool_write_file, fd))
         return EXIT_SYSTEM;
     own.report = set.json ? &own.output.out : NULL;
@@ -186,6 +186,8 @@ static bool are_regular(const each_file *all)
 static int report_each(each_file *all)
 {
     size_t threads = are_regular(all) ? (size_t)all->session->set->threads : 1;
+    all->apart = *all->session;
+    all->apart.output = (output){0};
     all->threads = threads / all->count > 1 ? threads / all->count : 1;
     return parallel_run(&(parallel_job){.ctx = all,
                                         .count = all->count,
