@@ -2,6 +2,7 @@
  * test_record.c - the recorder: threads record at the same time, traces are sound and have exactly
  * the events that happened, in every version.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -593,6 +594,50 @@ START_TEST(descriptor)
 }
 END_TEST
 
+/* The reader of the pipe takes a part, and ends. */
+static void *read_a_part(void *fd)
+{
+    enum { PART = 100000 };
+    char bytes[4096];
+    ssize_t n = 1;
+    for (size_t got = 0; got < PART && n > 0; got += (size_t)n)
+        n = read(*(int *)fd, bytes, sizeof bytes);
+    close(*(int *)fd);
+    return NULL;
+}
+
+/* A full disk, and a pipe that is closed in the middle of the trace: the recorder fails, and can
+ * record the next trace. */
+START_TEST(no_more_room)
+{
+    int fds[2];
+    pthread_t reader;
+    gotrace_recorder_options options = {0};
+    blob trace = {0};
+    small s = small_with(&options);
+    int full = open("/dev/full", O_WRONLY);
+    ck_assert(full >= 0 && pipe(fds) == 0 && signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+    ck_assert_int_eq(pthread_create(&reader, NULL, read_a_part, &fds[0]), 0);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(gotrace_recorder_start_fd(s.r, versions[_i], i ? fds[1] : full),
+                         GOTRACE_OK);
+        many_events(&s);
+        ck_assert_int_eq(gotrace_recorder_stop(s.r), GOTRACE_ERROR);
+        ck_assert_int_eq(gotrace_recorder_error(s.r)->rule, GOTRACE_RULE_SYSTEM_WRITE);
+    }
+    pthread_join(reader, NULL);
+    start_trace(s.r, versions[_i], blob_write, &trace);
+    many_events(&s);
+    stop_trace(s.r);
+    check_trace(&trace, versions[_i]);
+    ck_assert_uint_eq(heap_records(&trace, versions[_i]), MANY);
+    gotrace_recorder_free(s.r);
+    blob_free(&trace);
+    close(full);
+    close(fds[1]);
+}
+END_TEST
+
 /* Old generations are dropped, and each snapshot is a sound trace that ends now. */
 START_TEST(flight)
 {
@@ -634,6 +679,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, cut, 0, VERSIONS);
     tcase_add_loop_test(t, waits, 0, VERSIONS);
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
+    tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
     tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
     suite_add_tcase(s, t);
     return s;
