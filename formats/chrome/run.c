@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /* Handles the events up to job->to; returns the status of the last one. */
-static gotrace_status take_events(chrome *c, const convert_job *job)
+/* *beyond: events after the time range are left. */
+static gotrace_status take_events(chrome *c, const convert_job *job, bool *beyond)
 {
     chrome_timeline *t = &c->timeline;
     gotrace_status status = GOTRACE_END;
@@ -15,8 +16,8 @@ static gotrace_status take_events(chrome *c, const convert_job *job)
            (status = feed_next(&c->feed, &event)) == GOTRACE_EVENT) {
         if (job->to != 0 && event->time >= job->to) {
             t->now = job->to;
-            /* Check the rest: the verdict must not depend on the time range. */
-            return feed_check(&c->feed);
+            *beyond = true;
+            return status;
         }
         if (!system_goroutines_skip(&c->system, event))
             chrome_take_event(c, event);
@@ -42,18 +43,21 @@ static gotrace_status write_document(chrome *c, const convert_job *job)
     t->no_thread = t->parts != NULL;
     t->window = job->from > 0 ? &window : NULL;
     chrome_name_rows(&c->rows, job->reader);
-    gotrace_status status = take_events(c, job);
+    bool beyond = false;
+    gotrace_status status = take_events(c, job, &beyond);
     chrome_finish(c);
     chrome_window_free(&window);
     if (job->part_size == 0) {
         chrome_write_end(&t->writer);
-        return status;
+    } else {
+        chrome_parts_finish(&parts);
+        if (t->error == 0)
+            t->error = parts.error;
+        chrome_parts_free(&parts);
     }
-    chrome_parts_finish(&parts);
-    if (t->error == 0)
-        t->error = parts.error;
-    chrome_parts_free(&parts);
-    return status;
+    /* Check the rest: the verdict must not depend on the time range. This frees the names of the
+     * feed, which what was written needs. */
+    return beyond ? feed_check(&c->feed) : status;
 }
 
 /* Prepares the state for the first event; the timeline is initialized. */
