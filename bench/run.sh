@@ -5,10 +5,11 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate threads stages repair stat perfetto chrome script gen record");
+#   PARTS           what to measure (default "validate threads stages repair stat perfetto chrome script gen record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
-#                   compared with validate of the same file; record: the cost of an event of the recorder
+#                   compared with validate of the same file; record: the cost of an event of the recorder;
+#                   redis: requests to a recorded redis-server, compared with one that is not recorded
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            number of runs; the median is reported (default 3)
 #
@@ -22,7 +23,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat perfetto chrome script gen record}
+parts=${PARTS:-validate threads stages repair stat perfetto chrome script gen record redis}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -41,6 +42,43 @@ bench_record() {
     "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -I"$root/lib" -o "$build/bench/record" \
         "$root/bench/record.c" -L"$build" -lgotrace -Wl,-rpath,"$(realpath "$build")" -lpthread &&
         "$build/bench/record" || missed=$((missed + 1))
+}
+
+# redis_rate COMMAND...: requests per second to a server that the command runs.
+redis_rate() {
+    local server i socket=$work/socket
+    (cd "$work" && exec "$@" redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no) \
+        >/dev/null 2>&1 &
+    server=$!
+    for ((i = 0; i < 100; i++)); do
+        ! redis-cli -s "$socket" ping >/dev/null 2>&1 || break
+        sleep 0.1
+    done
+    timeout 300 redis-benchmark -s "$socket" -t get -n "${REDIS_REQUESTS:-100000}" --csv 2>/dev/null |
+        sed -n 's/^"GET","\([0-9.]*\)".*/\1/p'
+    redis-cli -s "$socket" shutdown nosave >/dev/null 2>&1 || kill $server
+    wait $server
+}
+
+# `gotrace record` of redis-server, by turns: the median of the rounds' requests per second, and of how much
+# fewer they are than without it in the same round.
+bench_redis() {
+    local round mode rounds=$((runs < 5 ? 5 : runs)) slower target=5
+    { command -v redis-benchmark && command -v redis-server; } >/dev/null ||
+        { echo '  SKIPPED: record of redis-server: it is not installed'; return; }
+    for ((round = 0; round < rounds; round++)); do
+        redis_rate env
+        redis_rate "$gotrace" record --no-stacks -o "$work/redis.trace" --
+        redis_rate "$gotrace" record -o "$work/redis.trace" --
+    done | paste - - - | awk '{ print $0, 100 - 100 * $2 / $1, 100 - 100 * $3 / $1 }' >"$work/rates"
+    row 'redis-server' "$(calc '%.0f /s' "$(middle 1 "$work/rates")")"
+    for mode in no-stacks stacks; do
+        slower=$(middle $((target == 5 ? 4 : 5)) "$work/rates")
+        row "slower with --$mode" "$(calc '%.1f %%' "$slower")" "<= $target %" "$slower <= $target"
+        target=10
+    done
+    rm -f "$work/redis.trace"
+    echo
 }
 
 record_missing() {
@@ -349,13 +387,13 @@ bench_file() {
     echo
 }
 
-if [ $# -eq 0 ] && [ "$parts" != gen ] && [ "$parts" != record ]; then
+if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|record|redis)$ ]]; then
     record_missing
     for file in "$store"/*-big.trace; do
         [ ! -s "$file" ] || set -- "$@" "$file"
     done
 fi
-if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|record)\  ]]; then
+if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|record|redis)\  ]]; then
     echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
     exit 0
 fi
@@ -370,5 +408,6 @@ for file; do
 done
 [[ " $parts " != *" gen "* ]] || bench_gen
 [[ " $parts " != *" record "* ]] || bench_record
+[[ " $parts " != *" redis "* ]] || bench_redis
 echo "$missed targets missed"
 [ "$missed" -eq 0 ]
