@@ -399,7 +399,8 @@ static bool in_window(perfetto *p, const gotrace_event *e)
     return false;
 }
 
-static gotrace_status write_events(perfetto *p, const convert_job *job)
+/* *beyond: events after the time range are left. */
+static gotrace_status write_events(perfetto *p, const convert_job *job, bool *beyond)
 {
     const gotrace_event *event;
     gotrace_status status;
@@ -413,9 +414,10 @@ static gotrace_status write_events(perfetto *p, const convert_job *job)
             find_zero(p, event);
             start(p, job->name);
         }
-        /* Check the rest: the verdict must not depend on the time range. */
-        if (!in_window(p, event))
-            return feed_check(&p->feed);
+        if (!in_window(p, event)) {
+            *beyond = true;
+            return status;
+        }
         if (!system_goroutines_pass(&p->system, event))
             write_event(p, event);
         /* The output has failed; the caller reports why. */
@@ -444,6 +446,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     p.before_window = p.from > 0;
     p.thread_runs = job->thread_runs;
     gotrace_status status = GOTRACE_END;
+    bool beyond = false;
 
     /* If indexing fails, reading reports the same error. */
     gotrace_reader_index(job->reader);
@@ -456,7 +459,7 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
     if (p.system.failed) {
         out_fail(job->out, ENOMEM);
     } else if (protobuf_init(&p.w, job->out)) {
-        status = write_events(&p, job);
+        status = write_events(&p, job, &beyond);
         if (p.feed.failed)
             protobuf_fail(&p.w);
         start(&p, job->name);
@@ -473,6 +476,10 @@ static gotrace_status convert_to_perfetto(const convert_job *job)
             added_tracks(&p, job->tracks);
         protobuf_flush(&p.w);
     }
+    /* Check the rest: the verdict must not depend on the time range. This frees the names of the
+     * feed, which what was written needs. */
+    if (beyond)
+        status = feed_check(&p.feed);
     if (job->series)
         job->series->tracks += p.tracks;
     protobuf_free(&p.w);

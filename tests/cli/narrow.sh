@@ -26,6 +26,17 @@ jq '([.stackFrames[].parent, .traceEvents[].sf, .traceEvents[].esf] | map(values
 # What is active at the start: a slice without its first stack, and the counters.
 jq -c '.traceEvents[] | select(.ts == 100 and .ph != "M") | [.name, .ph, .tid, .sf, .args]' window.json
 sample go1.26-user.trace
+sample go1.19-user.trace
+# What is open where the range ends has its names, also if other threads read the rest.
+for user in go1.19-user.trace go1.26-user.trace; do
+    for format in chrome perfetto; do
+        for until in 50us 200us 400us; do
+            gotrace convert -j 1 --to $format --until $until -o one $user
+            gotrace convert -j 2 --to $format --until $until -o two $user
+            cmp one two
+        done
+    done
+done
 for part in procs gc,procs,flows flows,procs tasks tasks,flows regions logs counters samples; do
     echo "$part: $(gotrace convert --to chrome --only $part go1.26-user.trace |
         jq -r '[.traceEvents[].ph] | group_by(.) | map("\(length) \(.[0])") | join(", ")')"

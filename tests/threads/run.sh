@@ -34,6 +34,8 @@ print --stacks --function [mr] --from 1us
 stat --goroutine 1-20 --until 900us
 convert --to perfetto
 convert --to chrome
+convert --to chrome --until 300us
+convert --to perfetto --until 300us
 convert --to pprof --profile wall --open
 stat
 stat --json
