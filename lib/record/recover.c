@@ -397,7 +397,7 @@ static const slot *end_of_trace(const recovery *v)
 
 static bool put_eras(recovery *v)
 {
-    const slot *end = end_of_trace(v), *next;
+    const slot *end = v->count > 0 ? end_of_trace(v) : v->slots, *next;
     for (const slot *s = v->slots; s < end; s = next) {
         for (next = s; next < end && next->era == s->era; next++)
             continue;
