@@ -7,6 +7,7 @@ gotrace dump --zstd -o packed.zst go1.26-net.trace
 gotrace dump -o script go1.19-http.trace
 gotrace split --by thread -o of go1.26-net.trace
 gotrace gen --events 300000 -o long.trace
+echo 'a key' >key
 mkdir in out
 while read -r command; do
     # shellcheck disable=SC2086
@@ -32,6 +33,8 @@ split --by thread -o . ../go1.26-net.trace
 merge -o new ../of/go1.26-net.m16784.trace
 repair -o new ../script
 repair -o new ../go1.19-http.trace
+anonymize --key ../key --map map.json -o new ../go1.19-http.trace
+stat --by file -j 2 ../go1.19-http.trace ../go1.26-net.trace
 END
 gotrace validate --sandbox <go1.19-http.trace
 # shellcheck disable=SC2002

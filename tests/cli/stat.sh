@@ -73,7 +73,7 @@ run gotrace stat --only overview zero.trace
 head -c 3000 "$TRACES/go1.19-http.trace" >cut.trace
 head -c 2500 "$TRACES/go1.26-gens.trace" >cut2.trace
 set -- "$TRACES"/*-user.trace cut.trace nothere.trace text "$TRACES"/*-http.trace cut2.trace "$TRACES"/unsound/*.trace zero.trace .
-for options in '' '--json --each' '--function main -v --only goroutines' '--from 100us --top 1 --sandbox' '--max-memory 1M' '--no-recover -q' \
+for options in '' '--json --each' '--function main -v --only goroutines' '--from 100us --top 1' '--max-memory 1M' '--no-recover -q' \
     '--function (a*)*(a*)*(a*)*b|(.*)*(.*)*(.*)*! --only overview'; do
     for j in 1 2 16; do
         # shellcheck disable=SC2086
