@@ -277,7 +277,7 @@ def main():
     gotrace, file = sys.argv[1:]
     trace = Trace(lines(gotrace, "print", "-q", "--format", "jsonl", file))
     with open(file, "rb") as f:
-        is_v2 = f.read(8) >= b"go 1.22 "
+        is_v2 = int(f.read(16).split(b".")[1].split()[0]) >= 22
     queries = collections.defaultdict(list)
     for path in sorted(trace.paths, key=lambda p: len(p.life.states) if p.life else 0, reverse=True):
         if path.of == "goroutine":
