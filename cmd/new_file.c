@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct new_file {
@@ -89,6 +90,33 @@ static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* False if there is no such folder. */
+static bool stat_folder(const char *path, struct stat *found)
+{
+    int length = folder_length(path);
+    char *folder;
+    if (asprintf(&folder, "%.*s", length ? length : 1, length ? path : ".") < 0)
+        return false;
+    bool exists = stat(folder, found) == 0;
+    free(folder);
+    return exists;
+}
+
+bool new_file_awaits(const char *path)
+{
+    struct stat wanted, found;
+    if (!stat_folder(path, &wanted))
+        return false;
+    for (size_t i = 0; i < files.count; i++) {
+        const char *other = files.list[i].final;
+        if (strcmp(other + folder_length(other), path + folder_length(path)) == 0 &&
+            stat_folder(other, &found) && found.st_dev == wanted.st_dev &&
+            found.st_ino == wanted.st_ino)
+            return true;
+    }
+    return false;
 }
 
 /* The path in /proc through which an unnamed file can be linked. */

@@ -17,6 +17,9 @@
  * owned by the caller, or -1 with errno set. */
 int new_file_open(unsigned group, const char *path, const char *name, mode_t mode);
 
+/* Whether a file was created that will appear at path. */
+bool new_file_awaits(const char *path);
+
 /* Let all created files of the group appear, in order. If one fails, none appears, and replaced
  * files are restored: returns its errno, otherwise 0. *failed is the name of the file that failed,
  * to be freed, or NULL. */

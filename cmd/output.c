@@ -226,6 +226,17 @@ static bool open_path(output_file *f, unsigned group, const char *path)
     return f->is_new && (!exists || fchmod(f->fd, existing.st_mode & 0777) == 0);
 }
 
+bool output_is_taken(const output *o, const char *path)
+{
+    bool foreign;
+    if (!path || strcmp(path, "-") == 0)
+        return o->file && o->file->standard;
+    char *final = output_path(path, &foreign);
+    bool taken = final && new_file_awaits(final);
+    free(final);
+    return taken;
+}
+
 static void release(output *o)
 {
     output_file *f = o->file;

@@ -31,6 +31,9 @@ int output_open(output *o, const char *path, bool binary);
  * user's in a shared folder (*foreign). */
 char *output_path(const char *path, bool *foreign);
 
+/* Whether an output that is open is the one that path names. */
+bool output_is_taken(const output *o, const char *path);
+
 /* Limit the bytes written to all files together; a write beyond the limit fails. */
 void output_limit(uint64_t bytes);
 

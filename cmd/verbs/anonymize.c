@@ -67,7 +67,24 @@ static int get_pattern(pattern **keep, const char *text)
     return EXIT_USAGE;
 }
 
-/* The map appears after the trace. */
+static int open_map(const session *s, output *map, const char *path)
+{
+    if (output_is_taken(&s->output, path)) {
+        diag_error("the trace and the map are the same file: use -o and --map with two names");
+        return EXIT_USAGE;
+    }
+    return output_open(map, path, false);
+}
+
+/* The map appears after the trace, and neither if the map cannot be written. */
+static int close_files(session *s, output *map, bool keep)
+{
+    keep = keep && (!map->file || out_flush(&map->out));
+    int closed = output_close(&s->output, keep);
+    int map_closed = output_close(map, keep && closed == EXIT_SOUND);
+    return closed == EXIT_SOUND ? map_closed : closed;
+}
+
 static int write_files(session *s, names *n, input *in)
 {
     const anonymize_options *set = (const anonymize_options *)s->set;
@@ -81,7 +98,7 @@ static int write_files(session *s, names *n, input *in)
                          .to = &s->output.out};
     int status = output_open(&s->output, set->common.output, true);
     if (status == EXIT_SOUND && map_path) {
-        status = output_open(&map, map_path, false);
+        status = open_map(s, &map, map_path);
         job.map = &map.out;
     }
     if (status != EXIT_SOUND)
@@ -93,9 +110,7 @@ static int write_files(session *s, names *n, input *in)
     }
     if (n->too_hard)
         diag_warning(in->name, "a name was too hard to match with --keep, and was replaced");
-    int closed = output_close(&s->output, status == EXIT_SOUND);
-    int map_closed = output_close(&map, status == EXIT_SOUND && closed == EXIT_SOUND);
-    closed = closed == EXIT_SOUND ? map_closed : closed;
+    int closed = close_files(s, &map, status == EXIT_SOUND);
     return status == EXIT_SOUND ? closed : status;
 }
 

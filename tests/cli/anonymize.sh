@@ -66,6 +66,12 @@ run gotrace anonymize --key missing -o x.trace user.trace
 run gotrace anonymize --keep 'a(b' -o x.trace user.trace
 run gotrace anonymize --key key --map missing/map.json -o y.trace user.trace
 run gotrace anonymize --key key --map map.json -o missing/y.trace user.trace
+run gotrace anonymize --key key --map y.trace -o ./y.trace user.trace
+ln -s y.trace link
+run gotrace anonymize --key key --map link -o ../anonymize/y.trace user.trace
+gotrace anonymize --key key --map - user.trace | wc -c
+run gotrace anonymize --key key --map /dev/full -o y.trace user.trace
+gotrace anonymize --key key --map - -o 5.trace user.trace | jq length
 [ ! -e y.trace ] || echo 'y.trace exists'
 
 echo '== damage'

@@ -12,20 +12,12 @@
 
 #include "gotrace_record.h"
 #include "reading.h"
+#include "recording.h"
 #include "record/record.h"
 #include "writing.h"
 
 static const int versions[] = {5, 7, 8, 9, 10, 11, 19, 21, 22, 23, 25, 26};
 enum { VERSIONS = sizeof versions / sizeof *versions };
-
-static gotrace_recorder *new_recorder(const gotrace_recorder_options *options)
-{
-    gotrace_recorder *r;
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    ck_assert_msg(gotrace_recorder_new(options, NULL, &r, &error) == GOTRACE_OK, "%s",
-                  error.message);
-    return r;
-}
 
 static void start_trace(gotrace_recorder *r, int version, gotrace_write_fn write, void *ctx)
 {
@@ -152,7 +144,7 @@ START_TEST(bytes_of_the_encoder)
     gotrace_error error = GOTRACE_INIT(gotrace_error);
     ck_assert_int_eq(gt_encoder_new(w.version, blob_write, &expected, NULL, &w.encoder, &error),
                      GOTRACE_OK);
-    gotrace_recorder *r = new_recorder(&options);
+    gotrace_recorder *r = recorder_of(&options);
     gotrace_rec_thread *t = gotrace_rec_thread_new(r, 7);
     gotrace_rec_proc *p = gotrace_rec_proc_new(r, 0);
     start_trace(r, w.version, blob_write, &got);
@@ -492,7 +484,7 @@ static small small_with(gotrace_recorder_options *options)
     options->size = sizeof *options;
     options->clock = count_ticks;
     options->frequency = 1000000000;
-    s.r = new_recorder(options);
+    s.r = recorder_of(options);
     s.t = gotrace_rec_thread_new(s.r, 100);
     s.p = gotrace_rec_proc_new(s.r, 3);
     gotrace_rec_proc_start(s.t, s.p);

@@ -16,6 +16,7 @@
 
 #include "gotrace_record.h"
 #include "reading.h"
+#include "recording.h"
 #include "record/crash.h"
 #include "writing.h"
 
@@ -177,21 +178,12 @@ static gotrace_recorder_options options_for(const char *path, bool flight)
     };
 }
 
-static gotrace_recorder *new_recorder(const gotrace_recorder_options *options)
-{
-    gotrace_recorder *r;
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    ck_assert_msg(gotrace_recorder_new(options, NULL, &r, &error) == GOTRACE_OK, "%s",
-                  error.message);
-    return r;
-}
-
 /* Until it is killed. */
 static void run_program(const char *path, int version, bool flight, uint64_t seed)
 {
     static worker workers[THREADS];
     const gotrace_recorder_options options = options_for(path, flight);
-    recorder = new_recorder(&options);
+    recorder = recorder_of(&options);
     gotrace_rec_thread *main_thread = gotrace_rec_thread_new(recorder, 100);
     for (unsigned i = 0; i < WAITING; i++)
         waiting[i] = gotrace_rec_go_create_blocked(main_thread, ++next_id, 0, NULL, 0);
@@ -289,18 +281,6 @@ static void compare_last(const blob *trace, int version)
     gotrace_source_close(source);
 }
 
-static void keep(const blob *trace, int version, unsigned number)
-{
-    char path[4096];
-    const char *folder = getenv("RECORD_TRACES");
-    if (!folder)
-        return;
-    snprintf(path, sizeof path, "%s/crash-go1.%d-%u.trace", folder, version, number);
-    FILE *file = fopen(path, "wb");
-    ck_assert(file && fwrite(trace->bytes, 1, trace->size, file) == trace->size);
-    ck_assert_int_eq(fclose(file), 0);
-}
-
 /* ---- kills ----------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/gotrace-crash-XXXXXX";
@@ -361,7 +341,7 @@ START_TEST(killed)
         make_folder();
         kill_program(version, flight, seed);
         blob trace = recovered(path, version);
-        keep(&trace, version, i);
+        keep_trace(&trace, "crash-", version, i);
         check_trace(&trace, version);
         if (flight)
             compare_last(&trace, version);
@@ -391,7 +371,7 @@ static bool write_until_full(void *ctx, const void *bytes, size_t size)
 
 static single single_of(const gotrace_recorder_options *options)
 {
-    single s = {.r = new_recorder(options)};
+    single s = {.r = recorder_of(options)};
     s.t = gotrace_rec_thread_new(s.r, 1);
     gotrace_rec_proc_start(s.t, gotrace_rec_proc_new(s.r, 0));
     gotrace_rec_go_start(s.t, gotrace_rec_go_create(s.t, 1, 0, NULL, 0));

@@ -13,6 +13,7 @@
 
 #include "gotrace_record.h"
 #include "reading.h"
+#include "recording.h"
 #include "record/record.h"
 #include "writing.h"
 
@@ -534,18 +535,6 @@ static void record(recording *made, mode how, unsigned round)
     made->last = recorder->last_era;
 }
 
-static void keep(const recording *made, unsigned round)
-{
-    char path[4096];
-    const char *folder = getenv("RECORD_TRACES");
-    if (!folder)
-        return;
-    snprintf(path, sizeof path, "%s/go1.%d-%u.trace", folder, version, round);
-    FILE *file = fopen(path, "wb");
-    ck_assert(file && fwrite(made->trace.bytes, 1, made->trace.size, file) == made->trace.size);
-    ck_assert_int_eq(fclose(file), 0);
-}
-
 static void check_recording(const recording *made)
 {
     reading got = reading_of(made->trace.bytes, made->trace.size, NULL, READING_CHECK);
@@ -615,7 +604,7 @@ START_TEST(threads)
         pthread_join(machines[i].thread, NULL);
     for (unsigned round = 0; round < ROUNDS; round++) {
         if (how == STREAM)
-            keep(&made[round], round);
+            keep_trace(&made[round].trace, "", version, round);
         if (how != FLIGHT)
             check_recording(&made[round]);
         blob_free(&made[round].trace);

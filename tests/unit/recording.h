@@ -1,0 +1,17 @@
+/*
+ * recording.h - shared by the tests of the recorder.
+ */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include "gotrace_record.h"
+#include "support.h"
+
+/* Create a recorder; the test fails if that is impossible. */
+gotrace_recorder *recorder_of(const gotrace_recorder_options *options);
+
+/* Write the trace to PREFIXgo1.VERSION-NUMBER.trace in the folder that RECORD_TRACES names, for
+ * tests/conformance; nothing if the variable is not set. */
+void keep_trace(const blob *trace, const char *prefix, int version, unsigned number);
+
+#endif
