@@ -316,7 +316,7 @@ threads: ## unit tests and program with threads, under ThreadSanitizer
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_ahead
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_feed
 	@CK_FORK=no TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_print_threads
-	@TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_record_threads
+	@CK_DEFAULT_TIMEOUT=600 TSAN_OPTIONS=exitcode=99 build/tsan/tests/test_record_threads
 	@BUILD=build/tsan tests/threads/run.sh
 
 coverage: ## run the tests and report the line coverage of each file
