@@ -14,7 +14,8 @@
  * Thread-safety: functions that take a gotrace_rec_thread are called by that thread only; the
  * others by any thread. What a scheduler guarantees anyway is assumed: a goroutine or proc changes
  * its state in one thread at a time, and a thread that goes on with it sees what the one before
- * did.
+ * did. No function is a cancellation point (pthread_testcancel(3)), also if it waits; a thread must
+ * not be cancelled asynchronously.
  *
  * Cost: an event takes no lock, makes no system call, allocates nothing and writes to no memory
  * that other threads write, unless its buffer is full (64 KiB), a stack or string is new, or the

@@ -1,5 +1,5 @@
-/* thread.h - starts a thread that receives no signals. Inline, so that formats and cmd can use it.
- */
+/* thread.h - a thread that receives no signals, and calls in which no thread is cancelled. Inline,
+ * so that formats and cmd can use it. */
 #ifndef GT_THREAD_H
 #define GT_THREAD_H
 
@@ -23,6 +23,20 @@ static inline bool gt_thread_begin(pthread_t *thread, void *(*run)(void *), void
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return begun;
+}
+
+/* From here the thread is not cancelled: it may wait with a lock, or call a function of the user.
+ * Returns what gt_thread_allow_cancel takes. */
+static inline int gt_thread_hold_cancel(void)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static inline void gt_thread_allow_cancel(int before)
+{
+    pthread_setcancelstate(before, &(int){0});
 }
 
 #endif

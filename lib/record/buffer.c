@@ -147,11 +147,13 @@ void gt_rec_limit(gotrace_recorder *r, uint64_t era, bool waits)
         gt_rec_cut(r);
         return;
     }
+    const int cancel = gt_thread_hold_cancel();
     /* Who changes the era waits for this event, and may be the one who takes the output. */
     for (; waits && r->waiting >= max && !r->failed &&
            atomic_load_explicit(&r->era, memory_order_relaxed) == era;
          r->losses.waits++)
         pthread_cond_wait(&r->room, &r->lock);
+    gt_thread_allow_cancel(cancel);
 }
 
 /* ---- the encoder's output -------------------------------------------------------------------- */

@@ -74,10 +74,10 @@ static void complete_generation(gotrace_recorder *r)
 
 gotrace_status gotrace_recorder_snapshot(gotrace_recorder *r, gotrace_write_fn write, void *ctx)
 {
-    pthread_mutex_lock(&r->control); /* nothing is dropped */
+    const int cancel = gt_rec_take_control(r); /* nothing is dropped */
     if (gt_rec_is_flight(r) && r->encoder && !r->failed)
         complete_generation(r);
     bool good = gt_rec_is_flight(r) && !r->failed && write_window(r, write, ctx);
-    pthread_mutex_unlock(&r->control);
+    gt_rec_leave_control(r, cancel);
     return good ? GOTRACE_OK : GOTRACE_ERROR;
 }

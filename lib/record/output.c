@@ -7,8 +7,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "core/thread.h"
-
 static void recycle(gotrace_recorder *r)
 {
     if (r->reading) {
@@ -52,6 +50,7 @@ static void wait_until_due(gotrace_recorder *r)
 
 gotrace_status gotrace_recorder_read(gotrace_recorder *r, const void **bytes, size_t *size)
 {
+    const int cancel = gt_thread_hold_cancel();
     pthread_mutex_lock(&r->lock);
     recycle(r);
     while (!(r->reading = gt_rec_next_full(r)) && !r->stopped && !r->failed) {
@@ -68,6 +67,7 @@ gotrace_status gotrace_recorder_read(gotrace_recorder *r, const void **bytes, si
         r->read_out = true;
     }
     pthread_mutex_unlock(&r->lock);
+    gt_thread_allow_cancel(cancel);
     return status;
 }
 

@@ -39,6 +39,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "core/thread.h"
 #include "gotrace_record.h"
 #include "write/encoder.h"
 
@@ -359,6 +360,18 @@ struct gotrace_recorder {
 void gt_rec_fail_memory(gotrace_recorder *r);
 void gt_rec_fail_write(gotrace_recorder *r);
 bool gt_rec_fail_encoder(gotrace_recorder *r);
+/* Waits for `control`; until it is given back the thread is not cancelled. */
+static inline int gt_rec_take_control(gotrace_recorder *r)
+{
+    const int cancel = gt_thread_hold_cancel();
+    pthread_mutex_lock(&r->control);
+    return cancel;
+}
+static inline void gt_rec_leave_control(gotrace_recorder *r, int cancel)
+{
+    pthread_mutex_unlock(&r->control);
+    gt_thread_allow_cancel(cancel);
+}
 /* Ends the generation; false: the world is stopped, or the trace is cut. The caller holds
  * `control`.
  */

@@ -454,7 +454,7 @@ static gotrace_status begin(gotrace_recorder *r, int version)
 gotrace_status gotrace_recorder_start(gotrace_recorder *r, int version, gotrace_write_fn write,
                                       void *ctx)
 {
-    pthread_mutex_lock(&r->control);
+    const int cancel = gt_rec_take_control(r);
     pthread_mutex_lock(&r->lock);
     gotrace_status status = GOTRACE_ERROR;
     if (r->encoder || (r->stopped && !r->read_out)) {
@@ -477,7 +477,7 @@ gotrace_status gotrace_recorder_start(gotrace_recorder *r, int version, gotrace_
         begin_era(r, true);
         gt_rec_describe_before(r, r->first_era);
     }
-    pthread_mutex_unlock(&r->control);
+    gt_rec_leave_control(r, cancel);
     return status;
 }
 
@@ -595,11 +595,11 @@ static bool is_recording(const gotrace_recorder *r)
 
 gotrace_status gotrace_recorder_advance(gotrace_recorder *r)
 {
-    pthread_mutex_lock(&r->control);
+    const int cancel = gt_rec_take_control(r);
     if (is_recording(r) && r->v2)
         gt_rec_advance(r);
     gotrace_status status = r->failed ? GOTRACE_ERROR : GOTRACE_OK;
-    pthread_mutex_unlock(&r->control);
+    gt_rec_leave_control(r, cancel);
     return status;
 }
 
@@ -639,7 +639,7 @@ const gotrace_recorder_losses *gotrace_recorder_lost(gotrace_recorder *r)
 
 gotrace_status gotrace_recorder_stop(gotrace_recorder *r)
 {
-    pthread_mutex_lock(&r->control);
+    const int cancel = gt_rec_take_control(r);
     if (r->encoder) {
         end_trace(r);
         if (r->has_writer)
@@ -651,6 +651,6 @@ gotrace_status gotrace_recorder_stop(gotrace_recorder *r)
         r->encoder = NULL;
     }
     gotrace_status status = r->failed ? GOTRACE_ERROR : GOTRACE_OK;
-    pthread_mutex_unlock(&r->control);
+    gt_rec_leave_control(r, cancel);
     return status;
 }

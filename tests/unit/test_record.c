@@ -564,6 +564,58 @@ START_TEST(waits)
 }
 END_TEST
 
+static void *record_events(void *arg)
+{
+    many_events(arg);
+    pthread_testcancel();
+    return NULL;
+}
+
+typedef struct output_reader {
+    small *from;
+    blob trace;
+} output_reader;
+
+static void *read_events(void *arg)
+{
+    output_reader *r = arg;
+    read_all(r->from, &r->trace);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void ck_assert_cancelled(pthread_t thread)
+{
+    void *result;
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+}
+
+/* Threads are cancelled while an event waits for room, and while the reader waits for events. */
+START_TEST(cancelled)
+{
+    const int version = versions[_i];
+    pthread_t worker, taker;
+    gotrace_recorder_options options = {.max_bytes = LITTLE};
+    small s = small_with(&options);
+    output_reader to = {.from = &s};
+    start_trace(s.r, version, NULL, NULL);
+    ck_assert_int_eq(pthread_create(&worker, NULL, record_events, &s), 0);
+    usleep(20000);
+    pthread_cancel(worker);
+    ck_assert_int_eq(pthread_create(&taker, NULL, read_events, &to), 0);
+    ck_assert_cancelled(worker);
+    usleep(1000);
+    pthread_cancel(taker);
+    stop_trace(s.r);
+    ck_assert_cancelled(taker);
+    ck_assert_uint_eq(heap_records(&to.trace, version), MANY);
+    check_trace(&to.trace, version);
+    gotrace_recorder_free(s.r);
+    blob_free(&to.trace);
+}
+END_TEST
+
 START_TEST(descriptor)
 {
     blob trace = {0};
@@ -670,6 +722,7 @@ static Suite *suite(void)
     tcase_add_loop_test(t, failing_write, 0, VERSIONS);
     tcase_add_loop_test(t, cut, 0, VERSIONS);
     tcase_add_loop_test(t, waits, 0, VERSIONS);
+    tcase_add_loop_test(t, cancelled, 0, VERSIONS);
     tcase_add_loop_test(t, descriptor, 0, VERSIONS);
     tcase_add_loop_test(t, no_more_room, 0, VERSIONS);
     tcase_add_loop_test(t, flight, V1_VERSIONS, VERSIONS);
