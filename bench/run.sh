@@ -42,7 +42,53 @@ bench_record() {
     "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -I"$root/lib" -o "$build/bench/record" \
         "$root/bench/record.c" -L"$build" -lgotrace -Wl,-rpath,"$(realpath "$build")" -lpthread &&
         "$build/bench/record" || missed=$((missed + 1))
+    bench_tracers
+    echo
 }
+
+# other_tracer WHAT COMMAND...: a row with the figure that the command prints, of another tracer.
+other_tracer() {
+    local what=$1 ns
+    shift
+    if ns=$("$@" 2>"$work/err"); then
+        row "$what, an event" "$ns ns"
+    else
+        echo "  SKIPPED: $what: $(tail -n 1 "$work/err")"
+    fi
+}
+
+# The tracers of Go's runtime, whose events have stacks, and LTTng-UST, whose have none.
+bench_tracers() {
+    local go name
+    if command -v gccgo-12 >/dev/null; then
+        gccgo-12 -O2 -o "$work/tracer" "$root/bench/tracer.go" && other_tracer gccgo "$work/tracer"
+    else
+        echo '  SKIPPED: the tracer of gccgo: no gccgo-12'
+    fi
+    for go in "$peers"/usr/lib/go-1.*/bin/go; do
+        [ -x "$go" ] || { echo "  SKIPPED: Go's tracers: no toolchain in $peers"; break; }
+        GOCACHE=$work/go GOTOOLCHAIN=local GO111MODULE=off GOFLAGS='' "$go" build -o "$work/tracer" \
+            "$root/bench/tracer.go" && name=${go%/bin/go} && other_tracer "Go ${name##*/go-}" "$work/tracer"
+    done
+    if ! command -v lttng >/dev/null || ! "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -D_GNU_SOURCE -I"$root/bench" \
+        -o "$work/lttng" "$root/bench/lttng.c" -llttng-ust 2>/dev/null; then
+        echo '  SKIPPED: LTTng-UST: lttng-tools or liblttng-ust-dev is not installed'
+        return
+    fi
+    other_tracer LTTng-UST lttng_session "$work/lttng"
+}
+
+# lttng_session COMMAND...: run it while a session of its own keeps its events in memory.
+lttng_session() (
+    export HOME=$work LTTNG_HOME=$work
+    lttng-sessiond --daemonize --no-kernel --pidfile "$work/sessiond.pid" >/dev/null 2>&1 || return
+    { lttng create bench --snapshot && lttng enable-event --userspace gotrace_bench:event &&
+        lttng start; } >/dev/null && "$@"
+    local status=$?
+    lttng destroy bench >/dev/null
+    kill "$(cat "$work/sessiond.pid")"
+    return $status
+)
 
 # redis_rate COMMAND...: requests per second to a server that the command runs.
 redis_rate() {
