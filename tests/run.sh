@@ -29,28 +29,40 @@ if [ $# -eq 0 ]; then
     done
 fi
 
-passed=0 failed=0 skipped=0
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-for name in "$@"; do
-    "tests/$name/run.sh" 2>&1 | tee "$log" | sed -e '$d'
-    status=${PIPESTATUS[0]}
-    last=$(tail -n 1 "$log")
-    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
-        printf '%-12s %s\n' "$name:" "$last"
-        passed=$((passed + BASH_REMATCH[1]))
-        failed=$((failed + BASH_REMATCH[2]))
-        skipped=$((skipped + BASH_REMATCH[3]))
-        if [ "$status" -ne 0 ] && [ "${BASH_REMATCH[2]}" -eq 0 ]; then
-            echo "FAIL $name: status $status though nothing failed"
-            failed=$((failed + 1))
+parts_folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$parts_folder"' EXIT
+
+# run_part NAME: print its output at once when it ends, and store its totals. With STOP and a failed
+# test, return the status that ends xargs.
+run_part() {
+    local status last
+    "tests/$1/run.sh" >"$parts_folder/$1.log" 2>&1
+    status=$?
+    last=$(tail -n 1 "$parts_folder/$1.log")
+    {
+        flock 9
+        if [[ ! $last =~ ^[0-9]+\ passed,\ ([0-9]+)\ failed,\ [0-9]+\ skipped$ ]]; then
+            cat "$parts_folder/$1.log"
+            echo "FAIL $1: did not come to its end (status $status)"
+            last='0 passed, 1 failed, 0 skipped'
+        else
+            sed '$d' "$parts_folder/$1.log"
+            printf '%-12s %s\n' "$1:" "$last"
+            if [ $status -ne 0 ] && [ "${BASH_REMATCH[1]}" -eq 0 ]; then
+                echo "FAIL $1: status $status though nothing failed"
+                last='0 passed, 1 failed, 0 skipped'
+            fi
         fi
-    else
-        printf '%s\n' "$last"
-        echo "FAIL $name: did not come to its end (status $status)"
-        failed=$((failed + 1))
-    fi
-    [ -z "${STOP:-}" ] || [ "$failed" -eq 0 ] || break
-done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+        echo "$last" >>"$parts_folder/totals"
+    } 9>"$parts_folder/lock"
+    [ -z "${STOP:-}" ] || [[ $last = *' 0 failed'* ]] || return 255
+}
+export -f run_part
+export parts_folder
+
+# In parallel, as many as there are processors, but one after the other if the first failure ends them.
+jobs=$(nproc)
+[ -z "${STOP:-}" ] || jobs=1
+printf '%s\n' "$@" | xargs -P "$jobs" -I{} bash -c 'run_part {}' 2>/dev/null
+awk '{ p += $1; f += $3; s += $5 }
+    END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || !NR }' "$parts_folder/totals"

@@ -8,6 +8,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/checks.bash
 . tests/checks.bash
+[ -n "${SHARD:-}${STOP:-}" ] || { in_shards "$PWD/tests/threads/run.sh" "$@"; exit; }
 traces=$PWD/testdata/traces
 cases=$PWD/tests/bad/cases.sh
 gotrace=$(realpath "${BUILD:-build}")/gotrace
