@@ -9,6 +9,7 @@
 
 #include "cmd/diag.h"
 #include "cmd/new_file.h"
+#include "cmd/trace_limits.h"
 #include "formats/common/packing.h"
 
 bool folder_is_valid(const char *folder)
@@ -21,17 +22,20 @@ bool folder_is_valid(const char *folder)
     return false;
 }
 
-bool folder_make(const char *folder, bool *made)
+bool folder_make(const char *folder)
 {
     struct stat there;
     /* A signal that arrives once the folder is created removes it. */
-    if (lstat(folder, &there) != 0)
-        new_file_folder(folder);
-    *made = mkdir(folder, 0777) == 0;
-    int error = errno;
-    if (*made)
+    bool is_new = lstat(folder, &there) != 0;
+    if (is_new && !new_file_folder(folder)) {
+        limits_no_memory();
+        return false;
+    }
+    if (mkdir(folder, 0777) == 0)
         return true;
-    new_file_folder(NULL);
+    int error = errno;
+    if (is_new)
+        new_file_folder_drop();
     if (error == EEXIST) {
         /* mkdir also fails if the path is a dangling link. */
         error = stat(folder, &there) != 0 ? errno : S_ISDIR(there.st_mode) ? 0 : ENOTDIR;

@@ -7,8 +7,9 @@
 /* Check that the name is not "-", standard output. Returns false after a diagnostic. */
 bool folder_is_valid(const char *folder);
 
-/* Create the folder unless it exists; *made: it was created. Returns false after a diagnostic. */
-bool folder_make(const char *folder, bool *made);
+/* Create the folder unless it exists; new_file_folders_end removes it if it was created and is
+ * empty. Returns false after a diagnostic. */
+bool folder_make(const char *folder);
 
 /* Set the common start of the output names: the name of the input without folder and endings,
  * "trace" for standard input (NULL or "-"). */

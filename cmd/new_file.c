@@ -26,7 +26,8 @@ static struct {
     new_file *list;
     size_t count;
     size_t unnamed; /* unnamed files that are open */
-    const char *folder;
+    char **folders;
+    size_t folder_count;
 } files;
 
 static void hold_signals(sigset_t *before)
@@ -48,8 +49,8 @@ static void remove_and_exit(int signal)
     for (size_t i = 0; i < files.count; i++)
         if (files.list[i].temporary)
             unlink(files.list[i].temporary);
-    if (files.folder)
-        rmdir(files.folder);
+    for (size_t i = files.folder_count; i > 0; i--)
+        rmdir(files.folders[i - 1]);
     struct sigaction default_action = {.sa_handler = SIG_DFL};
     sigemptyset(&default_action.sa_mask);
     sigaction(signal, &default_action, NULL);
@@ -311,12 +312,39 @@ void new_files_discard(unsigned group)
     release_signals(&before);
 }
 
-void new_file_folder(const char *path)
+bool new_file_folder(const char *path)
 {
     sigset_t before;
     hold_signals(&before);
-    files.folder = path;
-    if (path)
+    char *copy = strdup(path);
+    char **more = copy ? realloc(files.folders, (files.folder_count + 1) * sizeof *more) : NULL;
+    if (more) {
+        files.folders = more;
+        files.folders[files.folder_count++] = copy;
         catch_signals();
+    } else {
+        free(copy);
+    }
+    release_signals(&before);
+    return more != NULL;
+}
+
+void new_file_folder_drop(void)
+{
+    sigset_t before;
+    hold_signals(&before);
+    free(files.folders[--files.folder_count]);
+    release_signals(&before);
+}
+
+void new_file_folders_end(bool keep)
+{
+    sigset_t before;
+    hold_signals(&before);
+    for (; files.folder_count > 0; free(files.folders[--files.folder_count]))
+        if (!keep)
+            rmdir(files.folders[files.folder_count - 1]);
+    free(files.folders);
+    files.folders = NULL;
     release_signals(&before);
 }

@@ -28,8 +28,14 @@ int new_files_commit(unsigned group, char **failed);
 /* Discard all created files of the group. */
 void new_files_discard(unsigned group);
 
-/* Register a folder that was created for the output, to be removed, if it is empty, when a signal
- * ends the program. NULL: unregister it. */
-void new_file_folder(const char *path);
+/* Register a folder that is being created for the output, so that it is removed, if it is empty,
+ * when a signal ends the program. False if memory is refused. */
+bool new_file_folder(const char *path);
+
+/* Forget the last registered folder. */
+void new_file_folder_drop(void);
+
+/* Forget all registered folders, after removing, unless keep, those that are empty. */
+void new_file_folders_end(bool keep);
 
 #endif

@@ -359,6 +359,32 @@ int output_next(output *o, const char *path)
     return output_open(o, path, false);
 }
 
+int output_end(output *o, bool keep)
+{
+    if (!o->file)
+        return EXIT_SOUND;
+    finish(o, keep);
+    int status = keep && o->file->error ? EXIT_SYSTEM : EXIT_SOUND;
+    if (status != EXIT_SOUND)
+        report_failure(o->file);
+    release(o);
+    return status;
+}
+
+int output_commit(unsigned group, bool keep)
+{
+    output_file f = {.fd = -1};
+    if (!keep) {
+        new_files_discard(group);
+        return EXIT_SOUND;
+    }
+    f.error = new_files_commit(group, &f.name);
+    if (f.error)
+        report_failure(&f);
+    free(f.name);
+    return f.error ? EXIT_SYSTEM : EXIT_SOUND;
+}
+
 bool output_has_bytes(const output *o)
 {
     return o->several || (o->file && o->out.written + o->out.used > 0);

@@ -45,6 +45,14 @@ bool output_ends_with_pipe(void);
  * or none. */
 int output_next(output *o, const char *path);
 
+/* Write buffered data and close one of several outputs that are open in a group; output_commit lets
+ * them appear. Returns as output_close does. */
+int output_end(output *o, bool keep);
+
+/* Let all outputs of the group that were ended appear, if keep, or discard them. Returns
+ * EXIT_SOUND, or EXIT_SYSTEM after a diagnostic; then none appears. */
+int output_commit(unsigned group, bool keep);
+
 /* Whether anything was written. */
 bool output_has_bytes(const output *o);
 

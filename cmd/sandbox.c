@@ -83,7 +83,8 @@ static void grant_output(int rules, const char *path)
             grant_folder_of(rules, real, MAKE_AND_WRITE);
         free(real);
     } else {
-        grant(rules, path, MAKE_AND_WRITE);
+        /* convert creates folders in an existing one. */
+        grant(rules, path, MAKE_AND_WRITE | (S_ISDIR(there.st_mode) ? MAKE_FOLDER : 0));
     }
 }
 

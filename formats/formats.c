@@ -10,8 +10,8 @@
 
 /* The endings of speedscope come before those of chrome, which end in the same way. */
 const format *const formats[] = {
-    &format_perfetto, &format_pprof, &format_folded, &format_speedscope, &format_chrome,
-    &format_html,     NULL};
+    &format_perfetto, &format_pprof, &format_folded,  &format_speedscope,
+    &format_chrome,   &format_html,  &format_parquet, NULL};
 
 const printer *const printers[] = {&printer_text, &printer_go, &printer_jsonl, NULL};
 

@@ -93,10 +93,21 @@ typedef struct convert_tracks {
     bool (*next_slice)(void *ctx, convert_slice *slice);
 } convert_tracks;
 
+/* The files of a format that writes several to a folder. */
+typedef struct convert_folder {
+    void *ctx;
+    /* Opens the file for a table of that name; NULL: it failed, and was reported. */
+    out *(*open)(void *ctx, const char *table);
+    void *state; /* of the format, between traces; NULL before the first */
+    bool failed; /* memory was refused */
+} convert_folder;
+
 typedef struct convert_job {
     gotrace_reader *reader; /* opened; indexed by the format */
     out *out;
     const char *name;             /* program name to use if the trace does not contain it */
+    const char *path;             /* of the file */
+    convert_folder *folder;       /* what a format writes to that has end_folder, instead of out */
     view_by by;                   /* what has a row, in formats that offer the choice */
     gotrace_source *source;       /* the reader's source, for a second reader; NULL: none */
     const gotrace_config *config; /* limits of that second reader; NULL: defaults */
@@ -140,6 +151,9 @@ typedef struct format {
     /* Of these parts (1 << PART_*), the ones that have an effect in that view. */
     unsigned (*narrows)(unsigned parts, view_by by);
     gotrace_status (*run)(const convert_job *job);
+    /* Of a format that writes to a folder: ends its files after the last trace, or (not keep)
+     * discards them. */
+    void (*end_folder)(convert_folder *folder, bool keep);
 } format;
 
 extern const format *const formats[]; /* ends with NULL */
@@ -147,6 +161,6 @@ const format *format_by_name(const char *name);
 const format *format_by_path(const char *path);
 
 extern const format format_perfetto, format_pprof, format_folded, format_speedscope, format_chrome,
-    format_html;
+    format_html, format_parquet;
 
 #endif

@@ -146,6 +146,13 @@ static bool next_part(void *ctx)
     return true;
 }
 
+/* The tables of a trace, which go to one output. */
+static out *next_table(void *ctx, const char *table)
+{
+    (void)table;
+    return ctx;
+}
+
 /* Append the output of the job; false if the header is rejected. */
 static bool run_job(const uint8_t *data, size_t size, const format *to, convert_job *job)
 {
@@ -156,7 +163,12 @@ static bool run_job(const uint8_t *data, size_t size, const format *to, convert_
         return false;
     job->reader = reader;
     job->source = source;
+    convert_folder folder = {.ctx = job->out, .open = next_table};
+    job->folder = to->end_folder ? &folder : NULL;
+    job->path = "file";
     to->run(job);
+    if (to->end_folder)
+        to->end_folder(&folder, true);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     return true;

@@ -71,21 +71,20 @@ static void each_region(void *ctx, const stacks *names, const stat_goroutine *g,
     each_times(o, names, &r->before);
 }
 
-static void each_task(void *ctx, const stacks *names, uint64_t id, uint32_t name, uint64_t parent,
-                      int64_t begin, int64_t ended, uint64_t logs, uint64_t regions)
+static void each_task(void *ctx, const stacks *names, const stat_task *task, int64_t base)
 {
     out *o = ctx;
     out_str(o, "{\"kind\":\"task\",\"id\":");
-    out_json_u64(o, id);
+    out_json_u64(o, task->id);
     out_str(o, ",\"name\":");
-    names_write_json(o, names, name);
-    if (parent) {
+    names_write_json(o, names, task->name);
+    if (task->parent) {
         out_str(o, ",\"parent\":");
-        out_json_u64(o, parent);
+        out_json_u64(o, task->parent);
     }
-    each_time(o, "begin", 0, begin);
-    each_time(o, "end", 0, ended);
-    out_printf(o, ",\"logs\":%" PRIu64 ",\"regions\":%" PRIu64 "}\n", logs, regions);
+    each_time(o, "begin", base, task->begin);
+    each_time(o, "end", base, task->ended);
+    out_printf(o, ",\"logs\":%" PRIu64 ",\"regions\":%" PRIu64 "}\n", task->logs, task->regions);
 }
 
 statistics_each each_to(out *o)

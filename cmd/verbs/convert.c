@@ -7,11 +7,14 @@
 #include <strings.h>
 
 #include "cmd/diag.h"
+#include "cmd/folder.h"
 #include "cmd/narrow.h"
+#include "cmd/new_file.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
 #include "cmd/records.h"
 #include "cmd/select.h"
+#include "cmd/table_files.h"
 #include "cmd/trace_limits.h"
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
@@ -20,7 +23,7 @@
 typedef struct convert_options {
     settings common;
     const char *to, *by, *split, *profile; /* NULL: not given */
-    bool thread_runs, strict, open, no_recover;
+    bool thread_runs, strict, open, no_recover, partitions;
     narrowing narrow;
     select_options select;
 } convert_options;
@@ -131,6 +134,22 @@ static bool suits(const session *s, const format *target)
     if ((set->profile || set->open) && !(target && target->profiles)) {
         diag_error("--%s is for --to pprof, folded and speedscope",
                    set->profile ? "profile" : "open");
+        return false;
+    }
+    bool folder = target && target->end_folder;
+    if (set->partitions && !folder) {
+        diag_error("--partitions is for --to parquet");
+        return false;
+    }
+    if (folder && !s->set->output) {
+        diag_error("the output folder is missing: specify -o DIR");
+        return false;
+    }
+    if (folder && !folder_is_valid(s->set->output))
+        return false;
+    if (folder && (s->set->zstd || s->set->gzip)) {
+        diag_error("--%s is not for --to parquet, whose pages are compressed with zstd",
+                   s->set->zstd ? "zstd" : "gzip");
         return false;
     }
     if (!set->split)
@@ -286,6 +305,71 @@ static int convert_several(session *s, const format *target, convert_job *job,
     return status;
 }
 
+/* Convert the files one after another to tables. Returns an exit status. */
+static int convert_to_tables(session *s, const format *target, convert_job *job,
+                             const selection *what, table_files *files, const char *const *names)
+{
+    const char *const standard = NULL;
+    const char *const *paths = s->file_count > 0 ? s->files : &standard;
+    size_t count = s->file_count > 0 ? s->file_count : 1;
+    convert_folder folder = {.ctx = files, .open = table_files_open};
+    int worst = EXIT_SOUND, status;
+    job->folder = &folder;
+    for (size_t i = 0; i < count; i++) {
+        input in;
+        files->trace = job->name = names[i];
+        status = EXIT_SOUND;
+        if (input_open_trace(&in, s, paths[i], options_of(s)->no_recover)) {
+            job->reader = in.reader;
+            job->source = in.source;
+            job->config = &in.config;
+            job->recovered = in.damaged != NULL;
+            job->path = in.name;
+            status = run_format(s, target, job, what, &in);
+        }
+        int closed = input_close(&in);
+        if (folder.failed)
+            limits_no_memory();
+        status = folder.failed || files->status ? EXIT_SYSTEM : closed > status ? closed : status;
+        worst = status > worst ? status : worst;
+        /* A table that could not be opened or written will not be complete. */
+        if (worst == EXIT_SYSTEM && (folder.failed || files->status != EXIT_SOUND))
+            break;
+        if (options_of(s)->partitions && i + 1 < count) {
+            bool keep = status == EXIT_SOUND || status == EXIT_DAMAGED;
+            target->end_folder(&folder, keep);
+            status = table_files_end(files, keep);
+            worst = status > worst ? status : worst;
+        }
+    }
+    bool keep = worst == EXIT_SOUND || worst == EXIT_DAMAGED;
+    target->end_folder(&folder, keep);
+    status = table_files_end(files, keep);
+    return status > worst ? status : worst;
+}
+
+static int convert_to_folder(session *s, const format *target, convert_job *job,
+                             const selection *what)
+{
+    const char *const standard[] = {"-"};
+    table_files *files = calloc(1, sizeof *files);
+    const char **names = s->file_count > 0 ? table_files_names(s->files, s->file_count)
+                                           : table_files_names(standard, 1);
+    int status = names ? EXIT_SYSTEM : EXIT_USAGE;
+    if (files && names && folder_make(s->set->output)) {
+        files->folder = s->set->output;
+        files->partitions = options_of(s)->partitions;
+        files->group = 1;
+        status = convert_to_tables(s, target, job, what, files, names);
+    } else if (!files) {
+        limits_no_memory();
+    }
+    new_file_folders_end(status == EXIT_SOUND || status == EXIT_DAMAGED);
+    free(names);
+    free(files);
+    return status;
+}
+
 /* The output files of a split timeline. */
 typedef struct parts {
     session *session;
@@ -401,10 +485,13 @@ static int convert_to(session *s, const format *target, int version, const scrip
     if (!selects(target, what) || !narrow_job(&set->narrow, target, &job))
         return EXIT_USAGE;
     if (s->file_count > 1 && !(target && target->several)) {
-        diag_error("too many arguments, from '%s' on: only --to perfetto takes several traces",
-                   s->files[1]);
+        diag_error(
+            "too many arguments, from '%s' on: only --to perfetto and parquet take several traces",
+            s->files[1]);
         return EXIT_USAGE;
     }
+    if (target && target->end_folder)
+        return convert_to_folder(s, target, &job, what);
     s->output.large = target && target->large;
     if (s->file_count > 1)
         return convert_several(s, target, &job, what);
@@ -450,6 +537,8 @@ static const option_spec options[] = {
      "perfetto: show the runs of goroutines on threads"},
     {0, "strict", OPTION_FLAG, NULL, offsetof(convert_options, strict), NULL,
      "go1.N: fail if that version cannot represent all"},
+    {0, "partitions", OPTION_FLAG, NULL, offsetof(convert_options, partitions), NULL,
+     "parquet: write folders TABLE/trace=NAME"},
     {0, "split", OPTION_TEXT, "SIZE", offsetof(convert_options, split), NULL,
      "chrome: write parts of SIZE bytes: OUT-1.json, ..."},
     NO_RECOVER_OPTION(convert_options, no_recover),
@@ -464,6 +553,7 @@ const verb verb_convert = {
     .summary = "convert a trace to another format or Go version",
     .details = "perfetto and chrome are timelines: open them at https://ui.perfetto.dev.\n"
                "html is a report with charts, tables and flame graphs, for a browser.\n"
+               "parquet is a folder of tables, for databases: gotrace-parquet(5).\n"
                "pprof, folded and speedscope are profiles: of waiting for the network (net),\n"
                "for channels and mutexes (sync), in system calls (syscall), to be run (sched),\n"
                "of these and all other waiting (offcpu), of CPU samples (cpu), or of all (wall).\n"

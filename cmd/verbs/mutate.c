@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/diag.h"
 #include "cmd/folder.h"
@@ -157,8 +156,7 @@ static int run_mutate(session *s)
     } else {
         p.job.mode = set->raw ? MUTATE_RAW : set->keep_valid ? MUTATE_KEEP : MUTATE_ANY;
     }
-    bool made;
-    if (!folder_make(p.folder, &made))
+    if (!folder_make(p.folder))
         return EXIT_SYSTEM;
     int status = EXIT_SOUND;
     for (size_t i = 0; i < (s->file_count ? s->file_count : 1); i++) {
@@ -167,9 +165,7 @@ static int run_mutate(session *s)
         if (one >= EXIT_USAGE)
             break;
     }
-    new_file_folder(NULL);
-    if (made && status != EXIT_SOUND)
-        rmdir(p.folder); /* if it is empty */
+    new_file_folders_end(status == EXIT_SOUND);
     return status;
 }
 

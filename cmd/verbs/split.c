@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/diag.h"
 #include "cmd/folder.h"
@@ -71,8 +70,8 @@ static int run_split(session *s)
     input in;
     splitting p = {.session = s, .force = set->force, .folder = s->set->output};
     folder_stem(p.name, sizeof p.name, input_path(s));
-    bool made = false, opened = input_open(&in, s, input_path(s));
-    if (opened && !folder_make(p.folder, &made)) {
+    bool opened = input_open(&in, s, input_path(s));
+    if (opened && !folder_make(p.folder)) {
         p.status = EXIT_SYSTEM;
     } else if (opened) {
         parts_split_job job = {.source = in.source,
@@ -90,10 +89,9 @@ static int run_split(session *s)
         status = p.status;
     int written = output_close(&s->output, status == EXIT_SOUND || status == EXIT_DAMAGED);
     status = written == EXIT_SOUND ? status : written;
-    new_file_folder(NULL);
-    if (made && (!p.opened || status == EXIT_USAGE || status == EXIT_SYSTEM))
-        rmdir(p.folder);
-    else if (verbose)
+    bool kept = p.opened && status != EXIT_USAGE && status != EXIT_SYSTEM;
+    new_file_folders_end(kept);
+    if (verbose && kept)
         diag_note("%llu parts in '%s'", (unsigned long long)p.count, p.folder);
     return status;
 }

@@ -109,11 +109,13 @@ static void region_begins(run *r, const gotrace_event *e)
         task->regions++;
     if (!g)
         return;
-    region *made = push_region(r, g,
-                               &(region){.name = stacks_name(r->all->stacks, e->text, e->text_size),
-                                         .task = e->subject,
-                                         .begin = r->states.time,
-                                         .counted = r->selected});
+    region *made = push_region(
+        r, g,
+        &(region){.name = stacks_name(r->all->stacks, e->text, e->text_size),
+                  .stack = stacks_of(r->all->stacks, e->generation, e->stack),
+                  .task = e->subject,
+                  .begin = r->states.time,
+                  .counted = r->selected});
     if (!made)
         return;
     if (!made->counted)
@@ -149,11 +151,17 @@ static void report_task(run *r, uint64_t id, const open_task *task, int64_t ende
 {
     const statistics_each *each = r->all->each;
     if (each && task->counted)
-        each->task(each->ctx, r->all->stacks, id, task->name, task->parent,
-                   task->begin == STATES_NEVER ? STATES_NEVER
-                                               : states_go_time(r->states.base, task->begin),
-                   ended == STATES_NEVER ? STATES_NEVER : states_go_time(r->states.base, ended),
-                   task->logs, task->regions);
+        each->task(each->ctx, r->all->stacks,
+                   &(stat_task){.id = id,
+                                .parent = task->parent,
+                                .goroutine = task->goroutine,
+                                .logs = task->logs,
+                                .regions = task->regions,
+                                .name = task->name,
+                                .stack = task->stack,
+                                .begin = task->begin,
+                                .ended = ended},
+                   r->states.base);
 }
 
 static void task_begins(run *r, const gotrace_event *e)

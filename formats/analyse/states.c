@@ -231,7 +231,8 @@ static void end_beginning(states *s, const gotrace_event *e)
         s->failed = true;
     for (size_t i = 0; ids && i < s->goroutines.count; i++) {
         goroutine *g = states_goroutine(s, ids[i]);
-        gotrace_event status = {.subject = g->id, .proc = GOTRACE_NO_PROC};
+        gotrace_event status = {
+            .subject = g->id, .proc = GOTRACE_NO_PROC, .thread = GOTRACE_NO_THREAD};
         if (g->current.state != GOTRACE_STATE_UNDETERMINED)
             continue;
         advance(s, e->time);
@@ -274,8 +275,11 @@ static void short_syscall(states *s, const gotrace_event *e)
                                   .from = GOTRACE_STATE_RUNNING,
                                   .to = GOTRACE_STATE_SYSCALL,
                                   .e = e});
-    gotrace_event end = {
-        .time = s->clock + 1, .proc = e->proc, .goroutine = e->goroutine, .subject = e->goroutine};
+    gotrace_event end = {.time = s->clock + 1,
+                         .proc = e->proc,
+                         .thread = e->thread,
+                         .goroutine = e->goroutine,
+                         .subject = e->goroutine};
     advance(s, end.time);
     change_goroutine(s, &(change){.id = e->goroutine,
                                   .from = GOTRACE_STATE_SYSCALL,

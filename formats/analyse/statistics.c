@@ -135,7 +135,7 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
     if (!i->inside || !selector_interval(&r->selector, g->id, g->function, i->stack))
         return;
     if (r->all->watch)
-        r->all->watch->interval(r->all->watch->ctx, i);
+        r->all->watch->interval(r->all->watch->ctx, g, i, e);
     count_goroutine(r, own);
     times_add(r, &own->times, i);
     own->selected += i->end - i->begin;
@@ -263,8 +263,11 @@ static gotrace_status read_events(run *r, size_t threads)
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         const statistics_watch *watch = r->all->watch;
         add_event(r, e);
-        bool goes_on = !watch ||
-                       watch->event(watch->ctx, e, r->states.time, states_place_of(&r->states));
+        bool goes_on = !watch || watch->event(watch->ctx,
+                                              &(watched_event){.e = e,
+                                                               .time = r->states.time,
+                                                               .place = states_place_of(&r->states),
+                                                               .selected = r->selected});
         if (has_failed(r) || r->selector.too_hard || !goes_on)
             return GOTRACE_END;
         if (threads > 1 && r->states.begun)

@@ -35,6 +35,7 @@ int64_t times_unknown(const times *t);
 
 typedef struct region {
     uint32_t name;
+    uint32_t stack; /* of its beginning */
     uint64_t task;
     int64_t begin;  /* STATES_NEVER: before the trace */
     bool inherited; /* not a region: it has the task of that in which the goroutine was created */
@@ -175,24 +176,40 @@ typedef struct trace_figure {
     int64_t least_at[UTILIZATION_KINDS][UTILIZATION_WINDOWS];
 } trace_figure;
 
-/* Called for each goroutine, region and task that ends. Times are those of Go's reader. */
+/* A task that ended, or that is open at the end of the trace. */
+typedef struct stat_task {
+    uint64_t id, parent, goroutine; /* that began it; 0: unknown */
+    uint64_t logs, regions;
+    uint32_t name, stack;
+    int64_t begin, ended; /* STATES_NEVER: not in the trace */
+} stat_task;
+
+/* Called for each goroutine, region and task that ends. base: to be added to times, for those of
+ * Go's reader. */
 typedef struct statistics_each {
     void *ctx;
     void (*goroutine)(void *ctx, const stacks *names, const stat_goroutine *g, int64_t base,
                       int64_t ended);
     void (*region)(void *ctx, const stacks *names, const stat_goroutine *g, const region *r,
                    int64_t base, int64_t ended);
-    void (*task)(void *ctx, const stacks *names, uint64_t id, uint32_t name, uint64_t parent,
-                 int64_t begin, int64_t ended, uint64_t logs, uint64_t regions);
+    void (*task)(void *ctx, const stacks *names, const stat_task *task, int64_t base);
 } statistics_each;
 
-/* Called during the pass: for each closed interval that is selected, and for each event after it
- * was processed, with its time within the time range; the stacks are those of the statistics. event
+/* An event, after it was processed. */
+typedef struct watched_event {
+    const gotrace_event *e;
+    int64_t time; /* within the time range */
+    states_place place;
+    bool selected;
+} watched_event;
+
+/* Called during the pass: for each closed interval that is selected, with the event that ended it
+ * (NULL: the end of the trace), and for each event; the stacks are those of the statistics. event
  * returns false to end the pass. */
 typedef struct statistics_watch {
     void *ctx;
-    void (*interval)(void *ctx, const interval *i);
-    bool (*event)(void *ctx, const gotrace_event *e, int64_t time, states_place place);
+    void (*interval)(void *ctx, const goroutine *g, const interval *i, const gotrace_event *e);
+    bool (*event)(void *ctx, const watched_event *w);
 } statistics_watch;
 
 /* A list of figures, found by a name. */

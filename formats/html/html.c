@@ -10,16 +10,17 @@
 /* ---- the pass ---------------------------------------------------------------------------------
  */
 
-static void watch_interval(void *ctx, const interval *i)
+static void watch_interval(void *ctx, const goroutine *g, const interval *i, const gotrace_event *e)
 {
+    (void)g, (void)e;
     activity_interval(&((html *)ctx)->activity, i);
 }
 
-static bool watch_event(void *ctx, const gotrace_event *e, int64_t time, states_place place)
+static bool watch_event(void *ctx, const watched_event *w)
 {
     html *h = ctx;
-    activity_event(&h->activity, e, time, place);
-    return profiles_event(h->making, e);
+    activity_event(&h->activity, w->e, w->time, w->place);
+    return profiles_event(h->making, w->e);
 }
 
 static gotrace_status read_trace(html *h)

@@ -1,0 +1,139 @@
+/* events.c - ranges, logs, CPU samples and metrics. */
+#include "formats/parquet/parquet.h"
+
+#include <stdlib.h>
+
+/* ---- ranges -----------------------------------------------------------------------------------
+ */
+
+/* What a range is one of: a goroutine, a proc, or the whole program. */
+static uint64_t range_key(const tables *t, const gotrace_event *e)
+{
+    enum { VERSION_WITH_ONE_STOP = 10 }; /* before, each proc reports that it stops */
+    int version = t->s->traces[0].version;
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    switch (e->range) {
+    case GOTRACE_RANGE_SWEEP: return active ? e->subject : (uint64_t)e->proc;
+    case GOTRACE_RANGE_MARK_ASSIST: return active ? e->subject : e->goroutine;
+    case GOTRACE_RANGE_STW: return version < VERSION_WITH_ONE_STOP ? (uint64_t)e->proc : 0;
+    default: return 0; /* of the whole program */
+    }
+}
+
+/* e: what ends it; NULL: the end of the trace. */
+static void add_range_row(tables *t, uint8_t range, const open_range *r, const gotrace_event *e)
+{
+    enum table_number n = TABLE_ranges;
+    bool swept = e && range == GOTRACE_RANGE_SWEEP && e->arg_count >= 2;
+    bool whole = e && r->begin != PARQUET_NULL;
+    const int64_t cells[ranges_columns] = {
+        [ranges_trace] = name_cell(t, n, t->name),
+        [ranges_name] = name_cell(t, n, t->ranges[range]),
+        [ranges_reason] = name_cell(t, n, r->reason),
+        [ranges_start_time_ns] = r->begin,
+        [ranges_end_time_ns] = e ? t->time : PARQUET_NULL,
+        [ranges_duration_ns] = whole ? t->time - r->begin : PARQUET_NULL,
+        [ranges_g] = r->goroutine,
+        [ranges_m] = r->thread,
+        [ranges_p] = r->proc,
+        [ranges_stack_id] = id_cell(r->stack),
+        [ranges_swept_bytes] = swept ? (int64_t)e->args[0] : PARQUET_NULL,
+        [ranges_reclaimed_bytes] = swept ? (int64_t)e->args[1] : PARQUET_NULL,
+    };
+    add_row(t, n, cells);
+}
+
+static open_range range_of(tables *t, const watched_event *w)
+{
+    const gotrace_event *e = w->e;
+    bool active = e->kind == GOTRACE_KIND_RANGE_ACTIVE;
+    bool assists = active && e->range == GOTRACE_RANGE_MARK_ASSIST;
+    return (open_range){.begin = e->kind == GOTRACE_KIND_RANGE_BEGIN ? t->time : PARQUET_NULL,
+                        .goroutine = id_cell(assists ? e->subject : e->goroutine),
+                        .proc = active && e->range == GOTRACE_RANGE_SWEEP ? (int64_t)e->subject
+                                                                          : e->proc,
+                        .thread = e->thread,
+                        .reason = e->reason ? stacks_reason(t->s->stacks, e->reason) : 0,
+                        .stack = e->kind == GOTRACE_KIND_RANGE_BEGIN ? stack_of(t, e) : 0,
+                        .counted = w->selected};
+}
+
+void add_range(tables *t, const watched_event *w)
+{
+    const gotrace_event *e = w->e;
+    idmap *open = &t->open[e->range];
+    uint64_t key = range_key(t, e);
+    open_range *r = idmap_find(open, key);
+    if (e->kind == GOTRACE_KIND_RANGE_END) {
+        open_range made = r ? *r : range_of(t, w);
+        if (made.counted)
+            add_range_row(t, e->range, &made, e);
+        if (r)
+            idmap_remove(open, key);
+        return;
+    }
+    /* Each generation repeats which ranges are active. */
+    if (r && e->kind == GOTRACE_KIND_RANGE_ACTIVE)
+        return;
+    r = idmap_insert(open, key);
+    if (r)
+        *r = range_of(t, w);
+    else
+        t->failed = true;
+}
+
+void end_ranges(tables *t)
+{
+    for (uint8_t range = GOTRACE_RANGE_GC; range < RANGE_KINDS; range++) {
+        idmap *open = &t->open[range];
+        uint64_t *ids = idmap_sorted_keys(open);
+        if (!ids && open->count > 0)
+            t->failed = true;
+        for (size_t i = 0; ids && i < open->count; i++) {
+            const open_range *r = idmap_find(open, ids[i]);
+            if (r->counted)
+                add_range_row(t, range, r, NULL);
+        }
+        free(ids);
+    }
+}
+
+/* ---- what happens at one time -----------------------------------------------------------------
+ */
+
+#define PLACE_CELLS(t, table, e)                                                                   \
+    [table##_g] = id_cell((e)->goroutine), [table##_m] = (e)->thread, [table##_p] = (e)->proc,     \
+    [table##_stack_id] = id_cell(stack_of(t, e))
+
+void add_log(tables *t, const gotrace_event *e)
+{
+    const int64_t cells[logs_columns] = {
+        [logs_trace] = name_cell(t, TABLE_logs, t->name),
+        [logs_time_ns] = t->time,
+        [logs_task] = id_cell(e->subject),
+        [logs_category] = text_cell(t, TABLE_logs, e->text, e->text_size),
+        [logs_message] = text_cell(t, TABLE_logs, e->message, e->message_size),
+        PLACE_CELLS(t, logs, e)};
+    add_row(t, TABLE_logs, cells);
+    t->logs++;
+}
+
+void add_sample(tables *t, const gotrace_event *e)
+{
+    const int64_t cells[samples_columns] = {[samples_trace] = name_cell(t, TABLE_samples, t->name),
+                                            [samples_time_ns] = t->time,
+                                            PLACE_CELLS(t, samples, e)};
+    add_row(t, TABLE_samples, cells);
+    t->samples++;
+}
+
+void add_metric(tables *t, const gotrace_event *e)
+{
+    const int64_t cells[metrics_columns] = {
+        [metrics_trace] = name_cell(t, TABLE_metrics, t->name),
+        [metrics_time_ns] = t->time,
+        [metrics_name] = text_cell(t, TABLE_metrics, e->text, e->text_size),
+        [metrics_value] = (int64_t)e->value,
+        PLACE_CELLS(t, metrics, e)};
+    add_row(t, TABLE_metrics, cells);
+}

@@ -1,0 +1,394 @@
+/* group.c - encodes the columns of a row group. */
+#include "formats/parquet/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/malloc.h"
+
+enum {
+    MOST_DIFFERENT = PARQUET_GROUP_ROWS / 2, /* values of a dictionary of integers */
+    SLOTS = 2 * MOST_DIFFERENT,
+    LEVEL = 3,          /* of zstd */
+    LONGEST_BOUND = 256 /* bytes of a text that bounds a column */
+};
+
+void group_free(group *g, const parquet_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(columns[i].type == PARQUET_TEXT ? (void *)g->columns[i].texts
+                                             : (void *)g->columns[i].ints);
+    buffer_free(&g->text);
+    free(g->texts);
+    gt_lookup_free(&g->lookup, gt_malloc());
+    *g = (group){0};
+}
+
+bool scratch_init(scratch *s)
+{
+    *s = (scratch){.zstd = ZSTD_createCCtx(),
+                   .values = malloc(PARQUET_GROUP_ROWS * sizeof *s->values),
+                   .indices = malloc(PARQUET_GROUP_ROWS * sizeof *s->indices),
+                   .different = malloc(PARQUET_GROUP_ROWS * sizeof *s->different),
+                   .slots = malloc(SLOTS * sizeof *s->slots),
+                   .numbers = malloc(MOST_DIFFERENT * sizeof *s->numbers),
+                   .number_room = MOST_DIFFERENT};
+    return s->zstd && s->values && s->indices && s->different && s->slots && s->numbers &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, LEVEL));
+}
+
+void scratch_free(scratch *s)
+{
+    ZSTD_freeCCtx(s->zstd);
+    free(s->values);
+    free(s->indices);
+    free(s->different);
+    free(s->slots);
+    free(s->numbers);
+    buffer_free(&s->page);
+    buffer_free(&s->packed);
+}
+
+/* ---- pages ------------------------------------------------------------------------------------
+ */
+
+/* Compresses s->page and writes it with its header. values: of the page, nulls too. */
+static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint64_t *offset,
+                       chunk *c)
+{
+    size_t plain = s->page.size;
+    s->packed.size = 0;
+    uint8_t *room = buffer_reserve(&s->packed, ZSTD_compressBound(plain));
+    if (s->page.failed || !room)
+        return false;
+    size_t packed = ZSTD_compress2(s->zstd, room, s->packed.room, s->page.data, plain);
+    if (ZSTD_isError(packed))
+        return false;
+    /* The page is compressed: its memory can be used for the header. */
+    s->page.size = 0;
+    thrift t = {.to = &s->page};
+    thrift_begin_item(&t);
+    thrift_int(&t, 1, THRIFT_I32, dictionary ? 2 : 0);
+    thrift_int(&t, 2, THRIFT_I32, (int64_t)plain);
+    thrift_int(&t, 3, THRIFT_I32, (int64_t)packed);
+    thrift_begin(&t, dictionary ? 7 : 5);
+    thrift_int(&t, 1, THRIFT_I32, (int64_t)values);
+    thrift_int(&t, 2, THRIFT_I32, dictionary ? ENCODING_PLAIN : c->encoding);
+    if (!dictionary) {
+        thrift_int(&t, 3, THRIFT_I32, ENCODING_RLE); /* definition levels */
+        thrift_int(&t, 4, THRIFT_I32,
+                   ENCODING_RLE); /* repetition levels, of which there are none */
+    }
+    thrift_end(&t);
+    thrift_end(&t);
+    if (s->page.failed)
+        return false;
+    *(dictionary ? &c->dictionary_at : &c->data_at) = *offset;
+    out_bytes(o, s->page.data, s->page.size);
+    out_bytes(o, s->packed.data, packed);
+    *offset += s->page.size + packed;
+    c->size += s->page.size + plain;
+    c->packed_size += s->page.size + packed;
+    s->page.size = 0;
+    return true;
+}
+
+static bool is_null(const group *g, const parquet_column *column, size_t index, size_t row)
+{
+    return column->type == PARQUET_TEXT ? g->columns[index].texts[row] == 0
+                                        : g->columns[index].ints[row] == PARQUET_NULL;
+}
+
+/* Which rows are not null, one bit each: a run of equal ones, or packed. */
+static void put_levels(scratch *s, const group *g, const parquet_column *column, size_t index,
+                       const chunk *c)
+{
+    byte_buffer *page = &s->page;
+    size_t start = page->size;
+    buffer_number(page, 0, 4);
+    if (c->nulls == 0 || c->nulls == g->count) {
+        buffer_varint(page, (uint64_t)g->count << 1);
+        buffer_number(page, c->nulls == 0, 1);
+    } else {
+        size_t size = (g->count + 7) / 8;
+        buffer_varint(page, (uint64_t)size << 1 | 1);
+        uint8_t *bits = buffer_reserve(page, size);
+        if (!bits)
+            return;
+        memset(bits, 0, size);
+        for (size_t i = 0; i < g->count; i++)
+            bits[i / 8] |= (uint8_t)(!is_null(g, column, index, i) << i % 8);
+        page->size += size;
+    }
+    if (page->failed)
+        return;
+    size_t end = page->size;
+    page->size = start;
+    buffer_number(page, end - start - 4, 4);
+    page->size = end;
+}
+
+/* The indices of a dictionary with that many values. */
+static void put_indices(scratch *s, size_t count, size_t different)
+{
+    byte_buffer *page = &s->page;
+    size_t width = different <= 1 << 8 ? 1 : different <= 1 << 16 ? 2 : 4;
+    buffer_number(page, 8 * width, 1);
+    if (count == 0)
+        return;
+    if (different == 1) {
+        buffer_varint(page, (uint64_t)count << 1);
+        buffer_number(page, 0, width);
+        return;
+    }
+    size_t padded = (count + 7) / 8 * 8;
+    buffer_varint(page, padded / 8 << 1 | 1);
+    uint8_t *to = buffer_reserve(page, padded * width);
+    if (!to)
+        return;
+    for (size_t i = 0; i < count; i++)
+        for (size_t b = 0; b < width; b++)
+            *to++ = (uint8_t)(s->indices[i] >> 8 * b);
+    memset(to, 0, (padded - count) * width);
+    page->size += padded * width;
+}
+
+/* ---- integers ---------------------------------------------------------------------------------
+ */
+
+/* Gathers the values that are not null, and finds the bounds. */
+static void gather(scratch *s, const int64_t *cells, size_t count, const parquet_column *column,
+                   chunk *c)
+{
+    /* Unsigned integers are compared as signed ones with the highest bit inverted. */
+    const uint64_t flip = column->type == PARQUET_UNSIGNED ? (uint64_t)INT64_MIN : 0;
+    size_t used = 0;
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = cells[i], key = (int64_t)((uint64_t)value ^ flip);
+        if (value == PARQUET_NULL && column->optional)
+            continue;
+        s->values[used++] = value;
+        least = key < least ? key : least;
+        greatest = key > greatest ? key : greatest;
+    }
+    c->nulls = count - used;
+    c->bounded = used > 0;
+    c->least = (int64_t)((uint64_t)least ^ flip);
+    c->greatest = (int64_t)((uint64_t)greatest ^ flip);
+}
+
+static uint32_t *slot_of(scratch *s, uint64_t seed, int64_t value)
+{
+    size_t slot = gt_hash(seed, (uint64_t)value) % SLOTS;
+    while (s->slots[slot] != 0 && s->different[s->slots[slot] - 1] != value)
+        slot = (slot + 1) % SLOTS;
+    return &s->slots[slot];
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers the different values in ascending order, which compresses better than the order in which
+ * they occur. Returns how many there are; 0: too many for a dictionary. */
+static size_t number_values(scratch *s, size_t count)
+{
+    const size_t most = count / 2 < MOST_DIFFERENT ? count / 2 + 1 : (size_t)MOST_DIFFERENT;
+    const uint64_t seed = gt_hash_seed();
+    size_t different = 0;
+    memset(s->slots, 0, SLOTS * sizeof *s->slots);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && s->values[i] == s->values[i - 1]) {
+            s->indices[i] = s->indices[i - 1];
+            continue;
+        }
+        uint32_t *slot = slot_of(s, seed, s->values[i]);
+        if (*slot == 0) {
+            if (different == most)
+                return 0;
+            s->different[different++] = s->values[i];
+            *slot = (uint32_t)different;
+        }
+        s->indices[i] = *slot - 1;
+    }
+    /* The slots compare by the old numbering. */
+    int64_t *sorted = s->different + different;
+    memcpy(sorted, s->different, different * sizeof *sorted);
+    qsort(sorted, different, sizeof *sorted, compare);
+    for (size_t i = 0; i < different; i++)
+        s->numbers[*slot_of(s, seed, sorted[i]) - 1] = (uint32_t)i;
+    memmove(s->different, sorted, different * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        s->indices[i] = s->numbers[s->indices[i]];
+    return different;
+}
+
+/* One miniblock: differences above the least one, in whole bytes, because zstd then finds more than
+ * it saves to pack bits. */
+static void put_miniblock(byte_buffer *page, const uint64_t *above, size_t count, size_t size,
+                          size_t width)
+{
+    uint8_t *to = buffer_reserve(page, size * width);
+    if (!to)
+        return;
+    memset(to, 0, size * width);
+    for (size_t i = 0; i < count; i++)
+        for (size_t b = 0; b < width; b++)
+            to[i * width + b] = (uint8_t)(above[i] >> 8 * b);
+    page->size += size * width;
+}
+
+/* DELTA_BINARY_PACKED. */
+static void put_delta(scratch *s, size_t count)
+{
+    enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
+    byte_buffer *page = &s->page;
+    const int64_t *v = s->values;
+    buffer_varint(page, BLOCK);
+    buffer_varint(page, MINIBLOCKS);
+    buffer_varint(page, count);
+    uint64_t first = count > 0 ? (uint64_t)v[0] : 0;
+    buffer_varint(page, first << 1 ^ (uint64_t)((int64_t)first >> 63));
+    for (size_t at = 1; at < count; at += BLOCK) {
+        size_t size = count - at < BLOCK ? count - at : (size_t)BLOCK;
+        uint64_t above[BLOCK];
+        int64_t least = INT64_MAX;
+        for (size_t i = 0; i < size; i++) {
+            above[i] = (uint64_t)v[at + i] - (uint64_t)v[at + i - 1];
+            least = (int64_t)above[i] < least ? (int64_t)above[i] : least;
+        }
+        uint8_t widths[MINIBLOCKS] = {0};
+        for (size_t i = 0; i < size; i++) {
+            above[i] -= (uint64_t)least;
+            uint8_t *width = &widths[i / MINIBLOCK];
+            while (*width < 8 && above[i] >> 8 * *width)
+                ++*width;
+        }
+        buffer_varint(page, (uint64_t)least << 1 ^ (uint64_t)(least >> 63));
+        for (size_t i = 0; i < MINIBLOCKS; i++)
+            buffer_number(page, 8 * (uint64_t)widths[i], 1);
+        for (size_t i = 0; i < size; i += MINIBLOCK)
+            put_miniblock(page, above + i, size - i < MINIBLOCK ? size - i : (size_t)MINIBLOCK,
+                          MINIBLOCK, widths[i / MINIBLOCK]);
+    }
+}
+
+static bool encode_ints(scratch *s, const group *g, const parquet_column *column, size_t index,
+                        out *o, uint64_t *offset, chunk *c)
+{
+    gather(s, g->columns[index].ints, g->count, column, c);
+    size_t count = g->count - c->nulls;
+    bool ascends = column->type == PARQUET_TIME && c->least != c->greatest;
+    size_t different = count == 0 || ascends ? 0 : number_values(s, count);
+    c->encoding = different > 0 ? ENCODING_DICTIONARY : ENCODING_DELTA;
+    if (different > 0) {
+        for (size_t i = 0; i < different; i++)
+            buffer_number(&s->page, (uint64_t)s->different[i], 8);
+        if (!write_page(s, true, different, o, offset, c))
+            return false;
+    }
+    if (column->optional)
+        put_levels(s, g, column, index, c);
+    if (different > 0)
+        put_indices(s, count, different);
+    else
+        put_delta(s, count);
+    return write_page(s, false, g->count, o, offset, c);
+}
+
+/* ---- texts ------------------------------------------------------------------------------------
+ */
+
+static int compare_texts(const group *g, uint32_t a, uint32_t b)
+{
+    const group_text *x = &g->texts[a - 1], *y = &g->texts[b - 1];
+    int order = memcmp(g->text.data + x->first, g->text.data + y->first,
+                       x->size < y->size ? x->size : y->size);
+    return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+static void put_text(byte_buffer *page, const group *g, uint32_t number)
+{
+    const group_text *text = &g->texts[number - 1];
+    buffer_number(page, text->size, 4);
+    buffer_add(page, g->text.data + text->first, text->size);
+}
+
+/* Numbers the texts of the column in the order in which they occur; returns how many there are. */
+static size_t number_texts(scratch *s, const group *g, const uint32_t *cells, chunk *c)
+{
+    size_t different = 0, used = 0;
+    uint32_t low = 0, high = 0;
+    memset(s->numbers, 0, (g->text_count + 1) * sizeof *s->numbers);
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t cell = cells[i];
+        if (cell == 0)
+            continue;
+        if (s->numbers[cell] == 0) {
+            s->different[different++] = cell;
+            s->numbers[cell] = (uint32_t)different;
+            low = low && compare_texts(g, low, cell) <= 0 ? low : cell;
+            high = high && compare_texts(g, high, cell) >= 0 ? high : cell;
+        }
+        s->indices[used++] = s->numbers[cell] - 1;
+    }
+    c->nulls = g->count - used;
+    if (low && g->texts[low - 1].size <= LONGEST_BOUND &&
+        g->texts[high - 1].size <= LONGEST_BOUND) {
+        c->bounded = true;
+        c->low = g->text.data + g->texts[low - 1].first;
+        c->low_size = g->texts[low - 1].size;
+        c->high = g->text.data + g->texts[high - 1].first;
+        c->high_size = g->texts[high - 1].size;
+    }
+    return different;
+}
+
+static bool reserve_numbers(scratch *s, size_t count)
+{
+    if (count <= s->number_room)
+        return true;
+    uint32_t *numbers = realloc(s->numbers, count * sizeof *numbers);
+    if (!numbers)
+        return false;
+    s->numbers = numbers;
+    s->number_room = count;
+    return true;
+}
+
+static bool encode_texts(scratch *s, const group *g, const parquet_column *column, size_t index,
+                         out *o, uint64_t *offset, chunk *c)
+{
+    const uint32_t *cells = g->columns[index].texts;
+    if (!reserve_numbers(s, g->text_count + 1))
+        return false;
+    size_t different = number_texts(s, g, cells, c), count = g->count - c->nulls;
+    bool repeats = different > 0 && different <= count / 2 + 1;
+    c->encoding = repeats ? ENCODING_DICTIONARY : ENCODING_PLAIN;
+    if (repeats) {
+        for (size_t i = 0; i < different; i++)
+            put_text(&s->page, g, (uint32_t)s->different[i]);
+        if (!write_page(s, true, different, o, offset, c))
+            return false;
+    }
+    if (column->optional)
+        put_levels(s, g, column, index, c);
+    if (repeats)
+        put_indices(s, count, different);
+    for (size_t i = 0; !repeats && i < g->count; i++)
+        if (cells[i])
+            put_text(&s->page, g, cells[i]);
+    return write_page(s, false, g->count, o, offset, c);
+}
+
+bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
+                  uint64_t *offset, chunk *c)
+{
+    *c = (chunk){.values = g->count};
+    s->page.size = 0;
+    return column->type == PARQUET_TEXT ? encode_texts(s, g, column, index, o, offset, c)
+                                        : encode_ints(s, g, column, index, o, offset, c);
+}

@@ -1,0 +1,70 @@
+/* group.h - the columns of a row group, and how they are encoded; used by the writer alone. */
+#ifndef PARQUET_GROUP_H
+#define PARQUET_GROUP_H
+
+#include <zstd.h>
+
+#include "core/lookup.h"
+#include "formats/parquet/thrift.h"
+#include "formats/parquet/writer.h"
+
+/* A text of a row group. */
+typedef struct group_text {
+    size_t first, size; /* in the bytes of the group's texts */
+} group_text;
+
+/* Rows that are collected, column by column. */
+typedef struct group {
+    size_t count, room; /* rows */
+    union {
+        int64_t *ints;
+        uint32_t *texts; /* numbers from 1 on; 0: null */
+    } columns[PARQUET_MOST_COLUMNS];
+    byte_buffer text; /* of the texts */
+    group_text *texts;
+    size_t text_count, text_room;
+    gt_lookup lookup; /* of the texts */
+} group;
+
+void group_free(group *g, const parquet_column *columns, size_t count);
+
+/* Memory for encoding, which is used again for each column. */
+typedef struct scratch {
+    ZSTD_CCtx *zstd;
+    int64_t *values;    /* that are not null */
+    uint32_t *indices;  /* of the values, in the dictionary */
+    int64_t *different; /* values */
+    uint32_t *slots;    /* hash table: indices of different values + 1 */
+    uint32_t *numbers;  /* from one numbering to another */
+    size_t number_room;
+    byte_buffer page, packed;
+} scratch;
+
+bool scratch_init(scratch *s);
+void scratch_free(scratch *s);
+
+/* What the footer says of a column of a row group. */
+typedef struct chunk {
+    uint64_t nulls, values;          /* values: nulls too */
+    uint64_t size, packed_size;      /* of the pages with their headers */
+    uint64_t dictionary_at, data_at; /* offsets; dictionary_at 0: none */
+    int encoding;                    /* of the values */
+    bool bounded;                    /* there is a least and a greatest value: */
+    int64_t least, greatest;         /* integers */
+    const uint8_t *low, *high;       /* texts, of the group */
+    size_t low_size, high_size;
+} chunk;
+
+enum {
+    ENCODING_PLAIN = 0,
+    ENCODING_RLE = 3,
+    ENCODING_DELTA = 5,
+    ENCODING_DICTIONARY = 8,
+};
+
+/* Encodes a column and writes its pages at *offset of the output, which moves. False if memory was
+ * refused. */
+bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
+                  uint64_t *offset, chunk *c);
+
+#endif
