@@ -5,7 +5,7 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate threads stages repair stat perfetto chrome script gen record redis");
+#   PARTS           what to measure (default "validate threads stages repair stat cut perfetto chrome script gen record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
 #                   compared with validate of the same file; record: the cost of an event of the recorder;
@@ -23,7 +23,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat perfetto chrome script gen record redis}
+parts=${PARTS:-validate threads stages repair stat cut perfetto chrome script gen record redis}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -340,6 +340,22 @@ bench_stat() { # FILE
     rm -f "$work/out"
 }
 
+# A tenth of the trace, compared with validate by one thread, which reads all of it.
+bench_cut() { # FILE
+    local validate command ratio
+    repeated /dev/null "$gotrace" validate -q -j 1 "$1" || return
+    validate=$seconds
+    for command in '--from 100ms --until 200ms' '--goroutine 1-20'; do
+        # shellcheck disable=SC2086 # words
+        repeated /dev/null "$gotrace" cut $command -o "$work/out" "$1" || return
+        ratio=$(calc '%.1f' "$seconds / $validate")
+        row "cut $command, time" "$seconds s"
+        row "cut $command : validate" "$ratio" '<= 3' "$ratio <= 3"
+        memory_row "cut $command" 64
+    done
+    rm -f "$work/out"
+}
+
 bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
     local bytes
     repeated /dev/null "$gotrace" convert --to "$3" -o "$work/out.$3" "$1" || return
@@ -418,6 +434,7 @@ bench_file() {
         validate) bench_validate "$1" "$size" ;;
         repair) [ "$(version_of "$1")" -ge 22 ] || bench_repair "$1" ;;
         stat) bench_stat "$1" ;;
+        cut) bench_cut "$1" ;;
         threads) bench_threads "$1" "$size" "${events:-1}" ;;
         stages) bench_stages "$1" "${events:-1}" ;;
         perfetto) bench_perfetto "$1" "$size" ;;

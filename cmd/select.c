@@ -5,6 +5,7 @@
 #include "cmd/diag.h"
 #include "cmd/human.h"
 #include "cmd/trace_limits.h"
+#include "formats/analyse/selected.h"
 
 int select_open(selection *what, const select_options *options)
 {
@@ -63,6 +64,21 @@ int select_begin(select_job *job, const selection *what, const select_options *o
     return EXIT_SYSTEM;
 }
 
+int select_goroutines(select_job *job, input *in, select_ids *ids)
+{
+    gotrace_config config = in->config;
+    gotrace_reader *reader;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    config.on_problem = NULL;
+    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
+        diag_error("cannot read the trace: %s", error.message);
+        return EXIT_SYSTEM;
+    }
+    selected_goroutines(reader, job, ids);
+    gotrace_reader_close(reader);
+    return EXIT_SOUND;
+}
+
 bool select_is_outside(const select_job *job, const select_options *options, const input *in,
                        char *text, size_t room)
 {
@@ -83,16 +99,17 @@ bool select_is_outside(const select_job *job, const select_options *options, con
 static void warn_empty(const select_job *job, const select_options *options, const input *in)
 {
     char given[256] = "";
+    const char *done = job->writes ? "written" : "shown";
     size_t used = 0;
     if (select_is_outside(job, options, in, given, sizeof given)) {
-        diag_warning(in->name, "%s: nothing is shown", given);
+        diag_warning(in->name, "%s: nothing is %s", given, done);
         return;
     }
     for (size_t by = 0; by < SELECT_COUNT && used < sizeof given; by++)
         if (options->texts[by])
             used += (size_t)snprintf(given + used, sizeof given - used, "%s--%s %.60s",
                                      used ? " " : "", select_option(by), options->texts[by]);
-    diag_warning(in->name, "no event of the trace matches %s: nothing is shown", given);
+    diag_warning(in->name, "no event of the trace matches %s: nothing is %s", given, done);
 }
 
 int select_finish(const select_job *job, const select_options *options, const input *in)

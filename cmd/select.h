@@ -43,6 +43,10 @@ bool select_supports(const selection *what, unsigned criteria, const char *other
 int select_begin(select_job *job, const selection *what, const select_options *options,
                  const input *in);
 
+/* Find the goroutines that the selection selects, with a reader of its own, whose problems the
+ * other one reports. ids: free its ranges. Returns an exit status; see select_finish too. */
+int select_goroutines(select_job *job, input *in, select_ids *ids);
+
 /* Whether the time range is before or after the trace, which was read; text: what to report. */
 bool select_is_outside(const select_job *job, const select_options *options, const input *in,
                        char *text, size_t room);

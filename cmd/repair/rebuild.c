@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { SECOND = 1000000000 };
-
 /* The first error is kept: if writing fails, the writer knows only that. */
 static bool fail(rebuild *t, const gotrace_error *error)
 {
@@ -48,13 +46,6 @@ enum { MAX_PENDING = 1 << 20 };
 
 /* ---- times, strings and stacks -------------------------------------------------------------- */
 
-/* v2: converts ns to ticks. */
-static uint64_t ticks_of(const rebuild *t, uint64_t ticks)
-{
-    __extension__ typedef unsigned __int128 wide;
-    return repair_is_v2(t->r) ? (uint64_t)((wide)ticks * t->frequency / SECOND) : ticks;
-}
-
 /* The batch that contains the offset, or NULL. */
 static repair_batch *batch_of(rebuild *t, uint64_t offset)
 {
@@ -79,7 +70,7 @@ static uint64_t recorded_ticks(rebuild *t, const gotrace_event *e)
     repair_batch *b = repair_is_v2(t->r) && !sampled ? batch_of(t, e->offset) : NULL;
     repair_record record;
     if (!b)
-        return ticks_of(t, e->ticks);
+        return carry_ticks(&t->carry, e->ticks);
     if (b->late == 0 || b->late > e->offset) {
         b->late = b->body;
         b->last = b->time;
@@ -109,48 +100,17 @@ bool rebuild_at(rebuild *t, uint64_t ticks, int64_t place)
     return gotrace_writer_at(t->writer, t->now) >= 0 || fail(t, gotrace_writer_error(t->writer));
 }
 
-static uint64_t string_of(rebuild *t, int64_t proc, uint64_t id)
-{
-    size_t size = 0;
-    const char *bytes = gotrace_reader_string(t->reader, id, &size);
-    uint64_t made = 0;
-    if (gotrace_writer_string(t->writer, proc, bytes, bytes ? size : 0, &made) < 0)
-        fail(t, gotrace_writer_error(t->writer));
-    return made;
-}
-
-static uint64_t make_stack(rebuild *t, uint64_t id)
-{
-    uint64_t made = 0;
-    size_t count = gotrace_reader_stack(t->reader, id, t->frames, MOST_FRAMES);
-    if (gotrace_writer_stack(t->writer, t->frames, count, &made) < 0)
-        fail(t, gotrace_writer_error(t->writer));
-    return made;
-}
-
-/* The writer's id of a stack. An id has the same stack in a whole generation, or v1 trace. */
-static uint64_t stack_of(rebuild *t, uint64_t id)
-{
-    uint64_t *made = note(t, &t->stacks, id); /* plus 1 */
-    if (made && *made == 0)
-        *made = make_stack(t, id) + 1;
-    return made ? *made - 1 : 0;
-}
-
 /* Find what is needed of each row for each event. */
 static void init_rows(rebuild *t)
 {
     const gotrace_arg_spec *args[GOTRACE_MAX_ARGS];
     int version = t->r->version;
+    carry_init(&t->carry, version);
     for (unsigned code = 0; code < 256; code++) {
         const gotrace_event_spec *spec = t->r->specs[code];
         rebuild_row *row = &t->rows[code];
         if (!spec)
             continue;
-        size_t count = gotrace_event_args(spec, version, args);
-        for (size_t i = 0; i < count; i++)
-            row->kinds[i] = args[i]->kind;
-        row->count = (uint8_t)(count - ((spec->flags & GOTRACE_SPEC_STACK) != 0));
         row->subject = gotrace_writer_args(spec, version, args) > 0 &&
                        args[0]->kind == GOTRACE_ARG_GOROUTINE;
         row->starts = !repair_is_v2(t->r) &&
@@ -158,31 +118,12 @@ static void init_rows(rebuild *t)
     }
 }
 
-/* Convert the arguments to those of a writer. */
-static size_t args_of(rebuild *t, const gotrace_event *e, const gotrace_event_spec *spec,
-                      uint64_t *values)
+/* Whether strings, stacks and arguments could be carried over. */
+static bool carried(rebuild *t)
 {
-    const rebuild_row *row = &t->rows[spec->code];
-    size_t n = 0, k = 0;
-    if (repair_is_v2(t->r) && spec->code == GOTRACE_V2_CPUSample) {
-        values[0] = ticks_of(t, e->ticks);
-        memcpy(values + 1, e->args, 3 * sizeof *values);
-        return 4;
-    }
-    for (size_t i = 0; i < row->count && k < e->arg_count; i++) {
-        unsigned kind = row->kinds[i];
-        if (kind == GOTRACE_ARG_DSEQ || kind == GOTRACE_ARG_DT)
-            continue;
-        uint64_t v = e->args[k++];
-        if (kind == GOTRACE_ARG_SEQ)
-            continue;
-        if (kind == GOTRACE_ARG_STRING)
-            v = string_of(t, e->proc, v);
-        else if (kind == GOTRACE_ARG_STACK || (kind == GOTRACE_ARG_START && t->r->version >= 7))
-            v = stack_of(t, v);
-        values[n++] = v;
-    }
-    return n;
+    if (t->carry.failed && !t->failed)
+        fail(t, gotrace_writer_error(t->writer));
+    return !t->failed;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -300,9 +241,9 @@ static bool defer_status(rebuild *t, const gotrace_event *e, const gotrace_event
         return false;
     }
     deferred_status *h = &t->deferred[t->deferred_count++];
-    *h = (deferred_status){.spec = spec, .stack = stack_of(t, e->stack)};
-    h->arg_count = args_of(t, e, spec, h->args);
-    return !t->failed;
+    *h = (deferred_status){.spec = spec, .stack = carry_stack(&t->carry, e->stack)};
+    h->arg_count = carry_args(&t->carry, e, spec, h->args);
+    return carried(t);
 }
 
 static bool pass_deferred(rebuild *t)
@@ -415,14 +356,15 @@ static bool end_generation(rebuild *t, uint64_t next)
 
 static bool sync(rebuild *t, const gotrace_event *e)
 {
-    gotrace_clocks clocks = {ticks_of(t, e->args[0]), e->args[1], e->args[2], e->args[3]};
+    gotrace_clocks clocks = {carry_ticks(&t->carry, e->args[0]), e->args[1], e->args[2],
+                             e->args[3]};
     uint64_t generation, begin = begin_of(t, e, &generation);
     if (!end_generation(t, generation) || !rebuild_at(t, begin, t->place))
         return false;
     if (gotrace_writer_advance(t->writer, e->flags & GOTRACE_EVENT_CLOCKS ? &clocks : NULL) < 0)
         return fail(t, gotrace_writer_error(t->writer));
     begin_generation(t, generation);
-    idmap_free(&t->stacks);
+    carry_forget_stacks(&t->carry);
     return pass_experiments(t, generation);
 }
 
@@ -559,22 +501,13 @@ static bool pass(rebuild *t, const gotrace_event *e)
     }
     t->events++;
     uint64_t args[GOTRACE_MAX_ARGS] = {0}, ticks = recorded_ticks(t, e);
-    bool data = (spec->flags & GOTRACE_SPEC_DATA) != 0;
     t->unordered = t->unordered || ticks < t->latest;
     t->latest = ticks;
     /* v1: strings are written to the proc's buffer, at the current time. */
     if (!t->sorted && !rebuild_at(t, ticks, repair_is_v2(t->r) ? e->thread : e->proc))
         return false;
-    gotrace_event_data h = {.spec = spec,
-                            .proc = e->flags & GOTRACE_EVENT_MOVED ? GOTRACE_NO_PROC : e->proc,
-                            .thread = e->thread,
-                            .goroutine = e->goroutine,
-                            .args = args,
-                            .stack = stack_of(t, e->stack),
-                            .data = data ? e->message : NULL,
-                            .data_size = data ? e->message_size : 0};
-    h.arg_count = args_of(t, e, spec, args);
-    if (t->failed)
+    gotrace_event_data h = carry_event(&t->carry, e, spec, args);
+    if (!carried(t))
         return false;
     return t->sorted ? enqueue(t, &h, ticks) : pass_one(t, &h, ticks);
 }
@@ -624,7 +557,7 @@ static gotrace_status next_event(rebuild *t, const gotrace_event **e)
 {
     gotrace_status status = gotrace_reader_next(t->reader, e);
     t->given += status == GOTRACE_EVENT;
-    t->frequency = gotrace_reader_summary(t->reader)->frequency;
+    t->carry.frequency = gotrace_reader_summary(t->reader)->frequency;
     if (status == GOTRACE_ERROR)
         fail(t, gotrace_reader_error(t->reader));
     return status;
@@ -635,12 +568,14 @@ static bool pass_all(rebuild *t)
     const gotrace_event *e;
     gotrace_writer_options options = {.generation_ticks = UINT64_MAX, .equal_ticks = true};
     gotrace_status status = next_event(t, &e);
-    options.frequency = t->frequency;
+    options.frequency = t->carry.frequency;
     if (status < 0)
         return false;
     if (gotrace_writer_new(t->r->version, &options, write_bytes, t, t->r->job->config, &t->writer,
                            t->r->error) < 0)
         return false;
+    t->carry.reader = t->reader;
+    t->carry.writer = t->writer;
     if (!repair_is_v2(t->r) && !read_ahead(t))
         return false;
     for (; status == GOTRACE_EVENT; status = next_event(t, &e)) {
@@ -677,7 +612,6 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     idmap_init(&t->last, sizeof(int64_t));
     idmap_init(&t->active, sizeof(uint64_t));
     idmap_init(&t->starts, sizeof(uint64_t));
-    idmap_init(&t->stacks, sizeof(uint64_t));
     bool done = (!repair_is_v2(r) || repair_lay_out(r, image, &t->layout)) &&
                 repair_source(r, image->bytes, image->count, &config, &t->source) >= 0 &&
                 gotrace_reader_open(t->source, &config, &t->reader, r->error) >= 0 && pass_all(t);
@@ -694,7 +628,7 @@ bool repair_rebuild(repair *r, const parts_bytes *image, bool sorted, parts_byte
     idmap_free(&t->last);
     idmap_free(&t->active);
     idmap_free(&t->starts);
-    idmap_free(&t->stacks);
+    carry_free(&t->carry);
     parts_drop(r->memory, t->layout.batches, t->layout.capacity, sizeof *t->layout.batches);
     parts_drop(r->memory, t->deferred, t->deferred_capacity, sizeof *t->deferred);
     repair_drop(r, &t->pending);

@@ -5,10 +5,9 @@
 #ifndef REPAIR_REBUILD_H
 #define REPAIR_REBUILD_H
 
+#include "cmd/parts/carry.h"
 #include "cmd/repair/repair.h"
 #include "formats/common/idmap.h"
-
-enum { MOST_FRAMES = 1024 };
 
 /* State of a goroutine according to the writer. */
 typedef struct g_state {
@@ -37,10 +36,8 @@ enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
 
 /* What is needed of an event's row for each event. */
 typedef struct rebuild_row {
-    uint8_t kinds[GOTRACE_MAX_ARGS]; /* of the arguments in the file */
-    uint8_t count;                   /* number of those, without the event's own stack */
-    bool subject;                    /* the first argument for a writer is a goroutine */
-    bool starts;                     /* v1: a goroutine starts to run */
+    bool subject; /* the first argument for a writer is a goroutine */
+    bool starts;  /* v1: a goroutine starts to run */
 } rebuild_row;
 
 typedef struct rebuild {
@@ -50,13 +47,12 @@ typedef struct rebuild {
     gotrace_writer *writer;
     parts_bytes *written;
     const parts_bytes *image;
-    uint64_t frequency, now;
+    uint64_t now;
     int64_t place;   /* v2: thread, v1: proc of the last event */
     idmap ended;     /* v2: goroutines that ended; the writer forgets them */
     idmap last;      /* v2: proc -> its last thread */
     idmap active;    /* v2: thread -> number of its last event */
     idmap starts;    /* v1: goroutine -> time of its last start */
-    idmap stacks;    /* stack -> the writer's id, plus 1; v2: of this generation */
     uint64_t passed; /* v2: events passed on threads, including added ones */
     uint64_t given;  /* returned by the reader */
     uint64_t events; /* passed on, or dropped */
@@ -82,7 +78,7 @@ typedef struct rebuild {
     size_t queue_count, queue_capacity;
     uint64_t changed[2]; /* replacement arguments of an event */
     rebuild_row rows[256];
-    gotrace_frame frames[MOST_FRAMES];
+    carry carry;
 } rebuild;
 
 /* Current states. */

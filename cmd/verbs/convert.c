@@ -18,7 +18,6 @@
 #include "cmd/trace_limits.h"
 #include "cmd/version_file.h"
 #include "cmd/versions.h"
-#include "formats/analyse/selected.h"
 
 typedef struct convert_options {
     settings common;
@@ -200,30 +199,13 @@ static void count_shown(select_job *select, int64_t duration)
     select->count = select->range.from <= duration && select->range.until > 0;
 }
 
-/* Find the goroutines that the selection selects, with a reader of its own, whose problems the
- * other one reports. Returns an exit status. */
-static int find_goroutines(input *in, select_job *select, select_ids *ids)
-{
-    gotrace_config config = in->config;
-    gotrace_reader *reader;
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    config.on_problem = NULL;
-    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
-        diag_error("cannot read the trace: %s", error.message);
-        return EXIT_SYSTEM;
-    }
-    selected_goroutines(reader, select, ids);
-    gotrace_reader_close(reader);
-    return EXIT_SOUND;
-}
-
 /* Run the format of a timeline, which shows goroutines as a whole. Returns an exit status. */
 static int run_timeline(const format *target, convert_job *job, select_job *select, input *in)
 {
     const selection *what = select->what;
     selection found = {.given = SELECT_BIT(SELECT_GOROUTINE)};
     bool finds = what->given & SELECT_OF_GOROUTINES & ~SELECT_BIT(SELECT_GOROUTINE);
-    int status = finds ? find_goroutines(in, select, &found.ids[SELECT_GOROUTINE]) : EXIT_SOUND;
+    int status = finds ? select_goroutines(select, in, &found.ids[SELECT_GOROUTINE]) : EXIT_SOUND;
     if (finds)
         select->what = &found;
     if (status == EXIT_SOUND && !select->failed && !select->too_hard &&

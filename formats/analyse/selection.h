@@ -47,6 +47,10 @@ typedef enum select_by {
     (SELECT_BIT(SELECT_GOROUTINE) | SELECT_BIT(SELECT_FUNCTION) | SELECT_BIT(SELECT_TASK) |        \
      SELECT_BIT(SELECT_REGION))
 
+/* Criteria that only events have. */
+#define SELECT_OF_EVENTS                                                                           \
+    (SELECT_BIT(SELECT_PROC) | SELECT_BIT(SELECT_THREAD) | SELECT_BIT(SELECT_GENERATION))
+
 /* The name of its option; NULL after the last. */
 const char *select_option(size_t by);
 
@@ -102,6 +106,7 @@ typedef struct select_job {
     bool failed;    /* memory was refused */
     bool too_hard;  /* matching a name of the trace reached a limit; reading ended there */
     char name[64];  /* the beginning of that name */
+    bool writes;    /* what is selected is written, not shown */
 } select_job;
 
 typedef enum select_status {

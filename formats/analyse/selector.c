@@ -366,6 +366,10 @@ static void add_goroutines(selector *s, const gotrace_event *e)
 {
     unsigned given = s->what->given;
     bool changes = changes_goroutine(e), has_function = given & SELECT_BIT(SELECT_FUNCTION);
+    /* A goroutine that changes the state of a proc need not run on it. */
+    if ((given & SELECT_BIT(SELECT_PROC)) &&
+        !(e->proc >= 0 && select_has_id(&s->what->ids[SELECT_PROC], (uint64_t)e->proc)))
+        return;
     /* The stack of an event that reports a state is that of the subject. */
     bool own_stack = has_function &&
                      !(changes && (e->flags & GOTRACE_EVENT_INITIAL) && e->subject != e->goroutine);
@@ -375,6 +379,10 @@ static void add_goroutines(selector *s, const gotrace_event *e)
     if (e->goroutine && holds(s, e->goroutine, own))
         s->add(s->ctx, e->goroutine);
     if (!changes || e->subject == e->goroutine)
+        return;
+    /* Of what happens to it elsewhere, only its start is on the event's proc and thread. */
+    if ((given & (SELECT_BIT(SELECT_PROC) | SELECT_BIT(SELECT_THREAD))) &&
+        e->to != GOTRACE_STATE_RUNNING)
         return;
     uint64_t start = states_start_stack(e);
     bool starts = has_function && (e->start_stack == 0 || s->has_starts) && start &&
@@ -389,7 +397,7 @@ bool selector_follow(selector *s, const gotrace_event *e)
     if (follows)
         follow_before(s, e);
     bool selected = is_selected(s, e) && !selector_ends(s);
-    if (s->add && e->time >= s->range.from && e->time < s->range.until)
+    if (s->add && happens_where(s, e))
         add_goroutines(s, e);
     if (follows)
         follow_after(s, e);
@@ -404,6 +412,9 @@ void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), v
     void *value;
     s->add = add;
     s->ctx = ctx;
+    /* What is on a proc, or in a generation, is seen from the next events. */
+    if (s->what->given & SELECT_OF_EVENTS)
+        return;
     while (idmap_next(&s->goroutines, &cursor, &id, &value))
         if (holds(s, id, (own_matches){0}))
             add(ctx, id);

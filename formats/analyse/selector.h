@@ -55,9 +55,9 @@ static inline bool selector_event(selector *s, const gotrace_event *e)
 }
 
 /* Goroutines as a whole: from now on calls add (which is also called before this returns) for each
- * goroutine that satisfies the criteria in the time range (procs, threads and generations aside),
- * by its state or because of an event: by a stack of its own, or because it is one of a listed task
- * or region. It may be called several times for one goroutine. */
+ * goroutine that satisfies the criteria in the time range, by its state or because of an event: by
+ * a stack of its own, because it is one of a listed task or region, or because the event is on a
+ * listed proc or thread. It may be called several times for one goroutine. */
 void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), void *ctx);
 
 /* Whether a stretch of the time of the goroutine of that id is selected, apart from the time range:

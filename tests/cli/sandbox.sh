@@ -33,6 +33,7 @@ split --by thread -o . ../go1.26-net.trace
 merge -o new ../of/go1.26-net.m16784.trace
 repair -o new ../script
 repair -o new ../go1.19-http.trace
+cut --proc 0 --from 1ms -o new ../go1.19-http.trace
 anonymize --key ../key --map map.json -o new ../go1.19-http.trace
 stat --by file -j 2 ../go1.19-http.trace ../go1.26-net.trace
 END

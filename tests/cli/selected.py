@@ -350,7 +350,12 @@ def check_paths(gotrace, trace, events, last):
     return count
 
 
-total = sum(check(sys.argv[1], trace) for trace in sys.argv[2:])
-print('timelines:', 'many' if min(TIMELINES['chrome'], TIMELINES['perfetto']) > len(PATHS) else TIMELINES)
-print('paths:', 'many' if sum(PATHS.values()) > 3 * len(PATHS) else PATHS)
-print('queries:', 'many' if total > 5 * (len(sys.argv) - 2) else total)
+def main():
+    total = sum(check(sys.argv[1], trace) for trace in sys.argv[2:])
+    print('timelines:', 'many' if min(TIMELINES['chrome'], TIMELINES['perfetto']) > len(PATHS) else TIMELINES)
+    print('paths:', 'many' if sum(PATHS.values()) > 3 * len(PATHS) else PATHS)
+    print('queries:', 'many' if total > 5 * (len(sys.argv) - 2) else total)
+
+
+if __name__ == '__main__':
+    main()

@@ -251,6 +251,9 @@ convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
 convert --to go1.26 -o out/out vN.trace
 convert --to go1.11 -o out/out vN.trace
 repair -o out/out vN.trace
+cut --from 100us --until 10ms -o out/out vN.trace
+cut --goroutine 1,3-9 --keep-times -o out/out vN.trace
+cut --proc 0 -o out/out vN.cut
 anonymize --key key -o out/out vN.trace
 anonymize --key key --all --drop-logs -o out/out vN.cut
 repair -j 2 -o out/out vN.cut

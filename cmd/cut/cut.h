@@ -1,0 +1,134 @@
+/*
+ * cut.h - write a part of a trace as a valid trace of the same version.
+ *
+ *   cut.c     reads the events, and decides which are written
+ *   state.c   follows states up to the first event that is written, and writes them before it: what
+ *             exists then, and what is active
+ *   pass.c    passes an event to a writer; of an event that concerns several goroutines the part
+ * that concerns the selected ones
+ *
+ * The writer numbers the events again, and writes the tables of what they refer to. Without a
+ * selection of goroutines every event of the range is written. With one, the events of these
+ * goroutines are, and besides, because no trace is valid without them:
+ *
+ *   - what another goroutine does to a selected one (creates or unblocks it) happens on its thread
+ *     and proc, but on no goroutine;
+ *   - procs start and stop as they did; a proc that is taken from another goroutine, in a system
+ *     call, stops instead.
+ *
+ * Garbage collection and stop-the-world concern the whole program, and are left out then: their
+ * beginning and end may be on different goroutines.
+ *
+ * Times do not change. In v2 a tick of the output is a nanosecond, so that times which the reader
+ * had to raise, because an event had to wait for another, are exact.
+ *
+ * Memory depends on the live state and the tables of a generation (in v1, of the trace).
+ */
+#ifndef CUT_H
+#define CUT_H
+
+#include "cmd/parts/carry.h"
+#include "formats/analyse/selection.h"
+#include "formats/common/out.h"
+
+typedef struct cut_job {
+    gotrace_source *source;
+    gotrace_reader *reader; /* an open reader of that source */
+    const gotrace_config *config;
+    const selection *what; /* its generations; times are in the range */
+    select_range range;
+    const select_ids *goroutines; /* NULL: all */
+    bool keep_times; /* the states at the start have the time at which the trace starts */
+    out *to;
+} cut_job;
+
+typedef struct cut_result {
+    uint64_t count;      /* of selected events that were written; 0: there is no trace */
+    uint64_t impossible; /* events that the recorded states do not allow, which were left out */
+    gotrace_error first; /* the reason for the first of them */
+} cut_result;
+
+/* Reads the trace to its end. Returns GOTRACE_ERROR if reading or writing failed: the output is
+ * incomplete. Stops early if the output fails. */
+gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *error);
+
+/* ---- shared by the parts of cut -------------------------------------------------------------- */
+
+/* Before the first event that is written: a goroutine, a proc, and a range that is active. */
+typedef struct cut_goroutine {
+    uint8_t state; /* gotrace_state */
+    int64_t place; /* v2: the thread on which it runs or is in a system call; v1: the proc on which
+                      it runs, also in a call that has not blocked; or CUT_NOWHERE */
+} cut_goroutine;
+
+typedef struct cut_proc {
+    uint8_t state;   /* gotrace_state; ABANDONED: left in a system call */
+    int64_t thread;  /* which has it, or had it last */
+    uint64_t caller; /* state SYSCALL: the goroutine in the call */
+} cut_proc;
+
+typedef struct cut_range {
+    const gotrace_event_spec *begins; /* the row of its beginning */
+    int64_t proc, thread;
+    uint64_t goroutine, value; /* value: the argument of its row */
+    const char *reason;
+} cut_range;
+
+#define CUT_NOWHERE INT64_MIN
+
+enum { CUT_RANGES = GOTRACE_RANGE_MARK_ASSIST + 1 };
+
+typedef struct cut {
+    const cut_job *job;
+    cut_result *result;
+    gotrace_error *error;
+    gotrace_status status; /* GOTRACE_ERROR after a fatal error */
+    carry carry;
+    bool v2;
+    bool begun;                /* the states at the start are written; none are followed any more */
+    uint64_t first_generation; /* v2: of those that are written */
+    bool has_origin;           /* origin is set */
+    uint64_t origin;           /* ticks at which the trace starts */
+    uint64_t now;              /* ticks of the last event written */
+    bool has_max;              /* max_procs is known */
+    uint64_t max_procs;        /* v1: the last GOMAXPROCS */
+    gotrace_clocks clocks;     /* those of the last generation; all 0: none */
+    idmap goroutines, procs;   /* cut_goroutine, cut_proc */
+    idmap ranges[CUT_RANGES];  /* cut_range, by goroutine or proc */
+    idmap timers;              /* v1: goroutines that run timers */
+    uint64_t record;           /* offset of the record of the last event, if has_record */
+    bool has_record;
+    bool inside;         /* its first event is in the range */
+    bool decided, whole; /* v2: whole: it is written as a whole */
+    uint64_t made;       /* v2: offset of the record before which the reader made an event */
+    bool has_made;
+    bool anchored; /* v1: a goroutine has been created at the start */
+    bool gc_due;   /* v2: a cycle of the GC that is active has not been reported yet */
+} cut;
+
+static inline bool cut_has(const cut *c, uint64_t goroutine)
+{
+    return !c->job->goroutines || (goroutine && select_has_id(c->job->goroutines, goroutine));
+}
+
+bool cut_fail(cut *c, const gotrace_error *error);
+bool cut_no_memory(cut *c);
+
+/* cut.c: passes an event to the writer; counts it if the writer refuses it, unless it is optional.
+ * These and the following return false after a fatal error. */
+bool cut_put(cut *c, const gotrace_event_data *event, bool optional);
+
+/* state.c: follows an event before the first one that is written. */
+bool cut_follow(cut *c, const gotrace_event *e);
+/* Writes the states before that event, which is the first one to be written. */
+bool cut_begin(cut *c, const gotrace_event *e);
+
+/* Reports that a cycle of the GC is active, if a goroutine runs on the thread. */
+bool cut_put_gc(cut *c, int64_t thread);
+
+/* pass.c: writes an event, which is in the range, if it is selected. */
+bool cut_pass(cut *c, const gotrace_event *e);
+/* Writes the first event, whatever it is. */
+bool cut_pass_first(cut *c, const gotrace_event *e);
+
+#endif

@@ -1,0 +1,373 @@
+/*
+ * state.c - the states at the start of a cut.
+ *
+ * v2 writes them as statuses and active ranges. v1 has none: there, as when tracing starts, each
+ * goroutine is created and found waiting or in a system call; then procs and goroutines that run
+ * start, and ranges that are active begin. Neither can write that the world is stopped: the stop
+ * begins at the start.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cut/cut.h"
+#include "cmd/semantics.h"
+#include "formats/common/rows.h"
+
+/* ---- following --------------------------------------------------------------------------------
+ */
+
+static bool set_goroutine(cut *c, uint64_t id, unsigned state, int64_t place)
+{
+    if (state == GOTRACE_STATE_NOT_EXIST) {
+        idmap_remove(&c->goroutines, id);
+        return true;
+    }
+    cut_goroutine *g = id ? idmap_insert(&c->goroutines, id) : NULL;
+    if (!g)
+        return id == 0 || cut_no_memory(c);
+    g->state = (uint8_t)state;
+    g->place = place;
+    return true;
+}
+
+static bool set_proc(cut *c, int64_t id, unsigned state, int64_t thread)
+{
+    cut_proc *p = idmap_insert(&c->procs, (uint64_t)id);
+    if (!p)
+        return cut_no_memory(c);
+    if (state == GOTRACE_STATE_RUNNING || state == GOTRACE_STATE_SYSCALL || p->state == 0)
+        p->thread = thread;
+    p->state = (uint8_t)state;
+    return true;
+}
+
+/* v2: a proc is in a system call if its goroutine enters one, until the call ends, or the goroutine
+ * in it, which then leaves the proc behind. */
+static void follow_call(cut *c, const gotrace_event *e)
+{
+    cut_proc *p = e->proc != GOTRACE_NO_PROC ? idmap_find(&c->procs, (uint64_t)e->proc) : NULL;
+    if (p && c->carry.rows[e->type].spec->semantics->proc.to == GOTRACE_STATE_ABANDONED) {
+        p->state = GOTRACE_STATE_ABANDONED;
+    } else if (p && p->state == GOTRACE_STATE_RUNNING && e->from == GOTRACE_STATE_RUNNING &&
+               e->to == GOTRACE_STATE_SYSCALL) {
+        p->state = GOTRACE_STATE_SYSCALL;
+        p->caller = e->subject;
+    } else if (p && p->state == GOTRACE_STATE_SYSCALL && e->from == GOTRACE_STATE_SYSCALL &&
+               e->to == GOTRACE_STATE_RUNNING) {
+        p->state = GOTRACE_STATE_RUNNING;
+    }
+}
+
+static bool follow_v2(cut *c, const gotrace_event *e)
+{
+    bool status = c->carry.rows[e->type].spec->semantics->status;
+    int64_t thread = e->thread;
+    if (e->resource == GOTRACE_RESOURCE_PROC)
+        return set_proc(c, (int64_t)e->subject,
+                        status && e->args[1] == 4 ? GOTRACE_STATE_ABANDONED : e->to, thread);
+    if (status)
+        thread = e->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)e->args[1];
+    bool placed = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
+    follow_call(c, e);
+    return set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE);
+}
+
+/* By the row, not by the reader's transitions: those of futile wake-ups have none, but the records
+ * that are written change states. */
+static bool follow_v1(cut *c, const gotrace_event *e)
+{
+    const gotrace_semantics *does = semantics_of(c->carry.version, c->carry.rows[e->type].spec);
+    if (does->proc.to)
+        return set_proc(c, e->proc, does->proc.to,
+                        e->arg_count > 0 ? (int64_t)e->args[0] : GOTRACE_NO_THREAD);
+    if (does->other.to)
+        return set_goroutine(c, e->args[0], does->other.to,
+                             does->other.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE);
+    return !does->self.to || !e->goroutine || does->self.to == does->self.from ||
+           set_goroutine(c, e->goroutine, does->self.to,
+                         does->self.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE);
+}
+
+static uint64_t owner_of(const cut *c, const gotrace_event *e)
+{
+    switch ((gotrace_range)e->range) {
+    case GOTRACE_RANGE_STW: return c->v2 ? e->subject : (uint64_t)e->proc;
+    case GOTRACE_RANGE_SWEEP: return c->v2 ? e->subject : (uint64_t)e->proc;
+    case GOTRACE_RANGE_MARK_ASSIST: return c->v2 ? e->subject : e->goroutine;
+    default: return 0;
+    }
+}
+
+static bool follow_range(cut *c, const gotrace_event *e)
+{
+    idmap *map = &c->ranges[e->range];
+    uint64_t owner = owner_of(c, e);
+    if (e->kind == GOTRACE_KIND_RANGE_END) {
+        idmap_remove(map, owner);
+        return true;
+    }
+    cut_range *r = idmap_insert(map, owner);
+    if (!r)
+        return cut_no_memory(c);
+    *r = (cut_range){.begins = c->carry.rows[e->type].spec,
+                     .proc = e->proc,
+                     .thread = e->thread,
+                     .goroutine = e->goroutine,
+                     .value = e->arg_count > 0 ? e->args[0] : 0,
+                     .reason = e->reason};
+    return true;
+}
+
+bool cut_follow(cut *c, const gotrace_event *e)
+{
+    const gotrace_event_spec *spec = c->carry.rows[e->type].spec;
+    if (!spec)
+        return true;
+    switch ((gotrace_kind)e->kind) {
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_TRANSITION: return c->v2 ? follow_v2(c, e) : follow_v1(c, e);
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_RANGE_END: return follow_range(c, e);
+    case GOTRACE_KIND_METRIC:
+        if (spec == row_of_metric(c->carry.version, "GOMAXPROCS")) {
+            c->has_max = true;
+            c->max_procs = e->value;
+        }
+        return true;
+    default: return true;
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static bool put_at(cut *c, const gotrace_event_spec *spec, int64_t proc, int64_t thread,
+                   const uint64_t *args, size_t count)
+{
+    const gotrace_event_data h = {
+        .spec = spec, .proc = proc, .thread = thread, .args = args, .arg_count = count};
+    return !spec || cut_put(c, &h, true);
+}
+
+/* Calls fn for each entry of the map, by ascending id. */
+typedef bool (*each_fn)(cut *c, uint64_t id, const void *value);
+
+static bool each(cut *c, const idmap *map, each_fn fn)
+{
+    uint64_t *ids = idmap_sorted_keys(map);
+    bool done = ids || map->count == 0 || cut_no_memory(c);
+    for (size_t i = 0; done && i < map->count; i++)
+        done = fn(c, ids[i], idmap_find(map, ids[i]));
+    free(ids);
+    return done;
+}
+
+static const gotrace_event_spec *status_row(const cut *c, gotrace_resource resource)
+{
+    for (unsigned code = 0; code < 256; code++) {
+        const gotrace_event_spec *spec = c->carry.rows[code].spec;
+        if (spec && spec->semantics->status && spec->semantics->resource == resource &&
+            !(spec->flags & GOTRACE_SPEC_STACK))
+            return spec;
+    }
+    return NULL;
+}
+
+/* Begins a range, by its own row. */
+static bool begin_range(cut *c, uint64_t owner, const void *value)
+{
+    const cut_range *r = value;
+    const gotrace_arg_spec *kinds[GOTRACE_MAX_ARGS];
+    uint64_t args[GOTRACE_MAX_ARGS] = {0};
+    (void)owner;
+    unsigned range = r->begins->semantics->range;
+    if ((r->goroutine && !cut_has(c, r->goroutine)) ||
+        (c->job->goroutines && (range == GOTRACE_RANGE_GC || range == GOTRACE_RANGE_STW)))
+        return true;
+    /* Only a goroutine that runs can begin to assist. Readers accept the end without it. */
+    const cut_goroutine *g = idmap_find(&c->goroutines, r->goroutine);
+    int64_t proc = r->proc, thread = r->thread;
+    if (range == GOTRACE_RANGE_MARK_ASSIST) {
+        if (!g || g->state != GOTRACE_STATE_RUNNING)
+            return true;
+        proc = g->place;
+    }
+    if (c->v2 && g && g->place != CUT_NOWHERE) {
+        proc = GOTRACE_NO_PROC;
+        thread = g->place;
+    }
+    size_t count = gotrace_writer_args(r->begins, c->carry.version, kinds);
+    for (size_t i = 0; i < count; i++)
+        args[i] = kinds[i]->kind == GOTRACE_ARG_STRING
+                      ? carry_text(&c->carry, proc, r->reason, r->reason ? strlen(r->reason) : 0)
+                      : r->value;
+    return put_at(c, r->begins, proc, thread, args, count);
+}
+
+/* ---- v2 -------------------------------------------------------------------------------------- */
+
+enum { P_RUNNING = 1, P_IDLE, P_IN_SYSCALL, P_ABANDONED };
+enum { G_RUNNABLE = 1, G_RUNNING, G_IN_SYSCALL, G_WAITING };
+
+/* A proc that a goroutine which is not selected has in a system call runs: see stop_proc. */
+static bool put_proc(cut *c, uint64_t id, const void *value)
+{
+    const cut_proc *p = value;
+    bool calls = p->state == GOTRACE_STATE_SYSCALL;
+    bool held = p->state == GOTRACE_STATE_RUNNING || calls;
+    const uint64_t args[2] = {id, p->state == GOTRACE_STATE_ABANDONED ? P_ABANDONED
+                                  : !held                             ? P_IDLE
+                                  : calls && cut_has(c, p->caller)    ? P_IN_SYSCALL
+                                                                      : P_RUNNING};
+    return put_at(c, status_row(c, GOTRACE_RESOURCE_PROC), GOTRACE_NO_PROC,
+                  held ? p->thread : GOTRACE_NO_THREAD, args, 2);
+}
+
+static bool put_goroutine(cut *c, uint64_t id, const void *value)
+{
+    const cut_goroutine *g = value;
+    bool runs = g->state == GOTRACE_STATE_RUNNING, calls = g->state == GOTRACE_STATE_SYSCALL;
+    if (!cut_has(c, id) || (runs && g->place == CUT_NOWHERE))
+        return true;
+    const uint64_t args[3] = {id, g->place == CUT_NOWHERE ? UINT64_MAX : (uint64_t)g->place,
+                              runs                                 ? G_RUNNING
+                              : calls                              ? G_IN_SYSCALL
+                              : g->state == GOTRACE_STATE_RUNNABLE ? G_RUNNABLE
+                                                                   : G_WAITING};
+    return put_at(c, status_row(c, GOTRACE_RESOURCE_GOROUTINE), GOTRACE_NO_PROC,
+                  g->place == CUT_NOWHERE ? GOTRACE_NO_THREAD : g->place, args, 3);
+}
+
+/* On the thread of its proc or goroutine, after its status. */
+static bool put_active(cut *c, uint64_t owner, const void *value)
+{
+    const cut_range *r = value;
+    unsigned range = r->begins->semantics->range;
+    bool assists = range == GOTRACE_RANGE_MARK_ASSIST;
+    const cut_goroutine *g = assists ? idmap_find(&c->goroutines, owner) : NULL;
+    const cut_proc *p = assists ? NULL : idmap_find(&c->procs, owner);
+    if ((!g && !p) || !cut_has(c, assists ? owner : r->goroutine))
+        return true;
+    bool held = p && p->state == GOTRACE_STATE_RUNNING;
+    return put_at(c, row_of_kind(c->carry.version, GOTRACE_KIND_RANGE_ACTIVE, range),
+                  GOTRACE_NO_PROC,
+                  g      ? g->place
+                  : held ? p->thread
+                         : GOTRACE_NO_THREAD,
+                  &owner, 1);
+}
+
+/* A cycle of the GC can be reported as active only by a goroutine that runs. */
+bool cut_put_gc(cut *c, int64_t thread)
+{
+    const gotrace_event_data h = {
+        .spec = row_of_kind(c->carry.version, GOTRACE_KIND_RANGE_ACTIVE, GOTRACE_RANGE_GC),
+        .proc = GOTRACE_NO_PROC,
+        .thread = thread};
+    if (gotrace_writer_event(c->carry.writer, &h) >= 0) {
+        c->gc_due = false;
+        return true;
+    }
+    const gotrace_error *error = gotrace_writer_error(c->carry.writer);
+    return error->class_ != GOTRACE_CLASS_SYSTEM || cut_fail(c, error);
+}
+
+static bool put_gc_active(cut *c, uint64_t id, const void *value)
+{
+    const cut_goroutine *g = value;
+    (void)id;
+    return !c->gc_due || g->state != GOTRACE_STATE_RUNNING || g->place == CUT_NOWHERE ||
+           cut_put_gc(c, g->place);
+}
+
+static bool begin_v2(cut *c)
+{
+    c->gc_due = c->ranges[GOTRACE_RANGE_GC].count > 0 && !c->job->goroutines;
+    return each(c, &c->procs, put_proc) && each(c, &c->goroutines, put_goroutine) &&
+           each(c, &c->ranges[GOTRACE_RANGE_SWEEP], put_active) &&
+           each(c, &c->ranges[GOTRACE_RANGE_MARK_ASSIST], put_active) &&
+           each(c, &c->goroutines, put_gc_active) &&
+           each(c, &c->ranges[GOTRACE_RANGE_STW], begin_range);
+}
+
+/* ---- v1 -------------------------------------------------------------------------------------- */
+
+/* The proc that starts tracing: the first that runs. */
+static int64_t first_proc(const cut *c)
+{
+    int64_t first = INT64_MAX;
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    while (idmap_next(&c->procs, &cursor, &id, &value))
+        if (((const cut_proc *)value)->state == GOTRACE_STATE_RUNNING && (int64_t)id < first)
+            first = (int64_t)id;
+    return first == INT64_MAX ? 0 : first;
+}
+
+static bool create_goroutine(cut *c, uint64_t id, const void *value)
+{
+    const cut_goroutine *g = value;
+    int64_t proc = first_proc(c);
+    bool first = c->job->keep_times && !c->anchored;
+    c->anchored = true;
+    if (!cut_has(c, id) && !first)
+        return true;
+    const gotrace_goroutine *known = gotrace_reader_goroutine(c->job->reader, id);
+    uint64_t start = known ? known->start_stack : 0;
+    const uint64_t args[2] = {
+        id, gotrace_frame_values(c->carry.version) == 1 ? start : carry_stack(&c->carry, start)};
+    if (!put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_GoCreate), proc,
+                GOTRACE_NO_THREAD, args, 2))
+        return false;
+    unsigned found = g->state == GOTRACE_STATE_WAITING   ? GOTRACE_V1_GoWaiting
+                     : g->state == GOTRACE_STATE_SYSCALL ? GOTRACE_V1_GoInSyscall
+                                                         : 0;
+    return !found || put_at(c, gotrace_event_spec_of(c->carry.version, found), proc,
+                            GOTRACE_NO_THREAD, args, 1);
+}
+
+static bool start_proc(cut *c, uint64_t id, const void *value)
+{
+    const cut_proc *p = value;
+    const uint64_t thread = p->thread == GOTRACE_NO_THREAD ? id : (uint64_t)p->thread;
+    return p->state != GOTRACE_STATE_RUNNING ||
+           put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_ProcStart), (int64_t)id,
+                  p->thread, &thread, 1);
+}
+
+static bool start_goroutine(cut *c, uint64_t id, const void *value)
+{
+    const cut_goroutine *g = value;
+    if (!cut_has(c, id) || g->state != GOTRACE_STATE_RUNNING)
+        return true;
+    return put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_GoStart), g->place,
+                  GOTRACE_NO_THREAD, &id, 1);
+}
+
+static bool begin_v1(cut *c)
+{
+    bool done = each(c, &c->goroutines, create_goroutine);
+    if (done && c->has_max)
+        done = put_at(c, row_of_metric(c->carry.version, "GOMAXPROCS"), first_proc(c),
+                      GOTRACE_NO_THREAD, &c->max_procs, 1);
+    done = done && each(c, &c->procs, start_proc) && each(c, &c->goroutines, start_goroutine);
+    for (size_t i = 0; done && i < CUT_RANGES; i++)
+        done = each(c, &c->ranges[i], begin_range);
+    return done;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+bool cut_begin(cut *c, const gotrace_event *e)
+{
+    uint64_t start = e->ticks, added = c->goroutines.count + c->procs.count;
+    /* Readers order events by time: what is added comes before, and takes up to two ticks each. */
+    uint64_t before = 2 * added + 16;
+    if (added > 0)
+        start = !c->job->keep_times && start - c->origin > before ? start - before : c->origin;
+    if (gotrace_writer_at(c->carry.writer, start) < 0)
+        return cut_fail(c, gotrace_writer_error(c->carry.writer));
+    c->now = start;
+    return c->v2 ? begin_v2(c) : begin_v1(c);
+}

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# A part of a trace, as a trace.
+sample go1.26-gens.trace new.trace
+sample go1.19-user.trace old.trace
+sample go1.22-user.trace user.trace
+
+echo '== compared with a selection from the whole'
+for version in 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26; do
+    gotrace gen --go $version --cover --events 1000 -o gen-$version.trace
+done
+traces=("$TRACES"/*-{user,gens,cgo,iter,timer}.trace gen-*.trace)
+count=3
+# A sanitizer takes six times as long.
+nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && traces=("$TRACES"/*-user.trace gen-1.2[26].trace) count=2
+python3 -B "$TRACES/../../tests/cli/cut.py" gotrace $count 1 "${traces[@]}" | sed 's/^[0-9]* cuts$/many cuts/'
+
+echo '== the states at the start'
+run gotrace cut --from 400us --until 440us -o part.trace old.trace
+run gotrace print part.trace
+run gotrace cut --from 29ms --until 30ms --keep-times -o part.trace new.trace
+gotrace print part.trace | grep -v Sync | head -n 12
+
+echo '== goroutines, and what concerns them'
+run gotrace cut --goroutine 21 -o part.trace user.trace
+gotrace print part.trace | grep -wE 'G21|ProcSt[a-z]*' | head -n 20
+run gotrace info part.trace | grep -E 'goroutines|strings|stacks'
+run gotrace cut --task 1 -o part.trace user.trace
+gotrace print part.trace | grep -c Task
+
+echo '== generations'
+run gotrace cut --generation 2-3 -o part.trace new.trace
+run gotrace validate part.trace
+run gotrace cut --generation 1,3 -o part.trace new.trace
+run gotrace cut --generation 2 -o part.trace old.trace
+
+echo '== nothing, and all'
+rm -f part.trace
+run gotrace cut --from 1s -o part.trace old.trace
+run gotrace cut --goroutine 4711 -o part.trace old.trace
+run gotrace cut --goroutine 4711 -o part.trace user.trace
+run gotrace cut --task none -o part.trace user.trace
+run gotrace cut --from 2s --until 1s -o part.trace user.trace
+ls part.trace 2>&1 | sed 's/.*: No such/No such/'
+gotrace cut <old.trace | gotrace validate -
+gotrace cut --zstd --until 1ms new.trace | gotrace validate -
+
+echo '== damaged'
+head -c 3000 new.trace >cut.trace
+run gotrace cut --until 60ms -o part.trace cut.trace
+run gotrace validate part.trace
+run gotrace cut --no-recover --goroutine 1 -o part.trace cut.trace
+run gotrace cut -o part.trace /dev/null
