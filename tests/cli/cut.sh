@@ -40,7 +40,7 @@ run gotrace cut --goroutine 4711 -o part.trace old.trace
 run gotrace cut --goroutine 4711 -o part.trace user.trace
 run gotrace cut --task none -o part.trace user.trace
 run gotrace cut --from 2s --until 1s -o part.trace user.trace
-ls part.trace 2>&1 | sed 's/.*: No such/No such/'
+[ ! -e part.trace ] && echo 'no file was written'
 gotrace cut <old.trace | gotrace validate -
 gotrace cut --zstd --until 1ms new.trace | gotrace validate -
 
