@@ -18,7 +18,7 @@
 #include "formats/common/out.h"
 
 /* Rows of a row group. Fewer if their texts have more than PARQUET_GROUP_TEXT bytes. */
-enum { PARQUET_GROUP_ROWS = 1 << 17, PARQUET_GROUP_TEXT = 8 << 20, PARQUET_MOST_COLUMNS = 32 };
+enum { PARQUET_GROUP_ROWS = 1 << 16, PARQUET_GROUP_TEXT = 4 << 20, PARQUET_MOST_COLUMNS = 32 };
 
 /* Null in a cell of an optional column of integers. */
 #define PARQUET_NULL INT64_MIN

@@ -98,5 +98,4 @@ run gotrace convert --to parquet -o one go1.19-http.trace
 table one/trace.parquet trace
 run gotrace convert --to perfetto --partitions -o out go1.19-user.trace
 run gotrace convert --to parquet --only gc -o out go1.19-user.trace
-run gotrace convert --to parquet --proc 1 -o out go1.19-user.trace
 run gotrace convert --to parquet --gzip -o out go1.19-user.trace

@@ -4,7 +4,7 @@
 set -u
 # shellcheck disable=SC1091
 . "$(dirname "$0")/lib.sh"
-TRACE_NAME=gen/tables
+export TRACE_NAME=gen/tables
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 
@@ -25,13 +25,13 @@ fail_if $? '100 traces in one folder' 'convert failed' log
 "$GOTRACE" convert -q --to parquet -o samples "$ROOT"/testdata/traces/*.trace >log 2>&1
 
 for folder in many samples; do
-    reader duckdb $folder >duckdb 2>&1
-    reader clickhouse $folder >clickhouse 2>&1
-    reader hyparquet $folder >hyparquet 2>&1
-    [ "$(cut -f 1 duckdb | uniq | wc -l)" -eq 12 ]
-    fail_if $? "DuckDB reads the tables of $folder" 'not all' duckdb
-    same "ClickHouse reads what DuckDB does ($folder)" duckdb clickhouse
-    same "hyparquet reads what DuckDB does ($folder)" duckdb hyparquet
+    reader duckdb $folder >rows.duckdb 2>&1
+    reader clickhouse $folder >rows.clickhouse 2>&1
+    reader hyparquet $folder >rows.hyparquet 2>&1
+    [ "$(cut -f 1 rows.duckdb | uniq | wc -l)" -eq 12 ]
+    fail_if $? "DuckDB reads the tables of $folder" "not all" rows.duckdb
+    same "ClickHouse reads what DuckDB does ($folder)" rows.duckdb rows.clickhouse
+    same "hyparquet reads what DuckDB does ($folder)" rows.duckdb rows.hyparquet
 done
 
 # As many transitions as print has, and the time of goroutines that stat has.
