@@ -3,10 +3,12 @@
 # classifies the results. The command gets the trace as its last argument, or in place of {}; its exit
 # status is 0 if it accepted the trace.
 #
-#   fuzz/drive.sh [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]
+#   fuzz/drive.sh [-r] [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]
 #
 # -t  time limit for a trace (10 s); -m  address space in MiB (4096); -l  write all results there, a line
 # each: kind, expected verdict, trace, exit status, message.
+#
+# -r  reduce the smallest trace of each finding, by gotrace reduce (GOTRACE, default gotrace), to FILE.small
 #
 # Kinds: crash (a signal, a panic), hang (out of time), memory (out of memory), accepted (must be
 # rejected), refused (must be accepted), ok. The expected verdict is that of the JSON file; if it is
@@ -15,9 +17,10 @@
 # The exit status is 1 if there is a finding.
 set -u
 
-seconds=10 mib=4096 list=
-while getopts t:m:l: option; do
+seconds=10 mib=4096 list='' reduces=''
+while getopts rt:m:l: option; do
     case $option in
+    r) reduces=yes ;;
     t) seconds=$OPTARG ;;
     m) mib=$OPTARG ;;
     l) list=$OPTARG ;;
@@ -26,7 +29,7 @@ while getopts t:m:l: option; do
 done
 shift $((OPTIND - 1))
 if [ $# -lt 2 ] || [ ! -d "$1" ]; then
-    echo "usage: drive.sh [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]" >&2
+    echo "usage: drive.sh [-r] [-t SECONDS] [-m MIB] [-l LIST] FOLDER COMMAND [ARGUMENT...]" >&2
     exit 2
 fi
 folder=$1
@@ -107,6 +110,40 @@ done <"$list" | sort -t $'\t' -k1,1 -k2,2 -k3,3n | awk -F '\t' '
     $1 FS $2 != last { print_finding(); n = 0; last = $1 FS $2; kind = $1; trace = $4; wanted = $5; said = $6 }
     { n++ }
     END { print_finding() }'
+
+# reduce_trace KIND TRACE STATUS MESSAGE COMMAND...: the command must still end like this.
+reduce_trace() {
+    local kind=$1 trace=$folder/$2 status=$3 said=$4 argument placed='' text=''
+    shift 4
+    for argument in "$@"; do
+        # shellcheck disable=SC2016 # of the shell that reduce starts
+        case $argument in
+        '{}') placed=1 text+=' "$1"' ;;
+        *) text+=" $(printf %q "$argument")" ;;
+        esac
+    done
+    # reduce adds the path: a command that has it already ends before.
+    [ -z "$placed" ] || text+='; exit $?; :'
+    local options=(--status "$status")
+    said=${said%%;*}
+    # The message without its numbers, literally.
+    [ -z "$said" ] || options+=(--stderr "$(sed -E 's/[][\\.*^$+?(){}|]/\\&/g; s/0x[0-9a-f]+|[0-9]+/\\S+/g' <<<"$said")")
+    [ "$kind" = refused ] || options+=(--any)
+    "${GOTRACE:-gotrace}" reduce "${options[@]}" --timeout "$seconds" --test "ulimit -v $((mib * 1024));$text" \
+        -o "$trace.small" "$trace" 2>&1 | sed "s|^|$2: |"
+}
+
+if [ -n "$reduces" ]; then
+    while IFS=$'\t' read -r found wanted trace status said; do
+        # Of an accepted trace every smaller one may be accepted rightly.
+        case $found in ok | accepted) continue ;; esac
+        printf '%s\t%s\t%s\t%s\t%s\n' "$found" "$(sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' <<<"$said")" \
+            "$(stat -c %s "$folder/$trace")" "$trace" "$status"$'\t'"$said"
+    done <"$list" | sort -t $'\t' -k1,1 -k2,2 -k3,3n | awk -F '\t' '$1 FS $2 != last { last = $1 FS $2; print }' |
+        while IFS=$'\t' read -r found _ _ trace status said; do
+            reduce_trace "$found" "$trace" "$status" "$said" "$@"
+        done
+fi
 
 awk -F '\t' '{ n[$1]++ } END {
     printf "%d traces: %d ok", NR, n["ok"]

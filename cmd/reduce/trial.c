@@ -1,0 +1,163 @@
+/*
+ * trial.c - run a command on a trace.
+ *
+ * The command is run by a shell, in a process group of its own, which is ended as a whole: when its
+ * time is up, when a signal arrives, and when the command has ended but left processes behind.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/diag.h"
+#include "cmd/reduce/reduce.h"
+
+static volatile sig_atomic_t arrived;
+static volatile sig_atomic_t group; /* of the command that runs; 0: none */
+
+static void on_signal(int number)
+{
+    arrived = number;
+    if (group)
+        kill(-group, SIGKILL);
+}
+
+int trial_signal(void)
+{
+    return arrived;
+}
+
+bool trial_open(trial *t, const char *command, uint64_t seconds)
+{
+    const char *parent = getenv("TMPDIR");
+    *t = (trial){.command = command, .seconds = seconds, .file = -1, .said = -1};
+    t->text = malloc(TRIAL_TEXT);
+    if (asprintf(&t->folder, "%s/gotrace-reduce-XXXXXX", parent && *parent ? parent : "/tmp") < 0)
+        t->folder = NULL;
+    if (!t->text || !t->folder || !mkdtemp(t->folder)) {
+        diag_error("cannot make a folder for the traces to test: %s [system.write]",
+                   strerror(errno));
+        free(t->folder);
+        t->folder = NULL;
+        return false;
+    }
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+    t->said = open(t->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (t->said < 0 || asprintf(&t->path, "%s/candidate.trace", t->folder) < 0) {
+        diag_error("cannot make a file in '%s': %s [system.write]", t->folder, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+void trial_close(trial *t)
+{
+    if (t->said >= 0)
+        close(t->said);
+    if (t->path)
+        unlink(t->path);
+    if (t->folder)
+        rmdir(t->folder);
+    free(t->path);
+    free(t->folder);
+    free(t->text);
+}
+
+static bool write_trace(const trial *t, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    int file = open(t->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool done = file >= 0;
+    while (done && size > 0) {
+        ssize_t count = write(file, from, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        done = count > 0;
+        from += done ? count : 0;
+        size -= done ? (size_t)count : 0;
+    }
+    if (!done)
+        diag_error("%s: cannot write: %s [system.write]", t->path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    return done;
+}
+
+_Noreturn static void execute(const trial *t)
+{
+    static const char script[] = "%s \"$1\"";
+    char *text = NULL;
+    setpgid(0, 0);
+    int null = open("/dev/null", O_RDWR);
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && dup2(t->said, 2) >= 0 &&
+        asprintf(&text, script, t->command) >= 0)
+        execl("/bin/sh", "sh", "-c", text, "sh", t->path, (char *)NULL);
+    _exit(127);
+}
+
+/* Waits for the process, at most as long as it may run. False if its time is up. */
+static bool wait_until(const trial *t, pid_t pid)
+{
+    struct timespec end, now;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    bool ended = false;
+    for (int64_t left = (int64_t)t->seconds * 1000; left > 0 && !arrived && !ended;) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        siginfo_t info = {.si_pid = 0};
+        /* Without a descriptor (an old kernel): look every few milliseconds. */
+        poll(&wait, fd >= 0 ? 1 : 0, fd < 0 ? 2 : left > INT_MAX ? INT_MAX : (int)left);
+        ended = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                info.si_pid != 0;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        left = (int64_t)t->seconds * 1000 -
+               ((now.tv_sec - end.tv_sec) * 1000 + (now.tv_nsec - end.tv_nsec) / 1000000);
+    }
+    if (fd >= 0)
+        close(fd);
+    return ended;
+}
+
+bool trial_run(trial *t, const void *bytes, size_t size)
+{
+    if (arrived || !write_trace(t, bytes, size) || ftruncate(t->said, 0) != 0 ||
+        lseek(t->said, 0, SEEK_SET) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid < 0) {
+        diag_error("cannot start a process: %s [system.limit]", strerror(errno));
+        return false;
+    }
+    if (pid == 0)
+        execute(t);
+    setpgid(pid, pid); /* whichever of both is first */
+    group = pid;
+    bool ended = wait_until(t, pid);
+    kill(-pid, SIGKILL);
+    group = 0;
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    t->status = !ended              ? TRIAL_TIMEOUT
+                : WIFEXITED(status) ? WEXITSTATUS(status)
+                                    : 128 + WTERMSIG(status);
+    ssize_t count = pread(t->said, t->text, TRIAL_TEXT, 0);
+    t->text_size = count > 0 ? (size_t)count : 0;
+    return !arrived;
+}

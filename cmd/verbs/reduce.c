@@ -1,0 +1,229 @@
+/* reduce.c - find a small trace for which a command still fails in the same way. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/diag.h"
+#include "cmd/input.h"
+#include "cmd/reduce/reduce.h"
+#include "cmd/repair/verdict.h"
+#include "cmd/trace_limits.h"
+#include "formats/analyse/pattern.h"
+
+enum { DEFAULT_SECONDS = 10, NO_STATUS = UINT16_MAX };
+
+typedef struct reduce_options {
+    settings common;
+    const char *test, *said;
+    uint64_t status, timeout;
+    bool any;
+} reduce_options;
+
+typedef struct reducing {
+    const reduce_options *set;
+    trial trial;
+    pattern *said; /* NULL: whatever is said */
+    int status;    /* that the command must have */
+    bool broken;   /* the command cannot be run, or the pattern is too hard */
+} reducing;
+
+static bool run(reducing *p, const void *bytes, size_t size)
+{
+    if (trial_run(&p->trial, bytes, size))
+        return true;
+    p->broken = p->broken || !trial_signal();
+    return false;
+}
+
+static bool says(reducing *p)
+{
+    pattern_result result = p->said ? pattern_match(p->said, p->trial.text, p->trial.text_size)
+                                    : PATTERN_MATCHES;
+    return result == PATTERN_MATCHES;
+}
+
+static bool holds(void *ctx, const void *bytes, size_t size)
+{
+    reducing *p = ctx;
+    return run(p, bytes, size) && p->trial.status == p->status && says(p);
+}
+
+static bool stops(void *ctx)
+{
+    return ((const reducing *)ctx)->broken || trial_signal();
+}
+
+static void show_step(void *ctx, const char *name, size_t size)
+{
+    if (((const reducing *)ctx)->set->common.verbose)
+        diag_note("%zu bytes; leaving out or shortening: %s", size, name);
+}
+
+/* Run the command on the trace as it is. Returns an exit status. */
+static int run_first(reducing *p, const uint8_t *bytes, size_t size, const char *name)
+{
+    if (!run(p, bytes, size))
+        return EXIT_SYSTEM;
+    if (p->set->status == NO_STATUS)
+        p->status = p->trial.status;
+    if (p->trial.status == 127) {
+        diag_error("--test: the shell cannot run '%s'", p->set->test);
+        return EXIT_USAGE;
+    }
+    if (p->trial.status != p->status) {
+        diag_error("--status %d: the command ends with status %d on %s", p->status, p->trial.status,
+                   name);
+        return EXIT_USAGE;
+    }
+    if (!says(p)) {
+        diag_error("--stderr: what the command prints on %s does not match", name);
+        return EXIT_USAGE;
+    }
+    return EXIT_SOUND;
+}
+
+static int write_result(session *s, const reduce_result *result)
+{
+    int status = output_open(&s->output, s->set->output, true);
+    if (status != EXIT_SOUND)
+        return status;
+    out_bytes(&s->output.out, result->bytes, result->size);
+    return output_close(&s->output, true);
+}
+
+static int reduce_bytes(session *s, reducing *p, input *in, const uint8_t *bytes, size_t size)
+{
+    verdict v;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    gotrace_config config = in->config;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    if (!verdict_of(bytes, size, &config, &v, &error)) {
+        findings_add(&in->found, &error);
+        return EXIT_SYSTEM;
+    }
+    int status = run_first(p, bytes, size, in->name);
+    if (status != EXIT_SOUND)
+        return status;
+    reduce_job job = {.bytes = bytes,
+                      .size = size,
+                      .config = &config,
+                      .sound = v.sound && !p->set->any,
+                      .holds = holds,
+                      .stops = stops,
+                      .step = show_step,
+                      .ctx = p};
+    reduce_result result;
+    if (reduce_trace(&job, &result, &error) < 0) {
+        findings_add(&in->found, &error);
+        status = EXIT_SYSTEM;
+    } else if (p->broken) {
+        status = EXIT_SYSTEM;
+    } else {
+        status = write_result(s, &result);
+        diag_note("%zu of %zu bytes, status %d, %llu tests%s", result.size, size, p->status,
+                  (unsigned long long)result.tests, trial_signal() ? ", interrupted" : "");
+    }
+    free(result.bytes);
+    return status;
+}
+
+static int reduce_input(session *s, reducing *p, input *in)
+{
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
+    uint64_t size = gotrace_source_size(in->source), limit = parts_limit(&in->config);
+    size_t got = 0;
+    uint8_t *bytes = size <= limit ? malloc((size_t)size + 1) : NULL;
+    if (!bytes)
+        fill_error(&error, size <= limit ? GOTRACE_RULE_SYSTEM_MEMORY : GOTRACE_RULE_SYSTEM_LIMIT,
+                   GOTRACE_NO_OFFSET, "the trace of %llu bytes does not fit into memory",
+                   (unsigned long long)size);
+    int status = EXIT_SYSTEM;
+    if (bytes && gotrace_source_read(in->source, 0, bytes, (size_t)size, &got, &error) >= 0)
+        status = reduce_bytes(s, p, in, bytes, got);
+    else
+        findings_add(&in->found, &error);
+    free(bytes);
+    return status;
+}
+
+/* Returns an exit status. */
+static int parse(reducing *p)
+{
+    const reduce_options *set = p->set;
+    char why[120];
+    size_t column = 0;
+    if (!set->test) {
+        diag_error("--test COMMAND is missing");
+        return EXIT_USAGE;
+    }
+    if (set->common.sandbox) {
+        diag_error("--sandbox: reduce runs a command, which a sandbox does not allow");
+        return EXIT_USAGE;
+    }
+    if (set->status > 255 && set->status != NO_STATUS) {
+        diag_error("--status takes an exit status, 0 to 255");
+        return EXIT_USAGE;
+    }
+    p->status = (int)set->status;
+    if (!set->said || (p->said = pattern_new(set->said, why, sizeof why, &column)))
+        return EXIT_SOUND;
+    if (!why[0]) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    diag_error("--stderr: column %zu of the regular expression: %s", column, why);
+    return EXIT_USAGE;
+}
+
+static int run_reduce(session *s)
+{
+    reducing p = {.set = (const reduce_options *)s->set, .trial = {.file = -1, .said = -1}};
+    int status = parse(&p);
+    if (status == EXIT_SOUND) {
+        input in;
+        bool opened = input_open(&in, s, input_path(s));
+        /* What is wrong with the trace is what the command is tested with. */
+        if (opened && trial_open(&p.trial, p.set->test, p.set->timeout))
+            status = reduce_input(s, &p, &in);
+        else if (opened)
+            status = EXIT_SYSTEM;
+        trial_close(&p.trial);
+        int found = input_close(&in);
+        status = found > status ? found : status;
+    }
+    pattern_free(p.said);
+    return status;
+}
+
+static const reduce_options defaults = {.status = NO_STATUS, .timeout = DEFAULT_SECONDS};
+
+static const option_spec options[] = {
+    {0, "test", OPTION_WORD, "COMMAND", offsetof(reduce_options, test), NULL,
+     "run COMMAND on each trace, with its path"},
+    {0, "status", OPTION_NUMBER, "N", offsetof(reduce_options, status), NULL,
+     "COMMAND must end with status N (as on FILE)"},
+    {0, "stderr", OPTION_WORD, "REGEX", offsetof(reduce_options, said), NULL,
+     "what COMMAND prints on standard error must match"},
+    {0, "timeout", OPTION_COUNT, "SECONDS", offsetof(reduce_options, timeout), NULL,
+     "end COMMAND after SECONDS, with status 124 (10)"},
+    {0, "any", OPTION_FLAG, NULL, offsetof(reduce_options, any), NULL,
+     "also try traces that are not valid"},
+    {.name = NULL},
+};
+
+const verb verb_reduce = {
+    .name = "reduce",
+    .args = "[FILE]",
+    .max_args = 1,
+    .input = "FILE",
+    .summary = "find a small trace for which a command still fails",
+    .details = "For authors of parsers. The command is run by a shell, with the path of a\n"
+               "trace as its last argument. If FILE is a valid trace, OUT is too. SIGINT ends\n"
+               "the search, and writes the smallest trace found so far.",
+    .options = options,
+    .defaults = &defaults,
+    .options_size = sizeof(reduce_options),
+    .limited = true,
+    .run = run_reduce,
+};

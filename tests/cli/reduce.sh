@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# The smallest trace for which a command still fails.
+sample go1.19-user.trace old.trace
+sample go1.26-user.trace new.trace
+
+echo '== findings: the rule that a trace violates'
+for file in "$TRACES"/../findings/*.trace; do
+    rule=$(gotrace validate "$file" 2>&1 | sed -n 's/.*: error: .*\[\(.*\)\]$/\1/p' | head -n 1)
+    [ -n "$rule" ] || continue
+    gotrace reduce -q --test 'gotrace validate' --stderr "error: .*\\[$rule\\]" -o small.trace "$file" || echo "status $?"
+    echo "$(basename "$file"): $rule, $(stat -c %s "$file") -> $(stat -c %s small.trace) bytes"
+    gotrace validate small.trace 2>&1 | grep -c "error: .*\\[$rule\\]" | sed 's/^0$/another rule/; /^[1-9]/d'
+done
+
+echo '== a parser with a planted fault'
+cat >parser <<'EOT'
+#!/bin/sh
+# Fails if a goroutine yields after a task began.
+gotrace dump "$1" 2>/dev/null | awk '/^UserTask(Create|Begin)/ { began = 1 } /^(GoSched|GoBlock)/ && began { bad = 1 }
+    END { if (bad) print "cannot block in a task" >"/dev/stderr"; exit bad ? 7 : 0 }'
+EOT
+chmod +x parser
+for trace in old new; do
+    for option in '' --any; do
+        # shellcheck disable=SC2086
+        gotrace reduce $option --test ./parser --stderr 'cannot block' -q -o small.trace $trace.trace
+        echo "=> $?"
+        ./parser small.trace 2>/dev/null
+        echo "parser: $?"
+        [ "$(stat -c %s small.trace)" -lt 700 ] || echo "$trace $option: $(stat -c %s small.trace) bytes"
+        gotrace validate -q small.trace >/dev/null 2>&1
+        echo "validate: $?"
+    done
+done
+gotrace dump small.trace | grep -oE '^[A-Z][A-Za-z]*' | sort | uniq -c
+
+echo '== a large one'
+gotrace gen --go 1.21 --events 60000 -o large.trace
+printf '\x93\x01' | cat large.trace - >wrong.trace
+gotrace validate wrong.trace 2>&1 | head -n 1 | sed 's/.*\(\[.*\]\)/\1/'
+gotrace reduce -q --test 'gotrace validate' --status 1 -o small.trace wrong.trace
+echo "=> $?"
+[ "$(stat -c %s small.trace)" -lt 64 ] || stat -c %s small.trace
+
+echo '== a hang, and processes that are left'
+cat >hang <<'END'
+#!/bin/sh
+sleep 60 &
+[ "$(stat -c %s "$1")" -lt 5000 ] || { sleep 60; exit 3; }
+exit 3
+END
+chmod +x hang
+head -c 6000 old.trace >damaged.trace
+run gotrace reduce --timeout 1 --status 4 --test ./hang -o small.trace damaged.trace
+pgrep -f '^sleep 60$' -s 0 && echo 'a process was left'
+
+echo '== interrupted'
+cat >slow <<'END'
+#!/bin/sh
+sleep 0.2
+exit 5
+END
+chmod +x slow
+mkdir tmp
+TMPDIR=$PWD/tmp timeout --signal=INT --foreground 1.5 env --default-signal gotrace reduce --test ./slow -o small.trace old.trace 2>said
+echo "=> $?"
+sed 's/.*: note: [0-9]* of [0-9]* bytes, status 5, [0-9]* tests/smaller/' said
+[ "$(stat -c %s small.trace)" -lt "$(stat -c %s old.trace)" ] || echo 'no smaller trace was found'
+find tmp -mindepth 1
+
+echo '== errors'
+run gotrace reduce -o small.trace old.trace
+run gotrace reduce --test ./missing -o small.trace old.trace
+run gotrace reduce --test ./parser --status 3 -o small.trace old.trace
+run gotrace reduce --test ./parser --stderr 'another message' -o small.trace old.trace
+run gotrace reduce --test ./parser --stderr '(' -o small.trace old.trace
+run gotrace reduce --sandbox --test ./parser -o small.trace old.trace
