@@ -260,7 +260,7 @@ static void narrow_numbers(reduce *r, pieces *p, size_t at)
 {
     mutate_record record;
     size_t size = p->list[at].size;
-    if (!open_record(r, p, at, &record))
+    if (!open_record(r, p, at, &record) || record.record.width_count == 0)
         return;
     memset(p->m->widths, 1, record.record.width_count);
     if (mutate_close(p->m, &p->m->now.list[at], &record) && p->m->now.list[at].size < size &&
