@@ -16,7 +16,8 @@
 #                    browser (default all)
 #   UPDATE           1: write the picture in the README (TRACES=browser)
 #   NO_ENGINE        1: skip checks with the Perfetto engine, which take most of the time
-#   ALL_FRESH        1: export all fresh traces, not a fifth of them, and split all, not a half
+#   ALL_FRESH        1: check all fresh traces, not a half of them each day; export all, not a fifth, and
+#                    split all, not a half
 #   ALL_BOUNDARY     1: all traces with extreme values (an hour), not a sample
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
 #   JOBS             traces checked at a time (default four times the processors: the engine waits a lot)
@@ -190,11 +191,19 @@ start_recording() {
 }
 
 add_fresh() {
-    local toolchain file
+    local toolchain file n odd
+    odd=$(($(date +%-j) % 2))
     wait
-    for toolchain in "${toolchains[@]}"; do record_results <"$WORK/recorded.$toolchain"; done
-    for file in "$WORK/fresh"/*.trace; do
-        [ ! -f "$file" ] || add "fresh/$(basename "$file" .trace)" "$file"
+    for toolchain in "${toolchains[@]}"; do
+        record_results <"$WORK/recorded.$toolchain"
+        # Every second scenario: of the next toolchain, and tomorrow, the others.
+        odd=$((1 - odd)) n=0
+        for file in "$WORK/fresh/$toolchain"-*.trace; do
+            n=$((n + 1))
+            if [ -f "$file" ] && { [ "${ALL_FRESH:-}" = 1 ] || [ $((n % 2)) -eq $odd ]; }; then
+                add "fresh/$(basename "$file" .trace)" "$file"
+            fi
+        done
     done
     file=$WORK/fresh/go1.27-seconds
     # shellcheck disable=SC2053 # it is a pattern
