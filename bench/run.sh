@@ -5,7 +5,7 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate threads stages repair stat cut perfetto chrome script gen record redis");
+#   PARTS           what to measure (default "validate threads stages repair stat tables cut perfetto chrome script gen record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
 #                   compared with validate of the same file; record: the cost of an event of the recorder;
@@ -23,7 +23,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat cut perfetto chrome script gen record redis}
+parts=${PARTS:-validate threads stages repair stat tables cut perfetto chrome script gen record redis}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -356,6 +356,24 @@ bench_cut() { # FILE
     rm -f "$work/out"
 }
 
+# Compared with a timeline, and with the compressed trace.
+bench_tables() { # FILE
+    local timeline ratio bytes packed
+    repeated /dev/null "$gotrace" convert -q --to perfetto -o "$work/out" "$1" || return
+    timeline=$seconds
+    rm -f "$work/out"
+    repeated /dev/null "$gotrace" convert -q --to parquet -o "$work/tables" "$1" || return
+    row 'parquet, time' "$seconds s"
+    ratio=$(calc '%.1f' "$seconds / $timeline")
+    row 'parquet : perfetto' "$ratio" '<= 2' "$ratio <= 2"
+    memory_row parquet 96
+    bytes=$(cat "$work"/tables/* | wc -c)
+    packed=$(zstd -qc "$1" | wc -c)
+    ratio=$(calc '%.1f' "$bytes / $packed")
+    row 'parquet : zstd-compressed trace' "$ratio" '<= 1.5' "$ratio <= 1.5"
+    rm -rf "$work/tables"
+}
+
 bench_convert() { # FILE SIZE FORMAT LIMIT-MIB BYTES-PER-BYTE
     local bytes
     repeated /dev/null "$gotrace" convert --to "$3" -o "$work/out.$3" "$1" || return
@@ -434,6 +452,7 @@ bench_file() {
         validate) bench_validate "$1" "$size" ;;
         repair) [ "$(version_of "$1")" -ge 22 ] || bench_repair "$1" ;;
         stat) bench_stat "$1" ;;
+        tables) bench_tables "$1" ;;
         cut) bench_cut "$1" ;;
         threads) bench_threads "$1" "$size" "${events:-1}" ;;
         stages) bench_stages "$1" "${events:-1}" ;;

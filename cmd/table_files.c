@@ -9,6 +9,7 @@
 #include "cmd/diag.h"
 #include "cmd/folder.h"
 #include "cmd/trace_limits.h"
+#include "cmd/verb.h"
 
 /* The characters that Hive escapes in the names of partitions, control characters aside. */
 static bool is_escaped(unsigned char c)
@@ -115,22 +116,21 @@ static const char *find_equal(const char **names, const char **sorted, size_t co
     return NULL;
 }
 
-const char **table_files_names(const char *const *paths, size_t count)
+int table_files_names(const char *const *paths, size_t count, const char ***made)
 {
-    const char **names = malloc(2 * count * sizeof *names);
+    const char **names = *made = malloc(2 * count * sizeof *names);
     if (!names) {
         limits_no_memory();
-        return NULL;
+        return EXIT_SYSTEM;
     }
     for (size_t i = 0; i < count; i++)
         names[i] = strcmp(paths[i], "-") == 0 ? "standard input" : base_name(paths[i]);
     if (!find_equal(names, names + count, count))
-        return names;
+        return EXIT_SOUND;
     memcpy(names, paths, count * sizeof *names);
     const char *equal = find_equal(names, names + count, count);
     if (!equal)
-        return names;
+        return EXIT_SOUND;
     diag_error("'%s' is given twice: each trace needs a name of its own", equal);
-    free(names);
-    return NULL;
+    return EXIT_USAGE;
 }

@@ -29,7 +29,8 @@ out *table_files_open(void *ctx, const char *table);
 int table_files_end(table_files *t, bool keep);
 
 /* The names of the traces, which their rows contain: those of the files without their
- * folders, or the paths if two are the same. NULL after a diagnostic; free it. */
-const char **table_files_names(const char *const *paths, size_t count);
+ * folders, or the paths if two are the same. Returns an exit status, after a diagnostic if it is
+ * not EXIT_SOUND; free the names. */
+int table_files_names(const char *const *paths, size_t count, const char ***names);
 
 #endif

@@ -333,18 +333,22 @@ static int convert_to_tables(session *s, const format *target, convert_job *job,
 static int convert_to_folder(session *s, const format *target, convert_job *job,
                              const selection *what)
 {
-    const char *const standard[] = {"-"};
+    static const char *const standard[] = {"-"};
+    const char **names = NULL;
     table_files *files = calloc(1, sizeof *files);
-    const char **names = s->file_count > 0 ? table_files_names(s->files, s->file_count)
-                                           : table_files_names(standard, 1);
-    int status = names ? EXIT_SYSTEM : EXIT_USAGE;
-    if (files && names && folder_make(s->set->output)) {
+    if (!files) {
+        limits_no_memory();
+        return EXIT_SYSTEM;
+    }
+    int status = s->file_count > 0 ? table_files_names(s->files, s->file_count, &names)
+                                   : table_files_names(standard, 1, &names);
+    if (status == EXIT_SOUND && !folder_make(s->set->output))
+        status = EXIT_SYSTEM;
+    if (status == EXIT_SOUND) {
         files->folder = s->set->output;
         files->partitions = options_of(s)->partitions;
         files->group = 1;
         status = convert_to_tables(s, target, job, what, files, names);
-    } else if (!files) {
-        limits_no_memory();
     }
     new_file_folders_end(status == EXIT_SOUND || status == EXIT_DAMAGED);
     free(names);

@@ -93,10 +93,19 @@ static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint6
     return true;
 }
 
-static bool is_null(const group *g, const parquet_column *column, size_t index, size_t row)
+/* Set the bit of each row that is not null. */
+static void mark_texts(uint8_t *bits, const uint32_t *cells, size_t count)
 {
-    return column->type == PARQUET_TEXT ? g->columns[index].texts[row] == 0
-                                        : g->columns[index].ints[row] == PARQUET_NULL;
+    memset(bits, 0, (count + 7) / 8);
+    for (size_t i = 0; i < count; i++)
+        bits[i / 8] |= (uint8_t)((cells[i] != 0) << i % 8);
+}
+
+static void mark_ints(uint8_t *bits, const int64_t *cells, size_t count)
+{
+    memset(bits, 0, (count + 7) / 8);
+    for (size_t i = 0; i < count; i++)
+        bits[i / 8] |= (uint8_t)((cells[i] != PARQUET_NULL) << i % 8);
 }
 
 /* Which rows are not null, one bit each: a run of equal ones, or packed. */
@@ -115,9 +124,10 @@ static void put_levels(scratch *s, const group *g, const parquet_column *column,
         uint8_t *bits = buffer_reserve(page, size);
         if (!bits)
             return;
-        memset(bits, 0, size);
-        for (size_t i = 0; i < g->count; i++)
-            bits[i / 8] |= (uint8_t)(!is_null(g, column, index, i) << i % 8);
+        if (column->type == PARQUET_TEXT)
+            mark_texts(bits, g->columns[index].texts, g->count);
+        else
+            mark_ints(bits, g->columns[index].ints, g->count);
         page->size += size;
     }
     if (page->failed)
@@ -132,7 +142,7 @@ static void put_levels(scratch *s, const group *g, const parquet_column *column,
 static void put_indices(scratch *s, size_t count, size_t different)
 {
     byte_buffer *page = &s->page;
-    size_t width = different <= 1 << 8 ? 1 : different <= 1 << 16 ? 2 : 4;
+    size_t width = different <= 1 << 8 ? 1 : 2;
     buffer_number(page, 8 * width, 1);
     if (count == 0)
         return;
@@ -146,10 +156,17 @@ static void put_indices(scratch *s, size_t count, size_t different)
     uint8_t *to = buffer_reserve(page, padded * width);
     if (!to)
         return;
-    for (size_t i = 0; i < count; i++)
-        for (size_t b = 0; b < width; b++)
-            *to++ = (uint8_t)(s->indices[i] >> 8 * b);
-    memset(to, 0, (padded - count) * width);
+    /* Loops that the compiler can vectorise. */
+    if (width == 1) {
+        for (size_t i = 0; i < count; i++)
+            to[i] = (uint8_t)s->indices[i];
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            to[2 * i] = (uint8_t)s->indices[i];
+            to[2 * i + 1] = (uint8_t)(s->indices[i] >> 8);
+        }
+    }
+    memset(to + count * width, 0, (padded - count) * width);
     page->size += padded * width;
 }
 

@@ -247,6 +247,8 @@ convert --to pprof --profile sched -o out/out vN.trace
 convert -j 2 --to speedscope -o out/out vN.trace
 convert --to folded --profile offcpu --open -o out/out vN.trace
 convert -j 2 --to html -o out/out vN.trace
+convert -j 2 --to parquet -o out vN.trace
+convert --to parquet --partitions -o out/tables vN.cut
 convert --to chrome --by goroutine --split 64K -o out/out.json vN.trace
 convert --to go1.26 -o out/out vN.trace
 convert --to go1.11 -o out/out vN.trace
