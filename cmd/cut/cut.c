@@ -137,6 +137,64 @@ static bool begin(cut *c, const gotrace_event *e)
     return cut_begin(c, e);
 }
 
+/* v2: the bytes of the generations from the given one on, if the file has them in one piece. */
+static bool find_bytes(const cut *c, uint64_t first, uint64_t *begin, uint64_t *size)
+{
+    const selection *what = c->job->what;
+    const gotrace_generation_summary *g;
+    *begin = *size = 0;
+    for (size_t i = 0; (g = gotrace_reader_generation(c->job->reader, i)); i++) {
+        if (g->generation < first || ((what->given & SELECT_BIT(SELECT_GENERATION)) &&
+                                      !select_has_id(&what->ids[SELECT_GENERATION], g->generation)))
+            continue;
+        if (*size > 0 && g->offset != *begin + *size)
+            return false;
+        *begin = *size > 0 ? *begin : g->offset;
+        *size += g->bytes;
+    }
+    return *size > 0;
+}
+
+static bool copy_bytes(cut *c, uint64_t offset, uint64_t size)
+{
+    char buffer[1 << 14];
+    while (size > 0 && !c->job->to->failed) {
+        size_t got = 0, wanted = size < sizeof buffer ? (size_t)size : sizeof buffer;
+        if (gotrace_source_read(c->job->source, offset, buffer, wanted, &got, c->error) < 0) {
+            c->status = GOTRACE_ERROR;
+            return false;
+        }
+        if (got == 0)
+            break;
+        out_bytes(c->job->to, buffer, got);
+        offset += got;
+        size -= got;
+    }
+    return true;
+}
+
+/* v2: copies whole generations as they are, if the rest of the trace is sound too. A stopped world
+ * is not in the statuses of a generation, so that it must not begin with one. *done: copied, or
+ * failed. */
+static bool copy_generations(cut *c, const gotrace_event *e, bool *done)
+{
+    uint64_t begin, size, first = e->generation;
+    const uint64_t header = gotrace_reader_summary(c->job->reader)->header_bytes;
+    *done = false;
+    if (c->rewrites || c->job->goroutines || c->job->keep_times ||
+        c->job->range.from != INT64_MIN || c->job->range.until != INT64_MAX ||
+        c->ranges[GOTRACE_RANGE_STW].count > 0 || !find_bytes(c, first, &begin, &size))
+        return true;
+    c->checked = *done = true;
+    if (gotrace_reader_check(c->job->reader) < 0)
+        return cut_fail(c, gotrace_reader_error(c->job->reader));
+    if (gotrace_reader_summary(c->job->reader)->problems > 0)
+        return true;
+    c->copied = true;
+    c->result->count = gotrace_reader_summary(c->job->reader)->events;
+    return copy_bytes(c, 0, header) && copy_bytes(c, begin, size);
+}
+
 /* v2: the statuses at the end of a generation come after its last event. */
 static bool end_generation(cut *c)
 {
@@ -154,7 +212,8 @@ static bool follow_generation(cut *c, const gotrace_event *e, data_batches *d)
     if (!is_inside(c, e))
         return true;
     if (!c->begun) {
-        if (!begin(c, e))
+        bool done;
+        if (!copy_generations(c, e, &done) || done || !begin(c, e))
             return false;
     } else if (!end_generation(c) ||
                (gotrace_writer_advance(c->carry.writer, clocks ? &c->clocks : NULL) < 0 &&
@@ -227,7 +286,8 @@ static bool read_events(cut *c, data_batches *d)
     return status >= 0 || cut_fail(c, gotrace_reader_error(c->job->reader));
 }
 
-gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *error)
+static gotrace_status write_once(const cut_job *job, bool rewrites, bool *damaged,
+                                 cut_result *result, gotrace_error *error)
 {
     cut *c = calloc(1, sizeof *c);
     data_batches data = {.searched = false};
@@ -240,6 +300,7 @@ gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *
         return GOTRACE_ERROR;
     }
     c->job = job;
+    c->rewrites = rewrites;
     c->result = result;
     c->error = error;
     c->status = GOTRACE_OK;
@@ -258,6 +319,7 @@ gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *
         gotrace_writer_finish(c->carry.writer) < 0)
         writer_failed(c);
     gotrace_status status = c->status < 0 ? GOTRACE_ERROR : GOTRACE_END;
+    *damaged = status >= 0 && c->checked && !c->copied;
     gotrace_writer_free(c->carry.writer);
     carry_free(&c->carry);
     experiments_free(&data.found);
@@ -267,5 +329,23 @@ gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *
     for (size_t i = 0; i < CUT_RANGES; i++)
         idmap_free(&c->ranges[i]);
     free(c);
+    return status;
+}
+
+gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *error)
+{
+    bool damaged;
+    if (write_once(job, false, &damaged, result, error) < 0)
+        return GOTRACE_ERROR;
+    if (!damaged)
+        return GOTRACE_END;
+    /* Nothing was copied, and the trace was read to its end, and its problems were reported. */
+    gotrace_config config = *job->config;
+    cut_job again = *job;
+    config.on_problem = NULL;
+    if (gotrace_reader_open(job->source, &config, &again.reader, error) < 0)
+        return GOTRACE_ERROR;
+    gotrace_status status = write_once(&again, true, &damaged, result, error);
+    gotrace_reader_close(again.reader);
     return status;
 }

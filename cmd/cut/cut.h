@@ -19,8 +19,10 @@
  * Garbage collection and stop-the-world concern the whole program, and are left out then: their
  * beginning and end may be on different goroutines.
  *
- * Times do not change. In v2 a tick of the output is a nanosecond, so that times which the reader
- * had to raise, because an event had to wait for another, are exact.
+ * Of a sound v2 trace, whole generations that are all that is selected are copied as they are.
+ *
+ * Times do not change. In rewritten generations of v2 a tick of the output is a nanosecond, so that
+ * times which the reader had to raise, because an event had to wait for another, are exact.
  *
  * Memory depends on the live state and the tables of a generation (in v1, of the trace).
  */
@@ -102,8 +104,10 @@ typedef struct cut {
     bool decided, whole; /* v2: whole: it is written as a whole */
     uint64_t made;       /* v2: offset of the record before which the reader made an event */
     bool has_made;
-    bool anchored; /* v1: a goroutine has been created at the start */
-    bool gc_due;   /* v2: a cycle of the GC that is active has not been reported yet */
+    bool rewrites;        /* generations are not copied */
+    bool checked, copied; /* the whole trace was read; generations were copied */
+    bool anchored;        /* v1: a goroutine has been created at the start */
+    bool gc_due;          /* v2: a cycle of the GC that is active has not been reported yet */
 } cut;
 
 static inline bool cut_has(const cut *c, uint64_t goroutine)

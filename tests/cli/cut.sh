@@ -30,6 +30,9 @@ gotrace print part.trace | grep -c Task
 echo '== generations'
 run gotrace cut --generation 2-3 -o part.trace new.trace
 run gotrace validate part.trace
+grep -qF -f <(tail -c +17 part.trace | xxd -p | tr -d '\n') <(xxd -p new.trace | tr -d '\n') &&
+    echo 'generations are copied'
+gotrace cut new.trace | cmp - new.trace && echo 'all of them too'
 run gotrace cut --generation 1,3 -o part.trace new.trace
 run gotrace cut --generation 2 -o part.trace old.trace
 

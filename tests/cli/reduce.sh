@@ -74,4 +74,3 @@ run gotrace reduce --test ./missing -o small.trace old.trace
 run gotrace reduce --test ./parser --status 3 -o small.trace old.trace
 run gotrace reduce --test ./parser --stderr 'another message' -o small.trace old.trace
 run gotrace reduce --test ./parser --stderr '(' -o small.trace old.trace
-run gotrace reduce --sandbox --test ./parser -o small.trace old.trace

@@ -43,6 +43,7 @@ cat go1.19-http.trace | gotrace validate --sandbox -
 gotrace dump --format text --sandbox go1.19-http.trace | gotrace synth --sandbox | cmp - go1.19-http.trace
 run gotrace print --sandbox -o no/such/folder go1.19-http.trace
 run gotrace print --sandbox missing
+run gotrace reduce --sandbox --test true -o new go1.19-http.trace
 
 # Standard input is open without data, so that the program waits in the sandbox.
 mkfifo silent
