@@ -1,6 +1,6 @@
 /*
- * lttng.c - the cost of an event of LTTng-UST, for bench/run.sh, which starts the session that records
- * it. Prints the best of five runs, in nanoseconds.
+ * lttng.c - the cost of an event of LTTng-UST, for bench/run.sh, which starts the session that
+ * records it. Prints the best of five runs, in nanoseconds.
  */
 #include <stdio.h>
 #include <time.h>
