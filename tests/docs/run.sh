@@ -130,6 +130,42 @@ else
     skip 'gotrace-stat.1 has the members of the JSON objects' 'jq is not installed'
 fi
 
+# The columns of the tables that convert writes, by their types.
+table_columns() (
+    rm -rf "$work/tables"
+    gotrace convert -q --to parquet -o "$work/tables" testdata/traces/go1.26-user.trace || return 1
+    echo '.Bl -tag -width Ds'
+    set -o pipefail
+    for file in "$work"/tables/*.parquet; do
+        echo ".It $(basename "$file" .parquet)"
+        python3 -B tests/cli/parquet.py footer "$file" | awk '
+            /^\[/ { next }
+            { type = $2 == 6 ? "STRING" : $4 == 14 ? "UINT64" : "INT64" }
+            { printf "%s.Cm %s No %s%s", (NR > 1 ? " ,\n" : ""), $1, type, ($3 == "True" ? "?" : "") }
+            END { print "" }' || return 1
+    done
+    echo .El
+)
+# Each of them is explained in the section of its table.
+columns_explained() {
+    local status=0 table column section
+    while read -r table column; do
+        section=$(awk -v table="$table" '
+            /^\.Ss / { inside = 0; for (i = 2; i <= NF; i++) inside = inside || $i == table }
+            inside' man/gotrace-parquet.5)
+        [ "$column" = trace ] || grep -qE "^\.(It )?Cm.* $column( |\$)" <<<"$section" ||
+            { echo "$table.$column is not explained"; status=1; }
+    done < <(sed -n '/BEGIN columns/,/END columns/p' man/gotrace-parquet.5 |
+        awk '$1 == ".It" { table = $2 } $1 == ".Cm" { print table, $2 }')
+    return $status
+}
+if python3 -c 'import ctypes; ctypes.CDLL("libzstd.so.1")' 2>/dev/null; then
+    check 'gotrace-parquet.5 has the columns' repeats man/gotrace-parquet.5 columns table_columns
+else
+    skip 'gotrace-parquet.5 has the columns' 'there is no python3, or no libzstd for it'
+fi
+check 'gotrace-parquet.5 explains the columns' columns_explained
+
 # Examples are written like a user's program: they include only installed headers.
 examples_include() {
     ! grep -HoE '(^|[ /])(lib|cmd|formats)/[a-z0-9_/]+\.(h|def|c)' "$build"/obj/tests/examples/*.d |
