@@ -84,6 +84,16 @@ static const char *severity_colour(gotrace_severity severity)
     return "\033[1;31m";
 }
 
+static void write_line(const char *line, size_t size)
+{
+    if (captured) {
+        out_bytes(captured, line, size);
+        return;
+    }
+    progress_clear();
+    fwrite(line, 1, size, stderr);
+}
+
 /* Each line is a single write, so that lines of several processes do not mix. */
 static void print_line(const char *place, gotrace_severity severity, const char *message,
                        const char *rule)
@@ -98,13 +108,44 @@ static void print_line(const char *place, gotrace_severity severity, const char 
                         c ? "\033[0m" : "", c ? severity_colour(severity) : "",
                         severity_name(severity), c ? "\033[0m" : "", text, rule ? " [" : "",
                         rule ? rule : "", rule ? "]" : "");
-    if (size > 0 && captured) {
-        out_bytes(captured, line, (size_t)size);
-        return;
-    }
-    progress_clear();
     if (size > 0)
-        fwrite(line, 1, (size_t)size, stderr);
+        write_line(line, (size_t)size);
+}
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Copies and escapes what is from begin to end of a text. */
+static void escape_part(char *dst, size_t size, const char *text, size_t begin, size_t end)
+{
+    char part[128];
+    size_t count = end - begin < sizeof part ? end - begin : sizeof part - 1;
+    memcpy(part, text + begin, count);
+    part[count] = '\0';
+    diag_escape(dst, size, part);
+}
+
+void diag_excerpt(const char *text, size_t at)
+{
+    enum { BEFORE = 50, AFTER = 20 };
+    size_t size = strlen(text), begin = at > BEFORE ? at - BEFORE : 0;
+    size_t end = size - at > AFTER ? at + AFTER : size, column = 0;
+    char before[1024], after[512], line[2048];
+    while (begin < at && continues_character(text[begin]))
+        begin++;
+    while (end > at && end < size && continues_character(text[end]))
+        end--;
+    escape_part(before, sizeof before, text, begin, at);
+    escape_part(after, sizeof after, text, at, end);
+    for (const char *c = before; *c; c++)
+        column += !continues_character(*c);
+    const char *cut = begin ? "..." : "";
+    int length = snprintf(line, sizeof line, "  %s%s%s%s\n  %*s^\n", cut, before, after,
+                          end < size ? "..." : "", (int)(column + strlen(cut)), "");
+    if (length > 0)
+        write_line(line, (size_t)length);
 }
 
 static void print_list(const char *place, gotrace_severity severity, const char *message,

@@ -26,6 +26,9 @@ void diag_capture(out *o);
 void diag_error(const char *message, ...) __attribute__((format(printf, 1, 2)));
 void diag_note(const char *message, ...) __attribute__((format(printf, 1, 2)));
 
+/* Print the part of a text around an offset, and a caret below it. */
+void diag_excerpt(const char *text, size_t at);
+
 /* Print a problem of a file at its offset. */
 void diag_problem(const char *file, const gotrace_error *error);
 

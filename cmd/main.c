@@ -59,10 +59,10 @@ static bool reads_terminal(const session *s)
 {
     if (!s->verb->input || !isatty(STDIN_FILENO))
         return false;
-    for (size_t i = 0; i < s->file_count; i++)
+    for (size_t i = s->verb->words; i < s->file_count; i++)
         if (strcmp(s->files[i], "-") == 0)
             return true;
-    return s->file_count == 0;
+    return s->file_count == s->verb->words;
 }
 
 /* Give the session a verb with its options at their defaults, except those of common, if not NULL.

@@ -101,7 +101,7 @@ static bool restrict_files(const session *s)
     int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof all.handled_access_fs, 0);
     if (rules < 0)
         return false;
-    for (size_t i = 0; i < s->file_count; i++)
+    for (size_t i = s->verb->words; i < s->file_count; i++)
         if (strcmp(s->files[i], "-") != 0)
             grant(rules, s->files[i], READ);
     if (s->set->also_reads)

@@ -75,6 +75,7 @@ typedef struct verb {
     const char *name;
     const char *args; /* arguments after the options, as in the synopsis: "[FILE ...]" */
     size_t max_args;
+    size_t words;        /* the first arguments are words, such as an expression, and not files */
     const char *input;   /* the argument that is read, standard input without it; NULL: none */
     const char *summary; /* an imperative phrase */
     const char *details; /* sentences, in lines of at most 78 columns; NULL: none */
@@ -85,8 +86,8 @@ typedef struct verb {
     int (*run)(session *s);     /* returns an exit status */
 } verb;
 
-extern const verb verb_validate, verb_info, verb_stat, verb_why, verb_print, verb_convert,
-    verb_dump, verb_synth, verb_split, verb_merge, verb_repair, verb_cut, verb_reduce,
+extern const verb verb_validate, verb_info, verb_stat, verb_why, verb_find, verb_print,
+    verb_convert, verb_dump, verb_synth, verb_split, verb_merge, verb_repair, verb_cut, verb_reduce,
     verb_anonymize, verb_gen, verb_mutate, verb_record, verb_version, verb_help;
 
 extern const verb *const verbs[]; /* NULL at the end */

@@ -1,17 +1,15 @@
 /* stat.c - where the time of traces goes. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/diag.h"
+#include "cmd/files.h"
 #include "cmd/input.h"
 #include "cmd/options.h"
-#include "cmd/parallel.h"
 #include "cmd/select.h"
 #include "cmd/stat/each.h"
 #include "cmd/stat/report.h"
 #include "cmd/trace_limits.h"
-#include "formats/common/spool.h"
 
 typedef struct stat_options {
     settings common;
@@ -128,72 +126,21 @@ static bool choose_sections(const session *s, stat_job *job)
     return true;
 }
 
-/* Reports on each of several files. */
-typedef struct each_file {
-    session *session;
-    session apart; /* the same without an output; threads read it */
-    const char *const *files;
-    size_t count, threads; /* threads: for one file */
-    const stat_job *job;
-} each_file;
-
-static int report_file(session *s, const each_file *all, size_t n, const stat_job *job)
+/* Reports on one of several files. */
+static int report_each(session *s, const files_job *all, size_t n, bool apart)
 {
+    stat_job job = *(const stat_job *)all->ctx;
+    int status = EXIT_SOUND;
+    /* A pattern is matched by one thread at a time. */
+    if (apart)
+        status = select_open(&job.what, &options_of(s)->select);
     if (n && !options_of(s)->json)
         out_char(&s->output.out, '\n');
-    return report_files(s, &all->files[n], 1, job);
-}
-
-/* Report on a file to a temporary file, in a session of its own. */
-static int report_apart(const each_file *all, size_t n, int *fd)
-{
-    session own = all->apart;
-    stat_options set = *options_of(&own);
-    stat_job job = *all->job;
-    set.common.threads = all->threads;
-    own.set = &set.common;
-    if (!out_init(&own.output.out, spool_write_file, fd))
-        return EXIT_SYSTEM;
-    own.report = set.json ? &own.output.out : NULL;
-    /* A pattern is matched by one thread at a time. */
-    int status = select_open(&job.what, &set.select);
     if (status == EXIT_SOUND)
-        status = report_file(&own, all, n, &job);
-    selection_free(&job.what);
-    if (!out_flush(&own.output.out))
-        status = EXIT_SYSTEM;
-    out_free(&own.output.out);
+        status = report_files(s, &all->files[n], 1, &job);
+    if (apart)
+        selection_free(&job.what);
     return status;
-}
-
-static int report_nth(void *ctx, size_t n, int *fd)
-{
-    const each_file *all = ctx;
-    return fd ? report_apart(all, n, fd) : report_file(all->session, all, n, all->job);
-}
-
-/* Whether the files can be read twice. */
-static bool are_regular(const each_file *all)
-{
-    struct stat found;
-    for (size_t n = 0; n < all->count; n++)
-        if (strcmp(all->files[n], "-") == 0 ||
-            (stat(all->files[n], &found) == 0 && !S_ISREG(found.st_mode)))
-            return false;
-    return true;
-}
-
-static int report_each(each_file *all)
-{
-    size_t threads = are_regular(all) ? (size_t)all->session->set->threads : 1;
-    all->apart = *all->session;
-    all->apart.output = (output){0};
-    all->threads = threads / all->count > 1 ? threads / all->count : 1;
-    return parallel_run(&(parallel_job){.ctx = all,
-                                        .count = all->count,
-                                        .threads = threads,
-                                        .run = report_nth,
-                                        .output = &all->session->output.out});
 }
 
 static int report_all(session *s, const stat_job *job)
@@ -208,7 +155,8 @@ static int report_all(session *s, const stat_job *job)
     size_t count = s->file_count ? s->file_count : 1;
     if (strcmp(set->by, "file") != 0)
         return report_files(s, files, count, job);
-    return report_each(&(each_file){.session = s, .files = files, .count = count, .job = job});
+    return files_run(
+        s, &(files_job){.files = files, .count = count, .ctx = (void *)job, .run = report_each});
 }
 
 static int run_stat(session *s)

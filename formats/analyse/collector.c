@@ -298,9 +298,7 @@ static uint32_t stop_range_name(run *r, uint32_t reason)
 
 static bool is_of_gc(const run *r, uint32_t reason)
 {
-    size_t size;
-    const char *text = stacks_text(r->all->stacks, reason, &size);
-    return memmem(text, size, "GC", strlen("GC")) != NULL;
+    return stacks_name_has(r->all->stacks, reason, "GC");
 }
 
 /* The goroutine that stops the world. v1 events have none. */
@@ -318,20 +316,9 @@ static void stop_counts(run *r, const gotrace_event *e)
         utilization_stop(&r->utilizations[i], e->kind != GOTRACE_KIND_RANGE_END);
 }
 
-/* The name of a reason. Before 1.21 those of the GC have no "GC" in front. */
-static uint32_t stop_reason(run *r, const char *reason)
-{
-    char name[64];
-    if (!r->states.v1 || !reason ||
-        (strcmp(reason, "mark termination") != 0 && strcmp(reason, "sweep termination") != 0))
-        return stacks_reason(r->all->stacks, reason);
-    int length = snprintf(name, sizeof name, "GC %s", reason);
-    return stacks_name(r->all->stacks, name, (size_t)length);
-}
-
 static void stop_begins(run *r, const gotrace_event *e)
 {
-    r->stop_reason = stop_reason(r, e->reason);
+    r->stop_reason = states_stop_reason(&r->states, e->reason);
     stop_counts(r, e);
     /* Up to 1.9 each proc reports the stop. */
     if (r->stop_depth++ > 0)

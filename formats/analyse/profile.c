@@ -131,26 +131,11 @@ static void add(run *r, profile *p, const goroutine *g, uint32_t stack, uint8_t 
 /* ---- the profiles of Go -----------------------------------------------------------------------
  */
 
-static bool contains(const run *r, uint32_t name, const char *part)
-{
-    size_t size;
-    const char *text = stacks_text(r->stacks, name, &size);
-    return memmem(text, size, part, strlen(part)) != NULL;
-}
-
-static bool is_named(const run *r, uint32_t name, const char *wanted)
-{
-    size_t size;
-    const char *text = stacks_text(r->stacks, name, &size);
-    return size == strlen(wanted) && memcmp(text, wanted, size) == 0;
-}
-
 /* Go 1.21 counts waiting for assists too. */
 static bool is_sync(const run *r, uint32_t reason)
 {
-    return contains(r, reason, "chan") || contains(r, reason, "sync") ||
-           contains(r, reason, "select") ||
-           (r->v1 && is_named(r, reason, "GC mark assist wait for work"));
+    return reason_is_sync(r->stacks, reason) ||
+           (r->v1 && stacks_name_is(r->stacks, reason, "GC mark assist wait for work"));
 }
 
 /* Whether the interval is of the kind. Go 1.21 demands a stack and the usual next state, and as
@@ -160,7 +145,8 @@ static bool is_of_kind(const run *r, profile_kind kind, const interval *i)
     bool usual = !r->v1 || (i->stack && i->next == GOTRACE_STATE_RUNNABLE);
     switch (kind) {
     case PROFILE_NET:
-        return i->state == GOTRACE_STATE_WAITING && usual && is_named(r, i->reason, "network");
+        return i->state == GOTRACE_STATE_WAITING && usual &&
+               stacks_name_is(r->stacks, i->reason, "network");
     case PROFILE_SYNC: return i->state == GOTRACE_STATE_WAITING && usual && is_sync(r, i->reason);
     case PROFILE_SYSCALL: return i->state == GOTRACE_STATE_SYSCALL && usual;
     case PROFILE_SCHED:

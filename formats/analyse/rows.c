@@ -124,12 +124,9 @@ stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, 
 
 uint32_t rows_network(const statistics *s)
 {
-    for (size_t i = 0; i < s->reason_count; i++) {
-        size_t size;
-        const char *text = stacks_text(s->stacks, s->reasons[i].reason, &size);
-        if (size == strlen("network") && memcmp(text, "network", size) == 0)
+    for (size_t i = 0; i < s->reason_count; i++)
+        if (stacks_name_is(s->stacks, s->reasons[i].reason, "network"))
             return s->reasons[i].reason;
-    }
     return 0;
 }
 

@@ -33,6 +33,7 @@ void selector_init(selector *s, const select_job *job, int version, stacks *name
         s->range = job->range;
     idmap_init(&s->goroutines, sizeof(selected_goroutine));
     idmap_init(&s->tasks, 0);
+    matcher_init(&s->function, s->what ? s->what->function : NULL, names);
 }
 
 void selector_end(selector *s, select_job *job)
@@ -52,64 +53,29 @@ void selector_end(selector *s, select_job *job)
         free(((selected_goroutine *)value)->regions);
     idmap_free(&s->goroutines);
     idmap_free(&s->tasks);
-    free(s->of_names.by_number);
-    free(s->of_stacks.by_number);
+    matcher_free(&s->function);
 }
 
 /* ---- functions --------------------------------------------------------------------------------
  */
 
-/* The place of a verdict; NULL if memory is refused. */
-static uint8_t *verdict_of(selector *s, select_verdicts *v, uint32_t number)
+static bool matched(selector *s, bool matches)
 {
-    if (number >= v->room) {
-        size_t room = ((size_t)number + 64) * 2;
-        uint8_t *moved = realloc(v->by_number, room);
-        if (!moved) {
-            s->failed = true;
-            return NULL;
-        }
-        memset(moved + v->room, 0, room - v->room);
-        v->by_number = moved;
-        v->room = room;
-    }
-    return &v->by_number[number];
+    s->failed = s->failed || s->function.failed;
+    s->too_hard = s->function.too_hard;
+    s->hard = s->function.hard;
+    return matches;
 }
 
 static bool name_matches(selector *s, uint32_t name)
 {
-    uint8_t *verdict = name && !selector_ends(s) ? verdict_of(s, &s->of_names, name) : NULL;
-    size_t size;
-    if (!verdict)
-        return false;
-    if (*verdict)
-        return *verdict == 2;
-    const char *text = stacks_text(s->stacks, name, &size);
-    switch (pattern_match(s->what->function, text, size)) {
-    case PATTERN_MATCHES: *verdict = 2; return true;
-    case PATTERN_DIFFERS: *verdict = 1; return false;
-    case PATTERN_TOO_HARD:
-        s->too_hard = true;
-        s->hard = name;
-        return false;
-    case PATTERN_NO_MEMORY: s->failed = true; return false;
-    }
-    return false;
+    return matched(s, !selector_ends(s) && matcher_name(&s->function, name));
 }
 
 /* Whether a frame of the stack matches. */
 static bool stack_matches(selector *s, uint32_t stack)
 {
-    uint8_t *verdict = stack ? verdict_of(s, &s->of_stacks, stack) : NULL;
-    if (!verdict)
-        return false;
-    if (!*verdict) {
-        bool matches = false;
-        for (size_t i = 0; i < stacks_depth(s->stacks, stack) && !matches; i++)
-            matches = name_matches(s, stacks_frame_at(s->stacks, stack, i)->function);
-        *verdict = matches ? 2 : 1;
-    }
-    return *verdict == 2;
+    return matched(s, matcher_stack(&s->function, stack));
 }
 
 static uint32_t stack_of(selector *s, const gotrace_event *e, uint64_t id)

@@ -11,14 +11,9 @@
 #ifndef ANALYSE_SELECTOR_H
 #define ANALYSE_SELECTOR_H
 
+#include "formats/analyse/matcher.h"
 #include "formats/analyse/selection.h"
 #include "formats/analyse/stacks.h"
-
-/* Verdicts on names and stacks, by number: 0 unknown, else 1 + whether the pattern matches. */
-typedef struct select_verdicts {
-    uint8_t *by_number;
-    size_t room;
-} select_verdicts;
 
 typedef struct selector {
     const selection *what;
@@ -28,7 +23,7 @@ typedef struct selector {
     bool has_starts;  /* events have the stack where a goroutine starts, not a PC */
     idmap goroutines; /* selected_goroutine */
     idmap tasks;      /* open tasks of a listed name */
-    select_verdicts of_names, of_stacks;
+    matcher function;
     void (*add)(void *ctx, uint64_t id); /* NULL: none */
     void *ctx;                           /* of add */
     uint64_t count;                      /* of selected events */

@@ -133,6 +133,20 @@ const char *stacks_text(const stacks *s, uint32_t name, size_t *size)
     return name ? s->text + s->names[name - 1].first : "";
 }
 
+bool stacks_name_is(const stacks *s, uint32_t name, const char *text)
+{
+    size_t size;
+    const char *bytes = stacks_text(s, name, &size);
+    return size == strlen(text) && memcmp(bytes, text, size) == 0;
+}
+
+bool stacks_name_has(const stacks *s, uint32_t name, const char *text)
+{
+    size_t size;
+    const char *bytes = stacks_text(s, name, &size);
+    return memmem(bytes, size, text, strlen(text)) != NULL;
+}
+
 /* ---- frames and stacks ------------------------------------------------------------------------
  */
 

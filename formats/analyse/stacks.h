@@ -70,6 +70,10 @@ uint32_t stacks_reason(stacks *s, const char *reason);
 
 const char *stacks_text(const stacks *s, uint32_t name, size_t *size);
 
+/* Whether that is the name; whether it contains that text. */
+bool stacks_name_is(const stacks *s, uint32_t name, const char *text);
+bool stacks_name_has(const stacks *s, uint32_t name, const char *text);
+
 /* stacks_of for an id that is not known yet. */
 uint32_t stacks_make(stacks *s, uint64_t generation, uint64_t id);
 

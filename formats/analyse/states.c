@@ -1,6 +1,7 @@
 /* states.c - from events to the intervals of goroutines. */
 #include "formats/analyse/states.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,6 +341,16 @@ void states_event(states *s, const gotrace_event *e)
         if (s->v1 && e->text)
             advance(s, e->time);
     }
+}
+
+uint32_t states_stop_reason(states *s, const char *reason)
+{
+    char name[64];
+    if (!s->v1 || !reason ||
+        (strcmp(reason, "mark termination") != 0 && strcmp(reason, "sweep termination") != 0))
+        return stacks_reason(s->stacks, reason);
+    int length = snprintf(name, sizeof name, "GC %s", reason);
+    return stacks_name(s->stacks, name, (size_t)length);
 }
 
 void states_end(states *s)

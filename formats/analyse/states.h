@@ -92,6 +92,10 @@ void states_divide(states *s, goroutine *g, const gotrace_event *e);
  * events are used until states.begun is set. */
 void states_event(states *s, const gotrace_event *e);
 
+/* The name of the reason of a stop-the-world. Before 1.21 the trace has those of the GC without
+ * "GC" in front. */
+uint32_t states_stop_reason(states *s, const char *reason);
+
 /* The trace has ended: ends all goroutines. */
 void states_end(states *s);
 
@@ -121,6 +125,13 @@ static inline uint64_t states_start_stack(const gotrace_event *e)
 static inline bool states_beginning_ends(const gotrace_event *e)
 {
     return e->kind == GOTRACE_KIND_METRIC && e->text_size == strlen("GOMAXPROCS");
+}
+
+/* Whether a goroutine that waits for this reason waits for another one (cmd/trace/pprof.go). */
+static inline bool reason_is_sync(const stacks *names, uint32_t reason)
+{
+    return stacks_name_has(names, reason, "chan") || stacks_name_has(names, reason, "sync") ||
+           stacks_name_has(names, reason, "select");
 }
 
 static inline bool state_executes(uint8_t state)

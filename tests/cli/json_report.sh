@@ -22,6 +22,7 @@ for verb in $(gotrace help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     [[ $usage == *--json* && $usage == *FILE* ]] || continue
     needs=()
     [ "$verb" != why ] || needs=(--goroutine 1)
+    [ "$verb" != find ] || needs=(run)
     report "$verb" "${needs[@]}" empty
     report "$verb" "${needs[@]}" text
     report "$verb" "${needs[@]}" missing

@@ -38,6 +38,8 @@ repair -o new ../go1.19-http.trace
 cut --proc 0 --from 1ms -o new ../go1.19-http.trace
 anonymize --key ../key --map map.json -o new ../go1.19-http.trace
 stat --by file -j 2 ../go1.19-http.trace ../go1.26-net.trace
+find -j 2 (wait(network)>50us)or(stw) ../go1.19-http.trace ../go1.26-net.trace
+find (log~x)or(during(gc)) ../go1.26-net.trace
 END
 gotrace validate --sandbox <go1.19-http.trace
 # shellcheck disable=SC2002

@@ -41,6 +41,8 @@ convert --to pprof --profile wall --open
 stat
 stat --json
 why --goroutine 1 --json
+find (sched)or(stack~main)or(goroutines>3)
+find --json (wait)and(during(run>10us))
 repair
 END
 mapfile -t commands <commands

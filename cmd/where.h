@@ -1,0 +1,17 @@
+/*
+ * where.h - parse an expression of the command line, and report what is wrong with it.
+ */
+#ifndef CMD_WHERE_H
+#define CMD_WHERE_H
+
+#include "formats/analyse/moments.h"
+
+/* Parse an expression, which is borrowed. where: what messages begin with, "" or "--where: ".
+ * Returns an exit status, after a diagnostic if it is not EXIT_SOUND; free the expression in any
+ * case. */
+int where_open(expression *x, const char *text, const char *where);
+
+/* Report why finding moments failed, if it did. Returns an exit status. */
+int where_finish(const find_job *job, const char *where);
+
+#endif

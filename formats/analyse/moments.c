@@ -1,0 +1,710 @@
+/* moments.c - follows the moments of a trace, and tests them. */
+#include "formats/analyse/moments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/analyse/matcher.h"
+#include "formats/analyse/states.h"
+#include "formats/analyse/timeset.h"
+#include "formats/analyse/vector.h"
+#include "formats/common/big_array.h"
+
+typedef struct open_region {
+    uint32_t name, stack;
+    int64_t begin;
+} open_region;
+
+typedef struct find_goroutine {
+    goroutine g;
+    int64_t begin;  /* of its state */
+    bool known;     /* begin is set */
+    bool cut;       /* the state began before the trace */
+    bool continues; /* the next change is none: the state was only reported again */
+    open_region *regions;
+    size_t region_count, region_room;
+} find_goroutine;
+
+typedef struct open_task {
+    uint64_t goroutine;
+    uint32_t name, function, stack;
+    int64_t begin;
+} open_task;
+
+/* A stop-the-world, a GC cycle, or a level: active if depth is not 0. */
+typedef struct open_moment {
+    moment m;
+    size_t depth;
+} open_moment;
+
+/* A moment that may satisfy a query. */
+typedef struct stored_moment {
+    moment m;
+    size_t query;
+} stored_moment;
+
+typedef struct run {
+    find_job *job;
+    const expression *what;
+    feed feed;
+    stacks *stacks;
+    states states;
+    int64_t now; /* of the event */
+    idmap tasks; /* open_task */
+    idmap alive; /* goroutines, if their number is wanted */
+    open_moment stop, cycle;
+    open_moment *levels; /* by number of a term */
+    uint32_t *names;     /* of the terms */
+    matcher *matchers;   /* of the patterns */
+    timeset *found;      /* by number of a query: what it found */
+    size_t resolved;     /* queries from here on have found all */
+    big_array stored;
+    bool ends; /* no more moments are wanted */
+} run;
+
+static bool wants(const run *r, unsigned kinds)
+{
+    return r->what->kinds & kinds;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------
+ */
+
+/* A test of one moment. */
+typedef struct trial {
+    run *run;
+    const moment *m;
+} trial;
+
+static void note_hard(run *r, size_t number, const char *text, size_t size)
+{
+    find_job *job = r->job;
+    if (job->too_hard)
+        return;
+    job->too_hard = true;
+    job->hard_at = r->what->patterns[number].at;
+    snprintf(job->text, sizeof job->text, "%.*s", (int)(size < 60 ? size : 60), text);
+}
+
+/* Whether a pattern matches a name or a stack. */
+static bool matches(run *r, size_t number, uint32_t name, uint32_t stack)
+{
+    matcher *m = &r->matchers[number];
+    bool found = name ? matcher_name(m, name) : matcher_stack(m, stack);
+    size_t size;
+    const char *text = m->too_hard ? stacks_text(r->stacks, m->hard, &size) : NULL;
+    r->job->failed = r->job->failed || m->failed;
+    if (text)
+        note_hard(r, number, text, size);
+    return found;
+}
+
+static bool message_matches(run *r, size_t number, const moment *m)
+{
+    size_t size;
+    const char *text = moment_message(r->stacks, m, &size);
+    if (r->job->too_hard)
+        return false;
+    switch (pattern_match(r->what->patterns[number].pattern, text, size)) {
+    case PATTERN_MATCHES: return true;
+    case PATTERN_DIFFERS: return false;
+    case PATTERN_TOO_HARD: note_hard(r, number, text, size); return false;
+    case PATTERN_NO_MEMORY: r->job->failed = true; return false;
+    }
+    return false;
+}
+
+/* What is known of the duration of a moment that began or ends with the trace is its least. */
+static bool lasts(const expression_term *t, const moment *m)
+{
+    uint64_t ns = (uint64_t)m->end - (uint64_t)m->begin;
+    bool whole = m->begun && m->ended;
+    switch (t->compare) {
+    case COMPARE_NONE: return true;
+    case COMPARE_GT: return ns > t->bound;
+    case COMPARE_GE: return ns >= t->bound;
+    case COMPARE_LT: return whole && ns < t->bound;
+    case COMPARE_LE: return whole && ns <= t->bound;
+    }
+    return false;
+}
+
+static bool is_of_term(run *r, size_t number, const moment *m)
+{
+    const expression_term *t = &r->what->terms[number];
+    if (t->kind != m->kind)
+        return false;
+    if (MOMENT_BIT(t->kind) & MOMENT_LEVELS)
+        return m->term == number;
+    if (!lasts(t, m) || (t->text && r->names[number] != m->name))
+        return false;
+    if (t->sync)
+        return reason_is_sync(r->stacks, m->name);
+    if (t->network)
+        return stacks_name_is(r->stacks, m->name, "network");
+    return t->pattern == 0 || message_matches(r, t->pattern - 1, m);
+}
+
+static verdict test_moment(void *ctx, const expression_op *op)
+{
+    const trial *t = ctx;
+    const moment *m = t->m;
+    bool is = false;
+    switch (op->code) {
+    case OP_TERM: is = is_of_term(t->run, op->number, m); break;
+    case OP_FUNCTION: is = m->function && matches(t->run, op->number, m->function, 0); break;
+    case OP_STACK: is = m->stack && matches(t->run, op->number, 0, m->stack); break;
+    case OP_GOROUTINE: is = m->goroutine && m->goroutine == op->number; break;
+    case OP_DURING:
+        if (op->number < t->run->resolved)
+            return VERDICT_UNKNOWN;
+        is = timeset_overlaps(&t->run->found[op->number], m->begin, m->end);
+        break;
+    case OP_NOT:
+    case OP_AND:
+    case OP_OR:
+    case OP_UNLESS_TRUE:
+    case OP_UNLESS_FALSE: break; /* expression_test combines verdicts */
+    }
+    return is ? VERDICT_TRUE : VERDICT_FALSE;
+}
+
+/* ---- what is found ----------------------------------------------------------------------------
+ */
+
+static void pass_on(run *r, const moment *m)
+{
+    if (!r->ends && !r->job->too_hard)
+        r->ends = !r->job->found(r->job->ctx, r->stacks, m);
+}
+
+static void store(run *r, size_t query, const moment *m)
+{
+    stored_moment *made = big_array_add(&r->stored);
+    if (!made)
+        return;
+    *made = (stored_moment){*m, query};
+    if (m->message)
+        made->m.message_of = stacks_name(r->stacks, m->message, m->message_size);
+    made->m.message = NULL;
+    made->m.message_size = 0;
+}
+
+static verdict test_query(run *r, size_t query, const moment *m)
+{
+    return expression_test(&r->what->queries[query], test_moment, &(trial){r, m});
+}
+
+/* A moment ended. */
+static void offer(run *r, moment *m)
+{
+    if (m->begin > m->end)
+        m->begin = m->end;
+    for (size_t i = 0; i < r->what->query_count; i++) {
+        const expression_query *q = &r->what->queries[i];
+        verdict v = q->kinds & MOMENT_BIT(m->kind) ? test_query(r, i, m) : VERDICT_FALSE;
+        if (v == VERDICT_FALSE)
+            continue;
+        /* A query with a during passes on in order, what is known already too. */
+        if (v == VERDICT_UNKNOWN || (i == 0 && q->during))
+            store(r, i, m);
+        else if (i == 0)
+            pass_on(r, m);
+        else
+            timeset_add(&r->found[i], m->begin, m->end);
+    }
+}
+
+/* The trace has ended: tests what was stored for a query, whose own queries have found all. */
+static void resolve(run *r, size_t query)
+{
+    for (uint64_t i = 0; r->what->queries[query].during && i < r->stored.count && !r->ends; i++) {
+        const stored_moment *s = big_array_at(&r->stored, i);
+        if (!s)
+            return;
+        if (s->query != query || test_query(r, query, &s->m) != VERDICT_TRUE)
+            continue;
+        if (query == 0)
+            pass_on(r, &s->m);
+        else
+            timeset_add(&r->found[query], s->m.begin, s->m.end);
+    }
+    timeset_seal(&r->found[query]);
+    r->resolved = query;
+}
+
+/* ---- goroutines -------------------------------------------------------------------------------
+ */
+
+static find_goroutine *goroutine_of(const run *r, uint64_t id)
+{
+    return (find_goroutine *)states_goroutine(&r->states, id);
+}
+
+static uint32_t function_of(const run *r, uint64_t id)
+{
+    const find_goroutine *g = goroutine_of(r, id);
+    return g ? g->g.function : 0;
+}
+
+static uint32_t stack_of(run *r, const gotrace_event *e)
+{
+    return stacks_of(r->stacks, e->generation, e->stack);
+}
+
+/* A time of states.h, which may be before the trace. */
+static int64_t time_of(const run *r, int64_t time)
+{
+    return time < 0 ? 0 : time > r->now ? r->now : time;
+}
+
+static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    (void)ctx;
+    (void)g;
+    (void)e;
+}
+
+static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
+{
+    run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    (void)e;
+    if (!own->continues) {
+        own->begin = r->now;
+        own->cut = false;
+    }
+    own->known = true;
+    own->continues = false;
+}
+
+static bool kind_of(uint8_t state, uint8_t *kind)
+{
+    switch (state) {
+    case GOTRACE_STATE_RUNNING: *kind = MOMENT_RUN; return true;
+    case GOTRACE_STATE_RUNNABLE: *kind = MOMENT_SCHED; return true;
+    case GOTRACE_STATE_WAITING: *kind = MOMENT_WAIT; return true;
+    case GOTRACE_STATE_SYSCALL: *kind = MOMENT_SYSCALL; return true;
+    default: return false; /* not a state of a goroutine that exists */
+    }
+}
+
+/* A run has the stack and the reason with which it ended. */
+static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
+{
+    run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    if (i->next == i->state) {
+        if (!own->known) {
+            own->begin = time_of(r, i->begin);
+            own->cut = true;
+        }
+        own->continues = true;
+        return;
+    }
+    moment m = {.begun = !own->cut,
+                .ended = e != NULL,
+                .begin = own->begin,
+                .end = r->now,
+                .goroutine = g->id,
+                .function = g->function};
+    if (!kind_of(i->state, &m.kind) || !wants(r, MOMENT_BIT(m.kind)))
+        return;
+    if (m.kind == MOMENT_RUN) {
+        bool own_event = e && e->goroutine == g->id;
+        m.stack = own_event ? stack_of(r, e) : 0;
+        m.name = e ? stacks_reason(r->stacks, e->reason) : 0;
+    } else {
+        m.stack = i->stack;
+        m.name = i->reason;
+        m.cause = m.kind == MOMENT_SCHED ? i->cause : 0;
+    }
+    offer(r, &m);
+}
+
+/* ---- regions ----------------------------------------------------------------------------------
+ */
+
+static void region_ends(run *r, const find_goroutine *own, const open_region *region, bool begun,
+                        bool ended)
+{
+    offer(r, &(moment){.kind = MOMENT_REGION,
+                       .begun = begun,
+                       .ended = ended,
+                       .begin = region->begin,
+                       .end = r->now,
+                       .goroutine = own->g.id,
+                       .function = own->g.function,
+                       .stack = region->stack,
+                       .name = region->name});
+}
+
+/* Regions that are open end with their goroutine. */
+static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_event *e)
+{
+    run *r = ctx;
+    find_goroutine *own = (find_goroutine *)g;
+    (void)time;
+    while (own->region_count > 0)
+        region_ends(r, own, &own->regions[--own->region_count], true, e != NULL);
+    free(own->regions);
+    own->regions = NULL;
+}
+
+static void region_event(run *r, const gotrace_event *e)
+{
+    find_goroutine *own = goroutine_of(r, e->goroutine);
+    if (!own)
+        return;
+    if (e->kind == GOTRACE_KIND_REGION_END) {
+        open_region before = {.name = stacks_name(r->stacks, e->text, e->text_size),
+                              .stack = stack_of(r, e),
+                              .begin = time_of(r, own->g.created)};
+        bool begun = own->region_count > 0;
+        region_ends(r, own, begun ? &own->regions[--own->region_count] : &before, begun, true);
+        return;
+    }
+    open_region *list = vector_room(own->regions, &own->region_room, own->region_count,
+                                    sizeof *list);
+    if (!list) {
+        r->job->failed = true;
+        return;
+    }
+    own->regions = list;
+    list[own->region_count++] = (open_region){stacks_name(r->stacks, e->text, e->text_size),
+                                              stack_of(r, e), r->now};
+}
+
+/* The function may have become known meanwhile, or the goroutine may have ended. */
+static uint32_t function_at_end(const run *r, uint64_t id, uint32_t before)
+{
+    uint32_t now = function_of(r, id);
+    return now ? now : before;
+}
+
+/* ---- tasks and logs ---------------------------------------------------------------------------
+ */
+
+static void task_ends(run *r, uint64_t id, const open_task *task, bool begun, bool ended)
+{
+    offer(r, &(moment){.kind = MOMENT_TASK,
+                       .begun = begun,
+                       .ended = ended,
+                       .begin = task->begin,
+                       .end = r->now,
+                       .goroutine = task->goroutine,
+                       .function = function_at_end(r, task->goroutine, task->function),
+                       .stack = task->stack,
+                       .name = task->name,
+                       .id = id});
+}
+
+static void task_event(run *r, const gotrace_event *e)
+{
+    const open_task *open = idmap_find(&r->tasks, e->subject);
+    open_task made = {.goroutine = e->goroutine,
+                      .name = stacks_name(r->stacks, e->text, e->text_size),
+                      .function = function_of(r, e->goroutine),
+                      .stack = stack_of(r, e)};
+    if (e->kind == GOTRACE_KIND_TASK_END) {
+        task_ends(r, e->subject, open ? open : &made, open, true);
+        if (open)
+            idmap_remove(&r->tasks, e->subject);
+        return;
+    }
+    open_task *task = idmap_insert(&r->tasks, e->subject);
+    if (!task) {
+        r->job->failed = true;
+        return;
+    }
+    made.begin = r->now;
+    *task = made;
+}
+
+static void log_event(run *r, const gotrace_event *e)
+{
+    offer(r, &(moment){.kind = MOMENT_LOG,
+                       .begun = true,
+                       .ended = true,
+                       .begin = r->now,
+                       .end = r->now,
+                       .goroutine = e->goroutine,
+                       .function = function_of(r, e->goroutine),
+                       .stack = stack_of(r, e),
+                       .name = stacks_name(r->stacks, e->text, e->text_size),
+                       .message = e->message,
+                       .message_size = e->message_size});
+}
+
+static void end_tasks(run *r)
+{
+    uint64_t *ids = wants(r, MOMENT_BIT(MOMENT_TASK)) ? idmap_sorted_keys(&r->tasks) : NULL;
+    for (size_t i = 0; ids && i < r->tasks.count; i++)
+        task_ends(r, ids[i], idmap_find(&r->tasks, ids[i]), true, false);
+    if (!ids && r->tasks.count > 0)
+        r->job->failed = true;
+    free(ids);
+}
+
+/* ---- the whole program ------------------------------------------------------------------------
+ */
+
+/* The beginning of a moment that the event begins. */
+static moment moment_of(run *r, moment_kind kind, const gotrace_event *e)
+{
+    return (moment){.kind = (uint8_t)kind,
+                    .begun = true,
+                    .begin = r->now,
+                    .goroutine = e->goroutine,
+                    .function = function_of(r, e->goroutine),
+                    .stack = stack_of(r, e)};
+}
+
+static void open_ends(run *r, open_moment *open, bool ended)
+{
+    open->depth = 0;
+    open->m.ended = ended;
+    open->m.end = r->now;
+    open->m.function = function_at_end(r, open->m.goroutine, open->m.function);
+    offer(r, &open->m);
+}
+
+/* A stop-the-world or a GC cycle. Until 1.9 each proc reports the stop: the first and the last one
+ * count. */
+static void range_event(run *r, moment_kind kind, open_moment *open, const gotrace_event *e)
+{
+    bool active = open->depth > 0;
+    if (e->kind != GOTRACE_KIND_RANGE_END) {
+        open->depth = active && !r->states.v1 ? 1 : open->depth + 1;
+        if (active)
+            return;
+        open->m = moment_of(r, kind, e);
+        open->m.name = kind == MOMENT_STW ? states_stop_reason(&r->states, e->reason) : 0;
+        if (e->kind == GOTRACE_KIND_RANGE_ACTIVE) {
+            open->m.begun = false;
+            open->m.begin = time_of(r, r->states.sync);
+        }
+        return;
+    }
+    if (!active) {
+        open->m = moment_of(r, kind, e);
+        open->m.name = kind == MOMENT_STW ? states_stop_reason(&r->states, e->reason) : 0;
+        open->m.begun = false;
+        open->m.begin = 0;
+    }
+    if (open->depth <= 1)
+        open_ends(r, open, true);
+    else
+        open->depth--;
+}
+
+/* A level changed: the moments are those in which a comparison holds. */
+static void set_level(run *r, moment_kind kind, uint64_t value, const gotrace_event *e)
+{
+    for (size_t i = 0; i < r->what->term_count; i++) {
+        const expression_term *t = &r->what->terms[i];
+        open_moment *open = &r->levels[i];
+        if (t->kind != kind)
+            continue;
+        bool holds = t->compare == COMPARE_GE ? value >= t->bound : value > t->bound;
+        if (holds && open->depth == 0) {
+            open->m = moment_of(r, kind, e);
+            open->m.term = i;
+            open->depth = 1;
+        }
+        if (holds && value > open->m.value)
+            open->m.value = value;
+        if (!holds && open->depth > 0)
+            open_ends(r, open, true);
+    }
+}
+
+static void count_goroutine(run *r, const gotrace_event *e)
+{
+    size_t before = r->alive.count;
+    if (e->subject == 0)
+        return;
+    if (e->to == GOTRACE_STATE_NOT_EXIST)
+        idmap_remove(&r->alive, e->subject);
+    else if (!idmap_insert(&r->alive, e->subject))
+        r->job->failed = true;
+    if (r->alive.count != before)
+        set_level(r, MOMENT_GOROUTINES, r->alive.count, e);
+}
+
+/* ---- the pass ---------------------------------------------------------------------------------
+ */
+
+static bool is_metric(const gotrace_event *e, const char *name)
+{
+    return e->text_size == strlen(name) && memcmp(e->text, name, e->text_size) == 0;
+}
+
+static void range_of(run *r, const gotrace_event *e)
+{
+    if (e->range == GOTRACE_RANGE_STW && wants(r, MOMENT_BIT(MOMENT_STW)))
+        range_event(r, MOMENT_STW, &r->stop, e);
+    else if (e->range == GOTRACE_RANGE_GC && wants(r, MOMENT_BIT(MOMENT_GC)))
+        range_event(r, MOMENT_GC, &r->cycle, e);
+}
+
+static void add_event(run *r, const gotrace_event *e)
+{
+    r->now = e->time > r->now ? e->time : r->now;
+    states_event(&r->states, e);
+    switch ((gotrace_kind)e->kind) {
+    case GOTRACE_KIND_TRANSITION:
+        if (e->resource == GOTRACE_RESOURCE_GOROUTINE && wants(r, MOMENT_BIT(MOMENT_GOROUTINES)))
+            count_goroutine(r, e);
+        break;
+    case GOTRACE_KIND_METRIC:
+        if (is_metric(e, "heap allocated"))
+            set_level(r, MOMENT_HEAP, e->value, e);
+        break;
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
+    case GOTRACE_KIND_RANGE_ACTIVE: range_of(r, e); break;
+    case GOTRACE_KIND_TASK_BEGIN:
+    case GOTRACE_KIND_TASK_END:
+        if (wants(r, MOMENT_BIT(MOMENT_TASK)))
+            task_event(r, e);
+        break;
+    case GOTRACE_KIND_REGION_BEGIN:
+    case GOTRACE_KIND_REGION_END:
+        if (wants(r, MOMENT_BIT(MOMENT_REGION)))
+            region_event(r, e);
+        break;
+    case GOTRACE_KIND_LOG:
+        if (wants(r, MOMENT_BIT(MOMENT_LOG)))
+            log_event(r, e);
+        break;
+    case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_LABEL:
+    case GOTRACE_KIND_SYNC:
+    case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SAMPLE: break;
+    }
+}
+
+static bool has_failed(run *r)
+{
+    find_job *job = r->job;
+    for (size_t i = 0; i < r->what->query_count; i++)
+        job->failed = job->failed || r->found[i].failed;
+    job->error = r->stored.error;
+    if (r->states.failed || r->feed.failed || r->stacks->failed || job->error == ENOMEM)
+        job->failed = true;
+    return job->failed || job->error || job->too_hard;
+}
+
+static gotrace_status read_events(run *r)
+{
+    const gotrace_event *e;
+    gotrace_status status;
+    while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
+        add_event(r, e);
+        if (r->ends || has_failed(r))
+            return GOTRACE_END;
+        if (r->job->threads > 1 && r->states.begun)
+            feed_begin_thread(&r->feed);
+    }
+    return status;
+}
+
+/* What is active ends with the trace. */
+static void end_moments(run *r)
+{
+    states_end(&r->states);
+    end_tasks(r);
+    if (r->stop.depth > 0)
+        open_ends(r, &r->stop, false);
+    if (r->cycle.depth > 0)
+        open_ends(r, &r->cycle, false);
+    for (size_t i = 0; i < r->what->term_count; i++)
+        if (r->levels[i].depth > 0)
+            open_ends(r, &r->levels[i], false);
+    for (size_t i = r->what->query_count; i-- > 0;)
+        resolve(r, i);
+    has_failed(r);
+}
+
+/* An array that may be empty. */
+static void *array(size_t count, size_t size, bool *failed)
+{
+    void *made = calloc(count ? count : 1, size);
+    *failed = *failed || !made;
+    return made;
+}
+
+static bool run_init(run *r)
+{
+    const states_user user = {r, goroutine_begins, state_ends, goroutine_ends, state_changed};
+    const expression *what = r->what;
+    bool failed = false;
+    r->stacks = stacks_new();
+    r->levels = array(what->term_count, sizeof *r->levels, &failed);
+    r->names = array(what->term_count, sizeof *r->names, &failed);
+    r->matchers = array(what->pattern_count, sizeof *r->matchers, &failed);
+    r->found = array(what->query_count, sizeof *r->found, &failed);
+    if (!r->stacks || failed)
+        return false;
+    stacks_begin(r->stacks, &r->feed);
+    states_init(&r->states, gotrace_reader_summary(r->feed.reader)->version, r->stacks,
+                sizeof(find_goroutine), &user);
+    for (size_t i = 0; i < what->term_count; i++)
+        if (what->terms[i].text)
+            r->names[i] = stacks_name(r->stacks, what->terms[i].text, strlen(what->terms[i].text));
+    for (size_t i = 0; i < what->pattern_count; i++)
+        matcher_init(&r->matchers[i], what->patterns[i].pattern, r->stacks);
+    r->resolved = what->query_count;
+    return true;
+}
+
+static void run_free(run *r)
+{
+    size_t cursor = 0;
+    uint64_t id;
+    void *value;
+    /* Goroutines are left if reading ended early. */
+    while (r->states.goroutines.count > 0 &&
+           idmap_next(&r->states.goroutines, &cursor, &id, &value))
+        free(((find_goroutine *)value)->regions);
+    for (size_t i = 0; r->matchers && i < r->what->pattern_count; i++)
+        matcher_free(&r->matchers[i]);
+    for (size_t i = 0; r->found && i < r->what->query_count; i++)
+        timeset_free(&r->found[i]);
+    states_free(&r->states);
+    idmap_free(&r->tasks);
+    idmap_free(&r->alive);
+    big_array_free(&r->stored);
+    free(r->levels);
+    free(r->names);
+    free(r->matchers);
+    free(r->found);
+    stacks_free(r->stacks);
+}
+
+gotrace_status moments_find(find_job *job, gotrace_reader *reader)
+{
+    run r = {.job = job, .what = job->what};
+    gotrace_status status = GOTRACE_END;
+    /* If indexing fails, reading reports the same error. */
+    gotrace_reader_index(reader);
+    feed_init(&r.feed, reader);
+    idmap_init(&r.tasks, sizeof(open_task));
+    idmap_init(&r.alive, 0);
+    big_array_init(&r.stored, sizeof(stored_moment), NULL);
+    if (run_init(&r)) {
+        status = read_events(&r);
+        if (!r.ends && !has_failed(&r))
+            end_moments(&r);
+    } else {
+        job->failed = true;
+    }
+    run_free(&r);
+    feed_free(&r.feed);
+    return status;
+}
