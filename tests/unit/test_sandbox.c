@@ -125,11 +125,13 @@ START_TEST(sandbox_denies)
     ck_assert_int_eq(mkdir(in_folder("to"), 0700), 0);
     ck_assert_int_eq(mkdir(in_folder("tmp"), 0700), 0);
     ck_assert_int_eq(setenv("TMPDIR", in_folder("tmp"), 1), 0);
-    const char *files[] = {in_folder("in"), "-", NULL};
+    /* a word is not a file: its name gives no right */
+    const verb with_word = {.words = 1};
+    const char *files[] = {in_folder("other"), in_folder("in"), "-", NULL};
     char out_path[256];
     snprintf(out_path, sizeof out_path, "%s", in_folder("to/out"));
     settings set = {.output = out_path, .sandbox = true};
-    session s = {.files = files, .file_count = 2, .set = &set};
+    session s = {.verb = &with_word, .files = files, .file_count = 3, .set = &set};
     pid_t child = fork();
     /* exit handlers of sanitizers are denied too */
     if (child == 0)
