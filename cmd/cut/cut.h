@@ -58,7 +58,8 @@ gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *
 
 /* Before the first event that is written: a goroutine, a proc, and a range that is active. */
 typedef struct cut_goroutine {
-    uint8_t state; /* gotrace_state */
+    uint8_t state;     /* gotrace_state, as the records say */
+    uint8_t effective; /* as readers say; v1: without a futile wake-up that it is in */
     int64_t place; /* v2: the thread on which it runs or is in a system call; v1: the proc on which
                       it runs, also in a call that has not blocked; or CUT_NOWHERE */
 } cut_goroutine;

@@ -3,8 +3,9 @@
  *
  * v2 writes them as statuses and active ranges. v1 has none: there, as when tracing starts, each
  * goroutine is created and found waiting or in a system call; then procs and goroutines that run
- * start, and ranges that are active begin. Neither can write that the world is stopped: the stop
- * begins at the start.
+ * start, and ranges that are active begin. A goroutine in the middle of a futile wake-up is found
+ * waiting and unblocked: readers leave out a wake-up as a whole, from where it is unblocked.
+ * Neither can write that the world is stopped: the stop begins at the start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 /* ---- following --------------------------------------------------------------------------------
  */
 
-static bool set_goroutine(cut *c, uint64_t id, unsigned state, int64_t place)
+/* v1: effective is false for an event of a futile wake-up, which has no effect for readers. */
+static bool set_goroutine(cut *c, uint64_t id, unsigned state, int64_t place, bool effective)
 {
     if (state == GOTRACE_STATE_NOT_EXIST) {
         idmap_remove(&c->goroutines, id);
@@ -26,6 +28,8 @@ static bool set_goroutine(cut *c, uint64_t id, unsigned state, int64_t place)
     if (!g)
         return id == 0 || cut_no_memory(c);
     g->state = (uint8_t)state;
+    if (effective || g->effective == GOTRACE_STATE_UNDETERMINED)
+        g->effective = (uint8_t)state;
     g->place = place;
     return true;
 }
@@ -69,7 +73,7 @@ static bool follow_v2(cut *c, const gotrace_event *e)
         thread = e->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)e->args[1];
     bool placed = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
     follow_call(c, e);
-    return set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE);
+    return set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE, true);
 }
 
 /* By the row, not by the reader's transitions: those of futile wake-ups have none, but the records
@@ -77,15 +81,17 @@ static bool follow_v2(cut *c, const gotrace_event *e)
 static bool follow_v1(cut *c, const gotrace_event *e)
 {
     const gotrace_semantics *does = semantics_of(c->carry.version, c->carry.rows[e->type].spec);
+    const bool effective = !(e->flags & GOTRACE_EVENT_FUTILE);
     if (does->proc.to)
         return set_proc(c, e->proc, does->proc.to,
                         e->arg_count > 0 ? (int64_t)e->args[0] : GOTRACE_NO_THREAD);
     if (does->other.to)
         return set_goroutine(c, e->args[0], does->other.to,
-                             does->other.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE);
+                             does->other.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE,
+                             effective);
     return !does->self.to || !e->goroutine || does->self.to == does->self.from ||
            set_goroutine(c, e->goroutine, does->self.to,
-                         does->self.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE);
+                         does->self.to == GOTRACE_STATE_RUNNING ? e->proc : CUT_NOWHERE, effective);
 }
 
 static uint64_t owner_of(const cut *c, const gotrace_event *e)
@@ -320,11 +326,16 @@ static bool create_goroutine(cut *c, uint64_t id, const void *value)
     if (!put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_GoCreate), proc,
                 GOTRACE_NO_THREAD, args, 2))
         return false;
-    unsigned found = g->state == GOTRACE_STATE_WAITING   ? GOTRACE_V1_GoWaiting
-                     : g->state == GOTRACE_STATE_SYSCALL ? GOTRACE_V1_GoInSyscall
-                                                         : 0;
-    return !found || put_at(c, gotrace_event_spec_of(c->carry.version, found), proc,
-                            GOTRACE_NO_THREAD, args, 1);
+    const bool waits = g->effective == GOTRACE_STATE_WAITING;
+    unsigned found = waits                                   ? GOTRACE_V1_GoWaiting
+                     : g->effective == GOTRACE_STATE_SYSCALL ? GOTRACE_V1_GoInSyscall
+                                                             : 0;
+    bool done = !found || put_at(c, gotrace_event_spec_of(c->carry.version, found), proc,
+                                 GOTRACE_NO_THREAD, args, 1);
+    if (done && waits && g->state != GOTRACE_STATE_WAITING)
+        done = put_at(c, gotrace_event_spec_of(c->carry.version, GOTRACE_V1_GoUnblock), proc,
+                      GOTRACE_NO_THREAD, args, 1);
+    return done;
 }
 
 static bool start_proc(cut *c, uint64_t id, const void *value)
@@ -362,8 +373,9 @@ static bool begin_v1(cut *c)
 bool cut_begin(cut *c, const gotrace_event *e)
 {
     uint64_t start = e->ticks, added = c->goroutines.count + c->procs.count;
-    /* Readers order events by time: what is added comes before, and takes up to two ticks each. */
-    uint64_t before = 2 * added + 16;
+    /* Readers order events by time: what is added comes before, and takes up to three ticks
+     * each. */
+    uint64_t before = 3 * added + 16;
     if (added > 0)
         start = !c->job->keep_times && start - c->origin > before ? start - before : c->origin;
     if (gotrace_writer_at(c->carry.writer, start) < 0)

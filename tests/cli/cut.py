@@ -67,7 +67,7 @@ def normal(e, wanted, version):
     if wanted is not None:
         if goroutine(e) not in wanted:
             n.pop('g', None)
-        if e['kind'] == 'transition':
+        if e['kind'] == 'transition' and version >= 22:  # of a record that changes several goroutines
             n.pop('type')
             n.pop('value', None)
     return json.dumps(n, sort_keys=True)

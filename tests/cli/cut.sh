@@ -36,6 +36,23 @@ gotrace cut new.trace | cmp - new.trace && echo 'all of them too'
 run gotrace cut --generation 1,3 -o part.trace new.trace
 run gotrace cut --generation 2 -o part.trace old.trace
 
+echo '== from the middle of a futile wake-up'
+for version in 1.5 1.10; do
+    gotrace gen --go $version --cover --events 0 -o whole.trace
+    gotrace print --format jsonl whole.trace | sed -n '/"futile":true/s/{"time":\([0-9]*\),.*/\1/p' | head -n 8 >times.txt
+    while read -r time; do
+        gotrace cut --from "$((time + 1))ns" -o part.trace whole.trace
+        gotrace validate part.trace 2>&1
+    done <times.txt | grep -o 'sound' | uniq -c
+done
+
+echo '== a sample comes first, and keeps its time'
+gotrace gen --go 1.22 --cover --events 0 -o whole.trace
+gotrace cut --goroutine 1 -o part.trace whole.trace
+for trace in whole part; do
+    gotrace print --format jsonl $trace.trace | grep -m 1 CPUSample | grep -o '"ticks":[0-9]*'
+done
+
 echo '== nothing, and all'
 rm -f part.trace
 run gotrace cut --from 1s -o part.trace old.trace

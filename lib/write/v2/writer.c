@@ -591,12 +591,14 @@ static bool region(gt_w_step *s, bool begins)
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
+/* The batch begins before the sample, as those of events do: readers move an event to after the
+ * time at which the generation's earliest batch begins. */
 static bool sample(gt_w_step *s)
 {
     const gotrace_event_data *h = s->h;
     const uint64_t args[5] = {h->args[0], h->args[1], h->args[2], h->args[3], h->stack};
     return gt_w_open_generation(s->w) &&
-           (gt_v2_sample(s->w->encoder, s->w->now, args, 5) == GOTRACE_OK ||
+           (gt_v2_sample(s->w->encoder, s->w->now - (s->w->now > 0), args, 5) == GOTRACE_OK ||
             (gt_w_encoder_failed(s->w), false));
 }
 
