@@ -82,7 +82,15 @@ bool input_open_trace(input *in, session *s, const char *path, bool no_recover)
     if (opened)
         gotrace_reader_index(in->reader);
     in->loses = in->loses || recovery_helps(&in->found.last);
-    return in->loses ? recovery_read(in) || opened : opened;
+    switch (in->loses ? recovery_read(in) : RECOVERY_USELESS) {
+    case RECOVERY_DONE: return true;
+    case RECOVERY_USELESS: return opened;
+    case RECOVERY_FAILED: break;
+    }
+    /* What can be read without a recovery is not what was asked for. */
+    gotrace_reader_close(in->reader);
+    in->reader = NULL;
+    return false;
 }
 
 static void note_speed(const input *in)

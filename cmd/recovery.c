@@ -20,6 +20,7 @@ enum {
 /* Findings are collected and reported only if the recovered trace is used. */
 typedef struct recovering {
     int fd;
+    int error; /* errno of the first failed write */
     out out;
     repair_finding *list;
     size_t count, capacity;
@@ -42,6 +43,15 @@ static out *next_trace(void *ctx, unsigned trace)
 {
     (void)trace;
     return &((recovering *)ctx)->out;
+}
+
+static bool write_trace(void *ctx, const void *bytes, size_t size)
+{
+    recovering *r = ctx;
+    bool done = spool_write_file(&r->fd, bytes, size);
+    if (!done && r->error == 0)
+        r->error = errno;
+    return done;
 }
 
 /* Findings above the limit are only counted. */
@@ -74,12 +84,12 @@ static bool repair_into(recovering *r, const input *in, repair_totals *totals, g
                       .next = next_trace,
                       .report = collect_finding,
                       .ctx = r};
-    if (repair_write(&job, totals, error) < 0)
-        return false;
-    if (out_flush(&r->out) && lseek(r->fd, 0, SEEK_SET) == 0)
+    bool done = repair_write(&job, totals, error) >= 0;
+    if (done && out_flush(&r->out) && lseek(r->fd, 0, SEEK_SET) == 0)
         return true;
-    fill_error(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
-               "cannot write a temporary file: %s", strerror(r->out.error));
+    if (done || r->error)
+        fill_error(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
+                   "cannot write a temporary file: %s", strerror(r->error ? r->error : errno));
     return false;
 }
 
@@ -126,7 +136,41 @@ static bool is_gain(const repair_totals *t)
     return t->events > t->added && (t->given >= t->readable || t->traces > 1);
 }
 
-bool recovery_read(input *in)
+/* Returns RECOVERY_FAILED only with *error set. */
+static recovery recover(recovering *r, input *in, gotrace_error *error)
+{
+    repair_totals totals;
+    if (r->fd < 0) {
+        fill_error(error, GOTRACE_RULE_SYSTEM_WRITE, GOTRACE_NO_OFFSET,
+                   "cannot create a temporary file: %s", strerror(errno));
+        return RECOVERY_FAILED;
+    }
+    if (!out_init(&r->out, write_trace, r)) {
+        fill_error(error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
+        return RECOVERY_FAILED;
+    }
+    if (repair_into(r, in, &totals, error)) {
+        bool gain = is_gain(&totals);
+        if (gain && use_recovered(r, in, error)) {
+            report_losses(r, &totals);
+            return RECOVERY_DONE;
+        }
+        if (!gain && totals.readable > totals.given)
+            diag_problem_note(in->name, GOTRACE_NO_OFFSET,
+                              "not recovered: %" PRIu64
+                              " event%s can be read without a repair, %" PRIu64 " after one",
+                              totals.readable, plural(totals.readable), totals.given);
+    }
+    if (error->class_ != GOTRACE_CLASS_SYSTEM)
+        return RECOVERY_USELESS;
+    if (error->rule != GOTRACE_RULE_SYSTEM_LIMIT)
+        return RECOVERY_FAILED;
+    if (in->reader)
+        diag_problem_note(in->name, GOTRACE_NO_OFFSET, "not recovered: %s", error->message);
+    return RECOVERY_USELESS;
+}
+
+recovery recovery_read(input *in)
 {
     recovering r = {.fd = spool_file(NULL),
                     .losses = {.file = in->name,
@@ -134,34 +178,19 @@ bool recovery_read(input *in)
                                .type = "loss",
                                .total = "recovered",
                                .limit = in->found.verbose ? in->found.limit : MAX_PER_KIND}};
-    gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    repair_totals totals;
-    bool done = false;
-    if (r.fd < 0) {
-        diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                          "not recovered: cannot create a temporary file: %s", strerror(errno));
-        return false;
+    gotrace_error error = {.rule = GOTRACE_RULE_NONE}, reported;
+    recovery result = recover(&r, in, &error);
+    if (result == RECOVERY_FAILED) {
+        fill_error(&reported, error.rule, GOTRACE_NO_OFFSET,
+                   "not recovered: %s; with --no-recover the data before the damage is read",
+                   error.message);
+        findings_add(&in->found, &reported);
     }
-    if (!out_init(&r.out, spool_write_file, &r.fd))
-        fill_error(&error, GOTRACE_RULE_SYSTEM_MEMORY, GOTRACE_NO_OFFSET, "out of memory");
-    else if (repair_into(&r, in, &totals, &error)) {
-        if (is_gain(&totals))
-            done = use_recovered(&r, in, &error);
-        else if (totals.readable > totals.given)
-            diag_problem_note(in->name, GOTRACE_NO_OFFSET,
-                              "not recovered: %" PRIu64
-                              " event%s can be read without a repair, %" PRIu64 " after one",
-                              totals.readable, plural(totals.readable), totals.given);
-    }
-    if (done)
-        report_losses(&r, &totals);
-    else if (error.class_ == GOTRACE_CLASS_SYSTEM && in->reader)
-        diag_problem_note(in->name, GOTRACE_NO_OFFSET, "not recovered: %s", error.message);
     out_free(&r.out);
     free(r.list);
     if (r.fd >= 0)
         close(r.fd);
-    return done;
+    return result;
 }
 
 static bool discard(void *ctx, const void *bytes, size_t size)

@@ -14,9 +14,15 @@
  * the trace ends early. */
 bool recovery_helps(const gotrace_error *problem);
 
+typedef enum recovery {
+    RECOVERY_DONE,
+    RECOVERY_USELESS, /* nothing to gain, or the trace is larger than a repair may read */
+    RECOVERY_FAILED,  /* a call of the operating system failed, or memory ran out; reported */
+} recovery;
+
 /* Recover the trace of in->source, report what was lost, and read the recovered trace from now on.
- * Returns false, with in unchanged, if there is nothing to gain. */
-bool recovery_read(input *in);
+ * If it is not recovered, in is unchanged but for its findings. */
+recovery recovery_read(input *in);
 
 /* If the input is a crash file of a recorder, read the trace that is made of it from now on.
  * Returns false after adding a finding. */
