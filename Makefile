@@ -86,6 +86,7 @@ MAN := $(wildcard man/*.[1-8])
 HEADERS := lib/gotrace.h lib/gotrace_events.h lib/gotrace_rules.h lib/gotrace_experimental.h \
 	lib/gotrace_record.h lib/gotrace_symbols.h
 SCHEMAS := formats/script/script.cddl formats/script/script.schema.json
+RECORD_PICTURE := man/record.png
 # The examples in the manual pages; the others generate parts of the documentation.
 INSTALLED_EXAMPLES := $(patsubst %,tests/examples/%.c,running folded hello fibers scheduler) \
 	$(wildcard tests/examples/*.script)
@@ -369,6 +370,7 @@ install: all $(B)/staged/gotrace $(B)/staged/gotrace.pc ## install to DESTDIR/PR
 		install -D -m 644 $$schema $(D)$(DATADIR)/$${schema##*/} || exit 1; done
 	$(Q)for example in $(INSTALLED_EXAMPLES); do \
 		install -D -m 644 $$example $(D)$(DOCDIR)/$${example#tests/} || exit 1; done
+	$(Q)install -D -m 644 $(RECORD_PICTURE) $(D)$(DOCDIR)/$(notdir $(RECORD_PICTURE))
 	$(Q)install -D -m 644 $(B)/staged/gotrace.bash $(D)$(BASHCOMPDIR)/gotrace
 	$(Q)install -D -m 644 $(B)/staged/_gotrace $(D)$(ZSHCOMPDIR)/_gotrace
 
@@ -381,6 +383,7 @@ uninstall: ## remove the installed files
 	$(Q)for header in $(HEADERS); do rm -f $(D)$(INCLUDEDIR)/$${header#lib/}; done
 	$(Q)for schema in $(SCHEMAS); do rm -f $(D)$(DATADIR)/$${schema##*/}; done
 	$(Q)for example in $(INSTALLED_EXAMPLES); do rm -f $(D)$(DOCDIR)/$${example#tests/}; done
+	$(Q)rm -f $(D)$(DOCDIR)/$(notdir $(RECORD_PICTURE))
 	$(Q)for page in $(MAN); do rm -f $(D)$(MANDIR)/man$${page##*.}/$${page#man/}; done
 
 # ---- other targets -----------------------------------------------------------------------------
