@@ -62,6 +62,7 @@ typedef struct cut_goroutine {
     uint8_t effective; /* as readers say; v1: without a futile wake-up that it is in */
     int64_t place; /* v2: the thread on which it runs or is in a system call; v1: the proc on which
                       it runs, also in a call that has not blocked; or CUT_NOWHERE */
+    uint64_t stack, generation; /* v2: the stack with which it stopped running, of a generation */
 } cut_goroutine;
 
 typedef struct cut_proc {

@@ -62,6 +62,20 @@ static void follow_call(cut *c, const gotrace_event *e)
     }
 }
 
+/* v2: a goroutine that does not run is where it was when it stopped, or where a status finds it. */
+static void note_stack(cut *c, const gotrace_event *e, bool status)
+{
+    cut_goroutine *g = idmap_find(&c->goroutines, e->subject);
+    if (!g)
+        return;
+    if (e->to == GOTRACE_STATE_RUNNING) {
+        g->stack = 0;
+    } else if (e->stack && (status || e->goroutine == e->subject)) {
+        g->stack = e->stack;
+        g->generation = e->generation;
+    }
+}
+
 static bool follow_v2(cut *c, const gotrace_event *e)
 {
     bool status = c->carry.rows[e->type].spec->semantics->status;
@@ -73,7 +87,10 @@ static bool follow_v2(cut *c, const gotrace_event *e)
         thread = e->args[1] == UINT64_MAX ? CUT_NOWHERE : (int64_t)e->args[1];
     bool placed = e->to == GOTRACE_STATE_RUNNING || e->to == GOTRACE_STATE_SYSCALL;
     follow_call(c, e);
-    return set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE, true);
+    if (!set_goroutine(c, e->subject, e->to, placed ? thread : CUT_NOWHERE, true))
+        return false;
+    note_stack(c, e, status);
+    return true;
 }
 
 /* By the row, not by the reader's transitions: those of futile wake-ups have none, but the records
@@ -168,12 +185,13 @@ static bool each(cut *c, const idmap *map, each_fn fn)
     return done;
 }
 
-static const gotrace_event_spec *status_row(const cut *c, gotrace_resource resource)
+/* NULL: the version has no such row. */
+static const gotrace_event_spec *status_row(const cut *c, gotrace_resource resource, bool stack)
 {
     for (unsigned code = 0; code < 256; code++) {
         const gotrace_event_spec *spec = c->carry.rows[code].spec;
         if (spec && spec->semantics->status && spec->semantics->resource == resource &&
-            !(spec->flags & GOTRACE_SPEC_STACK))
+            !(spec->flags & GOTRACE_SPEC_STACK) == !stack)
             return spec;
     }
     return NULL;
@@ -225,7 +243,7 @@ static bool put_proc(cut *c, uint64_t id, const void *value)
                                   : !held                             ? P_IDLE
                                   : calls && cut_has(c, p->caller)    ? P_IN_SYSCALL
                                                                       : P_RUNNING};
-    return put_at(c, status_row(c, GOTRACE_RESOURCE_PROC), GOTRACE_NO_PROC,
+    return put_at(c, status_row(c, GOTRACE_RESOURCE_PROC, false), GOTRACE_NO_PROC,
                   held ? p->thread : GOTRACE_NO_THREAD, args, 2);
 }
 
@@ -240,8 +258,18 @@ static bool put_goroutine(cut *c, uint64_t id, const void *value)
                               : calls                              ? G_IN_SYSCALL
                               : g->state == GOTRACE_STATE_RUNNABLE ? G_RUNNABLE
                                                                    : G_WAITING};
-    return put_at(c, status_row(c, GOTRACE_RESOURCE_GOROUTINE), GOTRACE_NO_PROC,
-                  g->place == CUT_NOWHERE ? GOTRACE_NO_THREAD : g->place, args, 3);
+    /* The stacks of an earlier generation are not known any more. */
+    const gotrace_event_spec *stacked = g->stack && g->generation == c->first_generation
+                                            ? status_row(c, GOTRACE_RESOURCE_GOROUTINE, true)
+                                            : NULL;
+    const gotrace_event_data h = {
+        .spec = stacked ? stacked : status_row(c, GOTRACE_RESOURCE_GOROUTINE, false),
+        .proc = GOTRACE_NO_PROC,
+        .thread = g->place == CUT_NOWHERE ? GOTRACE_NO_THREAD : g->place,
+        .args = args,
+        .arg_count = 3,
+        .stack = stacked ? carry_stack(&c->carry, g->stack) : 0};
+    return cut_put(c, &h, true);
 }
 
 /* On the thread of its proc or goroutine, after its status. */

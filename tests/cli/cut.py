@@ -164,8 +164,9 @@ def differs(trace, options, q, cut):
     if wanted is None and 'generations' in q:
         # Copied as they are, so that a time which was raised after the generation before is the recorded one.
         expected, got = ([{**e, 'ticks': 0} for e in some] for some in (expected, got))
-    if expected:
-        begin = expected[0]['ticks']
+    first = expected or [e for e in trace.inside(q) if e['kind'] != 'sync']
+    if first:
+        begin = first[0]['ticks']
         # What is added at the start: in v1 the starts of procs and goroutines, and active ranges.
         got = [e for e in got if e['ticks'] >= begin]
     a = Counter(normal(e, wanted, trace.version) for e in expected)
