@@ -1,6 +1,7 @@
 /* group.c - encodes the columns of a row group. */
 #include "formats/parquet/group.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +31,14 @@ bool scratch_init(scratch *s)
                    .values = malloc(PARQUET_GROUP_ROWS * sizeof *s->values),
                    .indices = malloc(PARQUET_GROUP_ROWS * sizeof *s->indices),
                    .different = malloc(PARQUET_GROUP_ROWS * sizeof *s->different),
+                   .sorted = malloc((size_t)2 * MOST_DIFFERENT * sizeof *s->sorted),
                    .slots = malloc(SLOTS * sizeof *s->slots),
+                   .order = malloc(PARQUET_GROUP_ROWS * sizeof *s->order),
+                   .ordered = malloc(PARQUET_GROUP_ROWS * sizeof *s->ordered),
                    .numbers = malloc(MOST_DIFFERENT * sizeof *s->numbers),
                    .number_room = MOST_DIFFERENT};
-    return s->zstd && s->values && s->indices && s->different && s->slots && s->numbers &&
+    return s->zstd && s->values && s->indices && s->different && s->sorted && s->slots &&
+           s->order && s->ordered && s->numbers &&
            !ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, LEVEL));
 }
 
@@ -43,11 +48,20 @@ void scratch_free(scratch *s)
     free(s->values);
     free(s->indices);
     free(s->different);
+    free(s->sorted);
     free(s->slots);
+    free(s->order);
+    free(s->ordered);
     free(s->numbers);
     buffer_free(&s->page);
     buffer_free(&s->packed);
 }
+
+/* The cells of a column. */
+typedef union column_cells {
+    const int64_t *ints;
+    const uint32_t *texts;
+} column_cells;
 
 /* ---- pages ------------------------------------------------------------------------------------
  */
@@ -93,41 +107,47 @@ static bool write_page(scratch *s, bool dictionary, size_t values, out *o, uint6
     return true;
 }
 
-/* Set the bit of each row that is not null. */
+/* Sets the bit of each row that is not null: eight rows make a byte. */
 static void mark_texts(uint8_t *bits, const uint32_t *cells, size_t count)
 {
-    memset(bits, 0, (count + 7) / 8);
-    for (size_t i = 0; i < count; i++)
-        bits[i / 8] |= (uint8_t)((cells[i] != 0) << i % 8);
+    for (size_t i = 0; i < count; i += 8) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < 8 && i + k < count; k++)
+            byte |= (unsigned)(cells[i + k] != 0) << k;
+        bits[i / 8] = (uint8_t)byte;
+    }
 }
 
 static void mark_ints(uint8_t *bits, const int64_t *cells, size_t count)
 {
-    memset(bits, 0, (count + 7) / 8);
-    for (size_t i = 0; i < count; i++)
-        bits[i / 8] |= (uint8_t)((cells[i] != PARQUET_NULL) << i % 8);
+    for (size_t i = 0; i < count; i += 8) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < 8 && i + k < count; k++)
+            byte |= (unsigned)(cells[i + k] != PARQUET_NULL) << k;
+        bits[i / 8] = (uint8_t)byte;
+    }
 }
 
 /* Which rows are not null, one bit each: a run of equal ones, or packed. */
-static void put_levels(scratch *s, const group *g, const parquet_column *column, size_t index,
-                       const chunk *c)
+static void put_levels(scratch *s, column_cells cells, const parquet_column *column, const chunk *c)
 {
+    size_t count = c->values;
     byte_buffer *page = &s->page;
     size_t start = page->size;
     buffer_number(page, 0, 4);
-    if (c->nulls == 0 || c->nulls == g->count) {
-        buffer_varint(page, (uint64_t)g->count << 1);
+    if (c->nulls == 0 || c->nulls == count) {
+        buffer_varint(page, (uint64_t)count << 1);
         buffer_number(page, c->nulls == 0, 1);
     } else {
-        size_t size = (g->count + 7) / 8;
+        size_t size = (count + 7) / 8;
         buffer_varint(page, (uint64_t)size << 1 | 1);
         uint8_t *bits = buffer_reserve(page, size);
         if (!bits)
             return;
         if (column->type == PARQUET_TEXT)
-            mark_texts(bits, g->columns[index].texts, g->count);
+            mark_texts(bits, cells.texts, count);
         else
-            mark_ints(bits, g->columns[index].ints, g->count);
+            mark_ints(bits, cells.ints, count);
         page->size += size;
     }
     if (page->failed)
@@ -173,19 +193,20 @@ static void put_indices(scratch *s, size_t count, size_t different)
 /* ---- integers ---------------------------------------------------------------------------------
  */
 
-/* Gathers the values that are not null, and finds the bounds. */
-static void gather(scratch *s, const int64_t *cells, size_t count, const parquet_column *column,
-                   chunk *c)
+/* Gathers the values that are not null, and finds the bounds; without branches, which the nulls of
+ * a column make unpredictable. */
+static void gather(scratch *s, const int64_t *cells, const parquet_column *column, chunk *c)
 {
     /* Unsigned integers are compared as signed ones with the highest bit inverted. */
     const uint64_t flip = column->type == PARQUET_UNSIGNED ? (uint64_t)INT64_MIN : 0;
-    size_t used = 0;
+    size_t used = 0, count = c->values;
     int64_t least = INT64_MAX, greatest = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
-        int64_t value = cells[i], key = (int64_t)((uint64_t)value ^ flip);
-        if (value == PARQUET_NULL && column->optional)
-            continue;
-        s->values[used++] = value;
+        s->values[used] = cells[i];
+        used += !column->optional | (cells[i] != PARQUET_NULL);
+    }
+    for (size_t i = 0; i < used; i++) {
+        int64_t key = (int64_t)((uint64_t)s->values[i] ^ flip);
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
     }
@@ -203,10 +224,35 @@ static uint32_t *slot_of(scratch *s, uint64_t seed, int64_t value)
     return &s->slots[slot];
 }
 
-static int compare(const void *a, const void *b)
+/* Sorts by one byte after another, from the lowest on; those in which all values are equal are
+ * skipped, which are most. temporary: room for as many. Returns which of both is sorted. */
+static int64_t *sort_values(int64_t *values, int64_t *temporary, size_t count)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    enum { BYTES = 8, DIGITS = 256 };
+    uint32_t counts[BYTES][DIGITS] = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t key = (uint64_t)values[i] ^ (uint64_t)INT64_MIN;
+        for (int b = 0; b < BYTES; b++)
+            counts[b][key >> 8 * b & 0xff]++;
+    }
+    for (int b = 0; b < BYTES; b++) {
+        uint64_t first = (uint64_t)values[0] ^ (uint64_t)INT64_MIN;
+        if (counts[b][first >> 8 * b & 0xff] == count)
+            continue;
+        for (uint32_t i = 0, sum = 0; i < DIGITS; i++) {
+            uint32_t own = counts[b][i];
+            counts[b][i] = sum;
+            sum += own;
+        }
+        for (size_t i = 0; i < count; i++) {
+            uint64_t key = (uint64_t)values[i] ^ (uint64_t)INT64_MIN;
+            temporary[counts[b][key >> 8 * b & 0xff]++] = values[i];
+        }
+        int64_t *sorted = temporary;
+        temporary = values;
+        values = sorted;
+    }
+    return values;
 }
 
 /* Numbers the different values in ascending order, which compresses better than the order in which
@@ -231,13 +277,14 @@ static size_t number_values(scratch *s, size_t count)
         }
         s->indices[i] = *slot - 1;
     }
+    if (different <= 1)
+        return different;
     /* The slots compare by the old numbering. */
-    int64_t *sorted = s->different + different;
-    memcpy(sorted, s->different, different * sizeof *sorted);
-    qsort(sorted, different, sizeof *sorted, compare);
+    memcpy(s->sorted, s->different, different * sizeof *s->sorted);
+    int64_t *sorted = sort_values(s->sorted, s->sorted + MOST_DIFFERENT, different);
     for (size_t i = 0; i < different; i++)
         s->numbers[*slot_of(s, seed, sorted[i]) - 1] = (uint32_t)i;
-    memmove(s->different, sorted, different * sizeof *sorted);
+    memcpy(s->different, sorted, different * sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         s->indices[i] = s->numbers[s->indices[i]];
     return different;
@@ -248,13 +295,15 @@ static size_t number_values(scratch *s, size_t count)
 static void put_miniblock(byte_buffer *page, const uint64_t *above, size_t count, size_t size,
                           size_t width)
 {
-    uint8_t *to = buffer_reserve(page, size * width);
-    if (!to)
+    /* Each number is stored with all its bytes; the next one replaces the highest. */
+    uint8_t *to = buffer_reserve(page, size * width + sizeof *above);
+    if (!to || width == 0)
         return;
-    memset(to, 0, size * width);
-    for (size_t i = 0; i < count; i++)
-        for (size_t b = 0; b < width; b++)
-            to[i * width + b] = (uint8_t)(above[i] >> 8 * b);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = htole64(above[i]);
+        memcpy(to + i * width, &value, sizeof value);
+    }
+    memset(to + count * width, 0, (size - count) * width);
     page->size += size * width;
 }
 
@@ -293,13 +342,14 @@ static void put_delta(scratch *s, size_t count)
     }
 }
 
-static bool encode_ints(scratch *s, const group *g, const parquet_column *column, size_t index,
-                        out *o, uint64_t *offset, chunk *c)
+static bool encode_ints(scratch *s, const int64_t *ints, const parquet_column *column, out *o,
+                        uint64_t *offset, chunk *c)
 {
-    gather(s, g->columns[index].ints, g->count, column, c);
-    size_t count = g->count - c->nulls;
-    bool ascends = column->type == PARQUET_TIME && c->least != c->greatest;
-    size_t different = count == 0 || ascends ? 0 : number_values(s, count);
+    gather(s, ints, column, c);
+    size_t count = c->values - c->nulls;
+    bool steps = column->type == PARQUET_TIME || column->type == PARQUET_ID;
+    steps = steps && c->least != c->greatest;
+    size_t different = count == 0 || steps ? 0 : number_values(s, count);
     c->encoding = different > 0 ? ENCODING_DICTIONARY : ENCODING_DELTA;
     if (different > 0) {
         for (size_t i = 0; i < different; i++)
@@ -308,12 +358,12 @@ static bool encode_ints(scratch *s, const group *g, const parquet_column *column
             return false;
     }
     if (column->optional)
-        put_levels(s, g, column, index, c);
+        put_levels(s, (column_cells){.ints = ints}, column, c);
     if (different > 0)
         put_indices(s, count, different);
     else
         put_delta(s, count);
-    return write_page(s, false, g->count, o, offset, c);
+    return write_page(s, false, c->values, o, offset, c);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------
@@ -335,22 +385,22 @@ static void put_text(byte_buffer *page, const group *g, uint32_t number)
 }
 
 /* Numbers the texts of the column in the order in which they occur; returns how many there are. */
-static size_t number_texts(scratch *s, const group *g, const uint32_t *cells, chunk *c)
+static size_t number_texts(scratch *s, const group *g, const uint32_t *texts, chunk *c)
 {
     size_t different = 0, used = 0;
     uint32_t low = 0, high = 0;
     memset(s->numbers, 0, (g->text_count + 1) * sizeof *s->numbers);
+    s->numbers[0] = UINT32_MAX; /* null, which is overwritten */
     for (size_t i = 0; i < g->count; i++) {
-        uint32_t cell = cells[i];
-        if (cell == 0)
-            continue;
-        if (s->numbers[cell] == 0) {
-            s->different[different++] = cell;
-            s->numbers[cell] = (uint32_t)different;
-            low = low && compare_texts(g, low, cell) <= 0 ? low : cell;
-            high = high && compare_texts(g, high, cell) >= 0 ? high : cell;
+        uint32_t text = texts[i];
+        if (s->numbers[text] == 0) {
+            s->different[different++] = text;
+            s->numbers[text] = (uint32_t)different;
+            low = low && compare_texts(g, low, text) <= 0 ? low : text;
+            high = high && compare_texts(g, high, text) >= 0 ? high : text;
         }
-        s->indices[used++] = s->numbers[cell] - 1;
+        s->indices[used] = s->numbers[text] - 1;
+        used += text != 0;
     }
     c->nulls = g->count - used;
     if (low && g->texts[low - 1].size <= LONGEST_BOUND &&
@@ -376,13 +426,12 @@ static bool reserve_numbers(scratch *s, size_t count)
     return true;
 }
 
-static bool encode_texts(scratch *s, const group *g, const parquet_column *column, size_t index,
-                         out *o, uint64_t *offset, chunk *c)
+static bool encode_texts(scratch *s, const group *g, const uint32_t *texts,
+                         const parquet_column *column, out *o, uint64_t *offset, chunk *c)
 {
-    const uint32_t *cells = g->columns[index].texts;
     if (!reserve_numbers(s, g->text_count + 1))
         return false;
-    size_t different = number_texts(s, g, cells, c), count = g->count - c->nulls;
+    size_t different = number_texts(s, g, texts, c), count = g->count - c->nulls;
     bool repeats = different > 0 && different <= count / 2 + 1;
     c->encoding = repeats ? ENCODING_DICTIONARY : ENCODING_PLAIN;
     if (repeats) {
@@ -392,13 +441,42 @@ static bool encode_texts(scratch *s, const group *g, const parquet_column *colum
             return false;
     }
     if (column->optional)
-        put_levels(s, g, column, index, c);
+        put_levels(s, (column_cells){.texts = texts}, column, c);
     if (repeats)
         put_indices(s, count, different);
     for (size_t i = 0; !repeats && i < g->count; i++)
-        if (cells[i])
-            put_text(&s->page, g, cells[i]);
+        if (texts[i])
+            put_text(&s->page, g, texts[i]);
     return write_page(s, false, g->count, o, offset, c);
+}
+
+/* ---- the order of the rows --------------------------------------------------------------------
+ */
+
+/* Counts the rows of each value of the column, then places them. */
+void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count)
+{
+    s->has_order = false;
+    size_t column = 0;
+    while (column < count && columns[column].type != PARQUET_ORDER)
+        column++;
+    if (column == count || g->count == 0)
+        return;
+    memcpy(s->values, g->columns[column].ints, g->count * sizeof *s->values);
+    size_t different = number_values(s, g->count);
+    if (different <= 1)
+        return;
+    memset(s->numbers, 0, different * sizeof *s->numbers);
+    for (size_t i = 0; i < g->count; i++)
+        s->numbers[s->indices[i]]++;
+    for (uint32_t i = 0, sum = 0; i < different; i++) {
+        uint32_t own = s->numbers[i];
+        s->numbers[i] = sum;
+        sum += own;
+    }
+    for (size_t i = 0; i < g->count; i++)
+        s->order[s->numbers[s->indices[i]]++] = (uint16_t)i;
+    s->has_order = true;
 }
 
 bool group_encode(scratch *s, const group *g, const parquet_column *column, size_t index, out *o,
@@ -406,6 +484,15 @@ bool group_encode(scratch *s, const group *g, const parquet_column *column, size
 {
     *c = (chunk){.values = g->count};
     s->page.size = 0;
-    return column->type == PARQUET_TEXT ? encode_texts(s, g, column, index, o, offset, c)
-                                        : encode_ints(s, g, column, index, o, offset, c);
+    if (column->type == PARQUET_TEXT) {
+        const uint32_t *texts = g->columns[index].texts;
+        uint32_t *ordered = (uint32_t *)s->ordered;
+        for (size_t i = 0; s->has_order && i < g->count; i++)
+            ordered[i] = texts[s->order[i]];
+        return encode_texts(s, g, s->has_order ? ordered : texts, column, o, offset, c);
+    }
+    const int64_t *ints = g->columns[index].ints;
+    for (size_t i = 0; s->has_order && i < g->count; i++)
+        s->ordered[i] = ints[s->order[i]];
+    return encode_ints(s, s->has_order ? s->ordered : ints, column, o, offset, c);
 }

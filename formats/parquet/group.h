@@ -2,6 +2,7 @@
 #ifndef PARQUET_GROUP_H
 #define PARQUET_GROUP_H
 
+#include <assert.h>
 #include <zstd.h>
 
 #include "core/lookup.h"
@@ -34,11 +35,17 @@ typedef struct scratch {
     int64_t *values;    /* that are not null */
     uint32_t *indices;  /* of the values, in the dictionary */
     int64_t *different; /* values */
+    int64_t *sorted;    /* different values, in order */
     uint32_t *slots;    /* hash table: indices of different values + 1 */
     uint32_t *numbers;  /* from one numbering to another */
     size_t number_room;
     byte_buffer page, packed;
+    bool has_order;   /* the rows of the group are written in another order: */
+    uint16_t *order;  /* their numbers */
+    int64_t *ordered; /* cells of a column */
 } scratch;
+
+static_assert(PARQUET_GROUP_ROWS - 1 <= UINT16_MAX, "the number of a row");
 
 bool scratch_init(scratch *s);
 void scratch_free(scratch *s);
@@ -61,6 +68,10 @@ enum {
     ENCODING_DELTA = 5,
     ENCODING_DICTIONARY = 8,
 };
+
+/* Finds the order of the rows, by the column of the type PARQUET_ORDER if there is one: of each
+ * value the rows as they came. For the calls of group_encode. */
+void group_order(scratch *s, const group *g, const parquet_column *columns, size_t count);
 
 /* Encodes a column and writes its pages at *offset of the output, which moves. False if memory was
  * refused. */

@@ -26,19 +26,16 @@ static bool reserve_cell(open_table *own, uint32_t name)
     return true;
 }
 
-int64_t name_cell(tables *t, enum table_number n, uint32_t name)
+int64_t add_name_cell(tables *t, enum table_number n, uint32_t name)
 {
     open_table *own = &t->list[n];
-    uint32_t group = parquet_group(own->file);
     if (name == 0)
         return 0;
-    if (name < own->room && own->cells[name].group == group)
-        return own->cells[name].text;
     size_t size;
     const char *text = stacks_text(t->s->stacks, name, &size);
     int64_t made = parquet_text(own->file, text, size);
     if (reserve_cell(own, name))
-        own->cells[name] = (cell){group, (uint32_t)made};
+        own->cells[name] = (cell){*own->group, (uint32_t)made};
     else
         t->failed = true;
     return made;
@@ -223,6 +220,7 @@ static tables *begin_tables(const convert_job *job)
             return NULL;
         own->file = parquet_begin(t->encoder, own->out, which->columns, which->count);
         folder->failed = !own->file;
+        own->group = own->file ? parquet_group(own->file) : NULL;
     }
     return folder->failed ? NULL : t;
 }

@@ -14,7 +14,8 @@ typedef struct cell {
 typedef struct open_table {
     parquet_file *file;
     out *out;
-    cell *cells; /* by the number of a name */
+    const uint32_t *group; /* the current number */
+    cell *cells;           /* by the number of a name */
     size_t room;
 } open_table;
 
@@ -54,8 +55,18 @@ typedef struct tables {
     uint64_t samples, logs, tasks, regions; /* rows */
 } tables;
 
+/* The cell of a name that the row group does not yet have, or null for 0. */
+int64_t add_name_cell(tables *t, enum table_number table, uint32_t name);
+
 /* The cell of a name; null for 0. */
-int64_t name_cell(tables *t, enum table_number table, uint32_t name);
+static inline int64_t name_cell(tables *t, enum table_number table, uint32_t name)
+{
+    const open_table *own = &t->list[table];
+    if (name != 0 && name < own->room && own->cells[name].group == *own->group)
+        return own->cells[name].text;
+    return add_name_cell(t, table, name);
+}
+
 /* The same where null is not possible. */
 int64_t text_cell(tables *t, enum table_number table, const char *text, size_t size);
 

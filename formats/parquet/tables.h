@@ -1,9 +1,9 @@
 /*
  * tables.h - the tables that a trace becomes, and their columns; gotrace-parquet(5) describes them.
  *
- * The schema is the same for every version of traces. A column is of the type INT, TIME (which
- * mostly ascends), UNSIGNED or TEXT, see writer.h, and NEEDED or has nulls (NULLS). Every table
- * has first of all the name of the trace.
+ * The schema is the same for every version of traces. A column is of the type INT, TIME, ID, ORDER,
+ * UNSIGNED or TEXT, see writer.h, and NEEDED or has nulls (NULLS). Every table has first of all the
+ * name of the trace.
  */
 #ifndef PARQUET_TABLES_H
 #define PARQUET_TABLES_H
@@ -27,7 +27,7 @@
 
 #define COLUMNS_OF_g_transitions(C, t)                                                             \
     C(t, trace, TEXT, NEEDED)                                                                      \
-    C(t, g, INT, NEEDED)                                                                           \
+    C(t, g, ID, NEEDED)                                                                            \
     C(t, from_state, TEXT, NEEDED)                                                                 \
     C(t, to_state, TEXT, NULLS)                                                                    \
     C(t, reason, TEXT, NULLS)                                                                      \
@@ -35,9 +35,9 @@
     C(t, end_time_ns, TIME, NEEDED)                                                                \
     C(t, stack_id, INT, NULLS)                                                                     \
     C(t, src_stack_id, INT, NULLS)                                                                 \
-    C(t, src_g, INT, NULLS)                                                                        \
+    C(t, src_g, ID, NULLS)                                                                         \
     C(t, src_m, INT, NULLS)                                                                        \
-    C(t, src_p, INT, NULLS)                                                                        \
+    C(t, src_p, ORDER, NULLS)                                                                      \
     C(t, from_reason, TEXT, NULLS)                                                                 \
     C(t, from_stack_id, INT, NULLS)
 
@@ -48,7 +48,7 @@
     C(t, to_state, TEXT, NULLS)                                                                    \
     C(t, duration_ns, INT, NEEDED)                                                                 \
     C(t, end_time_ns, TIME, NEEDED)                                                                \
-    C(t, src_g, INT, NULLS)                                                                        \
+    C(t, src_g, ID, NULLS)                                                                         \
     C(t, src_m, INT, NULLS)                                                                        \
     C(t, src_p, INT, NULLS)
 

@@ -12,13 +12,18 @@
 #include "formats/parquet/group.h"
 
 static const char magic[] = "PAR1";
-enum { MAGIC_SIZE = 4 };
+enum {
+    MAGIC_SIZE = 4,
+    NEWEST = 64 /* rows: they stay in the first cache while they are spread over the columns */
+};
 
 struct parquet_file {
     parquet_encoder *encoder;
     out *out;
     const parquet_column *columns;
     size_t count;
+    int64_t *newest; /* rows that are not yet in the group, one after another */
+    size_t newest_count;
     group group;     /* that is being collected */
     uint32_t number; /* of that group */
     uint64_t metadata_count;
@@ -99,6 +104,7 @@ static void encode_group(scratch *s, parquet_file *f, const group *g)
 {
     thrift t = {.to = &f->footer};
     uint64_t begin = f->offset, size = 0;
+    group_order(s, g, f->columns, f->count);
     thrift_begin_item(&t);
     thrift_list(&t, 1, THRIFT_STRUCT, f->count);
     for (size_t i = 0; i < f->count && !f->lost; i++) {
@@ -213,21 +219,27 @@ parquet_file *parquet_begin(parquet_encoder *e, out *o, const parquet_column *co
     if (!f)
         return NULL;
     *f = (parquet_file){.encoder = e, .out = o, .columns = columns, .count = count, .number = 1};
+    f->newest = malloc(NEWEST * count * sizeof *f->newest);
+    if (!f->newest) {
+        free(f);
+        return NULL;
+    }
     out_bytes(o, magic, MAGIC_SIZE);
     f->offset = MAGIC_SIZE;
     return f;
 }
 
-uint32_t parquet_group(const parquet_file *f)
+const uint32_t *parquet_group(const parquet_file *f)
 {
-    return f->number;
+    return &f->number;
 }
 
+/* Makes room for the newest rows. */
 static bool reserve_rows(parquet_file *f)
 {
     enum { LEAST = 256, GROWTH = 4 };
     group *g = &f->group;
-    if (g->count < g->room)
+    if (f->newest_count <= g->room - g->count)
         return true;
     size_t room = g->room ? GROWTH * g->room : (size_t)LEAST;
     room = room < PARQUET_GROUP_ROWS ? room : (size_t)PARQUET_GROUP_ROWS;
@@ -246,21 +258,38 @@ static bool reserve_rows(parquet_file *f)
     return true;
 }
 
-void parquet_add(parquet_file *f, const int64_t *cells)
+/* Moves the newest rows to the columns. */
+static void spread_rows(parquet_file *f)
 {
     group *g = &f->group;
+    size_t rows = f->newest_count, columns = f->count;
     if (!reserve_rows(f)) {
         f->failed = true;
+        rows = 0;
+    }
+    f->newest_count = 0;
+    for (size_t i = 0; i < columns; i++) {
+        const int64_t *from = f->newest + i;
+        if (f->columns[i].type == PARQUET_TEXT) {
+            uint32_t *to = g->columns[i].texts + g->count;
+            for (size_t k = 0; k < rows; k++)
+                to[k] = (uint32_t)from[k * columns];
+        } else {
+            int64_t *to = g->columns[i].ints + g->count;
+            for (size_t k = 0; k < rows; k++)
+                to[k] = from[k * columns];
+        }
+    }
+    g->count += rows;
+}
+
+void parquet_add(parquet_file *f, const int64_t *cells)
+{
+    memcpy(f->newest + f->newest_count++ * f->count, cells, f->count * sizeof *cells);
+    if (f->newest_count < NEWEST && f->group.text.size <= PARQUET_GROUP_TEXT)
         return;
-    }
-    for (size_t i = 0; i < f->count; i++) {
-        if (f->columns[i].type == PARQUET_TEXT)
-            g->columns[i].texts[g->count] = (uint32_t)cells[i];
-        else
-            g->columns[i].ints[g->count] = cells[i];
-    }
-    g->count++;
-    if (g->count == PARQUET_GROUP_ROWS || g->text.size > PARQUET_GROUP_TEXT)
+    spread_rows(f);
+    if (f->group.count == PARQUET_GROUP_ROWS || f->group.text.size > PARQUET_GROUP_TEXT)
         pass_group(f);
 }
 
@@ -389,6 +418,8 @@ static void put_footer(const parquet_file *f, byte_buffer *to)
 
 void parquet_end(parquet_file *f, bool keep)
 {
+    if (keep)
+        spread_rows(f);
     if (keep && f->group.count > 0)
         pass_group(f);
     parquet_encoder_wait(f->encoder);
@@ -407,5 +438,6 @@ void parquet_end(parquet_file *f, bool keep)
     buffer_free(&footer);
     buffer_free(&f->footer);
     buffer_free(&f->metadata);
+    free(f->newest);
     free(f);
 }

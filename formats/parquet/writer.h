@@ -6,7 +6,7 @@
  * a dictionary page and one data page, or a data page alone:
  *
  *   dictionary   if values repeat; the indices have whole bytes, because zstd then finds more
- *   delta        integers that do not repeat, and times, which ascend
+ *   delta        integers that do not repeat; times, which ascend; and ids of what is busy
  *   plain        texts that do not repeat
  *
  * Each has its smallest and largest value and the number of nulls, from which readers find the row
@@ -26,6 +26,8 @@ enum { PARQUET_GROUP_ROWS = 1 << 16, PARQUET_GROUP_TEXT = 4 << 20, PARQUET_MOST_
 typedef enum parquet_type {
     PARQUET_INT,      /* INT64 */
     PARQUET_TIME,     /* INT64 that mostly ascends */
+    PARQUET_ID,       /* INT64 that is often near the one before */
+    PARQUET_ORDER,    /* INT64 by which the rows of a row group are sorted; one column of a table */
     PARQUET_UNSIGNED, /* INT64 with the logical type of an unsigned integer */
     PARQUET_TEXT,     /* UTF-8 */
 } parquet_type;
@@ -52,8 +54,8 @@ typedef struct parquet_file parquet_file;
 parquet_file *parquet_begin(parquet_encoder *e, out *o, const parquet_column *columns,
                             size_t count);
 
-/* The number of the row group that is being collected, from 1 on. */
-uint32_t parquet_group(const parquet_file *f);
+/* Where the number of the row group is that is being collected, which is 1 at first. */
+const uint32_t *parquet_group(const parquet_file *f);
 
 /* The cell of a text, which is valid for the row group that is being collected; never 0, which is
  * null. Bytes that are not UTF-8 become U+FFFD. */

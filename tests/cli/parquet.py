@@ -252,6 +252,11 @@ def number(value, none=None):
     return value - 2**64 if value >= 2**63 else value
 
 
+def order(value):
+    """The place of a number in a sorted row group: null is first."""
+    return (value is not None, value or 0)
+
+
 class Trace:
     def __init__(self, gotrace, path, folder):
         self.path, self.wrong = path, 0
@@ -299,22 +304,38 @@ class Trace:
             self.differ(table, f'{len(rows)} rows', len(events))
         self.compare(table, got, wanted)
 
+    def by_time(self, table, column):
+        """The rows of row groups that are sorted by a column; rows of one time by that column too."""
+        rows = self.rows[table]
+        groups = [rows[i:i + 65536] for i in range(0, len(rows), 65536)]
+        for group in groups:
+            keys = [(order(r[column]), r['end_time_ns']) for r in group]
+            if keys != sorted(keys):
+                self.differ(table, 'a row group', f'sorted by {column} and time')
+        for group, after in zip(groups, groups[1:]):
+            if max(r['end_time_ns'] for r in group) > min(r['end_time_ns'] for r in after):
+                self.differ(table, 'row groups', 'sorted by time')
+        return sorted(rows, key=lambda r: (r['end_time_ns'], order(r[column])))
+
     def transitions(self):
-        rows = iter(self.rows['g_transitions'])
+        rows = self.by_time('g_transitions', 'src_p')
         live, last = {}, 0
         durations = {}
         syscalls = sum(e['kind'] == 'syscall' for e in self.events)
         events = [e for e in self.events if e['kind'] == 'transition' and e['resource'] == 'goroutine' and
                   e['from'] != e['to'] and int(e['subject'])]
         if self.version >= 22:
-            got, wanted = [], []
-            for row, e in zip(rows, events):
+            got, wanted, timed = [], [], []
+            for e in events:
+                last = max(e['time'], last)
+                timed.append((last, order(number(e.get('proc'))), e))
+            timed.sort(key=lambda t: t[:2])
+            for row, (time, _, e) in zip((r for r in rows if r['to_state']), timed):
                 src = e.get('func', '')
                 got.append((row['g'], row['to_state'], row['end_time_ns'], row['reason'], row['src_g'],
                             row['src_m'], row['src_p']))
-                wanted.append((number(e['subject']), e['to'], max(e['time'], last), e.get('reason') or None,
+                wanted.append((number(e['subject']), e['to'], time, e.get('reason') or None,
                                number(e.get('g')), number(e.get('thread')), number(e.get('proc'))))
-                last = row['end_time_ns']
                 # A call from C may use the goroutine of an earlier one.
                 if e['from'] not in ('undetermined', row['from_state']) and row['from_state'] != 'not-exist':
                     self.differ('g_transitions', row, e['from'])
@@ -323,10 +344,7 @@ class Trace:
                     self.differ('g_transitions', self.leaf(stack), src)
             self.compare('g_transitions', got, wanted)
         # Each row continues the one before of its goroutine.
-        ends = [r['end_time_ns'] for r in self.rows['g_transitions']]
-        if ends != sorted(ends):
-            self.differ('g_transitions', 'not sorted', 'by time')
-        for row in self.rows['g_transitions']:
+        for row in rows:
             before = live.get(row['g'])
             if before and row['from_state'] != 'not-exist':
                 if row['from_state'] != before['to_state'] or \

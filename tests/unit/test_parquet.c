@@ -372,6 +372,43 @@ START_TEST(levels)
 }
 END_TEST
 
+/* Rows are sorted by a column, those of one value stay in order; unless it has one value, or too
+ * many. */
+START_TEST(orders)
+{
+    static const size_t sizes[] = {1, 2, 3, 255, 257, 32767, 32768};
+    static const parquet_column columns[] = {{"x", PARQUET_ID, true}, {"p", PARQUET_ORDER, true}};
+    enum { COUNT = 65536 };
+    size_t different = sizes[_i], placed = 0;
+    int64_t *cells = malloc(COUNT * sizeof *cells);
+    bool *seen = calloc(COUNT, sizeof *seen);
+    group g = {.count = COUNT, .room = COUNT};
+    scratch s;
+    ck_assert(scratch_init(&s));
+    for (size_t i = 0; i < COUNT; i++)
+        cells[i] = i == 9 ? PARQUET_NULL : (int64_t)(i * 7919 % different) - 100;
+    if (different == 1)
+        for (size_t i = 0; i < COUNT; i++)
+            cells[i] = PARQUET_NULL;
+    g.columns[0].ints = g.columns[1].ints = cells;
+    group_order(&s, &g, columns, 1);
+    ck_assert(!s.has_order);
+    group_order(&s, &g, columns, 2);
+    ck_assert_int_eq(s.has_order, different > 1 && different < 32768);
+    for (size_t i = 0; s.has_order && i < COUNT; i++) {
+        size_t row = s.order[i], before = i > 0 ? s.order[i - 1] : 0;
+        MUST(!seen[row]);
+        seen[row] = true;
+        placed++;
+        MUST(i == 0 || cells[before] < cells[row] || (cells[before] == cells[row] && before < row));
+    }
+    ck_assert_uint_eq(placed, s.has_order ? COUNT : 0);
+    free(cells);
+    free(seen);
+    scratch_free(&s);
+}
+END_TEST
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static const parquet_column two_columns[] = {{"n", PARQUET_INT, true}, {"t", PARQUET_TEXT, false}};
@@ -445,7 +482,7 @@ START_TEST(statistics_of_groups)
     for (int64_t i = 0; i < ROWS; i++) {
         const int64_t cells[] = {i == 7 ? PARQUET_NULL : i - 1,
                                  i % 2 ? parquet_text(f, "b", 1) : parquet_text(f, "ab", 2)};
-        MUST(parquet_group(f) == (i < PARQUET_GROUP_ROWS ? 1 : 2));
+        MUST(*parquet_group(f) == (i < PARQUET_GROUP_ROWS ? 1 : 2));
         parquet_add(f, cells);
     }
     parquet_end(f, true);
@@ -470,6 +507,7 @@ int main(void)
     tcase_add_loop_test(cases, extremes, 0, COUNTS);
     tcase_add_loop_test(cases, dictionaries, 0, 8);
     tcase_add_loop_test(cases, levels, 0, COUNTS);
+    tcase_add_loop_test(cases, orders, 0, 7);
     tcase_add_loop_test(cases, empty_table, 0, 2);
     tcase_add_loop_test(cases, statistics_of_groups, 0, 2);
     suite_add_tcase(suite, cases);
