@@ -139,6 +139,8 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
     count_goroutine(r, own);
     times_add(r, &own->times, i);
     own->selected += i->end - i->begin;
+    if (r->rows_only)
+        return;
     if (i->state == GOTRACE_STATE_WAITING || i->state == GOTRACE_STATE_SYSCALL)
         stat_wait(r, i);
     else if (i->state == GOTRACE_STATE_RUNNABLE && i->whole && run_inside(r) &&
@@ -158,7 +160,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     }
     own->times.total = r->parts_only ? own->selected : time - g->created;
     stat_regions_end(r, own, e != NULL);
-    if (own->counted)
+    if (own->counted && !r->rows_only)
         stat_goroutine_ended(r, own);
     if (r->all->each && own->counted)
         r->all->each->goroutine(r->all->each->ctx, r->all->stacks, own, r->states.base,
@@ -286,6 +288,7 @@ static void run_init(run *r, const select_job *select)
     selector_init(&r->selector, select, version, names);
     states_restrict(&r->states, r->selector.range.from, r->selector.range.until);
     r->origin = r->states.from > 0 ? r->states.from : 0;
+    r->rows_only = r->all->watch && r->all->watch->rows_only;
     r->parts_only = selector_has(&r->selector, SELECT_BIT(SELECT_FUNCTION) |
                                                    SELECT_BIT(SELECT_TASK) |
                                                    SELECT_BIT(SELECT_REGION));

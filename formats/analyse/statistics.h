@@ -210,6 +210,7 @@ typedef struct statistics_watch {
     void *ctx;
     void (*interval)(void *ctx, const goroutine *g, const interval *i, const gotrace_event *e);
     bool (*event)(void *ctx, const watched_event *w);
+    bool rows_only; /* no latency, and no figures of functions, reasons and stacks */
 } statistics_watch;
 
 /* A list of figures, found by a name. */

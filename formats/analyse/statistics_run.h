@@ -29,6 +29,7 @@ typedef struct run {
     selector selector;
     bool selected;   /* the current event is */
     bool parts_only; /* goroutines may be selected for a part of their time */
+    bool rows_only;  /* see statistics_watch */
     int64_t origin;  /* where the time range begins; at least 0 */
     idmap tasks;     /* open_task */
     idmap procs;     /* proc_load */

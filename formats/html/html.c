@@ -27,7 +27,7 @@ static gotrace_status read_trace(html *h)
 {
     const convert_job *job = h->job;
     const profile_options options = {.select = job->select};
-    const statistics_watch watch = {h, watch_interval, watch_event};
+    const statistics_watch watch = {h, watch_interval, watch_event, false};
     gotrace_status status;
     if (job->select && job->select->range.from > 0)
         h->origin = job->select->range.from;

@@ -14,11 +14,10 @@ enum {
     LONGEST_BOUND = 256 /* bytes of a text that bounds a column */
 };
 
-void group_free(group *g, const parquet_column *columns, size_t count)
+void group_free(group *g, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        free(columns[i].type == PARQUET_TEXT ? (void *)g->columns[i].texts
-                                             : (void *)g->columns[i].ints);
+        free(g->columns[i].memory);
     buffer_free(&g->text);
     free(g->texts);
     gt_lookup_free(&g->lookup, gt_malloc());

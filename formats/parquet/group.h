@@ -20,6 +20,7 @@ typedef struct group {
     union {
         int64_t *ints;
         uint32_t *texts; /* numbers from 1 on; 0: null */
+        void *memory;
     } columns[PARQUET_MOST_COLUMNS];
     byte_buffer text; /* of the texts */
     group_text *texts;
@@ -27,7 +28,7 @@ typedef struct group {
     gt_lookup lookup; /* of the texts */
 } group;
 
-void group_free(group *g, const parquet_column *columns, size_t count);
+void group_free(group *g, size_t count);
 
 /* Memory for encoding, which is used again for each column. */
 typedef struct scratch {

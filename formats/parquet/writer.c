@@ -44,6 +44,8 @@ struct parquet_encoder {
     parquet_file *file; /* whose row group is to be encoded; NULL: none */
     group group;
     bool ends;
+    void *spare[PARQUET_MOST_COLUMNS]; /* memory of columns of full row groups, to be used again */
+    size_t spare_count;
 };
 
 /* ---- encoding ---------------------------------------------------------------------------------
@@ -122,6 +124,31 @@ static void encode_group(scratch *s, parquet_file *f, const group *g)
     f->groups++;
 }
 
+/* ---- memory of columns ------------------------------------------------------------------------
+ */
+
+static void *take_spare(parquet_encoder *e)
+{
+    pthread_mutex_lock(&e->lock);
+    void *spare = e->spare_count > 0 ? e->spare[--e->spare_count] : NULL;
+    pthread_mutex_unlock(&e->lock);
+    return spare;
+}
+
+/* Frees a row group; the columns of a full one are kept, because getting as much memory from the
+ * system again takes longer than to fill it. */
+static void free_group(parquet_encoder *e, group *g, size_t columns)
+{
+    pthread_mutex_lock(&e->lock);
+    for (size_t i = 0; i < columns && g->room == PARQUET_GROUP_ROWS; i++)
+        if (e->spare_count < PARQUET_MOST_COLUMNS) {
+            e->spare[e->spare_count++] = g->columns[i].memory;
+            g->columns[i].memory = NULL;
+        }
+    pthread_mutex_unlock(&e->lock);
+    group_free(g, columns);
+}
+
 /* ---- the thread -------------------------------------------------------------------------------
  */
 
@@ -138,7 +165,7 @@ static void *encode_groups(void *arg)
         pthread_mutex_unlock(&e->lock);
         if (!f->lost)
             encode_group(&e->scratch, f, &e->group);
-        group_free(&e->group, f->columns, f->count);
+        free_group(e, &e->group, f->count);
         pthread_mutex_lock(&e->lock);
         e->file = NULL;
         pthread_cond_broadcast(&e->changed);
@@ -187,6 +214,8 @@ void parquet_encoder_free(parquet_encoder *e)
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->changed);
     scratch_free(&e->scratch);
+    while (e->spare_count > 0)
+        free(e->spare[--e->spare_count]);
     free(e);
 }
 
@@ -204,7 +233,7 @@ static void pass_group(parquet_file *f)
     } else {
         if (!f->lost)
             encode_group(&e->scratch, f, &f->group);
-        group_free(&f->group, f->columns, f->count);
+        free_group(e, &f->group, f->count);
     }
     f->group = (group){0};
     f->number++;
@@ -242,17 +271,22 @@ static bool reserve_rows(parquet_file *f)
     if (f->newest_count <= g->room - g->count)
         return true;
     size_t room = g->room ? GROWTH * g->room : (size_t)LEAST;
+    if (f->number > 1)
+        room = PARQUET_GROUP_ROWS; /* like the group before */
     room = room < PARQUET_GROUP_ROWS ? room : (size_t)PARQUET_GROUP_ROWS;
     for (size_t i = 0; i < f->count; i++) {
-        bool text = f->columns[i].type == PARQUET_TEXT;
-        void *old = text ? (void *)g->columns[i].texts : (void *)g->columns[i].ints;
-        void *moved = realloc(old, room * (text ? sizeof(uint32_t) : sizeof(int64_t)));
-        if (!moved)
+        /* All columns have the same memory, so that they can use each other's. */
+        void *old = g->columns[i].memory;
+        void *made = room == PARQUET_GROUP_ROWS ? take_spare(f->encoder) : NULL;
+        if (made && g->room > 0) {
+            memcpy(made, old, g->count * sizeof(int64_t));
+            free(old);
+        } else if (!made) {
+            made = realloc(old, room * sizeof(int64_t));
+        }
+        if (!made)
             return false;
-        if (text)
-            g->columns[i].texts = moved;
-        else
-            g->columns[i].ints = moved;
+        g->columns[i].memory = made;
     }
     g->room = room;
     return true;
@@ -423,7 +457,7 @@ void parquet_end(parquet_file *f, bool keep)
     if (keep && f->group.count > 0)
         pass_group(f);
     parquet_encoder_wait(f->encoder);
-    group_free(&f->group, f->columns, f->count);
+    group_free(&f->group, f->count);
     byte_buffer footer = {0};
     if (keep)
         put_footer(f, &footer);
