@@ -114,7 +114,7 @@ static bool follow_v1(cut *c, const gotrace_event *e)
 static uint64_t owner_of(const cut *c, const gotrace_event *e)
 {
     switch ((gotrace_range)e->range) {
-    case GOTRACE_RANGE_STW: return c->v2 ? e->subject : (uint64_t)e->proc;
+    case GOTRACE_RANGE_STW: return c->v2 ? e->subject : 0; /* v1: it may end on another proc */
     case GOTRACE_RANGE_SWEEP: return c->v2 ? e->subject : (uint64_t)e->proc;
     case GOTRACE_RANGE_MARK_ASSIST: return c->v2 ? e->subject : e->goroutine;
     default: return 0;

@@ -46,6 +46,10 @@ for version in 1.5 1.10; do
     done <times.txt | grep -o 'sound' | uniq -c
 done
 
+echo '== after a stop of the world that ended on another proc'
+sample go1.21-procs.trace procs.trace
+run gotrace cut --from 1998806ns -o part.trace procs.trace
+
 echo '== a sample comes first, and keeps its time'
 gotrace gen --go 1.22 --cover --events 0 -o whole.trace
 gotrace cut --goroutine 1 -o part.trace whole.trace
