@@ -174,7 +174,7 @@ def differs(trace, options, q, cut):
     lost, more = a - b, b - a
     for e in list(more):  # a stop-the-world that was going on
         d = json.loads(e)
-        if d.get('range') == 'stop-the-world' and d['kind'] == 'range-begin' and expected and d['ticks'] == begin:
+        if d.get('range') == 'stop-the-world' and d.get('kind', 'range-begin') == 'range-begin' and expected and d['ticks'] == begin:
             del more[e]
     if lost or more:
         return f'lost {sum(lost.values())}, more {sum(more.values())}: ' + \
