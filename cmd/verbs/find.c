@@ -63,7 +63,11 @@ static void write_count(const hits *h)
 static int search_trace(session *s, input *in, const expression *what, bool *found)
 {
     hits h = {.session = s, .file = in->name};
-    find_job job = {.what = what, .found = add_hit, .ctx = &h, .threads = (size_t)s->set->threads};
+    find_job job = {.what = what,
+                    .found = add_hit,
+                    .ctx = &h,
+                    .threads = (size_t)s->set->threads,
+                    .counts = options_of(s)->count};
     if (moments_find(&job, in->reader) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
     int status = where_finish(&job, "");

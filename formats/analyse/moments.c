@@ -19,6 +19,7 @@ typedef struct open_region {
 
 typedef struct find_goroutine {
     goroutine g;
+    int64_t created;
     int64_t begin;  /* of its state */
     bool known;     /* begin is set */
     bool cut;       /* the state began before the trace */
@@ -51,9 +52,10 @@ typedef struct run {
     feed feed;
     stacks *stacks;
     states states;
-    int64_t now; /* of the event */
-    idmap tasks; /* open_task */
-    idmap alive; /* goroutines, if their number is wanted */
+    int64_t now;                      /* of the event */
+    int64_t least[MOMENT_KIND_COUNT]; /* no shorter moment satisfies a query; shorter_fails */
+    idmap tasks;                      /* open_task */
+    idmap alive;                      /* goroutines, if their number is wanted */
     open_moment stop, cycle;
     open_moment *levels; /* by number of a term */
     uint32_t *names;     /* of the terms */
@@ -171,6 +173,52 @@ static verdict test_moment(void *ctx, const expression_op *op)
     return is ? VERDICT_TRUE : VERDICT_FALSE;
 }
 
+/* ---- what is tested ---------------------------------------------------------------------------
+ */
+
+static bool has_least(const expression_term *t)
+{
+    return t->compare == COMPARE_GT || t->compare == COMPARE_GE;
+}
+
+/* The verdict on a moment of which only the kind is known, and that it is shorter than every least
+ * duration. */
+static verdict test_short(void *ctx, const expression_op *op)
+{
+    const trial *t = ctx;
+    if (op->code != OP_TERM)
+        return VERDICT_UNKNOWN;
+    const expression_term *term = &t->run->what->terms[op->number];
+    return term->kind != t->m->kind || has_least(term) ? VERDICT_FALSE : VERDICT_UNKNOWN;
+}
+
+/* The least duration of a moment of that kind which any query can find. */
+static int64_t least_of(run *r, moment_kind kind)
+{
+    const moment m = {.kind = (uint8_t)kind};
+    uint64_t least = INT64_MAX;
+    for (size_t i = 0; i < r->what->query_count; i++) {
+        const expression_query *q = &r->what->queries[i];
+        if (q->kinds & MOMENT_BIT(kind) &&
+            expression_test(q, test_short, &(trial){r, &m}) != VERDICT_FALSE)
+            return 0;
+    }
+    for (size_t i = 0; i < r->what->term_count; i++) {
+        const expression_term *t = &r->what->terms[i];
+        if (t->kind == kind && has_least(t)) {
+            uint64_t bound = t->bound + (t->compare == COMPARE_GT && t->bound < INT64_MAX);
+            least = bound < least ? bound : least;
+        }
+    }
+    return (int64_t)least;
+}
+
+/* Whether a moment of a state that ends now is too short. */
+static bool is_short(const run *r, uint8_t kind, int64_t begin)
+{
+    return begin <= r->now && (uint64_t)r->now - (uint64_t)begin < (uint64_t)r->least[kind];
+}
+
 /* ---- what is found ----------------------------------------------------------------------------
  */
 
@@ -262,9 +310,9 @@ static int64_t time_of(const run *r, int64_t time)
 
 static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
 {
-    (void)ctx;
-    (void)g;
-    (void)e;
+    const run *r = ctx;
+    bool here = e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST;
+    ((find_goroutine *)g)->created = here ? r->now : time_of(r, g->created);
 }
 
 static void state_changed(void *ctx, goroutine *g, const gotrace_event *e)
@@ -304,14 +352,16 @@ static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace
         own->continues = true;
         return;
     }
-    moment m = {.begun = !own->cut,
+    uint8_t kind;
+    if (!kind_of(i->state, &kind) || !wants(r, MOMENT_BIT(kind)) || is_short(r, kind, own->begin))
+        return;
+    moment m = {.kind = kind,
+                .begun = !own->cut,
                 .ended = e != NULL,
                 .begin = own->begin,
                 .end = r->now,
                 .goroutine = g->id,
                 .function = g->function};
-    if (!kind_of(i->state, &m.kind) || !wants(r, MOMENT_BIT(m.kind)))
-        return;
     if (m.kind == MOMENT_RUN) {
         bool own_event = e && e->goroutine == g->id;
         m.stack = own_event ? stack_of(r, e) : 0;
@@ -361,7 +411,7 @@ static void region_event(run *r, const gotrace_event *e)
     if (e->kind == GOTRACE_KIND_REGION_END) {
         open_region before = {.name = stacks_name(r->stacks, e->text, e->text_size),
                               .stack = stack_of(r, e),
-                              .begin = time_of(r, own->g.created)};
+                              .begin = own->created};
         bool begun = own->region_count > 0;
         region_ends(r, own, begun ? &own->regions[--own->region_count] : &before, begun, true);
         return;
@@ -589,6 +639,11 @@ static void add_event(run *r, const gotrace_event *e)
     }
 }
 
+enum {
+    RANGES = 1U << GOTRACE_KIND_RANGE_BEGIN | 1U << GOTRACE_KIND_RANGE_END |
+             1U << GOTRACE_KIND_RANGE_ACTIVE
+};
+
 static bool has_failed(run *r)
 {
     find_job *job = r->job;
@@ -600,13 +655,63 @@ static bool has_failed(run *r)
     return job->failed || job->error || job->too_hard;
 }
 
+/* Whether the states of goroutines or where they start are needed. */
+static bool needs_goroutines(const run *r)
+{
+    if (!r->job->counts || wants(r, MOMENT_STATES | MOMENT_BIT(MOMENT_REGION)))
+        return true;
+    for (size_t i = 0; i < r->what->query_count; i++)
+        for (size_t n = 0; n < r->what->queries[i].count; n++)
+            if (r->what->queries[i].code[n].code == OP_FUNCTION)
+                return true;
+    return false;
+}
+
+/* Restricts reading to the events that the moments need. Without some transitions the states of
+ * goroutines are not right, but those that are wanted are, and where they start is. */
+static void select_events(const run *r)
+{
+    static const uint32_t kinds_of[MOMENT_KIND_COUNT] = {
+        [MOMENT_RUN] = 1U << GOTRACE_KIND_SYSCALL,
+        [MOMENT_SYSCALL] = 1U << GOTRACE_KIND_SYSCALL,
+        [MOMENT_STW] = RANGES,
+        [MOMENT_GC] = RANGES,
+        [MOMENT_TASK] = 1U << GOTRACE_KIND_TASK_BEGIN | 1U << GOTRACE_KIND_TASK_END,
+        [MOMENT_REGION] = 1U << GOTRACE_KIND_REGION_BEGIN | 1U << GOTRACE_KIND_REGION_END,
+        [MOMENT_LOG] = 1U << GOTRACE_KIND_LOG,
+        [MOMENT_GOROUTINES] = 1U << GOTRACE_KIND_TRANSITION,
+        [MOMENT_HEAP] = 1U << GOTRACE_KIND_METRIC,
+    };
+    /* One that blocks forever ends its regions. */
+    static const uint32_t states_of[MOMENT_KIND_COUNT] = {
+        [MOMENT_RUN] = 1U << GOTRACE_STATE_RUNNING,
+        [MOMENT_SCHED] = 1U << GOTRACE_STATE_RUNNABLE,
+        [MOMENT_WAIT] = 1U << GOTRACE_STATE_WAITING,
+        [MOMENT_SYSCALL] = 1U << GOTRACE_STATE_SYSCALL,
+        [MOMENT_REGION] = 1U << GOTRACE_STATE_WAITING,
+    };
+    uint32_t kinds = 1U << GOTRACE_KIND_SYNC;
+    uint32_t changes = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;
+    /* states_beginning_ends */
+    if (r->states.v1)
+        kinds |= 1U << GOTRACE_KIND_METRIC;
+    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++) {
+        kinds |= wants(r, MOMENT_BIT(i)) ? kinds_of[i] : 0;
+        changes |= wants(r, MOMENT_BIT(i)) ? states_of[i] : 0;
+    }
+    gotrace_reader_select(r->feed.reader, kinds, needs_goroutines(r) ? changes : 0);
+}
+
 static gotrace_status read_events(run *r)
 {
+    /* Memory and files are looked at after so many events. */
+    enum { INTERVAL = 256 };
     const gotrace_event *e;
     gotrace_status status;
-    while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
+    select_events(r);
+    for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
-        if (r->ends || has_failed(r))
+        if (r->ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
         if (r->job->threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);
@@ -617,6 +722,8 @@ static gotrace_status read_events(run *r)
 /* What is active ends with the trace. */
 static void end_moments(run *r)
 {
+    int64_t end = gotrace_reader_summary(r->feed.reader)->duration;
+    r->now = end > r->now ? end : r->now;
     states_end(&r->states);
     end_tasks(r);
     if (r->stop.depth > 0)
@@ -659,6 +766,8 @@ static bool run_init(run *r)
             r->names[i] = stacks_name(r->stacks, what->terms[i].text, strlen(what->terms[i].text));
     for (size_t i = 0; i < what->pattern_count; i++)
         matcher_init(&r->matchers[i], what->patterns[i].pattern, r->stacks);
+    for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
+        r->least[i] = least_of(r, (moment_kind)i);
     r->resolved = what->query_count;
     return true;
 }

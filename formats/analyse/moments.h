@@ -39,6 +39,7 @@ typedef struct find_job {
     bool (*found)(void *ctx, const stacks *names, const moment *m);
     void *ctx;
     size_t threads;
+    bool counts;    /* function and stack of what is found are not used */
     bool failed;    /* memory was refused */
     int error;      /* errno of the temporary file; 0: none */
     bool too_hard;  /* matching a text of the trace reached a limit; reading ended there */

@@ -335,14 +335,48 @@ static gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_ENDED ? GOTRACE_END : GOTRACE_EVENT;
 }
 
-/* Gets the next v2 event; GOTRACE_END at the end. */
-static gotrace_status next_v2(gotrace_reader *reader, gt_v2_out **out)
+static gotrace_status next_v2(gotrace_reader *reader)
 {
-    if (!gt_v2_next(reader, out))
+    gt_v2_out *out;
+    bool done = reader->wanted.some ? gt_v2_next_wanted(reader, &out) : gt_v2_next(reader, &out);
+    if (!done)
         return GOTRACE_ERROR;
-    if (!*out)
+    if (!out)
         return finish(reader);
+    reader->summary.returned++;
+    gt_v2_fill(reader, out, &reader->event);
     return GOTRACE_EVENT;
+}
+
+/* Whether to go on to the next event. */
+static bool skip_unwanted(gotrace_reader *reader, gt_event *e, void *ctx)
+{
+    gt_effect *effect = &reading_of(reader)->effect;
+    gt_event **found = ctx;
+    if (!follow(reader, e, effect))
+        return false;
+    reader->summary.returned++;
+    if (gt_model_wants(reader, e, effect)) {
+        *found = e;
+        return false;
+    }
+    return finish_event(reader, effect);
+}
+
+static gotrace_status next_wanted_v1(gotrace_reader *reader)
+{
+    const gt_effect *effect = &reading_of(reader)->effect;
+    gt_event *found = NULL;
+    if (gt_order_each(reader, reader->order, skip_unwanted, &found))
+        return finish(reader);
+    bool filled = found && gt_model_fill(reader, found, effect, &reader->event) &&
+                  finish_event(reader, effect);
+    return filled ? GOTRACE_EVENT : GOTRACE_ERROR;
+}
+
+void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states)
+{
+    reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .states = states};
 }
 
 gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
@@ -353,15 +387,10 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event *
     *event = &reader->event;
     if (status != GOTRACE_EVENT)
         return status;
-    if (reader->v2) {
-        gt_v2_out *out;
-        status = next_v2(reader, &out);
-        if (status != GOTRACE_EVENT)
-            return status;
-        reader->summary.returned++;
-        gt_v2_fill(reader, out, &reader->event);
-        return GOTRACE_EVENT;
-    }
+    if (reader->v2)
+        return next_v2(reader);
+    if (reader->wanted.some)
+        return next_wanted_v1(reader);
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)

@@ -21,6 +21,7 @@
 #include "core/wire.h"
 #include "read/faults.h"
 #include "read/goroutines.h"
+#include "read/wanted.h"
 
 #define GT_NONE UINT32_MAX
 
@@ -101,8 +102,9 @@ struct gotrace_reader {
     enum { GT_FRESH, GT_INDEXED, GT_READING, GT_ENDED, GT_FAILED } stage;
     gt_faults faults;
     size_t adopted; /* number of pieces that were checked ahead; see ahead.h */
-    bool stopped;   /* on_problem returned false */
-    bool quiet;     /* preliminary pass: problems are not reported */
+    gt_wanted wanted;
+    bool stopped; /* on_problem returned false */
+    bool quiet;   /* preliminary pass: problems are not reported */
     /* Damage that makes events wait for events that are lost; see gt_find_damage. */
     gotrace_reader *finds_damage; /* this reader finds the damage for that one, NULL: it does not.
                                      Events then wait without limit */

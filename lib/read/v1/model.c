@@ -138,6 +138,32 @@ static bool fill_details(gotrace_reader *reader, const gt_event *e, const gt_v1_
     return true;
 }
 
+bool gt_model_wants(const gotrace_reader *reader, const gt_event *e, const gt_effect *effect)
+{
+    const gt_wanted *w = &reader->wanted;
+    const gt_v1_shape *shape = &reader->index.shapes[e->type];
+    gt_goroutine *g = effect->goroutine;
+    uint8_t kind = shape->kind;
+    if (e->flags & GOTRACE_EVENT_FUTILE)
+        kind = GOTRACE_KIND_NONE;
+    else if (e->flags & GT_EVENT_BLOCKS)
+        kind = GOTRACE_KIND_TRANSITION;
+    else if (shape->action == GT_ACTION_REGION)
+        kind = (uint8_t)kind_of_region(e->args[1]);
+    if (gt_wants_kind(w, kind) || effect->suspect || e->flags & GOTRACE_EVENT_SUSPECT)
+        return true;
+    if (kind != GOTRACE_KIND_TRANSITION || shape->resource == GOTRACE_RESOURCE_PROC ||
+        w->states == 0)
+        return false;
+    bool creates = shape->action == GT_ACTION_CREATE;
+    if (!g || shape->does->initial || (creates && effect->from == GOTRACE_STATE_UNDETERMINED))
+        return true;
+    bool created = creates && effect->from == GOTRACE_STATE_NOT_EXIST;
+    bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine));
+    g->shown_start = g->shown_start || starts;
+    return starts || (effect->from != effect->to && gt_wants_change(w, effect->from, effect->to));
+}
+
 bool gt_model_fill(gotrace_reader *reader, const gt_event *e, const gt_effect *effect,
                    gotrace_event *out)
 {

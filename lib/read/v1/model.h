@@ -10,6 +10,9 @@
 bool gt_model_fill(gotrace_reader *reader, const gt_event *event, const gt_effect *effect,
                    gotrace_event *out);
 
+/* Whether the event is to be returned, if not all are. */
+bool gt_model_wants(const gotrace_reader *reader, const gt_event *event, const gt_effect *effect);
+
 /* Converts ticks to nanoseconds since the first event, as Go's reader does. */
 int64_t gt_time_of(const gotrace_reader *reader, int64_t ticks);
 

@@ -86,6 +86,7 @@ static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
     out->offset = f->e->offset;
     memcpy(out->args, f->e->args, sizeof out->args);
     out->goroutine = f->g ? f->g->id : 0;
+    out->self = f->g;
     out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
     out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
     out->subject = 0;

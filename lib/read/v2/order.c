@@ -440,6 +440,50 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     return true;
 }
 
+/* Whether it is the first event with a stack of a goroutine of which no start was returned. */
+static bool shows_start(const gt_v2_out *out)
+{
+    gt_goroutine *g = out->self;
+    if (out->goroutine != out->subject || out->stack == 0 || !g || g->id != out->goroutine ||
+        g->start_stack || g->shown_start)
+        return false;
+    g->shown_start = true;
+    return true;
+}
+
+GT_INLINE bool is_wanted(const gotrace_reader *reader, const gt_v2_out *out)
+{
+    const gt_wanted *w = &reader->wanted;
+    const gt_v2_shape *shape = &reader->v2->shapes[out->type];
+    if (gt_wants_kind(w, shape->kind) || out->flags & GOTRACE_EVENT_SUSPECT)
+        return true;
+    if (shape->kind != GOTRACE_KIND_TRANSITION || shape->resource != GOTRACE_RESOURCE_GOROUTINE ||
+        w->states == 0)
+        return false;
+    bool start = shows_start(out), initial = out->flags & GOTRACE_EVENT_INITIAL;
+    return start || (out->from != out->to && (initial || gt_wants_change(w, out->from, out->to)));
+}
+
+bool gt_v2_next_wanted(gotrace_reader *reader, gt_v2_out **next)
+{
+    struct gt_v2 *v2 = reader->v2;
+    bool end = false;
+    *next = NULL;
+    for (;;) {
+        while (v2->out_next < v2->out_count) {
+            gt_v2_out *out = &v2->out[v2->out_next++];
+            set_time(reader, v2, out);
+            if (is_wanted(reader, out)) {
+                *next = out;
+                return true;
+            }
+            reader->summary.returned++;
+        }
+        if (!step(reader, v2, &end) || end)
+            return end;
+    }
+}
+
 static void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
 {
     reader->summary.returned += v2->out_count - v2->out_next;

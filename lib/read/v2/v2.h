@@ -140,6 +140,7 @@ typedef struct gt_v2_out {
     uint64_t args[4];
     uint64_t goroutine, subject, stack, cause;
     int64_t proc, thread;
+    gt_goroutine *self;     /* with the id `goroutine`, unless it ended */
     const gt_v2_task *task; /* UserTaskEnd */
     const char *text;       /* STWEnd: the reason */
     uint8_t type, from, to, flags;
@@ -254,6 +255,8 @@ gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t
 
 /* Gets the next event in order, NULL at the end. False if reading cannot continue. */
 bool gt_v2_next(gotrace_reader *reader, gt_v2_out **out);
+/* The same for those that gotrace_reader_select selected; the others are handled before it. */
+bool gt_v2_next_wanted(gotrace_reader *reader, gt_v2_out **out);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
 

@@ -1,0 +1,187 @@
+/* test_wanted.c - gotrace_reader_select: which events are returned, and that nothing else changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reading.h"
+
+typedef struct events {
+    gotrace_event *items;
+    size_t count, room;
+    gotrace_status status;
+    gotrace_summary summary;
+    uint64_t problems;
+} events;
+
+typedef struct wanted {
+    uint32_t kinds, states;
+} wanted;
+
+static bool count_problem(void *ctx, const gotrace_error *problem)
+{
+    (void)problem;
+    ++*(uint64_t *)ctx;
+    return true;
+}
+
+/* NULL: all events. */
+static events read_events(const blob *trace, const wanted *w)
+{
+    events all = {0};
+    gotrace_config config = {.on_problem = count_problem, .callback_ctx = &all.problems};
+    gotrace_source *source = NULL;
+    gotrace_reader *reader = NULL;
+    const gotrace_event *e;
+    gotrace_source_memory(trace->bytes, trace->size, NULL, &source, NULL);
+    if (gotrace_reader_open(source, &config, &reader, NULL) == GOTRACE_OK) {
+        if (w)
+            gotrace_reader_select(reader, w->kinds, w->states);
+        while ((all.status = gotrace_reader_next(reader, &e)) == GOTRACE_EVENT) {
+            if (all.count == all.room) {
+                all.room = all.room * 2 + 100;
+                all.items = realloc(all.items, all.room * sizeof *all.items);
+                ck_assert_ptr_nonnull(all.items);
+            }
+            all.items[all.count++] = *e;
+        }
+        all.summary = *gotrace_reader_summary(reader);
+    }
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    return all;
+}
+
+static bool same(const gotrace_event *a, const gotrace_event *b)
+{
+    return a->time == b->time && a->offset == b->offset && a->type == b->type &&
+           a->kind == b->kind && a->from == b->from && a->to == b->to && a->flags == b->flags &&
+           a->goroutine == b->goroutine && a->subject == b->subject && a->stack == b->stack &&
+           a->proc == b->proc && a->thread == b->thread && a->cause == b->cause &&
+           a->start_stack == b->start_stack && a->text_size == b->text_size &&
+           a->generation == b->generation;
+}
+
+static bool changes_goroutine(const gotrace_event *e)
+{
+    return e->kind == GOTRACE_KIND_TRANSITION && e->resource == GOTRACE_RESOURCE_GOROUTINE;
+}
+
+/* Whether an event must be returned for itself. */
+static bool must_be(const gotrace_event *e, const wanted *w)
+{
+    if (w->kinds >> e->kind & 1 || e->flags & GOTRACE_EVENT_SUSPECT)
+        return true;
+    if (!w->states || !changes_goroutine(e) || e->from == e->to)
+        return false;
+    return e->flags & GOTRACE_EVENT_INITIAL || w->states >> e->from & 1 || w->states >> e->to & 1;
+}
+
+/* Whether it may be returned because it shows where a goroutine starts. */
+static bool may_start(const gotrace_event *e, const wanted *w)
+{
+    bool own = e->goroutine == e->subject && e->stack;
+    return w->states && changes_goroutine(e) &&
+           (own || e->from == GOTRACE_STATE_NOT_EXIST || e->flags & GOTRACE_EVENT_INITIAL);
+}
+
+/* Whether an earlier event, from the creation on, shows where the goroutine of the n-th starts. */
+static bool was_shown(const events *all, size_t n, bool *created)
+{
+    const gotrace_event *e = &all->items[n];
+    *created = false;
+    while (n-- > 0) {
+        const gotrace_event *before = &all->items[n];
+        if (!changes_goroutine(before) || before->subject != e->subject)
+            continue;
+        if (before->from == GOTRACE_STATE_NOT_EXIST)
+            return *created = true;
+        if (before->goroutine == before->subject && before->stack)
+            return true;
+    }
+    return false;
+}
+
+static void check(const blob *trace, const events *all, const wanted *w, bool damaged)
+{
+    events some = read_events(trace, w);
+    size_t n = 0;
+    ck_assert_int_eq(some.status, all->status);
+    ck_assert_uint_eq(some.problems, all->problems);
+    ck_assert_int_eq(some.summary.duration, all->summary.duration);
+    ck_assert_uint_eq(some.summary.returned, all->summary.returned);
+    ck_assert_uint_eq(some.summary.goroutines_ended, all->summary.goroutines_ended);
+    for (size_t i = 0; i < all->count; i++) {
+        const gotrace_event *e = &all->items[i];
+        bool returned = n < some.count && same(&some.items[n], e), created;
+        n += returned;
+        if (must_be(e, w))
+            ck_assert_msg(returned, "event %zu is not returned: kinds %x, states %x", i, w->kinds,
+                          w->states);
+        else if (!may_start(e, w))
+            ck_assert_msg(!returned, "event %zu is returned: kinds %x, states %x", i, w->kinds,
+                          w->states);
+        else if (!damaged && !(e->flags & GOTRACE_EVENT_INITIAL) && e->goroutine == e->subject)
+            ck_assert_msg(returned || was_shown(all, i, &created),
+                          "event %zu shows a start and is not returned", i);
+    }
+    ck_assert_uint_eq(n, some.count);
+    free(some.items);
+}
+
+static void check_all(const blob *trace, bool damaged)
+{
+    static const uint32_t lives = 1U << GOTRACE_STATE_UNDETERMINED | 1U << GOTRACE_STATE_NOT_EXIST;
+    static const wanted ways[] = {
+        {0, 0},
+        {UINT32_MAX, 0},
+        {0, lives},
+        {1U << GOTRACE_KIND_LOG | 1U << GOTRACE_KIND_SYNC, 0},
+        {1U << GOTRACE_KIND_REGION_BEGIN, lives},
+        {1U << GOTRACE_KIND_REGION_END | 1U << GOTRACE_KIND_SAMPLE, 1U << GOTRACE_STATE_WAITING},
+        {1U << GOTRACE_KIND_NONE, 1U << GOTRACE_STATE_RUNNABLE},
+        {1U << GOTRACE_KIND_SYSCALL, lives | 1U << GOTRACE_STATE_SYSCALL},
+        {1U << GOTRACE_KIND_RANGE_BEGIN, 1U << GOTRACE_STATE_RUNNING},
+    };
+    events all = read_events(trace, NULL);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        check(trace, &all, &ways[i], damaged);
+    free(all.items);
+}
+
+START_TEST(what_is_selected)
+{
+    trace_file *files = traces_load(40000);
+    for (trace_file *file = files; file->path[0]; file++)
+        check_all(&file->content, false);
+    traces_free(files);
+}
+END_TEST
+
+/* Restricting the events does not change what is found wrong. */
+START_TEST(damaged)
+{
+    static const char *const names[] = {"gccgo-user.trace", "go1.19-user.trace",
+                                        "go1.22-user.trace", "go1.26-user.trace"};
+    enum { FLIPS = 25 };
+    blob trace = trace_sample(names[_i]);
+    uint64_t random = 1 + (uint64_t)_i;
+    for (int flip = 0; flip < FLIPS; flip++) {
+        size_t at = 16 + (size_t)(random_next(&random) % (trace.size - 16));
+        uint8_t bit = (uint8_t)(1u << random_next(&random) % 8);
+        trace.bytes[at] ^= bit;
+        check_all(&trace, true);
+        trace.bytes[at] ^= bit;
+    }
+    blob_free(&trace);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("wanted");
+    TCase *cases = tcase_create("wanted");
+    tcase_add_test(cases, what_is_selected);
+    tcase_add_loop_test(cases, damaged, 0, 4);
+    suite_add_tcase(suite, cases);
+    return run_suite(suite);
+}
