@@ -189,3 +189,11 @@ done
 run gotrace find --count stw 1 9
 run gotrace find --count 'heap > 4G' 1 9
 run gotrace find 'stack ~ nothing' 1 2 3
+
+echo '== what an independent program finds'
+traces=("$TRACES"/*-{user,gc,net}.trace)
+count=4
+# A sanitizer takes six times as long.
+nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && traces=("$TRACES"/*-user.trace) count=2
+python3 -B "$TRACES/../../tests/cli/find.py" gotrace $count 1 "${traces[@]}" |
+    sed 's/^[0-9]* comparisons, [0-9]* moments$/many comparisons/'
