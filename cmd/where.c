@@ -32,6 +32,21 @@ int where_open(expression *x, const char *text, const char *where)
     return EXIT_USAGE;
 }
 
+int where_find(places *found, find_job *job, input *in)
+{
+    gotrace_config config = in->config;
+    gotrace_reader *reader;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    config.on_problem = NULL;
+    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
+        diag_error("cannot read the trace: %s", error.message);
+        return EXIT_SYSTEM;
+    }
+    places_find(found, job, reader);
+    gotrace_reader_close(reader);
+    return where_finish(job, "--where: ");
+}
+
 int where_finish(const find_job *job, const char *where)
 {
     if (job->too_hard) {

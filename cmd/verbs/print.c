@@ -4,11 +4,13 @@
 #include "cmd/diag.h"
 #include "cmd/input.h"
 #include "cmd/select.h"
+#include "cmd/where.h"
+#include "formats/analyse/places.h"
 #include "formats/print/printer.h"
 
 typedef struct print_options {
     settings common;
-    const char *format;
+    const char *format, *where;
     select_options select;
     bool stacks, no_recover;
 } print_options;
@@ -18,16 +20,25 @@ static const char *printer_name(size_t n)
     return printers[n] ? printers[n]->name : NULL;
 }
 
+/* What is printed of a trace. */
+typedef struct wanted {
+    const printer *how;
+    selection what;
+    expression where; /* if there is a --where */
+} wanted;
+
 /* Returns an exit status. */
-static int print_events(session *s, input *in, const printer *how, const selection *what)
+static int print_events(session *s, input *in, const wanted *w, const places *where)
 {
+    const selection *what = &w->what;
     const print_options *set = (const print_options *)s->set;
     select_job select;
-    print_job job = {.how = how,
+    print_job job = {.how = w->how,
                      .reader = in->reader,
                      .threads = (size_t)s->set->threads,
                      .frames = set->stacks,
                      .select = what->given ? &select : NULL,
+                     .where = where,
                      .out = &s->output.out};
     int status = select_begin(&select, what, &set->select, in);
     if (status != EXIT_SOUND)
@@ -37,14 +48,30 @@ static int print_events(session *s, input *in, const printer *how, const selecti
     return select_finish(&select, &set->select, in);
 }
 
-static int print_file(session *s, const printer *how, const selection *what)
+/* Find the moments of --where first. Returns an exit status. */
+static int print_where(session *s, input *in, const wanted *w)
 {
+    places where;
+    find_job job = {.what = &w->where, .threads = (size_t)s->set->threads};
+    places_init(&where);
+    int status = where_find(&where, &job, in);
+    if (status == EXIT_SOUND && !where.any)
+        diag_warning(in->name, "no moment of the trace satisfies --where: nothing is shown");
+    if (status == EXIT_SOUND)
+        status = print_events(s, in, w, &where);
+    places_free(&where);
+    return status;
+}
+
+static int print_file(session *s, const wanted *w)
+{
+    const print_options *set = (const print_options *)s->set;
     int status = output_open(&s->output, s->set->output, false), selected = EXIT_SOUND;
     if (status != EXIT_SOUND)
         return status;
     input in;
-    if (input_open_trace(&in, s, input_path(s), ((const print_options *)s->set)->no_recover))
-        selected = print_events(s, &in, how, what);
+    if (input_open_trace(&in, s, input_path(s), set->no_recover))
+        selected = set->where ? print_where(s, &in, w) : print_events(s, &in, w, NULL);
     status = input_close(&in);
     return selected > status ? selected : status;
 }
@@ -52,16 +79,18 @@ static int print_file(session *s, const printer *how, const selection *what)
 static int run_print(session *s)
 {
     const print_options *set = (const print_options *)s->set;
-    const printer *how = printer_by_name(set->format);
-    selection what;
-    if (set->stacks && !how->frames) {
+    wanted w = {.how = printer_by_name(set->format)};
+    if (set->stacks && !w.how->frames) {
         diag_error("--stacks is for --format text and jsonl");
         return EXIT_USAGE;
     }
-    int status = select_open(&what, &set->select);
+    int status = select_open(&w.what, &set->select);
+    if (status == EXIT_SOUND && set->where)
+        status = where_open(&w.where, set->where, "--where: ");
     if (status == EXIT_SOUND)
-        status = print_file(s, how, &what);
-    selection_free(&what);
+        status = print_file(s, &w);
+    expression_free(&w.where);
+    selection_free(&w.what);
     return status;
 }
 
@@ -75,6 +104,8 @@ static const option_spec options[] = {
     /* clang-format off */
     SELECT_OPTIONS(print_options, select)
     /* clang-format on */
+    {0, "where", OPTION_WORD, "EXPR", offsetof(print_options, where), NULL,
+     "print only the moments that find finds for EXPR"},
     NO_RECOVER_OPTION(print_options, no_recover),
     {.name = NULL},
 };

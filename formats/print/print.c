@@ -1,4 +1,5 @@
 /* print.c - print all events of a reader. */
+#include "formats/analyse/places.h"
 #include "formats/analyse/selector.h"
 #include "formats/common/feed_stacks.h"
 #include "formats/print/print.h"
@@ -17,9 +18,10 @@ gotrace_status print_next_selected(const print_events *events, const gotrace_eve
     gotrace_status status;
     bool selected = false;
     while (!selected && (status = gotrace_reader_next(events->reader, event)) == GOTRACE_EVENT) {
-        selected = selector_event(events->selector, *event);
-        if (selector_ends(events->selector))
+        selected = !events->selector || selector_event(events->selector, *event);
+        if (events->selector && selector_ends(events->selector))
             return GOTRACE_END;
+        selected = selected && (!events->where || places_has(events->where, *event));
     }
     return selected ? GOTRACE_EVENT : status;
 }
@@ -47,7 +49,7 @@ static gotrace_status print_events_of(const print_job *job, const print_events *
 
 gotrace_status print_all(const print_job *job)
 {
-    print_events events = {.reader = job->reader};
+    print_events events = {.reader = job->reader, .where = job->where};
     feed source;
     selector selected;
     stacks *names = NULL;

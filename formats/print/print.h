@@ -80,17 +80,18 @@ static inline const gotrace_arg_spec *print_next_arg(print_args *args, uint64_t 
 /* The events that are to be printed. */
 typedef struct print_events {
     gotrace_reader *reader;
-    struct selector *selector; /* NULL: all */
+    struct selector *selector;  /* NULL: all */
+    const struct places *where; /* NULL: all */
 } print_events;
 
-/* The next one that the selector selects; GOTRACE_END too if it failed. */
+/* The next one that is selected; GOTRACE_END too if the selector failed. */
 gotrace_status print_next_selected(const print_events *events, const gotrace_event **event);
 
 static inline gotrace_status print_next_event(const print_events *events,
                                               const gotrace_event **event)
 {
-    return events->selector ? print_next_selected(events, event)
-                            : gotrace_reader_next(events->reader, event);
+    return events->selector || events->where ? print_next_selected(events, event)
+                                             : gotrace_reader_next(events->reader, event);
 }
 
 /* threads.c: prints further events on several threads. False, with nothing done, if no thread could

@@ -28,8 +28,9 @@ typedef struct print_job {
     const printer *how;
     gotrace_reader *reader;
     size_t threads;
-    bool frames;        /* print all frames of stacks */
-    select_job *select; /* which events; NULL: all */
+    bool frames;                /* print all frames of stacks */
+    select_job *select;         /* which events; NULL: all */
+    const struct places *where; /* only those in these moments; NULL: all */
     out *out;
 } print_job;
 

@@ -3,7 +3,8 @@
     find.py GOTRACE COUNT SEED TRACE...
 
 Fixed expressions of every kind, and COUNT random ones, for each trace. The moments are followed and the expressions tested
-independently of the program. Prints what differs, and at the end the number of comparisons and that of moments found.
+independently of the program. For some expressions also the events that print --where prints. Prints what differs, and at the end
+the number of comparisons and that of moments found.
 """
 import json
 import os
@@ -416,6 +417,25 @@ def differs(gotrace, path, x, trace):
         ''.join(f'\n  + {m}' for m in more[:2]) + ('' if lost or more else ': another order')
 
 
+def is_in(e, m):
+    """Whether print --where shows the event for the moment."""
+    whole = m['goroutine'] is None or m['what'] in ('stw', 'gc', *LEVELS)
+    own = int(e.get('g', 0)) == m['goroutine'] or (e.get('resource') == 'goroutine' and e['kind'] == 'transition' and
+                                                   int(e['subject']) == m['goroutine'])
+    return m['begin'] <= e['time'] <= m['end'] and (whole or own)
+
+
+def prints_others(gotrace, path, x, trace):
+    events, version = trace
+    moments = Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x)
+    expected = [e for e in events if any(is_in(e, m) for m in moments)]
+    done = run(gotrace, 'print', '--no-recover', '--stacks', '--format', 'jsonl', '--where', text_of(x), path)
+    got = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode or (b'nothing is shown' in done.stderr) != (not moments):
+        return f'status {done.returncode}: {done.stderr.decode()[:300]}'
+    return f'{len(expected)} events expected, {len(got)} printed' if got != expected else None
+
+
 def main():
     gotrace, count, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     compared = moments = 0
@@ -433,6 +453,8 @@ def main():
             found, wrong = differs(gotrace, path, x, (events, version))
             compared += 1
             moments += found
+            if not wrong and compared % 5 == 0:
+                wrong = prints_others(gotrace, path, x, (events, version))
             if wrong:
                 print(f'{os.path.basename(path)} {text_of(x)}: {wrong}')
     print(f'{compared} comparisons, {moments} moments')

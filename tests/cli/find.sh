@@ -166,6 +166,19 @@ printf 'Trace Go1.26 level=meaning procs=1\nUserLog t=1000 g=1 p=0 task=0 key_st
     gotrace synth -q -o many.trace
 gotrace find 'gc or log ~ "(.*)*(.*)*x|(.+)+\d"' many.trace known.trace 2>&1 | sed 's/aaaa*/a.../'
 
+echo '== events in moments: of a goroutine, of the whole program, of an instant'
+for expression in 'wait(sync)' stw 'log ~ timeout' 'goroutine == 8 and wait' 'task("request") and during (gc)'; do
+    run gotrace print --where "$expression" known.trace
+done
+run gotrace print --format jsonl --where 'stw or region' --from 1300ns --until 7340ns --goroutine 1 known.trace
+run gotrace print --where gc - <known.trace
+head -c 480 known.trace >cut.trace
+run gotrace print --where 'wait or run' cut.trace
+run gotrace print --where 'stw > 1s' known.trace
+run gotrace print --where 'stw > 1' known.trace
+gotrace print --where 'log ~ "(.*)*(.*)*x|(.+)+\d"' many.trace 2>&1 | sed 's/aaaa*/a.../'
+run gotrace print --where
+
 echo '== several files'
 mkdir files
 for n in 1 2 3 4 5 6 7 8; do cp known.trace "files/$n"; done
@@ -191,9 +204,9 @@ run gotrace find --count 'heap > 4G' 1 9
 run gotrace find 'stack ~ nothing' 1 2 3
 
 echo '== what an independent program finds'
-traces=("$TRACES"/*-{user,gc,net}.trace)
+checked=("$TRACES"/*-{user,gc,net}.trace)
 count=4
 # A sanitizer takes six times as long.
-nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && traces=("$TRACES"/*-user.trace) count=2
-python3 -B "$TRACES/../../tests/cli/find.py" gotrace $count 1 "${traces[@]}" |
+nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && checked=("$TRACES"/*-user.trace) count=2
+python3 -B "$TRACES/../../tests/cli/find.py" gotrace $count 1 "${checked[@]}" |
     sed 's/^[0-9]* comparisons, [0-9]* moments$/many comparisons/'

@@ -22,6 +22,7 @@ validate --json ../go1.26-net.trace
 info -o info ../go1.19-http.trace
 print ../go1.26-net.trace
 print --format go -o new ../go1.19-http.trace
+print --where (wait)and(during(run)) ../go1.26-net.trace
 dump --format cbor -o new.zst ../go1.19-http.trace
 synth -o new ../script
 convert --to perfetto --zstd -o new ../long.trace

@@ -232,6 +232,7 @@ find (run)and(during(gc)or(during(wait))or(function~a)) -o out/out vN.trace
 why --goroutine 1 -o out/out vN.trace
 why -j 2 --goroutine 1 --to perfetto -o out/out vN.cut
 print --stacks --function main --from 1us --until 1s -o out/out vN.trace
+print --where (wait)or((run)and(during(gc)or(log~a))) -o out/out vN.trace
 stat -j 2 --json --each --function main --region r,s,t --from 1us -o out/out vN.trace
 convert --to pprof --goroutine 1,3-9 --function main -o out/out vN.trace
 convert --to perfetto --goroutine 1,3-9 --until 1s -o out/out vN.trace

@@ -43,6 +43,7 @@ stat --json
 why --goroutine 1 --json
 find (sched)or(stack~main)or(goroutines>3)
 find --json (wait)and(during(run>10us))
+print --where (stw)or(wait(sync))
 repair
 END
 mapfile -t commands <commands
