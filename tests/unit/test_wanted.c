@@ -150,7 +150,7 @@ static void check_all(const blob *trace, bool damaged)
 
 START_TEST(what_is_selected)
 {
-    trace_file *files = traces_load(40000);
+    trace_file *files = traces_load(12000);
     for (trace_file *file = files; file->path[0]; file++)
         check_all(&file->content, false);
     traces_free(files);
@@ -180,6 +180,7 @@ int main(void)
 {
     Suite *suite = suite_create("wanted");
     TCase *cases = tcase_create("wanted");
+    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, what_is_selected);
     tcase_add_loop_test(cases, damaged, 0, 4);
     suite_add_tcase(suite, cases);
