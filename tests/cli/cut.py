@@ -59,6 +59,9 @@ def normal(e, wanted, version):
     for key in {'GoSysCall': ('kind', 'from', 'to', 'resource', 'subject'), 'GoSysBlock': ('from',),
                 'GoSysExit': ('proc', 'thread')}.get(e['type'], ()):
         n.pop(key, None)
+    # v1: on a proc that has stopped, the thread is the one that it had before; the cut does not start that proc.
+    if version < 22 and e.get('range') == 'stop-the-world':
+        n.pop('thread', None)
     if version < 11:  # a part of a futile wake-up is none
         for key in ('kind', 'from', 'to', 'resource', 'subject', 'futile', 'g', 'reason'):
             n.pop(key, None)
