@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# dictionary.sh [v1|v2|script]: print a dictionary for the fuzzer (default: all), from the event tables:
+# dictionary.sh [v1|v2|script|expression]: print a dictionary for the fuzzer (default: all but the last), from the event tables:
 # the first byte of each event (v1: in each form), its name and arguments in a script, the headers, and
 # boundary values.
 set -u
@@ -109,13 +109,35 @@ script_words() {
 WORDS
 }
 
+expression() {
+    sed -n 's/^ *X([A-Z]*, "\([a-z]*\)".*/"\1"/p' formats/analyse/expression.h
+    cat <<'WORDS'
+" and "
+" or "
+"not "
+"during ("
+"function ~ "
+"stack ~ "
+"goroutine == "
+"(sync)"
+"(network)"
+" >= 1.5ms"
+" < 100us"
+"18446744073709551615"
+"G"
+"(?:"
+"\\Q"
+WORDS
+}
+
 case ${1:-all} in
 v1) v1 && numbers ;;
 v2) v2 && numbers ;;
 script) script ;;
+expression) expression ;;
 all) v1 && v2 && numbers && script ;;
 *)
-    echo 'usage: dictionary.sh [v1|v2|script]' >&2
+    echo 'usage: dictionary.sh [v1|v2|script|expression]' >&2
     exit 2
     ;;
 esac

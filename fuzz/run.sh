@@ -57,7 +57,7 @@ afl() {
         cp "$file" "$in/$((n++)).$(basename "$file")"
     done < <(find "${seeds[@]}" -type f -size -8k)
     local mutator=
-    case $name in script | source | recover) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
+    case $name in script | source | recover | expression) ;; *) mutator=$(realpath "$MUTATOR") ;; esac
     local -a seeded=()
     [ "$seed" = 0 ] || seeded=(-s "$seed")
     env ${mutator:+"AFL_CUSTOM_MUTATOR_LIBRARY=$mutator"} AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 \
@@ -81,7 +81,7 @@ fuzz_one() {
     mkdir -p "$grown"
     [ ! -d "fuzz/corpus/$name" ] || seeds=("fuzz/corpus/$name")
     case $name in
-    script) fuzz/dictionary.sh script ;;
+    script | expression) fuzz/dictionary.sh "$name" ;;
     source) fuzz/dictionary.sh ;;
     *) fuzz/dictionary.sh v1 && fuzz/dictionary.sh v2 ;;
     esac >"$dictionary" || return 1

@@ -125,7 +125,7 @@ enum {
 
 typedef struct expression_error {
     size_t at;         /* offset in the text */
-    char message[240]; /* empty: memory was refused */
+    char message[240]; /* may quote any bytes of the text; empty: memory was refused */
     char word[24];     /* not known; empty: that is not the fault */
 } expression_error;
 
