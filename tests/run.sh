@@ -35,7 +35,7 @@ trap 'rm -rf "$parts_folder"' EXIT
 # run_part NAME: print its output at once when it ends, and store its totals. With STOP and a failed
 # test, return the status that ends xargs.
 run_part() {
-    local status last
+    local status last begun=$SECONDS
     "tests/$1/run.sh" >"$parts_folder/$1.log" 2>&1
     status=$?
     last=$(tail -n 1 "$parts_folder/$1.log")
@@ -47,7 +47,7 @@ run_part() {
             last='0 passed, 1 failed, 0 skipped'
         else
             sed '$d' "$parts_folder/$1.log"
-            printf '%-12s %s\n' "$1:" "$last"
+            printf '%-12s %s (%d s)\n' "$1:" "$last" $((SECONDS - begun))
             if [ $status -ne 0 ] && [ "${BASH_REMATCH[1]}" -eq 0 ]; then
                 echo "FAIL $1: status $status though nothing failed"
                 last='0 passed, 1 failed, 0 skipped'

@@ -50,6 +50,9 @@ class Follower:
 
     def add(self, what, begin, begun, ended, goroutine=None, function=None, event=None, **more):
         frames = [[f['func'], f.get('file', ''), f.get('line', 0)] for f in (event or {}).get('frames', [])]
+        # Go 1.21 writes a stack of the PC 0 for an event without one.
+        if frames == [['', '', 0]] and event['frames'][0]['pc'] == 0:
+            frames = []
         self.found.append({'what': what, 'begin': min(begin, self.now), 'end': self.now, 'begun': begun, 'ended': ended,
                            'goroutine': goroutine or None, 'function': function, 'stack': frames, **more})
 

@@ -7,7 +7,7 @@ check_cut() { # FILE READER: a sound one
         skip 'cut' "no $2"
         return
     fi
-    out=$(READERS=$(dirname "$2") python3 -B "$CONFORMANCE/../cli/cut.py" "$GOTRACE" "${CUTS:-20}" 1 "$1" 2>&1)
+    out=$(READERS=$(dirname "$2") python3 -B "$CONFORMANCE/../cli/cut.py" "$GOTRACE" "${CUTS:-$(fewer 20 "$1")}" 1 "$1" 2>&1)
     if grep -qx '[1-9][0-9]* cuts' <<<"$out" && [ "$(wc -l <<<"$out")" = 1 ]; then
         ok 'cut'
     else

@@ -66,3 +66,11 @@ same() {
 
 # The version N of a trace "go 1.N trace", or nothing.
 version_of() { head -c 16 "$1" | tr -d '\0' | sed -n 's/^go 1\.\([0-9]*\) trace$/\1/p'; }
+
+# fewer N FILE: N, or for a FILE over 64 KiB fewer, at least 2: for checks by programs that are slow.
+fewer() {
+    local n size
+    size=$(stat -c %s "$2")
+    n=$(($1 * 65536 / (size > 65536 ? size : 65536)))
+    echo $((n > 2 ? n : 2))
+}

@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # one.sh NAME FILE: run every check of one trace. In the set gotests/ it is one of Go's text tests, in corpus/
-# a file from a fuzzer, where only the verdict matters; in browser/ it is shown in viewers.
+# a file from a fuzzer, where only the verdict matters; in browser/ it is shown in viewers. A FILE
+# that ends in .sh is a program that makes its own traces and prints the results.
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
 for part in lib verdict threads print roundtrip parts anonymize cut find v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
+if [[ $file == *.sh ]]; then
+    lines=$("$file" 2>&1)
+    printf '%s\n' "$lines"
+    exit
+fi
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
 

@@ -12,7 +12,7 @@
 #   GOTRACE_NO_SKIP  1 (or CI=true): fail if a peer is missing
 #   CHROMIUM         the browser (default /usr/bin/chromium), BROWSER_HOME: folder of the npm packages of
 #                    viewers are (default $GOTRACE_PEERS/browser)
-#   TRACES           only these sets: canned, gotests, corpus, kept, fresh, gen, boundary, scripts,
+#   TRACES           only these sets: gen, scripts, canned, gotests, corpus, kept, fresh, boundary,
 #                    browser (default all)
 #   UPDATE           1: write the picture in the README (TRACES=browser)
 #   NO_ENGINE        1: skip checks with the Perfetto engine, which take most of the time
@@ -212,19 +212,13 @@ add_fresh() {
     fi
 }
 
-# Output of gen: a small trace of each version goes through all checks, many through Go's readers.
+# Output of gen: a small trace of each version goes through all checks, many through Go's readers. The
+# programs that make traces of their own are queued like traces; the longest are the first.
 add_gen() {
-    local version
-    # shellcheck disable=SC2053 # it is a pattern
-    if [[ gen/all == $pattern ]]; then "$CONFORMANCE/gen.sh" | record_results; fi
-    # shellcheck disable=SC2053 # likewise
-    if [[ gen/stacks == $pattern ]]; then "$CONFORMANCE/stacks.sh" | record_results; fi
-    # shellcheck disable=SC2053 # likewise
-    if [[ gen/record == $pattern ]]; then "$CONFORMANCE/record.sh" | record_results; fi
-    # shellcheck disable=SC2053 # likewise
-    if [[ gen/redis == $pattern ]]; then "$CONFORMANCE/redis.sh" | record_results; fi
-    # shellcheck disable=SC2053 # likewise
-    if [[ gen/tables == $pattern ]]; then "$CONFORMANCE/tables.sh" | record_results; fi
+    local version program
+    for program in record gen tables redis stacks; do
+        add "gen/$program" "$CONFORMANCE/$program.sh"
+    done
     mkdir -p "$WORK/gen"
     for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
         TRACE_NAME="gen/go1.$version"
@@ -293,7 +287,7 @@ check_added() {
 
 : >"$WORK/list"
 export GOTRACE_PEERS=$PEERS GOTRACE_SHARED=$SHARED
-sets=" ${TRACES:-canned gotests corpus kept fresh gen boundary scripts browser} "
+sets=" ${TRACES:-gen scripts canned gotests corpus kept fresh boundary browser} "
 build_go_trace
 [[ $sets != *' fresh '* ]] || start_recording
 for set in $sets; do
@@ -309,10 +303,7 @@ for set in $sets; do
     fresh) ;; # at the end: it may still be recorded
     gen) add_gen ;;
     boundary) add_boundary | record_results ;;
-    scripts)
-        # shellcheck disable=SC2053 # it is a pattern
-        if [[ scripts/all == $pattern ]]; then "$CONFORMANCE/scripts.sh" | record_results; fi
-        ;;
+    scripts) add scripts/all "$CONFORMANCE/scripts.sh" ;;
     browser)
         # Both formats.
         for name in go1.19-http go1.27-syscall; do
