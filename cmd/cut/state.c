@@ -114,21 +114,35 @@ static bool follow_v1(cut *c, const gotrace_event *e)
 static uint64_t owner_of(const cut *c, const gotrace_event *e)
 {
     switch ((gotrace_range)e->range) {
-    case GOTRACE_RANGE_STW: return c->v2 ? e->subject : 0; /* v1: it may end on another proc */
+    case GOTRACE_RANGE_STW: return c->v2 ? e->subject : (uint64_t)e->proc;
     case GOTRACE_RANGE_SWEEP: return c->v2 ? e->subject : (uint64_t)e->proc;
     case GOTRACE_RANGE_MARK_ASSIST: return c->v2 ? e->subject : e->goroutine;
     default: return 0;
     }
 }
 
+static bool end_range(cut *c, const gotrace_event *e, uint64_t owner)
+{
+    idmap *map = &c->ranges[e->range];
+    /* In v1 a stop-the-world may end on another proc. Go 1.5 has several, each on a proc of its
+     * own. */
+    if (!c->v2 && e->range == GOTRACE_RANGE_STW && map->count > 0 && !idmap_find(map, owner)) {
+        uint64_t *procs = idmap_sorted_keys(map);
+        if (!procs)
+            return cut_no_memory(c);
+        owner = procs[0];
+        free(procs);
+    }
+    idmap_remove(map, owner);
+    return true;
+}
+
 static bool follow_range(cut *c, const gotrace_event *e)
 {
     idmap *map = &c->ranges[e->range];
     uint64_t owner = owner_of(c, e);
-    if (e->kind == GOTRACE_KIND_RANGE_END) {
-        idmap_remove(map, owner);
-        return true;
-    }
+    if (e->kind == GOTRACE_KIND_RANGE_END)
+        return end_range(c, e, owner);
     cut_range *r = idmap_insert(map, owner);
     if (!r)
         return cut_no_memory(c);
