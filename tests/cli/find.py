@@ -396,7 +396,7 @@ def found_by(gotrace, text, path):
     found = []
     for line in done.stdout.splitlines():
         m = json.loads(line)
-        if m['kind'] == 'moment':
+        if m.get('kind') == 'moment':
             m['goroutine'], m['cause'], m['task'] = (int(m[k]) if m.get(k) is not None else None
                                                      for k in ('goroutine', 'cause', 'task'))
             if 'value' in m:

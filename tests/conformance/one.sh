@@ -5,7 +5,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict threads print roundtrip parts anonymize cut find v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
+for part in lib verdict threads print roundtrip parts anonymize cut v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 if [[ $file == *.sh ]]; then
