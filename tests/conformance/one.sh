@@ -67,7 +67,6 @@ checks_of_v1() {
         ! is_parted || check_parts "$file" proc "$GOREAD_V1"
         check_anonymized "$file" "$GOREAD_V1"
         ! is_parted || check_cut "$file" "$GOREAD_V1"
-        ! is_parted || check_find "$file"
         [ "$(version_of "$file")" -lt 11 ] || { check_states "$file"; check_summary "$file"; }
         check_paths "$file"
     fi
@@ -97,7 +96,6 @@ checks_of_v2() {
         ! is_parted || check_parts "$file" generation "$GOREAD_V2"
         check_anonymized "$file" "$GOREAD_V2"
         ! is_parted || check_cut "$file" "$GOREAD_V2"
-        ! is_parted || check_find "$file"
     fi
     [ $sound = no ] || check_versions "$file"
     ! of_tools || check_tools "$file" thread
