@@ -32,6 +32,12 @@ say = @$(if $(filter -%s,$(firstword -$(MAKEFLAGS))),:,printf '  %-7s %s\n')
 MAKEFLAGS += --no-print-directory
 endif
 
+# One job for each processor, unless -j is given. Several goals (make deps check) run one after the
+# other, because one may need what another installs.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS))$(word 2,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 # The version is defined in the header only.
 version_part = $(shell sed -n 's/^.define GOTRACE_VERSION_$(1) //p' lib/gotrace.h)
 MAJOR := $(call version_part,MAJOR)

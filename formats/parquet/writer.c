@@ -297,6 +297,8 @@ static void spread_rows(parquet_file *f)
 {
     group *g = &f->group;
     size_t rows = f->newest_count, columns = f->count;
+    if (rows == 0)
+        return; /* perhaps before the first row, when there is no memory for rows yet */
     if (!reserve_rows(f)) {
         f->failed = true;
         rows = 0;
