@@ -103,6 +103,25 @@ static void note_speed(const input *in)
     diag_problem_note(in->name, GOTRACE_NO_OFFSET, "%s in %.3f s, %s/s", bytes, seconds, rate);
 }
 
+gotrace_reader *input_read_again(const input *in)
+{
+    gotrace_config config = in->config;
+    gotrace_reader *reader = NULL;
+    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    config.on_problem = NULL;
+    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0)
+        diag_error("cannot read the trace again: %s", error.message);
+    return reader;
+}
+
+gotrace_config input_quiet(const input *in)
+{
+    gotrace_config config = in->config;
+    config.on_problem = NULL;
+    config.on_progress = NULL;
+    return config;
+}
+
 int input_close(input *in)
 {
     progress_end();

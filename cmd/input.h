@@ -58,6 +58,12 @@ bool input_open_reader(input *in, session *s, const char *path);
  * the damage. */
 bool input_open_trace(input *in, session *s, const char *path, bool no_recover);
 
+/* A second reader of the trace, which reports no problem again, or NULL after the error message. */
+gotrace_reader *input_read_again(const input *in);
+
+/* The configuration of passes that report neither problems nor progress. */
+gotrace_config input_quiet(const input *in);
+
 /* The row of --no-recover, a bool in the struct of options of a verb that opens traces so. */
 /* clang-format off */
 #define NO_RECOVER_OPTION(options, member)                                                         \

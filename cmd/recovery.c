@@ -75,9 +75,7 @@ static void collect_finding(void *ctx, const repair_finding *finding)
 /* Returns false and sets *error if there is no trace or a system call fails. */
 static bool repair_into(recovering *r, const input *in, repair_totals *totals, gotrace_error *error)
 {
-    gotrace_config config = in->config;
-    config.on_problem = NULL;
-    config.on_progress = NULL;
+    gotrace_config config = input_quiet(in);
     repair_job job = {.source = in->source,
                       .config = &config,
                       .reading = true,
@@ -212,12 +210,10 @@ static void ignore_finding(void *ctx, const repair_finding *finding)
 
 bool recovery_measure(const input *in, uint64_t *kept)
 {
-    gotrace_config config = in->config;
+    gotrace_config config = input_quiet(in);
     gotrace_error error = {0};
     repair_totals totals;
     out o;
-    config.on_problem = NULL;
-    config.on_progress = NULL;
     if (!out_init(&o, discard, NULL))
         return false;
     repair_job job = {.source = in->source,

@@ -66,14 +66,9 @@ int select_begin(select_job *job, const selection *what, const select_options *o
 
 int select_goroutines(select_job *job, input *in, select_ids *ids)
 {
-    gotrace_config config = in->config;
-    gotrace_reader *reader;
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    config.on_problem = NULL;
-    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
-        diag_error("cannot read the trace: %s", error.message);
+    gotrace_reader *reader = input_read_again(in);
+    if (!reader)
         return EXIT_SYSTEM;
-    }
     selected_goroutines(reader, job, ids);
     gotrace_reader_close(reader);
     return EXIT_SOUND;

@@ -34,14 +34,9 @@ int where_open(expression *x, const char *text, const char *where)
 
 int where_find(places *found, find_job *job, input *in)
 {
-    gotrace_config config = in->config;
-    gotrace_reader *reader;
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
-    config.on_problem = NULL;
-    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
-        diag_error("cannot read the trace: %s", error.message);
+    gotrace_reader *reader = input_read_again(in);
+    if (!reader)
         return EXIT_SYSTEM;
-    }
     places_find(found, job, reader);
     gotrace_reader_close(reader);
     return where_finish(job, "--where: ");

@@ -95,9 +95,7 @@ static int reduce_bytes(session *s, reducing *p, input *in, const uint8_t *bytes
 {
     verdict v;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
-    gotrace_config config = in->config;
-    config.on_problem = NULL;
-    config.on_progress = NULL;
+    gotrace_config config = input_quiet(in);
     if (!verdict_of(bytes, size, &config, &v, &error)) {
         findings_add(&in->found, &error);
         return EXIT_SYSTEM;

@@ -61,16 +61,13 @@ static bool write_stdout(void *ctx, const void *bytes, size_t size)
 
 static int repair_input(repairing *p, input *in)
 {
+    gotrace_config config = input_quiet(in);
     repair_job job = {.source = in->source,
-                      .config = &in->config,
+                      .config = &config,
                       .all = ((const repair_options *)p->session->set)->all,
                       .next = next_trace,
                       .report = report_finding,
                       .ctx = p};
-    gotrace_config config = in->config;
-    config.on_problem = NULL;
-    config.on_progress = NULL;
-    job.config = &config;
     gotrace_error error = {.rule = GOTRACE_RULE_NONE};
     repair_totals totals;
     gotrace_status status = repair_write(&job, &totals, &error);

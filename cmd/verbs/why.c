@@ -144,15 +144,11 @@ static bool report_failure(const paths *p, bool memory)
  * first one reported. Returns an exit status. */
 static int write_timeline(session *s, input *in, paths *p)
 {
-    gotrace_config config = in->config;
-    gotrace_reader *reader;
-    gotrace_error error = GOTRACE_INIT(gotrace_error);
+    gotrace_config config = input_quiet(in);
+    gotrace_reader *reader = input_read_again(in);
     why_timeline timeline;
-    config.on_problem = NULL;
-    if (gotrace_reader_open(in->source, &config, &reader, &error) < 0) {
-        diag_error("cannot read the trace again: %s", error.message);
+    if (!reader)
         return EXIT_SYSTEM;
-    }
     bool done = why_timeline_init(&timeline, p);
     convert_job job = {.reader = reader,
                        .source = in->source,

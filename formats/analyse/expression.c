@@ -381,6 +381,22 @@ static void parse_argument(parser *p, expression_term *term, moment_takes takes)
     next_token(p);
 }
 
+/* The number of the last term. An equal level from before is the same one: each level has moments
+ * of its own. */
+static size_t newest_term(expression *x)
+{
+    size_t last = x->term_count - 1, i = 0;
+    const expression_term *new = &x->terms[last];
+    if (!(MOMENT_BIT(new->kind) & MOMENT_LEVELS))
+        return last;
+    while (x->terms[i].kind != new->kind || x->terms[i].compare != new->compare ||
+           x->terms[i].bound != new->bound)
+        i++;
+    if (i < last)
+        x->term_count--;
+    return i;
+}
+
 static void parse_term(parser *p, moment_kind kind)
 {
     expression *x = p->x;
@@ -405,7 +421,7 @@ static void parse_term(parser *p, moment_kind kind)
         expected(p, "> or >=");
     if (!p->negated)
         query_of(p)->kinds |= MOMENT_BIT(kind);
-    emit(p, OP_TERM, x->term_count - 1);
+    emit(p, OP_TERM, newest_term(x));
 }
 
 /* function ~ REGEX, stack ~ REGEX */

@@ -112,10 +112,6 @@ class Follower:
         number = int(e['subject'])
         if number == 0:
             return
-        before = len(self.alive)
-        (self.alive.discard if e['to'] == 'not-exist' else self.alive.add)(number)
-        if len(self.alive) != before:
-            self.level('goroutines', len(self.alive), e)
         if self.v1 and self.beginning:
             if e['from'] == 'undetermined' and e['to'] == 'runnable':
                 if number not in self.goroutines:
@@ -125,6 +121,11 @@ class Follower:
                 self.change(number, 'undetermined', e['to'], e)
         elif e['from'] != e['to']:
             self.change(number, e['from'], e['to'], e)
+        # Moments that end with the same event: first those of the goroutine.
+        before = len(self.alive)
+        (self.alive.discard if e['to'] == 'not-exist' else self.alive.add)(number)
+        if len(self.alive) != before:
+            self.level('goroutines', len(self.alive), e)
 
     # -- the rest --
 

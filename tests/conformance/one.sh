@@ -5,7 +5,7 @@
 set -u
 here=$(dirname "$0")
 # shellcheck disable=SC1090
-for part in lib verdict threads print roundtrip parts anonymize cut v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
+for part in lib verdict threads print roundtrip parts anonymize cut find v2 export chrome versions tools browser report; do . "$here/$part.sh"; done
 export TRACE_NAME=$1
 file=$2
 if [[ $file == *.sh ]]; then
@@ -67,6 +67,7 @@ checks_of_v1() {
         ! is_parted || check_parts "$file" proc "$GOREAD_V1"
         check_anonymized "$file" "$GOREAD_V1"
         ! is_parted || check_cut "$file" "$GOREAD_V1"
+        ! is_parted || check_find "$file"
         [ "$(version_of "$file")" -lt 11 ] || { check_states "$file"; check_summary "$file"; }
         check_paths "$file"
     fi
@@ -96,6 +97,7 @@ checks_of_v2() {
         ! is_parted || check_parts "$file" generation "$GOREAD_V2"
         check_anonymized "$file" "$GOREAD_V2"
         ! is_parted || check_cut "$file" "$GOREAD_V2"
+        ! is_parted || check_find "$file"
     fi
     [ $sound = no ] || check_versions "$file"
     ! of_tools || check_tools "$file" thread
