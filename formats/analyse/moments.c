@@ -1,16 +1,12 @@
-/* moments.c - follows the moments of a trace, and tests them. */
+/* moments.c - follows the moments of a trace. */
 #include "formats/analyse/moments.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/analyse/matcher.h"
+#include "formats/analyse/search.h"
 #include "formats/analyse/states.h"
-#include "formats/analyse/timeset.h"
 #include "formats/analyse/vector.h"
-#include "formats/common/big_array.h"
 
 typedef struct open_region {
     uint32_t name, stack;
@@ -40,30 +36,19 @@ typedef struct open_moment {
     size_t depth;
 } open_moment;
 
-/* A moment that may satisfy a query. */
-typedef struct stored_moment {
-    moment m;
-    size_t query;
-} stored_moment;
-
 typedef struct run {
     find_job *job;
     const expression *what;
     feed feed;
     stacks *stacks;
+    search search;
     states states;
     int64_t now;                      /* of the event */
-    int64_t least[MOMENT_KIND_COUNT]; /* no shorter moment satisfies a query; shorter_fails */
+    int64_t least[MOMENT_KIND_COUNT]; /* search_least */
     idmap tasks;                      /* open_task */
     idmap alive;                      /* goroutines, if their number is wanted */
     open_moment stop, cycle;
     open_moment *levels; /* by number of a term */
-    uint32_t *names;     /* of the terms */
-    matcher *matchers;   /* of the patterns */
-    timeset *found;      /* by number of a query: what it found */
-    size_t resolved;     /* queries from here on have found all */
-    big_array stored;
-    bool ends; /* no more moments are wanted */
 } run;
 
 static bool wants(const run *r, unsigned kinds)
@@ -71,216 +56,10 @@ static bool wants(const run *r, unsigned kinds)
     return r->what->kinds & kinds;
 }
 
-/* ---- tests ------------------------------------------------------------------------------------
- */
-
-/* A test of one moment. */
-typedef struct trial {
-    run *run;
-    const moment *m;
-} trial;
-
-static void note_hard(run *r, size_t number, const char *text, size_t size)
-{
-    find_job *job = r->job;
-    if (job->too_hard)
-        return;
-    job->too_hard = true;
-    job->hard_at = r->what->patterns[number].at;
-    snprintf(job->text, sizeof job->text, "%.*s", (int)(size < 60 ? size : 60), text);
-}
-
-/* Whether a pattern matches a name or a stack. */
-static bool matches(run *r, size_t number, uint32_t name, uint32_t stack)
-{
-    matcher *m = &r->matchers[number];
-    bool found = name ? matcher_name(m, name) : matcher_stack(m, stack);
-    size_t size;
-    const char *text = m->too_hard ? stacks_text(r->stacks, m->hard, &size) : NULL;
-    r->job->failed = r->job->failed || m->failed;
-    if (text)
-        note_hard(r, number, text, size);
-    return found;
-}
-
-static bool message_matches(run *r, size_t number, const moment *m)
-{
-    size_t size;
-    const char *text = moment_message(r->stacks, m, &size);
-    if (r->job->too_hard)
-        return false;
-    switch (pattern_match(r->what->patterns[number].pattern, text, size)) {
-    case PATTERN_MATCHES: return true;
-    case PATTERN_DIFFERS: return false;
-    case PATTERN_TOO_HARD: note_hard(r, number, text, size); return false;
-    case PATTERN_NO_MEMORY: r->job->failed = true; return false;
-    }
-    return false;
-}
-
-/* What is known of the duration of a moment that began or ends with the trace is its least. */
-static bool lasts(const expression_term *t, const moment *m)
-{
-    uint64_t ns = (uint64_t)m->end - (uint64_t)m->begin;
-    bool whole = m->begun && m->ended;
-    switch (t->compare) {
-    case COMPARE_NONE: return true;
-    case COMPARE_GT: return ns > t->bound;
-    case COMPARE_GE: return ns >= t->bound;
-    case COMPARE_LT: return whole && ns < t->bound;
-    case COMPARE_LE: return whole && ns <= t->bound;
-    }
-    return false;
-}
-
-static bool is_of_term(run *r, size_t number, const moment *m)
-{
-    const expression_term *t = &r->what->terms[number];
-    if (t->kind != m->kind)
-        return false;
-    if (MOMENT_BIT(t->kind) & MOMENT_LEVELS)
-        return m->term == number;
-    if (!lasts(t, m) || (t->text && r->names[number] != m->name))
-        return false;
-    if (t->sync)
-        return reason_is_sync(r->stacks, m->name);
-    if (t->network)
-        return stacks_name_is(r->stacks, m->name, "network");
-    return t->pattern == 0 || message_matches(r, t->pattern - 1, m);
-}
-
-static verdict test_moment(void *ctx, const expression_op *op)
-{
-    const trial *t = ctx;
-    const moment *m = t->m;
-    bool is = false;
-    switch (op->code) {
-    case OP_TERM: is = is_of_term(t->run, op->number, m); break;
-    case OP_FUNCTION: is = m->function && matches(t->run, op->number, m->function, 0); break;
-    case OP_STACK: is = m->stack && matches(t->run, op->number, 0, m->stack); break;
-    case OP_GOROUTINE: is = m->goroutine && m->goroutine == op->number; break;
-    case OP_DURING:
-        if (op->number < t->run->resolved)
-            return VERDICT_UNKNOWN;
-        is = timeset_overlaps(&t->run->found[op->number], m->begin, m->end);
-        break;
-    case OP_NOT:
-    case OP_AND:
-    case OP_OR:
-    case OP_UNLESS_TRUE:
-    case OP_UNLESS_FALSE: break; /* expression_test combines verdicts */
-    }
-    return is ? VERDICT_TRUE : VERDICT_FALSE;
-}
-
-/* ---- what is tested ---------------------------------------------------------------------------
- */
-
-static bool has_least(const expression_term *t)
-{
-    return t->compare == COMPARE_GT || t->compare == COMPARE_GE;
-}
-
-/* The verdict on a moment of which only the kind is known, and that it is shorter than every least
- * duration. */
-static verdict test_short(void *ctx, const expression_op *op)
-{
-    const trial *t = ctx;
-    if (op->code != OP_TERM)
-        return VERDICT_UNKNOWN;
-    const expression_term *term = &t->run->what->terms[op->number];
-    return term->kind != t->m->kind || has_least(term) ? VERDICT_FALSE : VERDICT_UNKNOWN;
-}
-
-/* The least duration of a moment of that kind which any query can find. */
-static int64_t least_of(run *r, moment_kind kind)
-{
-    const moment m = {.kind = (uint8_t)kind};
-    uint64_t least = INT64_MAX;
-    for (size_t i = 0; i < r->what->query_count; i++) {
-        const expression_query *q = &r->what->queries[i];
-        if (q->kinds & MOMENT_BIT(kind) &&
-            expression_test(q, test_short, &(trial){r, &m}) != VERDICT_FALSE)
-            return 0;
-    }
-    for (size_t i = 0; i < r->what->term_count; i++) {
-        const expression_term *t = &r->what->terms[i];
-        if (t->kind == kind && has_least(t)) {
-            uint64_t bound = t->bound + (t->compare == COMPARE_GT && t->bound < INT64_MAX);
-            least = bound < least ? bound : least;
-        }
-    }
-    return (int64_t)least;
-}
-
 /* Whether a moment of a state that ends now is too short. */
 static bool is_short(const run *r, uint8_t kind, int64_t begin)
 {
     return begin <= r->now && (uint64_t)r->now - (uint64_t)begin < (uint64_t)r->least[kind];
-}
-
-/* ---- what is found ----------------------------------------------------------------------------
- */
-
-static void pass_on(run *r, const moment *m)
-{
-    if (!r->ends && !r->job->too_hard)
-        r->ends = !r->job->found(r->job->ctx, r->stacks, m);
-}
-
-static void store(run *r, size_t query, const moment *m)
-{
-    stored_moment *made = big_array_add(&r->stored);
-    if (!made)
-        return;
-    *made = (stored_moment){*m, query};
-    if (m->message)
-        made->m.message_of = stacks_name(r->stacks, m->message, m->message_size);
-    made->m.message = NULL;
-    made->m.message_size = 0;
-}
-
-static verdict test_query(run *r, size_t query, const moment *m)
-{
-    return expression_test(&r->what->queries[query], test_moment, &(trial){r, m});
-}
-
-/* A moment ended. */
-static void offer(run *r, moment *m)
-{
-    if (m->begin > m->end)
-        m->begin = m->end;
-    for (size_t i = 0; i < r->what->query_count; i++) {
-        const expression_query *q = &r->what->queries[i];
-        verdict v = q->kinds & MOMENT_BIT(m->kind) ? test_query(r, i, m) : VERDICT_FALSE;
-        if (v == VERDICT_FALSE)
-            continue;
-        /* A query with a during passes on in order, what is known already too. */
-        if (v == VERDICT_UNKNOWN || (i == 0 && q->during))
-            store(r, i, m);
-        else if (i == 0)
-            pass_on(r, m);
-        else
-            timeset_add(&r->found[i], m->begin, m->end);
-    }
-}
-
-/* The trace has ended: tests what was stored for a query, whose own queries have found all. */
-static void resolve(run *r, size_t query)
-{
-    for (uint64_t i = 0; r->what->queries[query].during && i < r->stored.count && !r->ends; i++) {
-        const stored_moment *s = big_array_at(&r->stored, i);
-        if (!s)
-            return;
-        if (s->query != query || test_query(r, query, &s->m) != VERDICT_TRUE)
-            continue;
-        if (query == 0)
-            pass_on(r, &s->m);
-        else
-            timeset_add(&r->found[query], s->m.begin, s->m.end);
-    }
-    timeset_seal(&r->found[query]);
-    r->resolved = query;
 }
 
 /* ---- goroutines -------------------------------------------------------------------------------
@@ -371,7 +150,7 @@ static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace
         m.name = i->reason;
         m.cause = m.kind == MOMENT_SCHED ? i->cause : 0;
     }
-    offer(r, &m);
+    search_offer(&r->search, &m);
 }
 
 /* ---- regions ----------------------------------------------------------------------------------
@@ -380,15 +159,15 @@ static void state_ends(void *ctx, goroutine *g, const interval *i, const gotrace
 static void region_ends(run *r, const find_goroutine *own, const open_region *region, bool begun,
                         bool ended)
 {
-    offer(r, &(moment){.kind = MOMENT_REGION,
-                       .begun = begun,
-                       .ended = ended,
-                       .begin = region->begin,
-                       .end = r->now,
-                       .goroutine = own->g.id,
-                       .function = own->g.function,
-                       .stack = region->stack,
-                       .name = region->name});
+    search_offer(&r->search, &(moment){.kind = MOMENT_REGION,
+                                       .begun = begun,
+                                       .ended = ended,
+                                       .begin = region->begin,
+                                       .end = r->now,
+                                       .goroutine = own->g.id,
+                                       .function = own->g.function,
+                                       .stack = region->stack,
+                                       .name = region->name});
 }
 
 /* Regions that are open end with their goroutine. */
@@ -439,16 +218,17 @@ static uint32_t function_at_end(const run *r, uint64_t id, uint32_t before)
 
 static void task_ends(run *r, uint64_t id, const open_task *task, bool begun, bool ended)
 {
-    offer(r, &(moment){.kind = MOMENT_TASK,
-                       .begun = begun,
-                       .ended = ended,
-                       .begin = task->begin,
-                       .end = r->now,
-                       .goroutine = task->goroutine,
-                       .function = function_at_end(r, task->goroutine, task->function),
-                       .stack = task->stack,
-                       .name = task->name,
-                       .id = id});
+    search_offer(&r->search,
+                 &(moment){.kind = MOMENT_TASK,
+                           .begun = begun,
+                           .ended = ended,
+                           .begin = task->begin,
+                           .end = r->now,
+                           .goroutine = task->goroutine,
+                           .function = function_at_end(r, task->goroutine, task->function),
+                           .stack = task->stack,
+                           .name = task->name,
+                           .id = id});
 }
 
 static void task_event(run *r, const gotrace_event *e)
@@ -475,17 +255,17 @@ static void task_event(run *r, const gotrace_event *e)
 
 static void log_event(run *r, const gotrace_event *e)
 {
-    offer(r, &(moment){.kind = MOMENT_LOG,
-                       .begun = true,
-                       .ended = true,
-                       .begin = r->now,
-                       .end = r->now,
-                       .goroutine = e->goroutine,
-                       .function = function_of(r, e->goroutine),
-                       .stack = stack_of(r, e),
-                       .name = stacks_name(r->stacks, e->text, e->text_size),
-                       .message = e->message,
-                       .message_size = e->message_size});
+    search_offer(&r->search, &(moment){.kind = MOMENT_LOG,
+                                       .begun = true,
+                                       .ended = true,
+                                       .begin = r->now,
+                                       .end = r->now,
+                                       .goroutine = e->goroutine,
+                                       .function = function_of(r, e->goroutine),
+                                       .stack = stack_of(r, e),
+                                       .name = stacks_name(r->stacks, e->text, e->text_size),
+                                       .message = e->message,
+                                       .message_size = e->message_size});
 }
 
 static void end_tasks(run *r)
@@ -518,7 +298,7 @@ static void open_ends(run *r, open_moment *open, bool ended)
     open->m.ended = ended;
     open->m.end = r->now;
     open->m.function = function_at_end(r, open->m.goroutine, open->m.function);
-    offer(r, &open->m);
+    search_offer(&r->search, &open->m);
 }
 
 /* A stop-the-world or a GC cycle. Until 1.9 each proc reports the stop: the first and the last one
@@ -646,13 +426,9 @@ enum {
 
 static bool has_failed(run *r)
 {
-    find_job *job = r->job;
-    for (size_t i = 0; i < r->what->query_count; i++)
-        job->failed = job->failed || r->found[i].failed;
-    job->error = r->stored.error;
-    if (r->states.failed || r->feed.failed || r->stacks->failed || job->error == ENOMEM)
-        job->failed = true;
-    return job->failed || job->error || job->too_hard;
+    if (r->states.failed || r->feed.failed)
+        r->job->failed = true;
+    return search_failed(&r->search);
 }
 
 /* Whether the states of goroutines or where they start are needed. */
@@ -711,7 +487,7 @@ static gotrace_status read_events(run *r)
     select_events(r);
     for (size_t n = 0; (status = feed_next(&r->feed, &e)) == GOTRACE_EVENT; n++) {
         add_event(r, e);
-        if (r->ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
+        if (r->search.ends || r->job->too_hard || (n % INTERVAL == 0 && has_failed(r)))
             return GOTRACE_END;
         if (r->job->threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);
@@ -733,42 +509,24 @@ static void end_moments(run *r)
     for (size_t i = 0; i < r->what->term_count; i++)
         if (r->levels[i].depth > 0)
             open_ends(r, &r->levels[i], false);
-    for (size_t i = r->what->query_count; i-- > 0;)
-        resolve(r, i);
+    search_finish(&r->search);
     has_failed(r);
-}
-
-/* An array that may be empty. */
-static void *array(size_t count, size_t size, bool *failed)
-{
-    void *made = calloc(count ? count : 1, size);
-    *failed = *failed || !made;
-    return made;
 }
 
 static bool run_init(run *r)
 {
     const states_user user = {r, goroutine_begins, state_ends, goroutine_ends, state_changed};
-    const expression *what = r->what;
-    bool failed = false;
     r->stacks = stacks_new();
-    r->levels = array(what->term_count, sizeof *r->levels, &failed);
-    r->names = array(what->term_count, sizeof *r->names, &failed);
-    r->matchers = array(what->pattern_count, sizeof *r->matchers, &failed);
-    r->found = array(what->query_count, sizeof *r->found, &failed);
-    if (!r->stacks || failed)
+    r->levels = calloc(r->what->term_count + 1, sizeof *r->levels);
+    if (!r->stacks || !r->levels)
         return false;
     stacks_begin(r->stacks, &r->feed);
     states_init(&r->states, gotrace_reader_summary(r->feed.reader)->version, r->stacks,
                 sizeof(find_goroutine), &user);
-    for (size_t i = 0; i < what->term_count; i++)
-        if (what->terms[i].text)
-            r->names[i] = stacks_name(r->stacks, what->terms[i].text, strlen(what->terms[i].text));
-    for (size_t i = 0; i < what->pattern_count; i++)
-        matcher_init(&r->matchers[i], what->patterns[i].pattern, r->stacks);
+    if (!search_init(&r->search, r->job, r->stacks))
+        return false;
     for (size_t i = 0; i < MOMENT_KIND_COUNT; i++)
-        r->least[i] = least_of(r, (moment_kind)i);
-    r->resolved = what->query_count;
+        r->least[i] = search_least(&r->search, (moment_kind)i);
     return true;
 }
 
@@ -781,18 +539,11 @@ static void run_free(run *r)
     while (r->states.goroutines.count > 0 &&
            idmap_next(&r->states.goroutines, &cursor, &id, &value))
         free(((find_goroutine *)value)->regions);
-    for (size_t i = 0; r->matchers && i < r->what->pattern_count; i++)
-        matcher_free(&r->matchers[i]);
-    for (size_t i = 0; r->found && i < r->what->query_count; i++)
-        timeset_free(&r->found[i]);
     states_free(&r->states);
     idmap_free(&r->tasks);
     idmap_free(&r->alive);
-    big_array_free(&r->stored);
+    search_free(&r->search);
     free(r->levels);
-    free(r->names);
-    free(r->matchers);
-    free(r->found);
     stacks_free(r->stacks);
 }
 
@@ -805,10 +556,9 @@ gotrace_status moments_find(find_job *job, gotrace_reader *reader)
     feed_init(&r.feed, reader);
     idmap_init(&r.tasks, sizeof(open_task));
     idmap_init(&r.alive, 0);
-    big_array_init(&r.stored, sizeof(stored_moment), NULL);
     if (run_init(&r)) {
         status = read_events(&r);
-        if (!r.ends && !has_failed(&r))
+        if (!r.search.ends && !has_failed(&r))
             end_moments(&r);
     } else {
         job->failed = true;

@@ -80,6 +80,7 @@ log ~ ^timeout
 goroutines > 2
 heap > 4M
 heap >= 9000000
+heap > 4M or heap > 4M
 END
 echo '== durations'
 while read -r expression; do

@@ -1,0 +1,44 @@
+/*
+ * search.h - tests moments with an expression, and passes on those that satisfy it.
+ *
+ * The queries of the expression, one for each during (EXPR), have higher numbers than the query
+ * they are in. The times that a query finds are known only when the trace has ended; until then a
+ * moment whose verdict depends on them is stored.
+ */
+#ifndef ANALYSE_SEARCH_H
+#define ANALYSE_SEARCH_H
+
+#include "formats/analyse/matcher.h"
+#include "formats/analyse/moments.h"
+#include "formats/analyse/timeset.h"
+#include "formats/common/big_array.h"
+
+typedef struct search {
+    find_job *job;
+    stacks *stacks;
+    uint32_t *names;   /* of the terms */
+    matcher *matchers; /* of the patterns */
+    timeset *found;    /* by number of a query: what it found */
+    size_t resolved;   /* queries from here on have found all */
+    big_array stored;  /* moments that may satisfy a query */
+    bool ends;         /* no more moments are wanted */
+} search;
+
+/* The job and the stacks are borrowed. False: memory was refused; call search_free in any case,
+ * which does nothing to a search of zeros. */
+bool search_init(search *s, find_job *job, stacks *names);
+void search_free(search *s);
+
+/* No moment of that kind that is shorter satisfies a query. */
+int64_t search_least(search *s, moment_kind kind);
+
+/* A moment ended. One that seems to begin after its end begins at its end. */
+void search_offer(search *s, moment *m);
+
+/* The trace has ended: tests what was stored. */
+void search_finish(search *s);
+
+/* Whether the search cannot go on; the job then has the reason. */
+bool search_failed(search *s);
+
+#endif
