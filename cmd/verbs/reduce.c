@@ -119,8 +119,9 @@ static int reduce_bytes(session *s, reducing *p, input *in, const uint8_t *bytes
         status = EXIT_SYSTEM;
     } else {
         status = write_result(s, &result);
-        diag_note("%zu of %zu bytes, status %d, %llu tests%s", result.size, size, p->status,
-                  (unsigned long long)result.tests, trial_signal() ? ", interrupted" : "");
+        diag_note("%zu of %zu bytes, status %d, %llu test%s%s", result.size, size, p->status,
+                  (unsigned long long)result.tests, result.tests == 1 ? "" : "s",
+                  trial_signal() ? ", interrupted" : "");
     }
     free(result.bytes);
     return status;
