@@ -156,17 +156,19 @@ static void remove_units(pieces *p, size_t *starts, size_t *count, size_t begin,
     *count -= end - begin;
 }
 
-/* Leave out units, half of them at once at first, in the end one; of few units also every range. */
+/* Leave out units, half of them at once at first, in the end one; of few units of a small trace also
+ * every range. */
 static void leave_out(reduce *r, level by)
 {
-    enum { FEW = 48 };
+    enum { FEW = 48, SMALL = 4096 };
     pieces p;
     size_t count = 0;
     size_t *starts = take_pieces(r, &p) ? find_units(&p, by, &count) : NULL;
     if (!starts)
         fail(r);
     for (size_t size = count; starts && size > 0 && !reduce_stops(r);) {
-        size_t step = count <= FEW ? 1 : size;
+        bool every = count <= FEW && r->best->size <= SMALL;
+        size_t step = every ? 1 : size;
         for (size_t i = 0; i < count && !reduce_stops(r);) {
             size_t end = i + size < count ? i + size : count;
             if (set_pieces(r, &p, starts[i], starts[end]) && try_pieces(r, &p))
@@ -175,7 +177,7 @@ static void leave_out(reduce *r, level by)
                 i += step;
         }
         size_t fewer = size - 1 < count ? size - 1 : count;
-        size = count <= FEW ? fewer : size / 2;
+        size = every ? fewer : size / 2;
     }
     free(starts);
     drop_pieces(&p);
