@@ -5,10 +5,10 @@
 #   GOTRACE_PEERS   Go toolchains and readers (default $HOME/.cache/gotrace-peers)
 #   GOTRACE_BENCH   folder of the large traces (default $HOME/.cache/gotrace-bench); missing ones
 #                   are recorded, 110 MiB each (BIG_BYTES)
-#   PARTS           what to measure (default "validate threads stages repair stat tables cut perfetto chrome script gen record redis");
+#   PARTS           what to measure (default "validate threads stages repair stat tables cut find perfetto chrome script gen fleet record redis");
 #                   threads: times with 1, 2 and 4 threads; stages: what validate spends its time on
 #                   with one thread, by perf(1); repair: of the v1 traces, cut off at 60 MB,
-#                   compared with validate of the same file; record: the cost of an event of the recorder;
+#                   compared with validate of the same file; fleet: find in 500 traces; record: the cost of an event of the recorder;
 #                   redis: requests to a recorded redis-server, compared with one that is not recorded
 #   GEN_EVENTS      events of the traces that gen writes (default 100000000)
 #   RUNS            number of runs; the median is reported (default 3)
@@ -23,7 +23,7 @@ gotrace=$(realpath -m "${GOTRACE:-$build/gotrace}")
 peers=${GOTRACE_PEERS:-$HOME/.cache/gotrace-peers}
 store=${GOTRACE_BENCH:-$HOME/.cache/gotrace-bench}
 runs=${RUNS:-3}
-parts=${PARTS:-validate threads stages repair stat tables cut perfetto chrome script gen record redis}
+parts=${PARTS:-validate threads stages repair stat tables cut find perfetto chrome script gen fleet record redis}
 goread_v2=$peers/bin/goread-v2
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/gotrace-bench.XXXXXX") || exit 1
@@ -356,6 +356,54 @@ bench_cut() { # FILE
     rm -f "$work/out"
 }
 
+# Of each kind of moment that needs other events, compared with validate; with one thread, as each of
+# many files has.
+bench_find() { # FILE
+    local expected=0 validate expression ratio
+    repeated /dev/null "$gotrace" validate -q -j 1 "$1" || return
+    validate=$cpu
+    expected=1
+    for expression in 'stw > 1000s' 'log ~ "no such text"' 'sched > 1000s' 'wait(sync) > 1000s' 'syscall > 1000s' 'run > 1000s'; do
+        repeated /dev/null "$gotrace" find -q -j 1 "$expression" "$1" || return
+        ratio=$(calc '%.2f' "$cpu / $validate")
+        row "find '$expression' : validate" "$ratio" '<= 1.5' "$ratio <= 1.5"
+    done
+    memory_row find 64
+}
+
+# 500 traces of 1 MB, ten different ones, by turns with one thread and with two.
+bench_fleet() {
+    local i run one two speedup
+    mkdir "$work/fleet"
+    for ((i = 0; i < 10; i++)); do
+        "$gotrace" gen --go 1.$((i % 2 ? 21 : 26)) --events 200000 --seed "$i" -o "$work/fleet/$i.trace" || return
+    done
+    for ((i = 10; i < 500; i++)); do
+        ln "$work/fleet/$((i % 10)).trace" "$work/fleet/$i.trace"
+    done
+    echo 'find in 500 traces of 1 MB'
+    : >"$work/err"
+    : >"$work/one"
+    : >"$work/two"
+    for ((run = 0; run < runs; run++)); do
+        fresh
+        once /dev/null "$gotrace" find --count -j 1 'sched' "$work/fleet"/*.trace || return
+        cat "$work/runs" >>"$work/one"
+        fresh
+        once /dev/null "$gotrace" find --count -j 2 'sched' "$work/fleet"/*.trace || return
+        cat "$work/runs" >>"$work/two"
+    done
+    one=$(middle 1 "$work/one")
+    two=$(middle 1 "$work/two")
+    row 'find -j 1' "$one s"
+    row 'find -j 2' "$two s"
+    speedup=$(calc '%.2f' "$one / $two")
+    row 'speed-up' "$speedup" '>= 1.8' "$speedup >= 1.8"
+    memory_row 'find -j 2' 64
+    rm -r "$work/fleet"
+    echo
+}
+
 # Compared with a timeline, and with the compressed trace.
 bench_tables() { # FILE
     local timeline ratio bytes packed
@@ -454,6 +502,7 @@ bench_file() {
         stat) bench_stat "$1" ;;
         tables) bench_tables "$1" ;;
         cut) bench_cut "$1" ;;
+        find) bench_find "$1" ;;
         threads) bench_threads "$1" "$size" "${events:-1}" ;;
         stages) bench_stages "$1" "${events:-1}" ;;
         perfetto) bench_perfetto "$1" "$size" ;;
@@ -469,13 +518,13 @@ bench_file() {
     echo
 }
 
-if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|record|redis)$ ]]; then
+if [ $# -eq 0 ] && ! [[ $parts =~ ^(gen|fleet|record|redis)$ ]]; then
     record_missing
     for file in "$store"/*-big.trace; do
         [ ! -s "$file" ] || set -- "$@" "$file"
     done
 fi
-if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|record|redis)\  ]]; then
+if [ $# -eq 0 ] && ! [[ " $parts " =~ \ (gen|fleet|record|redis)\  ]]; then
     echo "bench: nothing to measure: no traces in $store, and no toolchain in $peers to record them"
     exit 0
 fi
@@ -489,6 +538,7 @@ for file; do
     bench_file "$file"
 done
 [[ " $parts " != *" gen "* ]] || bench_gen
+[[ " $parts " != *" fleet "* ]] || bench_fleet
 [[ " $parts " != *" record "* ]] || bench_record
 [[ " $parts " != *" redis "* ]] || bench_redis
 echo "$missed targets missed"
