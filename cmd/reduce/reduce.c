@@ -156,8 +156,8 @@ static void remove_units(pieces *p, size_t *starts, size_t *count, size_t begin,
     *count -= end - begin;
 }
 
-/* Leave out units, half of them at once at first, in the end one; of few units of a small trace also
- * every range. */
+/* Leave out units, half of them at once at first, in the end one; of few units of a small trace
+ * also every range. */
 static void leave_out(reduce *r, level by)
 {
     enum { FEW = 48, SMALL = 4096 };
