@@ -16,10 +16,10 @@ typedef struct find_options {
 } find_options;
 
 /* The search in all files. */
-typedef struct search {
+typedef struct find_run {
     const expression *what;
     bool *found; /* by file: something */
-} search;
+} find_run;
 
 /* The search in one file. */
 typedef struct hits {
@@ -79,7 +79,7 @@ static int search_trace(session *s, input *in, const expression *what, bool *fou
 
 static int search_file(session *s, const files_job *all, size_t n, bool apart)
 {
-    const search *wanted = all->ctx;
+    const find_run *wanted = all->ctx;
     expression own;
     int status = EXIT_SOUND;
     input in;
@@ -108,7 +108,7 @@ static int search_files(session *s, const expression *what)
     int status = output_open(&s->output, s->set->output, false);
     if (status != EXIT_SOUND)
         return status;
-    search wanted = {.what = what, .found = calloc(all.count, sizeof *wanted.found)};
+    find_run wanted = {.what = what, .found = calloc(all.count, sizeof *wanted.found)};
     if (!wanted.found) {
         limits_no_memory();
         return EXIT_SYSTEM;
