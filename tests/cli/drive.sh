@@ -26,7 +26,7 @@ cut -f 1-4 list
 drive variants ./parser takes
 drive variants ./parser refuses {}
 drive variants ./parser panics | sed 's/\[[0-9]*\]/[...]/'
-drive -r variants ./parser panics | sed -E 's/\[[0-9]*\]/[...]/; s/, [0-9]+ tests//'
+drive -r variants ./parser panics | sed -E 's/\[[0-9]*\]/[...]/; s/, [0-9]+ tests?//'
 drive variants ./parser crashes
 drive -t 1 variants ./parser hangs
 drive missing ./parser
