@@ -142,12 +142,50 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
+/* Whether an event may be returned, if not all are; it may change the state of a goroutine,
+ * subject. What is returned of these is decided when all is known; see gt_v2_next_wanted. */
+static bool may_want(const gt_follow *f, uint8_t type, uint64_t subject, uint8_t from, uint8_t to)
+{
+    const gt_wanted *w = &f->reader->wanted;
+    const gt_v2_shape *shape = &f->v2->shapes[type];
+    if (f->suspect || gt_wants_kind(w, shape->kind))
+        return true;
+    if (w->states == 0 || shape->kind != GOTRACE_KIND_TRANSITION ||
+        shape->resource != GOTRACE_RESOURCE_GOROUTINE)
+        return false;
+    return from == GOTRACE_STATE_UNDETERMINED || (from != to && gt_wants_change(w, from, to)) ||
+           (f->g && f->g->id == subject && !f->g->start_stack && !f->g->shown_start);
+}
+
+void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint64_t subject, uint8_t from, uint8_t to)
+{
+    if (f->reader->wanted.some && !may_want(f, out->type, subject, from, to)) {
+        out->flags = GT_V2_UNREAD;
+        return;
+    }
+    out->offset = f->e->offset;
+    memcpy(out->args, f->e->args, sizeof out->args);
+    out->goroutine = f->g ? f->g->id : 0;
+    out->self = f->g;
+    out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
+    out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
+    out->subject = subject;
+    out->cause = 0;
+    out->text = NULL;
+    out->task = NULL;
+    out->from = from;
+    out->to = to;
+    out->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
+    const gt_v2_shape *shape = &f->v2->shapes[out->type];
+    out->stack = shape->flags & GOTRACE_SPEC_STACK ? out->args[shape->values - 2] : 0;
+}
+
 /* An event derived from another one, with arguments of its own. */
 static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, uint64_t subject,
                                uint8_t from, uint8_t to)
 {
     gt_v2_out *out = gt_v2_emit_transition(f, type, subject, from, to);
-    if (f->v2->no_output)
+    if (f->v2->no_output || out->flags & GT_V2_UNREAD)
         return out;
     memset(out->args, 0, sizeof out->args);
     out->args[0] = a;

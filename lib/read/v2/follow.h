@@ -74,40 +74,25 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
     return good || gt_v2_context_report(f, needs);
 }
 
-/* Adds the event to the output, in the current context. If nobody reads the output, only its time
- * is set. */
-static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
+/* Fills the rest of an event of the output, if it may be returned. */
+void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint64_t subject, uint8_t from, uint8_t to);
+
+/* Adds the event to the output, in the current context. If nobody reads it, only its time is set.
+ */
+static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject,
+                                               uint8_t from, uint8_t to)
 {
     gt_v2_out *out = &f->v2->out[f->v2->out_count++];
     out->time = f->e->time;
     out->type = type;
-    if (f->v2->no_output)
-        return out;
-    out->offset = f->e->offset;
-    memcpy(out->args, f->e->args, sizeof out->args);
-    out->goroutine = f->g ? f->g->id : 0;
-    out->self = f->g;
-    out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
-    out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
-    out->subject = 0;
-    out->cause = 0;
-    out->text = NULL;
-    out->task = NULL;
-    out->from = out->to = 0;
-    out->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
-    const gt_v2_shape *shape = &f->v2->shapes[type];
-    out->stack = shape->flags & GOTRACE_SPEC_STACK ? out->args[shape->values - 2] : 0;
+    if (!f->v2->no_output)
+        gt_v2_fill_out(f, out, subject, from, to);
     return out;
 }
 
-static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject,
-                                               uint8_t from, uint8_t to)
+static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)
 {
-    gt_v2_out *out = gt_v2_emit(f, type);
-    out->subject = subject;
-    out->from = from;
-    out->to = to;
-    return out;
+    return gt_v2_emit_transition(f, type, 0, 0, 0);
 }
 
 /* States of the common model by status code: GT_G_*, GT_P_*, or 0. */

@@ -455,6 +455,8 @@ GT_INLINE bool is_wanted(const gotrace_reader *reader, const gt_v2_out *out)
 {
     const gt_wanted *w = &reader->wanted;
     const gt_v2_shape *shape = &reader->v2->shapes[out->type];
+    if (out->flags & GT_V2_UNREAD)
+        return false;
     if (gt_wants_kind(w, shape->kind) || out->flags & GOTRACE_EVENT_SUSPECT)
         return true;
     if (shape->kind != GOTRACE_KIND_TRANSITION || shape->resource != GOTRACE_RESOURCE_GOROUTINE ||
@@ -470,6 +472,7 @@ bool gt_v2_next_wanted(gotrace_reader *reader, gt_v2_out **next)
     bool end = false;
     *next = NULL;
     for (;;) {
+        bool none = true;
         while (v2->out_next < v2->out_count) {
             gt_v2_out *out = &v2->out[v2->out_next++];
             set_time(reader, v2, out);
@@ -479,7 +482,12 @@ bool gt_v2_next_wanted(gotrace_reader *reader, gt_v2_out **next)
             }
             reader->summary.returned++;
         }
-        if (!step(reader, v2, &end) || end)
+        /* Most often an event of the same generation comes next. */
+        v2->out_next = v2->out_count = 0;
+        if (v2->entered && v2->current < v2->generation_count &&
+            v2->next_sample == v2->sample_count && !advance(reader, v2, &none))
+            return false;
+        if (none && (!step(reader, v2, &end) || end))
             return end;
     }
 }

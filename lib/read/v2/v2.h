@@ -133,6 +133,9 @@ typedef struct gt_v2_task {
     size_t name_size;
 } gt_v2_task;
 
+/* In gt_v2_out.flags, beside GOTRACE_EVENT_*: nobody reads the event; only its time is set. */
+enum { GT_V2_UNREAD = 128 };
+
 /* An event to be returned; up to three come from one record. */
 typedef struct gt_v2_out {
     int64_t time;
