@@ -72,9 +72,10 @@ install_peers() {
         apt-get -q update >/dev/null &&
             DEBIAN_FRONTEND=noninteractive apt-get -q install -y nodejs npm >/dev/null
     fi
-    if ! command -v redis-server >/dev/null; then
+    if ! command -v redis-server pigz memcached rg c++ | wc -l | grep -qx 5; then
         apt-get -q update >/dev/null &&
-            DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends redis-server >/dev/null
+            DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
+                redis-server pigz memcached ripgrep g++ >/dev/null
     fi
     if ! have_engine; then
         mkdir -p "$TPQ_HOME" &&
@@ -216,7 +217,7 @@ add_fresh() {
 # programs that make traces of their own are queued like traces; the longest are the first.
 add_gen() {
     local version program
-    for program in record gen tables redis stacks; do
+    for program in record gen tables redis stacks programs; do
         add "gen/$program" "$CONFORMANCE/$program.sh"
     done
     mkdir -p "$WORK/gen"
