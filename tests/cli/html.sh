@@ -1,7 +1,9 @@
 # shellcheck shell=bash
 # The HTML report: its outline, and that it is well-formed, of every trace.
 command -v python3 >/dev/null || skip 'python3 is not installed'
-outline() { python3 "$TRACES/../../tests/cli/outline.py" "$1"; }
+outline() { python3 "$TRACES/../../tests/cli/outline.py" "$@"; }
+# What is wrong in reports: lines of outlines that a report must not have.
+wrong() { outline "$@" | grep -E '^(==|line|not closed|too large|an id|the policy|[0-9]+ scripts|Traceback)' | grep -B 1 '^[^=]'; }
 for name in go1.26-prof go1.26-user go1.19-http; do
     sample $name.trace
     echo "== $name"
@@ -9,17 +11,16 @@ for name in go1.26-prof go1.26-user go1.19-http; do
 done
 for trace in "$TRACES"/*.trace "$TRACES"/unsound/*.trace; do
     name=$(basename "$trace" .trace)
-    gotrace convert -q -j 1 --to html -o one.html "$trace" 2>/dev/null
+    gotrace convert -q -j 1 --to html -o "all-$name.html" "$trace" 2>/dev/null
     gotrace convert -q -j 3 --to html -o three.html "$trace" 2>/dev/null
-    cmp one.html three.html
-    outline one.html >out
-    grep -E '^(line|not closed|too large|an id|the policy|[0-9]+ scripts|Traceback)' out && echo "in $name"
+    cmp "all-$name.html" three.html
     # The tables have the figures of stat.
     sum=$(gotrace stat --json --only goroutines "$trace" 2>/dev/null | jq -s 'map(select(.kind == "function").total_ns.sum) | add')
-    sed -n '/id="goroutines"/,/<\/table>/p' one.html |
+    sed -n '/id="goroutines"/,/<\/table>/p' "all-$name.html" |
         jq -Rrs --argjson sum "$sum" --arg name "$name" '[scan("<tr><td class=\"name\">[^\n]*?<td class=\"n\" data-v=\"[0-9]+\">[0-9]+<td class=\"n\" data-v=\"([0-9]+)\">") | .[0] | tonumber] | add |
             select(. != $sum) | "\($name): the goroutines take \(.), not \($sum)"'
 done
+wrong all-*.html 2>&1
 cmp <(gotrace convert -q --to html --gzip <go1.26-prof.trace | gzip -dc) <(gotrace convert -q --to html - <go1.26-prof.trace)
 
 echo '== a part of the trace'
@@ -28,6 +29,7 @@ sums() {
     sed -n "/id=\"$2\"/,/<\/table>/p" "$1" |
         sed -nE "s/^<tr><td class=\"name\">[^<]*(<td class=\"n\" data-v=\"[0-9]+\">[^<]*){$3}<td class=\"n\" data-v=\"([0-9]+)\">.*/\\2/p"
 }
+parts=()
 for name in go1.26-user go1.19-user go1.21-prof; do
     last=$(gotrace stat --json --only overview "$TRACES/$name.trace" | jq 'select(.kind == "trace").duration_ns')
     # shellcheck disable=SC2086
@@ -35,13 +37,15 @@ for name in go1.26-user go1.19-user go1.21-prof; do
         "--function main\\. --until $((last / 2))ns" '--region inner' '--task 1'; do
         gotrace convert -q --to html $select -o part.html "$TRACES/$name.trace" || echo "$name $select: $?"
         grep -q '<p class="selection"' part.html || echo "$name $select: not named"
-        outline part.html | grep -E '^(line|not closed|too large|an id|the policy|[0-9]+ scripts|Traceback)'
+        parts+=("part-$name-${#parts[@]}.html")
+        cp part.html "${parts[-1]}"
         stat=$(gotrace stat -q --json --top 0 $select "$TRACES/$name.trace")
         jq -r 'select(.kind == "function").total_ns.sum' <<<"$stat" | cmp - <(sums part.html goroutines 1)
         jq -r 'select(.kind == "regions").sum' <<<"$stat" | cmp - <(sums part.html regions 2)
         jq -r 'select(.kind == "tasks").sum' <<<"$stat" | tee -a spans | cmp - <(sums part.html tasks 2)
     done
 done 2>&1
+wrong "${parts[@]}" 2>&1
 grep -q '[1-9]' spans || echo 'no task is selected'
 gotrace convert --to html --from 100us --until 300us --goroutine 1-9 -o part.html go1.26-user.trace
 outline part.html | grep -v '^ '

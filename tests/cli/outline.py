@@ -1,4 +1,4 @@
-# outline.py FILE: check an HTML report and print its outline. It may have only the elements and attributes
+# outline.py FILE...: check HTML reports and print their outlines, of several after a line with the name. It may have only the elements and attributes
 # that gotrace writes, so that text of a trace that became markup is found; the hashes of the
 # Content-Security-Policy are those of the style sheet and the script; the frames of each flame graph fit.
 import base64
@@ -119,21 +119,28 @@ def hash_of(parts):
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-with open(sys.argv[1], 'rb') as file:
-    content = file.read()
-report = Report()
-report.feed(content.decode())
-report.close()
-if report.open:
-    print('not closed:', report.open)
-if len(content) > 3000000:
-    print('too large:', len(content))
-if len(set(report.ids)) != len(report.ids):
-    print('an id occurs twice')
-policy = (f"default-src 'none'; style-src {hash_of(report.styles)}; script-src {hash_of(report.scripts)}; "
-          "base-uri 'none'; form-action 'none'")
-if report.policy != policy:
-    print(f'the policy is {report.policy}, not {policy}')
-if len(report.scripts) != 1 or report.data is None:
-    print(f'{len(report.scripts)} scripts')
-print('\n'.join(report.outline))
+def outline(path):
+    with open(path, 'rb') as file:
+        content = file.read()
+    report = Report()
+    report.feed(content.decode())
+    report.close()
+    if report.open:
+        print('not closed:', report.open)
+    if len(content) > 3000000:
+        print('too large:', len(content))
+    if len(set(report.ids)) != len(report.ids):
+        print('an id occurs twice')
+    policy = (f"default-src 'none'; style-src {hash_of(report.styles)}; script-src {hash_of(report.scripts)}; "
+              "base-uri 'none'; form-action 'none'")
+    if report.policy != policy:
+        print(f'the policy is {report.policy}, not {policy}')
+    if len(report.scripts) != 1 or report.data is None:
+        print(f'{len(report.scripts)} scripts')
+    print('\n'.join(report.outline))
+
+
+for path in sys.argv[1:]:
+    if len(sys.argv) > 2:
+        print(f'== {path}')
+    outline(path)
