@@ -207,7 +207,6 @@ run gotrace find 'stack ~ nothing' 1 2 3
 echo '== what an independent program finds'
 checked=("$TRACES"/*-{user,gc,net}.trace)
 count=4
-# A sanitizer takes six times as long.
-nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && checked=("$TRACES"/*-user.trace) count=2
+is_built_with asan && checked=("$TRACES"/*-user.trace) count=2
 python3 -B "$TRACES/../../tests/cli/find.py" gotrace $count 1 "${checked[@]}" |
     sed 's/^[0-9]* comparisons, [0-9]* moments$/many comparisons/'

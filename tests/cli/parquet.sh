@@ -10,7 +10,7 @@ for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
     gotrace gen --go 1.$version --events 3000 -o gen-1.$version.trace
 done
 samples=("$TRACES"/*.trace "$TRACES"/unsound/*.trace)
-nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && samples=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
+is_built_with asan && samples=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
 tables check gotrace "${samples[@]}" ./*.trace
 rm ./*.trace
 

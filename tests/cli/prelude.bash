@@ -17,6 +17,13 @@ sample() {
     cp "$TRACES/$1" "${2:-$1}" && chmod u+w "${2:-$1}"
 }
 
+# is_built_with NAME...: whether the program is built with one of these tools: asan, tsan, gcov. With a
+# sanitizer it takes six times as long.
+is_built_with() {
+    local IFS='|'
+    nm "$(command -v gotrace)" 2>/dev/null | grep -qE "__($*)"
+}
+
 # skip REASON: this machine cannot run the test.
 skip() {
     echo "$1" >&2

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # In the sandbox each verb does the same as outside, and the kernel reports that it is active.
-nm "$(command -v gotrace)" 2>/dev/null | grep -qE '__(asan|tsan|gcov)' && skip 'the sandbox bars its work'
+is_built_with asan tsan gcov && skip 'the sandbox bars its work'
 sample go1.19-http.trace
 sample go1.26-net.trace
 gotrace dump --zstd -o packed.zst go1.26-net.trace

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Timelines of traces with a million objects, in little memory.
-nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && skip 'a sanitizer needs its memory'
+is_built_with asan && skip 'a sanitizer needs its memory'
 million=1000000
 
 # v1: a goroutine that changes its state a million times, and a million consecutive goroutines.

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A JSON document in memory that does not depend on its size: 9 MB within an address space of 64 MiB,
 # which includes the program and its libraries. The header may follow the events.
-nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && skip 'a sanitizer needs its memory'
+is_built_with asan && skip 'a sanitizer needs its memory'
 events=200000
 list() {
     awk -v n=$events -v last="$1" 'BEGIN {

@@ -6,8 +6,7 @@ sample go1.21-prof.trace prof.trace
 
 echo '== compared with a selection from the whole'
 traces=("$TRACES"/*.trace "$TRACES"/unsound/*.trace)
-# A sanitizer takes six times as long.
-nm "$(command -v gotrace)" 2>/dev/null | grep -q __asan && traces=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
+is_built_with asan && traces=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
 python3 -B "$TRACES/../../tests/cli/selected.py" gotrace "${traces[@]}"
 
 echo '== regions in regions, and goroutines that are created in them'

@@ -34,7 +34,7 @@ ending=$(kill -l | tr -s '\t ' '\n' | sed -n 's/)$//p' | while read -r n; do
     esac
 done)
 echo "$(wc -w <<<"$ending") signals"
-if nm "$(command -v gotrace)" 2>/dev/null | grep -qE '__(asan|tsan)'; then
+if is_built_with asan tsan; then
     #     refuse.so cannot be loaded with a sanitizer, which handles the signals of faults itself.
     for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do stop "$(kill -l $signal)" nameless; done
     exit
