@@ -6,6 +6,9 @@ Fixed expressions of every kind, and COUNT random ones, for each trace. The mome
 independently of the program. For some expressions also the events that print --where prints. Prints what differs, and at the end
 the number of comparisons and that of moments found.
 """
+import bisect
+import collections
+import itertools
 import json
 import os
 import random
@@ -267,12 +270,25 @@ def levels_of(x):
     return [(x[0], x[2], x[3])] if x[0] in LEVELS else []
 
 
-def overlap(a, b):
-    if a['begin'] == a['end']:
-        return b['begin'] <= a['begin'] <= b['end']
-    if b['begin'] == b['end']:
-        return a['begin'] <= b['begin'] <= a['end']
-    return max(a['begin'], b['begin']) < min(a['end'], b['end'])
+class Times:
+    """Stretches of time and instants, of many moments."""
+
+    def __init__(self, moments):
+        spans = sorted((m['begin'], m['end']) for m in moments if m['begin'] != m['end'])
+        self.begins = [begin for begin, _ in spans]
+        self.latest = list(itertools.accumulate((end for _, end in spans), max))
+        self.instants = sorted(m['begin'] for m in moments if m['begin'] == m['end'])
+
+    def overlap(self, m):
+        begin, end = m['begin'], m['end']
+        at = bisect.bisect_left(self.instants, begin)
+        if at < len(self.instants) and self.instants[at] <= end:
+            return True
+        if begin == end:
+            before = bisect.bisect_right(self.begins, end)
+            return before > 0 and self.latest[before - 1] >= begin
+        before = bisect.bisect_left(self.begins, end)
+        return before > 0 and self.latest[before - 1] > begin
 
 
 class Search:
@@ -292,8 +308,8 @@ class Search:
             return not self.holds(x[1], m)
         if x[0] == 'during':
             if x[1] not in self.inner:
-                self.inner[x[1]] = self.find(x[1])
-            return any(overlap(m, other) for other in self.inner[x[1]])
+                self.inner[x[1]] = Times(self.find(x[1]))
+            return self.inner[x[1]].overlap(m)
         if x[0] == 'goroutine':
             return m['goroutine'] == x[1]
         if x[0] == 'function':
@@ -421,18 +437,27 @@ def differs(gotrace, path, x, trace):
         ''.join(f'\n  + {m}' for m in more[:2]) + ('' if lost or more else ': another order')
 
 
-def is_in(e, m):
-    """Whether print --where shows the event for the moment."""
-    whole = m['goroutine'] is None or m['what'] in ('stw', 'gc', *LEVELS)
-    own = int(e.get('g', 0)) == m['goroutine'] or (e.get('resource') == 'goroutine' and e['kind'] == 'transition' and
-                                                   int(e['subject']) == m['goroutine'])
-    return m['begin'] <= e['time'] <= m['end'] and (whole or own)
+class Places:
+    """Which events print --where shows for moments."""
+
+    def __init__(self, moments):
+        whole, own = [], collections.defaultdict(list)
+        for m in moments:
+            every = m['goroutine'] is None or m['what'] in ('stw', 'gc', *LEVELS)
+            (whole if every else own[m['goroutine']]).append(m)
+        self.whole, self.own = Times(whole), {g: Times(of) for g, of in own.items()}
+
+    def have(self, e):
+        changed = int(e['subject']) if e['kind'] == 'transition' and e.get('resource') == 'goroutine' else 0
+        at = {'begin': e['time'], 'end': e['time']}
+        return self.whole.overlap(at) or any(self.own[g].overlap(at) for g in {int(e.get('g', 0)), changed} if g in self.own)
 
 
 def prints_others(gotrace, path, x, trace):
     events, version = trace
     moments = Search(Follower(events, version, list(dict.fromkeys(levels_of(x)))).found).find(x)
-    expected = [e for e in events if any(is_in(e, m) for m in moments)]
+    places = Places(moments)
+    expected = [e for e in events if places.have(e)]
     done = run(gotrace, 'print', '--no-recover', '--stacks', '--format', 'jsonl', '--where', text_of(x), path)
     got = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode or (b'nothing is shown' in done.stderr) != (not moments):
