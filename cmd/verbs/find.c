@@ -66,7 +66,8 @@ static int search_trace(session *s, input *in, const expression *what, bool *fou
     find_job job = {.what = what,
                     .found = add_hit,
                     .ctx = &h,
-                    .threads = (size_t)s->set->threads,
+                    /* Reading on another thread, it would write problems between moments. */
+                    .threads = s->report ? 1 : (size_t)s->set->threads,
                     .counts = options_of(s)->count};
     if (moments_find(&job, in->reader) == GOTRACE_ERROR)
         findings_add(&in->found, gotrace_reader_error(in->reader));
