@@ -299,8 +299,9 @@ struct gotrace_recorder {
     uint64_t first_era; /* of this trace */
     gt_rec_tables tables[GT_REC_OPEN];
 
-    _Atomic uint64_t seq __attribute__((aligned(64))); /* 1.5; odd: a thread takes one */
-    uint64_t seq_ticks;                                /* of the last one */
+    /* 1.5: the last number, and its time. The lock is the last that a thread takes. */
+    pthread_mutex_t numbering __attribute__((aligned(64)));
+    uint64_t seq, seq_ticks;
 
     gt_rec_sample *samples; /* a ring; numbers of entries: */
     _Atomic uint64_t sample_begin, sample_end, samples_lost;
@@ -466,20 +467,17 @@ static inline uint64_t gt_rec_now(const gotrace_recorder *r)
     return r->clock(r->clock_ctx);
 }
 
-/* 1.5: takes the next number, and the time of it. */
+/* 1.5: takes the next number, and the time of it. Not a spin lock: with more threads than
+ * processors they would all spin while the one that takes a number is not scheduled. */
 static inline void gt_rec_number(gotrace_recorder *r, uint64_t *ticks, uint64_t *number)
 {
-    uint64_t seq = atomic_load_explicit(&r->seq, memory_order_relaxed);
-    do
-        seq &= ~UINT64_C(1);
-    while (!atomic_compare_exchange_weak_explicit(&r->seq, &seq, seq + 1, memory_order_acquire,
-                                                  memory_order_relaxed));
+    pthread_mutex_lock(&r->numbering);
     const uint64_t now = gt_rec_now(r); /* the processor may read it early */
     if (r->seq_ticks < now)
         r->seq_ticks = now;
     *ticks = r->seq_ticks;
-    *number = seq >> 1;
-    atomic_store_explicit(&r->seq, seq + 2, memory_order_release);
+    *number = ++r->seq;
+    pthread_mutex_unlock(&r->numbering);
 }
 
 #endif

@@ -177,6 +177,7 @@ gotrace_status gotrace_recorder_new(const gotrace_recorder_options *options,
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->world, NULL);
     pthread_mutex_init(&r->control, NULL);
+    pthread_mutex_init(&r->numbering, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -232,6 +233,7 @@ void gotrace_recorder_free(gotrace_recorder *r)
     pthread_mutex_destroy(&r->control);
     pthread_mutex_destroy(&r->world);
     pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->numbering);
     gt_heap heap = r->heap;
     gt_free(&heap, r, sizeof *r);
 }
@@ -434,8 +436,7 @@ static gotrace_status begin(gotrace_recorder *r, int version)
     r->stopped = r->failed = r->read_out = r->cut = false;
     r->losses = (gotrace_recorder_losses){0};
     atomic_store_explicit(&r->samples_lost, 0, memory_order_relaxed);
-    r->gc.seq = r->frequency = 0;
-    atomic_store_explicit(&r->seq, 2, memory_order_relaxed);
+    r->seq = r->gc.seq = r->frequency = 0;
     set_due(r);
     if (r->crash)
         gt_crash_begin(r);
