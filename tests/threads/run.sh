@@ -43,6 +43,7 @@ stat --json
 why --goroutine 1 --json
 find (sched)or(stack~main)or(goroutines>3)
 find --json (wait)and(during(run>10us))
+find --json wait
 print --where (stw)or(wait(sync))
 repair
 END
@@ -52,13 +53,18 @@ samples='gccgo-user go1.19-chan go1.21-user go1.22-gens go1.23-gensiter go1.25-f
 
 # One sample of each version, damaged ones, and those that tests/bad rejects.
 make_files() {
-    local sample seed name n=0
+    local sample seed name version n=0
     for sample in $samples; do
         cp "$traces/$sample.trace" "files/$sample"
         for ((seed = 1; seed <= mutations; seed++)); do
             "$gotrace" mutate -q --seed $seed -o "files/$sample-$seed" "$traces/$sample.trace"
         done
         head -c $(($(stat -c %s "$traces/$sample.trace") * 2 / 3)) "$traces/$sample.trace" >"files/$sample-cut"
+    done
+    # Problems between many lines of output.
+    for version in 1.19 1.26; do
+        "$gotrace" gen --go $version --events 60000 -o files/damaged-$version
+        printf '\377' | dd of=files/damaged-$version bs=1 seek=150000 conv=notrunc 2>/dev/null
     done
     local names=()
     # Only the cases that are files.
