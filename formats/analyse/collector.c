@@ -38,11 +38,9 @@ static void load_cover(load *l, int64_t end)
         load_fold(l);
 }
 
-static void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
+/* Adds a time that is longer than a span, or not in the spans so far. */
+static void load_add_long(load *l, uint8_t state, int64_t begin, int64_t end)
 {
-    if (begin >= end)
-        return;
-    l->sums[state] = sum_of_times(l->sums[state], end - begin);
     load_cover(l, end);
     while (begin < end) {
         uint64_t span = (uint64_t)begin >> l->shift, next = (span + 1) << l->shift;
@@ -52,12 +50,22 @@ static void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
     }
 }
 
-static proc_load *proc_of(run *r, int64_t proc)
+static inline void load_add(load *l, uint8_t state, int64_t begin, int64_t end)
 {
-    proc_load *p = idmap_find(&r->procs, (uint64_t)proc);
-    if (p || proc == GOTRACE_NO_PROC)
-        return p;
-    p = idmap_insert(&r->procs, (uint64_t)proc);
+    if (begin >= end)
+        return;
+    const uint64_t span = (uint64_t)begin >> l->shift, last = (uint64_t)(end - 1) >> l->shift;
+    if (span == last && last < 2 * (uint64_t)LOAD_SPANS)
+        l->spans[span][state] = sum_of_times(l->spans[span][state], end - begin);
+    else
+        load_add_long(l, state, begin, end);
+}
+
+static proc_load *add_proc(run *r, int64_t proc)
+{
+    if (proc == GOTRACE_NO_PROC)
+        return NULL;
+    proc_load *p = idmap_insert(&r->procs, (uint64_t)proc);
     if (!p) {
         run_fail(r);
         return NULL;
@@ -66,8 +74,14 @@ static proc_load *proc_of(run *r, int64_t proc)
     return p;
 }
 
+static inline proc_load *proc_of(run *r, int64_t proc)
+{
+    proc_load *p = idmap_find(&r->procs, (uint64_t)proc);
+    return p ? p : add_proc(r, proc);
+}
+
 /* Adds what a proc did until now. Times of the load are relative to the time range. */
-static void add_load(run *r, const proc_load *p)
+static inline void add_load(run *r, const proc_load *p)
 {
     int64_t since = p->since < r->origin ? r->origin : p->since;
     load_add(&r->figure->load, p->state, since - r->origin, r->states.time - r->origin);
@@ -117,7 +131,11 @@ void stat_load_end(run *r)
         if (p->state != PROC_STATES)
             add_load(r, p);
     }
-    load_cover(&r->figure->load, r->states.time - r->origin);
+    load *l = &r->figure->load;
+    load_cover(l, r->states.time - r->origin);
+    for (size_t i = 0; i < 2 * (size_t)LOAD_SPANS; i++)
+        for (size_t k = 0; k < PROC_STATES; k++)
+            l->sums[k] = sum_of_times(l->sums[k], l->spans[i][k]);
 }
 
 /* ---- utilization ------------------------------------------------------------------------------

@@ -280,13 +280,16 @@ void stat_slow(slow *list, size_t *count, size_t room, const slow *made)
 void stat_latency(run *r, const stat_goroutine *g, const interval *i)
 {
     statistics *s = r->all;
-    slow made = {.ns = i->end - i->begin,
+    const int64_t ns = i->end - i->begin;
+    add_value(r, &s->latency, ns);
+    if (s->worst_count == WORST && ns <= s->worst[WORST - 1].ns)
+        return;
+    slow made = {.ns = ns,
                  .begin = i->begin,
                  .id = g->g.id,
                  .cause = i->cause,
                  .function = g->g.function,
                  .stack = i->stack,
                  .trace = r->index};
-    add_value(r, &s->latency, made.ns);
     stat_slow(s->worst, &s->worst_count, WORST, &made);
 }

@@ -101,25 +101,33 @@ static bool add_pair(histogram *h, uint32_t bucket)
     return true;
 }
 
-bool histogram_add(histogram *h, int64_t value)
+static void note(histogram *h, int64_t value)
 {
-    if (value < 0)
-        value = 0;
-    bool equal = h->count == 0 || (value == h->min && value == h->max);
-    if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
-        return false;
     if (h->count == 0 || value < h->min)
         h->min = value;
     if (value > h->max)
         h->max = value;
     h->count++;
     h->sum = sum_of_times(h->sum, value);
-    if (h->stored == HISTOGRAM_EQUAL)
-        return true;
-    uint32_t bucket = bucket_of(value);
-    if (h->stored == HISTOGRAM_PAIRS)
-        return add_pair(h, bucket);
-    h->counts.all[bucket]++;
+}
+
+static bool add_first(histogram *h, int64_t value)
+{
+    bool equal = h->count == 0 || (value == h->min && value == h->max);
+    if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
+        return false;
+    note(h, value);
+    return h->stored == HISTOGRAM_EQUAL || add_pair(h, bucket_of(value));
+}
+
+bool histogram_add(histogram *h, int64_t value)
+{
+    if (value < 0)
+        value = 0;
+    if (h->stored != HISTOGRAM_ALL)
+        return add_first(h, value);
+    note(h, value);
+    h->counts.all[bucket_of(value)]++;
     return true;
 }
 

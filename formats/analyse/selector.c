@@ -386,10 +386,8 @@ void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), v
             add(ctx, id);
 }
 
-bool selector_interval(selector *s, uint64_t id, uint32_t function, uint32_t stack)
+bool selector_stretch(selector *s, uint64_t id, uint32_t function, uint32_t stack)
 {
-    if (!selector_has(s, SELECT_OF_GOROUTINES))
-        return true;
     own_matches own = {.function = selector_has(s, SELECT_BIT(SELECT_FUNCTION)) &&
                                    (name_matches(s, function) || stack_matches(s, stack))};
     return holds(s, id, own);

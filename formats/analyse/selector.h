@@ -55,10 +55,8 @@ static inline bool selector_event(selector *s, const gotrace_event *e)
  * listed proc or thread. It may be called several times for one goroutine. */
 void selector_add_goroutines(selector *s, void (*add)(void *ctx, uint64_t id), void *ctx);
 
-/* Whether a stretch of the time of the goroutine of that id is selected, apart from the time range:
- * before selector_event gets the event that ends it. function: where the goroutine starts; stack:
- * that of the stretch. */
-bool selector_interval(selector *s, uint64_t id, uint32_t function, uint32_t stack);
+/* selector_interval with a selection of goroutines. */
+bool selector_stretch(selector *s, uint64_t id, uint32_t function, uint32_t stack);
 
 /* Whether the goroutine's time has to be divided where the event is: it enters or leaves a
  * region. */
@@ -71,6 +69,14 @@ static inline bool selector_divides(const selector *s, const gotrace_event *e)
 static inline bool selector_has(const selector *s, unsigned criteria)
 {
     return s->what && (s->what->given & criteria);
+}
+
+/* Whether a stretch of the time of the goroutine of that id is selected, apart from the time range:
+ * before selector_event gets the event that ends it. function: where the goroutine starts; stack:
+ * that of the stretch. */
+static inline bool selector_interval(selector *s, uint64_t id, uint32_t function, uint32_t stack)
+{
+    return !selector_has(s, SELECT_OF_GOROUTINES) || selector_stretch(s, id, function, stack);
 }
 
 static inline bool selector_ends(const selector *s)

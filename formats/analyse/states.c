@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A change of a goroutine's state. */
+/* A change of a goroutine's state. Passed by value: that takes two registers. */
 typedef struct change {
     uint64_t id;
     uint8_t from, to;
-    const gotrace_event *e;
 } change;
 
 void states_init(states *s, int version, stacks *names, size_t size, const states_user *user)
@@ -28,10 +27,14 @@ void states_init(states *s, int version, stacks *names, size_t size, const state
 /* Times are at most this (146 years), so that differences can be represented. */
 #define LATEST (INT64_MAX / 2)
 
+static int64_t within_range(const states *s, int64_t time)
+{
+    return time < s->from ? s->from : time > s->until ? s->until : time;
+}
+
 static int64_t in_range(const states *s, int64_t time)
 {
-    time = time < -LATEST ? -LATEST : time > LATEST ? LATEST : time;
-    return time < s->from ? s->from : time > s->until ? s->until : time;
+    return within_range(s, time < -LATEST ? -LATEST : time > LATEST ? LATEST : time);
 }
 
 void states_restrict(states *s, int64_t from, int64_t until)
@@ -54,7 +57,7 @@ static void advance(states *s, int64_t time)
         time = s->clock + 1;
     if (time > s->clock)
         s->clock = time < LATEST ? time : LATEST;
-    s->time = in_range(s, s->clock);
+    s->time = within_range(s, s->clock);
 }
 
 /* ---- system calls and procs -------------------------------------------------------------------
@@ -113,17 +116,19 @@ static void close_interval(states *s, goroutine *g, uint8_t next, const gotrace_
             i->lost = i->end;
     }
     s->user.interval(s->user.ctx, g, i, e);
+    /* Of a goroutine that ends, nothing of the interval is left for the figures of its regions. */
     i->begin = i->end;
     i->lost = STATES_NEVER;
-    i->place = (uint8_t)states_place_of(s);
 }
 
 void states_divide(states *s, goroutine *g, const gotrace_event *e)
 {
-    uint8_t state = g->current.state;
+    interval *i = &g->current;
     /* Regions begin and end while the goroutine runs; a system call has more to be divided. */
-    if (state == GOTRACE_STATE_RUNNING)
-        close_interval(s, g, state, e);
+    if (i->state != GOTRACE_STATE_RUNNING)
+        return;
+    close_interval(s, g, i->state, e);
+    i->place = (uint8_t)states_place_of(s);
 }
 
 static void end_goroutine(states *s, goroutine *g, const gotrace_event *e)
@@ -132,19 +137,19 @@ static void end_goroutine(states *s, goroutine *g, const gotrace_event *e)
     idmap_remove(&s->goroutines, g->id);
 }
 
-static goroutine *begin_goroutine(states *s, const change *c)
+static goroutine *begin_goroutine(states *s, change c, const gotrace_event *e)
 {
-    goroutine *g = idmap_insert(&s->goroutines, c->id);
+    goroutine *g = idmap_insert(&s->goroutines, c.id);
     if (!g) {
         s->failed = true;
         return NULL;
     }
-    g->id = c->id;
-    g->created = c->from == GOTRACE_STATE_NOT_EXIST ? s->time : s->sync;
+    g->id = c.id;
+    g->created = c.from == GOTRACE_STATE_NOT_EXIST ? s->time : s->sync;
     g->started = STATES_NEVER;
     g->syscall_proc = GOTRACE_NO_PROC;
     g->current.state = GOTRACE_STATE_UNDETERMINED;
-    s->user.begins(s->user.ctx, g, c->e);
+    s->user.begins(s->user.ctx, g, e);
     return g;
 }
 
@@ -152,7 +157,7 @@ static goroutine *begin_goroutine(states *s, const change *c)
 static void find_function(states *s, goroutine *g, const gotrace_event *e)
 {
     uint64_t stack = states_start_stack(e);
-    if (g->named || stack == 0)
+    if (stack == 0)
         return;
     uint32_t function = stacks_root(s->stacks, stacks_of(s->stacks, e->generation, stack));
     if (function) {
@@ -162,62 +167,73 @@ static void find_function(states *s, goroutine *g, const gotrace_event *e)
 }
 
 /* The goroutine was in its first known state since the beginning of the generation. */
-static void begin_earlier(states *s, goroutine *g, const change *c)
+static void begin_earlier(states *s, goroutine *g, uint8_t state, const gotrace_event *e)
 {
     states_place now = states_place_of(s);
     g->current = (interval){.begin = s->sync,
                             .lost = STATES_NEVER,
-                            .state = c->to,
+                            .state = state,
                             .place = now == STATES_INSIDE ? STATES_INSIDE : STATES_BEFORE};
-    if (c->to == GOTRACE_STATE_SYSCALL && c->e->proc == GOTRACE_NO_PROC)
+    if (state == GOTRACE_STATE_SYSCALL && e->proc == GOTRACE_NO_PROC)
         g->current.lost = s->sync;
-    close_interval(s, g, c->to, c->e);
+    close_interval(s, g, state, e);
 }
 
 /* Returns the goroutine before the change; NULL if memory is refused. */
-static goroutine *change_of(states *s, const change *c)
+static goroutine *change_of(states *s, change c, const gotrace_event *e)
 {
-    goroutine *g = states_goroutine(s, c->id);
+    goroutine *g = states_goroutine(s, c.id);
     /* A call from C to Go may use the goroutine of an earlier one. */
-    if (g && c->from == GOTRACE_STATE_NOT_EXIST) {
-        close_interval(s, g, GOTRACE_STATE_NOT_EXIST, c->e);
-        end_goroutine(s, g, c->e);
+    if (g && c.from == GOTRACE_STATE_NOT_EXIST) {
+        close_interval(s, g, GOTRACE_STATE_NOT_EXIST, e);
+        end_goroutine(s, g, e);
         g = NULL;
     }
     if (!g)
-        g = begin_goroutine(s, c);
-    if (!g || c->from == GOTRACE_STATE_NOT_EXIST)
+        g = begin_goroutine(s, c, e);
+    if (!g || c.from == GOTRACE_STATE_NOT_EXIST)
         return g;
     if (g->current.state != GOTRACE_STATE_UNDETERMINED)
-        close_interval(s, g, c->to, c->e);
-    else if (c->to != GOTRACE_STATE_NOT_EXIST)
-        begin_earlier(s, g, c);
+        close_interval(s, g, c.to, e);
+    else if (c.to != GOTRACE_STATE_NOT_EXIST)
+        begin_earlier(s, g, c.to, e);
     return g;
 }
 
-static void change_goroutine(states *s, const change *c)
+static void change_goroutine(states *s, change c, const gotrace_event *e)
 {
-    const gotrace_event *e = c->e;
-    goroutine *g = c->id ? change_of(s, c) : NULL;
+    goroutine *g = c.id ? change_of(s, c, e) : NULL;
     if (!g)
         return;
-    find_function(s, g, e);
-    g->current = (interval){.begin = s->time,
-                            .cause = e->goroutine,
-                            .reason = stacks_reason(s->stacks, e->reason),
-                            .stack = stacks_of(s->stacks, e->generation, e->stack),
-                            .state = c->to,
-                            .place = (uint8_t)states_place_of(s)};
-    g->current.whole = c->from != GOTRACE_STATE_UNDETERMINED && g->current.place == STATES_INSIDE;
-    if (c->to == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
+    if (!g->named)
+        find_function(s, g, e);
+    const uint8_t place = (uint8_t)states_place_of(s);
+    g->current = (interval){
+        .begin = s->time,
+        .cause = e->goroutine,
+        .reason = e->reason ? stacks_reason(s->stacks, e->reason) : 0,
+        .stack = stacks_of(s->stacks, e->generation, e->stack),
+        .state = c.to,
+        .whole = c.from != GOTRACE_STATE_UNDETERMINED && place == STATES_INSIDE,
+        .place = place,
+    };
+    if (c.to == GOTRACE_STATE_RUNNING && g->started == STATES_NEVER)
         g->started = s->time;
-    if (c->to == GOTRACE_STATE_SYSCALL)
+    if (c.to == GOTRACE_STATE_SYSCALL)
         enter_syscall(s, g, e->proc);
-    if (s->user.changed && c->to != GOTRACE_STATE_NOT_EXIST)
+    if (s->user.changed && c.to != GOTRACE_STATE_NOT_EXIST)
         s->user.changed(s->user.ctx, g, e);
-    if (c->to == GOTRACE_STATE_NOT_EXIST ||
-        (c->to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever))
+    if (c.to == GOTRACE_STATE_NOT_EXIST ||
+        (c.to == GOTRACE_STATE_WAITING && e->reason && g->current.reason == s->forever))
         end_goroutine(s, g, e);
+}
+
+static inline void transition(states *s, const gotrace_event *e)
+{
+    if (e->resource == GOTRACE_RESOURCE_PROC)
+        proc_changed(s, e);
+    else if (e->resource == GOTRACE_RESOURCE_GOROUTINE && e->from != e->to)
+        change_goroutine(s, (change){e->subject, e->from, e->to}, e);
 }
 
 /* ---- v1 ---------------------------------------------------------------------------------------
@@ -237,10 +253,8 @@ static void end_beginning(states *s, const gotrace_event *e)
         if (g->current.state != GOTRACE_STATE_UNDETERMINED)
             continue;
         advance(s, e->time);
-        change_goroutine(s, &(change){.id = g->id,
-                                      .from = GOTRACE_STATE_UNDETERMINED,
-                                      .to = GOTRACE_STATE_RUNNABLE,
-                                      .e = &status});
+        change_goroutine(s, (change){g->id, GOTRACE_STATE_UNDETERMINED, GOTRACE_STATE_RUNNABLE},
+                         &status);
     }
     free(ids);
 }
@@ -256,15 +270,15 @@ static bool report_beginning(states *s, const gotrace_event *e)
         return false;
     if (e->subject == 0) /* not a goroutine; change_goroutine ignores it too */
         return true;
-    change c = {.id = e->subject, .from = GOTRACE_STATE_UNDETERMINED, .to = e->to, .e = e};
+    const change c = {e->subject, GOTRACE_STATE_UNDETERMINED, e->to};
     if ((e->flags & GOTRACE_EVENT_INITIAL) && e->to == GOTRACE_STATE_RUNNABLE) {
-        goroutine *g = states_goroutine(s, e->subject) ? NULL : begin_goroutine(s, &c);
+        goroutine *g = states_goroutine(s, e->subject) ? NULL : begin_goroutine(s, c, e);
         if (g)
             find_function(s, g, e);
         return true;
     }
     advance(s, e->time);
-    change_goroutine(s, &c);
+    change_goroutine(s, c, e);
     return true;
 }
 
@@ -272,38 +286,42 @@ static bool report_beginning(states *s, const gotrace_event *e)
 static void short_syscall(states *s, const gotrace_event *e)
 {
     advance(s, e->time);
-    change_goroutine(s, &(change){.id = e->goroutine,
-                                  .from = GOTRACE_STATE_RUNNING,
-                                  .to = GOTRACE_STATE_SYSCALL,
-                                  .e = e});
+    change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_RUNNING, GOTRACE_STATE_SYSCALL}, e);
     gotrace_event end = {.time = s->clock + 1,
                          .proc = e->proc,
                          .thread = e->thread,
                          .goroutine = e->goroutine,
                          .subject = e->goroutine};
     advance(s, end.time);
-    change_goroutine(s, &(change){.id = e->goroutine,
-                                  .from = GOTRACE_STATE_SYSCALL,
-                                  .to = GOTRACE_STATE_RUNNING,
-                                  .e = &end});
+    change_goroutine(s, (change){e->goroutine, GOTRACE_STATE_SYSCALL, GOTRACE_STATE_RUNNING}, &end);
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
-
-static void transition(states *s, const gotrace_event *e)
-{
-    if (e->resource == GOTRACE_RESOURCE_PROC)
-        proc_changed(s, e);
-    else if (e->resource == GOTRACE_RESOURCE_GOROUTINE && e->from != e->to)
-        change_goroutine(s, &(change){.id = e->subject, .from = e->from, .to = e->to, .e = e});
-}
-
-/* Whether Go's reader does not have this v1 event: it then takes no time. */
+/* Whether Go's reader does not have this event: it then takes no time. */
 static bool has_no_time(const gotrace_event *e)
 {
     return e->kind == GOTRACE_KIND_NONE || (e->kind == GOTRACE_KIND_TRANSITION && e->from == e->to);
 }
+
+/* Not part of states_event, which in v2 needs no memory on the stack. */
+__attribute__((noinline)) static void event_v1(states *s, const gotrace_event *e)
+{
+    if (has_no_time(e) || (s->beginning && report_beginning(s, e)))
+        return;
+    if (e->kind == GOTRACE_KIND_SYSCALL) {
+        short_syscall(s, e);
+        return;
+    }
+    advance(s, e->time);
+    if (e->kind != GOTRACE_KIND_TRANSITION)
+        return;
+    transition(s, e);
+    /* A label is part of the event; Go's reader has an event for it. */
+    if (e->text)
+        advance(s, e->time);
+}
+
+/* ---- events -----------------------------------------------------------------------------------
+ */
 
 /* Finds when the first generation began: before its first event. */
 static void begin(states *s, const gotrace_event *e)
@@ -316,31 +334,28 @@ static void begin(states *s, const gotrace_event *e)
         s->sync = in_range(s, (int64_t)(s->sync_ticks - (uint64_t)s->base));
 }
 
+static void sync_event(states *s, const gotrace_event *e)
+{
+    s->sync_ticks = s->begun ? s->sync_ticks : e->ticks;
+    s->sync = in_range(s, e->time);
+    advance(s, e->time);
+}
+
 void states_event(states *s, const gotrace_event *e)
 {
     if (e->kind == GOTRACE_KIND_SYNC) {
-        s->sync_ticks = s->begun ? s->sync_ticks : e->ticks;
-        s->sync = in_range(s, e->time);
-        advance(s, e->time);
+        sync_event(s, e);
         return;
     }
     if (!s->begun)
         begin(s, e);
     if (s->v1) {
-        if (has_no_time(e) || (s->beginning && report_beginning(s, e)))
-            return;
-        if (e->kind == GOTRACE_KIND_SYSCALL) {
-            short_syscall(s, e);
-            return;
-        }
+        event_v1(s, e);
+        return;
     }
     advance(s, e->time);
-    if (e->kind == GOTRACE_KIND_TRANSITION) {
+    if (e->kind == GOTRACE_KIND_TRANSITION)
         transition(s, e);
-        /* In v1 a label is part of the event; Go's reader has an event for it. */
-        if (s->v1 && e->text)
-            advance(s, e->time);
-    }
 }
 
 uint32_t states_stop_reason(states *s, const char *reason)

@@ -130,7 +130,8 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
 {
     run *r = ctx;
     stat_goroutine *own = (stat_goroutine *)g;
-    stat_collector_interval(r, own, i, e);
+    if (r->stop_depth || stat_is_collector(own))
+        stat_collector_interval(r, own, i, e);
     stat_load_interval(r, own, i, e);
     if (!i->inside || !selector_interval(&r->selector, g->id, g->function, i->stack))
         return;
@@ -253,15 +254,18 @@ static void add_event(run *r, const gotrace_event *e)
 static bool has_failed(run *r)
 {
     statistics *s = r->all;
-    if (r->states.failed || r->feed.failed || s->stacks->failed || r->selector.failed)
-        s->failed = true;
+    s->failed |= r->states.failed | r->feed.failed | s->stacks->failed | r->selector.failed;
     return s->failed;
 }
+
+/* Refused memory leaves everything consistent, so it is not looked for after each event. */
+enum { EVENTS_BETWEEN_CHECKS = 1024 };
 
 static gotrace_status read_events(run *r, size_t threads)
 {
     const gotrace_event *e;
     gotrace_status status;
+    unsigned count = 0;
     while ((status = feed_next(&r->feed, &e)) == GOTRACE_EVENT) {
         const statistics_watch *watch = r->all->watch;
         add_event(r, e);
@@ -270,7 +274,8 @@ static gotrace_status read_events(run *r, size_t threads)
                                                                .time = r->states.time,
                                                                .place = states_place_of(&r->states),
                                                                .selected = r->selected});
-        if (has_failed(r) || r->selector.too_hard || !goes_on)
+        bool fails = ++count % EVENTS_BETWEEN_CHECKS == 0 && has_failed(r);
+        if (fails || r->selector.too_hard || !goes_on)
             return GOTRACE_END;
         if (threads > 1 && r->states.begun)
             feed_begin_thread(&r->feed);

@@ -63,6 +63,12 @@ void stat_span(run *r, const gotrace_event *e);
 void stat_tasks_end(run *r);
 
 /* ---- collector.c: GC, stop-the-world, what procs do ---- */
+/* Whether the goroutine works for the GC. Only then, or while the world is being stopped, its
+ * intervals matter to the collector. */
+static inline bool stat_is_collector(const stat_goroutine *g)
+{
+    return g->worker | g->assists | g->counts | g->marks;
+}
 void stat_range(run *r, const gotrace_event *e);
 void stat_label(run *r, const gotrace_event *e);
 void stat_metric(run *r, const gotrace_event *e);

@@ -59,18 +59,21 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
         *shape = (gt_v2_shape){0};
         if (!spec)
             continue;
-        *shape = (gt_v2_shape){.exists = true,
-                               .values = spec->arg_count,
-                               .flags = spec->flags,
-                               .kind = spec->semantics->kind,
-                               .resource = spec->semantics->resource,
-                               .range = spec->semantics->range,
-                               .text = spec->semantics->text};
+        const bool stack = spec->flags & GOTRACE_SPEC_STACK;
+        *shape = (gt_v2_shape){
+            .exists = true,
+            .values = spec->arg_count,
+            .args = (uint8_t)(spec->arg_count > 1 ? spec->arg_count - 1 - stack : 0),
+            .flags = spec->flags,
+            .kind = spec->semantics->kind,
+            .resource = spec->semantics->resource,
+            .range = spec->semantics->range,
+            .text = spec->semantics->text};
         for (unsigned i = 1; i < spec->arg_count; i++) {
             uint8_t bit = (uint8_t)(1u << (i - 1)), kind = spec->args[i].kind;
-            bool stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
-            shape->stacks |= stack ? bit : 0;
-            shape->refers |= stack || kind == GOTRACE_ARG_STRING ? bit : 0;
+            bool is_stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
+            shape->stacks |= is_stack ? bit : 0;
+            shape->refers |= is_stack || kind == GOTRACE_ARG_STRING ? bit : 0;
             shape->start = kind == GOTRACE_ARG_START ? (uint8_t)i : shape->start;
             shape->reason = kind == GOTRACE_ARG_STRING ? (uint8_t)i : shape->reason;
         }

@@ -324,7 +324,7 @@ static gotrace_status finish(gotrace_reader *reader)
 }
 
 /* Prepares reading of events; returns GOTRACE_EVENT if they can be read. */
-static gotrace_status prepare(gotrace_reader *reader)
+static gotrace_status prepare_first(gotrace_reader *reader)
 {
     if (reader->stage == GT_FRESH && gotrace_reader_index(reader) < 0)
         return GOTRACE_ERROR;
@@ -333,6 +333,11 @@ static gotrace_status prepare(gotrace_reader *reader)
     if (reader->stage == GT_FAILED)
         return GOTRACE_ERROR;
     return reader->stage == GT_ENDED ? GOTRACE_END : GOTRACE_EVENT;
+}
+
+static inline gotrace_status prepare(gotrace_reader *reader)
+{
+    return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
 static gotrace_status next_v2(gotrace_reader *reader)
@@ -379,18 +384,10 @@ void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t stat
     reader->wanted = (gt_wanted){.some = true, .kinds = kinds, .states = states};
 }
 
-gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
+static gotrace_status next_v1(gotrace_reader *reader)
 {
     gt_event *e;
     gt_effect effect;
-    gotrace_status status = prepare(reader);
-    *event = &reader->event;
-    if (status != GOTRACE_EVENT)
-        return status;
-    if (reader->v2)
-        return next_v2(reader);
-    if (reader->wanted.some)
-        return next_wanted_v1(reader);
     if (!gt_order_next(reader, reader->order, &e))
         return GOTRACE_ERROR;
     if (!e)
@@ -400,6 +397,17 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event *
         return GOTRACE_ERROR;
     reader->summary.returned++;
     return GOTRACE_EVENT;
+}
+
+gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event **event)
+{
+    gotrace_status status = prepare(reader);
+    *event = &reader->event;
+    if (status != GOTRACE_EVENT)
+        return status;
+    if (reader->v2)
+        return next_v2(reader);
+    return reader->wanted.some ? next_wanted_v1(reader) : next_v1(reader);
 }
 
 static bool check_event(gotrace_reader *reader, gt_event *e, void *ctx)

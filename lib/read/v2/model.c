@@ -11,19 +11,22 @@ static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t stri
     event->text = gotrace_reader_string(reader, string, &event->text_size);
 }
 
-/* The reason why a goroutine stops running, valid as long as the reader. */
-static const char *reason_of(gotrace_reader *reader, uint64_t string)
+__attribute__((cold)) static const char *add_reason(gotrace_reader *reader, struct gt_v2 *v2,
+                                                    uint64_t string)
 {
-    struct gt_v2 *v2 = reader->v2;
-    const char *kept = (const char *)(uintptr_t)gt_map_get(&v2->reasons, string);
-    if (kept)
-        return kept;
     size_t size;
     const char *bytes = gotrace_reader_string(reader, string, &size);
-    kept = bytes ? gt_names_add(reader, v2, bytes, size) : NULL;
+    const char *kept = bytes ? gt_names_add(reader, v2, bytes, size) : NULL;
     if (kept && !gt_map_put(&v2->reasons, string, (uint64_t)(uintptr_t)kept))
         gt_fail_memory(reader);
     return kept;
+}
+
+/* The reason why a goroutine stops running, valid as long as the reader. */
+static inline const char *reason_of(gotrace_reader *reader, uint64_t string)
+{
+    const char *kept = (const char *)(uintptr_t)gt_map_get(&reader->v2->reasons, string);
+    return kept ? kept : add_reason(reader, reader->v2, string);
 }
 
 /* For a transition: where a new goroutine starts, or why one stops running. */
@@ -51,13 +54,16 @@ static void fill_task_end(const gt_v2_out *out, gotrace_event *event)
     event->text_size = out->task->name_size;
 }
 
-/* Fields that depend on more than the type. */
-static void fill_details(gotrace_reader *reader, const gt_v2_shape *shape, const gt_v2_out *out,
-                         gotrace_event *event)
+/* Fields that depend on more than the type, of all but transitions. Most events are transitions: it
+ * is not part of gt_v2_fill, so that these save no registers. */
+__attribute__((noinline)) static void fill_details(gotrace_reader *reader, const gt_v2_shape *shape,
+                                                   const gt_v2_out *out, gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
-    case GOTRACE_KIND_TRANSITION: fill_transition(reader, shape, out, event); break;
-    case GOTRACE_KIND_SYNC: event->value = out->subject; break;
+    case GOTRACE_KIND_SYNC:
+        event->value = out->subject;
+        event->arg_count = out->flags & GOTRACE_EVENT_CLOCKS ? 4 : 0;
+        break;
     case GOTRACE_KIND_METRIC:
         event->text = shape->text;
         event->text_size = strlen(shape->text);
@@ -79,6 +85,7 @@ static void fill_details(gotrace_reader *reader, const gt_v2_shape *shape, const
         event->message = gotrace_reader_string(reader, out->args[2], &event->message_size);
         break;
     case GOTRACE_KIND_NONE:
+    case GOTRACE_KIND_TRANSITION:
     case GOTRACE_KIND_SYSCALL:
     case GOTRACE_KIND_RANGE_ACTIVE:
     case GOTRACE_KIND_EXPERIMENT:
@@ -95,7 +102,6 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
 {
     const struct gt_v2 *v2 = reader->v2;
     const gt_v2_shape *shape = &v2->shapes[out->type];
-    bool stack = shape->flags & GOTRACE_SPEC_STACK;
     /* Set field by field: clearing the whole struct first takes longer than the rest. The sync
      * before the first event has time 0. */
     event->time = reader->first_ticks != 0 ? gt_v2_since_start(reader, out->time) : 0;
@@ -108,12 +114,10 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     event->to = out->to;
     event->range = shape->range;
     event->flags = out->flags;
-    event->arg_count = (uint8_t)(shape->values > 1 ? shape->values - 1 - stack : 0);
+    event->arg_count = shape->args;
     event->proc = event->lane = out->proc;
     event->thread = out->thread;
-    event->generation = v2->current < v2->generation_count
-                            ? v2->generations[v2->current].summary.generation
-                            : 0;
+    event->generation = v2->generation;
     event->goroutine = out->goroutine;
     event->subject = out->subject;
     event->value = 0;
@@ -123,9 +127,10 @@ void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *eve
     event->args = out->args;
     event->reason = event->text = event->message = NULL;
     event->text_size = event->message_size = 0;
-    if (out->type == 0)
-        event->arg_count = out->flags & GOTRACE_EVENT_CLOCKS ? 4 : 0;
-    fill_details(reader, shape, out, event);
+    if (shape->kind == GOTRACE_KIND_TRANSITION)
+        fill_transition(reader, shape, out, event);
+    else
+        fill_details(reader, shape, out, event);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */

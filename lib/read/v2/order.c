@@ -247,6 +247,7 @@ static bool next_generation(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     if (*end)
         return true;
     if (v2->current == v2->generation_count) {
+        v2->generation = 0;
         put_sync(v2, v2->last_time, NULL);
         return true;
     }

@@ -167,7 +167,7 @@ struct gt_v2 {
     size_t generation_count, generation_capacity;
     /* The current generation. */
     size_t current;      /* in generations */
-    uint64_t generation; /* its number */
+    uint64_t generation; /* its number; 0 after the last one */
     uint64_t initial;    /* number of the first generation with events; 0 before that */
     gt_table strings, stacks;
     gt_v2_sample *samples;
