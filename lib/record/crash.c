@@ -18,6 +18,12 @@ enum {
     RANGES = 512,             /* of code; if there are more, all addresses count as known */
     MAPS_PAUSE_NS = 10000000, /* between two readings of the maps */
     RESERVE = 8,              /* this part of the slots is for what ends the trace */
+    /* The slots of a flight recorder, in eighths. After the first kept generation is dropped there
+     * is still one eighth of them at least; what remains is for events until the thread that ends a
+     * generation runs. */
+    EIGHTHS = 8,
+    KEPT_EIGHTHS = 3, /* complete generations have at most as many, or there is only one */
+    OPEN_EIGHTHS = 2, /* a generation with that many ends */
 };
 
 typedef struct range {
@@ -32,6 +38,7 @@ struct gt_crash {
     pid_t owner;
     size_t fresh;               /* slots from here on were never used */
     size_t free_count;          /* with those */
+    size_t open_free;           /* free_count when the generation that is open began */
     gt_rec_buffer *free, *kept; /* kept: the output has them */
     gt_rec_buffer *tables[GT_REC_OPEN];
     uint64_t lost[GT_REC_OPEN]; /* eras with a buffer that is not in the file */
@@ -222,19 +229,27 @@ void gt_crash_give_back(gotrace_recorder *r, gt_rec_buffer *b)
     }
 }
 
-bool gt_crash_is_half_full(const gt_crash *c)
+bool gt_crash_keeps_too_much(const gt_crash *c)
 {
-    return c->free_count < c->head->slot_count / 2;
+    return c->free_count < c->head->slot_count * (EIGHTHS - KEPT_EIGHTHS) / EIGHTHS;
+}
+
+void gt_crash_note_open(gt_crash *c)
+{
+    c->open_free = c->free_count;
 }
 
 void gt_crash_limit(gotrace_recorder *r)
 {
-    if (r->cut || r->crash->free_count >= r->crash->head->slot_count / RESERVE)
-        return;
+    const gt_crash *c = r->crash;
+    const size_t slots = c->head->slot_count;
+    const bool is_reserve = c->free_count < slots / RESERVE;
     if (gt_rec_is_flight(r)) {
+        if (!is_reserve && c->free_count + slots * OPEN_EIGHTHS / EIGHTHS > c->open_free)
+            return;
         r->era_due = gt_rec_monotonic();
         pthread_cond_broadcast(&r->changed);
-    } else {
+    } else if (is_reserve && !r->cut) {
         gt_rec_cut(r);
     }
 }
@@ -261,6 +276,7 @@ void gt_crash_begin(gotrace_recorder *r)
         make_free(c, b);
     }
     c->ends = false;
+    gt_crash_note_open(c);
     c->head->first_era = c->head->kept_era = r->first_era;
     c->head->complete = r->first_era - 1;
     c->head->frequency = gt_rec_frequency(r);

@@ -78,9 +78,13 @@ void gt_crash_ready(gotrace_recorder *r);
 /* A free buffer for that era; NULL: there is none. */
 gt_rec_buffer *gt_crash_take(gotrace_recorder *r, uint64_t era);
 void gt_crash_give_back(gotrace_recorder *r, gt_rec_buffer *b);
-/* Few buffers are free: ends the trace, or the generation of a flight recorder. */
+/* Few buffers are free: ends the trace. Of a flight recorder, the generation that is open has many:
+ * ends it. */
 void gt_crash_limit(gotrace_recorder *r);
-bool gt_crash_is_half_full(const gt_crash *c);
+/* A flight recorder: whether the first of several complete generations is to be dropped; and a
+ * generation begins, after that. */
+bool gt_crash_keeps_too_much(const gt_crash *c);
+void gt_crash_note_open(gt_crash *c);
 
 /* A new entry of a table. After entries were lost no more are put: ids are without gaps. */
 void gt_crash_put_entry(gotrace_recorder *r, uint64_t era, bool string, const gt_rec_entry *entry);

@@ -31,7 +31,7 @@ static bool is_surplus(const gotrace_recorder *r)
 {
     const gt_rec_generation *second = r->window ? r->window->next : NULL;
     return second && ((r->options.max_bytes && r->waiting > r->options.max_bytes) ||
-                      (r->crash && gt_crash_is_half_full(r->crash)) ||
+                      (r->crash && gt_crash_keeps_too_much(r->crash)) ||
                       gt_rec_monotonic() - second->begin_ns >= r->options.flight_ns);
 }
 
@@ -49,6 +49,8 @@ void gt_rec_keep_generation(gotrace_recorder *r, uint64_t begin_ns)
     r->window_end = &kept->next;
     for (; is_surplus(r); r->losses.generations++)
         drop_first(r);
+    if (r->crash)
+        gt_crash_note_open(r->crash);
 }
 
 static bool write_window(const gotrace_recorder *r, gotrace_write_fn write, void *ctx)

@@ -9,9 +9,8 @@ for name in go1.26-prof go1.26-user go1.19-http; do
     echo "== $name"
     gotrace convert -o $name.html $name.trace && outline $name.html
 done
-samples=("$TRACES"/*.trace "$TRACES"/unsound/*.trace)
-is_built_with asan && samples=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
-for trace in "${samples[@]}"; do
+mapfile -t samples < <(all_samples)
+for trace in "${samples[@]}" "$TRACES"/unsound/*.trace; do
     name=$(basename "$trace" .trace)
     gotrace convert -q -j 1 --to html -o "all-$name.html" "$trace" 2>/dev/null
     gotrace convert -q -j 3 --to html -o three.html "$trace" 2>/dev/null

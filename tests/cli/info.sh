@@ -7,7 +7,8 @@ gotrace info go1.22-gensgc.trace
 gotrace info go1.26-gens.trace
 gotrace info --json go1.23-iter.trace
 gotrace info --json go1.25-gensprof.trace
-for trace in *.trace; do
+mapfile -t samples < <(all_samples)
+for trace in "${samples[@]##*/}"; do
     gotrace info "$trace" | awk -v name="$trace" -v size="$(wc -c <"$trace")" '
         $1 == "proc" || $1 == "generation" { table = "" }
         $1 == "records" { records = $2 }

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Scripts of level meaning: the output of dump gives a trace with the same events, in each encoding;
 # invalid scripts are rejected with line and reason, and leave no file.
-for trace in "$TRACES"/*.trace; do
+mapfile -t samples < <(all_samples)
+for trace in "${samples[@]}"; do
     gotrace dump -q --level meaning --format jsonl -o before "$trace" 2>/dev/null
     gotrace synth -o again.trace before
     #     Events of two threads at one tick may change places.

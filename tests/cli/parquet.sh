@@ -9,9 +9,8 @@ for version in 5 7 8 9 10 11 19 21 22 23 25 26; do
     gotrace gen --go 1.$version --cover --events 0 -o cover-1.$version.trace
     gotrace gen --go 1.$version --events 3000 -o gen-1.$version.trace
 done
-samples=("$TRACES"/*.trace "$TRACES"/unsound/*.trace)
-is_built_with asan && samples=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
-tables check gotrace "${samples[@]}" ./*.trace
+mapfile -t samples < <(all_samples)
+tables check gotrace "${samples[@]}" "$TRACES"/unsound/*.trace ./*.trace
 rm ./*.trace
 
 echo '== the columns'

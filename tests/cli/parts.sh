@@ -20,7 +20,8 @@ same() {
 }
 
 echo '== all traces'
-for trace in "$TRACES"/*.trace "$TRACES"/unsound/*.trace; do
+mapfile -t samples < <(all_samples)
+for trace in "${samples[@]}" "$TRACES"/unsound/*.trace; do
     name=$(basename "$trace" .trace)
     case $(head -c 7 "$trace") in
     'go 1.22' | 'go 1.23' | 'go 1.25' | 'go 1.26') ways='thread generation' ;;

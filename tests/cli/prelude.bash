@@ -24,6 +24,14 @@ is_built_with() {
     nm "$(command -v gotrace)" 2>/dev/null | grep -qE "__($*)"
 }
 
+# all_samples: print the paths of the sound samples; with a sanitizer, with which each run of the program takes
+# 40 ms, of some of each version.
+all_samples() {
+    local files=("$TRACES"/*.trace)
+    ! is_built_with asan tsan || files=("$TRACES"/*-{user,prof,flight-2,gensgc}.trace)
+    printf '%s\n' "${files[@]}"
+}
+
 # skip REASON: this machine cannot run the test.
 skip() {
     echo "$1" >&2

@@ -32,7 +32,8 @@ jq -r '."$schema"' a.speedscope.json
 # sum_of FILE: of the values in folded stacks.
 sum_of() { awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"; }
 
-for trace in "$TRACES"/*.trace; do
+mapfile -t samples < <(all_samples)
+for trace in "${samples[@]}"; do
     name=$(basename "$trace")
     # With --open, all time of all goroutines is in one of these: that is what stat says of traces of 1.22 and later.
     gotrace convert -q --open --to folded --profile wall -o wall "$trace" 2>/dev/null

@@ -5,9 +5,8 @@ sample go1.19-user.trace old.trace
 sample go1.21-prof.trace prof.trace
 
 echo '== compared with a selection from the whole'
-traces=("$TRACES"/*.trace "$TRACES"/unsound/*.trace)
-is_built_with asan && traces=("$TRACES"/*-user.trace "$TRACES"/*-prof.trace)
-python3 -B "$TRACES/../../tests/cli/selected.py" gotrace "${traces[@]}"
+mapfile -t samples < <(all_samples)
+python3 -B "$TRACES/../../tests/cli/selected.py" gotrace "${samples[@]}" "$TRACES"/unsound/*.trace
 
 echo '== regions in regions, and goroutines that are created in them'
 stack() { printf '\tstack="main.%s /m.go:%s"\n' "$1" "$2"; }

@@ -12,7 +12,8 @@ run gotrace stat --only overview,everything go1.26-user.trace
 run gotrace stat --each go1.26-user.trace
 run gotrace stat --by folder go1.26-user.trace
 
-for trace in *.trace; do
+mapfile -t samples < <(all_samples)
+for trace in "${samples[@]##*/}"; do
     gotrace stat --json --each "$trace" 2>/dev/null | grep -v '^{"type"' | jq -sr --arg name "$trace" '
         def sum_of(rows; field): [rows | field] | add // 0;
         def of($kind): .[] | select(.kind == $kind);

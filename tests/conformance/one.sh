@@ -31,17 +31,18 @@ judge() {
     fi
 }
 
-# Engines and viewers take nearly all of the time. Of fresh traces, which are many and different each
-# time, they read every fifth, selected by a hash of its content.
-is_looked_at() {
-    [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] || [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 5)) -eq 0 ]
+# is_turn N: of fresh and kept traces, which are many, whether it is one of each N today, selected by a hash of
+# its content.
+is_turn() {
+    [[ ! $TRACE_NAME =~ ^(fresh|kept)/ || ${ALL_FRESH:-} = 1 ]] ||
+        [ $((($(cksum <"$file" | cut -d ' ' -f 1) + $(date +%-j)) % $1)) -eq 0 ]
 }
 
-# Every second is split, except large ones.
-is_parted() {
-    [[ $TRACE_NAME != fresh/* || ${ALL_FRESH:-} = 1 ]] ||
-        { [ "$(stat -c %s "$file")" -lt 262144 ] && [ $(($(cksum <"$file" | cut -d ' ' -f 1) % 2)) -eq 0 ]; }
-}
+# Engines and viewers take most of the time.
+is_looked_at() { if [[ $TRACE_NAME = fresh/* ]]; then is_turn 5; else is_turn 2; fi; }
+
+# Large ones are not split, cut and searched.
+is_parted() { is_turn 3 && { [ "${ALL_FRESH:-}" = 1 ] || [ "$(stat -c %s "$file")" -lt 262144 ]; }; }
 
 # Those that all of Go's tools must open: one of each version, and recorded traces of each format.
 of_tools() {

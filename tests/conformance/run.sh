@@ -16,8 +16,8 @@
 #                    browser (default all)
 #   UPDATE           1: write the picture in the README (TRACES=browser)
 #   NO_ENGINE        1: skip checks with the Perfetto engine, which take most of the time
-#   ALL_FRESH        1: check all fresh traces, not a half of them each day; export all, not a fifth, and
-#                    split all, not a half
+#   ALL_FRESH        1: check all fresh traces, not a third of them each day. Of fresh and kept traces, split, cut
+#                    and search all, not a third each day; export all, not a fifth and a half
 #   ALL_BOUNDARY     1: all traces with extreme values (an hour), not a sample
 #   ALL_TARGETS      1: convert each trace to each version, not to every third or sixth one
 #   JOBS             traces checked at a time (default four times the processors: the engine waits a lot)
@@ -192,16 +192,16 @@ start_recording() {
 }
 
 add_fresh() {
-    local toolchain file n odd
-    odd=$(($(date +%-j) % 2))
+    local toolchain file n turn
+    turn=$(($(date +%-j) % 3))
     wait
     for toolchain in "${toolchains[@]}"; do
         record_results <"$WORK/recorded.$toolchain"
-        # Every second scenario: of the next toolchain, and tomorrow, the others.
-        odd=$((1 - odd)) n=0
+        # Every third scenario: of the next toolchain, and tomorrow, others.
+        turn=$(((turn + 1) % 3)) n=0
         for file in "$WORK/fresh/$toolchain"-*.trace; do
             n=$((n + 1))
-            if [ -f "$file" ] && { [ "${ALL_FRESH:-}" = 1 ] || [ $((n % 2)) -eq $odd ]; }; then
+            if [ -f "$file" ] && { [ "${ALL_FRESH:-}" = 1 ] || [ $((n % 3)) -eq $turn ]; }; then
                 add "fresh/$(basename "$file" .trace)" "$file"
             fi
         done

@@ -74,7 +74,7 @@ static void add_folder(trace_list *list, const char *folder)
     struct dirent **entries;
     int count = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
-        if (entries[i]->d_name[0] != '.')
+        if (entries[i]->d_name[0] != '.' && i % SWEEP_STEP == 0)
             add_file(list, folder, entries[i]->d_name);
         free(entries[i]);
     }

@@ -10,8 +10,9 @@
 
 #include "gotrace.h"
 
-/* Distance between the places at which a sweep damages its input: larger with sanitizers, which are
- * slow, and for which fuzzing covers the same. */
+/* Distance between the places at which a sweep damages its input, and between the files that
+ * traces_load takes: larger with sanitizers, which are slow, and for which fuzzing covers the same.
+ */
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
