@@ -141,6 +141,7 @@ struct gotrace_writer {
     uint64_t generation, began; /* number of the generation, and ticks of its beginning */
     uint64_t statuses;          /* upper bound of the statuses in automatic generations */
     bool begun;                 /* `began` has been used */
+    bool ends;                  /* the generation is being ended */
     bool open;                  /* something of the generation was written */
     uint64_t gc_generation;     /* last generation in which the active GC cycle was written */
     bool gc_due;                /* to be written on the first running goroutine */
@@ -304,6 +305,10 @@ static inline uint8_t *gt_w_begin_record(gotrace_writer *w, gt_w_thread *t, unsi
 
 /* Writes a record of v2; args are all its values except the time. */
 bool gt_w_put(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args, size_t count);
+
+/* The same for a status that the caller did not pass: if possible, a little before now. */
+bool gt_w_put_status(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args,
+                     size_t count);
 
 /* Bind a goroutine or proc to a thread; NULL: to none. */
 void gt_w_bind_goroutine(gt_w_thread *t, gt_w_goroutine *g);

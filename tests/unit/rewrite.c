@@ -343,7 +343,7 @@ listing listing_of(const blob *trace)
             t.events = realloc(t.events, t.capacity * sizeof *t.events);
             ck_assert_ptr_nonnull(t.events);
         }
-        t.events[t.count++] = (listed_event){ticks_of(&s, e->ticks), line_of(&s, e)};
+        t.events[t.count++] = (listed_event){ticks_of(&s, e->ticks), e->ticks, line_of(&s, e)};
     }
     ck_assert_int_eq(status, GOTRACE_END);
     t.frequency = s.frequency;

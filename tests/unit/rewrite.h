@@ -21,6 +21,7 @@ void rewrite(const blob *trace, unsigned left_out, const gotrace_writer_options 
 /* An event as text, without what the writer chooses: numbers, ids, offsets. */
 typedef struct listed_event {
     uint64_t ticks;
+    uint64_t returned; /* the time as the reader returns it: in v2 it may be later than the ticks */
     char *line;
 } listed_event;
 

@@ -62,17 +62,39 @@ void gt_w_goroutine_status_done(gotrace_writer *w, gt_w_goroutine *g)
     GT_W_APPEND(w->goroutines, g);
 }
 
-static bool emit_sweep(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
+/* When a status that the caller did not pass is written: readers move an event that is at the same
+ * tick as the one before. Unless ticks are raised anyway, it is earlier: after all events if there
+ * is time, else after those of its thread, but not before an earlier goroutine of that id ended. */
+static uint64_t status_ticks(const gotrace_writer *w, const gt_w_thread *t)
 {
-    const uint64_t id = (uint64_t)p->id;
-    p->sweep_generation = w->generation;
-    return gt_w_put(w, t, GOTRACE_V2_GCSweepActive, &id, 1);
+    enum { BEFORE = 8 }; /* more than there are statuses before an event */
+    if (!w->options.equal_ticks || w->ends)
+        return w->now;
+    uint64_t after = w->latest ? w->latest->buffer.last_ticks : 0;
+    if (after + 1 >= w->now)
+        after = t->buffer.last_ticks > w->marked_ticks ? t->buffer.last_ticks : w->marked_ticks;
+    if (after < w->began)
+        after = w->began;
+    if (after + BEFORE < w->now)
+        after = w->now - BEFORE;
+    return after + 1 < w->now ? after + 1 : w->now;
 }
 
-static bool emit_assist(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t)
+/* Later events are at `now` again. */
+static void continue_at(gotrace_writer *w, uint64_t now)
 {
-    g->assist_generation = w->generation;
-    return gt_w_put(w, t, GOTRACE_V2_GCMarkAssistActive, &g->id, 1);
+    if (w->now < now)
+        w->now = now;
+}
+
+bool gt_w_put_status(gotrace_writer *w, gt_w_thread *t, unsigned code, const uint64_t *args,
+                     size_t count)
+{
+    const uint64_t now = w->now;
+    w->now = status_ticks(w, t);
+    const bool good = gt_w_put(w, t, code, args, count);
+    continue_at(w, now);
+    return good;
 }
 
 bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
@@ -81,7 +103,12 @@ bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t)
     if (p->thread)
         t = p->thread;
     proc_status_done(w, p);
-    return gt_w_put(w, t, GOTRACE_V2_ProcStatus, args, 2) && (!p->sweeping || emit_sweep(w, p, t));
+    if (!gt_w_put_status(w, t, GOTRACE_V2_ProcStatus, args, 2))
+        return false;
+    if (!p->sweeping)
+        return true;
+    p->sweep_generation = w->generation;
+    return gt_w_put_status(w, t, GOTRACE_V2_GCSweepActive, args, 1);
 }
 
 bool gt_w_emit_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *t, uint64_t thread)
@@ -90,7 +117,12 @@ bool gt_w_emit_goroutine_now(gotrace_writer *w, gt_w_goroutine *g, gt_w_thread *
     if (g->state == GT_W_RUNNING && g->thread)
         t = g->thread;
     gt_w_goroutine_status_done(w, g);
-    return gt_w_put(w, t, GOTRACE_V2_GoStatus, args, 3) && (!g->assisting || emit_assist(w, g, t));
+    if (!gt_w_put_status(w, t, GOTRACE_V2_GoStatus, args, 3))
+        return false;
+    if (!g->assisting)
+        return true;
+    g->assist_generation = w->generation;
+    return gt_w_put_status(w, t, GOTRACE_V2_GCMarkAssistActive, args, 1);
 }
 
 /* ---- statuses passed by the caller ----------------------------------------------------------- */
@@ -252,7 +284,10 @@ bool gt_w_active_event(gt_w_step *s)
             return gt_w_put(w, t, s->code, s->h->args, 1);
         p->sweeping = p->swept = true;
         /* If the proc's status is due, it includes the range. */
-        return p->generation == w->generation ? emit_sweep(w, p, t) : gt_w_emit_proc(w, p, t);
+        if (p->generation != w->generation)
+            return gt_w_emit_proc_now(w, p, t);
+        p->sweep_generation = w->generation;
+        return gt_w_put(w, t, s->code, s->h->args, 1);
     }
     gt_w_goroutine *g = gt_w_find_goroutine(w, id);
     bool known = g && g->state != GT_W_NONE;
@@ -265,9 +300,11 @@ bool gt_w_active_event(gt_w_step *s)
     if (!g)
         return gt_w_put(w, t, s->code, s->h->args, 1);
     g->assisting = g->assisted = true;
-    if (g->generation == w->generation)
-        return emit_assist(w, g, t);
-    return gt_w_emit_goroutine(w, g, t, g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD);
+    if (g->generation != w->generation)
+        return gt_w_emit_goroutine_now(w, g, t,
+                                       g->thread ? (uint64_t)g->thread->id : GT_V2_NO_THREAD);
+    g->assist_generation = w->generation;
+    return gt_w_put(w, t, s->code, s->h->args, 1);
 }
 
 /* ---- generations ---------------------------------------------------------------------------- */
@@ -318,10 +355,10 @@ bool gt_w_emit_gc(gotrace_writer *w, gt_w_thread *t)
     if (!t->proc || t->proc->state != GT_W_BUSY || !t->goroutine ||
         t->goroutine->state != GT_W_RUNNING)
         return true;
-    uint64_t seq = ++w->gc_seq;
+    const uint64_t seq = ++w->gc_seq;
     w->gc_generation = w->generation;
     w->gc_due = false;
-    return gt_w_put(w, t, GOTRACE_V2_GCActive, &seq, 1);
+    return gt_w_put_status(w, t, GOTRACE_V2_GCActive, &seq, 1);
 }
 
 /* An active GC cycle can only be recorded while a goroutine runs. */
@@ -375,18 +412,40 @@ static bool flush(gotrace_writer *w, gt_w_thread *t)
     return gt_v2_flush(w->encoder, &t->buffer) == GOTRACE_OK || (gt_w_encoder_failed(w), false);
 }
 
-/* Writes the latest threads first: the runtime's list is in that order. */
-static bool end_generation(gotrace_writer *w)
+/* When the generation's last statuses are written. Now is when the next generation begins, and
+ * readers move its first events by a tick for each status, so with equal ticks it is when the last
+ * event was. */
+static uint64_t end_ticks(const gotrace_writer *w)
 {
-    if (w->version < GOTRACE_FIRST_SYNC &&
-        gt_v2_sync(w->encoder, w->now, w->options.frequency, NULL) != GOTRACE_OK)
-        return gt_w_encoder_failed(w), false;
+    if (!w->options.equal_ticks || !w->latest)
+        return w->now;
+    uint64_t last = w->latest->buffer.last_ticks;
+    return last > w->began && last < w->now ? last : w->now;
+}
+
+/* Writes the latest threads first: the runtime's list is in that order. */
+static bool emit_remaining(gotrace_writer *w)
+{
     if (!emit_remaining_procs(w))
         return false;
     for (gt_w_thread *t = w->threads.last; t; t = t->previous)
         if (!flush(w, t))
             return false;
-    if (!emit_remaining_goroutines(w) || !flush(w, &w->no_thread))
+    return emit_remaining_goroutines(w) && flush(w, &w->no_thread);
+}
+
+static bool end_generation(gotrace_writer *w)
+{
+    const uint64_t now = w->now;
+    if (w->version < GOTRACE_FIRST_SYNC &&
+        gt_v2_sync(w->encoder, now, w->options.frequency, NULL) != GOTRACE_OK)
+        return gt_w_encoder_failed(w), false;
+    w->ends = true;
+    w->now = end_ticks(w);
+    const bool good = emit_remaining(w);
+    w->ends = false;
+    continue_at(w, now);
+    if (!good)
         return false;
     if (gt_v2_end_generation(w->encoder, w->now) != GOTRACE_OK)
         return gt_w_encoder_failed(w), false;

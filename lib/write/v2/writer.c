@@ -482,7 +482,7 @@ static bool gc(gt_w_step *s, bool begins)
         return false;
     if (!begins && w->gc_generation != w->generation) {
         uint64_t seq = ++w->gc_seq;
-        if (!gt_w_put(w, s->t, GOTRACE_V2_GCActive, &seq, 1))
+        if (!gt_w_put_status(w, s->t, GOTRACE_V2_GCActive, &seq, 1))
             return false;
     }
     w->gc = begins ? GT_W_GC_ON : GT_W_GC_OFF;
@@ -502,7 +502,7 @@ static bool sweep(gt_w_step *s, bool begins)
         return false;
     if (p && !begins && p->sweep_generation != s->w->generation) {
         const uint64_t id = (uint64_t)p->id;
-        if (!gt_w_put(s->w, s->t, GOTRACE_V2_GCSweepActive, &id, 1))
+        if (!gt_w_put_status(s->w, s->t, GOTRACE_V2_GCSweepActive, &id, 1))
             return false;
     }
     if (p) {
@@ -526,7 +526,7 @@ static bool assist(gt_w_step *s, bool begins)
     if (!enter_running(s))
         return false;
     if (g && !begins && g->assist_generation != s->w->generation &&
-        !gt_w_put(s->w, s->t, GOTRACE_V2_GCMarkAssistActive, &g->id, 1))
+        !gt_w_put_status(s->w, s->t, GOTRACE_V2_GCMarkAssistActive, &g->id, 1))
         return false;
     if (g) {
         g->assisted = true;
