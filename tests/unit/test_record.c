@@ -13,6 +13,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
+#include "core/thread.h"
 #include "gotrace_record.h"
 #include "reading.h"
 #include "recording.h"
@@ -512,8 +513,11 @@ static void read_all(small *s, blob *trace)
 {
     const void *bytes;
     size_t size;
-    while (gotrace_recorder_read(s->r, &bytes, &size) == GOTRACE_OK)
+    while (gotrace_recorder_read(s->r, &bytes, &size) == GOTRACE_OK) {
+        const int cancel = gt_thread_hold_cancel(); /* check writes a message for each assertion */
         blob_write(trace, bytes, size);
+        gt_thread_allow_cancel(cancel);
+    }
 }
 
 /* Nobody reads: the trace ends early, is sound, and the next one is whole. */
