@@ -652,8 +652,9 @@ GOTRACE_API gotrace_status gotrace_reader_next(gotrace_reader *reader, const got
  * returned. kinds: 1 << gotrace_kind of those to return. states: 1 << gotrace_state; transitions of
  * goroutines from or to one of these are returned, whatever kinds is. If states is not 0, also
  * the states of goroutines at the beginning, and what shows where a goroutine starts: its first
- * transition with a stack of its own, unless it was created in the trace. Events with
- * GOTRACE_EVENT_SUSPECT are always returned. It has effect from the next event on. */
+ * transition with a stack of its own (whose outermost frame has a name), unless it was created in
+ * the trace. Events with GOTRACE_EVENT_SUSPECT are always returned. It has effect from the next
+ * event on. */
 GOTRACE_API void gotrace_reader_select(gotrace_reader *reader, uint32_t kinds, uint32_t states);
 
 /* Read to the end without returning events, which is faster: GOTRACE_END or GOTRACE_ERROR. */

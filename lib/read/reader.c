@@ -529,6 +529,22 @@ size_t gotrace_reader_stack_depth(const gotrace_reader *reader, uint64_t id)
     return entry ? entry->count : 0;
 }
 
+/* Decodes a frame of a stack. Returns where the next one is. */
+static const uint8_t *read_frame(const gotrace_reader *reader, const uint8_t *p, const uint8_t *end,
+                                 gotrace_frame *f)
+{
+    *f = (gotrace_frame){0};
+    gt_varint(&p, end, &f->pc);
+    if (reader->summary.version < 7)
+        return p;
+    gt_varint(&p, end, &f->function_id);
+    gt_varint(&p, end, &f->file_id);
+    gt_varint(&p, end, &f->line);
+    f->function = gotrace_reader_string(reader, f->function_id, &f->function_size);
+    f->file = gotrace_reader_string(reader, f->file_id, &f->file_size);
+    return p;
+}
+
 size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_frame *frames,
                             size_t max)
 {
@@ -537,19 +553,21 @@ size_t gotrace_reader_stack(const gotrace_reader *reader, uint64_t id, gotrace_f
         return 0;
     const uint8_t *p = entry->bytes, *end = p + entry->size;
     size_t n = 0;
-    for (; n < entry->count && n < max; n++) {
-        gotrace_frame *f = &frames[n];
-        *f = (gotrace_frame){0};
-        gt_varint(&p, end, &f->pc);
-        if (reader->summary.version < 7)
-            continue;
-        gt_varint(&p, end, &f->function_id);
-        gt_varint(&p, end, &f->file_id);
-        gt_varint(&p, end, &f->line);
-        f->function = gotrace_reader_string(reader, f->function_id, &f->function_size);
-        f->file = gotrace_reader_string(reader, f->file_id, &f->file_size);
-    }
+    for (; n < entry->count && n < max; n++)
+        p = read_frame(reader, p, end, &frames[n]);
     return n;
+}
+
+bool gt_shows_start(const gotrace_reader *reader, uint64_t id)
+{
+    const gt_entry *entry = gt_table_find(reader->stacks, id);
+    if (!entry)
+        return false;
+    const uint8_t *p = entry->bytes, *end = p + entry->size;
+    gotrace_frame f = {0};
+    for (size_t n = 0; n < entry->count; n++)
+        p = read_frame(reader, p, end, &f);
+    return f.function_size > 0 || reader->summary.version < 7;
 }
 
 static int64_t time_of(const gotrace_reader *reader, int64_t ticks)

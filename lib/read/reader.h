@@ -133,6 +133,10 @@ bool gt_end_fault(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail(gotrace_reader *reader) __attribute__((cold));
 bool gt_fail_memory(gotrace_reader *reader) __attribute__((cold));
 
+/* Whether the stack shows where its goroutine starts: its outermost frame has a function. (Go
+ * writes some stacks as a single PC 0; before 1.7 no frame has a function.) */
+bool gt_shows_start(const gotrace_reader *reader, uint64_t id);
+
 /* Counts bytes as read and calls on_progress at intervals. */
 void gt_progress(gotrace_reader *reader, uint64_t bytes);
 

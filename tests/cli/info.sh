@@ -9,7 +9,7 @@ gotrace info --json go1.23-iter.trace
 gotrace info --json go1.25-gensprof.trace
 mapfile -t samples < <(all_samples)
 for trace in "${samples[@]##*/}"; do
-    gotrace info "$trace" | awk -v name="$trace" -v size="$(wc -c <"$trace")" '
+    gotrace info "$trace" 2>/dev/null | awk -v name="$trace" -v size="$(wc -c <"$trace")" '
         $1 == "proc" || $1 == "generation" { table = "" }
         $1 == "records" { records = $2 }
         $1 == "all" && $2 == "of" { all = $6; all_records = $5; table = "" }
@@ -20,7 +20,7 @@ for trace in "${samples[@]##*/}"; do
                 print name, size, sum, all, records, all_records
         }'
     #     The batches by proc contain all events; samples belong to no proc.
-    gotrace info "$trace" | awk -v name="$trace" '
+    gotrace info "$trace" 2>/dev/null | awk -v name="$trace" '
         table { sum += $NF }
         $1 == "events" { events = $2 }
         $2 == "samples" { sum += $3 }
@@ -28,7 +28,7 @@ for trace in "${samples[@]##*/}"; do
         $1 == "generation" { exit }
         END { if (sum != events && $1 != "generation") print name, events, sum }'
     #     The generations cover the whole file except its header, and contain all events.
-    gotrace info --json "$trace" | jq -r --arg name "$trace" '
+    gotrace info --json "$trace" 2>/dev/null | jq -r --arg name "$trace" '
         select(.by_generation) | . as $all |
         [.by_generation | length, ([.[] | .bytes] | add), ([.[] | .batches] | add),
          ([.[] | .events] | add), ([.[] | .strings] | add), ([.[] | .stacks] | add),

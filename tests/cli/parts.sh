@@ -97,6 +97,7 @@ for name in go1.21-user go1.19-prof gccgo-many go1.22-user go1.26-prof; do
 done
 
 echo '== bare batches'
+[ -d go1.19-http-proc ] || gotrace split -q --by proc -o go1.19-http-proc "$TRACES/go1.19-http.trace"
 for proc in 0 1; do # they begin after the header
     tail -c +17 go1.19-http-proc/go1.19-http.p$proc.trace >p$proc.bare
 done

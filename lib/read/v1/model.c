@@ -159,7 +159,8 @@ bool gt_model_wants(const gotrace_reader *reader, const gt_event *e, const gt_ef
     if (!g || shape->does->initial || (creates && effect->from == GOTRACE_STATE_UNDETERMINED))
         return true;
     bool created = creates && effect->from == GOTRACE_STATE_NOT_EXIST;
-    bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine));
+    bool starts = !g->shown_start && (created || (e->stack && g->id == e->goroutine &&
+                                                  gt_shows_start(reader, e->stack)));
     g->shown_start = g->shown_start || starts;
     return starts || (effect->from != effect->to && gt_wants_change(w, effect->from, effect->to));
 }

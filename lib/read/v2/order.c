@@ -441,12 +441,13 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
     return true;
 }
 
-/* Whether it is the first event with a stack of a goroutine of which no start was returned. */
-static bool shows_start(const gt_v2_out *out)
+/* Whether it is the first event that shows where a goroutine starts, of which no start was
+ * returned. */
+static bool shows_start(const gotrace_reader *reader, const gt_v2_out *out)
 {
     gt_goroutine *g = out->self;
     if (out->goroutine != out->subject || out->stack == 0 || !g || g->id != out->goroutine ||
-        g->start_stack || g->shown_start)
+        g->start_stack || g->shown_start || !gt_shows_start(reader, out->stack))
         return false;
     g->shown_start = true;
     return true;
@@ -463,7 +464,7 @@ GT_INLINE bool is_wanted(const gotrace_reader *reader, const gt_v2_out *out)
     if (shape->kind != GOTRACE_KIND_TRANSITION || shape->resource != GOTRACE_RESOURCE_GOROUTINE ||
         w->states == 0)
         return false;
-    bool start = shows_start(out), initial = out->flags & GOTRACE_EVENT_INITIAL;
+    bool start = shows_start(reader, out), initial = out->flags & GOTRACE_EVENT_INITIAL;
     return start || (out->from != out->to && (initial || gt_wants_change(w, out->from, out->to)));
 }
 
