@@ -34,7 +34,7 @@ static const char *parse_decimals(const char *at, int64_t unit, int64_t *part)
     return at;
 }
 
-/* A number, which may have decimals, with a unit. */
+/* A number, which may have decimals, with a unit; 0 needs none. */
 static bool parse_offset(const char *text, int64_t *time)
 {
     static const struct {
@@ -42,7 +42,7 @@ static bool parse_offset(const char *text, int64_t *time)
         int64_t ns;
     } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", NANO}};
     const char *at = text;
-    int64_t whole = 0, part = 0, unit = 0;
+    int64_t whole = 0, part = 0, unit = strcmp(text, "0") == 0;
 
     for (; *at >= '0' && *at <= '9'; at++)
         if (__builtin_mul_overflow(whole, 10, &whole) ||

@@ -41,6 +41,7 @@ static const struct {
     int64_t ns;
 } offsets[] = {
     {"0ns", 0},
+    {"0", 0},
     {"7us", 7000},
     {"1.5s", 1500000000},
     {".5ms", 500000},
