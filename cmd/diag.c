@@ -1,6 +1,7 @@
 #include "cmd/diag.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static struct {
 } state;
 
 static _Thread_local out *captured;
+static pthread_mutex_t captured_lock = PTHREAD_MUTEX_INITIALIZER; /* of what any thread captures */
 
 void diag_init(void)
 {
@@ -26,9 +28,16 @@ void diag_init(void)
                    strcmp(term, "dumb") != 0;
 }
 
-void diag_capture(out *o)
+out *diag_capture(out *o)
 {
+    out *before = captured;
     captured = o;
+    return before;
+}
+
+out *diag_captured(void)
+{
+    return captured;
 }
 
 void diag_quiet(bool quiet)
@@ -87,7 +96,9 @@ static const char *severity_colour(gotrace_severity severity)
 static void write_line(const char *line, size_t size)
 {
     if (captured) {
+        pthread_mutex_lock(&captured_lock);
         out_bytes(captured, line, size);
+        pthread_mutex_unlock(&captured_lock);
         return;
     }
     progress_clear();

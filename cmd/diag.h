@@ -19,8 +19,11 @@ void diag_init(void);
 /* Print errors only. */
 void diag_quiet(bool quiet);
 
-/* Write the diagnostics of this thread to o (NULL: standard error), which is borrowed. */
-void diag_capture(out *o);
+/* Write the diagnostics of this thread to o (NULL: standard error), which is borrowed and may be
+ * that of several threads. Returns where they were written before. */
+out *diag_capture(out *o);
+/* Where the diagnostics of this thread are written. */
+out *diag_captured(void);
 
 /* Diagnostics without a file. */
 void diag_error(const char *message, ...) __attribute__((format(printf, 1, 2)));

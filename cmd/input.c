@@ -9,15 +9,18 @@
 #include "cmd/recovery.h"
 #include "cmd/trace_limits.h"
 
+/* May be called in the thread that reads. */
 static bool on_problem(void *ctx, const gotrace_error *problem)
 {
     input *in = ctx;
     gotrace_error reported = *problem;
+    out *before = diag_capture(in->messages);
     in->loses = in->loses || recovery_helps(problem);
     /* Offsets in the recovered trace are not offsets in the file. */
     if (in->damaged)
         reported.offset = reported.batch = reported.event = GOTRACE_NO_OFFSET;
     findings_add(&in->found, &reported);
+    diag_capture(before);
     return true;
 }
 
@@ -35,7 +38,7 @@ const char *input_path(const session *s)
 bool input_open(input *in, session *s, const char *path)
 {
     bool standard = !path || strcmp(path, "-") == 0;
-    *in = (input){.name = standard ? "<stdin>" : path};
+    *in = (input){.name = standard ? "<stdin>" : path, .messages = diag_captured()};
     in->found = (findings){.file = in->name,
                            .json = s->report,
                            .kept_only = s->set->output && s->report == &s->output.out,

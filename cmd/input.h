@@ -40,6 +40,7 @@ typedef struct input {
     gotrace_config config;
     gotrace_source *source;
     gotrace_reader *reader;
+    out *messages;           /* diag_captured of the thread that opened it */
     double begun;            /* human_clock */
     bool loses;              /* there is a problem after which data is lost */
     gotrace_source *damaged; /* the damaged source, if source was recovered from it, or NULL */

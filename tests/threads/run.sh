@@ -57,7 +57,9 @@ make_files() {
     for sample in $samples; do
         cp "$traces/$sample.trace" "files/$sample"
         for ((seed = 1; seed <= mutations; seed++)); do
-            "$gotrace" mutate -q --seed $seed -o "files/$sample-$seed" "$traces/$sample.trace"
+            "$gotrace" mutate -q --seed $seed -o variant "$traces/$sample.trace"
+            mv variant/*.trace "files/$sample-$seed"
+            rm -r variant
         done
         head -c $(($(stat -c %s "$traces/$sample.trace") * 2 / 3)) "$traces/$sample.trace" >"files/$sample-cut"
     done
@@ -77,11 +79,13 @@ make_files() {
     done
 }
 
-# run THREADS FILE WORD...: standard output, messages and status in the files $threads.*.
+# run THREADS FILE WORD...: standard output, messages and status in the files $threads.*. FILE may be a folder:
+# its files.
 run() {
-    local n=$1 file=$2
+    local n=$1 files=("$2")
+    [ ! -d "$2" ] || files=("$2"/*)
     shift 2
-    timeout $limit "$gotrace" "$@" -j "$n" "$file" >"$n.out" 2>"$n.err" </dev/null
+    timeout $limit "$gotrace" "$@" -j "$n" "${files[@]}" >"$n.out" 2>"$n.err" </dev/null
     echo $? >"$n.status"
 }
 
@@ -151,6 +155,14 @@ for file in files/*; do
         # shellcheck disable=SC2086
         check "gotrace $command ${file#files/}" same_results "$file" $command
     done
+done
+
+# Several files at a time.
+mkdir many
+cp files/*-user files/*-gens files/*-1 files/*-cut many
+for command in validate 'info --json' stat 'stat --by file' 'stat --by file --json' 'find wait' 'find --json (sched)or(stw)'; do
+    # shellcheck disable=SC2086
+    check "gotrace $command, many files" same_results many $command
 done
 
 [ -n "$wanted" ] || "$gotrace" gen --go 1.19 --events 60000 -o files/long-v1

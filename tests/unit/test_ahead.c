@@ -166,8 +166,7 @@ static void check_changed(const blob *trace, size_t at, size_t end)
     blob_free(&twice);
 }
 
-/* Removes or doubles generations or (v1) batches: the state before a piece is not the one assumed.
- */
+/* Removes or doubles generations and batches: the state before a piece is not the one assumed. */
 START_TEST(notices_missing_pieces)
 {
     enum { CHANGES = 100 };
@@ -184,6 +183,10 @@ START_TEST(notices_missing_pieces)
     const gt_index *index = &reader->index;
     for (size_t n = 0; n < index->run_count; n += 1 + index->run_count / CHANGES)
         check_changed(&trace, (size_t)index->runs[n].offset, (size_t)index->runs[n].end);
+    const struct gt_v2 *v2 = reader->v2;
+    for (size_t n = 0; v2 && n < v2->batch_count; n += 1 + v2->batch_count / CHANGES)
+        check_changed(&trace, (size_t)v2->batches[n].offset,
+                      n + 1 < v2->batch_count ? (size_t)v2->batches[n + 1].offset : trace.size);
     gotrace_reader_close(reader);
     gotrace_source_close(source);
     blob_free(&trace);

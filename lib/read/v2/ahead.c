@@ -190,7 +190,9 @@ static bool fits(const gotrace_reader *reader, const job *j)
 {
     const struct gt_v2 *v2 = reader->v2;
     const gt_assumptions *a = &j->job.assumed;
-    if (!j->job.sound || v2->initial == 0 || reader->faults.open || reader->quiet ||
+    /* A generation without a frequency has that of the one before. */
+    if (!j->job.sound || j->job.reader->summary.frequency == 0 || v2->initial == 0 ||
+        reader->faults.open || reader->quiet ||
         a->most_goroutines > reader->limits.goroutines - v2->goroutines.by_id.count)
         return false;
     for (size_t i = 0; i < a->count; i++)

@@ -413,14 +413,14 @@ static bool flush(gotrace_writer *w, gt_w_thread *t)
 }
 
 /* When the generation's last statuses are written. Now is when the next generation begins, and
- * readers move its first events by a tick for each status, so with equal ticks it is when the last
- * event was. */
+ * readers move its first events by a tick for each status, so with equal ticks it is right after
+ * the last event. */
 static uint64_t end_ticks(const gotrace_writer *w)
 {
     if (!w->options.equal_ticks || !w->latest)
         return w->now;
-    uint64_t last = w->latest->buffer.last_ticks;
-    return last > w->began && last < w->now ? last : w->now;
+    uint64_t after = w->latest->buffer.last_ticks + 1;
+    return after > w->began && after < w->now ? after : w->now;
 }
 
 /* Writes the latest threads first: the runtime's list is in that order. */
