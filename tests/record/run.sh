@@ -220,7 +220,7 @@ lasts_in_versions() {
     done
 }
 
-check 'a program that calls nothing' lasts_in_versions 0.1 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' -- true
+check 'a program that calls nothing' lasts_in_versions 0.01 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' -- true
 check 'a thread that runs when the process is killed' lasts_in_versions 1200 'GoDestroy  *G1 .*' 'GoEnd  *G1 .*' \
     -- ./ends spin
 no_event() { ! grep 'G2 waiting ->' lasts.txt; }
