@@ -97,6 +97,14 @@ static gt_entry *add_sparse(gt_table *table, uint64_t id)
     return &table->sparse[table->sparse_count - 1];
 }
 
+static void free_sparse(gt_table *table)
+{
+    gt_free(table->heap, table->sparse, table->sparse_capacity * sizeof *table->sparse);
+    gt_lookup_free(&table->sparse_ids, gt_allocator(table->heap));
+    table->sparse = NULL;
+    table->sparse_count = table->sparse_capacity = 0;
+}
+
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count)
 {
     gt_entry *entry = (gt_entry *)gt_table_find(table, id);
@@ -127,6 +135,22 @@ bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t siz
     return true;
 }
 
+bool gt_table_settle(gt_table *table)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < table->sparse_count; i++)
+        if (table->sparse[i].id > last)
+            last = table->sparse[i].id;
+    if (table->sparse_count == 0 || last >= dense_bound(table))
+        return true;
+    if (!dense_slot(table, last))
+        return false;
+    for (size_t i = 0; i < table->sparse_count; i++)
+        table->dense[table->sparse[i].id] = table->sparse[i];
+    free_sparse(table);
+    return true;
+}
+
 uint64_t gt_table_unused(const gt_table *table)
 {
     uint64_t n = 0;
@@ -141,6 +165,5 @@ void gt_table_free(gt_table *table)
 {
     gt_arena_free(&table->arena);
     gt_free(table->heap, table->dense, table->dense_count * sizeof *table->dense);
-    gt_free(table->heap, table->sparse, table->sparse_capacity * sizeof *table->sparse);
-    gt_lookup_free(&table->sparse_ids, gt_allocator(table->heap));
+    free_sparse(table);
 }

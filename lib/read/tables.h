@@ -22,7 +22,8 @@ void *gt_arena_alloc(gt_arena *arena, size_t size);
 void gt_arena_free(gt_arena *arena);
 
 /* A map from ids to entries: an array for the small ids that tracers assign, a lookup for
- * others. */
+ * others. Entries whose ids are small only when all are there, because they are not in ascending
+ * order, are moved to the array by gt_table_settle. */
 typedef struct gt_entry {
     uint64_t id;
     const uint8_t *bytes; /* NULL: no such entry */
@@ -70,6 +71,9 @@ uint64_t gt_table_unused(const gt_table *table);
 
 /* Copies an entry; replaces one with the same id. False if memory is refused. */
 bool gt_table_put(gt_table *table, uint64_t id, const uint8_t *bytes, size_t size, size_t count);
+
+/* Call after the last gt_table_put: finding is faster afterwards. False if memory is refused. */
+bool gt_table_settle(gt_table *table);
 
 void gt_table_free(gt_table *table);
 

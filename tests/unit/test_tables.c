@@ -328,6 +328,38 @@ START_TEST(table_of_large_and_small)
 }
 END_TEST
 
+/* Ids in descending order are in the array after settling, unless one of them is large. */
+START_TEST(table_settles)
+{
+    enum { IDS = 5000 };
+    failing_allocator a = never_failing();
+    gt_heap heap = heap_of(&a);
+    for (unsigned large = 0; large < 2; large++) {
+        gt_table table;
+        gt_table_init(&table, &heap);
+        for (uint64_t id = IDS; id > 0; id--)
+            ck_assert(gt_table_put(&table, id, (const uint8_t *)&id, sizeof id, (size_t)id));
+        if (large)
+            ck_assert(gt_table_put(&table, (uint64_t)1 << 40, NULL, 0, 0));
+        ck_assert_uint_gt(table.sparse_count, IDS / 2);
+        ck_assert_ptr_nonnull(gt_table_use(&table, IDS));
+        ck_assert(gt_table_settle(&table));
+        ck_assert_int_eq(table.sparse_count > 0, large > 0);
+        ck_assert_uint_eq(gt_table_unused(&table), IDS - 1 + large);
+        ck_assert_ptr_null(gt_table_find(&table, 0));
+        ck_assert_ptr_null(gt_table_find(&table, IDS + 1));
+        for (uint64_t id = 1; id <= IDS; id++) {
+            const gt_entry *entry = gt_table_find(&table, id);
+            ck_assert_ptr_nonnull(entry);
+            ck_assert_uint_eq(entry->count, id);
+            ck_assert_mem_eq(entry->bytes, &id, sizeof id);
+        }
+        gt_table_free(&table);
+        ck_assert_int_eq(a.bytes, 0);
+    }
+}
+END_TEST
+
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *x, const void *y)
@@ -492,6 +524,7 @@ int main(void)
     tcase_add_test(maps, lookup_cleared);
     tcase_add_test(maps, table_of_all_ids);
     tcase_add_test(maps, table_of_large_and_small);
+    tcase_add_test(maps, table_settles);
     suite_add_tcase(suite, maps);
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, rows_in_order, 0, sizeof row_counts / sizeof *row_counts);

@@ -733,6 +733,8 @@ bool gt_index_build(gotrace_reader *reader)
         reader->summary.writer = "Go"; /* gccgo writes 1.11 only */
     else if (index->strings.entries)
         reader->summary.writer = is_gccgo(index) ? "gccgo" : "Go";
+    if (!gt_table_settle(&index->strings) || !gt_table_settle(&index->stacks))
+        return gt_fail_memory(reader);
     return (gt_spill_rewind(&index->exits, &reader->error) &&
             gt_spill_rewind(&index->samples, &reader->error)) ||
            gt_fail(reader);
