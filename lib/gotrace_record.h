@@ -46,6 +46,11 @@ typedef size_t (*gotrace_resolve_fn)(void *ctx, uint64_t pc, gotrace_frame *fram
 /* A clock: ticks, which must not decrease on a thread. */
 typedef uint64_t (*gotrace_clock_fn)(void *ctx);
 
+/* Takes a stack: sets pcs to return addresses, innermost first; returns their number, at most max.
+ * frame: what the event has as pcs. Called by the thread of an event that is recorded, also in
+ * signal handlers if gotrace_rec_cpu_sample is called there; must not call the recorder. */
+typedef size_t (*gotrace_stack_fn)(void *ctx, const void *frame, uint64_t *pcs, size_t max);
+
 /* What happens when the output is too slow for the events. In both cases the trace is valid. */
 typedef enum gotrace_rec_when_full {
     GOTRACE_REC_WAIT = 0, /* events wait for the output, which another thread has to take */
@@ -76,6 +81,8 @@ typedef struct gotrace_recorder_options {
     void *misuse_ctx;
     const char *crash_file; /* not NULL: buffers are in this file, see "after a crash" */
     uint64_t crash_bytes;   /* its size, at least 4 MiB; 0: 64 MiB */
+    gotrace_stack_fn stack; /* takes stacks, see GOTRACE_REC_FRAMES; NULL: by frame pointers */
+    void *stack_ctx;
 } gotrace_recorder_options;
 
 /* Creates a recorder. config: allocator, and limits (memory, which includes buffers); NULL is
@@ -169,10 +176,22 @@ GOTRACE_API void gotrace_rec_thread_end(gotrace_rec_thread *thread);
 GOTRACE_API void gotrace_rec_proc_start(gotrace_rec_thread *thread, gotrace_rec_proc *proc);
 GOTRACE_API void gotrace_rec_proc_stop(gotrace_rec_thread *thread);
 
+/* An idle proc is no longer used: its handle has ended, and its id may be used again. */
+GOTRACE_API void gotrace_rec_proc_free(gotrace_rec_thread *thread, gotrace_rec_proc *proc);
+
 /* ---- goroutines ------------------------------------------------------------------------------
  *
  * pcs, depth: the stack, innermost first, as return addresses; depth 0: none. At most 128 are kept.
+ * GOTRACE_REC_CALLERS in the place of both: the recorder takes the stack, if the event is recorded.
  */
+
+/* As a depth: pcs is the address of a frame, whose callers are found by
+ * gotrace_recorder_options.stack or, on x86-64 and ARM64, by frame pointers, which the program must
+ * have (-fno-omit-frame-pointer). They end at a frame that is not above the one before, or more
+ * than 1 MiB above it. */
+#define GOTRACE_REC_FRAMES ((size_t)-1)
+/* The callers of the function that has this as its last two arguments. */
+#define GOTRACE_REC_CALLERS (const uint64_t *)__builtin_frame_address(0), GOTRACE_REC_FRAMES
 
 typedef enum gotrace_rec_reason {
     GOTRACE_REC_BLOCK = 0, /* unspecified */
@@ -185,6 +204,8 @@ typedef enum gotrace_rec_reason {
     GOTRACE_REC_NETWORK,
     GOTRACE_REC_GC,
     GOTRACE_REC_FOREVER,
+    GOTRACE_REC_FUTILE =
+        128, /* added to another one: the goroutine was woken in vain. Until 1.21 */
 } gotrace_rec_reason;
 
 /* The thread creates a goroutine, which is runnable. start_pc: the function that it runs. NULL if
@@ -261,6 +282,11 @@ GOTRACE_API void gotrace_rec_gomaxprocs(gotrace_rec_thread *thread, uint64_t pro
 GOTRACE_API void gotrace_rec_gc_start(gotrace_rec_thread *thread, const uint64_t *pcs,
                                       size_t depth);
 GOTRACE_API void gotrace_rec_gc_done(gotrace_rec_thread *thread);
+
+/* 1.5: the thread's proc begins, ends a scan of the collector: one at a time, and no stop of the
+ * world meanwhile, which has the same records there. */
+GOTRACE_API void gotrace_rec_gc_scan_start(gotrace_rec_thread *thread);
+GOTRACE_API void gotrace_rec_gc_scan_done(gotrace_rec_thread *thread);
 
 /* Why the world is stopped. Up to 1.20 a trace can have the terminations only. */
 typedef enum gotrace_rec_stw {

@@ -20,7 +20,7 @@
     X(record, width_count, width_count)                                                            \
     X(writer_options, clocks, clocks)                                                              \
     X(event_data, data_size, data_size)                                                            \
-    X(recorder_options, misuse_ctx, crash_bytes)
+    X(recorder_options, misuse_ctx, stack_ctx)
 
 #define SIZED_ROW(name, first, last)                                                               \
     _Static_assert(END_OF(gotrace_##name, last) == sizeof(gotrace_##name), "padding at the end");  \

@@ -146,8 +146,11 @@ void gotrace_rec_gc_done(gotrace_rec_thread *t)
 /* ---- stop the world -------------------------------------------------------------------------- */
 
 /* Until 1.20 there are two kinds, and readers reject others. */
-static bool has_kind(const gotrace_recorder *r, gotrace_rec_stw kind)
+static bool has_kind(const gotrace_rec_thread *t, gotrace_rec_stw kind)
 {
+    const gotrace_recorder *r = t->recorder;
+    if (r->numbers && t->proc && t->proc->scan.active)
+        return false;
     return r->version >= GT_REC_FIRST_STW_KINDS || kind == GOTRACE_REC_STW_MARK_TERMINATION ||
            kind == GOTRACE_REC_STW_SWEEP_TERMINATION;
 }
@@ -186,7 +189,7 @@ void gotrace_rec_stw_start(gotrace_rec_thread *t, gotrace_rec_stw kind, const ui
     if (!t || gt_rec_is_misuse_of(t, GT_REC_CALL_stw_start, NULL, kind))
         return;
     gotrace_recorder *r = t->recorder;
-    bool recorded = begin_in_world(t) && has_kind(r, kind) &&
+    bool recorded = begin_in_world(t) && has_kind(t, kind) &&
                     gt_rec_can_put(t, GOTRACE_V1_STWStart, GOTRACE_V2_STWBegin);
     if (!r->stw.active) {
         r->stw.active = true;
@@ -210,6 +213,38 @@ void gotrace_rec_stw_done(gotrace_rec_thread *t)
         gt_rec_can_put(t, GOTRACE_V1_STWDone, GOTRACE_V2_STWEnd))
         put_in_world(t, r->v2 ? GOTRACE_V2_STWEnd : GOTRACE_V1_STWDone, NULL, 0);
     r->stw.active = false;
+    leave_world(t);
+    gt_rec_event_end(t);
+}
+
+/* ---- GC scans: 1.5, with the records of later stops of the world -------------------------------
+ */
+
+void gotrace_rec_gc_scan_start(gotrace_rec_thread *t)
+{
+    if (!t || gt_rec_is_misuse(t, GT_REC_CALL_gc_scan_start) || !t->proc || t->proc->scan.active)
+        return;
+    const gotrace_recorder *r = t->recorder;
+    bool recorded = gt_rec_event_begin(t) && r->numbers;
+    enter_world(t);
+    recorded = recorded && !r->stw.active;
+    if (recorded)
+        put_in_world(t, GOTRACE_V1_STWStart, NULL, 0);
+    t->proc->scan = (gt_rec_scan){true, recorded ? t->era : 0};
+    leave_world(t);
+    gt_rec_event_end(t);
+}
+
+void gotrace_rec_gc_scan_done(gotrace_rec_thread *t)
+{
+    if (!t || gt_rec_is_misuse(t, GT_REC_CALL_gc_scan_done) || !t->proc || !t->proc->scan.active)
+        return;
+    const gotrace_recorder *r = t->recorder;
+    const bool recorded = gt_rec_event_begin(t) && r->numbers;
+    enter_world(t);
+    if (recorded && t->proc->scan.era >= r->first_era)
+        put_in_world(t, GOTRACE_V1_STWDone, NULL, 0);
+    t->proc->scan.active = false;
     leave_world(t);
     gt_rec_event_end(t);
 }

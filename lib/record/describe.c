@@ -41,11 +41,43 @@ static void set_described(gt_rec_state *s, uint64_t era)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+static bool has_stacks(const gotrace_recorder *r)
+{
+    return r->v2 && r->version >= gt_rec_rows_v2[GOTRACE_V2_GoStatusStack].since;
+}
+
+/* The stack of the goroutine in the table of that era, to which it is added. The caller holds the
+ * lock. NULL: unknown. */
+static const gt_rec_entry *stack_in(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g)
+{
+    if (!g->stack || g->stack_era < r->open_era || g->stack_era > era)
+        return NULL;
+    if (g->stack_era < era) {
+        g->stack = gt_rec_table_entry(r, era, false, g->stack->bytes, g->stack->size, true, NULL);
+        g->stack_era = era;
+    }
+    return g->stack;
+}
+
+/* Where the goroutine stopped, in the table of that era; 0: it runs, or that is unknown. */
+static uint64_t stack_id(const gt_rec_place *w, gotrace_rec_go *g)
+{
+    if (!has_stacks(w->r) || g->state.status == GT_REC_RUNNING || !g->stack)
+        return 0;
+    if (!w->locked)
+        pthread_mutex_lock(&w->r->lock);
+    const uint64_t id = gt_rec_id(stack_in(w->r, w->era, g));
+    if (!w->locked)
+        pthread_mutex_unlock(&w->r->lock);
+    return id;
+}
+
 static void put_go_v2(gt_rec_place *w, gotrace_rec_go *g)
 {
-    const uint64_t thread = g->thread ? g->thread->id : UINT64_MAX;
-    const uint64_t args[3] = {g->state.id, thread, g->state.status};
-    g->ticks = gt_rec_put_record(w, GOTRACE_V2_GoStatus, args, 3, NULL, 0);
+    const uint64_t thread = g->thread ? g->thread->id : UINT64_MAX, stack = stack_id(w, g);
+    const uint64_t args[4] = {g->state.id, thread, g->state.status, stack};
+    const unsigned code = stack ? GOTRACE_V2_GoStatusStack : GOTRACE_V2_GoStatus;
+    g->ticks = gt_rec_put_record(w, code, args, stack ? 4 : 3, NULL, 0);
     if (g->assists)
         gt_rec_put_record(w, GOTRACE_V2_GCMarkAssistActive, args, 1, NULL, 0);
 }
@@ -67,8 +99,8 @@ static void put_state_v1(gt_rec_place *w, gotrace_rec_go *g)
 /* v1: as if it was created now. */
 static void put_go_v1(gt_rec_place *w, gotrace_rec_go *g)
 {
-    const uint64_t start = gt_rec_start_id(w->r, w->era, g->start_pc, w->locked);
-    const uint64_t args[3] = {g->state.id, start, 0};
+    const gt_rec_entry *start = gt_rec_start_entry(w->r, w->era, g->start_pc, w->locked);
+    const uint64_t args[3] = {g->state.id, gt_rec_start_id(w->r, start, g->start_pc), 0};
     g->ticks = gt_rec_put_record(w, GOTRACE_V1_GoCreate, args, 3, NULL, 0);
     g->last_proc = w->proc;
     g->exit_ticks = 0;
@@ -206,10 +238,13 @@ static void describe_procs(gotrace_recorder *r, uint64_t era)
     for (; p; p = p->next) {
         if (!claim(&p->state, era, &before))
             continue;
-        pthread_mutex_lock(&r->lock);
-        put_proc_locked(r, era, p);
-        pthread_mutex_unlock(&r->lock);
-        set_described(&p->state, era);
+        const bool put = atomic_load_explicit(&p->state.status, memory_order_relaxed) != 0;
+        if (put) {
+            pthread_mutex_lock(&r->lock);
+            put_proc_locked(r, era, p);
+            pthread_mutex_unlock(&r->lock);
+        }
+        set_described(&p->state, put ? era : before);
     }
 }
 
@@ -248,4 +283,28 @@ void gt_rec_describe_rest(gotrace_recorder *r, uint64_t era)
 {
     describe_procs(r, era);
     describe_gos(r, era, true);
+}
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+static void carry_stack(gotrace_recorder *r, uint64_t era, gotrace_rec_go *g)
+{
+    uint64_t before;
+    const uint8_t status = atomic_load_explicit(&g->state.status, memory_order_acquire);
+    if (status == 0 || status == GT_REC_RUNNING || !claim(&g->state, era, &before))
+        return;
+    pthread_mutex_lock(&r->lock);
+    stack_in(r, era, g);
+    pthread_mutex_unlock(&r->lock);
+    set_described(&g->state, before);
+}
+
+void gt_rec_carry_stacks(gotrace_recorder *r, uint64_t era)
+{
+    pthread_mutex_lock(&r->lock);
+    gt_rec_slab *s = has_stacks(r) ? r->slabs : NULL;
+    pthread_mutex_unlock(&r->lock);
+    for (; s; s = s->next)
+        for (size_t i = 0; i < GT_REC_SLAB; i++)
+            carry_stack(r, era, &s->goroutines[i]);
 }

@@ -139,6 +139,7 @@ static void init_go(gotrace_rec_go *g, const gotrace_rec_thread *t, uint64_t id,
     g->last_proc = t->proc;
     g->thread = NULL;
     g->blocked = g->assists = g->created_blocked = false;
+    g->stack = NULL;
     atomic_store_explicit(&g->state.status, status, memory_order_release);
 }
 
@@ -171,9 +172,11 @@ static gotrace_rec_go *create(gotrace_rec_thread *t, gt_rec_call call, uint64_t 
     g->created_blocked = call == GT_REC_CALL_go_create_blocked;
     bool put = recorded && gt_rec_can_put(t, GOTRACE_V1_GoCreate, v2);
     if (put) {
-        const uint64_t start = gt_rec_start_id(t->recorder, t->era, start_pc, false);
-        const uint64_t args[3] = {id, start, gt_rec_stack(t, pcs, depth)};
+        const gt_rec_entry *start = gt_rec_start_entry(t->recorder, t->era, start_pc, false);
+        const uint64_t args[3] = {id, gt_rec_start_id(t->recorder, start, start_pc),
+                                  gt_rec_stack(t, pcs, depth)};
         g->ticks = gt_rec_put(t, t->recorder->v2 ? v2 : GOTRACE_V1_GoCreate, args, 3);
+        gt_rec_keep_stack(t, g, start);
     }
     atomic_store_explicit(&g->state.described, put || t->closing ? t->era : 0,
                           memory_order_release);
@@ -294,15 +297,20 @@ void gotrace_rec_go_end(gotrace_rec_thread *t)
     gt_rec_event_end(t);
 }
 
-/* The running goroutine stops, for that reason: a code of v1; reason: of v2. */
+/* The running goroutine stops, for that reason: a code of v1; reason: of v2. futile: v1, it was
+ * woken in vain. */
 static inline void stop_for(gotrace_rec_thread *t, unsigned v1, unsigned v2, gt_rec_word reason,
-                            const uint64_t *pcs, size_t depth, uint8_t status)
+                            bool futile, const uint64_t *pcs, size_t depth, uint8_t status)
 {
     if (!t->go)
         return;
     if (gt_rec_event_begin(t)) {
-        const uint64_t args[2] = {(uint64_t)reason, gt_rec_stack(t, pcs, depth)};
+        const gt_rec_entry *stack = gt_rec_entry_of(t, pcs, depth);
+        const uint64_t args[2] = {(uint64_t)reason, gt_rec_id(stack)};
+        gt_rec_keep_stack(t, t->go, stack);
         if (!t->recorder->v2) {
+            if (__builtin_expect(futile, 0))
+                gt_rec_put(t, GOTRACE_V1_FutileWakeup, NULL, 0);
             t->go->ticks = gt_rec_put(t, gt_rec_can_put(t, v1, 0) ? v1 : GOTRACE_V1_GoBlock,
                                       args + 1, 1);
         } else {
@@ -318,15 +326,15 @@ static inline void stop_for(gotrace_rec_thread *t, unsigned v1, unsigned v2, gt_
 void gotrace_rec_go_sched(gotrace_rec_thread *t, const uint64_t *pcs, size_t depth)
 {
     if (t && !gt_rec_is_misuse(t, GT_REC_CALL_go_sched))
-        stop_for(t, GOTRACE_V1_GoSched, GOTRACE_V2_GoStop, GT_REC_WORD_GOSCHED, pcs, depth,
+        stop_for(t, GOTRACE_V1_GoSched, GOTRACE_V2_GoStop, GT_REC_WORD_GOSCHED, false, pcs, depth,
                  GT_REC_RUNNABLE);
 }
 
 void gotrace_rec_go_preempt(gotrace_rec_thread *t, const uint64_t *pcs, size_t depth)
 {
     if (t && !gt_rec_is_misuse(t, GT_REC_CALL_go_preempt))
-        stop_for(t, GOTRACE_V1_GoPreempt, GOTRACE_V2_GoStop, GT_REC_WORD_PREEMPTED, pcs, depth,
-                 GT_REC_RUNNABLE);
+        stop_for(t, GOTRACE_V1_GoPreempt, GOTRACE_V2_GoStop, GT_REC_WORD_PREEMPTED, false, pcs,
+                 depth, GT_REC_RUNNABLE);
 }
 
 void gotrace_rec_go_park(gotrace_rec_thread *t, gotrace_rec_reason reason, const uint64_t *pcs,
@@ -344,11 +352,13 @@ void gotrace_rec_go_park(gotrace_rec_thread *t, gotrace_rec_reason reason, const
         [GOTRACE_REC_GC] = GOTRACE_V1_GoBlockGC,
         [GOTRACE_REC_FOREVER] = GOTRACE_V1_GoStop,
     };
+    const bool futile = reason & GOTRACE_REC_FUTILE;
+    reason &= ~(unsigned)GOTRACE_REC_FUTILE;
     if (!t || gt_rec_is_misuse_of(t, GT_REC_CALL_go_park, NULL, reason))
         return;
     if ((size_t)reason >= sizeof codes)
         reason = GOTRACE_REC_BLOCK;
-    stop_for(t, codes[reason], GOTRACE_V2_GoBlock, GT_REC_WORD_BLOCK + reason, pcs, depth,
+    stop_for(t, codes[reason], GOTRACE_V2_GoBlock, GT_REC_WORD_BLOCK + reason, futile, pcs, depth,
              GT_REC_WAITING);
 }
 
@@ -403,6 +413,7 @@ static void switch_to(gotrace_rec_thread *t, gotrace_rec_go *g, bool ends)
     bool recorded = gt_rec_event_begin_on(t, g);
     if (recorded)
         put_switch(t, g, ends);
+    t->go->stack = NULL;
     if (ends)
         end_go(t);
     else
@@ -428,7 +439,9 @@ void gotrace_rec_go_sys_call(gotrace_rec_thread *t, const uint64_t *pcs, size_t 
     if (!t || gt_rec_is_misuse(t, GT_REC_CALL_go_sys_call) || !t->go || !t->proc)
         return;
     if (gt_rec_event_begin(t)) {
-        uint64_t args[2] = {0, gt_rec_stack(t, pcs, depth)};
+        const gt_rec_entry *stack = gt_rec_entry_of(t, pcs, depth);
+        uint64_t args[2] = {0, gt_rec_id(stack)};
+        gt_rec_keep_stack(t, t->go, stack);
         if (t->recorder->v2) {
             args[0] = ++t->proc->state.seq;
             gt_rec_put(t, GOTRACE_V2_GoSyscallBegin, args, 2);

@@ -236,9 +236,23 @@ GT_REC_INLINE uint64_t gt_rec_put(gotrace_rec_thread *t, unsigned code, const ui
     return gt_rec_record(&w, code, args, count, NULL, 0);
 }
 
+static inline const gt_rec_entry *gt_rec_entry_of(gotrace_rec_thread *t, const uint64_t *pcs,
+                                                  size_t depth)
+{
+    return depth == 0 ? NULL : gt_rec_stack_entry(t->recorder, t->era, pcs, depth, false);
+}
+
 static inline uint64_t gt_rec_stack(gotrace_rec_thread *t, const uint64_t *pcs, size_t depth)
 {
-    return depth == 0 ? 0 : gt_rec_stack_id(t->recorder, t->era, pcs, depth, false);
+    return gt_rec_id(gt_rec_entry_of(t, pcs, depth));
+}
+
+/* The goroutine stops, or is created, with that stack in the event's era: gotrace_rec_go.stack. */
+static inline void gt_rec_keep_stack(const gotrace_rec_thread *t, gotrace_rec_go *g,
+                                     const gt_rec_entry *stack)
+{
+    g->stack = stack;
+    g->stack_era = t->era;
 }
 
 /* Writes an event if the trace can have it: v1's code or v2's; 0: none. Returns its time or 0. */

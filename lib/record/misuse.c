@@ -33,7 +33,9 @@ enum {
     SWEEP = 1 << 15,
     NO_ASSIST = 1 << 16,
     ASSIST = 1 << 17,
-    ENDS = 1 << 18, /* no condition: the thread's goroutine ends */
+    NO_SCAN = 1 << 18,
+    SCAN = 1 << 19,
+    ENDS = 1 << 20, /* no condition: the thread's goroutine ends */
 };
 
 typedef enum handle_kind { NO_HANDLE, GO_HANDLE, PROC_HANDLE, THREAD_HANDLE } handle_kind;
@@ -162,6 +164,17 @@ static bool is_not_sweeping(const gotrace_rec_thread *t, const void *handle)
     return !is_sweeping(t, handle);
 }
 
+static bool is_scanning(const gotrace_rec_thread *t, const void *handle)
+{
+    (void)handle;
+    return t->proc->scan.active;
+}
+
+static bool is_not_scanning(const gotrace_rec_thread *t, const void *handle)
+{
+    return !is_scanning(t, handle);
+}
+
 static bool assists(const gotrace_rec_thread *t, const void *handle)
 {
     (void)handle;
@@ -196,6 +209,8 @@ static const struct condition {
     {STW, has_stopped_world, false, "starts the world, which its goroutine has not stopped"},
     {NO_SWEEP, is_not_sweeping, false, "begins to sweep, which its proc does already"},
     {SWEEP, is_sweeping, false, "sweeps, which its proc has not begun"},
+    {NO_SCAN, is_not_scanning, false, "begins a GC scan, which its proc does already"},
+    {SCAN, is_scanning, false, "ends a GC scan, which its proc has not begun"},
     {NO_ASSIST, assists_not, false, "begins to assist, which its goroutine does already"},
     {ASSIST, assists, false, "ends to assist, which its goroutine has not begun"},
 };
@@ -251,7 +266,7 @@ static bool is_proc(const gotrace_recorder *r, const void *handle)
     const gotrace_rec_proc *p = r->procs;
     while (p && p != handle)
         p = p->next;
-    return p;
+    return p && p->state.status != 0;
 }
 
 static bool is_thread(const gotrace_recorder *r, const void *handle)

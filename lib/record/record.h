@@ -124,6 +124,8 @@ typedef struct gt_rec_stream {
     uint64_t last_ticks;                 /* of the last event of the buffer before */
 } gt_rec_stream;
 
+typedef struct gt_rec_entry gt_rec_entry;
+
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* What both goroutines and procs have. */
@@ -143,6 +145,12 @@ enum {
     GT_REC_PROC_ABANDONED, /* to be taken, and described before the thread that has it */
 };
 
+/* Of a proc: a GC scan (1.5). era: of the record of its beginning; 0: none. */
+typedef struct gt_rec_scan {
+    bool active;
+    uint64_t era;
+} gt_rec_scan;
+
 /* Of a proc. era: of the record of its beginning; 0: none. */
 typedef struct gt_rec_sweep {
     bool allowed, active; /* between start and done; something was swept */
@@ -160,6 +168,9 @@ struct gotrace_rec_go {
     bool blocked;                /* v1: its system call blocked, or it is described as blocked */
     bool assists;                /* GC mark assist */
     bool created_blocked;        /* and not started since; up to 1.22 its status is runnable */
+    const gt_rec_entry
+        *stack;         /* where it stopped last; NULL: unknown. In the table of stack_era: */
+    uint64_t stack_era; /* it is no longer valid when that is complete */
     gotrace_rec_go *next_free;
     uint64_t live_id; /* checking mode: its id; 0: the handle is free */
 };
@@ -170,6 +181,7 @@ struct gotrace_rec_proc {
     uint64_t ticks;       /* v2: of the last change of its state, as written */
     gotrace_rec_thread *thread;
     gt_rec_sweep sweep;
+    gt_rec_scan scan;
     gotrace_rec_proc *next;
 };
 
@@ -212,13 +224,13 @@ typedef struct gt_crash gt_crash;
 
 enum { GT_REC_TABLE_SLOTS = 1 << 13 };
 
-typedef struct gt_rec_entry {
-    struct gt_rec_entry *next;    /* in the slot */
-    struct gt_rec_entry *younger; /* in order of ids */
+struct gt_rec_entry {
+    gt_rec_entry *next;    /* in the slot */
+    gt_rec_entry *younger; /* in order of ids */
     uint64_t hash;
     uint32_t id, size;
     uint8_t bytes[];
-} gt_rec_entry;
+};
 
 typedef struct gt_rec_table {
     _Atomic(gt_rec_entry *) slots[GT_REC_TABLE_SLOTS];
@@ -231,18 +243,29 @@ typedef struct gt_rec_tables {
     gt_rec_table stacks, strings;
 } gt_rec_tables;
 
-/* The id of the bytes in the table of that era; 0: memory is refused. strings, or stacks. by: v1,
- * writes the record of a new string, before another thread can use the id; NULL: nobody. */
-uint64_t gt_rec_table_id(gotrace_recorder *r, uint64_t era, bool strings, const void *bytes,
-                         size_t size, bool locked, gotrace_rec_thread *by);
+/* The entry of the bytes in the table of that era; NULL: memory is refused. strings, or stacks. by:
+ * v1, writes the record of a new string, before another thread can use the id; NULL: nobody. */
+const gt_rec_entry *gt_rec_table_entry(gotrace_recorder *r, uint64_t era, bool strings,
+                                       const void *bytes, size_t size, bool locked,
+                                       gotrace_rec_thread *by);
 void gt_rec_table_clear(gotrace_recorder *r, gt_rec_table *table);
 
-/* The id of a stack; 0: none, or memory is refused. */
-uint64_t gt_rec_stack_id(gotrace_recorder *r, uint64_t era, const uint64_t *pcs, size_t depth,
-                         bool locked);
-/* What an event has for the function of a goroutine: a stack, with a return address as in Go, or in
- * 1.5 the address. */
-uint64_t gt_rec_start_id(gotrace_recorder *r, uint64_t era, uint64_t start_pc, bool locked);
+/* The id of an entry; 0: there is none. */
+static inline uint64_t gt_rec_id(const gt_rec_entry *entry)
+{
+    return entry ? entry->id : 0;
+}
+
+/* The entry of a stack; NULL: none, or memory is refused. */
+const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, const uint64_t *pcs,
+                                       size_t depth, bool locked);
+/* Takes the stack of the caller whose frame is at that address; returns its depth, at most max. */
+size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame, uint64_t *pcs, size_t max);
+/* The function of a goroutine as a stack, with a return address as in Go; NULL: none. */
+const gt_rec_entry *gt_rec_start_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
+                                       bool locked);
+/* What an event has for it: the id of that stack, or in 1.5 the address. */
+uint64_t gt_rec_start_id(const gotrace_recorder *r, const gt_rec_entry *start, uint64_t start_pc);
 /* Passes all stacks of the era to the encoder. */
 bool gt_rec_stacks_end(gotrace_recorder *r, uint64_t era, uint64_t ticks);
 
@@ -441,6 +464,8 @@ void gt_rec_describe_before(gotrace_recorder *r, uint64_t era);
 void gt_rec_describe_gc(gotrace_rec_thread *t);
 /* Describes all that has no event in an era, after all threads have left it. */
 void gt_rec_describe_rest(gotrace_recorder *r, uint64_t era);
+/* Takes stacks where goroutines stopped over into the next era, which has begun. */
+void gt_rec_carry_stacks(gotrace_recorder *r, uint64_t era);
 
 /* ---- clock.c --------------------------------------------------------------------------------- */
 

@@ -252,7 +252,7 @@ static bool has_thread(const gotrace_recorder *r, uint64_t id)
 static bool has_proc(const gotrace_recorder *r, uint64_t id)
 {
     const gotrace_rec_proc *p = r->procs;
-    while (p && p->state.id != id)
+    while (p && !(p->state.status != 0 && p->state.id == id))
         p = p->next;
     return p;
 }
@@ -276,8 +276,14 @@ static gotrace_rec_thread *new_thread(gotrace_recorder *r, uint64_t id)
     return t;
 }
 
+/* The proc that had the id goes on with its numbers, which the trace may have. */
 static gotrace_rec_proc *new_proc(gotrace_recorder *r, uint64_t id)
 {
+    for (gotrace_rec_proc *p = r->procs; p; p = p->next)
+        if (p->state.status == 0 && p->state.id == id) {
+            p->state.status = GT_REC_PROC_IDLE;
+            return p;
+        }
     gotrace_rec_proc *p = gt_calloc(&r->heap, 1, sizeof *p);
     if (p) {
         p->state.id = p->stream.id = id;
@@ -308,6 +314,20 @@ gotrace_rec_proc *gotrace_rec_proc_new(gotrace_recorder *r, uint64_t id)
     if (used)
         gt_rec_report_id(r, __func__, "proc", id);
     return p;
+}
+
+/* Source: Go 1.19, runtime/trace.go, traceProcFree. */
+void gotrace_rec_proc_free(gotrace_rec_thread *t, gotrace_rec_proc *p)
+{
+    if (!t || !p || gt_rec_is_misuse_of(t, GT_REC_CALL_proc_free, p, 0) || p->thread)
+        return;
+    gotrace_recorder *r = t->recorder;
+    pthread_mutex_lock(&r->lock);
+    for (unsigned i = 0; i < GT_REC_OPEN; i++)
+        if (p->stream.buffers[i])
+            gt_rec_flush(r, &p->stream, p->stream.buffers[i]->era);
+    p->state.status = 0;
+    pthread_mutex_unlock(&r->lock);
 }
 
 static bool add_slab(gotrace_recorder *r)
@@ -575,6 +595,7 @@ bool gt_rec_advance(gotrace_recorder *r)
         return false;
     }
     gt_rec_describe_rest(r, era);
+    gt_rec_carry_stacks(r, era + 1);
     pthread_mutex_lock(&r->lock);
     if (!r->failed && gt_rec_end_era(r, era)) {
         gt_rec_clear_tables(r, era);

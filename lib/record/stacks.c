@@ -5,21 +5,94 @@
 
 #include <string.h>
 
-uint64_t gt_rec_stack_id(gotrace_recorder *r, uint64_t era, const uint64_t *pcs, size_t depth,
-                         bool locked)
+/* ---- taken by the recorder ------------------------------------------------------------------- */
+
+#if defined __x86_64__ || defined __aarch64__
+/* A frame of a function that keeps a frame pointer. */
+typedef struct frame {
+    const struct frame *caller;
+    uint64_t pc; /* to which it returns */
+} frame;
+
+/* No frame is larger: what is farther away is not of the same stack. */
+enum { FRAME_MAX = 1 << 20 };
+
+static bool is_caller(const frame *f, const frame *caller)
 {
-    if (depth > GT_REC_STACK_MAX)
-        depth = GT_REC_STACK_MAX;
-    return depth == 0 ? 0 : gt_rec_table_id(r, era, false, pcs, depth * sizeof *pcs, locked, NULL);
+    return caller > f && (uintptr_t)caller - (uintptr_t)f <= FRAME_MAX &&
+           (uintptr_t)caller % _Alignof(frame) == 0;
 }
 
-uint64_t gt_rec_start_id(gotrace_recorder *r, uint64_t era, uint64_t start_pc, bool locked)
+/* Source: Go 1.21, runtime/trace.go, fpTracebackPCs. The sanitizer does not know frames as objects.
+ */
+__attribute__((no_sanitize("address"))) static size_t walk(const frame *f, uint64_t *pcs,
+                                                           size_t max)
 {
-    if (start_pc == 0 || r->numbers)
-        return start_pc;
-    start_pc++;
-    return gt_rec_stack_id(r, era, &start_pc, 1, locked);
+    size_t depth = 0;
+    while (depth < max && f->pc != 0) {
+        pcs[depth++] = f->pc;
+        if (!is_caller(f, f->caller))
+            break;
+        f = f->caller;
+    }
+    return depth;
 }
+#endif
+
+size_t gt_rec_take_stack(const gotrace_recorder *r, const void *frame_address, uint64_t *pcs,
+                         size_t max)
+{
+    size_t depth = 0;
+    if (r->options.stack)
+        depth = r->options.stack(r->options.stack_ctx, frame_address, pcs, max);
+#if defined __x86_64__ || defined __aarch64__
+    else if (frame_address)
+        depth = walk(frame_address, pcs, max);
+#endif
+    return depth < max ? depth : max;
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+static const gt_rec_entry *entry_of(gotrace_recorder *r, uint64_t era, const uint64_t *pcs,
+                                    size_t depth, bool locked)
+{
+    return depth == 0 ? NULL
+                      : gt_rec_table_entry(r, era, false, pcs, depth * sizeof *pcs, locked, NULL);
+}
+
+static const gt_rec_entry *taken_entry(gotrace_recorder *r, uint64_t era, const void *frame_address,
+                                       bool locked)
+{
+    uint64_t pcs[GT_REC_STACK_MAX];
+    return entry_of(r, era, pcs, gt_rec_take_stack(r, frame_address, pcs, GT_REC_STACK_MAX),
+                    locked);
+}
+
+const gt_rec_entry *gt_rec_stack_entry(gotrace_recorder *r, uint64_t era, const uint64_t *pcs,
+                                       size_t depth, bool locked)
+{
+    if (__builtin_expect(depth > GT_REC_STACK_MAX, 0)) {
+        if (depth == GOTRACE_REC_FRAMES)
+            return taken_entry(r, era, pcs, locked);
+        depth = GT_REC_STACK_MAX;
+    }
+    return entry_of(r, era, pcs, depth, locked);
+}
+
+const gt_rec_entry *gt_rec_start_entry(gotrace_recorder *r, uint64_t era, uint64_t start_pc,
+                                       bool locked)
+{
+    const uint64_t entry = start_pc + 1;
+    return start_pc == 0 || r->numbers ? NULL : entry_of(r, era, &entry, 1, locked);
+}
+
+uint64_t gt_rec_start_id(const gotrace_recorder *r, const gt_rec_entry *start, uint64_t start_pc)
+{
+    return r->numbers ? start_pc : gt_rec_id(start);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* Frames of a PC, with the functions that were inlined there. */
 static size_t resolve(const gotrace_recorder *r, uint64_t pc, gotrace_frame *frames, size_t max)

@@ -58,29 +58,30 @@ static gt_rec_entry *new_entry(gotrace_recorder *r, gt_rec_table *table, uint64_
 }
 
 /* Adds an entry, unless another thread has just done that. The caller holds the lock. */
-static uint64_t add(gotrace_recorder *r, uint64_t era, bool strings, uint64_t hash,
-                    const void *bytes, size_t size, gotrace_rec_thread *by)
+static const gt_rec_entry *add(gotrace_recorder *r, uint64_t era, bool strings, uint64_t hash,
+                               const void *bytes, size_t size, gotrace_rec_thread *by)
 {
     gt_rec_table *table = table_of(r, era, strings);
     _Atomic(gt_rec_entry *) *slot = &table->slots[hash % GT_REC_TABLE_SLOTS];
     const gt_rec_entry *known = find(atomic_load_explicit(slot, memory_order_relaxed), hash, bytes,
                                      size);
     if (known)
-        return known->id;
+        return known;
     gt_rec_entry *entry = new_entry(r, table, hash, bytes, size);
     if (!entry)
-        return 0;
+        return NULL;
     if (by)
         gt_rec_put_string(by, entry->id, bytes, size);
     if (r->crash)
         gt_crash_put_entry(r, era, strings, entry);
     entry->next = atomic_load_explicit(slot, memory_order_relaxed);
     atomic_store_explicit(slot, entry, memory_order_release);
-    return entry->id;
+    return entry;
 }
 
-uint64_t gt_rec_table_id(gotrace_recorder *r, uint64_t era, bool strings, const void *bytes,
-                         size_t size, bool locked, gotrace_rec_thread *by)
+const gt_rec_entry *gt_rec_table_entry(gotrace_recorder *r, uint64_t era, bool strings,
+                                       const void *bytes, size_t size, bool locked,
+                                       gotrace_rec_thread *by)
 {
     uint64_t hash = hash_of(bytes, size);
     gt_rec_table *table = table_of(r, era, strings);
@@ -88,13 +89,13 @@ uint64_t gt_rec_table_id(gotrace_recorder *r, uint64_t era, bool strings, const 
         atomic_load_explicit(&table->slots[hash % GT_REC_TABLE_SLOTS], memory_order_acquire), hash,
         bytes, size);
     if (known)
-        return known->id;
+        return known;
     if (!locked)
         pthread_mutex_lock(&r->lock);
-    uint64_t id = add(r, era, strings, hash, bytes, size, by);
+    const gt_rec_entry *entry = add(r, era, strings, hash, bytes, size, by);
     if (!locked)
         pthread_mutex_unlock(&r->lock);
-    return id;
+    return entry;
 }
 
 void gt_rec_table_clear(gotrace_recorder *r, gt_rec_table *table)

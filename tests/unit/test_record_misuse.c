@@ -133,6 +133,9 @@ typedef struct misuse {
       "proc_start", "thread 11 passes a handle that has ended or is not of this recorder")         \
     X(no_proc, NULL, gotrace_rec_proc_stop(s->idle), "proc_stop", "thread 11 has no proc")         \
     X(stop_running, NULL, gotrace_rec_proc_stop(s->t), "proc_stop", "thread 10 runs a goroutine")  \
+    X(free_running, NULL, gotrace_rec_proc_free(s->t, s->p), "proc_free", "proc 1 is not idle")    \
+    X(free_twice, free_proc, free_proc(s), "proc_free",                                            \
+      "thread 10 passes a handle that has ended or is not of this recorder")                       \
     X(go_id, NULL, create(s->t, 2), "go_create", "goroutine 2 exists already")                     \
     X(go_id_0, NULL, create(s->t, 0), "go_create", "thread 10 creates a goroutine with the id 0")  \
     X(blocked_id, NULL, gotrace_rec_go_create_blocked(s->t, 1, 0, NULL, 0), "go_create_blocked",   \
@@ -207,6 +210,10 @@ typedef struct misuse {
       "thread 10 sweeps, which its proc has not begun")                                            \
     X(sweep_end, NULL, gotrace_rec_sweep_done(s->t, 1), "sweep_done",                              \
       "thread 10 sweeps, which its proc has not begun")                                            \
+    X(scan_twice, scan, scan(s), "gc_scan_start",                                                  \
+      "thread 10 begins a GC scan, which its proc does already")                                   \
+    X(scan_end, NULL, gotrace_rec_gc_scan_done(s->t), "gc_scan_done",                              \
+      "thread 10 ends a GC scan, which its proc has not begun")                                    \
     X(assist_twice, assist, assist(s), "mark_assist_start",                                        \
       "thread 10 begins to assist, which its goroutine does already")                              \
     X(assist_end, NULL, gotrace_rec_mark_assist_done(s->t), "mark_assist_done",                    \
@@ -246,6 +253,16 @@ static void stop_world(scene *s)
 static void sweep(scene *s)
 {
     gotrace_rec_sweep_start(s->t, NULL, 0);
+}
+
+static void free_proc(scene *s)
+{
+    gotrace_rec_proc_free(s->t, s->q);
+}
+
+static void scan(scene *s)
+{
+    gotrace_rec_gc_scan_start(s->t);
 }
 
 static void assist(scene *s)
@@ -311,6 +328,10 @@ START_TEST(used_again)
     gotrace_rec_go_start(s.t, create(s.t, 1));
     gotrace_rec_go_switch_destroy(s.t, s.blocked);
     gotrace_rec_go_switch_destroy(s.t, gotrace_rec_go_create_blocked(s.t, 1, 0, NULL, 0));
+    gotrace_rec_proc_free(s.t, s.q);
+    s.q = gotrace_rec_proc_new(s.r, 2);
+    gotrace_rec_proc_start(s.idle, s.q);
+    gotrace_rec_proc_stop(s.idle);
     gotrace_rec_thread_end(s.idle);
     s.idle = gotrace_rec_thread_new(s.r, 11);
     ck_assert_ptr_nonnull(gotrace_rec_go_create_sys_call(s.idle, 4));
