@@ -33,13 +33,20 @@ static void json_file(report *r, uint32_t trace)
     out_json_string(r->out, name, strlen(name));
 }
 
-/* What the procs do: in total, and in spans of time. */
-static void json_load(report *r, const trace_figure *t)
+/* How long procs are in each state. */
+static void json_procs(report *r, const int64_t *ns)
 {
     out_str(r->out, ",\"procs_ns\":{");
     for (size_t k = 0; k < PROC_STATES; k++)
-        out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k], t->load.sums[k]);
-    out_printf(r->out, "},\"span_ns\":%" PRId64 ",\"spans\":[", (int64_t)1 << t->load.shift);
+        out_printf(r->out, "%s\"%s\":%" PRId64, k ? "," : "", proc_state_names[k], ns[k]);
+    out_char(r->out, '}');
+}
+
+/* What the procs do: in total, and in spans of time. */
+static void json_load(report *r, const trace_figure *t)
+{
+    json_procs(r, t->load.sums);
+    out_printf(r->out, ",\"span_ns\":%" PRId64 ",\"spans\":[", (int64_t)1 << t->load.shift);
     for (size_t n = 0; n < 2 * LOAD_SPANS && (int64_t)n << t->load.shift < t->duration; n++) {
         out_str(r->out, n ? ",[" : "[");
         for (size_t k = 0; k < PROC_STATES; k++)
@@ -62,6 +69,14 @@ static void json_overview(report *r)
         if (r->whole)
             json_load(r, t);
         out_str(r->out, "}\n");
+        for (size_t p = 0; r->whole && p < t->proc_count; p++) {
+            out_str(r->out, "{\"kind\":\"proc\"");
+            json_file(r, i);
+            out_str(r->out, ",\"proc\":");
+            out_json_u64(r->out, t->procs[p].id);
+            json_procs(r, t->procs[p].ns);
+            out_str(r->out, "}\n");
+        }
     }
 }
 
@@ -79,7 +94,8 @@ static void json_times(report *r, const function_figure *f, uint8_t kind)
         first = false;
         json_name(r, p->name);
         out_str(r->out, ":{");
-        json_values(r, &p->values, f->count - p->values.count);
+        const histogram values = value_set_histogram(&p->values);
+        json_values(r, &values, f->count - values.count);
         out_char(r->out, '}');
     }
     out_char(r->out, '}');
@@ -87,16 +103,17 @@ static void json_times(report *r, const function_figure *f, uint8_t kind)
 
 static void json_functions(report *r)
 {
-    function_figure **list = rows_functions(r->s, &r->failed);
-    for (size_t i = 0; list && i < r->s->functions.count; i++) {
+    size_t count;
+    function_figure **list = rows_functions(r->s, &count, &r->failed);
+    for (size_t i = 0; list && i < count; i++) {
         const function_figure *f = list[i];
         out_str(r->out, "{\"kind\":\"function\",\"name\":");
         json_name(r, f->name);
         out_printf(r->out, ",\"goroutines\":%" PRIu64, f->count);
         for (uint32_t k = 0; k < TIME_COUNT; k++) {
-            const histogram *values = figure_time(f, k);
+            const histogram values = figure_time(f, k);
             out_printf(r->out, ",\"%s\":{", time_names[k]);
-            json_values(r, values, f->count - values->count);
+            json_values(r, &values, f->count - values.count);
             out_char(r->out, '}');
         }
         json_times(r, f, FIGURE_BLOCK);
@@ -112,18 +129,16 @@ static void json_slow(report *r, const slow *s)
     out_printf(r->out, ",\"begin\":%" PRId64 ",\"ns\":%" PRId64, s->begin, s->ns);
 }
 
-static void json_scheduling(report *r)
+/* "count":.., the values and their histogram, in octaves. */
+static void json_latency(report *r, const histogram *h)
 {
-    const statistics *s = r->s;
-    if (s->latency.count == 0)
-        return;
-    out_printf(r->out, "{\"kind\":\"latency\",\"count\":%" PRIu64 ",", s->latency.count);
-    json_values(r, &s->latency, 0);
-    out_str(r->out, ",\"histogram\":[");
     bool first = true;
+    out_printf(r->out, "\"count\":%" PRIu64 ",", h->count);
+    json_values(r, h, 0);
+    out_str(r->out, ",\"histogram\":[");
     for (unsigned bit = 0; bit < 63; bit++) {
         int64_t from = bit ? (int64_t)1 << bit : 0, until = (int64_t)((uint64_t)1 << (bit + 1));
-        uint64_t count = histogram_between(&s->latency, from, bit == 62 ? INT64_MAX : until);
+        uint64_t count = histogram_between(h, from, bit == 62 ? INT64_MAX : until);
         if (count == 0)
             continue;
         out_printf(r->out, "%s{\"from\":%" PRId64 ",\"count\":%" PRIu64 "}", first ? "" : ",", from,
@@ -131,18 +146,49 @@ static void json_scheduling(report *r)
         first = false;
     }
     out_str(r->out, "]}\n");
-    for (size_t i = 0; i < s->worst_count; i++) {
-        const slow *w = &s->worst[i];
-        out_str(r->out, "{\"kind\":\"delay\",\"goroutine\":");
-        out_json_u64(r->out, w->id);
-        out_str(r->out, ",\"name\":");
-        json_name(r, w->function);
-        json_slow(r, w);
-        out_str(r->out, ",\"by\":");
-        out_json_u64(r->out, w->cause);
-        json_stack(r, w->stack);
-        out_str(r->out, "}\n");
+}
+
+static void json_delay(report *r, const delay *d)
+{
+    out_str(r->out, "{\"kind\":\"delay\",\"goroutine\":");
+    out_json_u64(r->out, d->slow.id);
+    out_str(r->out, ",\"name\":");
+    json_name(r, d->slow.function);
+    json_slow(r, &d->slow);
+    out_str(r->out, ",\"by\":");
+    out_json_u64(r->out, d->slow.cause);
+    json_procs(r, d->procs_ns);
+    json_stack(r, d->slow.stack);
+    out_str(r->out, "}\n");
+}
+
+static void json_scheduling(report *r)
+{
+    size_t count;
+    if (r->s->latency.count == 0)
+        return;
+    out_str(r->out, "{\"kind\":\"latency\",");
+    json_latency(r, &r->s->latency);
+    function_figure **functions = rows_latencies(r->s, &count, &r->failed);
+    for (size_t i = 0; functions && i < count; i++) {
+        const histogram values = value_set_histogram(&functions[i]->latency);
+        out_str(r->out, "{\"kind\":\"latency-function\",\"name\":");
+        json_name(r, functions[i]->name);
+        out_char(r->out, ',');
+        json_latency(r, &values);
     }
+    free(functions);
+    caused *causes = rows_causes(r->s, &count, &r->failed);
+    for (size_t i = 0; causes && i < count; i++) {
+        out_printf(r->out, "{\"kind\":\"latency-cause\",\"cause\":\"%s\",\"reason\":",
+                   cause_names[causes[i].cause]);
+        json_name(r, causes[i].figure->reason);
+        out_char(r->out, ',');
+        json_latency(r, &causes[i].figure->values);
+    }
+    free(causes);
+    for (size_t i = 0; i < r->s->worst_count; i++)
+        json_delay(r, &r->s->worst[i]);
 }
 
 /* kind: of the rows of reasons (NULL: none) and of stacks. */

@@ -12,6 +12,9 @@
 /* Room for a duration; columns of a bar. */
 enum { DURATION = 24, BAR = 40 };
 
+/* Width of the first column: times of a function; reasons. */
+enum { FUNCTION_LABEL = 40, REASON_LABEL = 28 };
+
 static const char *name_or_unknown(const report *r, uint32_t name, size_t *size)
 {
     return names_text(r->s->stacks, name, size);
@@ -27,6 +30,14 @@ static void text_duration(report *r, int64_t ns)
     char text[DURATION];
     human_duration(text, sizeof text, ns);
     out_printf(r->out, " %11s", text);
+}
+
+/* A duration in a sentence. */
+static void text_fact(report *r, const char *before, int64_t ns)
+{
+    char text[DURATION];
+    human_duration(text, sizeof text, ns);
+    out_printf(r->out, "%s%s", before, text);
 }
 
 /* " of N" where a table does not show all. Returns how many rows it shows. */
@@ -60,6 +71,13 @@ static void text_values(report *r, const histogram *h, uint64_t zeros)
     text_duration(r, histogram_quantile(h, 0.5, zeros));
     text_duration(r, histogram_quantile(h, 0.99, zeros));
     text_duration(r, h->max);
+}
+
+/* Their number, and the values. */
+static void text_counted(report *r, const histogram *h)
+{
+    out_printf(r->out, " %10" PRIu64, h->count);
+    text_values(r, h, 0);
 }
 
 /* ---- overview ---------------------------------------------------------------------------------
@@ -100,6 +118,29 @@ static void text_load(report *r, const trace_figure *t)
     }
 }
 
+/* The share of its time that each proc spends in each state. */
+static void text_procs(report *r, const trace_figure *t)
+{
+    size_t count = t->proc_count;
+    out_printf(r->out, "  %6s", "proc");
+    for (size_t k = 0; k < PROC_STATES; k++)
+        out_printf(r->out, " %10s", proc_state_names[k]);
+    if (r->top > 0 && r->top < count) {
+        out_printf(r->out, "   (the first %" PRIu64 " of %zu)", r->top, count);
+        count = (size_t)r->top;
+    }
+    out_char(r->out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        double all = 0;
+        for (size_t k = 0; k < PROC_STATES; k++)
+            all += (double)t->procs[i].ns[k];
+        out_printf(r->out, "  %6" PRIu64, t->procs[i].id);
+        for (size_t k = 0; k < PROC_STATES; k++)
+            out_printf(r->out, " %9.1f%%", all > 0 ? 100 * (double)t->procs[i].ns[k] / all : 0);
+        out_char(r->out, '\n');
+    }
+}
+
 static void text_overview(report *r)
 {
     for (size_t i = 0; i < r->s->trace_count; i++) {
@@ -114,11 +155,41 @@ static void text_overview(report *r)
         out_printf(r->out, ", %" PRIu64 " goroutine%s\n", t->goroutines, plural(t->goroutines));
         if (t->duration > 0 && r->whole)
             text_load(r, t);
+        if (t->proc_count > 1 && r->whole)
+            text_procs(r, t);
     }
 }
 
 /* ---- goroutines -------------------------------------------------------------------------------
  */
+
+/* A label in a column of that width, which longer ones exceed. */
+static void text_label(report *r, const char *label, size_t size, int width)
+{
+    int used = 0;
+    for (size_t i = 0; i < size; i++)
+        used += ((unsigned char)label[i] & 0xC0) != 0x80;
+    out_str(r->out, "  ");
+    out_go_text(r->out, label, size);
+    out_printf(r->out, "%*s", used < width ? width - used : 0, "");
+}
+
+/* The times of one kind: blocking by reason, or ranges. */
+static void text_parts(report *r, const function_figure *f, uint8_t kind, const char *shown)
+{
+    for (size_t i = 0; i < f->time_count; i++) {
+        char label[64];
+        size_t size;
+        if (f->times[i].kind != kind)
+            continue;
+        const histogram values = value_set_histogram(&f->times[i].values);
+        const char *name = name_or_unknown(r, f->times[i].name, &size);
+        int length = snprintf(label, sizeof label, shown, (int)names_cut(name, size, 50), name);
+        text_label(r, label, (size_t)length, FUNCTION_LABEL);
+        text_values(r, &values, f->count - values.count);
+        out_char(r->out, '\n');
+    }
+}
 
 static void text_function(report *r, const function_figure *f)
 {
@@ -133,36 +204,25 @@ static void text_function(report *r, const function_figure *f)
     text_name(r, f->name);
     out_printf(r->out, ": %" PRIu64 " goroutine%s\n", f->count, plural(f->count));
     for (uint32_t i = 0; i < TIME_COUNT; i++) {
-        const histogram *values = figure_time(f, i);
-        if (values->count == 0)
+        const histogram values = figure_time(f, i);
+        if (values.count == 0)
             continue;
-        out_printf(r->out, "  %-30s", labels[i]);
-        text_values(r, values, f->count - values->count);
+        text_label(r, labels[i], strlen(labels[i]), FUNCTION_LABEL);
+        text_values(r, &values, f->count - values.count);
         out_char(r->out, '\n');
     }
-    for (size_t i = 0; i < f->time_count; i++) {
-        const time_figure *p = &f->times[i];
-        char label[64];
-        if (p->kind == FIGURE_TIME)
-            continue;
-        size_t size;
-        const char *name = name_or_unknown(r, p->name, &size);
-        snprintf(label, sizeof label, p->kind == FIGURE_RANGE ? "(%.*s)" : "block: %.*s",
-                 (int)(size < 50 ? size : 50), name);
-        out_str(r->out, "  ");
-        out_go_text(r->out, label, strlen(label));
-        out_printf(r->out, "%*s", strlen(label) < 30 ? (int)(30 - strlen(label)) : 0, "");
-        text_values(r, &p->values, f->count - p->values.count);
-        out_char(r->out, '\n');
-    }
+    text_parts(r, f, FIGURE_BLOCK, "block: %.*s");
+    text_parts(r, f, FIGURE_RANGE, "(%.*s)");
 }
 
 static void text_functions(report *r)
 {
-    function_figure **list = rows_functions(r->s, &r->failed);
+    size_t count;
+    function_figure **list = rows_functions(r->s, &count, &r->failed);
     out_str(r->out, "goroutines by start function");
-    size_t count = text_rows(r, list ? r->s->functions.count : 0);
-    out_printf(r->out, "%-32s %11s %11s %11s %11s\n", "", "sum", "median", "99%", "max");
+    count = text_rows(r, count);
+    out_printf(r->out, "  %*s %11s %11s %11s %11s\n", FUNCTION_LABEL, "", "sum", "median", "99%",
+               "max");
     for (size_t i = 0; i < count; i++)
         text_function(r, list[i]);
     free(list);
@@ -193,59 +253,128 @@ static void text_histogram(report *r, const histogram *h)
     }
 }
 
+/* The title of columns of counted values, whose name is last. */
+static void text_counted_title(report *r)
+{
+    out_printf(r->out, " %10s %11s %11s %11s %11s\n", "count", "sum", "median", "99%", "max");
+}
+
+static void text_latencies(report *r)
+{
+    size_t count;
+    function_figure **list = rows_latencies(r->s, &count, &r->failed);
+    out_str(r->out, "scheduling latency by start function");
+    count = text_rows(r, count);
+    text_counted_title(r);
+    for (size_t i = 0; i < count; i++) {
+        const histogram values = value_set_histogram(&list[i]->latency);
+        text_counted(r, &values);
+        out_str(r->out, "  ");
+        text_name(r, list[i]->name);
+        out_char(r->out, '\n');
+    }
+    free(list);
+}
+
+static void text_causes(report *r)
+{
+    static const char *const labels[CAUSES] = {
+        [CAUSE_CREATED] = "created",
+        [CAUSE_WAITED] = "end of a wait: ",
+        [CAUSE_STOPPED] = "stopped running: ",
+        [CAUSE_SYSCALL] = "end of a system call",
+    };
+    size_t count;
+    caused *list = rows_causes(r->s, &count, &r->failed);
+    out_str(r->out, "scheduling latency by cause of becoming runnable");
+    count = text_rows(r, count);
+    text_counted_title(r);
+    for (size_t i = 0; i < count; i++) {
+        text_counted(r, &list[i].figure->values);
+        out_printf(r->out, "  %s", labels[list[i].cause]);
+        if (list[i].cause == CAUSE_WAITED || list[i].cause == CAUSE_STOPPED)
+            text_name(r, list[i].figure->reason);
+        out_char(r->out, '\n');
+    }
+    free(list);
+}
+
+/* A long delay: whose, after what, and what the procs did meanwhile. */
+static void text_delay(report *r, const delay *d)
+{
+    const slow *w = &d->slow;
+    double all = 0;
+    text_duration(r, w->ns);
+    text_fact(r, " from ", w->begin);
+    out_printf(r->out, ", goroutine %" PRIu64 " ", w->id);
+    text_name(r, w->function);
+    text_file(r, w->trace);
+    if (w->cause || w->stack)
+        out_printf(r->out, "\n%13smade runnable", "");
+    if (w->cause == w->id)
+        out_str(r->out, " by itself");
+    else if (w->cause)
+        out_printf(r->out, " by goroutine %" PRIu64, w->cause);
+    if (w->stack) {
+        out_str(r->out, " at ");
+        text_stack(r, w->stack);
+    }
+    for (size_t k = 0; k < PROC_STATES; k++)
+        all += (double)d->procs_ns[k];
+    for (size_t k = 0; all > 0 && k < PROC_STATES; k++)
+        out_printf(r->out, "%s %s %.1f%%",
+                   k ? "," : "\n             meanwhile, procs:", proc_state_names[k],
+                   100 * (double)d->procs_ns[k] / all);
+    out_char(r->out, '\n');
+}
+
 static void text_scheduling(report *r)
 {
     const histogram *h = &r->s->latency;
     static const double shares[] = {0.5, 0.9, 0.99, 0.999};
     static const char *const labels[] = {"median", "90%", "99%", "99.9%"};
-    out_printf(r->out, "scheduling latency: %" PRIu64 " waits from runnable to running\n",
-               h->count);
+    out_printf(r->out, "scheduling latency: %" PRIu64 " wait%s from runnable to running\n",
+               h->count, plural(h->count));
     text_histogram(r, h);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         out_printf(r->out, "  %-7s", labels[i]);
         text_duration(r, histogram_quantile(h, shares[i], 0));
         out_char(r->out, '\n');
     }
-    out_str(r->out, "the longest\n");
-    for (size_t i = 0; i < r->s->worst_count; i++) {
-        const slow *w = &r->s->worst[i];
-        text_duration(r, w->ns);
-        out_str(r->out, " from");
-        text_duration(r, w->begin);
-        out_printf(r->out, ", goroutine %" PRIu64 " ", w->id);
-        text_name(r, w->function);
-        if (w->cause)
-            out_printf(r->out, ", made runnable by %" PRIu64, w->cause);
-        if (w->stack) {
-            out_str(r->out, " at ");
-            text_stack(r, w->stack);
-        }
-        text_file(r, w->trace);
-        out_char(r->out, '\n');
-    }
+    text_latencies(r);
+    text_causes(r);
+    out_str(r->out, "the longest scheduling latencies\n");
+    for (size_t i = 0; i < r->s->worst_count; i++)
+        text_delay(r, &r->s->worst[i]);
 }
 
 /* ---- waits ------------------------------------------------------------------------------------
  */
 
+static void text_reason_title(report *r, const char *title)
+{
+    out_printf(r->out, "%-*s %10s %11s %11s %11s %11s\n", REASON_LABEL + 2, title, "count", "sum",
+               "median", "99%", "max");
+}
+
+static void text_reason(report *r, uint32_t reason)
+{
+    size_t size;
+    const char *name = name_or_unknown(r, reason, &size);
+    text_label(r, name, names_cut(name, size, 60), REASON_LABEL);
+}
+
 static void text_reasons(report *r, uint8_t state, const char *title)
 {
     size_t count;
     reason_figure **list = rows_reasons(r->s, state, &count, &r->failed);
-    out_printf(r->out, "%-28s %9s %11s %11s %11s %11s\n", title, "count", "sum", "median", "99%",
-               "max");
+    text_reason_title(r, title);
     for (size_t i = 0; list && i < count; i++) {
-        size_t size;
-        const char *name = stacks_text(r->s->stacks, list[i]->reason, &size);
-        out_str(r->out, "  ");
         if (state == GOTRACE_STATE_SYSCALL)
-            out_str(r->out, "all");
+            text_label(r, "all", strlen("all"), REASON_LABEL);
         else
-            text_name(r, list[i]->reason);
-        int used = state == GOTRACE_STATE_SYSCALL ? 3 : size ? (int)size : 9;
-        out_printf(r->out, "%*s %9" PRIu64, used < 26 && name ? 26 - used : 0, "",
-                   list[i]->values.count);
-        text_values(r, &list[i]->values, 0);
+            text_reason(r, list[i]->reason);
+        text_counted(r, &list[i]->values);
         out_char(r->out, '\n');
     }
     free(list);
@@ -286,23 +415,19 @@ static void text_gc(report *r)
         out_str(r->out, "garbage collection");
         text_file(r, i);
         out_printf(r->out, ": %" PRIu64 " cycle%s", t->cycles, plural(t->cycles));
-        text_duration(r, t->cycle_ns);
-        out_str(r->out, ", the longest");
-        text_duration(r, t->longest_cycle);
-        out_str(r->out, "\n  workers: dedicated");
-        text_duration(r, t->worker_ns[WORKER_DEDICATED]);
-        out_str(r->out, ", fractional");
-        text_duration(r, t->worker_ns[WORKER_FRACTIONAL]);
-        out_str(r->out, ", idle");
-        text_duration(r, t->worker_ns[WORKER_IDLE]);
-        out_str(r->out, "\n  goroutines: assists");
-        text_duration(r, t->assist_ns);
-        out_str(r->out, ", sweeping");
-        text_duration(r, t->sweep_ns);
+        text_fact(r, ", in all ", t->cycle_ns);
+        text_fact(r, ", the longest ", t->longest_cycle);
+        text_fact(r, "\n  workers: dedicated ", t->worker_ns[WORKER_DEDICATED]);
+        text_fact(r, ", fractional ", t->worker_ns[WORKER_FRACTIONAL]);
+        text_fact(r, ", idle ", t->worker_ns[WORKER_IDLE]);
+        text_fact(r, "\n  goroutines: assists ", t->assist_ns);
+        text_fact(r, ", sweeping ", t->sweep_ns);
         out_char(r->out, '\n');
         if (!t->utilized[0])
             continue;
-        out_str(r->out, "  least share of procs for the program, in a window of\n");
+        out_str(r->out,
+                "  mutator utilization: the least share of procs that is left to the program "
+                "in a window of\n");
         for (size_t w = 0; w < UTILIZATION_WINDOWS; w++) {
             text_duration(r, utilization_widths[w]);
             out_printf(r->out, " %9.4f%% (%.4f%% if sweeping counts as GC), from",
@@ -316,24 +441,17 @@ static void text_gc(report *r)
 static void text_stops(report *r)
 {
     stop_figure **list = rows_stops(r->s, &r->failed);
-    out_printf(r->out, "%-28s %9s %11s %11s %11s %11s\n", "stop-the-world by reason", "count",
-               "sum", "median", "99%", "max");
+    text_reason_title(r, "stop-the-world by reason");
     for (size_t i = 0; list && i < r->s->stops.count; i++) {
         const stop *longest = &list[i]->longest;
-        size_t size;
-        stacks_text(r->s->stacks, list[i]->reason, &size);
-        out_str(r->out, "  ");
-        text_name(r, list[i]->reason);
-        size = size ? size : 9;
-        out_printf(r->out, "%*s %9" PRIu64, size < 26 ? (int)(26 - size) : 0, "",
-                   list[i]->values.count);
-        text_values(r, &list[i]->values, 0);
-        out_str(r->out, "\n    the longest: from");
-        text_duration(r, longest->begin);
+        text_reason(r, list[i]->reason);
+        text_counted(r, &list[i]->values);
+        text_fact(r, "\n    the longest: from ", longest->begin);
         text_file(r, longest->trace);
+        if (longest->by)
+            out_printf(r->out, ", by goroutine %" PRIu64, longest->by);
         if (longest->last) {
-            out_str(r->out, ", after");
-            text_duration(r, longest->waited);
+            text_fact(r, "; after ", longest->waited);
             out_printf(r->out, " goroutine %" PRIu64 " stopped last: ", longest->last);
             text_name(r, longest->last_function);
             if (longest->last_stack) {

@@ -1,5 +1,6 @@
 /* collector.c - the garbage collector, stop-the-worlds, and what procs do. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/analyse/statistics_run.h"
@@ -81,9 +82,11 @@ static inline proc_load *proc_of(run *r, int64_t proc)
 }
 
 /* Adds what a proc did until now. Times of the load are relative to the time range. */
-static inline void add_load(run *r, const proc_load *p)
+static inline void add_load(run *r, proc_load *p)
 {
     int64_t since = p->since < r->origin ? r->origin : p->since;
+    if (r->states.time > since)
+        p->ns[p->state] = sum_of_times(p->ns[p->state], r->states.time - since);
     load_add(&r->figure->load, p->state, since - r->origin, r->states.time - r->origin);
 }
 
@@ -96,10 +99,16 @@ static void set_proc(run *r, int64_t proc, uint8_t state, uint64_t running)
     p->running = running;
     if (p->state == state)
         return;
-    if (p->state != PROC_STATES)
+    const uint64_t now = (uint64_t)r->states.time;
+    if (p->state != PROC_STATES) {
         add_load(r, p);
+        r->procs_since[p->state] += now;
+        r->procs_busy[p->state]--;
+    }
     p->state = state;
     p->since = r->states.time;
+    r->procs_since[state] -= now;
+    r->procs_busy[state]++;
 }
 
 void stat_load_interval(run *r, const stat_goroutine *g, const interval *i, const gotrace_event *e)
@@ -123,14 +132,19 @@ void stat_load_proc(run *r, const gotrace_event *e)
 
 void stat_load_end(run *r)
 {
-    size_t cursor = 0;
-    uint64_t id;
-    void *value;
-    while (idmap_next(&r->procs, &cursor, &id, &value)) {
-        const proc_load *p = value;
+    uint64_t *ids = idmap_sorted_keys(&r->procs);
+    trace_figure *t = r->figure;
+    t->procs = ids ? calloc(r->procs.count, sizeof *t->procs) : NULL;
+    if (!t->procs && r->procs.count > 0)
+        run_fail(r);
+    for (; t->procs && t->proc_count < r->procs.count; t->proc_count++) {
+        proc_load *p = idmap_find(&r->procs, ids[t->proc_count]);
         if (p->state != PROC_STATES)
             add_load(r, p);
+        t->procs[t->proc_count].id = ids[t->proc_count];
+        memcpy(t->procs[t->proc_count].ns, p->ns, sizeof p->ns);
     }
+    free(ids);
     load *l = &r->figure->load;
     load_cover(l, r->states.time - r->origin);
     for (size_t i = 0; i < 2 * (size_t)LOAD_SPANS; i++)

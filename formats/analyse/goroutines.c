@@ -14,6 +14,13 @@ const char *const time_names[TIME_COUNT] = {
     [TIME_UNKNOWN] = "unknown_ns",
 };
 
+const char *const cause_names[CAUSES] = {
+    [CAUSE_CREATED] = "created",
+    [CAUSE_WAITED] = "waited",
+    [CAUSE_STOPPED] = "stopped",
+    [CAUSE_SYSCALL] = "syscall",
+};
+
 /* ---- times ------------------------------------------------------------------------------------
  */
 
@@ -116,13 +123,18 @@ static void add_value(run *r, histogram *h, int64_t value)
         run_fail(r);
 }
 
-const histogram *figure_time(const function_figure *f, uint32_t time)
+static void add_to_set(run *r, value_set *set, int64_t value)
 {
-    static const histogram none;
+    if (!value_set_add(set, value))
+        run_fail(r);
+}
+
+histogram figure_time(const function_figure *f, uint32_t time)
+{
     for (size_t i = 0; i < f->time_count; i++)
         if (f->times[i].kind == FIGURE_TIME && f->times[i].name == time)
-            return &f->times[i].values;
-    return &none;
+            return value_set_histogram(&f->times[i].values);
+    return (histogram){0};
 }
 
 /* Makes room for one more. There may be as many functions as goroutines, with few times each.
@@ -152,7 +164,7 @@ static void add_time(run *r, function_figure *f, uint8_t kind, uint32_t name, in
         }
         f->times[f->time_count++] = (time_figure){.kind = kind, .name = name};
     }
-    add_value(r, &f->times[i].values, value);
+    add_to_set(r, &f->times[i].values, value);
 }
 
 void stat_goroutine_ended(run *r, stat_goroutine *g)
@@ -277,19 +289,76 @@ void stat_slow(slow *list, size_t *count, size_t room, const slow *made)
     list[at] = *made;
 }
 
-void stat_latency(run *r, const stat_goroutine *g, const interval *i)
+void stat_runnable(run *r, stat_goroutine *g, const interval *i)
+{
+    g->cause = !i                                  ? CAUSE_CREATED
+               : i->state == GOTRACE_STATE_WAITING ? CAUSE_WAITED
+               : i->state == GOTRACE_STATE_SYSCALL ? CAUSE_SYSCALL
+                                                   : CAUSE_STOPPED;
+    g->waited = g->cause == CAUSE_WAITED ? i->reason : 0;
+    for (size_t k = 0; k < PROC_STATES; k++)
+        g->procs_then[k] = run_procs_time(r, k);
+}
+
+/* Adds a delay to the longest. */
+static void add_delay(run *r, const stat_goroutine *g, const interval *i)
 {
     statistics *s = r->all;
     const int64_t ns = i->end - i->begin;
-    add_value(r, &s->latency, ns);
-    if (s->worst_count == WORST && ns <= s->worst[WORST - 1].ns)
+    size_t at = s->worst_count < WORST ? s->worst_count++ : WORST - 1;
+    for (; at > 0 && s->worst[at - 1].slow.ns < ns; at--)
+        s->worst[at] = s->worst[at - 1];
+    s->worst[at].slow = (slow){.ns = ns,
+                               .begin = i->begin,
+                               .id = g->g.id,
+                               .cause = i->cause,
+                               .function = g->g.function,
+                               .stack = i->stack,
+                               .trace = r->index};
+    for (size_t k = 0; k < PROC_STATES; k++)
+        s->worst[at].procs_ns[k] = (int64_t)(run_procs_time(r, k) - g->procs_then[k]);
+}
+
+/* Latencies of a function; NULL if memory is refused. */
+static value_set *latencies_of(run *r, uint32_t function)
+{
+    function_figure *f = stat_figure(&r->all->functions, function, sizeof *f);
+    if (!f)
+        run_fail(r);
+    return f ? &f->latency : NULL;
+}
+
+void stat_latency_early(run *r, stat_goroutine *g)
+{
+    statistics *s = r->all;
+    if (g->early.stored == VALUES_NONE)
         return;
-    slow made = {.ns = ns,
-                 .begin = i->begin,
-                 .id = g->g.id,
-                 .cause = i->cause,
-                 .function = g->g.function,
-                 .stack = i->stack,
-                 .trace = r->index};
-    stat_slow(s->worst, &s->worst_count, WORST, &made);
+    value_set *set = latencies_of(r, g->g.function);
+    if (!set || !value_set_move(set, &g->early)) {
+        value_set_free(&g->early);
+        run_fail(r);
+    }
+    for (size_t i = 0; i < s->worst_count; i++) {
+        slow *w = &s->worst[i].slow;
+        if (w->id == g->g.id && w->trace == r->index && w->function == 0)
+            w->function = g->g.function;
+    }
+}
+
+void stat_latency(run *r, stat_goroutine *g, const interval *i)
+{
+    statistics *s = r->all;
+    const int64_t ns = i->end - i->begin;
+    latency_figure *f = stat_figure(&s->causes[g->cause],
+                                    g->cause == CAUSE_STOPPED ? i->reason : g->waited, sizeof *f);
+    value_set *set = g->g.function ? latencies_of(r, g->g.function) : &g->early;
+    if (!f || !set) {
+        run_fail(r);
+        return;
+    }
+    add_value(r, &s->latency, ns);
+    add_value(r, &f->values, ns);
+    add_to_set(r, set, ns);
+    if (s->worst_count < WORST || ns > s->worst[WORST - 1].slow.ns)
+        add_delay(r, g, i);
 }

@@ -64,7 +64,7 @@ static bool make_pairs(histogram *h)
         return false;
     pairs[0] = (histogram_pair){bucket_of(h->min), (uint32_t)h->count};
     h->counts.pairs = pairs;
-    h->used = 1;
+    h->used = h->count > 0;
     h->capacity = LEAST_PAIRS;
     h->stored = HISTOGRAM_PAIRS;
     return true;
@@ -80,24 +80,24 @@ static bool grow_pairs(histogram *h)
     return true;
 }
 
-static bool add_pair(histogram *h, uint32_t bucket)
+static bool add_pair(histogram *h, uint32_t bucket, uint32_t count)
 {
     size_t at = find_pair(h, bucket);
     if (at < h->used && h->counts.pairs[at].bucket == bucket) {
-        h->counts.pairs[at].count++;
+        h->counts.pairs[at].count += count;
         return true;
     }
     if (h->used == MOST_PAIRS) {
         if (!make_array(h))
             return false;
-        h->counts.all[bucket]++;
+        h->counts.all[bucket] += count;
         return true;
     }
     if (h->used == h->capacity && !grow_pairs(h))
         return false;
     histogram_pair *pairs = h->counts.pairs;
     memmove(&pairs[at + 1], &pairs[at], (h->used++ - at) * sizeof *pairs);
-    pairs[at] = (histogram_pair){bucket, 1};
+    pairs[at] = (histogram_pair){bucket, count};
     return true;
 }
 
@@ -117,7 +117,7 @@ static bool add_first(histogram *h, int64_t value)
     if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
         return false;
     note(h, value);
-    return h->stored == HISTOGRAM_EQUAL || add_pair(h, bucket_of(value));
+    return h->stored == HISTOGRAM_EQUAL || add_pair(h, bucket_of(value), 1);
 }
 
 bool histogram_add(histogram *h, int64_t value)
@@ -148,6 +148,29 @@ static bool next_bucket(const histogram *h, uint32_t *cursor, histogram_pair *pa
     else
         *pair = (histogram_pair){bucket_of(h->min), (uint32_t)h->count};
     ++*cursor;
+    return true;
+}
+
+bool histogram_merge(histogram *h, const histogram *from)
+{
+    const bool equal = from->stored == HISTOGRAM_EQUAL && h->stored == HISTOGRAM_EQUAL &&
+                       (h->count == 0 || (h->min == from->min && h->max == from->max));
+    histogram_pair pair;
+    uint32_t cursor = 0;
+    if (from->count == 0)
+        return true;
+    if (!equal && h->stored == HISTOGRAM_EQUAL && !make_pairs(h))
+        return false;
+    while (!equal && next_bucket(from, &cursor, &pair)) {
+        if (h->stored == HISTOGRAM_ALL)
+            h->counts.all[pair.bucket] += pair.count;
+        else if (!add_pair(h, pair.bucket, pair.count))
+            return false;
+    }
+    h->min = h->count == 0 || from->min < h->min ? from->min : h->min;
+    h->max = from->max > h->max ? from->max : h->max;
+    h->count += from->count;
+    h->sum = sum_of_times(h->sum, from->sum);
     return true;
 }
 
@@ -192,4 +215,64 @@ void histogram_free(histogram *h)
     else if (h->stored == HISTOGRAM_ALL)
         free(h->counts.all);
     *h = (histogram){0};
+}
+
+/* ---- sets of values ---------------------------------------------------------------------------
+ */
+
+/* Makes one value a histogram, which takes no memory of its own for the value. */
+static bool make_more(value_set *set)
+{
+    if (set->stored == VALUES_MORE)
+        return true;
+    histogram *more = calloc(1, sizeof *more);
+    if (!more)
+        return false;
+    histogram_add(more, set->of.one);
+    *set = (value_set){.of.more = more, .stored = VALUES_MORE};
+    return true;
+}
+
+bool value_set_add(value_set *set, int64_t value)
+{
+    if (set->stored == VALUES_NONE) {
+        *set = (value_set){.of.one = value < 0 ? 0 : value, .stored = VALUES_ONE};
+        return true;
+    }
+    return make_more(set) && histogram_add(set->of.more, value);
+}
+
+bool value_set_move(value_set *set, value_set *from)
+{
+    bool done = true;
+    if (set->stored == VALUES_NONE) {
+        *set = *from;
+        *from = (value_set){0};
+        return true;
+    }
+    if (from->stored != VALUES_NONE) {
+        const histogram values = value_set_histogram(from);
+        done = make_more(set) && histogram_merge(set->of.more, &values);
+    }
+    value_set_free(from);
+    return done;
+}
+
+histogram value_set_histogram(const value_set *set)
+{
+    const int64_t one = set->of.one;
+    if (set->stored == VALUES_MORE)
+        return *set->of.more;
+    if (set->stored == VALUES_NONE)
+        return (histogram){0};
+    return (histogram){.count = 1, .sum = one, .min = one, .max = one};
+}
+
+void value_set_free(value_set *set)
+{
+    if (set->stored == VALUES_MORE) {
+        histogram_free(set->of.more);
+        free(set->of.more);
+    }
+    *set = (value_set){0};
 }

@@ -40,6 +40,9 @@ typedef struct histogram {
  * refused. */
 bool histogram_add(histogram *h, int64_t value);
 
+/* Adds the values of another one. */
+bool histogram_merge(histogram *h, const histogram *from);
+
 /* The value below which that share of the values is, if there are also that many zeros; 0 if there
  * are no values. */
 int64_t histogram_quantile(const histogram *h, double share, uint64_t zeros);
@@ -48,6 +51,28 @@ int64_t histogram_quantile(const histogram *h, double share, uint64_t zeros);
 uint64_t histogram_between(const histogram *h, int64_t from, int64_t to);
 
 void histogram_free(histogram *h);
+
+/* Values of which there is often just one, in 16 bytes: of many names, of which most are rare. */
+enum { VALUES_NONE, VALUES_ONE, VALUES_MORE };
+
+typedef struct value_set {
+    union {
+        int64_t one;
+        histogram *more;
+    } of;
+    uint8_t stored; /* VALUES_* */
+} value_set;
+
+/* As histogram_add. */
+bool value_set_add(value_set *set, int64_t value);
+
+/* Adds the values of another one, which is empty afterwards. False if memory is refused. */
+bool value_set_move(value_set *set, value_set *from);
+
+/* The histogram of the values. It is the set's: it is not freed, and valid until the next value. */
+histogram value_set_histogram(const value_set *set);
+
+void value_set_free(value_set *set);
 
 /* The sum of times that are not negative; the largest value if it is larger. Clocks of damaged
  * traces have any value. */

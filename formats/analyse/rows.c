@@ -32,15 +32,64 @@ static void *copy_list(const figures *f, bool *failed)
 static int by_total(const void *a, const void *b, void *ctx)
 {
     const function_figure *x = *(void *const *)a, *y = *(void *const *)b;
-    int order = compare_sums(figure_time(x, TIME_TOTAL)->sum, figure_time(y, TIME_TOTAL)->sum);
+    int order = compare_sums(figure_time(x, TIME_TOTAL).sum, figure_time(y, TIME_TOTAL).sum);
     return order ? order : compare_names(ctx, x->name, y->name);
 }
 
-function_figure **rows_functions(const statistics *s, bool *failed)
+function_figure **rows_functions(const statistics *s, size_t *count, bool *failed)
 {
     function_figure **list = copy_list(&s->functions, failed);
+    *count = 0;
+    for (size_t i = 0; list && i < s->functions.count; i++)
+        if (list[i]->count > 0)
+            list[(*count)++] = list[i];
     if (list)
-        qsort_r(list, s->functions.count, sizeof *list, by_total, (void *)s);
+        qsort_r(list, *count, sizeof *list, by_total, (void *)s);
+    return list;
+}
+
+static int by_latency(const void *a, const void *b, void *ctx)
+{
+    const function_figure *x = *(void *const *)a, *y = *(void *const *)b;
+    int order = compare_sums(value_set_histogram(&x->latency).sum,
+                             value_set_histogram(&y->latency).sum);
+    return order ? order : compare_names(ctx, x->name, y->name);
+}
+
+function_figure **rows_latencies(const statistics *s, size_t *count, bool *failed)
+{
+    function_figure **list = copy_list(&s->functions, failed);
+    *count = 0;
+    for (size_t i = 0; list && i < s->functions.count; i++)
+        if (list[i]->latency.stored != VALUES_NONE)
+            list[(*count)++] = list[i];
+    if (list)
+        qsort_r(list, *count, sizeof *list, by_latency, (void *)s);
+    return list;
+}
+
+static int by_cause(const void *a, const void *b, void *ctx)
+{
+    const caused *x = a, *y = b;
+    int order = compare_sums(x->figure->values.sum, y->figure->values.sum);
+    if (order == 0)
+        order = x->cause - y->cause;
+    return order ? order : compare_names(ctx, x->figure->reason, y->figure->reason);
+}
+
+caused *rows_causes(const statistics *s, size_t *count, bool *failed)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < CAUSES; i++)
+        all += s->causes[i].count;
+    caused *list = all ? malloc(all * sizeof *list) : NULL;
+    *count = 0;
+    *failed |= all && !list;
+    for (uint8_t i = 0; list && i < CAUSES; i++)
+        for (size_t k = 0; k < s->causes[i].count; k++)
+            list[(*count)++] = (caused){i, s->causes[i].items[k]};
+    if (list)
+        qsort_r(list, *count, sizeof *list, by_cause, (void *)s);
     return list;
 }
 

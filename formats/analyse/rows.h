@@ -8,7 +8,17 @@
 
 #include "formats/analyse/statistics.h"
 
-function_figure **rows_functions(const statistics *s, bool *failed);
+/* Those of which goroutines are counted; *count: their number. */
+function_figure **rows_functions(const statistics *s, size_t *count, bool *failed);
+/* Those of which goroutines waited to be run. */
+function_figure **rows_latencies(const statistics *s, size_t *count, bool *failed);
+
+typedef struct caused {
+    uint8_t cause; /* CAUSE_* */
+    const latency_figure *figure;
+} caused;
+
+caused *rows_causes(const statistics *s, size_t *count, bool *failed);
 /* Those of a state and, if reason is not 0, of a reason. *count: their number. */
 stack_figure **rows_stacks(const statistics *s, uint8_t state, uint32_t reason, size_t *count,
                            bool *failed);

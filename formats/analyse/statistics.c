@@ -71,8 +71,14 @@ static void free_function(void *item)
 {
     function_figure *f = item;
     for (size_t i = 0; i < f->time_count; i++)
-        histogram_free(&f->times[i].values);
+        value_set_free(&f->times[i].values);
+    value_set_free(&f->latency);
     free(f->times);
+}
+
+static void free_latency(void *item)
+{
+    histogram_free(&((latency_figure *)item)->values);
 }
 
 static void free_span(void *item)
@@ -95,8 +101,12 @@ void statistics_free(statistics *s)
     figures_free(&s->stops, free_stop);
     for (size_t i = 0; i < s->reason_count; i++)
         histogram_free(&s->reasons[i].values);
-    for (size_t i = 0; i < s->trace_count; i++)
+    for (size_t i = 0; i < CAUSES; i++)
+        figures_free(&s->causes[i], free_latency);
+    for (size_t i = 0; i < s->trace_count; i++) {
         free(s->traces[i].name);
+        free(s->traces[i].procs);
+    }
     histogram_free(&s->latency);
     stacks_free(s->stacks);
     free(s->traces);
@@ -122,8 +132,10 @@ static void goroutine_begins(void *ctx, goroutine *g, const gotrace_event *e)
     run *r = ctx;
     if (!r->selector.what)
         count_goroutine(r, (stat_goroutine *)g);
-    if (e->kind == GOTRACE_KIND_TRANSITION && e->from == GOTRACE_STATE_NOT_EXIST)
-        stat_region_inherit(r, (stat_goroutine *)g, e);
+    if (e->kind != GOTRACE_KIND_TRANSITION || e->from != GOTRACE_STATE_NOT_EXIST)
+        return;
+    stat_region_inherit(r, (stat_goroutine *)g, e);
+    stat_runnable(r, (stat_goroutine *)g, NULL);
 }
 
 static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotrace_event *e)
@@ -133,6 +145,8 @@ static void interval_ends(void *ctx, goroutine *g, const interval *i, const gotr
     if (r->stop_depth || stat_is_collector(own))
         stat_collector_interval(r, own, i, e);
     stat_load_interval(r, own, i, e);
+    if (i->next == GOTRACE_STATE_RUNNABLE)
+        stat_runnable(r, own, i);
     if (!i->inside || !selector_interval(&r->selector, g->id, g->function, i->stack))
         return;
     if (r->all->watch)
@@ -161,6 +175,7 @@ static void goroutine_ends(void *ctx, goroutine *g, int64_t time, const gotrace_
     }
     own->times.total = r->parts_only ? own->selected : time - g->created;
     stat_regions_end(r, own, e != NULL);
+    stat_latency_early(r, own);
     if (own->counted && !r->rows_only)
         stat_goroutine_ended(r, own);
     if (r->all->each && own->counted)
@@ -317,6 +332,7 @@ static void run_free(run *r)
         stat_goroutine *g = value;
         stat_regions_free(g);
         times_free(&g->times);
+        value_set_free(&g->early);
     }
     states_free(&r->states);
     idmap_free(&r->tasks);

@@ -43,6 +43,14 @@ typedef struct region {
     times before;   /* of the goroutine when it began; afterwards its own */
 } region;
 
+enum { PROC_IDLE, PROC_SCHEDULER, PROC_RUNS, PROC_GC, PROC_SYSCALL, PROC_STATES };
+extern const char *const proc_state_names[PROC_STATES];
+
+/* Why a goroutine becomes runnable: it was created, what it waited for occurred, it stopped running
+ * without a wait, its system call returned and found no proc. */
+enum { CAUSE_CREATED, CAUSE_WAITED, CAUSE_STOPPED, CAUSE_SYSCALL, CAUSES };
+extern const char *const cause_names[CAUSES]; /* "created", ... */
+
 enum { WORKER_NONE, WORKER_DEDICATED, WORKER_FRACTIONAL, WORKER_IDLE, WORKER_KINDS };
 extern const char *const worker_labels[WORKER_KINDS]; /* "GC (dedicated)", ... */
 
@@ -57,6 +65,10 @@ typedef struct stat_goroutine {
     bool assists;     /* it is in a mark assist */
     bool counts;      /* it makes its proc work for the GC */
     bool marks;       /* it was a worker: its execution counts in Go's utilization */
+    uint8_t cause;    /* of becoming runnable: CAUSE_* */
+    uint32_t waited;  /* CAUSE_WAITED: for that reason */
+    value_set early;  /* latencies until its function is known */
+    uint64_t procs_then[PROC_STATES]; /* run_procs_time when it became runnable */
 } stat_goroutine;
 
 /* ---- figures ----------------------------------------------------------------------------------
@@ -81,7 +93,7 @@ enum { FIGURE_TIME, FIGURE_BLOCK, FIGURE_RANGE };
 typedef struct time_figure {
     uint8_t kind;
     uint32_t name;    /* of a time: TIME_* */
-    histogram values; /* of the goroutines that have it; of times: those that are not 0 */
+    value_set values; /* of the goroutines that have it; of times: those that are not 0 */
 } time_figure;
 
 typedef struct function_figure {
@@ -89,10 +101,11 @@ typedef struct function_figure {
     uint32_t time_count, time_room;
     uint64_t count;     /* goroutines */
     time_figure *times; /* in the order in which they occurred */
+    value_set latency;  /* from runnable to running */
 } function_figure;
 
-/* The values of TIME_*; an empty histogram if there are none. */
-const histogram *figure_time(const function_figure *f, uint32_t time);
+/* The values of TIME_*; an empty histogram if there are none. It is the figure's. */
+histogram figure_time(const function_figure *f, uint32_t time);
 
 /* A time that took long, and whose it was. */
 typedef struct slow {
@@ -103,6 +116,18 @@ typedef struct slow {
     uint32_t stack;    /* where it began */
     uint32_t trace;    /* index of the trace */
 } slow;
+
+/* From runnable to running, and how long the procs were in each state meanwhile. */
+typedef struct delay {
+    slow slow;
+    int64_t procs_ns[PROC_STATES];
+} delay;
+
+/* Latencies after one cause of becoming runnable. */
+typedef struct latency_figure {
+    uint32_t reason; /* CAUSE_WAITED: of the wait; CAUSE_STOPPED: why it stopped */
+    histogram values;
+} latency_figure;
 
 /* The time in one state for one reason. */
 typedef struct reason_figure {
@@ -145,15 +170,18 @@ typedef struct stop_figure {
     stop longest;
 } stop_figure;
 
-enum { PROC_IDLE, PROC_SCHEDULER, PROC_RUNS, PROC_GC, PROC_SYSCALL, PROC_STATES };
-extern const char *const proc_state_names[PROC_STATES];
-
 /* What procs do, over time: spans of equal length, which double when the trace exceeds them. */
 typedef struct load {
     unsigned shift; /* a span has 2^shift ns */
     int64_t spans[2 * LOAD_SPANS][PROC_STATES];
     int64_t sums[PROC_STATES];
 } load;
+
+/* What one proc did. */
+typedef struct proc_figure {
+    uint64_t id;
+    int64_t ns[PROC_STATES];
+} proc_figure;
 
 /* Kinds of utilization; sweeping counts as work of the GC if bit 0 is set; with the faults of Go's
  * if bit 1 is set. */
@@ -165,6 +193,8 @@ typedef struct trace_figure {
     int64_t duration;
     uint64_t events, goroutines;
     load load;
+    proc_figure *procs; /* by id */
+    size_t proc_count;
     uint64_t cycles; /* of the GC */
     int64_t cycle_ns, longest_cycle;
     int64_t worker_ns[WORKER_KINDS];
@@ -229,7 +259,8 @@ typedef struct statistics {
     size_t trace_count, trace_room;
     figures functions, tasks, regions, stops; /* function_figure, span_figure, stop_figure */
     histogram latency;                        /* from runnable to running */
-    slow worst[WORST];
+    figures causes[CAUSES];                   /* latency_figure, by reason */
+    delay worst[WORST];
     size_t worst_count;
     reason_figure *reasons;
     size_t reason_count, reason_room;

@@ -16,6 +16,7 @@ typedef struct open_task {
 typedef struct proc_load {
     uint8_t state;
     int64_t since;
+    int64_t ns[PROC_STATES];
     uint64_t sweeper; /* the goroutine that began to sweep there; 0: none */
     uint64_t running; /* the goroutine that runs there; 0: none */
 } proc_load;
@@ -33,6 +34,8 @@ typedef struct run {
     int64_t origin;  /* where the time range begins; at least 0 */
     idmap tasks;     /* open_task */
     idmap procs;     /* proc_load */
+    /* The time that all procs spent in each state until t is since + busy * t, modulo 2^64. */
+    uint64_t procs_since[PROC_STATES], procs_busy[PROC_STATES];
     utilization utilizations[UTILIZATION_KINDS];
     bool settles;     /* the event may have changed them */
     int64_t gc_since; /* STATES_NEVER: no cycle is active, or it began before the time range */
@@ -53,7 +56,11 @@ void times_subtract(times *t, const times *before);
 void stat_goroutine_ended(run *r, stat_goroutine *g);
 /* Adds to the figures of states by reason and by stack. */
 void stat_wait(run *r, const interval *i);
-void stat_latency(run *r, const stat_goroutine *g, const interval *i);
+/* A goroutine becomes runnable after that interval; NULL: it is created. */
+void stat_runnable(run *r, stat_goroutine *g, const interval *i);
+void stat_latency(run *r, stat_goroutine *g, const interval *i);
+/* The goroutine ends: its latencies of the time when its function was not known count. */
+void stat_latency_early(run *r, stat_goroutine *g);
 
 /* ---- spans.c: tasks and regions ---- */
 void stat_region_inherit(run *r, stat_goroutine *g, const gotrace_event *e);
@@ -85,6 +92,12 @@ void *stat_figure(figures *f, uint32_t name, size_t size);
 /* Inserts into a list of the longest, which has room for that many; a later one of the same length
  * is after an earlier one. */
 void stat_slow(slow *list, size_t *count, size_t room, const slow *made);
+
+/* How long all procs were in a state until now, modulo 2^64. */
+static inline uint64_t run_procs_time(const run *r, size_t state)
+{
+    return r->procs_since[state] + r->procs_busy[state] * (uint64_t)r->states.time;
+}
 
 /* Whether the current event is in the time range. */
 static inline bool run_inside(const run *r)

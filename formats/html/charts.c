@@ -216,6 +216,30 @@ static void put_load(const html *h, const load *l, size_t spans, int64_t duratio
     out_str(o, "</svg>\n</figure>\n");
 }
 
+/* The share of its time that each proc spends in each state. */
+static void put_each_proc(html *h)
+{
+    static const char *const columns[] = {"#Proc",      "#Idle",        "#Scheduler", "#Goroutine",
+                                          "#GC worker", "#System call", NULL};
+    const trace_figure *t = &h->s->traces[0];
+    out *o = h->out;
+    size_t count = html_rows(h, t->proc_count, HTML_PROCS, "overview");
+    html_table(o, "Time of each proc", "sorts", columns);
+    for (size_t i = 0; i < count; i++) {
+        double all = 0;
+        for (size_t k = 0; k < PROC_STATES; k++)
+            all += (double)t->procs[i].ns[k];
+        out_str(o, "<tr>");
+        html_cell_count(o, t->procs[i].id);
+        for (size_t k = 0; k < PROC_STATES; k++) {
+            out_printf(o, "<td class=\"n\" data-v=\"%" PRId64 "\">", t->procs[i].ns[k]);
+            html_share(o, all > 0 ? (double)t->procs[i].ns[k] / all : 0);
+        }
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+}
+
 void html_procs(html *h)
 {
     static const char *const columns[] = {"A proc is ...", "#Share", "#Time", NULL};
@@ -247,6 +271,7 @@ void html_procs(html *h)
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
+    put_each_proc(h);
     out_str(o, "</section>\n");
 }
 

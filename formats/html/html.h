@@ -13,6 +13,7 @@ enum {
     HTML_FUNCTIONS = 300,
     HTML_STACKS = 50,
     HTML_SPANS = 100,
+    HTML_PROCS = 128,
     HTML_PROFILE_FUNCTIONS = 20,
     HTML_FRAMES = 1500,
     HTML_DEPTH = 128,
@@ -69,6 +70,8 @@ void html_cell_count(out *o, uint64_t count);
  * class: "sorts" and "filters" if the script lets the user do that, or "plain". */
 void html_table(out *o, const char *caption, const char *class, const char *const *columns);
 void html_table_end(out *o);
+/* A sentence if not all rows are shown. Returns how many are. section: of stat. */
+size_t html_rows(html *h, size_t count, size_t most, const char *section);
 /* A bar that shows a share. */
 void html_bar(out *o, double share);
 

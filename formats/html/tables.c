@@ -6,8 +6,7 @@
 #include "formats/common/plural.h"
 #include "formats/html/html.h"
 
-/* A sentence if not all rows are shown. Returns how many are. */
-static size_t put_rows(html *h, size_t count, size_t most, const char *section)
+size_t html_rows(html *h, size_t count, size_t most, const char *section)
 {
     if (count <= most)
         return count;
@@ -42,7 +41,7 @@ static int64_t blocked_time(const function_figure *f)
     int64_t sum = 0;
     for (size_t i = 0; i < f->time_count; i++)
         if (f->times[i].kind == FIGURE_BLOCK)
-            sum = sum_of_times(sum, f->times[i].values.sum);
+            sum = sum_of_times(sum, value_set_histogram(&f->times[i].values).sum);
     return sum;
 }
 
@@ -59,30 +58,31 @@ void html_goroutines(html *h)
                                           "#Median life",
                                           "#Longest life",
                                           NULL};
-    function_figure **list = rows_functions(h->s, &h->failed);
+    size_t count;
+    function_figure **list = rows_functions(h->s, &count, &h->failed);
     out *o = h->out;
     if (!list)
         return;
     out_str(o,
             "<section id=\"goroutines\">\n<h2>Goroutines</h2>\n<p>The time of goroutines, by the "
             "function in which they start. The five parts after the total add up to it.</p>\n");
-    size_t count = put_rows(h, h->s->functions.count, HTML_FUNCTIONS, "goroutines");
+    count = html_rows(h, count, HTML_FUNCTIONS, "goroutines");
     html_table(o, "Goroutines by start function", "sorts filters", columns);
     for (size_t i = 0; i < count; i++) {
         const function_figure *f = list[i];
-        const histogram *total = figure_time(f, TIME_TOTAL);
+        const histogram total = figure_time(f, TIME_TOTAL);
         out_str(o, "<tr>");
         put_name_cell(h, f->name);
         html_cell_count(o, f->count);
-        html_cell_time(o, total->sum);
-        html_cell_time(o, figure_time(f, TIME_EXEC)->sum);
-        html_cell_time(o, figure_time(f, TIME_SCHED_WAIT)->sum);
+        html_cell_time(o, total.sum);
+        html_cell_time(o, figure_time(f, TIME_EXEC).sum);
+        html_cell_time(o, figure_time(f, TIME_SCHED_WAIT).sum);
         html_cell_time(o, blocked_time(f));
-        html_cell_time(o, sum_of_times(figure_time(f, TIME_SYSCALL)->sum,
-                                       figure_time(f, TIME_SYSCALL_BLOCK)->sum));
-        html_cell_time(o, figure_time(f, TIME_UNKNOWN)->sum);
-        html_cell_time(o, histogram_quantile(total, 0.5, f->count - total->count));
-        html_cell_time(o, total->max);
+        html_cell_time(o, sum_of_times(figure_time(f, TIME_SYSCALL).sum,
+                                       figure_time(f, TIME_SYSCALL_BLOCK).sum));
+        html_cell_time(o, figure_time(f, TIME_UNKNOWN).sum);
+        html_cell_time(o, histogram_quantile(&total, 0.5, f->count - total.count));
+        html_cell_time(o, total.max);
         out_str(o, "</tr>\n");
     }
     html_table_end(o);
@@ -110,11 +110,85 @@ static void put_percentiles(out *o, const histogram *values)
     out_printf(o, "</div><div><dt>Count<dd>%" PRIu64 "</div></dl>\n", values->count);
 }
 
+/* The cells count, sum, median, 99 % and longest. */
+static void put_values(out *o, const histogram *values)
+{
+    html_cell_count(o, values->count);
+    html_cell_time(o, values->sum);
+    put_quantiles(o, values, 0);
+}
+
+static void put_latencies(html *h)
+{
+    static const char *const columns[] = {"Start function", "#Count",   "#Sum", "#Median",
+                                          "#99 %",          "#Longest", NULL};
+    size_t count;
+    function_figure **list = rows_latencies(h->s, &count, &h->failed);
+    out *o = h->out;
+    if (!list)
+        return;
+    out_str(o, "<h3>By start function</h3>\n<p>Of goroutines that start at a function.</p>\n");
+    count = html_rows(h, count, HTML_STACKS, "scheduling");
+    html_table(o, "Scheduling latency by start function", "sorts filters", columns);
+    for (size_t i = 0; i < count; i++) {
+        const histogram values = value_set_histogram(&list[i]->latency);
+        out_str(o, "<tr>");
+        put_name_cell(h, list[i]->name);
+        put_values(o, &values);
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+    free(list);
+}
+
+static void put_causes(html *h)
+{
+    static const char *const columns[] = {"Cause", "#Count",   "#Sum", "#Median",
+                                          "#99 %", "#Longest", NULL};
+    static const char *const causes[CAUSES] = {
+        [CAUSE_CREATED] = "created",
+        [CAUSE_WAITED] = "end of a wait: ",
+        [CAUSE_STOPPED] = "stopped running: ",
+        [CAUSE_SYSCALL] = "end of a system call",
+    };
+    size_t count;
+    caused *list = rows_causes(h->s, &count, &h->failed);
+    out *o = h->out;
+    out_str(o, "<h3>By cause</h3>\n<p>Why the goroutine could run again.</p>\n");
+    count = html_rows(h, count, HTML_STACKS, "scheduling");
+    html_table(o, "Scheduling latency by cause", "sorts", columns);
+    for (size_t i = 0; i < count; i++) {
+        out_printf(o, "<tr><td class=\"name\">%s", causes[list[i].cause]);
+        if (list[i].cause == CAUSE_WAITED || list[i].cause == CAUSE_STOPPED)
+            html_name(h, list[i].figure->reason);
+        put_values(o, &list[i].figure->values);
+        out_str(o, "</tr>\n");
+    }
+    html_table_end(o);
+    free(list);
+}
+
+/* What the procs did, as shares of their time. */
+static void put_meanwhile(out *o, const int64_t *ns)
+{
+    int64_t all = 0;
+    bool first = true;
+    for (size_t k = 0; k < PROC_STATES; k++)
+        all = sum_of_times(all, ns[k]);
+    for (size_t k = 0; k < PROC_STATES; k++) {
+        if (ns[k] == 0)
+            continue;
+        out_printf(o, "%s%s ", first ? "" : ", ", proc_state_names[k]);
+        html_share(o, (double)ns[k] / (double)all);
+        first = false;
+    }
+}
+
 void html_scheduling(html *h)
 {
-    static const char *const columns[] = {
-        "#Delay",        "#Begins at",      "#Goroutine", "Start function", "#Made runnable by",
-        "Stack of that", "Time to look at", NULL};
+    static const char *const columns[] = {"#Delay",          "#Begins at",        "#Goroutine",
+                                          "Start function",  "#Made runnable by", "Stack of that",
+                                          "Procs meanwhile", "Time to look at",   NULL};
     const histogram *latency = &h->s->latency;
     out *o = h->out;
     if (latency->count == 0)
@@ -125,10 +199,12 @@ void html_scheduling(html *h)
         "run wait for a proc, until they run.</p>\n");
     put_percentiles(o, latency);
     html_histogram(o, "Scheduling latencies", &latency, 1);
+    put_latencies(h);
+    put_causes(h);
     out_str(o, "<h3>Worst scheduling delays</h3>\n<p>The longest of them, when and where.</p>\n");
     html_table(o, "Worst scheduling delays", "sorts", columns);
     for (size_t i = 0; i < h->s->worst_count; i++) {
-        const slow *w = &h->s->worst[i];
+        const slow *w = &h->s->worst[i].slow;
         out_str(o, "<tr>");
         html_cell_time(o, w->ns);
         html_cell_time(o, w->begin);
@@ -140,6 +216,8 @@ void html_scheduling(html *h)
             out_str(o, "<td class=\"n\" data-v=\"0\">-");
         out_str(o, "<td class=\"name\">");
         html_stack(h, w->stack);
+        out_str(o, "<td>");
+        put_meanwhile(o, h->s->worst[i].procs_ns);
         out_str(o, "<td>");
         html_window(o, w->begin, w->ns);
         out_str(o, "</tr>\n");
@@ -167,7 +245,7 @@ static void put_by_stack(html *h, uint8_t state, uint32_t reason, const char *ca
     if (list && count > 0) {
         out_printf(o, "<h3>%s</h3>\n<p>Where the program was when it began to wait.</p>\n",
                    caption);
-        count = put_rows(h, count, HTML_STACKS, section);
+        count = html_rows(h, count, HTML_STACKS, section);
         html_table(o, caption, "sorts filters", columns);
         for (size_t i = 0; i < count; i++) {
             out_str(o, "<tr><td class=\"name\">");
@@ -304,7 +382,7 @@ static void put_stops(html *h)
     out_str(o, "<h3>Longest stops</h3>\n<p>While the world is stopped, no goroutine runs. A stop "
                "takes at least as "
                "long as the last goroutine needs to stop.</p>\n");
-    size_t count = put_rows(h, h->s->stops.count, HTML_STACKS, "stops");
+    size_t count = html_rows(h, h->s->stops.count, HTML_STACKS, "stops");
     html_table(o, "Stop-the-world by reason", "sorts", columns);
     for (size_t i = 0; i < count; i++)
         put_stop(h, list[i]);
@@ -355,7 +433,7 @@ static void put_spans(html *h, const figures *spans, const char *section, const 
     if (!list)
         return;
     out_printf(o, "<section id=\"%s\">\n<h2>%s</h2>\n<p>%s</p>\n", section, caption, explanation);
-    size_t count = put_rows(h, spans->count, HTML_SPANS, section);
+    size_t count = html_rows(h, spans->count, HTML_SPANS, section);
     html_table(o, caption, "sorts filters", columns);
     for (size_t i = 0; i < count; i++) {
         const span_figure *f = list[i];

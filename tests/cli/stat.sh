@@ -42,6 +42,20 @@ for trace in "${samples[@]##*/}"; do
     cmp <(gotrace stat --json -j 1 "$trace" 2>&1) <(gotrace stat --json -j 3 "$trace" 2>&1)
 done
 
+# Latencies by function and by cause, and what the procs did meanwhile, are those of the printed events. (The
+# events before GOMAXPROCS of go1.19-restart are no statuses alone.)
+if command -v python3 >/dev/null; then
+    mapfile -t printed < <(printf '%s\n' "${samples[@]}" unsound/*.trace | grep -v go1.19-restart)
+    python3 -B ../../tests/cli/latency.py gotrace "${printed[@]}"
+fi
+# Each proc, and all of them.
+for trace in "${samples[@]##*/}"; do
+    gotrace stat --json --only overview "$trace" 2>/dev/null | jq -sr --arg name "$trace" '
+        (map(select(.kind == "trace"))[0].procs_ns) as $all |
+        (map(select(.kind == "proc").procs_ns | to_entries[]) | group_by(.key) | map({(.[0].key): map(.value) | add}) | add) as $sums |
+        select($all != $sums) | "\($name): procs \($sums), together \($all)"'
+done
+
 cd "$OLDPWD" || exit 1
 # Numbers above 2^63-1 are strings in JSON; speedscope gets no such line.
 gotrace synth -q -o large.trace <<'END'

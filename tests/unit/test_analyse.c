@@ -89,6 +89,72 @@ START_TEST(extreme_values)
 }
 END_TEST
 
+/* Whether two histograms say the same. */
+static void check_same(const histogram *a, const histogram *b)
+{
+    ck_assert_uint_eq(a->count, b->count);
+    ck_assert_int_eq(a->sum, b->sum);
+    ck_assert_int_eq(a->min, b->min);
+    ck_assert_int_eq(a->max, b->max);
+    for (double share = 0.01; share <= 1; share += 0.01)
+        ck_assert_int_eq(histogram_quantile(a, share, 0), histogram_quantile(b, share, 0));
+    for (unsigned bit = 0; bit < 62; bit++)
+        ck_assert_uint_eq(histogram_between(a, (int64_t)1 << bit, (int64_t)1 << (bit + 1)),
+                          histogram_between(b, (int64_t)1 << bit, (int64_t)1 << (bit + 1)));
+}
+
+/* The values that each of two have, merged, are those of one that has all. equal: the first ones
+ * are. */
+static void check_merge(size_t first, size_t second, bool equal)
+{
+    static int64_t values[VALUES];
+    histogram a = {0}, b = {0}, all = {0};
+    value_set from = {0}, to = {0};
+    make_values(values, first + second, 40);
+    for (size_t i = 0; i < first + second; i++) {
+        int64_t value = equal && i < first ? 5000 : values[i];
+        ck_assert(histogram_add(i < first ? &a : &b, value));
+        ck_assert(value_set_add(i < first ? &to : &from, value));
+        ck_assert(histogram_add(&all, value));
+    }
+    const histogram before = value_set_histogram(&to);
+    check_same(&before, &a);
+    ck_assert(histogram_merge(&a, &b));
+    check_same(&a, &all);
+    ck_assert(value_set_move(&to, &from));
+    ck_assert_int_eq(from.stored, VALUES_NONE);
+    const histogram after = value_set_histogram(&to);
+    check_same(&after, &all);
+    histogram_free(&a);
+    histogram_free(&b);
+    histogram_free(&all);
+    value_set_free(&to);
+}
+
+START_TEST(merged)
+{
+    static const size_t counts[] = {0, 1, 2, 50, 300, VALUES / 2};
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    for (size_t i = 0; i < COUNTS; i++)
+        for (size_t k = 0; k < COUNTS; k++)
+            for (int equal = 0; equal < 2; equal++)
+                check_merge(counts[i], counts[k], equal);
+    /* Equal values, and one that is negative. */
+    value_set set = {0}, other = {0};
+    for (int i = 0; i < 3; i++)
+        ck_assert(value_set_add(&set, 7) && value_set_add(&other, 7));
+    ck_assert(value_set_move(&set, &other));
+    histogram h = value_set_histogram(&set);
+    ck_assert_uint_eq(h.count, 6);
+    ck_assert_int_eq(histogram_quantile(&h, 0.99, 0), 7);
+    value_set_free(&set);
+    ck_assert(value_set_add(&set, -3));
+    h = value_set_histogram(&set);
+    ck_assert_int_eq(h.sum, 0);
+    value_set_free(&set);
+}
+END_TEST
+
 /* ---- utilization ------------------------------------------------------------------------------
  */
 
@@ -181,6 +247,7 @@ int main(void)
 
     tcase_add_test(cases, quantiles);
     tcase_add_test(cases, extreme_values);
+    tcase_add_test(cases, merged);
     tcase_add_test(cases, regular_work);
     tcase_add_test(cases, short_trace);
     tcase_add_test(cases, late_work);
