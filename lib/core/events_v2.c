@@ -74,6 +74,8 @@ void gt_v2_shapes_init(gt_v2_shape shapes[GT_CODES], int version)
             bool is_stack = kind == GOTRACE_ARG_STACK || kind == GOTRACE_ARG_START;
             shape->stacks |= is_stack ? bit : 0;
             shape->refers |= is_stack || kind == GOTRACE_ARG_STRING ? bit : 0;
+            if (shape->kind != GOTRACE_KIND_TRANSITION)
+                continue;
             shape->start = kind == GOTRACE_ARG_START ? (uint8_t)i : shape->start;
             shape->reason = kind == GOTRACE_ARG_STRING ? (uint8_t)i : shape->reason;
         }

@@ -340,16 +340,16 @@ static inline gotrace_status prepare(gotrace_reader *reader)
     return reader->stage == GT_READING ? GOTRACE_EVENT : prepare_first(reader);
 }
 
-static gotrace_status next_v2(gotrace_reader *reader)
+static gotrace_status next_v2(gotrace_reader *reader, const gotrace_event **event)
 {
-    gt_v2_out *out;
-    bool done = reader->wanted.some ? gt_v2_next_wanted(reader, &out) : gt_v2_next(reader, &out);
+    const gotrace_event *next;
+    bool done = reader->wanted.some ? gt_v2_next_wanted(reader, &next) : gt_v2_next(reader, &next);
     if (!done)
         return GOTRACE_ERROR;
-    if (!out)
+    if (!next)
         return finish(reader);
     reader->summary.returned++;
-    gt_v2_fill(reader, out, &reader->event);
+    *event = next;
     return GOTRACE_EVENT;
 }
 
@@ -406,7 +406,7 @@ gotrace_status gotrace_reader_next(gotrace_reader *reader, const gotrace_event *
     if (status != GOTRACE_EVENT)
         return status;
     if (reader->v2)
-        return next_v2(reader);
+        return next_v2(reader, event);
     return reader->wanted.some ? next_wanted_v1(reader) : next_v1(reader);
 }
 

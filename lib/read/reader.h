@@ -86,7 +86,7 @@ struct gotrace_reader {
     gotrace_error error;   /* why reading ended */
     gotrace_summary summary;
     uint64_t problems[GT_CLASSES];    /* by gotrace_class */
-    gotrace_event event;              /* the last one returned */
+    gotrace_event event;              /* v1: the last one returned */
     gotrace_goroutine goroutine;      /* the last one returned */
     const gt_table *strings, *stacks; /* tables of the current generation or of the trace */
     struct gt_v2 *v2;                 /* from 1.22 on; the following fields are then unused */

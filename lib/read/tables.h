@@ -28,7 +28,7 @@ typedef struct gt_entry {
     uint64_t id;
     const uint8_t *bytes; /* NULL: no such entry */
     uint32_t size;
-    uint32_t count : 31; /* of a stack: number of frames */
+    uint32_t count : 31; /* of a stack: number of frames; of a string: see gt_v2.kept */
     uint32_t used : 1;   /* something refers to it */
 } gt_entry;
 

@@ -142,9 +142,9 @@ static void unbind_proc(struct gt_v2 *v2, gt_v2_thread *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Whether an event may be returned, if not all are; it may change the state of a goroutine,
- * subject. What is returned of these is decided when all is known; see gt_v2_next_wanted. */
-static bool may_want(const gt_follow *f, uint8_t type, uint64_t subject, uint8_t from, uint8_t to)
+/* Whether an event may be returned, if not all are. What is returned of these is decided when all
+ * is known; see gt_v2_next_wanted. */
+static bool may_want(const gt_follow *f, uint8_t type, gt_v2_change c)
 {
     const gt_wanted *w = &f->reader->wanted;
     const gt_v2_shape *shape = &f->v2->shapes[type];
@@ -153,45 +153,55 @@ static bool may_want(const gt_follow *f, uint8_t type, uint64_t subject, uint8_t
     if (w->states == 0 || shape->kind != GOTRACE_KIND_TRANSITION ||
         shape->resource != GOTRACE_RESOURCE_GOROUTINE)
         return false;
-    return from == GOTRACE_STATE_UNDETERMINED || (from != to && gt_wants_change(w, from, to)) ||
-           (f->g && f->g->id == subject && !f->g->start_stack && !f->g->shown_start);
+    return c.from == GOTRACE_STATE_UNDETERMINED ||
+           (c.from != c.to && gt_wants_change(w, c.from, c.to)) ||
+           (f->g && f->g->id == c.subject && !f->g->start_stack && !f->g->shown_start);
 }
 
-void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint64_t subject, uint8_t from, uint8_t to)
+void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
+                    gt_v2_change c)
 {
-    if (f->reader->wanted.some && !may_want(f, out->type, subject, from, to)) {
-        out->flags = GT_V2_UNREAD;
+    gotrace_event *event = &out->event;
+    if (f->reader->wanted.some && !may_want(f, type, c)) {
+        event->flags = GT_V2_UNREAD;
         return;
     }
-    out->offset = f->e->offset;
-    memcpy(out->args, f->e->args, sizeof out->args);
-    out->goroutine = f->g ? f->g->id : 0;
+    const gt_v2_shape *shape = &f->v2->shapes[type];
+    /* Set member by member: clearing the whole struct first takes longer than the rest. */
+    event->offset = f->e->offset;
+    event->kind = shape->kind;
+    event->resource = shape->resource;
+    event->from = c.from;
+    event->to = c.to;
+    event->range = shape->range;
+    event->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
+    event->arg_count = shape->args;
+    event->proc = event->lane = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
+    event->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
+    event->generation = f->generation;
+    event->goroutine = f->g ? f->g->id : 0;
+    event->subject = c.subject;
+    event->value = 0;
+    event->stack = shape->flags & GOTRACE_SPEC_STACK ? args[shape->values - 2] : 0;
+    event->start_stack = shape->start ? args[shape->start - 1] : 0;
+    event->cause = 0;
+    event->args = args;
+    event->reason = event->text = event->message = NULL;
+    event->text_size = event->message_size = 0;
+    if (shape->reason)
+        event->reason = gt_v2_reason(f->reader, f->v2, args[shape->reason - 1]);
     out->self = f->g;
-    out->proc = f->p ? (int64_t)f->p->id : GOTRACE_NO_PROC;
-    out->thread = f->t ? (int64_t)f->t->id : GOTRACE_NO_THREAD;
-    out->subject = subject;
-    out->cause = 0;
-    out->text = NULL;
-    out->task = NULL;
-    out->from = from;
-    out->to = to;
-    out->flags = f->suspect ? GOTRACE_EVENT_SUSPECT : 0;
-    const gt_v2_shape *shape = &f->v2->shapes[out->type];
-    out->stack = shape->flags & GOTRACE_SPEC_STACK ? out->args[shape->values - 2] : 0;
 }
 
 /* An event derived from another one, with arguments of its own. */
 static gt_v2_out *emit_derived(gt_follow *f, uint8_t type, uint64_t a, uint64_t b, uint64_t subject,
                                uint8_t from, uint8_t to)
 {
-    gt_v2_out *out = gt_v2_emit_transition(f, type, subject, from, to);
-    if (f->v2->no_output || out->flags & GT_V2_UNREAD)
-        return out;
-    memset(out->args, 0, sizeof out->args);
-    out->args[0] = a;
-    out->args[1] = b;
-    out->stack = 0;
-    return out;
+    uint64_t *args = f->v2->out[f->v2->out_count].args;
+    memset(args, 0, sizeof f->v2->out->args);
+    args[0] = a;
+    args[1] = b;
+    return gt_v2_emit_args(f, type, args, (gt_v2_change){subject, from, to});
 }
 
 /* Whether damaged bytes are read as an event that did not happen: it breaks a rule, and soon after
@@ -490,7 +500,7 @@ static gt_followed switch_goroutines(gt_follow *f, const gotrace_semantics *does
     f->g = NULL;
     gt_v2_out *out = emit_derived(f, GOTRACE_V2_GoStart, id, seq, id, GOTRACE_STATE_RUNNABLE,
                                   GOTRACE_STATE_RUNNING);
-    out->cause = cause;
+    out->event.cause = cause;
     change_other(f, does, next);
     return GT_FOLLOW_DONE;
 }
@@ -534,7 +544,7 @@ GT_INLINE gt_followed follow_goroutines(gt_follow *f, const gotrace_semantics *d
         gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, f->e->args[0], does->other.from,
                                                does->other.to);
         if (does->other.to == GOTRACE_STATE_RUNNING)
-            out->cause = other->cause;
+            out->event.cause = other->cause;
         change_other(f, does, other);
         return GT_FOLLOW_DONE;
     }

@@ -74,20 +74,63 @@ static inline bool gt_v2_context(gt_follow *f, unsigned needs)
     return good || gt_v2_context_report(f, needs);
 }
 
-/* Fills the rest of an event of the output, if it may be returned. */
-void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint64_t subject, uint8_t from, uint8_t to);
+/* A change of the state of a goroutine or proc; zero for other events. */
+typedef struct gt_v2_change {
+    uint64_t subject;
+    uint8_t from, to;
+} gt_v2_change;
 
-/* Adds the event to the output, in the current context. If nobody reads it, only its time is set.
- */
+/* Makes an event of the output, if it may be returned. */
+void gt_v2_fill_out(const gt_follow *f, gt_v2_out *out, uint8_t type, const uint64_t *args,
+                    gt_v2_change change);
+
+/* Makes the times of outputs strictly increasing, as in Go's reader. */
+static inline void gt_v2_set_time(gotrace_reader *reader, struct gt_v2 *v2, gotrace_event *event)
+{
+    int64_t time = (int64_t)event->ticks;
+    if (time <= v2->last_time)
+        time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
+    event->ticks = (uint64_t)time;
+    v2->last_time = time;
+    v2->outputs++;
+    if (event->type == 0) /* not for syncs */
+        return;
+    if (reader->first_ticks == 0)
+        reader->first_ticks = time;
+    reader->last_ticks = time;
+}
+
+/* Puts an event into v2->out. If nobody reads the output, only its time matters, and what is
+ * returned may be written to, but is not used. */
+static inline gt_v2_out *gt_v2_emit_args(gt_follow *f, uint8_t type, const uint64_t *args,
+                                         gt_v2_change change)
+{
+    struct gt_v2 *v2 = f->v2;
+    gt_v2_out *out = &v2->out[v2->out_count];
+    out->event.ticks = (uint64_t)f->e->time;
+    out->event.type = type;
+    if (v2->no_output) {
+        gt_v2_set_time(f->reader, v2, &out->event);
+        f->reader->summary.returned++;
+        return out;
+    }
+    v2->out_count++;
+    gt_v2_fill_out(f, out, type, args, change);
+    return out;
+}
+
 static inline gt_v2_out *gt_v2_emit_transition(gt_follow *f, uint8_t type, uint64_t subject,
                                                uint8_t from, uint8_t to)
 {
-    gt_v2_out *out = &f->v2->out[f->v2->out_count++];
-    out->time = f->e->time;
-    out->type = type;
-    if (!f->v2->no_output)
-        gt_v2_fill_out(f, out, subject, from, to);
-    return out;
+    return gt_v2_emit_args(f, type, f->e->args, (gt_v2_change){subject, from, to});
+}
+
+/* Replaces an argument of an event of the output. */
+static inline void gt_v2_set_arg(gt_v2_out *out, const gt_follow *f, unsigned n, uint64_t value)
+{
+    memcpy(out->args, f->e->args, sizeof out->args);
+    out->args[n] = value;
+    out->event.args = out->args;
 }
 
 static inline gt_v2_out *gt_v2_emit(gt_follow *f, uint8_t type)

@@ -11,84 +11,42 @@ static void set_text(gotrace_reader *reader, gotrace_event *event, uint64_t stri
     event->text = gotrace_reader_string(reader, string, &event->text_size);
 }
 
-__attribute__((cold)) static const char *add_reason(gotrace_reader *reader, struct gt_v2 *v2,
-                                                    uint64_t string)
+static void fill_task_begin(gotrace_reader *reader, gotrace_event *event)
 {
-    size_t size;
-    const char *bytes = gotrace_reader_string(reader, string, &size);
-    const char *kept = bytes ? gt_names_add(reader, v2, bytes, size) : NULL;
-    if (kept && !gt_map_put(&v2->reasons, string, (uint64_t)(uintptr_t)kept))
-        gt_fail_memory(reader);
-    return kept;
+    event->subject = event->args[0];
+    event->value = event->args[1] == GT_V2_NO_ID ? 0 : event->args[1];
+    set_text(reader, event, event->args[2]);
 }
 
-/* The reason why a goroutine stops running, valid as long as the reader. */
-static inline const char *reason_of(gotrace_reader *reader, uint64_t string)
-{
-    const char *kept = (const char *)(uintptr_t)gt_map_get(&reader->v2->reasons, string);
-    return kept ? kept : add_reason(reader, reader->v2, string);
-}
-
-/* For a transition: where a new goroutine starts, or why one stops running. */
-static void fill_transition(gotrace_reader *reader, const gt_v2_shape *shape, const gt_v2_out *out,
-                            gotrace_event *event)
-{
-    if (shape->start)
-        event->start_stack = out->args[shape->start - 1];
-    if (shape->reason)
-        event->reason = reason_of(reader, out->args[shape->reason - 1]);
-}
-
-static void fill_task_begin(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
-{
-    event->subject = out->args[0];
-    event->value = out->args[1] == GT_V2_NO_ID ? 0 : out->args[1];
-    set_text(reader, event, out->args[2]);
-}
-
-static void fill_task_end(const gt_v2_out *out, gotrace_event *event)
-{
-    event->subject = out->args[0];
-    event->value = out->task->parent == GT_V2_NO_ID ? 0 : out->task->parent;
-    event->text = out->task->name;
-    event->text_size = out->task->name_size;
-}
-
-/* Fields that depend on more than the type, of all but transitions. Most events are transitions: it
- * is not part of gt_v2_fill, so that these save no registers. */
-__attribute__((noinline)) static void fill_details(gotrace_reader *reader, const gt_v2_shape *shape,
-                                                   const gt_v2_out *out, gotrace_event *event)
+void gt_v2_fill_details(gotrace_reader *reader, gotrace_event *event)
 {
     switch ((gotrace_kind)event->kind) {
-    case GOTRACE_KIND_SYNC:
-        event->value = out->subject;
-        event->arg_count = out->flags & GOTRACE_EVENT_CLOCKS ? 4 : 0;
-        break;
     case GOTRACE_KIND_METRIC:
-        event->text = shape->text;
-        event->text_size = strlen(shape->text);
+        event->text = reader->v2->shapes[event->type].text;
+        event->text_size = strlen(event->text);
         event->value = event->args[0];
         break;
-    case GOTRACE_KIND_RANGE_BEGIN:
-    case GOTRACE_KIND_RANGE_END: event->reason = out->text; break;
-    case GOTRACE_KIND_LABEL: set_text(reader, event, out->args[0]); break;
-    case GOTRACE_KIND_TASK_BEGIN: fill_task_begin(reader, out, event); break;
-    case GOTRACE_KIND_TASK_END: fill_task_end(out, event); break;
+    case GOTRACE_KIND_LABEL: set_text(reader, event, event->args[0]); break;
+    case GOTRACE_KIND_TASK_BEGIN: fill_task_begin(reader, event); break;
     case GOTRACE_KIND_REGION_BEGIN:
     case GOTRACE_KIND_REGION_END:
-        event->subject = out->args[0];
-        set_text(reader, event, out->args[1]);
+        event->subject = event->args[0];
+        set_text(reader, event, event->args[1]);
         break;
     case GOTRACE_KIND_LOG:
-        event->subject = out->args[0];
-        set_text(reader, event, out->args[1]);
-        event->message = gotrace_reader_string(reader, out->args[2], &event->message_size);
+        event->subject = event->args[0];
+        set_text(reader, event, event->args[1]);
+        event->message = gotrace_reader_string(reader, event->args[2], &event->message_size);
         break;
     case GOTRACE_KIND_NONE:
     case GOTRACE_KIND_TRANSITION:
     case GOTRACE_KIND_SYSCALL:
+    case GOTRACE_KIND_RANGE_BEGIN:
+    case GOTRACE_KIND_RANGE_END:
     case GOTRACE_KIND_RANGE_ACTIVE:
+    case GOTRACE_KIND_TASK_END:
     case GOTRACE_KIND_EXPERIMENT:
+    case GOTRACE_KIND_SYNC:
     case GOTRACE_KIND_SAMPLE: break;
     }
 }
@@ -98,39 +56,21 @@ int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time)
     return gt_time_between(reader->first_ticks, time);
 }
 
-void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event)
+void gt_v2_fill_outside(const struct gt_v2 *v2, gt_v2_out *out, uint8_t type, int64_t time)
 {
-    const struct gt_v2 *v2 = reader->v2;
-    const gt_v2_shape *shape = &v2->shapes[out->type];
-    /* Set field by field: clearing the whole struct first takes longer than the rest. The sync
-     * before the first event has time 0. */
-    event->time = reader->first_ticks != 0 ? gt_v2_since_start(reader, out->time) : 0;
-    event->ticks = (uint64_t)out->time;
-    event->offset = out->offset;
-    event->type = out->type;
-    event->kind = shape->kind;
-    event->resource = shape->resource;
-    event->from = out->from;
-    event->to = out->to;
-    event->range = shape->range;
-    event->flags = out->flags;
-    event->arg_count = shape->args;
-    event->proc = event->lane = out->proc;
-    event->thread = out->thread;
-    event->generation = v2->generation;
-    event->goroutine = out->goroutine;
-    event->subject = out->subject;
-    event->value = 0;
-    event->stack = out->stack;
-    event->start_stack = 0;
-    event->cause = out->cause;
-    event->args = out->args;
-    event->reason = event->text = event->message = NULL;
-    event->text_size = event->message_size = 0;
-    if (shape->kind == GOTRACE_KIND_TRANSITION)
-        fill_transition(reader, shape, out, event);
-    else
-        fill_details(reader, shape, out, event);
+    const gt_v2_shape *shape = &v2->shapes[type];
+    out->event = (gotrace_event){.ticks = (uint64_t)time,
+                                 .type = type,
+                                 .kind = shape->kind,
+                                 .resource = shape->resource,
+                                 .range = shape->range,
+                                 .arg_count = shape->args,
+                                 .proc = GOTRACE_NO_PROC,
+                                 .lane = GOTRACE_NO_PROC,
+                                 .thread = GOTRACE_NO_THREAD,
+                                 .generation = v2->generation,
+                                 .args = out->args};
+    out->self = NULL;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -173,19 +113,53 @@ const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *b
     return made->bytes;
 }
 
-static size_t name_size(const char *bytes)
+size_t gt_names_size(const char *bytes)
 {
     return ((const name *)(const void *)(bytes - offsetof(name, bytes)))->size;
 }
 
+/* Copies a string that has no copy yet; NULL: the empty string. */
+__attribute__((cold, noinline)) static const char *keep_name(gotrace_reader *reader,
+                                                             struct gt_v2 *v2, gt_entry *entry)
+{
+    const char *copy = entry ? gt_names_add(reader, v2, (const char *)entry->bytes, entry->size)
+                             : gt_names_add(reader, v2, "", 0);
+    void *kept = v2->kept;
+    if (!copy || !entry)
+        return copy;
+    if (!gt_grow(&reader->heap, &kept, &v2->kept_capacity, v2->kept_count + 1, sizeof *v2->kept))
+        return gt_fail_memory(reader), NULL;
+    v2->kept = kept;
+    v2->kept[v2->kept_count++] = copy;
+    entry->count = v2->kept_count & INT32_MAX;
+    return copy;
+}
+
+static inline const char *name_of(gotrace_reader *reader, struct gt_v2 *v2, const gt_entry *entry)
+{
+    return entry && entry->count ? v2->kept[entry->count - 1]
+                                 : keep_name(reader, v2, (gt_entry *)(uintptr_t)entry);
+}
+
+const char *gt_v2_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string)
+{
+    return name_of(reader, v2, string ? gt_table_find(&v2->strings, string) : NULL);
+}
+
+const char *gt_v2_reason(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string)
+{
+    const gt_entry *entry = string ? gt_table_find(&v2->strings, string) : NULL;
+    return entry || string == 0 ? name_of(reader, v2, entry) : NULL;
+}
+
 bool gt_names_equal(const char *a, const char *b)
 {
-    return name_size(a) == name_size(b) && memcmp(a, b, name_size(a)) == 0;
+    return gt_names_size(a) == gt_names_size(b) && memcmp(a, b, gt_names_size(a)) == 0;
 }
 
 const char *gt_names_copy(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes)
 {
-    return gt_names_add(reader, v2, bytes, name_size(bytes));
+    return gt_names_add(reader, v2, bytes, gt_names_size(bytes));
 }
 
 static void free_names(gotrace_reader *reader, struct gt_v2 *v2)
@@ -206,7 +180,7 @@ bool gt_v2_start(gotrace_reader *reader)
     gt_goroutines_init(&v2->goroutines, &reader->heap, reader->limits.goroutines);
     v2->goroutines.forgets = true;
     v2->procs.heap = v2->threads.heap = v2->tasks.heap = &reader->heap;
-    v2->reasons.heap = v2->arena.heap = &reader->heap;
+    v2->arena.heap = &reader->heap;
     return true;
 }
 
@@ -242,11 +216,13 @@ void gt_v2_end(gotrace_reader *reader)
     gt_map_free(&v2->procs);
     gt_map_free(&v2->threads);
     gt_map_free(&v2->tasks);
-    gt_map_free(&v2->reasons);
+    gt_free(&reader->heap, v2->kept, v2->kept_capacity * sizeof *v2->kept);
     gt_arena_free(&v2->arena);
     v2->cursors = NULL;
     v2->samples = NULL;
     v2->buffer = NULL;
+    v2->kept = NULL;
+    v2->kept_count = v2->kept_capacity = 0;
     v2->cursor_capacity = v2->sample_capacity = 0;
     v2->goroutines.heap = NULL;
 }

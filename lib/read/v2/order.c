@@ -138,13 +138,14 @@ static inline bool waits_too_long(const struct gt_v2 *v2, const gt_v2_cursor *c)
 static void put_sync(struct gt_v2 *v2, int64_t time, const gt_generation *g)
 {
     gt_v2_out *out = &v2->out[v2->out_count++];
-    *out = (gt_v2_out){.time = time,
-                       .offset = g ? g->summary.offset : 0,
-                       .subject = ++v2->syncs,
-                       .proc = GOTRACE_NO_PROC,
-                       .thread = GOTRACE_NO_THREAD};
-    if (g && g->summary.has_clocks) {
-        out->flags = GOTRACE_EVENT_CLOCKS;
+    gt_v2_fill_outside(v2, out, 0, time);
+    out->event.value = ++v2->syncs;
+    if (!g)
+        return;
+    out->event.offset = g->summary.offset;
+    if (g->summary.has_clocks) {
+        out->event.flags = GOTRACE_EVENT_CLOCKS;
+        out->event.arg_count = 4;
         out->args[0] = (uint64_t)gt_v2_ns(g->summary.clock_ticks, v2->ns_per_tick);
         out->args[1] = g->summary.monotonic_ns;
         out->args[2] = g->summary.wall_seconds;
@@ -272,39 +273,47 @@ static bool put_sample(struct gt_v2 *v2)
     if (comes_first(v2, s->time))
         return false;
     v2->next_sample++;
-    v2->out[v2->out_count++] = (gt_v2_out){
-        .time = s->time,
-        .offset = s->offset,
-        .args = {s->m, s->p, s->g},
-        .goroutine = s->g,
-        .stack = s->stack,
-        .proc = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : (int64_t)s->p,
-        .thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m,
-        .type = GOTRACE_V2_CPUSample};
+    gt_v2_out *out = &v2->out[v2->out_count++];
+    gt_v2_fill_outside(v2, out, GOTRACE_V2_CPUSample, s->time);
+    out->args[0] = s->m;
+    out->args[1] = s->p;
+    out->args[2] = s->g;
+    out->event.offset = s->offset;
+    out->event.goroutine = s->g;
+    out->event.stack = s->stack;
+    out->event.proc = out->event.lane = s->p == GT_V2_NO_ID ? GOTRACE_NO_PROC : (int64_t)s->p;
+    out->event.thread = s->m == GT_V2_NO_ID ? GOTRACE_NO_THREAD : (int64_t)s->m;
     return true;
 }
 
 /* ---- the next event ------------------------------------------------------------------------ */
 
+/* The current cursor ended, or waits. */
+__attribute__((noinline)) static gt_v2_cursor *choose_other(gotrace_reader *reader,
+                                                            struct gt_v2 *v2, bool *ok)
+{
+    if (v2->heap_count == 0 && v2->waits.parked_count == 0)
+        return NULL;
+    if (v2->heap_count == 0 && !force(reader, v2)) {
+        *ok = false;
+        return NULL;
+    }
+    return v2->current_cursor = heap_pop(v2);
+}
+
 /* Selects the next cursor: the same as before while it is the earliest. NULL at the end, and (with
  * *ok false) if reading must stop. */
-static gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
+GT_INLINE gt_v2_cursor *choose(gotrace_reader *reader, struct gt_v2 *v2, bool *ok)
 {
     gt_v2_cursor *c = v2->current_cursor;
     *ok = true;
-    if (c) {
-        int64_t key = c->head->time;
-        if (v2->heap_count && v2->heap[0].key < key) {
-            v2->current_cursor = v2->heap[0].cursor;
-            heap_sink(v2, (struct gt_v2_entry){key, c});
-        }
-    } else if (v2->heap_count || v2->waits.parked_count) {
-        if (v2->heap_count == 0 && !force(reader, v2)) {
-            *ok = false;
-            return NULL;
-        }
-        v2->current_cursor = heap_pop(v2);
-    }
+    if (!c)
+        return choose_other(reader, v2, ok);
+    int64_t key = c->head->time;
+    if (v2->heap_count == 0 || v2->heap[0].key >= key)
+        return c;
+    v2->current_cursor = v2->heap[0].cursor;
+    heap_sink(v2, (struct gt_v2_entry){key, c});
     return v2->current_cursor;
 }
 
@@ -415,29 +424,48 @@ static bool step(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
     return true;
 }
 
-/* Makes the times of events strictly increasing, as in Go's reader. */
-static inline void set_time(gotrace_reader *reader, struct gt_v2 *v2, gt_v2_out *out)
+/* Completes an event that is returned. */
+GT_INLINE const gotrace_event *finish_output(gotrace_reader *reader, gt_v2_out *out)
 {
-    if (out->time <= v2->last_time)
-        out->time = v2->last_time < INT64_MAX ? v2->last_time + 1 : INT64_MAX;
-    v2->last_time = out->time;
-    v2->outputs++;
-    if (out->type == 0) /* not for syncs */
-        return;
-    if (reader->first_ticks == 0)
-        reader->first_ticks = out->time;
-    reader->last_ticks = out->time;
+    gotrace_event *event = &out->event;
+    /* The sync before the first event has time 0. */
+    event->time = reader->first_ticks != 0 ? gt_v2_since_start(reader, (int64_t)event->ticks) : 0;
+    if (event->kind != GOTRACE_KIND_TRANSITION)
+        gt_v2_fill_details(reader, event);
+    return event;
 }
 
-bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
+/* Whether the next event, if there is one, is one of the current generation, and not a sample. */
+static inline bool within_generation(const struct gt_v2 *v2)
+{
+    return v2->entered && v2->current < v2->generation_count && v2->next_sample == v2->sample_count;
+}
+
+/* Puts more events into v2->out. *end: there are none. False if reading cannot continue. */
+static inline bool produce(gotrace_reader *reader, struct gt_v2 *v2, bool *end)
+{
+    bool none;
+    *end = false;
+    v2->out_next = v2->out_count = 0;
+    if (within_generation(v2)) {
+        if (!advance(reader, v2, &none))
+            return false;
+        if (v2->out_count)
+            return true;
+    }
+    return step(reader, v2, end);
+}
+
+bool gt_v2_next(gotrace_reader *reader, const gotrace_event **next)
 {
     struct gt_v2 *v2 = reader->v2;
     bool end = false;
     *next = NULL;
-    if (v2->out_next == v2->out_count && (!step(reader, v2, &end) || end))
+    if (v2->out_next == v2->out_count && (!produce(reader, v2, &end) || end))
         return end;
-    *next = &v2->out[v2->out_next++];
-    set_time(reader, v2, *next);
+    gt_v2_out *out = &v2->out[v2->out_next++];
+    gt_v2_set_time(reader, v2, &out->event);
+    *next = finish_output(reader, out);
     return true;
 }
 
@@ -445,9 +473,11 @@ bool gt_v2_next(gotrace_reader *reader, gt_v2_out **next)
  * returned. */
 static bool shows_start(const gotrace_reader *reader, const gt_v2_out *out)
 {
+    const gotrace_event *event = &out->event;
     gt_goroutine *g = out->self;
-    if (out->goroutine != out->subject || out->stack == 0 || !g || g->id != out->goroutine ||
-        g->start_stack || g->shown_start || !gt_shows_start(reader, out->stack))
+    if (event->goroutine != event->subject || event->stack == 0 || !g ||
+        g->id != event->goroutine || g->start_stack || g->shown_start ||
+        !gt_shows_start(reader, event->stack))
         return false;
     g->shown_start = true;
     return true;
@@ -456,63 +486,55 @@ static bool shows_start(const gotrace_reader *reader, const gt_v2_out *out)
 GT_INLINE bool is_wanted(const gotrace_reader *reader, const gt_v2_out *out)
 {
     const gt_wanted *w = &reader->wanted;
-    const gt_v2_shape *shape = &reader->v2->shapes[out->type];
-    if (out->flags & GT_V2_UNREAD)
+    const gotrace_event *event = &out->event;
+    if (event->flags & GT_V2_UNREAD)
         return false;
-    if (gt_wants_kind(w, shape->kind) || out->flags & GOTRACE_EVENT_SUSPECT)
+    if (gt_wants_kind(w, event->kind) || event->flags & GOTRACE_EVENT_SUSPECT)
         return true;
-    if (shape->kind != GOTRACE_KIND_TRANSITION || shape->resource != GOTRACE_RESOURCE_GOROUTINE ||
+    if (event->kind != GOTRACE_KIND_TRANSITION || event->resource != GOTRACE_RESOURCE_GOROUTINE ||
         w->states == 0)
         return false;
-    bool start = shows_start(reader, out), initial = out->flags & GOTRACE_EVENT_INITIAL;
-    return start || (out->from != out->to && (initial || gt_wants_change(w, out->from, out->to)));
+    bool start = shows_start(reader, out), initial = event->flags & GOTRACE_EVENT_INITIAL;
+    return start ||
+           (event->from != event->to && (initial || gt_wants_change(w, event->from, event->to)));
 }
 
-bool gt_v2_next_wanted(gotrace_reader *reader, gt_v2_out **next)
+bool gt_v2_next_wanted(gotrace_reader *reader, const gotrace_event **next)
 {
     struct gt_v2 *v2 = reader->v2;
     bool end = false;
     *next = NULL;
     for (;;) {
-        bool none = true;
         while (v2->out_next < v2->out_count) {
             gt_v2_out *out = &v2->out[v2->out_next++];
-            set_time(reader, v2, out);
+            gt_v2_set_time(reader, v2, &out->event);
             if (is_wanted(reader, out)) {
-                *next = out;
+                *next = finish_output(reader, out);
                 return true;
             }
             reader->summary.returned++;
         }
-        /* Most often an event of the same generation comes next. */
-        v2->out_next = v2->out_count = 0;
-        if (v2->entered && v2->current < v2->generation_count &&
-            v2->next_sample == v2->sample_count && !advance(reader, v2, &none))
-            return false;
-        if (none && (!step(reader, v2, &end) || end))
+        if (!produce(reader, v2, &end) || end)
             return end;
     }
 }
 
+/* With no_output: counts the events without a thread. */
 static void skip_outputs(gotrace_reader *reader, struct gt_v2 *v2)
 {
     reader->summary.returned += v2->out_count - v2->out_next;
     while (v2->out_next < v2->out_count)
-        set_time(reader, v2, &v2->out[v2->out_next++]);
+        gt_v2_set_time(reader, v2, &v2->out[v2->out_next++].event);
+    v2->out_next = v2->out_count = 0;
 }
 
 /* Handles the events of a generation up to the next sample. */
 static bool step_to_sample(gotrace_reader *reader, struct gt_v2 *v2)
 {
-    while (v2->next_sample == v2->sample_count) {
-        bool none;
-        v2->out_next = v2->out_count = 0;
+    bool none = false;
+    while (!none && v2->next_sample == v2->sample_count)
         if (!advance(reader, v2, &none))
             return false;
-        if (none)
-            return true;
-        skip_outputs(reader, v2);
-    }
     return true;
 }
 
@@ -530,7 +552,6 @@ bool gt_v2_check_alone(gotrace_reader *reader)
         skip_outputs(reader, v2);
         if (!step_to_sample(reader, v2))
             return false;
-        v2->out_next = v2->out_count = 0;
         if (!put_sample(v2) && !advance(reader, v2, &none))
             return false;
     }

@@ -82,13 +82,13 @@ gt_followed gt_v2_proc_status(gt_follow *f)
         status = GT_P_SYSCALL;
     }
     gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, from, gt_v2_shown_proc[status]);
-    out->args[1] = status;
-    out->flags |= GOTRACE_EVENT_INITIAL;
+    gt_v2_set_arg(out, f, 1, status);
+    out->event.flags |= GOTRACE_EVENT_INITIAL;
     if (promoted && holder) {
         gt_goroutine *g = gt_v2_goroutine_of(holder);
-        out->thread = (int64_t)holder->id;
-        out->proc = (int64_t)id;
-        out->goroutine = g ? g->id : 0;
+        out->event.thread = (int64_t)holder->id;
+        out->event.proc = out->event.lane = (int64_t)id;
+        out->event.goroutine = g ? g->id : 0;
     }
     p->seq = 0;
     p->generation = f->generation;
@@ -129,14 +129,14 @@ static bool bind_in_syscall(gt_follow *f, gt_goroutine *g, uint64_t m, gt_v2_out
                        "goroutine %llu is in a system call on thread %llu, which has another",
                        num(g->id), num(m)))
             return false;
-        out->goroutine = bound ? bound->id : 0;
+        out->event.goroutine = bound ? bound->id : 0;
     } else {
         t->seen = true;
         gt_v2_bind_goroutine(t, g);
         if (!gt_v2_assume(f, GT_ASSUME_OTHER_SYSCALL, m, g->id))
             return gt_fail_memory(f->reader);
     }
-    out->thread = (int64_t)m;
+    out->event.thread = (int64_t)m;
     return true;
 }
 
@@ -172,7 +172,7 @@ gt_followed gt_v2_goroutine_status(gt_follow *f)
     if (fresh)
         g->start_stack = 0;
     gt_v2_out *out = gt_v2_emit_transition(f, f->e->type, id, from, gt_v2_shown[status]);
-    out->flags |= GOTRACE_EVENT_INITIAL;
+    out->event.flags |= GOTRACE_EVENT_INITIAL;
     if (status == GT_G_RUNNING)
         gt_v2_bind_goroutine(f->t, g);
     else if (status == GT_G_SYSCALL && !bind_in_syscall(f, g, m, out))
@@ -228,13 +228,6 @@ gt_followed gt_v2_gc(gt_follow *f, const gotrace_semantics *does)
 static bool check_range(gt_follow *f, bool good, const char *what)
 {
     return good || GT_BROKEN(f, GOTRACE_RULE_RANGE, "%s, but %s", gt_v2_name_of(f), what);
-}
-
-static const char *string_of(gt_follow *f, uint64_t id, size_t *size)
-{
-    const gt_entry *entry = id ? gt_table_find(&f->v2->strings, id) : NULL;
-    *size = entry ? entry->size : 0;
-    return entry ? (const char *)entry->bytes : "";
 }
 
 /* Checks a begin or end. A range that the first generation with events records as active had no
@@ -307,13 +300,11 @@ static bool stop_world(gt_follow *f, const gotrace_semantics *does, gt_v2_out *o
                                  "the goroutine has stopped the world already",
                                  "the goroutine has not stopped the world");
     if (does->kind == GOTRACE_KIND_RANGE_BEGIN) {
-        size_t size;
-        const char *reason = string_of(f, f->e->args[0], &size);
-        g->stopping = gt_names_add(f->reader, f->v2, reason, size);
-        out->text = g->stopping;
+        g->stopping = gt_v2_name(f->reader, f->v2, f->e->args[0]);
+        out->event.reason = g->stopping;
         return g->stopping && good;
     }
-    out->text = g->stopping;
+    out->event.reason = g->stopping;
     g->stopping = NULL;
     return good;
 }
@@ -324,9 +315,9 @@ gt_followed gt_v2_range(gt_follow *f, const gotrace_semantics *does)
     if (does->needs && !gt_v2_context(f, does->needs))
         return GT_FOLLOW_FAILED;
     gt_v2_out *out = gt_v2_emit(f, f->e->type);
-    out->subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
-                   : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
-                                                           : (f->g ? f->g->id : 0);
+    out->event.subject = does->kind == GOTRACE_KIND_RANGE_ACTIVE ? f->e->args[0]
+                         : of_proc                               ? (f->p ? f->p->id : GT_V2_NO_ID)
+                                                                 : (f->g ? f->g->id : 0);
     bool good = of_proc                            ? sweep(f, does)
                 : does->range == GOTRACE_RANGE_STW ? stop_world(f, does, out)
                                                    : assist(f, does);
@@ -339,13 +330,12 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
 {
     struct gt_v2 *v2 = f->v2;
     uint64_t id = f->e->args[0];
-    size_t size;
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&v2->tasks, id);
     f->reader->summary.tasks++;
     uint64_t parent = f->e->args[1];
     if (parent == 0) /* 0: no parent; not the background task */
         parent = GT_V2_NO_ID;
-    out->args[1] = parent;
+    gt_v2_set_arg(out, f, 1, parent);
     if (task && !GT_BROKEN(f, GOTRACE_RULE_TASK_CREATE,
                            "task %llu is created while one of that id goes on", num(id)))
         return false;
@@ -358,23 +348,23 @@ static bool task_begin(gt_follow *f, gt_v2_out *out)
     }
     if (v2->assumed && id < v2->assumed->first_task)
         v2->assumed->first_task = id;
-    const char *name = string_of(f, f->e->args[2], &size);
     task->parent = parent;
-    task->name_size = size;
-    task->name = gt_names_add(f->reader, v2, name, size);
+    task->name = gt_v2_name(f->reader, v2, f->e->args[2]);
     return task->name != NULL;
 }
 
 static bool task_end(gt_follow *f, gt_v2_out *out)
 {
     gt_v2_task *task = (gt_v2_task *)(uintptr_t)gt_map_get(&f->v2->tasks, f->e->args[0]);
-    out->ended = (gt_v2_task){.parent = GT_V2_NO_ID, .name = ""};
+    out->event.subject = f->e->args[0];
+    out->event.text = "";
     if (task) {
-        out->ended = *task;
+        out->event.value = task->parent == GT_V2_NO_ID ? 0 : task->parent;
+        out->event.text = task->name;
+        out->event.text_size = gt_names_size(task->name);
         gt_map_remove(&f->v2->tasks, f->e->args[0]);
         gt_free(&f->reader->heap, task, sizeof *task);
     }
-    out->task = &out->ended;
     return task || gt_v2_assume(f, GT_ASSUME_TASK_ENDS, f->e->args[0], 0) ||
            gt_fail_memory(f->reader);
 }
@@ -409,9 +399,7 @@ static bool end_outer_region(gt_follow *f, const char *name)
 
 static bool region(gt_follow *f, bool begins)
 {
-    size_t size;
-    const char *bytes = string_of(f, f->e->args[1], &size);
-    const char *name = gt_names_add(f->reader, f->v2, bytes, size);
+    const char *name = gt_v2_name(f->reader, f->v2, f->e->args[1]);
     if (!name)
         return false;
     f->reader->summary.regions += begins;

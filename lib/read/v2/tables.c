@@ -449,7 +449,7 @@ bool gt_v2_load(gotrace_reader *reader, struct gt_v2 *v2, gt_generation *g)
     gt_table_init(&v2->strings, &reader->heap);
     gt_table_init(&v2->stacks, &reader->heap);
     expect_entries(v2, g);
-    gt_map_free(&v2->reasons);
+    v2->kept_count = 0;
     v2->sample_count = v2->next_sample = 0;
     if (!v2->buffer) {
         v2->buffer = gt_resize(&reader->heap, NULL, 0, GT_V2_MAX_BATCH + GT_V2_SLACK);

@@ -130,24 +130,18 @@ typedef struct gt_v2_sample {
 typedef struct gt_v2_task {
     uint64_t parent;
     const char *name; /* from gt_v2.names */
-    size_t name_size;
 } gt_v2_task;
 
-/* In gt_v2_out.flags, beside GOTRACE_EVENT_*: nobody reads the event; only its time is set. */
+/* In gotrace_event.flags of an output: nobody reads the event; only its time and type are set. */
 enum { GT_V2_UNREAD = 128 };
 
-/* An event to be returned; up to three come from one record. */
+/* An event to be returned; up to three come from one record. It is made where it is returned from,
+ * because copying it takes as long as making it. */
 typedef struct gt_v2_out {
-    int64_t time;
-    uint64_t offset;
-    uint64_t args[4];
-    uint64_t goroutine, subject, stack, cause;
-    int64_t proc, thread;
-    gt_goroutine *self;     /* with the id `goroutine`, unless it ended */
-    const gt_v2_task *task; /* UserTaskEnd */
-    const char *text;       /* STWEnd: the reason */
-    uint8_t type, from, to, flags;
-    gt_v2_task ended;
+    gotrace_event event; /* args: of the decoded event, or below. When it is returned, its time is
+                            set, and, if it is not a transition, what fill_details sets */
+    gt_goroutine *self;  /* with the id event.goroutine, unless it ended */
+    uint64_t args[4];    /* if they are not those of the record */
 } gt_v2_out;
 
 /* Events of a generation with times before those of earlier events in the order. */
@@ -184,7 +178,9 @@ struct gt_v2 {
     gt_map procs, threads, tasks; /* values: pointers */
     gt_arena arena;               /* procs and threads; never freed individually */
     gt_names *names;
-    gt_map reasons; /* of this generation: string id to the copy that is kept */
+    const char **kept; /* copies of strings of this generation, see gt_v2_name; gt_entry.count of a
+                          string: 1 + the index of its copy, or 0 */
+    size_t kept_count, kept_capacity;
     struct gt_v2_entry {
         int64_t key;
         gt_v2_cursor *cursor;
@@ -194,7 +190,7 @@ struct gt_v2 {
     gt_waits waits;
     uint64_t gc_seq;
     enum { GT_GC_UNDETERMINED, GT_GC_OFF, GT_GC_ON } gc;
-    gt_v2_out out[4]; /* events to be returned */
+    gt_v2_out out[4]; /* events to be returned; with no_output, only those without a thread */
     size_t out_count, out_next;
     int64_t last_time; /* of the last event returned; times strictly increase */
     uint64_t outputs;  /* number of events returned */
@@ -257,9 +253,9 @@ bool gt_v2_start(gotrace_reader *reader);
 gt_v2_thread *gt_v2_thread_of(gotrace_reader *reader, struct gt_v2 *v2, uint64_t id);
 
 /* Gets the next event in order, NULL at the end. False if reading cannot continue. */
-bool gt_v2_next(gotrace_reader *reader, gt_v2_out **out);
+bool gt_v2_next(gotrace_reader *reader, const gotrace_event **event);
 /* The same for those that gotrace_reader_select selected; the others are handled before it. */
-bool gt_v2_next_wanted(gotrace_reader *reader, gt_v2_out **out);
+bool gt_v2_next_wanted(gotrace_reader *reader, const gotrace_event **event);
 /* Checks all remaining events, without returning them. */
 bool gt_v2_check(gotrace_reader *reader);
 
@@ -272,12 +268,23 @@ bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g);
 /* Converts a time on the trace's clock to gotrace_event.time. */
 int64_t gt_v2_since_start(const gotrace_reader *reader, int64_t time);
 
-/* Fills a gotrace_event. */
-void gt_v2_fill(gotrace_reader *reader, const gt_v2_out *out, gotrace_event *event);
+/* Makes an event that is not one of a thread, at a time; out->args are its arguments. */
+void gt_v2_fill_outside(const struct gt_v2 *v2, gt_v2_out *out, uint8_t type, int64_t time);
+
+/* Sets what depends on more than the type, of all events but transitions. */
+void gt_v2_fill_details(gotrace_reader *reader, gotrace_event *event);
 
 /* A copy of a string that outlives its generation: the same pointer for equal strings. NULL if
  * memory is refused. */
 const char *gt_names_add(gotrace_reader *reader, struct gt_v2 *v2, const char *bytes, size_t size);
+
+/* The same for a string of the generation; an unknown one is "". */
+const char *gt_v2_name(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string);
+
+/* The same, but NULL for an unknown string. */
+const char *gt_v2_reason(gotrace_reader *reader, struct gt_v2 *v2, uint64_t string);
+
+size_t gt_names_size(const char *name);
 
 /* For results of gt_names_add for different readers: whether they are equal; gt_names_add of one.
  */
