@@ -784,6 +784,9 @@ typedef struct gotrace_writer_options {
                                   statuses of goroutines */
     gotrace_clocks clocks; /* 1.25 and later: at any moment; all 0: as if the clocks of the system
                               had started with the trace's */
+    uint64_t first_generation; /* v2: number of the first generation; 0: 1 */
+    uint64_t gc_events; /* v2: number of the last event of a GC cycle before the first one. With
+                           these two, generations of a trace can be replaced */
 } gotrace_writer_options;
 
 /* Start a trace of that version. NULL options: all 0. */
@@ -813,7 +816,7 @@ GOTRACE_API gotrace_status gotrace_writer_at(gotrace_writer *writer, uint64_t ti
 GOTRACE_API gotrace_status gotrace_writer_advance(gotrace_writer *writer,
                                                   const gotrace_clocks *clocks);
 
-/* The number of the current generation, starting at 1; in v1 always 1. */
+/* The number of the current generation, starting at options.first_generation; in v1 always 1. */
 GOTRACE_API uint64_t gotrace_writer_generation(const gotrace_writer *writer);
 
 /* Return the id of a string or a stack; 0 is the empty string and no stack. In 1.22 and later an id

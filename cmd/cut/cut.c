@@ -28,9 +28,10 @@ bool cut_no_memory(cut *c)
 
 static bool write_bytes(void *ctx, const void *bytes, size_t size)
 {
-    out *o = ctx;
-    out_bytes(o, bytes, size);
-    return !o->failed;
+    const cut *c = ctx;
+    if (!c->drops)
+        out_bytes(c->job->to, bytes, size);
+    return !c->job->to->failed;
 }
 
 static bool writer_failed(cut *c)
@@ -102,7 +103,11 @@ static bool copy_data(cut *c, data_batches *d, uint64_t generation)
 static bool is_in_range(const cut *c, const gotrace_event *e)
 {
     const selection *what = c->job->what;
-    return e->time >= c->job->range.from && e->time < c->job->range.until &&
+    const cut_part *part = c->job->part;
+    const int64_t time = part ? (int64_t)(e->ticks - part->origin) : e->time;
+    if (part && part->continues && e->generation < part->generation)
+        return false;
+    return time >= c->job->range.from && time < c->job->range.until &&
            (!(what->given & SELECT_BIT(SELECT_GENERATION)) ||
             select_has_id(&what->ids[SELECT_GENERATION], e->generation));
 }
@@ -120,79 +125,42 @@ static bool is_inside(cut *c, const gotrace_event *e)
     return c->inside;
 }
 
+/* v2: sets the numbers with which the writer begins, so that a part fits what is copied. The states
+ * with which a generation begins that continues are a generation before it, which is dropped. */
+static void set_numbers(cut *c, gotrace_writer_options *options)
+{
+    const cut_part *part = c->job->part;
+    const bool active = c->ranges[GOTRACE_RANGE_GC].count > 0;
+    const bool states = c->goroutines.count + c->procs.count > 0;
+    /* The number of the next GC event, and of the last one when the start is written. A cycle that
+     * is active is reported there, and not a second time in the same generation. */
+    uint64_t next = c->last_gc ? c->last_gc + 1 : part->first_gc;
+    bool reported = active && !part->continues && c->last_gc == 0 && part->gc_active;
+    uint64_t begun = reported || next == 0 ? next : next - 1;
+    options->size = sizeof *options;
+    options->first_generation = part->generation - (part->continues && states);
+    options->gc_events = active && begun > 0 ? begun - 1 : begun;
+    c->result->gc_lost = active && next == 0;
+    c->drops = part->continues;
+}
+
 static bool begin(cut *c, const gotrace_event *e)
 {
     gotrace_writer_options options = {
         .generation_ticks = UINT64_MAX, .equal_ticks = true, .clocks = c->clocks};
     c->carry.frequency = 1000000000;
+    if (c->job->part)
+        set_numbers(c, &options);
     if (!c->v2)
         options.frequency = gotrace_reader_summary(c->job->reader)->frequency;
-    if (gotrace_writer_new(c->carry.version, &options, write_bytes, c->job->to, c->job->config,
+    if (gotrace_writer_new(c->carry.version, &options, write_bytes, c, c->job->config,
                            &c->carry.writer, c->error) < 0) {
         c->status = GOTRACE_ERROR;
         return false;
     }
     c->begun = true;
-    c->first_generation = e->generation;
+    c->first_generation = c->drops ? 0 : e->generation;
     return cut_begin(c, e);
-}
-
-/* v2: the bytes of the generations from the given one on, if the file has them in one piece. */
-static bool find_bytes(const cut *c, uint64_t first, uint64_t *begin, uint64_t *size)
-{
-    const selection *what = c->job->what;
-    const gotrace_generation_summary *g;
-    *begin = *size = 0;
-    for (size_t i = 0; (g = gotrace_reader_generation(c->job->reader, i)); i++) {
-        if (g->generation < first || ((what->given & SELECT_BIT(SELECT_GENERATION)) &&
-                                      !select_has_id(&what->ids[SELECT_GENERATION], g->generation)))
-            continue;
-        if (*size > 0 && g->offset != *begin + *size)
-            return false;
-        *begin = *size > 0 ? *begin : g->offset;
-        *size += g->bytes;
-    }
-    return *size > 0;
-}
-
-static bool copy_bytes(cut *c, uint64_t offset, uint64_t size)
-{
-    char buffer[1 << 14];
-    while (size > 0 && !c->job->to->failed) {
-        size_t got = 0, wanted = size < sizeof buffer ? (size_t)size : sizeof buffer;
-        if (gotrace_source_read(c->job->source, offset, buffer, wanted, &got, c->error) < 0) {
-            c->status = GOTRACE_ERROR;
-            return false;
-        }
-        if (got == 0)
-            break;
-        out_bytes(c->job->to, buffer, got);
-        offset += got;
-        size -= got;
-    }
-    return true;
-}
-
-/* v2: copies whole generations as they are, if the rest of the trace is sound too. A stopped world
- * is not in the statuses of a generation, so that it must not begin with one. *done: copied, or
- * failed. */
-static bool copy_generations(cut *c, const gotrace_event *e, bool *done)
-{
-    uint64_t begin, size, first = e->generation;
-    const uint64_t header = gotrace_reader_summary(c->job->reader)->header_bytes;
-    *done = false;
-    if (c->rewrites || c->job->goroutines || c->job->keep_times ||
-        c->job->range.from != INT64_MIN || c->job->range.until != INT64_MAX ||
-        c->ranges[GOTRACE_RANGE_STW].count > 0 || !find_bytes(c, first, &begin, &size))
-        return true;
-    c->checked = *done = true;
-    if (gotrace_reader_check(c->job->reader) < 0)
-        return cut_fail(c, gotrace_reader_error(c->job->reader));
-    if (gotrace_reader_summary(c->job->reader)->problems > 0)
-        return true;
-    c->copied = true;
-    c->result->count = gotrace_reader_summary(c->job->reader)->events;
-    return copy_bytes(c, 0, header) && copy_bytes(c, begin, size);
 }
 
 /* v2: the statuses at the end of a generation come after its last event. */
@@ -211,15 +179,17 @@ static bool follow_generation(cut *c, const gotrace_event *e, data_batches *d)
         c->clocks = (gotrace_clocks){e->args[0], e->args[1], e->args[2], e->args[3]};
     if (!is_inside(c, e))
         return true;
-    if (!c->begun) {
-        bool done;
-        if (!copy_generations(c, e, &done) || done || !begin(c, e))
-            return false;
-    } else if (!end_generation(c) ||
-               (gotrace_writer_advance(c->carry.writer, clocks ? &c->clocks : NULL) < 0 &&
-                !writer_failed(c))) {
+    const bool first = !c->begun;
+    if (first && !begin(c, e))
         return false;
-    }
+    if (c->drops)
+        c->now = e->ticks - 1;
+    if (!first || c->drops)
+        if (!end_generation(c) ||
+            (gotrace_writer_advance(c->carry.writer, clocks ? &c->clocks : NULL) < 0 &&
+             !writer_failed(c)))
+            return false;
+    c->drops = false;
     carry_forget_stacks(&c->carry);
     return c->carry.version < GOTRACE_FIRST_EXPERIMENTS || copy_data(c, d, e->generation);
 }
@@ -277,7 +247,7 @@ static bool read_events(cut *c, data_batches *d)
     while ((status = gotrace_reader_next(c->job->reader, &e)) == GOTRACE_EVENT) {
         if (c->begun && e->time >= c->job->range.until && !is_inside(c, e)) {
             /* The verdict is on the whole trace. */
-            status = gotrace_reader_check(c->job->reader);
+            status = c->job->checked ? GOTRACE_END : gotrace_reader_check(c->job->reader);
             break;
         }
         if (!take_event(c, e, d) || c->job->to->failed)
@@ -286,8 +256,7 @@ static bool read_events(cut *c, data_batches *d)
     return status >= 0 || cut_fail(c, gotrace_reader_error(c->job->reader));
 }
 
-static gotrace_status write_once(const cut_job *job, bool rewrites, bool *damaged,
-                                 cut_result *result, gotrace_error *error)
+gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_error *error)
 {
     cut *c = calloc(1, sizeof *c);
     data_batches data = {.searched = false};
@@ -300,13 +269,14 @@ static gotrace_status write_once(const cut_job *job, bool rewrites, bool *damage
         return GOTRACE_ERROR;
     }
     c->job = job;
-    c->rewrites = rewrites;
     c->result = result;
     c->error = error;
     c->status = GOTRACE_OK;
     c->carry.reader = job->reader;
     int version = gotrace_reader_summary(job->reader)->version;
     c->v2 = version >= GOTRACE_FIRST_V2;
+    c->has_origin = job->part != NULL;
+    c->origin = job->part ? job->part->origin : 0;
     carry_init(&c->carry, version);
     idmap_init(&c->goroutines, sizeof(cut_goroutine));
     idmap_init(&c->procs, sizeof(cut_proc));
@@ -318,8 +288,8 @@ static gotrace_status write_once(const cut_job *job, bool rewrites, bool *damage
     if (read_events(c, &data) && c->begun && put_timers(c) && end_generation(c) &&
         gotrace_writer_finish(c->carry.writer) < 0)
         writer_failed(c);
+    result->gc_lost |= c->gc_due;
     gotrace_status status = c->status < 0 ? GOTRACE_ERROR : GOTRACE_END;
-    *damaged = status >= 0 && c->checked && !c->copied;
     gotrace_writer_free(c->carry.writer);
     carry_free(&c->carry);
     experiments_free(&data.found);
@@ -332,20 +302,33 @@ static gotrace_status write_once(const cut_job *job, bool rewrites, bool *damage
     return status;
 }
 
+/* Whether the whole trace, or generations, may be copied; only few of them need be read twice. */
+static bool may_copy(const cut_job *job)
+{
+    if (job->goroutines || gotrace_reader_index(job->reader) < 0)
+        return false;
+    const gotrace_summary *sum = gotrace_reader_summary(job->reader);
+    return job->what->given == 0 ||
+           (sum->version >= GOTRACE_FIRST_V2 && (job->range.from <= 0 || sum->generations > 1));
+}
+
 gotrace_status cut_write(const cut_job *job, cut_result *result, gotrace_error *error)
 {
-    bool damaged;
-    if (write_once(job, false, &damaged, result, error) < 0)
+    bool done;
+    if (!may_copy(job))
+        return cut_write_events(job, result, error);
+    if (cut_copy(job, &done, result, error) < 0)
         return GOTRACE_ERROR;
-    if (!damaged)
+    if (done)
         return GOTRACE_END;
-    /* Nothing was copied, and the trace was read to its end, and its problems were reported. */
+    /* Nothing was written, and the trace was read to its end, and its problems were reported. */
     gotrace_config config = *job->config;
     cut_job again = *job;
     config.on_problem = NULL;
+    again.checked = true;
     if (gotrace_reader_open(job->source, &config, &again.reader, error) < 0)
         return GOTRACE_ERROR;
-    gotrace_status status = write_once(&again, true, &damaged, result, error);
+    gotrace_status status = cut_write_events(&again, result, error);
     gotrace_reader_close(again.reader);
     return status;
 }

@@ -1,11 +1,12 @@
 /*
  * cut.h - write a part of a trace as a valid trace of the same version.
  *
- *   cut.c     reads the events, and decides which are written
- *   state.c   follows states up to the first event that is written, and writes them before it: what
- *             exists then, and what is active
- *   pass.c    passes an event to a writer; of an event that concerns several goroutines the part
- * that concerns the selected ones
+ *   cut.c          reads the events, and decides which are written
+ *   state.c        follows states up to the first event that is written, and writes them before it:
+ *                  what exists then, and what is active
+ *   pass.c         passes an event to a writer; of an event that concerns several goroutines the
+ *                  part that concerns the selected ones
+ *   generations.c  copies generations, and writes parts of those before and after them
  *
  * The writer numbers the events again, and writes the tables of what they refer to. Without a
  * selection of goroutines every event of the range is written. With one, the events of these
@@ -19,7 +20,8 @@
  * Garbage collection and stop-the-world concern the whole program, and are left out then: their
  * beginning and end may be on different goroutines.
  *
- * Of a sound v2 trace, whole generations that are all that is selected are copied as they are.
+ * Of a sound v2 trace, generations that are selected as a whole are copied as they are
+ * (generations.c): only the part of one before them, and of one after them, is written anew.
  *
  * Times do not change. In rewritten generations of v2 a tick of the output is a nanosecond, so that
  * times which the reader had to raise, because an event had to wait for another, are exact.
@@ -33,6 +35,17 @@
 #include "formats/analyse/selection.h"
 #include "formats/common/out.h"
 
+/* v2: a part of a generation, before or after generations that are copied. */
+typedef struct cut_part {
+    uint64_t generation; /* its number */
+    uint64_t origin;     /* ticks at which the whole trace starts */
+    /* Numbers of GC events: that of the first one in the generation, 0 if it has none; and whether
+     * it only reports that a cycle is active. */
+    uint64_t first_gc;
+    bool gc_active;
+    bool continues; /* the generation before it is copied: its states are not written again */
+} cut_part;
+
 typedef struct cut_job {
     gotrace_source *source;
     gotrace_reader *reader; /* an open reader of that source */
@@ -40,7 +53,9 @@ typedef struct cut_job {
     const selection *what; /* its generations; times are in the range */
     select_range range;
     const select_ids *goroutines; /* NULL: all */
-    bool keep_times; /* the states at the start have the time at which the trace starts */
+    bool keep_times;      /* the states at the start have the time at which the trace starts */
+    const cut_part *part; /* or NULL */
+    bool checked;         /* the problems of the trace were reported */
     out *to;
 } cut_job;
 
@@ -48,6 +63,7 @@ typedef struct cut_result {
     uint64_t count;      /* of selected events that were written; 0: there is no trace */
     uint64_t impossible; /* events that the recorded states do not allow, which were left out */
     gotrace_error first; /* the reason for the first of them */
+    bool gc_lost;        /* an active cycle of the GC could not be reported */
 } cut_result;
 
 /* Reads the trace to its end. Returns GOTRACE_ERROR if reading or writing failed: the output is
@@ -104,12 +120,12 @@ typedef struct cut {
     bool has_record;
     bool inside;         /* its first event is in the range */
     bool decided, whole; /* v2: whole: it is written as a whole */
+    bool drops;          /* the output is not written */
+    uint64_t last_gc;    /* v2: number of the last GC event of the generation that is a part */
     uint64_t made;       /* v2: offset of the record before which the reader made an event */
     bool has_made;
-    bool rewrites;        /* generations are not copied */
-    bool checked, copied; /* the whole trace was read; generations were copied */
-    bool anchored;        /* v1: a goroutine has been created at the start */
-    bool gc_due;          /* v2: a cycle of the GC that is active has not been reported yet */
+    bool anchored; /* v1: a goroutine has been created at the start */
+    bool gc_due;   /* v2: a cycle of the GC that is active has not been reported yet */
 } cut;
 
 static inline bool cut_has(const cut *c, uint64_t goroutine)
@@ -119,6 +135,13 @@ static inline bool cut_has(const cut *c, uint64_t goroutine)
 
 bool cut_fail(cut *c, const gotrace_error *error);
 bool cut_no_memory(cut *c);
+
+/* cut.c: reads the events of the job's reader, and writes those that are selected. */
+gotrace_status cut_write_events(const cut_job *job, cut_result *result, gotrace_error *error);
+
+/* generations.c: without a selection of goroutines. Copies the trace, or generations of it, if it
+ * is sound. *done is false if nothing was written: the events must be. */
+gotrace_status cut_copy(const cut_job *job, bool *done, cut_result *result, gotrace_error *error);
 
 /* cut.c: passes an event to the writer; counts it if the writer refuses it, unless it is optional.
  * These and the following return false after a fatal error. */

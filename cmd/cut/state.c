@@ -141,6 +141,8 @@ static bool follow_range(cut *c, const gotrace_event *e)
 {
     idmap *map = &c->ranges[e->range];
     uint64_t owner = owner_of(c, e);
+    if (c->job->part && e->range == GOTRACE_RANGE_GC && e->generation == c->job->part->generation)
+        c->last_gc = e->args[0];
     if (e->kind == GOTRACE_KIND_RANGE_END)
         return end_range(c, e, owner);
     cut_range *r = idmap_insert(map, owner);
@@ -335,6 +337,7 @@ static bool begin_v2(cut *c)
            each(c, &c->ranges[GOTRACE_RANGE_SWEEP], put_active) &&
            each(c, &c->ranges[GOTRACE_RANGE_MARK_ASSIST], put_active) &&
            each(c, &c->goroutines, put_gc_active) &&
+           (!c->drops || !c->gc_due || cut_put_gc(c, 0)) && /* any thread: it is not written */
            each(c, &c->ranges[GOTRACE_RANGE_STW], begin_range);
 }
 

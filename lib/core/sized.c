@@ -18,7 +18,7 @@
     X(limits, input, input)                                                                        \
     X(config, threads, threads)                                                                    \
     X(record, width_count, width_count)                                                            \
-    X(writer_options, clocks, clocks)                                                              \
+    X(writer_options, clocks, gc_events)                                                           \
     X(event_data, data_size, data_size)                                                            \
     X(recorder_options, misuse_ctx, stack_ctx)
 

@@ -149,7 +149,10 @@ static gotrace_status new_writer(int version, const gotrace_writer_options *opti
     w->options = *options;
     if (w->options.frequency == 0)
         w->options.frequency = 1000000000;
-    w->generation = 1;
+    if (w->options.first_generation == 0 || !gt_is_v2(version))
+        w->options.first_generation = 1;
+    w->generation = encoder->generation = w->options.first_generation;
+    w->gc_seq = gt_is_v2(version) ? options->gc_events : 0;
     encoder->clamps = true;
     w->clocks = w->options.clocks;
     for (unsigned code = 0; code < GT_CODES; code++)

@@ -314,6 +314,12 @@ bool gt_w_put_status(gotrace_writer *w, gt_w_thread *t, unsigned code, const uin
 void gt_w_bind_goroutine(gt_w_thread *t, gt_w_goroutine *g);
 void gt_w_bind_proc(gt_w_thread *t, gt_w_proc *p);
 
+/* v2: what is there when the trace begins is found in its first generation only. */
+static inline bool gt_w_is_first(const gotrace_writer *w)
+{
+    return w->generation == w->options.first_generation;
+}
+
 /* Write the status, on thread t or where it must be, unless that was done in this generation.
  * thread: the one in the goroutine's status. */
 bool gt_w_emit_proc_now(gotrace_writer *w, gt_w_proc *p, gt_w_thread *t);

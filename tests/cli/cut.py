@@ -15,7 +15,9 @@ from collections import Counter
 
 import selected
 
-DROPPED = ('offset', 'args', 'cause', 'generation', 'time', 'stack', 'start', 'lane', 'initial', 'suspect', 'moved')
+RAISED = 1000000  # most ns by which a time is raised
+
+DROPPED = ('offset', 'args', 'cause', 'generation', 'time', 'stack', 'start', 'lane', 'initial', 'suspect', 'moved', 'raised')
 
 
 def run(*args):
@@ -82,6 +84,8 @@ class Trace:
         self.events = events(gotrace, path)
         with open(path, 'rb') as file:
             self.version = int(file.read(16).split(b' ')[1].split(b'.')[1])
+        for before, e in zip(self.events, self.events[1:]):
+            e['raised'] = e['ticks'] == before['ticks'] + 1
         timed = [e['time'] for e in self.events]
         self.end = timed[-1] if timed else 0
         self.generations = sorted({e['generation'] for e in self.events if e.get('generation')})
@@ -154,6 +158,20 @@ class Trace:
         return [e for e in self.inside(q) if not is_state(e, self.version) and (wanted is None or keeps(e, wanted))]
 
 
+def without_raised(trace, lost, more):
+    """Removes the events of which only the time differs, because the reader raised it after the last event of the
+    generation before. In the cut this event is gone, or its status was written at the start."""
+    for key in list(lost):
+        e = json.loads(key)
+        if not e.pop('raised', False):
+            continue
+        for other in list(more):
+            f = json.loads(other)
+            if 0 < e['ticks'] - f['ticks'] < RAISED and {**e, 'ticks': 0} == {**f, 'ticks': 0}:
+                del lost[key], more[other]
+                break
+
+
 def differs(trace, options, q, cut):
     """What is wrong with the cut, or None."""
     wanted = trace.wanted(q)
@@ -164,30 +182,34 @@ def differs(trace, options, q, cut):
         if trace.version < 22:  # who is created by no goroutine was there before
             expected, got = ([e for e in some if e.get('from') != 'not-exist' or goroutine(e) in wanted]
                              for some in (expected, got))
-    if wanted is None and 'generations' in q:
-        # Copied as they are, so that a time which was raised after the generation before is the recorded one.
-        expected, got = ([{**e, 'ticks': 0} for e in some] for some in (expected, got))
+    copies = wanted is None and trace.version >= 22
     first = expected or [e for e in trace.inside(q) if e['kind'] != 'sync']
     if first:
         begin = first[0]['ticks']
         # What is added at the start: in v1 the starts of procs and goroutines, and active ranges.
-        got = [e for e in got if e['ticks'] >= begin]
+        earlier = RAISED if copies and first[0].get('raised') else 0
+        got = [e for e in got if e['ticks'] >= begin - earlier]
     a = Counter(normal(e, wanted, trace.version) for e in expected)
     b = Counter(normal(e, wanted, trace.version) for e in got)
     lost, more = a - b, b - a
+    if copies and lost:
+        raised = Counter(json.dumps({**json.loads(normal(e, wanted, trace.version)), 'raised': True}, sort_keys=True)
+                         for e in expected if e.get('raised') and normal(e, wanted, trace.version) in lost)
+        others = lost - Counter(normal(e, wanted, trace.version) for e in expected if e.get('raised'))
+        without_raised(trace, raised, more)
+        lost = others + raised
     for e in list(more):  # a stop-the-world that was going on
         d = json.loads(e)
-        if d.get('range') == 'stop-the-world' and d.get('kind', 'range-begin') == 'range-begin' and expected and d['ticks'] == begin:
+        if d.get('range') == 'stop-the-world' and d.get('kind', 'range-begin') == 'range-begin' and expected and d['ticks'] <= begin:
             del more[e]
     if lost or more:
         return f'lost {sum(lost.values())}, more {sum(more.values())}: ' + \
             ' '.join(f'\n  - {k}' for k in list(lost)[:3]) + ' '.join(f'\n  + {k}' for k in list(more)[:3])
-    if wanted is None and trace.version >= 22 and [normal(e, wanted, trace.version) for e in expected] != [normal(e, wanted, trace.version) for e in got]:
+    timeless = [[normal({**e, 'ticks': 0}, wanted, trace.version) for e in some] for some in (expected, got)]
+    if copies and timeless[0] != timeless[1]:
         ticks = Counter(e['ticks'] for e in expected if e['ticks'])
         if all(count == 1 for count in ticks.values()):
             return 'another order'
-    if wanted is None and 'generations' in q:
-        return None
     shifts = {e['time'] - f['time'] for e, f in zip(expected, got) if e['ticks'] == f['ticks']}
     if len(shifts) > 1 or ('--keep-times' in options and shifts - {0}):
         if max(shifts) - min(shifts) > 1 or '--keep-times' in options:

@@ -32,6 +32,13 @@ run gotrace validate part.trace
 grep -qF -f <(tail -c +17 part.trace | xxd -p | tr -d '\n') <(xxd -p new.trace | tr -d '\n') &&
     echo 'generations are copied'
 gotrace cut new.trace | cmp - new.trace && echo 'all of them too'
+tail -c +17 part.trace | xxd -p | tr -d '\n' >copied
+run gotrace cut --from 10ms --until 90ms -o part.trace new.trace
+run gotrace validate part.trace
+grep -qF -f copied <(xxd -p part.trace | tr -d '\n') && echo 'so are those in a range'
+run gotrace cut --from 70ms --until 75ms -o part.trace new.trace
+gotrace info part.trace | sed -n '/^generation  /,$p'
+gotrace cut old.trace | cmp - old.trace && echo 'a trace without generations is copied too'
 run gotrace cut --generation 1,3 -o part.trace new.trace
 run gotrace cut --generation 2 -o part.trace old.trace
 

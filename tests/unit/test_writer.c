@@ -287,6 +287,45 @@ START_TEST(generations)
 }
 END_TEST
 
+/* Generations that replace others of a trace have their numbers, and those of their GC events. */
+START_TEST(numbers)
+{
+    int version = v2_versions[_i];
+    blob written = {0};
+    gotrace_writer_options options = {.size = sizeof options,
+                                      .frequency = 15625000,
+                                      .clocks = {.ticks = 1000},
+                                      .first_generation = 5,
+                                      .gc_events = 41};
+    gotrace_source *source;
+    gotrace_reader *reader;
+    const gotrace_event *e;
+    uint64_t gc = 41, generation = 4;
+    gotrace_writer *w = writer_of(version, &options, &written, NULL);
+    ck_assert_uint_eq(gotrace_writer_generation(w), 5);
+    report_seconds(w, version, options.frequency);
+    ck_assert_uint_eq(gotrace_writer_generation(w), 8);
+    ck_assert_int_eq(gotrace_writer_finish(w), GOTRACE_OK);
+    gotrace_writer_free(w);
+    check_sound(&written);
+    ck_assert_int_eq(gotrace_source_memory(written.bytes, written.size, NULL, &source, NULL),
+                     GOTRACE_OK);
+    ck_assert_int_eq(gotrace_reader_open(source, NULL, &reader, NULL), GOTRACE_OK);
+    while (gotrace_reader_next(reader, &e) == GOTRACE_EVENT) {
+        if (e->kind == GOTRACE_KIND_SYNC && e->generation)
+            ck_assert_uint_eq(e->generation, ++generation);
+        if ((e->kind == GOTRACE_KIND_RANGE_BEGIN || e->kind == GOTRACE_KIND_RANGE_ACTIVE) &&
+            e->range == GOTRACE_RANGE_GC)
+            ck_assert_uint_eq(e->args[0], ++gc);
+    }
+    ck_assert_uint_eq(generation, 8);
+    ck_assert_uint_gt(gc, 42);
+    gotrace_reader_close(reader);
+    gotrace_source_close(source);
+    blob_free(&written);
+}
+END_TEST
+
 /* Create a reader and read to the end. */
 static gotrace_reader *read_to_end(const blob *written, gotrace_source **source)
 {
@@ -586,6 +625,7 @@ int main(void)
     tcase_add_test(cases, v1_states);
     tcase_add_test(cases, v2_states);
     tcase_add_loop_test(cases, generations, 0, 4);
+    tcase_add_loop_test(cases, numbers, 0, 4);
     tcase_add_test(cases, clocks_follow);
     tcase_add_loop_test(cases, clocks_before, 0, 4);
     tcase_add_test(cases, misuse);

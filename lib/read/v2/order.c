@@ -181,6 +181,15 @@ static bool report_generation(gotrace_reader *reader, struct gt_v2 *v2, const gt
     return !g->summary.complete || report_unused(reader, v2, g);
 }
 
+/* Whether a generation's clock shows an earlier time than that of the one before; their ticks may
+ * have different lengths. */
+static bool is_trace_clock_back(const gotrace_generation_summary *before,
+                                const gotrace_generation_summary *now)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (wide)now->clock_ticks * before->frequency < (wide)before->clock_ticks * now->frequency;
+}
+
 bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g)
 {
     if (g == reader->v2->generations)
@@ -188,7 +197,7 @@ bool gt_v2_check_clocks(gotrace_reader *reader, const gt_generation *g)
     const gotrace_generation_summary *now = &g->summary, *before = &g[-1].summary;
     if (!now->has_clocks || !before->has_clocks)
         return true;
-    const char *clock = now->clock_ticks < before->clock_ticks     ? "trace's"
+    const char *clock = is_trace_clock_back(before, now)           ? "trace's"
                         : now->monotonic_ns < before->monotonic_ns ? "monotonic"
                         : now->wall_seconds < before->wall_seconds ||
                                 (now->wall_seconds == before->wall_seconds &&

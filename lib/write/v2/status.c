@@ -184,7 +184,7 @@ bool gt_w_proc_status_event(gt_w_step *s)
 static bool check_status(gt_w_step *s, const gt_w_goroutine *g, uint64_t m, uint64_t status)
 {
     gotrace_writer *w = s->w;
-    if (g->state == GT_W_NONE && w->generation > 1 &&
+    if (g->state == GT_W_NONE && !gt_w_is_first(w) &&
         !gt_w_refuse(w, GOTRACE_RULE_STATUS_GOROUTINE,
                      "goroutine %llu was never created; this is possible in the first generation "
                      "only",
@@ -268,7 +268,7 @@ bool gt_w_active_event(gt_w_step *s)
 {
     gotrace_writer *w = s->w;
     uint64_t id = s->h->args[0];
-    bool good, first = w->generation == 1;
+    bool good, first = gt_w_is_first(w);
     gt_w_thread *t = thread_given(s, s->h->thread, &good);
     if (!good)
         return false;
@@ -478,7 +478,7 @@ gotrace_status gt_w_v2_advance(gotrace_writer *w, const gotrace_clocks *clocks, 
 gotrace_status gt_w_v2_finish(gotrace_writer *w)
 {
     /* A trace without events has one generation too. */
-    if (!w->open && w->begun && w->generation == 1 && !gt_w_open_generation_now(w))
+    if (!w->open && w->begun && gt_w_is_first(w) && !gt_w_open_generation_now(w))
         return GOTRACE_ERROR;
     if (w->open && !end_generation(w))
         return GOTRACE_ERROR;

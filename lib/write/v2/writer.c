@@ -36,7 +36,7 @@ static bool resolve_proc(gt_w_step *s, int64_t id)
 /* A goroutine from before the trace may appear only in the first generation. */
 static bool may_appear(gt_w_step *s, const gt_w_goroutine *g)
 {
-    return g->state != GT_W_NONE || s->w->generation == 1 ||
+    return g->state != GT_W_NONE || gt_w_is_first(s->w) ||
            gt_w_refuse(s->w, GOTRACE_RULE_STATUS_GOROUTINE,
                        "%s: goroutine %llu was never created; only in the first generation can "
                        "there be such",
@@ -451,7 +451,7 @@ static bool gc_active(gt_w_step *s, const gotrace_semantics *does)
 {
     static const gotrace_semantics anywhere;
     gotrace_writer *w = s->w;
-    bool unknown = w->gc == GT_W_GC_UNKNOWN && w->generation == 1;
+    bool unknown = w->gc == GT_W_GC_UNKNOWN && gt_w_is_first(w);
     if (w->gc == GT_W_GC_ON && w->gc_generation == w->generation)
         return true;
     if (!find_context(s, unknown ? &anywhere : does))
@@ -472,7 +472,7 @@ static bool gc_active(gt_w_step *s, const gotrace_semantics *does)
 static bool gc(gt_w_step *s, bool begins)
 {
     gotrace_writer *w = s->w;
-    bool unknown = w->gc == GT_W_GC_UNKNOWN && (begins || w->generation == 1);
+    bool unknown = w->gc == GT_W_GC_UNKNOWN && (begins || gt_w_is_first(w));
     if (!unknown && (w->gc == GT_W_GC_ON) == begins &&
         !gt_w_refuse(w, begins ? GOTRACE_RULE_GC_START : GOTRACE_RULE_GC_DONE, "%s, but %s",
                      gt_w_name(s),
@@ -494,7 +494,7 @@ static bool gc(gt_w_step *s, bool begins)
 static bool sweep(gt_w_step *s, bool begins)
 {
     gt_w_proc *p = s->p;
-    bool unknown = p && !p->swept && s->w->generation == 1;
+    bool unknown = p && !p->swept && gt_w_is_first(s->w);
     bool good = !p || (begins ? !p->sweeping : p->sweeping || unknown);
     if (!check_range(s, good, begins ? "the proc is sweeping already" : "the proc is not sweeping"))
         return false;
@@ -516,7 +516,7 @@ static bool sweep(gt_w_step *s, bool begins)
 static bool assist(gt_w_step *s, bool begins)
 {
     gt_w_goroutine *g = s->g;
-    bool unknown = g && !g->assisted && s->w->generation == 1;
+    bool unknown = g && !g->assisted && gt_w_is_first(s->w);
     bool good = !g || (begins ? !g->assisting : g->assisting || unknown);
     if (!check_range(s, good,
                      begins ? "the goroutine is assisting already"
