@@ -217,6 +217,9 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_HELPERS) $(B)/libprogram.a $(B)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie $(LINKING) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PROGRAM_LIBS) $(CHECK_LIBS)
 
+# It looks for the names of its own inlined functions.
+$(call object,tests/unit/test_symbols.c): KIND_CFLAGS += -g
+
 # The library that makes allocations fail; built without sanitizers.
 $(B)/tests/refuse.so: tests/faults/refuse.c
 	$(say) LINK $@
