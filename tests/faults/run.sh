@@ -203,6 +203,12 @@ cp "$traces/go1.26-user.trace" user.trace
     done
     echo ']}'
 } >short.json
+# A timeline in two parts, and damaged generations.
+cp "$traces/go1.22-chan.trace" short.trace
+cp v2.trace v2.hole
+dd if=/dev/zero of=v2.hole bs=1 seek=6984 count=40 conv=notrunc status=none
+"$gotrace" gen --go 1.22 --procs 2 --goroutines 16 --events 40 -o short.hole
+dd if=/dev/zero of=short.hole bs=1 seek=442 count=3 conv=notrunc status=none
 for v in v1 v2; do
     "$gotrace" dump -o $v.text $v.trace
     "$gotrace" dump --format cbor -o $v.cbor $v.trace
@@ -281,6 +287,9 @@ gen --go 1.19 --events 3000 -o out/out
 gen --go 1.26 --events 3000 -o out/out
 gen --defect goroutine.start -o out/out
 synth -o out/out short.json
+convert --to chrome --split 64K -o out/out.json short.trace
+repair -o out/out v2.hole
+repair -o out/out short.hole
 END
     echo "merge -o out/out $(echo of-v1/*)"
     echo "merge -o out/out $(echo of-v2/*)"
